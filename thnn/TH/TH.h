@@ -1,0 +1,15 @@
+/* libTH: what the kernels of libTHNN stand on. The names, types and struct layouts are those of
+ * Torch7's TH, so that the same kernels compile against either. */
+
+#ifndef TH_H
+#define TH_H
+
+#include "THAllocator.h"
+#include "THBlas.h"
+#include "THGeneral.h"
+#include "THRandom.h"
+#include "THStorage.h"
+#include "THTensor.h"
+#include "THVector.h"
+
+#endif

@@ -1,0 +1,19 @@
+/* Where a storage's data comes from. */
+
+#ifndef TH_ALLOCATOR_H
+#define TH_ALLOCATOR_H
+
+#include "THGeneral.h"
+
+/* malloc and realloc raise an error or return NULL when there is no memory; a storage turns NULL
+ * into an error. realloc may be NULL: storages then allocate, copy and free. */
+typedef struct THAllocator {
+  void *(*malloc)(void *context, ptrdiff_t bytes);
+  void *(*realloc)(void *context, void *block, ptrdiff_t bytes);
+  void (*free)(void *context, void *block);
+} THAllocator;
+
+/* THAlloc, THRealloc and THFree; the context is ignored. */
+TH_API THAllocator THDefaultAllocator;
+
+#endif

@@ -1,0 +1,51 @@
+/* Template of THStorage.h, included once per type. */
+
+typedef struct THStorage {
+  real *data;
+  ptrdiff_t size; /* elements */
+  int refcount;   /* atomic */
+  char flag;      /* TH_STORAGE_... */
+  THAllocator *allocator;
+  void *allocatorContext;
+  struct THStorage *view; /* only with TH_STORAGE_VIEW */
+} THStorage;
+
+/* ---- Construction: one reference, which THStorage_(free) gives up. The elements are undefined. */
+
+TH_API THStorage *THStorage_(new)(void);
+TH_API THStorage *THStorage_(newWithSize)(ptrdiff_t size);
+TH_API THStorage *THStorage_(newWithAllocator)(ptrdiff_t size, THAllocator *allocator,
+                                               void *allocatorContext);
+
+/* Storages over existing data, which they take over; on error the data stays the caller's.
+ * Without an allocator given the data must come from THAlloc (or the malloc beneath it). */
+TH_API THStorage *THStorage_(newWithData)(real *data, ptrdiff_t size);
+TH_API THStorage *THStorage_(newWithDataAndAllocator)(real *data, ptrdiff_t size,
+                                                      THAllocator *allocator,
+                                                      void *allocatorContext);
+
+TH_API void THStorage_(retain)(THStorage *storage);
+TH_API void THStorage_(free)(THStorage *storage); /* NULL is ignored */
+TH_API void THStorage_(setFlag)(THStorage *storage, const char flag);
+TH_API void THStorage_(clearFlag)(THStorage *storage, const char flag);
+
+/* ---- Access: indices count from 0 and are checked. */
+
+TH_API real *THStorage_(data)(const THStorage *storage);
+TH_API ptrdiff_t THStorage_(size)(const THStorage *storage);
+TH_API size_t THStorage_(elementSize)(void);
+TH_API void THStorage_(set)(THStorage *storage, ptrdiff_t index, real value);
+TH_API real THStorage_(get)(const THStorage *storage, ptrdiff_t index);
+
+/* ---- Content */
+
+/* Changes the number of elements, keeping those that fit. An error leaves the storage as it was. */
+TH_API void THStorage_(resize)(THStorage *storage, ptrdiff_t size);
+TH_API void THStorage_(fill)(THStorage *storage, real value);
+
+/* Exchanges everything but the reference counts' owners: who held one now holds the other's data. */
+TH_API void THStorage_(swap)(THStorage *first, THStorage *second);
+
+/* copy wants equal sizes; rawCopy reads as many elements as the storage has. */
+TH_API void THStorage_(copy)(THStorage *storage, THStorage *source);
+TH_API void THStorage_(rawCopy)(THStorage *storage, real *source);
