@@ -19,16 +19,4 @@
 #include "generic/THBlas.h"
 #include "types/End.h"
 
-/* Between Begin and End the BLAS library uses one thread: the kernels call it from several
- * threads of their own. Sections may overlap and nest; the last End restores the library's
- * setting. Nothing happens with a library whose setting is unknown.
- * These four are extensions: Torch7 has nothing like them. */
-TH_API void THBlasSingleThreadBegin(void);
-TH_API void THBlasSingleThreadEnd(void);
-
-/* The library's name ("OpenBLAS", …; "BLAS" when unknown) and the processor type that its kernels
- * were chosen for ("" when unknown). */
-TH_API const char *THBlasName(void);
-TH_API const char *THBlasCoreName(void);
-
 #endif

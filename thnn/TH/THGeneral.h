@@ -100,8 +100,4 @@ TH_API int THGetNumCores(void);
 /* Goes back to the initial number of threads. */
 TH_API void THInferNumThreads(void);
 
-/* True in a process forked after this library was loaded: OpenMP's threads did not survive the
- * fork and a parallel region may hang, so there THGetNumThreads is 1. */
-TH_API bool THInForkedChild(void);
-
 #endif

@@ -10,33 +10,33 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 
-#define TH_EXPORT __attribute__((__visibility__("default")))
-#define TH_NORETURN __attribute__((__noreturn__))
-#define TH_PRINTF(formatPosition, firstArgument)                                                   \
-  __attribute__((__format__(__printf__, formatPosition, firstArgument)))
-#define TH_COLD __attribute__((__cold__))
-#define TH_RESTRICT __restrict__
-#define TH_ALIGNED(bytes) __attribute__((__aligned__(bytes)))
+#  define TH_EXPORT __attribute__((__visibility__("default")))
+#  define TH_NORETURN __attribute__((__noreturn__))
+#  define TH_PRINTF(formatPosition, firstArgument)                                                 \
+    __attribute__((__format__(__printf__, formatPosition, firstArgument)))
+#  define TH_COLD __attribute__((__cold__))
+#  define TH_RESTRICT __restrict__
+#  define TH_ALIGNED(bytes) __attribute__((__aligned__(bytes)))
 
 /* Counters in structs whose layout is fixed are plain integers, so C11's _Atomic is no choice. */
-#define TH_ATOMIC_LOAD(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
-#define TH_ATOMIC_STORE(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
-#define TH_ATOMIC_FETCH_ADD(pointer, value) __atomic_fetch_add(pointer, value, __ATOMIC_ACQ_REL)
+#  define TH_ATOMIC_LOAD(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
+#  define TH_ATOMIC_STORE(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
+#  define TH_ATOMIC_FETCH_ADD(pointer, value) __atomic_fetch_add(pointer, value, __ATOMIC_ACQ_REL)
 
 /* True when the 64-bit result does not fit; then *result is not to be used. */
-#define TH_MULTIPLY_OVERFLOWS(a, b, result) __builtin_mul_overflow(a, b, result)
-#define TH_ADD_OVERFLOWS(a, b, result) __builtin_add_overflow(a, b, result)
+#  define TH_MULTIPLY_OVERFLOWS(a, b, result) __builtin_mul_overflow(a, b, result)
+#  define TH_ADD_OVERFLOWS(a, b, result) __builtin_add_overflow(a, b, result)
 
 #else
-#error "THPortability.h: add the equivalents of these GNU extensions for this compiler"
+#  error "THPortability.h: add the equivalents of these GNU extensions for this compiler"
 #endif
 
 #ifdef __cplusplus
-#define TH_EXTERN_C extern "C"
-#define TH_THREAD_LOCAL thread_local
+#  define TH_EXTERN_C extern "C"
+#  define TH_THREAD_LOCAL thread_local
 #else
-#define TH_EXTERN_C extern
-#define TH_THREAD_LOCAL _Thread_local
+#  define TH_EXTERN_C extern
+#  define TH_THREAD_LOCAL _Thread_local
 #endif
 
 #endif

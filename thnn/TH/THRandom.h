@@ -9,9 +9,9 @@
 
 typedef struct THGenerator {
   uint64_t the_initial_seed;
-  int left;       /* numbers left in `state`, plus one */
-  int seeded;     /* 1 once seeded */
-  uint64_t next;  /* the next number's place in `state` */
+  int left;                               /* numbers left in `state`, plus one */
+  int seeded;                             /* 1 once seeded */
+  uint64_t next;                          /* the next number's place in `state` */
   uint64_t state[TH_RANDOM_STATE_LENGTH]; /* 32-bit values */
   double normal_x; /* the two uniform numbers and the radius of the last pair of normal ones */
   double normal_y;

@@ -43,7 +43,7 @@ TH_API real THStorage_(get)(const THStorage *storage, ptrdiff_t index);
 TH_API void THStorage_(resize)(THStorage *storage, ptrdiff_t size);
 TH_API void THStorage_(fill)(THStorage *storage, real value);
 
-/* Exchanges everything but the reference counts' owners: who held one now holds the other's data. */
+/* Exchanges data, sizes, flags and allocators; the reference counts stay. */
 TH_API void THStorage_(swap)(THStorage *first, THStorage *second);
 
 /* copy wants equal sizes; rawCopy reads as many elements as the storage has. */

@@ -4,7 +4,7 @@
 TH_API void THTensor_(bernoulli)(THTensor *self, THGenerator *generator, double p);
 TH_API void THTensor_(geometric)(THTensor *self, THGenerator *generator, double p);
 
-/* A random permutation of 0 … n - 1 (TH_INDEX_BASE … for the types of indices). */
+/* A random permutation of 0 … n - 1. */
 TH_API void THTensor_(randperm)(THTensor *result, THGenerator *generator, int64_t n);
 
 #if defined(TH_REAL_IS_FLOAT) || defined(TH_REAL_IS_DOUBLE)

@@ -1,6 +1,6 @@
 /* The template macros for double; types/End.h clears them. */
 #ifdef real
-#error "the template macros are already set"
+#  error "the template macros are already set"
 #endif
 #define real double
 #define accreal double

@@ -1,6 +1,6 @@
 /* The template macros for 32-bit integers; types/End.h clears them. */
 #ifdef real
-#error "the template macros are already set"
+#  error "the template macros are already set"
 #endif
 #define real int
 #define accreal int64_t
