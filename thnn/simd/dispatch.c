@@ -1,0 +1,40 @@
+/* Fills the table of vector loops with those of the level in use. */
+#include "template.h"
+
+#include "../THNNSimd.h"
+
+/* One row per topic in each of the two. */
+#define DECLARE_LOOPS(LEVEL)                                                                       \
+  extern const THNN_(SimdPointwise) SIMD_TABLE(Pointwise, LEVEL);                                  \
+  extern const THNN_(SimdReduce) SIMD_TABLE(Reduce, LEVEL)
+
+#define LOOPS_OF(LEVEL)                                                                            \
+  (THNN_(Simd))                                                                                    \
+  {                                                                                                \
+    .pointwise = SIMD_TABLE(Pointwise, LEVEL), .reduce = SIMD_TABLE(Reduce, LEVEL),                \
+  }
+
+DECLARE_LOOPS(baseline);
+DECLARE_LOOPS(avx2);
+DECLARE_LOOPS(avx512);
+
+THNN_(Simd) THNN_(simd);
+
+/* Runs while the library loads, before any caller can reach a kernel. */
+__attribute__((constructor)) static void chooseLoops(void)
+{
+  switch (THNN_simdLevel()) {
+#ifdef THNN_SIMD_HAS_AVX512
+  case THNN_SIMD_AVX512:
+    THNN_(simd) = LOOPS_OF(avx512);
+    break;
+#endif
+#ifdef THNN_SIMD_HAS_AVX2
+  case THNN_SIMD_AVX2:
+    THNN_(simd) = LOOPS_OF(avx2);
+    break;
+#endif
+  default:
+    THNN_(simd) = LOOPS_OF(baseline);
+  }
+}

@@ -1,0 +1,49 @@
+/* Sums in a fixed order: element i goes to running sum i % LANES, and the running sums are added
+ * from first to last. The same order at every level, so levels differ only by fused additions. */
+#include "template.h"
+
+/* Enough independent sums to hide the latency of an addition in 512-bit vectors. */
+enum { LANES = 32 };
+
+static double addLanes(const double *lane)
+{
+  double sum = 0;
+  for (int l = 0; l < LANES; l++)
+    sum += lane[l];
+  return sum;
+}
+
+static double sum(int64_t n, const real *x)
+{
+  double lane[LANES] = {0};
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES)
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      lane[l] += x[i + l];
+  for (int l = 0; i + l < n; l++)
+    lane[l] += x[i + l];
+  return addLanes(lane);
+}
+
+static double squaredDifferences(int64_t n, const real *x, const real *y)
+{
+  double lane[LANES] = {0};
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES)
+#pragma omp simd
+    for (int l = 0; l < LANES; l++) {
+      const double difference = x[i + l] - y[i + l];
+      lane[l] += difference * difference;
+    }
+  for (int l = 0; i + l < n; l++) {
+    const double difference = x[i + l] - y[i + l];
+    lane[l] += difference * difference;
+  }
+  return addLanes(lane);
+}
+
+const THNN_(SimdReduce) SIMD_TABLE(Reduce, THNN_SIMD_LEVEL) = {
+    .sum = sum,
+    .squaredDifferences = squaredDifferences,
+};
