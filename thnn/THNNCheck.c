@@ -1,0 +1,158 @@
+#include "THNNCheck.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <TH/TH.h>
+
+/* Largest element of any tensor type: sizes are checked against what its bytes would take. */
+enum { LARGEST_ELEMENT = 8 };
+
+THNNText THNN_shapeText(THNNShape shape)
+{
+  THNNText text;
+  char *to = text.characters;
+  const size_t room = sizeof text.characters;
+  if (shape.nDimension < 0) {
+    snprintf(to, room, "NULL");
+    return text;
+  }
+  if (shape.nDimension == 0) {
+    snprintf(to, room, "an empty tensor");
+    return text;
+  }
+  size_t used = 0;
+  const char *before = "[";
+  for (int i = 0; i < shape.nDimension; i++) {
+    const size_t left = room - used;
+    const int length = snprintf(to + used, left, "%s%lld", before, (long long)shape.size[i]);
+    /* Room is kept for the end, so that a cut text says that it is cut. */
+    if ((size_t)length + sizeof " …]" > left) {
+      snprintf(to + used, left, " …]");
+      return text;
+    }
+    used += (size_t)length;
+    before = " x ";
+  }
+  snprintf(to + used, room - used, "]");
+  return text;
+}
+
+void THNN_reject(const char *function, const char *name, int position, const char *expected,
+                 const char *found)
+{
+  THArgCheck(0, position, "%s: argument #%d '%s': expected %s, found %s", function, position, name,
+             expected, found);
+}
+
+void THNN_rejectShape(const char *function, THNNShape shape, const char *expected, ...)
+{
+  char text[512];
+  va_list arguments;
+  va_start(arguments, expected);
+  vsnprintf(text, sizeof text, expected, arguments);
+  va_end(arguments);
+  const THNNText found = THNN_shapeText(shape);
+  THNN_reject(function, shape.name, shape.position, text, found.characters);
+}
+
+static bool hasZeroSize(THNNShape shape)
+{
+  for (int i = 0; i < shape.nDimension; i++)
+    if (shape.size[i] < 1)
+      return true;
+  return false;
+}
+
+void THNN_checkDimensions(const char *function, THNNShape shape, int least, int most,
+                          const char *layout)
+{
+  const bool fits = shape.nDimension >= least && shape.nDimension <= most && !hasZeroSize(shape);
+  if (fits)
+    return;
+  if (least == most)
+    THNN_rejectShape(function, shape, "a non-empty %dD tensor (%s)", least, layout);
+  else
+    THNN_rejectShape(function, shape, "a non-empty %dD or %dD tensor (%s)", least, most, layout);
+}
+
+void THNN_checkNotEmpty(const char *function, THNNShape shape)
+{
+  if (shape.nDimension < 1 || hasZeroSize(shape))
+    THNN_rejectShape(function, shape, "a non-empty tensor");
+}
+
+void THNN_checkSize(const char *function, THNNShape shape, int dimension, int64_t wanted,
+                    const char *meaning)
+{
+  if (dimension >= shape.nDimension || shape.size[dimension] != wanted)
+    THNN_rejectShape(function, shape, "size %lld (%s) in dimension %d", (long long)wanted, meaning,
+                     dimension + 1);
+}
+
+void THNN_checkSizes(const char *function, THNNShape shape, int nDimension, const int64_t *wanted,
+                     const char *layout)
+{
+  if (shape.nDimension == nDimension &&
+      memcmp(shape.size, wanted, (size_t)nDimension * sizeof *wanted) == 0)
+    return;
+  const THNNText text = THNN_shapeText(THNN_makeShape("", 0, nDimension, wanted));
+  THNN_rejectShape(function, shape, "%s (%s)", text.characters, layout);
+}
+
+void THNN_checkVector(const char *function, THNNShape shape, int64_t wanted, const char *meaning)
+{
+  if (shape.nDimension != 1 || shape.size[0] != wanted)
+    THNN_rejectShape(function, shape, "[%lld] (%s)", (long long)wanted, meaning);
+}
+
+void THNN_checkSameElements(const char *function, THNNShape shape, THNNShape like)
+{
+  const int64_t wanted = THNN_elements(function, like);
+  if (shape.nDimension >= 0 && THNN_elements(function, shape) == wanted)
+    return;
+  const THNNText text = THNN_shapeText(like);
+  THNN_rejectShape(function, shape, "%lld elements like %s %s", (long long)wanted, like.name,
+                   text.characters);
+}
+
+void THNN_checkOneElement(const char *function, THNNShape shape)
+{
+  THNN_checkVector(function, shape, 1, "one element; it is not resized");
+}
+
+void THNN_checkPositive(const char *function, THNNScalar scalar)
+{
+  THNN_checkAtLeast(function, scalar, 1);
+}
+
+void THNN_checkAtLeast(const char *function, THNNScalar scalar, int64_t least)
+{
+  if (scalar.value >= least)
+    return;
+  char expected[48], found[32];
+  snprintf(expected, sizeof expected, "at least %lld", (long long)least);
+  snprintf(found, sizeof found, "%lld", (long long)scalar.value);
+  THNN_reject(function, scalar.name, scalar.position, expected, found);
+}
+
+int64_t THNN_product(int nDimension, const int64_t *size)
+{
+  int64_t product = nDimension > 0 ? 1 : 0;
+  for (int i = 0; i < nDimension; i++) {
+    if (size[i] <= 0)
+      return size[i] < 0 ? -1 : 0;
+    if (product > INT64_MAX / LARGEST_ELEMENT / size[i])
+      return -1;
+    product *= size[i];
+  }
+  return product;
+}
+
+int64_t THNN_elements(const char *function, THNNShape shape)
+{
+  const int64_t elements = THNN_product(shape.nDimension, shape.size);
+  if (elements < 0)
+    THNN_rejectShape(function, shape, "sizes whose product fits into memory");
+  return elements;
+}

@@ -1,0 +1,286 @@
+#include "THNNPlan.h"
+
+#include <stdio.h>
+#include <string.h>
+#ifndef THNN_SYSTEM_TH
+#  include <TH/THMemory.h>
+#else
+#  include <stdlib.h>
+#endif
+
+#include "THNNStrided.h"
+#include "planTensor.h"
+
+enum { ALIGNMENT = 64 };
+
+static const THNNTensorOperations *const operations[] = {
+    [THNN_ELEMENT_FLOAT] = &THNN_FloatTensorOperations,
+    [THNN_ELEMENT_DOUBLE] = &THNN_DoubleTensorOperations,
+    [THNN_ELEMENT_LONG] = &THNN_LongTensorOperations,
+    [THNN_ELEMENT_INT] = &THNN_IntTensorOperations,
+};
+
+static size_t elementSize(const THNNBuffer *buffer)
+{
+  return operations[buffer->element]->elementSize;
+}
+
+void THNN_planStart(THNNPlan *plan, const char *function, const THNNState *state)
+{
+  THNN_State_check(state, function);
+  plan->function = function;
+  plan->state = state;
+  plan->count = 0;
+  plan->block = NULL;
+}
+
+static THNNBuffer *addBuffer(THNNPlan *plan)
+{
+  if (plan->count == THNN_PLAN_BUFFERS)
+    THError("%s: a plan holds %d buffers", plan->function, THNN_PLAN_BUFFERS);
+  THNNBuffer *buffer = &plan->buffers[plan->count++];
+  memset(buffer, 0, sizeof *buffer);
+  return buffer;
+}
+
+static THNNShape shapeOf(const THNNBuffer *buffer)
+{
+  return THNN_makeShape(buffer->name, buffer->position, buffer->view.nDimension, buffer->view.size);
+}
+
+THNNBuffer *THNN_planTensor(THNNPlan *plan, THNNRole role, THNNElement element, void *tensor,
+                            const char *name, int position)
+{
+  if (!tensor)
+    THNN_reject(plan->function, name, position, "a tensor", "NULL");
+  THNNBuffer *buffer = addBuffer(plan);
+  buffer->role = role;
+  buffer->element = element;
+  buffer->name = name;
+  buffer->position = position;
+  buffer->tensor = tensor;
+  buffer->view = operations[element]->view(tensor);
+  return buffer;
+}
+
+THNNBuffer *THNN_planResized(THNNPlan *plan, THNNElement element, void *tensor, const char *name,
+                             int position, int nDimension, const int64_t *size)
+{
+  THNNBuffer *buffer = THNN_planTensor(plan, THNN_ROLE_OUT, element, tensor, name, position);
+  buffer->nDimension = nDimension;
+  buffer->wanted = size;
+  /* Raises when the product of the sizes does not fit. */
+  THNN_elements(plan->function, THNN_makeShape(name, position, nDimension, size));
+  return buffer;
+}
+
+void THNN_planSharing(THNNPlan *plan, THNNElement element, void *tensor, const char *name,
+                      int position, void *other)
+{
+  THNNBuffer *buffer = THNN_planTensor(plan, THNN_ROLE_SHARE, element, tensor, name, position);
+  buffer->shared = other;
+}
+
+THNNBuffer *THNN_planScratch(THNNPlan *plan, size_t bytes)
+{
+  THNNBuffer *buffer = addBuffer(plan);
+  buffer->role = THNN_ROLE_SCRATCH;
+  buffer->bytes = bytes;
+  return buffer;
+}
+
+static bool hasWantedSize(const THNNBuffer *buffer)
+{
+  return buffer->view.nDimension == buffer->nDimension &&
+         memcmp(buffer->view.size, buffer->wanted,
+                (size_t)buffer->nDimension * sizeof *buffer->wanted) == 0;
+}
+
+/* An output that has to change its size, but is not allowed to, is rejected. */
+static void checkResizable(const THNNPlan *plan, const THNNBuffer *buffer)
+{
+  if (hasWantedSize(buffer))
+    return;
+  const THNNText wanted = THNN_shapeText(THNN_makeShape("", 0, buffer->nDimension, buffer->wanted));
+  const bool fits = THNN_product(buffer->nDimension, buffer->wanted) <= buffer->view.available;
+  if (buffer->view.fixedSize || !(fits || buffer->view.resizable))
+    THNN_rejectShape(plan->function, shapeOf(buffer), "%s (it cannot be resized)",
+                     wanted.characters);
+  for (int i = 0; i < plan->count; i++) {
+    const THNNBuffer *other = &plan->buffers[i];
+    if (other != buffer && other->tensor == buffer->tensor)
+      THNN_rejectShape(plan->function, shapeOf(buffer),
+                       "%s, or another tensor than argument #%d '%s'", wanted.characters,
+                       other->position, other->name);
+  }
+}
+
+static bool sameView(const THNNView *a, const THNNView *b)
+{
+  const size_t bytes = (size_t)(a->nDimension > 0 ? a->nDimension : 0) * sizeof *a->size;
+  return a->data == b->data && a->nDimension == b->nDimension &&
+         memcmp(a->size, b->size, bytes) == 0 && memcmp(a->stride, b->stride, bytes) == 0;
+}
+
+/* A fixed tensor, a view of a caller's array, cannot be pointed at other memory. */
+static void checkSharing(const THNNPlan *plan, const THNNBuffer *buffer)
+{
+  const THNNView other = operations[buffer->element]->view(buffer->shared);
+  if (buffer->view.fixedSize && !sameView(&buffer->view, &other))
+    THNN_reject(plan->function, buffer->name, buffer->position,
+                "the same memory as the tensor that is worked on in place", "other memory");
+}
+
+/* Every reason for refusing comes before the first change. */
+static void checkOutputs(const THNNPlan *plan)
+{
+  for (int i = 0; i < plan->count; i++) {
+    const THNNBuffer *buffer = &plan->buffers[i];
+    if (buffer->role == THNN_ROLE_OUT)
+      checkResizable(plan, buffer);
+    else if (buffer->role == THNN_ROLE_SHARE)
+      checkSharing(plan, buffer);
+  }
+}
+
+static void resizeOutputs(THNNPlan *plan)
+{
+  for (int i = 0; i < plan->count; i++) {
+    THNNBuffer *buffer = &plan->buffers[i];
+    const THNNTensorOperations *of = operations[buffer->element];
+    if (buffer->role == THNN_ROLE_OUT && !hasWantedSize(buffer))
+      of->resize(buffer->tensor, buffer->nDimension, buffer->wanted);
+    else if (buffer->role == THNN_ROLE_SHARE && buffer->tensor != buffer->shared)
+      of->set(buffer->tensor, buffer->shared);
+  }
+}
+
+/* The addresses that a tensor spans: [first, last). */
+typedef struct Span {
+  const char *first, *last;
+} Span;
+
+static Span spanOf(const THNNBuffer *buffer)
+{
+  int64_t before = 0, after = 1;
+  for (int i = 0; i < buffer->view.nDimension; i++) {
+    const int64_t reach = (buffer->view.size[i] - 1) * buffer->view.stride[i];
+    *(reach < 0 ? &before : &after) += reach;
+  }
+  const int64_t size = (int64_t)elementSize(buffer);
+  return (Span){buffer->view.data + before * size, buffer->view.data + after * size};
+}
+
+static bool isTensor(const THNNBuffer *buffer)
+{
+  return buffer->role != THNN_ROLE_SCRATCH && buffer->role != THNN_ROLE_SHARE &&
+         buffer->view.nDimension > 0 && buffer->view.data;
+}
+
+static bool isWritten(const THNNBuffer *buffer)
+{
+  return buffer->role == THNN_ROLE_OUT || buffer->role == THNN_ROLE_INOUT;
+}
+
+/* Whether this output shares memory with another argument in a way that matters. */
+static bool overlapsAnother(const THNNPlan *plan, const THNNBuffer *buffer)
+{
+  const Span mine = spanOf(buffer);
+  for (int i = 0; i < plan->count; i++) {
+    const THNNBuffer *other = &plan->buffers[i];
+    if (other == buffer || !isTensor(other))
+      continue;
+    const Span theirs = spanOf(other);
+    if (mine.first >= theirs.last || theirs.first >= mine.last)
+      continue;
+    if (!(buffer->elementwise && other->role == THNN_ROLE_IN && other->element == buffer->element &&
+          sameView(&buffer->view, &other->view)))
+      return true;
+  }
+  return false;
+}
+
+/* Decides which tensors are worked on in place, and returns the bytes that the others need. */
+static size_t planCopies(THNNPlan *plan)
+{
+  size_t total = 0;
+  for (int i = 0; i < plan->count; i++) {
+    THNNBuffer *buffer = &plan->buffers[i];
+    if (buffer->role == THNN_ROLE_SHARE)
+      continue;
+    if (buffer->role != THNN_ROLE_SCRATCH) {
+      buffer->view = operations[buffer->element]->view(buffer->tensor);
+      buffer->data = buffer->view.data;
+    }
+  }
+  for (int i = 0; i < plan->count; i++) {
+    THNNBuffer *buffer = &plan->buffers[i];
+    if (isTensor(buffer)) {
+      buffer->copied =
+          !THNN_isDense(&buffer->view) || (isWritten(buffer) && overlapsAnother(plan, buffer));
+      if (buffer->copied)
+        buffer->bytes =
+            (size_t)THNN_product(buffer->view.nDimension, buffer->view.size) * elementSize(buffer);
+    }
+    total += (buffer->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  }
+  return total;
+}
+
+#ifndef THNN_SYSTEM_TH
+static void *allocate(size_t bytes)
+{
+  return THTryAlloc(bytes, ALIGNMENT);
+}
+
+static void deallocate(void *block)
+{
+  THTryFree(block);
+}
+#else
+static void *allocate(size_t bytes)
+{
+  return aligned_alloc(ALIGNMENT, bytes);
+}
+
+static void deallocate(void *block)
+{
+  free(block);
+}
+#endif
+
+void THNN_planAcquire(THNNPlan *plan)
+{
+  checkOutputs(plan);
+  resizeOutputs(plan);
+  const size_t bytes = planCopies(plan);
+  if (bytes == 0)
+    return;
+  plan->block = allocate(bytes);
+  if (!plan->block)
+    THError("%s: not enough memory: it needs %zu bytes beside its arguments", plan->function,
+            bytes);
+  char *next = plan->block;
+  for (int i = 0; i < plan->count; i++) {
+    THNNBuffer *buffer = &plan->buffers[i];
+    if (buffer->bytes == 0)
+      continue;
+    buffer->data = next;
+    next += (buffer->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (buffer->copied && buffer->role != THNN_ROLE_OUT)
+      THNN_gather(plan->state, &buffer->view, elementSize(buffer), buffer->data);
+  }
+}
+
+void THNN_planRelease(THNNPlan *plan)
+{
+  if (!plan->block)
+    return;
+  for (int i = 0; i < plan->count; i++) {
+    const THNNBuffer *buffer = &plan->buffers[i];
+    if (buffer->copied && isWritten(buffer))
+      THNN_scatter(plan->state, &buffer->view, elementSize(buffer), buffer->data);
+  }
+  deallocate(plan->block);
+  plan->block = NULL;
+}

@@ -1,0 +1,53 @@
+/* Per-call choices, given to a function as its first argument. NULL means the defaults.
+ * A state holds no scratch memory and no results; use one per thread. */
+#ifndef THNN_STATE_H
+#define THNN_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+#  define THNN_EXTERN extern "C"
+#else
+#  define THNN_EXTERN extern
+#endif
+#if defined(_WIN32)
+#  define THNN_API THNN_EXTERN __declspec(dllexport)
+#else
+#  define THNN_API THNN_EXTERN __attribute__((visibility("default")))
+#endif
+
+typedef struct THNNState THNNState;
+
+typedef enum THNNConvolutionAlgorithm {
+  THNN_CONVOLUTION_AUTO = 0,  /* the faster by measurement */
+  THNN_CONVOLUTION_GEMM = 1,  /* im2col in tiles and BLAS: the reference */
+  THNN_CONVOLUTION_DIRECT = 2 /* register-blocked kernels that read the padded image */
+} THNNConvolutionAlgorithm;
+
+/* A new state with the defaults; an error through TH's handlers when memory is short. */
+THNN_API THNNState *THNN_State_new(void);
+/* Frees a state; NULL is ignored. */
+THNN_API void THNN_State_free(THNNState *state);
+
+/* Threads that a call may use: 0 for TH's setting (the default), otherwise 1 or more. */
+THNN_API void THNN_State_setThreads(THNNState *state, int threads);
+THNN_API int THNN_State_threads(const THNNState *state);
+
+/* Scratch memory per thread that a call may use, in bytes; at least 64 KiB, by default 8 MiB. */
+THNN_API void THNN_State_setWorkspaceLimit(THNNState *state, size_t bytes);
+THNN_API size_t THNN_State_workspaceLimit(const THNNState *state);
+
+THNN_API void THNN_State_setConvolutionAlgorithm(THNNState *state,
+                                                 THNNConvolutionAlgorithm algorithm);
+THNN_API THNNConvolutionAlgorithm THNN_State_convolutionAlgorithm(const THNNState *state);
+
+/* On the CPU every function is deterministic; the switch makes CUDA functions that are not refuse
+ * to run. */
+THNN_API void THNN_State_setDeterministic(THNNState *state, bool deterministic);
+THNN_API bool THNN_State_deterministic(const THNNState *state);
+
+/* Raises an error when `state` is neither NULL nor a live state; every function begins with it. */
+THNN_API void THNN_State_check(const THNNState *state, const char *function);
+
+#endif

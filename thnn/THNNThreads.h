@@ -1,0 +1,43 @@
+/* One thread pool, OpenMP's. Work is cut into blocks that depend on the problem alone, so results
+ * do not depend on the number of threads. */
+#ifndef THNN_THREADS_H
+#define THNN_THREADS_H
+
+#include <stdint.h>
+
+#include "THNNState.h"
+
+/* Threads for `blocks` independent blocks that cost about `operations` arithmetic operations or
+ * memory accesses together: 1 when waking the pool would cost more, or in a forked child. */
+int THNN_threads(const THNNState *state, int64_t blocks, double operations);
+
+/* The same for a region whose threads call BLAS. */
+int THNN_blasThreads(const THNNState *state, int64_t blocks, double operations);
+
+/* The calling thread's number in the innermost parallel region, from 0. */
+int THNN_threadIndex(void);
+
+/* A long run of elements cut into blocks of equal length, the last one shorter. */
+typedef struct THNNBlocks {
+  int64_t count, length, elements;
+} THNNBlocks;
+
+enum { THNN_BLOCK_LENGTH = 1 << 14 }; /* a few blocks of doubles fit the second-level cache */
+
+static inline THNNBlocks THNN_blocks(int64_t elements)
+{
+  const int64_t length = THNN_BLOCK_LENGTH;
+  return (THNNBlocks){(elements + length - 1) / length, length, elements};
+}
+
+static inline int64_t THNN_blockLength(const THNNBlocks *blocks, int64_t block)
+{
+  const int64_t left = blocks->elements - block * blocks->length;
+  return left < blocks->length ? left : blocks->length;
+}
+
+/* Around a region whose threads call BLAS: BLAS itself runs at one thread inside. Calls nest. */
+void THNN_blasBegin(void);
+void THNN_blasEnd(void);
+
+#endif

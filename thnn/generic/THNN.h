@@ -1,0 +1,176 @@
+/* The prototypes, once per real type: included by ../THNN.h, which says what the roles mean. */
+
+/* clang-format off: one argument and its comment per line */
+
+/* ---- Pointwise ------------------------------------------------------------------------------ */
+
+/* Threshold: output = input > threshold ? input : val, element by element. */
+THNN_API void THNN_(Threshold_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: any shape; overwritten with the result when inplace */
+    THTensor *output,  /* out: shape of input; shares its storage when inplace */
+    accreal threshold, /* values up to and including it are replaced */
+    accreal val,       /* what they are replaced by */
+    bool inplace);     /* work in input's storage */
+
+/* Threshold, backward: gradInput = input > threshold ? gradOutput : 0. */
+THNN_API void THNN_(Threshold_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: any shape; the output of the forward call serves when inplace */
+    THTensor *gradOutput, /* in: as many elements as input; overwritten when inplace */
+    THTensor *gradInput,  /* out: shape of input; shares gradOutput's storage when inplace */
+    accreal threshold,    /* as in the forward call */
+    accreal val,          /* as in the forward call; must not exceed threshold when inplace */
+    bool inplace);        /* work in gradOutput's storage */
+
+/* ---- Criterions ----------------------------------------------------------------------------- */
+
+/* Mean squared error: output = sum of (input - target)^2, divided by the number of elements when
+ * sizeAverage. */
+THNN_API void THNN_(MSECriterion_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: any shape */
+    THTensor *target,  /* in: as many elements as input */
+    THTensor *output,  /* inout: one element; overwritten, not resized */
+    bool sizeAverage); /* divide by the number of elements */
+
+/* Mean squared error, backward: gradInput = 2 (input - target), divided by the number of elements
+ * when sizeAverage. */
+THNN_API void THNN_(MSECriterion_updateGradInput)(
+    THNNState *state,    /* may be NULL */
+    THTensor *input,     /* in: any shape */
+    THTensor *target,    /* in: as many elements as input */
+    THTensor *gradInput, /* out: shape of input */
+    bool sizeAverage);   /* divide by the number of elements */
+
+/* ---- Spatial convolutions ------------------------------------------------------------------- */
+
+/* 2-D convolution: output = bias + weight * input, where outputHeight is
+ * (height + 2 padH - kH) / dH + 1, rounded down, and outputWidth likewise. */
+THNN_API void THNN_(SpatialConvolutionMM_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: [batch x] nInputPlane x height x width */
+    THTensor *output, /* out: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *weight, /* in: nOutputPlane x nInputPlane x kH x kW, or with the last three in one */
+    THTensor *bias,   /* in, optional: nOutputPlane */
+    THTensor *finput, /* scratch, optional: unused */
+    THTensor *fgradInput, /* scratch, optional: unused */
+    int kW,               /* kernel width */
+    int kH,               /* kernel height */
+    int dW,               /* horizontal stride */
+    int dH,               /* vertical stride */
+    int padW,             /* zeros added on the left and on the right */
+    int padH);            /* zeros added at the top and at the bottom */
+
+/* 2-D convolution, backward: the gradient with respect to the input. */
+THNN_API void THNN_(SpatialConvolutionMM_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputPlane x height x width; only its shape matters */
+    THTensor *gradOutput, /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *gradInput,  /* out: shape of input */
+    THTensor *weight, /* in: nOutputPlane x nInputPlane x kH x kW, or with the last three in one */
+    THTensor *finput, /* scratch, optional: unused */
+    THTensor *fgradInput, /* scratch, optional: unused */
+    int kW,               /* kernel width */
+    int kH,               /* kernel height */
+    int dW,               /* horizontal stride */
+    int dH,               /* vertical stride */
+    int padW,             /* zeros added on the left and on the right */
+    int padH);            /* zeros added at the top and at the bottom */
+
+/* 2-D convolution, backward: adds scale times the gradients with respect to weight and bias. */
+THNN_API void THNN_(SpatialConvolutionMM_accGradParameters)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputPlane x height x width */
+    THTensor *gradOutput, /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *
+        gradWeight, /* accumulate: nOutputPlane x nInputPlane x kH x kW, or the last three in one */
+    THTensor *gradBias,   /* accumulate, optional: nOutputPlane */
+    THTensor *finput,     /* scratch, optional: unused */
+    THTensor *fgradInput, /* scratch, optional: unused */
+    int kW,               /* kernel width */
+    int kH,               /* kernel height */
+    int dW,               /* horizontal stride */
+    int dH,               /* vertical stride */
+    int padW,             /* zeros added on the left and on the right */
+    int padH,             /* zeros added at the top and at the bottom */
+    accreal scale);       /* factor of what is added */
+
+/* Full (transposed) 2-D convolution: each input pixel paints a kH x kW patch of every output plane;
+ * outputHeight is (height - 1) dH - 2 padH + kH + adjH, and outputWidth likewise. */
+THNN_API void THNN_(SpatialFullConvolution_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: [batch x] nInputPlane x height x width */
+    THTensor *output,  /* out: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *weight,  /* in: nInputPlane x nOutputPlane x kH x kW */
+    THTensor *bias,    /* in, optional: nOutputPlane */
+    THTensor *columns, /* scratch, optional: unused */
+    THTensor *ones,    /* scratch, optional: unused */
+    int kW,            /* kernel width */
+    int kH,            /* kernel height */
+    int dW,            /* horizontal stride of the patches */
+    int dH,            /* vertical stride of the patches */
+    int padW,          /* columns cut off on the left and on the right */
+    int padH,          /* rows cut off at the top and at the bottom */
+    int adjW,          /* columns added on the right; less than dW */
+    int adjH);         /* rows added at the bottom; less than dH */
+
+/* Full 2-D convolution, backward: the gradient with respect to the input. */
+THNN_API void THNN_(SpatialFullConvolution_updateGradInput)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x height x width; only its shape matters */
+    THTensor *gradOutput,  /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *gradInput,   /* out: shape of input */
+    THTensor *weight,      /* in: nInputPlane x nOutputPlane x kH x kW */
+    THTensor *gradColumns, /* scratch, optional: unused */
+    int kW,                /* kernel width */
+    int kH,                /* kernel height */
+    int dW,                /* horizontal stride of the patches */
+    int dH,                /* vertical stride of the patches */
+    int padW,              /* columns cut off on the left and on the right */
+    int padH,              /* rows cut off at the top and at the bottom */
+    int adjW,              /* columns added on the right; less than dW */
+    int adjH);             /* rows added at the bottom; less than dH */
+
+/* Full 2-D convolution, backward: adds scale times the gradients with respect to weight and bias. */
+THNN_API void THNN_(SpatialFullConvolution_accGradParameters)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputPlane x height x width */
+    THTensor *gradOutput, /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *gradWeight, /* accumulate: nInputPlane x nOutputPlane x kH x kW */
+    THTensor *gradBias,   /* accumulate, optional: nOutputPlane */
+    THTensor *columns,    /* scratch, optional: unused */
+    THTensor *ones,       /* scratch, optional: unused */
+    int kW,               /* kernel width */
+    int kH,               /* kernel height */
+    int dW,               /* horizontal stride of the patches */
+    int dH,               /* vertical stride of the patches */
+    int padW,             /* columns cut off on the left and on the right */
+    int padH,             /* rows cut off at the top and at the bottom */
+    int adjW,             /* columns added on the right; less than dW */
+    int adjH,             /* rows added at the bottom; less than dH */
+    accreal scale);       /* factor of what is added */
+
+/* ---- Spatial resampling --------------------------------------------------------------------- */
+
+/* Bilinear resampling of planes. The corners of input and output coincide: output pixel y lies at
+ * y (height - 1) / (outputHeight - 1). */
+THNN_API void THNN_(SpatialUpSamplingBilinear_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: batch x planes x height x width */
+    THTensor *output, /* out: batch x planes x outputHeight x outputWidth */
+    int outputHeight, /* rows of the output */
+    int outputWidth); /* columns of the output */
+
+/* Bilinear resampling of planes, backward: each gradient goes to the four pixels that its output
+ * pixel lay between, in the same shares. */
+THNN_API void THNN_(SpatialUpSamplingBilinear_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *gradOutput, /* in: nbatch x nchannels x outputHeight x outputWidth */
+    THTensor *gradInput,  /* out: nbatch x nchannels x inputHeight x inputWidth */
+    int nbatch,           /* samples */
+    int nchannels,        /* planes of a sample */
+    int inputHeight,      /* rows of the forward call's input */
+    int inputWidth,       /* columns of the forward call's input */
+    int outputHeight,     /* rows of the forward call's output */
+    int outputWidth);     /* columns of the forward call's output */

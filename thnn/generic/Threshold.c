@@ -1,0 +1,23 @@
+/* Threshold: what does not exceed the threshold is replaced by a value.
+ *   input, output, gradOutput, gradInput   any shape
+ * output = input > threshold ? input : val;  gradInput = input > threshold ? gradOutput : 0. */
+#include "pointwise.h"
+
+void THNN_(Threshold_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                   accreal threshold, accreal val, bool inplace)
+{
+  const real parameters[] = {(real)threshold, (real)val};
+  const THNN_(Pointwise) run = {"Threshold_updateOutput", state, inplace, 1, parameters};
+  THNN_(pointwiseForward)(&run, THNN_(simd).pointwise.threshold, input, output);
+}
+
+void THNN_(Threshold_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                      THTensor *gradInput, accreal threshold, accreal val,
+                                      bool inplace)
+{
+  (void)val; /* nothing flows back from replaced elements, whatever replaced them */
+  const real parameters[] = {(real)threshold};
+  const THNN_(Pointwise) run = {"Threshold_updateGradInput", state, inplace, 1, parameters};
+  THNN_(pointwiseBackward)(&run, THNN_(simd).pointwise.thresholdBackward, input, "input", 2,
+                           gradOutput, gradInput);
+}

@@ -1,0 +1,83 @@
+#include "pointwise.h"
+
+#ifdef THNN_ONCE
+void THNN_pointwise_shapeCheck(const char *function, THNNShape saved, THNNShape gradOutput)
+{
+  if (!THNN_given(saved))
+    THNN_rejectShape(function, saved, "a tensor");
+  THNN_checkSameElements(function, gradOutput, saved);
+}
+#endif
+
+/* Declares the tensor that is read and the one that is written: one and the same when inplace. */
+static void planPair(THNNPlan *plan, bool inplace, THTensor *source, const char *sourceName,
+                     int sourcePosition, THNNBuffer **in, THNNBuffer **out)
+{
+  const THNNRole role = inplace ? THNN_ROLE_INOUT : THNN_ROLE_IN;
+  *in = THNN_planTensor(plan, role, THNN_ELEMENT_OF(source), source, sourceName, sourcePosition);
+  if (inplace) {
+    THNN_planElementwise(*in);
+    *out = *in;
+  }
+}
+
+static int threadsFor(const THNN_(Pointwise) * run, const THNNBlocks *blocks)
+{
+  return THNN_threads(run->state, blocks->count, (double)blocks->elements * run->cost);
+}
+
+void THNN_(pointwiseForward)(const THNN_(Pointwise) * run, THNN_(Map) map, THTensor *input,
+                             THTensor *output)
+{
+  THNNPlan plan;
+  THNNBuffer *in, *out;
+  THNN_planStart(&plan, run->function, run->state);
+  planPair(&plan, run->inplace, input, "input", 2, &in, &out);
+  if (run->inplace)
+    THNN_planShare(&plan, output, 3, input);
+  else
+    THNN_planElementwise(out = THNN_planOutLike(&plan, output, 3, input));
+  THNN_planAcquire(&plan);
+
+  const real *x = in->data;
+  real *y = out->data;
+  const THNNBlocks blocks = THNN_blocks(THTensor_(nElement)(input));
+#pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
+  for (int64_t i = 0; i < blocks.count; i++)
+    map(THNN_blockLength(&blocks, i), x + i * blocks.length, run->parameters,
+        y + i * blocks.length);
+  THNN_planRelease(&plan);
+}
+
+void THNN_(pointwiseBackward)(const THNN_(Pointwise) * run, THNN_(Map2) map, THTensor *saved,
+                              const char *savedName, int savedPosition, THTensor *gradOutput,
+                              THTensor *gradInput)
+{
+  THNN_pointwise_shapeCheck(run->function,
+                            THNN_makeShape(savedName, savedPosition,
+                                           saved ? saved->nDimension : THNN_NULL_TENSOR,
+                                           saved ? saved->size : NULL),
+                            THNN_SHAPE(gradOutput, 3));
+
+  THNNPlan plan;
+  THNNBuffer *from, *to;
+  THNN_planStart(&plan, run->function, run->state);
+  THNNBuffer *of =
+      THNN_planTensor(&plan, THNN_ROLE_IN, THNN_ELEMENT_OF(saved), saved, savedName, savedPosition);
+  planPair(&plan, run->inplace, gradOutput, "gradOutput", 3, &from, &to);
+  if (run->inplace)
+    THNN_planShare(&plan, gradInput, 4, gradOutput);
+  else
+    THNN_planElementwise(to = THNN_planOutLike(&plan, gradInput, 4, saved));
+  THNN_planAcquire(&plan);
+
+  const real *x = of->data, *g = from->data;
+  real *y = to->data;
+  const THNNBlocks blocks = THNN_blocks(THTensor_(nElement)(gradOutput));
+#pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
+  for (int64_t i = 0; i < blocks.count; i++) {
+    const int64_t at = i * blocks.length;
+    map(THNN_blockLength(&blocks, i), x + at, g + at, run->parameters, y + at);
+  }
+  THNN_planRelease(&plan);
+}

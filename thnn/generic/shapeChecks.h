@@ -1,0 +1,43 @@
+/* The shape check of each module: untemplated, in the module's own file, called by both real types
+ * and by the CUDA twin. Arguments that a function does not have are THNN_NO_SHAPE. Each raises, or
+ * returns what the function needs to know. */
+#ifndef THNN_SHAPE_CHECKS_H
+#define THNN_SHAPE_CHECKS_H
+
+#include "../THNNCheck.h"
+#include "../THNNConvolutionCheck.h"
+
+/* Element-by-element modules, backward: as many elements in gradOutput as in `saved`, the input or
+ * the output of the forward call. */
+THNN_API void THNN_pointwise_shapeCheck(const char *function, THNNShape saved,
+                                        THNNShape gradOutput);
+
+/* Criterions that compare element by element: as many elements in target as in input; one element
+ * in output. */
+THNN_API void THNN_elementwiseCriterion_shapeCheck(const char *function, THNNShape input,
+                                                   THNNShape target, THNNShape output);
+
+/* `kW` is the first of kW, kH, dW, dH, padW, padH. */
+THNN_API THNNConvolution THNN_SpatialConvolutionMM_shapeCheck(const char *function, THNNShape input,
+                                                              THNNShape gradOutput,
+                                                              THNNShape weight, THNNShape bias,
+                                                              int kWPosition, int kW, int kH,
+                                                              int dW, int dH, int padW, int padH);
+
+/* `kW` is the first of kW, kH, dW, dH, padW, padH, adjW, adjH. The convolution returned goes from
+ * the output to the input. */
+THNN_API THNNConvolution THNN_SpatialFullConvolution_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
+    int kWPosition, int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH);
+
+/* What bilinear resampling of planes needs to know. */
+typedef struct THNNResampling {
+  int64_t batch, planes, inputHeight, inputWidth, outputHeight, outputWidth;
+} THNNResampling;
+
+THNN_API THNNResampling THNN_SpatialUpSamplingBilinear_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNScalar batch,
+    THNNScalar planes, THNNScalar inputHeight, THNNScalar inputWidth, THNNScalar outputHeight,
+    THNNScalar outputWidth);
+
+#endif

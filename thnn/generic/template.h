@@ -1,0 +1,59 @@
+/* What a templated source file sees: the real type of this pass and the names built on it.
+ * Every file in generic/ is compiled once per real type, with THNN_REAL_FLOAT or
+ * THNN_REAL_DOUBLE defined (planTensor.c also with THNN_REAL_LONG and THNN_REAL_INT). */
+#ifndef THNN_TEMPLATE_H
+#define THNN_TEMPLATE_H
+
+#include "../THNN.h"
+#include "../THNNCheck.h"
+#include "../THNNPlan.h"
+#include "../THNNThreads.h"
+#include "shapeChecks.h"
+
+#undef real
+#undef Real
+#undef accreal
+
+#if defined(THNN_REAL_FLOAT)
+#  define real float
+#  define Real Float
+#  define accreal double
+/* Untemplated functions of a module's file, its shape check above all, are compiled in one pass. */
+#  define THNN_ONCE
+#elif defined(THNN_REAL_DOUBLE)
+#  define real double
+#  define Real Double
+#  define accreal double
+#elif defined(THNN_REAL_LONG)
+#  define real int64_t
+#  define Real Long
+#elif defined(THNN_REAL_INT)
+#  define real int
+#  define Real Int
+#else
+#  error                                                                                           \
+      "define THNN_REAL_FLOAT or THNN_REAL_DOUBLE: templated files are compiled once per real type"
+#endif
+
+/* Torch7's headers leave the same macros behind, this library's own TH does too. */
+#ifndef THTensor
+#  define THTensor TH_CONCAT_3(TH, Real, Tensor)
+#endif
+#ifndef THTensor_
+#  define THTensor_(NAME) TH_CONCAT_4(TH, Real, Tensor_, NAME)
+#endif
+#ifndef THBlas_
+#  define THBlas_(NAME) TH_CONCAT_4(TH, Real, Blas_, NAME)
+#endif
+#ifndef THVector_
+#  define THVector_(NAME) TH_CONCAT_4(TH, Real, Vector_, NAME)
+#endif
+#ifndef THNN_
+#  define THNN_(NAME) TH_CONCAT_3(THNN_, Real, NAME)
+#endif
+
+#if defined(THNN_REAL_FLOAT) || defined(THNN_REAL_DOUBLE)
+#  include "../simd/loops.h"
+#endif
+
+#endif
