@@ -11,25 +11,78 @@
 #include "THNNStrided.h"
 #include "planTensor.h"
 
-enum { ALIGNMENT = 64 };
+/* ---- The host's memory ---------------------------------------------------------------------- */
 
-static const THNNTensorOperations *const operations[] = {
-    [THNN_ELEMENT_FLOAT] = &THNN_FloatTensorOperations,
-    [THNN_ELEMENT_DOUBLE] = &THNN_DoubleTensorOperations,
-    [THNN_ELEMENT_LONG] = &THNN_LongTensorOperations,
-    [THNN_ELEMENT_INT] = &THNN_IntTensorOperations,
+enum { HOST_ALIGNMENT = 64 };
+
+static void *allocateOnHost(void *context, size_t bytes)
+{
+  (void)context;
+#ifndef THNN_SYSTEM_TH
+  return THTryAlloc(bytes, HOST_ALIGNMENT);
+#else
+  return aligned_alloc(HOST_ALIGNMENT, bytes);
+#endif
+}
+
+static void releaseOnHost(void *context, void *block)
+{
+  (void)context;
+#ifndef THNN_SYSTEM_TH
+  THTryFree(block);
+#else
+  free(block);
+#endif
+}
+
+/* On the host the context is the state. */
+static void gatherOnHost(void *context, const THNNView *view, size_t elementSize, void *dense)
+{
+  THNN_gather(context, view, elementSize, dense);
+}
+
+static void scatterOnHost(void *context, const THNNView *view, size_t elementSize,
+                          const void *dense)
+{
+  THNN_scatter(context, view, elementSize, dense);
+}
+
+static const THNNPlanMemory hostMemory = {
+    .operations = {[THNN_ELEMENT_FLOAT] = &THNN_FloatTensorOperations,
+                   [THNN_ELEMENT_DOUBLE] = &THNN_DoubleTensorOperations,
+                   [THNN_ELEMENT_LONG] = &THNN_LongTensorOperations,
+                   [THNN_ELEMENT_INT] = &THNN_IntTensorOperations},
+    .alignment = HOST_ALIGNMENT,
+    .allocate = allocateOnHost,
+    .release = releaseOnHost,
+    .gather = gatherOnHost,
+    .scatter = scatterOnHost,
 };
 
-static size_t elementSize(const THNNBuffer *buffer)
+/* ---- Declaring ------------------------------------------------------------------------------ */
+
+static const THNNTensorOperations *operationsOf(const THNNPlan *plan, const THNNBuffer *buffer)
 {
-  return operations[buffer->element]->elementSize;
+  return plan->memory->operations[buffer->element];
+}
+
+static size_t elementSize(const THNNPlan *plan, const THNNBuffer *buffer)
+{
+  return operationsOf(plan, buffer)->elementSize;
 }
 
 void THNN_planStart(THNNPlan *plan, const char *function, const THNNState *state)
 {
   THNN_State_check(state, function);
+  THNN_planStartIn(plan, function, &hostMemory, (void *)state);
+}
+
+void THNN_planStartIn(THNNPlan *plan, const char *function, const THNNPlanMemory *memory,
+                      void *context)
+{
   plan->function = function;
-  plan->state = state;
+  plan->memory = memory;
+  plan->context = context;
   plan->count = 0;
   plan->block = NULL;
 }
@@ -59,7 +112,7 @@ THNNBuffer *THNN_planTensor(THNNPlan *plan, THNNRole role, THNNElement element, 
   buffer->name = name;
   buffer->position = position;
   buffer->tensor = tensor;
-  buffer->view = operations[element]->view(tensor);
+  buffer->view = plan->memory->operations[element]->view(tensor);
   return buffer;
 }
 
@@ -125,7 +178,7 @@ static bool sameView(const THNNView *a, const THNNView *b)
 /* A fixed tensor, a view of a caller's array, cannot be pointed at other memory. */
 static void checkSharing(const THNNPlan *plan, const THNNBuffer *buffer)
 {
-  const THNNView other = operations[buffer->element]->view(buffer->shared);
+  const THNNView other = operationsOf(plan, buffer)->view(buffer->shared);
   if (buffer->view.fixedSize && !sameView(&buffer->view, &other))
     THNN_reject(plan->function, buffer->name, buffer->position,
                 "the same memory as the tensor that is worked on in place", "other memory");
@@ -147,11 +200,11 @@ static void resizeOutputs(THNNPlan *plan)
 {
   for (int i = 0; i < plan->count; i++) {
     THNNBuffer *buffer = &plan->buffers[i];
-    const THNNTensorOperations *of = operations[buffer->element];
+    const THNNTensorOperations *of = operationsOf(plan, buffer);
     if (buffer->role == THNN_ROLE_OUT && !hasWantedSize(buffer))
-      of->resize(buffer->tensor, buffer->nDimension, buffer->wanted);
+      of->resize(plan->context, buffer->tensor, buffer->nDimension, buffer->wanted);
     else if (buffer->role == THNN_ROLE_SHARE && buffer->tensor != buffer->shared)
-      of->set(buffer->tensor, buffer->shared);
+      of->set(plan->context, buffer->tensor, buffer->shared);
   }
 }
 
@@ -160,14 +213,14 @@ typedef struct Span {
   const char *first, *last;
 } Span;
 
-static Span spanOf(const THNNBuffer *buffer)
+static Span spanOf(const THNNPlan *plan, const THNNBuffer *buffer)
 {
   int64_t before = 0, after = 1;
   for (int i = 0; i < buffer->view.nDimension; i++) {
     const int64_t reach = (buffer->view.size[i] - 1) * buffer->view.stride[i];
     *(reach < 0 ? &before : &after) += reach;
   }
-  const int64_t size = (int64_t)elementSize(buffer);
+  const int64_t size = (int64_t)elementSize(plan, buffer);
   return (Span){buffer->view.data + before * size, buffer->view.data + after * size};
 }
 
@@ -185,12 +238,12 @@ static bool isWritten(const THNNBuffer *buffer)
 /* Whether this output shares memory with another argument in a way that matters. */
 static bool overlapsAnother(const THNNPlan *plan, const THNNBuffer *buffer)
 {
-  const Span mine = spanOf(buffer);
+  const Span mine = spanOf(plan, buffer);
   for (int i = 0; i < plan->count; i++) {
     const THNNBuffer *other = &plan->buffers[i];
     if (other == buffer || !isTensor(other))
       continue;
-    const Span theirs = spanOf(other);
+    const Span theirs = spanOf(plan, other);
     if (mine.first >= theirs.last || theirs.first >= mine.last)
       continue;
     if (!(buffer->elementwise && other->role == THNN_ROLE_IN && other->element == buffer->element &&
@@ -198,6 +251,12 @@ static bool overlapsAnother(const THNNPlan *plan, const THNNBuffer *buffer)
       return true;
   }
   return false;
+}
+
+static size_t alignedBytes(const THNNPlan *plan, const THNNBuffer *buffer)
+{
+  const size_t alignment = plan->memory->alignment;
+  return (buffer->bytes + alignment - 1) / alignment * alignment;
 }
 
 /* Decides which tensors are worked on in place, and returns the bytes that the others need. */
@@ -209,7 +268,7 @@ static size_t planCopies(THNNPlan *plan)
     if (buffer->role == THNN_ROLE_SHARE)
       continue;
     if (buffer->role != THNN_ROLE_SCRATCH) {
-      buffer->view = operations[buffer->element]->view(buffer->tensor);
+      buffer->view = operationsOf(plan, buffer)->view(buffer->tensor);
       buffer->data = buffer->view.data;
     }
   }
@@ -219,35 +278,13 @@ static size_t planCopies(THNNPlan *plan)
       buffer->copied =
           !THNN_isDense(&buffer->view) || (isWritten(buffer) && overlapsAnother(plan, buffer));
       if (buffer->copied)
-        buffer->bytes =
-            (size_t)THNN_product(buffer->view.nDimension, buffer->view.size) * elementSize(buffer);
+        buffer->bytes = (size_t)THNN_product(buffer->view.nDimension, buffer->view.size) *
+                        elementSize(plan, buffer);
     }
-    total += (buffer->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    total += alignedBytes(plan, buffer);
   }
   return total;
 }
-
-#ifndef THNN_SYSTEM_TH
-static void *allocate(size_t bytes)
-{
-  return THTryAlloc(bytes, ALIGNMENT);
-}
-
-static void deallocate(void *block)
-{
-  THTryFree(block);
-}
-#else
-static void *allocate(size_t bytes)
-{
-  return aligned_alloc(ALIGNMENT, bytes);
-}
-
-static void deallocate(void *block)
-{
-  free(block);
-}
-#endif
 
 void THNN_planAcquire(THNNPlan *plan)
 {
@@ -256,7 +293,7 @@ void THNN_planAcquire(THNNPlan *plan)
   const size_t bytes = planCopies(plan);
   if (bytes == 0)
     return;
-  plan->block = allocate(bytes);
+  plan->block = plan->memory->allocate(plan->context, bytes);
   if (!plan->block)
     THError("%s: not enough memory: it needs %zu bytes beside its arguments", plan->function,
             bytes);
@@ -266,9 +303,9 @@ void THNN_planAcquire(THNNPlan *plan)
     if (buffer->bytes == 0)
       continue;
     buffer->data = next;
-    next += (buffer->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    next += alignedBytes(plan, buffer);
     if (buffer->copied && buffer->role != THNN_ROLE_OUT)
-      THNN_gather(plan->state, &buffer->view, elementSize(buffer), buffer->data);
+      plan->memory->gather(plan->context, &buffer->view, elementSize(plan, buffer), buffer->data);
   }
 }
 
@@ -279,8 +316,8 @@ void THNN_planRelease(THNNPlan *plan)
   for (int i = 0; i < plan->count; i++) {
     const THNNBuffer *buffer = &plan->buffers[i];
     if (buffer->copied && isWritten(buffer))
-      THNN_scatter(plan->state, &buffer->view, elementSize(buffer), buffer->data);
+      plan->memory->scatter(plan->context, &buffer->view, elementSize(plan, buffer), buffer->data);
   }
-  deallocate(plan->block);
+  plan->memory->release(plan->context, plan->block);
   plan->block = NULL;
 }

@@ -38,7 +38,8 @@ typedef enum THNNElement {
   THNN_ELEMENT_FLOAT,
   THNN_ELEMENT_DOUBLE,
   THNN_ELEMENT_LONG,
-  THNN_ELEMENT_INT
+  THNN_ELEMENT_INT,
+  THNN_ELEMENTS
 } THNNElement;
 
 typedef enum THNNRole {
@@ -76,9 +77,28 @@ typedef struct THNNBuffer {
   bool elementwise, copied;
 } THNNBuffer;
 
+/* What the plan asks of the memory in which tensors live: the host's, or a CUDA device's, whose
+ * functions share this plan. `context` is what the plan was started with. */
+typedef struct THNNTensorOperations {
+  THNNView (*view)(const void *tensor);
+  void (*resize)(void *context, void *tensor, int nDimension, const int64_t *size);
+  void (*set)(void *context, void *tensor, void *source);
+  size_t elementSize;
+} THNNTensorOperations;
+
+typedef struct THNNPlanMemory {
+  const THNNTensorOperations *operations[THNN_ELEMENTS];
+  size_t alignment;
+  void *(*allocate)(void *context, size_t bytes); /* NULL when there is none; does not raise */
+  void (*release)(void *context, void *block);
+  void (*gather)(void *context, const THNNView *view, size_t elementSize, void *dense);
+  void (*scatter)(void *context, const THNNView *view, size_t elementSize, const void *dense);
+} THNNPlanMemory;
+
 typedef struct THNNPlan {
   const char *function;
-  const THNNState *state;
+  const THNNPlanMemory *memory;
+  void *context;
   int count;
   void *block;
   THNNBuffer buffers[THNN_PLAN_BUFFERS];
@@ -86,6 +106,10 @@ typedef struct THNNPlan {
 
 /* Begins a plan; raises when `state` is not a state. */
 THNN_API void THNN_planStart(THNNPlan *plan, const char *function, const THNNState *state);
+
+/* Begins a plan for tensors in other memory. */
+THNN_API void THNN_planStartIn(THNNPlan *plan, const char *function, const THNNPlanMemory *memory,
+                               void *context);
 
 #define THNN_ELEMENT_OF(tensor)                                                                    \
   _Generic((tensor),                                                                               \

@@ -4,15 +4,6 @@
 
 #include "THNNThreads.h"
 
-/* A dimension of size 1 does not count, so at most 62 remain: 2^63 elements. */
-enum { MAX_DIMENSIONS = 64 };
-
-/* The same elements with as few dimensions as possible: sizes of 1 dropped, neighbours merged. */
-typedef struct Folded {
-  int nDimension;
-  int64_t size[MAX_DIMENSIONS], stride[MAX_DIMENSIONS];
-} Folded;
-
 bool THNN_isDense(const THNNView *view)
 {
   int64_t expected = 1;
@@ -26,9 +17,9 @@ bool THNN_isDense(const THNNView *view)
   return true;
 }
 
-static Folded fold(const THNNView *view)
+THNNFolded THNN_fold(const THNNView *view)
 {
-  Folded folded = {.nDimension = 0};
+  THNNFolded folded = {.nDimension = 0};
   for (int i = 0; i < view->nDimension; i++) {
     const int64_t size = view->size[i], stride = view->stride[i];
     const int last = folded.nDimension - 1;
@@ -76,7 +67,7 @@ static void copyRow(Direction direction, char *strided, int64_t stride, char *de
 }
 
 /* The element offset of row `row`, a row being a run of the last dimension. */
-static int64_t rowOffset(const Folded *folded, int64_t row)
+static int64_t rowOffset(const THNNFolded *folded, int64_t row)
 {
   int64_t offset = 0;
   for (int i = folded->nDimension - 2; i >= 0; i--) {
@@ -88,7 +79,7 @@ static int64_t rowOffset(const Folded *folded, int64_t row)
 
 /* Rows are independent: no two elements of an output may share memory, so their order is free.
  * Where a caller passes such an output all the same, one thread keeps the result defined. */
-static bool mayShareElements(const Folded *folded)
+static bool mayShareElements(const THNNFolded *folded)
 {
   int64_t reach = 1;
   for (int i = 0; i < folded->nDimension; i++) {
@@ -106,7 +97,7 @@ static bool mayShareElements(const Folded *folded)
 static void copyAll(const THNNState *state, Direction direction, const THNNView *view,
                     size_t elementSize, char *dense)
 {
-  const Folded folded = fold(view);
+  const THNNFolded folded = THNN_fold(view);
   const int64_t length = folded.size[folded.nDimension - 1];
   const int64_t stride = folded.stride[folded.nDimension - 1];
   int64_t rows = 1;

@@ -7,6 +7,17 @@
 /* Whether the elements lie one after the other, in row-major order. */
 bool THNN_isDense(const THNNView *view);
 
+/* The same elements with as few dimensions as possible: sizes of 1 dropped, neighbours merged, at
+ * least one dimension left. Sizes of 2 or more let at most 62 remain: 2^63 elements. */
+enum { THNN_FOLDED_DIMENSIONS = 64 };
+
+typedef struct THNNFolded {
+  int nDimension;
+  int64_t size[THNN_FOLDED_DIMENSIONS], stride[THNN_FOLDED_DIMENSIONS];
+} THNNFolded;
+
+THNN_API THNNFolded THNN_fold(const THNNView *view);
+
 /* dense = the tensor's elements in row-major order. */
 void THNN_gather(const THNNState *state, const THNNView *view, size_t elementSize, void *dense);
 

@@ -19,13 +19,15 @@ static THNNView view(const void *untyped)
   return view;
 }
 
-static void resize(void *tensor, int nDimension, const int64_t *size)
+static void resize(void *context, void *tensor, int nDimension, const int64_t *size)
 {
+  (void)context;
   THTensor_(resizeNd)(tensor, nDimension, (int64_t *)size, NULL);
 }
 
-static void set(void *tensor, void *source)
+static void set(void *context, void *tensor, void *source)
 {
+  (void)context;
   THTensor_(set)(tensor, source);
 }
 
