@@ -77,9 +77,7 @@ static int64_t rowOffset(const THNNFolded *folded, int64_t row)
   return offset;
 }
 
-/* Rows are independent: no two elements of an output may share memory, so their order is free.
- * Where a caller passes such an output all the same, one thread keeps the result defined. */
-static bool mayShareElements(const THNNFolded *folded)
+bool THNN_mayShareElements(const THNNFolded *folded)
 {
   int64_t reach = 1;
   for (int i = 0; i < folded->nDimension; i++) {
@@ -103,7 +101,9 @@ static void copyAll(const THNNState *state, Direction direction, const THNNView 
   int64_t rows = 1;
   for (int i = 0; i < folded.nDimension - 1; i++)
     rows *= folded.size[i];
-  const bool alone = direction == SCATTER && mayShareElements(&folded);
+  /* Rows are independent: no two elements of an output may share memory, so their order is free.
+   * Where a caller passes such an output all the same, one thread keeps the result defined. */
+  const bool alone = direction == SCATTER && THNN_mayShareElements(&folded);
   const int threads = alone ? 1 : THNN_threads(state, rows, (double)rows * (double)length);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t row = 0; row < rows; row++)

@@ -18,6 +18,9 @@ typedef struct THNNFolded {
 
 THNN_API THNNFolded THNN_fold(const THNNView *view);
 
+/* Whether two elements may lie at the same place, as in a tensor with a stride of 0. */
+THNN_API bool THNN_mayShareElements(const THNNFolded *folded);
+
 /* dense = the tensor's elements in row-major order. */
 void THNN_gather(const THNNState *state, const THNNView *view, size_t elementSize, void *dense);
 
