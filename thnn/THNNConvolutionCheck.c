@@ -18,8 +18,7 @@ static const char *const weightLayouts[2][3] = {
      "nInputPlane x nOutputPlane x kT x kH x kW"},
 };
 
-/* A sum or product of ints and sizes that fits without wrapping: sizes of real tensors are far
- * below 2^62, and the scalar arguments are ints. */
+/* The image elements between the first and the last tap, with both. */
 static int64_t spread(int64_t kernel, int64_t dilation)
 {
   return dilation * (kernel - 1) + 1;
@@ -28,7 +27,8 @@ static int64_t spread(int64_t kernel, int64_t dilation)
 static void checkScalars(const THNNConvolutionArguments *a)
 {
   for (int i = 0; i < a->nDimension; i++) {
-    THNN_checkPositive(a->function, a->kernel[i]);
+    if (a->kernel[i].name)
+      THNN_checkPositive(a->function, a->kernel[i]);
     THNN_checkPositive(a->function, a->stride[i]);
     if (a->dilation[i].name)
       THNN_checkPositive(a->function, a->dilation[i]);
@@ -49,38 +49,54 @@ static void checkScalars(const THNNConvolutionArguments *a)
   }
 }
 
+/* nOutputPlane x (nInputPlane * kernel): the planes that its second size stands for. */
+static int64_t flatInputPlanes(const THNNConvolutionArguments *a)
+{
+  int64_t kernel[3];
+  for (int i = 0; i < a->nDimension; i++)
+    kernel[i] = a->kernel[i].value;
+  const int64_t volume = THNN_product(a->nDimension, kernel);
+  const THNNText text = THNN_shapeText(THNN_makeShape("", 0, a->nDimension, kernel));
+  if (volume < 0 || a->weight.size[1] % volume != 0)
+    THNN_rejectShape(a->function, a->weight,
+                     "a multiple of the kernel's elements %s in dimension 2", text.characters);
+  return a->weight.size[1] / volume;
+}
+
 /* Checks the weight and sets planes and kernel. The planes of an ordinary convolution's map are the
  * weight's first dimension, and so are those of a transposed one's input. */
 static void readWeight(const THNNConvolutionArguments *a, THNNConvolution *geometry)
 {
-  const char *layout = weightLayouts[a->transposed][a->nDimension - 1];
   const THNNShape weight = a->weight;
-  int64_t volume = 1;
-  for (int i = 0; i < a->nDimension; i++)
-    volume *= a->kernel[i].value;
   if (a->flatWeight && weight.nDimension == 2) {
     THNN_checkDimensions(a->function, weight, 2, 2, "nOutputPlane x (nInputPlane * kernel)");
-    if (weight.size[1] % volume != 0)
-      THNN_rejectShape(a->function, weight,
-                       "a multiple of the kernel's %lld elements in dimension 2",
-                       (long long)volume);
-    geometry->inputPlanes = weight.size[1] / volume;
+    geometry->inputPlanes = flatInputPlanes(a);
   } else {
-    THNN_checkDimensions(a->function, weight, a->nDimension + 2, a->nDimension + 2, layout);
-    for (int i = 0; i < a->nDimension; i++)
-      THNN_checkSize(a->function, weight, 2 + i, a->kernel[i].value, a->kernel[i].name);
+    THNN_checkDimensions(a->function, weight, a->nDimension + 2, a->nDimension + 2,
+                         weightLayouts[a->transposed][a->nDimension - 1]);
     geometry->inputPlanes = weight.size[1];
+    for (int i = 0; i < a->nDimension; i++) {
+      if (a->kernel[i].name)
+        THNN_checkSize(a->function, weight, 2 + i, a->kernel[i].value, a->kernel[i].name);
+      geometry->kernel[i + 3 - a->nDimension] = weight.size[2 + i];
+    }
   }
   geometry->outputPlanes = weight.size[0];
   THNN_elements(a->function, weight);
 }
 
-/* The size of the far side in one dimension, the near side's being `near`. */
+/* The size of the far side in one dimension, the near side's being `near`. Kernel, dilation and
+ * padding are ints, whose products fit; a size, which a tensor without memory of its own may have
+ * as large as it likes, times a stride is checked. */
 static int64_t farSize(const THNNConvolutionArguments *a, const THNNConvolution *g, int dimension,
                        int64_t near)
 {
   const int d = dimension + 3 - a->nDimension;
   const int64_t reach = spread(g->kernel[d], g->dilation[d]);
+  const int64_t painted[] = {near, g->stride[d]};
+  if (THNN_product(2, painted) < 0)
+    THNN_rejectShape(a->function, a->input, "a size that the stride %lld leaves representable",
+                     (long long)g->stride[d]);
   if (a->transposed)
     return (near - 1) * g->stride[d] - 2 * g->pad[d] + reach + a->adjustment[dimension].value;
   const int64_t room = near + 2 * g->pad[d] - reach;
@@ -103,7 +119,8 @@ static void setGeometry(const THNNConvolutionArguments *a, THNNConvolution *g)
     g->input[i] = g->output[i] = g->kernel[i] = g->stride[i] = g->dilation[i] = 1;
   for (int i = 0; i < a->nDimension; i++) {
     const int d = i + 3 - a->nDimension;
-    g->kernel[d] = a->kernel[i].value;
+    if (a->kernel[i].name)
+      g->kernel[d] = a->kernel[i].value;
     g->stride[d] = a->stride[i].value;
     g->pad[d] = a->pad[i].value;
     if (a->dilation[i].name)

@@ -7,7 +7,8 @@
 #include "THNNConvolution.h"
 
 /* The arguments of a convolution module. The arrays hold nDimension values, outermost dimension
- * first (depth, height, width); values that the module does not have stay {0}. */
+ * first (depth, height, width); values that the module does not have stay {0}. Without `kernel` the
+ * kernel's sizes are the weight's. */
 typedef struct THNNConvolutionArguments {
   const char *function;
   int nDimension; /* spatial dimensions: 1 to 3 */

@@ -151,6 +151,433 @@ THNN_API void THNN_(SpatialFullConvolution_accGradParameters)(
     int adjH,             /* rows added at the bottom; less than dH */
     accreal scale);       /* factor of what is added */
 
+/* 2-D convolution with a dilated kernel: its taps lie dilationH rows and dilationW columns apart.
+ * outputHeight is (height + 2 padH - (dilationH (kH - 1) + 1)) / dH + 1, rounded down. */
+THNN_API void THNN_(SpatialDilatedConvolution_updateOutput)(
+    THNNState *state,   /* may be NULL */
+    THTensor *input,    /* in: [batch x] nInputPlane x height x width */
+    THTensor *output,   /* out: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *weight,   /* in: nOutputPlane x nInputPlane x kH x kW */
+    THTensor *bias,     /* in, optional: nOutputPlane */
+    THTensor *columns,  /* scratch, optional: unused */
+    THTensor *ones,     /* scratch, optional: unused */
+    int kW,             /* kernel width */
+    int kH,             /* kernel height */
+    int dW,             /* horizontal stride */
+    int dH,             /* vertical stride */
+    int padW,           /* zeros added on the left and on the right */
+    int padH,           /* zeros added at the top and at the bottom */
+    int dilationW,      /* columns from one tap to the next */
+    int dilationH);     /* rows from one tap to the next */
+
+/* 2-D convolution with a dilated kernel, backward: the gradient with respect to the input. */
+THNN_API void THNN_(SpatialDilatedConvolution_updateGradInput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] nInputPlane x height x width; only its shape matters */
+    THTensor *gradOutput,   /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *gradInput,    /* out: shape of input */
+    THTensor *weight,       /* in: nOutputPlane x nInputPlane x kH x kW */
+    THTensor *gradColumns,  /* scratch, optional: unused */
+    int kW,                 /* kernel width */
+    int kH,                 /* kernel height */
+    int dW,                 /* horizontal stride */
+    int dH,                 /* vertical stride */
+    int padW,               /* zeros added on the left and on the right */
+    int padH,               /* zeros added at the top and at the bottom */
+    int dilationW,          /* columns from one tap to the next */
+    int dilationH);         /* rows from one tap to the next */
+
+/* 2-D convolution with a dilated kernel, backward: adds scale times the gradients with respect to
+ * weight and bias. */
+THNN_API void THNN_(SpatialDilatedConvolution_accGradParameters)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x height x width */
+    THTensor *gradOutput,  /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *gradWeight,  /* accumulate: nOutputPlane x nInputPlane x kH x kW */
+    THTensor *gradBias,    /* accumulate, optional: nOutputPlane */
+    THTensor *columns,     /* scratch, optional: unused */
+    THTensor *ones,        /* scratch, optional: unused */
+    int kW,                /* kernel width */
+    int kH,                /* kernel height */
+    int dW,                /* horizontal stride */
+    int dH,                /* vertical stride */
+    int padW,              /* zeros added on the left and on the right */
+    int padH,              /* zeros added at the top and at the bottom */
+    int dilationW,         /* columns from one tap to the next */
+    int dilationH,         /* rows from one tap to the next */
+    accreal scale);        /* factor of what is added */
+
+/* Full (transposed) 2-D convolution with a dilated kernel: each input pixel paints kH x kW pixels
+ * that lie dilationH rows and dilationW columns apart. outputHeight is (height - 1) dH - 2 padH +
+ * dilationH (kH - 1) + 1 + adjH. */
+THNN_API void THNN_(SpatialFullDilatedConvolution_updateOutput)(
+    THNNState *state,   /* may be NULL */
+    THTensor *input,    /* in: [batch x] nInputPlane x height x width */
+    THTensor *output,   /* out: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *weight,   /* in: nInputPlane x nOutputPlane x kH x kW */
+    THTensor *bias,     /* in, optional: nOutputPlane */
+    THTensor *columns,  /* scratch, optional: unused */
+    THTensor *ones,     /* scratch, optional: unused */
+    int kW,             /* kernel width */
+    int kH,             /* kernel height */
+    int dW,             /* horizontal stride of the patches */
+    int dH,             /* vertical stride of the patches */
+    int padW,           /* columns cut off on the left and on the right */
+    int padH,           /* rows cut off at the top and at the bottom */
+    int dilationW,      /* columns from one tap to the next */
+    int dilationH,      /* rows from one tap to the next */
+    int adjW,           /* columns added on the right; less than dW or dilationW */
+    int adjH);          /* rows added at the bottom; less than dH or dilationH */
+
+/* Full (transposed) 2-D convolution with a dilated kernel, backward: the gradient with respect to
+ * the input. */
+THNN_API void THNN_(SpatialFullDilatedConvolution_updateGradInput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] nInputPlane x height x width; only its shape matters */
+    THTensor *gradOutput,   /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *gradInput,    /* out: shape of input */
+    THTensor *weight,       /* in: nInputPlane x nOutputPlane x kH x kW */
+    THTensor *gradColumns,  /* scratch, optional: unused */
+    int kW,                 /* kernel width */
+    int kH,                 /* kernel height */
+    int dW,                 /* horizontal stride of the patches */
+    int dH,                 /* vertical stride of the patches */
+    int padW,               /* columns cut off on the left and on the right */
+    int padH,               /* rows cut off at the top and at the bottom */
+    int dilationW,          /* columns from one tap to the next */
+    int dilationH,          /* rows from one tap to the next */
+    int adjW,               /* columns added on the right; less than dW or dilationW */
+    int adjH);              /* rows added at the bottom; less than dH or dilationH */
+
+/* Full (transposed) 2-D convolution with a dilated kernel, backward: adds scale times the
+ * gradients with respect to weight and bias. */
+THNN_API void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x height x width */
+    THTensor *gradOutput,  /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *gradWeight,  /* accumulate: nInputPlane x nOutputPlane x kH x kW */
+    THTensor *gradBias,    /* accumulate, optional: nOutputPlane */
+    THTensor *columns,     /* scratch, optional: unused */
+    THTensor *ones,        /* scratch, optional: unused */
+    int kW,                /* kernel width */
+    int kH,                /* kernel height */
+    int dW,                /* horizontal stride of the patches */
+    int dH,                /* vertical stride of the patches */
+    int padW,              /* columns cut off on the left and on the right */
+    int padH,              /* rows cut off at the top and at the bottom */
+    int dilationW,         /* columns from one tap to the next */
+    int dilationH,         /* rows from one tap to the next */
+    int adjW,              /* columns added on the right; less than dW or dilationW */
+    int adjH,              /* rows added at the bottom; less than dH or dilationH */
+    accreal scale);        /* factor of what is added */
+
+/* ---- Volumetric convolutions ---------------------------------------------------------------- */
+
+/* 3-D convolution; the kernel's sizes are those of the weight. outputDepth is (depth + 2 pT - kT)
+ * / dT + 1, rounded down. */
+THNN_API void THNN_(VolumetricConvolution_updateOutput)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x depth x height x width */
+    THTensor *output,      /* out: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
+    THTensor *weight,      /* in: nOutputPlane x nInputPlane x kT x kH x kW */
+    THTensor *bias,        /* in, optional: nOutputPlane */
+    THTensor *finput,      /* scratch, optional: unused */
+    THTensor *fgradInput,  /* scratch, optional: unused */
+    int dT,                /* stride in depth */
+    int dW,                /* horizontal stride */
+    int dH,                /* vertical stride */
+    int pT,                /* zeros added in front and behind */
+    int pW,                /* zeros added on the left and on the right */
+    int pH);               /* zeros added at the top and at the bottom */
+
+/* 3-D convolution, backward: the gradient with respect to the input. */
+THNN_API void THNN_(VolumetricConvolution_updateGradInput)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x depth x height x width; only its shape matters */
+    THTensor *gradOutput,  /* in: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
+    THTensor *gradInput,   /* out: shape of input */
+    THTensor *weight,      /* in: nOutputPlane x nInputPlane x kT x kH x kW */
+    THTensor *finput,      /* scratch, optional: unused */
+    int dT,                /* stride in depth */
+    int dW,                /* horizontal stride */
+    int dH,                /* vertical stride */
+    int pT,                /* zeros added in front and behind */
+    int pW,                /* zeros added on the left and on the right */
+    int pH);               /* zeros added at the top and at the bottom */
+
+/* 3-D convolution, backward: adds scale times the gradients with respect to weight and bias. */
+THNN_API void THNN_(VolumetricConvolution_accGradParameters)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x depth x height x width */
+    THTensor *gradOutput,  /* in: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
+    THTensor *gradWeight,  /* accumulate: nOutputPlane x nInputPlane x kT x kH x kW */
+    THTensor *gradBias,    /* accumulate, optional: nOutputPlane */
+    THTensor *finput,      /* scratch, optional: unused */
+    THTensor *fgradInput,  /* scratch, optional: unused */
+    int dT,                /* stride in depth */
+    int dW,                /* horizontal stride */
+    int dH,                /* vertical stride */
+    int pT,                /* zeros added in front and behind */
+    int pW,                /* zeros added on the left and on the right */
+    int pH,                /* zeros added at the top and at the bottom */
+    accreal scale);        /* factor of what is added */
+
+/* 3-D convolution. outputDepth is (depth + 2 pT - kT) / dT + 1, rounded down. */
+THNN_API void THNN_(VolumetricConvolutionMM_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: [batch x] nInputPlane x depth x height x width */
+    THTensor *output,  /* out: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
+    THTensor *weight,  /* in: nOutputPlane x nInputPlane x kT x kH x kW, or with the last four in one */
+    THTensor *bias,    /* in, optional: nOutputPlane */
+    THTensor *finput,  /* scratch, optional: unused */
+    int kT,            /* kernel depth */
+    int kW,            /* kernel width */
+    int kH,            /* kernel height */
+    int dT,            /* stride in depth */
+    int dW,            /* horizontal stride */
+    int dH,            /* vertical stride */
+    int pT,            /* zeros added in front and behind */
+    int pW,            /* zeros added on the left and on the right */
+    int pH);           /* zeros added at the top and at the bottom */
+
+/* 3-D convolution, backward: the gradient with respect to the input. */
+THNN_API void THNN_(VolumetricConvolutionMM_updateGradInput)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x depth x height x width; only its shape matters */
+    THTensor *gradOutput,  /* in: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
+    THTensor *gradInput,   /* out: shape of input */
+    THTensor *weight,      /* in: nOutputPlane x nInputPlane x kT x kH x kW, or with the last four in one */
+    THTensor *finput,      /* scratch, optional: unused */
+    THTensor *fgradInput,  /* scratch, optional: unused */
+    int kT,                /* kernel depth */
+    int kW,                /* kernel width */
+    int kH,                /* kernel height */
+    int dT,                /* stride in depth */
+    int dW,                /* horizontal stride */
+    int dH,                /* vertical stride */
+    int pT,                /* zeros added in front and behind */
+    int pW,                /* zeros added on the left and on the right */
+    int pH);               /* zeros added at the top and at the bottom */
+
+/* 3-D convolution, backward: adds scale times the gradients with respect to weight and bias. */
+THNN_API void THNN_(VolumetricConvolutionMM_accGradParameters)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x depth x height x width */
+    THTensor *gradOutput,  /* in: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
+    THTensor *gradWeight,  /* accumulate: nOutputPlane x nInputPlane x kT x kH x kW, or with the last four in one */
+    THTensor *gradBias,    /* accumulate, optional: nOutputPlane */
+    THTensor *finput,      /* scratch, optional: unused */
+    int kT,                /* kernel depth */
+    int kW,                /* kernel width */
+    int kH,                /* kernel height */
+    int dT,                /* stride in depth */
+    int dW,                /* horizontal stride */
+    int dH,                /* vertical stride */
+    int pT,                /* zeros added in front and behind */
+    int pW,                /* zeros added on the left and on the right */
+    int pH,                /* zeros added at the top and at the bottom */
+    accreal scale);        /* factor of what is added */
+
+/* Full (transposed) 3-D convolution: each input voxel paints a kT x kH x kW block of every output
+ * volume; the kernel's sizes are those of the weight. outputDepth is (depth - 1) dT - 2 pT + kT +
+ * aT. */
+THNN_API void THNN_(VolumetricFullConvolution_updateOutput)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x depth x height x width */
+    THTensor *output,      /* out: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
+    THTensor *weight,      /* in: nInputPlane x nOutputPlane x kT x kH x kW */
+    THTensor *bias,        /* in, optional: nOutputPlane */
+    THTensor *finput,      /* scratch, optional: unused */
+    THTensor *fgradInput,  /* scratch, optional: unused */
+    int dT,                /* stride of the patches in depth */
+    int dW,                /* horizontal stride of the patches */
+    int dH,                /* vertical stride of the patches */
+    int pT,                /* slices cut off in front and behind */
+    int pW,                /* columns cut off on the left and on the right */
+    int pH,                /* rows cut off at the top and at the bottom */
+    int aT,                /* slices added behind; less than dT */
+    int aW,                /* columns added on the right; less than dW */
+    int aH);               /* rows added at the bottom; less than dH */
+
+/* Full (transposed) 3-D convolution, backward: the gradient with respect to the input. */
+THNN_API void THNN_(VolumetricFullConvolution_updateGradInput)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x depth x height x width; only its shape matters */
+    THTensor *gradOutput,  /* in: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
+    THTensor *gradInput,   /* out: shape of input */
+    THTensor *weight,      /* in: nInputPlane x nOutputPlane x kT x kH x kW */
+    THTensor *finput,      /* scratch, optional: unused */
+    THTensor *fgradInput,  /* scratch, optional: unused */
+    int dT,                /* stride of the patches in depth */
+    int dW,                /* horizontal stride of the patches */
+    int dH,                /* vertical stride of the patches */
+    int pT,                /* slices cut off in front and behind */
+    int pW,                /* columns cut off on the left and on the right */
+    int pH,                /* rows cut off at the top and at the bottom */
+    int aT,                /* slices added behind; less than dT */
+    int aW,                /* columns added on the right; less than dW */
+    int aH);               /* rows added at the bottom; less than dH */
+
+/* Full (transposed) 3-D convolution, backward: adds scale times the gradients with respect to
+ * weight and bias. */
+THNN_API void THNN_(VolumetricFullConvolution_accGradParameters)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x depth x height x width */
+    THTensor *gradOutput,  /* in: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
+    THTensor *gradWeight,  /* accumulate: nInputPlane x nOutputPlane x kT x kH x kW */
+    THTensor *gradBias,    /* accumulate, optional: nOutputPlane */
+    THTensor *finput,      /* scratch, optional: unused */
+    THTensor *fgradInput,  /* scratch, optional: unused */
+    int dT,                /* stride of the patches in depth */
+    int dW,                /* horizontal stride of the patches */
+    int dH,                /* vertical stride of the patches */
+    int pT,                /* slices cut off in front and behind */
+    int pW,                /* columns cut off on the left and on the right */
+    int pH,                /* rows cut off at the top and at the bottom */
+    int aT,                /* slices added behind; less than dT */
+    int aW,                /* columns added on the right; less than dW */
+    int aH,                /* rows added at the bottom; less than dH */
+    accreal scale);        /* factor of what is added */
+
+/* 3-D convolution with a dilated kernel: its taps lie dilationT, dilationH and dilationW apart.
+ * outputDepth is (depth + 2 padT - (dilationT (kT - 1) + 1)) / dT + 1, rounded down. */
+THNN_API void THNN_(VolumetricDilatedConvolution_updateOutput)(
+    THNNState *state,   /* may be NULL */
+    THTensor *input,    /* in: [batch x] nInputPlane x depth x height x width */
+    THTensor *output,   /* out: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
+    THTensor *weight,   /* in: nOutputPlane x nInputPlane x kT x kH x kW */
+    THTensor *bias,     /* in, optional: nOutputPlane */
+    THTensor *columns,  /* scratch, optional: unused */
+    THTensor *ones,     /* scratch, optional: unused */
+    int kT,             /* kernel depth */
+    int kW,             /* kernel width */
+    int kH,             /* kernel height */
+    int dT,             /* stride in depth */
+    int dW,             /* horizontal stride */
+    int dH,             /* vertical stride */
+    int padT,           /* zeros added in front and behind */
+    int padW,           /* zeros added on the left and on the right */
+    int padH,           /* zeros added at the top and at the bottom */
+    int dilationT,      /* slices from one tap to the next */
+    int dilationW,      /* columns from one tap to the next */
+    int dilationH);     /* rows from one tap to the next */
+
+/* 3-D convolution with a dilated kernel, backward: the gradient with respect to the input. */
+THNN_API void THNN_(VolumetricDilatedConvolution_updateGradInput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] nInputPlane x depth x height x width; only its shape matters */
+    THTensor *gradOutput,   /* in: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
+    THTensor *gradInput,    /* out: shape of input */
+    THTensor *weight,       /* in: nOutputPlane x nInputPlane x kT x kH x kW */
+    THTensor *gradColumns,  /* scratch, optional: unused */
+    int kT,                 /* kernel depth */
+    int kW,                 /* kernel width */
+    int kH,                 /* kernel height */
+    int dT,                 /* stride in depth */
+    int dW,                 /* horizontal stride */
+    int dH,                 /* vertical stride */
+    int padT,               /* zeros added in front and behind */
+    int padW,               /* zeros added on the left and on the right */
+    int padH,               /* zeros added at the top and at the bottom */
+    int dilationT,          /* slices from one tap to the next */
+    int dilationW,          /* columns from one tap to the next */
+    int dilationH);         /* rows from one tap to the next */
+
+/* 3-D convolution with a dilated kernel, backward: adds scale times the gradients with respect to
+ * weight and bias. */
+THNN_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x depth x height x width */
+    THTensor *gradOutput,  /* in: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
+    THTensor *gradWeight,  /* accumulate: nOutputPlane x nInputPlane x kT x kH x kW */
+    THTensor *gradBias,    /* accumulate, optional: nOutputPlane */
+    THTensor *columns,     /* scratch, optional: unused */
+    THTensor *ones,        /* scratch, optional: unused */
+    int kT,                /* kernel depth */
+    int kW,                /* kernel width */
+    int kH,                /* kernel height */
+    int dT,                /* stride in depth */
+    int dW,                /* horizontal stride */
+    int dH,                /* vertical stride */
+    int padT,              /* zeros added in front and behind */
+    int padW,              /* zeros added on the left and on the right */
+    int padH,              /* zeros added at the top and at the bottom */
+    int dilationT,         /* slices from one tap to the next */
+    int dilationW,         /* columns from one tap to the next */
+    int dilationH,         /* rows from one tap to the next */
+    accreal scale);        /* factor of what is added */
+
+/* Full (transposed) 3-D convolution with a dilated kernel: each input voxel paints kT x kH x kW
+ * voxels that lie dilationT, dilationH and dilationW apart; the kernel's sizes are those of the
+ * weight. outputDepth is (depth - 1) dT - 2 pT + dilationT (kT - 1) + 1 + aT. */
+THNN_API void THNN_(VolumetricFullDilatedConvolution_updateOutput)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x depth x height x width */
+    THTensor *output,      /* out: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
+    THTensor *weight,      /* in: nInputPlane x nOutputPlane x kT x kH x kW */
+    THTensor *bias,        /* in, optional: nOutputPlane */
+    THTensor *finput,      /* scratch, optional: unused */
+    THTensor *fgradInput,  /* scratch, optional: unused */
+    int dT,                /* stride of the patches in depth */
+    int dW,                /* horizontal stride of the patches */
+    int dH,                /* vertical stride of the patches */
+    int pT,                /* slices cut off in front and behind */
+    int pW,                /* columns cut off on the left and on the right */
+    int pH,                /* rows cut off at the top and at the bottom */
+    int dilationT,         /* slices from one tap to the next */
+    int dilationW,         /* columns from one tap to the next */
+    int dilationH,         /* rows from one tap to the next */
+    int aT,                /* slices added behind; less than dT or dilationT */
+    int aW,                /* columns added on the right; less than dW or dilationW */
+    int aH);               /* rows added at the bottom; less than dH or dilationH */
+
+/* Full (transposed) 3-D convolution with a dilated kernel, backward: the gradient with respect to
+ * the input. */
+THNN_API void THNN_(VolumetricFullDilatedConvolution_updateGradInput)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x depth x height x width; only its shape matters */
+    THTensor *gradOutput,  /* in: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
+    THTensor *gradInput,   /* out: shape of input */
+    THTensor *weight,      /* in: nInputPlane x nOutputPlane x kT x kH x kW */
+    THTensor *finput,      /* scratch, optional: unused */
+    THTensor *fgradInput,  /* scratch, optional: unused */
+    int dT,                /* stride of the patches in depth */
+    int dW,                /* horizontal stride of the patches */
+    int dH,                /* vertical stride of the patches */
+    int pT,                /* slices cut off in front and behind */
+    int pW,                /* columns cut off on the left and on the right */
+    int pH,                /* rows cut off at the top and at the bottom */
+    int dilationT,         /* slices from one tap to the next */
+    int dilationW,         /* columns from one tap to the next */
+    int dilationH,         /* rows from one tap to the next */
+    int aT,                /* slices added behind; less than dT or dilationT */
+    int aW,                /* columns added on the right; less than dW or dilationW */
+    int aH);               /* rows added at the bottom; less than dH or dilationH */
+
+/* Full (transposed) 3-D convolution with a dilated kernel, backward: adds scale times the
+ * gradients with respect to weight and bias. */
+THNN_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x depth x height x width */
+    THTensor *gradOutput,  /* in: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
+    THTensor *gradWeight,  /* accumulate: nInputPlane x nOutputPlane x kT x kH x kW */
+    THTensor *gradBias,    /* accumulate, optional: nOutputPlane */
+    THTensor *finput,      /* scratch, optional: unused */
+    THTensor *fgradInput,  /* scratch, optional: unused */
+    int dT,                /* stride of the patches in depth */
+    int dW,                /* horizontal stride of the patches */
+    int dH,                /* vertical stride of the patches */
+    int pT,                /* slices cut off in front and behind */
+    int pW,                /* columns cut off on the left and on the right */
+    int pH,                /* rows cut off at the top and at the bottom */
+    int dilationT,         /* slices from one tap to the next */
+    int dilationW,         /* columns from one tap to the next */
+    int dilationH,         /* rows from one tap to the next */
+    int aT,                /* slices added behind; less than dT or dilationT */
+    int aW,                /* columns added on the right; less than dW or dilationW */
+    int aH,                /* rows added at the bottom; less than dH or dilationH */
+    accreal scale);        /* factor of what is added */
+
 /* ---- Spatial resampling --------------------------------------------------------------------- */
 
 /* Bilinear resampling of planes. The corners of input and output coincide: output pixel y lies at

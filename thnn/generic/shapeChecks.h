@@ -30,6 +30,45 @@ THNN_API THNNConvolution THNN_SpatialFullConvolution_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
     int kWPosition, int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH);
 
+/* `firstPosition` is that of the first of kW, kH, dW, dH, padW, padH, dilationW, dilationH. */
+THNN_API THNNConvolution THNN_SpatialDilatedConvolution_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
+    int firstPosition, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW,
+    int dilationH);
+
+/* `firstPosition` is that of the first of kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH. */
+THNN_API THNNConvolution THNN_SpatialFullDilatedConvolution_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
+    int firstPosition, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW,
+    int dilationH, int adjW, int adjH);
+
+/* `firstPosition` is that of the first of dT, dW, dH, pT, pW, pH. */
+THNN_API THNNConvolution THNN_VolumetricConvolution_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
+    int firstPosition, int dT, int dW, int dH, int pT, int pW, int pH);
+
+/* `firstPosition` is that of the first of kT, kW, kH, dT, dW, dH, pT, pW, pH. */
+THNN_API THNNConvolution THNN_VolumetricConvolutionMM_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
+    int firstPosition, int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH);
+
+/* `firstPosition` is that of the first of dT, dW, dH, pT, pW, pH, aT, aW, aH. */
+THNN_API THNNConvolution THNN_VolumetricFullConvolution_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
+    int firstPosition, int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH);
+
+/* `firstPosition` is that of the first of kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH. */
+THNN_API THNNConvolution THNN_VolumetricDilatedConvolution_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
+    int firstPosition, int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW, int padH,
+    int dilationT, int dilationW, int dilationH);
+
+/* `firstPosition` is that of the first of dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH. */
+THNN_API THNNConvolution THNN_VolumetricFullDilatedConvolution_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
+    int firstPosition, int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW,
+    int dilationH, int aT, int aW, int aH);
+
 /* What bilinear resampling of planes needs to know. */
 typedef struct THNNResampling {
   int64_t batch, planes, inputHeight, inputWidth, outputHeight, outputWidth;
