@@ -271,6 +271,39 @@ THNN_API void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
     int adjH,              /* rows added at the bottom; less than dH or dilationH */
     accreal scale);        /* factor of what is added */
 
+/* Unfolds an image into columns: row (c, i, j) holds what tap (i, j) of the kernel sees of plane c,
+ * output position by output position, and 0 outside the image. Takes no state. */
+THNN_API void THNN_(unfolded_copy)(
+    THTensor *finput,  /* inout: at least nInputPlane kH kW outputHeight outputWidth elements, in any shape; overwritten, not resized */
+    THTensor *input,   /* in: at least nInputPlane inputHeight inputWidth elements, in any shape */
+    int kW,            /* kernel width */
+    int kH,            /* kernel height */
+    int dW,            /* horizontal stride */
+    int dH,            /* vertical stride */
+    int padW,          /* zeros added on the left and on the right */
+    int padH,          /* zeros added at the top and at the bottom */
+    int nInputPlane,   /* planes of the image */
+    int inputWidth,    /* columns of the image */
+    int inputHeight,   /* rows of the image */
+    int outputWidth,   /* output positions in a row */
+    int outputHeight); /* rows of output positions */
+
+/* Adds columns to the image elements that unfolded_copy reads them from. Takes no state. */
+THNN_API void THNN_(unfolded_acc)(
+    THTensor *finput,  /* in: at least nInputPlane kH kW outputHeight outputWidth elements, in any shape */
+    THTensor *input,   /* accumulate: at least nInputPlane inputHeight inputWidth elements, in any shape */
+    int kW,            /* kernel width */
+    int kH,            /* kernel height */
+    int dW,            /* horizontal stride */
+    int dH,            /* vertical stride */
+    int padW,          /* zeros added on the left and on the right */
+    int padH,          /* zeros added at the top and at the bottom */
+    int nInputPlane,   /* planes of the image */
+    int inputWidth,    /* columns of the image */
+    int inputHeight,   /* rows of the image */
+    int outputWidth,   /* output positions in a row */
+    int outputHeight); /* rows of output positions */
+
 /* ---- Volumetric convolutions ---------------------------------------------------------------- */
 
 /* 3-D convolution; the kernel's sizes are those of the weight. outputDepth is (depth + 2 pT - kT)
