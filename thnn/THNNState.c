@@ -5,12 +5,15 @@
 
 /* Tells a live state from a freed or foreign pointer. */
 static const uint64_t LIVE = 0x7468656e6e737461u;
+/* About 10 microseconds of vector work: less than that, and waking the pool costs more. */
+static const double DEFAULT_MINIMUM_WORK = 1 << 15;
 static const size_t DEFAULT_WORKSPACE_LIMIT = (size_t)8 << 20;
 static const size_t MINIMUM_WORKSPACE_LIMIT = (size_t)64 << 10;
 
 struct THNNState {
   uint64_t live;
   int threads;
+  double minimumWork;
   size_t workspaceLimit;
   THNNConvolutionAlgorithm convolutionAlgorithm;
   bool deterministic;
@@ -19,7 +22,9 @@ struct THNNState {
 THNNState *THNN_State_new(void)
 {
   THNNState *state = THAlloc(sizeof *state);
-  *state = (THNNState){.live = LIVE, .workspaceLimit = DEFAULT_WORKSPACE_LIMIT};
+  *state = (THNNState){.live = LIVE,
+                       .minimumWork = DEFAULT_MINIMUM_WORK,
+                       .workspaceLimit = DEFAULT_WORKSPACE_LIMIT};
   return state;
 }
 
@@ -60,6 +65,21 @@ int THNN_State_threads(const THNNState *state)
 {
   THNN_State_check(state, "State_threads");
   return state ? state->threads : 0;
+}
+
+void THNN_State_setMinimumWork(THNNState *state, double operations)
+{
+  checkGiven(state, "State_setMinimumWork");
+  THArgCheck(operations >= 1, 2,
+             "State_setMinimumWork: argument #2 'operations': expected at least 1, found %g",
+             operations);
+  state->minimumWork = operations;
+}
+
+double THNN_State_minimumWork(const THNNState *state)
+{
+  THNN_State_check(state, "State_minimumWork");
+  return state ? state->minimumWork : DEFAULT_MINIMUM_WORK;
 }
 
 void THNN_State_setWorkspaceLimit(THNNState *state, size_t bytes)

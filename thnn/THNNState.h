@@ -34,6 +34,11 @@ THNN_API void THNN_State_free(THNNState *state);
 THNN_API void THNN_State_setThreads(THNNState *state, int threads);
 THNN_API int THNN_State_threads(const THNNState *state);
 
+/* Work that makes another thread worth waking, in arithmetic operations or memory accesses; by
+ * default 32768. Calls below twice as much stay on the calling thread. */
+THNN_API void THNN_State_setMinimumWork(THNNState *state, double operations);
+THNN_API double THNN_State_minimumWork(const THNNState *state);
+
 /* Scratch memory per thread that a call may use, in bytes; at least 64 KiB, by default 8 MiB. */
 THNN_API void THNN_State_setWorkspaceLimit(THNNState *state, size_t bytes);
 THNN_API size_t THNN_State_workspaceLimit(const THNNState *state);

@@ -9,9 +9,6 @@
 #  include <omp.h>
 #endif
 
-/* Below this, waking the pool costs more than it saves: about 10 microseconds of vector work. */
-static const double WORTH_A_THREAD = 1 << 15;
-
 static int threadLimit(const THNNState *state)
 {
   const int wanted = THNN_State_threads(state);
@@ -29,13 +26,14 @@ static int threadLimit(const THNNState *state)
 
 int THNN_threads(const THNNState *state, int64_t blocks, double operations)
 {
-  if (blocks < 2 || operations < 2 * WORTH_A_THREAD)
+  const double minimum = THNN_State_minimumWork(state);
+  if (blocks < 2 || operations < 2 * minimum)
     return 1;
   int64_t threads = threadLimit(state);
   if (threads > blocks)
     threads = blocks;
-  if (threads > operations / WORTH_A_THREAD)
-    threads = (int64_t)(operations / WORTH_A_THREAD);
+  if ((double)threads > operations / minimum)
+    threads = (int64_t)(operations / minimum);
   return (int)threads;
 }
 
