@@ -1,0 +1,52 @@
+"""Lua Torch's neural-network kernels (THNN) on numpy arrays and tensors of their own.
+
+Lua's conventions hold in :mod:`pythnn.thnn`: class targets, lookup and pooling indices count from
+1. :class:`Tensor` follows Python's: dimensions count from 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._errors import THNNArgumentError, THNNError, THNNMemoryError
+from ._generator import Generator
+from ._library import ffi, lib
+from ._state import State, get_num_threads, set_num_threads
+from ._tensor import Storage, Tensor
+
+if TYPE_CHECKING:
+    from . import thnn as thnn
+
+__all__ = [
+    "Generator",
+    "State",
+    "Storage",
+    "THNNArgumentError",
+    "THNNError",
+    "THNNMemoryError",
+    "Tensor",
+    "__version__",
+    "ffi",
+    "get_num_threads",
+    "lib",
+    "set_num_threads",
+    "thnn",
+]
+
+_LAZY_MODULES = ("thnn",)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY_MODULES:
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("pythnn")
+    raise AttributeError(f"module 'pythnn' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

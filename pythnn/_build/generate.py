@@ -1,0 +1,245 @@
+"""Writes the files that the build needs: the cffi source, the function table and the stubs."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import cffi
+
+from .headers import Function, Header, HeaderError, parse, preprocess, spell
+from .table import Entry, docstring, read_table
+
+PUBLIC_HEADERS = (
+    "TH/TH.h",
+    "TH/THBlock.h",
+    "TH/THMemory.h",
+    "TH/THThreads.h",
+    "THNN.h",
+    "THNNExtra.h",
+)
+TABLE_HEADER = "generic/THNN.h"
+
+# Functions that pythnn.lib does not have, and why.
+LEFT_OUT = {
+    "_THError": "variadic: raises, which only C code should",
+    "_THArgCheck": "variadic: raises, which only C code should",
+    "_THAssertionFailed": "variadic: raises, which only C code should",
+    "THSetErrorHandler": "each guard installs the handler",
+    "THSetArgErrorHandler": "each guard installs the handler",
+    "THSetDefaultErrorHandler": "belongs to the host program",
+    "THSetDefaultArgErrorHandler": "belongs to the host program",
+    "THSetMemoryHooks": "belongs to the host program",
+}
+
+# Macros that Python needs; cffi reads their values from the compiler.
+CONSTANTS = (
+    "TH_INDEX_BASE",
+    "TH_STORAGE_REFCOUNTED",
+    "TH_STORAGE_RESIZABLE",
+    "TH_STORAGE_FREEMEM",
+    "TH_STORAGE_VIEW",
+    "TH_TENSOR_REFCOUNTED",
+    "TH_BLOCK_ALIGNMENT",
+)
+
+# What native.h offers to Python.
+NATIVE = """
+typedef struct pythnn_Error { int code; int position; char message[2048]; } pythnn_Error;
+pythnn_Error *pythnn_lastError(void);
+int pythnn_failed(void);
+#define PYTHNN_OK ...
+#define PYTHNN_ERROR ...
+#define PYTHNN_ARGUMENT_ERROR ...
+#define PYTHNN_MEMORY_ERROR ...
+#define PYTHNN_MAX_DIMENSIONS ...
+typedef struct { ...; } pythnn_Slot;
+int pythnn_place(pythnn_Slot *slot, const void *data, const int64_t *layout, int elementSize);
+extern THAllocator pythnn_arrayAllocator;
+void pythnn_retainObject(void *object);
+void pythnn_releaseObject(void *object);
+void pythnn_trackMemory(bool on);
+int64_t pythnn_liveBlocks(void);
+void pythnn_failAllocation(int64_t n);
+int pythnn_nestedError(void);
+"""
+
+# Names of guards: of functions without a result (they return the error's code), and with one.
+CALL, VALUE = "call_", "value_"
+
+
+def guard_name(function: Function) -> str:
+    return (CALL if function.result == "void" else VALUE) + function.name
+
+
+def needs_object(function: Function) -> str | None:
+    """The name of the first parameter when a NULL there would be used, not answered."""
+    if not function.parameters or re.search(r"_(free|new\w*)$", function.name):
+        return None
+    first = function.parameters[0]
+    is_object = re.fullmatch(r"(const )?TH\w+(Tensor|Storage|Generator) \*", first.ctype) or (
+        first.ctype == "THGenerator *"
+    )
+    return first.name if is_object and not function.name.startswith("THNN_") else None
+
+
+def guard(function: Function) -> str:
+    """The C function that Python calls: no error of TH leaves it."""
+    names = ", ".join(p.name for p in function.parameters)
+    call = f"{function.name}({names})"
+    void = function.result == "void"
+    result = "int" if void else function.result
+    shown = Function(function.name, result, function.parameters, False, "", "")
+    lines = [f"static {shown.prototype(guard_name(function))}", "{"]
+    lines.append("  pythnn_Guard guard;")
+    failure = "PYTHNN_ARGUMENT_ERROR"
+    if not void:
+        failure = f"({result}){{0}}"
+        lines.append(f"  {spell(result, 'result')};")
+    name = needs_object(function)
+    if name is not None:
+        lines.append(f"  if (!{name}) {{")
+        lines.append(f'    pythnn_rejectNull("{function.name}", 1, "{name}");')
+        lines.append(f"    return {failure};")
+        lines.append("  }")
+    if void:
+        lines.append("  if (PYTHNN_PROTECT(guard))")
+        lines.append(f"    {call};")
+        lines.append("  return pythnn_leave(&guard);")
+    else:
+        lines.append("  if (PYTHNN_PROTECT(guard)) {")
+        lines.append(f"    result = {call};")
+        lines.append("    pythnn_leave(&guard);")
+        lines.append("    return result;")
+        lines.append("  }")
+        lines.append("  pythnn_leave(&guard);")
+        lines.append(f"  return {failure};")
+    return "\n".join([*lines, "}"])
+
+
+def guarded_functions(header: Header) -> list[Function]:
+    """The functions of pythnn.lib."""
+    names = {function.name for function in header.functions}
+    missing = LEFT_OUT.keys() - names
+    if missing:
+        raise HeaderError(f"LEFT_OUT names what no header declares: {', '.join(sorted(missing))}")
+    functions = [f for f in header.functions if f.name not in LEFT_OUT]
+    for function in functions:
+        if function.variadic:
+            raise HeaderError(f"{function.place}: {function.name} is variadic: add it to LEFT_OUT")
+    return functions
+
+
+def cdef(header: Header, functions: list[Function]) -> str:
+    """What cffi is told: types, constants, guards."""
+    parts = [*header.types, *header.variables, *(f"#define {name} ..." for name in CONSTANTS)]
+    for function in functions:
+        result = "int" if function.result == "void" else function.result
+        shown = Function(function.name, result, function.parameters, False, "", "")
+        parts.append(shown.prototype(guard_name(function)) + ";")
+    return "\n".join(parts) + NATIVE
+
+
+def extension_source(header: Header) -> str:
+    """The C source of the extension module ``pythnn._cffi``."""
+    functions = guarded_functions(header)
+    ffi = cffi.FFI()
+    try:
+        ffi.cdef(cdef(header, functions))
+    except (cffi.CDefError, cffi.FFIError) as error:
+        raise HeaderError(f"cffi does not understand the declarations: {error}") from error
+    preamble = '#include "native.h"\n\n' + "\n\n".join(guard(f) for f in functions)
+    ffi.set_source("pythnn._cffi", preamble, py_limited_api=True)
+    text = io.StringIO()
+    with contextlib.redirect_stdout(None):  # it reports the name of the file
+        ffi.emit_c_code(text)
+    return text.getvalue()
+
+
+GENERATED = "Generated from thnn/generic/THNN.h by the build; do not edit."
+
+
+def table_source(entries: list[Entry]) -> str:
+    """The module ``pythnn._table``."""
+    lines = [f'"""{GENERATED}"""', "", "FUNCTIONS = {"]
+    for e in entries:
+        arguments = tuple((a.name, a.kind, a.role, a.optional) for a in e.arguments)
+        lines.append(f"    {e.name!r}: ({arguments!r}, {e.inplace!r}, {docstring(e)!r}),")
+    return "\n".join([*lines, "}", ""])
+
+
+_STUB_TYPES = {
+    "real": "Real",
+    "index": "Index",
+    "integer": "Integer",
+    "state": "State | None",
+    "generator": "Generator",
+    "int": "int",
+    "int64": "int",
+    "double": "float",
+    "bool": "bool",
+}
+
+
+def stub_source(entries: list[Entry]) -> str:
+    """The stub ``pythnn/thnn.pyi``."""
+    lines = [
+        f"# {GENERATED}",
+        "from typing import TypeAlias",
+        "",
+        "import numpy as np",
+        "from numpy.typing import NDArray",
+        "",
+        "from ._generator import Generator",
+        "from ._state import State",
+        "from ._tensor import Tensor",
+        "",
+        "Real: TypeAlias = Tensor | NDArray[np.float32] | NDArray[np.float64]",
+        "Index: TypeAlias = Tensor | NDArray[np.int64]",
+        "Integer: TypeAlias = Tensor | NDArray[np.int32]",
+        "",
+        "__all__: list[str]",
+    ]
+    for e in entries:
+        lines += ["", f"def {e.name}("]
+        for a in e.arguments:
+            type_ = _STUB_TYPES[a.kind]
+            nullable = a.optional or a.role == "scratch" or (e.inplace and a.name == e.inplace[1])
+            lines.append(f"    {a.name}: {type_}{' | None' if nullable else ''},")
+        body = docstring(e).replace("\\", "\\\\").replace("\n", "\n    ")
+        lines += [") -> None:", re.sub(r"[ ]+$", "", f'    """{body}\n    """', flags=re.M)]
+    return "\n".join([*lines, ""])
+
+
+def write_if_changed(path: Path, text: str) -> None:
+    """Leaves an equal file alone, so that nothing is compiled again."""
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="_build", description=__doc__)
+    parser.add_argument("--compiler", required=True, help="C compiler, with options")
+    parser.add_argument("--include", required=True, type=Path, help="folder of THNN.h")
+    parser.add_argument("--output", required=True, type=Path)
+    options = parser.parse_args()
+    root = options.include.resolve()
+    try:
+        text = preprocess(shlex.split(options.compiler), root, PUBLIC_HEADERS)
+        header = parse(text, root)
+        entries = read_table(header, TABLE_HEADER)
+        files = {
+            "_cffi.c": extension_source(header),
+            "_table.py": table_source(entries),
+            "thnn.pyi": stub_source(entries),
+        }
+    except HeaderError as error:
+        sys.exit(f"pythnn's build script: {error}")
+    options.output.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        write_if_changed(options.output / name, content)

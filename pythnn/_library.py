@@ -1,0 +1,150 @@
+"""The C libraries: loading, and functions that raise.
+
+``native`` is the extension module's own ``lib``. In it a C function ``f`` without a result is
+``call_f``, which returns nonzero after an error, and one with a result is ``value_f``, after which
+``pythnn_failed()`` tells. ``lib`` is what users get: the C names, raising exceptions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import os
+import re
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from ._errors import THNNArgumentError, THNNError, THNNMemoryError
+
+__all__ = ["Library", "ffi", "last_error", "lib", "native"]
+
+
+def _load() -> ModuleType:
+    """Imports the extension, and OpenBLAS before it where the loader did not find it."""
+    name = f"{__package__}._cffi"
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        if "openblas" not in str(error):
+            raise
+        _preload_openblas(error)
+    return importlib.import_module(name)
+
+
+def _preload_openblas(error: ImportError) -> None:
+    """Editable installs and ``pip install --target`` part the library from its BLAS."""
+    import ctypes
+
+    spec = importlib.util.find_spec("scipy_openblas32")
+    if spec is None or not spec.submodule_search_locations:
+        raise ImportError(
+            "pythnn needs the package scipy-openblas32: pip install scipy-openblas32"
+        ) from error
+    folder = os.path.join(spec.submodule_search_locations[0], "lib")
+    for file in sorted(os.listdir(folder)):
+        if file.startswith("libscipy_openblas"):
+            ctypes.CDLL(os.path.join(folder, file))
+            return
+    raise ImportError(f"pythnn found no libscipy_openblas in {folder}") from error
+
+
+_extension = _load()
+ffi: Any = _extension.ffi
+native: Any = _extension.lib
+
+_LOCATION = re.compile(r"\s+at (\S+:\d+)$")
+_ARGUMENT = re.compile(r"(?P<function>\w+): argument #(?P<position>\d+) '(?P<name>\w+)': ")
+
+
+def last_error(function: str) -> THNNError:
+    """The exception for the error that a guarded function of this thread has just reported."""
+    record = native.pythnn_lastError()
+    code, position = record.code, record.position
+    message = ffi.string(record.message).decode("utf-8", "replace")
+    location = None
+    found = _LOCATION.search(message)
+    if found:
+        location = found[1]
+        message = message[: found.start()]
+    if code == native.PYTHNN_MEMORY_ERROR:
+        return THNNMemoryError(message, location=location)
+    if code != native.PYTHNN_ARGUMENT_ERROR:
+        return THNNError(message, location=location)
+    argument = None
+    described = _ARGUMENT.match(message)
+    if described:
+        function, argument = described["function"], described["name"]
+        position = int(described["position"])
+    return THNNArgumentError(
+        message,
+        function=function,
+        argument=argument,
+        position=position or None,
+        location=location,
+    )
+
+
+_CALL, _VALUE = "call_", "value_"
+_GUARDS = re.compile(f"{_CALL}|{_VALUE}")
+
+
+class Library:
+    """The public C functions of libTH and libTHNN under their C names.
+
+    Arguments are C values: numbers, ``pythnn.ffi`` pointers, ``ffi.NULL``. An error of the C
+    library raises :class:`pythnn.THNNError`; none ends the process. Pointers are not checked
+    beyond their type: as in C, what they point to must be alive.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        value = _find(name)
+        self.__dict__[name] = value
+        return value
+
+    def __dir__(self) -> list[str]:
+        names = (_GUARDS.sub("", name, count=1) for name in dir(native))
+        return sorted(name for name in names if not name.lower().startswith("pythnn_"))
+
+
+def _find(name: str) -> Any:
+    guarded = getattr(native, _CALL + name, None)
+    if guarded is not None:
+        return _raising_call(name, guarded)
+    guarded = getattr(native, _VALUE + name, None)
+    if guarded is not None:
+        return _raising_value(name, guarded)
+    if not name.lower().startswith("pythnn_") and not _GUARDS.match(name):
+        with contextlib.suppress(AttributeError):
+            return getattr(native, name)  # a constant or a variable
+    raise AttributeError(f"libTH and libTHNN have no public function '{name}'")
+
+
+def _named(function: Callable[..., Any], name: str, guarded: Any) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = ffi.typeof(guarded).cname.replace("(*)", f" {name}")
+    return function
+
+
+def _raising_call(name: str, guarded: Callable[..., int]) -> Callable[..., Any]:
+    def call(*arguments: Any) -> None:
+        if guarded(*arguments):
+            raise last_error(name)
+
+    return _named(call, name, guarded)
+
+
+def _raising_value(name: str, guarded: Callable[..., Any]) -> Callable[..., Any]:
+    failed = native.pythnn_failed
+
+    def call(*arguments: Any) -> Any:
+        result = guarded(*arguments)
+        if failed():
+            raise last_error(name)
+        return result
+
+    return _named(call, name, guarded)
+
+
+lib = Library()

@@ -1,0 +1,216 @@
+#include <Python.h>
+
+#include "native.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <THNNPlan.h>
+
+/* ---- Guards ---------------------------------------------------------------------------------- */
+
+static TH_THREAD_LOCAL pythnn_Guard *innermost;
+static TH_THREAD_LOCAL pythnn_Error lastError;
+static TH_THREAD_LOCAL int failed;
+
+pythnn_Error *pythnn_lastError(void)
+{
+  return &lastError;
+}
+
+static void record(int code, int position, const char *message)
+{
+  /* "not enough memory", or "<function>: not enough memory" */
+  if (code == PYTHNN_ERROR && strstr(message, "not enough memory"))
+    code = PYTHNN_MEMORY_ERROR;
+  lastError.code = code;
+  lastError.position = position;
+  snprintf(lastError.message, sizeof lastError.message, "%s", message);
+}
+
+static void jump(int code, int position, const char *message)
+{
+  record(code, position, message);
+  innermost->code = lastError.code;
+  longjmp(innermost->target, 1);
+}
+
+static void onError(const char *message, void *data)
+{
+  (void)data;
+  jump(PYTHNN_ERROR, 0, message);
+}
+
+static void onArgumentError(int position, const char *message, void *data)
+{
+  (void)data;
+  jump(PYTHNN_ARGUMENT_ERROR, position, message);
+}
+
+void pythnn_enter(pythnn_Guard *guard)
+{
+  guard->code = PYTHNN_OK;
+  guard->outer = innermost;
+  innermost = guard;
+  if (guard->outer)
+    return;
+  THSetErrorHandler(onError, NULL);
+  THSetArgErrorHandler(onArgumentError, NULL);
+}
+
+int pythnn_leave(pythnn_Guard *guard)
+{
+  innermost = guard->outer;
+  if (!guard->outer) {
+    THSetErrorHandler(NULL, NULL);
+    THSetArgErrorHandler(NULL, NULL);
+  }
+  failed = guard->code;
+  return guard->code;
+}
+
+int pythnn_rejectNull(const char *function, int position, const char *name)
+{
+  char message[256];
+  snprintf(message, sizeof message, "%s: argument #%d '%s': expected an object, found NULL",
+           function, position, name);
+  record(PYTHNN_ARGUMENT_ERROR, position, message);
+  failed = PYTHNN_ARGUMENT_ERROR;
+  return PYTHNN_ARGUMENT_ERROR;
+}
+
+int pythnn_failed(void)
+{
+  const int answer = failed;
+  failed = 0;
+  return answer;
+}
+
+/* ---- Arrays as arguments --------------------------------------------------------------------- */
+
+int pythnn_place(pythnn_Slot *slot, const void *data, const int64_t *layout, int elementSize)
+{
+  if ((uintptr_t)data % (uintptr_t)elementSize != 0)
+    return 1;
+  const int nDimension = (int)layout[0];
+  const size_t bytes = (size_t)nDimension * sizeof(int64_t);
+  memcpy(slot->size, layout + 2, bytes);
+  memcpy(slot->stride, layout + 2 + nDimension, bytes);
+  slot->storage = (THFloatStorage){.data = (float *)data, .size = layout[1], .refcount = 1};
+  slot->tensor = (THFloatTensor){.size = slot->size,
+                                 .stride = slot->stride,
+                                 .nDimension = nDimension,
+                                 .storage = &slot->storage,
+                                 .refcount = 1,
+                                 .flag = THNN_TENSOR_FIXED_SIZE};
+  return 0;
+}
+
+/* ---- Arrays as storages ---------------------------------------------------------------------- */
+
+void pythnn_retainObject(void *object)
+{
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Py_IncRef(object);
+  PyGILState_Release(state);
+}
+
+/* After the interpreter's end the object's memory is gone with it. */
+void pythnn_releaseObject(void *object)
+{
+  if (!Py_IsInitialized())
+    return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Py_DecRef(object);
+  PyGILState_Release(state);
+}
+
+static void *refuseMalloc(void *context, ptrdiff_t bytes)
+{
+  (void)context, (void)bytes;
+  THError("memory of an array cannot be resized");
+}
+
+static void *refuseRealloc(void *context, void *block, ptrdiff_t bytes)
+{
+  (void)block;
+  return refuseMalloc(context, bytes);
+}
+
+static void releaseArray(void *context, void *block)
+{
+  (void)block;
+  pythnn_releaseObject(context);
+}
+
+THAllocator pythnn_arrayAllocator = {refuseMalloc, refuseRealloc, releaseArray};
+
+/* ---- For tests ------------------------------------------------------------------------------- */
+
+static int64_t liveBlocks, untilFailure;
+
+static bool fails(void)
+{
+  const int64_t left = TH_ATOMIC_LOAD(&untilFailure);
+  if (left == 0)
+    return false;
+  if (left > 1)
+    TH_ATOMIC_FETCH_ADD(&untilFailure, -1);
+  return left == 1;
+}
+
+static void *countingMalloc(void *context, size_t bytes)
+{
+  (void)context;
+  void *block = fails() ? NULL : malloc(bytes);
+  if (block)
+    TH_ATOMIC_FETCH_ADD(&liveBlocks, 1);
+  return block;
+}
+
+static void *countingRealloc(void *context, void *block, size_t bytes)
+{
+  (void)context;
+  void *moved = fails() ? NULL : realloc(block, bytes);
+  if (moved && !block)
+    TH_ATOMIC_FETCH_ADD(&liveBlocks, 1);
+  return moved;
+}
+
+static void countingFree(void *context, void *block)
+{
+  (void)context;
+  if (block)
+    TH_ATOMIC_FETCH_ADD(&liveBlocks, -1);
+  free(block);
+}
+
+void pythnn_trackMemory(bool on)
+{
+  static const THMemoryHooks counting = {countingMalloc, countingRealloc, countingFree, NULL};
+  TH_ATOMIC_STORE(&liveBlocks, 0);
+  TH_ATOMIC_STORE(&untilFailure, 0);
+  THSetMemoryHooks(on ? &counting : NULL);
+}
+
+int64_t pythnn_liveBlocks(void)
+{
+  return TH_ATOMIC_LOAD(&liveBlocks);
+}
+
+void pythnn_failAllocation(int64_t n)
+{
+  TH_ATOMIC_STORE(&untilFailure, n);
+}
+
+int pythnn_nestedError(void)
+{
+  pythnn_Guard outer, inner;
+  if (PYTHNN_PROTECT(outer)) {
+    if (PYTHNN_PROTECT(inner))
+      THError("inner");
+    if (pythnn_leave(&inner) == PYTHNN_ERROR)
+      THArgCheck(0, 7, "outer");
+  }
+  return pythnn_leave(&outer);
+}

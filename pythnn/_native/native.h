@@ -1,0 +1,95 @@
+/* What the generated part of the extension stands on: the guard that turns TH's errors into return
+ * codes, and tensors over memory that belongs to Python. */
+
+#ifndef PYTHNN_NATIVE_H
+#define PYTHNN_NATIVE_H
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <TH/TH.h>
+#include <TH/THBlock.h>
+#include <TH/THMemory.h>
+#include <TH/THThreads.h>
+#include <THNN.h>
+#include <THNNExtra.h>
+
+/* ---- Guards ----------------------------------------------------------------------------------
+ *
+ * Every call into the libraries runs between enter and leave. TH's handlers jump back to the
+ * innermost guard of the thread, so an error unwinds no Python frame and needs no GIL. */
+
+enum {
+  PYTHNN_OK = 0,
+  PYTHNN_ERROR = 1,          /* TH's general handler */
+  PYTHNN_ARGUMENT_ERROR = 2, /* TH's argument handler */
+  PYTHNN_MEMORY_ERROR = 3
+};
+
+/* The last error of the calling thread. */
+typedef struct pythnn_Error {
+  int code;
+  int position; /* of the argument, from 1; 0 when unknown */
+  char message[TH_MESSAGE_LENGTH];
+} pythnn_Error;
+
+pythnn_Error *pythnn_lastError(void);
+
+typedef struct pythnn_Guard {
+  jmp_buf target;
+  struct pythnn_Guard *outer;
+  volatile int code;
+} pythnn_Guard;
+
+void pythnn_enter(pythnn_Guard *guard);
+int pythnn_leave(pythnn_Guard *guard);
+
+/* Records that a required pointer is NULL. */
+int pythnn_rejectNull(const char *function, int position, const char *name);
+
+/* Whether the last guarded call of this thread that returns a value failed; clears the answer. */
+int pythnn_failed(void);
+
+#define PYTHNN_PROTECT(guard) (pythnn_enter(&(guard)), setjmp((guard).target) == 0)
+
+/* ---- Arrays as arguments ---------------------------------------------------------------------
+ *
+ * A slot is a tensor over somebody else's memory, good for one call: its sizes are fixed and
+ * neither it nor its storage counts references. A layout is nDimension, the number of elements
+ * that the array spans, the sizes and the strides (in elements). */
+
+enum { PYTHNN_MAX_DIMENSIONS = 64 };
+
+typedef struct pythnn_Slot {
+  THFloatTensor tensor; /* of any element type: their layouts are one */
+  THFloatStorage storage;
+  int64_t size[PYTHNN_MAX_DIMENSIONS];
+  int64_t stride[PYTHNN_MAX_DIMENSIONS];
+} pythnn_Slot;
+
+/* Returns nonzero, and does nothing, when the address is no multiple of the element's size. */
+int pythnn_place(pythnn_Slot *slot, const void *data, const int64_t *layout, int elementSize);
+
+/* ---- Arrays as storages ----------------------------------------------------------------------
+ *
+ * The allocator of storages over a Python object's memory. Its context is the object, of which
+ * the storage owns a reference. */
+
+extern THAllocator pythnn_arrayAllocator;
+void pythnn_retainObject(void *object);
+void pythnn_releaseObject(void *object);
+
+/* ---- For tests -------------------------------------------------------------------------------- */
+
+/* Counts the blocks of libTH from now on (true), or stops (false). */
+void pythnn_trackMemory(bool on);
+/* Blocks allocated and not freed since then. */
+int64_t pythnn_liveBlocks(void);
+/* The n-th allocation from now on (from 1) fails, and all after it; 0: none. */
+void pythnn_failAllocation(int64_t n);
+/* Raises through TH inside a guard inside a guard; returns the outer guard's code. */
+int pythnn_nestedError(void);
+
+#endif

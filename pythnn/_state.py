@@ -1,0 +1,165 @@
+"""Per-call choices and the number of threads."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Literal
+
+from ._errors import THNNArgumentError, THNNError
+from ._library import ffi, lib, native
+
+__all__ = ["State", "get_num_threads", "set_num_threads"]
+
+Algorithm = Literal["auto", "gemm", "direct"]
+
+_ALGORITHMS: dict[str, int] = {
+    "auto": native.THNN_CONVOLUTION_AUTO,
+    "gemm": native.THNN_CONVOLUTION_GEMM,
+    "direct": native.THNN_CONVOLUTION_DIRECT,
+}
+_ALGORITHM_NAMES = {value: name for name, value in _ALGORITHMS.items()}
+_INT_MAX = 2**31 - 1
+
+
+def _integer(function: str, position: int, name: str, value: object, least: int, most: int) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise THNNArgumentError.expected(function, position, name, "an int", type(value).__name__)
+    number = int(value.__index__())
+    if not least <= number <= most:
+        raise THNNArgumentError.expected(
+            function, position, name, f"an int from {least} to {most}", str(number)
+        )
+    return number
+
+
+class State:
+    """Choices for the calls that it is passed to, as their first argument.
+
+    Parameters
+    ----------
+    threads : int or None
+        Threads that a call may use; None for the library's setting (:func:`set_num_threads`).
+    workspace_limit : int or None
+        Scratch memory per thread in bytes; at least 64 KiB, by default 8 MiB.
+    convolution : "auto", "gemm" or "direct"
+        The algorithm of convolutions; "auto" takes the faster one.
+    deterministic : bool
+        Refuse what is not deterministic. On the CPU everything is.
+
+    Use one state per thread. It may be closed, also by leaving a ``with`` block; a closed state is
+    refused by every call. Raises THNNArgumentError for values out of range.
+    """
+
+    __slots__ = ("__weakref__", "_c")
+
+    _c: Any
+
+    def __init__(
+        self,
+        *,
+        threads: int | None = None,
+        workspace_limit: int | None = None,
+        convolution: Algorithm = "auto",
+        deterministic: bool = False,
+    ) -> None:
+        self._c = ffi.gc(lib.THNN_State_new(), native.call_THNN_State_free)
+        self.threads = threads
+        if workspace_limit is not None:
+            self.workspace_limit = workspace_limit
+        self.convolution = convolution
+        self.deterministic = deterministic
+
+    def _open(self) -> Any:
+        if self._c is None:
+            raise THNNError("the State is closed")
+        return self._c
+
+    @property
+    def threads(self) -> int | None:
+        """Threads that a call may use; None for the library's setting."""
+        return lib.THNN_State_threads(self._open()) or None
+
+    @threads.setter
+    def threads(self, value: int | None) -> None:
+        number = 0 if value is None else _integer("State", 1, "threads", value, 1, _INT_MAX)
+        lib.THNN_State_setThreads(self._open(), number)
+
+    @property
+    def workspace_limit(self) -> int:
+        """Scratch memory per thread, in bytes."""
+        return int(lib.THNN_State_workspaceLimit(self._open()))
+
+    @workspace_limit.setter
+    def workspace_limit(self, value: int) -> None:
+        number = _integer("State", 2, "workspace_limit", value, 64 << 10, 2**63 - 1)
+        lib.THNN_State_setWorkspaceLimit(self._open(), number)
+
+    @property
+    def convolution(self) -> Algorithm:
+        """The algorithm of convolutions."""
+        name: Any = _ALGORITHM_NAMES[lib.THNN_State_convolutionAlgorithm(self._open())]
+        return name  # type: ignore[no-any-return]
+
+    @convolution.setter
+    def convolution(self, value: Algorithm) -> None:
+        algorithm = _ALGORITHMS.get(value) if isinstance(value, str) else None
+        if algorithm is None:
+            raise THNNArgumentError.expected(
+                "State", 3, "convolution", "'auto', 'gemm' or 'direct'", repr(value)
+            )
+        lib.THNN_State_setConvolutionAlgorithm(self._open(), algorithm)
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether what is not deterministic is refused."""
+        return bool(lib.THNN_State_deterministic(self._open()))
+
+    @deterministic.setter
+    def deterministic(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise THNNArgumentError.expected(
+                "State", 4, "deterministic", "a bool", type(value).__name__
+            )
+        lib.THNN_State_setDeterministic(self._open(), value)
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._c is None
+
+    def close(self) -> None:
+        """Frees the state, once no call uses it any more."""
+        self._c = None
+
+    def __enter__(self) -> State:
+        self._open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if self._c is None:
+            return "State(closed)"
+        return (
+            f"State(threads={self.threads}, workspace_limit={self.workspace_limit}, "
+            f"convolution={self.convolution!r}, deterministic={self.deterministic})"
+        )
+
+
+def set_num_threads(threads: int) -> None:
+    """Sets how many threads a call may use, unless its State says otherwise.
+
+    Results do not depend on it. Raises THNNArgumentError unless `threads` is an int from 1 on.
+    """
+    lib.THSetNumThreads(_integer("set_num_threads", 1, "threads", threads, 1, _INT_MAX))
+
+
+def get_num_threads() -> int:
+    """How many threads a call may use: OMP_NUM_THREADS or the process's cores, until set."""
+    return int(lib.THGetNumThreads())

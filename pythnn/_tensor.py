@@ -1,0 +1,671 @@
+"""Tensors: memory of the C library, seen from Python."""
+
+from __future__ import annotations
+
+import operator
+import weakref
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from ._errors import THNNArgumentError, THNNError
+from ._library import ffi, lib, native
+
+__all__ = ["DTYPES", "KINDS", "Kind", "Storage", "Tensor", "kind_of_dtype"]
+
+Array = NDArray[Any]
+
+
+class Kind:
+    """An element type: its names, and the C functions of its tensors."""
+
+    def __init__(self, index: int, name: str, dtype: DTypeLike) -> None:
+        self.index = index
+        self.name = name
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self.itemsize = self.dtype.itemsize
+        self.pointer = ffi.typeof(f"TH{name}Tensor *")
+        self.data_pointer = dict(ffi.typeof(f"TH{name}Storage").fields)["data"].type
+        self._free_tensor = getattr(native, f"call_TH{name}Tensor_free")
+        self._free_storage = getattr(native, f"call_TH{name}Storage_free")
+
+    def tensor(self, function: str) -> Callable[..., Any]:
+        """The raising function ``TH<name>Tensor_<function>``."""
+        found: Callable[..., Any] = getattr(lib, f"TH{self.name}Tensor_{function}")
+        return found
+
+    def storage(self, function: str) -> Callable[..., Any]:
+        """The raising function ``TH<name>Storage_<function>``."""
+        found: Callable[..., Any] = getattr(lib, f"TH{self.name}Storage_{function}")
+        return found
+
+    def own_tensor(self, pointer: Any) -> Any:
+        """Takes over a reference to a tensor; it goes with the object returned."""
+        return ffi.gc(pointer, self._free_tensor)
+
+    def own_storage(self, pointer: Any) -> Any:
+        """Takes over a reference to a storage; it goes with the object returned."""
+        return ffi.gc(pointer, self._free_storage)
+
+
+KINDS = (
+    Kind(0, "Float", np.float32),
+    Kind(1, "Double", np.float64),
+    Kind(2, "Long", np.int64),
+    Kind(3, "Int", np.int32),
+)
+DTYPES = tuple(kind.dtype for kind in KINDS)
+_DTYPE_NAMES = "float32, float64, int64 or int32"
+
+_BLOCKS = ffi.addressof(native, "THBlockAllocator")
+_ARRAYS = ffi.addressof(native, "pythnn_arrayAllocator")
+_RESIZABLE = bytes([native.TH_STORAGE_RESIZABLE])
+
+
+def kind_of_dtype(dtype: np.dtype[Any]) -> Kind | None:
+    """The kind with this dtype in native byte order, or None."""
+    for kind in KINDS:
+        if dtype == kind.dtype:
+            return kind
+    return None
+
+
+def _wanted_kind(function: str, position: int, dtype: DTypeLike) -> Kind:
+    found = np.dtype(dtype)
+    kind = kind_of_dtype(found)
+    if kind is None:
+        raise THNNArgumentError.expected(function, position, "dtype", _DTYPE_NAMES, str(found))
+    return kind
+
+
+def _ints(function: str, position: int, name: str, values: Sequence[Any]) -> tuple[int, ...]:
+    """Ints given as separate arguments or as one sequence."""
+    if len(values) == 1 and not hasattr(values[0], "__index__"):
+        values = tuple(values[0])
+    try:
+        numbers = tuple(operator.index(value) for value in values)
+    except TypeError:
+        numbers = (2**63,)
+    if any(not -(2**63) <= number < 2**63 for number in numbers):
+        raise THNNArgumentError.expected(function, position, name, "64-bit ints", repr(values))
+    return numbers
+
+
+def _shape(function: str, position: int, values: Sequence[Any]) -> tuple[int, ...]:
+    """Sizes of a tensor; () for an empty one."""
+    sizes = _ints(function, position, "shape", values)
+    if sizes in ((), (0,)):
+        return ()
+    if min(sizes) < 1:
+        raise THNNArgumentError.expected(
+            function, position, "shape", "sizes from 1 on, or (0,) for an empty tensor", repr(sizes)
+        )
+    return sizes
+
+
+def overlaps_itself(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether two elements of an array share memory; strides in any unit, of any sign."""
+    spread = sorted((abs(d), n) for n, d in zip(shape, strides, strict=True) if n > 1)
+    reach = 0
+    nested = True
+    for stride, size in spread:
+        nested = nested and stride > reach
+        reach += (size - 1) * stride
+    if nested or 0 in shape:
+        return False
+    if any(stride == 0 for stride, _ in spread):
+        return True
+    places = np.zeros(1, dtype=np.int64)
+    for stride, size in spread:
+        places = (places[:, None] + np.arange(size, dtype=np.int64) * stride).ravel()
+    return len(np.unique(places)) < len(places)
+
+
+def array_address(array: Array) -> int:
+    """The address of the first element."""
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+class Storage:
+    """The memory that tensors share: see :attr:`Tensor.storage`.
+
+    There is at most one object per storage at a time, so pickle and deepcopy keep sharing.
+    """
+
+    __slots__ = ("__weakref__", "_c", "_kind")
+
+    _c: Any
+    _kind: int
+    _known: weakref.WeakValueDictionary[int, Storage] = weakref.WeakValueDictionary()
+
+    def __init__(self) -> None:
+        raise TypeError("a Storage comes from Tensor.storage")
+
+    @classmethod
+    def _of(cls, pointer: Any, kind: Kind) -> Storage:
+        address = int(ffi.cast("intptr_t", pointer))
+        known = cls._known.get(address)
+        if known is not None:
+            return known
+        kind.storage("retain")(pointer)
+        self = object.__new__(cls)
+        self._c = kind.own_storage(pointer)
+        self._kind = kind.index
+        return cls._known.setdefault(address, self)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the elements."""
+        return DTYPES[self._kind]
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(self._c.size)
+
+    def numpy(self) -> Array:
+        """All elements as a one-dimensional array that shares the memory."""
+        return _export(KINDS[self._kind], self._c, 0, (self.size,), (1,))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
+        return _storage_from(self._kind, self.numpy())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_storage_from, (self._kind, self.numpy()))
+
+    def __repr__(self) -> str:
+        address = int(ffi.cast("intptr_t", self._c.data))
+        return f"<Storage of {self.size} {self.dtype} elements at {address:#x}>"
+
+
+def _new_storage(kind: Kind, size: int) -> Any:
+    return kind.own_storage(kind.storage("newWithAllocator")(size, _BLOCKS, ffi.NULL))
+
+
+def _storage_from(kind: int, elements: Array) -> Storage:
+    storage = Storage._of(_new_storage(KINDS[kind], elements.size), KINDS[kind])
+    storage.numpy()[...] = elements
+    return storage
+
+
+def _array_storage(kind: Kind, array: Array, size: int) -> Any:
+    """A storage over an array's memory, with a reference to the array."""
+    owner = ffi.cast("void *", id(array))
+    native.pythnn_retainObject(owner)
+    try:
+        data = ffi.cast(kind.data_pointer, array_address(array))
+        pointer = kind.storage("newWithDataAndAllocator")(data, size, _ARRAYS, owner)
+    except BaseException:
+        native.pythnn_releaseObject(owner)
+        raise
+    storage = kind.own_storage(pointer)
+    kind.storage("clearFlag")(storage, _RESIZABLE)
+    return storage
+
+
+def _export(
+    kind: Kind, storage: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> Array:
+    """An array over part of a storage; it keeps the memory alive, and in its place."""
+    if storage == ffi.NULL or not storage.data or 0 in shape:
+        return np.empty((0,), kind.dtype)
+    data = ffi.cast("char *", storage.data)
+    if storage.allocator == _BLOCKS:
+        lib.THBlock_retain(storage.data)
+        owner = ffi.gc(data, native.call_THBlock_release)
+    elif not ord(storage.flag) & native.TH_STORAGE_RESIZABLE:
+        kind.storage("retain")(storage)
+        held = kind.own_storage(storage)
+        owner = ffi.gc(data, lambda _, held=held: None)
+    else:
+        raise THNNError("the tensor's memory may move: it was not allocated by pythnn")
+    return np.ndarray(
+        shape,
+        kind.dtype,
+        buffer=ffi.buffer(owner, storage.size * kind.itemsize),
+        offset=offset * kind.itemsize,
+        strides=tuple(stride * kind.itemsize for stride in strides),
+    )
+
+
+def _new_tensor(
+    kind: Kind, storage: Any, offset: int, shape: Sequence[int], strides: Sequence[int] | None
+) -> Any:
+    """A C tensor over a storage, which grows when it is too small."""
+    tensor = kind.own_tensor(kind.tensor("new")())
+    sizes = list(shape) or ffi.NULL
+    kind.tensor("setStorageNd")(
+        tensor, storage, offset, len(shape), sizes, list(strides) if strides else ffi.NULL
+    )
+    return tensor
+
+
+class Tensor:
+    """A tensor of the C library: float32, float64, int64 or int32.
+
+    Parameters
+    ----------
+    source : array_like or Tensor, optional
+        What to copy. Without it the tensor is empty: it has the shape (0,) and no memory.
+    dtype : optional
+        The type of the elements; by default the source's. An empty tensor needs it.
+
+    C functions resize tensors that they write to; arrays made of a tensor before keep their shape
+    and contents then, since growing takes fresh memory while an array still refers to the old.
+
+    A tensor has no dimensions of size 0: arrays without elements become the empty tensor. Arrays
+    without dimensions become one element. ``strides`` count elements. Dimensions and indices count
+    from 0, negative ones from the end.
+
+    Raises THNNArgumentError for other element types.
+    """
+
+    __slots__ = ("__weakref__", "_c", "_kind")
+
+    _c: Any
+    _kind: int
+
+    def __init__(
+        self, source: ArrayLike | Tensor | None = None, *, dtype: DTypeLike | None = None
+    ) -> None:
+        if source is None:
+            if dtype is None:
+                raise THNNArgumentError.expected("Tensor", 2, "dtype", _DTYPE_NAMES, "None")
+            self._allocate(_wanted_kind("Tensor", 2, dtype), ())
+            return
+        array = source.numpy() if isinstance(source, Tensor) else np.asarray(source)
+        kind = _wanted_kind("Tensor", 2, array.dtype if dtype is None else dtype)
+        if array.dtype.kind not in "fiub":
+            raise THNNArgumentError.expected(
+                "Tensor", 1, "source", "numbers", f"an array of {array.dtype}"
+            )
+        self._allocate(kind, array.shape or (1,) if array.size else ())
+        if array.size:
+            self.numpy()[...] = array
+
+    def _allocate(self, kind: Kind, shape: Sequence[int]) -> None:
+        self._kind = kind.index
+        self._c = _new_tensor(kind, _new_storage(kind, 0), 0, shape, None)
+
+    @classmethod
+    def _adopt(cls, pointer: Any, kind: Kind) -> Tensor:
+        """Takes over a reference to a C tensor."""
+        self = object.__new__(cls)
+        self._kind = kind.index
+        self._c = kind.own_tensor(pointer)
+        return self
+
+    @classmethod
+    def empty(cls, *shape: Any, dtype: DTypeLike) -> Tensor:
+        """A tensor of this shape with undefined elements."""
+        self = object.__new__(cls)
+        self._allocate(_wanted_kind("Tensor.empty", 2, dtype), _shape("Tensor.empty", 1, shape))
+        return self
+
+    @classmethod
+    def zeros(cls, *shape: Any, dtype: DTypeLike) -> Tensor:
+        """A tensor of this shape with all elements 0."""
+        return cls.empty(*shape, dtype=dtype).zero()
+
+    @classmethod
+    def from_numpy(cls, array: Array) -> Tensor:
+        """A tensor over an array's memory: writing to one changes the other.
+
+        The array must be writable, aligned, of native byte order, and its strides must be
+        positive, so that no two elements share memory; else THNNArgumentError. Such a tensor
+        cannot grow.
+        """
+        function = "Tensor.from_numpy"
+
+        def refuse(found: str) -> THNNArgumentError:
+            wanted = "a writable array with positive strides"
+            return THNNArgumentError.expected(function, 1, "array", wanted, found)
+
+        if not isinstance(array, np.ndarray):
+            raise refuse(type(array).__name__)
+        kind = kind_of_dtype(array.dtype)
+        if kind is None:
+            raise THNNArgumentError.expected(
+                function, 1, "array", f"an array of {_DTYPE_NAMES}", f"one of {array.dtype}"
+            )
+        if not array.flags.writeable:
+            raise refuse("a read-only one")
+        if array.size == 0:
+            return cls(dtype=kind.dtype)
+        shape = array.shape or (1,)
+        strides = array.strides or (kind.itemsize,)
+        wanted = [(n, d) for n, d in zip(shape, strides, strict=True) if n > 1]
+        if not array.flags.aligned or any(d <= 0 or d % kind.itemsize for _, d in wanted):
+            raise refuse(f"strides of {array.strides} bytes")
+        if overlaps_itself(shape, strides):
+            raise refuse("elements that share memory")
+        steps = [d // kind.itemsize if n > 1 else 1 for n, d in zip(shape, strides, strict=True)]
+        span = 1 + sum((n - 1) * d for n, d in zip(shape, steps, strict=True))
+        self = object.__new__(cls)
+        self._kind = kind.index
+        self._c = _new_tensor(kind, _array_storage(kind, array, span), 0, shape, steps)
+        return self
+
+    # ---- What it is
+
+    def _open(self) -> Any:
+        if self._c is None:
+            raise THNNError("the Tensor is closed")
+        return self._c
+
+    def _of(self, function: str) -> Callable[..., Any]:
+        return KINDS[self._kind].tensor(function)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the elements."""
+        return DTYPES[self._kind]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes; (0,) when empty."""
+        c = self._open()
+        return tuple(ffi.unpack(c.size, c.nDimension)) if c.nDimension else (0,)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The strides, in elements."""
+        c = self._open()
+        return tuple(ffi.unpack(c.stride, c.nDimension)) if c.nDimension else (1,)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions; 1 when empty."""
+        return int(self._open().nDimension) or 1
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(self._of("nElement")(self._open()))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements."""
+        return self.size * KINDS[self._kind].itemsize
+
+    @property
+    def storage_offset(self) -> int:
+        """Where in its storage the tensor begins, in elements."""
+        return int(self._open().storageOffset)
+
+    @property
+    def storage(self) -> Storage | None:
+        """The memory, which other tensors may share; None when a C function took it away."""
+        pointer = self._open().storage
+        return Storage._of(pointer, KINDS[self._kind]) if pointer else None
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in memory one after the other in C order."""
+        return bool(self._of("isContiguous")(self._open()))
+
+    def shares_storage(self, other: Tensor) -> bool:
+        """Whether both are views of one storage."""
+        mine, theirs = self._open().storage, other._open().storage
+        return bool(mine) and bool(ffi.cast("void *", mine) == ffi.cast("void *", theirs))
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._c is None
+
+    # ---- Arrays
+
+    def numpy(self) -> Array:
+        """An array that shares the tensor's memory.
+
+        It keeps the memory alive, whatever becomes of the tensor.
+        """
+        c = self._open()
+        return _export(KINDS[self._kind], c.storage, c.storageOffset, self.shape, self.strides)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        array = self.numpy()
+        base = array if array.base is None else array.base
+        start = 0 if array.base is None else self.storage_offset * array.itemsize
+        return {
+            "version": 3,
+            "typestr": array.dtype.str,
+            "shape": array.shape,
+            "strides": array.strides,
+            "data": base,  # which holds the memory; an address would not
+            "offset": start,
+        }
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.numpy().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        kind, number = self.numpy().__dlpack_device__()
+        return int(kind), int(number)
+
+    def tolist(self) -> Any:
+        """The elements as nested lists."""
+        return self.numpy().tolist()
+
+    def item(self) -> float | int:
+        """The only element; THNNError when there is not exactly one."""
+        if self.size != 1:
+            raise THNNError(f"item() wants one element, the Tensor has {self.size}")
+        value: float | int = self.numpy().item()
+        return value
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    # ---- Contents
+
+    def fill(self, value: float) -> Tensor:
+        """Sets all elements; returns the tensor."""
+        try:
+            self._of("fill")(self._open(), value)
+        except (TypeError, OverflowError) as error:
+            raise THNNArgumentError.expected(
+                "Tensor.fill", 1, "value", f"a number for {self.dtype}", repr(value)
+            ) from error
+        return self
+
+    def zero(self) -> Tensor:
+        """Sets all elements to 0; returns the tensor."""
+        self._of("zero")(self._open())
+        return self
+
+    def copy_from(self, source: Tensor | ArrayLike) -> Tensor:
+        """Copies as many elements as the tensor has, in any shape and type; returns the tensor.
+
+        Raises THNNArgumentError when the numbers of elements differ.
+        """
+        array = source.numpy() if isinstance(source, Tensor) else np.asarray(source)
+        if array.size != self.size:
+            raise THNNArgumentError.expected(
+                "Tensor.copy_from", 1, "source", f"{self.size} elements", f"{array.size}"
+            )
+        if array.size:
+            self.numpy()[...] = array.reshape(self.shape)
+        return self
+
+    def clone(self) -> Tensor:
+        """A contiguous copy in memory of its own."""
+        return type(self)(self)
+
+    def contiguous(self) -> Tensor:
+        """A view of the same memory when it is contiguous, else a copy."""
+        return self._view("newWithTensor") if self.is_contiguous else self.clone()
+
+    def astype(self, dtype: DTypeLike) -> Tensor:
+        """A contiguous copy with elements of another type."""
+        return type(self)(self, dtype=dtype)
+
+    # ---- Sizes and views
+
+    def resize(self, *shape: Any) -> Tensor:
+        """Changes the shape, contents undefined; without arguments to empty. Returns the tensor.
+
+        The storage grows when it is too small and never shrinks. Raises THNNError when it must
+        grow and cannot, as that of :meth:`from_numpy`.
+        """
+        sizes = _shape("Tensor.resize", 1, shape)
+        self._of("resizeNd")(self._open(), len(sizes), list(sizes) or ffi.NULL, ffi.NULL)
+        return self
+
+    def set(self, source: Tensor) -> Tensor:
+        """Makes this tensor the same view of the same storage as another; returns the tensor."""
+        if not isinstance(source, Tensor) or source._kind != self._kind:
+            found = str(source.dtype) if isinstance(source, Tensor) else type(source).__name__
+            raise THNNArgumentError.expected(
+                "Tensor.set", 1, "source", f"a Tensor of {self.dtype}", found
+            )
+        self._of("set")(self._open(), source._open())
+        return self
+
+    def _view(self, function: str, *arguments: Any) -> Tensor:
+        pointer = self._of(function)(self._open(), *arguments)
+        return Tensor._adopt(pointer, KINDS[self._kind])
+
+    def _dimension(self, function: str, position: int, dim: int, extra: int = 0) -> int:
+        """A dimension counted from 0; `extra` dimensions are about to be added."""
+        (number,) = _ints(function, position, "dim", (dim,))
+        count = self.ndim + extra
+        if not -count <= number < count:
+            raise THNNArgumentError.expected(
+                function, position, "dim", f"a dimension from {-count} to {count - 1}", str(dim)
+            )
+        return number % count
+
+    def select(self, dim: int, index: int) -> Tensor:
+        """The slice at an index, as a view with one dimension less; one element stays 1-D."""
+        d = self._dimension("Tensor.select", 1, dim)
+        (place,) = _ints("Tensor.select", 2, "index", (index,))
+        size = self.shape[d]
+        if not -size <= place < size:
+            raise THNNArgumentError.expected(
+                "Tensor.select", 2, "index", f"an index from {-size} to {size - 1}", str(index)
+            )
+        if self.ndim == 1:
+            return self.narrow(d, place % size, 1)
+        return self._view("newSelect", d, place % size)
+
+    def narrow(self, dim: int, start: int, length: int) -> Tensor:
+        """`length` slices from `start` on, as a view."""
+        d = self._dimension("Tensor.narrow", 1, dim)
+        (first,) = _ints("Tensor.narrow", 2, "start", (start,))
+        (count,) = _ints("Tensor.narrow", 3, "length", (length,))
+        return self._view("newNarrow", d, first, count)
+
+    def transpose(self, dim0: int, dim1: int) -> Tensor:
+        """A view with two dimensions exchanged."""
+        first = self._dimension("Tensor.transpose", 1, dim0)
+        return self._view("newTranspose", first, self._dimension("Tensor.transpose", 2, dim1))
+
+    def unfold(self, dim: int, size: int, step: int) -> Tensor:
+        """All windows of `size` slices, `step` apart, as a view with the window last."""
+        d = self._dimension("Tensor.unfold", 1, dim)
+        (window,) = _ints("Tensor.unfold", 2, "size", (size,))
+        (distance,) = _ints("Tensor.unfold", 3, "step", (step,))
+        return self._view("newUnfold", d, window, distance)
+
+    def squeeze(self, dim: int | None = None) -> Tensor:
+        """A view without the dimensions of size 1, or without that one if it has size 1."""
+        view = self._view("newWithTensor")
+        if dim is None:
+            view._of("squeeze")(view._c, view._c)
+        else:
+            view._of("squeeze1d")(view._c, view._c, self._dimension("Tensor.squeeze", 1, dim))
+        return view
+
+    def unsqueeze(self, dim: int) -> Tensor:
+        """A view with a new dimension of size 1 before `dim`."""
+        d = self._dimension("Tensor.unsqueeze", 1, dim, extra=1)
+        view = self._view("newWithTensor")
+        view._of("unsqueeze1d")(view._c, view._c, d)
+        return view
+
+    def view(self, *shape: Any) -> Tensor:
+        """The same elements in another shape, for contiguous tensors; one size may be -1."""
+        sizes = _ints("Tensor.view", 1, "shape", shape)
+        return self._with_sizes("newView", sizes)
+
+    def expand(self, *shape: Any) -> Tensor:
+        """A view with dimensions of size 1 repeated, and new ones in front."""
+        return self._with_sizes("newExpand", _shape("Tensor.expand", 1, shape))
+
+    def _with_sizes(self, function: str, sizes: tuple[int, ...]) -> Tensor:
+        storage = _storage_from(2, np.array(sizes, dtype=np.int64))
+        return self._view(function, storage._c)
+
+    def as_strided(self, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> Tensor:
+        """Any view of the storage, which grows when it is too small; strides in elements."""
+        function = "Tensor.as_strided"
+        sizes = _shape(function, 1, (tuple(shape),))
+        steps = _ints(function, 2, "strides", (tuple(strides),))
+        (first,) = _ints(function, 3, "offset", (offset,))
+        if len(steps) != len(sizes) or (steps and min(steps) < 0):
+            raise THNNArgumentError.expected(
+                function, 2, "strides", f"{len(sizes)} strides, none negative", repr(steps)
+            )
+        kind = KINDS[self._kind]
+        return Tensor._share(_new_tensor(kind, self._open().storage, first, sizes, steps), kind)
+
+    @classmethod
+    def _share(cls, owned: Any, kind: Kind) -> Tensor:
+        self = object.__new__(cls)
+        self._kind = kind.index
+        self._c = owned
+        return self
+
+    # ---- Life
+
+    def close(self) -> None:
+        """Gives up the tensor's memory, once no call, array or other tensor uses it any more.
+
+        Any later use raises THNNError.
+        """
+        self._c = None
+
+    free = close
+
+    def __enter__(self) -> Tensor:
+        self._open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        c = self._open()
+        shape = self.shape if c.nDimension else ()
+        strides = self.strides if c.nDimension else ()
+        return (_rebuild, (self._kind, self.storage, self.storage_offset, shape, strides))
+
+    def __repr__(self) -> str:
+        if self._c is None:
+            return "Tensor(closed)"
+        body = np.array2string(self.numpy(), separator=", ", prefix="Tensor(", threshold=200)
+        return f"Tensor({body}, shape={self.shape}, dtype={self.dtype})"
+
+
+def _rebuild(
+    kind: int,
+    storage: Storage | None,
+    offset: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+) -> Tensor:
+    of = KINDS[kind]
+    memory = _new_storage(of, 0) if storage is None else storage._c
+    return Tensor._share(_new_tensor(of, memory, offset, shape, strides), of)

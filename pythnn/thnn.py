@@ -1,0 +1,35 @@
+"""The C library, one Python function per C function, with the same arguments.
+
+    from pythnn import thnn
+
+    thnn.Threshold_updateOutput(None, x, y, 0.0, 0.0, False)
+
+The name is the C name without ``THNN_Float`` or ``THNN_Double``: the first tensor of real type
+chooses between them. Tensors are numpy arrays or :class:`pythnn.Tensor`; ``None`` stands for the
+state, for optional tensors and for scratch tensors. Outputs are written in place: a Tensor is
+resized to what the function writes, an array must have that shape already. Indices count from 1.
+``help(thnn.Threshold_updateOutput)`` shows what each argument is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ._calls import make
+from ._table import FUNCTIONS
+
+__all__ = list(FUNCTIONS)
+
+
+def __getattr__(name: str) -> Callable[..., None]:
+    try:
+        arguments, inplace, doc = FUNCTIONS[name]
+    except KeyError:
+        raise AttributeError(f"module 'pythnn.thnn' has no function '{name}'") from None
+    function = make(name, arguments, inplace, doc)
+    globals()[name] = function
+    return function
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
