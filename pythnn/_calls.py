@@ -66,7 +66,7 @@ class Function:
         self.doc = doc
         self.arguments = tuple(Argument(i, *fields) for i, fields in enumerate(arguments))
         places = {a.name: a.index for a in self.arguments}
-        self.calls = (
+        self.calls: tuple[Any, ...] = (
             getattr(native, f"call_THNN_Float{name}"),
             getattr(native, f"call_THNN_Double{name}"),
             None,  # a tensor of ints where a real one belongs: calling None is a TypeError
@@ -415,15 +415,12 @@ def _explain(function: Function, values: Sequence[Any], error: Exception) -> THN
 
 # ---- Generated functions
 
-_CHECKS = {
-    "int": "    if type({name}) is not int:\n        {name} = as_int(function, {index}, {name})\n",
-    "int64": "    if type({name}) is not int:\n        {name} = as_int(function, {index}, {name})\n",
-    "double": (
-        "    if type({name}) is not float:\n        {name} = as_float(function, {index}, {name})\n"
-    ),
-    "bool": (
-        "    if type({name}) is not bool:\n        {name} = as_bool(function, {index}, {name})\n"
-    ),
+# Type of an argument that needs no conversion, and the function that converts others.
+_EXACT = {
+    "int": ("int", "as_int"),
+    "int64": ("int", "as_int"),
+    "double": ("float", "as_float"),
+    "bool": ("bool", "as_bool"),
 }
 
 
@@ -431,9 +428,11 @@ def _source(function: Function) -> str:
     """Python code of the callable."""
     names = [a.name for a in function.arguments]
     checks = "".join(
-        _CHECKS[a.kind].format(name=a.name, index=a.index)
+        f"    if type({a.name}) is not {exact}:\n"
+        f"        {a.name} = {convert}(function, {a.index}, {a.name})\n"
         for a in function.arguments
-        if a.kind in _CHECKS
+        if a.kind in _EXACT
+        for exact, convert in [_EXACT[a.kind]]
     )
     conditions = []
     passed = []
@@ -490,7 +489,7 @@ def make(
         "last_error": last_error,
         "refused": _REFUSED_BY_CFFI,
     }
-    exec(compile(_source(function), f"<pythnn.thnn.{name}>", "exec"), scope)
+    exec(compile(_source(function), f"<pythnn.thnn.{name}>", "exec"), scope)  # noqa: S102
     made: Callable[..., None] = scope[name]
     made.__doc__ = doc
     made.__module__ = "pythnn.thnn"

@@ -10,9 +10,9 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
-import os
 import re
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -42,11 +42,10 @@ def _preload_openblas(error: ImportError) -> None:
         raise ImportError(
             "pythnn needs the package scipy-openblas32: pip install scipy-openblas32"
         ) from error
-    folder = os.path.join(spec.submodule_search_locations[0], "lib")
-    for file in sorted(os.listdir(folder)):
-        if file.startswith("libscipy_openblas"):
-            ctypes.CDLL(os.path.join(folder, file))
-            return
+    folder = Path(spec.submodule_search_locations[0]) / "lib"
+    for file in sorted(folder.glob("libscipy_openblas*")):
+        ctypes.CDLL(str(file))
+        return
     raise ImportError(f"pythnn found no libscipy_openblas in {folder}") from error
 
 

@@ -140,7 +140,6 @@ class Storage:
 
     _c: Any
     _kind: int
-    _known: weakref.WeakValueDictionary[int, Storage] = weakref.WeakValueDictionary()
 
     def __init__(self) -> None:
         raise TypeError("a Storage comes from Tensor.storage")
@@ -148,14 +147,14 @@ class Storage:
     @classmethod
     def _of(cls, pointer: Any, kind: Kind) -> Storage:
         address = int(ffi.cast("intptr_t", pointer))
-        known = cls._known.get(address)
+        known = _known_storages.get(address)
         if known is not None:
             return known
         kind.storage("retain")(pointer)
         self = object.__new__(cls)
         self._c = kind.own_storage(pointer)
         self._kind = kind.index
-        return cls._known.setdefault(address, self)
+        return _known_storages.setdefault(address, self)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -180,6 +179,9 @@ class Storage:
     def __repr__(self) -> str:
         address = int(ffi.cast("intptr_t", self._c.data))
         return f"<Storage of {self.size} {self.dtype} elements at {address:#x}>"
+
+
+_known_storages: weakref.WeakValueDictionary[int, Storage] = weakref.WeakValueDictionary()
 
 
 def _new_storage(kind: Kind, size: int) -> Any:
@@ -207,6 +209,16 @@ def _array_storage(kind: Kind, array: Array, size: int) -> Any:
     return storage
 
 
+class _Holding:
+    """A destructor that does nothing but keep an object until then."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __call__(self, _: Any) -> None:
+        pass
+
+
 def _export(
     kind: Kind, storage: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
 ) -> Array:
@@ -219,17 +231,17 @@ def _export(
         owner = ffi.gc(data, native.call_THBlock_release)
     elif not ord(storage.flag) & native.TH_STORAGE_RESIZABLE:
         kind.storage("retain")(storage)
-        held = kind.own_storage(storage)
-        owner = ffi.gc(data, lambda _, held=held: None)
+        owner = ffi.gc(data, _Holding(kind.own_storage(storage)))
     else:
         raise THNNError("the tensor's memory may move: it was not allocated by pythnn")
-    return np.ndarray(
+    array: Array = np.ndarray(
         shape,
         kind.dtype,
         buffer=ffi.buffer(owner, storage.size * kind.itemsize),
         offset=offset * kind.itemsize,
         strides=tuple(stride * kind.itemsize for stride in strides),
     )
+    return array
 
 
 def _new_tensor(
