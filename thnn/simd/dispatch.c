@@ -6,12 +6,14 @@
 /* One row per topic in each of the two. */
 #define DECLARE_LOOPS(LEVEL)                                                                       \
   extern const THNN_(SimdPointwise) SIMD_TABLE(Pointwise, LEVEL);                                  \
-  extern const THNN_(SimdReduce) SIMD_TABLE(Reduce, LEVEL)
+  extern const THNN_(SimdReduce) SIMD_TABLE(Reduce, LEVEL);                                        \
+  extern const THNN_(SimdProducts) SIMD_TABLE(Products, LEVEL)
 
 #define LOOPS_OF(LEVEL)                                                                            \
   (THNN_(Simd))                                                                                    \
   {                                                                                                \
     .pointwise = SIMD_TABLE(Pointwise, LEVEL), .reduce = SIMD_TABLE(Reduce, LEVEL),                \
+    .products = SIMD_TABLE(Products, LEVEL),                                                       \
   }
 
 DECLARE_LOOPS(baseline);

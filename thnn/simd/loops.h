@@ -53,9 +53,48 @@ typedef struct THNN_(SimdReduce) {
   double (*squaredDifferences)(int64_t n, const real *x, const real *y);
 } THNN_(SimdReduce);
 
+#ifndef THNN_PRODUCT_TERM
+#  define THNN_PRODUCT_TERM
+/* Where one term of a sum of products, and one of its rows, find their elements: offsets from the
+ * pointers below. */
+typedef struct THNNProductTerm {
+  int64_t scalar, factor;
+} THNNProductTerm;
+
+typedef struct THNNProductRow {
+  int64_t scalar, sum;
+} THNNProductRow;
+#endif
+
+/* A sum of outer products: for each row r and each lane l of `vectors` vectors
+ *
+ *   sums[r.sum + l] += sum over the terms t of
+ *                      scalars[r.scalar + t.scalar] * factors[t.factor + l]
+ *
+ * Terms are added up in groups of a few hundred, which then join the sums one after the other. */
+typedef struct THNN_(Products) {
+  const THNNProductRow *row;
+  int64_t rows;
+  const THNNProductTerm *term;
+  int64_t terms;
+  int vectors; /* 1 to mostVectors */
+  const real *scalars, *factors;
+  real *sums;
+} THNN_(Products);
+
+typedef struct THNN_(SimdProducts) {
+  int lanes;       /* reals in a vector */
+  int mostVectors; /* vectors that one call takes at most */
+  void (*add)(const THNN_(Products) * products);
+  /* y[column*yStride + row] = x[row*xStride + column] */
+  void (*transpose)(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
+                    int64_t yStride);
+} THNN_(SimdProducts);
+
 typedef struct THNN_(Simd) {
   THNN_(SimdPointwise) pointwise;
   THNN_(SimdReduce) reduce;
+  THNN_(SimdProducts) products;
 } THNN_(Simd);
 
 extern THNN_(Simd) THNN_(simd);
