@@ -38,18 +38,17 @@ void THNN_(Convolution_backwardTransposedBias)(const THNNConvolutionPlan *plan,
 
 /* A rectangle of the column matrix of one sample: rows are (channel, tap), channel slowest;
  * columns are map positions in row-major order. */
-typedef struct THNN_(Columns) {
+typedef struct Columns {
   int64_t firstRow, rows;
   int64_t firstPosition, positions;
   real *data;
   int64_t stride; /* elements from one row to the next */
-} THNN_(Columns);
+} Columns;
 
 /* Fills a rectangle of columns from an image of inputPlanes x input. */
-void THNN_(unfold)(const THNNConvolution *geometry, const real *image,
-                   const THNN_(Columns) * columns);
+void THNN_(unfold)(const THNNConvolution *geometry, const real *image, const Columns *columns);
 
 /* Adds a rectangle of columns to the image elements that unfold would read. */
-void THNN_(fold)(const THNNConvolution *geometry, const THNN_(Columns) * columns, real *image);
+void THNN_(fold)(const THNNConvolution *geometry, const Columns *columns, real *image);
 
 #endif

@@ -103,15 +103,14 @@ void THNN_(ConvolutionGemm_prepare)(THNNConvolutionPlan *plan, const THNNState *
 
 /* The rectangle of the column matrix that starts at (row, position): one tile, or what is left of
  * the block and of the positions. For a pointwise convolution it lies in the image itself. */
-static THNN_(Columns) tileAt(const THNNConvolutionPlan *plan, int64_t row, int64_t rowEnd,
-                             int64_t position, real *image, real *scratch)
+static Columns tileAt(const THNNConvolutionPlan *plan, int64_t row, int64_t rowEnd,
+                      int64_t position, real *image, real *scratch)
 {
   const THNNConvolutionTiles *tiles = &plan->tiles;
-  THNN_(Columns)
-  tile = {.firstRow = row,
-          .rows = minimum(tiles->tileRows, rowEnd - row),
-          .firstPosition = position,
-          .positions = minimum(tiles->tilePositions, tiles->positions - position)};
+  Columns tile = {.firstRow = row,
+                  .rows = minimum(tiles->tileRows, rowEnd - row),
+                  .firstPosition = position,
+                  .positions = minimum(tiles->tilePositions, tiles->positions - position)};
   if (THNN_convolutionIsPointwise(&plan->geometry)) {
     tile.data = image + row * tiles->positions + position;
     tile.stride = tiles->positions;
@@ -139,7 +138,7 @@ static void forwardBlock(const THNNConvolutionPlan *plan, const real *image, con
   const bool unfolds = !THNN_convolutionIsPointwise(&plan->geometry);
   startFromBias(bias, outputPlanes, count, tiles->positions, map);
   for (int64_t row = 0; row < tiles->rows; row += tiles->tileRows) {
-    const THNN_(Columns) tile = tileAt(plan, row, tiles->rows, position, (real *)image, scratch);
+    const Columns tile = tileAt(plan, row, tiles->rows, position, (real *)image, scratch);
     if (unfolds)
       THNN_(unfold)(&plan->geometry, image, &tile);
     THBlas_(gemm)('n', 'n', tile.positions, outputPlanes, tile.rows, 1, tile.data, tile.stride,
@@ -182,7 +181,7 @@ static void backwardDataBlock(const THNNConvolutionPlan *plan, const real *gradM
                 imagePositions, gradImage + firstPlane * imagePositions);
   for (int64_t position = 0; position < tiles->positions; position += tiles->tilePositions)
     for (int64_t row = firstRow; row < rowEnd; row += tiles->tileRows) {
-      const THNN_(Columns) tile = tileAt(plan, row, rowEnd, position, gradImage, scratch);
+      const Columns tile = tileAt(plan, row, rowEnd, position, gradImage, scratch);
       THBlas_(gemm)('n', 't', tile.positions, tile.rows, geometry->outputPlanes, 1,
                     (real *)gradMap + position, tiles->positions, (real *)weight + row, tiles->rows,
                     folds ? 0 : 1, tile.data, tile.stride);
@@ -226,7 +225,7 @@ static void backwardWeightBlock(const THNNConvolutionPlan *plan, const real *inp
     const real *image = input + sample * imageSize, *gradMap = gradOutput + sample * mapSize;
     for (int64_t position = 0; position < tiles->positions; position += tiles->tilePositions)
       for (int64_t row = firstRow; row < rowEnd; row += tiles->tileRows) {
-        const THNN_(Columns) tile = tileAt(plan, row, rowEnd, position, (real *)image, scratch);
+        const Columns tile = tileAt(plan, row, rowEnd, position, (real *)image, scratch);
         if (unfolds)
           THNN_(unfold)(geometry, image, &tile);
         THBlas_(gemm)('t', 'n', tile.rows, geometry->outputPlanes, tile.positions, scale, tile.data,

@@ -117,8 +117,7 @@ static void foldRow(const THNNConvolution *geometry, const real *column, const R
   }
 }
 
-void THNN_(unfold)(const THNNConvolution *geometry, const real *image,
-                   const THNN_(Columns) * columns)
+void THNN_(unfold)(const THNNConvolution *geometry, const real *image, const Columns *columns)
 {
   for (int64_t r = 0; r < columns->rows; r++) {
     const Row row = rowAt(geometry, columns->firstRow + r);
@@ -127,7 +126,7 @@ void THNN_(unfold)(const THNNConvolution *geometry, const real *image,
   }
 }
 
-void THNN_(fold)(const THNNConvolution *geometry, const THNN_(Columns) * columns, real *image)
+void THNN_(fold)(const THNNConvolution *geometry, const Columns *columns, real *image)
 {
   for (int64_t r = 0; r < columns->rows; r++) {
     const Row row = rowAt(geometry, columns->firstRow + r);
@@ -137,18 +136,18 @@ void THNN_(fold)(const THNNConvolution *geometry, const THNN_(Columns) * columns
 }
 
 /* The whole column matrix of one image. */
-static THNN_(Columns) allColumns(const THNNConvolution *geometry, const real *data)
+static Columns allColumns(const THNNConvolution *geometry, const real *data)
 {
   const int64_t positions = THNN_convolutionMapPositions(geometry);
-  return (THNN_(Columns)){.rows = geometry->inputPlanes * THNN_convolutionTaps(geometry),
-                          .positions = positions,
-                          .data = (real *)data,
-                          .stride = positions};
+  return (Columns){.rows = geometry->inputPlanes * THNN_convolutionTaps(geometry),
+                   .positions = positions,
+                   .data = (real *)data,
+                   .stride = positions};
 }
 
 static void foldAll(const THNNConvolution *geometry, const real *data, real *image)
 {
-  const THNN_(Columns) columns = allColumns(geometry, data);
+  const Columns columns = allColumns(geometry, data);
   const int64_t elements = geometry->inputPlanes * THNN_convolutionImagePositions(geometry);
   THNN_(simd).pointwise.fill(elements, 0, image);
   THNN_(fold)(geometry, &columns, image);
@@ -187,7 +186,7 @@ void THNN_(vol2col)(const real *volume, int64_t channels, int64_t depth, int64_t
                                     .stride = {dT, dH, dW},
                                     .dilation = {dilationT, dilationH, dilationW},
                                     .pad = {padT, padH, padW}};
-  const THNN_(Columns) all = allColumns(&geometry, columns);
+  const Columns all = allColumns(&geometry, columns);
   THNN_(unfold)(&geometry, volume, &all);
 }
 
