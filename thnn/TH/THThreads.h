@@ -6,8 +6,9 @@
 
 #include "THGeneral.h"
 
-/* True in a process forked after the first THGetNumThreads or THSetNumThreads: OpenMP's threads
- * did not survive the fork and a parallel region may hang, so there THGetNumThreads is 1. */
+/* True in a process forked after the parent first asked for, or set, a number of threads, here or
+ * in THGeneral.h: OpenMP's threads did not survive the fork and a parallel region may hang, so
+ * there THGetNumThreads is 1. */
 TH_API bool THInForkedChild(void);
 
 /* Between Begin and End the BLAS library uses one thread: the kernels call it from several

@@ -6,24 +6,18 @@
 TH_API void THTensor_(fill)(THTensor *result, real value);
 TH_API void THTensor_(zero)(THTensor *result);
 
-/* With a number. Integers: division by zero is an error. */
+/* With a number. */
 TH_API void THTensor_(add)(THTensor *result, THTensor *tensor, real value);
 TH_API void THTensor_(sub)(THTensor *result, THTensor *tensor, real value);
 TH_API void THTensor_(mul)(THTensor *result, THTensor *tensor, real value);
-TH_API void THTensor_(div)(THTensor *result, THTensor *tensor, real value);
 
-/* Element by element: tensor + value * source, tensor - value * source, … */
+/* Element by element: tensor + value * source, tensor - value * source, tensor * source,
+ * tensor + value * source1 * source2, |tensor| */
 TH_API void THTensor_(cadd)(THTensor *result, THTensor *tensor, real value, THTensor *source);
 TH_API void THTensor_(csub)(THTensor *result, THTensor *tensor, real value, THTensor *source);
 TH_API void THTensor_(cmul)(THTensor *result, THTensor *tensor, THTensor *source);
-TH_API void THTensor_(cdiv)(THTensor *result, THTensor *tensor, THTensor *source);
-
-/* tensor + value * source1 * source2, tensor + value * source1 / source2 */
 TH_API void THTensor_(addcmul)(THTensor *result, THTensor *tensor, real value, THTensor *source1,
                                THTensor *source2);
-TH_API void THTensor_(addcdiv)(THTensor *result, THTensor *tensor, real value, THTensor *source1,
-                               THTensor *source2);
-
 TH_API void THTensor_(abs)(THTensor *result, THTensor *tensor);
 
 /* Over all elements; minall and maxall need one, and give NaN if there is a NaN. */
@@ -46,11 +40,18 @@ TH_API void THTensor_(sort)(THTensor *result, THLongTensor *indices, THTensor *t
 
 #if defined(TH_REAL_IS_FLOAT) || defined(TH_REAL_IS_DOUBLE)
 
+/* tensor / value, tensor / source, tensor + value * source1 / source2 */
+TH_API void THTensor_(div)(THTensor *result, THTensor *tensor, real value);
+TH_API void THTensor_(cdiv)(THTensor *result, THTensor *tensor, THTensor *source);
+TH_API void THTensor_(addcdiv)(THTensor *result, THTensor *tensor, real value, THTensor *source1,
+                               THTensor *source2);
+
 TH_API void THTensor_(sqrt)(THTensor *result, THTensor *tensor);
 TH_API void THTensor_(sigmoid)(THTensor *result, THTensor *tensor);
 TH_API void THTensor_(tanh)(THTensor *result, THTensor *tensor);
 
-/* Products on BLAS, in any strides. With beta 0 the old `tensor` is not read.
+/* Products on BLAS, in any strides. With beta 0 the old `tensor` is not read. The result must not
+ * overlap the factors.
  *   addmv     beta * tensor[m]       + alpha * matrix[m x n] * vector[n]
  *   addmm     beta * tensor[m x n]   + alpha * matrix1[m x k] * matrix2[k x n]
  *   addr      beta * tensor[m x n]   + alpha * vector1[m] * vector2[n]'

@@ -1,0 +1,171 @@
+/* What the BLAS library is, and its number of threads.
+ *
+ * Every library has functions of its own for that. They are looked up in the very library that
+ * our calls go to: the process may hold another one, whose setting is not ours to change. The
+ * number of threads is either one for the process, which the first of several overlapping
+ * sections saves and the last one restores, or one per calling thread, where each thread does so
+ * for its own sections. */
+
+#include "THBlasLibrary.h"
+#include "THInternal.h"
+#include "THThreads.h"
+
+#include <pthread.h>
+
+#ifdef THNN_BLAS_SCIPY_OPENBLAS
+#  define OPENBLAS_(NAME) "scipy_openblas_" NAME
+#  define OPENBLAS_LIBRARY "scipy-openblas32"
+#else
+#  define OPENBLAS_(NAME) "openblas_" NAME
+#  define OPENBLAS_LIBRARY "OpenBLAS"
+#endif
+
+/* What openblas_get_parallel returns for a library built with OpenMP. */
+#define OPENBLAS_OPENMP 2
+
+static const char *libraryName = "BLAS";
+static const char *coreName = "";
+
+/* A number of threads for the process (both NULL when unknown), or … */
+static int (*getThreads)(void);
+static void (*setThreads)(int threads);
+/* … one per calling thread: sets it and returns the old one. */
+static int (*exchangeThreads)(int threads);
+
+static int (*getOpenMPThreads)(void);
+static void (*setOpenMPThreads)(int threads);
+
+/* OpenBLAS built with OpenMP follows the calling thread's OpenMP setting. */
+static int exchangeOpenMPThreads(int threads)
+{
+  int old = getOpenMPThreads();
+  setOpenMPThreads(threads);
+  return old;
+}
+
+static bool findOpenBlas(void *library)
+{
+  getThreads = (int (*)(void))THFindFunction(library, OPENBLAS_("get_num_threads"));
+  setThreads = (void (*)(int))THFindFunction(library, OPENBLAS_("set_num_threads"));
+  if (!getThreads || !setThreads)
+    return false;
+  libraryName = OPENBLAS_LIBRARY;
+
+  char *(*getCoreName)(void) = (char *(*)(void))THFindFunction(library, OPENBLAS_("get_corename"));
+  if (getCoreName)
+    coreName = getCoreName();
+
+  int (*getParallel)(void) = (int (*)(void))THFindFunction(library, OPENBLAS_("get_parallel"));
+  if (getParallel && getParallel() == OPENBLAS_OPENMP) {
+    getOpenMPThreads = (int (*)(void))THFindFunction(library, "omp_get_max_threads");
+    setOpenMPThreads = (void (*)(int))THFindFunction(library, "omp_set_num_threads");
+    if (getOpenMPThreads && setOpenMPThreads)
+      exchangeThreads = exchangeOpenMPThreads;
+  }
+  return true;
+}
+
+static bool findMKL(void *library)
+{
+  exchangeThreads = (int (*)(int))THFindFunction(library, "MKL_Set_Num_Threads_Local");
+  if (exchangeThreads)
+    libraryName = "MKL";
+  return exchangeThreads;
+}
+
+static int64_t (*getBlisThreads)(void);
+static void (*setBlisThreads)(int64_t threads);
+
+static int getBlisThreadsAsInt(void)
+{
+  return (int)getBlisThreads();
+}
+
+static void setBlisThreadsAsInt(int threads)
+{
+  setBlisThreads(threads);
+}
+
+static bool findBlis(void *library)
+{
+  getBlisThreads = (int64_t (*)(void))THFindFunction(library, "bli_thread_get_num_threads");
+  setBlisThreads = (void (*)(int64_t))THFindFunction(library, "bli_thread_set_num_threads");
+  if (!getBlisThreads || !setBlisThreads)
+    return false;
+  libraryName = "BLIS";
+  getThreads = getBlisThreadsAsInt;
+  setThreads = setBlisThreadsAsInt;
+  return true;
+}
+
+static void identifyLibrary(void)
+{
+  void *library = THOpenLibraryOf((THFunction)CBLAS_(sgemm));
+  if (findOpenBlas(library) || findMKL(library) || findBlis(library))
+    return;
+  getThreads = NULL;
+  setThreads = NULL;
+}
+
+static pthread_once_t identified = PTHREAD_ONCE_INIT;
+
+const char *THBlasName(void)
+{
+  pthread_once(&identified, identifyLibrary);
+  return libraryName;
+}
+
+const char *THBlasCoreName(void)
+{
+  pthread_once(&identified, identifyLibrary);
+  return coreName;
+}
+
+/* ---- Sections */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int sections;     /* begun and not ended, in all threads */
+static int savedThreads; /* before the first of them */
+
+static TH_THREAD_LOCAL int ownSections; /* the same for the calling thread */
+static TH_THREAD_LOCAL int ownSavedThreads;
+
+void THBlasSingleThreadBegin(void)
+{
+  pthread_once(&identified, identifyLibrary);
+  if (exchangeThreads) {
+    if (ownSections++ == 0)
+      ownSavedThreads = exchangeThreads(1);
+  } else if (setThreads) {
+    pthread_mutex_lock(&lock);
+    if (sections++ == 0) {
+      savedThreads = getThreads();
+      if (savedThreads != 1)
+        setThreads(1);
+    }
+    pthread_mutex_unlock(&lock);
+  }
+}
+
+void THBlasSingleThreadEnd(void)
+{
+  if (exchangeThreads) {
+    if (--ownSections == 0)
+      exchangeThreads(ownSavedThreads);
+  } else if (setThreads) {
+    pthread_mutex_lock(&lock);
+    if (--sections == 0 && savedThreads != 1)
+      setThreads(savedThreads);
+    pthread_mutex_unlock(&lock);
+  }
+}
+
+void THBlasBeforeFork(void)
+{
+  pthread_mutex_lock(&lock);
+}
+
+void THBlasAfterFork(void)
+{
+  pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,162 @@
+/* Errors: messages, and the handlers that they go to. */
+
+#include "THGeneral.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void printAndExit(const char *message, void *data)
+{
+  (void)data;
+  fprintf(stderr, "Error: %s\n", message);
+  exit(-1);
+}
+
+static void printArgumentAndExit(int argNumber, const char *message, void *data)
+{
+  (void)data;
+  fprintf(stderr, "Error: invalid argument %d: %s\n", argNumber, message);
+  exit(-1);
+}
+
+typedef struct Handler {
+  THErrorHandlerFunction function;
+  void *data;
+} Handler;
+
+typedef struct ArgHandler {
+  THArgErrorHandlerFunction function;
+  void *data;
+} ArgHandler;
+
+static Handler defaultHandler = {printAndExit, NULL};
+static ArgHandler defaultArgHandler = {printArgumentAndExit, NULL};
+static TH_THREAD_LOCAL Handler threadHandler;
+static TH_THREAD_LOCAL ArgHandler threadArgHandler;
+
+void THSetErrorHandler(THErrorHandlerFunction handler, void *data)
+{
+  threadHandler = (Handler){handler, data};
+}
+
+void THSetArgErrorHandler(THArgErrorHandlerFunction handler, void *data)
+{
+  threadArgHandler = (ArgHandler){handler, data};
+}
+
+void THSetDefaultErrorHandler(THErrorHandlerFunction handler, void *data)
+{
+  defaultHandler = (Handler){handler ? handler : printAndExit, data};
+}
+
+void THSetDefaultArgErrorHandler(THArgErrorHandlerFunction handler, void *data)
+{
+  defaultArgHandler = (ArgHandler){handler ? handler : printArgumentAndExit, data};
+}
+
+/* Ends a process whose handler came back: the caller cannot go on. */
+static TH_NORETURN void handlerReturned(const char *message)
+{
+  fprintf(stderr, "Error: %s\n(the error handler returned, which it must not)\n", message);
+  abort();
+}
+
+static TH_NORETURN void callHandler(const char *message)
+{
+  Handler handler = threadHandler.function ? threadHandler : defaultHandler;
+  handler.function(message, handler.data);
+  handlerReturned(message);
+}
+
+static TH_NORETURN void callArgHandler(int argNumber, const char *message)
+{
+  ArgHandler handler = threadArgHandler.function ? threadArgHandler : defaultArgHandler;
+  handler.function(argNumber, message, handler.data);
+  handlerReturned(message);
+}
+
+/* Appends to a message of `length` bytes; returns the new length. */
+static TH_PRINTF(4, 0) int append(char *message, int length, int limit, const char *format,
+                                  va_list arguments)
+{
+  int added = vsnprintf(message + length, (size_t)(limit - length), format, arguments);
+  if (added < 0)
+    return length;
+  return added < limit - length ? length + added : limit - 1;
+}
+
+static TH_PRINTF(4, 5) int appendText(char *message, int length, int limit, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  length = append(message, length, limit, format, arguments);
+  va_end(arguments);
+  return length;
+}
+
+/* A message may be cut, but never the place at its end. */
+#define PLACE_LENGTH 256
+
+/* Appends " at <file>:<line>"; of a very long path the end. */
+static void appendPlace(char *message, int length, const char *file, int line)
+{
+  const char *tail = file;
+  while (*tail)
+    tail++;
+  if (tail - file > PLACE_LENGTH - 32)
+    file = tail - (PLACE_LENGTH - 32);
+  appendText(message, length, TH_MESSAGE_LENGTH, " at %s:%d", file, line);
+}
+
+void _THError(const char *file, const int line, const char *format, ...)
+{
+  char message[TH_MESSAGE_LENGTH];
+  va_list arguments;
+  va_start(arguments, format);
+  int length = append(message, 0, TH_MESSAGE_LENGTH - PLACE_LENGTH, format, arguments);
+  va_end(arguments);
+  appendPlace(message, length, file, line);
+  callHandler(message);
+}
+
+void _THArgCheck(const char *file, int line, int condition, int argNumber, const char *format, ...)
+{
+  if (condition)
+    return;
+  char message[TH_MESSAGE_LENGTH];
+  va_list arguments;
+  va_start(arguments, format);
+  int length = append(message, 0, TH_MESSAGE_LENGTH - PLACE_LENGTH, format, arguments);
+  va_end(arguments);
+  appendPlace(message, length, file, line);
+  callArgHandler(argNumber, message);
+}
+
+void _THAssertionFailed(const char *file, const int line, const char *expression,
+                        const char *format, ...)
+{
+  const int limit = TH_MESSAGE_LENGTH - PLACE_LENGTH;
+  char message[TH_MESSAGE_LENGTH];
+  int length = appendText(message, 0, limit, "Assertion `%s' failed. ", expression);
+  va_list arguments;
+  va_start(arguments, format);
+  length = append(message, length, limit, format, arguments);
+  va_end(arguments);
+  appendPlace(message, length, file, line);
+  callHandler(message);
+}
+
+THDescBuff _THSizeDesc(const int64_t *size, const int64_t nDimension)
+{
+  THDescBuff text;
+  int length = appendText(text.str, 0, TH_DESC_BUFF_LEN, "[");
+  for (int64_t d = 0; d < nDimension; d++)
+    length = appendText(text.str, length, TH_DESC_BUFF_LEN, d == 0 ? "%lld" : " x %lld",
+                        (long long)size[d]);
+  if (length + 1 < TH_DESC_BUFF_LEN)
+    appendText(text.str, length, TH_DESC_BUFF_LEN, "]");
+  else
+    appendText(text.str, TH_DESC_BUFF_LEN - 5, TH_DESC_BUFF_LEN, "...]");
+  return text;
+}

@@ -1,0 +1,147 @@
+/* Memory: hooks, the raising functions on top of them, and aligned blocks that do not raise. */
+
+#include "THMemory.h"
+#include "THAllocator.h"
+#include "THInternal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Vector loops over an array whose address is no multiple of the cache line pay for it on every
+ * load. Large blocks of malloc never are (their header comes first), so they are aligned here. */
+#define LARGE 4096
+#define LARGE_ALIGNMENT 64
+
+static bool isAligned(const void *block)
+{
+  return (uintptr_t)block % LARGE_ALIGNMENT == 0;
+}
+
+static void *libraryMalloc(void *context, size_t bytes)
+{
+  (void)context;
+  if (bytes < LARGE || bytes > SIZE_MAX - LARGE_ALIGNMENT)
+    return malloc(bytes);
+  return aligned_alloc(LARGE_ALIGNMENT,
+                       (bytes + LARGE_ALIGNMENT - 1) & ~(size_t)(LARGE_ALIGNMENT - 1));
+}
+
+static void *libraryRealloc(void *context, void *block, size_t bytes)
+{
+  void *grown = realloc(block, bytes);
+  if (!grown || bytes < LARGE || isAligned(grown))
+    return grown;
+  void *aligned = libraryMalloc(context, bytes);
+  if (!aligned)
+    return grown;
+  memcpy(aligned, grown, bytes);
+  free(grown);
+  return aligned;
+}
+
+static void libraryFree(void *context, void *block)
+{
+  (void)context;
+  free(block);
+}
+
+static const THMemoryHooks libraryHooks = {libraryMalloc, libraryRealloc, libraryFree, NULL};
+static THMemoryHooks hooks = {libraryMalloc, libraryRealloc, libraryFree, NULL};
+
+void THSetMemoryHooks(const THMemoryHooks *replacement)
+{
+  hooks = replacement ? *replacement : libraryHooks;
+}
+
+void *THRawAlloc(size_t bytes)
+{
+  return hooks.malloc(hooks.context, bytes);
+}
+
+void *THRawRealloc(void *block, size_t bytes)
+{
+  return block ? hooks.realloc(hooks.context, block, bytes) : THRawAlloc(bytes);
+}
+
+void THRawFree(void *block)
+{
+  if (block)
+    hooks.free(hooks.context, block);
+}
+
+void THOutOfMemory(size_t bytes)
+{
+  THError("not enough memory: could not allocate %zu bytes", bytes);
+}
+
+void *THAlloc(ptrdiff_t bytes)
+{
+  THArgCheck(bytes >= 0, 1, "cannot allocate a negative number of bytes (%td)", bytes);
+  if (bytes == 0)
+    return NULL;
+  void *block = THRawAlloc((size_t)bytes);
+  if (!block)
+    THOutOfMemory((size_t)bytes);
+  return block;
+}
+
+void *THRealloc(void *block, ptrdiff_t bytes)
+{
+  THArgCheck(bytes >= 0, 2, "cannot allocate a negative number of bytes (%td)", bytes);
+  if (bytes == 0) {
+    THRawFree(block);
+    return NULL;
+  }
+  void *resized = THRawRealloc(block, (size_t)bytes);
+  if (!resized)
+    THOutOfMemory((size_t)bytes);
+  return resized;
+}
+
+void THFree(void *block)
+{
+  THRawFree(block);
+}
+
+void *THTryAlloc(size_t bytes, size_t alignment)
+{
+  /* The address of the raw block stands right before the aligned one. */
+  size_t extra = alignment + sizeof(void *);
+  if (bytes > SIZE_MAX - extra)
+    return NULL;
+  char *raw = THRawAlloc(bytes + extra);
+  if (!raw)
+    return NULL;
+  char *block = THAlignUp(raw + sizeof(void *), alignment);
+  memcpy(block - sizeof(void *), &raw, sizeof(void *));
+  return block;
+}
+
+void THTryFree(void *block)
+{
+  if (!block)
+    return;
+  void *raw;
+  memcpy(&raw, (char *)block - sizeof(void *), sizeof(void *));
+  THRawFree(raw);
+}
+
+static void *defaultMalloc(void *context, ptrdiff_t bytes)
+{
+  (void)context;
+  return THAlloc(bytes);
+}
+
+static void *defaultRealloc(void *context, void *block, ptrdiff_t bytes)
+{
+  (void)context;
+  return THRealloc(block, bytes);
+}
+
+static void defaultFree(void *context, void *block)
+{
+  (void)context;
+  THFree(block);
+}
+
+THAllocator THDefaultAllocator = {defaultMalloc, defaultRealloc, defaultFree};

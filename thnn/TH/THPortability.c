@@ -1,0 +1,27 @@
+/* The one source for calls beyond C11 and POSIX. */
+
+#define _GNU_SOURCE
+#include "THInternal.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+_Static_assert(sizeof(THFunction) == sizeof(void *), "dlsym returns functions as void *");
+
+void *THOpenLibraryOf(THFunction function)
+{
+  void *address;
+  memcpy(&address, &function, sizeof address);
+  Dl_info info;
+  if (!dladdr(address, &info) || !info.dli_fname)
+    return NULL;
+  return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+THFunction THFindFunction(void *library, const char *name)
+{
+  void *address = library ? dlsym(library, name) : NULL;
+  THFunction function;
+  memcpy(&function, &address, sizeof function);
+  return function;
+}

@@ -1,0 +1,86 @@
+/* The number of threads of a kernel, and what becomes of it in a forked child. */
+
+#include "THThreads.h"
+#include "THInternal.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#ifdef _OPENMP
+#  include <omp.h>
+#endif
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int threadCount; /* atomic */
+static bool inForkedChild;
+
+int THGetNumCores(void)
+{
+#ifdef _OPENMP
+  return omp_get_num_procs();
+#else
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return cores > 0 && cores < INT_MAX ? (int)cores : 1;
+#endif
+}
+
+/* The first number in OMP_NUM_THREADS ("4" or "4,2"); 0 without one. The variable is read here
+ * because OpenMP's own number may have been changed by the host program. */
+static int environmentThreads(void)
+{
+  const char *text = getenv("OMP_NUM_THREADS");
+  if (!text)
+    return 0;
+  long threads = strtol(text, NULL, 10);
+  return threads > 0 && threads < INT_MAX ? (int)threads : 0;
+}
+
+static int initialThreads(void)
+{
+  int threads = environmentThreads();
+  if (threads == 0)
+    threads = THGetNumCores();
+#ifdef _OPENMP
+  if (threads > omp_get_thread_limit())
+    threads = omp_get_thread_limit();
+#endif
+  return threads;
+}
+
+static void afterForkInChild(void)
+{
+  THBlasAfterFork();
+  inForkedChild = true;
+}
+
+static void initialize(void)
+{
+  TH_ATOMIC_STORE(&threadCount, initialThreads());
+  pthread_atfork(THBlasBeforeFork, THBlasAfterFork, afterForkInChild);
+}
+
+void THSetNumThreads(int threads)
+{
+  THArgCheck(threads >= 1, 1, "the number of threads must be at least 1, found %d", threads);
+  pthread_once(&once, initialize);
+  TH_ATOMIC_STORE(&threadCount, threads);
+}
+
+int THGetNumThreads(void)
+{
+  pthread_once(&once, initialize);
+  return inForkedChild ? 1 : TH_ATOMIC_LOAD(&threadCount);
+}
+
+void THInferNumThreads(void)
+{
+  THSetNumThreads(initialThreads());
+}
+
+bool THInForkedChild(void)
+{
+  pthread_once(&once, initialize);
+  return inForkedChild;
+}

@@ -1,0 +1,33 @@
+/* Template: what the sources in this folder share, for the one type of template.h. */
+
+#ifndef TH_GENERIC_INTERNAL_H
+#define TH_GENERIC_INTERNAL_H
+
+#include "../THCursor.h"
+#include "template.h"
+
+/* Raises an error about argument `position` unless the tensor has this dimension. */
+static inline void THTensor_(checkDimension)(const THTensor *tensor, int dimension, int position)
+{
+  THArgCheck(dimension >= 0 && dimension < tensor->nDimension, position,
+             "dimension %d is out of range: the tensor has %d dimensions", dimension,
+             tensor->nDimension);
+}
+
+/* Starts a cursor over all elements of a tensor. */
+static inline void THTensor_(startCursor)(THCursor *cursor, const THTensor *tensor)
+{
+  THCursor_start(cursor, tensor->nDimension, tensor->size, tensor->stride);
+}
+
+/* Starts a cursor over the first elements of all lines along one dimension. */
+static inline void THTensor_(startLines)(THCursor *cursor, const THTensor *tensor, int dimension)
+{
+  THCursor_startWithout(cursor, tensor->nDimension, tensor->size, tensor->stride, dimension);
+}
+
+/* Copies x to y, which have the same sizes and do not overlap. */
+void THTensor_(copyStrided)(int nDimension, const int64_t *size, real *y, const int64_t *yStride,
+                            const real *x, const int64_t *xStride);
+
+#endif
