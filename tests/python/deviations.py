@@ -11,10 +11,20 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 DEVIATIONS: list[tuple[str, str, str]] = [
-    # A weight whose kernel is not kH x kW: the original reads it in another order, or reads
-    # columns that nobody filled.
-    ("Spatial*Convolution*", "*: *eight size of dimension [34] one *", "rejected"),
-    ("SpatialFullConvolution_updateOutput", "*: k[WH] = 50", "rejected"),
+    # A weight whose kernel is not the one that the arguments say: the original reads its elements
+    # in another order, or columns that nobody filled.
+    ("Spatial*DilatedConvolution_*", "*: *eight size of dimension [34] one *", "rejected"),
+    ("VolumetricDilatedConvolution_*", "*: *eight size of dimension [345] one *", "rejected"),
+    ("SpatialFullConvolution_*", "*: *eight size of dimension [34] one *", "rejected"),
+    ("SpatialFull*Convolution_updateOutput", "*: k[WH] = 50", "rejected"),
+    # The original reads the unfolded input that an earlier call left in finput; here finput is
+    # scratch, and the input is unfolded again.
+    ("SpatialConvolutionMM_accGradParameters", "*: input size of dimension *", "implemented"),
+    ("VolumetricConvolutionMM_accGradParameters", "*: input size of dimension *", "implemented"),
+    # The original takes the number of planes from the input that it is the gradient of.
+    ("VolumetricConvolutionMM_updateGradInput", "*: input size of dimension * smaller", "rejected"),
+    # The original ignores the padding, and insists that it is not zero.
+    ("VolumetricConvolution_*", "*", "implemented"),
 ]
 
 

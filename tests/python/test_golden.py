@@ -6,8 +6,9 @@ import golden
 import pytest
 from deviations import deviation
 
-VALUE_CASES = [c for m in golden.modules() for c in golden.cases(m) if not c.is_error]
-ERROR_CASES = [c for m in golden.modules() for c in golden.cases(m) if c.is_error]
+CASES = [c for m in golden.modules() for c in golden.cases(m) if golden.implemented(c.function)]
+VALUE_CASES = [c for c in CASES if not c.is_error]
+ERROR_CASES = [c for c in CASES if c.is_error]
 KINDS = ["tensors", "strided tensors", "arrays", "strided arrays"]
 
 
@@ -32,8 +33,6 @@ def test_value(case: golden.Case, kind: str, real: str) -> None:
 @pytest.mark.parametrize("kind", ["tensors", "arrays"])
 @pytest.mark.parametrize("case", ERROR_CASES, ids=name_of)
 def test_rejected(case: golden.Case, kind: str, real: str) -> None:
-    if deviation(case.function, case.name):
-        pytest.skip("differs from the original on purpose: docs/compatibility.md says how")
     call = golden.prepare(case, real, kind)
     before = call.snapshot()
     with pytest.raises((golden.Error, TypeError, ValueError)):
@@ -42,7 +41,9 @@ def test_rejected(case: golden.Case, kind: str, real: str) -> None:
     call.close()
 
 
-FUNCTIONS = sorted({row["function"] for row in golden.altered_rows()})
+FUNCTIONS = sorted(
+    {r["function"] for r in golden.altered_rows() if golden.implemented(r["function"])}
+)
 
 
 @pytest.mark.parametrize("real", golden.REALS)

@@ -41,20 +41,21 @@ typedef struct THNN_(Between) {
   real share;
 } THNN_(Between);
 
-/* Input indices per output index: computed in double, so that both real types agree on them. */
-static double ratioOf(int64_t inputSize, int64_t outputSize)
+/* Input indices per output index. Single precision for both real types, as in the original, whose
+ * results would otherwise differ in the sixth digit. */
+static float ratioOf(int64_t inputSize, int64_t outputSize)
 {
-  return outputSize > 1 ? (double)(inputSize - 1) / (double)(outputSize - 1) : 0;
+  return outputSize > 1 ? (float)(inputSize - 1) / (float)(outputSize - 1) : 0;
 }
 
-static THNN_(Between) between(double ratio, int64_t inputSize, int64_t index)
+static THNN_(Between) between(float ratio, int64_t inputSize, int64_t index)
 {
-  const double at = ratio * (double)index;
+  const float at = ratio * (float)index;
   int64_t before = (int64_t)at;
   if (before > inputSize - 1)
     before = inputSize - 1;
   const int64_t after = before < inputSize - 1 ? before + 1 : before;
-  return (THNN_(Between)){before, after, (real)(at - (double)before)};
+  return (THNN_(Between)){before, after, (real)(at - (float)before)};
 }
 
 /* Threads work on whole planes; each has this much scratch of its own: the columns' places, and
@@ -66,7 +67,7 @@ static size_t placesBytes(const THNNResampling *sizes)
 
 static void setPlaces(const THNNResampling *sizes, THNN_(Between) * places)
 {
-  const double ratio = ratioOf(sizes->inputWidth, sizes->outputWidth);
+  const float ratio = ratioOf(sizes->inputWidth, sizes->outputWidth);
   for (int64_t x = 0; x < sizes->outputWidth; x++)
     places[x] = between(ratio, sizes->inputWidth, x);
 }
@@ -107,7 +108,7 @@ static const real *interpolatedRow(const THNNResampling *sizes, const THNN_(Betw
 static void resamplePlane(const THNNResampling *sizes, const THNN_(Between) * places,
                           const real *input, real *output, real *rows)
 {
-  const double ratio = ratioOf(sizes->inputHeight, sizes->outputHeight);
+  const float ratio = ratioOf(sizes->inputHeight, sizes->outputHeight);
   int64_t held[2] = {-1, -1};
   for (int64_t y = 0; y < sizes->outputHeight; y++) {
     const THNN_(Between) at = between(ratio, sizes->inputHeight, y);
@@ -124,7 +125,7 @@ static void collectPlane(const THNNResampling *sizes, const THNN_(Between) * pla
                          const real *gradOutput, real *gradInput, real *rows)
 {
   const int64_t width = sizes->outputWidth;
-  const double ratio = ratioOf(sizes->inputHeight, sizes->outputHeight);
+  const float ratio = ratioOf(sizes->inputHeight, sizes->outputHeight);
   THNN_(simd).pointwise.fill(sizes->inputHeight * sizes->inputWidth, 0, gradInput);
   THNN_(simd).pointwise.fill(2 * width, 0, rows);
   int64_t first = 0; /* the input row collected in buffer first % 2; first + 1 is in the other */

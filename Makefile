@@ -1,0 +1,72 @@
+# The commands of the project. Everything is set up in .venv and build/; nothing else is touched.
+#   make demo       trains the super-resolution example on a real photograph
+#   make test       builds, then runs ctest and pytest
+#   make test-all   also what takes long: every float, long fuzzing, every CUDA architecture
+#   make lint       ruff, mypy, clang-format
+#   make bench      against PyTorch, in the same process
+#   make clean      removes .venv and build/
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BUILD := build/dev
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+# The machine's own settings must not choose BLAS kernels for another processor.
+unexport OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
+export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
+export PATH := $(abspath $(BIN)):$(PATH)
+
+SOURCES := $(shell find thnn pythnn cmake tests/c tests/cuda -type f -not -path '*/__pycache__/*' 2>/dev/null)
+
+.PHONY: demo test test-all lint bench clean build
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+# What a build needs; without build isolation, so that unchanged files are not compiled again.
+$(VENV)/tools.stamp: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet \
+	    'scikit-build-core>=0.11' 'cffi>=1.17' 'scipy-openblas32>=0.3.30' 'cmake>=3.26' ninja
+	touch $@
+
+$(VENV)/build.stamp: $(VENV)/tools.stamp pyproject.toml CMakeLists.txt $(SOURCES)
+	$(BIN)/python -m pip install --quiet --no-build-isolation \
+	    --config-settings=build-dir=$(BUILD) \
+	    --config-settings=cmake.define.THNN_TESTS=ON \
+	    --config-settings=cmake.define.THNN_WERROR=ON \
+	    '.[test,demo]'
+	touch $@
+
+build: $(VENV)/build.stamp
+
+demo: build
+	$(BIN)/python examples/superres.py --output demo-output
+
+test: build
+	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+	$(BIN)/pytest
+
+test-all: test
+	$(BIN)/pytest --all
+
+$(VENV)/lint.stamp: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet '.[lint]' || $(BIN)/python -m pip install --quiet ruff mypy clang-format
+	touch $@
+
+lint: build $(VENV)/lint.stamp
+	ruff check .
+	ruff format --check .
+	mypy
+	clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
+
+$(VENV)/bench.stamp: $(VENV)/build.stamp
+	$(BIN)/python -m pip install --quiet '.[bench]'
+	touch $@
+
+bench: $(VENV)/bench.stamp
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build demo-output
