@@ -9,16 +9,14 @@ void THNN_pointwise_shapeCheck(const char *function, THNNShape saved, THNNShape 
 }
 #endif
 
-/* Declares the tensor that is read and the one that is written: one and the same when inplace. */
-static void planPair(THNNPlan *plan, bool inplace, THTensor *source, const char *sourceName,
-                     int sourcePosition, THNNBuffer **in, THNNBuffer **out)
+/* Declares the tensor that is read, and in place also written. */
+static THNNBuffer *planSource(THNNPlan *plan, bool inplace, THTensor *source, const char *name,
+                              int position)
 {
-  const THNNRole role = inplace ? THNN_ROLE_INOUT : THNN_ROLE_IN;
-  *in = THNN_planTensor(plan, role, THNN_ELEMENT_OF(source), source, sourceName, sourcePosition);
-  if (inplace) {
-    THNN_planElementwise(*in);
-    *out = *in;
-  }
+  THNNBuffer *buffer = THNN_planTensor(plan, inplace ? THNN_ROLE_INOUT : THNN_ROLE_IN,
+                                       THNN_ELEMENT_OF(source), source, name, position);
+  THNN_planElementwise(buffer);
+  return buffer;
 }
 
 static int threadsFor(const THNN_(Pointwise) * run, const THNNBlocks *blocks)
@@ -30,9 +28,9 @@ void THNN_(pointwiseForward)(const THNN_(Pointwise) * run, THNN_(Map) map, THTen
                              THTensor *output)
 {
   THNNPlan plan;
-  THNNBuffer *in, *out;
   THNN_planStart(&plan, run->function, run->state);
-  planPair(&plan, run->inplace, input, "input", 2, &in, &out);
+  THNNBuffer *in = planSource(&plan, run->inplace, input, "input", 2);
+  THNNBuffer *out = in;
   if (run->inplace)
     THNN_planShare(&plan, output, 3, input);
   else
@@ -60,11 +58,11 @@ void THNN_(pointwiseBackward)(const THNN_(Pointwise) * run, THNN_(Map2) map, THT
                             THNN_SHAPE(gradOutput, 3));
 
   THNNPlan plan;
-  THNNBuffer *from, *to;
   THNN_planStart(&plan, run->function, run->state);
   THNNBuffer *of =
       THNN_planTensor(&plan, THNN_ROLE_IN, THNN_ELEMENT_OF(saved), saved, savedName, savedPosition);
-  planPair(&plan, run->inplace, gradOutput, "gradOutput", 3, &from, &to);
+  THNNBuffer *from = planSource(&plan, run->inplace, gradOutput, "gradOutput", 3);
+  THNNBuffer *to = from;
   if (run->inplace)
     THNN_planShare(&plan, gradInput, 4, gradOutput);
   else
