@@ -183,9 +183,9 @@ _MOST_LAYOUTS = 4096
 
 
 def _layout(shape: Sequence[int], strides: Sequence[int]) -> Any:
-    if tuple(shape) == (0,):
-        return ffi.new("int64_t[]", [0, 0])  # TH's empty tensor
-    span = 0 if 0 in shape else 1 + sum((n - 1) * d for n, d in zip(shape, strides, strict=True))
+    if 0 in shape:
+        return ffi.new("int64_t[]", [0, 0])  # TH knows no sizes of 0, only the empty tensor
+    span = 1 + sum((n - 1) * d for n, d in zip(shape, strides, strict=True))
     return ffi.new("int64_t[]", [len(shape), span, *shape, *strides])
 
 
@@ -194,7 +194,7 @@ def _dense_strides(shape: Sequence[int]) -> list[int]:
     step = 1
     for size in reversed(shape):
         strides.append(step)
-        step *= size or 1
+        step *= size
     return strides[::-1]
 
 
@@ -369,7 +369,11 @@ def _call_with_arrays(function: Function, values: list[Any]) -> int:
             slot += 1
         if view >= 0:
             values[view] = values[source]
-        code: int = function.calls[real](*values)
+        try:
+            code: int = function.calls[real](*values)
+        except OverflowError:
+            _check_ranges(function, values)
+            raise
         if not code:
             for array, dense in copies:
                 array[...] = dense
@@ -394,15 +398,19 @@ def _handle(function: Function, argument: Argument, value: Any) -> Any:
 # ---- When cffi refuses
 
 
-def _explain(function: Function, values: Sequence[Any], error: Exception) -> THNNError:
-    """The error about the argument that cffi did not take."""
-    for index in function.handles:
-        _handle(function, function.arguments[index], values[index])
+def _check_ranges(function: Function, values: Sequence[Any]) -> None:
     for argument in function.arguments:
         bits = _INT_BITS.get(argument.kind)
         value = values[argument.index]
         if bits and not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
-            return function.refuse(argument, f"an int of {bits} bits", _describe(value))
+            raise function.refuse(argument, f"an int of {bits} bits", _describe(value))
+
+
+def _explain(function: Function, values: Sequence[Any], error: Exception) -> THNNError:
+    """The error about the argument that cffi did not take."""
+    for index in function.handles:
+        _handle(function, function.arguments[index], values[index])
+    _check_ranges(function, values)
     real = _real_kind(function, values[function.first_real.index])
     for index, fixed_kind, _, argument in function.tensors:
         value = values[index]
