@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Train a network that doubles the size of photographs; compare it with bicubic interpolation.
 
-    python examples/superres.py            about a minute on two cores, writes demo-output/superres.png
+    python examples/superres.py         # about a minute on two cores
 
-The network is made of raw THNN calls, one class per module, and is trained on one photograph
+The network is made of raw THNN calls, one class per module. It is trained on one photograph
 (china.jpg) and judged on another that it has never seen (flower.jpg):
 
-    low resolution ─┬─ conv 5x5 ─ relu ─ conv 3x3 ─ relu ─ conv 3x3 ─ relu ─ full conv 6x6, stride 2 ─┐
-                    └─ bilinear ────────────────────────────────────────────────────────────────── (+) ─ twice the size
+    photograph ─┬─ conv 5x5 ─ relu ─ conv 3x3 ─ relu ─ conv 3x3 ─ relu ─ full conv 6x6, stride 2 ─┐
+                └─ bilinear ─────────────────────────────────────────────────────────────────── (+)
 
 Photographs are halved with Pillow's antialiased BICUBIC filter. Every colour channel is a grey
 image of its own, with values from 0 to 1. No layer pads its input: a patch comes out exactly as it
-would in the middle of the photograph.
+would in the middle of the photograph. Before and after: demo-output/superres.png.
 """
 
 from __future__ import annotations
@@ -35,19 +35,20 @@ Array: TypeAlias = NDArray[np.float32]
 
 DATA = Path(__file__).resolve().parent / "data"
 TRAINING_PHOTOGRAPH, TEST_PHOTOGRAPH = "china.jpg", "flower.jpg"
-TRAINING_SCALES = 0.7, 1.0, 1.4  # the same edges sharper and softer: the network must not learn one sharpness
-CROPS = (262, 176), (350, 240)  # of the test photograph: left and top edge of the magnified squares
-CROP = 80
+TRAINING_SCALES = 0.7, 1.0, 1.4  # the same edges, sharper and softer
 
-MARGIN = 5  # pixels of context around a patch: 2 + 1 + 1 for the convolutions, 1 for the full convolution
-PATCH = 24  # low-resolution pixels
-BATCH = 16
 FEATURES = 32
-RATE = 2e-3
-WARM_UP = 50  # steps in which the learning rate rises from 0
+MARGIN = 5  # pixels of context that the layers need around a patch: 2 + 1 + 1 + 1
+PATCH = 24  # pixels, before doubling
+BATCH = 16
+RATE = 2e-3  # of learning, at its highest
+WARM_UP = 50  # steps in which the rate rises from 0
+
+CROP = 80  # pixels of the test photograph, magnified in the picture
+CROPS = (262, 176), (350, 240)  # their left upper corners
 
 
-# --- The network: raw calls ---------------------------------------------------------------------------
+# --- The network: raw calls -----------------------------------------------------------------------
 
 
 class Convolution:
@@ -98,13 +99,14 @@ class Rectifier:
 
 
 class Doubling:
-    """SpatialFullConvolution 6x6 with stride 2, cut (by its padding) to the pixels that see all their taps.
+    """SpatialFullConvolution 6x6 with stride 2; its padding cuts off what does not see all taps.
 
-    input n x planes x h x w, output n x 1 x 2(h-2) x 2(w-2)
+    Input n x planes x h x w, output n x 1 x 2(h-2) x 2(w-2). Begins close to 0, that is, with the
+    plain bilinear result.
     """
 
     def __init__(self, n_input: int, rng: np.random.Generator) -> None:
-        self.weight = rng.normal(0, 1e-3, (n_input, 1, 6, 6)).astype(np.float32)  # starts as plain bilinear
+        self.weight = rng.normal(0, 1e-3, (n_input, 1, 6, 6)).astype(np.float32)
         self.bias = np.zeros(1, np.float32)
         self.grad_weight, self.grad_bias = np.zeros_like(self.weight), np.zeros_like(self.bias)
         self.geometry = 6, 6, 2, 2, 4, 4, 0, 0  # kW, kH, dW, dH, padW, padH, adjW, adjH
@@ -154,17 +156,19 @@ def bilinear(low: Array) -> Array:
     n, planes, h, w = low.shape
     quarters = np.empty((n, planes, 4 * h + 5, 4 * w + 5), np.float32)  # at -1, -3/4, -1/2, -1/4, …
     thnn.SpatialUpSamplingBilinear_updateOutput(None, edged(low, 1), quarters, 4 * h + 5, 4 * w + 5)
-    return quarters[:, :, 3 : 2 * (2 * h) + 3 : 2, 3 : 2 * (2 * w) + 3 : 2].copy()
+    wanted: Array = quarters[:, :, 3 : 4 * h + 3 : 2, 3 : 4 * w + 3 : 2]
+    return wanted.copy()
 
 
 def edged(images: Array, margin: int) -> Array:
     """The images with their outermost pixels repeated around them."""
-    return np.pad(images, ((0, 0), (0, 0), (margin, margin), (margin, margin)), "edge")
+    around: Array = np.pad(images, ((0, 0), (0, 0), (margin, margin), (margin, margin)), "edge")
+    return around
 
 
 class Network:
     def __init__(self, rng: np.random.Generator) -> None:
-        self.layers = [
+        self.layers: list[Convolution | Rectifier | Doubling] = [
             Convolution(1, FEATURES, 5, rng),
             Rectifier(),
             Convolution(FEATURES, FEATURES, 3, rng),
@@ -213,13 +217,14 @@ class Adam:
     def step(self, gradients: list[Array], rate: float) -> None:
         self.steps += 1
         rate *= np.sqrt(1 - 0.999**self.steps) / (1 - 0.9**self.steps)
-        for p, g, mean, square in zip(self.parameters, gradients, self.mean, self.square, strict=True):
+        moments = zip(self.mean, self.square, strict=True)
+        for p, g, (mean, square) in zip(self.parameters, gradients, moments, strict=True):
             mean += 0.1 * (g - mean)
             square += 0.001 * (g * g - square)
             p -= rate * mean / (np.sqrt(square) + 1e-8)
 
 
-# --- Photographs --------------------------------------------------------------------------------------
+# --- Photographs ----------------------------------------------------------------------------------
 
 
 def load(name: str, scale: float = 1.0) -> Image.Image:
@@ -248,7 +253,7 @@ def picture(images: Array) -> Image.Image:
 
 
 def psnr(image: Image.Image, original: Image.Image) -> tuple[float, float]:
-    """Peak signal-to-noise ratio in dB over the whole picture: of RGB, and of the luminance (ITU-R BT.601)."""
+    """Peak signal-to-noise ratio in dB, over the whole picture: of RGB, of luminance (BT.601)."""
     error = (np.asarray(image, np.float64) - np.asarray(original, np.float64)) / 255
     luminance = error @ (0.299, 0.587, 0.114)
     return decibel(np.mean(error**2)), decibel(np.mean(luminance**2))
@@ -258,7 +263,7 @@ def decibel(squared_error: float | np.floating) -> float:
     return float(-10 * np.log10(squared_error))
 
 
-# --- Training -----------------------------------------------------------------------------------------
+# --- Training -------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -281,8 +286,9 @@ class Plate:
         low = self.low[channel, :, y : y + PATCH + 2 * MARGIN, x : x + PATCH + 2 * MARGIN]
         at = channel, slice(None), slice(2 * y, 2 * (y + PATCH)), slice(2 * x, 2 * (x + PATCH))
         turns, mirror = rng.integers((4, 2))
-        low, base, high = (np.rot90(a, turns, (1, 2)) for a in (low, self.base[at], self.high[at]))
-        return (low[:, :, ::-1], base[:, :, ::-1], high[:, :, ::-1]) if mirror else (low, base, high)
+        parts = [np.rot90(part, turns, (1, 2)) for part in (low, self.base[at], self.high[at])]
+        low, base, high = (np.flip(part, 2) if mirror else part for part in parts)
+        return low, base, high
 
 
 def train(network: Network, steps: int, rng: np.random.Generator, console: Console) -> None:
@@ -313,7 +319,7 @@ def train(network: Network, steps: int, rng: np.random.Generator, console: Conso
             progress.update(task, advance=1, quality=f"PSNR {decibel(average):5.2f} dB")
 
 
-# --- The result ---------------------------------------------------------------------------------------
+# --- The result -----------------------------------------------------------------------------------
 
 
 def comparison(panels: dict[str, Image.Image]) -> Image.Image:
@@ -327,19 +333,19 @@ def comparison(panels: dict[str, Image.Image]) -> Image.Image:
         left = gap + column * (size + gap)
         draw.text((left + size // 2, label // 2), name, "black", font, anchor="mm")
         for row, (x, y) in enumerate(CROPS):
-            crop = image.crop((x, y, x + CROP, y + CROP)).resize((size, size), Image.Resampling.NEAREST)
-            sheet.paste(crop, (left, label + row * (size + gap)))
+            crop = image.crop((x, y, x + CROP, y + CROP))
+            magnified = crop.resize((size, size), Image.Resampling.NEAREST)
+            sheet.paste(magnified, (left, label + row * (size + gap)))
     return sheet
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--steps", type=int, default=3000, help="training steps (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="same seed, same result (default: %(default)s)")
-    parser.add_argument("--threads", type=int, help="default: all cores")
-    parser.add_argument(
-        "--output", type=Path, default=Path("demo-output"), help="folder (default: %(default)s)"
-    )
+    add = parser.add_argument
+    add("--steps", type=int, default=3000, help="of training (default: %(default)s)")
+    add("--seed", type=int, default=0, help="same seed, same result (default: %(default)s)")
+    add("--threads", type=int, help="default: all cores")
+    add("--output", type=Path, default=Path("demo-output"), help="folder (default: %(default)s)")
     options = parser.parse_args()
     if options.threads is not None:
         pythnn.set_num_threads(options.threads)

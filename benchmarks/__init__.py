@@ -1,0 +1,1 @@
+"""pythnn against PyTorch, in one process: ``python -m benchmarks --help``."""

@@ -1,0 +1,316 @@
+"""Measuring one case: both sides in turn, results compared, rows of figures."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from itertools import repeat
+from types import SimpleNamespace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pythnn._table import FUNCTIONS
+
+import pythnn
+from pythnn import State, Tensor, thnn
+
+from .cases import Case, Part, Zeros
+from .native import Batch, Limits, PeerBatches
+
+Algorithm: TypeAlias = Literal["auto", "gemm", "direct"]
+
+SHORT = 20e-6
+"""Seconds; shorter calls are also measured without Python."""
+
+TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
+"""Largest error of a result, as a part of the largest value in it."""
+
+_SLICE = 0.03
+_WRITTEN = ("out", "inout", "accumulate")
+
+
+@dataclass
+class Row:
+    """The figures of one part. Times are seconds per call, rates per second."""
+
+    case: str
+    family: str
+    part: str
+    dtype: str
+    threads: int
+    algorithm: str
+    level: str
+    flops: int
+    bytes: int
+    """Of the tensors that a call reads and writes, each once (twice where it adds to one)."""
+    limit: float
+    """FLOP/s of multiply-adds in registers, or bytes/s of memcpy on as many bytes."""
+    ours: float = 0.0
+    ours_median: float = 0.0
+    torch: float | None = None
+    torch_median: float | None = None
+    ours_c: float | None = None
+    """A call from a loop in C; for short calls."""
+    torch_c: float | None = None
+    error: float | None = None
+    """Against float64 PyTorch, as a part of the largest value."""
+    torch_error: float | None = None
+    tags: list[str] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        return " ".join(
+            [self.case, self.part, self.dtype, f"{self.threads}t", self.algorithm, self.level]
+        )
+
+    @property
+    def ratio(self) -> float | None:
+        """PyTorch's time over ours, of loops in C where there are any: above 1 we are faster."""
+        if self.ours_c and self.torch_c:
+            return self.torch_c / self.ours_c
+        return self.torch / self.ours if self.torch else None
+
+    @property
+    def work(self) -> int:
+        """What `limit` counts."""
+        return self.flops or self.bytes
+
+    @property
+    def wrong(self) -> bool:
+        return self.error is not None and not self.error <= TOLERANCE[self.dtype]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "ratio": self.ratio}
+
+
+@dataclass(frozen=True)
+class Settings:
+    dtypes: Sequence[str]
+    threads: Sequence[int]
+    algorithms: Sequence[Algorithm]
+    seconds: float
+    """To spend on each side of each row."""
+
+
+def seconds_per_call(calls: Sequence[Callable[[], object]], budget: float) -> list[list[float]]:
+    """Samples of each call's time, in seconds; the calls take turns."""
+    batches = [_batch_size(call) for call in calls]
+    samples: list[list[float]] = [[] for _ in calls]
+    clock = time.perf_counter
+    end = clock() + budget * len(calls)
+    while clock() < end or min(map(len, samples)) < 5:
+        for call, n, sample in zip(calls, batches, samples, strict=True):
+            turn = clock() + _SLICE
+            while True:
+                start = clock()
+                for _ in repeat(None, n):
+                    call()
+                now = clock()
+                sample.append((now - start) / n)
+                if now >= turn:
+                    break
+    return samples
+
+
+def _batch_size(call: Callable[[], object]) -> int:
+    """Calls for a sample of at least half a millisecond."""
+    call()
+    start = time.perf_counter()
+    call()
+    return max(1, round(5e-4 / (time.perf_counter() - start)))
+
+
+class Bench:
+    """What all cases share."""
+
+    def __init__(self, torch: Any | None, level: str, settings: Settings) -> None:
+        self.torch = torch
+        self.level = level
+        self.settings = settings
+        self.limits = Limits(level)
+        self._peer_batches: PeerBatches | None = None
+
+    def prepare_peer_batches(self, cases: Sequence[Case]) -> None:
+        """Compiles PyTorch's side of the short calls, all in one."""
+        calls = {
+            _identifier(case, part): (part.peer_cpp, _inputs(part))
+            for case in cases
+            for part in case.parts
+            if part.peer_cpp is not None and _elements(case) <= 20_000
+        }
+        if calls and self.torch is not None:
+            self._peer_batches = PeerBatches(calls)
+
+    def rows(self, case: Case) -> Iterator[Row]:
+        if any(part.function not in FUNCTIONS for part in case.parts):
+            return
+        algorithms = self.settings.algorithms if case.family == "convolution" else ("auto",)
+        for dtype in self.settings.dtypes:
+            bound = _Bound(case, dtype, self.torch)
+            for algorithm in algorithms:
+                state = None if algorithm == "auto" else State(convolution=algorithm)
+                for part in case.parts:
+                    errors = bound.errors(part, state)
+                    for threads in self.settings.threads:
+                        row = self._row(bound, part, dtype, algorithm, state, threads)
+                        row.error, row.torch_error = errors
+                        yield row
+
+    def _row(
+        self,
+        bound: _Bound,
+        part: Part,
+        dtype: str,
+        algorithm: str,
+        state: State | None,
+        threads: int,
+    ) -> Row:
+        case = bound.case
+        size = bound.bytes(part)
+        limit = (
+            self.limits.flops_per_second(dtype, threads)
+            if part.flops
+            else self.limits.bytes_per_second(size, threads)
+        )
+        row = Row(
+            case.name, case.family, part.name, dtype, threads, algorithm, self.level,
+            part.flops, size, limit,
+        )  # fmt: skip
+        pythnn.set_num_threads(threads)
+        calls: list[Callable[[], object]] = [bound.ours(part, state)]
+        if self.torch is not None:
+            self.torch.set_num_threads(threads)
+            calls.append(bound.peer(part))
+        samples = seconds_per_call(calls, self.settings.seconds)
+        row.ours, row.ours_median = min(samples[0]), statistics.median(samples[0])
+        if len(samples) > 1:
+            row.torch, row.torch_median = min(samples[1]), statistics.median(samples[1])
+        if row.ours < SHORT and not case.arrays:
+            self._measure_in_c(row, bound, part, state)
+        return row
+
+    def _measure_in_c(self, row: Row, bound: _Bound, part: Part, state: State | None) -> None:
+        batch = Batch(part.function, bound.arguments(part, state), row.dtype)
+        n = max(10, round(2e-3 / row.ours))
+        sides: list[Callable[[], float]] = [lambda: batch.seconds(n)]
+        name = _identifier(bound.case, part)
+        if self._peer_batches is not None and part.peer_cpp is not None:
+            peers, tensors = self._peer_batches, bound.peer_tensors(part)
+            sides.append(lambda: peers.seconds(name, n, tensors))
+        best = [float("inf")] * len(sides)
+        for _ in range(30):
+            for i, side in enumerate(sides):
+                best[i] = min(best[i], side() / n)
+        row.ours_c = best[0]
+        row.torch_c = best[1] if len(best) > 1 else None
+
+
+class _Bound:
+    """A case with memory."""
+
+    def __init__(self, case: Case, dtype: str, torch: Any | None) -> None:
+        self.case = case
+        self._dtype = dtype
+        self._torch = torch
+        rng = np.random.default_rng(0)
+        self._arrays = {
+            name: (
+                np.zeros(tensor.shape, dtype)
+                if isinstance(tensor, Zeros)
+                else rng.standard_normal(tensor.shape, np.float32).astype(dtype)
+            )
+            for name, tensor in case.tensors.items()
+        }
+        self._tensors: dict[str, Any] = {
+            name: array if case.arrays else Tensor.from_numpy(array)
+            for name, array in self._arrays.items()
+        }
+        for part in case.parts:
+            for name, role in _roles(part):
+                if role in _WRITTEN and name not in self._tensors:
+                    self._tensors[name] = Tensor(dtype=dtype)
+        if torch is not None:
+            self._peer = _torch_tensors(torch, self._arrays)
+
+    def arguments(self, part: Part, state: State | None) -> tuple[Any, ...]:
+        given = (self._tensors[a] if isinstance(a, str) else a for a in part.arguments)
+        return state, *given
+
+    def ours(self, part: Part, state: State | None) -> Callable[[], object]:
+        return partial(getattr(thnn, part.function), *self.arguments(part, state))
+
+    def peer(self, part: Part) -> Callable[[], object]:
+        return partial(part.peer, self._torch, self._peer)
+
+    def peer_tensors(self, part: Part) -> list[Any]:
+        return [getattr(self._peer, name) for name in _inputs(part)]
+
+    def bytes(self, part: Part) -> int:
+        """Known once the part has run."""
+        times = {"in": 1, "out": 1, "inout": 2, "accumulate": 2}
+        return sum(times[role] * self._tensors[name].nbytes for name, role in _roles(part))
+
+    def errors(self, part: Part, state: State | None) -> tuple[float | None, float | None]:
+        """Ours and PyTorch's, against PyTorch in float64."""
+        written = [name for name, role in _roles(part) if role in _WRITTEN]
+        for name in written:
+            if isinstance(self.case.tensors.get(name), Zeros):
+                self._arrays[name].fill(0)
+        self.ours(part, state)()
+        if self._torch is None:
+            return None, None
+        exact = _torch_tensors(
+            self._torch, {name: array.astype(np.float64) for name, array in self._arrays.items()}
+        )
+        wanted = _results(part.peer(self._torch, exact))
+        found = [np.asarray(_array(self._tensors[name])) for name in written]
+        theirs = _results(part.peer(self._torch, self._peer))
+        return _largest(found, wanted), _largest(theirs, wanted)
+
+
+def _roles(part: Part) -> Iterator[tuple[str, str]]:
+    """Name of the tensor and role of each tensor argument."""
+    described = [a for a in FUNCTIONS[part.function][0] if a[1] != "state"]
+    for (_, _, role, _), value in zip(described, part.arguments, strict=True):
+        if isinstance(value, str):
+            yield value, role
+
+
+def _inputs(part: Part) -> list[str]:
+    return [name for name, role in _roles(part) if role == "in"]
+
+
+def _elements(case: Case) -> int:
+    return sum(int(np.prod(tensor.shape)) for tensor in case.tensors.values())
+
+
+def _identifier(case: Case, part: Part) -> str:
+    return f"{case.name}_{part.name}"
+
+
+def _torch_tensors(torch: Any, arrays: dict[str, NDArray[Any]]) -> SimpleNamespace:
+    return SimpleNamespace(**{name: torch.from_numpy(array) for name, array in arrays.items()})
+
+
+def _array(value: Any) -> NDArray[Any]:
+    return value.numpy() if isinstance(value, Tensor) else value
+
+
+def _results(value: Any) -> list[NDArray[Any]]:
+    values = value if isinstance(value, (tuple, list)) else [value]
+    return [result.numpy() for result in values]
+
+
+def _largest(found: Sequence[NDArray[Any]], wanted: Sequence[NDArray[Any]]) -> float:
+    """The largest error of several results, each as a part of its largest value."""
+    worst = 0.0
+    for mine, exact in zip(found, wanted, strict=True):
+        if mine.size != exact.size:
+            return float("inf")
+        error = np.abs(mine.reshape(exact.shape) - exact).max() / max(np.abs(exact).max(), 1e-30)
+        worst = max(worst, float(error)) if error == error else float("inf")
+    return worst

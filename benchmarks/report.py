@@ -1,0 +1,279 @@
+"""What a run leaves: a table, a file for machines, plots, and docs/performance.md."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from .measure import Row
+
+PARTS = ("output", "gradInput", "gradParameters")
+
+
+def milliseconds(seconds: float | None) -> str:
+    """Enough digits to compare by."""
+    if seconds is None:
+        return "-"
+    value = 1e3 * seconds
+    return f"{value:.2f}" if value >= 1 else f"{value:.3f}" if value >= 0.1 else f"{value:.5f}"
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    logarithms = [math.log(value) for value in values]
+    return math.exp(sum(logarithms) / len(logarithms)) if logarithms else math.nan
+
+
+_HEADINGS = (
+    "case", "part", "dtype", "thr", "algorithm",
+    "ms", "torch ms", "ratio", "of limit", "C µs", "torch C µs", "error", "torch error",
+)  # fmt: skip
+
+
+def table_cells(row: Row) -> list[str]:
+    def microseconds(seconds: float | None) -> str:
+        return "" if seconds is None else f"{1e6 * seconds:.2f}"
+
+    def error(value: float | None) -> str:
+        return "-" if value is None else f"{value:.0e}"
+
+    return [
+        row.case,
+        row.part,
+        row.dtype,
+        str(row.threads),
+        row.algorithm,
+        milliseconds(row.ours),
+        milliseconds(row.torch),
+        "-" if row.ratio is None else f"{row.ratio:.2f}",
+        f"{row.work / row.ours / row.limit:.0%}",
+        microseconds(row.ours_c),
+        microseconds(row.torch_c),
+        error(row.error),
+        error(row.torch_error),
+    ]
+
+
+class TerminalTable:
+    """Rows as they come, then a summary."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._widths = (40, 14, 8, 4, 9, 9, 9, 6, 8, 8, 10, 6, 11)
+        self._line(_HEADINGS, "bold")
+
+    def _line(self, cells: Sequence[str], style: str) -> None:
+        text = " ".join(
+            cell.ljust(width) if i < 3 or i == 4 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(cells, self._widths, strict=True))
+        )
+        self._console.print(text, style=style, highlight=False, soft_wrap=True)
+
+    def add(self, row: Row) -> None:
+        style = "" if row.ratio is None else "green" if row.ratio >= 1 else "yellow"
+        if row.wrong or (row.ratio is not None and row.ratio < 0.95):
+            style = "red"
+        self._line(table_cells(row), style)
+
+
+def summary(rows: Sequence[Row]) -> Table:
+    """Per family: geometric mean and smallest of the ratios."""
+    table = Table(title="PyTorch's time / ours")
+    for heading in ("family", "dtype", "threads", "algorithm", "rows", "mean", "smallest"):
+        table.add_column(heading)
+    for group, members in _groups(rows):
+        ratios = [row.ratio for row in members if row.ratio is not None]
+        if ratios:
+            smallest = min((row for row in members if row.ratio), key=lambda row: row.ratio or 0)
+            table.add_row(
+                *group,
+                str(len(ratios)),
+                f"{geometric_mean(ratios):.2f}",
+                f"{min(ratios):.2f} ({smallest.case} {smallest.part})",
+            )
+    return table
+
+
+def _groups(rows: Sequence[Row]) -> list[tuple[tuple[str, ...], list[Row]]]:
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        key = (row.family, row.dtype, str(row.threads), row.algorithm)
+        groups.setdefault(key, []).append(row)
+    return list(groups.items())
+
+
+# --- Files ----------------------------------------------------------------------------------------
+
+
+def save(rows: Sequence[Row], facts: dict[str, str], file: Path) -> None:
+    content = {"facts": facts, "rows": [row.as_dict() for row in rows]}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(content, indent=1) + "\n")
+
+
+def load(file: Path) -> tuple[list[Row], dict[str, str]]:
+    content = json.loads(file.read_text())
+    rows = []
+    for values in content["rows"]:
+        values.pop("ratio")
+        rows.append(Row(**values))
+    return rows, content["facts"]
+
+
+# --- Plots ----------------------------------------------------------------------------------------
+
+_OURS, _TORCH, _LIMIT = "#0b6e4f", "#e07a1f", "#333333"
+
+
+def plots(rows: Sequence[Row], facts: dict[str, str], folder: Path) -> list[Path]:
+    """One picture per family and type, the default algorithm; the limit is the top of each axis."""
+    files = []
+    families = dict.fromkeys((row.family, row.dtype) for row in rows if row.family != "overhead")
+    for family, dtype in families:
+        chosen = [
+            row
+            for row in rows
+            if (row.family, row.dtype) == (family, dtype) and row.algorithm in ("auto", "")
+        ]
+        if chosen:
+            folder.mkdir(parents=True, exist_ok=True)
+            file = folder / f"{family}-{dtype}.svg"
+            _plot(chosen, facts, f"{family}, {dtype}", file)
+            files.append(file)
+    return files
+
+
+def _plot(rows: Sequence[Row], facts: dict[str, str], title: str, file: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams.update({"svg.hashsalt": "pythnn", "font.size": 8, "svg.fonttype": "none"})
+    import matplotlib.pyplot as plt
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    threads = sorted({row.threads for row in rows})
+    labels = list(dict.fromkeys((row.case, row.part) for row in rows))
+    computing = any(row.flops for row in rows)
+    unit = "GFLOP/s" if computing else "GB/s"
+    figure, axes = plt.subplots(
+        len(threads),
+        1,
+        figsize=(max(6.0, 2.2 + 0.17 * len(labels)), 2.2 + 2.3 * len(threads)),
+        squeeze=False,
+        sharex=True,
+        layout="constrained",
+    )
+    for axis, count in zip(axes[:, 0], threads, strict=True):
+        for row in rows:
+            if row.threads != count:
+                continue
+            x = labels.index((row.case, row.part))
+            scale = row.work / 1e9
+            axis.bar(x - 0.2, scale / row.ours, 0.38, color=_OURS)
+            if row.torch:
+                axis.bar(x + 0.2, scale / row.torch, 0.38, color=_TORCH)
+            axis.hlines(row.limit / 1e9, x - 0.5, x + 0.5, color=_LIMIT, linewidth=0.8)
+        axis.set_ylim(0, max(row.limit for row in rows if row.threads == count) / 1e9)
+        axis.set_ylabel(f"{unit}, {count} thread{'s' if count > 1 else ''}")
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.margins(x=0.01)
+    axes[-1, 0].set_xticks(
+        range(len(labels)), [f"{case} {part}" for case, part in labels], rotation=90, fontsize=6
+    )
+    limit = "multiply-adds in registers" if computing else "memcpy of as many bytes"
+    handles = [
+        Patch(color=_OURS, label="pythnn"),
+        Patch(color=_TORCH, label="PyTorch"),
+        Line2D([], [], color=_LIMIT, label=f"limit: {limit}"),
+    ]
+    figure.legend(handles=handles, loc="outside upper right", ncols=3, frameon=False)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
+    figure.supxlabel(caption(facts), fontsize=6, color="#555555")
+    figure.savefig(file, metadata={"Date": None})
+    plt.close(figure)
+
+
+def caption(facts: dict[str, str]) -> str:
+    shown = ("machine", "instruction set", "BLAS", "compiler", "PyTorch", "commit")
+    return " · ".join(f"{name} {facts[name]}" for name in shown if name in facts)
+
+
+# --- docs/performance.md --------------------------------------------------------------------------
+
+BEGIN, END = "<!-- begin: measured -->", "<!-- end: measured -->"
+
+
+def update_document(
+    document: Path, rows: Sequence[Row], facts: dict[str, str], images: Sequence[Path]
+) -> None:
+    """Replaces what stands between the two markers."""
+    text = document.read_text()
+    head, rest = text.split(BEGIN)
+    _, tail = rest.split(END)
+    measured = "\n".join(_measured(rows, facts, images, document.parent))
+    document.write_text(f"{head}{BEGIN}\n\n{measured}\n\n{END}{tail}")
+
+
+def _measured(
+    rows: Sequence[Row], facts: dict[str, str], images: Sequence[Path], folder: Path
+) -> Iterable[str]:
+    yield "| | |"
+    yield "|---|---|"
+    yield from (f"| {name} | {value} |" for name, value in facts.items())
+    for family in dict.fromkeys(row.family for row in rows):
+        yield f"\n## {family.capitalize()}\n"
+        for image in images:
+            if image.stem.startswith(f"{family}-"):
+                yield f"![{image.stem}]({image.relative_to(folder)})\n"
+        yield from _family_table([row for row in rows if row.family == family])
+
+
+def _family_table(rows: Sequence[Row]) -> Iterable[str]:
+    """One line per case, part, type and algorithm; threads side by side."""
+    threads = sorted({row.threads for row in rows})
+    in_c = any(row.ours_c for row in rows)
+    slash = "/".join(f"{count}t" for count in threads)
+    columns = [
+        "case", "part", "type", "algorithm",
+        f"ours {slash} ms", f"PyTorch {slash} ms", f"ratio {slash}", "of limit", "error",
+    ]  # fmt: skip
+    if in_c:
+        columns.append(f"loop in C, ours and PyTorch {slash} µs")
+    yield f"| {' | '.join(columns)} |"
+    yield "|" + "---|" * len(columns)
+    lines: dict[tuple[str, ...], dict[int, Row]] = {}
+    for row in rows:
+        line = lines.setdefault((row.case, row.part, row.dtype, row.algorithm), {})
+        line[row.threads] = row
+    for key, by_threads in lines.items():
+        found = [by_threads[count] for count in threads if count in by_threads]
+        cells = [
+            *key,
+            "/".join(milliseconds(row.ours) for row in found),
+            "/".join(milliseconds(row.torch) for row in found),
+            "/".join("-" if row.ratio is None else f"{row.ratio:.2f}" for row in found),
+            "/".join(f"{row.work / row.ours / row.limit:.0%}" for row in found),
+            "-" if found[0].error is None else f"{found[0].error:.0e}",
+        ]
+        if in_c:
+            ours = "/".join(_microseconds(row.ours_c) for row in found)
+            theirs = "/".join(_microseconds(row.torch_c) for row in found)
+            cells.append(f"{ours} and {theirs}" if found[0].ours_c else "")
+        yield f"| {' | '.join(cells)} |"
+
+
+def _microseconds(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{1e6 * seconds:.2f}"
+
+
+def read_guard(file: Path) -> dict[str, float]:
+    if not file.exists():
+        return {}
+    values: dict[str, Any] = json.loads(file.read_text())
+    return {key: float(value) for key, value in values.items()}
