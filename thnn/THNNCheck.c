@@ -121,6 +121,19 @@ void THNN_checkOneElement(const char *function, THNNShape shape)
   THNN_checkVector(function, shape, 1, "one element; it is not resized");
 }
 
+void THNN_checkFirstElement(const char *function, THNNShape shape)
+{
+  if (shape.nDimension != 1 || shape.size[0] < 1)
+    THNN_rejectShape(function, shape, "a vector; its first element is written");
+}
+
+void THNN_checkLeastElements(const char *function, THNNShape shape, int64_t least)
+{
+  if (shape.nDimension < 0 || THNN_elements(function, shape) < least)
+    THNN_rejectShape(function, shape, "at least %lld element%s", (long long)least,
+                     least == 1 ? "" : "s");
+}
+
 void THNN_checkPositive(const char *function, THNNScalar scalar)
 {
   THNN_checkAtLeast(function, scalar, 1);

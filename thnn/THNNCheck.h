@@ -106,6 +106,12 @@ THNN_API void THNN_checkSameElements(const char *function, THNNShape shape, THNN
 /* One element in one dimension: what a criterion writes its loss to. */
 THNN_API void THNN_checkOneElement(const char *function, THNNShape shape);
 
+/* One dimension with at least one element, the first of which is written. */
+THNN_API void THNN_checkFirstElement(const char *function, THNNShape shape);
+
+/* At least `least` elements, in any shape. */
+THNN_API void THNN_checkLeastElements(const char *function, THNNShape shape, int64_t least);
+
 THNN_API void THNN_checkPositive(const char *function, THNNScalar scalar);
 THNN_API void THNN_checkAtLeast(const char *function, THNNScalar scalar, int64_t least);
 

@@ -8,17 +8,15 @@
 void THNN_(MSECriterion_updateOutput)(THNNState *state, THTensor *input, THTensor *target,
                                       THTensor *output, bool sizeAverage)
 {
-  THNN_(elementwiseCriterionForward)("MSECriterion_updateOutput", state,
-                                     THNN_(simd).reduce.squaredDifferences, input, target, output,
-                                     sizeAverage);
+  const THNN_(Criterion) run = {"MSECriterion_updateOutput", state, input, .target = target};
+  THNN_(criterionForward)(&run, THNN_(simd).criterion.mseLoss, output, sizeAverage);
 }
 
 void THNN_(MSECriterion_updateGradInput)(THNNState *state, THTensor *input, THTensor *target,
                                          THTensor *gradInput, bool sizeAverage)
 {
-  const double elements = input && sizeAverage ? (double)THTensor_(nElement)(input) : 1;
-  const real norm[] = {(real)(2 / elements)};
-  THNN_(elementwiseCriterionBackward)("MSECriterion_updateGradInput", state,
-                                      THNN_(simd).pointwise.mseBackward, norm, input, target,
-                                      gradInput);
+  const char *function = "MSECriterion_updateGradInput";
+  const real parameters[] = {2 * THNN_(criterionNorm)(input, sizeAverage)};
+  const THNN_(Criterion) run = {function, state, input, target, .parameters = parameters};
+  THNN_(criterionBackward)(&run, THNN_(simd).criterion.mseGradient, gradInput);
 }

@@ -25,6 +25,57 @@ THNN_API void THNN_(Threshold_updateGradInput)(
 
 /* ---- Criterions ----------------------------------------------------------------------------- */
 
+/* Mean absolute error: output = sum of |input - target|, divided by the number of elements when
+ * sizeAverage. */
+THNN_API void THNN_(AbsCriterion_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: any shape */
+    THTensor *target,  /* in: as many elements as input */
+    THTensor *output,  /* inout: one element; overwritten, not resized */
+    bool sizeAverage); /* divide by the number of elements */
+
+/* Mean absolute error, backward: gradInput = 1 where input >= target, else -1, divided by the number
+ * of elements when sizeAverage. */
+THNN_API void THNN_(AbsCriterion_updateGradInput)(
+    THNNState *state,    /* may be NULL */
+    THTensor *input,     /* in: any shape */
+    THTensor *target,    /* in: as many elements as input */
+    THTensor *gradInput, /* out: shape of input */
+    bool sizeAverage);   /* divide by the number of elements */
+
+/* L1 norm: output = sum of |input|. */
+THNN_API void THNN_(L1Cost_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: any shape */
+    THTensor *output); /* inout: one element; overwritten, not resized */
+
+/* L1 norm, backward: gradInput = the sign of input, 0 for 0. */
+THNN_API void THNN_(L1Cost_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: any shape */
+    THTensor *gradOutput, /* in, optional: as many elements as input; its values do not matter */
+    THTensor *gradInput); /* out: shape of input */
+
+/* Hinge loss of a two-class classifier: output = sum of max(0, margin - input * target), divided by
+ * the number of elements when sizeAverage. */
+THNN_API void THNN_(MarginCriterion_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: any shape */
+    THTensor *target, /* in: as many elements as input, 1 or -1 */
+    THTensor *output, /* inout: one element; overwritten, not resized */
+    bool sizeAverage, /* divide by the number of elements */
+    accreal margin);  /* no loss from here on */
+
+/* Hinge loss, backward: gradInput = -target where input * target < margin, else 0, divided by the
+ * number of elements when sizeAverage. */
+THNN_API void THNN_(MarginCriterion_updateGradInput)(
+    THNNState *state,    /* may be NULL */
+    THTensor *input,     /* in: any shape */
+    THTensor *target,    /* in: as many elements as input, 1 or -1 */
+    THTensor *gradInput, /* out: shape of input */
+    bool sizeAverage,    /* divide by the number of elements */
+    accreal margin);     /* as in the forward call */
+
 /* Mean squared error: output = sum of (input - target)^2, divided by the number of elements when
  * sizeAverage. */
 THNN_API void THNN_(MSECriterion_updateOutput)(
@@ -37,6 +88,24 @@ THNN_API void THNN_(MSECriterion_updateOutput)(
 /* Mean squared error, backward: gradInput = 2 (input - target), divided by the number of elements
  * when sizeAverage. */
 THNN_API void THNN_(MSECriterion_updateGradInput)(
+    THNNState *state,    /* may be NULL */
+    THTensor *input,     /* in: any shape */
+    THTensor *target,    /* in: as many elements as input */
+    THTensor *gradInput, /* out: shape of input */
+    bool sizeAverage);   /* divide by the number of elements */
+
+/* Smooth L1 loss: output = sum of e^2 / 2 where |e| < 1, of |e| - 1/2 elsewhere, with
+ * e = input - target, divided by the number of elements when sizeAverage. */
+THNN_API void THNN_(SmoothL1Criterion_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: any shape */
+    THTensor *target,  /* in: as many elements as input */
+    THTensor *output,  /* inout: one element; overwritten, not resized */
+    bool sizeAverage); /* divide by the number of elements */
+
+/* Smooth L1 loss, backward: gradInput = input - target, cut to [-1, 1], divided by the number of
+ * elements when sizeAverage. */
+THNN_API void THNN_(SmoothL1Criterion_updateGradInput)(
     THNNState *state,    /* may be NULL */
     THTensor *input,     /* in: any shape */
     THTensor *target,    /* in: as many elements as input */

@@ -2,69 +2,122 @@
 
 #ifdef THNN_ONCE
 void THNN_elementwiseCriterion_shapeCheck(const char *function, THNNShape input, THNNShape target,
-                                          THNNShape output)
+                                          THNNShape weights, THNNShape output)
 {
   THNN_checkNotEmpty(function, input);
-  THNN_checkSameElements(function, target, input);
+  if (target.nDimension != THNN_NOT_PRESENT)
+    THNN_checkSameElements(function, target, input);
+  if (THNN_given(weights))
+    THNN_checkSameElements(function, weights, input);
   if (output.nDimension != THNN_NOT_PRESENT)
     THNN_checkOneElement(function, output);
 }
 #endif
 
-void THNN_(elementwiseCriterionForward)(const char *function, THNNState *state, THNN_(LossSum) sum,
-                                        THTensor *input, THTensor *target, THTensor *output,
-                                        bool sizeAverage)
+/* The operands as declared to the plan; NULL where the criterion has none. */
+typedef struct Buffers {
+  const THNNBuffer *input, *target, *weights;
+} Buffers;
+
+/* `outputPosition` 0: the function has no output. */
+static void checkShapes(const THNN_(Criterion) * run, const THTensor *output, int outputPosition)
 {
-  THNN_elementwiseCriterion_shapeCheck(function, THNN_SHAPE(input, 2), THNN_SHAPE(target, 3),
-                                       THNN_SHAPE(output, 4));
-  const int64_t elements = THTensor_(nElement)(input);
-  const THNNBlocks blocks = THNN_blocks(elements);
-
-  THNNPlan plan;
-  THNN_planStart(&plan, function, state);
-  THNNBuffer *in = THNN_planIn(&plan, input, 2);
-  THNNBuffer *wanted = THNN_planIn(&plan, target, 3);
-  THNNBuffer *out = THNN_planInOut(&plan, output, 4);
-  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)blocks.count * sizeof(double));
-  THNN_planAcquire(&plan);
-
-  const real *x = in->data, *t = wanted->data;
-  double *sums = scratch->data;
-  const int threads = THNN_threads(state, blocks.count, (double)elements);
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < blocks.count; i++)
-    sums[i] = sum(THNN_blockLength(&blocks, i), x + i * blocks.length, t + i * blocks.length);
-
-  double loss = 0;
-  for (int64_t i = 0; i < blocks.count; i++)
-    loss += sums[i];
-  *(real *)out->data = (real)(sizeAverage ? loss / (double)elements : loss);
-  THNN_planRelease(&plan);
+  const THTensor *input = run->input, *target = run->target, *weights = run->weights;
+  THNN_elementwiseCriterion_shapeCheck(
+      run->function, THNN_SHAPE(input, 2), run->inputOnly ? THNN_NO_SHAPE : THNN_SHAPE(target, 3),
+      THNN_SHAPE(weights, 6),
+      outputPosition && !run->longOutput ? THNN_SHAPE(output, outputPosition) : THNN_NO_SHAPE);
+  if (outputPosition && run->longOutput)
+    THNN_checkFirstElement(run->function, THNN_SHAPE(output, outputPosition));
 }
 
-void THNN_(elementwiseCriterionBackward)(const char *function, THNNState *state, THNN_(Map2) map,
-                                         const real *parameters, THTensor *input, THTensor *target,
-                                         THTensor *gradInput)
+static Buffers planOperands(THNNPlan *plan, const THNN_(Criterion) * run)
 {
-  THNN_elementwiseCriterion_shapeCheck(function, THNN_SHAPE(input, 2), THNN_SHAPE(target, 3),
-                                       THNN_NO_SHAPE);
+  THTensor *input = run->input, *target = run->target, *weights = run->weights;
+  THNN_planStart(plan, run->function, run->state);
+  Buffers buffers = {0};
+  buffers.input = THNN_planIn(plan, input, 2);
+  if (!run->inputOnly)
+    buffers.target = THNN_planIn(plan, target, 3);
+  if (weights)
+    buffers.weights = THNN_planIn(plan, weights, 6);
+  return buffers;
+}
+
+static THNN_(Operands) operandsAt(const Buffers *buffers, int64_t at)
+{
+  THNN_(Operands) of = {0};
+  of.input = (const real *)buffers->input->data + at;
+  if (buffers->target)
+    of.target = (const real *)buffers->target->data + at;
+  if (buffers->weights)
+    of.weights = (const real *)buffers->weights->data + at;
+  return of;
+}
+
+static int threadsFor(const THNN_(Criterion) * run, const THNNBlocks *blocks)
+{
+  return THNN_threads(run->state, blocks->count, (double)blocks->elements * (1 + run->work));
+}
+
+/* What one block of elements contributes. */
+typedef struct Part {
+  double loss;
+  bool refused;
+} Part;
+
+void THNN_(criterionForward)(const THNN_(Criterion) * run, THNN_(LossSum) sum, THTensor *output,
+                             bool sizeAverage)
+{
+  const int outputPosition = run->inputOnly ? 3 : 4;
+  checkShapes(run, output, outputPosition);
+  const THNNBlocks blocks = THNN_blocks(THTensor_(nElement)(run->input));
 
   THNNPlan plan;
-  THNN_planStart(&plan, function, state);
-  THNNBuffer *in = THNN_planIn(&plan, input, 2);
-  THNNBuffer *wanted = THNN_planIn(&plan, target, 3);
-  THNNBuffer *out = THNN_planOutLike(&plan, gradInput, 4, input);
+  const Buffers buffers = planOperands(&plan, run);
+  THNNBuffer *out = THNN_planInOut(&plan, output, outputPosition);
+  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)blocks.count * sizeof(Part));
+  THNN_planAcquire(&plan);
+
+  Part *parts = scratch->data;
+#pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
+  for (int64_t i = 0; i < blocks.count; i++) {
+    const THNN_(Operands) of = operandsAt(&buffers, i * blocks.length);
+    const int64_t length = THNN_blockLength(&blocks, i);
+    parts[i].refused = run->accepts && !run->accepts(length, of.input);
+    parts[i].loss = sum(length, of, run->parameters);
+  }
+
+  double loss = 0;
+  bool refused = false;
+  for (int64_t i = 0; i < blocks.count; i++) {
+    loss += parts[i].loss;
+    refused = refused || parts[i].refused;
+  }
+  if (!refused)
+    *(real *)out->data = (real)(sizeAverage ? loss / (double)blocks.elements : loss);
+  THNN_planRelease(&plan);
+  if (refused)
+    THNN_reject(run->function, "input", 2, run->domain, "others");
+}
+
+void THNN_(criterionBackward)(const THNN_(Criterion) * run, THNN_(LossGradient) gradient,
+                              THTensor *gradInput)
+{
+  checkShapes(run, NULL, 0);
+  const THNNBlocks blocks = THNN_blocks(THTensor_(nElement)(run->input));
+
+  THNNPlan plan;
+  const Buffers buffers = planOperands(&plan, run);
+  THNNBuffer *out = THNN_planOutLike(&plan, gradInput, 4, run->input);
   THNN_planElementwise(out);
   THNN_planAcquire(&plan);
 
-  const real *x = in->data, *t = wanted->data;
   real *y = out->data;
-  const THNNBlocks blocks = THNN_blocks(THTensor_(nElement)(input));
-  const int threads = THNN_threads(state, blocks.count, (double)blocks.elements);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
   for (int64_t i = 0; i < blocks.count; i++) {
     const int64_t at = i * blocks.length;
-    map(THNN_blockLength(&blocks, i), x + at, t + at, parameters, y + at);
+    gradient(THNN_blockLength(&blocks, i), operandsAt(&buffers, at), run->parameters, y + at);
   }
   THNN_planRelease(&plan);
 }

@@ -12,10 +12,11 @@
 THNN_API void THNN_pointwise_shapeCheck(const char *function, THNNShape saved,
                                         THNNShape gradOutput);
 
-/* Criterions that compare element by element: as many elements in target as in input; one element
- * in output. */
+/* Criterions that compare element by element: as many elements in target and weights (NULL: there
+ * are none) as in input; one element in output. */
 THNN_API void THNN_elementwiseCriterion_shapeCheck(const char *function, THNNShape input,
-                                                   THNNShape target, THNNShape output);
+                                                   THNNShape target, THNNShape weights,
+                                                   THNNShape output);
 
 /* `kW` is the first of kW, kH, dW, dH, padW, padH. */
 THNN_API THNNConvolution THNN_SpatialConvolutionMM_shapeCheck(const char *function, THNNShape input,

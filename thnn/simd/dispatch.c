@@ -5,6 +5,7 @@
 
 /* One row per topic in each of the two. */
 #define DECLARE_LOOPS(LEVEL)                                                                       \
+  extern const THNN_(SimdCriterion) SIMD_TABLE(Criterion, LEVEL);                                  \
   extern const THNN_(SimdPointwise) SIMD_TABLE(Pointwise, LEVEL);                                  \
   extern const THNN_(SimdReduce) SIMD_TABLE(Reduce, LEVEL);                                        \
   extern const THNN_(SimdProducts) SIMD_TABLE(Products, LEVEL)
@@ -12,8 +13,8 @@
 #define LOOPS_OF(LEVEL)                                                                            \
   (THNN_(Simd))                                                                                    \
   {                                                                                                \
-    .pointwise = SIMD_TABLE(Pointwise, LEVEL), .reduce = SIMD_TABLE(Reduce, LEVEL),                \
-    .products = SIMD_TABLE(Products, LEVEL),                                                       \
+    .criterion = SIMD_TABLE(Criterion, LEVEL), .pointwise = SIMD_TABLE(Pointwise, LEVEL),          \
+    .reduce = SIMD_TABLE(Reduce, LEVEL), .products = SIMD_TABLE(Products, LEVEL),                  \
   }
 
 DECLARE_LOOPS(baseline);

@@ -41,16 +41,42 @@ typedef struct THNN_(SimdPointwise) {
   THNN_(Map) threshold;
   /* gradInput = x > threshold ? gradOutput : 0; threshold */
   THNN_(Map2) thresholdBackward;
-  /* gradInput = norm * (x - target); norm */
-  THNN_(Map2) mseBackward;
 } THNN_(SimdPointwise);
+
+/* What the loops of criterions read, element by element; NULL where a criterion has none. */
+typedef struct THNN_(Operands) {
+  const real *input, *target, *weights;
+} THNN_(Operands);
+
+/* The sum of a loss; running sums are double and their order depends on n alone. */
+typedef double (*THNN_(LossSum))(int64_t n, THNN_(Operands) of, const real *parameters);
+/* The gradient of a loss with respect to the input. */
+typedef void (*THNN_(LossGradient))(int64_t n, THNN_(Operands) of, const real *parameters,
+                                    real *gradInput);
+
+/* x is the input, t the target; `norm` is the gradient's first parameter. */
+typedef struct THNN_(SimdCriterion) {
+  /* |x - t| */
+  THNN_(LossSum) absLoss;
+  THNN_(LossGradient) absGradient;
+  /* |x|; no target, no norm */
+  THNN_(LossSum) l1Loss;
+  THNN_(LossGradient) l1Gradient;
+  /* max(0, margin - x t); margin is the loss's parameter and the gradient's second */
+  THNN_(LossSum) marginLoss;
+  THNN_(LossGradient) marginGradient;
+  /* (x - t)^2 */
+  THNN_(LossSum) mseLoss;
+  THNN_(LossGradient) mseGradient;
+  /* (x - t)^2 / 2 where |x - t| < 1, else |x - t| - 1/2 */
+  THNN_(LossSum) smoothL1Loss;
+  THNN_(LossGradient) smoothL1Gradient;
+} THNN_(SimdCriterion);
 
 /* Sums: the order of the additions depends on n alone, and the running sums are double. */
 typedef struct THNN_(SimdReduce) {
   /* sum of x */
   double (*sum)(int64_t n, const real *x);
-  /* sum of (x - y)^2, the difference rounded to real */
-  double (*squaredDifferences)(int64_t n, const real *x, const real *y);
 } THNN_(SimdReduce);
 
 #ifndef THNN_PRODUCT_TERM
@@ -94,6 +120,7 @@ typedef struct THNN_(SimdProducts) {
 typedef struct THNN_(Simd) {
   THNN_(SimdPointwise) pointwise;
   THNN_(SimdReduce) reduce;
+  THNN_(SimdCriterion) criterion;
   THNN_(SimdProducts) products;
 } THNN_(Simd);
 

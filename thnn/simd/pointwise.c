@@ -79,15 +79,6 @@ static void thresholdBackward(int64_t n, const real *x, const real *gradOutput,
     gradInput[i] = x[i] > threshold ? gradOutput[i] : 0;
 }
 
-static void mseBackward(int64_t n, const real *x, const real *target, const real *parameters,
-                        real *gradInput)
-{
-  const real norm = parameters[0];
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++)
-    gradInput[i] = norm * (x[i] - target[i]);
-}
-
 const THNN_(SimdPointwise) SIMD_TABLE(Pointwise, THNN_SIMD_LEVEL) = {
     .fill = fill,
     .copy = copy,
@@ -98,5 +89,4 @@ const THNN_(SimdPointwise) SIMD_TABLE(Pointwise, THNN_SIMD_LEVEL) = {
     .addScalar = addScalar,
     .threshold = threshold,
     .thresholdBackward = thresholdBackward,
-    .mseBackward = mseBackward,
 };

@@ -26,24 +26,6 @@ static double sum(int64_t n, const real *x)
   return addLanes(lane);
 }
 
-static double squaredDifferences(int64_t n, const real *x, const real *y)
-{
-  double lane[LANES] = {0};
-  int64_t i = 0;
-  for (; i + LANES <= n; i += LANES)
-#pragma omp simd
-    for (int l = 0; l < LANES; l++) {
-      const double difference = x[i + l] - y[i + l];
-      lane[l] += difference * difference;
-    }
-  for (int l = 0; i + l < n; l++) {
-    const double difference = x[i + l] - y[i + l];
-    lane[l] += difference * difference;
-  }
-  return addLanes(lane);
-}
-
 const THNN_(SimdReduce) SIMD_TABLE(Reduce, THNN_SIMD_LEVEL) = {
     .sum = sum,
-    .squaredDifferences = squaredDifferences,
 };
