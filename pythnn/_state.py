@@ -39,6 +39,9 @@ class State:
     ----------
     threads : int or None
         Threads that a call may use; None for the library's setting (:func:`set_num_threads`).
+    minimum_work : float or None
+        Arithmetic operations or memory accesses that make another thread worth waking; by default
+        32768. Calls below twice as much stay on the calling thread.
     workspace_limit : int or None
         Scratch memory per thread in bytes; at least 64 KiB, by default 8 MiB.
     convolution : "auto", "gemm" or "direct"
@@ -58,12 +61,15 @@ class State:
         self,
         *,
         threads: int | None = None,
+        minimum_work: float | None = None,
         workspace_limit: int | None = None,
         convolution: Algorithm = "auto",
         deterministic: bool = False,
     ) -> None:
         self._c = ffi.gc(lib.THNN_State_new(), native.call_THNN_State_free)
         self.threads = threads
+        if minimum_work is not None:
+            self.minimum_work = minimum_work
         if workspace_limit is not None:
             self.workspace_limit = workspace_limit
         self.convolution = convolution
@@ -85,13 +91,25 @@ class State:
         lib.THNN_State_setThreads(self._open(), number)
 
     @property
+    def minimum_work(self) -> float:
+        """Operations that make another thread worth waking."""
+        return float(lib.THNN_State_minimumWork(self._open()))
+
+    @minimum_work.setter
+    def minimum_work(self, value: float) -> None:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            found = type(value).__name__
+            raise THNNArgumentError.expected("State", 2, "minimum_work", "a float", found)
+        lib.THNN_State_setMinimumWork(self._open(), float(value))
+
+    @property
     def workspace_limit(self) -> int:
         """Scratch memory per thread, in bytes."""
         return int(lib.THNN_State_workspaceLimit(self._open()))
 
     @workspace_limit.setter
     def workspace_limit(self, value: int) -> None:
-        number = _integer("State", 2, "workspace_limit", value, 64 << 10, 2**63 - 1)
+        number = _integer("State", 3, "workspace_limit", value, 64 << 10, 2**63 - 1)
         lib.THNN_State_setWorkspaceLimit(self._open(), number)
 
     @property
@@ -105,7 +123,7 @@ class State:
         algorithm = _ALGORITHMS.get(value) if isinstance(value, str) else None
         if algorithm is None:
             raise THNNArgumentError.expected(
-                "State", 3, "convolution", "'auto', 'gemm' or 'direct'", repr(value)
+                "State", 4, "convolution", "'auto', 'gemm' or 'direct'", repr(value)
             )
         lib.THNN_State_setConvolutionAlgorithm(self._open(), algorithm)
 
@@ -118,7 +136,7 @@ class State:
     def deterministic(self, value: bool) -> None:
         if not isinstance(value, bool):
             raise THNNArgumentError.expected(
-                "State", 4, "deterministic", "a bool", type(value).__name__
+                "State", 5, "deterministic", "a bool", type(value).__name__
             )
         lib.THNN_State_setDeterministic(self._open(), value)
 
@@ -147,8 +165,8 @@ class State:
         if self._c is None:
             return "State(closed)"
         return (
-            f"State(threads={self.threads}, workspace_limit={self.workspace_limit}, "
-            f"convolution={self.convolution!r}, deterministic={self.deterministic})"
+            f"State(threads={self.threads}, minimum_work={self.minimum_work}, "
+            f"workspace_limit={self.workspace_limit}, convolution={self.convolution!r}, deterministic={self.deterministic})"
         )
 
 

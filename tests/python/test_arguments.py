@@ -163,9 +163,7 @@ def test_scratch_is_never_looked_at():
     rest = (2, 2, 1, 1, 0, 0, 0, 0)
     thnn.SpatialFullConvolution_updateOutput(None, x, expected, weight, bias, None, None, *rest)
     for scratch in (np.zeros(3), Tensor(dtype=np.int64), [1, 2], "text"):
-        thnn.SpatialFullConvolution_updateOutput(
-            None, x, y, weight, bias, scratch, scratch, *rest
-        )
+        thnn.SpatialFullConvolution_updateOutput(None, x, y, weight, bias, scratch, scratch, *rest)
         np.testing.assert_array_equal(y, expected)
 
 
