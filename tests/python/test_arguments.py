@@ -218,7 +218,7 @@ def test_inplace_array_of_a_tensor():
         lambda x: Tensor(x),
         lambda x: Tensor(dtype=x.dtype),
         lambda x: x.astype(np.float64),
-        lambda x: [1.0],
+        lambda x: list(x),
     ],
 )
 def test_inplace_with_other_memory(other):

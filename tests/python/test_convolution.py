@@ -1,0 +1,288 @@
+"""The convolutions against their definition: random geometries, both algorithms, all modules."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import convolution_definition as definition
+import numpy as np
+import pytest
+
+from pythnn import State, Tensor, thnn
+
+LIMITS = {"float32": 2e-5, "float64": 1e-12}
+
+
+@dataclass
+class Module:
+    """A convolution module and the order of its arguments."""
+
+    name: str
+    dimensions: int
+    transposed: bool
+    scratch: tuple[int, int, int]
+    """Scratch arguments of updateOutput, updateGradInput, accGradParameters."""
+    order: str
+    """k kernel, s stride, p pad, d dilation, a adjustment, in the order of the arguments."""
+
+
+MODULES = [
+    Module("SpatialConvolutionMM", 2, False, (2, 2, 2), "ksp"),
+    Module("SpatialDilatedConvolution", 2, False, (2, 1, 2), "kspd"),
+    Module("SpatialFullConvolution", 2, True, (2, 1, 2), "kspa"),
+    Module("SpatialFullDilatedConvolution", 2, True, (2, 1, 2), "kspda"),
+    Module("VolumetricConvolution", 3, False, (2, 1, 2), "sp"),
+    Module("VolumetricConvolutionMM", 3, False, (1, 2, 1), "ksp"),
+    Module("VolumetricDilatedConvolution", 3, False, (2, 1, 2), "kspd"),
+    Module("VolumetricFullConvolution", 3, True, (2, 2, 2), "spa"),
+    Module("VolumetricFullDilatedConvolution", 3, True, (2, 2, 2), "spda"),
+]
+
+
+@dataclass
+class Geometry:
+    """One call's sizes, outermost dimension first."""
+
+    batch: int | None
+    planes: tuple[int, int]
+    near: tuple[int, ...]
+    far: tuple[int, ...]
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    pad: tuple[int, ...]
+    dilation: tuple[int, ...]
+    adjustment: tuple[int, ...]
+
+
+def random_geometry(module: Module, random: np.random.Generator, largest: int) -> Geometry:
+    """Any geometry that the module accepts: strides above the kernel, full padding, dilation."""
+    n = module.dimensions
+
+    def draw(low: int, high: int) -> tuple[int, ...]:
+        return tuple(int(v) for v in random.integers(low, high, n))
+
+    while True:
+        kernel, stride = draw(1, 5), draw(1, 4)
+        dilation = draw(1, 4) if "d" in module.order else (1,) * n
+        reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
+        pad = tuple(int(random.integers(0, r + 1)) for r in reach)
+        near = draw(1, largest)
+        adjustment = (0,) * n
+        if module.transposed:
+            adjustment = tuple(
+                int(random.integers(0, max(s, d))) for s, d in zip(stride, dilation, strict=True)
+            )
+            far = tuple(
+                (m - 1) * s - 2 * p + r + a
+                for m, s, p, r, a in zip(near, stride, pad, reach, adjustment, strict=True)
+            )
+        else:
+            far = tuple(
+                (m + 2 * p - r) // s + 1 if m + 2 * p >= r else 0
+                for m, s, p, r in zip(near, stride, pad, reach, strict=True)
+            )
+        if min(far) >= 1:
+            planes = (int(random.integers(1, 20)), int(random.integers(1, 20)))
+            batch = [None, 1, 3][random.integers(3)]
+            return Geometry(batch, planes, near, far, kernel, stride, pad, dilation, adjustment)
+
+
+def scalars(module: Module, g: Geometry) -> list[int]:
+    """The integer arguments: (depth,) width, height for each group."""
+    groups = {"k": g.kernel, "s": g.stride, "p": g.pad, "d": g.dilation, "a": g.adjustment}
+    order = [1, 0] if module.dimensions == 2 else [0, 2, 1]
+    return [groups[name][i] for name in module.order for i in order]
+
+
+def expected(
+    module: Module, g: Geometry, x: np.ndarray, w: np.ndarray, b: np.ndarray, go: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """output, gradInput and gradWeight by definition, in float64, with a batch dimension."""
+    x, w, b, go = (a.astype(np.float64) for a in (x, w, b, go))
+    settings = (g.stride, g.pad, g.dilation)
+    if module.transposed:
+        return (
+            definition.backward_data(x, w, b, g.far, *settings),
+            definition.forward(go, w, None, g.near, *settings),
+            definition.backward_weight(go, x, g.kernel, *settings),
+        )
+    return (
+        definition.forward(x, w, b, g.far, *settings),
+        definition.backward_data(go, w, None, g.near, *settings),
+        definition.backward_weight(x, go, g.kernel, *settings),
+    )
+
+
+def compute(
+    module: Module,
+    g: Geometry,
+    x: np.ndarray,
+    w: np.ndarray,
+    b: np.ndarray,
+    go: np.ndarray,
+    state: State | None,
+) -> tuple[np.ndarray, ...]:
+    """output, gradInput, gradWeight and gradBias of the module; the last two start at 1."""
+    numbers = scalars(module, g)
+    scratch = [[None] * n for n in module.scratch]
+
+    def shaped(a: np.ndarray) -> np.ndarray:
+        return a if g.batch else a[0]
+
+    y, gx = Tensor(dtype=x.dtype), Tensor(dtype=x.dtype)
+    gw, gb = np.ones_like(w), np.ones_like(b)
+    name = module.name
+    getattr(thnn, f"{name}_updateOutput")(state, shaped(x), y, w, b, *scratch[0], *numbers)
+    getattr(thnn, f"{name}_updateGradInput")(
+        state, shaped(x), shaped(go), gx, w, *scratch[1], *numbers
+    )
+    getattr(thnn, f"{name}_accGradParameters")(
+        state, shaped(x), shaped(go), gw, gb, *scratch[2], *numbers, 0.5
+    )
+    return y.numpy(), gx.numpy(), gw, gb
+
+
+def operands(
+    module: Module, g: Geometry, dtype: str, random: np.random.Generator
+) -> tuple[np.ndarray, ...]:
+    near_planes, far_planes = g.planes
+    batch = g.batch or 1
+    x = random.standard_normal((batch, near_planes, *g.near))
+    go = random.standard_normal((batch, far_planes, *g.far))
+    w = random.standard_normal(
+        (near_planes, far_planes, *g.kernel)
+        if module.transposed
+        else (far_planes, near_planes, *g.kernel)
+    )
+    b = random.standard_normal(far_planes)
+    return tuple(a.astype(dtype) for a in (x, w, b, go))
+
+
+def assert_close(found: np.ndarray, wanted: np.ndarray, terms: int, dtype: str, what: str) -> None:
+    """Errors relative to the size that a sum of this many terms has."""
+    assert found.shape == wanted.shape, what
+    error = np.max(np.abs(found - wanted), initial=0) / np.sqrt(max(terms, 1))
+    assert error <= LIMITS[dtype], f"{what}: error {error:.3g}"
+
+
+def check(module: Module, g: Geometry, dtype: str, algorithm: str, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    x, w, b, go = operands(module, g, dtype, random)
+    with State(convolution=algorithm, threads=2, minimum_work=1) as state:
+        y, gx, gw, gb = compute(module, g, x, w, b, go, state)
+    wy, wgx, wgw = expected(module, g, x, w, b, go)
+    if not g.batch:
+        wy, wgx = wy[0], wgx[0]
+    taps = int(np.prod(g.kernel))
+    where = f"{module.name} {dtype} {algorithm} {g}"
+    assert_close(y, wy, g.planes[0] * taps, dtype, f"output of {where}")
+    assert_close(gx, wgx, g.planes[1] * taps, dtype, f"gradInput of {where}")
+    positions = (g.batch or 1) * int(np.prod(g.far if not module.transposed else g.near))
+    assert_close(gw, 1 + 0.5 * wgw, positions, dtype, f"gradWeight of {where}")
+    wgb = 1 + 0.5 * go.astype(np.float64).sum(axis=(0, *range(2, go.ndim)))
+    assert_close(gb, wgb, (g.batch or 1) * int(np.prod(g.far)), dtype, f"gradBias of {where}")
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "gemm", "direct"])
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)
+def test_random_geometries(module: Module, dtype: str, algorithm: str) -> None:
+    random = np.random.default_rng([len(module.name), module.dimensions])
+    for seed in range(8):
+        largest = [8, 20][seed % 2] if module.dimensions == 2 else 8
+        check(module, random_geometry(module, random, largest), dtype, algorithm, seed)
+
+
+WIDTHS = [1, 2, 7, 14, 15, 16, 17, 28, 31, 47, 48, 49, 56, 64, 112]
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "gemm", "direct"])
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("name", ["SpatialConvolutionMM", "SpatialFullConvolution"])
+def test_widths_and_planes_around_the_vector_length(name: str, dtype: str, algorithm: str) -> None:
+    module = next(m for m in MODULES if m.name == name)
+    for i, width in enumerate(WIDTHS):
+        planes = [(1, 1), (3, 8), (16, 33), (64, 7), (17, 48)][i % 5]
+        kernel, stride, pad = [(3, 1, 1), (4, 2, 1), (1, 1, 0), (5, 2, 2), (2, 3, 0)][i % 5]
+        near = (min(width, 9) + 4, width + 4)
+        if module.transposed:
+            far = tuple((n - 1) * stride - 2 * pad + kernel for n in near)
+        else:
+            far = tuple((n + 2 * pad - kernel) // stride + 1 for n in near)
+        g = Geometry(2, planes, near, far, *((v, v) for v in (kernel, stride, pad, 1, 0)))
+        check(module, g, dtype, algorithm, i)
+
+
+@pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
+def test_random_geometries_at_each_level_on_poisoned_memory(level: str) -> None:
+    """The same with every instruction set that the processor has, in a process whose fresh memory
+    holds garbage: nothing is read that was not written."""
+    environment = {**os.environ, "THNN_SIMD": level, "MALLOC_PERTURB_": "128"}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    tests = f"{Path(__file__)}::test_random_geometries"
+    result = subprocess.run(
+        [*command, tests], env=environment, cwd=Path(__file__).parent, capture_output=True
+    )
+    assert result.returncode == 0, result.stdout.decode()[-4000:]
+
+
+@pytest.mark.parametrize("algorithm", ["gemm", "direct"])
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)
+def test_threads_do_not_change_bits(module: Module, dtype: str, algorithm: str) -> None:
+    """Also on problems that are large enough for several blocks of every kind."""
+    n = module.dimensions
+    near = (25, 37) if n == 2 else (6, 11, 13)
+    settings = dict(kernel=(3,) * n, stride=(2,) * n, pad=(1,) * n, dilation=(1,) * n)
+    if module.transposed:
+        far = tuple((m - 1) * 2 + 1 for m in near)
+    else:
+        far = tuple((m - 1) // 2 + 1 for m in near)
+    g = Geometry(5, (33, 47), near, far, adjustment=(0,) * n, **settings)
+    arguments = operands(module, g, dtype, np.random.default_rng(0))
+    wanted: tuple[bytes, ...] | None = None
+    for threads in (1, 2, 3, 4):
+        with State(convolution=algorithm, threads=threads) as state:
+            found = tuple(a.tobytes() for a in compute(module, g, *arguments, state))
+        wanted = wanted or found
+        assert found == wanted, f"{threads} threads"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)
+def test_adjoint(module: Module) -> None:
+    """<forward(x), g> = <x, backward(g)>, in the input and in the weight."""
+    random = np.random.default_rng(3)
+    g = random_geometry(module, random, 9)
+    x, w, b, go = operands(module, g, "float64", random)
+    y, gx, gw, _ = compute(module, g, x, w, np.zeros_like(b), go, None)
+    if not g.batch:
+        x, go = x[0], go[0]
+    product = np.vdot(y, go)
+    assert np.isclose(np.vdot(x, gx), product, rtol=1e-12)
+    assert np.isclose(np.vdot(w, (gw - 1) / 0.5), product, rtol=1e-12)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)
+def test_gradients_by_finite_differences(module: Module) -> None:
+    random = np.random.default_rng(4)
+    g = random_geometry(module, random, 5)
+    x, w, b, go = operands(module, g, "float64", random)
+    _, gx, gw, gb = compute(module, g, x, w, b, go, None)
+
+    def loss() -> float:
+        y = compute(module, g, x, w, b, go, None)[0]
+        return float(np.vdot(y, go if g.batch else go[0]))
+
+    for array, gradient in ((x if g.batch else x[0], gx), (w, 2 * (gw - 1)), (b, 2 * (gb - 1))):
+        at = tuple(int(random.integers(n)) for n in array.shape)
+        kept = array[at]
+        values = []
+        for step in (1e-4, -1e-4):
+            array[at] = kept + step
+            values.append(loss())
+        array[at] = kept
+        assert np.isclose((values[0] - values[1]) / 2e-4, gradient[at], rtol=1e-6, atol=1e-7)
