@@ -237,7 +237,7 @@ def test_threads_do_not_change_bits(module: Module, dtype: str, algorithm: str) 
     """Also on problems that are large enough for several blocks of every kind."""
     n = module.dimensions
     near = (25, 37) if n == 2 else (6, 11, 13)
-    settings = dict(kernel=(3,) * n, stride=(2,) * n, pad=(1,) * n, dilation=(1,) * n)
+    settings = {"kernel": (3,) * n, "stride": (2,) * n, "pad": (1,) * n, "dilation": (1,) * n}
     if module.transposed:
         far = tuple((m - 1) * 2 + 1 for m in near)
     else:
