@@ -26,6 +26,197 @@ THNNConvolutionTap THNN_convolutionTap(const THNNConvolution *geometry, int dime
   return (THNNConvolutionTap){start, begin, end};
 }
 
+static int64_t floorDivide(int64_t a, int64_t b)
+{
+  return a / b - (a % b < 0);
+}
+
+static int64_t ceilDivide(int64_t a, int64_t b)
+{
+  return -floorDivide(-a, b);
+}
+
+/* The run of forward results that begins at map position `o`. Tap t sees image index
+ * o*stride - pad + t*dilation, so both ends of the taps inside the image move down as o grows. */
+static THNNConvolutionRun forwardRun(const THNNConvolution *geometry, int dimension, int64_t o)
+{
+  const int64_t kernel = geometry->kernel[dimension], stride = geometry->stride[dimension];
+  const int64_t dilation = geometry->dilation[dimension], pad = geometry->pad[dimension];
+  const int64_t before = pad - o * stride, after = before + geometry->input[dimension];
+  const int64_t begin = clamp(ceilDivide(before, dilation), 0, kernel);
+  const int64_t end = clamp(ceilDivide(after, dilation), begin, kernel);
+  int64_t next = geometry->output[dimension];
+  if (begin > 0)
+    next = clamp(ceilDivide(pad - (begin - 1) * dilation, stride), o + 1, next);
+  if (end > 0)
+    next = clamp(ceilDivide(pad + geometry->input[dimension] - (end - 1) * dilation, stride), o + 1,
+                 next);
+  return (THNNConvolutionRun){.first = o,
+                              .step = 1,
+                              .results = next - o,
+                              .firstTap = begin,
+                              .tapStep = 1,
+                              .taps = end - begin,
+                              .source = begin * dilation - before,
+                              .sourceStep = stride,
+                              .tapSourceStep = dilation};
+}
+
+static int64_t greatestCommonDivisor(int64_t a, int64_t b)
+{
+  while (b) {
+    const int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/* The taps that image positions of one residue of the stride see: every tapStep-th from firstTap.
+ * Such a tap j sees map index q + offset - j*tapSourceStep from image position q*stride + residue. */
+typedef struct ResidueTaps {
+  int64_t firstTap, tapStep, taps;
+  int64_t offset, tapSourceStep;
+} ResidueTaps;
+
+static ResidueTaps residueTaps(const THNNConvolution *geometry, int dimension, int64_t residue)
+{
+  const int64_t kernel = geometry->kernel[dimension], stride = geometry->stride[dimension];
+  const int64_t dilation = geometry->dilation[dimension];
+  const int64_t shifted = residue + geometry->pad[dimension];
+  const int64_t divisor = greatestCommonDivisor(stride, dilation);
+  ResidueTaps taps = {.tapStep = stride / divisor, .tapSourceStep = dilation / divisor};
+  while (taps.firstTap < taps.tapStep && (shifted - taps.firstTap * dilation) % stride != 0)
+    taps.firstTap++;
+  if (taps.firstTap < taps.tapStep && taps.firstTap < kernel)
+    taps.taps = ceilDivide(kernel - taps.firstTap, taps.tapStep);
+  if (taps.taps)
+    taps.offset = (shifted - taps.firstTap * dilation) / stride;
+  return taps;
+}
+
+/* The run of image positions that begins at q*stride + residue. Tap j sees map index
+ * q + offset - j*tapSourceStep, so both ends of the taps inside the map move up as q grows. */
+static THNNConvolutionRun backwardRun(const THNNConvolution *geometry, int dimension,
+                                      const ResidueTaps *taps, int64_t residue, int64_t q)
+{
+  const int64_t stride = geometry->stride[dimension], step = taps->tapSourceStep;
+  const int64_t top = q + taps->offset, output = geometry->output[dimension];
+  const int64_t begin = clamp(floorDivide(top - output, step) + 1, 0, taps->taps);
+  const int64_t end = clamp(floorDivide(top, step) + 1, begin, taps->taps);
+  int64_t next = ceilDivide(geometry->input[dimension] - residue, stride);
+  if (begin < taps->taps)
+    next = clamp(begin * step - taps->offset + output, q + 1, next);
+  if (end < taps->taps)
+    next = clamp(end * step - taps->offset, q + 1, next);
+  return (THNNConvolutionRun){.first = q * stride + residue,
+                              .step = stride,
+                              .results = next - q,
+                              .firstTap = taps->firstTap + begin * taps->tapStep,
+                              .tapStep = taps->tapStep,
+                              .taps = end - begin,
+                              .source = top - begin * step,
+                              .sourceStep = 1,
+                              .tapSourceStep = -step};
+}
+
+static int64_t forwardRuns(const THNNConvolution *geometry, int dimension, THNNConvolutionRun *run,
+                           int64_t room)
+{
+  int64_t count = 0;
+  for (int64_t o = 0; o < geometry->output[dimension]; count++) {
+    const THNNConvolutionRun next = forwardRun(geometry, dimension, o);
+    if (count < room)
+      run[count] = next;
+    o += next.results;
+  }
+  return count;
+}
+
+static int64_t backwardRuns(const THNNConvolution *geometry, int dimension, THNNConvolutionRun *run,
+                            int64_t room)
+{
+  const int64_t stride = geometry->stride[dimension], input = geometry->input[dimension];
+  int64_t count = 0;
+  for (int64_t residue = 0; residue < stride && residue < input; residue++) {
+    const ResidueTaps taps = residueTaps(geometry, dimension, residue);
+    for (int64_t q = 0; q * stride + residue < input; count++) {
+      const THNNConvolutionRun next = backwardRun(geometry, dimension, &taps, residue, q);
+      if (count < room)
+        run[count] = next;
+      q += next.results;
+    }
+  }
+  return count;
+}
+
+int64_t THNN_convolutionRuns(const THNNConvolution *geometry, THNNConvolutionPart part,
+                             int dimension, THNNConvolutionRun *run, int64_t room)
+{
+  return part == THNN_CONVOLUTION_FORWARD ? forwardRuns(geometry, dimension, run, room)
+                                          : backwardRuns(geometry, dimension, run, room);
+}
+
+static int64_t minimum(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+THNNConvolutionBoxes THNN_convolutionBoxes(int64_t batch, const int64_t *size, int64_t positions)
+{
+  THNNConvolutionBoxes boxes = {.size = {batch, size[0], size[1], size[2]}};
+  int64_t inner = product(size);
+  for (int i = 0; i < THNN_BOX_DIMENSIONS; i++) {
+    const int64_t most = clamp(positions / inner, 1, boxes.size[i]);
+    boxes.boxes[i] = ceilDivide(boxes.size[i], most);
+    boxes.box[i] = ceilDivide(boxes.size[i], boxes.boxes[i]);
+    if (i < THNN_WIDTH)
+      inner /= boxes.size[i + 1];
+  }
+  return boxes;
+}
+
+int64_t THNN_convolutionBoxCount(const THNNConvolutionBoxes *boxes)
+{
+  return boxes->boxes[0] * product(boxes->boxes + 1);
+}
+
+int64_t THNN_convolutionBoxPositions(const THNNConvolutionBoxes *boxes)
+{
+  return boxes->box[0] * product(boxes->box + 1);
+}
+
+THNNConvolutionBox THNN_convolutionBox(const THNNConvolutionBoxes *boxes, int64_t index)
+{
+  THNNConvolutionBox box = {.positions = 1};
+  int64_t count[THNN_BOX_DIMENSIONS];
+  for (int i = THNN_WIDTH; i >= 0; i--) {
+    box.first[i] = index % boxes->boxes[i] * boxes->box[i];
+    box.end[i] = minimum(box.first[i] + boxes->box[i], boxes->size[i]);
+    count[i] = box.end[i] - box.first[i];
+    box.positions *= count[i];
+    index /= boxes->boxes[i];
+  }
+  /* Whole lines join up, and whole slices of whole lines. */
+  box.stretch = count[THNN_WIDTH];
+  int outer = THNN_HEIGHT;
+  while (outer > THNN_SAMPLE && count[outer + 1] == boxes->size[outer + 1])
+    box.stretch *= count[outer--];
+  box.stretches = count[THNN_SAMPLE] ? box.positions / count[THNN_SAMPLE] / box.stretch : 0;
+  return box;
+}
+
+int64_t THNN_convolutionStretch(const THNNConvolutionBoxes *boxes, const THNNConvolutionBox *box,
+                                int64_t stretch)
+{
+  const int64_t first = stretch * box->stretch,
+                width = box->end[THNN_WIDTH] - box->first[THNN_WIDTH];
+  const int64_t height = box->end[THNN_HEIGHT] - box->first[THNN_HEIGHT];
+  const int64_t z = box->first[THNN_DEPTH] + first / width / height;
+  const int64_t y = box->first[THNN_HEIGHT] + first / width % height;
+  return (z * boxes->size[THNN_HEIGHT] + y) * boxes->size[THNN_WIDTH] + box->first[THNN_WIDTH];
+}
+
 int64_t THNN_convolutionTaps(const THNNConvolution *geometry)
 {
   return product(geometry->kernel);

@@ -39,6 +39,36 @@ typedef struct THNNConvolutionTiles {
   int64_t tileRows, tilePositions; /* of the part that is unfolded at a time */
 } THNNConvolutionTiles;
 
+/* Positions of a batch cut into boxes, whole samples where these are small. Dimensions are batch,
+ * depth, height, width. */
+enum { THNN_SAMPLE, THNN_DEPTH, THNN_HEIGHT, THNN_WIDTH, THNN_BOX_DIMENSIONS };
+
+typedef struct THNNConvolutionBoxes {
+  int64_t size[THNN_BOX_DIMENSIONS];  /* of all positions */
+  int64_t box[THNN_BOX_DIMENSIONS];   /* of the largest box */
+  int64_t boxes[THNN_BOX_DIMENSIONS]; /* their number */
+} THNNConvolutionBoxes;
+
+/* The `direct` algorithm for forward and backwardData: a task is a box of result positions times a
+ * panel of result planes. */
+typedef struct THNNConvolutionGather {
+  THNNConvolutionBoxes boxes;
+  int64_t runs[3];      /* per dimension: THNN_convolutionRuns */
+  int64_t panelLanes;   /* of the widest panel */
+  int64_t blockPlanes;  /* source planes whose weights are packed at a time */
+  int64_t listedPlanes; /* source planes whose terms are listed at a time */
+} THNNConvolutionGather;
+
+/* The `direct` algorithm for backwardWeight: a task is a panel of map planes times a block of image
+ * planes and taps. Boxes of map positions are gone through in groups, whose gradients are
+ * transposed for all tasks. */
+typedef struct THNNConvolutionCorrelate {
+  THNNConvolutionBoxes boxes;
+  int64_t groupBoxes;             /* boxes in a group */
+  int64_t panelLanes;             /* of the widest panel */
+  int64_t planeBlocks, tapBlocks; /* blocks that image planes and taps are cut into */
+} THNNConvolutionCorrelate;
+
 /* How one part of one convolution is computed. Block sizes depend on the geometry and the state's
  * workspace limit, never on the number of threads. */
 typedef struct THNNConvolutionPlan {
@@ -46,9 +76,14 @@ typedef struct THNNConvolutionPlan {
   THNNConvolutionPart part;
   THNNConvolutionAlgorithm algorithm; /* gemm or direct */
   int threads;
-  size_t threadBytes;  /* scratch of one thread */
-  size_t scratchBytes; /* of all: what the caller provides */
-  THNNConvolutionTiles tiles;
+  size_t sharedBytes;  /* scratch of all threads together */
+  size_t threadBytes;  /* and of each one */
+  size_t scratchBytes; /* what the caller provides */
+  union {
+    THNNConvolutionTiles tiles;
+    THNNConvolutionGather gather;
+    THNNConvolutionCorrelate correlate;
+  };
 } THNNConvolutionPlan;
 
 /* One tap along one dimension: which map positions see the image through it. */
@@ -58,6 +93,40 @@ typedef struct THNNConvolutionTap {
 } THNNConvolutionTap;
 
 THNNConvolutionTap THNN_convolutionTap(const THNNConvolution *geometry, int dimension, int64_t tap);
+
+/* Neighbouring results along one dimension that see the same taps, with everything affine: for
+ * i < results and j < taps, result first + i*step sees tap firstTap + j*tapStep at index
+ * source + i*sourceStep + j*tapSourceStep of what is convolved, and sees nothing else. Results and
+ * source are the map and the image for the forward part, and the other way round for
+ * backwardData. */
+typedef struct THNNConvolutionRun {
+  int64_t first, step, results;
+  int64_t firstTap, tapStep, taps;
+  int64_t source, sourceStep, tapSourceStep;
+} THNNConvolutionRun;
+
+/* Cuts a dimension into such runs: in the middle one per residue of the stride, at the ends one per
+ * set of taps that reach outside. Writes at most `room` runs; returns how many there are. */
+int64_t THNN_convolutionRuns(const THNNConvolution *geometry, THNNConvolutionPart part,
+                             int dimension, THNNConvolutionRun *run, int64_t room);
+
+/* A box of positions: first and end per dimension, how many positions there are in all, and how
+ * they lie in memory: `stretches` pieces per sample, each `stretch` positions that are contiguous
+ * in a plane. */
+typedef struct THNNConvolutionBox {
+  int64_t first[THNN_BOX_DIMENSIONS], end[THNN_BOX_DIMENSIONS];
+  int64_t positions, stretch, stretches;
+} THNNConvolutionBox;
+
+/* Cuts batch x size into nearly equal boxes of at most `positions` positions. */
+THNNConvolutionBoxes THNN_convolutionBoxes(int64_t batch, const int64_t *size, int64_t positions);
+int64_t THNN_convolutionBoxCount(const THNNConvolutionBoxes *boxes);
+int64_t THNN_convolutionBoxPositions(const THNNConvolutionBoxes *boxes); /* of the largest */
+THNNConvolutionBox THNN_convolutionBox(const THNNConvolutionBoxes *boxes, int64_t index);
+
+/* Where a stretch begins in its sample's planes; stretches of a sample are numbered from 0. */
+int64_t THNN_convolutionStretch(const THNNConvolutionBoxes *boxes, const THNNConvolutionBox *box,
+                                int64_t stretch);
 
 int64_t THNN_convolutionTaps(const THNNConvolution *geometry);           /* per channel pair */
 int64_t THNN_convolutionImagePositions(const THNNConvolution *geometry); /* per channel */

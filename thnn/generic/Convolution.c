@@ -6,32 +6,49 @@
 /* A sum over fewer elements than this is done before the pool is awake. */
 static const int64_t WORTH_THREADS = 1 << 16;
 
+static bool prepareDirect(THNNConvolutionPlan *plan, const THNNState *state)
+{
+  return plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT
+             ? THNN_(ConvolutionDirectWeight_prepare)(plan, state)
+             : THNN_(ConvolutionDirect_prepare)(plan, state);
+}
+
 void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
                                 const THNNConvolution *geometry, THNNConvolutionPart part)
 {
-  *plan = (THNNConvolutionPlan){
-      .geometry = *geometry, .part = part, .algorithm = THNN_CONVOLUTION_GEMM};
-  THNN_(ConvolutionGemm_prepare)(plan, state);
+  const THNNConvolutionAlgorithm algorithm = THNN_State_convolutionAlgorithm(state);
+  *plan = (THNNConvolutionPlan){.geometry = *geometry, .part = part};
+  if (algorithm == THNN_CONVOLUTION_GEMM || !prepareDirect(plan, state))
+    THNN_(ConvolutionGemm_prepare)(plan, state);
 }
 
 void THNN_(Convolution_forward)(const THNNConvolutionPlan *plan, const real *input,
                                 const real *weight, const real *bias, real *output, void *scratch)
 {
-  THNN_(ConvolutionGemm_forward)(plan, input, weight, bias, output, scratch);
+  if (plan->algorithm == THNN_CONVOLUTION_DIRECT)
+    THNN_(ConvolutionDirect_run)(plan, input, weight, bias, output, scratch);
+  else
+    THNN_(ConvolutionGemm_forward)(plan, input, weight, bias, output, scratch);
 }
 
 void THNN_(Convolution_backwardData)(const THNNConvolutionPlan *plan, const real *gradOutput,
                                      const real *weight, const real *bias, real *gradInput,
                                      void *scratch)
 {
-  THNN_(ConvolutionGemm_backwardData)(plan, gradOutput, weight, bias, gradInput, scratch);
+  if (plan->algorithm == THNN_CONVOLUTION_DIRECT)
+    THNN_(ConvolutionDirect_run)(plan, gradOutput, weight, bias, gradInput, scratch);
+  else
+    THNN_(ConvolutionGemm_backwardData)(plan, gradOutput, weight, bias, gradInput, scratch);
 }
 
 void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const real *input,
                                        const real *gradOutput, accreal scale, real *gradWeight,
                                        void *scratch)
 {
-  THNN_(ConvolutionGemm_backwardWeight)(plan, input, gradOutput, scale, gradWeight, scratch);
+  if (plan->algorithm == THNN_CONVOLUTION_DIRECT)
+    THNN_(ConvolutionDirectWeight_run)(plan, input, gradOutput, scale, gradWeight, scratch);
+  else
+    THNN_(ConvolutionGemm_backwardWeight)(plan, input, gradOutput, scale, gradWeight, scratch);
 }
 
 /* sums[plane] += scale * the sum of one plane over the batch, sample after sample. */

@@ -21,16 +21,6 @@ static const int64_t WORTHWHILE_POSITIONS = 192;
 static const int64_t WORTHWHILE_ROWS = 64;
 /* Tiles are cut at multiples of this, so that gemm's vectors are whole. */
 static const int64_t POSITION_UNIT = 16;
-/* Blocks that keep a handful of threads evenly busy. */
-static const int64_t ENOUGH_BLOCKS = 8;
-
-/* Cuts `size` into equal blocks of at most `limit`, a multiple of `unit` where that fits. */
-static int64_t evenBlock(int64_t size, int64_t limit, int64_t unit)
-{
-  const int64_t block = roundUp(divideUp(size, divideUp(size, limit)), unit);
-  return minimum(block, minimum(size, limit));
-}
-
 /* How many of `wanted` columns or rows of `length` elements fit into `bytes`; at least 1. */
 static int64_t fitting(int64_t wanted, int64_t length, int64_t bytes)
 {
@@ -80,6 +70,7 @@ void THNN_(ConvolutionGemm_prepare)(THNNConvolutionPlan *plan, const THNNState *
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
   const bool unfolds = !THNN_convolutionIsPointwise(geometry);
   THNNConvolutionTiles *tiles = &plan->tiles;
+  plan->algorithm = THNN_CONVOLUTION_GEMM;
   tiles->rows = geometry->inputPlanes * THNN_convolutionTaps(geometry);
   tiles->positions = THNN_convolutionMapPositions(geometry);
   tiles->blockRows = chooseBlockRows(plan);

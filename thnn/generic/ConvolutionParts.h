@@ -30,15 +30,39 @@ static inline int64_t roundUp(int64_t a, int64_t unit)
   return divideUp(a, unit) * unit;
 }
 
+/* Cuts `size` into equal blocks of at most `limit`, a multiple of `unit` where that fits. */
+static inline int64_t evenBlock(int64_t size, int64_t limit, int64_t unit)
+{
+  const int64_t block = roundUp(divideUp(size, divideUp(size, limit)), unit);
+  return minimum(block, minimum(size, limit));
+}
+
+/* Blocks of work that keep a handful of threads evenly busy. */
+enum { ENOUGH_BLOCKS = 8 };
+
+/* Scratch areas begin on cache lines. */
+static inline int64_t scratchBytes(int64_t elements, size_t size)
+{
+  return roundUp(elements * (int64_t)size, 64);
+}
+
+/* Cuts the next area off a scratch block. */
+static inline void *takeScratch(char **scratch, int64_t elements, size_t size)
+{
+  void *area = *scratch;
+  *scratch += scratchBytes(elements, size);
+  return area;
+}
+
 /* The calling thread's part of the scratch block. */
 static inline void *threadScratch(const THNNConvolutionPlan *plan, void *scratch)
 {
 #ifdef _OPENMP
-  return (char *)scratch + (size_t)omp_get_thread_num() * plan->threadBytes;
+  const size_t thread = (size_t)omp_get_thread_num();
 #else
-  (void)plan;
-  return scratch;
+  const size_t thread = 0;
 #endif
+  return (char *)scratch + plan->sharedBytes + thread * plan->threadBytes;
 }
 
 /* Multiplications of the whole computation, each with an addition. */
@@ -46,6 +70,39 @@ static inline double convolutionOperations(const THNNConvolution *geometry)
 {
   return (double)geometry->batch * geometry->inputPlanes * geometry->outputPlanes *
          THNN_convolutionTaps(geometry) * THNN_convolutionMapPositions(geometry);
+}
+
+/* Planes that a direct kernel computes at once: one vector lane each. */
+typedef struct Panel {
+  int64_t first, planes; /* the last panel may have fewer planes than lanes */
+  int64_t lanes;
+  int vectors;
+} Panel;
+
+/* The number of panels that `planes` planes make, and the most lanes that one has. */
+static inline int64_t panelCount(int64_t planes)
+{
+  const int64_t vectors = divideUp(planes, THNN_(simd).products.lanes);
+  return divideUp(vectors, THNN_(simd).products.mostVectors);
+}
+
+static inline int64_t mostPanelLanes(int64_t planes)
+{
+  const int64_t lanes = THNN_(simd).products.lanes;
+  return divideUp(divideUp(planes, lanes), panelCount(planes)) * lanes;
+}
+
+/* Panel number `index`; panels differ by one vector at most. */
+static inline Panel panelAt(int64_t planes, int64_t index)
+{
+  const int64_t lanes = THNN_(simd).products.lanes, panels = panelCount(planes);
+  const int64_t vectors = divideUp(planes, lanes);
+  const int64_t begin = vectors * index / panels, end = vectors * (index + 1) / panels;
+  const Panel panel = {.first = begin * lanes,
+                       .planes = minimum(planes, end * lanes) - begin * lanes,
+                       .lanes = (end - begin) * lanes,
+                       .vectors = (int)(end - begin)};
+  return panel;
 }
 
 /* The gemm algorithm: fills the plan's tiles, threads and scratch size. */
@@ -59,5 +116,17 @@ void THNN_(ConvolutionGemm_backwardData)(const THNNConvolutionPlan *plan, const 
 void THNN_(ConvolutionGemm_backwardWeight)(const THNNConvolutionPlan *plan, const real *input,
                                            const real *gradOutput, accreal scale, real *gradWeight,
                                            void *scratch);
+
+/* The direct algorithm. Preparing returns whether it can work within the state's workspace limit;
+ * if not, the plan is unchanged. */
+bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
+bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
+/* forward: source is the image, result the map; backwardData: the other way round. */
+void THNN_(ConvolutionDirect_run)(const THNNConvolutionPlan *plan, const real *source,
+                                  const real *weight, const real *bias, real *result,
+                                  void *scratch);
+void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const real *input,
+                                        const real *gradOutput, accreal scale, real *gradWeight,
+                                        void *scratch);
 
 #endif

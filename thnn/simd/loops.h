@@ -10,6 +10,7 @@
 #ifndef THNN_SIMD_LOOPS_H
 #define THNN_SIMD_LOOPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* y = f(x), element by element. */
@@ -79,29 +80,25 @@ typedef struct THNN_(SimdReduce) {
   double (*sum)(int64_t n, const real *x);
 } THNN_(SimdReduce);
 
-#ifndef THNN_PRODUCT_TERM
-#  define THNN_PRODUCT_TERM
-/* Where one term of a sum of products, and one of its rows, find their elements: offsets from the
- * pointers below. */
-typedef struct THNNProductTerm {
-  int64_t scalar, factor;
-} THNNProductTerm;
-
-typedef struct THNNProductRow {
-  int64_t scalar, sum;
-} THNNProductRow;
+#ifndef THNN_OFFSETS
+#  define THNN_OFFSETS
+/* Where one term of a sum of products, or one of its rows, finds a scalar and a vector: offsets
+ * from the pointers below. */
+typedef struct THNNOffsets {
+  int64_t scalar, vector;
+} THNNOffsets;
 #endif
 
 /* A sum of outer products: for each row r and each lane l of `vectors` vectors
  *
- *   sums[r.sum + l] += sum over the terms t of
- *                      scalars[r.scalar + t.scalar] * factors[t.factor + l]
+ *   sums[r.vector + l] += sum over the terms t of
+ *                         scalars[r.scalar + t.scalar] * factors[t.vector + l]
  *
  * Terms are added up in groups of a few hundred, which then join the sums one after the other. */
 typedef struct THNN_(Products) {
-  const THNNProductRow *row;
+  const THNNOffsets *row;
   int64_t rows;
-  const THNNProductTerm *term;
+  const THNNOffsets *term;
   int64_t terms;
   int vectors; /* 1 to mostVectors */
   const real *scalars, *factors;
@@ -112,16 +109,61 @@ typedef struct THNN_(SimdProducts) {
   int lanes;       /* reals in a vector */
   int mostVectors; /* vectors that one call takes at most */
   void (*add)(const THNN_(Products) * products);
-  /* y[column*yStride + row] = x[row*xStride + column] */
+  /* offsets = first, first + step, first + 2*step, … */
+  void (*listOffsets)(int64_t n, THNNOffsets first, THNNOffsets step, THNNOffsets *offsets);
+  /* y[column*yStride + row] = x[row*xStride + column]; x and y do not overlap */
   void (*transpose)(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
                     int64_t yStride);
 } THNN_(SimdProducts);
+
+/* Says where in a window or plane a value was found; as wide as a real, so that the two move
+ * through vectors together. -1 where nothing was found. */
+#if defined(THNN_REAL_FLOAT)
+typedef int32_t THNN_(Place);
+#else
+typedef int64_t THNN_(Place);
+#endif
+
+/* Windows over the columns that maxOfRows leaves: window i has `kernel` columns, from i*step on and
+ * `dilation` apart. The place of its tap t is that of the column's row plus
+ * firstPlace + i*windowPlace + t*tapPlace. */
+typedef struct THNN_(Columns) {
+  int64_t step, dilation, kernel;
+  THNN_(Place) firstPlace, windowPlace, tapPlace;
+  real start;
+} THNN_(Columns);
+
+typedef struct THNN_(SimdPooling) {
+  /* best = the greatest of the rows' values above `start`, of equals the first, in each column;
+   * place = its row's place. `start` and -1 where there is none; NaN is never chosen. */
+  void (*maxOfRows)(int64_t n, int64_t count, const real *const *rows, const THNN_(Place) * places,
+                    real start, real *best, THNN_(Place) * place);
+  /* The same over the columns of each window, of equals the one with the smallest place. */
+  void (*maxOfColumns)(int64_t n, const THNN_(Columns) * columns, const real *best,
+                       const THNN_(Place) * place, real *chosen, THNN_(Place) * chosenPlace);
+  /* index = place + first, or `none` where nothing was found */
+  void (*indexOfPlace)(int64_t n, const THNN_(Place) * place, int64_t first, int64_t none,
+                       int64_t *index);
+  /* sum = the rows, added up in order */
+  void (*sumOfRows)(int64_t n, int64_t count, const real *const *rows, real *sum);
+  /* sum[i] = x[i*step] + … + x[i*step + kernel - 1] */
+  void (*sumOfColumns)(int64_t n, int64_t step, int64_t kernel, const real *x, real *sum);
+  /* y = x / (factor * divisors) */
+  void (*divide)(int64_t n, real factor, const real *divisors, const real *x, real *y);
+  /* y = x with each element `times` times */
+  void (*repeat)(int64_t n, const real *x, int64_t times, real *y);
+  /* z = x[0], y[0], x[1], y[1], … */
+  void (*interleave)(int64_t n, const real *x, const real *y, real *z);
+  /* Whether least <= index <= most everywhere. */
+  bool (*within)(int64_t n, const int64_t *index, int64_t least, int64_t most);
+} THNN_(SimdPooling);
 
 typedef struct THNN_(Simd) {
   THNN_(SimdPointwise) pointwise;
   THNN_(SimdReduce) reduce;
   THNN_(SimdCriterion) criterion;
   THNN_(SimdProducts) products;
+  THNN_(SimdPooling) pooling;
 } THNN_(Simd);
 
 extern THNN_(Simd) THNN_(simd);

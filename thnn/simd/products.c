@@ -24,8 +24,8 @@ static inline int tileRows(int vectors)
 typedef THNN_(Products) Products;
 
 /* Adds terms [first, last) to one tile; `rows` and `vectors` are constants where this is called. */
-INLINE void addTerms(const Products *p, const THNNProductRow *row, const int rows,
-                     const int vectors, int64_t first, int64_t last)
+INLINE void addTerms(const Products *p, const THNNOffsets *row, const int rows, const int vectors,
+                     int64_t first, int64_t last)
 {
   Vector sum[MOST_ROWS][MOST_VECTORS];
   const real *scalar[MOST_ROWS];
@@ -36,11 +36,11 @@ INLINE void addTerms(const Products *p, const THNNProductRow *row, const int row
     for (int j = 0; j < vectors; j++)
       sum[i][j] = (Vector){0};
   }
-  for (const THNNProductTerm *term = p->term + first; term < p->term + last; term++) {
+  for (const THNNOffsets *term = p->term + first; term < p->term + last; term++) {
     Vector factor[MOST_VECTORS];
 #pragma GCC unroll 8
     for (int j = 0; j < vectors; j++)
-      factor[j] = load(p->factors + term->factor + j * LANES);
+      factor[j] = load(p->factors + term->vector + j * LANES);
 #pragma GCC unroll 16
     for (int i = 0; i < rows; i++) {
       const Vector x = broadcast(scalar[i][term->scalar]);
@@ -53,12 +53,12 @@ INLINE void addTerms(const Products *p, const THNNProductRow *row, const int row
   for (int i = 0; i < rows; i++)
 #pragma GCC unroll 8
     for (int j = 0; j < vectors; j++) {
-      real *total = p->sums + row[i].sum + j * LANES;
+      real *total = p->sums + row[i].vector + j * LANES;
       store(total, load(total) + sum[i][j]);
     }
 }
 
-INLINE void addRows(const Products *p, const THNNProductRow *row, const int rows, const int vectors)
+INLINE void addRows(const Products *p, const THNNOffsets *row, const int rows, const int vectors)
 {
   for (int64_t first = 0; first < p->terms; first += TERMS_PER_SUM) {
     const int64_t last = first + TERMS_PER_SUM;
@@ -67,7 +67,7 @@ INLINE void addRows(const Products *p, const THNNProductRow *row, const int rows
 }
 
 /* Makes `rows` a constant. */
-INLINE void addTile(const Products *p, const THNNProductRow *row, int rows, const int vectors)
+INLINE void addTile(const Products *p, const THNNOffsets *row, int rows, const int vectors)
 {
   if (rows < 1 || rows > tileRows(vectors))
     __builtin_unreachable();
@@ -120,6 +120,15 @@ static void add(const Products *p)
     return addTiles(p, 3);
   default:
     return addTiles(p, MOST_VECTORS);
+  }
+}
+
+static void listOffsets(int64_t n, THNNOffsets first, THNNOffsets step, THNNOffsets *offsets)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    offsets[i].scalar = first.scalar + i * step.scalar;
+    offsets[i].vector = first.vector + i * step.vector;
   }
 }
 
@@ -198,5 +207,6 @@ const THNN_(SimdProducts) SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
     .lanes = LANES,
     .mostVectors = MOST_VECTORS,
     .add = add,
+    .listOffsets = listOffsets,
     .transpose = transpose,
 };
