@@ -43,7 +43,7 @@ class Limits:
         self._library = build(source, "-fopenmp", "-ffp-contract=fast", *_TARGETS[level])
         for name in ("peak_float", "peak_double", "copy"):
             getattr(self._library, name).restype = ctypes.c_double
-        for name in ("peak_flops_float", "peak_flops_double"):
+        for name in ("peak_float_operations", "peak_double_operations"):
             getattr(self._library, name).restype = ctypes.c_int64
 
     @functools.cache  # noqa: B019 - there is one object, for the life of the process
@@ -53,8 +53,8 @@ class Limits:
         peak = getattr(self._library, f"peak_{real}")
         rounds = 2_000_000
         best = min(peak(ctypes.c_int(threads), ctypes.c_int64(rounds)) for _ in range(20))
-        flops: int = getattr(self._library, f"peak_flops_{real}")()
-        return threads * rounds * flops / float(best)
+        operations: int = getattr(self._library, f"peak_{real}_operations")()
+        return threads * rounds * operations / float(best)
 
     @functools.cache  # noqa: B019
     def bytes_per_second(self, size: int, threads: int) -> float:
