@@ -66,8 +66,7 @@ static void copyRow(Direction direction, char *strided, int64_t stride, char *de
     copyElements(direction, strided, stride, dense, size, 8);
 }
 
-/* The element offset of row `row`, a row being a run of the last dimension. */
-static int64_t rowOffset(const THNNFolded *folded, int64_t row)
+int64_t THNN_rowOffset(const THNNFolded *folded, int64_t row)
 {
   int64_t offset = 0;
   for (int i = folded->nDimension - 2; i >= 0; i--) {
@@ -107,7 +106,7 @@ static void copyAll(const THNNState *state, Direction direction, const THNNView 
   const int threads = alone ? 1 : THNN_threads(state, rows, (double)rows * (double)length);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t row = 0; row < rows; row++)
-    copyRow(direction, view->data + rowOffset(&folded, row) * (int64_t)elementSize, stride,
+    copyRow(direction, view->data + THNN_rowOffset(&folded, row) * (int64_t)elementSize, stride,
             dense + row * length * (int64_t)elementSize, length, elementSize);
 }
 

@@ -18,6 +18,9 @@ typedef struct THNNFolded {
 
 THNN_API THNNFolded THNN_fold(const THNNView *view);
 
+/* Where a row along the last dimension begins, in elements; rows count in row-major order. */
+int64_t THNN_rowOffset(const THNNFolded *folded, int64_t row);
+
 /* Whether two elements may lie at the same place, as in a tensor with a stride of 0. */
 THNN_API bool THNN_mayShareElements(const THNNFolded *folded);
 

@@ -43,6 +43,31 @@ THNN_API void THNN_(AbsCriterion_updateGradInput)(
     THTensor *gradInput, /* out: shape of input */
     bool sizeAverage);   /* divide by the number of elements */
 
+/* Negative log likelihood of one class per sample: output = minus the sum of
+ * weights[target] * input[target], divided by total_weight, the sum of weights[target], when
+ * sizeAverage and that is not 0. */
+THNN_API void THNN_(ClassNLLCriterion_updateOutput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] classes; log probabilities */
+    THIndexTensor *target,  /* in: batch; without a batch the first element counts */
+    THTensor *output,       /* inout: one element; overwritten, not resized */
+    bool sizeAverage,       /* divide by total_weight */
+    THTensor *weights,      /* in, optional: classes; NULL means 1 for each */
+    THTensor *total_weight, /* inout: one element; overwritten, not resized */
+    int64_t ignore_index);  /* targets of this value do not count */
+
+/* Negative log likelihood, backward: gradInput at each target = -weights[target], divided by
+ * total_weight when sizeAverage. Nothing is written when total_weight is not positive. */
+THNN_API void THNN_(ClassNLLCriterion_updateGradInput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] classes; only its shape matters */
+    THIndexTensor *target,  /* in: batch; without a batch the first element counts */
+    THTensor *gradInput,    /* inout: shape of input, all 0; only the targets' elements are written */
+    bool sizeAverage,       /* divide by total_weight */
+    THTensor *weights,      /* in, optional: classes; NULL means 1 for each */
+    THTensor *total_weight, /* in: one element, from the forward call */
+    int64_t ignore_index);  /* targets of this value do not count */
+
 /* L1 norm: output = sum of |input|. */
 THNN_API void THNN_(L1Cost_updateOutput)(
     THNNState *state,  /* may be NULL */
@@ -111,6 +136,30 @@ THNN_API void THNN_(SmoothL1Criterion_updateGradInput)(
     THTensor *target,    /* in: as many elements as input */
     THTensor *gradInput, /* out: shape of input */
     bool sizeAverage);   /* divide by the number of elements */
+
+/* Negative log likelihood of one class per position: output = minus the sum of
+ * weights[target] * input[target], divided by total_weight, the sum of weights[target], when
+ * sizeAverage and that is not 0. */
+THNN_API void THNN_(SpatialClassNLLCriterion_updateOutput)(
+    THNNState *state,        /* may be NULL */
+    THTensor *input,         /* in: batch x classes x height x width; log probabilities */
+    THIndexTensor *target,   /* in: batch x height x width */
+    THTensor *output,        /* inout: one element; overwritten, not resized */
+    bool sizeAverage,        /* divide by total_weight */
+    THTensor *weights,       /* in, optional: classes; NULL means 1 for each */
+    THTensor *total_weight); /* inout: one element; overwritten, not resized */
+
+/* Negative log likelihood of one class per position, backward: gradInput at each target =
+ * -weights[target], divided by total_weight when sizeAverage. Nothing is written when total_weight
+ * is not positive. */
+THNN_API void THNN_(SpatialClassNLLCriterion_updateGradInput)(
+    THNNState *state,        /* may be NULL */
+    THTensor *input,         /* in: batch x classes x height x width; only its shape matters */
+    THIndexTensor *target,   /* in: batch x height x width */
+    THTensor *gradInput,     /* inout: shape of input, all 0; only the targets' elements are written */
+    bool sizeAverage,        /* divide by total_weight */
+    THTensor *weights,       /* in, optional: classes; NULL means 1 for each */
+    THTensor *total_weight); /* in: one element, from the forward call */
 
 /* ---- Spatial convolutions ------------------------------------------------------------------- */
 

@@ -18,6 +18,20 @@ THNN_API void THNN_elementwiseCriterion_shapeCheck(const char *function, THNNSha
                                                    THNNShape target, THNNShape weights,
                                                    THNNShape output);
 
+/* What a criterion with class targets needs to know; positions are those of a plane, or 1. */
+typedef struct THNNClasses {
+  int64_t batch, classes, positions;
+} THNNClasses;
+
+/* As many elements as classes, or NULL. */
+THNN_API void THNN_checkClassWeights(const char *function, THNNShape weights, int64_t classes);
+
+THNN_API THNNClasses THNN_ClassNLLCriterion_shapeCheck(const char *function, THNNShape input,
+                                                       THNNShape target, THNNShape weights);
+
+THNN_API THNNClasses THNN_SpatialClassNLLCriterion_shapeCheck(const char *function, THNNShape input,
+                                                              THNNShape target, THNNShape weights);
+
 /* `kW` is the first of kW, kH, dW, dH, padW, padH. */
 THNN_API THNNConvolution THNN_SpatialConvolutionMM_shapeCheck(const char *function, THNNShape input,
                                                               THNNShape gradOutput,

@@ -1,0 +1,88 @@
+#include "THNNIndices.h"
+
+#include <stdio.h>
+
+#include "THNNCheck.h"
+#include "THNNStrided.h"
+#include "THNNThreads.h"
+
+void THNN_rejectIndex(THNNIndexArgument argument, int64_t first, int64_t last, const char *meaning,
+                      int64_t found)
+{
+  char expected[128], value[32];
+  snprintf(expected, sizeof expected, "values from %lld to %lld (%s)", (long long)first,
+           (long long)last, meaning);
+  snprintf(value, sizeof value, "%lld", (long long)found);
+  THNN_reject(argument.function, argument.name, argument.position, expected, value);
+}
+
+typedef struct Range {
+  int64_t least, greatest;
+} Range;
+
+static const Range NOTHING = {INT64_MAX, INT64_MIN};
+
+static Range rangeOfRow(const int64_t *value, int64_t n, int64_t stride)
+{
+  Range range = NOTHING;
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t v = value[i * stride];
+    range.least = v < range.least ? v : range.least;
+    range.greatest = v > range.greatest ? v : range.greatest;
+  }
+  return range;
+}
+
+static Range join(Range a, Range b)
+{
+  return (Range){a.least < b.least ? a.least : b.least,
+                 a.greatest > b.greatest ? a.greatest : b.greatest};
+}
+
+/* A vector, which most indices are. */
+static Range rangeOfVector(const THNNState *state, const int64_t *value, int64_t n, int64_t stride)
+{
+  int64_t least = NOTHING.least, greatest = NOTHING.greatest;
+  const THNNBlocks blocks = THNN_blocks(n);
+#pragma omp parallel for num_threads(THNN_threads(state, blocks.count, (double)n))                 \
+    schedule(static) reduction(min : least) reduction(max : greatest)
+  for (int64_t i = 0; i < blocks.count; i++) {
+    const Range block =
+        rangeOfRow(value + i * blocks.length * stride, THNN_blockLength(&blocks, i), stride);
+    least = block.least < least ? block.least : least;
+    greatest = block.greatest > greatest ? block.greatest : greatest;
+  }
+  return (Range){least, greatest};
+}
+
+static Range rangeOfRows(const int64_t *value, const THNNFolded *folded, int64_t count)
+{
+  const int last = folded->nDimension - 1;
+  const int64_t length = folded->size[last];
+  Range range = NOTHING;
+  for (int64_t row = 0; row * length < count; row++) {
+    const int64_t left = count - row * length;
+    range = join(range, rangeOfRow(value + THNN_rowOffset(folded, row),
+                                   left < length ? left : length, folded->stride[last]));
+  }
+  return range;
+}
+
+int64_t THNN_checkIndices(const THNNState *state, THNNIndexArgument argument, int64_t count,
+                          int64_t first, int64_t last, const char *meaning)
+{
+  if (count == 0)
+    return NOTHING.greatest;
+  const THLongTensor *tensor = argument.tensor;
+  const THNNView view = {
+      .nDimension = tensor->nDimension, .size = tensor->size, .stride = tensor->stride};
+  const THNNFolded folded = THNN_fold(&view);
+  const int64_t *value = tensor->storage->data + tensor->storageOffset;
+  const Range range = folded.nDimension == 1 ? rangeOfVector(state, value, count, folded.stride[0])
+                                             : rangeOfRows(value, &folded, count);
+  if (range.least < first)
+    THNN_rejectIndex(argument, first, last, meaning, range.least);
+  if (range.greatest > last)
+    THNN_rejectIndex(argument, first, last, meaning, range.greatest);
+  return range.greatest;
+}
