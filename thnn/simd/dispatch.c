@@ -8,13 +8,19 @@
   extern const THNN_(SimdCriterion) SIMD_TABLE(Criterion, LEVEL);                                  \
   extern const THNN_(SimdPointwise) SIMD_TABLE(Pointwise, LEVEL);                                  \
   extern const THNN_(SimdReduce) SIMD_TABLE(Reduce, LEVEL);                                        \
-  extern const THNN_(SimdProducts) SIMD_TABLE(Products, LEVEL)
+  extern const THNN_(SimdProducts) SIMD_TABLE(Products, LEVEL);                                    \
+  extern const THNN_(SimdElementary) SIMD_TABLE(Elementary, LEVEL);                                \
+  extern const THNN_(SimdActivation) SIMD_TABLE(Activation, LEVEL);                                \
+  extern const THNN_(SimdChannels) SIMD_TABLE(Channels, LEVEL);                                    \
+  extern const THNN_(SimdSoftmax) SIMD_TABLE(Softmax, LEVEL)
 
 #define LOOPS_OF(LEVEL)                                                                            \
   (THNN_(Simd))                                                                                    \
   {                                                                                                \
     .criterion = SIMD_TABLE(Criterion, LEVEL), .pointwise = SIMD_TABLE(Pointwise, LEVEL),          \
     .reduce = SIMD_TABLE(Reduce, LEVEL), .products = SIMD_TABLE(Products, LEVEL),                  \
+    .elementary = SIMD_TABLE(Elementary, LEVEL), .activation = SIMD_TABLE(Activation, LEVEL),      \
+    .channels = SIMD_TABLE(Channels, LEVEL), .softmax = SIMD_TABLE(Softmax, LEVEL),                \
   }
 
 DECLARE_LOOPS(baseline);

@@ -158,12 +158,125 @@ typedef struct THNN_(SimdPooling) {
   bool (*within)(int64_t n, const int64_t *index, int64_t least, int64_t most);
 } THNN_(SimdPooling);
 
+/* Elementary functions, element by element; none takes parameters but power: the exponent. */
+typedef struct THNN_(SimdElementary) {
+  THNN_(Map) exp, expm1, log, log1p, sigmoid, logSigmoid, tanh, power;
+} THNN_(SimdElementary);
+
+/* The loops of element-by-element modules. Where the comment names parameters, `parameters` are
+ * those, in order. Backward loops take what the forward call saw (x) or gave (y) as their first
+ * pointer, gradOutput as their second. */
+typedef struct THNN_(SimdActivation) {
+  /* |x| */
+  THNN_(Map) abs;
+  /* x >= 0 ? gradOutput : -gradOutput */
+  THNN_(Map2) absBackward;
+  /* x <= 0 ? alpha * (e^x - 1) : x; alpha */
+  THNN_(Map) elu;
+  /* y <= 0 ? gradOutput * (y + alpha) : gradOutput; alpha */
+  THNN_(Map2) eluBackward;
+  /* y = x * sigmoid(gate) */
+  void (*gated)(int64_t n, const real *x, const real *gate, real *y);
+  void (*gatedBackward)(int64_t n, const real *x, const real *gate, const real *gradOutput,
+                        real *gradX, real *gradGate);
+  /* x beyond lambda on either side, otherwise 0; lambda */
+  THNN_(Map) hardShrink;
+  /* the same, moved by lambda towards 0; lambda */
+  THNN_(Map) softShrink;
+  /* of both: x beyond lambda on either side ? gradOutput : 0; lambda */
+  THNN_(Map2) shrinkBackward;
+  /* x, at least min, at most max; min, max */
+  THNN_(Map) hardTanh;
+  /* min < x < max ? gradOutput : 0; min, max */
+  THNN_(Map2) hardTanhBackward;
+  /* x > 0 ? x : slope * x; slope */
+  THNN_(Map) leakyRelu;
+  /* x > 0 ? gradOutput : slope * gradOutput; slope */
+  THNN_(Map2) leakyReluBackward;
+  /* gradOutput * sigmoid(-x) */
+  THNN_(Map2) logSigmoidBackward;
+  /* x * y */
+  THNN_(Map2) product;
+  /* gradOutput * (1 - y) * y */
+  THNN_(Map2) sigmoidBackward;
+  /* beta * x > threshold ? x : log(1 + e^(beta * x)) / beta; beta, threshold */
+  THNN_(Map) softPlus;
+  /* beta * y > threshold ? gradOutput : gradOutput * (1 - e^(-beta * y)); beta, threshold */
+  THNN_(Map2) softPlusBackward;
+  /* square root of x + eps; eps */
+  THNN_(Map) sqrt;
+  /* y == 0 ? 0 : gradOutput / (2 * y) */
+  THNN_(Map2) sqrtBackward;
+  /* x^2 */
+  THNN_(Map) square;
+  /* 2 * x * gradOutput */
+  THNN_(Map2) squareBackward;
+  /* gradOutput * (1 - y^2) */
+  THNN_(Map2) tanhBackward;
+} THNN_(SimdActivation);
+
+/* Two sums per channel, of terms of x, y and the channel's center. */
+typedef struct THNN_(ChannelSum) {
+  /* adds the terms of n elements of one channel to sums[0] and sums[1] */
+  void (*plane)(int64_t n, const real *x, const real *y, real center, double *sums);
+  /* adds the terms of element i, whose channel has centers[i], to first[i] and second[i] */
+  void (*row)(int64_t n, const real *x, const real *y, const real *centers, double *first,
+              double *second);
+} THNN_(ChannelSum);
+
+/* z = f(x, y) with `count` parameters per channel. */
+typedef struct THNN_(ChannelMap) {
+  /* n elements of one channel */
+  THNN_(Map2) plane;
+  /* parameter p of element i is parameters[p*step + i] */
+  void (*row)(int64_t n, const real *x, const real *y, const real *parameters, int64_t step,
+              real *z);
+  int count;
+} THNN_(ChannelMap);
+
+typedef struct THNN_(SimdChannels) {
+  /* distance d = x - center and d^2; y is not read */
+  THNN_(ChannelSum) moments;
+  /* gradOutput (y) and gradOutput * (x - center) */
+  THNN_(ChannelSum) gradients;
+  /* x <= 0 ? x * gradOutput : 0; the center is not read, there is no second sum */
+  THNN_(ChannelSum) slopes;
+  /* (x - center) * scale + shift; center, scale, shift; y is not read */
+  THNN_(ChannelMap) normalise;
+  /* (gradOutput - mean - (x - center) * projection) * scale; center, mean, projection, scale */
+  THNN_(ChannelMap) normaliseBackward;
+  /* y * factor; factor; x is not read */
+  THNN_(ChannelMap) scale;
+  /* x > 0 ? x : slope * x; slope; y is not read */
+  THNN_(ChannelMap) prelu;
+  /* x > 0 ? gradOutput : slope * gradOutput; slope */
+  THNN_(ChannelMap) preluBackward;
+} THNN_(SimdChannels);
+
+/* Softmax, or its logarithm, over channels: those of a row follow each other; those of a position
+ * in a tile are `step` apart, and positions follow each other. Backward takes the forward call's
+ * result y. */
+typedef struct THNN_(SimdSoftmax) {
+  int64_t tile; /* most positions of a tile */
+  void (*forwardRows)(bool logarithm, int64_t rows, int64_t channels, const real *x, real *y);
+  void (*backwardRows)(bool logarithm, int64_t rows, int64_t channels, const real *y,
+                       const real *gradOutput, real *gradInput);
+  void (*forwardTile)(bool logarithm, int64_t channels, int64_t step, int64_t positions,
+                      const real *x, real *y);
+  void (*backwardTile)(bool logarithm, int64_t channels, int64_t step, int64_t positions,
+                       const real *y, const real *gradOutput, real *gradInput);
+} THNN_(SimdSoftmax);
+
 typedef struct THNN_(Simd) {
   THNN_(SimdPointwise) pointwise;
   THNN_(SimdReduce) reduce;
   THNN_(SimdCriterion) criterion;
   THNN_(SimdProducts) products;
   THNN_(SimdPooling) pooling;
+  THNN_(SimdElementary) elementary;
+  THNN_(SimdActivation) activation;
+  THNN_(SimdChannels) channels;
+  THNN_(SimdSoftmax) softmax;
 } THNN_(Simd);
 
 extern THNN_(Simd) THNN_(simd);

@@ -1,0 +1,256 @@
+/* The loops of the element-by-element modules. */
+#include "template.h"
+
+#include "elementary.h"
+
+static void abs_(int64_t n, const real *x, const real *parameters, real *y)
+{
+  (void)parameters;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    y[i] = absolute(x[i]);
+}
+
+static void absBackward(int64_t n, const real *x, const real *gradOutput, const real *parameters,
+                        real *gradInput)
+{
+  (void)parameters;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    gradInput[i] = x[i] >= 0 ? gradOutput[i] : -gradOutput[i];
+}
+
+static void elu(int64_t n, const real *x, const real *parameters, real *y)
+{
+  const real alpha = parameters[0];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real negative = alpha * realExpm1(x[i]);
+    y[i] = x[i] <= 0 ? negative : x[i];
+  }
+}
+
+static void eluBackward(int64_t n, const real *y, const real *gradOutput, const real *parameters,
+                        real *gradInput)
+{
+  const real alpha = parameters[0];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real negative = gradOutput[i] * (y[i] + alpha);
+    gradInput[i] = y[i] <= 0 ? negative : gradOutput[i];
+  }
+}
+
+static void gated(int64_t n, const real *x, const real *gate, real *y)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    y[i] = x[i] * realSigmoid(gate[i]);
+}
+
+static void gatedBackward(int64_t n, const real *x, const real *gate, const real *gradOutput,
+                          real *gradX, real *gradGate)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real open = realSigmoid(gate[i]), closed = realSigmoid(-gate[i]);
+    const real through = open * gradOutput[i];
+    gradGate[i] = through * closed * x[i];
+    gradX[i] = through;
+  }
+}
+
+static void hardShrink(int64_t n, const real *x, const real *parameters, real *y)
+{
+  const real lambda = parameters[0];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real low = x[i] < -lambda ? x[i] : 0;
+    y[i] = x[i] > lambda ? x[i] : low;
+  }
+}
+
+static void softShrink(int64_t n, const real *x, const real *parameters, real *y)
+{
+  const real lambda = parameters[0];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real low = x[i] < -lambda ? x[i] + lambda : 0;
+    y[i] = x[i] > lambda ? x[i] - lambda : low;
+  }
+}
+
+static void shrinkBackward(int64_t n, const real *x, const real *gradOutput, const real *parameters,
+                           real *gradInput)
+{
+  const real lambda = parameters[0];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real gradient = gradOutput[i];
+    const real low = x[i] < -lambda ? gradient : 0;
+    gradInput[i] = x[i] > lambda ? gradient : low;
+  }
+}
+
+static void hardTanh(int64_t n, const real *x, const real *parameters, real *y)
+{
+  const real least = parameters[0], most = parameters[1];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real low = x[i] > most ? most : x[i];
+    y[i] = x[i] < least ? least : low;
+  }
+}
+
+static void hardTanhBackward(int64_t n, const real *x, const real *gradOutput,
+                             const real *parameters, real *gradInput)
+{
+  const real least = parameters[0], most = parameters[1];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real gradient = gradOutput[i];
+    const real low = x[i] <= least ? 0 : gradient;
+    gradInput[i] = x[i] >= most ? 0 : low;
+  }
+}
+
+static void leakyRelu(int64_t n, const real *x, const real *parameters, real *y)
+{
+  const real slope = parameters[0];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real negative = x[i] * slope;
+    y[i] = x[i] > 0 ? x[i] : negative;
+  }
+}
+
+static void leakyReluBackward(int64_t n, const real *x, const real *gradOutput,
+                              const real *parameters, real *gradInput)
+{
+  const real slope = parameters[0];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real negative = gradOutput[i] * slope;
+    gradInput[i] = x[i] > 0 ? gradOutput[i] : negative;
+  }
+}
+
+static void logSigmoidBackward(int64_t n, const real *x, const real *gradOutput,
+                               const real *parameters, real *gradInput)
+{
+  (void)parameters;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    gradInput[i] = gradOutput[i] * realSigmoid(-x[i]);
+}
+
+static void product(int64_t n, const real *x, const real *y, const real *parameters, real *z)
+{
+  (void)parameters;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    z[i] = x[i] * y[i];
+}
+
+static void sigmoidBackward(int64_t n, const real *y, const real *gradOutput,
+                            const real *parameters, real *gradInput)
+{
+  (void)parameters;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    gradInput[i] = gradOutput[i] * (1 - y[i]) * y[i];
+}
+
+static void softPlus(int64_t n, const real *x, const real *parameters, real *y)
+{
+  const real beta = parameters[0], threshold = parameters[1];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real steep = x[i] * beta;
+    const real soft = realSoftplus(steep) / beta;
+    y[i] = steep > threshold ? x[i] : soft;
+  }
+}
+
+static void softPlusBackward(int64_t n, const real *y, const real *gradOutput,
+                             const real *parameters, real *gradInput)
+{
+  const real beta = parameters[0], threshold = parameters[1];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real steep = y[i] * beta;
+    const real soft = gradOutput[i] * -realExpm1(-steep);
+    gradInput[i] = steep > threshold ? gradOutput[i] : soft;
+  }
+}
+
+static void squareRoot(int64_t n, const real *x, const real *parameters, real *y)
+{
+  const real eps = parameters[0];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    y[i] = realSqrt(x[i] + eps);
+}
+
+static void sqrtBackward(int64_t n, const real *y, const real *gradOutput, const real *parameters,
+                         real *gradInput)
+{
+  (void)parameters;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real slope = (real)0.5 * gradOutput[i] / y[i];
+    gradInput[i] = y[i] == 0 ? 0 : slope;
+  }
+}
+
+static void square(int64_t n, const real *x, const real *parameters, real *y)
+{
+  (void)parameters;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    y[i] = x[i] * x[i];
+}
+
+static void squareBackward(int64_t n, const real *x, const real *gradOutput, const real *parameters,
+                           real *gradInput)
+{
+  (void)parameters;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    gradInput[i] = 2 * gradOutput[i] * x[i];
+}
+
+static void tanhBackward(int64_t n, const real *y, const real *gradOutput, const real *parameters,
+                         real *gradInput)
+{
+  (void)parameters;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    gradInput[i] = gradOutput[i] * (1 - y[i] * y[i]);
+}
+
+const THNN_(SimdActivation) SIMD_TABLE(Activation, THNN_SIMD_LEVEL) = {
+    .abs = abs_,
+    .absBackward = absBackward,
+    .elu = elu,
+    .eluBackward = eluBackward,
+    .gated = gated,
+    .gatedBackward = gatedBackward,
+    .hardShrink = hardShrink,
+    .softShrink = softShrink,
+    .shrinkBackward = shrinkBackward,
+    .hardTanh = hardTanh,
+    .hardTanhBackward = hardTanhBackward,
+    .leakyRelu = leakyRelu,
+    .leakyReluBackward = leakyReluBackward,
+    .logSigmoidBackward = logSigmoidBackward,
+    .product = product,
+    .sigmoidBackward = sigmoidBackward,
+    .softPlus = softPlus,
+    .softPlusBackward = softPlusBackward,
+    .sqrt = squareRoot,
+    .sqrtBackward = sqrtBackward,
+    .square = square,
+    .squareBackward = squareBackward,
+    .tanhBackward = tanhBackward,
+};

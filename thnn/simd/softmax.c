@@ -1,0 +1,250 @@
+/* Softmax and its logarithm. Running sums are double; in a row, element i goes to running sum
+ * i % LANES, and these are added from first to last. */
+#include "template.h"
+
+#include "elementary.h"
+
+enum {
+  LANES = 32,
+  TILE = 256,      /* positions that are worked on together, where each has a row of its own */
+  NARROW = 32,     /* rows shorter than this are turned into columns first, … */
+  NARROW_ROWS = 64 /* … this many at a time */
+};
+
+static real greatest(int64_t n, const real *x)
+{
+  real lane[LANES];
+  for (int l = 0; l < LANES; l++)
+    lane[l] = -(real)INFINITY;
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES)
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
+  for (int l = 0; i + l < n; l++)
+    lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
+  real most = lane[0];
+  for (int l = 1; l < LANES; l++)
+    most = lane[l] > most ? lane[l] : most;
+  return most;
+}
+
+static double addLanes(const double *lane)
+{
+  double sum = 0;
+  for (int l = 0; l < LANES; l++)
+    sum += lane[l];
+  return sum;
+}
+
+/* The sum of e^(x - most), which y becomes. */
+static double exponentials(int64_t n, const real *x, real most, real *y)
+{
+  double lane[LANES] = {0};
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES)
+#pragma omp simd
+    for (int l = 0; l < LANES; l++) {
+      y[i + l] = realExpNegative(x[i + l] - most);
+      lane[l] += y[i + l];
+    }
+  for (int l = 0; i + l < n; l++) {
+    y[i + l] = realExpNegative(x[i + l] - most);
+    lane[l] += y[i + l];
+  }
+  return addLanes(lane);
+}
+
+/* The same without keeping them. */
+static double sumOfExponentials(int64_t n, const real *x, real most)
+{
+  double lane[LANES] = {0};
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES)
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      lane[l] += realExpNegative(x[i + l] - most);
+  for (int l = 0; i + l < n; l++)
+    lane[l] += realExpNegative(x[i + l] - most);
+  return addLanes(lane);
+}
+
+static void forwardRow(bool logarithm, int64_t n, const real *x, real *y)
+{
+  const real most = greatest(n, x);
+  if (logarithm) {
+    const real logSum = (real)log(sumOfExponentials(n, x, most));
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+      y[i] = (x[i] - most) - logSum;
+  } else {
+    const real factor = (real)(1 / exponentials(n, x, most, y));
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+      y[i] *= factor;
+  }
+}
+
+static void backwardRow(bool logarithm, int64_t n, const real *y, const real *gradOutput,
+                        real *gradInput)
+{
+  double lane[LANES] = {0};
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES)
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      lane[l] += (double)gradOutput[i + l] * (logarithm ? 1 : (double)y[i + l]);
+  for (int l = 0; i + l < n; l++)
+    lane[l] += (double)gradOutput[i + l] * (logarithm ? 1 : (double)y[i + l]);
+  const real sum = (real)addLanes(lane);
+  if (logarithm) {
+#pragma omp simd
+    for (int64_t j = 0; j < n; j++)
+      gradInput[j] = gradOutput[j] - realExp(y[j]) * sum;
+  } else {
+#pragma omp simd
+    for (int64_t j = 0; j < n; j++)
+      gradInput[j] = y[j] * (gradOutput[j] - sum);
+  }
+}
+
+/* At most TILE positions; channel c of position i is element c*step + i. */
+static void forwardTile(bool logarithm, int64_t channels, int64_t step, int64_t positions,
+                        const real *x, real *y)
+{
+  real most[TILE];
+  double sum[TILE];
+#pragma omp simd
+  for (int64_t i = 0; i < positions; i++) {
+    most[i] = -(real)INFINITY;
+    sum[i] = 0;
+  }
+  for (int64_t c = 0; c < channels; c++)
+#pragma omp simd
+    for (int64_t i = 0; i < positions; i++)
+      most[i] = x[c * step + i] > most[i] ? x[c * step + i] : most[i];
+  if (logarithm) {
+    real logSum[TILE];
+    for (int64_t c = 0; c < channels; c++)
+#pragma omp simd
+      for (int64_t i = 0; i < positions; i++)
+        sum[i] += realExpNegative(x[c * step + i] - most[i]);
+#pragma omp simd
+    for (int64_t i = 0; i < positions; i++)
+      logSum[i] = realLog((real)sum[i]);
+    for (int64_t c = 0; c < channels; c++)
+#pragma omp simd
+      for (int64_t i = 0; i < positions; i++)
+        y[c * step + i] = (x[c * step + i] - most[i]) - logSum[i];
+  } else {
+    real factor[TILE];
+    for (int64_t c = 0; c < channels; c++)
+#pragma omp simd
+      for (int64_t i = 0; i < positions; i++) {
+        const real e = realExpNegative(x[c * step + i] - most[i]);
+        y[c * step + i] = e;
+        sum[i] += e;
+      }
+#pragma omp simd
+    for (int64_t i = 0; i < positions; i++)
+      factor[i] = (real)(1 / sum[i]);
+    for (int64_t c = 0; c < channels; c++)
+#pragma omp simd
+      for (int64_t i = 0; i < positions; i++)
+        y[c * step + i] *= factor[i];
+  }
+}
+
+static void backwardTile(bool logarithm, int64_t channels, int64_t step, int64_t positions,
+                         const real *y, const real *gradOutput, real *gradInput)
+{
+  double sum[TILE];
+  real rounded[TILE];
+#pragma omp simd
+  for (int64_t i = 0; i < positions; i++)
+    sum[i] = 0;
+  for (int64_t c = 0; c < channels; c++) {
+    const real *g = gradOutput + c * step, *value = y + c * step;
+    if (logarithm)
+#pragma omp simd
+      for (int64_t i = 0; i < positions; i++)
+        sum[i] += g[i];
+    else
+#pragma omp simd
+      for (int64_t i = 0; i < positions; i++)
+        sum[i] += (double)g[i] * (double)value[i];
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < positions; i++)
+    rounded[i] = (real)sum[i];
+  for (int64_t c = 0; c < channels; c++) {
+    const real *g = gradOutput + c * step, *value = y + c * step;
+    real *to = gradInput + c * step;
+    if (logarithm)
+#pragma omp simd
+      for (int64_t i = 0; i < positions; i++)
+        to[i] = g[i] - realExp(value[i]) * rounded[i];
+    else
+#pragma omp simd
+      for (int64_t i = 0; i < positions; i++)
+        to[i] = value[i] * (g[i] - rounded[i]);
+  }
+}
+
+/* y[column*NARROW_ROWS + row] = x[row*columns + column] */
+static void turn(int64_t rows, int64_t columns, const real *x, real *y)
+{
+  for (int64_t c = 0; c < columns; c++)
+    for (int64_t r = 0; r < rows; r++)
+      y[c * NARROW_ROWS + r] = x[r * columns + c];
+}
+
+static void turnBack(int64_t rows, int64_t columns, const real *x, real *y)
+{
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t c = 0; c < columns; c++)
+      y[r * columns + c] = x[c * NARROW_ROWS + r];
+}
+
+static void forwardRows(bool logarithm, int64_t rows, int64_t channels, const real *x, real *y)
+{
+  if (channels >= NARROW || rows < 4) {
+    for (int64_t r = 0; r < rows; r++)
+      forwardRow(logarithm, channels, x + r * channels, y + r * channels);
+    return;
+  }
+  real tile[NARROW * NARROW_ROWS];
+  for (int64_t r = 0; r < rows; r += NARROW_ROWS) {
+    const int64_t some = rows - r < NARROW_ROWS ? rows - r : NARROW_ROWS;
+    turn(some, channels, x + r * channels, tile);
+    forwardTile(logarithm, channels, NARROW_ROWS, some, tile, tile);
+    turnBack(some, channels, tile, y + r * channels);
+  }
+}
+
+static void backwardRows(bool logarithm, int64_t rows, int64_t channels, const real *y,
+                         const real *gradOutput, real *gradInput)
+{
+  if (channels >= NARROW || rows < 4) {
+    for (int64_t r = 0; r < rows; r++)
+      backwardRow(logarithm, channels, y + r * channels, gradOutput + r * channels,
+                  gradInput + r * channels);
+    return;
+  }
+  real values[NARROW * NARROW_ROWS], gradients[NARROW * NARROW_ROWS];
+  for (int64_t r = 0; r < rows; r += NARROW_ROWS) {
+    const int64_t some = rows - r < NARROW_ROWS ? rows - r : NARROW_ROWS;
+    turn(some, channels, y + r * channels, values);
+    turn(some, channels, gradOutput + r * channels, gradients);
+    backwardTile(logarithm, channels, NARROW_ROWS, some, values, gradients, gradients);
+    turnBack(some, channels, gradients, gradInput + r * channels);
+  }
+}
+
+const THNN_(SimdSoftmax) SIMD_TABLE(Softmax, THNN_SIMD_LEVEL) = {
+    .tile = TILE,
+    .forwardRows = forwardRows,
+    .backwardRows = backwardRows,
+    .forwardTile = forwardTile,
+    .backwardTile = backwardTile,
+};
