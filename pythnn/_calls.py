@@ -1,9 +1,9 @@
 """Calls of C functions with Tensors and arrays: the callables of :mod:`pythnn.thnn`.
 
 Each callable is a small function generated from the table that the build reads from ``THNN.h``.
-Its common case, all tensors of class Tensor, is written out in it; everything else goes through
-:func:`_call_with_arrays`. Types are checked by cffi, which is fast; only when cffi refuses does
-:func:`_explain` look for the argument to blame.
+The two common cases are written out in it: all tensors are Tensors, all are contiguous arrays.
+Everything else, and everything that cffi refuses, goes through :func:`_call`, which takes what can
+be taken and names the argument to blame for the rest.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ._errors import THNNArgumentError, THNNError
+from ._errors import THNNArgumentError
 from ._generator import Generator
 from ._library import ffi, last_error, native
 from ._state import State
@@ -27,7 +27,8 @@ _NULL = ffi.NULL
 _CHARS = ffi.typeof("char[]")
 _FIXED_KINDS = {"index": 2, "integer": 3}
 _WRITTEN = ("out", "inout", "accumulate")
-_REFUSED_BY_CFFI = (TypeError, OverflowError, AttributeError)
+# What cffi and numpy raise for arguments that the common cases do not cover.
+_REFUSED = (TypeError, ValueError, OverflowError, AttributeError, BufferError, KeyError)
 _INT_BITS = {"int": 32, "int64": 64}
 
 
@@ -72,6 +73,10 @@ class Function:
             None,  # a tensor of ints where a real one belongs: calling None is a TypeError
             None,
         )
+        self.array_calls = {
+            DTYPES[0]: getattr(native, f"arrays_THNN_Float{name}"),
+            DTYPES[1]: getattr(native, f"arrays_THNN_Double{name}"),
+        }
         self.inplace = inplace and (places["inplace"], places[inplace[0]], places[inplace[1]])
         reals = [a for a in self.arguments if a.kind == "real" and a.role != "scratch"]
         self.first_real = next(a for a in reals if not a.optional)
@@ -178,7 +183,7 @@ def _real_kind(function: Function, value: Any) -> int:
 
 # ---- Arrays as tensors for one call
 
-# Layouts by shape, of contiguous arrays: int64_t[] of nDimension, extent, sizes, strides.
+# Layouts of contiguous arrays by shape: int64_t[] of nDimension, extent, sizes, strides.
 _MOST_LAYOUTS = 4096
 
 
@@ -208,14 +213,10 @@ class _Layouts(dict[tuple[int, ...], Any]):
 
 
 _layouts = _Layouts()
-_place = native.pythnn_place
-_from_buffer = ffi.from_buffer
-_ITEMSIZES = tuple(dtype.itemsize for dtype in DTYPES)
-_SLOTS = 16
 
 
-class _Slots:
-    """Room for the tensors of one call; used again by later calls."""
+class _Frame:
+    """Tensors over the arrays of one call; used again by later calls."""
 
     def __init__(self) -> None:
         self.memory = ffi.new("pythnn_Slot[]", _SLOTS)
@@ -223,41 +224,88 @@ class _Slots:
         self.tensors = tuple(
             tuple(ffi.cast(kind.pointer, place) for kind in KINDS) for place in self.places
         )
+        self.used = 0
+        self.keep: list[Any] = []
+        self.copies: list[tuple[Array, Array]] = []
+
+    def clear(self) -> None:
+        """Lets go of the arrays."""
+        self.used = 0
+        self.keep.clear()
+        self.copies.clear()
+
+    def finish(self) -> None:
+        """After a call that went well: writes copied outputs back."""
+        for array, dense in self.copies:
+            array[...] = dense
+
+    def _place(self, kind: int, data: Any, layout: Any, keep: Any) -> Any:
+        """A tensor, or None when the memory is not aligned."""
+        slot = self.used
+        if native.pythnn_place(self.places[slot], data, layout, KINDS[kind].itemsize):
+            return None
+        self.used += 1
+        self.keep.append(keep)
+        return self.tensors[slot][kind]
+
+    def place_dense(self, kind: int, array: Array, written: bool) -> Any:
+        """A tensor over a contiguous array, or None when it is not contiguous or read-only."""
+        try:
+            data = ffi.from_buffer(_CHARS, array, written)
+        except (ValueError, BufferError):
+            return None
+        return self._place(kind, data, _layouts[array.shape], data)
+
+    def place_strided(self, kind: int, array: Array) -> Any:
+        """A tensor over an array with positive strides, or None when it has others."""
+        item = array.itemsize
+        if not array.flags.aligned or array.size == 0:
+            return None
+        strides = []
+        for size, step, dense in zip(
+            array.shape, array.strides, _dense_strides(array.shape), strict=True
+        ):
+            if size == 1:
+                strides.append(dense)
+            elif step > 0 and step % item == 0:
+                strides.append(step // item)
+            else:
+                return None
+        data = ffi.cast("void *", array_address(array))
+        return self._place(kind, data, _layout(array.shape, strides), array)
+
+    def place_copy(self, kind: int, array: Array, written: bool) -> Any:
+        """A tensor over a copy of an array, which is written back when the call went well."""
+        dense = np.array(array, order="C", subok=False)
+        if written:
+            self.copies.append((array, dense))
+        return self.place_dense(kind, dense, True)
 
 
-# Slots that no call uses now. Taking and giving back are single operations on a list, so threads,
+_SLOTS = 16
+
+# Frames that no call uses now. Taking and giving back are single operations on a list, so threads,
 # signal handlers and finalizers that make calls of their own do not meet.
-_idle: list[_Slots] = []
+_idle: list[_Frame] = []
 
 
-def _place_dense(slots: _Slots, slot: int, kind: int, array: Array, keep: list[Any]) -> Any:
-    """A tensor over a contiguous array."""
-    data = _from_buffer(_CHARS, array)
-    _place(slots.places[slot], data, _layouts[array.shape], _ITEMSIZES[kind])
-    keep.append(data)
-    return slots.tensors[slot][kind]
-
-
-def _place_any(
-    function: Function,
-    argument: Argument,
-    value: Any,
-    kind: int,
-    written: bool,
-    slots: _Slots,
-    slot: int,
-    keep: list[Any],
-    copies: list[tuple[Array, Array]],
+def _tensor(
+    function: Function, argument: Argument, value: Any, kind: int, written: bool, frame: _Frame
 ) -> Any:
-    """A tensor over what is not simply a contiguous array of the right type; or an error."""
+    """The C tensor of a Tensor or an array."""
     if isinstance(value, Tensor):
-        if value._kind != kind or value.closed:
+        if value._kind != kind or value._c is None:
             _refuse_tensor(function, argument, kind, value)
         return value._c
-    if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
+    if (
+        not isinstance(value, np.ndarray)
+        or isinstance(value, np.ma.MaskedArray)
+        or value.dtype != DTYPES[kind]
+    ):
         _refuse_tensor(function, argument, kind, value)
-    if value.dtype != DTYPES[kind]:
-        _refuse_tensor(function, argument, kind, value)
+    tensor = frame.place_dense(kind, value, written)
+    if tensor is not None:
+        return tensor
     if written:
         if not value.flags.writeable:
             raise function.refuse(argument, "a writable array", "a read-only one")
@@ -265,27 +313,8 @@ def _place_any(
             raise function.refuse(
                 argument, "an array whose elements lie apart", "one that overlaps itself"
             )
-    array = value.view(np.ndarray)
-    item = array.itemsize
-    sizes = array.shape or (1,)
-    steps = array.strides or (item,)
-    fits = array.flags.aligned and all(
-        n == 1 or (d > 0 and d % item == 0) for n, d in zip(sizes, steps, strict=True)
-    )
-    if array.size == 0 or not fits:
-        dense = np.array(array, order="C")
-        if written and array.size:
-            copies.append((array, dense))
-        return _place_dense(slots, slot, kind, dense, keep)
-    dense_steps = _dense_strides(sizes)
-    strides = [
-        d // item if n > 1 else dense for n, d, dense in zip(sizes, steps, dense_steps, strict=True)
-    ]
-    data = ffi.cast("void *", array_address(array))
-    layout = _layout(sizes, strides)
-    _place(slots.places[slot], data, layout, item)
-    keep.append(array)
-    return slots.tensors[slot][kind]
+    tensor = frame.place_strided(kind, value)
+    return frame.place_copy(kind, value, written) if tensor is None else tensor
 
 
 def _same_memory(a: Any, b: Any) -> bool:
@@ -303,70 +332,50 @@ def _same_memory(a: Any, b: Any) -> bool:
     )
 
 
-def _call_with_arrays(function: Function, values: list[Any]) -> int:
-    """Makes a call in which not all tensors are Tensors; returns the C function's code."""
-    view = -1  # the argument that becomes a view of the one worked on in place
-    source = -1
-    if function.inplace is not None and values[function.inplace[0]]:
-        _, source, view = function.inplace
-        given = values[view]
-        if isinstance(values[source], Tensor) and isinstance(given, Tensor):
-            view = source = -1
-        elif given is not None and not _same_memory(values[source], given):
-            raise function.refuse(
-                function.arguments[view],
-                f"None or the same memory as '{function.arguments[source].name}'",
-                "other memory",
-            )
+def _inplace_pair(function: Function, values: Sequence[Any]) -> tuple[int, int]:
+    """In place: the argument that is worked on, and the one that need not be passed.
+
+    When both are Tensors the C function makes one a view of the other. An array cannot become a
+    view: it has to be one already, and then the same C tensor serves for both. -1 stands for none.
+    """
+    if function.inplace is None or not values[function.inplace[0]]:
+        return -1, -1
+    _, source, view = function.inplace
+    worked_on, given = values[source], values[view]
+    if isinstance(worked_on, Tensor) and isinstance(given, Tensor):
+        return source, -1
+    if given is not None and not _same_memory(worked_on, given):
+        raise function.refuse(
+            function.arguments[view],
+            f"None or the same memory as '{function.arguments[source].name}'",
+            "other memory",
+        )
+    return source, view
+
+
+def _call(function: Function, values: list[Any]) -> int:
+    """Calls with any arguments that can be taken; returns the C function's code."""
+    source, view = _inplace_pair(function, values)
     for index in function.handles:
         values[index] = _handle(function, function.arguments[index], values[index])
     for index in function.scratch:
         values[index] = _NULL
     real = _real_kind(function, values[function.first_real.index])
-
     try:
-        slots = _idle.pop()
+        frame = _idle.pop()
     except IndexError:
-        slots = _Slots()
-    keep: list[Any] = []
-    copies: list[tuple[Array, Array]] = []
-    slot = 0
+        frame = _Frame()
     try:
         for index, fixed_kind, written, argument in function.tensors:
-            if index == view:
-                continue
             value = values[index]
-            kind = real if fixed_kind is None else fixed_kind
-            if type(value) is Tensor and value._kind == kind and value._c is not None:
-                values[index] = value._c
+            if index == view:
                 continue
             if value is None and argument.optional:
                 values[index] = _NULL
                 continue
-            if type(value) is np.ndarray and value.dtype is DTYPES[kind]:
-                try:
-                    data = _from_buffer(_CHARS, value, written or index == source)
-                    if not _place(
-                        slots.places[slot], data, _layouts[value.shape], _ITEMSIZES[kind]
-                    ):
-                        keep.append(data)
-                        values[index] = slots.tensors[slot][kind]
-                        slot += 1
-                        continue
-                except (ValueError, BufferError):
-                    pass  # not contiguous, or read-only
-            values[index] = _place_any(
-                function,
-                argument,
-                value,
-                kind,
-                written or index == source,
-                slots,
-                slot,
-                keep,
-                copies,
-            )
-            slot += 1
+            kind = real if fixed_kind is None else fixed_kind
+            written = written or index == source
+            values[index] = _tensor(function, argument, value, kind, written, frame)
         if view >= 0:
             values[view] = values[source]
         try:
@@ -375,11 +384,11 @@ def _call_with_arrays(function: Function, values: list[Any]) -> int:
             _check_ranges(function, values)
             raise
         if not code:
-            for array, dense in copies:
-                array[...] = dense
+            frame.finish()
         return code
     finally:
-        _idle.append(slots)
+        frame.clear()
+        _idle.append(frame)
 
 
 def _handle(function: Function, argument: Argument, value: Any) -> Any:
@@ -395,30 +404,13 @@ def _handle(function: Function, argument: Argument, value: Any) -> Any:
     raise function.refuse(argument, "a Generator", _describe(value))
 
 
-# ---- When cffi refuses
-
-
 def _check_ranges(function: Function, values: Sequence[Any]) -> None:
+    """Raises when an int does not fit."""
     for argument in function.arguments:
         bits = _INT_BITS.get(argument.kind)
         value = values[argument.index]
         if bits and not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
             raise function.refuse(argument, f"an int of {bits} bits", _describe(value))
-
-
-def _explain(function: Function, values: Sequence[Any], error: Exception) -> THNNError:
-    """The error about the argument that cffi did not take."""
-    for index in function.handles:
-        _handle(function, function.arguments[index], values[index])
-    _check_ranges(function, values)
-    real = _real_kind(function, values[function.first_real.index])
-    for index, fixed_kind, _, argument in function.tensors:
-        value = values[index]
-        kind = real if fixed_kind is None else fixed_kind
-        fits = isinstance(value, Tensor) and value._kind == kind and not value.closed
-        if not fits and not (value is None and argument.optional):
-            _refuse_tensor(function, argument, kind, value)
-    return THNNError(f"{function.name}: {error}")
 
 
 # ---- Generated functions
@@ -434,45 +426,63 @@ _EXACT = {
 
 def _source(function: Function) -> str:
     """Python code of the callable."""
-    names = [a.name for a in function.arguments]
-    checks = "".join(
-        f"    if type({a.name}) is not {exact}:\n"
-        f"        {a.name} = {convert}(function, {a.index}, {a.name})\n"
-        for a in function.arguments
-        if a.kind in _EXACT
-        for exact, convert in [_EXACT[a.kind]]
-    )
-    conditions = []
-    passed = []
+    every = ", ".join(a.name for a in function.arguments)
+    checks = ""
+    on_tensors, tensors = [], []  # conditions, C arguments
+    on_arrays, arrays = [], []
     for a in function.arguments:
+        name = a.name
+        if a.kind in _EXACT:
+            exact, convert = _EXACT[a.kind]
+            checks += f"    if type({name}) is not {exact}:\n"
+            checks += f"        {name} = {convert}(function, {a.index}, {name})\n"
         if a.role == "scratch":
-            passed.append("NULL")
-        elif a.is_tensor and a.optional:
-            conditions.append(f"({a.name} is None or type({a.name}) is Tensor)")
-            passed.append(f"NULL if {a.name} is None else {a.name}._c")
+            tensors.append("NULL")
         elif a.is_tensor:
-            conditions.append(f"type({a.name}) is Tensor")
-            passed.append(f"{a.name}._c")
-        elif a.kind == "state":
-            passed.append(f"NULL if {a.name} is None else {a.name}._c")
-        elif a.kind == "generator":
-            passed.append(f"{a.name}._c")
+            dtype = {"real": "dtype", "index": "int64", "integer": "int32"}[a.kind]
+            is_tensor = f"type({name}) is Tensor"
+            is_array = f"type({name}) is ndarray and {name}.dtype is {dtype}"
+            tensor, data, layout = (
+                f"{name}._c",
+                f"from_buffer(chars, {name}, {a.is_written})",
+                f"layouts[{name}.shape]",
+            )
+            if a.optional:
+                is_tensor, is_array = (f"({name} is None or {t})" for t in (is_tensor, is_array))
+                tensor, data, layout = (
+                    f"NULL if {name} is None else {t}" for t in (tensor, data, layout)
+                )
+            on_tensors.append(is_tensor)
+            on_arrays.append(is_array)
+            tensors.append(tensor)
+            arrays += [data, layout]
         else:
-            passed.append(a.name)
-    every = ", ".join(names)
-    return (
-        f"def {function.name}({every}):\n"
-        f"{checks}"
-        f"    if {' and '.join(conditions)}:\n"
-        f"        try:\n"
-        f"            code = calls[{function.first_real.name}._kind]({', '.join(passed)})\n"
-        f"        except refused as error:\n"
-        f"            raise explain(function, ({every},), error) from None\n"
-        f"    else:\n"
-        f"        code = call_with_arrays(function, [{every}])\n"
-        f"    if code:\n"
-        f"        raise last_error({function.name!r})\n"
-    )
+            handle = {"state": f"NULL if {name} is None else {name}._c", "generator": f"{name}._c"}
+            tensors.append(handle.get(a.kind, name))
+            arrays.append(handle.get(a.kind, name))
+    if function.inplace is not None:
+        on_arrays.append("not inplace")
+    first = function.first_real.name
+    return f"""\
+def {function.name}({every}):
+{checks}\
+    try:
+        if {" and ".join(on_tensors)}:
+            code = on_tensors[{first}._kind]({", ".join(tensors)})
+        else:
+            dtype = {first}.dtype
+            if {" and ".join(on_arrays)}:
+                code = on_arrays[dtype]({", ".join(arrays)})
+            else:
+                code = MISALIGNED
+    except refused:
+        code = MISALIGNED
+    if code:
+        if code == MISALIGNED:
+            code = call(function, [{every}])
+        if code:
+            raise last_error({function.name!r})
+"""
 
 
 def make(
@@ -485,17 +495,24 @@ def make(
     function = Function(name, arguments, inplace, doc)
     scope: dict[str, Any] = {
         "__name__": "pythnn.thnn",
+        "MISALIGNED": native.PYTHNN_MISALIGNED,
         "NULL": _NULL,
         "Tensor": Tensor,
         "as_bool": _as_bool,
         "as_float": _as_float,
         "as_int": _as_int,
-        "call_with_arrays": _call_with_arrays,
-        "calls": function.calls,
-        "explain": _explain,
+        "call": _call,
+        "chars": _CHARS,
+        "from_buffer": ffi.from_buffer,
         "function": function,
+        "int32": DTYPES[3],
+        "int64": DTYPES[2],
         "last_error": last_error,
-        "refused": _REFUSED_BY_CFFI,
+        "layouts": _layouts,
+        "ndarray": np.ndarray,
+        "on_arrays": function.array_calls,
+        "on_tensors": function.calls,
+        "refused": _REFUSED,
     }
     exec(compile(_source(function), f"<pythnn.thnn.{name}>", "exec"), scope)  # noqa: S102
     made: Callable[..., None] = scope[name]

@@ -86,7 +86,7 @@ def last_error(function: str) -> THNNError:
 
 
 _CALL, _VALUE = "call_", "value_"
-_GUARDS = re.compile(f"{_CALL}|{_VALUE}")
+_GUARDS = re.compile(f"{_CALL}|{_VALUE}|arrays_")
 
 
 class Library:
@@ -103,7 +103,7 @@ class Library:
         return value
 
     def __dir__(self) -> list[str]:
-        names = (_GUARDS.sub("", name, count=1) for name in dir(native))
+        names = {_GUARDS.sub("", name, count=1) for name in dir(native)}
         return sorted(name for name in names if not name.lower().startswith("pythnn_"))
 
 

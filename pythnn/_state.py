@@ -166,7 +166,8 @@ class State:
             return "State(closed)"
         return (
             f"State(threads={self.threads}, minimum_work={self.minimum_work}, "
-            f"workspace_limit={self.workspace_limit}, convolution={self.convolution!r}, deterministic={self.deterministic})"
+            f"workspace_limit={self.workspace_limit}, convolution={self.convolution!r}, "
+            f"deterministic={self.deterministic})"
         )
 
 

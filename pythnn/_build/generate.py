@@ -13,7 +13,7 @@ from pathlib import Path
 import cffi
 
 from .headers import Function, Header, HeaderError, parse, preprocess, spell
-from .table import Entry, docstring, read_table
+from .table import REALS, Entry, docstring, read_table
 
 PUBLIC_HEADERS = (
     "TH/TH.h",
@@ -57,9 +57,10 @@ int pythnn_failed(void);
 #define PYTHNN_ERROR ...
 #define PYTHNN_ARGUMENT_ERROR ...
 #define PYTHNN_MEMORY_ERROR ...
+#define PYTHNN_MISALIGNED ...
 #define PYTHNN_MAX_DIMENSIONS ...
 typedef struct { ...; } pythnn_Slot;
-int pythnn_place(pythnn_Slot *slot, const void *data, const int64_t *layout, int elementSize);
+int pythnn_place(pythnn_Slot *slot, const void *data, const int64_t *layout, size_t elementSize);
 extern THAllocator pythnn_arrayAllocator;
 void pythnn_retainObject(void *object);
 void pythnn_releaseObject(void *object);
@@ -71,6 +72,8 @@ int pythnn_nestedError(void);
 
 # Names of guards: of functions without a result (they return the error's code), and with one.
 CALL, VALUE = "call_", "value_"
+# Of functions that take arrays instead of tensors.
+ARRAYS = "arrays_"
 
 
 def guard_name(function: Function) -> str:
@@ -122,6 +125,50 @@ def guard(function: Function) -> str:
     return "\n".join([*lines, "}"])
 
 
+def array_call(function: Function, entry: Entry) -> tuple[str, str]:
+    """The function for contiguous arrays only: its prototype, and its definition.
+
+    Each tensor is passed as an address and a layout, or as two NULLs for None; scratch tensors are
+    not passed at all.
+    """
+    parameters: list[str] = []
+    arguments: list[str] = []
+    slots: list[str] = []
+    for a, p in zip(entry.arguments, function.parameters, strict=True):
+        if a.role == "scratch":
+            arguments.append("NULL")
+        elif a.role:
+            parameters += [f"const void *{a.name}", f"const int64_t *{a.name}Layout"]
+            tensor = f"({p.ctype})&slots[{len(slots)}].tensor"
+            arguments.append(f"{a.name} ? {tensor} : NULL" if a.optional else tensor)
+            item = f"sizeof *((({p.ctype})0)->storage->data)"
+            place = f"pythnn_place(&slots[{len(slots)}], {a.name}, {a.name}Layout, {item})"
+            slots.append(f"({a.name} && {place})" if a.optional else place)
+        else:
+            parameters.append(spell(p.ctype, p.name))
+            arguments.append(p.name)
+    prototype = f"int {ARRAYS}{function.name}({', '.join(parameters)})"
+    lines = [
+        f"static {prototype}",
+        "{",
+        f"  pythnn_Slot slots[{len(slots)}];",
+        f"  if ({' || '.join(slots)})",
+        "    return PYTHNN_MISALIGNED;",
+        "  pythnn_Guard guard;",
+        "  if (PYTHNN_PROTECT(guard))",
+        f"    {function.name}({', '.join(arguments)});",
+        "  return pythnn_leave(&guard);",
+        "}",
+    ]
+    return prototype + ";", "\n".join(lines)
+
+
+def array_calls(header: Header, entries: list[Entry]) -> list[tuple[str, str]]:
+    """Prototypes and definitions for all functions of the table."""
+    by_name = {f.name: f for f in header.functions}
+    return [array_call(by_name[f"THNN_{real}{e.name}"], e) for e in entries for real in REALS]
+
+
 def guarded_functions(header: Header) -> list[Function]:
     """The functions of pythnn.lib."""
     names = {function.name for function in header.functions}
@@ -135,25 +182,30 @@ def guarded_functions(header: Header) -> list[Function]:
     return functions
 
 
-def cdef(header: Header, functions: list[Function]) -> str:
+def cdef(
+    header: Header, functions: list[Function], on_arrays: list[tuple[str, str]]
+) -> str:
     """What cffi is told: types, constants, guards."""
     parts = [*header.types, *header.variables, *(f"#define {name} ..." for name in CONSTANTS)]
     for function in functions:
         result = "int" if function.result == "void" else function.result
         shown = Function(function.name, result, function.parameters, False, "", "")
         parts.append(shown.prototype(guard_name(function)) + ";")
+    parts += (prototype for prototype, _ in on_arrays)
     return "\n".join(parts) + NATIVE
 
 
-def extension_source(header: Header) -> str:
+def extension_source(header: Header, entries: list[Entry]) -> str:
     """The C source of the extension module ``pythnn._cffi``."""
     functions = guarded_functions(header)
+    on_arrays = array_calls(header, entries)
     ffi = cffi.FFI()
     try:
-        ffi.cdef(cdef(header, functions))
+        ffi.cdef(cdef(header, functions, on_arrays))
     except (cffi.CDefError, cffi.FFIError) as error:
         raise HeaderError(f"cffi does not understand the declarations: {error}") from error
-    preamble = '#include "native.h"\n\n' + "\n\n".join(guard(f) for f in functions)
+    definitions = [guard(f) for f in functions] + [definition for _, definition in on_arrays]
+    preamble = "\n\n".join(['#include "native.h"', *definitions])
     ffi.set_source("pythnn._cffi", preamble, py_limited_api=True)
     text = io.StringIO()
     with contextlib.redirect_stdout(None):  # it reports the name of the file
@@ -234,7 +286,7 @@ def main() -> None:
         header = parse(text, root)
         entries = read_table(header, TABLE_HEADER)
         files = {
-            "_cffi.c": extension_source(header),
+            "_cffi.c": extension_source(header, entries),
             "_table.py": table_source(entries),
             "thnn.pyi": stub_source(entries),
         }

@@ -88,9 +88,9 @@ int pythnn_failed(void)
 
 /* ---- Arrays as arguments --------------------------------------------------------------------- */
 
-int pythnn_place(pythnn_Slot *slot, const void *data, const int64_t *layout, int elementSize)
+int pythnn_place(pythnn_Slot *slot, const void *data, const int64_t *layout, size_t elementSize)
 {
-  if ((uintptr_t)data % (uintptr_t)elementSize != 0)
+  if ((uintptr_t)data % elementSize != 0)
     return 1;
   const int nDimension = (int)layout[0];
   const size_t bytes = (size_t)nDimension * sizeof(int64_t);

@@ -25,7 +25,8 @@ enum {
   PYTHNN_OK = 0,
   PYTHNN_ERROR = 1,          /* TH's general handler */
   PYTHNN_ARGUMENT_ERROR = 2, /* TH's argument handler */
-  PYTHNN_MEMORY_ERROR = 3
+  PYTHNN_MEMORY_ERROR = 3,
+  PYTHNN_MISALIGNED = -1 /* no error: the array has to be copied */
 };
 
 /* The last error of the calling thread. */
@@ -70,7 +71,7 @@ typedef struct pythnn_Slot {
 } pythnn_Slot;
 
 /* Returns nonzero, and does nothing, when the address is no multiple of the element's size. */
-int pythnn_place(pythnn_Slot *slot, const void *data, const int64_t *layout, int elementSize);
+int pythnn_place(pythnn_Slot *slot, const void *data, const int64_t *layout, size_t elementSize);
 
 /* ---- Arrays as storages ----------------------------------------------------------------------
  *
