@@ -1,0 +1,41 @@
+/* Vectors of the instruction set that this pass is compiled for. */
+#ifndef THNN_SIMD_VECTOR_H
+#define THNN_SIMD_VECTOR_H
+
+#include "template.h"
+
+#if defined(__AVX512F__)
+enum { VECTOR_BYTES = 64, VECTOR_REGISTERS = 32 };
+#elif defined(__AVX__)
+enum { VECTOR_BYTES = 32, VECTOR_REGISTERS = 16 };
+#elif defined(__aarch64__)
+enum { VECTOR_BYTES = 16, VECTOR_REGISTERS = 32 };
+#else
+enum { VECTOR_BYTES = 16, VECTOR_REGISTERS = 16 };
+#endif
+
+enum { LANES = VECTOR_BYTES / sizeof(real) };
+
+/* Aligned like a real: loads and stores may be anywhere. */
+typedef real Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
+
+/* For helpers whose arguments must be constants where they are called. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE Vector load(const real *x)
+{
+  return *(const Vector *)x;
+}
+
+INLINE void store(real *y, Vector x)
+{
+  *(Vector *)y = x;
+}
+
+/* All lanes the same. */
+INLINE Vector broadcast(real x)
+{
+  return x - (Vector){0};
+}
+
+#endif
