@@ -9,6 +9,7 @@
   extern const THNN_(SimdPointwise) SIMD_TABLE(Pointwise, LEVEL);                                  \
   extern const THNN_(SimdReduce) SIMD_TABLE(Reduce, LEVEL);                                        \
   extern const THNN_(SimdProducts) SIMD_TABLE(Products, LEVEL);                                    \
+  extern const THNN_(SimdPooling) SIMD_TABLE(Pooling, LEVEL);                                      \
   extern const THNN_(SimdElementary) SIMD_TABLE(Elementary, LEVEL);                                \
   extern const THNN_(SimdActivation) SIMD_TABLE(Activation, LEVEL);                                \
   extern const THNN_(SimdChannels) SIMD_TABLE(Channels, LEVEL);                                    \
@@ -19,8 +20,9 @@
   {                                                                                                \
     .criterion = SIMD_TABLE(Criterion, LEVEL), .pointwise = SIMD_TABLE(Pointwise, LEVEL),          \
     .reduce = SIMD_TABLE(Reduce, LEVEL), .products = SIMD_TABLE(Products, LEVEL),                  \
-    .elementary = SIMD_TABLE(Elementary, LEVEL), .activation = SIMD_TABLE(Activation, LEVEL),      \
-    .channels = SIMD_TABLE(Channels, LEVEL), .softmax = SIMD_TABLE(Softmax, LEVEL),                \
+    .pooling = SIMD_TABLE(Pooling, LEVEL), .elementary = SIMD_TABLE(Elementary, LEVEL),            \
+    .activation = SIMD_TABLE(Activation, LEVEL), .channels = SIMD_TABLE(Channels, LEVEL),          \
+    .softmax = SIMD_TABLE(Softmax, LEVEL),                                                         \
   }
 
 DECLARE_LOOPS(baseline);

@@ -1,0 +1,258 @@
+/* Loops of pooling modules: what the rows under a window have in each column, then what the columns
+ * of a window have together. Equal values are told apart by their places, so the two steps choose
+ * what one walk through the window, row by row, would have chosen. */
+#include "template.h"
+
+typedef THNN_(Place) Place;
+
+/* For helpers that are meant to be compiled for constant arguments. */
+#define INLINE static inline __attribute__((always_inline))
+
+enum { GROUP = 4 }; /* rows that are combined at a time */
+
+INLINE void maxOfGroup(int64_t n, int64_t count, const real *const *rows, const Place *places,
+                       bool first, real start, real *best, Place *place)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    real greatest = first ? start : best[i];
+    Place found = first ? -1 : place[i];
+    for (int64_t r = 0; r < count; r++) {
+      const bool take = rows[r][i] > greatest;
+      greatest = take ? rows[r][i] : greatest;
+      found = take ? places[r] : found;
+    }
+    best[i] = greatest;
+    place[i] = found;
+  }
+}
+
+INLINE void maxOfFewRows(int64_t n, int64_t count, const real *const *rows, const Place *places,
+                         bool first, real start, real *best, Place *place)
+{
+  switch (count) {
+  case 0:
+    maxOfGroup(n, 0, rows, places, first, start, best, place);
+    break;
+  case 1:
+    maxOfGroup(n, 1, rows, places, first, start, best, place);
+    break;
+  case 2:
+    maxOfGroup(n, 2, rows, places, first, start, best, place);
+    break;
+  case 3:
+    maxOfGroup(n, 3, rows, places, first, start, best, place);
+    break;
+  default:
+    maxOfGroup(n, GROUP, rows, places, first, start, best, place);
+  }
+}
+
+static void maxOfRows(int64_t n, int64_t count, const real *const *rows, const Place *places,
+                      real start, real *best, Place *place)
+{
+  maxOfFewRows(n, count, rows, places, true, start, best, place);
+  for (int64_t r = GROUP; r < count; r += GROUP)
+    maxOfFewRows(n, count - r, rows + r, places + r, false, start, best, place);
+}
+
+/* One tap more for each window, or the first. */
+INLINE void addTap(int64_t n, int64_t step, const THNN_(Columns) * columns, int64_t tap,
+                   const real *best, const Place *place, real *chosen, Place *chosenPlace)
+{
+  const int64_t at = tap * columns->dilation;
+  const Place shift = columns->firstPlace + (Place)tap * columns->tapPlace;
+  const Place windowPlace = columns->windowPlace;
+  const real start = columns->start;
+#pragma omp simd
+  for (Place i = 0; i < (Place)n; i++) {
+    const real value = best[at + i * step], other = tap ? chosen[i] : start;
+    const Place here = place[at + i * step] + shift + i * windowPlace;
+    const Place there = tap ? chosenPlace[i] : -1;
+    const bool take = (value > other) | ((value == other) & (here < there));
+    chosen[i] = take ? value : other;
+    chosenPlace[i] = take ? here : there;
+  }
+}
+
+/* Windows of neighbouring columns, a constant number of them. */
+INLINE void maxOfTaps(int64_t n, int64_t step, int64_t kernel, const THNN_(Columns) * columns,
+                      const real *best, const Place *place, real *chosen, Place *chosenPlace)
+{
+  const Place firstPlace = columns->firstPlace, windowPlace = columns->windowPlace;
+  const Place tapPlace = columns->tapPlace;
+  const real start = columns->start;
+#pragma omp simd
+  for (Place i = 0; i < (Place)n; i++) {
+    real value = start;
+    Place found = -1;
+    for (Place t = 0; t < (Place)kernel; t++) {
+      const real next = best[i * step + t];
+      const Place here = place[i * step + t] + firstPlace + i * windowPlace + t * tapPlace;
+      const bool take = (next > value) | ((next == value) & (here < found));
+      value = take ? next : value;
+      found = take ? here : found;
+    }
+    chosen[i] = value;
+    chosenPlace[i] = found;
+  }
+}
+
+/* One window, of any number of columns. */
+static void maxOfWindow(const THNN_(Columns) * columns, const real *best, const Place *place,
+                        real *chosen, Place *chosenPlace)
+{
+  real value = columns->start;
+  Place found = -1;
+  for (int64_t t = 0; t < columns->kernel; t++) {
+    const real next = best[t * columns->dilation];
+    const Place here =
+        place[t * columns->dilation] + columns->firstPlace + (Place)t * columns->tapPlace;
+    if (next > value || (next == value && here < found)) {
+      value = next;
+      found = here;
+    }
+  }
+  *chosen = value;
+  *chosenPlace = found;
+}
+
+static void maxOfColumns(int64_t n, const THNN_(Columns) * columns, const real *best,
+                         const Place *place, real *chosen, Place *chosenPlace)
+{
+  const int64_t step = columns->step, kernel = columns->kernel;
+  if (n == 1 || kernel < 1)
+    for (int64_t i = 0; i < n; i++)
+      maxOfWindow(columns, best, place, chosen + i, chosenPlace + i);
+  else if (columns->dilation == 1 && step == 1 && kernel == 3)
+    maxOfTaps(n, 1, 3, columns, best, place, chosen, chosenPlace);
+  else if (columns->dilation == 1 && step == 2 && kernel == 2)
+    maxOfTaps(n, 2, 2, columns, best, place, chosen, chosenPlace);
+  else if (columns->dilation == 1 && step == 2 && kernel == 3)
+    maxOfTaps(n, 2, 3, columns, best, place, chosen, chosenPlace);
+  else if (step == 1)
+    for (int64_t t = 0; t < kernel; t++)
+      addTap(n, 1, columns, t, best, place, chosen, chosenPlace);
+  else
+    for (int64_t t = 0; t < kernel; t++)
+      addTap(n, step, columns, t, best, place, chosen, chosenPlace);
+}
+
+static void indexOfPlace(int64_t n, const Place *place, int64_t first, int64_t none, int64_t *index)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    index[i] = place[i] < 0 ? none : place[i] + first;
+}
+
+INLINE void sumOfGroup(int64_t n, int64_t count, const real *const *rows, bool first, real *sum)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    real s = first ? 0 : sum[i];
+    for (int64_t r = 0; r < count; r++)
+      s += rows[r][i];
+    sum[i] = s;
+  }
+}
+
+INLINE void sumOfFewRows(int64_t n, int64_t count, const real *const *rows, bool first, real *sum)
+{
+  switch (count) {
+  case 0:
+    sumOfGroup(n, 0, rows, first, sum);
+    break;
+  case 1:
+    sumOfGroup(n, 1, rows, first, sum);
+    break;
+  case 2:
+    sumOfGroup(n, 2, rows, first, sum);
+    break;
+  case 3:
+    sumOfGroup(n, 3, rows, first, sum);
+    break;
+  default:
+    sumOfGroup(n, GROUP, rows, first, sum);
+  }
+}
+
+static void sumOfRows(int64_t n, int64_t count, const real *const *rows, real *sum)
+{
+  sumOfFewRows(n, count, rows, true, sum);
+  for (int64_t r = GROUP; r < count; r += GROUP)
+    sumOfFewRows(n, count - r, rows + r, false, sum);
+}
+
+INLINE void sumOfTaps(int64_t n, int64_t step, int64_t kernel, const real *x, real *sum)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    real s = 0;
+    for (int64_t t = 0; t < kernel; t++)
+      s += x[i * step + t];
+    sum[i] = s;
+  }
+}
+
+static void sumOfColumns(int64_t n, int64_t step, int64_t kernel, const real *x, real *sum)
+{
+  if (step == 1 && kernel == 2)
+    sumOfTaps(n, 1, 2, x, sum);
+  else if (step == 1 && kernel == 3)
+    sumOfTaps(n, 1, 3, x, sum);
+  else if (step == 2 && kernel == 2)
+    sumOfTaps(n, 2, 2, x, sum);
+  else if (step == 2 && kernel == 3)
+    sumOfTaps(n, 2, 3, x, sum);
+  else
+    sumOfTaps(n, step, kernel, x, sum);
+}
+
+static void divide(int64_t n, real factor, const real *divisors, const real *x, real *y)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    y[i] = x[i] / (factor * divisors[i]);
+}
+
+static void repeat(int64_t n, const real *x, int64_t times, real *y)
+{
+  if (times == 2)
+    for (int64_t i = 0; i < n; i++) {
+      y[2 * i] = x[i];
+      y[2 * i + 1] = x[i];
+    }
+  else
+    for (int64_t i = 0; i < n; i++)
+      for (int64_t t = 0; t < times; t++)
+        y[i * times + t] = x[i];
+}
+
+static void interleave(int64_t n, const real *x, const real *y, real *z)
+{
+  for (int64_t i = 0; i < n; i++) {
+    z[2 * i] = x[i];
+    z[2 * i + 1] = y[i];
+  }
+}
+
+static bool within(int64_t n, const int64_t *index, int64_t least, int64_t most)
+{
+  int64_t outside = 0;
+#pragma omp simd reduction(| : outside)
+  for (int64_t i = 0; i < n; i++)
+    outside |= (index[i] < least) | (index[i] > most);
+  return !outside;
+}
+
+const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
+    .maxOfRows = maxOfRows,
+    .maxOfColumns = maxOfColumns,
+    .indexOfPlace = indexOfPlace,
+    .sumOfRows = sumOfRows,
+    .sumOfColumns = sumOfColumns,
+    .divide = divide,
+    .repeat = repeat,
+    .interleave = interleave,
+    .within = within,
+};
