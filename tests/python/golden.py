@@ -150,7 +150,7 @@ def _alter_tensor(argument: Argument, alteration: str) -> None:
     elif contains:
         array = array.copy()
         is_value = alteration.startswith("contains the value")
-        array.reshape(-1)[array.size // 2 if is_value else 0] = float(contains[1])
+        array.reshape(-1)[array.size // 2 if is_value else 1] = float(contains[1])
     elif column:
         array = array.copy()
         array[0, int(column[1]) - 1] = float(column[2])

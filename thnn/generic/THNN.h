@@ -43,6 +43,26 @@ THNN_API void THNN_(AbsCriterion_updateGradInput)(
     THTensor *gradInput, /* out: shape of input */
     bool sizeAverage);   /* divide by the number of elements */
 
+/* Binary cross entropy: output = -sum of weights (target log input + (1 - target) log(1 - input)),
+ * divided by the number of elements when sizeAverage. 1e-12 is added to what logarithms are taken of. */
+THNN_API void THNN_(BCECriterion_updateOutput)(
+    THNNState *state,   /* may be NULL */
+    THTensor *input,    /* in: any shape; values from 0 to 1, others are an error */
+    THTensor *target,   /* in: as many elements as input */
+    THTensor *output,   /* inout: one element; overwritten, not resized */
+    bool sizeAverage,   /* divide by the number of elements */
+    THTensor *weights); /* in, optional: as many elements as input; NULL means 1 for each */
+
+/* Binary cross entropy, backward: gradInput = weights (input - target) / (input (1 - input)), divided
+ * by the number of elements when sizeAverage. 1e-12 is added to both factors of the divisor. */
+THNN_API void THNN_(BCECriterion_updateGradInput)(
+    THNNState *state,    /* may be NULL */
+    THTensor *input,     /* in: any shape */
+    THTensor *target,    /* in: as many elements as input */
+    THTensor *gradInput, /* out: shape of input */
+    bool sizeAverage,    /* divide by the number of elements */
+    THTensor *weights);  /* in, optional: as many elements as input; NULL means 1 for each */
+
 /* Negative log likelihood of one class per sample: output = minus the sum of
  * weights[target] * input[target], divided by total_weight, the sum of weights[target], when
  * sizeAverage and that is not 0. */
@@ -67,6 +87,24 @@ THNN_API void THNN_(ClassNLLCriterion_updateGradInput)(
     THTensor *weights,      /* in, optional: classes; NULL means 1 for each */
     THTensor *total_weight, /* in: one element, from the forward call */
     int64_t ignore_index);  /* targets of this value do not count */
+
+/* Kullback-Leibler divergence: output = sum of target (log target - input) where target > 0, divided
+ * by the number of elements when sizeAverage. */
+THNN_API void THNN_(DistKLDivCriterion_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: any shape; log probabilities */
+    THTensor *target,  /* in: as many elements as input; probabilities */
+    THTensor *output,  /* inout: one element; overwritten, not resized */
+    bool sizeAverage); /* divide by the number of elements */
+
+/* Kullback-Leibler divergence, backward: gradInput = -target where target > 0, else 0, divided by the
+ * number of elements when sizeAverage. */
+THNN_API void THNN_(DistKLDivCriterion_updateGradInput)(
+    THNNState *state,    /* may be NULL */
+    THTensor *input,     /* in: any shape */
+    THTensor *target,    /* in: as many elements as input; probabilities */
+    THTensor *gradInput, /* out: shape of input */
+    bool sizeAverage);   /* divide by the number of elements */
 
 /* L1 norm: output = sum of |input|. */
 THNN_API void THNN_(L1Cost_updateOutput)(
@@ -119,6 +157,50 @@ THNN_API void THNN_(MSECriterion_updateGradInput)(
     THTensor *gradInput, /* out: shape of input */
     bool sizeAverage);   /* divide by the number of elements */
 
+/* Multi-label margin loss: per sample the sum over its targets t and the classes c that are no targets
+ * of max(0, 1 - input[t] + input[c]), divided by the number of classes; output = the sum over samples,
+ * divided by their number when sizeAverage. */
+THNN_API void THNN_(MultiLabelMarginCriterion_updateOutput)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] classes */
+    THIndexTensor *target, /* in: shape of input; a sample's targets, ended by 0 */
+    THTensor *output,      /* inout: one element; overwritten, not resized */
+    THTensor *isTarget,    /* out: shape of input; 1 for the classes that are targets, else 0 */
+    bool sizeAverage);     /* divide by the number of samples */
+
+/* Multi-label margin loss, backward. */
+THNN_API void THNN_(MultiLabelMarginCriterion_updateGradInput)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] classes */
+    THIndexTensor *target, /* in: shape of input; a sample's targets, ended by 0 */
+    THTensor *gradInput,   /* out: shape of input */
+    THTensor *isTarget,    /* in: shape of input; from the forward call */
+    bool sizeAverage);     /* divide by the number of samples */
+
+/* Multi-class margin loss: per sample weights[target] times the sum over the other classes c of
+ * max(0, margin - input[target] + input[c])^p, divided by the number of classes; output = the sum over
+ * samples, divided by their number when sizeAverage. */
+THNN_API void THNN_(MultiMarginCriterion_updateOutput)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] classes */
+    THIndexTensor *target, /* in: batch; without a batch the first element counts */
+    THTensor *output,      /* inout: one element; overwritten, not resized */
+    bool sizeAverage,      /* divide by the number of samples */
+    int p,                 /* 1 or 2 (which other values mean, too) */
+    THTensor *weights,     /* in, optional: classes; NULL means 1 for each */
+    accreal margin);       /* how far a target is to lie above the other classes */
+
+/* Multi-class margin loss, backward. */
+THNN_API void THNN_(MultiMarginCriterion_updateGradInput)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] classes */
+    THIndexTensor *target, /* in: batch; without a batch the first element counts */
+    THTensor *gradInput,   /* out: shape of input */
+    bool sizeAverage,      /* divide by the number of samples */
+    int p,                 /* 1 or 2 (which other values mean, too) */
+    THTensor *weights,     /* in, optional: classes; NULL means 1 for each */
+    accreal margin);       /* how far a target is to lie above the other classes */
+
 /* Smooth L1 loss: output = sum of e^2 / 2 where |e| < 1, of |e| - 1/2 elsewhere, with
  * e = input - target, divided by the number of elements when sizeAverage. */
 THNN_API void THNN_(SmoothL1Criterion_updateOutput)(
@@ -134,6 +216,24 @@ THNN_API void THNN_(SmoothL1Criterion_updateGradInput)(
     THNNState *state,    /* may be NULL */
     THTensor *input,     /* in: any shape */
     THTensor *target,    /* in: as many elements as input */
+    THTensor *gradInput, /* out: shape of input */
+    bool sizeAverage);   /* divide by the number of elements */
+
+/* Logistic loss of a two-class classifier: output = sum of log(1 + exp(-input * target)), divided by
+ * the number of elements when sizeAverage. */
+THNN_API void THNN_(SoftMarginCriterion_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: any shape */
+    THTensor *target,  /* in: as many elements as input, 1 or -1 */
+    THTensor *output,  /* inout: one element; overwritten, not resized */
+    bool sizeAverage); /* divide by the number of elements */
+
+/* Logistic loss, backward: gradInput = -target / (1 + exp(input * target)), divided by the number of
+ * elements when sizeAverage. */
+THNN_API void THNN_(SoftMarginCriterion_updateGradInput)(
+    THNNState *state,    /* may be NULL */
+    THTensor *input,     /* in: any shape */
+    THTensor *target,    /* in: as many elements as input, 1 or -1 */
     THTensor *gradInput, /* out: shape of input */
     bool sizeAverage);   /* divide by the number of elements */
 

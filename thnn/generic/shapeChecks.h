@@ -32,6 +32,14 @@ THNN_API THNNClasses THNN_ClassNLLCriterion_shapeCheck(const char *function, THN
 THNN_API THNNClasses THNN_SpatialClassNLLCriterion_shapeCheck(const char *function, THNNShape input,
                                                               THNNShape target, THNNShape weights);
 
+/* Without a batch the target is a vector, or may have `anyTargetShape`. */
+THNN_API THNNClasses THNN_MultiMarginCriterion_shapeCheck(const char *function, THNNShape input,
+                                                          THNNShape target, bool anyTargetShape);
+
+THNN_API THNNClasses THNN_MultiLabelMarginCriterion_shapeCheck(const char *function,
+                                                               THNNShape input, THNNShape target,
+                                                               THNNShape isTarget);
+
 /* `kW` is the first of kW, kH, dW, dH, padW, padH. */
 THNN_API THNNConvolution THNN_SpatialConvolutionMM_shapeCheck(const char *function, THNNShape input,
                                                               THNNShape gradOutput,

@@ -60,6 +60,14 @@ typedef struct THNN_(SimdCriterion) {
   /* |x - t| */
   THNN_(LossSum) absLoss;
   THNN_(LossGradient) absGradient;
+  /* Whether every x lies between 0 and 1 */
+  bool (*areProbabilities)(int64_t n, const real *x);
+  /* -weight (t log x + (1 - t) log(1 - x)), with 1e-12 added to both arguments; weights or none */
+  THNN_(LossSum) bceLoss;
+  THNN_(LossGradient) bceGradient;
+  /* t (log t - x) where t > 0, else 0 */
+  THNN_(LossSum) distKLDivLoss;
+  THNN_(LossGradient) distKLDivGradient;
   /* |x|; no target, no norm */
   THNN_(LossSum) l1Loss;
   THNN_(LossGradient) l1Gradient;
@@ -72,6 +80,17 @@ typedef struct THNN_(SimdCriterion) {
   /* (x - t)^2 / 2 where |x - t| < 1, else |x - t| - 1/2 */
   THNN_(LossSum) smoothL1Loss;
   THNN_(LossGradient) smoothL1Gradient;
+  /* log(1 + exp(-x t)) */
+  THNN_(LossSum) softMarginLoss;
+  THNN_(LossGradient) softMarginGradient;
+
+  /* sum of max(0, x + offset), or of its square */
+  double (*hinge)(int64_t n, const real *x, real offset);
+  double (*squaredHinge)(int64_t n, const real *x, real offset);
+  /* gradInput += factor times the gradient of that sum; returns the sum of what is added */
+  double (*addHingeGradient)(int64_t n, const real *x, real offset, real factor, real *gradInput);
+  double (*addSquaredHingeGradient)(int64_t n, const real *x, real offset, real factor,
+                                    real *gradInput);
 } THNN_(SimdCriterion);
 
 /* Sums: the order of the additions depends on n alone, and the running sums are double. */
