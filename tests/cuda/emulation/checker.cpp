@@ -201,8 +201,9 @@ static void touchWord(Word *word, Kind kind, uint32_t launch, uint8_t bytes, con
     addReader(&word->read, now);
 }
 
-static void touchBytes(Shadow *shadow, size_t first, size_t bytes, Kind kind, uint32_t launch,
-                       const char *memory, const void *code)
+/* Bytes `first` on of the shadow; what is checked begins at `origin`. */
+static void touchBytes(Shadow *shadow, size_t origin, size_t first, size_t bytes, Kind kind,
+                       uint32_t launch, const char *memory, const void *code)
 {
   for (size_t i = first; i < first + bytes; i++) {
     if (kind == WRITE) {
@@ -210,7 +211,7 @@ static void touchBytes(Shadow *shadow, size_t first, size_t bytes, Kind kind, ui
     } else if (!shadow->written[i]) {
       char where[300];
       place(code, where, sizeof where);
-      fail("reads %s that nobody has written: byte %zu%s", memory, i, where);
+      fail("reads %s that nobody has written: byte %zu%s", memory, i - origin, where);
     }
   }
   for (size_t at = first; at < first + bytes;) {
@@ -238,15 +239,14 @@ static void touchDevice(uintptr_t address, size_t bytes, Kind kind, const void *
   Shadow *shadow = shadowOf(allocation);
   if (allocation->hostVisible) /* the host writes there too, unseen */
     return;
-  touchBytes(shadow, address - allocation->first, bytes, kind, running.launch, "device memory",
+  touchBytes(shadow, 0, address - allocation->first, bytes, kind, running.launch, "device memory",
              code);
 }
 
 static void touchShared(uintptr_t address, size_t bytes, Kind kind, const void *code)
 {
-  static Shadow shadow(64 << 10); /* as large as an array may be, with distance from the first */
+  static Shadow shadow(sharedBytes());
   static uint32_t block;
-  static uintptr_t origin;
   const SharedArray *array = findShared(address);
   if (!array || bytes > array->last - address) {
     char where[300];
@@ -258,11 +258,10 @@ static void touchShared(uintptr_t address, size_t bytes, Kind kind, const void *
     block = running.blockSerial;
     shadow.written.assign(shadow.written.size(), false);
   }
-  if (origin == 0)
-    origin = address & ~(uintptr_t)0xffff;
   char memory[80];
   snprintf(memory, sizeof memory, "shared memory '%s'", array->name);
-  touchBytes(&shadow, (address - origin) & 0xffff, bytes, kind, running.blockSerial, memory, code);
+  touchBytes(&shadow, sharedOffset(array->first), sharedOffset(address), bytes, kind,
+             running.blockSerial, memory, code);
 }
 
 /* In a kernel: everything that is neither device nor shared memory. */
@@ -363,6 +362,19 @@ int cuemu_checked(void)
 using namespace cuemu;
 
 extern "C" {
+
+#ifdef CUEMU_ASAN
+/* That sanitizer reports first: it does not know the kernel. */
+void __asan_on_error()
+{
+  if (running.kernel)
+    fprintf(stderr, "cuemu: kernel '%s', block (%u,%u,%u), thread (%u,%u,%u):\n", running.kernel,
+            builtins.blockIdx.x, builtins.blockIdx.y, builtins.blockIdx.z, builtins.threadIdx.x,
+            builtins.threadIdx.y, builtins.threadIdx.z);
+  else
+    fprintf(stderr, "cuemu: after kernel '%s':\n", running.lastKernel);
+}
+#endif
 
 void __tsan_init()
 {

@@ -56,6 +56,8 @@ struct SharedArray {
 };
 bool inSharedMemory(uintptr_t address);
 const SharedArray *findShared(uintptr_t address);
+size_t sharedBytes(); /* of the range that holds all arrays */
+size_t sharedOffset(uintptr_t address);
 
 /* ---- device memory (memory.cpp) */
 

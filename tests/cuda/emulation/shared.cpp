@@ -95,6 +95,16 @@ bool inSharedMemory(uintptr_t address)
   return address >= (uintptr_t)memory && address < (uintptr_t)memory + sizeof memory;
 }
 
+size_t sharedBytes()
+{
+  return sizeof memory;
+}
+
+size_t sharedOffset(uintptr_t address)
+{
+  return address - (uintptr_t)memory;
+}
+
 const SharedArray *findShared(uintptr_t address)
 {
   for (const SharedArray &array : arrays)

@@ -238,10 +238,8 @@ T shuffle(ShuffleKind kind, unsigned mask, T value, int operand, int width, cons
 template <typename T, typename Change> T atomic(T *address, Change change)
 {
   atomicBegin(address, sizeof(T));
-  T old = fromBits<T>(0);
-  memcpy(&old, address, sizeof(T));
-  T changed = change(old);
-  memcpy(address, &changed, sizeof(T));
+  const T old = *address;
+  *address = change(old);
   atomicEnd();
   return old;
 }
@@ -318,6 +316,7 @@ static inline unsigned __activemask() { return cuemu::activeMask(); }
 
 static inline void __threadfence() {}
 static inline void __threadfence_block() {}
+static inline void __threadfence_system() {}
 
 /* ---- atomics, for the types CUDA has them for -------------------------------------------- */
 

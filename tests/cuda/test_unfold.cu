@@ -1,0 +1,186 @@
+/* Unfolding, folding and the convolution engine against their definitions. */
+#define THC_TYPE_CUDADOUBLE
+#include <cuda/generic/Convolution.cuh>
+#include <cuda/generic/unfold.cuh>
+
+#include "kernels.cuh"
+
+static THCState *state;
+static unsigned seed = 1;
+
+static double next()
+{
+  seed = seed * 1664525u + 1013904223u;
+  return (seed >> 8) / (double)(1 << 24) - 0.5;
+}
+
+static std::vector<double> random(int64_t count)
+{
+  std::vector<double> values(count);
+  for (double &value : values)
+    value = next();
+  return values;
+}
+
+static int64_t product(const int64_t *size)
+{
+  return size[0] * size[1] * size[2];
+}
+
+/* The image element that a tap sees at a map position; -1 outside. */
+static int64_t seen(const THNNConvolution &g, int64_t tap, int64_t position)
+{
+  int64_t at[3];
+  for (int d = 2; d >= 0; d--) {
+    at[d] = position % g.output[d] * g.stride[d] - g.pad[d] + tap % g.kernel[d] * g.dilation[d];
+    position /= g.output[d];
+    tap /= g.kernel[d];
+    if (at[d] < 0 || at[d] >= g.input[d])
+      return -1;
+  }
+  return (at[0] * g.input[1] + at[1]) * g.input[2] + at[2];
+}
+
+static bool near(const std::vector<double> &found, const std::vector<double> &wanted)
+{
+  for (size_t i = 0; i < wanted.size(); i++)
+    if (!(fabs(found[i] - wanted[i]) < 1e-11))
+      return false;
+  return found.size() == wanted.size();
+}
+
+#define START(plan)                                                                                \
+  THCPlan plan;                                                                                    \
+  THC_planStart(&plan, "test", state);                                                             \
+  THC_planBlas(&plan);                                                                             \
+  THC_planAcquire(&plan)
+
+static void testUnfoldAndFold(const THNNConvolution &g)
+{
+  const int64_t image = product(g.input), map = product(g.output), taps = product(g.kernel);
+  const int64_t rows = g.inputPlanes * taps;
+  const std::vector<double> images = random(g.batch * g.inputPlanes * image);
+  std::vector<double> columns(g.batch * rows * map), folded(images.size(), 0.0);
+  const std::vector<double> bias = random(g.inputPlanes), gradients = random(columns.size());
+  for (int64_t n = 0; n < g.batch; n++)
+    for (int64_t row = 0; row < rows; row++)
+      for (int64_t p = 0; p < map; p++) {
+        const int64_t at = seen(g, row % taps, p), i = (n * rows + row) * map + p;
+        const int64_t plane = (n * g.inputPlanes + row / taps) * image;
+        columns[i] = at < 0 ? 0 : images[plane + at];
+        if (at >= 0)
+          folded[plane + at] += gradients[i];
+      }
+  for (size_t i = 0; i < folded.size(); i++)
+    folded[i] += bias[i / image % g.inputPlanes];
+
+  DeviceArray<double> in(images), out(columns.size()), back(gradients), start(bias),
+      sums(images.size());
+  const int64_t stride = g.inputPlanes * image;
+  START(plan);
+  THCUNN_(unfold)(&plan, &g, Planes<const double>{in.data, g.batch, g.inputPlanes, stride},
+                  Columns<double>{out.data, rows * map, map});
+  THCUNN_(fold)(&plan, &g, Columns<const double>{back.data, rows * map, map}, start.data,
+                Planes<double>{sums.data, g.batch, g.inputPlanes, stride});
+  THC_planRelease(&plan);
+  CHECK(out.read() == columns);
+  CHECK(near(sums.read(), folded));
+}
+
+static void testConvolution(const THNNConvolution &g)
+{
+  const int64_t image = product(g.input), map = product(g.output), taps = product(g.kernel);
+  const std::vector<double> images = random(g.batch * g.inputPlanes * image);
+  const std::vector<double> maps = random(g.batch * g.outputPlanes * map);
+  const std::vector<double> weight = random(g.outputPlanes * g.inputPlanes * taps);
+  const std::vector<double> biasOfMaps = random(g.outputPlanes),
+                            biasOfImages = random(g.inputPlanes);
+  const double scale = 0.7;
+  std::vector<double> forward(maps.size()), data(images.size()), gradWeight = weight,
+                                            gradBias = biasOfMaps;
+  for (size_t i = 0; i < forward.size(); i++) {
+    forward[i] = biasOfMaps[i / map % g.outputPlanes];
+    gradBias[i / map % g.outputPlanes] += scale * maps[i];
+  }
+  for (size_t i = 0; i < data.size(); i++)
+    data[i] = biasOfImages[i / image % g.inputPlanes];
+  for (int64_t n = 0; n < g.batch; n++)
+    for (int64_t m = 0; m < g.outputPlanes; m++)
+      for (int64_t c = 0; c < g.inputPlanes; c++)
+        for (int64_t t = 0; t < taps; t++)
+          for (int64_t p = 0; p < map; p++) {
+            const int64_t at = seen(g, t, p);
+            if (at < 0)
+              continue;
+            const int64_t w = (m * g.inputPlanes + c) * taps + t;
+            const int64_t x = (n * g.inputPlanes + c) * image + at;
+            const int64_t y = (n * g.outputPlanes + m) * map + p;
+            forward[y] += weight[w] * images[x];
+            data[x] += weight[w] * maps[y];
+            gradWeight[w] += scale * images[x] * maps[y];
+          }
+
+  DeviceArray<double> x(images), y(maps), w(weight), bm(biasOfMaps), bi(biasOfImages);
+  DeviceArray<double> forwardFound(maps.size()), dataFound(images.size()), plain(maps.size());
+  const THCConvolutionPlan of[] = {
+      THCUNN_(Convolution_prepare)(state, &g, THNN_CONVOLUTION_FORWARD),
+      THCUNN_(Convolution_prepare)(state, &g, THNN_CONVOLUTION_BACKWARD_DATA),
+      THCUNN_(Convolution_prepare)(state, &g, THNN_CONVOLUTION_BACKWARD_WEIGHT)};
+  int64_t bytes = THCUNN_(biasScratchBytes)(g.batch, g.outputPlanes, map);
+  for (const THCConvolutionPlan &part : of)
+    bytes = part.scratchBytes > bytes ? part.scratchBytes : bytes;
+  DeviceArray<double> scratch(bytes / sizeof(double));
+  START(plan);
+  THCUNN_(Convolution_forward)(&plan, &of[0], x.data, w.data, bm.data, forwardFound.data,
+                               scratch.data);
+  THCUNN_(Convolution_forward)(&plan, &of[0], x.data, w.data, NULL, plain.data, scratch.data);
+  THCUNN_(Convolution_backwardData)(&plan, &of[1], y.data, w.data, bi.data, dataFound.data,
+                                    scratch.data);
+  THCUNN_(Convolution_backwardWeight)(&plan, &of[2], x.data, y.data, scale, w.data, scratch.data);
+  THCUNN_(Convolution_backwardBias)(&plan, g.batch, g.outputPlanes, map, y.data, scale, bm.data,
+                                    scratch.data);
+  THC_planRelease(&plan);
+  std::vector<double> withoutBias = forward;
+  for (size_t i = 0; i < forward.size(); i++)
+    withoutBias[i] -= biasOfMaps[i / map % g.outputPlanes];
+  CHECK(near(forwardFound.read(), forward));
+  CHECK(near(plain.read(), withoutBias));
+  CHECK(near(dataFound.read(), data));
+  CHECK(near(w.read(), gradWeight));
+  CHECK(near(bm.read(), gradBias));
+}
+
+/*  batch, planes in, out   input      output     kernel     stride     dilation   pad */
+static const THNNConvolution geometries[] = {
+    {2, 3, 4, {1, 5, 6}, {1, 3, 4}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}},
+    {1, 2, 3, {1, 7, 6}, {1, 4, 3}, {1, 3, 2}, {1, 2, 2}, {1, 1, 1}, {0, 1, 0}},
+    {3, 2, 2, {1, 9, 9}, {1, 3, 5}, {1, 3, 3}, {1, 3, 2}, {1, 2, 3}, {0, 1, 3}},
+    {2, 1, 2, {1, 8, 8}, {1, 2, 2}, {1, 3, 3}, {1, 6, 4}, {1, 4, 6}, {0, 4, 5}},
+    {2, 2, 2, {1, 6, 7}, {1, 3, 3}, {1, 2, 3}, {1, 1, 1}, {1, 1, 1}, {0, -1, -1}},
+    {1, 2, 2, {1, 4, 4}, {1, 7, 9}, {1, 3, 3}, {1, 2, 1}, {1, 1, 1}, {0, 2, 4}}, /* beyond */
+    {2, 2, 3, {4, 5, 6}, {3, 2, 5}, {2, 3, 2}, {1, 2, 1}, {1, 1, 1}, {0, 0, 0}},
+    {2, 2, 2, {5, 5, 5}, {3, 3, 2}, {3, 2, 3}, {2, 1, 3}, {1, 2, 2}, {1, 0, 2}},
+    {3, 4, 5, {1, 3, 3}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}}, /* pointwise */
+    {1, 4, 5, {2, 3, 3}, {2, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}},
+    /* larger than a chunk: several planes, several images, one image side by side */
+    {2, 9, 2, {1, 24, 24}, {1, 24, 24}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+    {9, 2, 3, {1, 9, 9}, {1, 9, 9}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+    {2, 3, 2, {1, 34, 34}, {1, 33, 33}, {1, 2, 2}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}},
+    {2, 1, 2, {1, 100, 100}, {1, 100, 100}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}},
+};
+
+int main(void)
+{
+  catchErrors();
+  state = THCState_new(0);
+  for (int largeIndices = 0; largeIndices < 2; largeIndices++) {
+    if (largeIndices)
+      THC_largestIndex = 0;
+    for (const THNNConvolution &geometry : geometries) {
+      testUnfoldAndFold(geometry);
+      testConvolution(geometry);
+    }
+  }
+  THCState_free(state);
+  return checkResult();
+}

@@ -1,0 +1,9 @@
+/* THC: what the kernels of libTHCUNN stand on, for C and C++ callers. */
+#ifndef THC_H
+#define THC_H
+
+#include "THCState.h"
+#include "THCStorage.h"
+#include "THCTensor.h"
+
+#endif

@@ -1,0 +1,40 @@
+/* Matrix products, by cuBLAS. The library is looked for when a function first needs it: the path in
+ * the environment variable THCUNN_CUBLAS, else libcublas.so of the CUDA version that this library
+ * was built with. */
+#ifndef THC_BLAS_H
+#define THC_BLAS_H
+
+#include "THCPlan.h"
+
+/* A row-major matrix, or a batch of them. */
+template <typename T> struct THCMatrix {
+  T *data;
+  int64_t stride;      /* elements from one row of the stored matrix to the next */
+  bool transposed;     /* the product uses its transpose */
+  int64_t batchStride; /* elements from one matrix of the batch to the next */
+};
+
+template <typename T>
+THCMatrix<T> THC_matrix(T *data, int64_t stride, bool transposed = false, int64_t batchStride = 0)
+{
+  THCMatrix<T> matrix = {data, stride, transposed, batchStride};
+  return matrix;
+}
+
+/* To be called before THC_planAcquire by functions that multiply: loads cuBLAS and raises if it
+ * cannot be had. */
+void THC_planBlas(THCPlan *plan);
+
+/* result = factor * a * b + keep * result, with a[rows x inner] and b[inner x columns], for each
+ * matrix of the batch. With keep 0 the old result is not read. */
+void THC_multiply(THCPlan *plan, int64_t batch, int64_t rows, int64_t columns, int64_t inner,
+                  float factor, THCMatrix<const float> a, THCMatrix<const float> b, float keep,
+                  THCMatrix<float> result);
+void THC_multiply(THCPlan *plan, int64_t batch, int64_t rows, int64_t columns, int64_t inner,
+                  double factor, THCMatrix<const double> a, THCMatrix<const double> b, double keep,
+                  THCMatrix<double> result);
+
+/* Frees the state's cuBLAS handle. */
+void THC_destroyBlas(THCState *state);
+
+#endif

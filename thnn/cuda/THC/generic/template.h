@@ -1,0 +1,20 @@
+/* The type of this pass: files in THC/generic are compiled once per type, with THC_TYPE_CUDA,
+ * THC_TYPE_CUDADOUBLE, THC_TYPE_CUDALONG or THC_TYPE_CUDAINT defined. */
+#ifndef THC_GENERIC_TEMPLATE_H
+#define THC_GENERIC_TEMPLATE_H
+
+#include "../THCInternal.h"
+
+#if defined(THC_TYPE_CUDA)
+#  include "../types/Cuda.h"
+#elif defined(THC_TYPE_CUDADOUBLE)
+#  include "../types/CudaDouble.h"
+#elif defined(THC_TYPE_CUDALONG)
+#  include "../types/CudaLong.h"
+#elif defined(THC_TYPE_CUDAINT)
+#  include "../types/CudaInt.h"
+#else
+#  error "define one of THC_TYPE_…: templated files are compiled once per type"
+#endif
+
+#endif

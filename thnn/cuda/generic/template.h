@@ -1,0 +1,18 @@
+/* What a templated source file sees: the real type of this pass and the names built on it. Every
+ * .cu in generic/ is compiled once per real type, with THC_TYPE_CUDA or THC_TYPE_CUDADOUBLE. */
+#ifndef THCUNN_TEMPLATE_H
+#define THCUNN_TEMPLATE_H
+
+#include "../THCUNN.h"
+#include "../THC/THCApply.cuh"
+#include "../../generic/shapeChecks.h"
+
+#if defined(THC_TYPE_CUDA)
+#  include "../THC/types/Cuda.h"
+#elif defined(THC_TYPE_CUDADOUBLE)
+#  include "../THC/types/CudaDouble.h"
+#else
+#  error "define THC_TYPE_CUDA or THC_TYPE_CUDADOUBLE: templated files are compiled once per type"
+#endif
+
+#endif

@@ -1,0 +1,49 @@
+# What libTHCUNN is made of; the emulation in tests/cuda compiles the same files.
+
+set(THCUNN_SOURCE_DIR "${CMAKE_CURRENT_LIST_DIR}")
+
+# Untemplated.
+set(THCUNN_COMMON_SOURCES THC/THCState.cpp THC/THCPlan.cpp THC/THCBlas.cpp THC/THCStrided.cu
+                          THC/THCIndex.cu)
+
+# Compiled once per element type: float, double, long, int.
+set(THCUNN_ELEMENT_SOURCES THC/generic/THCStorage.cpp THC/generic/THCTensor.cu)
+
+# One file per module, and what several modules share; compiled once per real type.
+set(THCUNN_MODULE_SOURCES
+    generic/unfold.cu
+    generic/Convolution.cu
+    generic/convolutionModule.cu
+    generic/SpatialFullConvolution.cu
+    generic/Threshold.cu)
+
+set(THCUNN_REAL_TYPES CUDA CUDADOUBLE)
+set(THCUNN_ELEMENT_TYPES CUDA CUDADOUBLE CUDALONG CUDAINT)
+
+list(TRANSFORM THCUNN_COMMON_SOURCES PREPEND "${THCUNN_SOURCE_DIR}/")
+list(TRANSFORM THCUNN_ELEMENT_SOURCES PREPEND "${THCUNN_SOURCE_DIR}/")
+list(TRANSFORM THCUNN_MODULE_SOURCES PREPEND "${THCUNN_SOURCE_DIR}/")
+
+# thcunn_add_objects(prefix configure): the object libraries prefix_common, prefix_<type> and
+# prefix_elements_<type>, each given to the function `configure`; THCUNN_OBJECTS lists their objects.
+function(thcunn_add_objects prefix configure)
+  set(objects)
+  add_library(${prefix}_common OBJECT ${THCUNN_COMMON_SOURCES})
+  list(APPEND objects ${prefix}_common)
+  foreach(type IN LISTS THCUNN_ELEMENT_TYPES)
+    add_library(${prefix}_elements_${type} OBJECT ${THCUNN_ELEMENT_SOURCES})
+    target_compile_definitions(${prefix}_elements_${type} PRIVATE THC_TYPE_${type})
+    list(APPEND objects ${prefix}_elements_${type})
+  endforeach()
+  foreach(type IN LISTS THCUNN_REAL_TYPES)
+    add_library(${prefix}_${type} OBJECT ${THCUNN_MODULE_SOURCES})
+    target_compile_definitions(${prefix}_${type} PRIVATE THC_TYPE_${type})
+    list(APPEND objects ${prefix}_${type})
+  endforeach()
+  set(expressions)
+  foreach(target IN LISTS objects)
+    cmake_language(CALL ${configure} ${target})
+    list(APPEND expressions $<TARGET_OBJECTS:${target}>)
+  endforeach()
+  set(THCUNN_OBJECTS "${expressions}" PARENT_SCOPE)
+endfunction()
