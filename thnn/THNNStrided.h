@@ -5,7 +5,7 @@
 #include "THNNPlan.h"
 
 /* Whether the elements lie one after the other, in row-major order. */
-bool THNN_isDense(const THNNView *view);
+THNN_API bool THNN_isDense(const THNNView *view);
 
 /* The same elements with as few dimensions as possible: sizes of 1 dropped, neighbours merged, at
  * least one dimension left. Sizes of 2 or more let at most 62 remain: 2^63 elements. */
