@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 from fnmatch import fnmatchcase
 
-from golden import Case
+from recorded import Case
 
 DEVIATIONS: list[tuple[str, str, str]] = [
     # A weight whose kernel is not the one that the arguments say: the original reads its elements
