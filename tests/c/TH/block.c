@@ -1,5 +1,7 @@
 /* Reference-counted blocks: what somebody else holds neither moves nor dangles. */
 
+#define _POSIX_C_SOURCE 200809L
+
 #include "../allocations.h"
 #include "../check.h"
 
@@ -98,9 +100,12 @@ static void testFailure(void)
   CHECK(liveAllocations == 0);
 }
 
+static pthread_barrier_t start;
+
 static void *retainAndRelease(void *data)
 {
-  for (int i = 0; i < 100000; i++) {
+  pthread_barrier_wait(&start);
+  for (int i = 0; i < 1000000; i++) {
     THBlock_retain(data);
     THBlock_release(data);
   }
@@ -111,10 +116,12 @@ static void testThreads(void)
 {
   THFloatStorage *storage = newStorage(10);
   pthread_t threads[4];
+  pthread_barrier_init(&start, NULL, 4);
   for (int i = 0; i < 4; i++)
     pthread_create(&threads[i], NULL, retainAndRelease, storage->data);
   for (int i = 0; i < 4; i++)
     pthread_join(threads[i], NULL);
+  pthread_barrier_destroy(&start);
   CHECK(THBlock_count(storage->data) == 1);
   THFloatStorage_free(storage);
 }

@@ -120,6 +120,28 @@ static void testSingleElementsAndNone(void)
   THTensor_(free)(one);
 }
 
+/* Dimensions of size 1 are no limit, however many. */
+static void testManyDimensions(void)
+{
+  int64_t size[100], stride[100];
+  for (int d = 0; d < 100; d++) {
+    size[d] = 1;
+    stride[d] = 1000 + d;
+  }
+  size[20] = 2;
+  stride[20] = 1;
+  size[80] = 3;
+  stride[80] = 2;
+  THTensor *to = THTensor_(new)(), *from = newCounting(1, 2, 3);
+  THTensor_(resizeNd)(to, 100, size, stride);
+  THTensor_(copy)(to, from);
+  THTensor_(squeeze)(to, NULL);
+  THTensor_(squeeze)(from, NULL);
+  CHECK(THTensor_(equal)(to, from));
+  THTensor_(free)(to);
+  THTensor_(free)(from);
+}
+
 static void testTypes(void)
 {
   THTensor *to = newPermuted(2, 1, 0, 0);
@@ -166,6 +188,7 @@ int main(void)
   testOtherSizes();
   testExpandedSource();
   testSingleElementsAndNone();
+  testManyDimensions();
   testTypes();
   return checkResult();
 }

@@ -4,12 +4,14 @@
 
 #include <math.h>
 
-/* A rows x columns matrix: by rows, by columns, with gaps in both directions, or expanded. */
-enum { LAYOUTS = 4 };
+/* A rows x columns matrix: by rows, by columns, with gaps in both directions; and, for operands
+ * only, with rows that are the same or overlap. */
+enum { LAYOUTS = 5, DISJOINT_LAYOUTS = 3 };
 
 static THTensor *newMatrix(int64_t rows, int64_t columns, int layout, int first)
 {
-  int64_t rowStride[] = {columns + 1, 1, 2, 0}, columnStride[] = {1, rows, 2 * rows + 1, 1};
+  int64_t rowStride[] = {columns + 1, 1, 2, 0, 1};
+  int64_t columnStride[] = {1, rows, 2 * rows + 1, 1, 1};
   THTensor *tensor =
       THTensor_(newWithStorage2d)(NULL, 2, rows, rowStride[layout], columns, columnStride[layout]);
   countUp(tensor, first);
@@ -21,10 +23,14 @@ static real at(const THTensor *tensor, int64_t row, int64_t column)
   return THTensor_(get2d)(tensor, row, column);
 }
 
-static void checkAddmm(int layout, real beta, int64_t m, int64_t n, int64_t k)
+/* The layouts of a, b, t and r are the digits of one number. */
+static void checkAddmm(int layouts, real beta, int64_t m, int64_t n, int64_t k)
 {
-  THTensor *a = newMatrix(m, k, layout % LAYOUTS, -3), *b = newMatrix(k, n, layout / 4 % 4, -5);
-  THTensor *t = newMatrix(m, n, layout / 16 % LAYOUTS, 1), *r = newMatrix(m, n, layout / 64, 100);
+  const int resultDigit = LAYOUTS * LAYOUTS * LAYOUTS;
+  THTensor *a = newMatrix(m, k, layouts % LAYOUTS, -3);
+  THTensor *b = newMatrix(k, n, layouts / LAYOUTS % LAYOUTS, -5);
+  THTensor *t = newMatrix(m, n, layouts / LAYOUTS / LAYOUTS % LAYOUTS, 1);
+  THTensor *r = newMatrix(m, n, layouts / resultDigit, 100);
   THTensor *expected = THTensor_(newClone)(t);
   for (int64_t i = 0; i < m; i++) {
     for (int64_t j = 0; j < n; j++) {
@@ -47,12 +53,13 @@ static void checkAddmm(int layout, real beta, int64_t m, int64_t n, int64_t k)
 
 static void testAddmm(void)
 {
-  for (int layout = 0; layout < LAYOUTS * LAYOUTS * LAYOUTS * (LAYOUTS - 1); layout++)
+  const int all = LAYOUTS * LAYOUTS * LAYOUTS * DISJOINT_LAYOUTS;
+  for (int layouts = 0; layouts < all; layouts++)
     for (int i = 0; i < 3; i++) {
-      checkAddmm(layout, (real)i, 4, 3, 5);
-      checkAddmm(layout, (real)i, 1, 3, 5);
-      checkAddmm(layout, (real)i, 4, 1, 5);
-      checkAddmm(layout, (real)i, 4, 3, 1);
+      checkAddmm(layouts, (real)i, 4, 3, 5);
+      checkAddmm(layouts, (real)i, 1, 3, 5);
+      checkAddmm(layouts, (real)i, 4, 1, 5);
+      checkAddmm(layouts, (real)i, 4, 3, 1);
     }
 }
 
@@ -70,12 +77,13 @@ static void testInPlace(void)
 static void testAddmv(void)
 {
   for (int i = 0; i < LAYOUTS * 3 * 3; i++) {
+    int increment = i / LAYOUTS % 3;
+    real beta = (real)(i / LAYOUTS / 3);
     THTensor *matrix = newMatrix(4, 3, i % LAYOUTS, 1);
-    THTensor *vector = THTensor_(newWithStorage1d)(NULL, 1, 3, i / 4 % 3);
+    THTensor *vector = THTensor_(newWithStorage1d)(NULL, 1, 3, increment);
     THTensor *t = THTensor_(newWithStorage1d)(NULL, 1, 4, 2), *r = THTensor_(new)();
     countUp(vector, 2);
     countUp(t, 10);
-    real beta = (real)(i / 12);
     THTensor *expected = THTensor_(newClone)(t);
     for (int row = 0; row < 4; row++) {
       real sum = 0;

@@ -152,6 +152,9 @@ static void testOverflow(void)
   CHECK_RAISES(THTensor_(resize1d)(tensor, INT64_MAX), "not enough memory");
   CHECK_RAISES(THTensor_(resizeNd)(tensor, 2, (int64_t[]){3, 3}, (int64_t[]){INT64_MAX / 2, 1}),
                "too large");
+  const int64_t half = INT64_MAX / 2;
+  CHECK_RAISES(THTensor_(resizeNd)(tensor, 3, (int64_t[]){2, 2, 2}, (int64_t[]){half, half, half}),
+               "too large");
   CHECK_RAISES(THTensor_(resizeNd)(tensor, 2, (int64_t[]){large, large}, (int64_t[]){0, 0}),
                "too large");
   CHECK_RAISES(THTensor_(newWithSize2d)(INT64_MAX, 2), "too large");

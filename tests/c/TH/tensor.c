@@ -81,7 +81,10 @@ static void testNarrowSelectTranspose(void)
   CHECK(hasSizes(view, SIZES(2, 2, 4)) && hasStrides(view, STRIDES(12, 4, 1)));
   CHECK(view->storageOffset == 4 && !THTensor_(isContiguous)(view));
   CHECK(THTensor_(get3d)(view, 1, 1, 3) == 23);
+  THTensor_(retain)(view);
   THTensor_(select)(view, NULL, 0, 1);
+  CHECK(view->refcount == 2);
+  THTensor_(free)(view);
   CHECK(hasSizes(view, SIZES(2, 4)) && view->storageOffset == 16);
   THTensor_(transpose)(view, NULL, 0, 1);
   CHECK(hasSizes(view, SIZES(4, 2)) && hasStrides(view, STRIDES(1, 4)));
@@ -184,6 +187,11 @@ static void testViewAndExpand(void)
   CHECK_RAISES(THTensor_(newView)(tensor, sizes), "no sizes");
   THTensor_(transpose)(view, NULL, 0, 1);
   CHECK_RAISES(THTensor_(newView)(view, sizes), "contiguous");
+  THTensor_(narrow)(view, NULL, 0, 0, 1);
+  THTensor_(narrow)(view, NULL, 1, 0, 1);
+  sizes->data[0] = -1;
+  sizes->data[1] = -1;
+  CHECK_RAISES(THTensor_(newView)(view, sizes), "[-1 x -1] are no sizes");
   THLongStorage_free(sizes);
   THTensor_(free)(view);
 
