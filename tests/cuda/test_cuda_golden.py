@@ -1,0 +1,158 @@
+"""Replays the recorded calls of the original library on the CUDA kernels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import recorded
+from deviations import adapted, deviation
+from device import PREFIXES, DeviceError, DeviceTensor, Library, tensor_kind
+
+PATH = os.environ.get("THCUNN_LIBRARY")
+if PATH is None:
+    pytest.skip("THCUNN_LIBRARY does not name a libTHCUNN", allow_module_level=True)
+
+LIBRARY = Library(PATH)
+CASES = [c for m in recorded.modules() for c in recorded.cases(m) if LIBRARY.implements(c.function)]
+VALUE_CASES = [c for c in CASES if not c.is_error]
+ERROR_CASES = [c for c in CASES if c.is_error]
+# As recorded; every tensor with gaps; outputs that have their final size, with gaps, already.
+LAYOUTS = ["recorded", "strided", "preset"]
+
+
+def name_of(case: recorded.Case) -> str:
+    return f"{case.function}-{case.name}"
+
+
+class Call:
+    """A recorded call with its tensors on the device."""
+
+    def __init__(self, case: recorded.Case, real: str, layout: str) -> None:
+        self.case = case
+        self.real = real
+        self.name = PREFIXES[real] + case.function
+        self.tensors: dict[str, DeviceTensor] = {}
+        self.values: list[Any] = []
+        parameters = LIBRARY.functions[self.name].parameters
+        for argument, parameter in zip(case.arguments, parameters, strict=True):
+            kind = tensor_kind(parameter.ctype)
+            if argument.kind == "state":
+                self.values.append(LIBRARY.state)
+            elif argument.is_tensor and kind:
+                tensor = self._tensor(argument, kind, layout)
+                self.tensors[argument.name] = tensor
+                self.values.append(tensor.address)
+            else:
+                self.values.append(argument.value if argument.kind != "null" else None)
+
+    def _tensor(self, argument: recorded.Argument, kind: str, layout: str) -> DeviceTensor:
+        values = recorded.typed(argument, self.real)
+        preset = layout == "preset" and argument.role == "out" and not argument.shares
+        if preset and isinstance(argument.after, np.ndarray):
+            values = np.full(argument.after.shape, 77)
+        strides = argument.strides
+        if values is not None and values.size and (preset or layout == "strided"):
+            strides = strides or recorded.spread_strides(values.shape)
+        if values is not None and strides and len(strides) != values.ndim:
+            strides = None
+        return DeviceTensor(LIBRARY, kind, values, strides)
+
+    def run(self) -> None:
+        LIBRARY.call(self.name, *self.values)
+        LIBRARY.synchronize()
+
+    def check(self) -> None:
+        for argument in self.case.arguments:
+            if argument.name in self.tensors:
+                found = self.tensors[argument.name]
+                recorded.check_value(self.case, argument, self.real, found.read())
+                if argument.shares:
+                    assert found.data == self.tensors[argument.shares].data
+
+    def snapshot(self) -> list[tuple[Any, ...]]:
+        return [tensor.snapshot() for tensor in self.tensors.values()]
+
+    def __enter__(self) -> Call:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for tensor in self.tensors.values():
+            tensor.free()
+
+
+@pytest.fixture(autouse=True)
+def usable_afterwards() -> Iterator[None]:
+    """No test leaves an error behind."""
+    yield
+    LIBRARY.synchronize()
+
+
+@pytest.mark.parametrize("real", recorded.REALS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("case", VALUE_CASES, ids=name_of)
+def test_value(case: recorded.Case, layout: str, real: str) -> None:
+    with Call(adapted(case), real, layout) as call:
+        call.run()
+        call.check()
+
+
+@pytest.mark.parametrize("real", recorded.REALS)
+@pytest.mark.parametrize("case", ERROR_CASES, ids=name_of)
+def test_rejected(case: recorded.Case, real: str) -> None:
+    with Call(case, real, "recorded") as call:
+        before = call.snapshot()
+        with pytest.raises(DeviceError):
+            call.run()
+        assert call.snapshot() == before
+
+
+FUNCTIONS = sorted(
+    {r["function"] for r in recorded.altered_rows() if LIBRARY.implements(r["function"])}
+)
+
+
+def problem_of(number: int, real: str) -> str | None:
+    """What is wrong with an altered call: it must do what the original did where that was
+    defined, and be rejected without a trace otherwise."""
+    case = recorded.altered(number)
+    expected = deviation(case.function, case.name) or case.outcome
+    with Call(case, real, "recorded") as call:
+        before = call.snapshot()
+        try:
+            call.run()
+        except DeviceError as error:
+            if call.snapshot() != before:
+                return "rejected, but changed a tensor"
+            rightly = expected != "accepted" or case.undefined
+            return None if rightly else f"rejected: {error}"
+        if case.undefined or expected == "implemented":
+            return None
+        if expected != "accepted":
+            return f"not rejected (original: {case.outcome})"
+        if recorded.altered_rows()[number]["alteration"] == "NULL":
+            return None
+        try:
+            call.check()
+        except AssertionError as error:
+            return str(error)
+    return None
+
+
+@pytest.mark.parametrize("real", recorded.REALS)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_altered(function: str, real: str) -> None:
+    rows = [i for i, r in enumerate(recorded.altered_rows()) if r["function"] == function]
+    problems = {i: problem for i in rows if (problem := problem_of(i, real))}
+    assert not problems
+
+
+def test_every_argument_has_a_comment() -> None:
+    functions = [f for f in LIBRARY.functions.values() if f.name.startswith("THNN_")]
+    assert functions
+    for function in functions:
+        assert function.comment, function.name
+        assert all(p.comment for p in function.parameters), function.name
