@@ -25,6 +25,7 @@ __all__ = ["Argument", "Function", "make"]
 
 _NULL = ffi.NULL
 _CHARS = ffi.typeof("char[]")
+_ADDRESS = ffi.typeof("void *")
 _FIXED_KINDS = {"index": 2, "integer": 3}
 _WRITTEN = ("out", "inout", "accumulate")
 # What cffi and numpy raise for arguments that the common cases do not cover.
@@ -185,13 +186,16 @@ def _real_kind(function: Function, value: Any) -> int:
 
 # Layouts of contiguous arrays by shape: int64_t[] of nDimension, extent, sizes, strides.
 _MOST_LAYOUTS = 4096
+_LAYOUT = ffi.typeof("int64_t[]")
 
 
 def _layout(shape: Sequence[int], strides: Sequence[int]) -> Any:
     if 0 in shape:
-        return ffi.new("int64_t[]", [0, 0])  # TH knows no sizes of 0, only the empty tensor
-    span = 1 + sum((n - 1) * d for n, d in zip(shape, strides, strict=True))
-    return ffi.new("int64_t[]", [len(shape), span, *shape, *strides])
+        return ffi.new(_LAYOUT, [0, 0])  # TH knows no sizes of 0, only the empty tensor
+    span = 1
+    for size, stride in zip(shape, strides, strict=True):
+        span += (size - 1) * stride
+    return ffi.new(_LAYOUT, [len(shape), span, *shape, *strides])
 
 
 def _dense_strides(shape: Sequence[int]) -> list[int]:
@@ -248,38 +252,29 @@ class _Frame:
         self.keep.append(keep)
         return self.tensors[slot][kind]
 
-    def place_dense(self, kind: int, array: Array, written: bool) -> Any:
-        """A tensor over a contiguous array, or None when it is not contiguous or read-only."""
-        try:
-            data = ffi.from_buffer(_CHARS, array, written)
-        except (ValueError, BufferError):
-            return None
+    def place_dense(self, kind: int, array: Array) -> Any:
+        """A tensor over a contiguous array, or None when it is not aligned."""
+        data = ffi.from_buffer(_CHARS, array)
         return self._place(kind, data, _layouts[array.shape], data)
 
     def place_strided(self, kind: int, array: Array) -> Any:
         """A tensor over an array with positive strides, or None when it has others."""
         item = array.itemsize
-        if not array.flags.aligned or array.size == 0:
-            return None
+        shape = array.shape
         strides = []
-        for size, step, dense in zip(
-            array.shape, array.strides, _dense_strides(array.shape), strict=True
-        ):
-            if size == 1:
-                strides.append(dense)
-            elif step > 0 and step % item == 0:
-                strides.append(step // item)
-            else:
+        for size, step in zip(shape, array.strides, strict=True):
+            if size > 1 and (step <= 0 or step % item):
                 return None
-        data = ffi.cast("void *", array_address(array))
-        return self._place(kind, data, _layout(array.shape, strides), array)
+            strides.append(step // item if size > 1 else 1)
+        data = ffi.cast(_ADDRESS, array_address(array))
+        return self._place(kind, data, _layout(shape, strides), array)
 
     def place_copy(self, kind: int, array: Array, written: bool) -> Any:
         """A tensor over a copy of an array, which is written back when the call went well."""
         dense = np.array(array, order="C", subok=False)
         if written:
             self.copies.append((array, dense))
-        return self.place_dense(kind, dense, True)
+        return self.place_dense(kind, dense)
 
 
 _SLOTS = 16
@@ -303,17 +298,17 @@ def _tensor(
         or value.dtype != DTYPES[kind]
     ):
         _refuse_tensor(function, argument, kind, value)
-    tensor = frame.place_dense(kind, value, written)
-    if tensor is not None:
-        return tensor
-    if written:
-        if not value.flags.writeable:
-            raise function.refuse(argument, "a writable array", "a read-only one")
-        if overlaps_itself(value.shape, value.strides):
+    flags = value.flags
+    if written and not flags.writeable:
+        raise function.refuse(argument, "a writable array", "a read-only one")
+    if flags.c_contiguous:
+        tensor = frame.place_dense(kind, value)
+    else:
+        if written and overlaps_itself(value):
             raise function.refuse(
                 argument, "an array whose elements lie apart", "one that overlaps itself"
             )
-    tensor = frame.place_strided(kind, value)
+        tensor = frame.place_strided(kind, value)
     return frame.place_copy(kind, value, written) if tensor is None else tensor
 
 

@@ -83,8 +83,8 @@ def _wanted_kind(function: str, position: int, dtype: DTypeLike) -> Kind:
 
 def _ints(function: str, position: int, name: str, values: Sequence[Any]) -> tuple[int, ...]:
     """Ints given as separate arguments or as one sequence."""
-    if len(values) == 1 and not hasattr(values[0], "__index__"):
-        values = tuple(values[0])
+    if len(values) == 1 and isinstance(values[0], (tuple, list, range)):
+        values = values[0]
     try:
         numbers = tuple(operator.index(value) for value in values)
     except TypeError:
@@ -106,22 +106,28 @@ def _shape(function: str, position: int, values: Sequence[Any]) -> tuple[int, ..
     return sizes
 
 
-def overlaps_itself(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether two elements of an array share memory; strides in any unit, of any sign."""
-    spread = sorted((abs(d), n) for n, d in zip(shape, strides, strict=True) if n > 1)
-    reach = 0
-    nested = True
+def overlaps_itself(array: Array) -> bool:
+    """Whether two elements of an array share memory."""
+    item = array.itemsize
+    spread = sorted(
+        [(abs(d), n) for n, d in zip(array.shape, array.strides, strict=True) if n > 1]
+    )
+    reach = item
     for stride, size in spread:
-        nested = nested and stride > reach
+        if stride < reach:
+            break
         reach += (size - 1) * stride
-    if nested or 0 in shape:
+    else:
+        return False  # each dimension steps over all that lies within it
+    if array.size == 0:
         return False
-    if any(stride == 0 for stride, _ in spread):
+    if spread[0][0] < item:
         return True
     places = np.zeros(1, dtype=np.int64)
     for stride, size in spread:
         places = (places[:, None] + np.arange(size, dtype=np.int64) * stride).ravel()
-    return len(np.unique(places)) < len(places)
+    places.sort()
+    return bool((np.diff(places) < item).any())
 
 
 def array_address(array: Array) -> int:
@@ -353,7 +359,7 @@ class Tensor:
         wanted = [(n, d) for n, d in zip(shape, strides, strict=True) if n > 1]
         if not array.flags.aligned or any(d <= 0 or d % kind.itemsize for _, d in wanted):
             raise refuse(f"strides of {array.strides} bytes")
-        if overlaps_itself(shape, strides):
+        if overlaps_itself(array):
             raise refuse("elements that share memory")
         steps = [d // kind.itemsize if n > 1 else 1 for n, d in zip(shape, strides, strict=True)]
         span = 1 + sum((n - 1) * d for n, d in zip(shape, steps, strict=True))

@@ -294,11 +294,14 @@ def test_outputs_that_cannot_be_written():
     check_refused(lambda: threshold(x, overlapping), "output", 3, "overlaps itself")
     windows = np.lib.stride_tricks.as_strided(np.zeros(4, np.float32), (2, 3), (4, 4))
     check_refused(lambda: threshold(x, windows), "output", 3, "overlaps itself")
+    halves = np.lib.stride_tricks.as_strided(np.zeros(40, np.float32), (2, 3), (2, 8))
+    check_refused(lambda: threshold(x, halves), "output", 3, "overlaps itself")
 
 
-def test_interleaved_output_does_not_overlap():
+@pytest.mark.parametrize("strides", [(12, 8), (18, 6)])
+def test_interleaved_output_does_not_overlap(strides):
     memory = np.zeros(12, np.float32)
-    y = np.lib.stride_tricks.as_strided(memory, (2, 3), (12, 8))  # elements 0 2 4 and 3 5 7
+    y = np.lib.stride_tricks.as_strided(memory, (2, 3), strides)
     threshold(sample(), y)
     np.testing.assert_array_equal(y, relu(sample()))
 
