@@ -59,7 +59,9 @@ def main() -> int:
     from .cases import CASES
     from .measure import Bench, Settings
 
-    console = Console()
+    console = Console(soft_wrap=True)
+    if not console.is_terminal:
+        console.width = 160
     cases = [
         case
         for case in CASES

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 Shape: TypeAlias = tuple[int, ...]
@@ -58,6 +58,10 @@ class Case:
     parts: tuple[Part, ...]
     arrays: bool = False
     """Pass numpy arrays where other cases pass Tensors."""
+    tolerance: Mapping[str, float] = field(
+        default_factory=lambda: {"float32": 2e-5, "float64": 1e-12}
+    )
+    """Largest error of a result, as a part of the largest value in it, by type."""
 
 
 # --- Convolutions ---------------------------------------------------------------------------------
@@ -320,6 +324,8 @@ def bilinear(batch: int, planes: int, size: int, output: int) -> Case:
                 f"{{{', '.join(map(str, small))}}}, true)",
             ),
         ),
+        # places are computed in single precision, as in the original
+        tolerance={"float32": 1e-4, "float64": 1e-4},
     )
 
 
