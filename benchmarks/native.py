@@ -51,8 +51,8 @@ class Limits:
         """Multiply-adds in registers."""
         real = {"float32": "float", "float64": "double"}[dtype]
         peak = getattr(self._library, f"peak_{real}")
-        rounds = 2_000_000
-        best = min(peak(ctypes.c_int(threads), ctypes.c_int64(rounds)) for _ in range(20))
+        rounds = 200_000  # a few milliseconds: short enough to be left alone sometimes
+        best = min(peak(ctypes.c_int(threads), ctypes.c_int64(rounds)) for _ in range(300))
         operations: int = getattr(self._library, f"peak_{real}_operations")()
         return threads * rounds * operations / float(best)
 
@@ -61,7 +61,7 @@ class Limits:
         """memcpy, reading and writing `size` bytes in all."""
         half = max(64 * threads, size // 2 // 64 * 64)
         source, target = np.ones(half, np.int8), np.ones(half, np.int8)
-        rounds = max(1, 20_000_000 // half)
+        rounds = max(1, 10_000_000 // half)
         arguments = (
             ctypes.c_int(threads),
             ctypes.c_void_p(target.ctypes.data),
@@ -69,7 +69,7 @@ class Limits:
             ctypes.c_int64(half),
             ctypes.c_int64(rounds),
         )
-        best = min(self._library.copy(*arguments) for _ in range(20))
+        best = min(self._library.copy(*arguments) for _ in range(60))
         return 2 * half * rounds / float(best)
 
 
