@@ -22,9 +22,8 @@ struct THNNState {
 THNNState *THNN_State_new(void)
 {
   THNNState *state = THAlloc(sizeof *state);
-  *state = (THNNState){.live = LIVE,
-                       .minimumWork = DEFAULT_MINIMUM_WORK,
-                       .workspaceLimit = DEFAULT_WORKSPACE_LIMIT};
+  *state = (THNNState){
+      .live = LIVE, .minimumWork = DEFAULT_MINIMUM_WORK, .workspaceLimit = DEFAULT_WORKSPACE_LIMIT};
   return state;
 }
 

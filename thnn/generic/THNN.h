@@ -1,6 +1,7 @@
 /* The prototypes, once per real type: included by ../THNN.h, which says what the roles mean. */
 
-/* clang-format off: one argument and its comment per line */
+/* One argument and its comment per line. */
+/* clang-format off */
 
 /* ---- Pointwise ------------------------------------------------------------------------------ */
 

@@ -4,6 +4,8 @@
  * elements: row (c, i, j) holds, for each output position, the image element under tap (i, j) of
  * the kernel laid there, or 0 outside the image. Pads may be negative; output sizes are given. */
 
+/* clang-format off */
+
 /* Unfolds an image of channels x height x width. */
 THNN_API void THNN_(im2col)(
     const real *image, int64_t channels, int64_t height, int64_t width,
