@@ -51,18 +51,19 @@ test: build
 test-all: test
 	$(BIN)/pytest --all
 
-$(VENV)/lint.stamp: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet '.[lint]' || $(BIN)/python -m pip install --quiet ruff mypy clang-format
+# The package is installed by now, so that these bring only what its extras name.
+$(VENV)/lint.stamp: $(VENV)/build.stamp
+	$(BIN)/python -m pip install --quiet 'pythnn[lint]'
 	touch $@
 
-lint: build $(VENV)/lint.stamp
+lint: $(VENV)/lint.stamp
 	ruff check .
 	ruff format --check .
 	mypy
 	clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
 
 $(VENV)/bench.stamp: $(VENV)/build.stamp
-	$(BIN)/python -m pip install --quiet '.[bench]'
+	$(BIN)/python -m pip install --quiet 'pythnn[bench]'
 	touch $@
 
 bench: $(VENV)/bench.stamp
