@@ -1,5 +1,6 @@
 #include "THNNCheck.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +55,12 @@ void THNN_rejectShape(const char *function, THNNShape shape, const char *expecte
   va_end(arguments);
   const THNNText found = THNN_shapeText(shape);
   THNN_reject(function, shape.name, shape.position, text, found.characters);
+}
+
+void THNN_checkGiven(const char *function, THNNShape shape)
+{
+  if (!THNN_given(shape))
+    THNN_rejectShape(function, shape, "a tensor");
 }
 
 static bool hasZeroSize(THNNShape shape)
@@ -125,6 +132,13 @@ void THNN_checkFirstElement(const char *function, THNNShape shape)
 {
   if (shape.nDimension != 1 || shape.size[0] < 1)
     THNN_rejectShape(function, shape, "a vector; its first element is written");
+}
+
+void THNN_checkBlasSizes(const char *function, THNNShape shape)
+{
+  for (int i = 0; i < shape.nDimension; i++)
+    if (shape.size[i] > INT_MAX)
+      THNN_rejectShape(function, shape, "sizes of at most %d", INT_MAX);
 }
 
 void THNN_checkLeastElements(const char *function, THNNShape shape, int64_t least)

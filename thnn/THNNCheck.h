@@ -80,6 +80,9 @@ THNN_API void THNN_reject(const char *function, const char *name, int position,
 /* Raises for a tensor; `expected` is a printf format. */
 THNN_API void THNN_rejectShape(const char *function, THNNShape shape, const char *expected, ...);
 
+/* A tensor, not NULL. */
+THNN_API void THNN_checkGiven(const char *function, THNNShape shape);
+
 /* A tensor, not NULL, with `least` to `most` dimensions, none of size 0. `layout` names the
  * dimensions in the message, as in "[batch x] nInputPlane x height x width". */
 THNN_API void THNN_checkDimensions(const char *function, THNNShape shape, int least, int most,
@@ -108,6 +111,9 @@ THNN_API void THNN_checkOneElement(const char *function, THNNShape shape);
 
 /* One dimension with at least one element, the first of which is written. */
 THNN_API void THNN_checkFirstElement(const char *function, THNNShape shape);
+
+/* Sizes that BLAS can count. */
+THNN_API void THNN_checkBlasSizes(const char *function, THNNShape shape);
 
 /* At least `least` elements, in any shape. */
 THNN_API void THNN_checkLeastElements(const char *function, THNNShape shape, int64_t least);

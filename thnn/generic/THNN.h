@@ -262,6 +262,41 @@ THNN_API void THNN_(SpatialClassNLLCriterion_updateGradInput)(
     THTensor *weights,       /* in, optional: classes; NULL means 1 for each */
     THTensor *total_weight); /* in: one element, from the forward call */
 
+/* ---- Linear and sparse ---------------------------------------------------------------------- */
+
+/* Linear layer: output = bias + weight * input. Nothing happens when input has neither one dimension
+ * nor two. */
+THNN_API void THNN_(Linear_updateOutput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] inputs */
+    THTensor *output,     /* out: [batch x] outputs */
+    THTensor *weight,     /* in: outputs x inputs */
+    THTensor *bias,       /* in, optional: outputs */
+    THTensor *addBuffer); /* scratch, optional: unused */
+
+/* Linear layer, backward: gradInput = weight^T * gradOutput; 0 when input has neither one dimension
+ * nor two. */
+THNN_API void THNN_(Linear_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] inputs; only its shape matters */
+    THTensor *gradOutput, /* in: [batch x] outputs */
+    THTensor *gradInput,  /* out, optional: shape of input; NULL means that nothing happens */
+    THTensor *weight);    /* in: outputs x inputs */
+
+/* Linear layer, backward: gradWeight += scale * gradOutput * input^T, gradBias += scale * gradOutput,
+ * summed over the batch. Nothing happens when input has neither one dimension nor two. */
+THNN_API void THNN_(Linear_accGradParameters)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] inputs */
+    THTensor *gradOutput, /* in: [batch x] outputs */
+    THTensor *gradInput,  /* in, optional: unused */
+    THTensor *weight,     /* in, optional: unused */
+    THTensor *bias,       /* in, optional: NULL means that gradBias stays as it is */
+    THTensor *gradWeight, /* accumulate: outputs x inputs */
+    THTensor *gradBias,   /* accumulate, optional: outputs; NULL only together with bias */
+    THTensor *addBuffer,  /* scratch, optional: unused */
+    accreal scale);       /* factor of what is added */
+
 /* ---- Spatial convolutions ------------------------------------------------------------------- */
 
 /* 2-D convolution: output = bias + weight * input, where outputHeight is

@@ -40,6 +40,15 @@ THNN_API THNNClasses THNN_MultiLabelMarginCriterion_shapeCheck(const char *funct
                                                                THNNShape input, THNNShape target,
                                                                THNNShape isTarget);
 
+/* What a linear layer needs to know; batch is 0 when there is nothing to compute. */
+typedef struct THNNLinear {
+  int64_t batch, inputs, outputs;
+} THNNLinear;
+
+/* weight and bias may be their gradients; bias may be NULL. */
+THNN_API THNNLinear THNN_Linear_shapeCheck(const char *function, THNNShape input,
+                                           THNNShape gradOutput, THNNShape weight, THNNShape bias);
+
 /* `kW` is the first of kW, kH, dW, dH, padW, padH. */
 THNN_API THNNConvolution THNN_SpatialConvolutionMM_shapeCheck(const char *function, THNNShape input,
                                                               THNNShape gradOutput,

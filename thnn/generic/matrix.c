@@ -1,0 +1,76 @@
+#include "matrix.h"
+
+/* Rows and columns of a block: large enough that its product runs at nearly the speed of a whole
+ * one, small enough that there are blocks for several threads. */
+enum { BLOCK = 256 };
+
+/* A size cut into pieces of nearly the same length, a multiple of what vectors hold. */
+typedef struct Pieces {
+  int64_t count, length, size;
+} Pieces;
+
+static Pieces cut(int64_t size)
+{
+  const int64_t wanted = (size + BLOCK - 1) / BLOCK;
+  const int64_t length = ((size + wanted - 1) / wanted + 15) / 16 * 16;
+  return (Pieces){(size + length - 1) / length, length, size};
+}
+
+static int64_t pieceLength(const Pieces *pieces, int64_t piece)
+{
+  const int64_t left = pieces->size - piece * pieces->length;
+  return left < pieces->length ? left : pieces->length;
+}
+
+/* The part of an operand that begins at (row, column) after transposition. */
+static real *partOf(THNN_(Matrix) matrix, int64_t row, int64_t column)
+{
+  return (real *)matrix.data +
+         (matrix.transposed ? row * matrix.leading + column : column * matrix.leading + row);
+}
+
+void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
+                     THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c)
+{
+  const Pieces rows = cut(m), columns = cut(n);
+  const int64_t bStep = b.transposed ? b.leading : 1; /* down a column */
+  /* A vector's product reads the matrix once; others compute a dozen times as fast as they copy. */
+  const double operations = (double)m * (double)n * (double)k / (n == 1 ? 1 : 12);
+  const int threads = THNN_blasThreads(state, rows.count * columns.count, operations);
+  THNN_blasBegin();
+#pragma omp parallel for num_threads(threads) schedule(static) collapse(2)
+  for (int64_t j = 0; j < columns.count; j++)
+    for (int64_t i = 0; i < rows.count; i++) {
+      const int64_t row = i * rows.length, column = j * columns.length;
+      const int64_t height = pieceLength(&rows, i), width = pieceLength(&columns, j);
+      real *aPart = partOf(a, row, 0), *bPart = partOf(b, 0, column), *cPart = c + column * m + row;
+      if (n > 1)
+        THBlas_(gemm)(a.transposed ? 't' : 'n', b.transposed ? 't' : 'n', height, width, k, alpha,
+                      aPart, a.leading, bPart, b.leading, beta, cPart, m);
+      else if (a.transposed)
+        THBlas_(gemv)('t', k, height, alpha, aPart, a.leading, bPart, bStep, beta, cPart, 1);
+      else
+        THBlas_(gemv)('n', height, k, alpha, aPart, a.leading, bPart, bStep, beta, cPart, 1);
+    }
+  THNN_blasEnd();
+}
+
+void THNN_(addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,
+                      const real *x, real *y)
+{
+  const Pieces pieces = cut(columns);
+  const int threads = THNN_threads(state, pieces.count, (double)rows * (double)columns);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < pieces.count; i++)
+    for (int64_t row = 0; row < rows; row++)
+      THNN_(simd).pointwise.axpy(pieceLength(&pieces, i), scale,
+                                 x + row * columns + i * pieces.length, y + i * pieces.length);
+}
+
+void THNN_(repeatRow)(const THNNState *state, int64_t rows, int64_t columns, const real *x, real *y)
+{
+  const int threads = THNN_threads(state, rows, (double)rows * (double)columns);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t row = 0; row < rows; row++)
+    THNN_(simd).pointwise.copy(columns, x, y + row * columns);
+}

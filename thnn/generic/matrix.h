@@ -1,0 +1,26 @@
+/* Products and sums of dense matrices, cut into blocks that threads share. */
+#ifndef THNN_MATRIX_H
+#define THNN_MATRIX_H
+
+#include "template.h"
+
+/* An operand of a product: a column-major matrix or the transposed of one. */
+typedef struct THNN_(Matrix) {
+  const real *data;
+  int64_t leading; /* from one column to the next */
+  bool transposed;
+} THNN_(Matrix);
+
+/* c[m x n] = alpha * a[m x k] * b[k x n] + beta * c; c is dense and column-major. */
+void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
+                     THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c);
+
+/* y += scale * the sum of the rows of x. */
+void THNN_(addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,
+                      const real *x, real *y);
+
+/* y[i] = x for each of the rows of y. */
+void THNN_(repeatRow)(const THNNState *state, int64_t rows, int64_t columns, const real *x,
+                      real *y);
+
+#endif
