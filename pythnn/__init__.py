@@ -33,6 +33,21 @@ __all__ = [
     "thnn",
 ]
 
+# Where users find them, and so what error messages and pickles say.
+for _public in (
+    Generator,
+    State,
+    Storage,
+    THNNArgumentError,
+    THNNError,
+    THNNMemoryError,
+    Tensor,
+    get_num_threads,
+    set_num_threads,
+):
+    _public.__module__ = __name__
+del _public
+
 _LAZY_MODULES = ("thnn",)
 
 

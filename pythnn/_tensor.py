@@ -109,9 +109,7 @@ def _shape(function: str, position: int, values: Sequence[Any]) -> tuple[int, ..
 def overlaps_itself(array: Array) -> bool:
     """Whether two elements of an array share memory."""
     item = array.itemsize
-    spread = sorted(
-        [(abs(d), n) for n, d in zip(array.shape, array.strides, strict=True) if n > 1]
-    )
+    spread = sorted([(abs(d), n) for n, d in zip(array.shape, array.strides, strict=True) if n > 1])
     reach = item
     for stride, size in spread:
         if stride < reach:

@@ -18,6 +18,7 @@ from .table import REALS, Entry, docstring, read_table
 PUBLIC_HEADERS = (
     "TH/TH.h",
     "TH/THBlock.h",
+    "TH/THHandlers.h",
     "TH/THMemory.h",
     "TH/THThreads.h",
     "THNN.h",
@@ -32,6 +33,8 @@ LEFT_OUT = {
     "_THAssertionFailed": "variadic: raises, which only C code should",
     "THSetErrorHandler": "each guard installs the handler",
     "THSetArgErrorHandler": "each guard installs the handler",
+    "THGetErrorHandler": "each guard installs the handler",
+    "THGetArgErrorHandler": "each guard installs the handler",
     "THSetDefaultErrorHandler": "belongs to the host program",
     "THSetDefaultArgErrorHandler": "belongs to the host program",
     "THSetMemoryHooks": "belongs to the host program",
@@ -68,6 +71,7 @@ void pythnn_trackMemory(bool on);
 int64_t pythnn_liveBlocks(void);
 void pythnn_failAllocation(int64_t n);
 int pythnn_nestedError(void);
+int pythnn_errorOfHost(void);
 """
 
 # Names of guards: of functions without a result (they return the error's code), and with one.

@@ -52,19 +52,17 @@ void pythnn_enter(pythnn_Guard *guard)
   guard->code = PYTHNN_OK;
   guard->outer = innermost;
   innermost = guard;
-  if (guard->outer)
-    return;
+  THGetErrorHandler(&guard->errorHandler, &guard->errorData);
+  THGetArgErrorHandler(&guard->argumentHandler, &guard->argumentData);
   THSetErrorHandler(onError, NULL);
   THSetArgErrorHandler(onArgumentError, NULL);
 }
 
 int pythnn_leave(pythnn_Guard *guard)
 {
+  THSetErrorHandler(guard->errorHandler, guard->errorData);
+  THSetArgErrorHandler(guard->argumentHandler, guard->argumentData);
   innermost = guard->outer;
-  if (!guard->outer) {
-    THSetErrorHandler(NULL, NULL);
-    THSetArgErrorHandler(NULL, NULL);
-  }
   failed = guard->code;
   return guard->code;
 }
@@ -213,4 +211,28 @@ int pythnn_nestedError(void)
       THArgCheck(0, 7, "outer");
   }
   return pythnn_leave(&outer);
+}
+
+static jmp_buf host;
+
+static void onHostError(const char *message, void *data)
+{
+  (void)message;
+  ++*(int *)data;
+  longjmp(host, 1);
+}
+
+int pythnn_errorOfHost(void)
+{
+  static int calls;
+  calls = 0;
+  pythnn_Guard guard;
+  THSetErrorHandler(onHostError, &calls);
+  if (PYTHNN_PROTECT(guard))
+    THError("in the guard");
+  pythnn_leave(&guard);
+  if (setjmp(host) == 0)
+    THError("outside");
+  THSetErrorHandler(NULL, NULL);
+  return calls;
 }

@@ -11,6 +11,7 @@
 
 #include <TH/TH.h>
 #include <TH/THBlock.h>
+#include <TH/THHandlers.h>
 #include <TH/THMemory.h>
 #include <TH/THThreads.h>
 #include <THNN.h>
@@ -41,6 +42,10 @@ pythnn_Error *pythnn_lastError(void);
 typedef struct pythnn_Guard {
   jmp_buf target;
   struct pythnn_Guard *outer;
+  THErrorHandlerFunction errorHandler; /* what was installed before */
+  void *errorData;
+  THArgErrorHandlerFunction argumentHandler;
+  void *argumentData;
   volatile int code;
 } pythnn_Guard;
 
@@ -92,5 +97,8 @@ int64_t pythnn_liveBlocks(void);
 void pythnn_failAllocation(int64_t n);
 /* Raises through TH inside a guard inside a guard; returns the outer guard's code. */
 int pythnn_nestedError(void);
+/* Raises in a guard, while a handler of the host program is installed, then outside of it; returns
+ * how often the host's handler was called. */
+int pythnn_errorOfHost(void);
 
 #endif

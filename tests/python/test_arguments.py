@@ -447,7 +447,7 @@ def test_error_survives_pickle():
 
     with pytest.raises(THNNArgumentError) as caught:
         threshold(None, None)
-    again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301
+    again = pickle.loads(pickle.dumps(caught.value))
     assert type(again) is THNNArgumentError
     assert str(again) == str(caught.value)
     assert again.__dict__ == caught.value.__dict__

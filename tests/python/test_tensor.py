@@ -380,7 +380,7 @@ def test_closed():
             use()
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])  # noqa: S301
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 def test_duplicates(duplicate):
     for t in (
         Tensor(numbers()),
@@ -394,7 +394,7 @@ def test_duplicates(duplicate):
         assert not t.size or not other.shares_storage(t)
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])  # noqa: S301
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 def test_duplicates_keep_sharing(duplicate):
     flat = Tensor(numbers((10,)))
     first, second, third = duplicate([flat, flat.narrow(0, 2, 3), Tensor(numbers())])
@@ -429,7 +429,7 @@ def test_no_leaks():
         t.view(12).expand(5, 12)
         t.resize(10, 10).numpy()
         copy.deepcopy([t, t.narrow(0, 0, 2)])
-        pickle.loads(pickle.dumps(t))  # noqa: S301
+        pickle.loads(pickle.dumps(t))
         Tensor.from_numpy(numbers())
         np.from_dlpack(t)
         with pytest.raises(THNNError):

@@ -1,6 +1,7 @@
 /* Errors: messages, and the handlers that they go to. */
 
 #include "THGeneral.h"
+#include "THHandlers.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,6 +44,18 @@ void THSetErrorHandler(THErrorHandlerFunction handler, void *data)
 void THSetArgErrorHandler(THArgErrorHandlerFunction handler, void *data)
 {
   threadArgHandler = (ArgHandler){handler, data};
+}
+
+void THGetErrorHandler(THErrorHandlerFunction *handler, void **data)
+{
+  *handler = threadHandler.function;
+  *data = threadHandler.data;
+}
+
+void THGetArgErrorHandler(THArgErrorHandlerFunction *handler, void **data)
+{
+  *handler = threadArgHandler.function;
+  *data = threadArgHandler.data;
 }
 
 void THSetDefaultErrorHandler(THErrorHandlerFunction handler, void *data)

@@ -1,0 +1,184 @@
+"""State, Generator, and the number of threads."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import pythnn
+from pythnn import Generator, State, Tensor, THNNArgumentError, THNNError, thnn
+
+
+@pytest.fixture
+def threads():
+    before = pythnn.get_num_threads()
+    yield
+    pythnn.set_num_threads(before)
+
+
+def test_number_of_threads(threads):
+    assert pythnn.get_num_threads() >= 1
+    pythnn.set_num_threads(3)
+    assert pythnn.get_num_threads() == 3
+    pythnn.set_num_threads(np.int64(2))
+    assert pythnn.get_num_threads() == 2
+    for bad in (0, -1, 2**31, True, 1.0, None, "2"):
+        with pytest.raises(THNNArgumentError, match="set_num_threads: argument #1 'threads'"):
+            pythnn.set_num_threads(bad)
+    assert pythnn.get_num_threads() == 2
+
+
+def test_defaults():
+    state = State()
+    assert state.threads is None
+    assert state.workspace_limit == 8 << 20
+    assert state.convolution == "auto"
+    assert state.deterministic is False
+    assert state.minimum_work == 32768
+    assert not state.closed
+
+
+def test_choices():
+    state = State(
+        threads=2,
+        minimum_work=10,
+        workspace_limit=1 << 20,
+        convolution="gemm",
+        deterministic=True,
+    )
+    assert (state.threads, state.minimum_work, state.workspace_limit) == (2, 10.0, 1 << 20)
+    assert (state.convolution, state.deterministic) == ("gemm", True)
+    assert "convolution='gemm'" in repr(state)
+    state.threads = None
+    assert state.threads is None
+    state.convolution = "direct"
+    assert state.convolution == "direct"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("threads", 0),
+        ("threads", -1),
+        ("threads", True),
+        ("threads", 1.5),
+        ("threads", 2**31),
+        ("minimum_work", "1"),
+        ("minimum_work", None),
+        ("minimum_work", True),
+        ("minimum_work", float("nan")),
+        ("workspace_limit", 0),
+        ("workspace_limit", 1000),
+        ("workspace_limit", 2**70),
+        ("workspace_limit", 1e9),
+        ("convolution", "fft"),
+        ("convolution", 1),
+        ("convolution", ["auto"]),
+        ("deterministic", 1),
+        ("deterministic", None),
+    ],
+)
+def test_bad_choices(name, value):
+    state = State()
+    before = repr(state)
+    with pytest.raises(THNNArgumentError, match="expected"):
+        setattr(state, name, value)
+    assert repr(state) == before
+    if value is not None:
+        with pytest.raises(THNNArgumentError, match="expected"):
+            State(**{name: value})
+
+
+def test_closed_state():
+    with State() as state:
+        assert state.threads is None
+    assert state.closed
+    assert repr(state) == "State(closed)"
+    state.close()
+    for use in (lambda: state.threads, lambda: setattr(state, "threads", 1), state.__enter__):
+        with pytest.raises(THNNError, match="the State is closed"):
+            use()
+
+
+def test_state_reaches_the_library():
+    x = np.random.default_rng(0).normal(size=(2, 3, 9, 9)).astype(np.float32)
+    w = np.random.default_rng(1).normal(size=(4, 3, 3, 3)).astype(np.float32)
+    results = []
+    for convolution in ("gemm", "direct"):
+        y = Tensor(dtype=np.float32)
+        with State(convolution=convolution, workspace_limit=64 << 10) as state:
+            thnn.SpatialConvolutionMM_updateOutput(
+                state, x, y, w, None, None, None, 3, 3, 1, 1, 1, 1
+            )
+        results.append(y.numpy())
+    np.testing.assert_allclose(*results, rtol=1e-4, atol=1e-5)
+
+
+# ---- Random numbers
+
+
+def test_sequence_is_the_original_one():
+    generator = Generator(1234)
+    expected = np.random.RandomState(1234).randint(0, 2**32, 2000, dtype=np.uint32)
+    assert [generator.random() for _ in range(2000)] == expected.tolist()
+    generator.manual_seed(1234)
+    assert generator.uniform() == expected[0] / 2**32
+    assert generator.uniform(-1, 3) == expected[1] / 2**32 * 4 - 1
+    assert generator.seed == 1234
+
+
+def test_distributions():
+    generator = Generator(5)
+    draws = np.array([generator.normal(2, 3) for _ in range(20000)])
+    assert abs(draws.mean() - 2) < 0.1
+    assert abs(draws.std() - 3) < 0.1
+    assert 0.2 < np.mean([generator.bernoulli(0.25) for _ in range(5000)]) < 0.3
+    with pytest.raises(THNNError):
+        generator.normal(0, -1)
+    with pytest.raises(THNNError):
+        generator.bernoulli(2)
+
+
+def test_seeds():
+    assert Generator(0).random() == Generator(2**32).random()
+    assert Generator(2**64 - 1).seed == 2**64 - 1
+    assert Generator().seed != Generator().seed
+    assert repr(Generator(3)) == "Generator(seed=3)"
+    for bad in (-1, 2**64, 1.0, "1", True):
+        with pytest.raises(THNNArgumentError, match="Generator: argument #1 'seed'"):
+            Generator(bad)
+
+
+@pytest.mark.parametrize(
+    "duplicate",
+    [copy.copy, copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))],
+)
+@pytest.mark.parametrize("draws", [0, 1, 623, 624, 1000])
+def test_duplicates(duplicate, draws):
+    generator = Generator(7)
+    for _ in range(draws):
+        generator.random()
+    other = duplicate(generator)
+    assert [generator.random() for _ in range(1300)] == [other.random() for _ in range(1300)]
+
+
+def test_damaged_pickles():
+    restore, (content,) = Generator(7).__reduce__()
+    for damaged in (content[:-1], b"", bytes(len(content)), b"\xff" * len(content)):
+        with pytest.raises(ValueError, match="not a pickled Generator"):
+            restore(damaged)
+
+
+def test_closed_generator():
+    with Generator(1) as generator:
+        generator.random()
+    assert generator.closed
+    assert repr(generator) == "Generator(closed)"
+    for use in (generator.random, generator.uniform, lambda: generator.seed, generator.__enter__):
+        with pytest.raises(THNNError, match="the Generator is closed"):
+            use()
+    with pytest.raises(THNNError, match="closed"):
+        copy.copy(generator)
