@@ -297,6 +297,28 @@ THNN_API void THNN_(Linear_accGradParameters)(
     THTensor *addBuffer,  /* scratch, optional: unused */
     accreal scale);       /* factor of what is added */
 
+/* Lookup table, backward: gradWeight[index] += scale * gradOutput for each index, divided by how often
+ * the index occurs when scaleGradByFreq. */
+THNN_API void THNN_(LookupTable_accGradParameters)(
+    THNNState *state,        /* may be NULL */
+    THIndexTensor *input,    /* in: indices of rows, in one dimension or two */
+    THTensor *gradOutput,    /* in: shape of input x columns; any shape with as many elements */
+    THTensor *gradWeight,    /* accumulate: rows x columns */
+    THIntegerTensor *count,  /* scratch, optional: unused */
+    THTensor *sorted,        /* scratch, optional: unused */
+    THIndexTensor *indices,  /* scratch, optional: unused */
+    bool scaleGradByFreq,    /* divide by the number of times that an index occurs */
+    int paddingValue,        /* an index whose row gets no gradient; 0 for none */
+    accreal scale);          /* factor of what is added */
+
+/* Lookup table: rows whose p-norm exceeds maxNorm are multiplied by maxNorm / (norm + 1e-7). */
+THNN_API void THNN_(LookupTable_renorm)(
+    THNNState *state,   /* may be NULL */
+    THIndexTensor *idx, /* in: indices of rows; each row is looked at once */
+    THTensor *weight,   /* inout: rows x columns */
+    accreal maxNorm,    /* largest norm */
+    accreal normType);  /* p, more than 0 */
+
 /* ---- Spatial convolutions ------------------------------------------------------------------- */
 
 /* 2-D convolution: output = bias + weight * input, where outputHeight is

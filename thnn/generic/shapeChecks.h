@@ -49,6 +49,16 @@ typedef struct THNNLinear {
 THNN_API THNNLinear THNN_Linear_shapeCheck(const char *function, THNNShape input,
                                            THNNShape gradOutput, THNNShape weight, THNNShape bias);
 
+/* What a lookup table needs to know. */
+typedef struct THNNTable {
+  int64_t indices, rows, columns;
+} THNNTable;
+
+/* `weight` may be its gradient; `gradOutput` has a row for each index at least. */
+THNN_API THNNTable THNN_LookupTable_shapeCheck(const char *function, THNNShape indices,
+                                               int mostDimensions, THNNShape weight,
+                                               THNNShape gradOutput);
+
 /* `kW` is the first of kW, kH, dW, dH, padW, padH. */
 THNN_API THNNConvolution THNN_SpatialConvolutionMM_shapeCheck(const char *function, THNNShape input,
                                                               THNNShape gradOutput,
