@@ -3,8 +3,12 @@
 # Input:  THNN_BLAS   scipy-openblas32: OpenBLAS from the Python package of that name
 #                     system: what CMake's FindBLAS finds (BLA_VENDOR chooses among several)
 #                     auto: the first of these that is there
-# Output: CBLAS::CBLAS        the library
-#         CBLAS_DEFINITIONS   THNN_BLAS_SCIPY_OPENBLAS if its symbols have the prefix scipy_
+# Output: CBLAS::CBLAS, which defines THNN_BLAS_SCIPY_OPENBLAS if its symbols begin with scipy_
+
+if(TARGET CBLAS::CBLAS)
+  set(CBLAS_FOUND ON)
+  return()
+endif()
 
 set(THNN_BLAS auto CACHE STRING "BLAS: auto, scipy-openblas32 or system")
 set_property(CACHE THNN_BLAS PROPERTY STRINGS auto scipy-openblas32 system)
@@ -52,11 +56,11 @@ function(cblas_find_system result)
 endfunction()
 
 set(CBLAS_LIBRARIES "")
-set(CBLAS_DEFINITIONS "")
+set(CBLAS_definitions "")
 if(THNN_BLAS STREQUAL "scipy-openblas32" OR THNN_BLAS STREQUAL "auto")
   cblas_find_scipy(CBLAS_LIBRARIES)
   if(CBLAS_LIBRARIES)
-    set(CBLAS_DEFINITIONS THNN_BLAS_SCIPY_OPENBLAS)
+    set(CBLAS_definitions THNN_BLAS_SCIPY_OPENBLAS)
   endif()
 endif()
 if(NOT CBLAS_LIBRARIES AND (THNN_BLAS STREQUAL "system" OR THNN_BLAS STREQUAL "auto"))
@@ -82,6 +86,8 @@ endif()
 
 list(GET CBLAS_LIBRARIES 0 CBLAS_first)
 message(STATUS "BLAS: ${CBLAS_first}")
-add_library(CBLAS::CBLAS INTERFACE IMPORTED)
-set_target_properties(CBLAS::CBLAS PROPERTIES INTERFACE_LINK_LIBRARIES "${CBLAS_LIBRARIES}")
+add_library(CBLAS::CBLAS INTERFACE IMPORTED GLOBAL)
+set_target_properties(
+  CBLAS::CBLAS PROPERTIES INTERFACE_LINK_LIBRARIES "${CBLAS_LIBRARIES}"
+                          INTERFACE_COMPILE_DEFINITIONS "${CBLAS_definitions}")
 set(CBLAS_FOUND ON)
