@@ -22,6 +22,8 @@ GUARD = Path(__file__).with_name("guard.json")
 TOLERANCE = 0.1
 """How far a ratio may fall below its guard, as a part of it."""
 ATTEMPTS = 3
+BUSY = 0.5
+"""Load average above which the figures need a warning."""
 
 
 def _arguments() -> argparse.Namespace:
@@ -78,6 +80,8 @@ def main() -> int:
     found = facts(torch)
     for name, value in found.items():
         console.print(f"{name:16} {value}", highlight=False)
+    if float(found["load before"]) > BUSY:
+        console.print("other programs are running here: do not trust the figures", style="yellow")
     settings = Settings(options.dtype, options.threads, options.algorithm, options.seconds)
     bench = Bench(torch, found["instruction set"], settings)
     if torch is not None:

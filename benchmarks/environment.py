@@ -86,6 +86,7 @@ def facts(torch: Any | None) -> dict[str, str]:
         "threads by default": str(get_num_threads()),
         "compiler": _compiler(),
         "commit": _commit(),
+        "load before": f"{os.getloadavg()[0]:.1f}",
         "Python": platform.python_version(),
     }
     if torch is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -149,52 +150,61 @@ def plots(rows: Sequence[Row], facts: dict[str, str], folder: Path) -> list[Path
 
 
 def _plot(rows: Sequence[Row], facts: dict[str, str], title: str, file: Path) -> None:
+    """A panel per number of threads; a group per case, in it a pair of bars per part."""
     import matplotlib
 
     matplotlib.use("svg")
-    matplotlib.rcParams.update({"svg.hashsalt": "pythnn", "font.size": 8, "svg.fonttype": "none"})
+    matplotlib.rcParams.update({"svg.hashsalt": "pythnn", "font.size": 8})
     import matplotlib.pyplot as plt
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     threads = sorted({row.threads for row in rows})
-    labels = list(dict.fromkeys((row.case, row.part) for row in rows))
+    cases = list(dict.fromkeys(row.case for row in rows))
+    parts = list(dict.fromkeys(row.part for row in rows))
+    step = 1 / (len(parts) + 0.6)
     computing = any(row.flops for row in rows)
     unit = "GFLOP/s" if computing else "GB/s"
+    width = max(7.0, 1.5 + 0.13 * len(cases) * (len(parts) + 1))
     figure, axes = plt.subplots(
         len(threads),
         1,
-        figsize=(max(6.0, 2.2 + 0.17 * len(labels)), 2.2 + 2.3 * len(threads)),
+        figsize=(width, 1.8 + 2.3 * len(threads)),
         squeeze=False,
         sharex=True,
         layout="constrained",
     )
     for axis, count in zip(axes[:, 0], threads, strict=True):
-        for row in rows:
-            if row.threads != count:
-                continue
-            x = labels.index((row.case, row.part))
+        shown = [row for row in rows if row.threads == count]
+        for row in shown:
+            x = cases.index(row.case) + (parts.index(row.part) - (len(parts) - 1) / 2) * step
             scale = row.work / 1e9
-            axis.bar(x - 0.2, scale / row.ours, 0.38, color=_OURS)
+            axis.bar(x - 0.21 * step, scale / row.ours, 0.4 * step, color=_OURS)
             if row.torch:
-                axis.bar(x + 0.2, scale / row.torch, 0.38, color=_TORCH)
-            axis.hlines(row.limit / 1e9, x - 0.5, x + 0.5, color=_LIMIT, linewidth=0.8)
-        axis.set_ylim(0, max(row.limit for row in rows if row.threads == count) / 1e9)
+                axis.bar(x + 0.21 * step, scale / row.torch, 0.4 * step, color=_TORCH)
+            axis.hlines(
+                row.limit / 1e9, x - step / 2, x + step / 2, color=_LIMIT, linewidth=0.8, zorder=3
+            )
+        axis.set_ylim(0, max(row.limit for row in shown) / 1e9)
+        axis.set_xlim(-0.6, len(cases) - 0.4)
         axis.set_ylabel(f"{unit}, {count} thread{'s' if count > 1 else ''}")
         axis.spines[["top", "right"]].set_visible(False)
-        axis.margins(x=0.01)
-    axes[-1, 0].set_xticks(
-        range(len(labels)), [f"{case} {part}" for case, part in labels], rotation=90, fontsize=6
-    )
+        axis.tick_params(axis="x", length=0)
+        axis.grid(axis="y", color="#dddddd", linewidth=0.5)
+        axis.set_axisbelow(True)
+    turn = 90 if len(cases) > 6 else 0
+    axes[-1, 0].set_xticks(range(len(cases)), cases, rotation=turn, fontsize=7)
     limit = "multiply-adds in registers" if computing else "memcpy of as many bytes"
     handles = [
         Patch(color=_OURS, label="pythnn"),
         Patch(color=_TORCH, label="PyTorch"),
         Line2D([], [], color=_LIMIT, label=f"limit: {limit}"),
     ]
-    figure.legend(handles=handles, loc="outside upper right", ncols=3, frameon=False)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
-    figure.supxlabel(caption(facts), fontsize=6, color="#555555")
+    figure.legend(handles=handles, loc="outside upper left", ncols=3, frameon=False)
+    heading = f"{title}: {', '.join(parts)}"
+    axes[0, 0].set_title(heading, loc="left", fontsize=9, fontweight="bold")
+    lines = textwrap.wrap(caption(facts), round(17 * width))
+    figure.supxlabel("\n".join(lines), fontsize=6, color="#555555")
     figure.savefig(file, metadata={"Date": None})
     plt.close(figure)
 
