@@ -192,8 +192,11 @@ def _plot(rows: Sequence[Row], facts: dict[str, str], title: str, file: Path) ->
         axis.tick_params(axis="x", length=0)
         axis.grid(axis="y", color="#dddddd", linewidth=0.5)
         axis.set_axisbelow(True)
-    turn = 90 if len(cases) > 6 else 0
-    axes[-1, 0].set_xticks(range(len(cases)), cases, rotation=turn, fontsize=7)
+    if len(cases) > 6:
+        axes[-1, 0].set_xticks(range(len(cases)), cases, rotation=90, fontsize=7)
+    else:
+        names = [case.replace("_", "\n", 1) for case in cases]
+        axes[-1, 0].set_xticks(range(len(cases)), names, fontsize=7)
     limit = "multiply-adds in registers" if computing else "memcpy of as many bytes"
     handles = [
         Patch(color=_OURS, label="pythnn"),
