@@ -15,19 +15,23 @@ set_property(CACHE THNN_BLAS PROPERTY STRINGS auto scipy-openblas32 system)
 
 # Sets `result` to the path of scipy-openblas32's library, or to nothing.
 function(cblas_find_scipy result)
-  find_package(Python COMPONENTS Interpreter QUIET)
-  if(NOT Python_Interpreter_FOUND)
-    return()
+  # pip's isolated builds put the package into a new folder each time.
+  if(NOT EXISTS "${CBLAS_SCIPY_LIBRARY}")
+    unset(CBLAS_SCIPY_LIBRARY CACHE)
+    find_package(Python COMPONENTS Interpreter QUIET)
+    if(NOT Python_Interpreter_FOUND)
+      return()
+    endif()
+    execute_process(
+      COMMAND "${Python_EXECUTABLE}" -c
+              "import scipy_openblas32; print(scipy_openblas32.get_lib_dir())"
+      OUTPUT_VARIABLE directory
+      OUTPUT_STRIP_TRAILING_WHITESPACE
+      ERROR_QUIET)
+    find_library(CBLAS_SCIPY_LIBRARY scipy_openblas PATHS "${directory}" NO_DEFAULT_PATH)
+    mark_as_advanced(CBLAS_SCIPY_LIBRARY)
   endif()
-  execute_process(
-    COMMAND "${Python_EXECUTABLE}" -c
-            "import scipy_openblas32; print(scipy_openblas32.get_lib_dir())"
-    OUTPUT_VARIABLE directory
-    OUTPUT_STRIP_TRAILING_WHITESPACE
-    ERROR_QUIET)
-  find_library(CBLAS_SCIPY_LIBRARY scipy_openblas PATHS "${directory}" NO_DEFAULT_PATH)
-  mark_as_advanced(CBLAS_SCIPY_LIBRARY)
-  if(directory AND CBLAS_SCIPY_LIBRARY)
+  if(CBLAS_SCIPY_LIBRARY)
     set(${result} "${CBLAS_SCIPY_LIBRARY}" PARENT_SCOPE)
   endif()
 endfunction()
@@ -67,21 +71,19 @@ if(NOT CBLAS_LIBRARIES AND (THNN_BLAS STREQUAL "system" OR THNN_BLAS STREQUAL "a
   cblas_find_system(CBLAS_LIBRARIES)
 endif()
 
+set(CBLAS_advice "pip install scipy-openblas32, or apt install libopenblas-dev")
 if(THNN_BLAS STREQUAL "scipy-openblas32")
-  set(CBLAS_advice "Install it for the Python that CMake uses (${Python_EXECUTABLE}): "
-                   "pip install scipy-openblas32")
+  set(CBLAS_advice "pip install scipy-openblas32, for the Python that CMake uses")
+  string(APPEND CBLAS_advice " (Python_EXECUTABLE=${Python_EXECUTABLE})")
 elseif(THNN_BLAS STREQUAL "system")
-  set(CBLAS_advice "Install one (Debian, Ubuntu: apt install libopenblas-dev; "
-                   "Fedora: dnf install openblas-devel), or give BLAS_LIBRARIES")
-elseif(THNN_BLAS STREQUAL "auto")
-  set(CBLAS_advice "Install one: pip install scipy-openblas32, or apt install libopenblas-dev")
-else()
+  set(CBLAS_advice "apt install libopenblas-dev, or dnf install openblas-devel")
+  string(APPEND CBLAS_advice ", or give CMake's FindBLAS the place: BLA_VENDOR, CMAKE_PREFIX_PATH")
+elseif(NOT THNN_BLAS STREQUAL "auto")
   message(FATAL_ERROR "THNN_BLAS=${THNN_BLAS}: expected auto, scipy-openblas32 or system")
 endif()
 if(NOT CBLAS_LIBRARIES)
-  string(CONCAT CBLAS_advice ${CBLAS_advice})
   message(FATAL_ERROR "THNN_BLAS=${THNN_BLAS}: no BLAS with the CBLAS interface was found. "
-                      "${CBLAS_advice}.")
+                      "Install one: ${CBLAS_advice}.")
 endif()
 
 list(GET CBLAS_LIBRARIES 0 CBLAS_first)

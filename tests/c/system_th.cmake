@@ -27,7 +27,7 @@ function(build directory target)
 endfunction()
 
 build("${BINARY_DIR}/th" TH -DTHNN_TH=bundled -DTHNN_TH_TORCH7_LAYOUT=ON "-DTHNN_BLAS=${BLAS}"
-      "-DPython_EXECUTABLE=${PYTHON}")
+      "-DCBLAS_SCIPY_LIBRARY=${SCIPY_LIBRARY}" "-DCMAKE_PREFIX_PATH=${PREFIX_PATH}")
 run("${CMAKE_COMMAND}" --install "${BINARY_DIR}/th" --component TH --prefix "${prefix}")
 foreach(file IN ITEMS include/TH/TH.h lib/libTH.so lib/libTH.so.0)
   if(NOT EXISTS "${prefix}/${file}")

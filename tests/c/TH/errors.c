@@ -4,6 +4,8 @@
 
 #include "../check.h"
 
+#include <TH/THHandlers.h>
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -121,6 +123,18 @@ static void testHandlers(void)
   pthread_join(thread, NULL);
   raiseBoth();
   CHECK(own == 402 && defaults == 402);
+
+  THErrorHandlerFunction handler;
+  THArgErrorHandlerFunction argHandler;
+  void *data, *argData;
+  THGetErrorHandler(&handler, &data);
+  THGetArgErrorHandler(&argHandler, &argData);
+  CHECK(handler == countError && data == &own);
+  CHECK(argHandler == countArgError && argData == &own);
+  THSetErrorHandler(NULL, NULL);
+  THGetErrorHandler(&handler, &data);
+  CHECK(handler == NULL);
+
   THSetDefaultErrorHandler(NULL, NULL);
   THSetDefaultArgErrorHandler(NULL, NULL);
   catchErrors();
