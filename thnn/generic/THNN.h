@@ -5,6 +5,265 @@
 
 /* ---- Pointwise ------------------------------------------------------------------------------ */
 
+/* Abs: output = |input|, element by element. */
+THNN_API void THNN_(Abs_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: any shape */
+    THTensor *output); /* out: shape of input */
+
+/* Abs, backward: gradInput = input >= 0 ? gradOutput : -gradOutput. */
+THNN_API void THNN_(Abs_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: any shape */
+    THTensor *gradOutput, /* in: as many elements as input */
+    THTensor *gradInput); /* out: shape of input */
+
+/* ELU: output = input > 0 ? input : alpha (e^input - 1), element by element. */
+THNN_API void THNN_(ELU_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: any shape; overwritten with the result when inplace */
+    THTensor *output, /* out: shape of input; shares its storage when inplace */
+    accreal alpha,    /* minus the limit far below zero */
+    bool inplace);    /* work in input's storage */
+
+/* ELU, backward: gradInput = output > 0 ? gradOutput : gradOutput (output + alpha). */
+THNN_API void THNN_(ELU_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in, optional: as many elements as gradOutput; not read */
+    THTensor *gradOutput, /* in: any shape; overwritten when inplace */
+    THTensor *gradInput,  /* out: shape of output; shares gradOutput's storage when inplace */
+    THTensor *output,     /* in: as many elements as gradOutput; of the forward call */
+    accreal alpha,        /* as in the forward call */
+    bool inplace);        /* work in gradOutput's storage */
+
+/* Gated linear unit: output = first half of input * sigmoid(second half), along dimension dim. */
+THNN_API void THNN_(GatedLinear_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: any shape, even in dimension dim */
+    THTensor *output, /* out: shape of input, half the size in dimension dim */
+    int dim);         /* the dimension that is halved, from 1 */
+
+/* Gated linear unit, backward: sigmoid(second) gradOutput for the first half, and that times
+ * (1 - sigmoid(second)) first for the second. */
+THNN_API void THNN_(GatedLinear_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: any shape, even in dimension dim */
+    THTensor *gradOutput, /* in: half as many elements as input */
+    THTensor *gradInput,  /* out: shape of input */
+    int dim);             /* as in the forward call */
+
+/* Hard shrinkage: output = input > lambda or input < -lambda ? input : 0. */
+THNN_API void THNN_(HardShrink_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: any shape */
+    THTensor *output, /* out: shape of input */
+    accreal lambda);  /* values no farther from 0 become 0 */
+
+/* Hard shrinkage, backward: gradInput = input > lambda or input < -lambda ? gradOutput : 0. */
+THNN_API void THNN_(HardShrink_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: any shape */
+    THTensor *gradOutput, /* in: as many elements as input */
+    THTensor *gradInput,  /* out: shape of input */
+    accreal lambda);      /* as in the forward call */
+
+/* HardTanh: output = input, but at least min_val and at most max_val. */
+THNN_API void THNN_(HardTanh_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: any shape; overwritten with the result when inplace */
+    THTensor *output, /* out: shape of input; shares its storage when inplace */
+    accreal min_val,  /* the least result */
+    accreal max_val,  /* the greatest result */
+    bool inplace);    /* work in input's storage */
+
+/* HardTanh, backward: gradInput = min_val < input < max_val ? gradOutput : 0. */
+THNN_API void THNN_(HardTanh_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: any shape */
+    THTensor *gradOutput, /* in: as many elements as input; overwritten when inplace */
+    THTensor *gradInput,  /* out: shape of input; shares gradOutput's storage when inplace */
+    accreal min_val,      /* as in the forward call */
+    accreal max_val,      /* as in the forward call */
+    bool inplace);        /* work in gradOutput's storage */
+
+/* LeakyReLU: output = input > 0 ? input : negval * input. */
+THNN_API void THNN_(LeakyReLU_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: any shape; overwritten with the result when inplace */
+    THTensor *output, /* out: shape of input; shares its storage when inplace */
+    accreal negval,   /* slope below zero */
+    bool inplace);    /* work in input's storage */
+
+/* LeakyReLU, backward: gradInput = input > 0 ? gradOutput : negval * gradOutput. */
+THNN_API void THNN_(LeakyReLU_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: any shape; the output of the forward call serves when inplace */
+    THTensor *gradOutput, /* in: as many elements as input; overwritten when inplace */
+    THTensor *gradInput,  /* out: shape of input; shares gradOutput's storage when inplace */
+    accreal negval,       /* as in the forward call; must not be negative when inplace */
+    bool inplace);        /* work in gradOutput's storage */
+
+/* LogSigmoid: output = log(1 / (1 + e^-input)). */
+THNN_API void THNN_(LogSigmoid_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: any shape */
+    THTensor *output,  /* out: shape of input */
+    THTensor *buffer); /* scratch, optional: unused */
+
+/* LogSigmoid, backward: gradInput = gradOutput / (1 + e^input). */
+THNN_API void THNN_(LogSigmoid_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: any shape */
+    THTensor *gradOutput, /* in: as many elements as input */
+    THTensor *gradInput,  /* out: shape of gradOutput */
+    THTensor *buffer);    /* scratch, optional: unused */
+
+/* PReLU: output = input > 0 ? input : weight * input, with one weight for all or one per plane. */
+THNN_API void THNN_(PReLU_updateOutput)(
+    THNNState *state,        /* may be NULL */
+    THTensor *input,         /* in: nOutputPlane, or batch x nOutputPlane [x ...]; any shape when nOutputPlane is 0 */
+    THTensor *output,        /* out: shape of input */
+    THTensor *weight,        /* in: nOutputPlane elements, or 1; those beyond are not read */
+    THIndex_t nOutputPlane); /* planes; 0 for one weight shared by all elements */
+
+/* PReLU, backward: gradInput = input > 0 ? gradOutput : weight * gradOutput. */
+THNN_API void THNN_(PReLU_updateGradInput)(
+    THNNState *state,        /* may be NULL */
+    THTensor *input,         /* in: nOutputPlane, or batch x nOutputPlane [x ...]; any shape when nOutputPlane is 0 */
+    THTensor *gradOutput,    /* in: as many elements as input */
+    THTensor *gradInput,     /* out: shape of input */
+    THTensor *weight,        /* in: nOutputPlane elements, or 1; those beyond are not read */
+    THIndex_t nOutputPlane); /* planes; 0 for one weight shared by all elements */
+
+/* PReLU, backward: adds scale times the gradient with respect to the weight, the sum of
+ * input * gradOutput where input <= 0. */
+THNN_API void THNN_(PReLU_accGradParameters)(
+    THNNState *state,          /* may be NULL */
+    THTensor *input,           /* in: nOutputPlane, or batch x nOutputPlane [x ...]; any shape when nOutputPlane is 0 */
+    THTensor *gradOutput,      /* in: as many elements as input */
+    THTensor *gradInput,       /* in, optional: unused */
+    THTensor *weight,          /* in: any shape; not read */
+    THTensor *gradWeight,      /* accumulate: nOutputPlane elements, or 1; those beyond stay */
+    THTensor *gradWeightBuf,   /* scratch, optional: unused */
+    THTensor *gradWeightBuf2,  /* scratch, optional: unused */
+    THIndex_t nOutputPlane,    /* planes; 0 for one weight shared by all elements */
+    accreal scale);            /* factor of what is added */
+
+/* RReLU: output = noise * input, where noise is 1 above zero and random in [lower, upper) below;
+ * when not training, LeakyReLU with the mean of lower and upper. */
+THNN_API void THNN_(RReLU_updateOutput)(
+    THNNState *state,        /* may be NULL */
+    THTensor *input,         /* in: any shape; overwritten with the result when inplace */
+    THTensor *output,        /* out: shape of input; shares its storage when inplace */
+    THTensor *noise,         /* out: shape of input; written only in training */
+    accreal lower,           /* least slope below zero */
+    accreal upper,           /* greatest slope below zero */
+    bool train,              /* draw slopes */
+    bool inplace,            /* work in input's storage */
+    THGenerator *generator); /* of the random numbers, one per element that is not above zero */
+
+/* RReLU, backward: gradInput = noise * gradOutput, or as LeakyReLU when not training. */
+THNN_API void THNN_(RReLU_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: as many elements as gradOutput */
+    THTensor *gradOutput, /* in: any shape; overwritten when inplace */
+    THTensor *gradInput,  /* out: shape of gradOutput in training, else of input; shares gradOutput's storage when inplace */
+    THTensor *noise,      /* in, optional: of the forward call, as many elements as input; read in training unless upper - lower is at most 1e-6 */
+    accreal lower,        /* as in the forward call */
+    accreal upper,        /* as in the forward call */
+    bool train,           /* as in the forward call */
+    bool inplace);        /* work in gradOutput's storage */
+
+/* Logistic function: output = 1 / (1 + e^-input). */
+THNN_API void THNN_(Sigmoid_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: any shape */
+    THTensor *output); /* out: shape of input */
+
+/* Logistic function, backward: gradInput = gradOutput (1 - output) output. */
+THNN_API void THNN_(Sigmoid_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in, optional: unused */
+    THTensor *gradOutput, /* in: as many elements as output */
+    THTensor *gradInput,  /* out: shape of output */
+    THTensor *output);    /* in: any shape; of the forward call */
+
+/* SoftPlus: output = log(1 + e^(beta input)) / beta, or input where beta input exceeds threshold. */
+THNN_API void THNN_(SoftPlus_updateOutput)(
+    THNNState *state,   /* may be NULL */
+    THTensor *input,    /* in: any shape */
+    THTensor *output,   /* out: shape of input */
+    accreal beta,       /* sharpness of the bend */
+    accreal threshold); /* from where on the result is the input */
+
+/* SoftPlus, backward: gradInput = gradOutput (1 - e^(-beta output)), or gradOutput where beta
+ * output exceeds threshold. */
+THNN_API void THNN_(SoftPlus_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in, optional: as many elements as gradOutput; not read */
+    THTensor *gradOutput, /* in: as many elements as output */
+    THTensor *gradInput,  /* out: shape of output */
+    THTensor *output,     /* in: any shape; of the forward call */
+    accreal beta,         /* as in the forward call */
+    accreal threshold);   /* as in the forward call */
+
+/* Soft shrinkage: output = input moved by lambda towards 0, and 0 where it is no farther from it. */
+THNN_API void THNN_(SoftShrink_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: any shape */
+    THTensor *output, /* out: shape of input */
+    accreal lambda);  /* how far values move */
+
+/* Soft shrinkage, backward: gradInput = input > lambda or input < -lambda ? gradOutput : 0. */
+THNN_API void THNN_(SoftShrink_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: any shape */
+    THTensor *gradOutput, /* in: as many elements as input */
+    THTensor *gradInput,  /* out: shape of input */
+    accreal lambda);      /* as in the forward call */
+
+/* Square root: output = sqrt(input). */
+THNN_API void THNN_(Sqrt_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: any shape */
+    THTensor *output, /* out: shape of input */
+    accreal eps);     /* not read */
+
+/* Square root, backward: gradInput = output == 0 ? 0 : gradOutput / (2 output). */
+THNN_API void THNN_(Sqrt_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: as many elements as gradOutput; only its shape matters */
+    THTensor *gradOutput, /* in: shape of output */
+    THTensor *gradInput,  /* out: shape of input */
+    THTensor *output);    /* in: any shape; of the forward call */
+
+/* Square: output = input^2. */
+THNN_API void THNN_(Square_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: any shape */
+    THTensor *output); /* out: shape of input */
+
+/* Square, backward: gradInput = 2 input gradOutput. */
+THNN_API void THNN_(Square_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: any shape */
+    THTensor *gradOutput, /* in: shape of input */
+    THTensor *gradInput); /* out: shape of input */
+
+/* Hyperbolic tangent: output = tanh(input). */
+THNN_API void THNN_(Tanh_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: any shape */
+    THTensor *output); /* out: shape of input */
+
+/* Hyperbolic tangent, backward: gradInput = gradOutput (1 - output^2). */
+THNN_API void THNN_(Tanh_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in, optional: unused */
+    THTensor *gradOutput, /* in: shape of output */
+    THTensor *gradInput,  /* out: shape of output */
+    THTensor *output);    /* in: any shape; of the forward call */
+
 /* Threshold: output = input > threshold ? input : val, element by element. */
 THNN_API void THNN_(Threshold_updateOutput)(
     THNNState *state,  /* may be NULL */
@@ -23,6 +282,94 @@ THNN_API void THNN_(Threshold_updateGradInput)(
     accreal threshold,    /* as in the forward call */
     accreal val,          /* as in the forward call; must not exceed threshold when inplace */
     bool inplace);        /* work in gradOutput's storage */
+
+/* ---- Normalising ---------------------------------------------------------------------------- */
+
+/* Softmax over the planes: output = e^input / sum of e^input, at each position. */
+THNN_API void THNN_(SoftMax_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: [batch x] nPlane [x height x width] */
+    THTensor *output); /* out: shape of input */
+
+/* Softmax, backward: gradInput = output (gradOutput - sum of output gradOutput). */
+THNN_API void THNN_(SoftMax_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in, optional: shape of gradOutput; not read */
+    THTensor *gradOutput, /* in: at least as many elements as output; those beyond are not read */
+    THTensor *gradInput,  /* out: shape of output */
+    THTensor *output);    /* in: [batch x] nPlane [x height x width]; of the forward call */
+
+/* Logarithm of the softmax over the planes: output = input - log(sum of e^input). */
+THNN_API void THNN_(LogSoftMax_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: [batch x] nPlane [x height x width] */
+    THTensor *output); /* out: shape of input */
+
+/* Logarithm of the softmax, backward: gradInput = gradOutput - e^output * sum of gradOutput. */
+THNN_API void THNN_(LogSoftMax_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in, optional: shape of gradOutput; not read */
+    THTensor *gradOutput, /* in: at least as many elements as output; those beyond are not read */
+    THTensor *gradInput,  /* out: shape of output */
+    THTensor *output);    /* in: [batch x] nPlane [x height x width]; of the forward call */
+
+/* Batch normalisation: output = (input - mean) / sqrt(var + eps) * weight + bias, plane by plane,
+ * with mean and variance of the batch in training and the running ones otherwise. */
+THNN_API void THNN_(BatchNormalization_updateOutput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: batch x nPlane [x ...] */
+    THTensor *output,       /* out: shape of input */
+    THTensor *weight,       /* in, optional: nPlane; without it the factor is 1 */
+    THTensor *bias,         /* in, optional: nPlane; without it nothing is added */
+    THTensor *running_mean, /* inout: nPlane; updated in training, read otherwise */
+    THTensor *running_var,  /* inout: nPlane; updated in training (by n - 1), read otherwise */
+    THTensor *save_mean,    /* out, optional: nPlane, not resized; the batch's, in training, where it is needed */
+    THTensor *save_std,     /* out, optional: nPlane, not resized; 1 / sqrt(var + eps), in training, where it is needed */
+    bool train,             /* normalise by the batch */
+    double momentum,        /* share of the batch in the new running mean and variance */
+    double eps);            /* added to the variance */
+
+/* Batch normalisation, backward: the gradient with respect to the input, and adds scale times the
+ * gradients with respect to weight and bias. */
+THNN_API void THNN_(BatchNormalization_backward)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: batch x nPlane [x ...] */
+    THTensor *gradOutput,   /* in: shape of input */
+    THTensor *gradInput,    /* out, optional: shape of input */
+    THTensor *gradWeight,   /* accumulate, optional: nPlane */
+    THTensor *gradBias,     /* accumulate, optional: nPlane */
+    THTensor *weight,       /* in, optional: nPlane */
+    THTensor *running_mean, /* in, optional: nPlane; needed and read when not training */
+    THTensor *running_var,  /* in, optional: nPlane; needed and read when not training */
+    THTensor *save_mean,    /* in, optional: nPlane; needed and read in training */
+    THTensor *save_std,     /* in, optional: nPlane; needed and read in training */
+    bool train,             /* as in the forward call */
+    double scale,           /* factor of what is added to gradWeight and gradBias */
+    double eps);            /* as in the forward call */
+
+/* Pooling over windows of neighbouring features by the p-norm: output =
+ * (sum of input^power)^(1/power). */
+THNN_API void THNN_(FeatureLPPooling_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: [batch x] nFeature [x d1 [x d2]] */
+    THTensor *output, /* out: the same with (nFeature - width) / stride + 1 features */
+    accreal power,    /* p */
+    int width,        /* features of a window: 2 to 16 */
+    int stride,       /* features between windows: 1 to 4 */
+    bool batchMode);  /* the first dimension is a batch */
+
+/* Pooling over features by the p-norm, backward: gradInput = sum over the windows of
+ * gradOutput (input / output)^(power - 1), or of 0 where output is 0. */
+THNN_API void THNN_(FeatureLPPooling_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *gradOutput, /* in: shape of output */
+    THTensor *input,      /* in: [batch x] nFeature [x d1 [x d2]] */
+    THTensor *output,     /* in: [batch x] windows [x d1 [x d2]], of the forward call */
+    THTensor *gradInput,  /* out: shape of input */
+    accreal power,        /* as in the forward call */
+    int width,            /* as in the forward call */
+    int stride,           /* as in the forward call */
+    bool batchMode);      /* as in the forward call */
 
 /* ---- Criterions ----------------------------------------------------------------------------- */
 
@@ -318,6 +665,43 @@ THNN_API void THNN_(LookupTable_renorm)(
     THTensor *weight,   /* inout: rows x columns */
     accreal maxNorm,    /* largest norm */
     accreal normType);  /* p, more than 0 */
+
+/* ---- Temporal convolutions ------------------------------------------------------------------- */
+
+/* 1-D convolution over frames: output frame t is bias + weight * (the kW input frames from t dW on);
+ * nOutputFrame is (nInputFrame - kW) / dW + 1, rounded down. */
+THNN_API void THNN_(TemporalConvolution_updateOutput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputFrame x inputFrameSize */
+    THTensor *output,     /* out: [batch x] nOutputFrame x outputFrameSize */
+    THTensor *weight,     /* in: outputFrameSize x (kW inputFrameSize) */
+    THTensor *bias,       /* in: outputFrameSize elements */
+    int kW,               /* frames in a window */
+    int dW,               /* frames from one window to the next */
+    int inputFrameSize,   /* elements of an input frame */
+    int outputFrameSize); /* elements of an output frame */
+
+/* 1-D convolution over frames, backward: the gradient with respect to the input. */
+THNN_API void THNN_(TemporalConvolution_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputFrame x inputFrameSize; only its shape matters */
+    THTensor *gradOutput, /* in: [batch x] nOutputFrame x outputFrameSize */
+    THTensor *gradInput,  /* out: shape of input */
+    THTensor *weight,     /* in: outputFrameSize x (kW inputFrameSize) */
+    int kW,               /* frames in a window */
+    int dW);              /* frames from one window to the next */
+
+/* 1-D convolution over frames, backward: adds scale times the gradients with respect to weight and
+ * bias. */
+THNN_API void THNN_(TemporalConvolution_accGradParameters)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputFrame x inputFrameSize */
+    THTensor *gradOutput, /* in: [batch x] nOutputFrame x outputFrameSize */
+    THTensor *gradWeight, /* accumulate: outputFrameSize x (kW inputFrameSize) */
+    THTensor *gradBias,   /* accumulate: outputFrameSize elements */
+    int kW,               /* frames in a window */
+    int dW,               /* frames from one window to the next */
+    accreal scale);       /* factor of what is added */
 
 /* ---- Spatial convolutions ------------------------------------------------------------------- */
 
@@ -887,10 +1271,300 @@ THNN_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     int aH,                /* rows added at the bottom; less than dH or dilationH */
     accreal scale);        /* factor of what is added */
 
-/* ---- Spatial resampling --------------------------------------------------------------------- */
+/* ---- Temporal pooling ------------------------------------------------------------------------ */
 
-/* Bilinear resampling of planes. The corners of input and output coincide: output pixel y lies at
- * y (height - 1) / (outputHeight - 1). */
+/* Max pooling over time: output is the greatest of kW frames, column by column; nOutputFrame is
+ * (nInputFrame - kW)/dW + 1, rounded down. */
+THNN_API void THNN_(TemporalMaxPooling_updateOutput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] nInputFrame x frameSize */
+    THTensor *output,       /* out: [batch x] nOutputFrame x frameSize */
+    THIndexTensor *indices, /* out: shape of output; frame in the window, from 0, or -1 for none */
+    int kW,                 /* frames of a window */
+    int dW);                /* distance of windows in frames */
+
+/* Max pooling over time, backward: each gradient goes to the element that was chosen. */
+THNN_API void THNN_(TemporalMaxPooling_updateGradInput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] nInputFrame x frameSize */
+    THTensor *gradOutput,   /* in: [batch x] nOutputFrame x frameSize */
+    THTensor *gradInput,    /* out: shape of input */
+    THIndexTensor *indices, /* in: shape of gradOutput; as left by the forward call */
+    int kW,                 /* as in the forward call */
+    int dW);                /* as in the forward call */
+
+/* Subsampling over time: output = weight * sum of kW frames + bias, column by column; nOutputFrame
+ * is (nInputFrame - kW)/dW + 1, rounded down. */
+THNN_API void THNN_(TemporalSubSampling_updateOutput)(
+    THNNState *state,    /* may be NULL */
+    THTensor *input,     /* in: nInputFrame x inputFrameSize */
+    THTensor *output,    /* out: nOutputFrame x inputFrameSize */
+    THTensor *weight,    /* in: inputFrameSize */
+    THTensor *bias,      /* in: inputFrameSize */
+    int kW,              /* frames of a window */
+    int dW,              /* distance of windows in frames */
+    int inputFrameSize); /* columns of input */
+
+/* Subsampling over time, backward: each gradient goes to the kW frames of its window, times
+ * weight. */
+THNN_API void THNN_(TemporalSubSampling_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: nInputFrame x inputFrameSize */
+    THTensor *gradOutput, /* in: nOutputFrame x inputFrameSize */
+    THTensor *gradInput,  /* out: shape of input */
+    THTensor *weight,     /* in: inputFrameSize */
+    int kW,               /* as in the forward call */
+    int dW);              /* as in the forward call */
+
+/* Subsampling over time, parameters: gradWeight += scale * sum of gradOutput times window sum,
+ * gradBias += scale * sum of gradOutput. */
+THNN_API void THNN_(TemporalSubSampling_accGradParameters)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: nInputFrame x inputFrameSize */
+    THTensor *gradOutput, /* in: nOutputFrame x inputFrameSize */
+    THTensor *gradWeight, /* accumulate: inputFrameSize */
+    THTensor *gradBias,   /* accumulate: inputFrameSize */
+    int kW,               /* as in the forward call */
+    int dW,               /* as in the forward call */
+    accreal scale);       /* factor of what is added */
+
+/* ---- Spatial pooling ------------------------------------------------------------------------- */
+
+/* 2-D max pooling: output is the greatest element of each kH x kW window, the first of equals;
+ * outputHeight is (height + 2 padH - kH)/dH + 1, rounded down, or up with ceil_mode. */
+THNN_API void THNN_(SpatialMaxPooling_updateOutput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] planes x height x width */
+    THTensor *output,       /* out: [batch x] planes x outputHeight x outputWidth */
+    THIndexTensor *indices, /* out: shape of output; element of the plane, from 1; 0 for none */
+    int kW,                 /* width of a window */
+    int kH,                 /* height of a window */
+    int dW,                 /* horizontal distance of windows */
+    int dH,                 /* vertical distance of windows */
+    int padW,               /* columns of padding on the left and on the right; at most kW/2 */
+    int padH,               /* rows of padding at the top and at the bottom; at most kH/2 */
+    bool ceil_mode);        /* a last window that is cut off counts as well */
+
+/* 2-D max pooling, backward: each gradient goes to the element that was chosen. */
+THNN_API void THNN_(SpatialMaxPooling_updateGradInput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] planes x height x width */
+    THTensor *gradOutput,   /* in: [batch x] planes x outputHeight x outputWidth */
+    THTensor *gradInput,    /* out: shape of input */
+    THIndexTensor *indices, /* in: shape of gradOutput; as left by the forward call */
+    int kW,                 /* as in the forward call, like the rest */
+    int kH,                 /* height of a window */
+    int dW,                 /* horizontal distance of windows */
+    int dH,                 /* vertical distance of windows */
+    int padW,               /* columns of padding on either side */
+    int padH,               /* rows of padding on either side */
+    bool ceil_mode);        /* a last window that is cut off counts as well */
+
+/* 2-D max pooling over windows with gaps: the kH x kW elements of a window lie dilationH rows and
+ * dilationW columns apart. */
+THNN_API void THNN_(SpatialDilatedMaxPooling_updateOutput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] planes x height x width */
+    THTensor *output,       /* out: [batch x] planes x outputHeight x outputWidth */
+    THIndexTensor *indices, /* out: shape of output; element of the plane, from 1; 0 for none */
+    int kW,                 /* width of a window */
+    int kH,                 /* height of a window */
+    int dW,                 /* horizontal distance of windows */
+    int dH,                 /* vertical distance of windows */
+    int padW,               /* columns of padding on the left and on the right; at most kW/2 */
+    int padH,               /* rows of padding at the top and at the bottom; at most kH/2 */
+    int dilationW,          /* horizontal distance of the elements of a window */
+    int dilationH,          /* vertical distance of the elements of a window */
+    bool ceil_mode);        /* a last window that is cut off counts as well */
+
+/* 2-D max pooling over windows with gaps, backward: each gradient goes to the element that was
+ * chosen. */
+THNN_API void THNN_(SpatialDilatedMaxPooling_updateGradInput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] planes x height x width */
+    THTensor *gradOutput,   /* in: [batch x] planes x outputHeight x outputWidth */
+    THTensor *gradInput,    /* out: shape of input */
+    THIndexTensor *indices, /* in: shape of gradOutput; as left by the forward call */
+    int kW,                 /* as in the forward call, like the rest */
+    int kH,                 /* height of a window */
+    int dW,                 /* horizontal distance of windows */
+    int dH,                 /* vertical distance of windows */
+    int padW,               /* columns of padding on either side */
+    int padH,               /* rows of padding on either side */
+    int dilationW,          /* horizontal distance of the elements of a window */
+    int dilationH,          /* vertical distance of the elements of a window */
+    bool ceil_mode);        /* a last window that is cut off counts as well */
+
+/* 2-D average pooling: output is the mean of each kH x kW window; outputHeight is (height + 2 padH
+ * - kH)/dH + 1, rounded down, or up with ceil_mode. */
+THNN_API void THNN_(SpatialAveragePooling_updateOutput)(
+    THNNState *state,        /* may be NULL */
+    THTensor *input,         /* in: [batch x] planes x height x width */
+    THTensor *output,        /* out: [batch x] planes x outputHeight x outputWidth */
+    int kW,                  /* width of a window */
+    int kH,                  /* height of a window */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padW,                /* columns of padding on the left and on the right; at most kW/2 */
+    int padH,                /* rows of padding at the top and at the bottom; at most kH/2 */
+    bool ceil_mode,          /* a last window that is cut off counts as well */
+    bool count_include_pad); /* elements in the padding count as zeros; otherwise not at all */
+
+/* 2-D average pooling, backward: each gradient goes to the elements of its window in equal shares. */
+THNN_API void THNN_(SpatialAveragePooling_updateGradInput)(
+    THNNState *state,        /* may be NULL */
+    THTensor *input,         /* in: [batch x] planes x height x width */
+    THTensor *gradOutput,    /* in: [batch x] planes x outputHeight x outputWidth */
+    THTensor *gradInput,     /* out: shape of input */
+    int kW,                  /* as in the forward call, like the rest */
+    int kH,                  /* height of a window */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padW,                /* columns of padding on either side */
+    int padH,                /* rows of padding on either side */
+    bool ceil_mode,          /* a last window that is cut off counts as well */
+    bool count_include_pad); /* elements in the padding count as zeros; otherwise not at all */
+
+/* 2-D max pooling to a given output size: output row y is taken over the input rows from
+ * y*height/oheight, rounded down, up to (y + 1)*height/oheight, rounded up; columns likewise. */
+THNN_API void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] planes x height x width */
+    THTensor *output,       /* out: [batch x] planes x oheight x owidth */
+    THIndexTensor *indices, /* out: 2 x shape of output; row, column in the region, from 1, or 0 */
+    int owidth,             /* columns of output */
+    int oheight);           /* rows of output */
+
+/* 2-D max pooling to a given output size, backward: each gradient goes to the element that was
+ * chosen. */
+THNN_API void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(
+    THNNState *state,        /* may be NULL */
+    THTensor *input,         /* in: [batch x] planes x height x width */
+    THTensor *gradOutput,    /* in: [batch x] planes x oheight x owidth */
+    THTensor *gradInput,     /* out: shape of input */
+    THIndexTensor *indices); /* in: 2 x shape of gradOutput; as left by the forward call */
+
+/* 2-D average pooling to a given output size: output row y is taken over the input rows from
+ * y*height/oheight, rounded down, up to (y + 1)*height/oheight, rounded up; columns likewise. */
+THNN_API void THNN_(SpatialAdaptiveAveragePooling_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: [batch x] planes x height x width */
+    THTensor *output, /* out: [batch x] planes x oheight x owidth */
+    int owidth,       /* columns of output */
+    int oheight);     /* rows of output */
+
+/* 2-D average pooling to a given output size, backward: each gradient goes to the elements of its
+ * region in equal shares. */
+THNN_API void THNN_(SpatialAdaptiveAveragePooling_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] planes x height x width */
+    THTensor *gradOutput, /* in: [batch x] planes x oheight x owidth */
+    THTensor *gradInput); /* out: shape of input */
+
+/* 2-D max pooling over regions of poolSizeH x poolSizeW elements at pseudo-random places: with
+ * random number u, region i of n begins at floor((i + u)*step) - floor(u*step), where step is
+ * (size - poolSize)/(n - 1); the last one ends with the input. */
+THNN_API void THNN_(SpatialFractionalMaxPooling_updateOutput)(
+    THNNState *state,         /* may be NULL */
+    THTensor *input,          /* in: [batch x] planes x height x width */
+    THTensor *output,         /* out: [batch x] planes x outputH x outputW */
+    int outputW,              /* columns of output */
+    int outputH,              /* rows of output; at most height - poolSizeH + 1 */
+    int poolSizeW,            /* width of a region */
+    int poolSizeH,            /* height of a region */
+    THIndexTensor *indices,   /* out: shape of output; element of the plane, from 1; 0 for none */
+    THTensor *randomSamples); /* in: batch x planes x 2; from 0 to 1: for columns, for rows */
+
+/* 2-D fractional max pooling, backward: each gradient goes to the element that was chosen. */
+THNN_API void THNN_(SpatialFractionalMaxPooling_updateGradInput)(
+    THNNState *state,        /* may be NULL */
+    THTensor *input,         /* in: [batch x] planes x height x width */
+    THTensor *gradOutput,    /* in: [batch x] planes x outputH x outputW */
+    THTensor *gradInput,     /* out: shape of input */
+    int outputW,             /* columns of gradOutput */
+    int outputH,             /* rows of gradOutput */
+    int poolSizeW,           /* unused */
+    int poolSizeH,           /* unused */
+    THIndexTensor *indices); /* in: shape of gradOutput; as left by the forward call */
+
+/* 2-D max unpooling: each value goes to the element that its index names, of several the last; 0
+ * elsewhere. */
+THNN_API void THNN_(SpatialMaxUnpooling_updateOutput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] planes x height x width */
+    THTensor *output,       /* out: [batch x] planes x oheight x owidth */
+    THIndexTensor *indices, /* in: shape of input; element of the output plane, from 1 */
+    int owidth,             /* columns of output */
+    int oheight);           /* rows of output */
+
+/* 2-D max unpooling, backward: gradInput is the gradient of the element that the index names. */
+THNN_API void THNN_(SpatialMaxUnpooling_updateGradInput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] planes x height x width */
+    THTensor *gradOutput,   /* in: [batch x] planes x oheight x owidth */
+    THTensor *gradInput,    /* out: shape of input */
+    THIndexTensor *indices, /* in: shape of input; as in the forward call */
+    int owidth,             /* columns of gradOutput */
+    int oheight);           /* rows of gradOutput */
+
+/* 2-D subsampling: output = weight * sum of each kH x kW window + bias, plane by plane;
+ * outputHeight is (height - kH)/dH + 1, rounded down. */
+THNN_API void THNN_(SpatialSubSampling_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: [batch x] nInputPlane x height x width */
+    THTensor *output, /* out: [batch x] nInputPlane x outputHeight x outputWidth */
+    THTensor *weight, /* in: nInputPlane */
+    THTensor *bias,   /* in: nInputPlane */
+    int kW,           /* width of a window */
+    int kH,           /* height of a window */
+    int dW,           /* horizontal distance of windows */
+    int dH);          /* vertical distance of windows */
+
+/* 2-D subsampling, backward: each gradient goes to the elements of its window, times weight. */
+THNN_API void THNN_(SpatialSubSampling_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputPlane x height x width */
+    THTensor *gradOutput, /* in: [batch x] nInputPlane x outputHeight x outputWidth */
+    THTensor *gradInput,  /* out: shape of input */
+    THTensor *weight,     /* in: nInputPlane */
+    int kW,               /* width of a window */
+    int kH,               /* height of a window */
+    int dW,               /* horizontal distance of windows */
+    int dH);              /* vertical distance of windows */
+
+/* 2-D subsampling, parameters: gradWeight += scale * sum of gradOutput times window sum, gradBias
+ * += scale * sum of gradOutput. */
+THNN_API void THNN_(SpatialSubSampling_accGradParameters)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputPlane x height x width */
+    THTensor *gradOutput, /* in: [batch x] nInputPlane x outputHeight x outputWidth */
+    THTensor *gradWeight, /* accumulate: nInputPlane */
+    THTensor *gradBias,   /* accumulate: nInputPlane */
+    int kW,               /* width of a window */
+    int kH,               /* height of a window */
+    int dW,               /* horizontal distance of windows */
+    int dH,               /* vertical distance of windows */
+    accreal scale);       /* factor of what is added */
+
+/* ---- Spatial sampling and padding ------------------------------------------------------------ */
+
+/* 2-D nearest-neighbour upsampling: each element becomes a square of scale_factor x scale_factor. */
+THNN_API void THNN_(SpatialUpSamplingNearest_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: [batch x] planes x height x width */
+    THTensor *output,  /* out: [batch x] planes x height*scale_factor x width*scale_factor */
+    int scale_factor); /* 2 or more */
+
+/* 2-D nearest-neighbour upsampling, backward: the sum of the gradients in each square. */
+THNN_API void THNN_(SpatialUpSamplingNearest_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] planes x height x width */
+    THTensor *gradOutput, /* in: [batch x] planes x height*scale_factor x width*scale_factor */
+    THTensor *gradInput,  /* out: shape of input */
+    int scale_factor);    /* as in the forward call */
+
+/* Bilinear resampling of planes. The corners of input and output coincide: output row y lies at y
+ * (height - 1)/(outputHeight - 1). */
 THNN_API void THNN_(SpatialUpSamplingBilinear_updateOutput)(
     THNNState *state, /* may be NULL */
     THTensor *input,  /* in: batch x planes x height x width */
@@ -898,8 +1572,8 @@ THNN_API void THNN_(SpatialUpSamplingBilinear_updateOutput)(
     int outputHeight, /* rows of the output */
     int outputWidth); /* columns of the output */
 
-/* Bilinear resampling of planes, backward: each gradient goes to the four pixels that its output
- * pixel lay between, in the same shares. */
+/* Bilinear resampling of planes, backward: each gradient goes to the four elements that its output
+ * element lay between, in the same shares. */
 THNN_API void THNN_(SpatialUpSamplingBilinear_updateGradInput)(
     THNNState *state,     /* may be NULL */
     THTensor *gradOutput, /* in: nbatch x nchannels x outputHeight x outputWidth */
@@ -908,5 +1582,316 @@ THNN_API void THNN_(SpatialUpSamplingBilinear_updateGradInput)(
     int nchannels,        /* planes of a sample */
     int inputHeight,      /* rows of the forward call's input */
     int inputWidth,       /* columns of the forward call's input */
+    int outputHeight,     /* rows of the forward call's output */
+    int outputWidth);     /* columns of the forward call's output */
+
+/* Samples planes at the points of a grid: the weighted mean of the four elements around a point, 0
+ * outside the input. */
+THNN_API void THNN_(SpatialGridSamplerBilinear_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: batch x planes x inputHeight x inputWidth */
+    THTensor *grid,    /* in: batch x height x width x 2; x and y, -1 and 1 at the corners */
+    THTensor *output); /* out: batch x planes x height x width */
+
+/* Samples planes at the points of a grid, backward: gradients of the input and of the grid. */
+THNN_API void THNN_(SpatialGridSamplerBilinear_updateGradInput)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: batch x planes x inputHeight x inputWidth */
+    THTensor *gradInput,   /* out: shape of input */
+    THTensor *grid,        /* in: batch x height x width x 2 */
+    THTensor *gradGrid,    /* out: shape of grid */
+    THTensor *gradOutput); /* in: batch x planes x height x width */
+
+/* 2-D padding by reflection: the input goes on mirrored at its first and last row and column,
+ * which are not repeated; a padding is less than the size. */
+THNN_API void THNN_(SpatialReflectionPadding_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: [batch x] planes x height x width */
+    THTensor *output, /* out: [batch x] planes x height + pad_t + pad_b x width + pad_l + pad_r */
+    int pad_l,        /* columns added on the left; negative: cut off */
+    int pad_r,        /* columns added on the right; negative: cut off */
+    int pad_t,        /* rows added at the top; negative: cut off */
+    int pad_b);       /* rows added at the bottom; negative: cut off */
+
+/* 2-D padding by reflection, backward: the sum of the gradients of all elements that show an input
+ * element. */
+THNN_API void THNN_(SpatialReflectionPadding_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] planes x height x width */
+    THTensor *gradOutput, /* in: shape of the forward call's output */
+    THTensor *gradInput,  /* out: shape of input */
+    int pad_l,            /* columns added on the left; negative: cut off */
+    int pad_r,            /* columns added on the right; negative: cut off */
+    int pad_t,            /* rows added at the top; negative: cut off */
+    int pad_b);           /* rows added at the bottom; negative: cut off */
+
+/* 2-D padding by replication: the first and the last row and column go on for ever. */
+THNN_API void THNN_(SpatialReplicationPadding_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: [batch x] planes x height x width */
+    THTensor *output, /* out: [batch x] planes x height + pad_t + pad_b x width + pad_l + pad_r */
+    int pad_l,        /* columns added on the left; negative: cut off */
+    int pad_r,        /* columns added on the right; negative: cut off */
+    int pad_t,        /* rows added at the top; negative: cut off */
+    int pad_b);       /* rows added at the bottom; negative: cut off */
+
+/* 2-D padding by replication, backward: the sum of the gradients of all elements that show an
+ * input element. */
+THNN_API void THNN_(SpatialReplicationPadding_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] planes x height x width */
+    THTensor *gradOutput, /* in: shape of the forward call's output */
+    THTensor *gradInput,  /* out: shape of input */
+    int pad_l,            /* columns added on the left; negative: cut off */
+    int pad_r,            /* columns added on the right; negative: cut off */
+    int pad_t,            /* rows added at the top; negative: cut off */
+    int pad_b);           /* rows added at the bottom; negative: cut off */
+
+/* ---- Volumetric pooling ---------------------------------------------------------------------- */
+
+/* 3-D max pooling: output is the greatest element of each kT x kH x kW window, the first of
+ * equals; outputDepth is (depth + 2 pT - kT)/dT + 1, rounded down, or up with ceilMode. */
+THNN_API void THNN_(VolumetricMaxPooling_updateOutput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] planes x depth x height x width */
+    THTensor *output,       /* out: [batch x] planes x outputDepth x outputHeight x outputWidth */
+    THIndexTensor *indices, /* out: shape of output; bytes 0, 1, 2: offsets t, h, w in the window */
+    int kT,                 /* depth of a window */
+    int kW,                 /* width of a window */
+    int kH,                 /* height of a window */
+    int dT,                 /* distance of windows in depth */
+    int dW,                 /* horizontal distance of windows */
+    int dH,                 /* vertical distance of windows */
+    int pT,                 /* slices of padding on either side; at most kT/2 */
+    int pW,                 /* columns of padding on either side; at most kW/2 */
+    int pH,                 /* rows of padding on either side; at most kH/2 */
+    bool ceilMode);         /* a last window that is cut off counts as well */
+
+/* 3-D max pooling, backward: each gradient goes to the element that was chosen. */
+THNN_API void THNN_(VolumetricMaxPooling_updateGradInput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] planes x depth x height x width */
+    THTensor *gradOutput,   /* in: [batch x] planes x outputDepth x outputHeight x outputWidth */
+    THTensor *gradInput,    /* out: shape of input */
+    THIndexTensor *indices, /* in: shape of gradOutput; as left by the forward call */
+    int kT,                 /* depth of a window */
+    int kW,                 /* width of a window */
+    int kH,                 /* height of a window */
+    int dT,                 /* distance of windows in depth */
+    int dW,                 /* horizontal distance of windows */
+    int dH,                 /* vertical distance of windows */
+    int pT,                 /* slices of padding on either side; at most kT/2 */
+    int pW,                 /* columns of padding on either side; at most kW/2 */
+    int pH,                 /* rows of padding on either side; at most kH/2 */
+    bool ceilMode);         /* a last window that is cut off counts as well */
+
+/* 3-D max pooling over windows with gaps: the elements of a window lie dilationT slices, dilationH
+ * rows and dilationW columns apart. */
+THNN_API void THNN_(VolumetricDilatedMaxPooling_updateOutput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] planes x depth x height x width */
+    THTensor *output,       /* out: [batch x] planes x outputDepth x outputHeight x outputWidth */
+    THIndexTensor *indices, /* out: shape of output; bytes 0, 1, 2: element t, h, w of the window */
+    int kT,                 /* depth of a window */
+    int kW,                 /* width of a window */
+    int kH,                 /* height of a window */
+    int dT,                 /* distance of windows in depth */
+    int dW,                 /* horizontal distance of windows */
+    int dH,                 /* vertical distance of windows */
+    int pT,                 /* slices of padding on either side; at most kT/2 */
+    int pW,                 /* columns of padding on either side; at most kW/2 */
+    int pH,                 /* rows of padding on either side; at most kH/2 */
+    int dilationT,          /* distance of the elements of a window in depth */
+    int dilationW,          /* horizontal distance of the elements of a window */
+    int dilationH,          /* vertical distance of the elements of a window */
+    bool ceilMode);         /* a last window that is cut off counts as well */
+
+/* 3-D max pooling over windows with gaps, backward: each gradient goes to the element that was
+ * chosen. */
+THNN_API void THNN_(VolumetricDilatedMaxPooling_updateGradInput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] planes x depth x height x width */
+    THTensor *gradOutput,   /* in: [batch x] planes x outputDepth x outputHeight x outputWidth */
+    THTensor *gradInput,    /* out: shape of input */
+    THIndexTensor *indices, /* in: shape of gradOutput; as left by the forward call */
+    int kT,                 /* depth of a window */
+    int kW,                 /* width of a window */
+    int kH,                 /* height of a window */
+    int dT,                 /* distance of windows in depth */
+    int dW,                 /* horizontal distance of windows */
+    int dH,                 /* vertical distance of windows */
+    int pT,                 /* slices of padding on either side; at most kT/2 */
+    int pW,                 /* columns of padding on either side; at most kW/2 */
+    int pH,                 /* rows of padding on either side; at most kH/2 */
+    int dilationT,          /* distance of the elements of a window in depth */
+    int dilationW,          /* horizontal distance of the elements of a window */
+    int dilationH,          /* vertical distance of the elements of a window */
+    bool ceilMode);         /* a last window that is cut off counts as well */
+
+/* 3-D average pooling: output is the mean of each kT x kH x kW window; outputDepth is (depth + 2
+ * padT - kT)/dT + 1, rounded down, or up with ceil_mode. */
+THNN_API void THNN_(VolumetricAveragePooling_updateOutput)(
+    THNNState *state,        /* may be NULL */
+    THTensor *input,         /* in: [batch x] planes x depth x height x width */
+    THTensor *output,        /* out: [batch x] planes x outputDepth x outputHeight x outputWidth */
+    int kT,                  /* depth of a window */
+    int kW,                  /* width of a window */
+    int kH,                  /* height of a window */
+    int dT,                  /* distance of windows in depth */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padT,                /* slices of padding on either side; at most kT/2 */
+    int padW,                /* columns of padding on either side; at most kW/2 */
+    int padH,                /* rows of padding on either side; at most kH/2 */
+    bool ceil_mode,          /* a last window that is cut off counts as well */
+    bool count_include_pad); /* elements in the padding count as zeros; otherwise not at all */
+
+/* 3-D average pooling, backward: each gradient goes to the elements of its window in equal shares. */
+THNN_API void THNN_(VolumetricAveragePooling_updateGradInput)(
+    THNNState *state,        /* may be NULL */
+    THTensor *input,         /* in: [batch x] planes x depth x height x width */
+    THTensor *gradOutput,    /* in: [batch x] planes x outputDepth x outputHeight x outputWidth */
+    THTensor *gradInput,     /* out: shape of input */
+    int kT,                  /* depth of a window */
+    int kW,                  /* width of a window */
+    int kH,                  /* height of a window */
+    int dT,                  /* distance of windows in depth */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padT,                /* slices of padding on either side; at most kT/2 */
+    int padW,                /* columns of padding on either side; at most kW/2 */
+    int padH,                /* rows of padding on either side; at most kH/2 */
+    bool ceil_mode,          /* a last window that is cut off counts as well */
+    bool count_include_pad); /* elements in the padding count as zeros; otherwise not at all */
+
+/* 3-D max pooling over regions of poolSizeH x poolSizeW x poolSizeT elements at pseudo-random
+ * places, as in SpatialFractionalMaxPooling. Time is the last dimension. */
+THNN_API void THNN_(VolumetricFractionalMaxPooling_updateOutput)(
+    THNNState *state,         /* may be NULL */
+    THTensor *input,          /* in: [batch x] planes x height x width x time */
+    THTensor *output,         /* out: [batch x] planes x outputH x outputW x outputT */
+    int outputT,              /* size of output in time; at most time - poolSizeT */
+    int outputW,              /* columns of output */
+    int outputH,              /* rows of output */
+    int poolSizeT,            /* size of a region in time */
+    int poolSizeW,            /* width of a region */
+    int poolSizeH,            /* height of a region */
+    THIndexTensor *indices,   /* out: shape of output; element of the plane, from 1; 0 for none */
+    THTensor *randomSamples); /* in: batch x planes x 3; from 0 to 1: for time, columns, rows */
+
+/* 3-D fractional max pooling, backward: each gradient goes to the element that was chosen. */
+THNN_API void THNN_(VolumetricFractionalMaxPooling_updateGradInput)(
+    THNNState *state,        /* may be NULL */
+    THTensor *input,         /* in: [batch x] planes x height x width x time */
+    THTensor *gradOutput,    /* in: [batch x] planes x outputH x outputW x outputT */
+    THTensor *gradInput,     /* out: shape of input */
+    int outputT,             /* size of gradOutput in time */
+    int outputW,             /* columns of gradOutput */
+    int outputH,             /* rows of gradOutput */
+    int poolSizeT,           /* unused */
+    int poolSizeW,           /* unused */
+    int poolSizeH,           /* unused */
+    THIndexTensor *indices); /* in: shape of gradOutput; as left by the forward call */
+
+/* 3-D max unpooling: each value goes to the element that its index names, of several the last; 0
+ * elsewhere. */
+THNN_API void THNN_(VolumetricMaxUnpooling_updateOutput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] planes x depth x height x width */
+    THTensor *output,       /* out: [batch x] planes x oT x oH x oW */
+    THIndexTensor *indices, /* in: shape of input; bytes 0, 1, 2: offsets t, h, w in the window */
+    int oT,                 /* slices of output */
+    int oW,                 /* columns of output */
+    int oH,                 /* rows of output */
+    int dT,                 /* distance of windows in depth in the pooling */
+    int dW,                 /* horizontal distance of windows */
+    int dH,                 /* vertical distance of windows */
+    int pT,                 /* slices of padding in the pooling */
+    int pW,                 /* columns of padding */
+    int pH);                /* rows of padding */
+
+/* 3-D max unpooling, backward: gradInput is the gradient of the element that the index names. */
+THNN_API void THNN_(VolumetricMaxUnpooling_updateGradInput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: [batch x] planes x depth x height x width */
+    THTensor *gradOutput,   /* in: [batch x] planes x oT x oH x oW */
+    THTensor *gradInput,    /* out: shape of input */
+    THIndexTensor *indices, /* in: shape of input; as in the forward call */
+    int oT,                 /* slices of output */
+    int oW,                 /* columns of output */
+    int oH,                 /* rows of output */
+    int dT,                 /* distance of windows in depth in the pooling */
+    int dW,                 /* horizontal distance of windows */
+    int dH,                 /* vertical distance of windows */
+    int pT,                 /* slices of padding in the pooling */
+    int pW,                 /* columns of padding */
+    int pH);                /* rows of padding */
+
+/* ---- Volumetric sampling and padding --------------------------------------------------------- */
+
+/* 3-D padding by replication: the first and the last slice, row and column go on for ever. */
+THNN_API void THNN_(VolumetricReplicationPadding_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: [batch x] planes x depth x height x width */
+    THTensor *output, /* out: as input, each size with the padding on either side */
+    int pleft,        /* columns added on the left; negative: cut off */
+    int pright,       /* columns added on the right; negative: cut off */
+    int ptop,         /* rows added at the top; negative: cut off */
+    int pbottom,      /* rows added at the bottom; negative: cut off */
+    int pfront,       /* slices added at the front; negative: cut off */
+    int pback);       /* slices added at the back; negative: cut off */
+
+/* 3-D padding by replication, backward: the sum of the gradients of all elements that show an
+ * input element. */
+THNN_API void THNN_(VolumetricReplicationPadding_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] planes x depth x height x width */
+    THTensor *gradOutput, /* in: shape of the forward call's output */
+    THTensor *gradInput,  /* out: shape of input */
+    int pleft,            /* columns added on the left; negative: cut off */
+    int pright,           /* columns added on the right; negative: cut off */
+    int ptop,             /* rows added at the top; negative: cut off */
+    int pbottom,          /* rows added at the bottom; negative: cut off */
+    int pfront,           /* slices added at the front; negative: cut off */
+    int pback);           /* slices added at the back; negative: cut off */
+
+/* 3-D nearest-neighbour upsampling: each element becomes a cube with scale_factor elements on each
+ * side. */
+THNN_API void THNN_(VolumetricUpSamplingNearest_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: [batch x] planes x depth x height x width */
+    THTensor *output,  /* out: as input, the last three sizes times scale_factor */
+    int scale_factor); /* 2 or more */
+
+/* 3-D nearest-neighbour upsampling, backward: the sum of the gradients in each cube. */
+THNN_API void THNN_(VolumetricUpSamplingNearest_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] planes x depth x height x width */
+    THTensor *gradOutput, /* in: shape of the forward call's output */
+    THTensor *gradInput,  /* out: shape of input */
+    int scale_factor);    /* as in the forward call */
+
+/* Trilinear resampling of volumes. The corners of input and output coincide: output slice z lies
+ * at z (depth - 1)/(outputDepth - 1). */
+THNN_API void THNN_(VolumetricUpSamplingTrilinear_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: batch x planes x depth x height x width */
+    THTensor *output, /* out: batch x planes x outputDepth x outputHeight x outputWidth */
+    int outputDepth,  /* slices of the output */
+    int outputHeight, /* rows of the output */
+    int outputWidth); /* columns of the output */
+
+/* Trilinear resampling of volumes, backward: each gradient goes to the eight elements that its
+ * output element lay between, in the same shares. */
+THNN_API void THNN_(VolumetricUpSamplingTrilinear_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *gradOutput, /* in: nbatch x nchannels x outputDepth x outputHeight x outputWidth */
+    THTensor *gradInput,  /* out: nbatch x nchannels x inputDepth x inputHeight x inputWidth */
+    int nbatch,           /* samples */
+    int nchannels,        /* planes of a sample */
+    int inputDepth,       /* slices of the forward call's input */
+    int inputHeight,      /* rows of the forward call's input */
+    int inputWidth,       /* columns of the forward call's input */
+    int outputDepth,      /* slices of the forward call's output */
     int outputHeight,     /* rows of the forward call's output */
     int outputWidth);     /* columns of the forward call's output */

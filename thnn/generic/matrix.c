@@ -32,6 +32,12 @@ static real *partOf(THNN_(Matrix) matrix, int64_t row, int64_t column)
 void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
                      THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c)
 {
+  THNN_(multiplyInto)(state, m, n, k, alpha, a, b, beta, c, m);
+}
+
+void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
+                         THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, int64_t leading)
+{
   const Pieces rows = cut(m), columns = cut(n);
   const int64_t bStep = b.transposed ? b.leading : 1; /* down a column */
   /* A vector's product reads the matrix once; others compute a dozen times as fast as they copy. */
@@ -43,10 +49,11 @@ void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, re
     for (int64_t i = 0; i < rows.count; i++) {
       const int64_t row = i * rows.length, column = j * columns.length;
       const int64_t height = pieceLength(&rows, i), width = pieceLength(&columns, j);
-      real *aPart = partOf(a, row, 0), *bPart = partOf(b, 0, column), *cPart = c + column * m + row;
+      real *aPart = partOf(a, row, 0), *bPart = partOf(b, 0, column);
+      real *cPart = c + column * leading + row;
       if (n > 1)
         THBlas_(gemm)(a.transposed ? 't' : 'n', b.transposed ? 't' : 'n', height, width, k, alpha,
-                      aPart, a.leading, bPart, b.leading, beta, cPart, m);
+                      aPart, a.leading, bPart, b.leading, beta, cPart, leading);
       else if (a.transposed)
         THBlas_(gemv)('t', k, height, alpha, aPart, a.leading, bPart, bStep, beta, cPart, 1);
       else

@@ -15,6 +15,10 @@ typedef struct THNN_(Matrix) {
 void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
                      THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c);
 
+/* The same for a result whose columns are `leading` elements apart. */
+void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
+                         THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, int64_t leading);
+
 /* y += scale * the sum of the rows of x. */
 void THNN_(addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,
                       const real *x, real *y);

@@ -6,11 +6,65 @@
 
 #include "../THNNCheck.h"
 #include "../THNNConvolutionCheck.h"
+#include "../THNNFractional.h"
+#include "../THNNPadding.h"
+#include "../THNNRegions.h"
+#include "../THNNResampling.h"
 
 /* Element-by-element modules, backward: as many elements in gradOutput as in `saved`, the input or
  * the output of the forward call. */
 THNN_API void THNN_pointwise_shapeCheck(const char *function, THNNShape saved,
                                         THNNShape gradOutput);
+
+/* The same, and gradOutput has the sizes of `saved`. */
+THNN_API void THNN_pointwise_sizeCheck(const char *function, THNNShape saved, THNNShape gradOutput);
+
+/* A forward call's input that only serves to be compared: NULL, or as many elements. */
+THNN_API void THNN_pointwise_inputCheck(const char *function, THNNShape input,
+                                        THNNShape gradOutput);
+
+/* A tensor as planes: batch x planes x positions. */
+typedef struct THNNPlanes {
+  int64_t batch, planes, positions;
+} THNNPlanes;
+
+/* Where there is one weight for all, one plane. `weight` may also be gradWeight. */
+THNN_API THNNPlanes THNN_PReLU_shapeCheck(const char *function, THNNShape input,
+                                          THNNShape gradOutput, THNNShape weight,
+                                          THNNScalar nOutputPlane);
+
+/* Also of LogSoftMax. */
+THNN_API THNNPlanes THNN_SoftMax_shapeCheck(const char *function, THNNShape input,
+                                            THNNShape gradOutput, THNNShape output);
+
+THNN_API THNNPlanes THNN_BatchNormalization_shapeCheck(const char *function, THNNShape input,
+                                                       THNNShape gradOutput);
+
+/* A parameter or statistic of the planes. */
+THNN_API void THNN_BatchNormalization_vectorCheck(const char *function, THNNShape vector,
+                                                  int64_t planes, bool optional);
+
+/* A tensor cut in two along one dimension: `runs` times `length` elements of the first half and
+ * then as many of the second. */
+typedef struct THNNHalves {
+  int64_t runs, length;
+} THNNHalves;
+
+THNN_API THNNHalves THNN_GatedLinear_shapeCheck(const char *function, THNNShape input,
+                                                THNNShape gradOutput, THNNScalar dim);
+
+/* Input is batch x features x rows x columns, output batch x windows x outputRows x outputColumns,
+ * whose rows and columns beyond those of input are left aside. */
+typedef struct THNNFeaturePooling {
+  int64_t batch, features, windows;
+  int width, stride;
+  int64_t rows, columns, outputRows, outputColumns;
+} THNNFeaturePooling;
+
+THNN_API THNNFeaturePooling THNN_FeatureLPPooling_shapeCheck(const char *function, THNNShape input,
+                                                             THNNShape gradOutput, THNNShape output,
+                                                             THNNScalar width, THNNScalar stride,
+                                                             bool batchMode);
 
 /* Criterions that compare element by element: as many elements in target and weights (NULL: there
  * are none) as in input; one element in output. */
@@ -111,14 +165,121 @@ THNN_API THNNConvolution THNN_VolumetricFullDilatedConvolution_shapeCheck(
     int firstPosition, int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW,
     int dilationH, int aT, int aW, int aH);
 
-/* What bilinear resampling of planes needs to know. */
-typedef struct THNNResampling {
-  int64_t batch, planes, inputHeight, inputWidth, outputHeight, outputWidth;
-} THNNResampling;
+/* Pooling, sampling, padding. Scalars come in the order of the prototype; their first position says
+ * where, as above. */
+THNN_API THNNConvolution THNN_SpatialMaxPooling_shapeCheck(const char *function, THNNShape input,
+                                                           THNNShape gradOutput, THNNShape indices,
+                                                           int firstPosition, int kW, int kH,
+                                                           int dW, int dH, int padW, int padH,
+                                                           bool ceil_mode);
+
+THNN_API THNNConvolution THNN_SpatialDilatedMaxPooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
+    int firstPosition, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW,
+    int dilationH, bool ceil_mode);
+
+THNN_API THNNConvolution THNN_SpatialAveragePooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, int firstPosition, int kW, int kH,
+    int dW, int dH, int padW, int padH, bool ceil_mode);
+
+THNN_API THNNAdaptivePooling THNN_SpatialAdaptiveMaxPooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
+    int owidthPosition, int owidth, int oheight);
+
+THNN_API THNNAdaptivePooling THNN_SpatialAdaptiveAveragePooling_shapeCheck(const char *function,
+                                                                           THNNShape input,
+                                                                           THNNShape gradOutput,
+                                                                           int owidthPosition,
+                                                                           int owidth, int oheight);
+
+THNN_API THNNFractional THNN_SpatialFractionalMaxPooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
+    THNNShape randomSamples, int firstPosition, int outputW, int outputH, int poolSizeW,
+    int poolSizeH);
+
+THNN_API int64_t THNN_SpatialMaxUnpooling_shapeCheck(const char *function, THNNShape input,
+                                                     THNNShape gradOutput, THNNShape indices,
+                                                     int owidthPosition, int owidth, int oheight);
+
+THNN_API THNNConvolution THNN_SpatialSubSampling_shapeCheck(const char *function, THNNShape input,
+                                                            THNNShape gradOutput, THNNShape weight,
+                                                            THNNShape bias, int firstPosition,
+                                                            int kW, int kH, int dW, int dH);
 
 THNN_API THNNResampling THNN_SpatialUpSamplingBilinear_shapeCheck(
-    const char *function, THNNShape input, THNNShape gradOutput, THNNScalar batch,
-    THNNScalar planes, THNNScalar inputHeight, THNNScalar inputWidth, THNNScalar outputHeight,
-    THNNScalar outputWidth);
+    const char *function, THNNShape input, THNNShape gradOutput, int firstPosition, int nbatch,
+    int nchannels, int inputHeight, int inputWidth, int outputHeight, int outputWidth);
+
+THNN_API void THNN_SpatialGridSamplerBilinear_shapeCheck(const char *function, THNNShape input,
+                                                         THNNShape grid, THNNShape gradOutput);
+
+THNN_API THNNPadding THNN_SpatialReflectionPadding_shapeCheck(const char *function, THNNShape input,
+                                                              THNNShape gradOutput,
+                                                              int firstPosition, int pad_l,
+                                                              int pad_r, int pad_t, int pad_b);
+
+THNN_API THNNPadding THNN_SpatialReplicationPadding_shapeCheck(const char *function,
+                                                               THNNShape input,
+                                                               THNNShape gradOutput,
+                                                               int firstPosition, int pad_l,
+                                                               int pad_r, int pad_t, int pad_b);
+
+THNN_API THNNConvolution THNN_VolumetricMaxPooling_shapeCheck(const char *function, THNNShape input,
+                                                              THNNShape gradOutput,
+                                                              THNNShape indices, int firstPosition,
+                                                              int kT, int kW, int kH, int dT,
+                                                              int dW, int dH, int pT, int pW,
+                                                              int pH, bool ceilMode);
+
+THNN_API THNNConvolution THNN_VolumetricDilatedMaxPooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
+    int firstPosition, int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH,
+    int dilationT, int dilationW, int dilationH, bool ceilMode);
+
+THNN_API THNNConvolution THNN_VolumetricAveragePooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, int firstPosition, int kT, int kW,
+    int kH, int dT, int dW, int dH, int padT, int padW, int padH, bool ceil_mode);
+
+THNN_API THNNFractional THNN_VolumetricFractionalMaxPooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
+    THNNShape randomSamples, int firstPosition, int outputT, int outputW, int outputH,
+    int poolSizeT, int poolSizeW, int poolSizeH);
+
+THNN_API THNNConvolution THNN_VolumetricMaxUnpooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
+    int firstPosition, int oT, int oW, int oH, int dT, int dW, int dH, int pT, int pW, int pH);
+
+THNN_API THNNPadding THNN_VolumetricReplicationPadding_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, int firstPosition, int pleft,
+    int pright, int ptop, int pbottom, int pfront, int pback);
+
+THNN_API THNNResampling THNN_VolumetricUpSamplingTrilinear_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, int firstPosition, int nbatch,
+    int nchannels, int inputDepth, int inputHeight, int inputWidth, int outputDepth,
+    int outputHeight, int outputWidth);
+
+THNN_API THNNConvolution THNN_TemporalMaxPooling_shapeCheck(const char *function, THNNShape input,
+                                                            THNNShape gradOutput, THNNShape indices,
+                                                            int firstPosition, int kW, int dW);
+
+THNN_API THNNConvolution THNN_TemporalSubSampling_shapeCheck(const char *function, THNNShape input,
+                                                             THNNShape gradOutput, THNNShape weight,
+                                                             THNNShape bias, int firstPosition,
+                                                             int kW, int dW);
+
+THNN_API void THNN_nearest_shapeCheck(const char *function, int nDimension, THNNShape input,
+                                      THNNShape gradOutput, THNNScalar factor, int64_t *size);
+
+/* What a convolution over frames needs to know. */
+typedef struct THNNFrames {
+  int64_t batch;
+  int64_t inputFrames, inputSize, outputFrames, outputSize;
+  int64_t gradientFrames; /* of gradOutput: outputFrames or more, of which the rest is left aside */
+} THNNFrames;
+
+THNN_API THNNFrames THNN_TemporalConvolution_shapeCheck(const char *function, THNNShape input,
+                                                        THNNShape gradOutput, THNNShape weight,
+                                                        THNNShape bias, THNNScalar kW,
+                                                        THNNScalar dW);
 
 #endif

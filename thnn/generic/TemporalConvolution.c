@@ -1,0 +1,214 @@
+/* 1-D convolution over frames: each output frame is a linear function of kW neighbouring frames.
+ *   input    [batch x] nInputFrame x inputFrameSize
+ *   weight   outputFrameSize x (kW * inputFrameSize)
+ *   output   [batch x] nOutputFrame x outputFrameSize, with nOutputFrame = (nInputFrame - kW) / dW + 1
+ *
+ * The frames of a window lie one after the other, so a window is a column of the input as it is, and
+ * windows that do not overlap are the columns of a matrix: every `period`-th one. So there are
+ * `period` products for each sample, and nothing is unfolded. */
+#include <limits.h>
+
+#include "matrix.h"
+
+#ifdef THNN_ONCE
+THNNFrames THNN_TemporalConvolution_shapeCheck(const char *function, THNNShape input,
+                                               THNNShape gradOutput, THNNShape weight,
+                                               THNNShape bias, THNNScalar kW, THNNScalar dW)
+{
+  THNN_checkPositive(function, kW);
+  THNN_checkPositive(function, dW);
+  THNN_checkDimensions(function, input, 2, 3, "[batch x] nInputFrame x inputFrameSize");
+  THNN_elements(function, input);
+  const bool batched = input.nDimension == 3;
+  THNNFrames frames = {.batch = batched ? input.size[0] : 1,
+                       .inputFrames = input.size[batched],
+                       .inputSize = input.size[batched + 1]};
+  if (frames.inputFrames < kW.value)
+    THNN_rejectShape(function, input, "at least kW = %lld frames in dimension %d",
+                     (long long)kW.value, batched + 1);
+  frames.outputFrames = (frames.inputFrames - kW.value) / dW.value + 1;
+
+  const int64_t window[] = {kW.value, frames.inputSize};
+  THNN_checkDimensions(function, weight, 2, 2, "outputFrameSize x (kW * inputFrameSize)");
+  THNN_checkSize(function, weight, 1, THNN_product(2, window), "kW * inputFrameSize");
+  THNN_checkBlasSizes(function, weight);
+  frames.outputSize = weight.size[0];
+  if (bias.nDimension != THNN_NOT_PRESENT &&
+      (!THNN_given(bias) || THNN_elements(function, bias) != frames.outputSize))
+    THNN_rejectShape(function, bias, "%lld elements (outputFrameSize)",
+                     (long long)frames.outputSize);
+
+  /* What BLAS is told: the distance of windows that do not overlap. */
+  const int64_t leading[] = {kW.value + dW.value, frames.inputSize + frames.outputSize};
+  if (THNN_product(2, leading) < 0 || THNN_product(2, leading) > INT_MAX)
+    THNN_rejectShape(function, input, "frames of which kW + dW fit into 2^31 elements");
+  if (gradOutput.nDimension == THNN_NOT_PRESENT)
+    return frames;
+
+  const bool fits = gradOutput.nDimension == input.nDimension &&
+                    (!batched || gradOutput.size[0] >= frames.batch) &&
+                    gradOutput.size[batched] >= frames.outputFrames &&
+                    gradOutput.size[batched + 1] == frames.outputSize;
+  if (!fits)
+    THNN_rejectShape(
+        function, gradOutput, "[batch x] nOutputFrame x outputFrameSize = [%lld x] %lld x %lld",
+        (long long)frames.batch, (long long)frames.outputFrames, (long long)frames.outputSize);
+  frames.gradientFrames = gradOutput.size[batched];
+  return frames;
+}
+#endif
+
+/* The matrices of one phase of one sample: `count` windows, `period` output frames apart. */
+typedef struct Phase {
+  int64_t first, count;                /* of the output frames */
+  int64_t inputLeading, outputLeading; /* from one column to the next */
+  int64_t inputOffset, outputOffset;   /* of the first column */
+  int64_t window;                      /* elements of a column of the input */
+} Phase;
+
+/* The least distance at which windows do not overlap. */
+static int64_t periodOf(int64_t kW, int64_t dW)
+{
+  return (kW + dW - 1) / dW;
+}
+
+static Phase phaseOf(const THNNFrames *frames, int64_t kW, int64_t dW, int64_t phase)
+{
+  const int64_t period = periodOf(kW, dW);
+  return (Phase){
+      .first = phase,
+      .count = (frames->outputFrames - phase + period - 1) / period,
+      .inputLeading = period * dW * frames->inputSize,
+      .outputLeading = period * frames->outputSize,
+      .inputOffset = phase * dW * frames->inputSize,
+      .outputOffset = phase * frames->outputSize,
+      .window = kW * frames->inputSize,
+  };
+}
+
+/* output = bias + weight * windows, one sample. */
+static void convolveSample(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
+                           const real *input, const real *weight, const real *bias, real *output)
+{
+  THNN_(repeatRow)(state, frames->outputFrames, frames->outputSize, bias, output);
+  for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
+    const Phase phase = phaseOf(frames, kW, dW, i);
+    const THNN_(Matrix) w = {weight, phase.window, true};
+    const THNN_(Matrix) x = {input + phase.inputOffset, phase.inputLeading, false};
+    THNN_(multiplyInto)(state, frames->outputSize, phase.count, phase.window, 1, w, x, 1,
+                        output + phase.outputOffset, phase.outputLeading);
+  }
+}
+
+/* gradInput = the windows that weight^T * gradOutput adds up to, one sample. */
+static void spreadSample(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
+                         const real *gradOutput, const real *weight, real *gradInput)
+{
+  THNN_(simd).pointwise.fill(frames->inputFrames * frames->inputSize, 0, gradInput);
+  for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
+    const Phase phase = phaseOf(frames, kW, dW, i);
+    const THNN_(Matrix) w = {weight, phase.window, false};
+    const THNN_(Matrix) g = {gradOutput + phase.outputOffset, phase.outputLeading, false};
+    THNN_(multiplyInto)(state, phase.window, phase.count, frames->outputSize, 1, w, g, 1,
+                        gradInput + phase.inputOffset, phase.inputLeading);
+  }
+}
+
+/* Threads for whole samples; what is left of them works inside a sample's products. */
+static int sampleThreads(const THNNState *state, const THNNFrames *frames, int64_t kW)
+{
+  return THNN_blasThreads(state, frames->batch,
+                          (double)frames->batch * (double)frames->outputFrames *
+                              (double)(kW * frames->inputSize) * (double)frames->outputSize / 12);
+}
+
+void THNN_(TemporalConvolution_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                             THTensor *weight, THTensor *bias, int kW, int dW,
+                                             int inputFrameSize, int outputFrameSize)
+{
+  const char *function = "TemporalConvolution_updateOutput";
+  const THNNFrames frames = THNN_TemporalConvolution_shapeCheck(
+      function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4), THNN_SHAPE(bias, 5),
+      THNN_SCALAR(kW, 6), THNN_SCALAR(dW, 7));
+  const bool batched = input->nDimension == 3;
+  THNN_checkSize(function, THNN_SHAPE(input, 2), 1 + batched, inputFrameSize, "inputFrameSize");
+  THNN_checkSize(function, THNN_SHAPE(weight, 4), 0, outputFrameSize, "outputFrameSize");
+  const int64_t size[] = {frames.batch, frames.outputFrames, frames.outputSize};
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *out = THNN_planOut(&plan, output, 3, 2 + batched, size + !batched);
+  THNNBuffer *matrix = THNN_planIn(&plan, weight, 4);
+  THNNBuffer *start = THNN_planIn(&plan, bias, 5);
+  THNN_planAcquire(&plan);
+
+  const int64_t inputSample = frames.inputFrames * frames.inputSize;
+  const int64_t outputSample = frames.outputFrames * frames.outputSize;
+  THNN_blasBegin();
+#pragma omp parallel for num_threads(sampleThreads(state, &frames, kW)) schedule(static)
+  for (int64_t i = 0; i < frames.batch; i++)
+    convolveSample(state, &frames, kW, dW, (const real *)in->data + i * inputSample, matrix->data,
+                   start->data, (real *)out->data + i * outputSample);
+  THNN_blasEnd();
+  THNN_planRelease(&plan);
+}
+
+void THNN_(TemporalConvolution_updateGradInput)(THNNState *state, THTensor *input,
+                                                THTensor *gradOutput, THTensor *gradInput,
+                                                THTensor *weight, int kW, int dW)
+{
+  const char *function = "TemporalConvolution_updateGradInput";
+  const THNNFrames frames = THNN_TemporalConvolution_shapeCheck(
+      function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
+      THNN_NO_SHAPE, THNN_SCALAR(kW, 6), THNN_SCALAR(dW, 7));
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  THNNBuffer *matrix = THNN_planIn(&plan, weight, 5);
+  THNN_planAcquire(&plan);
+
+  const int64_t inputSample = frames.inputFrames * frames.inputSize;
+  const int64_t gradientSample = frames.gradientFrames * frames.outputSize;
+  THNN_blasBegin();
+#pragma omp parallel for num_threads(sampleThreads(state, &frames, kW)) schedule(static)
+  for (int64_t i = 0; i < frames.batch; i++)
+    spreadSample(state, &frames, kW, dW, (const real *)from->data + i * gradientSample,
+                 matrix->data, (real *)to->data + i * inputSample);
+  THNN_blasEnd();
+  THNN_planRelease(&plan);
+}
+
+void THNN_(TemporalConvolution_accGradParameters)(THNNState *state, THTensor *input,
+                                                  THTensor *gradOutput, THTensor *gradWeight,
+                                                  THTensor *gradBias, int kW, int dW, accreal scale)
+{
+  const char *function = "TemporalConvolution_accGradParameters";
+  const THNNFrames frames = THNN_TemporalConvolution_shapeCheck(
+      function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
+      THNN_SHAPE(gradBias, 5), THNN_SCALAR(kW, 6), THNN_SCALAR(dW, 7));
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  THNNBuffer *matrix = THNN_planInOut(&plan, gradWeight, 4);
+  THNNBuffer *vector = THNN_planInOut(&plan, gradBias, 5);
+  THNN_planAcquire(&plan);
+
+  for (int64_t sample = 0; sample < frames.batch; sample++) {
+    const real *x = (const real *)in->data + sample * frames.inputFrames * frames.inputSize;
+    const real *g = (const real *)from->data + sample * frames.gradientFrames * frames.outputSize;
+    for (int64_t i = 0; i < periodOf(kW, dW) && i < frames.outputFrames; i++) {
+      const Phase phase = phaseOf(&frames, kW, dW, i);
+      const THNN_(Matrix) windows = {x + phase.inputOffset, phase.inputLeading, false};
+      const THNN_(Matrix) gradients = {g + phase.outputOffset, phase.outputLeading, true};
+      THNN_(multiply)(state, phase.window, frames.outputSize, phase.count, (real)scale, windows,
+                      gradients, 1, matrix->data);
+    }
+    THNN_(addRowSum)(state, frames.outputFrames, frames.outputSize, (real)scale, g, vector->data);
+  }
+  THNN_planRelease(&plan);
+}
