@@ -107,6 +107,30 @@ void THNN_checkSizes(const char *function, THNNShape shape, int nDimension, cons
   THNN_rejectShape(function, shape, "%s (%s)", text.characters, layout);
 }
 
+void THNN_checkSizesOrMore(const char *function, THNNShape shape, int nDimension,
+                           const int64_t *wanted, const char *layout)
+{
+  THNN_checkPlanes(function, shape, nDimension, wanted, nDimension - 1, layout);
+}
+
+void THNN_checkPlanes(const char *function, THNNShape shape, int nDimension, const int64_t *wanted,
+                      int trailing, const char *layout)
+{
+  const int leading = nDimension - trailing;
+  if (shape.nDimension == nDimension &&
+      memcmp(shape.size + leading, wanted + leading, (size_t)trailing * sizeof *wanted) == 0 &&
+      THNN_product(leading, shape.size) >= THNN_product(leading, wanted))
+    return;
+  const THNNText text = THNN_shapeText(THNN_makeShape("", 0, nDimension, wanted));
+  THNN_rejectShape(function, shape, "%s (%s)", text.characters, layout);
+}
+
+void THNN_checkElements(const char *function, THNNShape shape, int64_t wanted, const char *meaning)
+{
+  if (!THNN_given(shape) || THNN_elements(function, shape) < wanted)
+    THNN_rejectShape(function, shape, "at least %lld elements (%s)", (long long)wanted, meaning);
+}
+
 void THNN_checkVector(const char *function, THNNShape shape, int64_t wanted, const char *meaning)
 {
   if (shape.nDimension != 1 || shape.size[0] != wanted)
@@ -153,14 +177,24 @@ void THNN_checkPositive(const char *function, THNNScalar scalar)
   THNN_checkAtLeast(function, scalar, 1);
 }
 
-void THNN_checkAtLeast(const char *function, THNNScalar scalar, int64_t least)
+static void rejectScalar(const char *function, THNNScalar scalar, const char *bound, int64_t limit)
 {
-  if (scalar.value >= least)
-    return;
   char expected[48], found[32];
-  snprintf(expected, sizeof expected, "at least %lld", (long long)least);
+  snprintf(expected, sizeof expected, "%s %lld", bound, (long long)limit);
   snprintf(found, sizeof found, "%lld", (long long)scalar.value);
   THNN_reject(function, scalar.name, scalar.position, expected, found);
+}
+
+void THNN_checkAtLeast(const char *function, THNNScalar scalar, int64_t least)
+{
+  if (scalar.value < least)
+    rejectScalar(function, scalar, "at least", least);
+}
+
+void THNN_checkAtMost(const char *function, THNNScalar scalar, int64_t most)
+{
+  if (scalar.value > most)
+    rejectScalar(function, scalar, "at most", most);
 }
 
 int64_t THNN_product(int nDimension, const int64_t *size)

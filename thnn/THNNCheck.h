@@ -99,6 +99,19 @@ THNN_API void THNN_checkSize(const char *function, THNNShape shape, int dimensio
 THNN_API void THNN_checkSizes(const char *function, THNNShape shape, int nDimension,
                               const int64_t *wanted, const char *layout);
 
+/* The same, but the first size may be larger: what is beyond is left aside. */
+THNN_API void THNN_checkSizesOrMore(const char *function, THNNShape shape, int nDimension,
+                                    const int64_t *wanted, const char *layout);
+
+/* As many dimensions and the same `trailing` last sizes, and in front of them at least as many
+ * elements: planes are taken in order, what is beyond is left aside. */
+THNN_API void THNN_checkPlanes(const char *function, THNNShape shape, int nDimension,
+                               const int64_t *wanted, int trailing, const char *layout);
+
+/* At least `wanted` elements, in any shape; those beyond are left aside. */
+THNN_API void THNN_checkElements(const char *function, THNNShape shape, int64_t wanted,
+                                 const char *meaning);
+
 /* A vector of `wanted` elements in one dimension. */
 THNN_API void THNN_checkVector(const char *function, THNNShape shape, int64_t wanted,
                                const char *meaning);
@@ -120,6 +133,7 @@ THNN_API void THNN_checkLeastElements(const char *function, THNNShape shape, int
 
 THNN_API void THNN_checkPositive(const char *function, THNNScalar scalar);
 THNN_API void THNN_checkAtLeast(const char *function, THNNScalar scalar, int64_t least);
+THNN_API void THNN_checkAtMost(const char *function, THNNScalar scalar, int64_t most);
 
 /* The number of elements; raises when their bytes would not fit into memory's address range. */
 THNN_API int64_t THNN_elements(const char *function, THNNShape shape);

@@ -155,6 +155,15 @@ THNN_API void THNN_planSharing(THNNPlan *plan, THNNElement element, void *tensor
 /* `bytes` of 64-byte aligned memory with arbitrary contents. */
 THNN_API THNNBuffer *THNN_planScratch(THNNPlan *plan, size_t bytes);
 
+/* For a scratch area of several parts: adds one to the `bytes` so far and returns where it begins,
+ * aligned like the whole. */
+static inline size_t THNN_reserve(size_t *bytes, size_t part)
+{
+  const size_t at = *bytes;
+  *bytes += (part + 63) / 64 * 64;
+  return at;
+}
+
 /* Says that element i of this output depends on element i of the inputs alone, so that it may lie
  * exactly where an input lies. */
 static inline void THNN_planElementwise(THNNBuffer *buffer)

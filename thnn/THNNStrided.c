@@ -115,6 +115,22 @@ void THNN_gather(const THNNState *state, const THNNView *view, size_t elementSiz
   copyAll(state, GATHER, view, elementSize, dense);
 }
 
+void THNN_gatherPart(const THNNFolded *folded, const void *data, size_t elementSize, int64_t first,
+                     int64_t count, void *dense)
+{
+  const int64_t length = folded->size[folded->nDimension - 1];
+  const int64_t stride = folded->stride[folded->nDimension - 1];
+  for (char *to = dense; count > 0;) {
+    const int64_t column = first % length, left = length - column;
+    const int64_t size = left < count ? left : count;
+    const int64_t offset = THNN_rowOffset(folded, first / length) + column * stride;
+    copyRow(GATHER, (char *)data + offset * (int64_t)elementSize, stride, to, size, elementSize);
+    to += size * (int64_t)elementSize;
+    first += size;
+    count -= size;
+  }
+}
+
 void THNN_scatter(const THNNState *state, const THNNView *view, size_t elementSize,
                   const void *dense)
 {

@@ -27,6 +27,10 @@ THNN_API bool THNN_mayShareElements(const THNNFolded *folded);
 /* dense = the tensor's elements in row-major order. */
 void THNN_gather(const THNNState *state, const THNNView *view, size_t elementSize, void *dense);
 
+/* dense = `count` of the elements in that order, from number `first` on. */
+void THNN_gatherPart(const THNNFolded *folded, const void *data, size_t elementSize, int64_t first,
+                     int64_t count, void *dense);
+
 /* The tensor's elements = dense. */
 void THNN_scatter(const THNNState *state, const THNNView *view, size_t elementSize,
                   const void *dense);

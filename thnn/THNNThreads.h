@@ -30,6 +30,13 @@ static inline THNNBlocks THNN_blocks(int64_t elements)
   return (THNNBlocks){(elements + length - 1) / length, length, elements};
 }
 
+/* Rows that cost about `cost` operations each, cut into blocks of as much work as above. */
+static inline THNNBlocks THNN_rowBlocks(int64_t rows, int64_t cost)
+{
+  const int64_t length = cost < THNN_BLOCK_LENGTH ? THNN_BLOCK_LENGTH / (cost > 0 ? cost : 1) : 1;
+  return (THNNBlocks){(rows + length - 1) / length, length, rows};
+}
+
 static inline int64_t THNN_blockLength(const THNNBlocks *blocks, int64_t block)
 {
   const int64_t left = blocks->elements - block * blocks->length;

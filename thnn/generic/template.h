@@ -54,6 +54,12 @@
 
 #if defined(THNN_REAL_FLOAT) || defined(THNN_REAL_DOUBLE)
 #  include "../simd/loops.h"
+#  include <float.h>
+#  if defined(THNN_REAL_FLOAT)
+#    define THNN_LOWEST (-FLT_MAX) /* the lowest finite real */
+#  else
+#    define THNN_LOWEST (-DBL_MAX)
+#  endif
 #endif
 
 #endif

@@ -97,6 +97,8 @@ typedef struct THNN_(SimdCriterion) {
 typedef struct THNN_(SimdReduce) {
   /* sum of x */
   double (*sum)(int64_t n, const real *x);
+  /* sum of x * y */
+  double (*dot)(int64_t n, const real *x, const real *y);
 } THNN_(SimdReduce);
 
 #ifndef THNN_OFFSETS
@@ -167,14 +169,19 @@ typedef struct THNN_(SimdPooling) {
   void (*sumOfRows)(int64_t n, int64_t count, const real *const *rows, real *sum);
   /* sum[i] = x[i*step] + … + x[i*step + kernel - 1] */
   void (*sumOfColumns)(int64_t n, int64_t step, int64_t kernel, const real *x, real *sum);
+  /* y = factor * x */
+  void (*scale)(int64_t n, real factor, const real *x, real *y);
+  /* sum = x * y + z */
+  void (*multiplyAdd)(int64_t n, const real *x, const real *y, const real *z, real *sum);
   /* y = x / (factor * divisors) */
   void (*divide)(int64_t n, real factor, const real *divisors, const real *x, real *y);
+  /* y[i] = (1 - share[i]) * x[before[i]] + share[i] * x[after[i]] */
+  void (*interpolate)(int64_t n, const THNN_(Place) * before, const THNN_(Place) * after,
+                      const real *share, const real *x, real *y);
   /* y = x with each element `times` times */
   void (*repeat)(int64_t n, const real *x, int64_t times, real *y);
   /* z = x[0], y[0], x[1], y[1], … */
   void (*interleave)(int64_t n, const real *x, const real *y, real *z);
-  /* Whether least <= index <= most everywhere. */
-  bool (*within)(int64_t n, const int64_t *index, int64_t least, int64_t most);
 } THNN_(SimdPooling);
 
 /* Elementary functions, element by element; none takes parameters but power: the exponent. */

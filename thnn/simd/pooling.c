@@ -1,4 +1,4 @@
-/* Loops of pooling modules: what the rows under a window have in each column, then what the columns
+/* Loops of pooling and sampling modules: what the rows under a window have in each column, then what the columns
  * of a window have together. Equal values are told apart by their places, so the two steps choose
  * what one walk through the window, row by row, would have chosen. */
 #include "template.h"
@@ -208,11 +208,33 @@ static void sumOfColumns(int64_t n, int64_t step, int64_t kernel, const real *x,
     sumOfTaps(n, step, kernel, x, sum);
 }
 
+static void scale(int64_t n, real factor, const real *x, real *y)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    y[i] = factor * x[i];
+}
+
+static void multiplyAdd(int64_t n, const real *x, const real *y, const real *z, real *sum)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    sum[i] = x[i] * y[i] + z[i];
+}
+
 static void divide(int64_t n, real factor, const real *divisors, const real *x, real *y)
 {
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
     y[i] = x[i] / (factor * divisors[i]);
+}
+
+static void interpolate(int64_t n, const Place *before, const Place *after, const real *share,
+                        const real *x, real *y)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    y[i] = (1 - share[i]) * x[before[i]] + share[i] * x[after[i]];
 }
 
 static void repeat(int64_t n, const real *x, int64_t times, real *y)
@@ -236,23 +258,16 @@ static void interleave(int64_t n, const real *x, const real *y, real *z)
   }
 }
 
-static bool within(int64_t n, const int64_t *index, int64_t least, int64_t most)
-{
-  int64_t outside = 0;
-#pragma omp simd reduction(| : outside)
-  for (int64_t i = 0; i < n; i++)
-    outside |= (index[i] < least) | (index[i] > most);
-  return !outside;
-}
-
 const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .maxOfRows = maxOfRows,
     .maxOfColumns = maxOfColumns,
     .indexOfPlace = indexOfPlace,
     .sumOfRows = sumOfRows,
     .sumOfColumns = sumOfColumns,
+    .scale = scale,
+    .multiplyAdd = multiplyAdd,
     .divide = divide,
+    .interpolate = interpolate,
     .repeat = repeat,
     .interleave = interleave,
-    .within = within,
 };

@@ -1,0 +1,48 @@
+#include "THNNRegions.h"
+
+#include <math.h>
+
+static int64_t quotientUp(int64_t a, int64_t b)
+{
+  return (a + b - 1) / b;
+}
+
+THNNRegion THNN_adaptiveRegion(int64_t input, int64_t output, int64_t position)
+{
+  return (THNNRegion){position * input / output, quotientUp((position + 1) * input, output)};
+}
+
+THNNRegion THNN_adaptiveMaxRegion(int64_t input, int64_t output, int64_t position)
+{
+  const float begin = (float)position / (float)output * (float)input;
+  const float end = (float)(position + 1) / (float)output * (float)input;
+  THNNRegion region = {(int64_t)floorf(begin), (int64_t)ceilf(end)};
+  /* Where a float no longer tells neighbouring indices apart. */
+  if (region.begin > input - 1)
+    region.begin = input - 1;
+  if (region.end > input)
+    region.end = input;
+  if (region.end <= region.begin)
+    region.end = region.begin + 1;
+  return region;
+}
+
+THNNRegion THNN_adaptiveRegionsOver(int64_t input, int64_t output, int64_t index)
+{
+  return (THNNRegion){index * output / input, quotientUp((index + 1) * output, input)};
+}
+
+int64_t THNN_adaptiveElements(const THNNAdaptivePooling *pooling)
+{
+  return pooling->planes * pooling->outputHeight * pooling->outputWidth;
+}
+
+int THNN_adaptiveOutputSize(const THNNAdaptivePooling *pooling, THNNShape input, int64_t *size)
+{
+  const int last = input.nDimension - 1;
+  for (int i = 0; i < last - 1; i++)
+    size[i] = input.size[i];
+  size[last - 1] = pooling->outputHeight;
+  size[last] = pooling->outputWidth;
+  return input.nDimension;
+}

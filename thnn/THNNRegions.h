@@ -1,0 +1,35 @@
+/* Regions along one dimension whose size varies, as in adaptive pooling. */
+#ifndef THNN_REGIONS_H
+#define THNN_REGIONS_H
+
+#include "THNNCheck.h"
+
+typedef struct THNNRegion {
+  int64_t begin, end; /* indices [begin, end), at least one */
+} THNNRegion;
+
+/* Region `position` when `input` indices are divided among `output` regions, which overlap where
+ * the division does not come out even: from position*input/output, rounded down, to
+ * (position + 1)*input/output, rounded up. */
+THNNRegion THNN_adaptiveRegion(int64_t input, int64_t output, int64_t position);
+
+/* The same computed in single precision, which now and then makes a region larger by an index. Max
+ * pooling has always done it this way, and stored models depend on it. */
+THNNRegion THNN_adaptiveMaxRegion(int64_t input, int64_t output, int64_t position);
+
+/* The regions of the first kind that contain an index, [begin, end). */
+THNNRegion THNN_adaptiveRegionsOver(int64_t input, int64_t output, int64_t index);
+
+/* Adaptive pooling of planes. */
+typedef struct THNNAdaptivePooling {
+  int64_t planes; /* of the whole batch */
+  int64_t inputHeight, inputWidth, outputHeight, outputWidth;
+} THNNAdaptivePooling;
+
+/* The elements of the output. */
+int64_t THNN_adaptiveElements(const THNNAdaptivePooling *pooling);
+
+/* The output's sizes, which are the input's but for the last two; returns how many there are. */
+int THNN_adaptiveOutputSize(const THNNAdaptivePooling *pooling, THNNShape input, int64_t *size);
+
+#endif

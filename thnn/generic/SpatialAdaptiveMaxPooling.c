@@ -1,0 +1,134 @@
+/* 2-D max pooling to a given output size, whatever the size of the input.
+ *   input    [batch x] planes x height x width
+ *   output   [batch x] planes x oheight x owidth
+ *   indices  2 x [batch x] planes x oheight x owidth: row and column of the greatest element
+ * Output row y is taken over the input rows from y*height/oheight, rounded down, up to
+ * (y + 1)*height/oheight, rounded up; columns likewise. Row and column count from 1 where the region
+ * begins; both are 0 where no element exceeds the lowest finite float. */
+#include "regionMax.h"
+#include "pooledIndices.h"
+
+#ifdef THNN_ONCE
+THNNAdaptivePooling THNN_SpatialAdaptiveMaxPooling_shapeCheck(const char *function, THNNShape input,
+                                                              THNNShape gradOutput,
+                                                              THNNShape indices, int owidthPosition,
+                                                              int owidth, int oheight)
+{
+  const THNNAdaptivePooling pooling = THNN_SpatialAdaptiveAveragePooling_shapeCheck(
+      function, input, gradOutput, owidthPosition, owidth, oheight);
+  THNN_checkPlaces(function, input, 2);
+  if (indices.nDimension != THNN_NOT_PRESENT)
+    THNN_checkElements(function, indices, 2 * THNN_adaptiveElements(&pooling),
+                       "a row and a column for each element of gradOutput");
+  return pooling;
+}
+#endif
+
+/* The largest number of input rows in a region. */
+static int64_t mostRows(const THNNAdaptivePooling *pooling)
+{
+  int64_t most = 1;
+  for (int64_t y = 0; y < pooling->outputHeight; y++) {
+    const THNNRegion region =
+        THNN_adaptiveMaxRegion(pooling->inputHeight, pooling->outputHeight, y);
+    if (region.end - region.begin > most)
+      most = region.end - region.begin;
+  }
+  return most;
+}
+
+void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(THNNState *state, THTensor *input,
+                                                   THTensor *output, THIndexTensor *indices,
+                                                   int owidth, int oheight)
+{
+  const char *function = "SpatialAdaptiveMaxPooling_updateOutput";
+  const THNNAdaptivePooling pooling = THNN_SpatialAdaptiveMaxPooling_shapeCheck(
+      function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_NO_SHAPE, 5, owidth, oheight);
+  int64_t size[5] = {2};
+  const int nDimension = THNN_adaptiveOutputSize(&pooling, THNN_SHAPE(input, 2), size + 1);
+  const int64_t outputElements = THNN_adaptiveElements(&pooling);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNN_(RegionMax)
+  work = {.planes = pooling.planes,
+          .input = {1, pooling.inputHeight, pooling.inputWidth},
+          .output = {1, pooling.outputHeight, pooling.outputWidth},
+          .start = -FLT_MAX};
+  THNN_(prepareRegionMax)(&work, state, mostRows(&pooling));
+  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size + 1);
+  const THNNBuffer *numbers = THNN_planOut(&plan, indices, 4, nDimension + 1, size);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  THNN_planAcquire(&plan);
+
+  const int64_t height = pooling.outputHeight, width = pooling.outputWidth;
+#pragma omp parallel for num_threads(work.threads) schedule(static)
+  for (int64_t block = 0; block < work.blocks.count; block++) {
+    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
+    THNNRegion *regions = THNN_(rowRegions)(&work, mine);
+    for (int64_t x = 0; x < width; x++)
+      regions[x] = THNN_adaptiveMaxRegion(pooling.inputWidth, width, x);
+    const int64_t first = block * work.blocks.length;
+    for (int64_t row = first; row < first + THNN_blockLength(&work.blocks, block); row++) {
+      const real *plane =
+          (const real *)in->data + row / height * pooling.inputHeight * pooling.inputWidth;
+      const THNNRegion y = THNN_adaptiveMaxRegion(pooling.inputHeight, height, row % height);
+      const THNN_(Place) *place = THNN_(maxOfRegions)(&work, plane, (THNNRegion){0, 1}, y, mine,
+                                                      (real *)out->data + row * width);
+      int64_t *rowNumber = (int64_t *)numbers->data + row * width;
+      int64_t *columnNumber = rowNumber + outputElements;
+      for (int64_t x = 0; x < width; x++) {
+        const bool found = place[x] >= 0;
+        rowNumber[x] = found ? place[x] / pooling.inputWidth + TH_INDEX_BASE : 0;
+        columnNumber[x] =
+            found ? place[x] % pooling.inputWidth - regions[x].begin + TH_INDEX_BASE : 0;
+      }
+    }
+  }
+  THNN_planRelease(&plan);
+}
+
+static void elementsOfNumbers(const THNNPooledIndices *pooled, int64_t row, int64_t first,
+                              int64_t count, const int64_t *const index[2], int64_t *element)
+{
+  const THNNAdaptivePooling *pooling = pooled->context;
+  const int64_t height = pooling->inputHeight, width = pooling->inputWidth;
+  const int64_t y = row % pooling->outputHeight;
+  const int64_t top = THNN_adaptiveMaxRegion(height, pooling->outputHeight, y).begin;
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t left = THNN_adaptiveMaxRegion(width, pooling->outputWidth, first + i).begin;
+    const int64_t down = index[0][i] - TH_INDEX_BASE, right = index[1][i] - TH_INDEX_BASE;
+    const bool inside = down >= 0 && down < height - top && right >= 0 && right < width - left;
+    element[i] = inside ? (top + down) * width + left + right : THNN_BAD_ELEMENT;
+  }
+}
+
+void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(THNNState *state, THTensor *input,
+                                                      THTensor *gradOutput, THTensor *gradInput,
+                                                      THIndexTensor *indices)
+{
+  const char *function = "SpatialAdaptiveMaxPooling_updateGradInput";
+  const THNNAdaptivePooling pooling = THNN_SpatialAdaptiveMaxPooling_shapeCheck(
+      function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 5), 0, 0, 0);
+  const THNNPooledIndices pooled = {.function = function,
+                                    .state = state,
+                                    .planes = pooling.planes,
+                                    .planeRows = pooling.outputHeight,
+                                    .length = pooling.outputWidth,
+                                    .elements = pooling.inputHeight * pooling.inputWidth,
+                                    .halves = true,
+                                    .decode = elementsOfNumbers,
+                                    .expected = "rows and columns, from 1, inside the input plane",
+                                    .context = &pooling};
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNN_checkPooledIndices(&pooled, indices, 5);
+  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  const THNNBuffer *numbers = THNN_planIn(&plan, indices, 5);
+  THNN_planAcquire(&plan);
+  THNN_(addToElements)(&pooled, numbers->data, from->data, to->data);
+  THNN_planRelease(&plan);
+}

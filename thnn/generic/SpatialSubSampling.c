@@ -1,0 +1,174 @@
+/* 2-D subsampling: sums over windows, with a weight and a bias for each plane.
+ *   input         [batch x] nInputPlane x height x width
+ *   weight, bias  nInputPlane
+ *   output        [batch x] nInputPlane x outputHeight x outputWidth
+ * Window (y, x) is kH x kW elements from (y*dH, x*dW) on, inside the input as a whole:
+ * outputHeight is (height - kH)/dH + 1, rounded down.
+ *   output = weight * sum + bias */
+#include "windowSums.h"
+#include "../THNNConvolutionCheck.h"
+
+#ifdef THNN_ONCE
+THNNConvolution THNN_SpatialSubSampling_shapeCheck(const char *function, THNNShape input,
+                                                   THNNShape gradOutput, THNNShape weight,
+                                                   THNNShape bias, int firstPosition, int kW,
+                                                   int kH, int dW, int dH)
+{
+  const int at = firstPosition;
+  const bool forward = gradOutput.nDimension == THNN_NOT_PRESENT;
+  THNN_checkPositive(function, THNN_SCALAR(dW, at + 2));
+  THNN_checkPositive(function, THNN_SCALAR(dH, at + 3));
+  if (!forward) { /* forward, a window without elements has the sum 0 */
+    THNN_checkPositive(function, THNN_SCALAR(kW, at));
+    THNN_checkPositive(function, THNN_SCALAR(kH, at + 1));
+  }
+  THNN_checkDimensions(function, input, 3, 4, "[batch x] nInputPlane x height x width");
+  THNN_elements(function, input);
+  const bool batched = input.nDimension == 4;
+  const int64_t *size = input.size + batched;
+  THNN_checkVector(function, weight, size[0], "nInputPlane");
+  if (bias.nDimension != THNN_NOT_PRESENT)
+    THNN_checkElements(function, bias, size[0], "nInputPlane");
+  if (size[1] < kH || size[2] < kW)
+    THNN_rejectShape(function, input, "planes of at least kH x kW = %d x %d elements", kH, kW);
+  const THNNConvolution geometry = {.batch = batched ? input.size[0] : 1,
+                                    .inputPlanes = size[0],
+                                    .outputPlanes = size[0],
+                                    .input = {1, size[1], size[2]},
+                                    .output = {1, (size[1] - kH) / dH + 1, (size[2] - kW) / dW + 1},
+                                    .kernel = {1, kH, kW},
+                                    .stride = {1, dH, dW},
+                                    .dilation = {1, 1, 1}};
+  const int64_t output[] = {geometry.batch, size[0], geometry.output[1], geometry.output[2]};
+  const int64_t elements = THNN_elements(function, THNN_makeShape("output", 3, 4, output));
+  if (!forward)
+    THNN_checkElements(function, gradOutput, elements, "the forward call's output");
+  return geometry;
+}
+#endif
+
+void THNN_(SpatialSubSampling_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                            THTensor *weight, THTensor *bias, int kW, int kH,
+                                            int dW, int dH)
+{
+  const char *function = "SpatialSubSampling_updateOutput";
+  const THNNConvolution g = THNN_SpatialSubSampling_shapeCheck(
+      function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4), THNN_SHAPE(bias, 5), 6,
+      kW, kH, dW, dH);
+  int64_t size[4];
+  const int nDimension = THNN_convolutionSizes(&g, 2, false, input->nDimension == 4, size);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  const THNN_(WindowSums) work = THNN_(windowSums)(state, &g, false);
+  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
+  const THNNBuffer *factors = THNN_planIn(&plan, weight, 4);
+  const THNNBuffer *terms = THNN_planIn(&plan, bias, 5);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  THNN_planAcquire(&plan);
+
+  const int64_t rows = g.output[1], width = g.output[2];
+#pragma omp parallel for num_threads(work.threads) schedule(static)
+  for (int64_t block = 0; block < work.blocks.count; block++) {
+    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
+    const int64_t first = block * work.blocks.length;
+    for (int64_t row = first; row < first + THNN_blockLength(&work.blocks, block); row++) {
+      const int64_t image = row / rows, plane = image % g.inputPlanes;
+      real *to = (real *)out->data + row * width;
+      THNN_(sumWindows)(&work, (const real *)in->data + image * g.input[1] * g.input[2], 0,
+                        row % rows, mine, to);
+      THNN_(simd).pooling.scale(width, ((const real *)factors->data)[plane], to, to);
+      THNN_(simd).pointwise.addScalar(width, to, ((const real *)terms->data)[plane], to);
+    }
+  }
+  THNN_planRelease(&plan);
+}
+
+void THNN_(SpatialSubSampling_updateGradInput)(THNNState *state, THTensor *input,
+                                               THTensor *gradOutput, THTensor *gradInput,
+                                               THTensor *weight, int kW, int kH, int dW, int dH)
+{
+  const char *function = "SpatialSubSampling_updateGradInput";
+  const THNNConvolution g =
+      THNN_SpatialSubSampling_shapeCheck(function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3),
+                                         THNN_SHAPE(weight, 5), THNN_NO_SHAPE, 6, kW, kH, dW, dH);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  const THNN_(WindowSums) work = THNN_(windowSums)(state, &g, true);
+  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  const THNNBuffer *factors = THNN_planIn(&plan, weight, 5);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  THNN_planAcquire(&plan);
+
+  const THNN_(WindowDivisors) undivided = {NULL, NULL, NULL};
+  const int64_t rows = g.input[1], width = g.input[2];
+#pragma omp parallel for num_threads(work.threads) schedule(static)
+  for (int64_t block = 0; block < work.blocks.count; block++) {
+    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
+    const int64_t first = block * work.blocks.length;
+    for (int64_t row = first; row < first + THNN_blockLength(&work.blocks, block); row++) {
+      const int64_t image = row / rows;
+      real *gradRow = (real *)to->data + row * width;
+      THNN_(spreadWindows)(&work, &undivided,
+                           (const real *)from->data + image * g.output[1] * g.output[2], 0,
+                           row % rows, mine, gradRow);
+      THNN_(simd).pooling.scale(width, ((const real *)factors->data)[image % g.inputPlanes],
+                                gradRow, gradRow);
+    }
+  }
+  THNN_planRelease(&plan);
+}
+
+/* Sums over one plane of the whole batch. */
+static void addPlane(const THNN_(WindowSums) * work, int64_t plane, const real *input,
+                     const real *gradOutput, accreal scale, char *scratch, real *sums,
+                     real *gradWeight, real *gradBias)
+{
+  const THNNConvolution *g = work->geometry;
+  double weightSum = 0, biasSum = 0;
+  for (int64_t sample = 0; sample < g->batch; sample++) {
+    const int64_t image = sample * g->inputPlanes + plane;
+    for (int64_t y = 0; y < g->output[1]; y++) {
+      const real *from = gradOutput + (image * g->output[1] + y) * g->output[2];
+      THNN_(sumWindows)(work, input + image * g->input[1] * g->input[2], 0, y, scratch, sums);
+      weightSum += THNN_(simd).reduce.dot(g->output[2], from, sums);
+      biasSum += THNN_(simd).reduce.sum(g->output[2], from);
+    }
+  }
+  gradWeight[plane] += (real)(scale * weightSum);
+  gradBias[plane] += (real)(scale * biasSum);
+}
+
+void THNN_(SpatialSubSampling_accGradParameters)(THNNState *state, THTensor *input,
+                                                 THTensor *gradOutput, THTensor *gradWeight,
+                                                 THTensor *gradBias, int kW, int kH, int dW, int dH,
+                                                 accreal scale)
+{
+  const char *function = "SpatialSubSampling_accGradParameters";
+  const THNNConvolution g = THNN_SpatialSubSampling_shapeCheck(
+      function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
+      THNN_SHAPE(gradBias, 5), 6, kW, kH, dW, dH);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNN_(WindowSums) work = THNN_(windowSums)(state, &g, false);
+  const int threads = THNN_threads(state, g.inputPlanes, (double)THTensor_(nElement)(input) * 2);
+  const size_t sumsAt = THNN_reserve(&work.threadBytes, (size_t)g.output[2] * sizeof(real));
+  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *weights = THNN_planInOut(&plan, gradWeight, 4);
+  const THNNBuffer *biases = THNN_planInOut(&plan, gradBias, 5);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * work.threadBytes);
+  THNN_planAcquire(&plan);
+
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t plane = 0; plane < g.inputPlanes; plane++) {
+    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
+    addPlane(&work, plane, in->data, from->data, scale, mine, (real *)(mine + sumsAt),
+             weights->data, biases->data);
+  }
+  THNN_planRelease(&plan);
+}

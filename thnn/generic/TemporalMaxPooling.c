@@ -1,0 +1,134 @@
+/* 1-D max pooling over time.
+ *   input            [batch x] nInputFrame x frameSize
+ *   output, indices  [batch x] nOutputFrame x frameSize
+ * nOutputFrame is (nInputFrame - kW)/dW + 1, rounded down. indices is the frame of the greatest
+ * element in the window, the first of equals, counted from 0; -1 where no element exceeds the lowest
+ * finite number. */
+#include "pooledIndices.h"
+#include "../THNNPooling.h"
+
+#ifdef THNN_ONCE
+/* The frames are the rows of a pooling along the height; every column is pooled by itself. */
+THNNConvolution THNN_TemporalMaxPooling_shapeCheck(const char *function, THNNShape input,
+                                                   THNNShape gradOutput, THNNShape indices,
+                                                   int firstPosition, int kW, int dW)
+{
+  const char *layout = "[batch x] nFrame x frameSize";
+  THNN_checkPositive(function, THNN_SCALAR(kW, firstPosition));
+  THNN_checkPositive(function, THNN_SCALAR(dW, firstPosition + 1));
+  THNN_checkDimensions(function, input, 2, 3, layout);
+  THNN_elements(function, input);
+  const bool batched = input.nDimension == 3;
+  const int64_t frames = input.size[batched], frameSize = input.size[batched + 1];
+  if (frames < kW)
+    THNN_rejectShape(function, input, "at least kW = %d frames", kW);
+  const THNNConvolution geometry = {.batch = batched ? input.size[0] : 1,
+                                    .inputPlanes = 1,
+                                    .outputPlanes = 1,
+                                    .input = {1, frames, frameSize},
+                                    .output = {1, (frames - kW) / dW + 1, frameSize},
+                                    .kernel = {1, kW, 1},
+                                    .stride = {1, dW, 1},
+                                    .dilation = {1, 1, 1}};
+  const int64_t wanted[] = {geometry.batch, geometry.output[1], frameSize};
+  const THNNShape outputs[] = {gradOutput, indices};
+  for (int i = 0; i < 2; i++)
+    if (outputs[i].nDimension != THNN_NOT_PRESENT && batched)
+      THNN_checkSizesOrMore(function, outputs[i], 3, wanted, layout);
+    else if (outputs[i].nDimension != THNN_NOT_PRESENT)
+      THNN_checkSizes(function, outputs[i], 2, wanted + 1, layout);
+  return geometry;
+}
+#endif
+
+void THNN_(TemporalMaxPooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                            THIndexTensor *indices, int kW, int dW)
+{
+  const char *function = "TemporalMaxPooling_updateOutput";
+  const THNNConvolution g = THNN_TemporalMaxPooling_shapeCheck(
+      function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_NO_SHAPE, 5, kW, dW);
+  const int nDimension = input->nDimension;
+  const int64_t frames = g.input[1], outputFrames = g.output[1], frameSize = g.input[2];
+  const int64_t sizes[] = {g.batch, outputFrames, frameSize};
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  const int64_t rows = g.batch * outputFrames, cost = kW * frameSize;
+  const THNNBlocks blocks = THNN_rowBlocks(rows, cost);
+  const int threads = THNN_threads(state, blocks.count, (double)rows * (double)cost);
+  size_t threadBytes = 0;
+  THNN_reserve(&threadBytes, (size_t)kW * sizeof(real *));
+  const size_t numbersAt = THNN_reserve(&threadBytes, (size_t)kW * sizeof(THNN_(Place)));
+  const size_t placesAt = THNN_reserve(&threadBytes, (size_t)frameSize * sizeof(THNN_(Place)));
+  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, sizes + 3 - nDimension);
+  const THNNBuffer *numbers = THNN_planOut(&plan, indices, 4, nDimension, sizes + 3 - nDimension);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * threadBytes);
+  THNN_planAcquire(&plan);
+
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t block = 0; block < blocks.count; block++) {
+    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * threadBytes;
+    const real **window = (const real **)mine;
+    THNN_(Place) *number = (THNN_(Place) *)(mine + numbersAt);
+    THNN_(Place) *places = (THNN_(Place) *)(mine + placesAt);
+    for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++) {
+      const int64_t row = block * blocks.length + i;
+      const int64_t first = row / outputFrames * frames + row % outputFrames * dW;
+      for (int k = 0; k < kW; k++) {
+        window[k] = (const real *)in->data + (first + k) * frameSize;
+        number[k] = k;
+      }
+      THNN_(simd).pooling.maxOfRows(frameSize, kW, window, number, THNN_LOWEST,
+                                    (real *)out->data + row * frameSize, places);
+      THNN_(simd).pooling.indexOfPlace(frameSize, places, 0, -1,
+                                       (int64_t *)numbers->data + row * frameSize);
+    }
+  }
+  THNN_planRelease(&plan);
+}
+
+/* A window's frame that lies in the sequence; -1 is none. */
+static void elementsOfFrames(const THNNPooledIndices *pooled, int64_t row, int64_t first,
+                             int64_t count, const int64_t *const index[2], int64_t *element)
+{
+  const THNNConvolution *g = pooled->context;
+  const int64_t left = g->input[1] - row % g->output[1] * g->stride[1];
+  const int64_t start = row % g->output[1] * g->stride[1] * g->input[2] + first;
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t frame = index[0][i];
+    if (frame >= 0 && frame < left)
+      element[i] = start + frame * g->input[2] + i;
+    else
+      element[i] = frame == -1 ? THNN_NO_ELEMENT : THNN_BAD_ELEMENT;
+  }
+}
+
+void THNN_(TemporalMaxPooling_updateGradInput)(THNNState *state, THTensor *input,
+                                               THTensor *gradOutput, THTensor *gradInput,
+                                               THIndexTensor *indices, int kW, int dW)
+{
+  const char *function = "TemporalMaxPooling_updateGradInput";
+  const THNNConvolution g = THNN_TemporalMaxPooling_shapeCheck(
+      function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 5), 6, kW, dW);
+  const THNNPooledIndices pooled = {.function = function,
+                                    .state = state,
+                                    .planes = g.batch,
+                                    .planeRows = g.output[1],
+                                    .length = g.output[2],
+                                    .elements = g.input[1] * g.input[2],
+                                    .decode = elementsOfFrames,
+                                    .expected =
+                                        "frames of the windows, from 0, inside the input, or -1",
+                                    .context = &g};
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNN_checkPooledIndices(&pooled, indices, 5);
+  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  const THNNBuffer *numbers = THNN_planIn(&plan, indices, 5);
+  THNN_planAcquire(&plan);
+  THNN_(addToElements)(&pooled, numbers->data, from->data, to->data);
+  THNN_planRelease(&plan);
+}

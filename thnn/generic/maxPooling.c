@@ -1,0 +1,181 @@
+#include "maxPooling.h"
+#include "pooledIndices.h"
+
+typedef THNN_(Place) Place;
+
+/* Per thread: the rows under a window and their places, what the columns have, what the windows
+ * have. */
+typedef struct Work {
+  THNNBlocks blocks;
+  int threads;
+  size_t places, best, bestPlaces, windowPlaces; /* where they begin, after the rows' pointers */
+  size_t threadBytes;
+} Work;
+
+static Work workFor(const THNNState *state, const THNNConvolution *g)
+{
+  Work work;
+  const int64_t rows = THNN_poolingPlanes(g) * THNN_outputRows(g);
+  const int64_t under = THNN_mostRowsUnderWindow(g);
+  const int64_t cost = under * g->input[2] + g->kernel[2] * g->output[2];
+  work.blocks = THNN_rowBlocks(rows, cost);
+  work.threads = THNN_threads(state, work.blocks.count, (double)rows * (double)cost / 2);
+  work.threadBytes = 0;
+  THNN_reserve(&work.threadBytes, (size_t)under * sizeof(real *));
+  work.places = THNN_reserve(&work.threadBytes, (size_t)under * sizeof(Place));
+  work.best = THNN_reserve(&work.threadBytes, (size_t)g->input[2] * sizeof(real));
+  work.bestPlaces = THNN_reserve(&work.threadBytes, (size_t)g->input[2] * sizeof(Place));
+  work.windowPlaces = THNN_reserve(&work.threadBytes, (size_t)g->output[2] * sizeof(Place));
+  return work;
+}
+
+/* Places of the rows under the windows of one output row: in two dimensions elements, counted from
+ * the first row's first; in three the packed taps, the first tap in the highest byte, so that
+ * smaller places come first. */
+static int64_t listRows(const THNNMaxPoolingCall *call, const THNNTaps *z, const THNNTaps *y,
+                        const real *plane, const real **rows, Place *places)
+{
+  const THNNConvolution *g = &call->geometry;
+  int64_t count = 0;
+  for (int64_t t = z->begin; t < z->end; t++)
+    for (int64_t h = y->begin; h < y->end; h++) {
+      const int64_t atZ = z->start + t * g->dilation[0], atY = y->start + h * g->dilation[1];
+      rows[count] = plane + (atZ * g->input[1] + atY) * g->input[2];
+      places[count] = call->nDimension == 3
+                          ? (Place)((t << THNN_TAP_BITS | h) << THNN_TAP_BITS)
+                          : (Place)((h - y->begin) * g->dilation[1] * g->input[2]);
+      count++;
+    }
+  return count;
+}
+
+/* Windows from `position` on, all with the same taps inside. */
+static THNN_(Columns) columnsAt(const THNNMaxPoolingCall *call, const THNNTaps *x)
+{
+  const THNNConvolution *g = &call->geometry;
+  const bool packed = call->nDimension == 3;
+  const int64_t first = x->start + x->begin * g->dilation[2];
+  return (THNN_(Columns)){.step = g->stride[2],
+                          .dilation = g->dilation[2],
+                          .kernel = x->end - x->begin,
+                          .firstPlace = (Place)(packed ? x->begin : first),
+                          .windowPlace = (Place)(packed ? 0 : g->stride[2]),
+                          .tapPlace = (Place)(packed ? 1 : g->dilation[2]),
+                          .start = THNN_LOWEST};
+}
+
+static void poolWindows(const THNNMaxPoolingCall *call, int64_t position, int64_t count,
+                        const real *best, const Place *bestPlaces, real *output, Place *places)
+{
+  const THNNConvolution *g = &call->geometry;
+  const THNNTaps x = THNN_tapsInside(g, 2, position);
+  const THNN_(Columns) columns = columnsAt(call, &x);
+  const int64_t first = x.start + x.begin * g->dilation[2];
+  THNN_(simd).pooling.maxOfColumns(count, &columns, best + first, bestPlaces + first,
+                                   output + position, places + position);
+}
+
+/* The taps' bytes in the order t, h, w. A window without a value points at its first tap inside the
+ * input. */
+static void unpackPlaces(const THNNConvolution *g, const THNNTaps *z, const THNNTaps *y,
+                         const Place *places, int64_t *indices)
+{
+  const Place byte = (1 << THNN_TAP_BITS) - 1;
+  for (int64_t i = 0; i < g->output[2]; i++) {
+    Place place = places[i];
+    if (place < 0)
+      place = (Place)((z->begin << THNN_TAP_BITS | y->begin) << THNN_TAP_BITS |
+                      THNN_tapsInside(g, 2, i).begin);
+    indices[i] = (place >> 2 * THNN_TAP_BITS) | (place & byte << THNN_TAP_BITS) |
+                 (place & byte) << 2 * THNN_TAP_BITS;
+  }
+}
+
+static void poolRow(const THNNMaxPoolingCall *call, const Work *work, const real *plane,
+                    int64_t outputZ, int64_t outputY, real *output, int64_t *indices, char *scratch)
+{
+  const THNNConvolution *g = &call->geometry;
+  const real **rows = (const real **)scratch;
+  Place *places = (Place *)(scratch + work->places);
+  real *best = (real *)(scratch + work->best);
+  Place *bestPlaces = (Place *)(scratch + work->bestPlaces);
+  Place *windowPlaces = (Place *)(scratch + work->windowPlaces);
+
+  const THNNTaps z = THNN_tapsInside(g, 0, outputZ), y = THNN_tapsInside(g, 1, outputY);
+  const int64_t count = listRows(call, &z, &y, plane, rows, places);
+  THNN_(simd).pooling.maxOfRows(g->input[2], count, rows, places, THNN_LOWEST, best, bestPlaces);
+
+  const THNNPositions whole = THNN_wholeWindows(g, 2);
+  for (int64_t x = 0; x < whole.begin; x++)
+    poolWindows(call, x, 1, best, bestPlaces, output, windowPlaces);
+  if (whole.end > whole.begin)
+    poolWindows(call, whole.begin, whole.end - whole.begin, best, bestPlaces, output, windowPlaces);
+  for (int64_t x = whole.end; x < g->output[2]; x++)
+    poolWindows(call, x, 1, best, bestPlaces, output, windowPlaces);
+
+  if (call->nDimension == 3)
+    unpackPlaces(g, &z, &y, windowPlaces, indices);
+  else
+    THNN_(simd).pooling.indexOfPlace(
+        g->output[2], windowPlaces,
+        (y.start + y.begin * g->dilation[1]) * g->input[2] + TH_INDEX_BASE, 0, indices);
+}
+
+void THNN_(maxPoolingUpdateOutput)(const THNNMaxPoolingCall *call, THTensor *input,
+                                   THTensor *output, THIndexTensor *indices)
+{
+  const THNNConvolution *g = &call->geometry;
+  int64_t size[5];
+  const int nDimension = THNN_convolutionSizes(g, call->nDimension, false,
+                                               input->nDimension == call->nDimension + 2, size);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, call->function, call->state);
+  const Work work = workFor(call->state, g);
+  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
+  const THNNBuffer *places = THNN_planOut(&plan, indices, 4, nDimension, size);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  THNN_planAcquire(&plan);
+
+  const int64_t planeRows = THNN_outputRows(g), width = g->output[2];
+  const int64_t planeElements = THNN_convolutionImagePositions(g);
+#pragma omp parallel for num_threads(work.threads) schedule(static)
+  for (int64_t block = 0; block < work.blocks.count; block++) {
+    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
+    const int64_t first = block * work.blocks.length;
+    for (int64_t row = first; row < first + THNN_blockLength(&work.blocks, block); row++) {
+      const real *plane = (const real *)in->data + row / planeRows * planeElements;
+      poolRow(call, &work, plane, row % planeRows / g->output[1], row % g->output[1],
+              (real *)out->data + row * width, (int64_t *)places->data + row * width, mine);
+    }
+  }
+  THNN_planRelease(&plan);
+}
+
+void THNN_(maxPoolingUpdateGradInput)(const THNNMaxPoolingCall *call, THTensor *input,
+                                      THTensor *gradOutput, THTensor *gradInput,
+                                      THIndexTensor *indices)
+{
+  const THNNConvolution *g = &call->geometry;
+  const THNNPooledIndices pooled = {.function = call->function,
+                                    .state = call->state,
+                                    .planes = THNN_poolingPlanes(g),
+                                    .planeRows = THNN_outputRows(g),
+                                    .length = g->output[2],
+                                    .elements = THNN_convolutionImagePositions(g),
+                                    .optional = true,
+                                    .decode = call->nDimension == 3 ? THNN_elementsOfTaps : NULL,
+                                    .expected = "offsets in the windows that lie inside the input",
+                                    .context = g};
+
+  THNNPlan plan;
+  THNN_planStart(&plan, call->function, call->state);
+  THNN_checkPooledIndices(&pooled, indices, 5);
+  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  const THNNBuffer *places = THNN_planIn(&plan, indices, 5);
+  THNN_planAcquire(&plan);
+  THNN_(addToElements)(&pooled, places->data, from->data, to->data);
+  THNN_planRelease(&plan);
+}

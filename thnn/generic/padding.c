@@ -1,0 +1,112 @@
+#include "padding.h"
+
+/* output = one row of the input, padded. */
+static void padRow(const THNNPadding *p, const real *input, real *output)
+{
+  const THNNPaddedRun inside = THNN_paddedInside(p, 2);
+  for (int64_t x = 0; x < inside.begin; x++)
+    output[x] = input[THNN_paddedIndex(p, 2, x)];
+  THNN_(simd).pointwise.copy(inside.end - inside.begin, input + inside.begin - p->before[2],
+                             output + inside.begin);
+  for (int64_t x = inside.end; x < p->output[2]; x++)
+    output[x] = input[THNN_paddedIndex(p, 2, x)];
+}
+
+/* The transposed of padRow. */
+static void foldRow(const THNNPadding *p, const real *output, real *input)
+{
+  const THNNPaddedRun inside = THNN_paddedInside(p, 2);
+  const int64_t first = inside.begin - p->before[2], end = inside.end - p->before[2];
+  if (first > 0 || end < p->input[2])
+    THNN_(simd).pointwise.fill(p->input[2], 0, input);
+  THNN_(simd).pointwise.copy(end - first, output + inside.begin, input + first);
+  for (int64_t x = 0; x < inside.begin; x++)
+    input[THNN_paddedIndex(p, 2, x)] += output[x];
+  for (int64_t x = inside.end; x < p->output[2]; x++)
+    input[THNN_paddedIndex(p, 2, x)] += output[x];
+}
+
+void THNN_(padUpdateOutput)(const THNNPaddingCall *call, THTensor *input, THTensor *output)
+{
+  const THNNPadding *p = &call->padding;
+  int64_t size[5];
+  const int nDimension = THNN_paddedSize(p, call->nDimension, THNN_SHAPE(input, 2), size);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, call->function, call->state);
+  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
+  THNN_planAcquire(&plan);
+
+  const int64_t planeRows = p->output[0] * p->output[1], rows = p->planes * planeRows;
+  const THNNBlocks blocks = THNN_rowBlocks(rows, p->output[2]);
+  const int threads = THNN_threads(call->state, blocks.count, (double)rows * (double)p->output[2]);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t block = 0; block < blocks.count; block++)
+    for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++) {
+      const int64_t row = block * blocks.length + i, plane = row / planeRows;
+      const int64_t z = THNN_paddedIndex(p, 0, row % planeRows / p->output[1]);
+      const int64_t y = THNN_paddedIndex(p, 1, row % p->output[1]);
+      padRow(p,
+             (const real *)in->data + ((plane * p->input[0] + z) * p->input[1] + y) * p->input[2],
+             (real *)out->data + row * p->output[2]);
+    }
+  THNN_planRelease(&plan);
+}
+
+/* The sum of the output rows that show an input row: the row itself when there is only one. */
+static const real *collectRows(const THNNPadding *p, const real *outputPlane, int64_t inputZ,
+                               int64_t inputY, real *sum)
+{
+  THNNPaddedRun z[THNN_PADDED_RUNS], y[THNN_PADDED_RUNS];
+  const int zRuns = THNN_paddedRuns(p, 0, inputZ, z), yRuns = THNN_paddedRuns(p, 1, inputY, y);
+  const int64_t width = p->output[2];
+  const real *first = NULL;
+  for (int i = 0; i < zRuns; i++)
+    for (int64_t atZ = z[i].begin; atZ < z[i].end; atZ++)
+      for (int j = 0; j < yRuns; j++)
+        for (int64_t atY = y[j].begin; atY < y[j].end; atY++) {
+          const real *row = outputPlane + (atZ * p->output[1] + atY) * width;
+          if (!first) {
+            first = row;
+            continue;
+          }
+          if (first != sum)
+            THNN_(simd).pointwise.copy(width, first, sum);
+          THNN_(simd).pointwise.axpy(width, 1, row, sum);
+          first = sum;
+        }
+  if (!first)
+    THNN_(simd).pointwise.fill(width, 0, sum);
+  return first ? first : sum;
+}
+
+void THNN_(padUpdateGradInput)(const THNNPaddingCall *call, THTensor *input, THTensor *gradOutput,
+                               THTensor *gradInput)
+{
+  const THNNPadding *p = &call->padding;
+  const int64_t planeRows = p->input[0] * p->input[1], rows = p->planes * planeRows;
+  const int64_t outputElements = p->output[0] * p->output[1] * p->output[2];
+
+  THNNPlan plan;
+  THNN_planStart(&plan, call->function, call->state);
+  const THNNBlocks blocks = THNN_rowBlocks(rows, p->output[2]);
+  const int threads = THNN_threads(call->state, blocks.count, (double)rows * (double)p->output[2]);
+  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  const size_t sumBytes = (size_t)p->output[2] * sizeof(real);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * sumBytes);
+  THNN_planAcquire(&plan);
+
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t block = 0; block < blocks.count; block++) {
+    real *sum = (real *)((char *)scratch->data + (size_t)THNN_threadIndex() * sumBytes);
+    for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++) {
+      const int64_t row = block * blocks.length + i;
+      const real *plane = (const real *)from->data + row / planeRows * outputElements;
+      foldRow(p, collectRows(p, plane, row % planeRows / p->input[1], row % p->input[1], sum),
+              (real *)to->data + row * p->input[2]);
+    }
+  }
+  THNN_planRelease(&plan);
+}

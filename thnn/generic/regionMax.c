@@ -1,0 +1,56 @@
+#include "regionMax.h"
+
+typedef THNN_(Place) Place;
+
+void THNN_(prepareRegionMax)(THNN_(RegionMax) * work, const THNNState *state, int64_t regionRows)
+{
+  const int64_t rows = work->planes * work->output[0] * work->output[1];
+  const int64_t cost = (regionRows + 4) * work->input[2] + work->output[2];
+  work->blocks = THNN_rowBlocks(rows, cost);
+  work->threads = THNN_threads(state, work->blocks.count, (double)rows * (double)cost);
+  work->threadBytes = 0;
+  THNN_reserve(&work->threadBytes, (size_t)regionRows * sizeof(real *));
+  work->rowPlaces = THNN_reserve(&work->threadBytes, (size_t)regionRows * sizeof(Place));
+  work->best = THNN_reserve(&work->threadBytes, (size_t)work->input[2] * sizeof(real));
+  work->bestPlaces = THNN_reserve(&work->threadBytes, (size_t)work->input[2] * sizeof(Place));
+  work->places = THNN_reserve(&work->threadBytes, (size_t)work->output[2] * sizeof(Place));
+  work->regions = THNN_reserve(&work->threadBytes, (size_t)work->output[2] * sizeof(THNNRegion));
+}
+
+THNNRegion *THNN_(rowRegions)(const THNN_(RegionMax) * work, char *scratch)
+{
+  return (THNNRegion *)(scratch + work->regions);
+}
+
+const Place *THNN_(maxOfRegions)(const THNN_(RegionMax) * work, const real *plane, THNNRegion z,
+                                 THNNRegion y, char *scratch, real *output)
+{
+  const real **rows = (const real **)scratch;
+  Place *rowPlaces = (Place *)(scratch + work->rowPlaces);
+  real *best = (real *)(scratch + work->best);
+  Place *bestPlaces = (Place *)(scratch + work->bestPlaces);
+  Place *places = (Place *)(scratch + work->places);
+  const THNNRegion *regions = THNN_(rowRegions)(work, scratch);
+  const int64_t height = work->input[1], width = work->input[2];
+
+  int64_t count = 0;
+  for (int64_t atZ = z.begin; atZ < z.end; atZ++)
+    for (int64_t atY = y.begin; atY < y.end; atY++) {
+      rows[count] = plane + (atZ * height + atY) * width;
+      rowPlaces[count++] = (Place)(((atZ - z.begin) * height + atY - y.begin) * width);
+    }
+  THNN_(simd).pooling.maxOfRows(width, count, rows, rowPlaces, work->start, best, bestPlaces);
+
+  for (int64_t x = 0; x < work->output[2]; x++) {
+    const int64_t first = regions[x].begin;
+    const THNN_(Columns) columns = {.step = 1,
+                                    .dilation = 1,
+                                    .kernel = regions[x].end - first,
+                                    .firstPlace = (Place)first,
+                                    .tapPlace = 1,
+                                    .start = work->start};
+    THNN_(simd).pooling.maxOfColumns(1, &columns, best + first, bestPlaces + first, output + x,
+                                     places + x);
+  }
+  return places;
+}

@@ -1,0 +1,32 @@
+/* The greatest values of regions of arbitrary bounds, row by row of the output: for adaptive and
+ * fractional max pooling. */
+#ifndef THNN_GENERIC_REGION_MAX_H
+#define THNN_GENERIC_REGION_MAX_H
+
+#include "template.h"
+#include "../THNNPooling.h"
+#include "../THNNRegions.h"
+
+/* How it is computed: in blocks of output rows, each thread with scratch of its own. */
+typedef struct THNN_(RegionMax) {
+  int64_t planes;
+  int64_t input[3], output[3]; /* sizes of a plane, depth first; 1 where unused */
+  real start;                  /* what a value must exceed */
+  THNNBlocks blocks;
+  int threads;
+  size_t rowPlaces, best, bestPlaces, places, regions, threadBytes;
+} THNN_(RegionMax);
+
+/* `regionRows` is the largest number of input rows in a region. */
+void THNN_(prepareRegionMax)(THNN_(RegionMax) * work, const THNNState *state, int64_t regionRows);
+
+/* The memory of an output row's regions along x, one for each output column. */
+THNNRegion *THNN_(rowRegions)(const THNN_(RegionMax) * work, char *scratch);
+
+/* output[i] = the greatest value of region z x y x rowRegions[i], the first of equals, and the
+ * result its place: the element's number in the plane less that of the element (z.begin, y.begin,
+ * 0), or -1 where nothing exceeds the start. */
+const THNN_(Place) * THNN_(maxOfRegions)(const THNN_(RegionMax) * work, const real *plane,
+                                         THNNRegion z, THNNRegion y, char *scratch, real *output);
+
+#endif
