@@ -186,10 +186,10 @@ static void softPlusBackward(int64_t n, const real *y, const real *gradOutput,
 
 static void squareRoot(int64_t n, const real *x, const real *parameters, real *y)
 {
-  const real eps = parameters[0];
+  (void)parameters;
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
-    y[i] = realSqrt(x[i] + eps);
+    y[i] = realSqrt(x[i]);
 }
 
 static void sqrtBackward(int64_t n, const real *y, const real *gradOutput, const real *parameters,
@@ -229,6 +229,25 @@ static void tanhBackward(int64_t n, const real *y, const real *gradOutput, const
     gradInput[i] = gradOutput[i] * (1 - y[i] * y[i]);
 }
 
+static void normBackward(int64_t n, const real *x, const real *y, const real *gradOutput,
+                         const real *parameters, real *z)
+{
+  const Exponent exponent = exponentOf(parameters[0]);
+  if (exponent.value == 1) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+      const real gradient = gradOutput[i] * (x[i] / y[i]);
+      z[i] = y[i] == 0 ? 0 : gradient;
+    }
+  } else {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+      const real gradient = gradOutput[i] * realPower(x[i] / y[i], exponent);
+      z[i] = y[i] == 0 ? 0 : gradient;
+    }
+  }
+}
+
 const THNN_(SimdActivation) SIMD_TABLE(Activation, THNN_SIMD_LEVEL) = {
     .abs = abs_,
     .absBackward = absBackward,
@@ -253,4 +272,5 @@ const THNN_(SimdActivation) SIMD_TABLE(Activation, THNN_SIMD_LEVEL) = {
     .square = square,
     .squareBackward = squareBackward,
     .tanhBackward = tanhBackward,
+    .normBackward = normBackward,
 };

@@ -132,6 +132,8 @@ typedef struct THNN_(SimdProducts) {
   void (*add)(const THNN_(Products) * products);
   /* offsets = first, first + step, first + 2*step, … */
   void (*listOffsets)(int64_t n, THNNOffsets first, THNNOffsets step, THNNOffsets *offsets);
+  /* brings x into the second-level cache; goes on at once */
+  void (*prefetch)(int64_t n, const real *x);
   /* y[column*yStride + row] = x[row*xStride + column]; x and y do not overlap */
   void (*transpose)(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
                     int64_t yStride);
@@ -229,7 +231,7 @@ typedef struct THNN_(SimdActivation) {
   THNN_(Map) softPlus;
   /* beta * y > threshold ? gradOutput : gradOutput * (1 - e^(-beta * y)); beta, threshold */
   THNN_(Map2) softPlusBackward;
-  /* square root of x + eps; eps */
+  /* square root of x */
   THNN_(Map) sqrt;
   /* y == 0 ? 0 : gradOutput / (2 * y) */
   THNN_(Map2) sqrtBackward;
@@ -239,6 +241,9 @@ typedef struct THNN_(SimdActivation) {
   THNN_(Map2) squareBackward;
   /* gradOutput * (1 - y^2) */
   THNN_(Map2) tanhBackward;
+  /* of a p-norm y: y == 0 ? 0 : gradOutput * (x / y)^exponent; exponent */
+  void (*normBackward)(int64_t n, const real *x, const real *y, const real *gradOutput,
+                       const real *parameters, real *z);
 } THNN_(SimdActivation);
 
 /* Two sums per channel, of terms of x, y and the channel's center. */
