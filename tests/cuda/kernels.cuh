@@ -28,6 +28,15 @@ template <typename T> struct DeviceArray {
   }
 };
 
+/* Runs a test; an error that it does not expect ends it. */
+#define RUN(test)                                                                                  \
+  do {                                                                                             \
+    if (setjmp(checkJump) == 0)                                                                    \
+      test;                                                                                        \
+    else                                                                                           \
+      checkThat(0, checkMessage, #test, __LINE__);                                                 \
+  } while (0)
+
 /* The state of the tests' own launches. */
 inline THCState *testState()
 {

@@ -5,8 +5,7 @@ enum { THREADS = 96 };
 
 static __global__ void __launch_bounds__(THREADS) writeIndices(int *out)
 {
-  const int thread =
-      threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * (int)threadIdx.z);
+  const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * (int)threadIdx.z);
   const int block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * (int)blockIdx.z);
   out[block * (int)(blockDim.x * blockDim.y * blockDim.z) + thread] =
       1000 * block + 100 * threadIdx.z + 10 * threadIdx.y + threadIdx.x;
@@ -74,8 +73,8 @@ static __global__ void __launch_bounds__(THREADS) warpFunctions(int *out)
   row[2] = __shfl_down_sync(all, lane, 3, 16);
   row[3] = __shfl_xor_sync(all, lane, 1);
   row[4] = (int)__ballot_sync(all, lane < 4);
-  row[5] = __any_sync(all, lane == 31) + 2 * __all_sync(all, lane >= 0) +
-           4 * __all_sync(all, lane > 0);
+  row[5] =
+      __any_sync(all, lane == 31) + 2 * __all_sync(all, lane >= 0) + 4 * __all_sync(all, lane > 0);
   row[6] = (int)__shfl_sync(all, 0.5 * lane, 7);
   row[7] = lane;
   if (lane < 8) {
@@ -207,13 +206,13 @@ static void testRuntime()
 int main(void)
 {
   catchErrors();
-  testIndices();
-  testSharedMemory();
-  testVotesAndShuffles();
-  testAtomics();
-  testBlockSum();
-  testArithmetic();
-  testRuntime();
+  RUN(testIndices());
+  RUN(testSharedMemory());
+  RUN(testVotesAndShuffles());
+  RUN(testAtomics());
+  RUN(testBlockSum());
+  RUN(testArithmetic());
+  RUN(testRuntime());
   THCState_free(testState());
   CHECK(cuemu_liveAllocations() == 0);
   return checkResult();

@@ -29,8 +29,7 @@ static THCudaTensor *tensorOf(int nDimension, const int64_t *size, const int64_t
     memory[offset] = values[i];
   }
   THCudaStorage_copyFromHost(state, storage, memory.data());
-  THCudaTensor *tensor =
-      THCudaTensor_newWithStorage(state, storage, 0, nDimension, size, stride);
+  THCudaTensor *tensor = THCudaTensor_newWithStorage(state, storage, 0, nDimension, size, stride);
   THCudaStorage_free(state, storage);
   return tensor;
 }
@@ -354,17 +353,17 @@ int main(void)
 {
   catchErrors();
   state = THCState_new(0);
-  testMissingBlas();
-  testState_();
-  testDevices();
-  testStreams();
-  testAllocator();
-  testTensors();
-  testStridedContent();
-  testOverlap();
-  testIndexErrors();
-  testCheckedIndices();
-  testProducts();
+  RUN(testMissingBlas());
+  RUN(testState_());
+  RUN(testDevices());
+  RUN(testStreams());
+  RUN(testAllocator());
+  RUN(testTensors());
+  RUN(testStridedContent());
+  RUN(testOverlap());
+  RUN(testIndexErrors());
+  RUN(testCheckedIndices());
+  RUN(testProducts());
   THCState_free(state);
   CHECK(cuemu_liveAllocations() == 0);
   return checkResult();

@@ -97,7 +97,7 @@ static void testConvolution(const THNNConvolution &g)
                             biasOfImages = random(g.inputPlanes);
   const double scale = 0.7;
   std::vector<double> forward(maps.size()), data(images.size()), gradWeight = weight,
-                                            gradBias = biasOfMaps;
+                                                                 gradBias = biasOfMaps;
   for (size_t i = 0; i < forward.size(); i++) {
     forward[i] = biasOfMaps[i / map % g.outputPlanes];
     gradBias[i / map % g.outputPlanes] += scale * maps[i];
@@ -177,8 +177,8 @@ int main(void)
     if (largeIndices)
       THC_largestIndex = 0;
     for (const THNNConvolution &geometry : geometries) {
-      testUnfoldAndFold(geometry);
-      testConvolution(geometry);
+      RUN(testUnfoldAndFold(geometry));
+      RUN(testConvolution(geometry));
     }
   }
   THCState_free(state);

@@ -357,24 +357,31 @@ int cuemu_checked(void)
   return cuemu::instrumented;
 }
 
-/* ---- what the compiler's instrumentation calls */
-
 using namespace cuemu;
 
-extern "C" {
-
 #ifdef CUEMU_ASAN
-/* That sanitizer reports first: it does not know the kernel. */
-void __asan_on_error()
+/* That sanitizer finds some accesses first and does not know the kernel. */
+extern "C" void __asan_set_error_report_callback(void (*callback)(const char *));
+
+static void onSanitizerReport(const char *)
 {
   if (running.kernel)
-    fprintf(stderr, "cuemu: kernel '%s', block (%u,%u,%u), thread (%u,%u,%u):\n", running.kernel,
+    fprintf(stderr, "cuemu: kernel '%s', block (%u,%u,%u), thread (%u,%u,%u)\n", running.kernel,
             builtins.blockIdx.x, builtins.blockIdx.y, builtins.blockIdx.z, builtins.threadIdx.x,
             builtins.threadIdx.y, builtins.threadIdx.z);
   else
-    fprintf(stderr, "cuemu: after kernel '%s':\n", running.lastKernel);
+    fprintf(stderr, "cuemu: after kernel '%s'\n", running.lastKernel);
+}
+
+__attribute__((constructor)) static void watchSanitizer()
+{
+  __asan_set_error_report_callback(onSanitizerReport);
 }
 #endif
+
+/* ---- what the compiler's instrumentation calls */
+
+extern "C" {
 
 void __tsan_init()
 {

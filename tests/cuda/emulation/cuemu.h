@@ -24,16 +24,16 @@ namespace cuemu
 /* ---- the scheduler (scheduler.cpp) */
 
 struct Running {
-  const char *kernel = nullptr;       /* null outside launches */
+  const char *kernel = nullptr;         /* null outside launches */
   const char *lastKernel = "no kernel"; /* for messages between launches */
-  bool insideThread = false;          /* kernel code runs, not the scheduler */
+  bool insideThread = false;            /* kernel code runs, not the scheduler */
   bool inAtomic = false;
-  uint32_t launch = 0;       /* counts launches, from 1 */
-  uint32_t blockSerial = 0;  /* counts blocks of all launches */
-  uint32_t block = 0;        /* linear index in the grid */
-  unsigned thread = 0;       /* linear index in the block */
-  uint32_t blockEpoch = 0;   /* __syncthreads passed by the block */
-  uint32_t warpEpoch = 0;    /* __syncwarp passed by the thread */
+  uint32_t launch = 0;      /* counts launches, from 1 */
+  uint32_t blockSerial = 0; /* counts blocks of all launches */
+  uint32_t block = 0;       /* linear index in the grid */
+  unsigned thread = 0;      /* linear index in the block */
+  uint32_t blockEpoch = 0;  /* __syncthreads passed by the block */
+  uint32_t warpEpoch = 0;   /* __syncwarp passed by the thread */
   const void *arguments = nullptr;
   size_t argumentBytes = 0;
 };
@@ -64,8 +64,8 @@ size_t sharedOffset(uintptr_t address);
 struct Shadow; /* checker.cpp */
 
 struct Allocation {
-  uintptr_t first, last;           /* the bytes asked for */
-  uintptr_t firstPage, lastPage;   /* the pages around them */
+  uintptr_t first, last;         /* the bytes asked for */
+  uintptr_t firstPage, lastPage; /* the pages around them */
   int device;
   bool hostVisible; /* cudaHostAlloc */
   Shadow *shadow;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #ifdef CUEMU_ASAN
-#include <sanitizer/common_interface_defs.h>
+#  include <sanitizer/common_interface_defs.h>
 #endif
 
 /* cuemu_switch(&from, to): saves what the ABI asks a callee to keep, changes the stack, restores. */

@@ -5,16 +5,16 @@
 #include <stddef.h>
 
 #if !defined(__x86_64__) && !defined(__aarch64__)
-#include <ucontext.h>
-#define CUEMU_UCONTEXT 1
+#  include <ucontext.h>
+#  define CUEMU_UCONTEXT 1
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)
-#define CUEMU_ASAN 1
+#  define CUEMU_ASAN 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define CUEMU_ASAN 1
-#endif
+#  if __has_feature(address_sanitizer)
+#    define CUEMU_ASAN 1
+#  endif
 #endif
 
 namespace cuemu

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #ifdef CUEMU_ASAN
-#include <sanitizer/asan_interface.h>
+#  include <sanitizer/asan_interface.h>
 #else
-#define ASAN_POISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
-#define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
+#  define ASAN_POISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
+#  define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
 #endif
 
 namespace cuemu
@@ -80,8 +80,8 @@ static void watchFaults()
 static void reserve()
 {
   page = (size_t)sysconf(_SC_PAGESIZE);
-  void *memory = mmap(nullptr, ARENA_BYTES, PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *memory =
+      mmap(nullptr, ARENA_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
     perror("cuemu: no address range for device memory");
     abort();

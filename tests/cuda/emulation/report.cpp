@@ -16,9 +16,9 @@ void fail(const char *format, ...)
 
   const Builtins &b = builtins;
   if (running.insideThread)
-    fprintf(stderr, "cuemu: kernel '%s', block (%u,%u,%u), thread (%u,%u,%u): %s\n",
-            running.kernel, b.blockIdx.x, b.blockIdx.y, b.blockIdx.z, b.threadIdx.x,
-            b.threadIdx.y, b.threadIdx.z, text);
+    fprintf(stderr, "cuemu: kernel '%s', block (%u,%u,%u), thread (%u,%u,%u): %s\n", running.kernel,
+            b.blockIdx.x, b.blockIdx.y, b.blockIdx.z, b.threadIdx.x, b.threadIdx.y, b.threadIdx.z,
+            text);
   else if (running.kernel)
     fprintf(stderr, "cuemu: kernel '%s', block (%u,%u,%u): %s\n", running.kernel, b.blockIdx.x,
             b.blockIdx.y, b.blockIdx.z, text);

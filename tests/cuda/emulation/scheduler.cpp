@@ -48,7 +48,9 @@ struct Block {
 
 static Block block;
 static Fiber scheduler;
-static std::vector<Worker *> idle, all;
+/* Never freed: a program may end inside a kernel. */
+static std::vector<Worker *> &idle = *new std::vector<Worker *>;
+static std::vector<Worker *> &all = *new std::vector<Worker *>;
 static std::mutex launchMutex;
 static bool reversed = getenv("CUEMU_REVERSE") && atoi(getenv("CUEMU_REVERSE"));
 
@@ -145,8 +147,8 @@ uint64_t warp(WarpKind kind, unsigned mask, uint64_t value, int sourceLane, cons
   if (!(mask >> lane & 1))
     fail("the calling lane %u is not in the mask %08x at %s:%d", lane, mask, file, line);
   if (kind == WARP_SHUFFLE && !(mask >> sourceLane & 1))
-    fail("a shuffle reads lane %d, which is not in the mask %08x, at %s:%d", sourceLane, mask,
-         file, line);
+    fail("a shuffle reads lane %d, which is not in the mask %08x, at %s:%d", sourceLane, mask, file,
+         line);
   worker->warpKind = kind;
   worker->mask = mask;
   worker->value = value;
@@ -253,8 +255,8 @@ static bool completeWarp(Worker *worker)
   for (unsigned lane = 0; lane < WARP; lane++)
     if (worker->mask >> lane & 1) {
       Worker *other = warp.lanes[lane];
-      other->result = worker->warpKind == WARP_SHUFFLE ? warp.lanes[other->sourceLane]->value
-                                                       : ballot;
+      other->result =
+          worker->warpKind == WARP_SHUFFLE ? warp.lanes[other->sourceLane]->value : ballot;
       if (worker->warpKind == WARP_SYNC)
         other->warpEpoch = warp.epoch;
       other->waiting = NOTHING;

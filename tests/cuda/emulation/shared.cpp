@@ -4,10 +4,10 @@
 #include <vector>
 
 #ifdef CUEMU_ASAN
-#include <sanitizer/asan_interface.h>
+#  include <sanitizer/asan_interface.h>
 #else
-#define ASAN_POISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
-#define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
+#  define ASAN_POISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
+#  define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
 #endif
 
 namespace cuemu

@@ -27,6 +27,7 @@ void THC_checkIndices(THCState *state, const char *function, THCudaLongTensor *i
   const long long found = report->found;
   report->raised = 0;
   report->claimed = 0;
-  THArgCheck(false, position, "%s: argument #%d '%s': expected indices from %lld to %lld, found %lld",
-             function, position, name, (long long)low, (long long)high, found);
+  THArgCheck(false, position,
+             "%s: argument #%d '%s': expected indices from %lld to %lld, found %lld", function,
+             position, name, (long long)low, (long long)high, found);
 }

@@ -7,10 +7,10 @@ namespace
 {
 
 enum {
-  LEAST_ROWS = 64,          /* of a product: fewer would leave the device idle */
-  LEAST_POSITIONS = 1024,   /* summed over by a product of its own */
-  LARGEST_BATCH = 65535,    /* of a batched product */
-  SEGMENT = 16384           /* elements summed by one block */
+  LEAST_ROWS = 64,        /* of a product: fewer would leave the device idle */
+  LEAST_POSITIONS = 1024, /* summed over by a product of its own */
+  LARGEST_BATCH = 65535,  /* of a batched product */
+  SEGMENT = 16384         /* elements summed by one block */
 };
 
 int64_t minimum(int64_t a, int64_t b)
@@ -133,8 +133,8 @@ THCConvolutionPlan THCUNN_(Convolution_prepare)(const THCState *state,
   else if (imageElements <= budget)
     plan.chunkImages = minimum(minimum(geometry->batch, budget / imageElements), LARGEST_BATCH);
   else
-    plan.chunkPlanes = minimum(geometry->inputPlanes, maximum(budget / planeElements,
-                                                              divideUp(LEAST_ROWS, plan.taps)));
+    plan.chunkPlanes = minimum(geometry->inputPlanes,
+                               maximum(budget / planeElements, divideUp(LEAST_ROWS, plan.taps)));
   if (weights && !sideBySide)
     plan.chunkImages = 1;
 
@@ -172,8 +172,8 @@ void THCUNN_(Convolution_forward)(THCPlan *plan, const THCConvolutionPlan *convo
 }
 
 void THCUNN_(Convolution_backwardData)(THCPlan *plan, const THCConvolutionPlan *convolution,
-                                       const real *gradOutput, const real *weight,
-                                       const real *bias, real *gradInput, real *scratch)
+                                       const real *gradOutput, const real *weight, const real *bias,
+                                       real *gradInput, real *scratch)
 {
   const THNNConvolution *geometry = &convolution->geometry;
   const int64_t positions = convolution->mapPositions, taps = convolution->taps;

@@ -16,10 +16,10 @@
 struct THCConvolutionPlan {
   THNNConvolution geometry;
   int64_t taps, imagePositions, mapPositions;
-  bool readsImage;                   /* the image is the column matrix: nothing to unfold */
-  int64_t chunkImages, chunkPlanes;  /* images unfolded together, and planes of each */
-  int64_t columnElements;            /* of a chunk's columns, at the start of the scratch memory */
-  int64_t scratchBytes;              /* what the caller provides */
+  bool readsImage;                  /* the image is the column matrix: nothing to unfold */
+  int64_t chunkImages, chunkPlanes; /* images unfolded together, and planes of each */
+  int64_t columnElements;           /* of a chunk's columns, at the start of the scratch memory */
+  int64_t scratchBytes;             /* what the caller provides */
 };
 
 /* Chooses the chunks. Takes no memory and cannot fail. */
@@ -35,8 +35,8 @@ void THCUNN_(Convolution_forward)(THCPlan *plan, const THCConvolutionPlan *convo
 /* gradInput = bias + the sums that forward's taps send back; bias (one value per input plane) may
  * be NULL. With a bias it is the forward of the transposed convolution. */
 void THCUNN_(Convolution_backwardData)(THCPlan *plan, const THCConvolutionPlan *convolution,
-                                       const real *gradOutput, const real *weight,
-                                       const real *bias, real *gradInput, real *scratch);
+                                       const real *gradOutput, const real *weight, const real *bias,
+                                       real *gradInput, real *scratch);
 
 /* gradWeight += scale * the correlation of input with gradOutput. */
 void THCUNN_(Convolution_backwardWeight)(THCPlan *plan, const THCConvolutionPlan *convolution,

@@ -61,8 +61,8 @@ void THCUNN_(convolutionAccGradParameters)(const THCConvolutionCall *call, THCTe
   const THNNConvolution *geometry = &call->geometry;
   THCPlan plan;
   THC_planStart(&plan, call->function, call->state);
-  const THCConvolutionPlan convolution = THCUNN_(Convolution_prepare)(
-      call->state, geometry, THNN_CONVOLUTION_BACKWARD_WEIGHT);
+  const THCConvolutionPlan convolution =
+      THCUNN_(Convolution_prepare)(call->state, geometry, THNN_CONVOLUTION_BACKWARD_WEIGHT);
   const int64_t planes = call->transposed ? geometry->inputPlanes : geometry->outputPlanes;
   const int64_t positions =
       call->transposed ? convolution.imagePositions : convolution.mapPositions;

@@ -34,9 +34,9 @@ static void pointwiseBackward(const char *function, THCState *state, bool inplac
                               THCTensor *saved, const char *savedName, int savedPosition,
                               THCTensor *gradOutput, THCTensor *gradInput)
 {
-  const THNNShape of = THNN_makeShape(savedName, savedPosition,
-                                      saved ? saved->nDimension : THNN_NULL_TENSOR,
-                                      saved ? saved->size : NULL);
+  const THNNShape of =
+      THNN_makeShape(savedName, savedPosition, saved ? saved->nDimension : THNN_NULL_TENSOR,
+                     saved ? saved->size : NULL);
   THNN_pointwise_shapeCheck(function, of, THNN_SHAPE(gradOutput, 3));
 
   THCPlan plan;

@@ -8,24 +8,24 @@
  *   - kernels are launched with THC_LAUNCH, never with <<<>>>;
  *   - there is no cudaDeviceSynchronize: nothing here may wait for a whole device. */
 #ifndef CUDA_EMULATION
-#define CUDA_EMULATION 1
+#  define CUDA_EMULATION 1
 
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <type_traits>
+#  include <math.h>
+#  include <stddef.h>
+#  include <stdint.h>
+#  include <string.h>
+#  include <type_traits>
 
 /* ---- language ---------------------------------------------------------------------------- */
 
-#define __global__
-#define __device__
-#define __host__
-#define __constant__ static
-#define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
-#define __launch_bounds__(...)
-#define __shared__ static_assert(false, "declare shared memory with THC_SHARED");
+#  define __global__
+#  define __device__
+#  define __host__
+#  define __constant__ static
+#  define __forceinline__ inline __attribute__((always_inline))
+#  define __noinline__ __attribute__((noinline))
+#  define __launch_bounds__(...)
+#  define __shared__ static_assert(false, "declare shared memory with THC_SHARED");
 
 struct dim3 {
   unsigned x, y, z;
@@ -80,12 +80,12 @@ enum cudaDeviceAttr {
 };
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
-#define cudaStreamLegacy ((cudaStream_t)0x1)
-#define cudaStreamPerThread ((cudaStream_t)0x2)
-#define cudaStreamDefault 0x00
-#define cudaStreamNonBlocking 0x01
-#define cudaEventDefault 0x00
-#define cudaEventDisableTiming 0x02
+#  define cudaStreamLegacy ((cudaStream_t)0x1)
+#  define cudaStreamPerThread ((cudaStream_t)0x2)
+#  define cudaStreamDefault 0x00
+#  define cudaStreamNonBlocking 0x01
+#  define cudaEventDefault 0x00
+#  define cudaEventDisableTiming 0x02
 
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDevice(int *device);
@@ -112,9 +112,9 @@ enum cudaMemcpyKind {
   cudaMemcpyDeviceToDevice = 3,
   cudaMemcpyDefault = 4
 };
-#define cudaHostAllocDefault 0x00
-#define cudaHostAllocPortable 0x01
-#define cudaHostAllocMapped 0x02
+#  define cudaHostAllocDefault 0x00
+#  define cudaHostAllocPortable 0x01
+#  define cudaHostAllocMapped 0x02
 
 cudaError_t cudaMalloc(void **pointer, size_t bytes);
 cudaError_t cudaFree(void *pointer);
@@ -131,12 +131,12 @@ cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t
 
 /* ---- what tests ask of the emulation ----------------------------------------------------- */
 
-void cuemu_setReverse(int reverse);        /* blocks and threads run in reversed order */
-void cuemu_failAllocation(int64_t which);  /* the which-th allocation from now fails; 0: none */
-void cuemu_failLaunch(int64_t which);      /* the same for launches */
-int64_t cuemu_liveAllocations(void);       /* device allocations not freed */
-int64_t cuemu_launches(void);              /* kernels launched so far */
-int cuemu_checked(void);                   /* whether every access of kernels is checked */
+void cuemu_setReverse(int reverse);       /* blocks and threads run in reversed order */
+void cuemu_failAllocation(int64_t which); /* the which-th allocation from now fails; 0: none */
+void cuemu_failLaunch(int64_t which);     /* the same for launches */
+int64_t cuemu_liveAllocations(void);      /* device allocations not freed */
+int64_t cuemu_launches(void);             /* kernels launched so far */
+int cuemu_checked(void);                  /* whether every access of kernels is checked */
 }
 
 template <typename T> static inline cudaError_t cudaMalloc(T **pointer, size_t bytes)
@@ -246,24 +246,26 @@ template <typename T, typename Change> T atomic(T *address, Change change)
 
 } // namespace cuemu
 
-#define threadIdx (cuemu::builtins.threadIdx)
-#define blockIdx (cuemu::builtins.blockIdx)
-#define blockDim (cuemu::builtins.blockDim)
-#define gridDim (cuemu::builtins.gridDim)
-#define warpSize 32
+#  define threadIdx (cuemu::builtins.threadIdx)
+#  define blockIdx (cuemu::builtins.blockIdx)
+#  define blockDim (cuemu::builtins.blockDim)
+#  define gridDim (cuemu::builtins.gridDim)
+#  define warpSize 32
 
 /* THC_SHARED(float, tile, [32][33]) and THC_DYNAMIC_SHARED(float, tile): see THC/THCLaunch.h. */
-#define THC_SHARED(T, name, dims)                                                                  \
-  typedef T name##Array dims;                                                                      \
-  static char name##Site;                                                                          \
-  name##Array &name =                                                                              \
-      *(name##Array *)cuemu::sharedArray(&name##Site, sizeof(name##Array), #name)
-#define THC_DYNAMIC_SHARED(T, name) T *name = (T *)cuemu::dynamicShared(sizeof(T), #name)
+#  define THC_SHARED(T, name, dims)                                                                \
+    typedef T name##Array dims;                                                                    \
+    static char name##Site;                                                                        \
+    name##Array &name = *(name##Array *)cuemu::sharedArray(&name##Site, sizeof(name##Array), #name)
+#  define THC_DYNAMIC_SHARED(T, name) T *name = (T *)cuemu::dynamicShared(sizeof(T), #name)
 
 /* The place of the call, which all threads that meet there must share. */
-#define CUEMU_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+#  define CUEMU_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-static inline void __syncthreads(CUEMU_HERE) { cuemu::barrier(cuemu::BARRIER_PLAIN, 0, file, line); }
+static inline void __syncthreads(CUEMU_HERE)
+{
+  cuemu::barrier(cuemu::BARRIER_PLAIN, 0, file, line);
+}
 static inline int __syncthreads_count(int predicate, CUEMU_HERE)
 {
   return cuemu::barrier(cuemu::BARRIER_COUNT, predicate != 0, file, line);
@@ -312,7 +314,10 @@ static inline int __all_sync(unsigned mask, int predicate, CUEMU_HERE)
 {
   return __ballot_sync(mask, predicate, file, line) == mask;
 }
-static inline unsigned __activemask() { return cuemu::activeMask(); }
+static inline unsigned __activemask()
+{
+  return cuemu::activeMask();
+}
 
 static inline void __threadfence() {}
 static inline void __threadfence_block() {}
@@ -320,58 +325,97 @@ static inline void __threadfence_system() {}
 
 /* ---- atomics, for the types CUDA has them for -------------------------------------------- */
 
-#define CUEMU_ATOMIC(T, name, expression)                                                          \
-  static inline T name(T *address, T value)                                                        \
-  {                                                                                                \
-    return cuemu::atomic(address, [=](T old) { return (T)(expression); });                         \
-  }
-#define CUEMU_ATOMIC_INTEGER(T)                                                                    \
-  CUEMU_ATOMIC(T, atomicAdd, old + value)                                                          \
-  CUEMU_ATOMIC(T, atomicMax, old > value ? old : value)                                            \
-  CUEMU_ATOMIC(T, atomicMin, old < value ? old : value)                                            \
-  CUEMU_ATOMIC(T, atomicExch, ((void)old, value))                                                  \
-  CUEMU_ATOMIC(T, atomicOr, old | value)                                                           \
-  CUEMU_ATOMIC(T, atomicAnd, old & value)                                                          \
-  static inline T atomicCAS(T *address, T expected, T value)                                       \
-  {                                                                                                \
-    return cuemu::atomic(address, [=](T old) { return old == expected ? value : old; });           \
-  }
+#  define CUEMU_ATOMIC(T, name, expression)                                                        \
+    static inline T name(T *address, T value)                                                      \
+    {                                                                                              \
+      return cuemu::atomic(address, [=](T old) { return (T)(expression); });                       \
+    }
+#  define CUEMU_ATOMIC_INTEGER(T)                                                                  \
+    CUEMU_ATOMIC(T, atomicAdd, old + value)                                                        \
+    CUEMU_ATOMIC(T, atomicMax, old > value ? old : value)                                          \
+    CUEMU_ATOMIC(T, atomicMin, old < value ? old : value)                                          \
+    CUEMU_ATOMIC(T, atomicExch, ((void)old, value))                                                \
+    CUEMU_ATOMIC(T, atomicOr, old | value)                                                         \
+    CUEMU_ATOMIC(T, atomicAnd, old &value)                                                         \
+    static inline T atomicCAS(T *address, T expected, T value)                                     \
+    {                                                                                              \
+      return cuemu::atomic(address, [=](T old) { return old == expected ? value : old; });         \
+    }
 CUEMU_ATOMIC_INTEGER(int)
 CUEMU_ATOMIC_INTEGER(unsigned)
 CUEMU_ATOMIC_INTEGER(unsigned long long)
 CUEMU_ATOMIC(float, atomicAdd, old + value)
 CUEMU_ATOMIC(double, atomicAdd, old + value)
 CUEMU_ATOMIC(float, atomicExch, ((void)old, value))
-#undef CUEMU_ATOMIC_INTEGER
-#undef CUEMU_ATOMIC
+#  undef CUEMU_ATOMIC_INTEGER
+#  undef CUEMU_ATOMIC
 
 /* ---- arithmetic that CUDA offers without a header ---------------------------------------- */
 
-#define CUEMU_MIN_MAX(T)                                                                           \
-  static inline T min(T a, T b) { return b < a ? b : a; }                                          \
-  static inline T max(T a, T b) { return a < b ? b : a; }
+#  define CUEMU_MIN_MAX(T)                                                                         \
+    static inline T min(T a, T b)                                                                  \
+    {                                                                                              \
+      return b < a ? b : a;                                                                        \
+    }                                                                                              \
+    static inline T max(T a, T b)                                                                  \
+    {                                                                                              \
+      return a < b ? b : a;                                                                        \
+    }
 CUEMU_MIN_MAX(int)
 CUEMU_MIN_MAX(unsigned)
 CUEMU_MIN_MAX(long)
 CUEMU_MIN_MAX(unsigned long)
 CUEMU_MIN_MAX(long long)
 CUEMU_MIN_MAX(unsigned long long)
-#undef CUEMU_MIN_MAX
-static inline float min(float a, float b) { return fminf(a, b); }
-static inline float max(float a, float b) { return fmaxf(a, b); }
-static inline double min(double a, double b) { return fmin(a, b); }
-static inline double max(double a, double b) { return fmax(a, b); }
+#  undef CUEMU_MIN_MAX
+static inline float min(float a, float b)
+{
+  return fminf(a, b);
+}
+static inline float max(float a, float b)
+{
+  return fmaxf(a, b);
+}
+static inline double min(double a, double b)
+{
+  return fmin(a, b);
+}
+static inline double max(double a, double b)
+{
+  return fmax(a, b);
+}
 
-static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
-static inline float rsqrt(float x) { return 1.0f / sqrtf(x); }
-static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+static inline float rsqrtf(float x)
+{
+  return 1.0f / sqrtf(x);
+}
+static inline float rsqrt(float x)
+{
+  return 1.0f / sqrtf(x);
+}
+static inline double rsqrt(double x)
+{
+  return 1.0 / sqrt(x);
+}
 static inline unsigned __umulhi(unsigned a, unsigned b)
 {
   return (unsigned)((uint64_t)a * b >> 32);
 }
-static inline int __popc(unsigned x) { return __builtin_popcount(x); }
-static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
-static inline int __ffs(int x) { return __builtin_ffs(x); }
-template <typename T> static inline T __ldg(const T *pointer) { return *pointer; }
+static inline int __popc(unsigned x)
+{
+  return __builtin_popcount(x);
+}
+static inline int __clz(int x)
+{
+  return x == 0 ? 32 : __builtin_clz((unsigned)x);
+}
+static inline int __ffs(int x)
+{
+  return __builtin_ffs(x);
+}
+template <typename T> static inline T __ldg(const T *pointer)
+{
+  return *pointer;
+}
 
 #endif

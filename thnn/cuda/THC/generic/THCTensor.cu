@@ -184,7 +184,8 @@ THCTensor *THCTensor_(newWithStorage)(THCState *state, THCStorage *storage, ptrd
   THC_checkState(state, function);
   nDimension = usedDimensions(nDimension, size);
   const int64_t reach = reachOf(nDimension, size, stride);
-  THArgCheck(reach == 0 || (storage && storageOffset >= 0 && storageOffset + reach <= storage->size),
+  THArgCheck(reach == 0 ||
+                 (storage && storageOffset >= 0 && storageOffset + reach <= storage->size),
              2, "%s: the tensor goes outside its storage", function);
   const ptrdiff_t bytes = nDimension * (ptrdiff_t)sizeof(int64_t);
   THCTensor *self = THCTensor_(new)(state);
