@@ -77,23 +77,26 @@ _C_TYPES = {"int": "int", "int64": "int64_t", "double": "double", "bool": "_Bool
 
 
 class Batch:
-    """A call of the C library, with the binding's guard, repeated in a loop in C."""
+    """Calls of the C library, with the binding's guard, repeated in a loop in C."""
 
-    def __init__(self, function: str, arguments: tuple[Any, ...], dtype: str) -> None:
+    def __init__(self, calls: list[tuple[str, tuple[Any, ...]]], dtype: str) -> None:
         real = {"float32": "Float", "float64": "Double"}[dtype]
-        guarded = pythnn.ffi.addressof(native, f"call_THNN_{real}{function}")
-        types, values = [], []
-        for (_, kind, _, _), value in zip(FUNCTIONS[function][0], arguments, strict=True):
-            types.append(_C_TYPES.get(kind, "void *"))
-            values.append(_literal(kind, value))
-        self._keep = arguments
+        self._keep = calls
+        pointers, body = [], []
+        for i, (function, arguments) in enumerate(calls):
+            guarded = pythnn.ffi.addressof(native, f"call_THNN_{real}{function}")
+            kinds = [kind for _, kind, _, _ in FUNCTIONS[function][0]]
+            types = ", ".join(_C_TYPES.get(kind, "void *") for kind in kinds)
+            values = ", ".join(map(_literal, kinds, arguments))
+            pointers.append(f"  int (*call{i})({types}) = (void *){_address(guarded)};\n")
+            body.append(f"    call{i}({values});\n")
         self._library = build(
             "#include <stdint.h>\n#include <time.h>\n"
             "double run(int64_t n)\n{\n"
             "  struct timespec start, end;\n"
-            f"  int (*call)({', '.join(types)}) = (void *){_address(guarded)};\n"
+            f"{''.join(pointers)}"
             "  clock_gettime(CLOCK_MONOTONIC, &start);\n"
-            f"  for (int64_t i = 0; i < n; i++) call({', '.join(values)});\n"
+            f"  for (int64_t i = 0; i < n; i++) {{\n{''.join(body)}  }}\n"
             "  clock_gettime(CLOCK_MONOTONIC, &end);\n"
             "  return end.tv_sec - start.tv_sec + 1e-9 * (end.tv_nsec - start.tv_nsec);\n}\n"
         )
