@@ -77,24 +77,29 @@ uint64_t THRandom_initialSeed(THGenerator *generator)
   return generator->the_initial_seed;
 }
 
-/* The upper bit of one number and the lower 31 of the next, shifted and twisted. */
-static uint32_t twist(uint64_t upper, uint64_t lower)
+/* A new number from the old one in its place, the next old one and the one MIDDLE places on: the
+ * upper bit of the first and the lower 31 of the second, shifted and twisted. */
+static uint64_t recur(uint64_t old, uint64_t next, uint64_t distant)
 {
-  uint32_t mixed = ((uint32_t)upper & 0x80000000u) | ((uint32_t)lower & 0x7fffffffu);
-  return (mixed >> 1) ^ ((lower & 1) ? TWIST : 0);
+  uint64_t mixed = (old & 0x80000000u) | (next & 0x7fffffffu);
+  return distant ^ (mixed >> 1) ^ (-(next & 1) & TWIST);
 }
 
-/* Computes the next LENGTH numbers. */
+/* Computes the next LENGTH numbers; places are modulo LENGTH. */
 static void refill(THGenerator *generator)
 {
   uint64_t *state = generator->state;
-  for (int i = 0; i < LENGTH; i++)
-    state[i] = state[(i + MIDDLE) % LENGTH] ^ twist(state[i], state[(i + 1) % LENGTH]);
+  for (int i = 0; i < LENGTH - MIDDLE; i++)
+    state[i] = recur(state[i], state[i + 1], state[i + MIDDLE]);
+  for (int i = LENGTH - MIDDLE; i < LENGTH - 1; i++)
+    state[i] = recur(state[i], state[i + 1], state[i + MIDDLE - LENGTH]);
+  state[LENGTH - 1] = recur(state[LENGTH - 1], state[0], state[MIDDLE - 1]);
   generator->left = LENGTH;
   generator->next = 0;
 }
 
-uint64_t THRandom_random(THGenerator *generator)
+/* 32 random bits; apart from THRandom_random so that the distributions can inline it. */
+static inline uint32_t draw(THGenerator *generator)
 {
   if (--generator->left == 0)
     refill(generator);
@@ -105,10 +110,15 @@ uint64_t THRandom_random(THGenerator *generator)
   return value ^ (value >> 18);
 }
 
+uint64_t THRandom_random(THGenerator *generator)
+{
+  return draw(generator);
+}
+
 /* Uniform in [0, 1). */
 static double unit(THGenerator *generator)
 {
-  return (double)THRandom_random(generator) * (1.0 / 4294967296.0);
+  return draw(generator) * (1.0 / 4294967296.0);
 }
 
 double THRandom_uniform(THGenerator *generator, double a, double b)

@@ -11,9 +11,12 @@ static void draw(THTensor *self, THGenerator *generator, Distribution distributi
   real *data = THTensor_(data)(self);
   THCursor at;
   THTensor_(startCursor)(&at, self);
-  for (; left > 0; left--) {
-    data[at.offset] = (real)distribution(generator, a, b);
-    THCursor_advance(&at, 1);
+  while (left > 0) {
+    int64_t run = at.left;
+    for (int64_t i = 0; i < run; i++)
+      data[at.offset + i * at.stride] = (real)distribution(generator, a, b);
+    THCursor_advance(&at, run);
+    left -= run;
   }
 }
 
