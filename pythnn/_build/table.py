@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 import textwrap
 from dataclasses import dataclass
@@ -53,6 +54,8 @@ class Entry:
 
 def _argument(parameter: Parameter, place: str) -> Argument:
     name, comment = parameter.name, parameter.comment
+    if keyword.iskeyword(name):
+        name += "_"  # lambda, as PEP 8 has it
     if not comment:
         raise HeaderError(f"{place}: argument '{name}' has no comment")
     comment = re.sub(r"\bNULL\b", "None", comment)
