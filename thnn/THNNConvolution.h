@@ -53,10 +53,11 @@ typedef struct THNNConvolutionBoxes {
  * panel of result planes. */
 typedef struct THNNConvolutionGather {
   THNNConvolutionBoxes boxes;
-  int64_t runs[3];      /* per dimension: THNN_convolutionRuns */
-  int64_t panelLanes;   /* of the widest panel */
-  int64_t blockPlanes;  /* source planes whose weights are packed at a time */
-  int64_t listedPlanes; /* source planes whose terms are listed at a time */
+  int64_t runs[3];     /* per dimension: THNN_convolutionRuns */
+  int64_t panelLanes;  /* of the widest panel */
+  int64_t blockPlanes; /* source planes whose weights are packed at a time */
+  int64_t groupPlanes; /* source planes that are added at a time */
+  int64_t listedTerms; /* room for the terms of a group, in all classes listed at a time */
 } THNNConvolutionGather;
 
 /* The `direct` algorithm for backwardWeight: a task is a panel of map planes times a block of image

@@ -17,11 +17,17 @@
 #include "ConvolutionParts.h"
 
 /* Sums of one task; with the weights of one list of terms they stay in a second-level cache. */
-static const int64_t SUM_BYTES = 96 << 10;
+static const int64_t SUM_BYTES = 128 << 10;
 /* Packed weights, which a thread keeps from task to task where all source planes fit. */
 static const int64_t WEIGHT_BYTES = 3 << 20;
-/* Terms listed at a time, unless one plane has more. */
-static const int64_t LISTED_TERMS = 256;
+/* Terms of a class that are added at a time, unless one plane has more: their weights stay in a
+ * second-level cache while all positions pass by. */
+static const int64_t GROUP_TERMS = 256;
+/* Room for the lists of several classes. */
+static const int64_t LISTED_TERMS = 4096;
+static const int64_t LISTED_CLASSES = 64;
+/* Positions between two turns of fetching the next group's source ahead. */
+static const int64_t SLICE_POSITIONS = 24;
 /* With fewer positions to a task, packing the weights takes too much of its time. */
 static const int64_t WORTHWHILE_POSITIONS = 48;
 
@@ -48,6 +54,41 @@ static Sides sidesOf(const THNNConvolutionPlan *plan)
   return sides;
 }
 
+/* Positions of the box that share their terms: stretches of the worker's two lists. */
+typedef struct Class {
+  const THNNOffsets *position;
+  int64_t positions;
+  const THNNOffsets *term; /* of one group of source planes */
+  int64_t taps;            /* terms per source plane */
+} Class;
+
+/* What to bring into cache for later: stretches of the source, `planes` x `depth` per sample. */
+typedef struct Ahead {
+  const real *source;
+  int64_t planes, depth;
+  int64_t length; /* of a stretch */
+  int64_t stretches, next, perSlice;
+} Ahead;
+
+/* What a thread works with. */
+typedef struct Worker {
+  const THNNConvolutionPlan *plan;
+  Sides sides;
+  int64_t taps;
+  const THNNConvolutionRun *runs[3];
+  const real *source, *weight, *bias;
+  real *result;
+
+  real *weights;         /* packed: [source plane of the block][tap][lane] */
+  int64_t packed;        /* the panel whose weights are packed for all source planes, or -1 */
+  real *sums;            /* [position of the box][lane] */
+  THNNOffsets *position; /* source element and sum of the positions of the listed classes */
+  THNNOffsets *term;     /* source element and packed weight of their terms */
+  Class *class;
+  int64_t classes;
+  Ahead ahead;
+} Worker;
+
 /* ---- Planning -------------------------------------------------------------------------------- */
 
 bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
@@ -61,7 +102,8 @@ bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState
   const int64_t vectorBytes = gather.panelLanes * (int64_t)sizeof(real);
   const int64_t weightBytes = minimum(WEIGHT_BYTES, limitBytes / 2);
   gather.blockPlanes = minimum(weightBytes / vectorBytes / taps, sides.sourcePlanes);
-  gather.listedPlanes = minimum(maximum(LISTED_TERMS / taps, 1), sides.sourcePlanes);
+  gather.groupPlanes = minimum(maximum(GROUP_TERMS / taps, 1), sides.sourcePlanes);
+  gather.listedTerms = maximum(gather.groupPlanes * taps, minimum(LISTED_TERMS, limitBytes / 256));
   const int64_t share = divideUp(geometry->batch * sides.resultPositions * panels, ENOUGH_BLOCKS);
   const int64_t room = minimum(SUM_BYTES, limitBytes / 4) / vectorBytes;
   gather.boxes = THNN_convolutionBoxes(geometry->batch, sides.result,
@@ -77,7 +119,8 @@ bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState
       scratchBytes(gather.blockPlanes * taps * gather.panelLanes, sizeof(real)) +
       scratchBytes(positions * gather.panelLanes, sizeof(real)) +
       scratchBytes(positions, sizeof(THNNOffsets)) +
-      scratchBytes(gather.listedPlanes * taps, sizeof(THNNOffsets));
+      scratchBytes(gather.listedTerms, sizeof(THNNOffsets)) +
+      scratchBytes(LISTED_CLASSES, sizeof(Class));
   if (gather.blockPlanes < 1 || threadBytes + sharedBytes > limitBytes)
     return false;
 
@@ -91,23 +134,176 @@ bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState
   return true;
 }
 
+/* ---- Listing the classes of a box ------------------------------------------------------------ */
+
+static int64_t boxSize(const THNNConvolutionBox *box, int dimension)
+{
+  return box->end[dimension] - box->first[dimension];
+}
+
+/* The results of a run that lie in [first, end). */
+static THNNConvolutionRun clipRun(const THNNConvolutionRun *run, int64_t first, int64_t end)
+{
+  const int64_t skipped =
+      first > run->first ? minimum(divideUp(first - run->first, run->step), run->results) : 0;
+  THNNConvolutionRun clipped = *run;
+  clipped.first += skipped * run->step;
+  clipped.source += skipped * run->sourceStep;
+  clipped.results -= skipped;
+  const int64_t left = end > clipped.first ? divideUp(end - clipped.first, run->step) : 0;
+  clipped.results = minimum(clipped.results, left);
+  return clipped;
+}
+
+/* Class number `index` as runs that are clipped to the box. */
+static void classRuns(const Worker *worker, const THNNConvolutionBox *box, int64_t index,
+                      THNNConvolutionRun *run)
+{
+  const int64_t *runs = worker->plan->gather.runs;
+  for (int i = 2; i >= 0; i--) {
+    run[i] = clipRun(&worker->runs[i][index % runs[i]], box->first[THNN_DEPTH + i],
+                     box->end[THNN_DEPTH + i]);
+    index /= runs[i];
+  }
+}
+
+/* Lists the positions of a class: its lines along the width are evenly spaced in the source as well
+ * as in the sums. */
+static void listPositions(const Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
+                          const THNNConvolutionRun *run, THNNOffsets *position)
+{
+  const int64_t *source = worker->sides.source;
+  const THNNOffsets step = {run[2].sourceStep, run[2].step * panel->lanes};
+  for (int64_t n = 0; n < boxSize(box, THNN_SAMPLE); n++)
+    for (int64_t z = 0; z < run[0].results; z++)
+      for (int64_t y = 0; y < run[1].results; y++) {
+        const int64_t sourceSample = (box->first[THNN_SAMPLE] + n) * worker->sides.sourcePlanes *
+                                     worker->sides.sourcePositions;
+        const int64_t sourceZ = run[0].source + z * run[0].sourceStep;
+        const int64_t sourceY = run[1].source + y * run[1].sourceStep;
+        const int64_t sumZ = run[0].first + z * run[0].step - box->first[THNN_DEPTH];
+        const int64_t sumY = run[1].first + y * run[1].step - box->first[THNN_HEIGHT];
+        const int64_t sumLine =
+            (n * boxSize(box, THNN_DEPTH) + sumZ) * boxSize(box, THNN_HEIGHT) + sumY;
+        const int64_t sum =
+            sumLine * boxSize(box, THNN_WIDTH) + run[2].first - box->first[THNN_WIDTH];
+        const THNNOffsets first = {sourceSample + (sourceZ * source[1] + sourceY) * source[2] +
+                                       run[2].source,
+                                   sum * panel->lanes};
+        THNN_(simd).products.listOffsets(run[2].results, first, step, position);
+        position += run[2].results;
+      }
+}
+
+/* Lists the terms of a class for one group of source planes: plane slowest, then taps. */
+static void listTerms(const Worker *worker, const Panel *panel, const THNNConvolutionRun *run,
+                      THNNOffsets *term)
+{
+  const int64_t *source = worker->sides.source, *kernel = worker->plan->geometry.kernel;
+  const THNNOffsets step = {run[2].tapSourceStep, run[2].tapStep * panel->lanes};
+  for (int64_t plane = 0; plane < worker->plan->gather.groupPlanes; plane++)
+    for (int64_t z = 0; z < run[0].taps; z++)
+      for (int64_t y = 0; y < run[1].taps; y++) {
+        const int64_t tapZ = run[0].firstTap + z * run[0].tapStep;
+        const int64_t tapY = run[1].firstTap + y * run[1].tapStep;
+        const int64_t tap = (tapZ * kernel[1] + tapY) * kernel[2] + run[2].firstTap;
+        const int64_t line = z * run[0].tapSourceStep * source[1] + y * run[1].tapSourceStep;
+        const THNNOffsets first = {plane * worker->sides.sourcePositions + line * source[2],
+                                   (plane * worker->taps + tap) * panel->lanes};
+        THNN_(simd).products.listOffsets(run[2].taps, first, step, term);
+        term += run[2].taps;
+      }
+}
+
+/* Lists classes from number `index` on, as many as there is room for: at least one. Returns the
+ * number to go on from. Classes without positions or without taps are left out. */
+static int64_t listClasses(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
+                           int64_t index)
+{
+  const THNNConvolutionGather *gather = &worker->plan->gather;
+  const int64_t all = gather->runs[0] * gather->runs[1] * gather->runs[2];
+  THNNOffsets *position = worker->position, *term = worker->term;
+  worker->classes = 0;
+  for (; index < all && worker->classes < LISTED_CLASSES; index++) {
+    THNNConvolutionRun run[3];
+    classRuns(worker, box, index, run);
+    const int64_t positions =
+        boxSize(box, THNN_SAMPLE) * run[0].results * run[1].results * run[2].results;
+    const int64_t taps = run[0].taps * run[1].taps * run[2].taps;
+    if (positions == 0 || taps == 0)
+      continue;
+    if (term + gather->groupPlanes * taps > worker->term + gather->listedTerms)
+      break;
+    listPositions(worker, panel, box, run, position);
+    listTerms(worker, panel, run, term);
+    worker->class[worker->classes++] = (Class){position, positions, term, taps};
+    position += positions;
+    term += gather->groupPlanes * taps;
+  }
+  return index;
+}
+
+/* ---- Fetching ahead -------------------------------------------------------------------------- */
+
+/* The source indices [first, end) that a box reads along one dimension. */
+static void windowOf(const Worker *worker, const THNNConvolutionBox *box, int dimension,
+                     int64_t *first, int64_t *end)
+{
+  *first = worker->sides.source[dimension];
+  *end = 0;
+  for (int64_t i = 0; i < worker->plan->gather.runs[dimension]; i++) {
+    const THNNConvolutionRun run =
+        clipRun(&worker->runs[dimension][i], box->first[THNN_DEPTH + dimension],
+                box->end[THNN_DEPTH + dimension]);
+    if (run.results == 0 || run.taps == 0)
+      continue;
+    const int64_t alongTaps = (run.taps - 1) * run.tapSourceStep;
+    const int64_t last = run.source + (run.results - 1) * run.sourceStep;
+    *first = minimum(*first, minimum(run.source, run.source + alongTaps));
+    *end = maximum(*end, maximum(last, last + alongTaps) + 1);
+  }
+}
+
+/* Aims at what a box reads from a group of source planes: one stretch per sample, plane and slice.
+ * It is fetched while the listed classes of another group are computed. */
+static void aimAhead(Worker *worker, const THNNConvolutionBox *box, int64_t plane)
+{
+  const int64_t *size = worker->sides.source;
+  int64_t first[3], end[3], slices = 0;
+  for (int i = 0; i < 3; i++)
+    windowOf(worker, box, i, &first[i], &end[i]);
+  for (int64_t i = 0; i < worker->classes; i++)
+    slices += divideUp(worker->class[i].positions, SLICE_POSITIONS);
+  Ahead *ahead = &worker->ahead;
+  ahead->depth = end[0] - first[0];
+  ahead->planes = minimum(worker->plan->gather.groupPlanes, worker->sides.sourcePlanes - plane);
+  ahead->length = (end[1] - 1 - first[1]) * size[2] + end[2] - first[2];
+  ahead->next = 0;
+  ahead->stretches = boxSize(box, THNN_SAMPLE) * ahead->planes * ahead->depth;
+  if (ahead->depth <= 0 || ahead->length <= 0)
+    ahead->stretches = 0;
+  ahead->perSlice = divideUp(ahead->stretches, maximum(slices, 1));
+  ahead->source = worker->source +
+                  (box->first[THNN_SAMPLE] * worker->sides.sourcePlanes + plane) *
+                      worker->sides.sourcePositions +
+                  (first[0] * size[1] + first[1]) * size[2] + first[2];
+}
+
+static void fetchAhead(Worker *worker)
+{
+  Ahead *ahead = &worker->ahead;
+  const int64_t end = minimum(ahead->next + ahead->perSlice, ahead->stretches);
+  for (; ahead->next < end; ahead->next++) {
+    const int64_t slice = ahead->next % ahead->depth, plane = ahead->next / ahead->depth;
+    const int64_t sample = plane / ahead->planes;
+    const int64_t index = sample * worker->sides.sourcePlanes + plane % ahead->planes;
+    THNN_(simd).products.prefetch(ahead->length,
+                                  ahead->source + index * worker->sides.sourcePositions +
+                                      slice * worker->sides.source[1] * worker->sides.source[2]);
+  }
+}
+
 /* ---- One task -------------------------------------------------------------------------------- */
-
-/* What a thread works with. */
-typedef struct Worker {
-  const THNNConvolutionPlan *plan;
-  Sides sides;
-  int64_t taps;
-  const THNNConvolutionRun *runs[3];
-  const real *source, *weight, *bias;
-  real *result;
-
-  real *weights;         /* packed: [source plane of the block][tap][lane] */
-  int64_t packed;        /* the panel whose weights are packed for all source planes, or -1 */
-  real *sums;            /* [position of the box][lane] */
-  THNNOffsets *position; /* source element and sum of each position of a class */
-  THNNOffsets *term;     /* source element and packed weight of each term of a class */
-} Worker;
 
 /* Packs the panel's weights for source planes [first, end). Lanes without a plane hold zeros. */
 static void packWeights(Worker *worker, const Panel *panel, int64_t first, int64_t end)
@@ -140,113 +336,43 @@ static void startSums(Worker *worker, const Panel *panel, int64_t positions)
                                worker->sums + position * panel->lanes);
 }
 
-static int64_t boxSize(const THNNConvolutionBox *box, int dimension)
+/* Adds a group of source planes to all listed classes. `weights` are the group's. */
+static void addGroup(Worker *worker, const Panel *panel, int64_t plane, int64_t planes,
+                     const real *weights)
 {
-  return box->end[dimension] - box->first[dimension];
+  for (const Class *class = worker->class; class < worker->class + worker->classes; class++)
+    for (int64_t first = 0; first < class->positions; first += SLICE_POSITIONS) {
+      const THNN_(Products)
+          products = {.row = class->position + first,
+                      .rows = minimum(SLICE_POSITIONS, class->positions - first),
+                      .term = class->term,
+                      .terms = planes * class->taps,
+                      .vectors = panel->vectors,
+                      .scalars = worker->source + plane * worker->sides.sourcePositions,
+                      .factors = weights,
+                      .sums = worker->sums};
+      fetchAhead(worker);
+      THNN_(simd).products.add(&products);
+    }
 }
 
-/* The results of a run that lie in [first, end). */
-static THNNConvolutionRun clipRun(const THNNConvolutionRun *run, int64_t first, int64_t end)
+/* Adds source planes [first, end), whose weights are packed, to the sums of the box. `next` is the
+ * box after it, or NULL. */
+static void addPlanes(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
+                      const THNNConvolutionBox *next, int64_t first, int64_t end)
 {
-  const int64_t skipped =
-      first > run->first ? minimum(divideUp(first - run->first, run->step), run->results) : 0;
-  THNNConvolutionRun clipped = *run;
-  clipped.first += skipped * run->step;
-  clipped.source += skipped * run->sourceStep;
-  clipped.results -= skipped;
-  const int64_t left = end > clipped.first ? divideUp(end - clipped.first, run->step) : 0;
-  clipped.results = minimum(clipped.results, left);
-  return clipped;
-}
-
-/* Lists the positions of a class in the box: its lines along the width are evenly spaced in the
- * source as well as in the sums. Returns their number. */
-static int64_t listPositions(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
-                             const THNNConvolutionRun *run)
-{
-  const int64_t *source = worker->sides.source;
-  const THNNOffsets step = {run[2].sourceStep, run[2].step * panel->lanes};
-  int64_t count = 0;
-  for (int64_t n = 0; n < boxSize(box, THNN_SAMPLE); n++)
-    for (int64_t z = 0; z < run[0].results; z++)
-      for (int64_t y = 0; y < run[1].results; y++) {
-        const int64_t sourceSample = (box->first[THNN_SAMPLE] + n) * worker->sides.sourcePlanes *
-                                     worker->sides.sourcePositions;
-        const int64_t sourceZ = run[0].source + z * run[0].sourceStep;
-        const int64_t sourceY = run[1].source + y * run[1].sourceStep;
-        const int64_t sumZ = run[0].first + z * run[0].step - box->first[THNN_DEPTH];
-        const int64_t sumY = run[1].first + y * run[1].step - box->first[THNN_HEIGHT];
-        const int64_t sumLine =
-            (n * boxSize(box, THNN_DEPTH) + sumZ) * boxSize(box, THNN_HEIGHT) + sumY;
-        const int64_t sum =
-            sumLine * boxSize(box, THNN_WIDTH) + run[2].first - box->first[THNN_WIDTH];
-        const THNNOffsets first = {sourceSample + (sourceZ * source[1] + sourceY) * source[2] +
-                                       run[2].source,
-                                   sum * panel->lanes};
-        THNN_(simd).products.listOffsets(run[2].results, first, step, worker->position + count);
-        count += run[2].results;
-      }
-  return count;
-}
-
-/* Lists the terms of a class for the first few source planes: plane slowest, then taps. */
-static void listTerms(Worker *worker, const Panel *panel, const THNNConvolutionRun *run)
-{
-  const int64_t *source = worker->sides.source, *kernel = worker->plan->geometry.kernel;
-  const THNNOffsets step = {run[2].tapSourceStep, run[2].tapStep * panel->lanes};
-  THNNOffsets *term = worker->term;
-  for (int64_t plane = 0; plane < worker->plan->gather.listedPlanes; plane++)
-    for (int64_t z = 0; z < run[0].taps; z++)
-      for (int64_t y = 0; y < run[1].taps; y++) {
-        const int64_t tapZ = run[0].firstTap + z * run[0].tapStep;
-        const int64_t tapY = run[1].firstTap + y * run[1].tapStep;
-        const int64_t tap = (tapZ * kernel[1] + tapY) * kernel[2] + run[2].firstTap;
-        const THNNOffsets first = {
-            plane * worker->sides.sourcePositions +
-                (z * run[0].tapSourceStep * source[1] + y * run[1].tapSourceStep) * source[2],
-            (plane * worker->taps + tap) * panel->lanes};
-        THNN_(simd).products.listOffsets(run[2].taps, first, step, term);
-        term += run[2].taps;
-      }
-}
-
-/* Adds the terms of source planes [first, end), whose weights are packed, to a class of positions. */
-static void addClass(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
-                     const THNNConvolutionRun *run, int64_t first, int64_t end)
-{
-  const int64_t taps = run[0].taps * run[1].taps * run[2].taps;
-  const int64_t results = run[0].results * run[1].results * run[2].results;
-  const int64_t listed = worker->plan->gather.listedPlanes;
-  if (taps == 0 || results == 0)
-    return;
-  THNN_(Products)
-  products = {.row = worker->position,
-              .rows = listPositions(worker, panel, box, run),
-              .term = worker->term,
-              .vectors = panel->vectors,
-              .sums = worker->sums};
-  listTerms(worker, panel, run);
-  for (int64_t plane = first; plane < end; plane += listed) {
-    products.terms = minimum(listed, end - plane) * taps;
-    products.scalars = worker->source + plane * worker->sides.sourcePositions;
-    products.factors = worker->weights + (plane - first) * worker->taps * panel->lanes;
-    THNN_(simd).products.add(&products);
-  }
-}
-
-static void addClasses(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
-                       int64_t first, int64_t end)
-{
-  const int64_t *runs = worker->plan->gather.runs;
-  THNNConvolutionRun run[3];
-  for (int64_t z = 0; z < runs[0]; z++) {
-    run[0] = clipRun(&worker->runs[0][z], box->first[THNN_DEPTH], box->end[THNN_DEPTH]);
-    for (int64_t y = 0; y < runs[1]; y++) {
-      run[1] = clipRun(&worker->runs[1][y], box->first[THNN_HEIGHT], box->end[THNN_HEIGHT]);
-      for (int64_t x = 0; x < runs[2]; x++) {
-        run[2] = clipRun(&worker->runs[2][x], box->first[THNN_WIDTH], box->end[THNN_WIDTH]);
-        addClass(worker, panel, box, run, first, end);
-      }
+  const THNNConvolutionGather *gather = &worker->plan->gather;
+  const int64_t classes = gather->runs[0] * gather->runs[1] * gather->runs[2];
+  const int64_t group = gather->groupPlanes;
+  for (int64_t listed = 0; listed < classes;) {
+    listed = listClasses(worker, panel, box, listed);
+    for (int64_t plane = first; plane < end; plane += group) {
+      if (plane + group < worker->sides.sourcePlanes)
+        aimAhead(worker, box, plane + group);
+      else if (next)
+        aimAhead(worker, next, 0);
+      addGroup(worker, panel, plane, minimum(group, end - plane),
+               worker->weights + (plane - first) * worker->taps * panel->lanes);
     }
   }
 }
@@ -270,20 +396,23 @@ static void storeSums(Worker *worker, const Panel *panel, const THNNConvolutionB
 }
 
 /* Tasks go panel by panel, so that a thread packs the weights of few panels. */
-static void runTask(Worker *worker, int64_t task)
+static void runTask(Worker *worker, int64_t task, int64_t tasks)
 {
   const THNNConvolutionGather *gather = &worker->plan->gather;
   const int64_t boxes = THNN_convolutionBoxCount(&gather->boxes), index = task / boxes;
   const int64_t planes = worker->sides.sourcePlanes, block = gather->blockPlanes;
   const Panel panel = panelAt(worker->sides.resultPlanes, index);
   const THNNConvolutionBox box = THNN_convolutionBox(&gather->boxes, task % boxes);
+  /* A guess: the task that this thread gets next if all take turns. */
+  const int64_t nextTask = task + worker->plan->threads;
+  const THNNConvolutionBox next = THNN_convolutionBox(&gather->boxes, nextTask % boxes);
   startSums(worker, &panel, box.positions);
   for (int64_t first = 0; first < planes; first += block) {
     const int64_t end = minimum(first + block, planes);
     if (worker->packed != index)
       packWeights(worker, &panel, first, end);
     worker->packed = block >= planes ? index : -1;
-    addClasses(worker, &panel, &box, first, end);
+    addPlanes(worker, &panel, &box, nextTask < tasks ? &next : NULL, first, end);
   }
   storeSums(worker, &panel, &box);
 }
@@ -307,7 +436,8 @@ static void takeWorkerScratch(Worker *worker, char *scratch)
       takeScratch(&scratch, gather->blockPlanes * worker->taps * gather->panelLanes, sizeof(real));
   worker->sums = takeScratch(&scratch, positions * gather->panelLanes, sizeof(real));
   worker->position = takeScratch(&scratch, positions, sizeof(THNNOffsets));
-  worker->term = takeScratch(&scratch, gather->listedPlanes * worker->taps, sizeof(THNNOffsets));
+  worker->term = takeScratch(&scratch, gather->listedTerms, sizeof(THNNOffsets));
+  worker->class = takeScratch(&scratch, LISTED_CLASSES, sizeof(Class));
 }
 
 void THNN_(ConvolutionDirect_run)(const THNNConvolutionPlan *plan, const real *source,
@@ -330,6 +460,6 @@ void THNN_(ConvolutionDirect_run)(const THNNConvolutionPlan *plan, const real *s
     takeWorkerScratch(&worker, threadScratch(plan, scratch));
 #pragma omp for schedule(dynamic)
     for (int64_t task = 0; task < tasks; task++)
-      runTask(&worker, task);
+      runTask(&worker, task, tasks);
   }
 }

@@ -4,11 +4,15 @@
  * A tile of rows x vectors is summed up in registers: each term loads its vectors once and
  * multiplies them by one scalar per row. Tiles are as large as the registers allow beside the
  * vectors of a term and one scalar, so that multiplications far outnumber loads. */
+#include <string.h>
+
 #include "vector.h"
 
 enum {
-  MOST_VECTORS = VECTOR_REGISTERS == 32 ? 4 : 3,
-  MOST_ROWS = 12,
+  MOST_VECTORS = VECTOR_REGISTERS == 32 ? 4
+  : VECTOR_BYTES == 32                  ? 3
+                                        : 2,
+  MOST_ROWS = 8, /* more pointers than that do not fit into the other registers */
   /* Terms in one register sum: with short sums the error stays near that of a blocked product. */
   TERMS_PER_SUM = 256
 };
@@ -27,7 +31,7 @@ typedef THNN_(Products) Products;
 INLINE void addTerms(const Products *p, const THNNOffsets *row, const int rows, const int vectors,
                      int64_t first, int64_t last)
 {
-  Vector sum[MOST_ROWS][MOST_VECTORS];
+  Vector sum[MOST_ROWS][4];
   const real *scalar[MOST_ROWS];
 #pragma GCC unroll 16
   for (int i = 0; i < rows; i++) {
@@ -37,7 +41,7 @@ INLINE void addTerms(const Products *p, const THNNOffsets *row, const int rows, 
       sum[i][j] = (Vector){0};
   }
   for (const THNNOffsets *term = p->term + first; term < p->term + last; term++) {
-    Vector factor[MOST_VECTORS];
+    Vector factor[4];
 #pragma GCC unroll 8
     for (int j = 0; j < vectors; j++)
       factor[j] = load(p->factors + term->vector + j * LANES);
@@ -86,14 +90,6 @@ INLINE void addTile(const Products *p, const THNNOffsets *row, int rows, const i
     return addRows(p, row, 6, vectors);
   case 7:
     return addRows(p, row, 7, vectors);
-  case 8:
-    return addRows(p, row, 8, vectors);
-  case 9:
-    return addRows(p, row, 9, vectors);
-  case 10:
-    return addRows(p, row, 10, vectors);
-  case 11:
-    return addRows(p, row, 11, vectors);
   default:
     return addRows(p, row, MOST_ROWS, vectors);
   }
@@ -111,6 +107,8 @@ INLINE void addTiles(const Products *p, const int vectors)
 
 static void add(const Products *p)
 {
+  if (p->vectors < 1 || p->vectors > MOST_VECTORS)
+    __builtin_unreachable();
   switch (p->vectors) {
   case 1:
     return addTiles(p, 1);
@@ -119,7 +117,7 @@ static void add(const Products *p)
   case 3:
     return addTiles(p, 3);
   default:
-    return addTiles(p, MOST_VECTORS);
+    return addTiles(p, 4);
   }
 }
 
@@ -130,6 +128,13 @@ static void listOffsets(int64_t n, THNNOffsets first, THNNOffsets step, THNNOffs
     offsets[i].scalar = first.scalar + i * step.scalar;
     offsets[i].vector = first.vector + i * step.vector;
   }
+}
+
+static void prefetch(int64_t n, const real *x)
+{
+  enum { LINE = 64 / sizeof(real), READ = 0, SECOND_LEVEL = 2 };
+  for (int64_t i = 0; i < n; i += LINE)
+    __builtin_prefetch(x + i, READ, SECOND_LEVEL);
 }
 
 /* Interleaves the lower or the upper halves of two vectors: a0 b0 a1 b1 … */
@@ -157,17 +162,14 @@ INLINE Vector interleaveUpper(Vector a, Vector b)
   return __builtin_shufflevector(a, b, UPPER_HALVES);
 }
 
-/* Transposes a square of LANES x LANES. Interleaving the first half of the rows with the second
+/* Transposes LANES rows of LANES columns. Interleaving the first half of the rows with the second
  * moves one bit of an element's row number into its column number; after as many turns as a number
  * has bits, rows and columns have changed places. */
-static void transposeSquare(const real *x, int64_t xStride, real *y, int64_t yStride)
+INLINE void transposeSquare(Vector *row)
 {
-  Vector row[LANES], mixed[LANES];
-#pragma GCC unroll 16
-  for (int i = 0; i < LANES; i++)
-    row[i] = load(x + i * xStride);
 #pragma GCC unroll 4
   for (int turn = 1; turn < LANES; turn *= 2) {
+    Vector mixed[LANES];
 #pragma GCC unroll 8
     for (int i = 0; i < LANES / 2; i++) {
       mixed[2 * i] = interleaveLower(row[i], row[i + LANES / 2]);
@@ -177,30 +179,76 @@ static void transposeSquare(const real *x, int64_t xStride, real *y, int64_t ySt
     for (int i = 0; i < LANES; i++)
       row[i] = mixed[i];
   }
+}
+
+/* A block of LANES rows and LANES columns. */
+static void transposeBlock(const real *x, int64_t xStride, real *y, int64_t yStride)
+{
+  Vector row[LANES];
+#pragma GCC unroll 16
+  for (int i = 0; i < LANES; i++)
+    row[i] = load(x + i * xStride);
+  transposeSquare(row);
 #pragma GCC unroll 16
   for (int i = 0; i < LANES; i++)
     store(y + i * yStride, row[i]);
 }
 
-static void transposeSmall(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
-                           int64_t yStride)
+/* A block of LANES rows and fewer columns. Reads whole vectors: what lies behind a row's columns
+ * is dropped, but must be readable. */
+static void transposeNarrowBlock(int64_t columns, const real *x, int64_t xStride, real *y,
+                                 int64_t yStride)
 {
-  for (int64_t column = 0; column < columns; column++)
-    for (int64_t row = 0; row < rows; row++)
-      y[column * yStride + row] = x[row * xStride + column];
+  Vector row[LANES];
+#pragma GCC unroll 16
+  for (int i = 0; i < LANES; i++)
+    row[i] = load(x + i * xStride);
+  transposeSquare(row);
+  for (int64_t i = 0; i < columns; i++)
+    store(y + i * yStride, row[i]);
+}
+
+/* Whole blocks; where they do not fit, the last ones overlap those before. */
+static void transposeWide(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
+                          int64_t yStride)
+{
+  for (int64_t r = 0; r < rows; r += LANES) {
+    const int64_t row = r + LANES <= rows ? r : rows - LANES;
+    for (int64_t c = 0; c < columns; c += LANES) {
+      const int64_t column = c + LANES <= columns ? c : columns - LANES;
+      transposeBlock(x + row * xStride + column, xStride, y + column * yStride + row, yStride);
+    }
+  }
+}
+
+static void transposeNarrow(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
+                            int64_t yStride)
+{
+  const int64_t elements = (rows - 1) * xStride + columns; /* from the first to the last */
+  for (int64_t r = 0; r < rows; r += LANES) {
+    const int64_t row = r + LANES <= rows ? r : rows - LANES;
+    if ((row + LANES - 1) * xStride + LANES <= elements) {
+      transposeNarrowBlock(columns, x + row * xStride, xStride, y + row, yStride);
+    } else {
+      real copy[LANES * LANES] = {0};
+      for (int64_t i = 0; i < LANES; i++)
+        memcpy(copy + i * LANES, x + (row + i) * xStride, (size_t)columns * sizeof(real));
+      transposeNarrowBlock(columns, copy, LANES, y + row, yStride);
+    }
+  }
 }
 
 static void transpose(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
                       int64_t yStride)
 {
-  const int64_t wholeRows = rows / LANES * LANES, wholeColumns = columns / LANES * LANES;
-  for (int64_t row = 0; row < wholeRows; row += LANES)
-    for (int64_t column = 0; column < wholeColumns; column += LANES)
-      transposeSquare(x + row * xStride + column, xStride, y + column * yStride + row, yStride);
-  transposeSmall(wholeRows, columns - wholeColumns, x + wholeColumns, xStride,
-                 y + wholeColumns * yStride, yStride);
-  transposeSmall(rows - wholeRows, columns, x + wholeRows * xStride, xStride, y + wholeRows,
-                 yStride);
+  if (rows >= LANES && columns >= LANES)
+    transposeWide(rows, columns, x, xStride, y, yStride);
+  else if (rows >= LANES)
+    transposeNarrow(rows, columns, x, xStride, y, yStride);
+  else
+    for (int64_t column = 0; column < columns; column++)
+      for (int64_t row = 0; row < rows; row++)
+        y[column * yStride + row] = x[row * xStride + column];
 }
 
 const THNN_(SimdProducts) SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
@@ -208,5 +256,6 @@ const THNN_(SimdProducts) SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
     .mostVectors = MOST_VECTORS,
     .add = add,
     .listOffsets = listOffsets,
+    .prefetch = prefetch,
     .transpose = transpose,
 };
