@@ -15,8 +15,6 @@
 #  define TH_PRINTF(formatPosition, firstArgument)                                                 \
     __attribute__((__format__(__printf__, formatPosition, firstArgument)))
 #  define TH_COLD __attribute__((__cold__))
-#  define TH_RESTRICT __restrict__
-#  define TH_ALIGNED(bytes) __attribute__((__aligned__(bytes)))
 
 /* Counters in structs whose layout is fixed are plain integers, so C11's _Atomic is no choice. */
 #  define TH_ATOMIC_LOAD(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)

@@ -27,6 +27,7 @@ static void testSetting(void)
 static double parallelSum(int threads)
 {
   double sum = 0;
+  (void)threads; /* without OpenMP */
 #pragma omp parallel for num_threads(threads) reduction(+ : sum)
   for (int i = 0; i < 1000; i++)
     sum += i;

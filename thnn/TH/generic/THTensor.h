@@ -56,7 +56,8 @@ TH_API void THTensor_(free)(THTensor *self); /* NULL is ignored */
 TH_API void THTensor_(setFlag)(THTensor *self, const char flag);
 TH_API void THTensor_(clearFlag)(THTensor *self, const char flag);
 
-/* Copies self into destination unless they are the same view, then gives up self. */
+/* Copies self into destination unless they are the same tensor, then gives up self (which stays
+ * the caller's if the copy raises an error). */
 TH_API void THTensor_(freeCopyTo)(THTensor *self, THTensor *destination);
 
 /* New contiguous tensors with storages of their own; the elements are undefined. */

@@ -1,7 +1,8 @@
 /* Template of THTensor.h, included once per type: arithmetic.
  *
  * `result` is resized to the size of the first operand and may be one of the operands. Operands
- * have equally many elements. */
+ * have equally many elements. An error about an argument leaves all tensors as they were; one
+ * about memory may leave the result resized. */
 
 TH_API void THTensor_(fill)(THTensor *result, real value);
 TH_API void THTensor_(zero)(THTensor *result);

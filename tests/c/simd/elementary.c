@@ -1,0 +1,322 @@
+/* Measures the error of the vectorised elementary functions against the C library's in a wider type,
+ * at every instruction set that is compiled in and that the processor has, in units in the last
+ * place of the result:
+ *
+ *     test_elementary_float          a sample of all floats
+ *     test_elementary_float every    every float: minutes
+ *     test_elementary_double [n]     n million numbers of all sizes, 1 unless given
+ *
+ * NaN, infinities and the sign of zero have to be right. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "THNNSimd.h"
+#include "simd/template.h"
+
+#if defined(THNN_REAL_FLOAT)
+typedef uint32_t Bits;
+typedef double Wide;
+#  define WIDE(NAME) NAME
+enum { PRECISION = 24, LEAST_EXPONENT = -149, OVERFLOW_EXPONENT = 128 };
+#else
+typedef uint64_t Bits;
+typedef long double Wide;
+#  define WIDE(NAME) NAME##l
+enum { PRECISION = 53, LEAST_EXPONENT = -1074, OVERFLOW_EXPONENT = 1024 };
+#endif
+
+static const double LARGEST_ERROR = 2.5;
+
+static Wide softplusOf(Wide x)
+{
+  return (x > 0 ? x : 0) + WIDE(log1p)(WIDE(exp)(-WIDE(fabs)(x)));
+}
+
+static Wide expOf(Wide x, real parameter)
+{
+  (void)parameter;
+  return WIDE(exp)(x);
+}
+
+static Wide expm1Of(Wide x, real parameter)
+{
+  (void)parameter;
+  return WIDE(expm1)(x);
+}
+
+static Wide logOf(Wide x, real parameter)
+{
+  (void)parameter;
+  return WIDE(log)(x);
+}
+
+static Wide log1pOf(Wide x, real parameter)
+{
+  (void)parameter;
+  return WIDE(log1p)(x);
+}
+
+static Wide sigmoidOf(Wide x, real parameter)
+{
+  (void)parameter;
+  return x < 0 ? WIDE(exp)(x) / (1 + WIDE(exp)(x)) : 1 / (1 + WIDE(exp)(-x));
+}
+
+static Wide logSigmoidOf(Wide x, real parameter)
+{
+  (void)parameter;
+  return -softplusOf(-x);
+}
+
+static Wide tanhOf(Wide x, real parameter)
+{
+  (void)parameter;
+  return WIDE(tanh)(x);
+}
+
+static Wide softPlusOf(Wide x, real beta)
+{
+  return softplusOf(x * beta) / beta;
+}
+
+static Wide eluOf(Wide x, real alpha)
+{
+  return x > 0 || x != x ? x : alpha * WIDE(expm1)(x);
+}
+
+static Wide powerOf(Wide x, real exponent)
+{
+  return WIDE(pow)(x, exponent);
+}
+
+typedef struct Level {
+  const char *name;
+  const THNN_(SimdElementary) * elementary;
+  const THNN_(SimdActivation) * activation;
+} Level;
+
+#define DECLARE(LEVEL)                                                                             \
+  extern const THNN_(SimdElementary) SIMD_TABLE(Elementary, LEVEL);                                \
+  extern const THNN_(SimdActivation) SIMD_TABLE(Activation, LEVEL)
+#define ROW(LEVEL) {#LEVEL, &SIMD_TABLE(Elementary, LEVEL), &SIMD_TABLE(Activation, LEVEL)}
+
+DECLARE(baseline);
+#ifdef TEST_AVX2
+DECLARE(avx2);
+#endif
+#ifdef TEST_AVX512
+DECLARE(avx512);
+#endif
+
+static const Level LEVELS[] = {
+    ROW(baseline),
+#ifdef TEST_AVX2
+    ROW(avx2),
+#endif
+#ifdef TEST_AVX512
+    ROW(avx512),
+#endif
+};
+
+enum { MOST_LEVELS = 3, BLOCK = 4096 };
+
+/* A function: its loop at a level, the parameters of the loop, and what it should give. */
+typedef struct Function {
+  const char *name;
+  THNN_(Map) loop[MOST_LEVELS];
+  real parameters[2];
+  Wide (*exact)(Wide x, real parameter);
+  double worst[MOST_LEVELS];
+  real at[MOST_LEVELS];
+} Function;
+
+/* The distance between what was found and the exact result; huge for the wrong kind of result. */
+static double errorOf(real found, Wide exact)
+{
+  const double wrong = 1e9;
+  if (exact != exact)
+    return found != found ? 0 : wrong;
+  if (found != found)
+    return wrong;
+  if (exact == 0 || isinf(exact))
+    return (Wide)found == exact && !signbit(found) == !signbit(exact) ? 0 : wrong;
+  int exponent;
+  WIDE(frexp)(exact, &exponent);
+  if (exponent > OVERFLOW_EXPONENT + 1)
+    return isinf(found) && !signbit(found) == !signbit(exact) ? 0 : wrong;
+  if (exponent > OVERFLOW_EXPONENT)
+    exponent = OVERFLOW_EXPONENT;
+  int unit = exponent - PRECISION;
+  if (unit < LEAST_EXPONENT)
+    unit = LEAST_EXPONENT;
+  /* Infinity stands where the next number would. */
+  const Wide next = WIDE(copysign)(WIDE(ldexp)(1, OVERFLOW_EXPONENT), (Wide)found);
+  const Wide value = isinf(found) ? next : (Wide)found;
+  const Wide most = WIDE(ldexp)(1, OVERFLOW_EXPONENT);
+  const Wide wanted = WIDE(fabs)(exact) > most ? WIDE(copysign)(most, exact) : exact;
+  return (double)(WIDE(fabs)(value - wanted) / WIDE(ldexp)(1, unit));
+}
+
+static void measure(Function *function, int levels, int n, const real *x)
+{
+  static real y[BLOCK];
+  static Wide exact[BLOCK];
+#if defined(_OPENMP)
+#  pragma omp threadprivate(y, exact)
+#endif
+  for (int i = 0; i < n; i++)
+    exact[i] = function->exact((Wide)x[i], function->parameters[0]);
+  for (int level = 0; level < levels; level++) {
+    function->loop[level](n, x, function->parameters, y);
+    for (int i = 0; i < n; i++) {
+      const double error = errorOf(y[i], exact[i]);
+      if (error > function->worst[level]) {
+        function->worst[level] = error;
+        function->at[level] = x[i];
+      }
+    }
+  }
+}
+
+/* Takes over the larger errors of another measurement of the same function. */
+static void merge(Function *into, const Function *from, int levels)
+{
+  for (int level = 0; level < levels; level++)
+    if (from->worst[level] > into->worst[level]) {
+      into->worst[level] = from->worst[level];
+      into->at[level] = from->at[level];
+    }
+}
+
+static real fromBits(Bits bits)
+{
+  real x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+static uint64_t mixed(uint64_t x)
+{
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+/* Number `index` of a sample: all bit patterns, and more of the sizes where functions bend. */
+static real sampled(uint64_t index)
+{
+  static const double edges[] = {
+      0,        -0.0,       INFINITY,   -INFINITY, NAN,           1,
+      -1,       709.782,    709.7828,   -745.14,   -745.1,        -708.4,
+      88.7228,  88.7229,    -103.97,    -103.98,   -87.33,        0.5625,
+      -0.5625,  9.2,        -9.2,       19.1,      -19.1,         18,
+      -18,      38,         -38,        0x1p-1022, 0x1p-126,      0x1p-149,
+      0x1p-600, -0x1p-1022, 0.34657359, 0.6931,    1.41421356237, 0.707106781187,
+      0x1p53,   0x1p24,     1e30,       -1e30,
+  };
+  const uint64_t count = sizeof edges / sizeof *edges;
+  if (index < count)
+    return (real)edges[index];
+  const uint64_t random = mixed(index);
+  const double unit = (double)(random >> 11) * 0x1p-53;
+  switch (random % 8) {
+  case 0:
+  case 1:
+    return fromBits((Bits)mixed(random));
+  case 2:
+    return (real)(unit * 2 - 1);
+  case 3:
+    return (real)(unit * 8 - 4);
+  case 4:
+    return (real)(unit * 80 - 40);
+  case 5:
+    return (real)(unit * 1500 - 750);
+  case 6:
+    return (real)(0.5 + unit);
+  default:
+    return (real)ldexp(unit - 0.5, -(int)(mixed(random) % 60));
+  }
+}
+
+/* `total` numbers: sampled, or all bit patterns from 0. */
+static void measureAll(Function *function, int levels, uint64_t total, bool every)
+{
+  const int64_t blocks = (int64_t)((total + BLOCK - 1) / BLOCK);
+#pragma omp parallel
+  {
+    Function own = *function;
+    real x[BLOCK];
+#pragma omp for schedule(static)
+    for (int64_t block = 0; block < blocks; block++) {
+      const uint64_t first = (uint64_t)block * BLOCK;
+      const int n = (int)(total - first < BLOCK ? total - first : BLOCK);
+      for (int i = 0; i < n; i++)
+        x[i] = every ? fromBits((Bits)(first + (uint64_t)i)) : sampled(first + (uint64_t)i);
+      measure(&own, levels, n, x);
+    }
+#pragma omp critical
+    merge(function, &own, levels);
+  }
+}
+
+static bool report(const Function *function, int levels)
+{
+  bool good = true;
+  printf("%-16s", function->name);
+  for (int level = 0; level < levels; level++) {
+    printf("  %s %.3f at %a", LEVELS[level].name, function->worst[level],
+           (double)function->at[level]);
+    good = good && function->worst[level] <= LARGEST_ERROR;
+  }
+  printf("%s\n", good ? "" : "  TOO LARGE");
+  fflush(stdout);
+  return good;
+}
+
+#define FUNCTION(NAME, TOPIC, MEMBER, EXACT, ...)                                                  \
+  {                                                                                                \
+    Function function = {.name = NAME, .parameters = {__VA_ARGS__}, .exact = EXACT};               \
+    for (int level = 0; level < levels; level++)                                                   \
+      function.loop[level] = LEVELS[level].TOPIC->MEMBER;                                          \
+    measureAll(&function, levels, total, every);                                                   \
+    good &= report(&function, levels);                                                             \
+  }
+
+int main(int argc, char **argv)
+{
+  bool every = argc > 1 && !strcmp(argv[1], "every");
+  uint64_t total = (uint64_t)1 << 20;
+  if (every && sizeof(real) == sizeof(float))
+    total = (uint64_t)1 << 32;
+  else if (argc > 1)
+    total *= (uint64_t)atoi(argv[1]);
+  if (sizeof(Wide) == sizeof(real)) {
+    printf("long double is double here: nothing to compare with\n");
+    return 0;
+  }
+  const int compiled = (int)(sizeof LEVELS / sizeof *LEVELS), usable = (int)THNN_simdLevel() + 1;
+  const int levels = compiled < usable ? compiled : usable;
+  bool good = true;
+  FUNCTION("exp", elementary, exp, expOf, 0)
+  FUNCTION("expm1", elementary, expm1, expm1Of, 0)
+  FUNCTION("log", elementary, log, logOf, 0)
+  FUNCTION("log1p", elementary, log1p, log1pOf, 0)
+  FUNCTION("sigmoid", elementary, sigmoid, sigmoidOf, 0)
+  FUNCTION("logSigmoid", elementary, logSigmoid, logSigmoidOf, 0)
+  FUNCTION("tanh", elementary, tanh, tanhOf, 0)
+  FUNCTION("softPlus, 1", activation, softPlus, softPlusOf, 1, (real)INFINITY)
+  FUNCTION("elu, 1", activation, elu, eluOf, 1)
+  FUNCTION("power 1/3", elementary, power, powerOf, (real)(1.0 / 3))
+  if (!every) {
+    FUNCTION("power 1.5", elementary, power, powerOf, (real)1.5)
+    FUNCTION("power 3", elementary, power, powerOf, 3)
+    FUNCTION("power -2", elementary, power, powerOf, -2)
+    FUNCTION("power 16", elementary, power, powerOf, 16)
+    FUNCTION("power 0", elementary, power, powerOf, 0)
+  }
+  return !good;
+}
