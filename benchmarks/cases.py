@@ -326,6 +326,7 @@ def pointwise(
                 ("input", "gradOutput", "gradInput", *backward),
                 peer_backward,
                 peer_cpp=backward_cpp,
+                elements=3 * math.prod(shape),  # of input and output it reads one
             ),
         ),
         prepare=lambda torch, t: {"output": peer_forward(torch, t)},
