@@ -167,7 +167,7 @@ void THNN_checkBlasSizes(const char *function, THNNShape shape)
 
 void THNN_checkLeastElements(const char *function, THNNShape shape, int64_t least)
 {
-  if (shape.nDimension < 0 || THNN_elements(function, shape) < least)
+  if (shape.nDimension < 0 || least < 0 || THNN_elements(function, shape) < least)
     THNN_rejectShape(function, shape, "at least %lld element%s", (long long)least,
                      least == 1 ? "" : "s");
 }

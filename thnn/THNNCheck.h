@@ -128,7 +128,7 @@ THNN_API void THNN_checkFirstElement(const char *function, THNNShape shape);
 /* Sizes that BLAS can count. */
 THNN_API void THNN_checkBlasSizes(const char *function, THNNShape shape);
 
-/* At least `least` elements, in any shape. */
+/* At least `least` elements, in any shape; negative means more than there can be. */
 THNN_API void THNN_checkLeastElements(const char *function, THNNShape shape, int64_t least);
 
 THNN_API void THNN_checkPositive(const char *function, THNNScalar scalar);

@@ -23,8 +23,7 @@ THNNTable THNN_LookupTable_shapeCheck(const char *function, THNNShape indices, i
   const THNNTable sizes = {THNN_elements(function, indices), weight.size[0], weight.size[1]};
   if (gradOutput.nDimension != THNN_NOT_PRESENT) {
     const int64_t wanted[] = {sizes.indices, sizes.columns};
-    const int64_t elements = THNN_product(2, wanted);
-    THNN_checkLeastElements(function, gradOutput, elements < 0 ? INT64_MAX : elements);
+    THNN_checkLeastElements(function, gradOutput, THNN_product(2, wanted));
   }
   return sizes;
 }

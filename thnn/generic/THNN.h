@@ -644,6 +644,71 @@ THNN_API void THNN_(Linear_accGradParameters)(
     THTensor *addBuffer,  /* scratch, optional: unused */
     accreal scale);       /* factor of what is added */
 
+/* Linear layer over sparse rows: output = bias + sum over a sample's keys of value * the key's row of
+ * weight, which is row key + keysOffset counted from 0. With four more columns in front weight scales
+ * the values: see IndexLinear.c. */
+THNN_API void THNN_(IndexLinear_updateOutput)(
+    THNNState *state,            /* may be NULL */
+    THIndexTensor *keys,         /* in: keys; those of all samples, one after the other */
+    int64_t keysOffset,          /* what to add to a key to get its row */
+    THTensor *values,            /* in: keys */
+    THIndexTensor *sizes,        /* in: batch; number of keys of each sample */
+    THIndexTensor *cumSumSizes,  /* in: any shape; unused */
+    THTensor *output,            /* out: batch x outputs */
+    THTensor *weight,            /* inout: rows x outputs, or rows x (4 + outputs); modified when it scales and train is not 0 */
+    THTensor *bias,              /* in: outputs */
+    THTensor *normalizedValues,  /* out: keys; the scaled values, left alone when weight does not scale */
+    int train);                  /* not 0: keep the largest magnitudes of the values */
+
+/* Linear layer over sparse rows, backward: overwrites gradWeight with one row per key, scale * value *
+ * gradOutput, after scale * gradOutput when weight scales; gradBias += scale * gradOutput, summed over
+ * the batch. */
+THNN_API void THNN_(IndexLinear_accGradParameters)(
+    THNNState *state,            /* may be NULL */
+    THIndexTensor *keys,         /* in: keys; only their number matters */
+    int64_t keysOffset,          /* unused */
+    THTensor *values,            /* in: keys; the forward call's normalizedValues when weight scales */
+    THIndexTensor *sizes,        /* in: batch; number of keys of each sample */
+    THIndexTensor *cumSumSizes,  /* in, optional: unused */
+    THTensor *gradOutput,        /* in: batch x outputs */
+    THTensor *gradWeight,        /* out: keys x outputs, or keys x (2 * outputs) when weight scales */
+    THTensor *gradBias,          /* accumulate: outputs */
+    THTensor *weight,            /* in: rows x outputs, or rows x (4 + outputs); only its shape matters */
+    THTensor *bias,              /* in: outputs; only its shape matters */
+    THTensor *valuesBuffer,      /* scratch, optional: unused */
+    accreal weightDecay,         /* unused */
+    accreal scale);              /* factor of the gradients */
+
+/* Linear layer over sparse rows, backward and update in one: for each key in order the row of weight
+ * becomes (1 - weightDecay) * row - scale * value * gradOutput; bias -= scale * gradOutput, summed over
+ * the batch. */
+THNN_API void THNN_(IndexLinear_accUpdateGradParameters)(
+    THNNState *state,            /* may be NULL */
+    THIndexTensor *keys,         /* in: keys; those of all samples, one after the other */
+    int64_t keysOffset,          /* what to add to a key to get its row */
+    THTensor *values,            /* in: keys */
+    THIndexTensor *sizes,        /* in: batch; number of keys of each sample */
+    THIndexTensor *cumSumSizes,  /* in, optional: unused */
+    THTensor *gradOutput,        /* in: batch x outputs */
+    THTensor *weight,            /* inout: rows x outputs, or rows x (4 + outputs) */
+    THTensor *bias,              /* inout: outputs */
+    accreal weightDecay,         /* share of a row that each of its updates takes away */
+    accreal scale);              /* learning rate */
+
+/* Linear layer over sparse rows, update: row key of weight becomes (1 - weightDecay) * row -
+ * learningRate * its row of gradWeight; bias -= learningRate * gradBias. */
+THNN_API void THNN_(IndexLinear_updateParameters)(
+    THNNState *state,            /* may be NULL */
+    THTensor *gradWeight,        /* in: keys x outputs, or keys x (2 * outputs) when weight scales */
+    THTensor *gradBias,          /* in: outputs */
+    THTensor *weight,            /* inout: rows x outputs, or rows x (4 + outputs) */
+    THTensor *bias,              /* inout: outputs */
+    THIndexTensor *runningKeys,  /* in: keys; those of gradWeight's rows */
+    THIndexTensor *cumSumSizes,  /* in, optional: unused */
+    int64_t keysOffset,          /* what to add to a key to get its row */
+    accreal weightDecay,         /* share of a row that its update takes away */
+    accreal learningRate);       /* factor of the gradients */
+
 /* Lookup table, backward: gradWeight[index] += scale * gradOutput for each index, divided by how often
  * the index occurs when scaleGradByFreq. */
 THNN_API void THNN_(LookupTable_accGradParameters)(
@@ -666,6 +731,85 @@ THNN_API void THNN_(LookupTable_renorm)(
     accreal maxNorm,    /* largest norm */
     accreal normType);  /* p, more than 0 */
 
+/* Linear layer over sparse samples: output = bias + weight * sample. Samples and features count from 1,
+ * entries of value 0 do not count. */
+THNN_API void THNN_(SparseLinear_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: entries x 3; each (sample, feature, value), in any order */
+    THTensor *output, /* inout: batch x outputs; overwritten, not resized */
+    THTensor *weight, /* in: outputs x inputs */
+    THTensor *bias);  /* in: outputs */
+
+/* Linear layer over sparse samples, backward: gradWeight += scale * gradOutput * sample^T + weightDecay *
+ * weight, gradBias += scale * gradOutput, summed over the batch. */
+THNN_API void THNN_(SparseLinear_accGradParameters)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: entries x 3; each (sample, feature, value), in any order */
+    THTensor *gradOutput, /* in: batch x outputs */
+    THTensor *gradWeight, /* accumulate: outputs x inputs */
+    THTensor *gradBias,   /* accumulate: outputs */
+    THTensor *weight,     /* in: outputs x inputs */
+    THTensor *bias,       /* in, optional: unused */
+    accreal weightDecay,  /* factor of weight, not multiplied by scale */
+    accreal scale);       /* factor of what else is added */
+
+/* Zeroes gradBias, and of gradWeight the columns of the features in lastInput. */
+THNN_API void THNN_(SparseLinear_zeroGradParameters)(
+    THNNState *state,     /* may be NULL */
+    THTensor *gradWeight, /* inout: outputs x inputs */
+    THTensor *gradBias,   /* inout: outputs */
+    THTensor *lastInput); /* in: entries x 3; each (sample, feature, value), in any order */
+
+/* bias -= learningRate * gradBias, and of weight the columns of the features in lastInput likewise, each
+ * once. */
+THNN_API void THNN_(SparseLinear_updateParameters)(
+    THNNState *state,      /* may be NULL */
+    THTensor *weight,      /* inout: outputs x inputs */
+    THTensor *bias,        /* inout: outputs */
+    THTensor *gradWeight,  /* in: outputs x inputs */
+    THTensor *gradBias,    /* in: outputs */
+    THTensor *lastInput,   /* in: entries x 3; each (sample, feature, value), in any order */
+    accreal learningRate); /* factor of the gradients */
+
+/* Linear layer over sparse samples: output = bias + weight * sample. Samples and features count from 1,
+ * entries of value 0 do not count. Legacy form: as many entries for each sample. */
+THNN_API void THNN_(SparseLinear_legacyUpdateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: batch x entries x 2; each (feature, value) */
+    THTensor *output, /* out: batch x outputs */
+    THTensor *weight, /* in: outputs x inputs */
+    THTensor *bias);  /* in: outputs */
+
+/* Linear layer over sparse samples, backward: gradWeight += scale * gradOutput * sample^T + weightDecay *
+ * weight, gradBias += scale * gradOutput, summed over the batch. Legacy form. */
+THNN_API void THNN_(SparseLinear_legacyAccGradParameters)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: batch x entries x 2; each (feature, value) */
+    THTensor *gradOutput, /* in: batch x outputs */
+    THTensor *gradWeight, /* accumulate: outputs x inputs */
+    THTensor *gradBias,   /* accumulate: outputs */
+    THTensor *weight,     /* in: outputs x inputs */
+    THTensor *bias,       /* in, optional: unused */
+    accreal weightDecay,  /* factor of weight, not multiplied by scale */
+    accreal scale);       /* factor of what else is added */
+
+/* Zeroes gradBias, and of gradWeight the columns of the features in lastInput. Legacy form. */
+THNN_API void THNN_(SparseLinear_legacyZeroGradParameters)(
+    THNNState *state,     /* may be NULL */
+    THTensor *gradWeight, /* inout: outputs x inputs */
+    THTensor *gradBias,   /* inout: outputs */
+    THTensor *lastInput); /* in: batch x entries x 2; each (feature, value) */
+
+/* bias -= learningRate * gradBias, and of weight the columns of the features in lastInput likewise, each
+ * once. Legacy form. */
+THNN_API void THNN_(SparseLinear_legacyUpdateParameters)(
+    THNNState *state,      /* may be NULL */
+    THTensor *weight,      /* inout: outputs x inputs */
+    THTensor *bias,        /* inout: outputs */
+    THTensor *gradWeight,  /* in: outputs x inputs */
+    THTensor *gradBias,    /* in: outputs */
+    THTensor *lastInput,   /* in: batch x entries x 2; each (feature, value) */
+    accreal learningRate); /* factor of the gradients */
 /* ---- Temporal convolutions ------------------------------------------------------------------- */
 
 /* 1-D convolution over frames: output frame t is bias + weight * (the kW input frames from t dW on);

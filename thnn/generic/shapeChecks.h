@@ -113,6 +113,40 @@ THNN_API THNNTable THNN_LookupTable_shapeCheck(const char *function, THNNShape i
                                                int mostDimensions, THNNShape weight,
                                                THNNShape gradOutput);
 
+/* What a linear layer over keys needs to know: the weight has rows x columns, of which the last are
+ * the outputs. */
+typedef struct THNNIndexLinear {
+  int64_t keys, batch, rows, columns, outputs, extra;
+} THNNIndexLinear;
+
+THNN_API THNNIndexLinear THNN_IndexLinear_shapeCheck(const char *function, THNNShape keys,
+                                                     THNNShape values, THNNShape sizes,
+                                                     THNNShape gradOutput, THNNShape weight,
+                                                     THNNShape bias);
+
+/* For accGradParameters: leaves rows and columns 0. */
+THNN_API THNNIndexLinear THNN_IndexLinear_gradientShapeCheck(const char *function, THNNShape keys,
+                                                             THNNShape values, THNNShape sizes,
+                                                             THNNShape gradOutput,
+                                                             THNNShape gradBias, THNNShape weight,
+                                                             THNNShape bias);
+
+/* For updateParameters: leaves batch 0. */
+THNN_API THNNIndexLinear THNN_IndexLinear_updateShapeCheck(const char *function,
+                                                           THNNShape gradWeight, THNNShape gradBias,
+                                                           THNNShape weight, THNNShape bias,
+                                                           THNNShape runningKeys);
+
+/* What a linear layer over sparse samples needs to know; batch is 0 unless the input tells it. */
+typedef struct THNNSparseLinear {
+  int64_t entries, batch, inputs, outputs;
+} THNNSparseLinear;
+
+/* weight and bias may be their gradients. */
+THNN_API THNNSparseLinear THNN_SparseLinear_shapeCheck(const char *function, bool legacy,
+                                                       THNNShape input, THNNShape weight,
+                                                       THNNShape bias);
+
 /* `kW` is the first of kW, kH, dW, dH, padW, padH. */
 THNN_API THNNConvolution THNN_SpatialConvolutionMM_shapeCheck(const char *function, THNNShape input,
                                                               THNNShape gradOutput,
