@@ -26,6 +26,14 @@ DEVIATIONS: list[tuple[str, str, str]] = [
     ("VolumetricConvolutionMM_accGradParameters", "*: input size of dimension *", "implemented"),
     # The original takes the number of planes from the input that it is the gradient of.
     ("VolumetricConvolutionMM_updateGradInput", "*: input size of dimension * smaller", "rejected"),
+    # A key that stands for no row of the weight: the original reads or writes outside it.
+    ("IndexLinear_updateOutput", "*: keys contains the value *", "rejected"),
+    ("IndexLinear_accUpdateGradParameters", "*: keys contains the value *", "rejected"),
+    ("IndexLinear_updateParameters", "*: runningKeys contains the value *", "rejected"),
+    # Entries out of order, or of a sample or feature 0: the original mixes up samples.
+    ("SparseLinear_*", "*: input size of dimension 1 one larger", "implemented"),
+    ("SparseLinear_*", "*: input row index *", "rejected"),
+    ("SparseLinear_*", "*: input feature index *", "rejected"),
     # The original ignores the padding, and insists that it is not zero.
     ("VolumetricConvolution_*", "*", "implemented"),
 ]

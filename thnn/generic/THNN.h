@@ -810,6 +810,7 @@ THNN_API void THNN_(SparseLinear_legacyUpdateParameters)(
     THTensor *gradBias,    /* in: outputs */
     THTensor *lastInput,   /* in: batch x entries x 2; each (feature, value) */
     accreal learningRate); /* factor of the gradients */
+
 /* ---- Temporal convolutions ------------------------------------------------------------------- */
 
 /* 1-D convolution over frames: output frame t is bias + weight * (the kW input frames from t dW on);
