@@ -19,7 +19,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 
 SOURCES := $(shell find thnn pythnn cmake tests/c tests/cuda -type f -not -path '*/__pycache__/*' 2>/dev/null)
 
-.PHONY: demo test test-all lint bench clean build
+.PHONY: demo test test-all accuracy lint bench clean build
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -48,8 +48,12 @@ test: build
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 	$(BIN)/pytest
 
-test-all: test
+test-all: test accuracy
 	$(BIN)/pytest --all
+
+# The elementary functions at every float.
+accuracy: build
+	ctest --test-dir $(BUILD) -C All -R every_float --output-on-failure
 
 # The package is installed by now, so that these bring only what its extras name.
 $(VENV)/lint.stamp: $(VENV)/build.stamp
