@@ -82,6 +82,12 @@ static void testDevices()
   cuemu_failLaunch(1);
   CHECK_RAISES(THCudaTensor_fill(other, there, 1.0f), "fill failed");
   CHECK(cudaGetDevice(&device) == cudaSuccess && device == 0);
+  const int64_t stride[] = {1, 4};
+  THCudaTensor *strided = THCudaTensor_newWithStorage(other, there->storage, 0, 2, size, stride);
+  cuemu_failAllocation(1);
+  CHECK_RAISES(THCudaTensor_fill(other, strided, 1.0f), "not enough memory");
+  CHECK(cudaGetDevice(&device) == cudaSuccess && device == 0);
+  THCudaTensor_free(other, strided);
   THCudaTensor_free(other, there);
   THCState_free(other);
 }
@@ -247,6 +253,20 @@ static void testOverlap()
   THCudaTensor_free(state, all);
 }
 
+/* What equals the threshold is replaced, and nothing flows back from it. */
+static void testThresholdAtItsBoundary()
+{
+  THCudaTensor *input = vectorOf({0.5f, 1, 1.5f}), *gradOutput = vectorOf({7, 8, 9});
+  THCudaTensor *result = THCudaTensor_new(state);
+  THNN_CudaThreshold_updateOutput(state, input, result, 1, -2, false);
+  CHECK(storageOf(result) == std::vector<float>({-2, -2, 1.5f}));
+  THNN_CudaThreshold_updateGradInput(state, input, gradOutput, result, 1, -2, false);
+  CHECK(storageOf(result) == std::vector<float>({0, 0, 9}));
+  THCudaTensor_free(state, input);
+  THCudaTensor_free(state, gradOutput);
+  THCudaTensor_free(state, result);
+}
+
 /* ---- Index errors */
 
 static __global__ void __launch_bounds__(32)
@@ -361,6 +381,7 @@ int main(void)
   RUN(testTensors());
   RUN(testStridedContent());
   RUN(testOverlap());
+  RUN(testThresholdAtItsBoundary());
   RUN(testIndexErrors());
   RUN(testCheckedIndices());
   RUN(testProducts());
