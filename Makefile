@@ -46,10 +46,10 @@ demo: build
 
 test: build
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(JOBS)
 
 test-all: test accuracy
-	$(BIN)/pytest --all
+	$(BIN)/pytest -n $(JOBS) --all
 
 # The elementary functions at every float.
 accuracy: build
