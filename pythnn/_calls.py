@@ -8,6 +8,7 @@ be taken and names the argument to blame for the rest.
 
 from __future__ import annotations
 
+import keyword
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,16 @@ from ._errors import THNNArgumentError
 from ._generator import Generator
 from ._library import ffi, last_error, native
 from ._state import State
-from ._tensor import DTYPES, KINDS, Array, Tensor, array_address, kind_of_dtype, overlaps_itself
+from ._tensor import (
+    DTYPES,
+    KINDS,
+    Array,
+    Tensor,
+    array_address,
+    dense_strides,
+    kind_of_dtype,
+    overlaps_itself,
+)
 
 __all__ = ["Argument", "Function", "make"]
 
@@ -44,6 +54,11 @@ class Argument:
     role: str
     """in, out, inout, accumulate, scratch; empty for what is not a tensor."""
     optional: bool
+
+    @property
+    def python_name(self) -> str:
+        """The name with an underscore where Python has the word for itself: lambda_."""
+        return f"{self.name}_" if keyword.iskeyword(self.name) else self.name
 
     @property
     def is_tensor(self) -> bool:
@@ -198,20 +213,11 @@ def _layout(shape: Sequence[int], strides: Sequence[int]) -> Any:
     return ffi.new(_LAYOUT, [len(shape), span, *shape, *strides])
 
 
-def _dense_strides(shape: Sequence[int]) -> list[int]:
-    strides: list[int] = []
-    step = 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= size
-    return strides[::-1]
-
-
 class _Layouts(dict[tuple[int, ...], Any]):
     def __missing__(self, shape: tuple[int, ...]) -> Any:
         if len(self) >= _MOST_LAYOUTS:
             self.clear()
-        layout = _layout(shape or (1,), _dense_strides(shape or (1,)))
+        layout = _layout(shape or (1,), dense_strides(shape or (1,)))
         self[shape] = layout
         return layout
 
@@ -421,12 +427,12 @@ _EXACT = {
 
 def _source(function: Function) -> str:
     """Python code of the callable."""
-    every = ", ".join(a.name for a in function.arguments)
+    every = ", ".join(a.python_name for a in function.arguments)
     checks = ""
     on_tensors, tensors = [], []  # conditions, C arguments
     on_arrays, arrays = [], []
     for a in function.arguments:
-        name = a.name
+        name = a.python_name
         if a.kind in _EXACT:
             exact, convert = _EXACT[a.kind]
             checks += f"    if type({name}) is not {exact}:\n"
@@ -457,7 +463,7 @@ def _source(function: Function) -> str:
             arrays.append(handle.get(a.kind, name))
     if function.inplace is not None:
         on_arrays.append("not inplace")
-    first = function.first_real.name
+    first = function.first_real.python_name
     return f"""\
 def {function.name}({every}):
 {checks}\

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from ._errors import THNNArgumentError, THNNError
-from ._library import ffi, lib, native
+from ._library import ffi, lib, native, own
 
 __all__ = ["Generator"]
 
@@ -28,7 +28,7 @@ class Generator:
     _c: Any
 
     def __init__(self, seed: int | None = None) -> None:
-        self._c = ffi.gc(lib.THGenerator_new(), native.call_THGenerator_free)
+        self._c = own("THGenerator *", native.pythnn_ownGenerator)
         if seed is not None:
             self.manual_seed(seed)
 

@@ -12,13 +12,14 @@ import importlib
 import importlib.util
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from ._errors import THNNArgumentError, THNNError, THNNMemoryError
 
-__all__ = ["Library", "ffi", "last_error", "lib", "native"]
+__all__ = ["Library", "ffi", "holding", "last_error", "lib", "native", "own"]
 
 
 def _load() -> ModuleType:
@@ -83,6 +84,26 @@ def last_error(function: str) -> THNNError:
         position=position or None,
         location=location,
     )
+
+
+def holding(held: Any) -> Callable[[Any], None]:
+    """A destructor that does nothing but keep an object until it is called.
+
+    No Python code runs in it, where an exception of a signal handler would be lost.
+    """
+    return partial(native.pythnn_keep, held)
+
+
+def own(pointer: Any, create: Callable[..., int], *arguments: Any) -> Any:
+    """A C object as a pointer of this type; it is freed when the pointer goes.
+
+    `create` is one of the ``pythnn_own…`` functions. The owner is there before the object, so no
+    interrupt loses it.
+    """
+    owned = ffi.gc(ffi.new("pythnn_Owned *"), native.pythnn_disown)
+    if create(owned, *arguments):
+        raise last_error("pythnn")
+    return ffi.gc(ffi.cast(pointer, owned.object), holding(owned))
 
 
 _CALL, _VALUE = "call_", "value_"

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from ._errors import THNNArgumentError, THNNError
-from ._library import ffi, lib, native
+from ._library import lib, native, own
 
 __all__ = ["State", "get_num_threads", "set_num_threads"]
 
@@ -66,7 +66,7 @@ class State:
         convolution: Algorithm = "auto",
         deterministic: bool = False,
     ) -> None:
-        self._c = ffi.gc(lib.THNN_State_new(), native.call_THNN_State_free)
+        self._c = own("THNNState *", native.pythnn_ownState)
         self.threads = threads
         if minimum_work is not None:
             self.minimum_work = minimum_work

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ._errors import THNNArgumentError, THNNError
-from ._library import ffi, lib, native
+from ._library import ffi, holding, lib, native, own
 
 __all__ = ["DTYPES", "KINDS", "Kind", "Storage", "Tensor", "kind_of_dtype"]
 
@@ -28,27 +29,35 @@ class Kind:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.itemsize = self.dtype.itemsize
         self.pointer = ffi.typeof(f"TH{name}Tensor *")
-        self.data_pointer = dict(ffi.typeof(f"TH{name}Storage").fields)["data"].type
-        self._free_tensor = getattr(native, f"call_TH{name}Tensor_free")
-        self._free_storage = getattr(native, f"call_TH{name}Storage_free")
+        self.storage_pointer = ffi.typeof(f"TH{name}Storage *")
 
-    def tensor(self, function: str) -> Callable[..., Any]:
-        """The raising function ``TH<name>Tensor_<function>``."""
-        found: Callable[..., Any] = getattr(lib, f"TH{self.name}Tensor_{function}")
-        return found
+    def call(self, function: str, *arguments: Any) -> Any:
+        """Calls ``TH<name>Tensor_<function>``."""
+        return getattr(lib, f"TH{self.name}Tensor_{function}")(*arguments)
 
-    def storage(self, function: str) -> Callable[..., Any]:
-        """The raising function ``TH<name>Storage_<function>``."""
-        found: Callable[..., Any] = getattr(lib, f"TH{self.name}Storage_{function}")
-        return found
+    def new(self, shape: Sequence[int]) -> Any:
+        """A C tensor with memory of its own; () for an empty one."""
+        sizes = list(shape) or ffi.NULL
+        return own(self.pointer, native.pythnn_ownTensor, self.index, len(shape), sizes)
 
-    def own_tensor(self, pointer: Any) -> Any:
-        """Takes over a reference to a tensor; it goes with the object returned."""
-        return ffi.gc(pointer, self._free_tensor)
+    def new_view(self, tensor: Any) -> Any:
+        """A C tensor that is the same view as another."""
+        return own(self.pointer, native.pythnn_ownView, self.index, tensor)
 
-    def own_storage(self, pointer: Any) -> Any:
-        """Takes over a reference to a storage; it goes with the object returned."""
-        return ffi.gc(pointer, self._free_storage)
+    def new_storage(self, size: int) -> Any:
+        """A C storage."""
+        return own(self.storage_pointer, native.pythnn_ownStorage, self.index, size)
+
+    def new_array_storage(self, array: Array, size: int) -> Any:
+        """A C storage over an array's memory, with a reference to the array."""
+        data = ffi.cast("void *", array_address(array))
+        create, owner = native.pythnn_ownArrayStorage, ffi.cast("void *", id(array))
+        return own(self.storage_pointer, create, self.index, data, size, owner)
+
+    def hold_storage(self, storage: Any) -> Any:
+        """A reference to a C storage."""
+        create = native.pythnn_ownStorageReference
+        return own(self.storage_pointer, create, self.index, storage)
 
 
 KINDS = (
@@ -61,8 +70,6 @@ DTYPES = tuple(kind.dtype for kind in KINDS)
 _DTYPE_NAMES = "float32, float64, int64 or int32"
 
 _BLOCKS = ffi.addressof(native, "THBlockAllocator")
-_ARRAYS = ffi.addressof(native, "pythnn_arrayAllocator")
-_RESIZABLE = bytes([native.TH_STORAGE_RESIZABLE])
 
 
 def kind_of_dtype(dtype: np.dtype[Any]) -> Kind | None:
@@ -154,9 +161,8 @@ class Storage:
         known = _known_storages.get(address)
         if known is not None:
             return known
-        kind.storage("retain")(pointer)
         self = object.__new__(cls)
-        self._c = kind.own_storage(pointer)
+        self._c = kind.hold_storage(pointer)
         self._kind = kind.index
         return _known_storages.setdefault(address, self)
 
@@ -188,39 +194,10 @@ class Storage:
 _known_storages: weakref.WeakValueDictionary[int, Storage] = weakref.WeakValueDictionary()
 
 
-def _new_storage(kind: Kind, size: int) -> Any:
-    return kind.own_storage(kind.storage("newWithAllocator")(size, _BLOCKS, ffi.NULL))
-
-
 def _storage_from(kind: int, elements: Array) -> Storage:
-    storage = Storage._of(_new_storage(KINDS[kind], elements.size), KINDS[kind])
+    storage = Storage._of(KINDS[kind].new_storage(elements.size), KINDS[kind])
     storage.numpy()[...] = elements
     return storage
-
-
-def _array_storage(kind: Kind, array: Array, size: int) -> Any:
-    """A storage over an array's memory, with a reference to the array."""
-    owner = ffi.cast("void *", id(array))
-    native.pythnn_retainObject(owner)
-    try:
-        data = ffi.cast(kind.data_pointer, array_address(array))
-        pointer = kind.storage("newWithDataAndAllocator")(data, size, _ARRAYS, owner)
-    except BaseException:
-        native.pythnn_releaseObject(owner)
-        raise
-    storage = kind.own_storage(pointer)
-    kind.storage("clearFlag")(storage, _RESIZABLE)
-    return storage
-
-
-class _Holding:
-    """A destructor that does nothing but keep an object until then."""
-
-    def __init__(self, held: Any) -> None:
-        self.held = held
-
-    def __call__(self, _: Any) -> None:
-        pass
 
 
 def _export(
@@ -229,13 +206,10 @@ def _export(
     """An array over part of a storage; it keeps the memory alive, and in its place."""
     if storage == ffi.NULL or not storage.data or 0 in shape:
         return np.empty((0,), kind.dtype)
-    data = ffi.cast("char *", storage.data)
     if storage.allocator == _BLOCKS:
-        lib.THBlock_retain(storage.data)
-        owner = ffi.gc(data, native.call_THBlock_release)
+        owner = own("char *", native.pythnn_ownBlock, storage.data)
     elif not ord(storage.flag) & native.TH_STORAGE_RESIZABLE:
-        kind.storage("retain")(storage)
-        owner = ffi.gc(data, _Holding(kind.own_storage(storage)))
+        owner = ffi.gc(ffi.cast("char *", storage.data), holding(kind.hold_storage(storage)))
     else:
         raise THNNError("the tensor's memory may move: it was not allocated by pythnn")
     array: Array = np.ndarray(
@@ -248,16 +222,24 @@ def _export(
     return array
 
 
-def _new_tensor(
-    kind: Kind, storage: Any, offset: int, shape: Sequence[int], strides: Sequence[int] | None
+def _strided(
+    kind: Kind, storage: Any, offset: int, shape: Sequence[int], strides: Sequence[int]
 ) -> Any:
     """A C tensor over a storage, which grows when it is too small."""
-    tensor = kind.own_tensor(kind.tensor("new")())
-    sizes = list(shape) or ffi.NULL
-    kind.tensor("setStorageNd")(
-        tensor, storage, offset, len(shape), sizes, list(strides) if strides else ffi.NULL
-    )
+    tensor = kind.new(())
+    sizes, steps = list(shape) or ffi.NULL, list(strides) or ffi.NULL
+    kind.call("setStorageNd", tensor, storage, offset, len(shape), sizes, steps)
     return tensor
+
+
+def dense_strides(shape: Sequence[int]) -> list[int]:
+    """The strides of a contiguous tensor, in elements."""
+    strides: list[int] = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return strides[::-1]
 
 
 class Tensor:
@@ -291,7 +273,8 @@ class Tensor:
         if source is None:
             if dtype is None:
                 raise THNNArgumentError.expected("Tensor", 2, "dtype", _DTYPE_NAMES, "None")
-            self._allocate(_wanted_kind("Tensor", 2, dtype), ())
+            kind = _wanted_kind("Tensor", 2, dtype)
+            self._kind, self._c = kind.index, kind.new(())
             return
         array = source.numpy() if isinstance(source, Tensor) else np.asarray(source)
         kind = _wanted_kind("Tensor", 2, array.dtype if dtype is None else dtype)
@@ -299,28 +282,23 @@ class Tensor:
             raise THNNArgumentError.expected(
                 "Tensor", 1, "source", "numbers", f"an array of {array.dtype}"
             )
-        self._allocate(kind, array.shape or (1,) if array.size else ())
+        self._kind = kind.index
+        self._c = kind.new(array.shape or (1,) if array.size else ())
         if array.size:
             self.numpy()[...] = array
 
-    def _allocate(self, kind: Kind, shape: Sequence[int]) -> None:
-        self._kind = kind.index
-        self._c = _new_tensor(kind, _new_storage(kind, 0), 0, shape, None)
-
     @classmethod
-    def _adopt(cls, pointer: Any, kind: Kind) -> Tensor:
-        """Takes over a reference to a C tensor."""
+    def _of(cls, pointer: Any, kind: Kind) -> Tensor:
+        """A Tensor for a C tensor; the pointer owns it."""
         self = object.__new__(cls)
-        self._kind = kind.index
-        self._c = kind.own_tensor(pointer)
+        self._kind, self._c = kind.index, pointer
         return self
 
     @classmethod
     def empty(cls, *shape: Any, dtype: DTypeLike) -> Tensor:
         """A tensor of this shape with undefined elements."""
-        self = object.__new__(cls)
-        self._allocate(_wanted_kind("Tensor.empty", 2, dtype), _shape("Tensor.empty", 1, shape))
-        return self
+        kind = _wanted_kind("Tensor.empty", 2, dtype)
+        return cls._of(kind.new(_shape("Tensor.empty", 1, shape)), kind)
 
     @classmethod
     def zeros(cls, *shape: Any, dtype: DTypeLike) -> Tensor:
@@ -361,10 +339,8 @@ class Tensor:
             raise refuse("elements that share memory")
         steps = [d // kind.itemsize if n > 1 else 1 for n, d in zip(shape, strides, strict=True)]
         span = 1 + sum((n - 1) * d for n, d in zip(shape, steps, strict=True))
-        self = object.__new__(cls)
-        self._kind = kind.index
-        self._c = _new_tensor(kind, _array_storage(kind, array, span), 0, shape, steps)
-        return self
+        storage = kind.new_array_storage(array, span)
+        return cls._of(_strided(kind, storage, 0, shape, steps), kind)
 
     # ---- What it is
 
@@ -373,8 +349,9 @@ class Tensor:
             raise THNNError("the Tensor is closed")
         return self._c
 
-    def _of(self, function: str) -> Callable[..., Any]:
-        return KINDS[self._kind].tensor(function)
+    def _call(self, function: str, *arguments: Any) -> Any:
+        """Calls a C function on this tensor."""
+        return KINDS[self._kind].call(function, self._open(), *arguments)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -401,7 +378,7 @@ class Tensor:
     @property
     def size(self) -> int:
         """Number of elements."""
-        return int(self._of("nElement")(self._open()))
+        return int(self._call("nElement"))
 
     @property
     def nbytes(self) -> int:
@@ -422,7 +399,7 @@ class Tensor:
     @property
     def is_contiguous(self) -> bool:
         """Whether the elements lie in memory one after the other in C order."""
-        return bool(self._of("isContiguous")(self._open()))
+        return bool(self._call("isContiguous"))
 
     def shares_storage(self, other: Tensor) -> bool:
         """Whether both are views of one storage."""
@@ -484,7 +461,7 @@ class Tensor:
     def fill(self, value: float) -> Tensor:
         """Sets all elements; returns the tensor."""
         try:
-            self._of("fill")(self._open(), value)
+            self._call("fill", value)
         except (TypeError, OverflowError) as error:
             raise THNNArgumentError.expected(
                 "Tensor.fill", 1, "value", f"a number for {self.dtype}", repr(value)
@@ -493,7 +470,7 @@ class Tensor:
 
     def zero(self) -> Tensor:
         """Sets all elements to 0; returns the tensor."""
-        self._of("zero")(self._open())
+        self._call("zero")
         return self
 
     def copy_from(self, source: Tensor | ArrayLike) -> Tensor:
@@ -516,7 +493,7 @@ class Tensor:
 
     def contiguous(self) -> Tensor:
         """A view of the same memory when it is contiguous, else a copy."""
-        return self._view("newWithTensor") if self.is_contiguous else self.clone()
+        return self._view() if self.is_contiguous else self.clone()
 
     def astype(self, dtype: DTypeLike) -> Tensor:
         """A contiguous copy with elements of another type."""
@@ -531,7 +508,7 @@ class Tensor:
         grow and cannot, as that of :meth:`from_numpy`.
         """
         sizes = _shape("Tensor.resize", 1, shape)
-        self._of("resizeNd")(self._open(), len(sizes), list(sizes) or ffi.NULL, ffi.NULL)
+        self._call("resizeNd", len(sizes), list(sizes) or ffi.NULL, ffi.NULL)
         return self
 
     def set(self, source: Tensor) -> Tensor:
@@ -541,12 +518,16 @@ class Tensor:
             raise THNNArgumentError.expected(
                 "Tensor.set", 1, "source", f"a Tensor of {self.dtype}", found
             )
-        self._of("set")(self._open(), source._open())
+        self._call("set", source._open())
         return self
 
-    def _view(self, function: str, *arguments: Any) -> Tensor:
-        pointer = self._of(function)(self._open(), *arguments)
-        return Tensor._adopt(pointer, KINDS[self._kind])
+    def _view(self, function: str | None = None, *arguments: Any) -> Tensor:
+        """Another view of the storage, changed by a C function."""
+        kind = KINDS[self._kind]
+        view = Tensor._of(kind.new_view(self._open()), kind)
+        if function is not None:
+            view._call(function, ffi.NULL, *arguments)
+        return view
 
     def _dimension(self, function: str, position: int, dim: int, extra: int = 0) -> int:
         """A dimension counted from 0; `extra` dimensions are about to be added."""
@@ -569,55 +550,66 @@ class Tensor:
             )
         if self.ndim == 1:
             return self.narrow(d, place % size, 1)
-        return self._view("newSelect", d, place % size)
+        return self._view("select", d, place % size)
 
     def narrow(self, dim: int, start: int, length: int) -> Tensor:
         """`length` slices from `start` on, as a view."""
         d = self._dimension("Tensor.narrow", 1, dim)
         (first,) = _ints("Tensor.narrow", 2, "start", (start,))
         (count,) = _ints("Tensor.narrow", 3, "length", (length,))
-        return self._view("newNarrow", d, first, count)
+        return self._view("narrow", d, first, count)
 
     def transpose(self, dim0: int, dim1: int) -> Tensor:
         """A view with two dimensions exchanged."""
         first = self._dimension("Tensor.transpose", 1, dim0)
-        return self._view("newTranspose", first, self._dimension("Tensor.transpose", 2, dim1))
+        return self._view("transpose", first, self._dimension("Tensor.transpose", 2, dim1))
 
     def unfold(self, dim: int, size: int, step: int) -> Tensor:
         """All windows of `size` slices, `step` apart, as a view with the window last."""
         d = self._dimension("Tensor.unfold", 1, dim)
         (window,) = _ints("Tensor.unfold", 2, "size", (size,))
         (distance,) = _ints("Tensor.unfold", 3, "step", (step,))
-        return self._view("newUnfold", d, window, distance)
+        return self._view("unfold", d, window, distance)
 
     def squeeze(self, dim: int | None = None) -> Tensor:
         """A view without the dimensions of size 1, or without that one if it has size 1."""
-        view = self._view("newWithTensor")
         if dim is None:
-            view._of("squeeze")(view._c, view._c)
-        else:
-            view._of("squeeze1d")(view._c, view._c, self._dimension("Tensor.squeeze", 1, dim))
-        return view
+            return self._view("squeeze")
+        return self._view("squeeze1d", self._dimension("Tensor.squeeze", 1, dim))
 
     def unsqueeze(self, dim: int) -> Tensor:
         """A view with a new dimension of size 1 before `dim`."""
         d = self._dimension("Tensor.unsqueeze", 1, dim, extra=1)
-        view = self._view("newWithTensor")
-        view._of("unsqueeze1d")(view._c, view._c, d)
-        return view
+        return self._view("unsqueeze1d", d)
 
     def view(self, *shape: Any) -> Tensor:
         """The same elements in another shape, for contiguous tensors; one size may be -1."""
-        sizes = _ints("Tensor.view", 1, "shape", shape)
-        return self._with_sizes("newView", sizes)
+        function = "Tensor.view"
+        sizes = list(_ints(function, 1, "shape", shape))
+        count = self.size
+        if sizes.count(-1) == 1:
+            rest = math.prod(size for size in sizes if size != -1)
+            sizes[sizes.index(-1)] = count // rest if rest > 0 else 0
+        if math.prod(sizes) != count or (sizes and min(sizes) < 1) or not count:
+            raise THNNArgumentError.expected(
+                function, 1, "shape", f"sizes for {count} elements", repr(shape)
+            )
+        if not self.is_contiguous:
+            raise THNNError(f"{function}: the Tensor is not contiguous")
+        return self.as_strided(sizes, dense_strides(sizes), self.storage_offset)
 
     def expand(self, *shape: Any) -> Tensor:
         """A view with dimensions of size 1 repeated, and new ones in front."""
-        return self._with_sizes("newExpand", _shape("Tensor.expand", 1, shape))
-
-    def _with_sizes(self, function: str, sizes: tuple[int, ...]) -> Tensor:
-        storage = _storage_from(2, np.array(sizes, dtype=np.int64))
-        return self._view(function, storage._c)
+        function = "Tensor.expand"
+        sizes = _shape(function, 1, shape)
+        added = len(sizes) - self.ndim
+        mine, strides = (1,) * added + self.shape, (0,) * added + self.strides
+        if added < 0 or any(n not in (1, m) for n, m in zip(mine, sizes, strict=True)):
+            raise THNNArgumentError.expected(
+                function, 1, "shape", f"a shape that {self.shape} expands to", repr(shape)
+            )
+        steps = [d if n == m else 0 for n, m, d in zip(mine, sizes, strides, strict=True)]
+        return self.as_strided(sizes, steps, self.storage_offset)
 
     def as_strided(self, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> Tensor:
         """Any view of the storage, which grows when it is too small; strides in elements."""
@@ -630,14 +622,7 @@ class Tensor:
                 function, 2, "strides", f"{len(sizes)} strides, none negative", repr(steps)
             )
         kind = KINDS[self._kind]
-        return Tensor._share(_new_tensor(kind, self._open().storage, first, sizes, steps), kind)
-
-    @classmethod
-    def _share(cls, owned: Any, kind: Kind) -> Tensor:
-        self = object.__new__(cls)
-        self._kind = kind.index
-        self._c = owned
-        return self
+        return Tensor._of(_strided(kind, self._open().storage, first, sizes, steps), kind)
 
     # ---- Life
 
@@ -683,5 +668,6 @@ def _rebuild(
     strides: tuple[int, ...],
 ) -> Tensor:
     of = KINDS[kind]
-    memory = _new_storage(of, 0) if storage is None else storage._c
-    return Tensor._share(_new_tensor(of, memory, offset, shape, strides), of)
+    if storage is None:
+        return Tensor(dtype=of.dtype)
+    return Tensor._of(_strided(of, storage._c, offset, shape, strides), of)

@@ -64,9 +64,18 @@ int pythnn_failed(void);
 #define PYTHNN_MAX_DIMENSIONS ...
 typedef struct { ...; } pythnn_Slot;
 int pythnn_place(pythnn_Slot *slot, const void *data, const int64_t *layout, size_t elementSize);
-extern THAllocator pythnn_arrayAllocator;
-void pythnn_retainObject(void *object);
-void pythnn_releaseObject(void *object);
+typedef struct pythnn_Owned { void *object; int content; } pythnn_Owned;
+int pythnn_ownTensor(pythnn_Owned *owned, int type, int nDimension, int64_t *size);
+int pythnn_ownView(pythnn_Owned *owned, int type, void *tensor);
+int pythnn_ownStorage(pythnn_Owned *owned, int type, ptrdiff_t size);
+int pythnn_ownArrayStorage(pythnn_Owned *owned, int type, void *data, ptrdiff_t size,
+                           void *object);
+int pythnn_ownStorageReference(pythnn_Owned *owned, int type, void *storage);
+int pythnn_ownBlock(pythnn_Owned *owned, void *data);
+int pythnn_ownState(pythnn_Owned *owned);
+int pythnn_ownGenerator(pythnn_Owned *owned);
+void pythnn_disown(pythnn_Owned *owned);
+void pythnn_keep(void *held, void *with);
 void pythnn_trackMemory(bool on);
 int64_t pythnn_liveBlocks(void);
 void pythnn_failAllocation(int64_t n);
@@ -266,7 +275,7 @@ def stub_source(entries: list[Entry]) -> str:
         for a in e.arguments:
             type_ = _STUB_TYPES[a.kind]
             nullable = a.optional or a.role == "scratch" or (e.inplace and a.name == e.inplace[1])
-            lines.append(f"    {a.name}: {type_}{' | None' if nullable else ''},")
+            lines.append(f"    {a.python_name}: {type_}{' | None' if nullable else ''},")
         body = docstring(e).replace("\\", "\\\\").replace("\n", "\n    ")
         lines += [") -> None:", re.sub(r"[ ]+$", "", f'    """{body}\n    """', flags=re.M)]
     return "\n".join([*lines, ""])

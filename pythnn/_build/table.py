@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import keyword
 import re
 import textwrap
 from dataclasses import dataclass
@@ -39,6 +40,11 @@ class Argument:
     """One of ROLES; empty for what is not a tensor."""
     optional: bool
     text: str
+
+    @property
+    def python_name(self) -> str:
+        """The name with an underscore where Python has the word for itself: lambda_."""
+        return f"{self.name}_" if keyword.iskeyword(self.name) else self.name
 
 
 @dataclass(frozen=True)
@@ -158,7 +164,7 @@ def docstring(entry: Entry) -> str:
             words = "None, array or Tensor"
         elif a.optional or (entry.inplace and a.name == entry.inplace[1]):
             words += " or None"
-        lines.append(f"{a.name} : {words}")
+        lines.append(f"{a.python_name} : {words}")
         text = f"[{a.role}] {a.text} ({_ROLE_WORDS[a.role]})" if a.role else a.text
         lines += textwrap.wrap(text, 84, initial_indent="    ", subsequent_indent="    ")
     notes = [

@@ -104,24 +104,7 @@ int pythnn_place(pythnn_Slot *slot, const void *data, const int64_t *layout, siz
   return 0;
 }
 
-/* ---- Arrays as storages ---------------------------------------------------------------------- */
-
-void pythnn_retainObject(void *object)
-{
-  const PyGILState_STATE state = PyGILState_Ensure();
-  Py_IncRef(object);
-  PyGILState_Release(state);
-}
-
-/* After the interpreter's end the object's memory is gone with it. */
-void pythnn_releaseObject(void *object)
-{
-  if (!Py_IsInitialized())
-    return;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  Py_DecRef(object);
-  PyGILState_Release(state);
-}
+/* ---- Objects that Python owns ---------------------------------------------------------------- */
 
 static void *refuseMalloc(void *context, ptrdiff_t bytes)
 {
@@ -135,13 +118,168 @@ static void *refuseRealloc(void *context, void *block, ptrdiff_t bytes)
   return refuseMalloc(context, bytes);
 }
 
-static void releaseArray(void *context, void *block)
+/* After the interpreter's end the object's memory is gone with it. */
+static void releaseObject(void *object, void *block)
 {
   (void)block;
-  pythnn_releaseObject(context);
+  if (!Py_IsInitialized())
+    return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Py_DecRef(object);
+  PyGILState_Release(state);
 }
 
-THAllocator pythnn_arrayAllocator = {refuseMalloc, refuseRealloc, releaseArray};
+THAllocator pythnn_arrayAllocator = {refuseMalloc, refuseRealloc, releaseObject};
+
+static void retainObject(void *object)
+{
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Py_IncRef(object);
+  PyGILState_Release(state);
+}
+
+/* What differs between the element types. */
+typedef struct Type {
+  void *(*newTensor)(void);
+  void *(*newView)(void *tensor);
+  void *(*newStorage)(ptrdiff_t size);
+  void *(*newArrayStorage)(void *data, ptrdiff_t size, void *object);
+  void (*setStorage)(void *tensor, void *storage, int nDimension, int64_t *size);
+  void (*retainStorage)(void *storage);
+  void (*freeTensor)(void *tensor);
+  void (*freeStorage)(void *storage);
+} Type;
+
+#include <TH/types/Float.h>
+#include "ownTyped.h"
+#include <TH/types/End.h>
+
+#include <TH/types/Double.h>
+#include "ownTyped.h"
+#include <TH/types/End.h>
+
+#include <TH/types/Long.h>
+#include "ownTyped.h"
+#include <TH/types/End.h>
+
+#include <TH/types/Int.h>
+#include "ownTyped.h"
+#include <TH/types/End.h>
+
+static const Type *const types[] = {&typeFloat, &typeDouble, &typeLong, &typeInt};
+
+/* What a pythnn_Owned holds; tensors and storages plus their element type. */
+enum { NOTHING, BLOCK, STATE, GENERATOR, TENSOR = 16, STORAGE = 32 };
+
+int pythnn_ownTensor(pythnn_Owned *owned, int type, int nDimension, int64_t *size)
+{
+  pythnn_Guard guard;
+  void *volatile storage = NULL;
+  if (PYTHNN_PROTECT(guard)) {
+    owned->object = types[type]->newTensor();
+    owned->content = TENSOR + type;
+    storage = types[type]->newStorage(0);
+    types[type]->setStorage(owned->object, storage, nDimension, size);
+  }
+  const int code = pythnn_leave(&guard);
+  types[type]->freeStorage(storage);
+  return code;
+}
+
+int pythnn_ownView(pythnn_Owned *owned, int type, void *tensor)
+{
+  pythnn_Guard guard;
+  if (PYTHNN_PROTECT(guard)) {
+    owned->object = types[type]->newView(tensor);
+    owned->content = TENSOR + type;
+  }
+  return pythnn_leave(&guard);
+}
+
+int pythnn_ownStorage(pythnn_Owned *owned, int type, ptrdiff_t size)
+{
+  pythnn_Guard guard;
+  if (PYTHNN_PROTECT(guard)) {
+    owned->object = types[type]->newStorage(size);
+    owned->content = STORAGE + type;
+  }
+  return pythnn_leave(&guard);
+}
+
+int pythnn_ownArrayStorage(pythnn_Owned *owned, int type, void *data, ptrdiff_t size, void *object)
+{
+  pythnn_Guard guard;
+  if (PYTHNN_PROTECT(guard)) {
+    owned->object = types[type]->newArrayStorage(data, size, object);
+    owned->content = STORAGE + type;
+    retainObject(object);
+  }
+  return pythnn_leave(&guard);
+}
+
+int pythnn_ownStorageReference(pythnn_Owned *owned, int type, void *storage)
+{
+  types[type]->retainStorage(storage);
+  owned->object = storage;
+  owned->content = STORAGE + type;
+  return PYTHNN_OK;
+}
+
+int pythnn_ownBlock(pythnn_Owned *owned, void *data)
+{
+  THBlock_retain(data);
+  owned->object = data;
+  owned->content = BLOCK;
+  return PYTHNN_OK;
+}
+
+int pythnn_ownState(pythnn_Owned *owned)
+{
+  pythnn_Guard guard;
+  if (PYTHNN_PROTECT(guard)) {
+    owned->object = THNN_State_new();
+    owned->content = STATE;
+  }
+  return pythnn_leave(&guard);
+}
+
+int pythnn_ownGenerator(pythnn_Owned *owned)
+{
+  pythnn_Guard guard;
+  if (PYTHNN_PROTECT(guard)) {
+    owned->object = THGenerator_new();
+    owned->content = GENERATOR;
+  }
+  return pythnn_leave(&guard);
+}
+
+static void release(int content, void *object)
+{
+  if (content >= STORAGE)
+    types[content - STORAGE]->freeStorage(object);
+  else if (content >= TENSOR)
+    types[content - TENSOR]->freeTensor(object);
+  else if (content == BLOCK)
+    THBlock_release(object);
+  else if (content == STATE)
+    THNN_State_free(object);
+  else if (content == GENERATOR)
+    THGenerator_free(object);
+}
+
+void pythnn_disown(pythnn_Owned *owned)
+{
+  pythnn_Guard guard;
+  if (PYTHNN_PROTECT(guard))
+    release(owned->content, owned->object);
+  pythnn_leave(&guard);
+  owned->content = NOTHING;
+}
+
+void pythnn_keep(void *held, void *with)
+{
+  (void)held, (void)with;
+}
 
 /* ---- For tests ------------------------------------------------------------------------------- */
 

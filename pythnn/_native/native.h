@@ -78,14 +78,42 @@ typedef struct pythnn_Slot {
 /* Returns nonzero, and does nothing, when the address is no multiple of the element's size. */
 int pythnn_place(pythnn_Slot *slot, const void *data, const int64_t *layout, size_t elementSize);
 
-/* ---- Arrays as storages ----------------------------------------------------------------------
+/* ---- Objects that Python owns ----------------------------------------------------------------
  *
- * The allocator of storages over a Python object's memory. Its context is the object, of which
- * the storage owns a reference. */
+ * Python makes an empty pythnn_Owned first and has it disowned when it goes; only then is something
+ * put into it, in one call. So nothing is lost when an exception strikes in between, such as
+ * KeyboardInterrupt. The functions return a guard's code; on error nothing is owned. */
 
+typedef struct pythnn_Owned {
+  void *object;
+  int content; /* what the object is */
+} pythnn_Owned;
+
+/* Element types: 0 float, 1 double, 2 int64, 3 int32. */
+
+/* A tensor with a storage of its own; nDimension 0 for an empty one. */
+int pythnn_ownTensor(pythnn_Owned *owned, int type, int nDimension, int64_t *size);
+/* A tensor that is the same view of the same storage as another. */
+int pythnn_ownView(pythnn_Owned *owned, int type, void *tensor);
+/* A new storage. */
+int pythnn_ownStorage(pythnn_Owned *owned, int type, ptrdiff_t size);
+/* A storage over the memory of a Python object, of which it holds a reference. */
+int pythnn_ownArrayStorage(pythnn_Owned *owned, int type, void *data, ptrdiff_t size, void *object);
+/* A reference to a storage. */
+int pythnn_ownStorageReference(pythnn_Owned *owned, int type, void *storage);
+/* A reference to a block of THBlockAllocator. */
+int pythnn_ownBlock(pythnn_Owned *owned, void *data);
+int pythnn_ownState(pythnn_Owned *owned);
+int pythnn_ownGenerator(pythnn_Owned *owned);
+
+/* Frees, or gives up the reference. */
+void pythnn_disown(pythnn_Owned *owned);
+
+/* Does nothing: a destructor of `with` that has kept `held` until then. */
+void pythnn_keep(void *held, void *with);
+
+/* The allocator of storages over Python's memory. Its context is the object. */
 extern THAllocator pythnn_arrayAllocator;
-void pythnn_retainObject(void *object);
-void pythnn_releaseObject(void *object);
 
 /* ---- For tests -------------------------------------------------------------------------------- */
 

@@ -1,0 +1,392 @@
+"""Threads, forks, signals, memory, and the process around: what must not go wrong there."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from memory import counting_memory
+
+from pythnn import State, Tensor, THNNError, thnn
+
+CONVOLUTION = (None, None, 3, 3, 1, 1, 1, 1)
+
+
+def run(code, *, expect=0, **environment):
+    """Runs Python code in a process of its own; returns what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == expect, done.stdout + done.stderr
+    return done.stdout
+
+
+def problem():
+    random = np.random.default_rng(0)
+    x = random.normal(size=(2, 3, 16, 16)).astype(np.float32)
+    w = random.normal(size=(4, 3, 3, 3)).astype(np.float32)
+    y = np.empty((2, 4, 16, 16), np.float32)
+    thnn.SpatialConvolutionMM_updateOutput(None, x, y, w, None, *CONVOLUTION)
+    return x, w, y
+
+
+# ---- Threads
+
+
+@pytest.mark.parametrize("make", [np.asarray, Tensor])
+def test_threads_share_inputs(make):
+    x, w, expected = problem()
+    shared_x, shared_w = make(x), make(w)
+
+    def use(n):
+        y = Tensor(dtype=np.float32)
+        with State(threads=1 + n % 3) as state:
+            for _ in range(10):
+                thnn.SpatialConvolutionMM_updateOutput(
+                    state, shared_x, y, shared_w, None, *CONVOLUTION
+                )
+                np.testing.assert_array_equal(y.numpy(), expected)
+                with pytest.raises(THNNError):
+                    thnn.SpatialConvolutionMM_updateOutput(
+                        state, shared_w, y, shared_x, None, *CONVOLUTION
+                    )
+        return n
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(use, range(16))) == list(range(16))
+
+
+def test_calls_let_other_threads_run():
+    """The GIL is released: Python runs while a long call does."""
+    import threading
+
+    x = np.zeros((8, 32, 64, 64), np.float32)
+    w = np.zeros((32, 32, 3, 3), np.float32)
+    y = np.empty_like(x)
+    done = threading.Event()
+
+    def long_call():
+        for _ in range(3):
+            thnn.SpatialConvolutionMM_updateOutput(None, x, y, w, None, *CONVOLUTION)
+        done.set()
+
+    thread = threading.Thread(target=long_call)
+    thread.start()
+    turns = 0
+    while not done.is_set():
+        turns += 1
+        done.wait(0.0002)
+    thread.join()
+    assert turns > 3
+
+
+def test_tensor_closed_during_calls():
+    """Memory stays until the call that uses it has ended."""
+    x, w, expected = problem()
+
+    def use():
+        t = Tensor(x)
+        with ThreadPoolExecutor(1) as pool:
+            y = Tensor(dtype=np.float32)
+            call = pool.submit(
+                thnn.SpatialConvolutionMM_updateOutput, None, t, y, Tensor(w), None, *CONVOLUTION
+            )
+            t.close()
+            try:
+                call.result()
+            except THNNError as error:
+                assert "closed" in str(error)
+            else:
+                np.testing.assert_array_equal(y.numpy(), expected)
+
+    for _ in range(50):
+        use()
+
+
+# ---- Forks and signals
+
+FORK = """
+import os, sys
+import numpy as np
+import pythnn
+from pythnn import Tensor, thnn
+
+x = np.random.default_rng(0).normal(size=(4, 8, 32, 32)).astype(np.float32)
+w = np.random.default_rng(1).normal(size=(8, 8, 3, 3)).astype(np.float32)
+
+def convolve():
+    y = Tensor(dtype=np.float32)
+    thnn.SpatialConvolutionMM_updateOutput(
+        None, x, y, Tensor(w), None, None, None, 3, 3, 1, 1, 1, 1
+    )
+    return y.numpy()
+
+pythnn.set_num_threads(2)
+before = convolve()
+child = os.fork()
+if child == 0:
+    same = (convolve() == before).all()
+    try:
+        thnn.Threshold_updateOutput(None, x, w, 0.0, 0.0, False)
+        same = False
+    except pythnn.THNNArgumentError:
+        pass
+    os._exit(0 if same else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert (convolve() == before).all()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_forked_child_can_call():
+    run(FORK)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timers")
+def test_interrupts():
+    """Wherever KeyboardInterrupt strikes: no crash, right results, no memory lost."""
+    x = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
+    strided = np.zeros((4, 8), np.float32)[:3, ::2]
+    tensor = Tensor(x)
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    interrupts = 0
+
+    def calls():
+        y = np.empty_like(x)
+        thnn.Threshold_updateOutput(None, x, y, 0.0, 0.0, False)
+        thnn.Threshold_updateOutput(None, x[:, ::-1], strided, 0.0, 0.0, False)
+        thnn.Threshold_updateOutput(None, tensor, Tensor(dtype=np.float32), 0.0, 0.0, False)
+        tensor.narrow(0, 1, 2).numpy()
+        Tensor.from_numpy(x)
+        with pytest.raises(THNNError):
+            thnn.Threshold_updateOutput(None, x, frozen, 0.0, 0.0, False)
+
+    def interrupt(_signal, _frame):
+        raise KeyboardInterrupt
+
+    calls()
+    old = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with counting_memory() as memory:
+            for n in range(300):
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, 1e-5 + n * 1e-6)
+                    while True:
+                        calls()
+                except KeyboardInterrupt:
+                    interrupts += 1
+                finally:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+            gc.collect()
+            assert memory.live == 0
+    finally:
+        signal.signal(signal.SIGALRM, old)
+    assert interrupts == 300
+    y = np.empty_like(x)
+    thnn.Threshold_updateOutput(None, x, y, 0.0, 0.0, False)
+    np.testing.assert_array_equal(y, np.maximum(x, 0))
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timers")
+def test_calls_within_calls():
+    """A signal handler that makes calls of its own, also failing ones, between any two steps."""
+    x = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
+    other = np.ones((5, 2))
+    handled = 0
+
+    def handler(_signal, _frame):
+        nonlocal handled
+        handled += 1
+        y = np.empty_like(other)
+        thnn.Threshold_updateOutput(None, other[:, ::-1], y, 0.0, 0.0, False)
+        assert (y == 1).all()
+        with pytest.raises(THNNError):
+            thnn.Threshold_updateOutput(None, other, x, 0.0, 0.0, False)
+        signal.setitimer(signal.ITIMER_REAL, 1e-4)
+
+    old = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1e-4)
+        for _ in range(3000):
+            y = np.empty((4, 3), np.float32)
+            thnn.Threshold_updateOutput(None, x.T, y, 0.0, 0.0, False)
+            np.testing.assert_array_equal(y, np.maximum(x.T, 0))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert handled > 10
+
+
+# ---- Memory
+
+
+def arguments():
+    x = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
+    y = np.empty_like(x)
+    wide = np.zeros((3, 8), np.float32)
+    return x, y, wide
+
+
+def use(x, y, wide):
+    tensor, out = Tensor(x), Tensor(dtype=np.float32)
+    for source in (x, x[:, ::-1], wide[:, ::2], tensor):
+        for target in (y, wide[:, ::2], y[::-1], out):
+            thnn.Threshold_updateOutput(None, source, target, 0.0, 0.0, False)
+    thnn.Threshold_updateOutput(None, x, None, 0.0, 0.0, True)
+    thnn.Threshold_updateOutput(None, x[:, ::-1], x[:, ::-1], 0.0, 0.0, True)
+    thnn.Threshold_updateOutput(None, tensor, out, 0.0, 0.0, True)
+    for bad in (None, wide, y.astype(np.float64), [1], Tensor(dtype=np.int64), x[0]):
+        for source in (x, tensor):
+            with pytest.raises(THNNError):
+                thnn.Threshold_updateOutput(None, source, bad, 0.0, 0.0, False)
+
+
+def test_calls_leak_nothing():
+    made = arguments()
+    use(*made)
+    references = [sys.getrefcount(a) for a in made]
+    with counting_memory() as memory:
+        for _ in range(20):
+            use(*made)
+        gc.collect()
+        assert memory.live == 0
+    assert [sys.getrefcount(a) for a in made] == references
+
+
+def test_calls_leak_no_python_memory():
+    made = arguments()
+    use(*made)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        sizes = []
+        for _ in range(4):
+            for _ in range(50):
+                use(*made)
+            gc.collect()
+            sizes.append(tracemalloc.get_traced_memory()[0])
+        assert sizes[3] - sizes[1] < 2000  # 100 rounds of 40 calls
+    finally:
+        tracemalloc.stop()
+
+
+def test_many_shapes():
+    """Layouts are remembered, but not for ever."""
+    from pythnn import _calls
+
+    for n in range(1, 6000):
+        thnn.Threshold_updateOutput(None, np.ones(n % 90 + 1), np.ones(n % 90 + 1), 0.0, 0.0, False)
+        x = np.ones((1, n))
+        thnn.Threshold_updateOutput(None, x, x.copy(), 0.0, 0.0, False)
+    assert len(_calls._layouts) <= 4096
+
+
+# ---- The process
+
+
+def test_foreign_libth_comes_first(tmp_path):
+    """A Torch7 first on LD_LIBRARY_PATH, whose functions end the process, is never called."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    names = ["THFloatTensor_new", "THFloatTensor_resizeNd", "THFloatStorage_newWithAllocator"]
+    names += ["THFloatTensor_free", "THSetErrorHandler", "THAlloc", "THGetNumThreads"]
+    names += ["THNN_FloatThreshold_updateOutput"]
+    source = tmp_path / "foreign.c"
+    source.write_text(
+        "#include <stdlib.h>\n" + "".join(f"void {name}(void) {{ abort(); }}\n" for name in names)
+    )
+    for library in ("libTH.so.0", "libTHNN.so"):
+        output = str(tmp_path / library)
+        soname = f"-Wl,-soname,{library}"
+        subprocess.run(
+            [compiler, "-shared", "-fPIC", soname, "-o", output, str(source)], check=True
+        )
+    code = """
+import ctypes
+for name in "libTH.so.0", "libTHNN.so":
+    ctypes.CDLL(name)                  # they are really found first
+import numpy as np
+from pythnn import Tensor, thnn
+x, y = Tensor(np.array([-1, 2], np.float32)), Tensor(dtype=np.float32)
+thnn.Threshold_updateOutput(None, x, y, 0.0, 0.0, False)
+print(y.tolist())
+"""
+    assert run(code, LD_LIBRARY_PATH=str(tmp_path)) == "[0.0, 2.0]\n"
+
+
+def test_import_brings_little():
+    code = """
+import sys
+import numpy
+before = set(sys.modules)
+import pythnn
+heavy = {"cffi", "click", "rich", "ctypes", "cupy", "torch", "json", "pythnn.thnn", "pythnn._cli"}
+print(sorted(heavy & (set(sys.modules) - before)))
+"""
+    assert run(code) == "[]\n"
+
+
+def test_import_is_fast():
+    code = """
+import time
+start = time.process_time()
+import pythnn
+print(time.process_time() - start)
+"""
+    assert min(float(run(code)) for _ in range(5)) < 0.15
+
+
+def test_interpreter_ends_with_tensors_alive():
+    code = """
+import numpy as np, pythnn
+from pythnn import Generator, State, Tensor, thnn
+keep = [Tensor(np.ones(3)), Tensor.from_numpy(np.ones(3)), State(), Generator(1)]
+keep.append(keep)
+array = keep[1].numpy()
+class Late:
+    def __del__(self):
+        thnn.Threshold_updateOutput(None, keep[0], keep[1], 0.0, 0.0, True)
+late = Late()
+print("end")
+"""
+    assert run(code) == "end\n"
+
+
+def test_errors_never_end_the_process():
+    """Every function of pythnn.lib with NULL first, and every kernel with nothing at all."""
+    code = """
+from pythnn import THNNError, ffi, lib, thnn
+from pythnn._library import native
+count = 0
+for name in dir(lib):
+    guarded = getattr(native, "call_" + name, None) or getattr(native, "value_" + name, None)
+    if guarded is None or not name.startswith("THNN_"):
+        continue
+    kinds = ffi.typeof(guarded).args
+    values = [ffi.NULL if k.kind == "pointer" else False if k.cname == "_Bool" else 0
+              for k in kinds]
+    if any(k.kind == "pointer" and k.item.kind != "struct" for k in kinds):
+        continue  # raw addresses: im2col and its like
+    try:
+        getattr(lib, name)(*values)
+    except THNNError as error:
+        assert str(error)
+        count += 1
+print(count >= 2 * len(thnn.__all__))
+"""
+    assert run(code) == "True\n"
