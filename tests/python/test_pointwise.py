@@ -1,0 +1,272 @@
+"""Element-by-element modules against their definition: many blocks, special values, in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pythnn
+from pythnn import Generator, State, Tensor, thnn
+
+REALS = [np.float32, np.float64]
+BLOCKS = 3 * 16384 + 17
+"""Elements: several blocks, the last one short."""
+
+
+def sigmoid(x: Any) -> Any:
+    return np.where(x < 0, np.exp(x) / (1 + np.exp(x)), 1 / (1 + np.exp(-x)))
+
+
+def softplus(x: Any) -> Any:
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+def shrink_mask(x: Any) -> Any:
+    return (x > 0.5) | (x < -0.5)
+
+
+@dataclass
+class Module:
+    """output = forward(x), gradInput = gradOutput * slope(output if takes_output else x)."""
+
+    name: str
+    parameters: tuple[float, ...]
+    forward: Callable[[Any], Any]
+    slope: Callable[[Any], Any]
+    takes_output: bool = False
+    takes_buffer: bool = False
+    inplace: bool = False
+
+
+MODULES = [
+    Module("Abs", (), np.abs, lambda x: np.where(x >= 0, 1.0, -1.0)),
+    Module(
+        "ELU",
+        (0.75,),
+        lambda x: np.where(x > 0, x, 0.75 * np.expm1(np.minimum(x, 0))),
+        lambda y: np.where(y > 0, 1, y + 0.75),
+        takes_output=True,
+        inplace=True,
+    ),
+    Module("HardShrink", (0.5,), lambda x: x * shrink_mask(x), shrink_mask),
+    Module(
+        "HardTanh",
+        (-0.5, 0.75),
+        lambda x: np.clip(x, -0.5, 0.75),
+        lambda x: (x > -0.5) & (x < 0.75),
+        inplace=True,
+    ),
+    Module(
+        "LeakyReLU",
+        (0.25,),
+        lambda x: np.where(x > 0, x, 0.25 * x),
+        lambda x: np.where(x > 0, 1, 0.25),
+        inplace=True,
+    ),
+    Module("LogSigmoid", (), lambda x: -softplus(-x), lambda x: sigmoid(-x), takes_buffer=True),
+    Module("Sigmoid", (), sigmoid, lambda y: y * (1 - y), takes_output=True),
+    Module(
+        "SoftPlus",
+        (1.5, 2.0),
+        lambda x: np.where(1.5 * x > 2, x, softplus(1.5 * x) / 1.5),
+        lambda y: np.where(1.5 * y > 2, 1, -np.expm1(-1.5 * y)),
+        takes_output=True,
+    ),
+    Module(
+        "SoftShrink",
+        (0.5,),
+        lambda x: np.sign(x) * np.maximum(np.abs(x) - 0.5, 0),
+        shrink_mask,
+    ),
+    Module("Square", (), np.square, lambda x: 2 * x),
+    Module("Tanh", (), np.tanh, lambda y: 1 - y * y, takes_output=True),
+    Module(
+        "Threshold",
+        (0.25, -1.0),
+        lambda x: np.where(x > 0.25, x, -1.0),
+        lambda x: x > 0.25,
+        inplace=True,
+    ),
+]
+
+
+def call_forward(module: Module, x: Any, y: Any, inplace: bool = False, state: Any = None) -> None:
+    flags = (inplace,) if module.inplace else ()
+    scratch = (None,) if module.takes_buffer else ()
+    function = getattr(thnn, f"{module.name}_updateOutput")
+    function(state, x, y, *scratch, *module.parameters, *flags)
+
+
+def call_backward(
+    module: Module, x: Any, g: Any, gx: Any, y: Any, inplace: bool = False, state: Any = None
+) -> None:
+    flags = (inplace,) if module.inplace else ()
+    saved = (y,) if module.takes_output else (None,) if module.takes_buffer else ()
+    function = getattr(thnn, f"{module.name}_updateGradInput")
+    function(state, x, g, gx, *saved, *module.parameters, *flags)
+
+
+def close(found: np.ndarray, wanted: np.ndarray) -> bool:
+    limit = 1e-6 if found.dtype == np.float32 else 1e-14
+    return bool(np.allclose(found, wanted, rtol=limit, atol=limit, equal_nan=True))
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)
+def test_definition(module: Module, real: Any) -> None:
+    rng = np.random.default_rng(0)
+    x = (3 * rng.standard_normal(BLOCKS)).astype(real)
+    g = rng.standard_normal(BLOCKS).astype(real)
+    y, gx = np.empty_like(x), np.empty_like(x)
+    wide = x.astype(np.float64)
+    call_forward(module, x, y)
+    assert close(y, module.forward(wide))
+    call_backward(module, x, g, gx, y)
+    saved = y.astype(np.float64) if module.takes_output else wide
+    assert close(gx, g.astype(np.float64) * module.slope(saved))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)
+def test_threads(module: Module) -> None:
+    x = np.random.default_rng(1).standard_normal(BLOCKS).astype(np.float32)
+    results = []
+    for threads in (1, 2, 5):
+        with State(threads=threads, minimum_work=1) as state:
+            y, gx = np.empty_like(x), np.empty_like(x)
+            call_forward(module, x, y, state=state)
+            call_backward(module, x, x, gx, y, state=state)
+            results.append((y.tobytes(), gx.tobytes()))
+    assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("module", [m for m in MODULES if m.inplace], ids=lambda m: m.name)
+def test_inplace(module: Module, real: Any) -> None:
+    """In place, on strided memory too, with the result of a call that is not."""
+    x = np.random.default_rng(2).standard_normal((7, 9)).astype(real)
+    y, gx = np.empty_like(x), np.empty_like(x)
+    call_forward(module, x, y)
+    call_backward(module, x, x, gx, y)
+    for layout in (x.copy(), x.T.copy().T, np.repeat(x, 2, axis=1)[:, ::2]):
+        call_forward(module, layout, None, inplace=True)
+        np.testing.assert_array_equal(layout, y)
+        layout[...] = x
+        call_backward(module, x, layout, None, y, inplace=True)
+        np.testing.assert_array_equal(layout, gx)
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)
+def test_empty(module: Module, real: Any) -> None:
+    """An empty tensor gives an empty one."""
+    x, y = Tensor(dtype=real), Tensor(np.ones((2, 3), real))
+    call_forward(module, x, y)
+    assert y.numpy().size == 0
+    gx = Tensor(np.ones((2, 3), real))
+    call_backward(module, x, Tensor(dtype=real), gx, y)
+    assert gx.numpy().size == 0
+
+
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-310, -1e-310, 1e-40, -1e-40, 1e300, -1e300]
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("Sigmoid", [0.5, 0.5, 1, 0, np.nan, 0.5, 0.5, 0.5, 0.5, 1, 0]),
+        ("Tanh", [0.0, -0.0, 1, -1, np.nan, 1e-310, -1e-310, 1e-40, -1e-40, 1, -1]),
+        (
+            "LogSigmoid",
+            [-np.log(2)] * 2 + [-0.0, -np.inf, np.nan] + [-np.log(2)] * 4 + [-0.0, None],
+        ),
+    ],
+)
+def test_special_values(name: str, wanted: list[float | None], real: Any) -> None:
+    """The same at every place of a vector, so in the vectorised part and in what is left over."""
+    with np.errstate(over="ignore"):
+        special = np.array(SPECIAL).astype(real)
+        x = np.repeat(special, 37)
+        expected = np.array([s if w is None else w for s, w in zip(special, wanted, strict=True)])
+        y = np.empty_like(x)
+        call_forward(next(m for m in MODULES if m.name == name), x, y)
+        wide = np.repeat(expected, 37).astype(real)
+    np.testing.assert_array_max_ulp(y[~np.isnan(wide)], wide[~np.isnan(wide)], 2)
+    np.testing.assert_array_equal(np.signbit(y[wide == 0]), np.signbit(wide[wide == 0]))
+    assert np.isnan(y[np.isnan(wide)]).all()
+
+
+@pytest.mark.parametrize("real", REALS)
+def test_sqrt(real: Any) -> None:
+    x = np.random.default_rng(3).random(1000).astype(real)
+    x[::10] = 0
+    y, gx = np.empty_like(x), np.empty_like(x)
+    thnn.Sqrt_updateOutput(None, x, y, 0.0)
+    np.testing.assert_array_equal(y, np.sqrt(x))
+    thnn.Sqrt_updateGradInput(None, x, x, gx, y)
+    with np.errstate(invalid="ignore"):
+        assert close(gx, np.where(y == 0, 0, x / (2 * y)))
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize(
+    ("shape", "dim"), [((6,), 1), ((300, 10), 2), ((4, 40000), 2), ((20, 3), 1)]
+)
+def test_gated_linear(shape: tuple[int, ...], dim: int, real: Any) -> None:
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal(shape).astype(real)
+    first, second = np.split(x, 2, axis=dim - 1)
+    g = rng.standard_normal(first.shape).astype(real)
+    results = []
+    for threads in (1, 3):
+        with State(threads=threads, minimum_work=1) as state:
+            y, gx = np.empty_like(g), np.empty_like(x)
+            thnn.GatedLinear_updateOutput(state, x, y, dim)
+            thnn.GatedLinear_updateGradInput(state, x, g, gx, dim)
+            results.append((y.tobytes(), gx.tobytes()))
+    assert results[0] == results[1]
+    assert close(y, first * sigmoid(second))
+    gate = sigmoid(second)
+    wanted = np.concatenate([gate * g, gate * (1 - gate) * first * g], axis=dim - 1)
+    assert close(gx, wanted)
+
+
+@pytest.mark.parametrize("inplace", [False, True])
+def test_rrelu_draws_in_order(inplace: bool) -> None:
+    """One number per element that is not above zero, in the order of the elements, whatever the
+    number of threads."""
+    x = np.random.default_rng(5).standard_normal(BLOCKS)
+    results = []
+    for threads in (1, 2):
+        y, noise = (x.copy() if inplace else np.empty_like(x)), np.empty_like(x)
+        generator = Generator(17)
+        with State(threads=threads, minimum_work=1) as state:
+            source, result = (y, None) if inplace else (x, y)
+            thnn.RReLU_updateOutput(
+                state, source, result, noise, 0.125, 0.375, True, inplace, generator
+            )
+        results.append((y.tobytes(), noise.tobytes()))
+    assert results[0] == results[1]
+    np.testing.assert_array_equal(noise[x > 0], 1)
+    assert ((noise[x <= 0] >= 0.125) & (noise[x <= 0] < 0.375)).all()
+    assert abs(noise[x <= 0].mean() - 0.25) < 0.01
+    np.testing.assert_array_equal(y, noise * x)
+    gx = np.empty_like(x)
+    thnn.RReLU_updateGradInput(None, x, x, gx, noise, 0.125, 0.375, True, False)
+    np.testing.assert_array_equal(gx, noise * x)
+
+
+def test_rrelu_draws_nothing_when_rejected() -> None:
+    generator, fresh = Generator(3), Generator(3)
+    x, y, noise = -np.ones(5), np.empty(5), np.empty(4)
+    with pytest.raises(pythnn.THNNArgumentError):
+        thnn.RReLU_updateOutput(None, x, y, noise, 0.1, 0.3, True, False, generator)
+    other = np.empty(5)
+    thnn.RReLU_updateOutput(None, x, y, other, 0.1, 0.3, True, False, generator)
+    again = np.empty(5)
+    thnn.RReLU_updateOutput(None, x, y, again, 0.1, 0.3, True, False, fresh)
+    np.testing.assert_array_equal(other, again)
