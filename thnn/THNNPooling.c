@@ -25,7 +25,7 @@ static int64_t quotientDown(int64_t a, int64_t b)
 
 static int64_t quotientUp(int64_t a, int64_t b)
 {
-  return -quotientDown(-a, b);
+  return b == 1 ? a : -quotientDown(-a, b);
 }
 
 static void checkScalars(const THNNPoolingArguments *a)

@@ -14,12 +14,9 @@ THNNRegion THNN_adaptiveRegion(int64_t input, int64_t output, int64_t position)
 
 THNNRegion THNN_adaptiveMaxRegion(int64_t input, int64_t output, int64_t position)
 {
-  const float begin = (float)position / (float)output * (float)input;
   const float end = (float)(position + 1) / (float)output * (float)input;
-  THNNRegion region = {(int64_t)floorf(begin), (int64_t)ceilf(end)};
+  THNNRegion region = {THNN_adaptiveMaxBegin(input, output, position), (int64_t)ceilf(end)};
   /* Where a float no longer tells neighbouring indices apart. */
-  if (region.begin > input - 1)
-    region.begin = input - 1;
   if (region.end > input)
     region.end = input;
   if (region.end <= region.begin)

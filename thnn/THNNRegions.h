@@ -17,6 +17,14 @@ THNNRegion THNN_adaptiveRegion(int64_t input, int64_t output, int64_t position);
  * pooling has always done it this way, and stored models depend on it. */
 THNNRegion THNN_adaptiveMaxRegion(int64_t input, int64_t output, int64_t position);
 
+/* Where such a region begins; small, because indices are decoded with it one by one. */
+static inline int64_t THNN_adaptiveMaxBegin(int64_t input, int64_t output, int64_t position)
+{
+  /* The cast rounds down: nothing is negative. */
+  const int64_t begin = (int64_t)((float)position / (float)output * (float)input);
+  return begin < input ? begin : input - 1;
+}
+
 /* The regions of the first kind that contain an index, [begin, end). */
 THNNRegion THNN_adaptiveRegionsOver(int64_t input, int64_t output, int64_t index);
 

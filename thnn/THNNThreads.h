@@ -43,6 +43,29 @@ static inline int64_t THNN_blockLength(const THNNBlocks *blocks, int64_t block)
   return left < blocks->length ? left : blocks->length;
 }
 
+/* A row of planes that have `depth` slices of `height` rows, so that a block of rows is walked
+ * through without divisions. */
+typedef struct THNNRow {
+  int64_t plane, z, y, depth, height;
+} THNNRow;
+
+static inline THNNRow THNN_rowAt(int64_t number, int64_t depth, int64_t height)
+{
+  const int64_t slice = number / height;
+  return (THNNRow){slice / depth, slice % depth, number % height, depth, height};
+}
+
+static inline void THNN_nextRow(THNNRow *row)
+{
+  if (++row->y < row->height)
+    return;
+  row->y = 0;
+  if (++row->z < row->depth)
+    return;
+  row->z = 0;
+  row->plane++;
+}
+
 /* Around a region whose threads call BLAS: BLAS itself runs at one thread inside. Calls nest. */
 void THNN_blasBegin(void);
 void THNN_blasEnd(void);

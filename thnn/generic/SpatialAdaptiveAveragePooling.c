@@ -58,8 +58,15 @@ static Work workFor(const THNNState *state, int64_t rows, int64_t width, int64_t
   return work;
 }
 
-static void poolRow(const THNNAdaptivePooling *pooling, const Work *work, const real *plane,
-                    int64_t outputY, char *scratch, real *output)
+/* The regions of the columns, computed once. */
+static void setRegions(const THNNAdaptivePooling *pooling, THNNRegion *columns)
+{
+  for (int64_t x = 0; x < pooling->outputWidth; x++)
+    columns[x] = THNN_adaptiveRegion(pooling->inputWidth, pooling->outputWidth, x);
+}
+
+static void poolRow(const THNNAdaptivePooling *pooling, const Work *work, const THNNRegion *columns,
+                    const real *plane, int64_t outputY, char *scratch, real *output)
 {
   const real **rows = (const real **)scratch;
   real *sum = (real *)(scratch + work->sum);
@@ -68,7 +75,7 @@ static void poolRow(const THNNAdaptivePooling *pooling, const Work *work, const 
     rows[i - y.begin] = plane + i * pooling->inputWidth;
   THNN_(simd).pooling.sumOfRows(pooling->inputWidth, y.end - y.begin, rows, sum);
   for (int64_t i = 0; i < pooling->outputWidth; i++) {
-    const THNNRegion x = THNN_adaptiveRegion(pooling->inputWidth, pooling->outputWidth, i);
+    const THNNRegion x = columns[i];
     real total;
     THNN_(simd).pooling.sumOfColumns(1, 1, x.end - x.begin, sum + x.begin, &total);
     output[i] = total / (real)((y.end - y.begin) * (x.end - x.begin));
@@ -90,25 +97,30 @@ void THNN_(SpatialAdaptiveAveragePooling_updateOutput)(THNNState *state, THTenso
                             pooling.inputHeight / pooling.outputHeight + 2);
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
+  const THNNBuffer *regions =
+      THNN_planScratch(&plan, (size_t)pooling.outputWidth * sizeof(THNNRegion));
   const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
   THNN_planAcquire(&plan);
 
+  setRegions(&pooling, regions->data);
   const int64_t elements = pooling.inputHeight * pooling.inputWidth;
 #pragma omp parallel for num_threads(work.threads) schedule(static)
   for (int64_t block = 0; block < work.blocks.count; block++) {
     char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
     const int64_t first = block * work.blocks.length;
-    for (int64_t row = first; row < first + THNN_blockLength(&work.blocks, block); row++)
-      poolRow(&pooling, &work, (const real *)in->data + row / pooling.outputHeight * elements,
-              row % pooling.outputHeight, mine, (real *)out->data + row * pooling.outputWidth);
+    THNNRow row = THNN_rowAt(first, 1, pooling.outputHeight);
+    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row))
+      poolRow(&pooling, &work, regions->data, (const real *)in->data + row.plane * elements, row.y,
+              mine, (real *)out->data + (first + i) * pooling.outputWidth);
   }
   THNN_planRelease(&plan);
 }
 
 /* One row of gradInput: what the regions over it pass on, divided by their heights, and then each
  * column's share of that. */
-static void spreadRow(const THNNAdaptivePooling *pooling, const Work *work, const real *outputPlane,
-                      int64_t inputY, char *scratch, real *row)
+static void spreadRow(const THNNAdaptivePooling *pooling, const Work *work,
+                      const THNNRegion *columns, const real *outputPlane, int64_t inputY,
+                      char *scratch, real *row)
 {
   const int64_t width = pooling->outputWidth;
   real *sum = (real *)(scratch + work->sum);
@@ -123,7 +135,7 @@ static void spreadRow(const THNNAdaptivePooling *pooling, const Work *work, cons
   }
   THNN_(simd).pointwise.fill(pooling->inputWidth, 0, row);
   for (int64_t i = 0; i < width; i++) {
-    const THNNRegion x = THNN_adaptiveRegion(pooling->inputWidth, width, i);
+    const THNNRegion x = columns[i];
     const real share = sum[i] / (real)(x.end - x.begin);
     for (int64_t at = x.begin; at < x.end; at++)
       row[at] += share;
@@ -142,17 +154,21 @@ void THNN_(SpatialAdaptiveAveragePooling_updateGradInput)(THNNState *state, THTe
   const Work work = workFor(state, pooling.planes * pooling.inputHeight, pooling.outputWidth, 1);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  const THNNBuffer *regions =
+      THNN_planScratch(&plan, (size_t)pooling.outputWidth * sizeof(THNNRegion));
   const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
   THNN_planAcquire(&plan);
 
+  setRegions(&pooling, regions->data);
   const int64_t elements = pooling.outputHeight * pooling.outputWidth;
 #pragma omp parallel for num_threads(work.threads) schedule(static)
   for (int64_t block = 0; block < work.blocks.count; block++) {
     char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
     const int64_t first = block * work.blocks.length;
-    for (int64_t row = first; row < first + THNN_blockLength(&work.blocks, block); row++)
-      spreadRow(&pooling, &work, (const real *)from->data + row / pooling.inputHeight * elements,
-                row % pooling.inputHeight, mine, (real *)to->data + row * pooling.inputWidth);
+    THNNRow row = THNN_rowAt(first, 1, pooling.inputHeight);
+    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row))
+      spreadRow(&pooling, &work, regions->data, (const real *)from->data + row.plane * elements,
+                row.y, mine, (real *)to->data + (first + i) * pooling.inputWidth);
   }
   THNN_planRelease(&plan);
 }

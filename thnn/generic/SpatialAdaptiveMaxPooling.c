@@ -63,6 +63,7 @@ void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(THNNState *state, THTensor *i
   THNN_planAcquire(&plan);
 
   const int64_t height = pooling.outputHeight, width = pooling.outputWidth;
+  const int64_t elements = pooling.inputHeight * pooling.inputWidth;
 #pragma omp parallel for num_threads(work.threads) schedule(static)
   for (int64_t block = 0; block < work.blocks.count; block++) {
     char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
@@ -70,13 +71,13 @@ void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(THNNState *state, THTensor *i
     for (int64_t x = 0; x < width; x++)
       regions[x] = THNN_adaptiveMaxRegion(pooling.inputWidth, width, x);
     const int64_t first = block * work.blocks.length;
-    for (int64_t row = first; row < first + THNN_blockLength(&work.blocks, block); row++) {
-      const real *plane =
-          (const real *)in->data + row / height * pooling.inputHeight * pooling.inputWidth;
-      const THNNRegion y = THNN_adaptiveMaxRegion(pooling.inputHeight, height, row % height);
-      const THNN_(Place) *place = THNN_(maxOfRegions)(&work, plane, (THNNRegion){0, 1}, y, mine,
-                                                      (real *)out->data + row * width);
-      int64_t *rowNumber = (int64_t *)numbers->data + row * width;
+    THNNRow row = THNN_rowAt(first, 1, height);
+    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
+      const THNNRegion y = THNN_adaptiveMaxRegion(pooling.inputHeight, height, row.y);
+      const THNN_(Place) *place =
+          THNN_(maxOfRegions)(&work, (const real *)in->data + row.plane * elements,
+                              (THNNRegion){0, 1}, y, mine, (real *)out->data + (first + i) * width);
+      int64_t *rowNumber = (int64_t *)numbers->data + (first + i) * width;
       int64_t *columnNumber = rowNumber + outputElements;
       for (int64_t x = 0; x < width; x++) {
         const bool found = place[x] >= 0;
@@ -89,16 +90,16 @@ void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(THNNState *state, THTensor *i
   THNN_planRelease(&plan);
 }
 
-static void elementsOfNumbers(const THNNPooledIndices *pooled, int64_t row, int64_t first,
-                              int64_t count, const int64_t *const index[2], int64_t *element)
+static void elementsOfNumbers(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                              int64_t *element)
 {
   const THNNAdaptivePooling *pooling = pooled->context;
   const int64_t height = pooling->inputHeight, width = pooling->inputWidth;
-  const int64_t y = row % pooling->outputHeight;
-  const int64_t top = THNN_adaptiveMaxRegion(height, pooling->outputHeight, y).begin;
-  for (int64_t i = 0; i < count; i++) {
-    const int64_t left = THNN_adaptiveMaxRegion(width, pooling->outputWidth, first + i).begin;
-    const int64_t down = index[0][i] - TH_INDEX_BASE, right = index[1][i] - TH_INDEX_BASE;
+  const int64_t top = THNN_adaptiveMaxBegin(height, pooling->outputHeight, run->row.y);
+  for (int64_t i = 0; i < run->count; i++) {
+    const int64_t left = THNN_adaptiveMaxBegin(width, pooling->outputWidth, run->first + i);
+    const int64_t down = run->index[0][i] - TH_INDEX_BASE;
+    const int64_t right = run->index[1][i] - TH_INDEX_BASE;
     const bool inside = down >= 0 && down < height - top && right >= 0 && right < width - left;
     element[i] = inside ? (top + down) * width + left + right : THNN_BAD_ELEMENT;
   }
@@ -114,7 +115,8 @@ void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(THNNState *state, THTensor
   const THNNPooledIndices pooled = {.function = function,
                                     .state = state,
                                     .planes = pooling.planes,
-                                    .planeRows = pooling.outputHeight,
+                                    .slices = 1,
+                                    .rows = pooling.outputHeight,
                                     .length = pooling.outputWidth,
                                     .elements = pooling.inputHeight * pooling.inputWidth,
                                     .halves = true,

@@ -34,7 +34,8 @@ static THNNPooledIndices pooledFor(const char *function, const THNNState *state,
   return (THNNPooledIndices){.function = function,
                              .state = state,
                              .planes = planes,
-                             .planeRows = input->size[last - 1],
+                             .slices = 1,
+                             .rows = input->size[last - 1],
                              .length = input->size[last],
                              .elements = (int64_t)oheight * owidth};
 }

@@ -68,16 +68,16 @@ void THNN_(SpatialSubSampling_updateOutput)(THNNState *state, THTensor *input, T
   const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
   THNN_planAcquire(&plan);
 
-  const int64_t rows = g.output[1], width = g.output[2];
+  const int64_t elements = THNN_convolutionImagePositions(&g), width = g.output[2];
 #pragma omp parallel for num_threads(work.threads) schedule(static)
   for (int64_t block = 0; block < work.blocks.count; block++) {
     char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
     const int64_t first = block * work.blocks.length;
-    for (int64_t row = first; row < first + THNN_blockLength(&work.blocks, block); row++) {
-      const int64_t image = row / rows, plane = image % g.inputPlanes;
-      real *to = (real *)out->data + row * width;
-      THNN_(sumWindows)(&work, (const real *)in->data + image * g.input[1] * g.input[2], 0,
-                        row % rows, mine, to);
+    THNNRow row = THNN_rowAt(first, 1, g.output[1]);
+    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
+      const int64_t plane = row.plane % g.inputPlanes;
+      real *to = (real *)out->data + (first + i) * width;
+      THNN_(sumWindows)(&work, (const real *)in->data + row.plane * elements, 0, row.y, mine, to);
       THNN_(simd).pooling.scale(width, ((const real *)factors->data)[plane], to, to);
       THNN_(simd).pointwise.addScalar(width, to, ((const real *)terms->data)[plane], to);
     }
@@ -98,25 +98,24 @@ void THNN_(SpatialSubSampling_updateGradInput)(THNNState *state, THTensor *input
   THNN_planStart(&plan, function, state);
   const THNN_(WindowSums) work = THNN_(windowSums)(state, &g, true);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
-  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  const THNNBuffer *gradient = THNN_planOutLike(&plan, gradInput, 4, input);
   const THNNBuffer *factors = THNN_planIn(&plan, weight, 5);
   const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
   THNN_planAcquire(&plan);
 
   const THNN_(WindowDivisors) undivided = {NULL, NULL, NULL};
-  const int64_t rows = g.input[1], width = g.input[2];
+  const int64_t elements = THNN_convolutionMapPositions(&g), width = g.input[2];
 #pragma omp parallel for num_threads(work.threads) schedule(static)
   for (int64_t block = 0; block < work.blocks.count; block++) {
     char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
     const int64_t first = block * work.blocks.length;
-    for (int64_t row = first; row < first + THNN_blockLength(&work.blocks, block); row++) {
-      const int64_t image = row / rows;
-      real *gradRow = (real *)to->data + row * width;
-      THNN_(spreadWindows)(&work, &undivided,
-                           (const real *)from->data + image * g.output[1] * g.output[2], 0,
-                           row % rows, mine, gradRow);
-      THNN_(simd).pooling.scale(width, ((const real *)factors->data)[image % g.inputPlanes],
-                                gradRow, gradRow);
+    THNNRow row = THNN_rowAt(first, 1, g.input[1]);
+    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
+      real *to = (real *)gradient->data + (first + i) * width;
+      THNN_(spreadWindows)(&work, &undivided, (const real *)from->data + row.plane * elements, 0,
+                           row.y, mine, to);
+      THNN_(simd).pooling.scale(width, ((const real *)factors->data)[row.plane % g.inputPlanes], to,
+                                to);
     }
   }
   THNN_planRelease(&plan);

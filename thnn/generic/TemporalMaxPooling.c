@@ -89,15 +89,15 @@ void THNN_(TemporalMaxPooling_updateOutput)(THNNState *state, THTensor *input, T
 }
 
 /* A window's frame that lies in the sequence; -1 is none. */
-static void elementsOfFrames(const THNNPooledIndices *pooled, int64_t row, int64_t first,
-                             int64_t count, const int64_t *const index[2], int64_t *element)
+static void elementsOfFrames(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                             int64_t *element)
 {
   const THNNConvolution *g = pooled->context;
-  const int64_t left = g->input[1] - row % g->output[1] * g->stride[1];
-  const int64_t start = row % g->output[1] * g->stride[1] * g->input[2] + first;
-  for (int64_t i = 0; i < count; i++) {
-    const int64_t frame = index[0][i];
-    if (frame >= 0 && frame < left)
+  const int64_t firstFrame = run->row.y * g->stride[1], frames = g->input[1] - firstFrame;
+  const int64_t start = firstFrame * g->input[2] + run->first;
+  for (int64_t i = 0; i < run->count; i++) {
+    const int64_t frame = run->index[0][i];
+    if (frame >= 0 && frame < frames)
       element[i] = start + frame * g->input[2] + i;
     else
       element[i] = frame == -1 ? THNN_NO_ELEMENT : THNN_BAD_ELEMENT;
@@ -114,7 +114,8 @@ void THNN_(TemporalMaxPooling_updateGradInput)(THNNState *state, THTensor *input
   const THNNPooledIndices pooled = {.function = function,
                                     .state = state,
                                     .planes = g.batch,
-                                    .planeRows = g.output[1],
+                                    .slices = 1,
+                                    .rows = g.output[1],
                                     .length = g.output[2],
                                     .elements = g.input[1] * g.input[2],
                                     .decode = elementsOfFrames,

@@ -37,18 +37,18 @@ void THNN_(averagePoolingUpdateOutput)(const THNNAveragePoolingCall *call, THTen
   THNN_planAcquire(&plan);
 
   const THNN_(WindowDivisors) divisors = setDivisors(call, lengths->data);
-  const int64_t rows = THNN_outputRows(g), width = g->output[2];
-  const int64_t elements = THNN_convolutionImagePositions(g);
+  const int64_t elements = THNN_convolutionImagePositions(g), width = g->output[2];
 #pragma omp parallel for num_threads(work.threads) schedule(static)
   for (int64_t block = 0; block < work.blocks.count; block++) {
     char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
     const int64_t first = block * work.blocks.length;
-    for (int64_t row = first; row < first + THNN_blockLength(&work.blocks, block); row++) {
-      const int64_t z = row % rows / g->output[1], y = row % g->output[1];
-      real *to = (real *)out->data + row * width;
-      THNN_(sumWindows)(&work, (const real *)in->data + row / rows * elements, z, y, mine, to);
-      THNN_(simd).pooling.divide(width, divisors.slices[z] * divisors.rows[y], divisors.columns, to,
-                                 to);
+    THNNRow row = THNN_rowAt(first, g->output[0], g->output[1]);
+    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
+      real *to = (real *)out->data + (first + i) * width;
+      THNN_(sumWindows)(&work, (const real *)in->data + row.plane * elements, row.z, row.y, mine,
+                        to);
+      THNN_(simd).pooling.divide(width, divisors.slices[row.z] * divisors.rows[row.y],
+                                 divisors.columns, to, to);
     }
   }
   THNN_planRelease(&plan);
@@ -68,16 +68,15 @@ void THNN_(averagePoolingUpdateGradInput)(const THNNAveragePoolingCall *call, TH
   THNN_planAcquire(&plan);
 
   const THNN_(WindowDivisors) divisors = setDivisors(call, lengths->data);
-  const int64_t rows = THNN_inputRows(g), width = g->input[2];
-  const int64_t elements = THNN_convolutionMapPositions(g);
+  const int64_t elements = THNN_convolutionMapPositions(g), width = g->input[2];
 #pragma omp parallel for num_threads(work.threads) schedule(static)
   for (int64_t block = 0; block < work.blocks.count; block++) {
     char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
     const int64_t first = block * work.blocks.length;
-    for (int64_t row = first; row < first + THNN_blockLength(&work.blocks, block); row++)
-      THNN_(spreadWindows)(&work, &divisors, (const real *)from->data + row / rows * elements,
-                           row % rows / g->input[1], row % g->input[1], mine,
-                           (real *)to->data + row * width);
+    THNNRow row = THNN_rowAt(first, g->input[0], g->input[1]);
+    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row))
+      THNN_(spreadWindows)(&work, &divisors, (const real *)from->data + row.plane * elements, row.z,
+                           row.y, mine, (real *)to->data + (first + i) * width);
   }
   THNN_planRelease(&plan);
 }

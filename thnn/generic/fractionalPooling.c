@@ -107,7 +107,8 @@ void THNN_(fractionalUpdateGradInput)(const THNNFractionalCall *call, THTensor *
   const THNNPooledIndices pooled = {.function = call->function,
                                     .state = call->state,
                                     .planes = f->planes,
-                                    .planeRows = f->output[0] * f->output[1],
+                                    .slices = f->output[0],
+                                    .rows = f->output[1],
                                     .length = f->output[2],
                                     .elements = f->input[0] * f->input[1] * f->input[2]};
 

@@ -137,17 +137,17 @@ void THNN_(resampleUpdateOutput)(const THNNResamplingCall *call, THTensor *input
   for (int64_t block = 0; block < work.blocks.count; block++) {
     real *mine = (real *)((char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes);
     Slice slice = {.axes = axes, .buffer = mine, .mixed = mine + 2 * width};
-    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++) {
-      const int64_t row = block * work.blocks.length + i;
-      const int64_t z = row / r->output[1] % r->output[0], y = row % r->output[1];
+    const int64_t first = block * work.blocks.length;
+    THNNRow row = THNN_rowAt(first, r->output[0], r->output[1]);
+    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
+      const int64_t y = row.y;
       if (i == 0 || y == 0)
-        beginSlice(&slice, (const real *)in->data + row / r->output[1] / r->output[0] * elements,
-                   z);
+        beginSlice(&slice, (const real *)in->data + row.plane * elements, row.z);
       const real share = axes[1].share[y];
       const real *above = interpolatedRow(&slice, axes[1].before[y]);
       const real *below = interpolatedRow(&slice, axes[1].after[y]);
       THNN_(simd).pointwise.blend(width, 1 - share, above, share, below,
-                                  (real *)out->data + row * width);
+                                  (real *)out->data + (first + i) * width);
     }
   }
   THNN_planRelease(&plan);
@@ -216,11 +216,11 @@ void THNN_(resampleUpdateGradInput)(const THNNResamplingCall *call, THTensor *gr
 #pragma omp parallel for num_threads(work.threads) schedule(static)
   for (int64_t block = 0; block < work.blocks.count; block++) {
     real *sum = (real *)((char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes);
-    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++) {
-      const int64_t row = block * work.blocks.length + i;
-      collectRows(axes, (const real *)from->data + row / inputRows * elements,
-                  row / r->input[1] % r->input[0], row % r->input[1], sum);
-      spreadRow(&axes[2], sum, (real *)to->data + row * r->input[2]);
+    const int64_t first = block * work.blocks.length;
+    THNNRow row = THNN_rowAt(first, r->input[0], r->input[1]);
+    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
+      collectRows(axes, (const real *)from->data + row.plane * elements, row.z, row.y, sum);
+      spreadRow(&axes[2], sum, (real *)to->data + (first + i) * r->input[2]);
     }
   }
   THNN_planRelease(&plan);

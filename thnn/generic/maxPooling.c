@@ -6,6 +6,7 @@ typedef THNN_(Place) Place;
 /* Per thread: the rows under a window and their places, what the columns have, what the windows
  * have. */
 typedef struct Work {
+  THNNPositions whole; /* windows that lie inside along x */
   THNNBlocks blocks;
   int threads;
   size_t places, best, bestPlaces, windowPlaces; /* where they begin, after the rows' pointers */
@@ -18,6 +19,7 @@ static Work workFor(const THNNState *state, const THNNConvolution *g)
   const int64_t rows = THNN_poolingPlanes(g) * THNN_outputRows(g);
   const int64_t under = THNN_mostRowsUnderWindow(g);
   const int64_t cost = under * g->input[2] + g->kernel[2] * g->output[2];
+  work.whole = THNN_wholeWindows(g, 2);
   work.blocks = THNN_rowBlocks(rows, cost);
   work.threads = THNN_threads(state, work.blocks.count, (double)rows * (double)cost / 2);
   work.threadBytes = 0;
@@ -105,7 +107,7 @@ static void poolRow(const THNNMaxPoolingCall *call, const Work *work, const real
   const int64_t count = listRows(call, &z, &y, plane, rows, places);
   THNN_(simd).pooling.maxOfRows(g->input[2], count, rows, places, THNN_LOWEST, best, bestPlaces);
 
-  const THNNPositions whole = THNN_wholeWindows(g, 2);
+  const THNNPositions whole = work->whole;
   for (int64_t x = 0; x < whole.begin; x++)
     poolWindows(call, x, 1, best, bestPlaces, output, windowPlaces);
   if (whole.end > whole.begin)
@@ -138,17 +140,16 @@ void THNN_(maxPoolingUpdateOutput)(const THNNMaxPoolingCall *call, THTensor *inp
   const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
   THNN_planAcquire(&plan);
 
-  const int64_t planeRows = THNN_outputRows(g), width = g->output[2];
-  const int64_t planeElements = THNN_convolutionImagePositions(g);
+  const int64_t elements = THNN_convolutionImagePositions(g), width = g->output[2];
 #pragma omp parallel for num_threads(work.threads) schedule(static)
   for (int64_t block = 0; block < work.blocks.count; block++) {
     char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
     const int64_t first = block * work.blocks.length;
-    for (int64_t row = first; row < first + THNN_blockLength(&work.blocks, block); row++) {
-      const real *plane = (const real *)in->data + row / planeRows * planeElements;
-      poolRow(call, &work, plane, row % planeRows / g->output[1], row % g->output[1],
-              (real *)out->data + row * width, (int64_t *)places->data + row * width, mine);
-    }
+    THNNRow row = THNN_rowAt(first, g->output[0], g->output[1]);
+    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row))
+      poolRow(call, &work, (const real *)in->data + row.plane * elements, row.z, row.y,
+              (real *)out->data + (first + i) * width,
+              (int64_t *)places->data + (first + i) * width, mine);
   }
   THNN_planRelease(&plan);
 }
@@ -158,14 +159,16 @@ void THNN_(maxPoolingUpdateGradInput)(const THNNMaxPoolingCall *call, THTensor *
                                       THIndexTensor *indices)
 {
   const THNNConvolution *g = &call->geometry;
+  const bool plain = call->nDimension == 2;
   const THNNPooledIndices pooled = {.function = call->function,
                                     .state = call->state,
                                     .planes = THNN_poolingPlanes(g),
-                                    .planeRows = THNN_outputRows(g),
+                                    .slices = g->output[0],
+                                    .rows = g->output[1],
                                     .length = g->output[2],
                                     .elements = THNN_convolutionImagePositions(g),
                                     .optional = true,
-                                    .decode = call->nDimension == 3 ? THNN_elementsOfTaps : NULL,
+                                    .decode = plain ? NULL : THNN_elementsOfTaps,
                                     .expected = "offsets in the windows that lie inside the input",
                                     .context = g};
 

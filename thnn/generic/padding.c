@@ -38,19 +38,20 @@ void THNN_(padUpdateOutput)(const THNNPaddingCall *call, THTensor *input, THTens
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
   THNN_planAcquire(&plan);
 
-  const int64_t planeRows = p->output[0] * p->output[1], rows = p->planes * planeRows;
+  const int64_t rows = p->planes * p->output[0] * p->output[1];
   const THNNBlocks blocks = THNN_rowBlocks(rows, p->output[2]);
   const int threads = THNN_threads(call->state, blocks.count, (double)rows * (double)p->output[2]);
+  const int64_t height = p->input[1], width = p->input[2];
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t block = 0; block < blocks.count; block++)
-    for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++) {
-      const int64_t row = block * blocks.length + i, plane = row / planeRows;
-      const int64_t z = THNN_paddedIndex(p, 0, row % planeRows / p->output[1]);
-      const int64_t y = THNN_paddedIndex(p, 1, row % p->output[1]);
-      padRow(p,
-             (const real *)in->data + ((plane * p->input[0] + z) * p->input[1] + y) * p->input[2],
-             (real *)out->data + row * p->output[2]);
+  for (int64_t block = 0; block < blocks.count; block++) {
+    const int64_t first = block * blocks.length;
+    THNNRow row = THNN_rowAt(first, p->output[0], p->output[1]);
+    for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++, THNN_nextRow(&row)) {
+      const int64_t z = row.plane * p->input[0] + THNN_paddedIndex(p, 0, row.z);
+      padRow(p, (const real *)in->data + (z * height + THNN_paddedIndex(p, 1, row.y)) * width,
+             (real *)out->data + (first + i) * p->output[2]);
     }
+  }
   THNN_planRelease(&plan);
 }
 
@@ -85,7 +86,7 @@ void THNN_(padUpdateGradInput)(const THNNPaddingCall *call, THTensor *input, THT
                                THTensor *gradInput)
 {
   const THNNPadding *p = &call->padding;
-  const int64_t planeRows = p->input[0] * p->input[1], rows = p->planes * planeRows;
+  const int64_t rows = p->planes * p->input[0] * p->input[1];
   const int64_t outputElements = p->output[0] * p->output[1] * p->output[2];
 
   THNNPlan plan;
@@ -101,11 +102,12 @@ void THNN_(padUpdateGradInput)(const THNNPaddingCall *call, THTensor *input, THT
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t block = 0; block < blocks.count; block++) {
     real *sum = (real *)((char *)scratch->data + (size_t)THNN_threadIndex() * sumBytes);
-    for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++) {
-      const int64_t row = block * blocks.length + i;
-      const real *plane = (const real *)from->data + row / planeRows * outputElements;
-      foldRow(p, collectRows(p, plane, row % planeRows / p->input[1], row % p->input[1], sum),
-              (real *)to->data + row * p->input[2]);
+    const int64_t first = block * blocks.length;
+    THNNRow row = THNN_rowAt(first, p->input[0], p->input[1]);
+    for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++, THNN_nextRow(&row)) {
+      const real *plane = (const real *)from->data + row.plane * outputElements;
+      foldRow(p, collectRows(p, plane, row.z, row.y, sum),
+              (real *)to->data + (first + i) * p->input[2]);
     }
   }
   THNN_planRelease(&plan);

@@ -1,65 +1,81 @@
 #include "pooledIndices.h"
 
-/* A run of indices of one output row. */
-typedef struct Run {
+/* Plain indices are used as they are; the others are decoded run by run. */
+typedef struct Cursor {
   const THNNPooledIndices *pooled;
-  int64_t row, first, count;
-} Run;
+  const int64_t *indices;
+  THNNIndexRun run;
+  int64_t at; /* the run's place in a tensor of the indices' shape */
+} Cursor;
 
-static Run firstRun(const THNNPooledIndices *pooled, int64_t plane)
+static int64_t runLength(const THNNPooledIndices *pooled, int64_t first)
 {
-  const int64_t count = pooled->length < THNN_DECODED ? pooled->length : THNN_DECODED;
-  return (Run){pooled, plane * pooled->planeRows, 0, count};
+  const int64_t left = pooled->length - first;
+  return pooled->decode && left > THNN_DECODED ? THNN_DECODED : left;
 }
 
-static bool runIsIn(const Run *run, int64_t plane)
+static Cursor firstRun(const THNNPooledIndices *pooled, const int64_t *indices, int64_t plane)
 {
-  return run->row < (plane + 1) * run->pooled->planeRows;
+  Cursor cursor = {pooled, indices, .at = plane * pooled->slices * pooled->rows * pooled->length};
+  cursor.run.row = (THNNRow){plane, 0, 0, pooled->slices, pooled->rows};
+  cursor.run.count = runLength(pooled, 0);
+  return cursor;
 }
 
-static void nextRun(Run *run)
+static void nextRun(Cursor *cursor)
 {
+  THNNIndexRun *run = &cursor->run;
+  cursor->at += run->count;
   run->first += run->count;
-  if (run->first == run->pooled->length) {
+  if (run->first == cursor->pooled->length) {
     run->first = 0;
-    run->row++;
+    THNN_nextRow(&run->row);
   }
-  const int64_t left = run->pooled->length - run->first;
-  run->count = left < THNN_DECODED ? left : THNN_DECODED;
+  run->count = runLength(cursor->pooled, run->first);
 }
 
-static void decode(const Run *run, const int64_t *indices, int64_t *element)
+/* The elements that the run's indices name, counted from firstElement; `room` is for decoding. */
+static const int64_t *elementsOf(Cursor *cursor, int64_t *room)
 {
-  THNN_decodeIndices(run->pooled, indices, run->row, run->first, run->count, element);
+  const THNNPooledIndices *pooled = cursor->pooled;
+  const int64_t *index = cursor->indices + cursor->at;
+  if (!pooled->decode)
+    return index;
+  cursor->run.index[0] = index;
+  if (pooled->halves)
+    cursor->run.index[1] = index + THNN_pooledElements(pooled);
+  pooled->decode(pooled, &cursor->run, room);
+  return room;
 }
 
-/* The part of the indices' shape that the run covers. */
-static int64_t offsetOf(const Run *run)
+static int64_t firstElement(const THNNPooledIndices *pooled)
 {
-  return run->row * run->pooled->length + run->first;
+  return pooled->decode ? 0 : TH_INDEX_BASE;
 }
 
 static int threadsFor(const THNNPooledIndices *pooled)
 {
-  const double small = (double)pooled->planeRows * (double)pooled->length;
+  const double elements = (double)pooled->planes * (double)pooled->elements;
   return THNN_threads(pooled->state, pooled->planes,
-                      (double)pooled->planes * (small + (double)pooled->elements / 4));
+                      (double)THNN_pooledElements(pooled) + elements / 4);
 }
 
 void THNN_(addToElements)(const THNNPooledIndices *pooled, const int64_t *indices,
                           const real *small, real *large)
 {
+  const int64_t base = firstElement(pooled);
 #pragma omp parallel for num_threads(threadsFor(pooled)) schedule(static)
   for (int64_t plane = 0; plane < pooled->planes; plane++) {
     real *to = large + plane * pooled->elements;
     THNN_(simd).pointwise.fill(pooled->elements, 0, to);
-    for (Run run = firstRun(pooled, plane); runIsIn(&run, plane); nextRun(&run)) {
-      int64_t element[THNN_DECODED];
-      const real *from = small + offsetOf(&run);
-      decode(&run, indices, element);
-      for (int64_t i = 0; i < run.count; i++)
-        if (element[i] >= 0)
-          to[element[i]] += from[i];
+    for (Cursor cursor = firstRun(pooled, indices, plane); cursor.run.row.plane == plane;
+         nextRun(&cursor)) {
+      int64_t room[THNN_DECODED];
+      const int64_t *element = elementsOf(&cursor, room);
+      const real *from = small + cursor.at;
+      for (int64_t i = 0; i < cursor.run.count; i++)
+        if (element[i] >= base)
+          to[element[i] - base] += from[i];
     }
   }
 }
@@ -67,16 +83,18 @@ void THNN_(addToElements)(const THNNPooledIndices *pooled, const int64_t *indice
 void THNN_(setElements)(const THNNPooledIndices *pooled, const int64_t *indices, const real *small,
                         real *large)
 {
+  const int64_t base = firstElement(pooled);
 #pragma omp parallel for num_threads(threadsFor(pooled)) schedule(static)
   for (int64_t plane = 0; plane < pooled->planes; plane++) {
     real *to = large + plane * pooled->elements;
     THNN_(simd).pointwise.fill(pooled->elements, 0, to);
-    for (Run run = firstRun(pooled, plane); runIsIn(&run, plane); nextRun(&run)) {
-      int64_t element[THNN_DECODED];
-      const real *from = small + offsetOf(&run);
-      decode(&run, indices, element);
-      for (int64_t i = 0; i < run.count; i++)
-        to[element[i]] = from[i];
+    for (Cursor cursor = firstRun(pooled, indices, plane); cursor.run.row.plane == plane;
+         nextRun(&cursor)) {
+      int64_t room[THNN_DECODED];
+      const int64_t *element = elementsOf(&cursor, room);
+      const real *from = small + cursor.at;
+      for (int64_t i = 0; i < cursor.run.count; i++)
+        to[element[i] - base] = from[i];
     }
   }
 }
@@ -84,15 +102,17 @@ void THNN_(setElements)(const THNNPooledIndices *pooled, const int64_t *indices,
 void THNN_(getElements)(const THNNPooledIndices *pooled, const int64_t *indices, const real *large,
                         real *small)
 {
+  const int64_t base = firstElement(pooled);
 #pragma omp parallel for num_threads(threadsFor(pooled)) schedule(static)
   for (int64_t plane = 0; plane < pooled->planes; plane++) {
     const real *from = large + plane * pooled->elements;
-    for (Run run = firstRun(pooled, plane); runIsIn(&run, plane); nextRun(&run)) {
-      int64_t element[THNN_DECODED];
-      real *to = small + offsetOf(&run);
-      decode(&run, indices, element);
-      for (int64_t i = 0; i < run.count; i++)
-        to[i] = from[element[i]];
+    for (Cursor cursor = firstRun(pooled, indices, plane); cursor.run.row.plane == plane;
+         nextRun(&cursor)) {
+      int64_t room[THNN_DECODED];
+      const int64_t *element = elementsOf(&cursor, room);
+      real *to = small + cursor.at;
+      for (int64_t i = 0; i < cursor.run.count; i++)
+        to[i] = from[element[i] - base];
     }
   }
 }

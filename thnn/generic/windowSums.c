@@ -32,7 +32,7 @@ static int64_t mostTerms(const THNNConvolution *g, bool backward)
 THNN_(WindowSums)
 THNN_(windowSums)(const THNNState *state, const THNNConvolution *g, bool backward)
 {
-  THNN_(WindowSums) work = {.geometry = g};
+  THNN_(WindowSums) work = {.geometry = g, .whole = THNN_wholeWindows(g, 2)};
   const int64_t rows = THNN_poolingPlanes(g) * (backward ? THNN_inputRows(g) : THNN_outputRows(g));
   const int64_t terms = mostTerms(g, backward);
   const int64_t cost = backward ? terms * g->output[2] + 2 * g->input[2]
@@ -61,16 +61,16 @@ void THNN_(sumWindows)(const THNN_(WindowSums) * work, const real *plane, int64_
       rows[count++] = plane + ((z.start + t) * g->input[1] + y.start + h) * g->input[2];
   THNN_(simd).pooling.sumOfRows(g->input[2], count, rows, columns);
 
-  const THNNPositions whole = THNN_wholeWindows(g, 2);
+  const THNNPositions whole = work->whole;
   if (whole.end > whole.begin)
     THNN_(simd).pooling.sumOfColumns(whole.end - whole.begin, g->stride[2], g->kernel[2],
                                      columns + whole.begin * g->stride[2] - g->pad[2],
                                      sums + whole.begin);
   for (int64_t x = 0; x < g->output[2]; x++) {
-    if (x == whole.begin)
-      x = whole.end;
-    if (x == g->output[2])
-      break;
+    if (x >= whole.begin && x < whole.end) {
+      x = whole.end - 1;
+      continue;
+    }
     const THNNTaps taps = THNN_tapsInside(g, 2, x);
     THNN_(simd).pooling.sumOfColumns(1, 1, taps.end - taps.begin, columns + taps.start + taps.begin,
                                      sums + x);

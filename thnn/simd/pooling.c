@@ -13,14 +13,21 @@ enum { GROUP = 4 }; /* rows that are combined at a time */
 INLINE void maxOfGroup(int64_t n, int64_t count, const real *const *rows, const Place *places,
                        bool first, real start, real *best, Place *place)
 {
+  const real *row[GROUP];
+  Place rowPlace[GROUP];
+  for (int64_t r = 0; r < count; r++) {
+    row[r] = rows[r];
+    rowPlace[r] = places[r];
+  }
 #pragma omp simd
   for (int64_t i = 0; i < n; i++) {
     real greatest = first ? start : best[i];
     Place found = first ? -1 : place[i];
     for (int64_t r = 0; r < count; r++) {
-      const bool take = rows[r][i] > greatest;
-      greatest = take ? rows[r][i] : greatest;
-      found = take ? places[r] : found;
+      const real value = row[r][i];
+      const bool take = value > greatest;
+      greatest = take ? value : greatest;
+      found = take ? rowPlace[r] : found;
     }
     best[i] = greatest;
     place[i] = found;
