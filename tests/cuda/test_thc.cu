@@ -88,6 +88,8 @@ static void testDevices()
   CHECK_RAISES(THCudaTensor_fill(other, strided, 1.0f), "not enough memory");
   CHECK(cudaGetDevice(&device) == cudaSuccess && device == 0);
   THCudaTensor_free(other, strided);
+  CHECK_RAISES(THCudaStorage_free(state, there->storage),
+               "the storage is on device 1, the state works on device 0");
   THCudaTensor_free(other, there);
   THCState_free(other);
 }
@@ -253,6 +255,48 @@ static void testOverlap()
   THCudaTensor_free(state, all);
 }
 
+/* Whether the call raises. */
+static bool fullConvolutionFails(THCudaTensor *input, THCudaTensor *weight, THCudaTensor *bias,
+                                 THCudaTensor *output)
+{
+  if (setjmp(checkJump) != 0)
+    return true;
+  THNN_CudaSpatialFullConvolution_updateOutput(state, input, output, weight, bias, NULL, NULL, 2, 2,
+                                               1, 1, 0, 0, 0, 0);
+  return false;
+}
+
+/* With the first, second, … allocation failing, and then the launches, until the call succeeds:
+ * each time an error, and nothing is held after it. */
+static void testFailingCalls()
+{
+  const int64_t inputSize[] = {2, 3, 4, 4}, inputStride[] = {1, 2, 6, 24};
+  const int64_t weightSize[] = {3, 2, 2, 2}, weightStride[] = {8, 4, 2, 1};
+  THCudaTensor *input = tensorOf(4, inputSize, inputStride, std::vector<float>(96, 1.0f));
+  THCudaTensor *weight = tensorOf(4, weightSize, weightStride, std::vector<float>(24, 1.0f));
+  THCudaTensor *bias = vectorOf({10, 20});
+  const int64_t held = cuemu_liveAllocations();
+  int failures = 0;
+  for (int launches = 0; launches < 2; launches++)
+    for (int64_t which = 1;; which++) {
+      THCudaTensor *output = THCudaTensor_new(state);
+      (launches ? cuemu_failLaunch : cuemu_failAllocation)(which);
+      const bool failed = fullConvolutionFails(input, weight, bias, output);
+      (launches ? cuemu_failLaunch : cuemu_failAllocation)(0);
+      if (!failed)
+        CHECK(storageOf(output)[0] == 13 && storageOf(output)[25] == 23);
+      THCudaTensor_free(state, output);
+      CHECK(cuemu_liveAllocations() == held);
+      if (!failed)
+        break;
+      failures++;
+    }
+  CHECK(failures >= 4); /* output, scratch; gathering, folding */
+  THCudaTensor_free(state, input);
+  THCudaTensor_free(state, weight);
+  THCudaTensor_free(state, bias);
+}
+
 /* What equals the threshold is replaced, and nothing flows back from it. */
 static void testThresholdAtItsBoundary()
 {
@@ -381,6 +425,7 @@ int main(void)
   RUN(testTensors());
   RUN(testStridedContent());
   RUN(testOverlap());
+  RUN(testFailingCalls());
   RUN(testThresholdAtItsBoundary());
   RUN(testIndexErrors());
   RUN(testCheckedIndices());

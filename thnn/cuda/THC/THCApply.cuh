@@ -1,24 +1,80 @@
-/* Element-by-element work on dense memory. */
+/* Element-by-element work on dense memory.
+ *
+ * A module's function of one element is a struct with a __device__ operator() const: outputs are
+ * references that it sets and must not read, inputs are constants. Each thread loads a few elements
+ * of every input before it computes, since one load at a time does not fill the memory bus. So an
+ * output may lie exactly where an input lies, and nowhere else in the inputs. */
 #ifndef THC_APPLY_CUH
 #define THC_APPLY_CUH
 
+#include <type_traits>
+
 #include "THCLaunch.h"
+
+enum { THC_APPLY_AT_ONCE = 4 };
+
+/* Elements number first, first + blockDim, … of an input: loaded before the work. */
+template <typename T> struct THCElements {
+  T *memory;
+  std::remove_const_t<T> values[THC_APPLY_AT_ONCE];
+};
+
+template <typename T>
+__device__ THCElements<T> THC_loadElements(T *memory, int64_t first, int64_t count)
+{
+  THCElements<T> elements = {memory, {}};
+  if constexpr (std::is_const<T>::value) {
+    THC_UNROLL
+    for (int k = 0; k < THC_APPLY_AT_ONCE; k++) {
+      const int64_t i = first + (int64_t)k * blockDim.x;
+      if (i < count)
+        elements.values[k] = memory[i];
+    }
+  }
+  return elements;
+}
+
+template <typename T>
+__device__ void THC_storeElements(const THCElements<T> &elements, int64_t first, int64_t count)
+{
+  if constexpr (!std::is_const<T>::value) {
+    THC_UNROLL
+    for (int k = 0; k < THC_APPLY_AT_ONCE; k++) {
+      const int64_t i = first + (int64_t)k * blockDim.x;
+      if (i < count)
+        elements.memory[i] = elements.values[k];
+    }
+  }
+}
+
+template <typename Function, typename... Element>
+__device__ void THC_applyOnce(const Function &function, int64_t first, int64_t count,
+                              THCElements<Element>... elements)
+{
+  THC_UNROLL
+  for (int k = 0; k < THC_APPLY_AT_ONCE; k++)
+    function(elements.values[k]...);
+  (THC_storeElements(elements, first, count), ...);
+}
 
 template <typename Function, typename... Element>
 __global__ void __launch_bounds__(THC_THREADS)
     THC_applyKernel(int64_t count, Function function, Element *...elements)
 {
-  THC_FOR_ELEMENTS(int64_t, i, count) function(elements[i]...);
+  const int64_t step = (int64_t)gridDim.x * blockDim.x * THC_APPLY_AT_ONCE;
+  int64_t first = (int64_t)blockIdx.x * blockDim.x * THC_APPLY_AT_ONCE + threadIdx.x;
+  for (; first < count; first += step)
+    THC_applyOnce(function, first, count, THC_loadElements(elements, first, count)...);
 }
 
-/* function(elements[i]...) for all i: a struct with a __device__ operator() const that takes
- * references. `name` stands for the kernel in error messages. */
+/* function(elements[i]...) for all i. `name` stands for the kernel in error messages. */
 template <typename Function, typename... Element>
 void THC_apply(THCPlan *plan, const char *name, int64_t count, Function function,
                Element *...elements)
 {
+  const int64_t threads = (count + THC_APPLY_AT_ONCE - 1) / THC_APPLY_AT_ONCE;
   if (count > 0)
-    THC_launch(plan, name, THC_applyKernel<Function, Element...>, THC_blocksFor(plan, count),
+    THC_launch(plan, name, THC_applyKernel<Function, Element...>, THC_blocksFor(plan, threads),
                THC_THREADS, 0, count, function, elements...);
 }
 

@@ -16,8 +16,12 @@ enum {
 };
 
 /* THC_SHARED(float, tile, [32][33]): an array shared by the threads of a block.
- * THC_DYNAMIC_SHARED(float, tile): the one whose size the launch gives. */
-#ifndef CUDA_EMULATION
+ * THC_DYNAMIC_SHARED(float, tile): the one whose size the launch gives.
+ * THC_UNROLL: before a loop of constant length. */
+#ifdef CUDA_EMULATION
+#  define THC_UNROLL
+#else
+#  define THC_UNROLL _Pragma("unroll")
 #  define THC_SHARED(T, name, dimensions) __shared__ T name dimensions
 #  define THC_DYNAMIC_SHARED(T, name)                                                              \
     extern __shared__ __align__(16) unsigned char name##Bytes[];                                   \

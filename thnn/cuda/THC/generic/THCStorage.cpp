@@ -37,6 +37,13 @@ void THCStorage_(retain)(THCState *state, THCStorage *storage)
     TH_ATOMIC_FETCH_ADD(&storage->refcount, 1);
 }
 
+static void checkDevice(const char *function, const THCState *state, const THCStorage *storage)
+{
+  THArgCheck(storage->device == state->device, 2,
+             "%s: the storage is on device %d, the state works on device %d", function,
+             storage->device, state->device);
+}
+
 static void freeData(THCState *state, THCStorage *storage, THCFailure *failure)
 {
   const int previous = THC_enter(state, failure);
@@ -49,14 +56,16 @@ void THCStorage_(free)(THCState *state, THCStorage *storage)
 {
   if (!storage || !(storage->flag & TH_STORAGE_REFCOUNTED))
     return;
-  THC_checkState(state, "THCStorage_free");
+  const char *function = "THCStorage_free";
+  THC_checkState(state, function);
+  checkDevice(function, state, storage);
   if (TH_ATOMIC_FETCH_ADD(&storage->refcount, -1) != 1)
     return;
   THCFailure failure = THC_noFailure();
   if (storage->data && (storage->flag & TH_STORAGE_FREEMEM))
     freeData(state, storage, &failure);
   THFree(storage);
-  THC_raise("THCStorage_free", failure);
+  THC_raise(function, failure);
 }
 
 /* A block with the old elements in front, or NULL. */
@@ -126,9 +135,7 @@ void THCStorage_(resize)(THCState *state, THCStorage *storage, ptrdiff_t size)
   const char *function = "THCStorage_resize";
   THC_checkState(state, function);
   THArgCheck(storage->flag & TH_STORAGE_RESIZABLE, 2, "%s: the storage is not resizable", function);
-  THArgCheck(storage->device == state->device, 2,
-             "%s: the storage is on device %d, the state works on device %d", function,
-             storage->device, state->device);
+  checkDevice(function, state, storage);
   checkSize(function, 3, size);
   THCFailure failure = THC_noFailure();
   const bool resized = tryResize(state, storage, size, &failure);

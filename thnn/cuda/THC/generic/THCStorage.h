@@ -11,6 +11,8 @@ typedef struct THCStorage {
   int device;
 } THCStorage;
 
+/* All functions want a state of the storage's device: what they queue is ordered on its stream. */
+
 /* One reference, which THCStorage_(free) gives up. The elements are undefined. */
 THC_API THCStorage *THCStorage_(new)(THCState *state);
 THC_API THCStorage *THCStorage_(newWithSize)(THCState *state, ptrdiff_t size);
