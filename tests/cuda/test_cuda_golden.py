@@ -151,11 +151,3 @@ def test_altered(function: str, real: str) -> None:
     rows = [i for i, r in enumerate(recorded.altered_rows()) if r["function"] == function]
     problems = {i: problem for i in rows if (problem := problem_of(i, real))}
     assert not problems
-
-
-def test_every_argument_has_a_comment() -> None:
-    functions = [f for f in LIBRARY.functions.values() if f.name.startswith("THNN_")]
-    assert functions
-    for function in functions:
-        assert function.comment, function.name
-        assert all(p.comment for p in function.parameters), function.name

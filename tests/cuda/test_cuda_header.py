@@ -1,0 +1,52 @@
+"""THCUNN.h declares what Lua Torch's cunn declares: names, argument names, order and types."""
+
+from __future__ import annotations
+
+import json
+
+import headers
+import pytest
+from device import COMPILER, INCLUDE, PREFIXES
+
+API = json.loads((INCLUDE.parent / "tests" / "data" / "api" / "thcunn.json").read_text())
+TEXT = headers.preprocess(COMPILER, INCLUDE, ["cuda/THCUNN.h"])
+FUNCTIONS = {
+    f.name: f for f in headers.parse(TEXT, INCLUDE / "cuda").functions if f.name.startswith("THNN_")
+}
+
+
+def ctype_of(ctype: str, real: str) -> str:
+    """A type of the table as the preprocessed header spells it."""
+    return {
+        "THCTensor *": {"float": "THCudaTensor *", "double": "THCudaDoubleTensor *"}[real],
+        "THCIndexTensor *": "THCudaLongTensor *",
+        "long": "int64_t",
+        "accreal": real,
+    }.get(ctype, ctype)
+
+
+@pytest.mark.parametrize("real", PREFIXES)
+def test_prototypes(real: str) -> None:
+    found = 0
+    for row in API["functions"]:
+        function = FUNCTIONS.get(PREFIXES[real] + row["function"])
+        if function is None:
+            continue
+        found += 1
+        wanted = [(ctype_of(a["ctype"], real), a["name"]) for a in row["args"]]
+        declared = [(p.ctype.replace("_Bool", "bool"), p.name) for p in function.parameters]
+        assert declared == wanted, function.name
+        assert function.result == "void"
+    assert found * 2 == len(FUNCTIONS), "a function that cunn does not have"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_comments(name: str) -> None:
+    """Each function says what it computes, each argument what it is; tensors begin with a role."""
+    function = FUNCTIONS[name]
+    assert function.comment
+    for parameter in function.parameters:
+        assert parameter.comment, parameter.name
+        if parameter.ctype.endswith("Tensor *"):
+            role = parameter.comment.split(":")[0].removesuffix(", optional")
+            assert role in ("in", "out", "inout", "accumulate", "scratch"), parameter.name
