@@ -811,6 +811,54 @@ THNN_API void THNN_(SparseLinear_legacyUpdateParameters)(
     THTensor *lastInput,   /* in: batch x entries x 2; each (feature, value) */
     accreal learningRate); /* factor of the gradients */
 
+/* ---- Recurrent ------------------------------------------------------------------------------- */
+
+/* GRU cell, one step from the products of its matrices on, gates in the order r, z, n:
+ * r = sigmoid(input_r + hidden_r + bias1_r + bias2_r), z likewise,
+ * n = tanh(input_n + bias1_n + r (hidden_n + bias2_n)), output = n + z (hx - n). */
+THNN_API void THNN_(GRUFused_updateOutput)(
+    THNNState *state,   /* may be NULL */
+    THTensor *input,    /* in: batch x (3 units); the weight's product with the cell's input */
+    THTensor *hidden,   /* in: batch x (3 units); the weight's product with hx */
+    THTensor *bias1,    /* in, optional: 3 units; of input */
+    THTensor *bias2,    /* in, optional: 3 units; of hidden; NULL if and only if bias1 is */
+    THTensor *hx,       /* in: batch x units; the state before */
+    THTensor *output,   /* out: batch x units; the state after */
+    THTensor *storage); /* out: batch x (5 units); for the backward call */
+
+/* GRU cell, backward. */
+THNN_API void THNN_(GRUFused_updateGradInput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *gradInInput,  /* out: batch x (3 units); with respect to input and bias1 */
+    THTensor *gradInHidden, /* out: batch x (3 units); with respect to hidden and bias2 */
+    THTensor *gradOutput,   /* in: batch x units */
+    THTensor *gradInputHx,  /* out: batch x units; with respect to hx, products aside */
+    THTensor *storage);     /* in: batch x (5 units); from the forward call */
+
+/* LSTM cell, one step from the products of its matrices on, gates in the order i, f, c, o:
+ * i, f and o are sigmoid(input + hidden + bias1 + bias2), c is tanh(…);
+ * outputCell = f cell + i c, output = o tanh(outputCell). */
+THNN_API void THNN_(LSTMFused_updateOutput)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* inout: batch x (4 units); the weight's product with the cell's input; becomes i, f, c, o */
+    THTensor *hidden,      /* in: batch x (4 units); the weight's product with the output before */
+    THTensor *bias1,       /* in, optional: 4 units; of input */
+    THTensor *bias2,       /* in, optional: 4 units; of hidden; NULL if and only if bias1 is */
+    THTensor *cell,        /* in: batch x units; the cell's state before */
+    THTensor *output,      /* out: batch x units */
+    THTensor *outputCell); /* out: batch x units; the cell's state after */
+
+/* LSTM cell, backward. */
+THNN_API void THNN_(LSTMFused_updateGradInput)(
+    THNNState *state,         /* may be NULL */
+    THTensor *storage,        /* in: batch x (4 units); i, f, c, o, which the forward call left in input */
+    THTensor *gradInGates,    /* out: batch x (4 units); with respect to input, hidden, bias1 and bias2 */
+    THTensor *cx,             /* in: batch x units; the cell's state before */
+    THTensor *cy,             /* in: batch x units; the cell's state after */
+    THTensor *gradOutput,     /* in: batch x units */
+    THTensor *gradOutputCell, /* in: batch x units; with respect to outputCell */
+    THTensor *gradInputCx);   /* out: batch x units; with respect to cell */
+
 /* ---- Temporal convolutions ------------------------------------------------------------------- */
 
 /* 1-D convolution over frames: output frame t is bias + weight * (the kW input frames from t dW on);

@@ -147,6 +147,21 @@ THNN_API THNNSparseLinear THNN_SparseLinear_shapeCheck(const char *function, boo
                                                        THNNShape input, THNNShape weight,
                                                        THNNShape bias);
 
+/* What a fused recurrent cell needs to know. */
+typedef struct THNNCell {
+  int64_t batch, units;
+} THNNCell;
+
+/* `units` is the tensor that has batch x units elements; those of GRUFused_updateOutput and
+ * LSTMFused_updateOutput with `gates` for each. Both biases or neither. */
+THNN_API THNNCell THNN_fusedCell_shapeCheck(const char *function, int gates, THNNShape units,
+                                            THNNShape input, THNNShape hidden, THNNShape bias1,
+                                            THNNShape bias2);
+
+/* `times` as many elements as `units`. */
+THNN_API void THNN_checkCellElements(const char *function, THNNShape shape, int times,
+                                     THNNShape units);
+
 /* `kW` is the first of kW, kH, dW, dH, padW, padH. */
 THNN_API THNNConvolution THNN_SpatialConvolutionMM_shapeCheck(const char *function, THNNShape input,
                                                               THNNShape gradOutput,

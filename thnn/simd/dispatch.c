@@ -13,7 +13,8 @@
   extern const THNN_(SimdElementary) SIMD_TABLE(Elementary, LEVEL);                                \
   extern const THNN_(SimdActivation) SIMD_TABLE(Activation, LEVEL);                                \
   extern const THNN_(SimdChannels) SIMD_TABLE(Channels, LEVEL);                                    \
-  extern const THNN_(SimdSoftmax) SIMD_TABLE(Softmax, LEVEL)
+  extern const THNN_(SimdSoftmax) SIMD_TABLE(Softmax, LEVEL);                                      \
+  extern const THNN_(SimdRecurrent) SIMD_TABLE(Recurrent, LEVEL)
 
 #define LOOPS_OF(LEVEL)                                                                            \
   (THNN_(Simd))                                                                                    \
@@ -22,7 +23,7 @@
     .reduce = SIMD_TABLE(Reduce, LEVEL), .products = SIMD_TABLE(Products, LEVEL),                  \
     .pooling = SIMD_TABLE(Pooling, LEVEL), .elementary = SIMD_TABLE(Elementary, LEVEL),            \
     .activation = SIMD_TABLE(Activation, LEVEL), .channels = SIMD_TABLE(Channels, LEVEL),          \
-    .softmax = SIMD_TABLE(Softmax, LEVEL),                                                         \
+    .softmax = SIMD_TABLE(Softmax, LEVEL), .recurrent = SIMD_TABLE(Recurrent, LEVEL),              \
   }
 
 DECLARE_LOOPS(baseline);

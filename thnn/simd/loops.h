@@ -298,6 +298,30 @@ typedef struct THNN_(SimdSoftmax) {
                        const real *y, const real *gradOutput, real *gradInput);
 } THNN_(SimdSoftmax);
 
+/* One row of a recurrent cell of n units: what its gates are computed from, gate after gate. */
+typedef struct THNN_(GateRows) {
+  const real *input, *hidden;
+  const real *bias1, *bias2; /* both or neither */
+} THNN_(GateRows);
+
+/* What flows back into one row of an LSTM cell, and the cell's states. */
+typedef struct THNN_(LstmGradients) {
+  const real *cx, *cy, *gradOutput, *gradCy;
+} THNN_(LstmGradients);
+
+/* Rows of recurrent cells of n units; the modules' files say what they compute. */
+typedef struct THNN_(SimdRecurrent) {
+  /* gates r, z, n; storage is r, z, n, hx, hidden_n + bias2_n */
+  void (*gru)(int64_t n, const THNN_(GateRows) * of, const real *hx, real *hy, real *storage);
+  void (*gruBackward)(int64_t n, const real *storage, const real *gradOutput, real *gradInput,
+                      real *gradHidden, real *gradHx);
+  /* gates i, f, c, o; `gates` takes their values and may be of->input */
+  void (*lstm)(int64_t n, const THNN_(GateRows) * of, const real *cx, real *gates, real *hy,
+               real *cy);
+  void (*lstmBackward)(int64_t n, const real *gates, const THNN_(LstmGradients) * of,
+                       real *gradGates, real *gradCx);
+} THNN_(SimdRecurrent);
+
 typedef struct THNN_(Simd) {
   THNN_(SimdPointwise) pointwise;
   THNN_(SimdReduce) reduce;
@@ -308,6 +332,7 @@ typedef struct THNN_(Simd) {
   THNN_(SimdActivation) activation;
   THNN_(SimdChannels) channels;
   THNN_(SimdSoftmax) softmax;
+  THNN_(SimdRecurrent) recurrent;
 } THNN_(Simd);
 
 extern THNN_(Simd) THNN_(simd);
