@@ -13,6 +13,7 @@ from ._generator import Generator
 from ._library import ffi, lib
 from ._state import State, get_num_threads, set_num_threads
 from ._tensor import Storage, Tensor
+from ._version import __version__
 
 if TYPE_CHECKING:
     from . import thnn as thnn
@@ -56,10 +57,6 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("pythnn")
     raise AttributeError(f"module 'pythnn' has no attribute '{name}'")
 
 

@@ -163,6 +163,8 @@ def _describe(value: Any) -> str:
     if isinstance(value, (bool, int, float, str, np.number)):
         text = repr(value)
         return f"{text if len(text) <= 40 else text[:37] + '...'} ({type(value).__name__})"
+    if hasattr(value, "__cuda_array_interface__"):
+        return "an array on a CUDA device"
     return f"an object of type {type(value).__name__}"
 
 
