@@ -22,7 +22,7 @@ import numpy as np
 INCLUDE = Path(__file__).parents[2] / "thnn"
 COMPILER = os.environ.get("CC", "cc").split()
 PREFIXES = {"float": "THNN_Cuda", "double": "THNN_CudaDouble"}
-TYPES = {
+TYPES: dict[str, np.dtype[Any]] = {
     "Cuda": np.dtype(np.float32),
     "CudaDouble": np.dtype(np.float64),
     "CudaLong": np.dtype(np.int64),
@@ -187,9 +187,9 @@ class DeviceTensor:
 
     @staticmethod
     def _view(memory: np.ndarray, shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
-        return np.lib.stride_tricks.as_strided(
-            memory, tuple(shape), [s * memory.itemsize for s in strides]
-        )
+        steps = [s * memory.itemsize for s in strides]
+        view: np.ndarray = np.lib.stride_tricks.as_strided(memory, tuple(shape), steps)
+        return view
 
     @property
     def struct(self) -> TensorStruct:

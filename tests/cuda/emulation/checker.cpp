@@ -302,6 +302,13 @@ static void touch(const void *pointer, size_t bytes, Kind kind, const void *code
     touchOther(address, bytes, kind, code);
 }
 
+/* Bytes without an alignment that they would have to have. */
+static void touchRange(const void *first, size_t bytes, Kind kind, const void *code)
+{
+  for (size_t i = 0; i < bytes; i++)
+    touch((const char *)first + i, 1, kind, code);
+}
+
 /* ---- what others report */
 
 void atomicBegin(void *address, size_t bytes)
@@ -425,14 +432,33 @@ CUEMU_HOOKS(8)
 CUEMU_HOOKS(16)
 #undef CUEMU_HOOKS
 
+/* Copies of structs, and what clang makes of memset and memcpy. */
 void __tsan_read_range(void *address, unsigned long bytes)
 {
-  touch(address, bytes, READ, __builtin_return_address(0));
+  touchRange(address, bytes, READ, __builtin_return_address(0));
 }
 
 void __tsan_write_range(void *address, unsigned long bytes)
 {
-  touch(address, bytes, WRITE, __builtin_return_address(0));
+  touchRange(address, bytes, WRITE, __builtin_return_address(0));
+}
+
+void *__tsan_memset(void *to, int value, unsigned long bytes)
+{
+  touchRange(to, bytes, WRITE, __builtin_return_address(0));
+  return memset(to, value, bytes);
+}
+
+void *__tsan_memmove(void *to, const void *from, unsigned long bytes)
+{
+  touchRange(from, bytes, READ, __builtin_return_address(0));
+  touchRange(to, bytes, WRITE, __builtin_return_address(0));
+  return memmove(to, from, bytes);
+}
+
+void *__tsan_memcpy(void *to, const void *from, unsigned long bytes)
+{
+  return __tsan_memmove(to, from, bytes);
 }
 
 /* Atomic operations of host code (reference counts). */
