@@ -299,7 +299,7 @@ def train(network: Network, steps: int, rng: np.random.Generator, console: Conso
         TextColumn("training on {task.fields[photograph]}"),
         BarColumn(bar_width=None),
         TextColumn("{task.completed}/{task.total}  {task.fields[quality]}"),
-        TimeRemainingColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
         console=console,
     ) as progress:
         task = progress.add_task("", total=steps, photograph=TRAINING_PHOTOGRAPH, quality="")
