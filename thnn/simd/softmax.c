@@ -6,7 +6,7 @@
 
 enum {
   LANES = 32,
-  TILE = 256,      /* positions that are worked on together, where each has a row of its own */
+  TILE = 512,      /* positions that are worked on together, where each has a row of its own */
   NARROW = 32,     /* rows shorter than this are turned into columns first, … */
   NARROW_ROWS = 64 /* … this many at a time */
 };
@@ -93,9 +93,9 @@ static void backwardRow(bool logarithm, int64_t n, const real *y, const real *gr
   for (; i + LANES <= n; i += LANES)
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
-      lane[l] += (double)gradOutput[i + l] * (logarithm ? 1 : (double)y[i + l]);
+      lane[l] += logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
   for (int l = 0; i + l < n; l++)
-    lane[l] += (double)gradOutput[i + l] * (logarithm ? 1 : (double)y[i + l]);
+    lane[l] += logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
   const real sum = (real)addLanes(lane);
   if (logarithm) {
 #pragma omp simd
@@ -172,7 +172,7 @@ static void backwardTile(bool logarithm, int64_t channels, int64_t step, int64_t
     else
 #pragma omp simd
       for (int64_t i = 0; i < positions; i++)
-        sum[i] += (double)g[i] * (double)value[i];
+        sum[i] += g[i] * value[i];
   }
 #pragma omp simd
   for (int64_t i = 0; i < positions; i++)
