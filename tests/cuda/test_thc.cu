@@ -172,6 +172,19 @@ static void testAllocator()
   CHECK(counts.taken == counts.given);
 }
 
+/* A device without pools has memory all the same. */
+static void testWithoutPools()
+{
+  cuemu_setPools(0);
+  THCState *other = THCState_new(0);
+  THCudaStorage *storage = THCudaStorage_newWithSize(other, 5);
+  CHECK(storage->size == 5 && storage->data);
+  THCudaStorage_resize(other, storage, 50);
+  THCudaStorage_free(other, storage);
+  THCState_free(other);
+  cuemu_setPools(1);
+}
+
 /* ---- Tensors */
 
 static void testTensors()
@@ -422,6 +435,7 @@ int main(void)
   RUN(testDevices());
   RUN(testStreams());
   RUN(testAllocator());
+  RUN(testWithoutPools());
   RUN(testTensors());
   RUN(testStridedContent());
   RUN(testOverlap());

@@ -92,6 +92,7 @@ void libraryWrite(const char *what, void *pointer, size_t bytes);
 
 cudaError_t setError(cudaError_t error); /* remembers and returns it */
 int currentDevice();
+bool hasPools();
 bool launchShouldFail();
 cudaError_t checkStream(cudaStream_t stream);
 

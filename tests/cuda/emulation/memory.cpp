@@ -337,15 +337,20 @@ cudaError_t cudaFree(void *pointer)
   return release(pointer);
 }
 
+static cudaError_t checkPool(cudaStream_t stream)
+{
+  return hasPools() ? checkStream(stream) : cudaErrorNotSupported;
+}
+
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
 {
-  const cudaError_t status = checkStream(stream);
+  const cudaError_t status = checkPool(stream);
   return status == cudaSuccess ? allocate(pointer, bytes, false) : setError(status);
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
-  const cudaError_t status = checkStream(stream);
+  const cudaError_t status = checkPool(stream);
   return status == cudaSuccess ? release(pointer) : setError(status);
 }
 

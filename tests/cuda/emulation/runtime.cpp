@@ -18,6 +18,7 @@ namespace cuemu
 static thread_local int device;
 static thread_local cudaError_t lastError;
 static int64_t failIn;
+static int poolsSupported = 1;
 static std::mutex handleMutex;
 static std::set<void *> handles; /* live streams and events */
 
@@ -25,6 +26,11 @@ static int deviceCount()
 {
   static const int count = getenv("CUEMU_DEVICES") ? atoi(getenv("CUEMU_DEVICES")) : 2;
   return count;
+}
+
+bool hasPools()
+{
+  return poolsSupported != 0;
 }
 
 int currentDevice()
@@ -173,7 +179,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int of)
     *value = 5;
     return cudaSuccess;
   case cudaDevAttrMemoryPoolsSupported:
-    *value = 1;
+    *value = poolsSupported;
     return cudaSuccess;
   }
   return setError(cudaErrorInvalidValue);
@@ -242,4 +248,9 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 void cuemu_failLaunch(int64_t which)
 {
   failIn = which;
+}
+
+void cuemu_setPools(int supported)
+{
+  poolsSupported = supported;
 }

@@ -20,6 +20,7 @@ struct THCState {
   cudaStream_t stream;
   const THCAllocator *allocator;
   void *allocatorContext;
+  bool hasPool; /* the device has stream-ordered memory pools */
   bool deterministic, checkIndices;
   THCIndexReport *indexReport;       /* the host's address */
   THCIndexReport *deviceIndexReport; /* the same memory, the device's address */

@@ -23,18 +23,17 @@ void THC_raise(const char *function, THCFailure failure)
     THError("%s: %s failed: %s (%s)", function, failure.what, failure.text, failure.name);
 }
 
-/* ---- CUDA's stream-ordered pool ------------------------------------------------------------- */
+/* ---- CUDA's memory --------------------------------------------------------------------------- */
 
 static void *poolAllocate(void *context, size_t bytes, int device, void *stream)
 {
   (void)context;
   (void)device;
   void *block = nullptr;
-  if (cudaMallocAsync(&block, bytes, (cudaStream_t)stream) != cudaSuccess) {
-    cudaGetLastError();
-    return nullptr;
-  }
-  return block;
+  if (cudaMallocAsync(&block, bytes, (cudaStream_t)stream) == cudaSuccess)
+    return block;
+  cudaGetLastError();
+  return nullptr;
 }
 
 static int poolRelease(void *context, void *block, int device, void *stream)
@@ -45,6 +44,34 @@ static int poolRelease(void *context, void *block, int device, void *stream)
 }
 
 static const THCAllocator pool = {poolAllocate, poolRelease};
+
+/* For devices without pools (some virtual GPUs). CUDA itself waits for the device before it frees. */
+static void *plainAllocate(void *context, size_t bytes, int device, void *stream)
+{
+  (void)context;
+  (void)device;
+  (void)stream;
+  void *block = nullptr;
+  if (cudaMalloc(&block, bytes) == cudaSuccess)
+    return block;
+  cudaGetLastError();
+  return nullptr;
+}
+
+static int plainRelease(void *context, void *block, int device, void *stream)
+{
+  (void)context;
+  (void)device;
+  (void)stream;
+  return cudaFree(block);
+}
+
+static const THCAllocator plain = {plainAllocate, plainRelease};
+
+static const THCAllocator *defaultAllocator(const THCState *state)
+{
+  return state->hasPool ? &pool : &plain;
+}
 
 void *THC_allocate(THCState *state, size_t bytes)
 {
@@ -134,10 +161,11 @@ THCState *THCState_new(int device)
   memset(state, 0, sizeof *state);
   state->live = LIVE;
   state->device = device;
-  state->allocator = &pool;
   const int previous = THC_enter(state, &failure);
   state->processors = attribute(&failure, cudaDevAttrMultiProcessorCount, device);
   state->cacheBytes = attribute(&failure, cudaDevAttrL2CacheSize, device);
+  state->hasPool = attribute(&failure, cudaDevAttrMemoryPoolsSupported, device) != 0;
+  state->allocator = defaultAllocator(state);
   newIndexReport(state, &failure);
   THC_leave(previous);
   if (failure.what)
@@ -175,7 +203,7 @@ void *THCState_stream(const THCState *state)
 void THCState_setAllocator(THCState *state, const THCAllocator *allocator, void *context)
 {
   THC_checkState(state, "THCState_setAllocator");
-  state->allocator = allocator ? allocator : &pool;
+  state->allocator = allocator ? allocator : defaultAllocator(state);
   state->allocatorContext = allocator ? context : nullptr;
 }
 

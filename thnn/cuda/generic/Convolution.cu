@@ -10,8 +10,11 @@ enum {
   LEAST_ROWS = 64,        /* of a product: fewer would leave the device idle */
   LEAST_POSITIONS = 1024, /* summed over by a product of its own */
   LARGEST_BATCH = 65535,  /* of a batched product */
-  SEGMENT = 16384         /* elements summed by one block */
+  SEGMENT = 16384,        /* elements summed by one block */
+  MOST_BLOCKS = 65535     /* that sum at the same time */
 };
+
+const int64_t USUAL_CACHE_BYTES = 4 << 20; /* where the device does not say */
 
 int64_t minimum(int64_t a, int64_t b)
 {
@@ -26,11 +29,6 @@ int64_t maximum(int64_t a, int64_t b)
 int64_t divideUp(int64_t a, int64_t b)
 {
   return (a + b - 1) / b;
-}
-
-int64_t product(const int64_t *size)
-{
-  return size[0] * size[1] * size[2];
 }
 
 /* 1x1 kernel, stride 1, no padding: map positions are image positions. */
@@ -112,9 +110,9 @@ THCConvolutionPlan THCUNN_(Convolution_prepare)(const THCState *state,
 {
   THCConvolutionPlan plan;
   plan.geometry = *geometry;
-  plan.taps = product(geometry->kernel);
-  plan.imagePositions = product(geometry->input);
-  plan.mapPositions = product(geometry->output);
+  plan.taps = volumeOf(geometry->kernel);
+  plan.imagePositions = volumeOf(geometry->input);
+  plan.mapPositions = volumeOf(geometry->output);
 
   /* The weight's gradient sums over positions: where an image has few, a chunk's images are
    * unfolded side by side and its maps copied likewise, for one long product. */
@@ -124,7 +122,8 @@ THCConvolutionPlan THCUNN_(Convolution_prepare)(const THCState *state,
   const int64_t planeElements = plan.taps * plan.mapPositions;
   const int64_t mapElements = sideBySide ? geometry->outputPlanes * plan.mapPositions : 0;
   const int64_t imageElements = geometry->inputPlanes * planeElements + mapElements;
-  const int64_t budget = maximum(state->cacheBytes / 2 / (int64_t)sizeof(real), 1);
+  const int64_t cacheBytes = state->cacheBytes > 0 ? state->cacheBytes : USUAL_CACHE_BYTES;
+  const int64_t budget = cacheBytes / 2 / (int64_t)sizeof(real);
 
   plan.chunkImages = 1;
   plan.chunkPlanes = geometry->inputPlanes;
@@ -291,7 +290,7 @@ void THCUNN_(Convolution_backwardBias)(THCPlan *plan, int64_t batch, int64_t pla
                                        real *gradBias, accreal *partial)
 {
   const int64_t segments = segmentsOf(batch, positions), elements = batch * positions;
-  const dim3 grid((unsigned)minimum(planes * segments, LARGEST_BATCH));
+  const dim3 grid((unsigned)minimum(planes * segments, MOST_BLOCKS));
   if (THC_fitsIndex(planes * elements))
     THC_LAUNCH(plan, sumSegments<uint32_t>, grid, THC_THREADS, 0, planes, segments, elements,
                positions, gradients, partial);

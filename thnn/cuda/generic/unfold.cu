@@ -161,15 +161,10 @@ __global__ void __launch_bounds__(THC_THREADS)
   }
 }
 
-int64_t product(const int64_t *size)
-{
-  return size[0] * size[1] * size[2];
-}
-
 /* Whether every number that the kernels compute fits a 32-bit index. */
 bool isSmall(const THNNConvolution *geometry, int64_t images, int64_t planes)
 {
-  const int64_t image = product(geometry->input), map = product(geometry->output);
+  const int64_t image = volumeOf(geometry->input), map = volumeOf(geometry->output);
   bool small = THC_fitsIndex(images * planes * image) && THC_fitsIndex(images * planes * map);
   for (int d = 0; d < 3; d++) {
     const int64_t reach = geometry->kernel[d] * geometry->dilation[d];
@@ -190,7 +185,7 @@ template <int dimensions, typename Index>
 void launchUnfold(THCPlan *plan, const THNNConvolution *geometry, Planes<const real> images,
                   Columns<real> columns)
 {
-  const int64_t count = images.images * images.count * product(geometry->output);
+  const int64_t count = images.images * images.count * volumeOf(geometry->output);
   THC_LAUNCH_ELEMENTS(plan, (unfoldKernel<dimensions, Index, real>), count, count,
                       windowOf<Index>(geometry), images, columns);
 }
@@ -199,7 +194,7 @@ template <int dimensions, typename Index>
 void launchFold(THCPlan *plan, const THNNConvolution *geometry, Columns<const real> columns,
                 const real *bias, Planes<real> images)
 {
-  const int64_t count = images.images * images.count * product(geometry->input);
+  const int64_t count = images.images * images.count * volumeOf(geometry->input);
   THC_LAUNCH_ELEMENTS(plan, (foldKernel<dimensions, Index, real>), count, count,
                       windowOf<Index>(geometry), columns, bias, images);
 }

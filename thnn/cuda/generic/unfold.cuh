@@ -9,6 +9,12 @@
 #include "../../THNNConvolution.h"
 #include "template.h"
 
+/* Depth times height times width. */
+static inline int64_t volumeOf(const int64_t *size)
+{
+  return size[0] * size[1] * size[2];
+}
+
 /* Some planes of some images: `count` planes of each, from `data` on. */
 template <typename T> struct Planes {
   T *data;

@@ -134,6 +134,7 @@ cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t
 void cuemu_setReverse(int reverse);       /* blocks and threads run in reversed order */
 void cuemu_failAllocation(int64_t which); /* the which-th allocation from now fails; 0: none */
 void cuemu_failLaunch(int64_t which);     /* the same for launches */
+void cuemu_setPools(int supported);       /* whether devices have stream-ordered memory */
 int64_t cuemu_liveAllocations(void);      /* device allocations not freed */
 int64_t cuemu_launches(void);             /* kernels launched so far */
 int cuemu_checked(void);                  /* whether every access of kernels is checked */
