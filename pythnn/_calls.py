@@ -11,8 +11,7 @@ from __future__ import annotations
 import keyword
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -43,11 +42,10 @@ _REFUSED = (TypeError, ValueError, OverflowError, AttributeError, BufferError, K
 _INT_BITS = {"int": 32, "int64": 64}
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(NamedTuple):
     """An argument of a C function."""
 
-    index: int
+    place: int
     name: str
     kind: str
     """state, generator, int, int64, double, bool; tensors: real, index, integer."""
@@ -82,7 +80,7 @@ class Function:
         self.name = name
         self.doc = doc
         self.arguments = tuple(Argument(i, *fields) for i, fields in enumerate(arguments))
-        places = {a.name: a.index for a in self.arguments}
+        places = {a.name: a.place for a in self.arguments}
         self.calls: tuple[Any, ...] = (
             getattr(native, f"call_THNN_Float{name}"),
             getattr(native, f"call_THNN_Double{name}"),
@@ -98,17 +96,17 @@ class Function:
         self.first_real = next(a for a in reals if not a.optional)
         # (index, kind of tensor or None for real, written, argument): what has to be passed
         self.tensors = tuple(
-            (a.index, _FIXED_KINDS.get(a.kind), a.is_written, a)
+            (a.place, _FIXED_KINDS.get(a.kind), a.is_written, a)
             for a in self.arguments
             if a.is_tensor and a.role != "scratch"
         )
-        self.scratch = tuple(a.index for a in self.arguments if a.role == "scratch")
-        self.handles = tuple(a.index for a in self.arguments if a.kind in ("state", "generator"))
+        self.scratch = tuple(a.place for a in self.arguments if a.role == "scratch")
+        self.handles = tuple(a.place for a in self.arguments if a.kind in ("state", "generator"))
 
     def refuse(self, argument: Argument, wanted: str, found: str) -> THNNArgumentError:
         """The error about an argument."""
         return THNNArgumentError.expected(
-            self.name, argument.index + 1, argument.name, wanted, found
+            self.name, argument.place + 1, argument.name, wanted, found
         )
 
 
@@ -363,7 +361,7 @@ def _call(function: Function, values: list[Any]) -> int:
         values[index] = _handle(function, function.arguments[index], values[index])
     for index in function.scratch:
         values[index] = _NULL
-    real = _real_kind(function, values[function.first_real.index])
+    real = _real_kind(function, values[function.first_real.place])
     try:
         frame = _idle.pop()
     except IndexError:
@@ -411,7 +409,7 @@ def _check_ranges(function: Function, values: Sequence[Any]) -> None:
     """Raises when an int does not fit."""
     for argument in function.arguments:
         bits = _INT_BITS.get(argument.kind)
-        value = values[argument.index]
+        value = values[argument.place]
         if bits and not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
             raise function.refuse(argument, f"an int of {bits} bits", _describe(value))
 
@@ -438,7 +436,7 @@ def _source(function: Function) -> str:
         if a.kind in _EXACT:
             exact, convert = _EXACT[a.kind]
             checks += f"    if type({name}) is not {exact}:\n"
-            checks += f"        {name} = {convert}(function, {a.index}, {name})\n"
+            checks += f"        {name} = {convert}(function, {a.place}, {name})\n"
         if a.role == "scratch":
             tensors.append("NULL")
         elif a.is_tensor:
