@@ -1,8 +1,8 @@
 #include "matrix.h"
 
-/* Rows and columns of a block: large enough that its product runs at nearly the speed of a whole
- * one, small enough that there are blocks for several threads. */
-enum { BLOCK = 256 };
+/* Rows and columns of a block. A product of whole matrices runs at full speed from the larger size
+ * on, and at nearly that from the smaller one on. */
+enum { SMALL_BLOCK = 256, BLOCK = 512 };
 
 /* A size cut into pieces of nearly the same length, a multiple of what vectors hold. */
 typedef struct Pieces {
@@ -11,7 +11,8 @@ typedef struct Pieces {
 
 static Pieces cut(int64_t size)
 {
-  const int64_t wanted = (size + BLOCK - 1) / BLOCK;
+  const int64_t pieces = (size + BLOCK - 1) / BLOCK;
+  const int64_t wanted = size >= 2 * SMALL_BLOCK && pieces < 2 ? 2 : pieces;
   const int64_t length = ((size + wanted - 1) / wanted + 15) / 16 * 16;
   return (Pieces){(size + length - 1) / length, length, size};
 }
@@ -29,6 +30,16 @@ static real *partOf(THNN_(Matrix) matrix, int64_t row, int64_t column)
          (matrix.transposed ? row * matrix.leading + column : column * matrix.leading + row);
 }
 
+/* c += alpha * a * b for vectors a and b, a not transposed: a[m] times each element of b. */
+static void addOuterProduct(const THNNState *state, int64_t m, int64_t n, real alpha,
+                            THNN_(Matrix) a, THNN_(Matrix) b, real *c)
+{
+  const int threads = THNN_threads(state, n, (double)m * (double)n);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t j = 0; j < n; j++)
+    THNN_(simd).pointwise.axpy(m, alpha * *partOf(b, 0, j), a.data, c + j * m);
+}
+
 void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
                      THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c)
 {
@@ -38,6 +49,10 @@ void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, re
 void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
                          THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, int64_t leading)
 {
+  if (k == 1 && beta == 1 && !a.transposed) {
+    addOuterProduct(state, m, n, alpha, a, b, c);
+    return;
+  }
   const Pieces rows = cut(m), columns = cut(n);
   const int64_t bStep = b.transposed ? b.leading : 1; /* down a column */
   /* A vector's product reads the matrix once; others compute a dozen times as fast as they copy. */
