@@ -127,6 +127,8 @@ void THNN_checkPlanes(const char *function, THNNShape shape, int nDimension, con
 
 void THNN_checkElements(const char *function, THNNShape shape, int64_t wanted, const char *meaning)
 {
+  if (wanted < 0)
+    wanted = INT64_MAX;
   if (!THNN_given(shape) || THNN_elements(function, shape) < wanted)
     THNN_rejectShape(function, shape, "at least %lld elements (%s)", (long long)wanted, meaning);
 }
@@ -163,13 +165,6 @@ void THNN_checkBlasSizes(const char *function, THNNShape shape)
   for (int i = 0; i < shape.nDimension; i++)
     if (shape.size[i] > INT_MAX)
       THNN_rejectShape(function, shape, "sizes of at most %d", INT_MAX);
-}
-
-void THNN_checkLeastElements(const char *function, THNNShape shape, int64_t least)
-{
-  if (shape.nDimension < 0 || least < 0 || THNN_elements(function, shape) < least)
-    THNN_rejectShape(function, shape, "at least %lld element%s", (long long)least,
-                     least == 1 ? "" : "s");
 }
 
 void THNN_checkPositive(const char *function, THNNScalar scalar)

@@ -108,7 +108,8 @@ THNN_API void THNN_checkSizesOrMore(const char *function, THNNShape shape, int n
 THNN_API void THNN_checkPlanes(const char *function, THNNShape shape, int nDimension,
                                const int64_t *wanted, int trailing, const char *layout);
 
-/* At least `wanted` elements, in any shape; those beyond are left aside. */
+/* At least `wanted` elements, in any shape; those beyond are left aside. Negative: more than there
+ * can be, as THNN_product says it. */
 THNN_API void THNN_checkElements(const char *function, THNNShape shape, int64_t wanted,
                                  const char *meaning);
 
@@ -127,9 +128,6 @@ THNN_API void THNN_checkFirstElement(const char *function, THNNShape shape);
 
 /* Sizes that BLAS can count. */
 THNN_API void THNN_checkBlasSizes(const char *function, THNNShape shape);
-
-/* At least `least` elements, in any shape; negative means more than there can be. */
-THNN_API void THNN_checkLeastElements(const char *function, THNNShape shape, int64_t least);
 
 THNN_API void THNN_checkPositive(const char *function, THNNScalar scalar);
 THNN_API void THNN_checkAtLeast(const char *function, THNNScalar scalar, int64_t least);

@@ -65,9 +65,9 @@ void THNN_(ClassNLLCriterion_updateGradInput)(THNNState *state, THTensor *input,
   const char *function = "ClassNLLCriterion_updateGradInput";
   const THNNClasses sizes = THNN_ClassNLLCriterion_shapeCheck(
       function, THNN_SHAPE(input, 2), THNN_SHAPE(target, 3), THNN_SHAPE(weights, 6));
-  THNN_checkLeastElements(function, THNN_SHAPE(total_weight, 7), 1);
+  THNN_checkElements(function, THNN_SHAPE(total_weight, 7), 1, "the sum of weights");
   const int64_t greatest = checkTargets(function, target, sizes, ignore_index);
-  THNN_checkLeastElements(function, THNN_SHAPE(gradInput, 4), greatest + 1);
+  THNN_checkElements(function, THNN_SHAPE(gradInput, 4), greatest + 1, "to the last target");
   /* The mean over a single sample does not depend on its weight. */
   const bool single = input->nDimension == 1;
   THTensor *factors = single && sizeAverage ? NULL : weights;

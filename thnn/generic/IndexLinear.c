@@ -55,7 +55,7 @@ THNNIndexLinear THNN_IndexLinear_shapeCheck(const char *function, THNNShape keys
   addKeySizes(function, keys, values, sizes, &result);
   const int64_t wanted[] = {result.batch, result.outputs};
   if (gradOutput.nDimension != THNN_NOT_PRESENT)
-    THNN_checkLeastElements(function, gradOutput, THNN_product(2, wanted));
+    THNN_checkElements(function, gradOutput, THNN_product(2, wanted), "batch x outputs");
   return result;
 }
 
@@ -74,8 +74,8 @@ THNNIndexLinear THNN_IndexLinear_gradientShapeCheck(const char *function, THNNSh
   result.extra = weight.size[1] - result.outputs;
   addKeySizes(function, keys, values, sizes, &result);
   const int64_t wanted[] = {result.batch, result.outputs};
-  THNN_checkLeastElements(function, gradOutput, THNN_product(2, wanted));
-  THNN_checkLeastElements(function, gradBias, result.outputs);
+  THNN_checkElements(function, gradOutput, THNN_product(2, wanted), "batch x outputs");
+  THNN_checkElements(function, gradBias, result.outputs, "outputs");
   return result;
 }
 
@@ -87,8 +87,8 @@ THNNIndexLinear THNN_IndexLinear_updateShapeCheck(const char *function, THNNShap
   THNN_checkNotEmpty(function, runningKeys);
   result.keys = runningKeys.size[0];
   const int64_t wanted[] = {result.keys, (result.extra ? 2 : 1) * result.outputs};
-  THNN_checkLeastElements(function, gradWeight, THNN_product(2, wanted));
-  THNN_checkLeastElements(function, gradBias, result.outputs);
+  THNN_checkElements(function, gradWeight, THNN_product(2, wanted), "a row for each key");
+  THNN_checkElements(function, gradBias, result.outputs, "outputs");
   return result;
 }
 #endif

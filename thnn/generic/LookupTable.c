@@ -23,7 +23,7 @@ THNNTable THNN_LookupTable_shapeCheck(const char *function, THNNShape indices, i
   const THNNTable sizes = {THNN_elements(function, indices), weight.size[0], weight.size[1]};
   if (gradOutput.nDimension != THNN_NOT_PRESENT) {
     const int64_t wanted[] = {sizes.indices, sizes.columns};
-    THNN_checkLeastElements(function, gradOutput, THNN_product(2, wanted));
+    THNN_checkElements(function, gradOutput, THNN_product(2, wanted), "indices x columns");
   }
   return sizes;
 }

@@ -35,7 +35,8 @@ static THTensor *checkValues(const char *function, const THNNState *state, THNNC
                         sizes.classes - 1 + TH_INDEX_BASE, "classes");
   if (!weights || THTensor_(nElement)(weights) == 0)
     return NULL;
-  THNN_checkLeastElements(function, THNN_SHAPE(weights, 7), greatest + 1 - TH_INDEX_BASE);
+  THNN_checkElements(function, THNN_SHAPE(weights, 7), greatest + 1 - TH_INDEX_BASE,
+                     "to the last target");
   return weights;
 }
 

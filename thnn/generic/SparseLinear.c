@@ -253,7 +253,8 @@ void THNN_(SparseLinear_legacyAccGradParameters)(THNNState *state, THTensor *inp
   const THNNSparseLinear sizes = checkGradients(&source, THNN_SHAPE(gradWeight, 4),
                                                 THNN_SHAPE(gradBias, 5), THNN_SHAPE(weight, 6));
   const int64_t wanted[] = {sizes.batch, sizes.outputs};
-  THNN_checkLeastElements(function, THNN_SHAPE(gradOutput, 3), THNN_product(2, wanted));
+  THNN_checkElements(function, THNN_SHAPE(gradOutput, 3), THNN_product(2, wanted),
+                     "batch x outputs");
   checkEntries(&source, sizes.entries, SAMPLE_DOES_NOT_MATTER, sizes.inputs);
   addGradients(state, &source, sizes, gradOutput, gradWeight, gradBias, weight, weightDecay, scale);
 }

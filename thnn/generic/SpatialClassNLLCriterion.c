@@ -37,8 +37,8 @@ void THNN_(SpatialClassNLLCriterion_updateOutput)(THNNState *state, THTensor *in
   const char *function = "SpatialClassNLLCriterion_updateOutput";
   const THNNClasses sizes = THNN_SpatialClassNLLCriterion_shapeCheck(
       function, THNN_SHAPE(input, 2), THNN_SHAPE(target, 3), THNN_SHAPE(weights, 6));
-  THNN_checkLeastElements(function, THNN_SHAPE(output, 4), 1);
-  THNN_checkLeastElements(function, THNN_SHAPE(total_weight, 7), 1);
+  THNN_checkElements(function, THNN_SHAPE(output, 4), 1, "the loss");
+  THNN_checkElements(function, THNN_SHAPE(total_weight, 7), 1, "the sum of weights");
   checkTargets(function, state, target, sizes);
   const THNN_(ClassNLL) run = {function, state, input, target, weights, sizes, NULL};
   THNN_(classNLLForward)(&run, output, total_weight, sizeAverage);
@@ -52,9 +52,9 @@ void THNN_(SpatialClassNLLCriterion_updateGradInput)(THNNState *state, THTensor 
   const char *function = "SpatialClassNLLCriterion_updateGradInput";
   const THNNClasses sizes = THNN_SpatialClassNLLCriterion_shapeCheck(
       function, THNN_SHAPE(input, 2), THNN_SHAPE(target, 3), THNN_SHAPE(weights, 6));
-  THNN_checkLeastElements(function, THNN_SHAPE(gradInput, 4),
-                          sizes.batch * sizes.classes * sizes.positions);
-  THNN_checkLeastElements(function, THNN_SHAPE(total_weight, 7), 1);
+  THNN_checkElements(function, THNN_SHAPE(gradInput, 4),
+                     sizes.batch * sizes.classes * sizes.positions, "like input");
+  THNN_checkElements(function, THNN_SHAPE(total_weight, 7), 1, "the sum of weights");
   checkTargets(function, state, target, sizes);
   const THNN_(ClassNLL) run = {function, state, input, target, weights, sizes, NULL};
   THNN_(classNLLBackward)(&run, gradInput, total_weight, sizeAverage);

@@ -29,7 +29,7 @@ THNNPlanes THNN_SoftMax_shapeCheck(const char *function, THNNShape input, THNNSh
                     "the sizes of gradOutput");
   const THNNPlanes planes = planesOf(function, output);
   /* The first elements are taken, as many as there are in output. */
-  THNN_checkLeastElements(function, gradOutput, THNN_elements(function, output));
+  THNN_checkElements(function, gradOutput, THNN_elements(function, output), "those of output");
   return planes;
 }
 #endif
