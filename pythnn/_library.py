@@ -95,13 +95,16 @@ def holding(held: Any) -> Callable[[Any], None]:
     return partial(native.pythnn_keep, held)
 
 
+_OWNED = ffi.typeof("pythnn_Owned *")
+
+
 def own(pointer: Any, create: Callable[..., int], *arguments: Any) -> Any:
     """A C object as a pointer of this type; it is freed when the pointer goes.
 
     `create` is one of the ``pythnn_own…`` functions. The owner is there before the object, so no
     interrupt loses it.
     """
-    owned = ffi.gc(ffi.new("pythnn_Owned *"), native.pythnn_disown)
+    owned = ffi.gc(ffi.new(_OWNED), native.pythnn_disown)
     if create(owned, *arguments):
         raise last_error("pythnn")
     return ffi.gc(ffi.cast(pointer, owned.object), holding(owned))

@@ -50,8 +50,8 @@ class Kind:
 
     def new_array_storage(self, array: Array, size: int) -> Any:
         """A C storage over an array's memory, with a reference to the array."""
-        data = ffi.cast("void *", array_address(array))
-        create, owner = native.pythnn_ownArrayStorage, ffi.cast("void *", id(array))
+        data = ffi.cast(_ADDRESS, array_address(array))
+        create, owner = native.pythnn_ownArrayStorage, ffi.cast(_ADDRESS, id(array))
         return own(self.storage_pointer, create, self.index, data, size, owner)
 
     def hold_storage(self, storage: Any) -> Any:
@@ -69,6 +69,8 @@ KINDS = (
 DTYPES = tuple(kind.dtype for kind in KINDS)
 _DTYPE_NAMES = "float32, float64, int64 or int32"
 
+_BYTES = ffi.typeof("char *")
+_ADDRESS = ffi.typeof("void *")
 _BLOCKS = ffi.addressof(native, "THBlockAllocator")
 
 
@@ -204,21 +206,19 @@ def _export(
     kind: Kind, storage: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
 ) -> Array:
     """An array over part of a storage; it keeps the memory alive, and in its place."""
-    if storage == ffi.NULL or not storage.data or 0 in shape:
+    data = storage.data if storage else None
+    if not data or 0 in shape:
         return np.empty((0,), kind.dtype)
     if storage.allocator == _BLOCKS:
-        owner = own("char *", native.pythnn_ownBlock, storage.data)
+        owner = own(_BYTES, native.pythnn_ownBlock, data)
     elif not ord(storage.flag) & native.TH_STORAGE_RESIZABLE:
-        owner = ffi.gc(ffi.cast("char *", storage.data), holding(kind.hold_storage(storage)))
+        owner = ffi.gc(ffi.cast(_BYTES, data), holding(kind.hold_storage(storage)))
     else:
         raise THNNError("the tensor's memory may move: it was not allocated by pythnn")
-    array: Array = np.ndarray(
-        shape,
-        kind.dtype,
-        buffer=ffi.buffer(owner, storage.size * kind.itemsize),
-        offset=offset * kind.itemsize,
-        strides=tuple(stride * kind.itemsize for stride in strides),
-    )
+    item = kind.itemsize
+    memory = ffi.buffer(owner, storage.size * item)
+    steps = [stride * item for stride in strides]
+    array: Array = np.ndarray(shape, kind.dtype, memory, offset * item, steps)
     return array
 
 
