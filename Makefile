@@ -44,6 +44,9 @@ build: $(VENV)/build.stamp
 demo: build
 	$(BIN)/python examples/superres.py --output demo-output
 
+# Tests use more threads than there are cores, which should sleep rather than spin when they wait.
+test test-all: export OMP_WAIT_POLICY := passive
+
 test: build
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 	$(BIN)/pytest -n $(JOBS)
