@@ -1,0 +1,85 @@
+"""The benchmarks' case table fits the library, and is right where that is quick to see."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pythnn._table import FUNCTIONS
+
+from pythnn import State, Tensor, thnn
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # behind the installed package
+
+from benchmarks.cases import CASES, Case, Indices, Normal, Part, Uniform
+
+
+def test_names_are_unique() -> None:
+    names = [case.name for case in CASES]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.family}-{case.name}")
+def test_calls_fit_the_functions(case: Case) -> None:
+    written = set(case.tensors)
+    for part in case.parts:
+        for call in part.calls:
+            described = [a for a in FUNCTIONS[call.function][0] if a[1] != "state"]
+            assert len(described) == len(call.arguments)
+            for (name, kind, role, optional), value in zip(described, call.arguments, strict=True):
+                if not role:
+                    types = {"double": float, "bool": bool}.get(kind, int)
+                    assert type(value) is types, name
+                elif value is None:
+                    assert optional, name
+                else:
+                    assert value in written or role == "out", name
+                    written.add(value)
+
+
+def _results(case: Case, part: Part, state: State) -> list[np.ndarray[Any, Any]]:
+    """What a part writes, from tensors that are the same at each call."""
+    rng = np.random.default_rng(0)
+    tensors: dict[str, Tensor] = {}
+    for name, contents in case.tensors.items():
+        if isinstance(contents, Indices):
+            values = rng.integers(1, contents.most, contents.shape, endpoint=True)
+        elif isinstance(contents, (Normal, Uniform)):
+            values = rng.uniform(-1, 1, contents.shape)
+        else:
+            values = np.zeros(contents.shape)
+        tensors[name] = Tensor(values)
+    found = []
+    for call in part.calls:
+        described = [a for a in FUNCTIONS[call.function][0] if a[1] != "state"]
+        given = []
+        for (_, _, role, _), value in zip(described, call.arguments, strict=True):
+            if isinstance(value, str):
+                given.append(tensors.setdefault(value, Tensor(dtype=np.float64)))
+                if role in ("out", "accumulate"):
+                    found.append(given[-1])
+            else:
+                given.append(value)
+        getattr(thnn, call.function)(state, *given)
+    return [tensor.numpy() for tensor in found]
+
+
+_QUICK = [
+    (case, part)
+    for case in CASES
+    if case.family == "convolution"
+    for part in case.parts
+    if part.flops <= 1e8
+]
+
+
+@pytest.mark.parametrize(("case", "part"), _QUICK, ids=lambda value: value.name)
+def test_algorithms_agree(case: Case, part: Part) -> None:
+    gemm = _results(case, part, State(convolution="gemm"))
+    direct = _results(case, part, State(convolution="direct"))
+    assert len(gemm) == len(direct) >= 1
+    for wanted, found in zip(gemm, direct, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
