@@ -3,7 +3,7 @@
 #   make test       builds, then runs ctest and pytest
 #   make test-all   also what takes long: every float, long fuzzing, every CUDA architecture
 #   make lint       ruff, mypy, clang-format
-#   make bench      against PyTorch, in the same process
+#   make bench      against PyTorch, in the same process; ARGS=--check compares with the guard
 #   make clean      removes .venv and build/
 
 PYTHON ?= python3
@@ -74,7 +74,7 @@ $(VENV)/bench.stamp: $(VENV)/build.stamp
 	touch $@
 
 bench: $(VENV)/bench.stamp
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(ARGS)
 
 clean:
 	rm -rf $(VENV) build demo-output

@@ -865,8 +865,43 @@ def lookup_table(words: int, width: int, batch: int) -> Case:
     )
 
 
+def unfolding(planes: int, size: int, k: int, p: int) -> Case:
+    """One image into columns and back: the functions without a state."""
+    out = size + 2 * p - k + 1
+    columns = planes * k * k * out * out
+    geometry = (k, k, 1, 1, p, p, planes, size, size, out, out)
+    return Case(
+        f"unfolded_{planes}_{size}_{_suffix(k=k, p=p)}",
+        "tables",
+        {
+            "input": Normal((1, planes, size, size)),
+            "finput": Zeros((1, planes * k * k, out * out)),
+            "gradColumns": Normal((1, planes * k * k, out * out)),
+            "gradInput": Zeros((1, planes, size, size)),
+        },
+        (
+            part(
+                "columns",
+                "unfolded_copy",
+                ("finput", "input", *geometry),
+                lambda torch, t: torch.nn.functional.unfold(t.input, k, padding=p),
+                elements=columns + planes * size * size,
+            ),
+            part(
+                "gradInput",
+                "unfolded_acc",
+                ("gradColumns", "gradInput", *geometry),
+                lambda torch, t: torch.nn.functional.fold(
+                    t.gradColumns, (size, size), k, padding=p
+                ),
+                elements=columns + 2 * planes * size * size,
+            ),
+        ),
+    )
+
+
 PRODUCTS = [linear(128, 1024, 1000), linear(1, 512, 1000)]
-TABLES = [lookup_table(10000, 256, 4096)]
+TABLES = [lookup_table(10000, 256, 4096), unfolding(64, 56, k=3, p=1)]
 
 
 # --- Pooling --------------------------------------------------------------------------------------

@@ -236,7 +236,8 @@ class _Bound:
 
     def arguments(self, call: Call, state: State | None) -> tuple[Any, ...]:
         given = (self._tensors[a] if isinstance(a, str) else a for a in call.arguments)
-        return state, *given
+        takes_state = FUNCTIONS[call.function][0][0][1] == "state"
+        return (state, *given) if takes_state else tuple(given)
 
     def ours(self, part: Part, state: State | None) -> Callable[[], object]:
         calls = [
