@@ -62,12 +62,13 @@ typedef struct Class {
   int64_t taps;            /* terms per source plane */
 } Class;
 
-/* What to bring into cache for later: stretches of the source, `planes` x `depth` per sample. */
+/* Memory to bring into cache while something else is computed: `length` reals at each place of a
+ * grid, a few places at each turn. */
 typedef struct Ahead {
-  const real *source;
-  int64_t planes, depth;
-  int64_t length; /* of a stretch */
-  int64_t stretches, next, perSlice;
+  const real *first;
+  int64_t length;
+  int64_t count[3], stride[3]; /* of the grid; strides in reals */
+  int64_t next, perTurn;
 } Ahead;
 
 /* What a thread works with. */
@@ -81,12 +82,13 @@ typedef struct Worker {
 
   real *weights;         /* packed: [source plane of the block][tap][lane] */
   int64_t packed;        /* the panel whose weights are packed for all source planes, or -1 */
+  real *start;           /* [lane]: the bias */
   real *sums;            /* [position of the box][lane] */
   THNNOffsets *position; /* source element and sum of the positions of the listed classes */
   THNNOffsets *term;     /* source element and packed weight of their terms */
   Class *class;
   int64_t classes;
-  Ahead ahead;
+  Ahead aheadSource, aheadResult;
 } Worker;
 
 /* ---- Planning -------------------------------------------------------------------------------- */
@@ -117,6 +119,7 @@ bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState
   }
   const int64_t threadBytes =
       scratchBytes(gather.blockPlanes * taps * gather.panelLanes, sizeof(real)) +
+      scratchBytes(gather.panelLanes, sizeof(real)) +
       scratchBytes(positions * gather.panelLanes, sizeof(real)) +
       scratchBytes(positions, sizeof(THNNOffsets)) +
       scratchBytes(gather.listedTerms, sizeof(THNNOffsets)) +
@@ -216,7 +219,7 @@ static void listTerms(const Worker *worker, const Panel *panel, const THNNConvol
 }
 
 /* Lists classes from number `index` on, as many as there is room for: at least one. Returns the
- * number to go on from. Classes without positions or without taps are left out. */
+ * number to go on from. Classes without taps still start from the bias. */
 static int64_t listClasses(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
                            int64_t index)
 {
@@ -230,7 +233,7 @@ static int64_t listClasses(Worker *worker, const Panel *panel, const THNNConvolu
     const int64_t positions =
         boxSize(box, THNN_SAMPLE) * run[0].results * run[1].results * run[2].results;
     const int64_t taps = run[0].taps * run[1].taps * run[2].taps;
-    if (positions == 0 || taps == 0)
+    if (positions == 0)
       continue;
     if (term + gather->groupPlanes * taps > worker->term + gather->listedTerms)
       break;
@@ -244,6 +247,27 @@ static int64_t listClasses(Worker *worker, const Panel *panel, const THNNConvolu
 }
 
 /* ---- Fetching ahead -------------------------------------------------------------------------- */
+
+/* Begins anew, to be done after `turns` turns. */
+static void startAhead(Ahead *ahead, int64_t turns)
+{
+  const int64_t places = ahead->count[0] * ahead->count[1] * ahead->count[2];
+  ahead->next = 0;
+  ahead->perTurn = divideUp(places, maximum(turns, 1));
+}
+
+static void fetchAhead(Ahead *ahead)
+{
+  const int64_t *count = ahead->count, *stride = ahead->stride;
+  const int64_t places = count[0] * count[1] * count[2];
+  const int64_t end = minimum(ahead->next + ahead->perTurn, places);
+  for (; ahead->next < end; ahead->next++) {
+    const int64_t inner = ahead->next % count[2], rest = ahead->next / count[2];
+    THNN_(simd).products.prefetch(ahead->length, ahead->first + inner * stride[2] +
+                                                     rest % count[1] * stride[1] +
+                                                     rest / count[1] * stride[0]);
+  }
+}
 
 /* The source indices [first, end) that a box reads along one dimension. */
 static void windowOf(const Worker *worker, const THNNConvolutionBox *box, int dimension,
@@ -264,43 +288,49 @@ static void windowOf(const Worker *worker, const THNNConvolutionBox *box, int di
   }
 }
 
-/* Aims at what a box reads from a group of source planes: one stretch per sample, plane and slice.
- * It is fetched while the listed classes of another group are computed. */
-static void aimAhead(Worker *worker, const THNNConvolutionBox *box, int64_t plane)
+/* Turns at which something is fetched while the listed classes are computed for one group. */
+static int64_t sliceCount(const Worker *worker)
 {
-  const int64_t *size = worker->sides.source;
-  int64_t first[3], end[3], slices = 0;
-  for (int i = 0; i < 3; i++)
-    windowOf(worker, box, i, &first[i], &end[i]);
+  int64_t slices = 0;
   for (int64_t i = 0; i < worker->classes; i++)
     slices += divideUp(worker->class[i].positions, SLICE_POSITIONS);
-  Ahead *ahead = &worker->ahead;
-  ahead->depth = end[0] - first[0];
-  ahead->planes = minimum(worker->plan->gather.groupPlanes, worker->sides.sourcePlanes - plane);
-  ahead->length = (end[1] - 1 - first[1]) * size[2] + end[2] - first[2];
-  ahead->next = 0;
-  ahead->stretches = boxSize(box, THNN_SAMPLE) * ahead->planes * ahead->depth;
-  if (ahead->depth <= 0 || ahead->length <= 0)
-    ahead->stretches = 0;
-  ahead->perSlice = divideUp(ahead->stretches, maximum(slices, 1));
-  ahead->source = worker->source +
-                  (box->first[THNN_SAMPLE] * worker->sides.sourcePlanes + plane) *
-                      worker->sides.sourcePositions +
-                  (first[0] * size[1] + first[1]) * size[2] + first[2];
+  return slices;
 }
 
-static void fetchAhead(Worker *worker)
+/* Aims at what a box reads from a group of source planes, to be fetched while the listed classes
+ * are computed for another group. */
+static void aimAtSource(Worker *worker, const THNNConvolutionBox *box, int64_t plane)
 {
-  Ahead *ahead = &worker->ahead;
-  const int64_t end = minimum(ahead->next + ahead->perSlice, ahead->stretches);
-  for (; ahead->next < end; ahead->next++) {
-    const int64_t slice = ahead->next % ahead->depth, plane = ahead->next / ahead->depth;
-    const int64_t sample = plane / ahead->planes;
-    const int64_t index = sample * worker->sides.sourcePlanes + plane % ahead->planes;
-    THNN_(simd).products.prefetch(ahead->length,
-                                  ahead->source + index * worker->sides.sourcePositions +
-                                      slice * worker->sides.source[1] * worker->sides.source[2]);
-  }
+  const int64_t *size = worker->sides.source, positions = worker->sides.sourcePositions;
+  const int64_t group = worker->plan->gather.groupPlanes;
+  int64_t first[3], end[3];
+  for (int i = 0; i < 3; i++)
+    windowOf(worker, box, i, &first[i], &end[i]);
+  const int64_t sample = worker->sides.sourcePlanes * positions;
+  const int64_t line = (first[0] * size[1] + first[1]) * size[2];
+  worker->aheadSource = (Ahead){.first = worker->source + box->first[THNN_SAMPLE] * sample +
+                                         plane * positions + line + first[2],
+                                .length = (end[1] - 1 - first[1]) * size[2] + end[2] - first[2],
+                                .count = {boxSize(box, THNN_SAMPLE),
+                                          minimum(group, worker->sides.sourcePlanes - plane),
+                                          maximum(end[0] - first[0], 0)},
+                                .stride = {sample, positions, size[1] * size[2]}};
+  startAhead(&worker->aheadSource, sliceCount(worker));
+}
+
+/* Aims at where the box's results go, to be fetched while its last group of planes is added. */
+static void aimAtResult(Worker *worker, const Panel *panel, const THNNConvolutionBox *box)
+{
+  const THNNConvolutionBoxes *boxes = &worker->plan->gather.boxes;
+  const int64_t positions = worker->sides.resultPositions;
+  worker->aheadResult = (Ahead){
+      .first = worker->result +
+               (box->first[THNN_SAMPLE] * worker->sides.resultPlanes + panel->first) * positions +
+               THNN_convolutionStretch(boxes, box, 0),
+      .length = box->stretch,
+      .count = {boxSize(box, THNN_SAMPLE), panel->planes, box->stretches == 1},
+      .stride = {worker->sides.resultPlanes * positions, positions, 0}};
+  startAhead(&worker->aheadResult, sliceCount(worker));
 }
 
 /* ---- One task -------------------------------------------------------------------------------- */
@@ -325,15 +355,12 @@ static void packWeights(Worker *worker, const Panel *panel, int64_t first, int64
         taps, worker->weights + (plane - first) * taps * panel->lanes, panel->lanes);
 }
 
-/* Every position starts from the bias. */
-static void startSums(Worker *worker, const Panel *panel, int64_t positions)
+/* What every position starts from: the bias, or zero. */
+static void listBias(Worker *worker, const Panel *panel)
 {
-  THNN_(simd).pointwise.fill(positions * panel->lanes, 0, worker->sums);
-  if (!worker->bias)
-    return;
-  for (int64_t position = 0; position < positions; position++)
-    THNN_(simd).pointwise.copy(panel->planes, worker->bias + panel->first,
-                               worker->sums + position * panel->lanes);
+  THNN_(simd).pointwise.fill(panel->lanes, 0, worker->start);
+  if (worker->bias)
+    THNN_(simd).pointwise.copy(panel->planes, worker->bias + panel->first, worker->start);
 }
 
 /* Adds a group of source planes to all listed classes. `weights` are the group's. */
@@ -350,8 +377,10 @@ static void addGroup(Worker *worker, const Panel *panel, int64_t plane, int64_t 
                       .vectors = panel->vectors,
                       .scalars = worker->source + plane * worker->sides.sourcePositions,
                       .factors = weights,
+                      .start = plane == 0 ? worker->start : NULL,
                       .sums = worker->sums};
-      fetchAhead(worker);
+      fetchAhead(&worker->aheadSource);
+      fetchAhead(&worker->aheadResult);
       THNN_(simd).products.add(&products);
     }
 }
@@ -368,9 +397,11 @@ static void addPlanes(Worker *worker, const Panel *panel, const THNNConvolutionB
     listed = listClasses(worker, panel, box, listed);
     for (int64_t plane = first; plane < end; plane += group) {
       if (plane + group < worker->sides.sourcePlanes)
-        aimAhead(worker, box, plane + group);
+        aimAtSource(worker, box, plane + group);
       else if (next)
-        aimAhead(worker, next, 0);
+        aimAtSource(worker, next, 0);
+      if (plane + group >= worker->sides.sourcePlanes)
+        aimAtResult(worker, panel, box);
       addGroup(worker, panel, plane, minimum(group, end - plane),
                worker->weights + (plane - first) * worker->taps * panel->lanes);
     }
@@ -406,7 +437,7 @@ static void runTask(Worker *worker, int64_t task, int64_t tasks)
   /* A guess: the task that this thread gets next if all take turns. */
   const int64_t nextTask = task + worker->plan->threads;
   const THNNConvolutionBox next = THNN_convolutionBox(&gather->boxes, nextTask % boxes);
-  startSums(worker, &panel, box.positions);
+  listBias(worker, &panel);
   for (int64_t first = 0; first < planes; first += block) {
     const int64_t end = minimum(first + block, planes);
     if (worker->packed != index)
@@ -434,6 +465,7 @@ static void takeWorkerScratch(Worker *worker, char *scratch)
   const int64_t positions = THNN_convolutionBoxPositions(&gather->boxes);
   worker->weights =
       takeScratch(&scratch, gather->blockPlanes * worker->taps * gather->panelLanes, sizeof(real));
+  worker->start = takeScratch(&scratch, gather->panelLanes, sizeof(real));
   worker->sums = takeScratch(&scratch, positions * gather->panelLanes, sizeof(real));
   worker->position = takeScratch(&scratch, positions, sizeof(THNNOffsets));
   worker->term = takeScratch(&scratch, gather->listedTerms, sizeof(THNNOffsets));
@@ -453,8 +485,9 @@ void THNN_(ConvolutionDirect_run)(const THNNConvolutionPlan *plan, const real *s
                    .packed = -1};
   const int64_t tasks =
       THNN_convolutionBoxCount(&plan->gather.boxes) * panelCount(common.sides.resultPlanes);
+  const int threads = plan->threads;
   listRuns(plan, scratch, &common);
-#pragma omp parallel num_threads(plan->threads) if (plan -> threads > 1)
+#pragma omp parallel num_threads(threads) if (threads > 1)
   {
     Worker worker = common;
     takeWorkerScratch(&worker, threadScratch(plan, scratch));

@@ -17,12 +17,11 @@
 /* Positions of a box: one register sum each. */
 static const int64_t BOX_POSITIONS = 256;
 /* The transposed gradients of a group stay in the last-level cache. */
-static const int64_t GROUP_BYTES = 4 << 20;
+static const int64_t GROUP_BYTES = 2 << 20;
 /* The sums of a task stay in the second-level cache. */
 static const int64_t TASK_BYTES = 256 << 10;
-/* A task reads all gradients; with few image planes it would do little else. */
-static const int64_t WORTHWHILE_PLANES = 32;
-static const int64_t FEWEST_PLANES = 8;
+/* A task reads all gradients of its panel; with few image planes and taps it would do little else. */
+static const int64_t WORTHWHILE_ROWS = 36;
 
 /* What all threads work with, and below what each has to itself. */
 typedef struct Correlation {
@@ -31,40 +30,38 @@ typedef struct Correlation {
   const real *image, *gradMap;
   real scale;
   real *gradWeight;
-  real *transposed; /* the group's gradients: [panel][box][position][lane] */
+  const THNNConvolutionTap *tap[3]; /* of each dimension */
+  real *transposed;                 /* the group's gradients: [panel][box][position][lane] */
 
   real *sums;           /* [image plane][tap][lane] of the task */
   real *transposedSums; /* [lane][image plane][tap] */
-  THNNOffsets *plane;   /* image plane and sums of each plane of the task */
+  THNNOffsets *row;     /* image element and sum of each image plane and tap */
   THNNOffsets *term;    /* image element and gradients of each position */
 } Correlation;
 
-/* Planes [planeFirst, planeEnd) and taps [tapFirst, tapEnd). */
+/* Image planes [planeFirst, planeEnd) and taps [tapFirst, tapEnd). */
 typedef struct Block {
   int64_t planeFirst, planeEnd, tapFirst, tapEnd;
 } Block;
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Cuts planes and taps into blocks whose sums fit `rowsInCache`, enough of them for threads. */
+/* Image planes and taps of the largest block. */
+static int64_t blockRows(const THNNConvolutionCorrelate *correlate, int64_t planes, int64_t taps)
+{
+  return divideUp(planes, correlate->planeBlocks) * divideUp(taps, correlate->tapBlocks);
+}
+
+/* Cuts planes, or where these are few taps, into blocks: enough for several threads, and so small
+ * that their sums stay in cache. */
 static void chooseBlocks(THNNConvolutionCorrelate *correlate, int64_t planes, int64_t taps,
                          int64_t panels, int64_t rowsInCache)
 {
-  correlate->planeBlocks = divideUp(planes, WORTHWHILE_PLANES);
-  const int64_t wanted = divideUp(2 * ENOUGH_BLOCKS, panels * correlate->planeBlocks);
-  const int64_t blockPlanes = divideUp(planes, correlate->planeBlocks);
-  const int64_t needed = divideUp(blockPlanes * taps, rowsInCache);
-  correlate->tapBlocks = minimum(taps, maximum(wanted, needed));
-
-  const int64_t wantedPlaneBlocks = divideUp(ENOUGH_BLOCKS, panels * correlate->tapBlocks);
-  const int64_t mostPlaneBlocks = divideUp(planes, FEWEST_PLANES);
-  correlate->planeBlocks =
-      maximum(correlate->planeBlocks, minimum(wantedPlaneBlocks, mostPlaneBlocks));
-}
-
-static int64_t taskRows(const THNNConvolutionCorrelate *correlate, int64_t planes, int64_t taps)
-{
-  return divideUp(planes, correlate->planeBlocks) * divideUp(taps, correlate->tapBlocks);
+  const int64_t rows = planes * taps;
+  const int64_t shared = maximum(divideUp(rows * panels, ENOUGH_BLOCKS), WORTHWHILE_ROWS);
+  const int64_t blocks = divideUp(rows, minimum(shared, rowsInCache));
+  correlate->planeBlocks = planes >= blocks ? blocks : 1;
+  correlate->tapBlocks = planes >= blocks ? 1 : minimum(blocks, taps);
 }
 
 bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
@@ -85,13 +82,14 @@ bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THN
   chooseBlocks(&correlate, geometry->inputPlanes, taps, panels,
                maximum(minimum(TASK_BYTES, limitBytes / 8) / vectorBytes, 1));
 
-  const int64_t rows = taskRows(&correlate, geometry->inputPlanes, taps);
-  const int64_t sharedBytes =
+  const int64_t rows = blockRows(&correlate, geometry->inputPlanes, taps);
+  int64_t sharedBytes =
       scratchBytes(panels * correlate.groupBoxes * positions * correlate.panelLanes, sizeof(real));
-  const int64_t threadBytes =
-      2 * scratchBytes(rows * correlate.panelLanes, sizeof(real)) +
-      scratchBytes(divideUp(geometry->inputPlanes, correlate.planeBlocks), sizeof(THNNOffsets)) +
-      scratchBytes(positions, sizeof(THNNOffsets));
+  for (int i = 0; i < 3; i++)
+    sharedBytes += scratchBytes(geometry->kernel[i], sizeof(THNNConvolutionTap));
+  const int64_t threadBytes = 2 * scratchBytes(rows * correlate.panelLanes, sizeof(real)) +
+                              scratchBytes(rows, sizeof(THNNOffsets)) +
+                              scratchBytes(positions, sizeof(THNNOffsets));
   if (room < 1 || sharedBytes + threadBytes > limitBytes)
     return false;
 
@@ -140,7 +138,13 @@ static void transposeBox(const Correlation *correlation, int64_t panelIndex, int
 
 /* ---- One task -------------------------------------------------------------------------------- */
 
-/* The part of a tap's positions that lies in the box, along one dimension. */
+/* Taps [first, end) of one dimension that see inside the image from the same positions of the box,
+ * [begin of range, end of range); the range's start is that of the first tap. */
+typedef struct TapGroup {
+  int64_t first, end;
+  THNNConvolutionTap range;
+} TapGroup;
+
 static THNNConvolutionTap clipTap(THNNConvolutionTap tap, const THNNConvolutionBox *box,
                                   int dimension)
 {
@@ -149,9 +153,51 @@ static THNNConvolutionTap clipTap(THNNConvolutionTap tap, const THNNConvolutionB
   return tap;
 }
 
-/* Lists the box's positions that see inside the image through a tap; returns their number. */
+/* The group that begins at tap `first`. */
+static TapGroup tapGroup(const Correlation *correlation, const THNNConvolutionBox *box,
+                         int dimension, int64_t first)
+{
+  const THNNConvolutionTap *taps = correlation->tap[dimension];
+  const int64_t kernel = correlation->plan->geometry.kernel[dimension];
+  TapGroup group = {first, first + 1, clipTap(taps[first], box, dimension)};
+  for (; group.end < kernel; group.end++) {
+    const THNNConvolutionTap next = clipTap(taps[group.end], box, dimension);
+    if (next.begin != group.range.begin || next.end != group.range.end)
+      break;
+  }
+  return group;
+}
+
+/* Lists the image planes of the block with each tap of the groups that belongs to the block: where
+ * they see the image, from the groups' first taps, and where their sums are. */
+static int64_t listRows(const Correlation *correlation, const Block *block, const TapGroup *group,
+                        int64_t lanes)
+{
+  const THNNConvolution *geometry = &correlation->plan->geometry;
+  const int64_t *kernel = geometry->kernel, *dilation = geometry->dilation;
+  const int64_t blockTaps = block->tapEnd - block->tapFirst;
+  const int64_t planes = block->planeEnd - block->planeFirst;
+  const THNNOffsets step = {THNN_convolutionImagePositions(geometry), blockTaps * lanes};
+  int64_t count = 0;
+  for (int64_t z = group[0].first; z < group[0].end; z++)
+    for (int64_t y = group[1].first; y < group[1].end; y++)
+      for (int64_t x = group[2].first; x < group[2].end; x++) {
+        const int64_t tap = (z * kernel[1] + y) * kernel[2] + x;
+        if (tap < block->tapFirst || tap >= block->tapEnd)
+          continue;
+        const int64_t lines = (z - group[0].first) * dilation[0] * geometry->input[1] +
+                              (y - group[1].first) * dilation[1];
+        const THNNOffsets first = {lines * geometry->input[2] + (x - group[2].first) * dilation[2],
+                                   (tap - block->tapFirst) * lanes};
+        THNN_(simd).products.listOffsets(planes, first, step, correlation->row + count);
+        count += planes;
+      }
+  return count;
+}
+
+/* Lists the positions of the box that see inside the image through the groups' taps. */
 static int64_t listTerms(const Correlation *correlation, const THNNConvolutionBox *box,
-                         int64_t tapIndex, int64_t lanes)
+                         const TapGroup *group, int64_t lanes)
 {
   const THNNConvolution *geometry = &correlation->plan->geometry;
   const int64_t *stride = geometry->stride, *input = geometry->input;
@@ -159,50 +205,54 @@ static int64_t listTerms(const Correlation *correlation, const THNNConvolutionBo
   const int64_t height = box->end[THNN_HEIGHT] - box->first[THNN_HEIGHT];
   const int64_t width = box->end[THNN_WIDTH] - box->first[THNN_WIDTH];
   const int64_t samplePositions = (box->end[THNN_DEPTH] - box->first[THNN_DEPTH]) * height * width;
-  THNNConvolutionTap tap[3];
-  for (int i = 2; i >= 0; i--) {
-    tap[i] = clipTap(THNN_convolutionTap(geometry, i, tapIndex % geometry->kernel[i]), box, i);
-    tapIndex /= geometry->kernel[i];
-  }
+  const THNNConvolutionTap *z = &group[0].range, *y = &group[1].range, *x = &group[2].range;
   const THNNOffsets step = {stride[2], lanes};
   int64_t count = 0;
   for (int64_t n = 0; n < box->end[THNN_SAMPLE] - box->first[THNN_SAMPLE]; n++)
-    for (int64_t z = tap[0].begin; z < tap[0].end; z++)
-      for (int64_t y = tap[1].begin; y < tap[1].end; y++) {
-        const int64_t imageZ = z * stride[0] + tap[0].start;
-        const int64_t imageY = y * stride[1] + tap[1].start;
-        const int64_t imageX = tap[2].begin * stride[2] + tap[2].start;
-        const int64_t line = (z - box->first[THNN_DEPTH]) * height + y - box->first[THNN_HEIGHT];
+    for (int64_t mapZ = z->begin; mapZ < z->end; mapZ++)
+      for (int64_t mapY = y->begin; mapY < y->end; mapY++) {
+        const int64_t imageLine =
+            (mapZ * stride[0] + z->start) * input[1] + mapY * stride[1] + y->start;
+        const int64_t mapLine =
+            (mapZ - box->first[THNN_DEPTH]) * height + mapY - box->first[THNN_HEIGHT];
         const int64_t position =
-            n * samplePositions + line * width + tap[2].begin - box->first[THNN_WIDTH];
+            n * samplePositions + mapLine * width + x->begin - box->first[THNN_WIDTH];
         const THNNOffsets first = {(box->first[THNN_SAMPLE] + n) * imageSize +
-                                       (imageZ * input[1] + imageY) * input[2] + imageX,
+                                       imageLine * input[2] + x->begin * stride[2] + x->start,
                                    position * lanes};
-        THNN_(simd).products.listOffsets(tap[2].end - tap[2].begin, first, step,
-                                         correlation->term + count);
-        count += tap[2].end - tap[2].begin;
+        THNN_(simd).products.listOffsets(x->end - x->begin, first, step, correlation->term + count);
+        count += x->end - x->begin;
       }
   return count;
 }
 
-/* Adds one box of the group to the sums of the task. */
+/* Adds one box to the sums of the task. */
 static void addBox(const Correlation *correlation, const Panel *panel, const Block *block,
                    const THNNConvolutionBox *box, const real *transposed)
 {
   const THNNConvolution *geometry = &correlation->plan->geometry;
+  const int64_t *kernel = geometry->kernel;
   THNN_(Products)
-  products = {.row = correlation->plane,
-              .rows = block->planeEnd - block->planeFirst,
+  products = {.row = correlation->row,
               .term = correlation->term,
               .vectors = panel->vectors,
               .scalars =
                   correlation->image + block->planeFirst * THNN_convolutionImagePositions(geometry),
-              .factors = transposed};
-  for (int64_t tap = block->tapFirst; tap < block->tapEnd; tap++) {
-    products.terms = listTerms(correlation, box, tap, panel->lanes);
-    products.sums = correlation->sums + (tap - block->tapFirst) * panel->lanes;
-    if (products.terms > 0)
-      THNN_(simd).products.add(&products);
+              .factors = transposed,
+              .sums = correlation->sums};
+  TapGroup group[3];
+  for (int64_t z = 0; z < kernel[0]; z = group[0].end) {
+    group[0] = tapGroup(correlation, box, 0, z);
+    for (int64_t y = 0; y < kernel[1]; y = group[1].end) {
+      group[1] = tapGroup(correlation, box, 1, y);
+      for (int64_t x = 0; x < kernel[2]; x = group[2].end) {
+        group[2] = tapGroup(correlation, box, 2, x);
+        products.rows = listRows(correlation, block, group, panel->lanes);
+        products.terms = products.rows ? listTerms(correlation, box, group, panel->lanes) : 0;
+        if (products.terms)
+          THNN_(simd).products.add(&products);
+      }
+    }
   }
 }
 
@@ -245,8 +295,6 @@ static void runTask(const Correlation *correlation, int64_t task, int64_t firstB
                        .tapFirst = correlation->taps * tapBlock / correlate->tapBlocks,
                        .tapEnd = correlation->taps * (tapBlock + 1) / correlate->tapBlocks};
   const int64_t planes = block.planeEnd - block.planeFirst, taps = block.tapEnd - block.tapFirst;
-  const THNNOffsets step = {THNN_convolutionImagePositions(geometry), taps * panel.lanes};
-  THNN_(simd).products.listOffsets(planes, (THNNOffsets){0, 0}, step, correlation->plane);
   THNN_(simd).pointwise.fill(planes * taps * panel.lanes, 0, correlation->sums);
   for (int64_t i = 0; i < boxes; i++) {
     const THNNConvolutionBox box = THNN_convolutionBox(&correlate->boxes, firstBox + i);
@@ -255,16 +303,32 @@ static void runTask(const Correlation *correlation, int64_t task, int64_t firstB
   storeSums(correlation, &panel, &block);
 }
 
+/* Fills the shared part of the scratch block. */
+static void takeSharedScratch(Correlation *correlation, char *scratch)
+{
+  const THNNConvolution *geometry = &correlation->plan->geometry;
+  const THNNConvolutionCorrelate *correlate = &correlation->plan->correlate;
+  for (int i = 0; i < 3; i++) {
+    THNNConvolutionTap *tap =
+        takeScratch(&scratch, geometry->kernel[i], sizeof(THNNConvolutionTap));
+    for (int64_t t = 0; t < geometry->kernel[i]; t++)
+      tap[t] = THNN_convolutionTap(geometry, i, t);
+    correlation->tap[i] = tap;
+  }
+  correlation->transposed = takeScratch(&scratch,
+                                        panelCount(geometry->outputPlanes) * correlate->groupBoxes *
+                                            correlation->boxPositions * correlate->panelLanes,
+                                        sizeof(real));
+}
+
 static void takeThreadScratch(Correlation *correlation, char *scratch)
 {
   const THNNConvolution *geometry = &correlation->plan->geometry;
   const THNNConvolutionCorrelate *correlate = &correlation->plan->correlate;
-  const int64_t elements =
-      taskRows(correlate, geometry->inputPlanes, correlation->taps) * correlate->panelLanes;
-  correlation->sums = takeScratch(&scratch, elements, sizeof(real));
-  correlation->transposedSums = takeScratch(&scratch, elements, sizeof(real));
-  correlation->plane = takeScratch(
-      &scratch, divideUp(geometry->inputPlanes, correlate->planeBlocks), sizeof(THNNOffsets));
+  const int64_t rows = blockRows(correlate, geometry->inputPlanes, correlation->taps);
+  correlation->sums = takeScratch(&scratch, rows * correlate->panelLanes, sizeof(real));
+  correlation->transposedSums = takeScratch(&scratch, rows * correlate->panelLanes, sizeof(real));
+  correlation->row = takeScratch(&scratch, rows, sizeof(THNNOffsets));
   correlation->term = takeScratch(&scratch, correlation->boxPositions, sizeof(THNNOffsets));
 }
 
@@ -276,15 +340,16 @@ void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const r
   const int64_t panels = panelCount(plan->geometry.outputPlanes);
   const int64_t tasks = panels * correlate->planeBlocks * correlate->tapBlocks;
   const int64_t boxes = THNN_convolutionBoxCount(&correlate->boxes);
-  const Correlation common = {.plan = plan,
-                              .taps = THNN_convolutionTaps(&plan->geometry),
-                              .boxPositions = THNN_convolutionBoxPositions(&correlate->boxes),
-                              .image = input,
-                              .gradMap = gradOutput,
-                              .scale = (real)scale,
-                              .gradWeight = gradWeight,
-                              .transposed = scratch};
-#pragma omp parallel num_threads(plan->threads) if (plan -> threads > 1)
+  Correlation common = {.plan = plan,
+                        .taps = THNN_convolutionTaps(&plan->geometry),
+                        .boxPositions = THNN_convolutionBoxPositions(&correlate->boxes),
+                        .image = input,
+                        .gradMap = gradOutput,
+                        .scale = (real)scale,
+                        .gradWeight = gradWeight};
+  takeSharedScratch(&common, scratch);
+  const int threads = plan->threads;
+#pragma omp parallel num_threads(threads) if (threads > 1)
   {
     Correlation correlation = common;
     takeThreadScratch(&correlation, threadScratch(plan, scratch));

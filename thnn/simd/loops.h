@@ -115,7 +115,8 @@ typedef struct THNNOffsets {
  *   sums[r.vector + l] += sum over the terms t of
  *                         scalars[r.scalar + t.scalar] * factors[t.vector + l]
  *
- * Terms are added up in groups of a few hundred, which then join the sums one after the other. */
+ * Terms are added up in groups of a few hundred, which then join the sums one after the other. With
+ * `start` the sums' old contents are not read: lane l starts from start[l]. */
 typedef struct THNN_(Products) {
   const THNNOffsets *row;
   int64_t rows;
@@ -123,6 +124,7 @@ typedef struct THNN_(Products) {
   int64_t terms;
   int vectors; /* 1 to mostVectors */
   const real *scalars, *factors;
+  const real *start; /* or NULL */
   real *sums;
 } THNN_(Products);
 

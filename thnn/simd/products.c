@@ -54,20 +54,23 @@ INLINE void addTerms(const Products *p, const THNNOffsets *row, const int rows, 
     }
   }
 #pragma GCC unroll 16
-  for (int i = 0; i < rows; i++)
+  for (int i = 0; i < rows; i++) {
+    real *total = p->sums + row[i].vector;
+    const real *before = p->start && first == 0 ? p->start : total;
 #pragma GCC unroll 8
-    for (int j = 0; j < vectors; j++) {
-      real *total = p->sums + row[i].vector + j * LANES;
-      store(total, load(total) + sum[i][j]);
-    }
+    for (int j = 0; j < vectors; j++)
+      store(total + j * LANES, load(before + j * LANES) + sum[i][j]);
+  }
 }
 
 INLINE void addRows(const Products *p, const THNNOffsets *row, const int rows, const int vectors)
 {
-  for (int64_t first = 0; first < p->terms; first += TERMS_PER_SUM) {
+  int64_t first = 0;
+  do {
     const int64_t last = first + TERMS_PER_SUM;
     addTerms(p, row, rows, vectors, first, last < p->terms ? last : p->terms);
-  }
+    first = last;
+  } while (first < p->terms);
 }
 
 /* Makes `rows` a constant. */
