@@ -13,13 +13,14 @@ from pythnn import Generator, State, Tensor, THNNArgumentError, THNNError, thnn
 
 
 @pytest.fixture
-def threads():
+def kept_threads():
     before = pythnn.get_num_threads()
     yield
     pythnn.set_num_threads(before)
 
 
-def test_number_of_threads(threads):
+@pytest.mark.usefixtures("kept_threads")
+def test_number_of_threads():
     assert pythnn.get_num_threads() >= 1
     pythnn.set_num_threads(3)
     assert pythnn.get_num_threads() == 3
