@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Runs the tests away from the sources, whose package a subprocess would import."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("elsewhere"))
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
