@@ -1,0 +1,478 @@
+/* The convolution engine against its definition: unfolding and folding, and both algorithms in all
+ * three parts, over random geometries of one to three dimensions. Strides above the kernel, negative
+ * and full padding, dilation and outputs one smaller or larger than the formula are among them.
+ *
+ *     test_convolution_float [geometries]     200 unless given
+ *
+ * Scratch memory is filled with NaN and followed by a guard; results have to be the same, bit for
+ * bit, with one to four threads. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "THNNExtra.h"
+#include "generic/template.h"
+
+#include "../check.h"
+#include "generic/Convolution.h"
+
+#if defined(THNN_REAL_FLOAT)
+static const double EPSILON = FLT_EPSILON;
+#else
+static const double EPSILON = DBL_EPSILON;
+#endif
+
+enum { MOST_THREADS = 4, GUARD_BYTES = 256, GUARD = 0xa5 };
+
+/* ---- Random numbers -------------------------------------------------------------------------- */
+
+static uint64_t randomState = 1;
+
+static uint64_t randomBits(void)
+{
+  randomState = randomState * 6364136223846793005u + 1442695040888963407u;
+  return randomState >> 33;
+}
+
+/* From low to high, both included. */
+static int64_t randomBetween(int64_t low, int64_t high)
+{
+  return low + (int64_t)(randomBits() % (uint64_t)(high - low + 1));
+}
+
+static real *newArray(int64_t elements)
+{
+  real *x = malloc((size_t)(elements > 0 ? elements : 1) * sizeof(real));
+  for (int64_t i = 0; i < elements; i++)
+    x[i] = NAN;
+  return x;
+}
+
+static real *newRandom(int64_t elements)
+{
+  real *x = newArray(elements);
+  for (int64_t i = 0; i < elements; i++)
+    x[i] = (real)randomBetween(-1000, 1000) / 1000;
+  return x;
+}
+
+/* ---- The definition -------------------------------------------------------------------------- */
+
+static int64_t product(const int64_t *size)
+{
+  return size[0] * size[1] * size[2];
+}
+
+static int64_t imageSize(const THNNConvolution *g)
+{
+  return g->batch * g->inputPlanes * product(g->input);
+}
+
+static int64_t mapSize(const THNNConvolution *g)
+{
+  return g->batch * g->outputPlanes * product(g->output);
+}
+
+static int64_t weightSize(const THNNConvolution *g)
+{
+  return g->inputPlanes * g->outputPlanes * product(g->kernel);
+}
+
+/* The image index that a tap sees from a map position, both flat; -1 outside. */
+static int64_t seenIndex(const THNNConvolution *g, int64_t position, int64_t tap)
+{
+  int64_t index = 0, scale = 1;
+  for (int i = 2; i >= 0; i--) {
+    const int64_t o = position % g->output[i], t = tap % g->kernel[i];
+    const int64_t x = o * g->stride[i] - g->pad[i] + t * g->dilation[i];
+    if (x < 0 || x >= g->input[i])
+      return -1;
+    index += x * scale;
+    scale *= g->input[i];
+    position /= g->output[i];
+    tap /= g->kernel[i];
+  }
+  return index;
+}
+
+/* Adds every product of the definition to the result of the part, and its size to `size`. */
+static void addProducts(const THNNConvolution *g, THNNConvolutionPart part, const real *image,
+                        const real *map, const real *weight, double *result, double *size)
+{
+  const int64_t imagePositions = product(g->input), positions = product(g->output);
+  const int64_t taps = product(g->kernel);
+  for (int64_t position = 0; position < positions; position++)
+    for (int64_t tap = 0; tap < taps; tap++) {
+      const int64_t seen = seenIndex(g, position, tap);
+      for (int64_t n = 0; seen >= 0 && n < g->batch; n++)
+        for (int64_t m = 0; m < g->outputPlanes; m++)
+          for (int64_t c = 0; c < g->inputPlanes; c++) {
+            const int64_t x = (n * g->inputPlanes + c) * imagePositions + seen;
+            const int64_t y = (n * g->outputPlanes + m) * positions + position;
+            const int64_t w = (m * g->inputPlanes + c) * taps + tap;
+            const bool forward = part == THNN_CONVOLUTION_FORWARD;
+            const bool data = part == THNN_CONVOLUTION_BACKWARD_DATA;
+            const double term = forward ? (double)image[x] * weight[w]
+                                : data  ? (double)map[y] * weight[w]
+                                        : (double)image[x] * map[y];
+            const int64_t to = forward ? y : data ? x : w;
+            result[to] += term;
+            size[to] += fabs(term);
+          }
+    }
+}
+
+/* ---- Random geometries ----------------------------------------------------------------------- */
+
+static void randomDimension(THNNConvolution *g, int i, int64_t largest)
+{
+  const int64_t kernels[] = {1, 1, 2, 3, 3, 3, 4, 5, 7};
+  const int64_t kernel = kernels[randomBetween(0, 8)];
+  const int64_t dilation = randomBetween(0, 3) ? 1 : randomBetween(2, 3);
+  const int64_t stride = randomBetween(0, 2) ? 1 : randomBetween(2, 5);
+  const int64_t extent = (kernel - 1) * dilation + 1;
+  const int64_t pads[] = {0, 0, extent / 2, extent - 1, extent, -1, -2, randomBetween(0, extent)};
+  const int64_t pad = pads[randomBetween(0, 7)];
+  const int64_t input = randomBetween(1, largest);
+  const int64_t span = input + 2 * pad - extent;
+  int64_t output =
+      (span < 0 ? 0 : span / stride + 1) + (randomBetween(0, 3) ? 0 : randomBetween(-1, 1));
+  if (output < 1)
+    output = randomBetween(1, 2);
+  g->kernel[i] = kernel;
+  g->dilation[i] = dilation;
+  g->stride[i] = stride;
+  g->pad[i] = pad;
+  g->input[i] = input;
+  g->output[i] = output;
+}
+
+static THNNConvolution randomGeometry(void)
+{
+  const int64_t imagePlanes[] = {1, 2, 3, 5, 8, 17, 33},
+                mapPlanes[] = {1, 2, 3, 7, 9, 16, 17, 35, 70};
+  const int dimensions = (int)randomBetween(1, 3);
+  const int64_t largest[] = {0, 120, 16, 7};
+  THNNConvolution g = {.batch = randomBetween(0, 1) ? 1 : randomBetween(2, 7),
+                       .inputPlanes = imagePlanes[randomBetween(0, 6)],
+                       .outputPlanes = mapPlanes[randomBetween(0, 8)]};
+  for (int i = 0; i < 3; i++) {
+    if (i >= 3 - dimensions)
+      randomDimension(&g, i, largest[dimensions]);
+    else
+      g.input[i] = g.output[i] = g.kernel[i] = g.stride[i] = g.dilation[i] = 1;
+  }
+  if (!randomBetween(0, 9)) /* a pointwise one: the image is its own column matrix */
+    for (int i = 0; i < 3; i++) {
+      g.kernel[i] = g.stride[i] = 1;
+      g.pad[i] = 0;
+      g.output[i] = g.input[i];
+    }
+  return g;
+}
+
+static double operations(const THNNConvolution *g)
+{
+  return (double)mapSize(g) * g->inputPlanes * product(g->kernel);
+}
+
+static void printGeometry(const THNNConvolution *g, const char *problem)
+{
+  printf("%s: batch %d, planes %d to %d", problem, (int)g->batch, (int)g->inputPlanes,
+         (int)g->outputPlanes);
+  for (int i = 0; i < 3; i++)
+    printf(" | input %d output %d kernel %d stride %d pad %d dilation %d", (int)g->input[i],
+           (int)g->output[i], (int)g->kernel[i], (int)g->stride[i], (int)g->pad[i],
+           (int)g->dilation[i]);
+  printf("\n");
+}
+
+/* ---- Unfolding ------------------------------------------------------------------------------- */
+
+static void testUnfolding(const THNNConvolution *g)
+{
+  const int64_t positions = product(g->output), imagePositions = product(g->input);
+  const int64_t rows = g->inputPlanes * product(g->kernel);
+  real *image = newRandom(g->inputPlanes * imagePositions);
+  real *columns = newArray(rows * positions), *folded = newArray(g->inputPlanes * imagePositions);
+  double *sums = calloc((size_t)(g->inputPlanes * imagePositions), sizeof(double));
+  THNN_(vol2col)(image, g->inputPlanes, g->input[0], g->input[1], g->input[2], g->output[0],
+                 g->output[1], g->output[2], g->kernel[0], g->kernel[1], g->kernel[2], g->pad[0],
+                 g->pad[1], g->pad[2], g->stride[0], g->stride[1], g->stride[2], g->dilation[0],
+                 g->dilation[1], g->dilation[2], columns);
+  bool same = true;
+  for (int64_t row = 0; row < rows; row++)
+    for (int64_t position = 0; position < positions; position++) {
+      const int64_t seen = seenIndex(g, position, row % product(g->kernel));
+      const int64_t from = row / product(g->kernel) * imagePositions + seen;
+      const real wanted = seen < 0 ? 0 : image[from];
+      same = same && columns[row * positions + position] == wanted;
+      if (seen >= 0)
+        sums[from] += wanted;
+    }
+  THNN_(col2vol)(columns, g->inputPlanes, g->input[0], g->input[1], g->input[2], g->output[0],
+                 g->output[1], g->output[2], g->kernel[0], g->kernel[1], g->kernel[2], g->pad[0],
+                 g->pad[1], g->pad[2], g->stride[0], g->stride[1], g->stride[2], g->dilation[0],
+                 g->dilation[1], g->dilation[2], folded);
+  for (int64_t i = 0; i < g->inputPlanes * imagePositions; i++)
+    same = same && fabs(folded[i] - sums[i]) <= 100 * EPSILON * (1 + fabs(sums[i]));
+  CHECK(same);
+  if (!same)
+    printGeometry(g, "unfolding");
+  free(image);
+  free(columns);
+  free(folded);
+  free(sums);
+}
+
+/* ---- The parts ------------------------------------------------------------------------------- */
+
+/* What one part reads and writes. */
+typedef struct Operands {
+  THNNConvolutionPart part;
+  const real *image, *map, *weight;
+  const real *bias; /* or NULL */
+  int64_t planes;   /* of the bias */
+  int64_t results;
+} Operands;
+
+/* Runs one part with guarded scratch full of NaN. Returns the result. */
+static real *compute(const THNNConvolution *g, const Operands *operands, THNNState *state,
+                     THNNConvolutionPlan *plan)
+{
+  THNN_(Convolution_prepare)(plan, state, g, operands->part);
+  unsigned char *block = aligned_alloc(64, (plan->scratchBytes + GUARD_BYTES + 63) / 64 * 64);
+  memset(block, 0xff, plan->scratchBytes);
+  memset(block + plan->scratchBytes, GUARD, GUARD_BYTES);
+  real *result = newArray(operands->results);
+  if (operands->part == THNN_CONVOLUTION_FORWARD) {
+    THNN_(Convolution_forward)(plan, operands->image, operands->weight, operands->bias, result,
+                               block);
+  } else if (operands->part == THNN_CONVOLUTION_BACKWARD_DATA) {
+    THNN_(Convolution_backwardData)(plan, operands->map, operands->weight, operands->bias, result,
+                                    block);
+  } else {
+    memset(result, 0, (size_t)operands->results * sizeof(real));
+    THNN_(Convolution_backwardWeight)(plan, operands->image, operands->map, 1, result, block);
+  }
+  for (int i = 0; i < GUARD_BYTES; i++)
+    CHECK(block[plan->scratchBytes + (size_t)i] == GUARD);
+  free(block);
+  return result;
+}
+
+/* The largest error, in units of EPSILON times the sum of the terms' sizes; NaN if one is NaN. */
+static double largestError(const real *result, const double *wanted, const double *size, int64_t n)
+{
+  double largest = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const double error = fabs(result[i] - wanted[i]) / (EPSILON * size[i] + DBL_MIN);
+    if (!(error <= largest))
+      largest = error;
+  }
+  return largest;
+}
+
+static void testAlgorithm(const THNNConvolution *g, const Operands *operands, const double *wanted,
+                          const double *size, THNNState *state)
+{
+  THNNConvolutionPlan plan;
+  THNN_State_setThreads(state, 1);
+  real *first = compute(g, operands, state, &plan);
+  const double error = largestError(first, wanted, size, operands->results);
+  CHECK(error < 16);
+  CHECK(plan.threadBytes + plan.sharedBytes <= THNN_State_workspaceLimit(state));
+  bool same = true;
+  for (int threads = 2; threads <= MOST_THREADS; threads++) {
+    THNN_State_setThreads(state, threads);
+    real *other = compute(g, operands, state, &plan);
+    same = same && !memcmp(first, other, (size_t)operands->results * sizeof(real));
+    free(other);
+  }
+  CHECK(same);
+  if (!(error < 16) || !same) {
+    printf("part %d, algorithm %d, error %g\n", (int)operands->part, (int)plan.algorithm, error);
+    printGeometry(g, same ? "wrong" : "threads differ");
+  }
+  free(first);
+}
+
+static void testPart(const THNNConvolution *g, Operands operands, THNNState *state)
+{
+  double *wanted = calloc((size_t)operands.results, sizeof(double));
+  double *size = calloc((size_t)operands.results, sizeof(double));
+  const int64_t positions = operands.results / g->batch / (operands.bias ? operands.planes : 1);
+  for (int64_t i = 0; operands.bias && i < operands.results; i++) {
+    wanted[i] = operands.bias[i / positions % operands.planes];
+    size[i] = fabs(wanted[i]);
+  }
+  addProducts(g, operands.part, operands.image, operands.map, operands.weight, wanted, size);
+  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_DIRECT; algorithm++) {
+    THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
+    testAlgorithm(g, &operands, wanted, size, state);
+  }
+  free(wanted);
+  free(size);
+}
+
+static void testGeometry(const THNNConvolution *g, THNNState *state)
+{
+  real *image = newRandom(imageSize(g)), *map = newRandom(mapSize(g));
+  real *weight = newRandom(weightSize(g));
+  real *mapBias = newRandom(g->outputPlanes), *imageBias = newRandom(g->inputPlanes);
+  const bool biased = randomBetween(0, 1);
+  testPart(g,
+           (Operands){THNN_CONVOLUTION_FORWARD, image, map, weight, biased ? mapBias : NULL,
+                      g->outputPlanes, mapSize(g)},
+           state);
+  testPart(g,
+           (Operands){THNN_CONVOLUTION_BACKWARD_DATA, image, map, weight, biased ? imageBias : NULL,
+                      g->inputPlanes, imageSize(g)},
+           state);
+  testPart(g,
+           (Operands){THNN_CONVOLUTION_BACKWARD_WEIGHT, image, map, weight, NULL, 1, weightSize(g)},
+           state);
+  free(image);
+  free(map);
+  free(weight);
+  free(mapBias);
+  free(imageBias);
+}
+
+/* ---- Special cases --------------------------------------------------------------------------- */
+
+static const THNNConvolution PADDED = {.batch = 2,
+                                       .inputPlanes = 3,
+                                       .outputPlanes = 5,
+                                       .input = {1, 9, 20},
+                                       .output = {1, 9, 20},
+                                       .kernel = {1, 3, 3},
+                                       .stride = {1, 1, 1},
+                                       .dilation = {1, 1, 1},
+                                       .pad = {0, 1, 1}};
+
+/* Infinite weights of one map plane reach that plane only: no other shares a sum with them. */
+static void testInfiniteWeights(THNNState *state)
+{
+  const THNNConvolution *g = &PADDED;
+  real *image = newRandom(imageSize(g)), *weight = newRandom(weightSize(g));
+  const int64_t perPlane = weightSize(g) / g->outputPlanes, positions = product(g->output);
+  for (int64_t i = 0; i < perPlane; i++)
+    weight[perPlane + i] = INFINITY;
+  const Operands operands = {THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g)};
+  THNNConvolutionPlan plan;
+  real *map = compute(g, &operands, state, &plan);
+  bool finite = true;
+  for (int64_t i = 0; i < mapSize(g); i++)
+    finite = finite && (i / positions % g->outputPlanes == 1 || isfinite(map[i]));
+  CHECK(finite);
+  free(image);
+  free(weight);
+  free(map);
+}
+
+/* A NaN in the image reaches the map positions that see it, and all of them. */
+static void testNaNInImage(THNNState *state)
+{
+  const THNNConvolution *g = &PADDED;
+  real *image = newRandom(imageSize(g)), *weight = newRandom(weightSize(g));
+  const int64_t positions = product(g->output), where = 4 * g->input[2] + 19;
+  image[where] = NAN;
+  const Operands operands = {THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g)};
+  THNNConvolutionPlan plan;
+  real *map = compute(g, &operands, state, &plan);
+  bool right = true;
+  for (int64_t i = 0; i < mapSize(g); i++) {
+    bool sees = false;
+    for (int64_t tap = 0; tap < product(g->kernel); tap++)
+      sees = sees || (i < g->outputPlanes * positions && seenIndex(g, i % positions, tap) == where);
+    right = right && sees == isnan(map[i]);
+  }
+  CHECK(right);
+  free(image);
+  free(weight);
+  free(map);
+}
+
+/* gradWeight += scale * …, gradBias += scale * … */
+static void testScale(THNNState *state)
+{
+  const THNNConvolution *g = &PADDED;
+  real *image = newRandom(imageSize(g)), *map = newRandom(mapSize(g));
+  const Operands operands = {
+      THNN_CONVOLUTION_BACKWARD_WEIGHT, image, map, NULL, NULL, 1, weightSize(g)};
+  THNNConvolutionPlan plan;
+  real *once = compute(g, &operands, state, &plan), *again = newRandom(weightSize(g));
+  real *before = newArray(weightSize(g));
+  memcpy(before, again, (size_t)weightSize(g) * sizeof(real));
+  void *scratch = aligned_alloc(64, (plan.scratchBytes + 64) / 64 * 64);
+  THNN_(Convolution_backwardWeight)(&plan, image, map, -0.5, again, scratch);
+  bool right = true;
+  for (int64_t i = 0; i < weightSize(g); i++)
+    right = right && fabs(again[i] - (before[i] - 0.5 * once[i])) < 1000 * EPSILON;
+  CHECK(right);
+
+  real bias[5] = {1, 1, 1, 1, 1}, imageBias[3] = {0, 0, 0};
+  double sum = 0, imageSum = 0;
+  for (int64_t i = 0; i < product(g->output); i++)
+    for (int64_t n = 0; n < g->batch; n++) {
+      sum += map[(n * g->outputPlanes + 4) * product(g->output) + i];
+      imageSum += image[(n * g->inputPlanes + 2) * product(g->input) + i];
+    }
+  THNN_(Convolution_backwardBias)(&plan, map, 2, bias);
+  THNN_(Convolution_backwardTransposedBias)(&plan, image, 2, imageBias);
+  CHECK(fabs(bias[4] - (1 + 2 * sum)) < 1000 * EPSILON);
+  CHECK(fabs(imageBias[2] - 2 * imageSum) < 1000 * EPSILON);
+  free(image);
+  free(map);
+  free(once);
+  free(again);
+  free(before);
+  free(scratch);
+}
+
+/* The direct algorithm takes every ordinary geometry, and scratch does not grow with the batch. */
+static void testPlans(THNNState *state)
+{
+  THNNConvolution g = PADDED;
+  THNNConvolutionPlan plan, large;
+  THNN_State_setThreads(state, 1);
+  for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
+    THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_DIRECT);
+    g.batch = 1000;
+    THNN_(Convolution_prepare)(&plan, state, &g, (THNNConvolutionPart)part);
+    g.batch = 100000;
+    THNN_(Convolution_prepare)(&large, state, &g, (THNNConvolutionPart)part);
+    CHECK(plan.algorithm == THNN_CONVOLUTION_DIRECT);
+    CHECK(plan.scratchBytes == large.scratchBytes);
+    THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_GEMM);
+    THNN_(Convolution_prepare)(&plan, state, &g, (THNNConvolutionPart)part);
+    CHECK(plan.algorithm == THNN_CONVOLUTION_GEMM);
+  }
+  THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
+}
+
+int main(int argc, char **argv)
+{
+  const int geometries = argc > 1 ? atoi(argv[1]) : 200;
+  const size_t limits[] = {64 << 10, 200000, 8 << 20};
+  catchErrors();
+  THNNState *state = THNN_State_new();
+  testPlans(state);
+  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_DIRECT; algorithm++) {
+    THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
+    testInfiniteWeights(state);
+    testNaNInImage(state);
+    testScale(state);
+  }
+  for (int i = 0; i < geometries; i++) {
+    const THNNConvolution g = randomGeometry();
+    if (operations(&g) > 4e6)
+      continue;
+    THNN_State_setWorkspaceLimit(state, limits[randomBetween(0, 2)]);
+    testUnfolding(&g);
+    testGeometry(&g, state);
+  }
+  THNN_State_free(state);
+  return checkResult();
+}
