@@ -142,11 +142,16 @@ THNNBuffer *THNN_planScratch(THNNPlan *plan, size_t bytes)
   return buffer;
 }
 
+/* Whether two lists of sizes or strides are the same; an empty one may be NULL. */
+static bool sameNumbers(int count, const int64_t *a, const int64_t *b)
+{
+  return count < 1 || memcmp(a, b, (size_t)count * sizeof *a) == 0;
+}
+
 static bool hasWantedSize(const THNNBuffer *buffer)
 {
   return buffer->view.nDimension == buffer->nDimension &&
-         memcmp(buffer->view.size, buffer->wanted,
-                (size_t)buffer->nDimension * sizeof *buffer->wanted) == 0;
+         sameNumbers(buffer->nDimension, buffer->view.size, buffer->wanted);
 }
 
 /* An output that has to change its size, but is not allowed to, is rejected. */
@@ -170,9 +175,9 @@ static void checkResizable(const THNNPlan *plan, const THNNBuffer *buffer)
 
 static bool sameView(const THNNView *a, const THNNView *b)
 {
-  const size_t bytes = (size_t)(a->nDimension > 0 ? a->nDimension : 0) * sizeof *a->size;
   return a->data == b->data && a->nDimension == b->nDimension &&
-         memcmp(a->size, b->size, bytes) == 0 && memcmp(a->stride, b->stride, bytes) == 0;
+         sameNumbers(a->nDimension, a->size, b->size) &&
+         sameNumbers(a->nDimension, a->stride, b->stride);
 }
 
 /* A fixed tensor, a view of a caller's array, cannot be pointed at other memory. */
