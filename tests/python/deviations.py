@@ -34,6 +34,16 @@ DEVIATIONS: list[tuple[str, str, str]] = [
     ("SparseLinear_*", "*: input size of dimension 1 one larger", "implemented"),
     ("SparseLinear_*", "*: input row index *", "rejected"),
     ("SparseLinear_*", "*: input feature index *", "rejected"),
+    # Indices outside the plane or the window: the original adds to other elements, or to none.
+    ("SpatialAdaptiveMaxPooling_updateGradInput", "*: indices contains the value *", "rejected"),
+    ("SpatialMaxPooling_updateGradInput", "*: indices contains the value -1", "rejected"),
+    ("SpatialDilatedMaxPooling_updateGradInput", "*: indices contains the value -1", "rejected"),
+    ("*MaxPooling_updateGradInput", "*: indices contains the value 1000", "rejected"),
+    # Shapes that no forward call gives: the original reads their elements in another order.
+    ("SpatialAdaptiveMaxPooling_updateGradInput", "*: indices size of dimension *", "rejected"),
+    ("SpatialAdaptive*Pooling_updateGradInput", "*: input * extra leading *", "rejected"),
+    # A negative stride: the original computes output sizes from it and adds nothing.
+    ("SpatialSubSampling_*", "*: d[WH] = -1", "rejected"),
     # The original ignores the padding, and insists that it is not zero.
     ("VolumetricConvolution_*", "*", "implemented"),
 ]
