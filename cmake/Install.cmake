@@ -3,7 +3,8 @@ include(CMakePackageConfigHelpers)
 
 set(headers "${CMAKE_INSTALL_INCLUDEDIR}/THNN")
 install(FILES THNN.h THNNState.h THNNExtra.h THNNSimd.h DESTINATION "${headers}")
-install(FILES generic/THNN.h generic/THNNExtra.h DESTINATION "${headers}/generic")
+install(FILES generic/THNN.h generic/THNNExtra.h generic/THNNExtraModules.h
+        DESTINATION "${headers}/generic")
 
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/THNN")
 set(installed THNN)

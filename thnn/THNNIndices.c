@@ -86,3 +86,21 @@ int64_t THNN_checkIndices(const THNNState *state, THNNIndexArgument argument, in
     THNN_rejectIndex(argument, first, last, meaning, range.greatest);
   return range.greatest;
 }
+
+int64_t THNN_indexAt(const THLongTensor *tensor, int64_t i)
+{
+  int64_t offset = tensor->storageOffset;
+  for (int d = tensor->nDimension - 1; d >= 0; d--) {
+    offset += i % tensor->size[d] * tensor->stride[d];
+    i /= tensor->size[d];
+  }
+  return tensor->storage->data[offset];
+}
+
+void THNN_countIndices(int64_t n, const int64_t *indices, int64_t *counts)
+{
+  for (int64_t i = 0; i < n; i++)
+    counts[indices[i] - TH_INDEX_BASE] = 0;
+  for (int64_t i = 0; i < n; i++)
+    counts[indices[i] - TH_INDEX_BASE]++;
+}

@@ -29,4 +29,11 @@ int64_t THNN_checkIndices(const THNNState *state, THNNIndexArgument argument, in
 void THNN_rejectIndex(THNNIndexArgument argument, int64_t first, int64_t last, const char *meaning,
                       int64_t found);
 
+/* Element i, in row-major order, of an index tensor in any strides. */
+int64_t THNN_indexAt(const THLongTensor *tensor, int64_t i);
+
+/* counts[index] = how often each index from TH_INDEX_BASE on occurs among the n; what does not occur
+ * keeps what is in `counts`. */
+void THNN_countIndices(int64_t n, const int64_t *indices, int64_t *counts);
+
 #endif

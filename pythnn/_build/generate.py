@@ -24,7 +24,7 @@ PUBLIC_HEADERS = (
     "THNN.h",
     "THNNExtra.h",
 )
-TABLE_HEADER = "generic/THNN.h"
+TABLE_HEADERS = ("generic/THNN.h", "generic/THNNExtraModules.h")
 
 # Functions that pythnn.lib does not have, and why.
 LEFT_OUT = {
@@ -298,7 +298,7 @@ def main() -> None:
     try:
         text = preprocess(shlex.split(options.compiler), root, PUBLIC_HEADERS)
         header = parse(text, root)
-        entries = read_table(header, TABLE_HEADER)
+        entries = [entry for file in TABLE_HEADERS for entry in read_table(header, file)]
         files = {
             "_cffi.c": extension_source(header, entries),
             "_table.py": table_source(entries),

@@ -105,24 +105,13 @@ static void checkKeys(const THNNState *state, THNNIndexArgument keys, int64_t co
                     "rows of weight, less keysOffset");
 }
 
-/* Element i, in row-major order, of an index tensor in any strides. */
-static int64_t elementAt(const THIndexTensor *tensor, int64_t i)
-{
-  int64_t offset = tensor->storageOffset;
-  for (int d = tensor->nDimension - 1; d >= 0; d--) {
-    offset += i % tensor->size[d] * tensor->stride[d];
-    i /= tensor->size[d];
-  }
-  return tensor->storage->data[offset];
-}
-
 /* The samples take up all keys. */
 static void checkSampleSizes(const char *function, const THIndexTensor *sizes, int64_t batch,
                              int64_t keys)
 {
   int64_t left = keys;
   for (int64_t i = 0; i < batch; i++) {
-    const int64_t size = elementAt(sizes, i);
+    const int64_t size = THNN_indexAt(sizes, i);
     if (size < 0 || size > left)
       THNN_rejectIndex(THNN_INDICES(function, sizes, 5), 0, left, "keys that are left", size);
     left -= size;
@@ -226,13 +215,6 @@ void THNN_(IndexLinear_updateOutput)(THNNState *state, THIndexTensor *keys, int6
   THNN_planRelease(&plan);
 }
 
-/* y = factor * x */
-static void multiplyRow(int64_t n, real factor, const real *x, real *y)
-{
-  THNN_(simd).pointwise.fill(n, 0, y);
-  THNN_(simd).pointwise.axpy(n, factor, x, y);
-}
-
 void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys, int64_t keysOffset,
                                           THTensor *values, THIndexTensor *sizes,
                                           THIndexTensor *cumSumSizes, THTensor *gradOutput,
@@ -270,8 +252,8 @@ void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys,
       const double value = ((const real *)in->data)[i];
       real *row = (real *)to->data + i * columns;
       if (shape.extra) /* the row's bias meets every weight of the row */
-        multiplyRow(outputs, (real)scale, gradient, row);
-      multiplyRow(outputs, (real)(scale * value), gradient, row + columns - outputs);
+        THNN_(simd).pooling.scale(outputs, (real)scale, gradient, row);
+      THNN_(simd).pooling.scale(outputs, (real)(scale * value), gradient, row + columns - outputs);
     }
   THNN_(addRowSum)(state, shape.batch, outputs, (real)scale, from->data, toBias->data);
   THNN_planRelease(&plan);

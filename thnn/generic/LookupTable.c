@@ -29,15 +29,6 @@ THNNTable THNN_LookupTable_shapeCheck(const char *function, THNNShape indices, i
 }
 #endif
 
-/* How often each row occurs; rows that do not occur keep what is in `counts`. */
-static void countRows(int64_t n, const int64_t *indices, int64_t *counts)
-{
-  for (int64_t i = 0; i < n; i++)
-    counts[indices[i] - TH_INDEX_BASE] = 0;
-  for (int64_t i = 0; i < n; i++)
-    counts[indices[i] - TH_INDEX_BASE]++;
-}
-
 void THNN_(LookupTable_accGradParameters)(THNNState *state, THIndexTensor *input,
                                           THTensor *gradOutput, THTensor *gradWeight,
                                           THIntegerTensor *count, THTensor *sorted,
@@ -63,7 +54,7 @@ void THNN_(LookupTable_accGradParameters)(THNNState *state, THIndexTensor *input
   const int64_t *index = in->data, columns = sizes.columns;
   int64_t *counts = scratch->data;
   if (scaleGradByFreq)
-    countRows(sizes.indices, index, counts);
+    THNN_countIndices(sizes.indices, index, counts);
   const THNNRowShares shares = THNN_shareRows(state, sizes.indices, columns, sizeof(real));
 #pragma omp parallel for num_threads(shares.count) schedule(static, 1)
   for (int share = 0; share < shares.count; share++)
@@ -91,12 +82,6 @@ static double normOf(int64_t n, const real *x, double p, real *terms)
   }
   const double sum = THNN_(simd).reduce.sum(n, terms);
   return p == 1 ? sum : p == 2 ? sqrt(sum) : pow(sum, 1 / p);
-}
-
-static void scaleRow(int64_t n, real factor, real *x)
-{
-  for (int64_t i = 0; i < n; i++)
-    x[i] *= factor;
 }
 
 /* The rows in `index`, each once; `isListed` has a mark for every row of the weight. */
@@ -147,7 +132,7 @@ void THNN_(LookupTable_renorm)(THNNState *state, THIndexTensor *idx, THTensor *w
     const double norm =
         normOf(columns, row, normType, (real *)scratch->data + THNN_threadIndex() * columns);
     if (norm > maxNorm)
-      scaleRow(columns, (real)(maxNorm / (norm + 1e-7)), row);
+      THNN_(simd).pooling.scale(columns, (real)(maxNorm / (norm + 1e-7)), row, row);
   }
   THNN_planRelease(&plan);
 }

@@ -113,6 +113,9 @@ THNN_API THNNTable THNN_LookupTable_shapeCheck(const char *function, THNNShape i
                                                int mostDimensions, THNNShape weight,
                                                THNNShape gradOutput);
 
+THNN_API THNNTable THNN_LookupTableBag_shapeCheck(const char *function, THNNShape input,
+                                                  THNNShape weight, THNNScalar mode);
+
 /* What a linear layer over keys needs to know: the weight has rows x columns, of which the last are
  * the outputs. */
 typedef struct THNNIndexLinear {
@@ -161,6 +164,10 @@ THNN_API THNNCell THNN_fusedCell_shapeCheck(const char *function, int gates, THN
 /* `times` as many elements as `units`. */
 THNN_API void THNN_checkCellElements(const char *function, THNNShape shape, int times,
                                      THNNShape units);
+
+THNN_API THNNPlanes THNN_SpatialCrossMapLRN_shapeCheck(const char *function, THNNShape input,
+                                                       THNNShape gradOutput, THNNShape scale,
+                                                       THNNShape output, THNNScalar size);
 
 /* `kW` is the first of kW, kH, dW, dH, padW, padH. */
 THNN_API THNNConvolution THNN_SpatialConvolutionMM_shapeCheck(const char *function, THNNShape input,
