@@ -22,7 +22,7 @@ def close(found: np.ndarray, wanted: np.ndarray, scale: float = 1) -> bool:
 def same_with_threads(run: Callable[[State], tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
     """The results of `run`, after checking that they do not depend on the number of threads."""
     results = []
-    for threads in (1, 2, 5):
+    for threads in (1, 3):
         with State(threads=threads, minimum_work=1) as state:
             results.append(run(state))
     for other in results[1:]:

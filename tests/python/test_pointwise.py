@@ -134,13 +134,13 @@ def test_definition(module: Module, real: Any) -> None:
 def test_threads(module: Module) -> None:
     x = np.random.default_rng(1).standard_normal(BLOCKS).astype(np.float32)
     results = []
-    for threads in (1, 2, 5):
+    for threads in (1, 3):
         with State(threads=threads, minimum_work=1) as state:
             y, gx = np.empty_like(x), np.empty_like(x)
             call_forward(module, x, y, state=state)
             call_backward(module, x, x, gx, y, state=state)
             results.append((y.tobytes(), gx.tobytes()))
-    assert results[0] == results[1] == results[2]
+    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize("real", REALS)

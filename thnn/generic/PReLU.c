@@ -56,6 +56,27 @@ static void addGradient(const void *context, int64_t plane, real center, const d
   slopes->gradWeight[plane] = (real)((double)slopes->gradWeight[plane] + slopes->scale * sums[0]);
 }
 
+/* Acquires the plan, maps in and gradients (NULL: none) to out, and releases it. */
+static void runMap(THNNPlan *plan, THNNState *state, const THNN_(ChannelMap) * map,
+                   const THNNPlanes *shape, const THNNBuffer *in, const THNNBuffer *gradients,
+                   const THNNBuffer *factors, THNNBuffer *out)
+{
+  const THNNChannels channels = THNN_channels(shape->batch, shape->planes, shape->positions);
+  THNN_(ChannelWork)
+  work = {.state = state, .channels = &channels, .finish = setSlope, .map = map};
+  THNN_planElementwise(out);
+  const THNNBuffer *scratch = THNN_planScratch(plan, THNN_(channelScratch)(&work));
+  THNN_planAcquire(plan);
+
+  const Slopes slopes = {.weight = factors->data};
+  work.x = in->data;
+  work.y = gradients ? gradients->data : NULL;
+  work.z = out->data;
+  work.context = &slopes;
+  THNN_(channelRun)(&work, scratch->data);
+  THNN_planRelease(plan);
+}
+
 void THNN_(PReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                THTensor *weight, THIndex_t nOutputPlane)
 {
@@ -63,28 +84,13 @@ void THNN_(PReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *outp
   const THNNPlanes shape =
       THNN_PReLU_shapeCheck(function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
                             THNN_SCALAR(nOutputPlane, 5));
-  const THNNChannels channels = THNN_channels(shape.batch, shape.planes, shape.positions);
-  THNN_(ChannelWork)
-  work = {.state = state,
-          .channels = &channels,
-          .finish = setSlope,
-          .map = &THNN_(simd).channels.prelu};
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
-  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   THNNBuffer *out = THNN_planOutLike(&plan, output, 3, input);
-  THNN_planElementwise(out);
-  THNNBuffer *factors = THNN_planIn(&plan, weight, 4);
-  THNNBuffer *scratch = THNN_planScratch(&plan, THNN_(channelScratch)(&work));
-  THNN_planAcquire(&plan);
-
-  const Slopes slopes = {.weight = factors->data};
-  work.x = in->data;
-  work.z = out->data;
-  work.context = &slopes;
-  THNN_(channelRun)(&work, scratch->data);
-  THNN_planRelease(&plan);
+  const THNNBuffer *factors = THNN_planIn(&plan, weight, 4);
+  runMap(&plan, state, &THNN_(simd).activation.prelu, &shape, in, NULL, factors, out);
 }
 
 void THNN_(PReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -94,30 +100,14 @@ void THNN_(PReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *g
   const THNNPlanes shape =
       THNN_PReLU_shapeCheck(function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3),
                             THNN_SHAPE(weight, 5), THNN_SCALAR(nOutputPlane, 6));
-  const THNNChannels channels = THNN_channels(shape.batch, shape.planes, shape.positions);
-  THNN_(ChannelWork)
-  work = {.state = state,
-          .channels = &channels,
-          .finish = setSlope,
-          .map = &THNN_(simd).channels.preluBackward};
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
-  THNNBuffer *in = THNN_planIn(&plan, input, 2);
-  THNNBuffer *gradients = THNN_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  const THNNBuffer *gradients = THNN_planIn(&plan, gradOutput, 3);
   THNNBuffer *out = THNN_planOutLike(&plan, gradInput, 4, input);
-  THNN_planElementwise(out);
-  THNNBuffer *factors = THNN_planIn(&plan, weight, 5);
-  THNNBuffer *scratch = THNN_planScratch(&plan, THNN_(channelScratch)(&work));
-  THNN_planAcquire(&plan);
-
-  const Slopes slopes = {.weight = factors->data};
-  work.x = in->data;
-  work.y = gradients->data;
-  work.z = out->data;
-  work.context = &slopes;
-  THNN_(channelRun)(&work, scratch->data);
-  THNN_planRelease(&plan);
+  const THNNBuffer *factors = THNN_planIn(&plan, weight, 5);
+  runMap(&plan, state, &THNN_(simd).activation.preluBackward, &shape, in, gradients, factors, out);
 }
 
 void THNN_(PReLU_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,

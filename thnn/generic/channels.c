@@ -143,29 +143,31 @@ static void spread(const THNNChannels *c, const real *values, int64_t step, real
         columns[at++] = values[channel * step];
 }
 
-static void sumBlock(const THNN_(ChannelWork) * work, const Block *block, const Scratch *scratch)
+static void sumPlanes(const THNN_(ChannelWork) * work, const Block *block, const Scratch *scratch)
 {
   const THNNChannels *c = work->channels;
   const real *y = work->y ? work->y : work->x;
-  double *first, *second = NULL;
-  if (c->rows) {
-    first = scratch->sums + 2 * c->length * block->lineBlock + block->column;
-    second = first + c->length;
-    const int64_t columns = lengthAt(c, block, startOf(c, block, 0));
-    for (int64_t i = 0; i < columns; i++)
-      first[i] = second[i] = 0;
-  } else {
-    first = scratch->sums + 2 * ((block->group * c->lineBlocks + block->lineBlock) * c->spans +
-                                 block->column / c->spanLength);
-    first[0] = first[1] = 0;
-  }
+  const int64_t start = startOf(c, block, block->firstLine);
+  double *sums = scratch->sums + 2 * ((block->group * c->lineBlocks + block->lineBlock) * c->spans +
+                                      block->column / c->spanLength);
+  sums[0] = sums[1] = 0;
+  work->sum->planes(block->endLine - block->firstLine, c->step, lengthAt(c, block, start),
+                    work->x + start, y + start, centerOf(work, block->group), sums);
+}
+
+static void sumRows(const THNN_(ChannelWork) * work, const Block *block, const Scratch *scratch)
+{
+  const THNNChannels *c = work->channels;
+  const real *y = work->y ? work->y : work->x;
+  double *first = scratch->sums + 2 * c->length * block->lineBlock + block->column;
+  double *second = first + c->length;
+  const int64_t columns = lengthAt(c, block, block->column);
+  for (int64_t i = 0; i < columns; i++)
+    first[i] = second[i] = 0;
   for (int64_t line = block->firstLine; line < block->endLine; line++) {
-    const int64_t start = startOf(c, block, line), n = lengthAt(c, block, start);
-    if (c->rows)
-      work->sum->row(n, work->x + start, y + start, scratch->centers + block->column, first,
-                     second);
-    else
-      work->sum->plane(n, work->x + start, y + start, centerOf(work, block->group), first);
+    const int64_t start = startOf(c, block, line);
+    work->sum->row(lengthAt(c, block, start), work->x + start, y + start,
+                   scratch->centers + block->column, first, second);
   }
 }
 
@@ -224,7 +226,7 @@ void THNN_(channelRun)(const THNN_(ChannelWork) * work, void *memory)
     for (int64_t i = 0; i < blocks; i++) {
       const Block block = blockAt(c, i);
       if (work->sum)
-        sumBlock(work, &block, &scratch);
+        sumPlanes(work, &block, &scratch);
       finishChannel(work, i, &scratch);
       if (work->map)
         mapBlock(work, &block, &scratch);
@@ -240,7 +242,10 @@ void THNN_(channelRun)(const THNN_(ChannelWork) * work, void *memory)
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < blocks; i++) {
       const Block block = blockAt(c, i);
-      sumBlock(work, &block, &scratch);
+      if (c->rows)
+        sumRows(work, &block, &scratch);
+      else
+        sumPlanes(work, &block, &scratch);
     }
   }
 #pragma omp parallel for num_threads(threads) schedule(static) if (c->channels >= threads)

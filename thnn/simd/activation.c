@@ -135,6 +135,35 @@ static void leakyReluBackward(int64_t n, const real *x, const real *gradOutput,
   }
 }
 
+/* With a slope per channel. */
+static void preluPlane(int64_t n, const real *x, const real *y, const real *parameters, real *z)
+{
+  (void)y;
+  leakyRelu(n, x, parameters, z);
+}
+
+static void preluRow(int64_t n, const real *x, const real *y, const real *parameters, int64_t step,
+                     real *z)
+{
+  (void)y, (void)step;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real negative = x[i] * parameters[i];
+    z[i] = x[i] > 0 ? x[i] : negative;
+  }
+}
+
+static void preluBackwardRow(int64_t n, const real *x, const real *gradOutput,
+                             const real *parameters, int64_t step, real *gradInput)
+{
+  (void)step;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real negative = gradOutput[i] * parameters[i];
+    gradInput[i] = x[i] > 0 ? gradOutput[i] : negative;
+  }
+}
+
 static void logSigmoidBackward(int64_t n, const real *x, const real *gradOutput,
                                const real *parameters, real *gradInput)
 {
@@ -262,6 +291,8 @@ const THNN_(SimdActivation) SIMD_TABLE(Activation, THNN_SIMD_LEVEL) = {
     .hardTanhBackward = hardTanhBackward,
     .leakyRelu = leakyRelu,
     .leakyReluBackward = leakyReluBackward,
+    .prelu = {preluPlane, preluRow, 1},
+    .preluBackward = {leakyReluBackward, preluBackwardRow, 1},
     .logSigmoidBackward = logSigmoidBackward,
     .product = product,
     .sigmoidBackward = sigmoidBackward,

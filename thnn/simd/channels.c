@@ -1,33 +1,28 @@
-/* The loops of modules with parameters or statistics per channel. Sums follow reduce.c: element i
- * of a plane goes to running sum i % LANES, and these are added from first to last. */
+/* The loops of modules with parameters or statistics per channel. */
 #include "template.h"
 
-enum { LANES = 32 };
+#include "lanes.h"
 
-static double addLanes(const double *lane)
-{
-  double sum = 0;
-  for (int l = 0; l < LANES; l++)
-    sum += lane[l];
-  return sum;
-}
-
-static void momentsOfPlane(int64_t n, const real *x, const real *y, real center, double *sums)
+static void momentsOfPlanes(int64_t count, int64_t step, int64_t n, const real *x, const real *y,
+                            real center, double *sums)
 {
   (void)y;
   double first[LANES] = {0}, second[LANES] = {0};
-  int64_t i = 0;
-  for (; i + LANES <= n; i += LANES)
+  for (; count > 0; count--, x += step) {
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
 #pragma omp simd
-    for (int l = 0; l < LANES; l++) {
+      for (int l = 0; l < LANES; l++) {
+        const double distance = (double)x[i + l] - (double)center;
+        first[l] += distance;
+        second[l] += distance * distance;
+      }
+#pragma omp simd
+    for (int l = 0; l < n - i; l++) {
       const double distance = (double)x[i + l] - (double)center;
       first[l] += distance;
       second[l] += distance * distance;
     }
-  for (int l = 0; i + l < n; l++) {
-    const double distance = (double)x[i + l] - (double)center;
-    first[l] += distance;
-    second[l] += distance * distance;
   }
   sums[0] += addLanes(first);
   sums[1] += addLanes(second);
@@ -45,22 +40,25 @@ static void momentsOfRow(int64_t n, const real *x, const real *y, const real *ce
   }
 }
 
-static void gradientsOfPlane(int64_t n, const real *x, const real *gradOutput, real center,
-                             double *sums)
+static void gradientsOfPlanes(int64_t count, int64_t step, int64_t n, const real *x,
+                              const real *gradOutput, real center, double *sums)
 {
   double first[LANES] = {0}, second[LANES] = {0};
-  int64_t i = 0;
-  for (; i + LANES <= n; i += LANES)
+  for (; count > 0; count--, x += step, gradOutput += step) {
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
 #pragma omp simd
-    for (int l = 0; l < LANES; l++) {
+      for (int l = 0; l < LANES; l++) {
+        const double gradient = gradOutput[i + l];
+        first[l] += gradient;
+        second[l] += gradient * ((double)x[i + l] - (double)center);
+      }
+#pragma omp simd
+    for (int l = 0; l < n - i; l++) {
       const double gradient = gradOutput[i + l];
       first[l] += gradient;
       second[l] += gradient * ((double)x[i + l] - (double)center);
     }
-  for (int l = 0; i + l < n; l++) {
-    const double gradient = gradOutput[i + l];
-    first[l] += gradient;
-    second[l] += gradient * ((double)x[i + l] - (double)center);
   }
   sums[0] += addLanes(first);
   sums[1] += addLanes(second);
@@ -83,18 +81,23 @@ static inline double slopeTerm(real x, real gradOutput)
   return x <= 0 ? term : 0;
 }
 
-static void slopesOfPlane(int64_t n, const real *x, const real *gradOutput, real center,
-                          double *sums)
+static void slopesOfPlanes(int64_t count, int64_t step, int64_t n, const real *x,
+                           const real *gradOutput, real center, double *sums)
 {
   (void)center;
   double lane[LANES] = {0};
-  int64_t i = 0;
-  for (; i + LANES <= n; i += LANES)
+  for (; count > 0; count--, x += step, gradOutput += step) {
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
 #pragma omp simd
-    for (int l = 0; l < LANES; l++)
+      for (int l = 0; l < LANES; l++) {
+        lane[l] += slopeTerm(x[i + l], gradOutput[i + l]);
+      }
+#pragma omp simd
+    for (int l = 0; l < n - i; l++) {
       lane[l] += slopeTerm(x[i + l], gradOutput[i + l]);
-  for (int l = 0; i + l < n; l++)
-    lane[l] += slopeTerm(x[i + l], gradOutput[i + l]);
+    }
+  }
   sums[0] += addLanes(lane);
 }
 
@@ -167,58 +170,11 @@ static void scaleRow(int64_t n, const real *x, const real *y, const real *parame
     z[i] = y[i] * parameters[i];
 }
 
-/* Parameter: the slope. */
-static void preluPlane(int64_t n, const real *x, const real *y, const real *parameters, real *z)
-{
-  (void)y;
-  const real slope = parameters[0];
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++) {
-    const real negative = x[i] * slope;
-    z[i] = x[i] > 0 ? x[i] : negative;
-  }
-}
-
-static void preluRow(int64_t n, const real *x, const real *y, const real *parameters, int64_t step,
-                     real *z)
-{
-  (void)y, (void)step;
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++) {
-    const real negative = x[i] * parameters[i];
-    z[i] = x[i] > 0 ? x[i] : negative;
-  }
-}
-
-static void preluBackwardPlane(int64_t n, const real *x, const real *gradOutput,
-                               const real *parameters, real *gradInput)
-{
-  const real slope = parameters[0];
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++) {
-    const real negative = gradOutput[i] * slope;
-    gradInput[i] = x[i] > 0 ? gradOutput[i] : negative;
-  }
-}
-
-static void preluBackwardRow(int64_t n, const real *x, const real *gradOutput,
-                             const real *parameters, int64_t step, real *gradInput)
-{
-  (void)step;
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++) {
-    const real negative = gradOutput[i] * parameters[i];
-    gradInput[i] = x[i] > 0 ? gradOutput[i] : negative;
-  }
-}
-
 const THNN_(SimdChannels) SIMD_TABLE(Channels, THNN_SIMD_LEVEL) = {
-    .moments = {momentsOfPlane, momentsOfRow},
-    .gradients = {gradientsOfPlane, gradientsOfRow},
-    .slopes = {slopesOfPlane, slopesOfRow},
+    .moments = {momentsOfPlanes, momentsOfRow},
+    .gradients = {gradientsOfPlanes, gradientsOfRow},
+    .slopes = {slopesOfPlanes, slopesOfRow},
     .normalise = {normalisePlane, normaliseRow, 3},
     .normaliseBackward = {normaliseBackwardPlane, normaliseBackwardRow, 4},
     .scale = {scalePlane, scaleRow, 1},
-    .prelu = {preluPlane, preluRow, 1},
-    .preluBackward = {preluBackwardPlane, preluBackwardRow, 1},
 };

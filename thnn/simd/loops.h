@@ -250,8 +250,10 @@ typedef struct THNN_(SimdActivation) {
 
 /* Two sums per channel, of terms of x, y and the channel's center. */
 typedef struct THNN_(ChannelSum) {
-  /* adds the terms of n elements of one channel to sums[0] and sums[1] */
-  void (*plane)(int64_t n, const real *x, const real *y, real center, double *sums);
+  /* adds the terms of one channel to sums[0] and sums[1]: those of `count` runs of n elements,
+   * which are `step` elements apart */
+  void (*planes)(int64_t count, int64_t step, int64_t n, const real *x, const real *y, real center,
+                 double *sums);
   /* adds the terms of element i, whose channel has centers[i], to first[i] and second[i] */
   void (*row)(int64_t n, const real *x, const real *y, const real *centers, double *first,
               double *second);

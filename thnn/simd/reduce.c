@@ -1,17 +1,7 @@
-/* Sums in a fixed order: element i goes to running sum i % LANES, and the running sums are added
- * from first to last. The same order at every level, so levels differ only by fused additions. */
+/* Sums in the order that lanes.h describes. */
 #include "template.h"
 
-/* Enough independent sums to hide the latency of an addition in 512-bit vectors. */
-enum { LANES = 32 };
-
-static double addLanes(const double *lane)
-{
-  double sum = 0;
-  for (int l = 0; l < LANES; l++)
-    sum += lane[l];
-  return sum;
-}
+#include "lanes.h"
 
 static double sum(int64_t n, const real *x)
 {

@@ -1,11 +1,10 @@
-/* Softmax and its logarithm. Running sums are double; in a row, element i goes to running sum
- * i % LANES, and these are added from first to last. */
+/* Softmax and its logarithm. Running sums are double. */
 #include "template.h"
 
 #include "elementary.h"
+#include "lanes.h"
 
 enum {
-  LANES = 32,
   TILE = 512,      /* positions that are worked on together, where each has a row of its own */
   NARROW = 32,     /* rows shorter than this are turned into columns first, … */
   NARROW_ROWS = 64 /* … this many at a time */
@@ -21,20 +20,13 @@ static real greatest(int64_t n, const real *x)
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
       lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
-  for (int l = 0; i + l < n; l++)
+#pragma omp simd
+  for (int l = 0; l < n - i; l++)
     lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
-  real most = lane[0];
-  for (int l = 1; l < LANES; l++)
-    most = lane[l] > most ? lane[l] : most;
-  return most;
-}
-
-static double addLanes(const double *lane)
-{
-  double sum = 0;
-  for (int l = 0; l < LANES; l++)
-    sum += lane[l];
-  return sum;
+  for (int half = LANES / 2; half > 0; half /= 2)
+    for (int l = 0; l < half; l++)
+      lane[l] = lane[l + half] > lane[l] ? lane[l + half] : lane[l];
+  return lane[0];
 }
 
 /* The sum of e^(x - most), which y becomes. */
@@ -48,7 +40,8 @@ static double exponentials(int64_t n, const real *x, real most, real *y)
       y[i + l] = realExpNegative(x[i + l] - most);
       lane[l] += y[i + l];
     }
-  for (int l = 0; i + l < n; l++) {
+#pragma omp simd
+  for (int l = 0; l < n - i; l++) {
     y[i + l] = realExpNegative(x[i + l] - most);
     lane[l] += y[i + l];
   }
@@ -64,7 +57,8 @@ static double sumOfExponentials(int64_t n, const real *x, real most)
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
       lane[l] += realExpNegative(x[i + l] - most);
-  for (int l = 0; i + l < n; l++)
+#pragma omp simd
+  for (int l = 0; l < n - i; l++)
     lane[l] += realExpNegative(x[i + l] - most);
   return addLanes(lane);
 }
@@ -73,7 +67,7 @@ static void forwardRow(bool logarithm, int64_t n, const real *x, real *y)
 {
   const real most = greatest(n, x);
   if (logarithm) {
-    const real logSum = (real)log(sumOfExponentials(n, x, most));
+    const real logSum = realLog((real)sumOfExponentials(n, x, most));
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
       y[i] = (x[i] - most) - logSum;
@@ -94,7 +88,8 @@ static void backwardRow(bool logarithm, int64_t n, const real *y, const real *gr
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
       lane[l] += logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
-  for (int l = 0; i + l < n; l++)
+#pragma omp simd
+  for (int l = 0; l < n - i; l++)
     lane[l] += logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
   const real sum = (real)addLanes(lane);
   if (logarithm) {

@@ -1,0 +1,18 @@
+/* Sums in a fixed order: element i goes to running sum i % LANES, and in the end the upper half of
+ * the running sums joins the lower one until one is left. The same order at every level, so levels
+ * differ only by fused additions. */
+#ifndef THNN_SIMD_LANES_H
+#define THNN_SIMD_LANES_H
+
+/* Enough independent sums to hide the latency of an addition in 512-bit vectors. */
+enum { LANES = 32 };
+
+static inline double addLanes(double *lane)
+{
+  for (int half = LANES / 2; half > 0; half /= 2)
+    for (int l = 0; l < half; l++)
+      lane[l] += lane[l + half];
+  return lane[0];
+}
+
+#endif
