@@ -193,6 +193,27 @@ typedef struct THNN_(SimdElementary) {
   THNN_(Map) exp, expm1, log, log1p, sigmoid, logSigmoid, tanh, power;
 } THNN_(SimdElementary);
 
+/* Two sums per channel, of terms of x, y and the channel's center. */
+typedef struct THNN_(ChannelSum) {
+  /* adds the terms of one channel to sums[0] and sums[1]: those of `count` runs of n elements,
+   * which are `step` elements apart */
+  void (*planes)(int64_t count, int64_t step, int64_t n, const real *x, const real *y, real center,
+                 double *sums);
+  /* adds the terms of element i, whose channel has centers[i], to first[i] and second[i] */
+  void (*row)(int64_t n, const real *x, const real *y, const real *centers, double *first,
+              double *second);
+} THNN_(ChannelSum);
+
+/* z = f(x, y) with `count` parameters per channel. */
+typedef struct THNN_(ChannelMap) {
+  /* n elements of one channel */
+  THNN_(Map2) plane;
+  /* parameter p of element i is parameters[p*step + i] */
+  void (*row)(int64_t n, const real *x, const real *y, const real *parameters, int64_t step,
+              real *z);
+  int count;
+} THNN_(ChannelMap);
+
 /* The loops of element-by-element modules. Where the comment names parameters, `parameters` are
  * those, in order. Backward loops take what the forward call saw (x) or gave (y) as their first
  * pointer, gradOutput as their second. */
@@ -223,6 +244,8 @@ typedef struct THNN_(SimdActivation) {
   THNN_(Map) leakyRelu;
   /* x > 0 ? gradOutput : slope * gradOutput; slope */
   THNN_(Map2) leakyReluBackward;
+  /* the same with a slope per channel; y is not read forward */
+  THNN_(ChannelMap) prelu, preluBackward;
   /* gradOutput * sigmoid(-x) */
   THNN_(Map2) logSigmoidBackward;
   /* x * y */
@@ -248,27 +271,6 @@ typedef struct THNN_(SimdActivation) {
                        const real *parameters, real *z);
 } THNN_(SimdActivation);
 
-/* Two sums per channel, of terms of x, y and the channel's center. */
-typedef struct THNN_(ChannelSum) {
-  /* adds the terms of one channel to sums[0] and sums[1]: those of `count` runs of n elements,
-   * which are `step` elements apart */
-  void (*planes)(int64_t count, int64_t step, int64_t n, const real *x, const real *y, real center,
-                 double *sums);
-  /* adds the terms of element i, whose channel has centers[i], to first[i] and second[i] */
-  void (*row)(int64_t n, const real *x, const real *y, const real *centers, double *first,
-              double *second);
-} THNN_(ChannelSum);
-
-/* z = f(x, y) with `count` parameters per channel. */
-typedef struct THNN_(ChannelMap) {
-  /* n elements of one channel */
-  THNN_(Map2) plane;
-  /* parameter p of element i is parameters[p*step + i] */
-  void (*row)(int64_t n, const real *x, const real *y, const real *parameters, int64_t step,
-              real *z);
-  int count;
-} THNN_(ChannelMap);
-
 typedef struct THNN_(SimdChannels) {
   /* distance d = x - center and d^2; y is not read */
   THNN_(ChannelSum) moments;
@@ -282,10 +284,6 @@ typedef struct THNN_(SimdChannels) {
   THNN_(ChannelMap) normaliseBackward;
   /* y * factor; factor; x is not read */
   THNN_(ChannelMap) scale;
-  /* x > 0 ? x : slope * x; slope; y is not read */
-  THNN_(ChannelMap) prelu;
-  /* x > 0 ? gradOutput : slope * gradOutput; slope */
-  THNN_(ChannelMap) preluBackward;
 } THNN_(SimdChannels);
 
 /* Softmax, or its logarithm, over channels: those of a row follow each other; those of a position
