@@ -150,7 +150,7 @@ def _alter_tensor(argument: Argument, alteration: str) -> None:
         array.reshape(-1)[array.size // 2 if is_value else 1] = float(contains[1])
     elif column:
         array = array.copy()
-        array[0, int(column[1]) - 1] = float(column[2])
+        array[1, int(column[1]) - 1] = float(column[2])  # of the second connection
     elif sparse:
         array = array.copy()
         rows_and_features = array.shape[-1] == 3
