@@ -46,6 +46,48 @@ DEVIATIONS: list[tuple[str, str, str]] = [
     ("SpatialSubSampling_*", "*: d[WH] = -1", "rejected"),
     # The original ignores the padding, and insists that it is not zero.
     ("VolumetricConvolution_*", "*", "implemented"),
+    # More frames in gradOutput than there are: the original adds up some windows twice.
+    ("TemporalConvolution_*", "*: gradOutput size of dimension 2 one larger", "implemented"),
+    ("TemporalConvolution_*", "k5s2: gradOutput size of dimension 1 one larger", "implemented"),
+    ("TemporalConvolution_*", "*: input size of dimension 2 one smaller", "implemented"),
+    # The original takes negative padding off the output, but reads the input from its beginning.
+    ("TemporalRowConvolution_updateOutput", "*: padW = -3", "implemented"),
+    # The original exchanges height and width of the input.
+    (
+        "SpatialDepthWiseConvolution_updateOutput",
+        "*: input size of dimension [34] *",
+        "implemented",
+    ),
+    # More planes in gradOutput than there are: the original mixes up samples.
+    ("SpatialDepthWiseConvolution_*", "*: weight size of dimension 1 one smaller", "implemented"),
+    # An input of other sizes than inputHeight x inputWidth: the original reads its elements in
+    # another order or, where it unfolded the input before, has no use for the sizes.
+    ("SpatialConvolutionLocal_*", "*: input size of dimension [34] one *", "rejected"),
+    ("SpatialConvolutionLocal_*", "*: input[WH]* = *", "rejected"),
+    ("SpatialConvolutionLocal_accGradParameters", "*: pad[WH] = *", "implemented"),
+    # Of a table with more columns the original reads entries as if there were two.
+    ("Spatial*ConvolutionMap_*", "*: connTable size of dimension 2 one larger", "implemented"),
+    # The original has these numbers for the distance of samples, or has no use for them.
+    ("Spatial*ConvolutionMap_*", "*: n*putPlane = *", "rejected"),
+    # More planes than nInputPlane or nOutputPlane, or columns that no window reaches: the original
+    # mixes up planes and samples.
+    ("SpatialConvolutionMap_updateGradInput", "*: input size of dimension [24] *", "implemented"),
+    ("SpatialConvolutionMap_updateGradInput", "*: gradOutput size of dimension 2 *", "implemented"),
+    ("SpatialConvolutionMap_accGradParameters", "batch*: input * [24] one larger", "implemented"),
+    # Sizes that do not belong together: the original correlates what they happen to describe.
+    ("SpatialConvolutionMap_updateGradInput", "*: input one dimension fewer", "rejected"),
+    ("SpatialConvolutionMap_updateGradInput", "*: gradOutput one extra *", "rejected"),
+    ("SpatialConvolutionMap_accGradParameters", "*: input * extra leading *", "rejected"),
+    ("SpatialConvolutionMap_accGradParameters", "batch*: input * 3 one smaller", "rejected"),
+    ("SpatialConvolutionMap_accGradParameters", "k3: input * 2 one smaller", "rejected"),
+    ("SpatialConvolutionMap_accGradParameters", "batch*: gradOutput * [34] one larger", "rejected"),
+    ("SpatialConvolutionMap_accGradParameters", "k3: gradOutput * 2 one larger", "rejected"),
+    ("Spatial*ConvolutionMap_accGradParameters", "*: gradWeight * [23] one larger", "rejected"),
+    ("SpatialFullConvolutionMap_*", "*: input size of dimension [23] one larger", "rejected"),
+    ("SpatialFullConvolutionMap_*", "*: gradOutput size of dimension [23] *", "rejected"),
+    ("SpatialFullConvolutionMap_*", "*: gradOutput * extra leading *", "rejected"),
+    ("SpatialFullConvolutionMap_updateGradInput", "*: weight * [23] one larger", "rejected"),
+    ("SpatialFullConvolutionMap_updateGradInput", "*: dH = -1", "rejected"),
 ]
 
 

@@ -896,6 +896,52 @@ THNN_API void THNN_(TemporalConvolution_accGradParameters)(
     int dW,               /* frames from one window to the next */
     accreal scale);       /* factor of what is added */
 
+/* 1-D convolution over frames, feature by feature: each feature has a kernel of its own. nOutputFrame
+ * is (nInputFrame + 2 padW - kW) / dW + 1, rounded down. With featFirst, features come before
+ * frames in input and output. */
+THNN_API void THNN_(TemporalRowConvolution_updateOutput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputFrame x nFeature */
+    THTensor *output,     /* out: [batch x] nOutputFrame x nFeature */
+    THTensor *weight,     /* in: nFeature x 1 x kW */
+    THTensor *bias,       /* in, optional: nFeature */
+    THTensor *finput,     /* scratch, optional: unused */
+    THTensor *fgradInput, /* scratch, optional: unused */
+    int kW,               /* frames in a window */
+    int dW,               /* frames from one window to the next */
+    int padW,             /* zero frames added before the first and after the last */
+    bool featFirst);      /* features come before frames */
+
+/* Feature-wise 1-D convolution over frames, backward: the gradient with respect to the input. */
+THNN_API void THNN_(TemporalRowConvolution_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputFrame x nFeature; only its shape matters */
+    THTensor *gradOutput, /* in: [batch x] nOutputFrame x nFeature */
+    THTensor *gradInput,  /* out: shape of input */
+    THTensor *weight,     /* in: nFeature x 1 x kW */
+    THTensor *finput,     /* scratch, optional: unused */
+    THTensor *fgradInput, /* scratch, optional: unused */
+    int kW,               /* frames in a window */
+    int dW,               /* frames from one window to the next */
+    int padW,             /* zero frames added before the first and after the last */
+    bool featFirst);      /* features come before frames */
+
+/* Feature-wise 1-D convolution over frames, backward: adds scale times the gradients with respect to
+ * weight and bias. */
+THNN_API void THNN_(TemporalRowConvolution_accGradParameters)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputFrame x nFeature */
+    THTensor *gradOutput, /* in: [batch x] nOutputFrame x nFeature */
+    THTensor *gradWeight, /* accumulate: nFeature x 1 x kW */
+    THTensor *gradBias,   /* accumulate, optional: nFeature */
+    THTensor *finput,     /* scratch, optional: unused */
+    THTensor *fgradInput, /* scratch, optional: unused */
+    int kW,               /* frames in a window */
+    int dW,               /* frames from one window to the next */
+    int padW,             /* zero frames added before the first and after the last */
+    bool featFirst,       /* features come before frames */
+    accreal scale);       /* factor of what is added */
+
 /* ---- Spatial convolutions ------------------------------------------------------------------- */
 
 /* 2-D convolution: output = bias + weight * input, where outputHeight is
@@ -1156,6 +1202,208 @@ THNN_API void THNN_(unfolded_acc)(
     int inputHeight,   /* rows of the image */
     int outputWidth,   /* output positions in a row */
     int outputHeight); /* rows of output positions */
+
+/* 2-D convolution plane by plane: output plane c multiplier + m is input plane c convolved with
+ * weight[m][c], plus bias[m][c]. nOutputPlane is nInputPlane multiplier; outputHeight is
+ * (height + 2 padH - kH) / dH + 1, rounded down, and outputWidth likewise. */
+THNN_API void THNN_(SpatialDepthWiseConvolution_updateOutput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputPlane x height x width */
+    THTensor *output,     /* out: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *weight,     /* in: multiplier x nInputPlane x kH x kW, or with the last three in one */
+    THTensor *bias,       /* in, optional: multiplier x nInputPlane */
+    THTensor *finput,     /* scratch, optional: unused */
+    THTensor *fgradInput, /* scratch, optional: unused */
+    int kW,               /* kernel width */
+    int kH,               /* kernel height */
+    int dW,               /* horizontal stride */
+    int dH,               /* vertical stride */
+    int padW,             /* zeros added on the left and on the right */
+    int padH);            /* zeros added at the top and at the bottom */
+
+/* 2-D convolution plane by plane, backward: the gradient with respect to the input. */
+THNN_API void THNN_(SpatialDepthWiseConvolution_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputPlane x height x width; only its shape matters */
+    THTensor *gradOutput, /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *gradInput,  /* out: shape of input */
+    THTensor *weight,     /* in: multiplier x nInputPlane x kH x kW, or with the last three in one */
+    THTensor *finput,     /* scratch, optional: unused */
+    THTensor *fgradInput, /* scratch, optional: unused */
+    int kW,               /* kernel width */
+    int kH,               /* kernel height */
+    int dW,               /* horizontal stride */
+    int dH,               /* vertical stride */
+    int padW,             /* zeros added on the left and on the right */
+    int padH);            /* zeros added at the top and at the bottom */
+
+/* 2-D convolution plane by plane, backward: adds scale times the gradients with respect to weight and
+ * bias. */
+THNN_API void THNN_(SpatialDepthWiseConvolution_accGradParameters)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputPlane x height x width */
+    THTensor *gradOutput, /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *gradWeight, /* accumulate: multiplier x nInputPlane x kH x kW, or with the last three in one */
+    THTensor *gradBias,   /* accumulate, optional: multiplier x nInputPlane */
+    THTensor *finput,     /* scratch, optional: unused */
+    THTensor *fgradInput, /* scratch, optional: unused */
+    int kW,               /* kernel width */
+    int kH,               /* kernel height */
+    int dW,               /* horizontal stride */
+    int dH,               /* vertical stride */
+    int padW,             /* zeros added on the left and on the right */
+    int padH,             /* zeros added at the top and at the bottom */
+    accreal scale);       /* factor of what is added */
+
+/* 2-D convolution without weight sharing: each output position has kernels and biases of its own. */
+THNN_API void THNN_(SpatialConvolutionLocal_updateOutput)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x inputHeight x inputWidth */
+    THTensor *output,      /* out: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *weight,      /* in: outputHeight x outputWidth x nOutputPlane x nInputPlane x kH x kW, or with the first two and the last three in one */
+    THTensor *bias,        /* in: nOutputPlane x outputHeight x outputWidth */
+    THTensor *finput,      /* scratch, optional: unused */
+    THTensor *fgradInput,  /* scratch, optional: unused */
+    int kW,                /* kernel width */
+    int kH,                /* kernel height */
+    int dW,                /* horizontal stride */
+    int dH,                /* vertical stride */
+    int padW,              /* zeros added on the left and on the right */
+    int padH,              /* zeros added at the top and at the bottom */
+    int64_t inputWidth,    /* width of input */
+    int64_t inputHeight,   /* height of input */
+    int64_t outputWidth,   /* width of output */
+    int64_t outputHeight); /* height of output */
+
+/* 2-D convolution without weight sharing, backward: the gradient with respect to the input. */
+THNN_API void THNN_(SpatialConvolutionLocal_updateGradInput)(
+    THNNState *state,      /* may be NULL */
+    THTensor *input,       /* in: [batch x] nInputPlane x inputHeight x inputWidth; only its shape matters */
+    THTensor *gradOutput,  /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *gradInput,   /* out: shape of input */
+    THTensor *weight,      /* in: outputHeight x outputWidth x nOutputPlane x nInputPlane x kH x kW, or with the first two and the last three in one */
+    THTensor *finput,      /* scratch, optional: unused */
+    THTensor *fgradInput,  /* scratch, optional: unused */
+    int kW,                /* kernel width */
+    int kH,                /* kernel height */
+    int dW,                /* horizontal stride */
+    int dH,                /* vertical stride */
+    int padW,              /* zeros added on the left and on the right */
+    int padH,              /* zeros added at the top and at the bottom */
+    int64_t inputWidth,    /* width of input */
+    int64_t inputHeight,   /* height of input */
+    int64_t outputWidth,   /* width of output */
+    int64_t outputHeight); /* height of output */
+
+/* 2-D convolution without weight sharing, backward: adds scale times the gradients with respect to
+ * weight and bias. */
+THNN_API void THNN_(SpatialConvolutionLocal_accGradParameters)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputPlane x inputHeight x inputWidth */
+    THTensor *gradOutput, /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *gradWeight, /* accumulate: outputHeight x outputWidth x nOutputPlane x nInputPlane x kH x kW, or with the first two and the last three in one */
+    THTensor *gradBias,   /* accumulate: nOutputPlane x outputHeight x outputWidth */
+    THTensor *finput,     /* scratch, optional: unused */
+    THTensor *fgradInput, /* scratch, optional: unused */
+    int kW,               /* kernel width */
+    int kH,               /* kernel height */
+    int dW,               /* horizontal stride */
+    int dH,               /* vertical stride */
+    int padW,             /* zeros added on the left and on the right */
+    int padH,             /* zeros added at the top and at the bottom */
+    int64_t inputWidth,   /* width of input */
+    int64_t inputHeight,  /* height of input */
+    int64_t outputWidth,  /* width of output */
+    int64_t outputHeight, /* height of output */
+    accreal scale);       /* factor of what is added */
+
+/* 2-D convolution in which a table says which planes are joined: an output plane is its bias plus the
+ * input planes connected to it, each convolved with the connection's kernel. outputHeight is
+ * (height - kH) / dH + 1, rounded down, and outputWidth likewise. */
+THNN_API void THNN_(SpatialConvolutionMap_updateOutput)(
+    THNNState *state,    /* may be NULL */
+    THTensor *input,     /* in: [batch x] nInputPlane x height x width */
+    THTensor *output,    /* out: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *weight,    /* in: connections x kH x kW */
+    THTensor *bias,      /* in: nOutputPlane */
+    THTensor *connTable, /* in: connections x 2 (input plane, output plane; from 1) */
+    int nInputPlane,     /* input planes that connTable may name */
+    int nOutputPlane,    /* planes of output */
+    int dW,              /* horizontal stride */
+    int dH);             /* vertical stride */
+
+/* 2-D convolution by a connection table, backward: the gradient with respect to the input. */
+THNN_API void THNN_(SpatialConvolutionMap_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputPlane x height x width; only its shape matters */
+    THTensor *gradOutput, /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *gradInput,  /* out: shape of input */
+    THTensor *weight,     /* in: connections x kH x kW */
+    THTensor *bias,       /* in, optional: unused */
+    THTensor *connTable,  /* in: connections x 2 (input plane, output plane; from 1) */
+    int nInputPlane,      /* input planes that connTable may name */
+    int nOutputPlane,     /* planes of output */
+    int dW,               /* horizontal stride */
+    int dH);              /* vertical stride */
+
+/* 2-D convolution by a connection table, backward: adds scale times the gradients with respect to
+ * weight and bias. */
+THNN_API void THNN_(SpatialConvolutionMap_accGradParameters)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: [batch x] nInputPlane x height x width */
+    THTensor *gradOutput, /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *gradWeight, /* accumulate: connections x kH x kW */
+    THTensor *gradBias,   /* accumulate: nOutputPlane */
+    THTensor *connTable,  /* in: connections x 2 (input plane, output plane; from 1) */
+    int nInputPlane,      /* input planes that connTable may name */
+    int nOutputPlane,     /* planes of output */
+    int dW,               /* horizontal stride */
+    int dH,               /* vertical stride */
+    accreal scale);       /* factor of what is added */
+
+/* 2-D full (transposed) convolution in which a table says which planes are joined: each input element
+ * paints its connections' kernels into the output. outputHeight is (height - 1) dH + kH, and
+ * outputWidth likewise. */
+THNN_API void THNN_(SpatialFullConvolutionMap_updateOutput)(
+    THNNState *state,    /* may be NULL */
+    THTensor *input,     /* in: nInputPlane x height x width */
+    THTensor *output,    /* out: nOutputPlane x outputHeight x outputWidth */
+    THTensor *weight,    /* in: connections x kH x kW */
+    THTensor *bias,      /* in: nOutputPlane */
+    THTensor *connTable, /* in: connections x 2 (input plane, output plane; from 1) */
+    int nInputPlane,     /* input planes that connTable may name */
+    int nOutputPlane,    /* planes of output */
+    int dW,              /* horizontal stride */
+    int dH);             /* vertical stride */
+
+/* 2-D full convolution by a connection table, backward: the gradient with respect to the input. */
+THNN_API void THNN_(SpatialFullConvolutionMap_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: nInputPlane x height x width; only its shape matters */
+    THTensor *gradOutput, /* in: nOutputPlane x outputHeight x outputWidth */
+    THTensor *gradInput,  /* out: shape of input */
+    THTensor *weight,     /* in: connections x kH x kW */
+    THTensor *bias,       /* in, optional: unused */
+    THTensor *connTable,  /* in: connections x 2 (input plane, output plane; from 1) */
+    int nInputPlane,      /* input planes that connTable may name */
+    int nOutputPlane,     /* planes of output */
+    int dW,               /* horizontal stride */
+    int dH);              /* vertical stride */
+
+/* 2-D full convolution by a connection table, backward: adds scale times the gradients with respect
+ * to weight and bias. */
+THNN_API void THNN_(SpatialFullConvolutionMap_accGradParameters)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: nInputPlane x height x width */
+    THTensor *gradOutput, /* in: nOutputPlane x outputHeight x outputWidth */
+    THTensor *gradWeight, /* accumulate: connections x kH x kW */
+    THTensor *gradBias,   /* accumulate: nOutputPlane */
+    THTensor *connTable,  /* in: connections x 2 (input plane, output plane; from 1) */
+    int nInputPlane,      /* input planes that connTable may name */
+    int nOutputPlane,     /* planes of output */
+    int dW,               /* horizontal stride */
+    int dH,               /* vertical stride */
+    accreal scale);       /* factor of what is added */
 
 /* ---- Volumetric convolutions ---------------------------------------------------------------- */
 

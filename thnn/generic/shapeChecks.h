@@ -338,4 +338,57 @@ THNN_API THNNFrames THNN_TemporalConvolution_shapeCheck(const char *function, TH
                                                         THNNShape bias, THNNScalar kW,
                                                         THNNScalar dW);
 
+/* Which planes of an image and of a map kernels join: `connections` of them. With a multiplier, each
+ * image plane has that many maps of its own, which follow each other; connection i belongs to image
+ * plane i % imagePlanes. Without one, a table says. For a transposed convolution the geometry is
+ * that of the ordinary one from its output to its input. Planes of the geometry are those that the
+ * tensors have, of which the first imagePlanes and mapPlanes take part. */
+typedef struct THNNPlaneJoins {
+  THNNConvolution geometry;
+  int nDimension; /* spatial dimensions */
+  bool transposed;
+  int64_t connections, multiplier;
+  int64_t imagePlanes, mapPlanes;
+} THNNPlaneJoins;
+
+/* `firstPosition` is that of the first of kW, kH, dW, dH, padW, padH. */
+THNN_API THNNPlaneJoins THNN_SpatialDepthWiseConvolution_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
+    int firstPosition, int kW, int kH, int dW, int dH, int padW, int padH);
+
+/* `firstPosition` is that of the first of kW, dW, padW. */
+THNN_API THNNPlaneJoins THNN_TemporalRowConvolution_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
+    int firstPosition, int kW, int dW, int padW, bool featFirst);
+
+/* The tensors of a convolution with a connection table. */
+typedef struct THNNMapTensors {
+  THNNShape input, gradOutput, weight, bias, connTable;
+} THNNMapTensors;
+
+/* What both such modules check: weight, bias and connTable. Leaves planes and most of the geometry. */
+THNN_API THNNPlaneJoins THNN_connectionCheck(const char *function, const THNNMapTensors *tensors,
+                                             int64_t nOutputPlane);
+
+/* `firstPosition` is that of the first of nInputPlane, nOutputPlane, dW, dH. gradOutput may be
+ * smaller than the output where `mayBeSmaller` says so. */
+THNN_API THNNPlaneJoins THNN_SpatialConvolutionMap_shapeCheck(const char *function,
+                                                              const THNNMapTensors *tensors,
+                                                              bool mayBeSmaller, int firstPosition,
+                                                              int nInputPlane, int nOutputPlane,
+                                                              int dW, int dH);
+
+THNN_API THNNPlaneJoins THNN_SpatialFullConvolutionMap_shapeCheck(const char *function,
+                                                                  const THNNMapTensors *tensors,
+                                                                  int firstPosition,
+                                                                  int nInputPlane, int nOutputPlane,
+                                                                  int dW, int dH);
+
+/* `firstPosition` is that of the first of kW, kH, dW, dH, padW, padH, inputWidth, inputHeight,
+ * outputWidth, outputHeight. */
+THNN_API THNNConvolution THNN_SpatialConvolutionLocal_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
+    int firstPosition, int kW, int kH, int dW, int dH, int padW, int padH, int64_t inputWidth,
+    int64_t inputHeight, int64_t outputWidth, int64_t outputHeight);
+
 #endif

@@ -141,6 +141,23 @@ typedef struct THNN_(SimdProducts) {
                     int64_t yStride);
 } THNN_(SimdProducts);
 
+/* Rows of x that are read at offsets, and rows of y beside them. Up to a vector's worth of elements
+ * is read behind each row: those of y must be 0, those of x may be anything. */
+typedef struct THNN_(Shifted) {
+  int64_t rows, n;
+  const real *x, *y;
+  int64_t xStride, yStride; /* from one row to the next */
+} THNN_(Shifted);
+
+typedef struct THNN_(SimdShifts) {
+  /* y[i] += the sum over the taps of factors[t] * x[offsets[t] + i]; works on whole vectors: what
+   * lies behind n must be readable and writable, and its values mean nothing afterwards */
+  void (*add)(int64_t n, int64_t taps, const int64_t *offsets, const real *factors, const real *x,
+              real *y);
+  /* sums[t] += the sum over all rows of x[offsets[t] + i] * y[i] */
+  void (*dot)(const THNN_(Shifted) * of, int64_t taps, const int64_t *offsets, double *sums);
+} THNN_(SimdShifts);
+
 /* Says where in a window or plane a value was found; as wide as a real, so that the two move
  * through vectors together. -1 where nothing was found. */
 #if defined(THNN_REAL_FLOAT)
@@ -329,6 +346,7 @@ typedef struct THNN_(Simd) {
   THNN_(SimdReduce) reduce;
   THNN_(SimdCriterion) criterion;
   THNN_(SimdProducts) products;
+  THNN_(SimdShifts) shifts;
   THNN_(SimdPooling) pooling;
   THNN_(SimdElementary) elementary;
   THNN_(SimdActivation) activation;
