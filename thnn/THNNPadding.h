@@ -33,14 +33,15 @@ typedef struct THNNPaddedRun {
   int64_t begin, end;
 } THNNPaddedRun;
 
-/* The output indices that show the input itself along one dimension: index i + before shows i. */
+/* The output indices that show the input itself along one dimension: index i + before shows i.
+ * Empty when padding on one side is cut off again on the other, together with the input. */
 static inline THNNPaddedRun THNN_paddedInside(const THNNPadding *padding, int dimension)
 {
   const int64_t before = padding->before[dimension], output = padding->output[dimension];
-  const int64_t begin = before > 0 ? before : 0, end = before + padding->input[dimension];
-  const int64_t last = end < output ? end : output;
-  /* Of an input that is cut off altogether nothing is left. */
-  return (THNNPaddedRun){begin, last > begin ? last : begin};
+  int64_t begin = before > 0 ? before : 0, end = before + padding->input[dimension];
+  begin = begin < output ? begin : output;
+  end = end < output ? end : output;
+  return (THNNPaddedRun){begin, end > begin ? end : begin};
 }
 
 /* The input index that an output index shows along one dimension. */

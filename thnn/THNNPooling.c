@@ -141,12 +141,20 @@ THNNTaps THNN_tapsInside(const THNNConvolution *g, int dimension, int64_t positi
   return taps;
 }
 
+THNNConvolution THNN_croppedWindows(const THNNConvolution *g)
+{
+  THNNConvolution windows = *g;
+  for (int d = 0; d < 3; d++)
+    windows.input[d] += minimum(g->pad[d], 0);
+  return windows;
+}
+
 int64_t THNN_windowLength(const THNNConvolution *g, int dimension, int64_t position,
                           bool countPadding)
 {
   const int64_t start = position * g->stride[dimension] - g->pad[dimension];
   const int64_t end = start + g->kernel[dimension], size = g->input[dimension];
-  const int64_t length = countPadding ? minimum(end, size + g->pad[dimension]) - start
+  const int64_t length = countPadding ? minimum(end, size + maximum(g->pad[dimension], 0)) - start
                                       : minimum(end, size) - maximum(start, 0);
   return maximum(length, 1);
 }
@@ -163,7 +171,8 @@ THNNPositions THNN_windowsOver(const THNNConvolution *g, int dimension, int64_t 
 {
   const int64_t stride = g->stride[dimension], at = index + g->pad[dimension];
   const int64_t begin = maximum(quotientUp(at - g->kernel[dimension] + 1, stride), 0);
-  const int64_t end = minimum(quotientDown(at, stride) + 1, g->output[dimension]);
+  const int64_t end =
+      minimum(index < g->input[dimension] ? quotientDown(at, stride) + 1 : 0, g->output[dimension]);
   return (THNNPositions){begin, maximum(begin, end)};
 }
 

@@ -34,8 +34,12 @@ typedef struct THNNTaps {
 
 THNNTaps THNN_tapsInside(const THNNConvolution *geometry, int dimension, int64_t position);
 
+/* The geometry of the windows of an input that negative padding cuts off on the right as well as on
+ * the left; for what lies under the windows, not for where it lies in memory. */
+THNNConvolution THNN_croppedWindows(const THNNConvolution *geometry);
+
 /* How many elements a window counts along one dimension; those in the padding only on request, and
- * at least 1. */
+ * at least 1. The windows are cropped. */
 int64_t THNN_windowLength(const THNNConvolution *geometry, int dimension, int64_t position,
                           bool countPadding);
 

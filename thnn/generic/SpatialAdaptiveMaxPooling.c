@@ -98,10 +98,13 @@ static void elementsOfNumbers(const THNNPooledIndices *pooled, const THNNIndexRu
   const int64_t top = THNN_adaptiveMaxBegin(height, pooling->outputHeight, run->row.y);
   for (int64_t i = 0; i < run->count; i++) {
     const int64_t left = THNN_adaptiveMaxBegin(width, pooling->outputWidth, run->first + i);
-    const int64_t down = run->index[0][i] - TH_INDEX_BASE;
-    const int64_t right = run->index[1][i] - TH_INDEX_BASE;
-    const bool inside = down >= 0 && down < height - top && right >= 0 && right < width - left;
-    element[i] = inside ? (top + down) * width + left + right : THNN_BAD_ELEMENT;
+    /* Unsigned, a number below 1 is as wrong as one that is too large. */
+    const uint64_t down = (uint64_t)run->index[0][i] - TH_INDEX_BASE;
+    const uint64_t right = (uint64_t)run->index[1][i] - TH_INDEX_BASE;
+    if (down < (uint64_t)(height - top) && right < (uint64_t)(width - left))
+      element[i] = (top + (int64_t)down) * width + left + (int64_t)right;
+    else
+      element[i] = THNN_BAD_ELEMENT;
   }
 }
 

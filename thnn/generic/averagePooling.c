@@ -11,10 +11,11 @@ static size_t divisorBytes(const THNNConvolution *g)
 static THNN_(WindowDivisors) setDivisors(const THNNAveragePoolingCall *call, real *memory)
 {
   const THNNConvolution *g = &call->geometry;
+  const THNNConvolution windows = THNN_croppedWindows(g);
   real *next = memory;
   for (int d = 0; d < 3; d++)
     for (int64_t i = 0; i < g->output[d]; i++)
-      *next++ = (real)THNN_windowLength(g, d, i, call->countPadding);
+      *next++ = (real)THNN_windowLength(&windows, d, i, call->countPadding);
   return (THNN_(WindowDivisors)){memory, memory + g->output[0],
                                  memory + g->output[0] + g->output[1]};
 }

@@ -32,7 +32,8 @@ static int64_t mostTerms(const THNNConvolution *g, bool backward)
 THNN_(WindowSums)
 THNN_(windowSums)(const THNNState *state, const THNNConvolution *g, bool backward)
 {
-  THNN_(WindowSums) work = {.geometry = g, .whole = THNN_wholeWindows(g, 2)};
+  THNN_(WindowSums) work = {.geometry = g, .windows = THNN_croppedWindows(g)};
+  work.whole = THNN_wholeWindows(&work.windows, 2);
   const int64_t rows = THNN_poolingPlanes(g) * (backward ? THNN_inputRows(g) : THNN_outputRows(g));
   const int64_t terms = mostTerms(g, backward);
   const int64_t cost = backward ? terms * g->output[2] + 2 * g->input[2]
@@ -54,7 +55,8 @@ void THNN_(sumWindows)(const THNN_(WindowSums) * work, const real *plane, int64_
   const THNNConvolution *g = work->geometry;
   const real **rows = (const real **)(scratch + work->rows);
   real *columns = (real *)(scratch + work->sums);
-  const THNNTaps z = THNN_tapsInside(g, 0, outputZ), y = THNN_tapsInside(g, 1, outputY);
+  const THNNTaps z = THNN_tapsInside(&work->windows, 0, outputZ);
+  const THNNTaps y = THNN_tapsInside(&work->windows, 1, outputY);
   int64_t count = 0;
   for (int64_t t = z.begin; t < z.end; t++)
     for (int64_t h = y.begin; h < y.end; h++)
@@ -71,7 +73,7 @@ void THNN_(sumWindows)(const THNN_(WindowSums) * work, const real *plane, int64_
       x = whole.end - 1;
       continue;
     }
-    const THNNTaps taps = THNN_tapsInside(g, 2, x);
+    const THNNTaps taps = THNN_tapsInside(&work->windows, 2, x);
     THNN_(simd).pooling.sumOfColumns(1, 1, taps.end - taps.begin, columns + taps.start + taps.begin,
                                      sums + x);
   }
@@ -152,9 +154,12 @@ void THNN_(spreadWindows)(const THNN_(WindowSums) * work, const THNN_(WindowDivi
   const THNNConvolution *g = work->geometry;
   real *columns = (real *)(scratch + work->sums);
   const int64_t before = zerosBefore(g), padded = paddedWidth(g);
-  const THNNPositions z = THNN_windowsOver(g, 0, inputZ), y = THNN_windowsOver(g, 1, inputY);
+  const THNNPositions z = THNN_windowsOver(&work->windows, 0, inputZ);
+  const THNNPositions y = THNN_windowsOver(&work->windows, 1, inputY);
   THNN_(simd).pointwise.fill(before, 0, columns);
   collectRows(work, divisors, outputPlane, &z, &y, scratch, columns + before);
   THNN_(simd).pointwise.fill(padded - before - g->output[2], 0, columns + before + g->output[2]);
   spreadColumns(work, columns, scratch, row);
+  const int64_t width = work->windows.input[2];
+  THNN_(simd).pointwise.fill(g->input[2] - width, 0, row + width);
 }

@@ -9,8 +9,9 @@
 /* How either is computed: in blocks of rows, each thread with scratch of its own. */
 typedef struct THNN_(WindowSums) {
   const THNNConvolution *geometry;
-  THNNPositions whole; /* windows that lie inside along x */
-  THNNBlocks blocks;   /* of output rows forward, of input rows backward */
+  THNNConvolution windows; /* the same, cropped */
+  THNNPositions whole;     /* windows that lie inside along x */
+  THNNBlocks blocks;       /* of output rows forward, of input rows backward */
   int threads;
   size_t rows, sums, phases, threadBytes;
 } THNN_(WindowSums);
