@@ -44,8 +44,9 @@ build: $(VENV)/build.stamp
 demo: build
 	$(BIN)/python examples/superres.py --output demo-output
 
-# Tests use more threads than there are cores, which should sleep rather than spin when they wait.
-test test-all: export OMP_WAIT_POLICY := passive
+# Threads sleep rather than spin when they wait: tests have more of them than there are cores, and
+# the machine may be busy with other things.
+demo test test-all: export OMP_WAIT_POLICY := passive
 
 test: build
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
