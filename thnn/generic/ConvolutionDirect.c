@@ -88,6 +88,8 @@ typedef struct Worker {
   THNNOffsets *term;     /* source element and packed weight of their terms */
   Class *class;
   int64_t classes;
+  THNNConvolutionBox listedBox; /* whose classes are listed, all of them if listedLanes is not 0 */
+  int64_t listedLanes;
   Ahead aheadSource, aheadResult;
 } Worker;
 
@@ -170,8 +172,8 @@ static void classRuns(const Worker *worker, const THNNConvolutionBox *box, int64
   }
 }
 
-/* Lists the positions of a class: its lines along the width are evenly spaced in the source as well
- * as in the sums. */
+/* Lists the positions of a class, seen from the box's first sample: its lines along the width are
+ * evenly spaced in the source as well as in the sums. */
 static void listPositions(const Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
                           const THNNConvolutionRun *run, THNNOffsets *position)
 {
@@ -180,8 +182,7 @@ static void listPositions(const Worker *worker, const Panel *panel, const THNNCo
   for (int64_t n = 0; n < boxSize(box, THNN_SAMPLE); n++)
     for (int64_t z = 0; z < run[0].results; z++)
       for (int64_t y = 0; y < run[1].results; y++) {
-        const int64_t sourceSample = (box->first[THNN_SAMPLE] + n) * worker->sides.sourcePlanes *
-                                     worker->sides.sourcePositions;
+        const int64_t sourceSample = n * worker->sides.sourcePlanes * worker->sides.sourcePositions;
         const int64_t sourceZ = run[0].source + z * run[0].sourceStep;
         const int64_t sourceY = run[1].source + y * run[1].sourceStep;
         const int64_t sumZ = run[0].first + z * run[0].step - box->first[THNN_DEPTH];
@@ -204,18 +205,33 @@ static void listTerms(const Worker *worker, const Panel *panel, const THNNConvol
 {
   const int64_t *source = worker->sides.source, *kernel = worker->plan->geometry.kernel;
   const THNNOffsets step = {run[2].tapSourceStep, run[2].tapStep * panel->lanes};
-  for (int64_t plane = 0; plane < worker->plan->gather.groupPlanes; plane++)
-    for (int64_t z = 0; z < run[0].taps; z++)
-      for (int64_t y = 0; y < run[1].taps; y++) {
-        const int64_t tapZ = run[0].firstTap + z * run[0].tapStep;
-        const int64_t tapY = run[1].firstTap + y * run[1].tapStep;
-        const int64_t tap = (tapZ * kernel[1] + tapY) * kernel[2] + run[2].firstTap;
-        const int64_t line = z * run[0].tapSourceStep * source[1] + y * run[1].tapSourceStep;
-        const THNNOffsets first = {plane * worker->sides.sourcePositions + line * source[2],
-                                   (plane * worker->taps + tap) * panel->lanes};
-        THNN_(simd).products.listOffsets(run[2].taps, first, step, term);
-        term += run[2].taps;
-      }
+  int64_t count = 0;
+  for (int64_t z = 0; z < run[0].taps; z++)
+    for (int64_t y = 0; y < run[1].taps; y++) {
+      const int64_t tapZ = run[0].firstTap + z * run[0].tapStep;
+      const int64_t tapY = run[1].firstTap + y * run[1].tapStep;
+      const int64_t tap = (tapZ * kernel[1] + tapY) * kernel[2] + run[2].firstTap;
+      const int64_t line = z * run[0].tapSourceStep * source[1] + y * run[1].tapSourceStep;
+      const THNNOffsets first = {line * source[2], tap * panel->lanes};
+      THNN_(simd).products.listOffsets(run[2].taps, first, step, term + count);
+      count += run[2].taps;
+    }
+  for (int64_t plane = 1; plane < worker->plan->gather.groupPlanes; plane++) {
+    const THNNOffsets by = {plane * worker->sides.sourcePositions,
+                            plane * worker->taps * panel->lanes};
+    THNN_(simd).products.moveOffsets(count, term, by, term + plane * count);
+  }
+}
+
+/* Whether all classes are listed already, for a box of the same place and size in other samples. */
+static bool isListed(const Worker *worker, const Panel *panel, const THNNConvolutionBox *box)
+{
+  const THNNConvolutionBox *last = &worker->listedBox;
+  bool same = worker->listedLanes == panel->lanes &&
+              boxSize(box, THNN_SAMPLE) == boxSize(last, THNN_SAMPLE);
+  for (int i = THNN_DEPTH; i < THNN_BOX_DIMENSIONS; i++)
+    same = same && box->first[i] == last->first[i] && box->end[i] == last->end[i];
+  return same;
 }
 
 /* Lists classes from number `index` on, as many as there is room for: at least one. Returns the
@@ -224,8 +240,10 @@ static int64_t listClasses(Worker *worker, const Panel *panel, const THNNConvolu
                            int64_t index)
 {
   const THNNConvolutionGather *gather = &worker->plan->gather;
-  const int64_t all = gather->runs[0] * gather->runs[1] * gather->runs[2];
+  const int64_t all = gather->runs[0] * gather->runs[1] * gather->runs[2], first = index;
   THNNOffsets *position = worker->position, *term = worker->term;
+  if (isListed(worker, panel, box))
+    return all;
   worker->classes = 0;
   for (; index < all && worker->classes < LISTED_CLASSES; index++) {
     THNNConvolutionRun run[3];
@@ -243,6 +261,8 @@ static int64_t listClasses(Worker *worker, const Panel *panel, const THNNConvolu
     position += positions;
     term += gather->groupPlanes * taps;
   }
+  worker->listedLanes = first == 0 && index == all ? panel->lanes : 0;
+  worker->listedBox = *box;
   return index;
 }
 
@@ -364,21 +384,22 @@ static void listBias(Worker *worker, const Panel *panel)
 }
 
 /* Adds a group of source planes to all listed classes. `weights` are the group's. */
-static void addGroup(Worker *worker, const Panel *panel, int64_t plane, int64_t planes,
-                     const real *weights)
+static void addGroup(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
+                     int64_t plane, int64_t planes, const real *weights)
 {
+  const int64_t first = box->first[THNN_SAMPLE] * worker->sides.sourcePlanes + plane;
+  const real *source = worker->source + first * worker->sides.sourcePositions;
   for (const Class *class = worker->class; class < worker->class + worker->classes; class++)
-    for (int64_t first = 0; first < class->positions; first += SLICE_POSITIONS) {
-      const THNN_(Products)
-          products = {.row = class->position + first,
-                      .rows = minimum(SLICE_POSITIONS, class->positions - first),
-                      .term = class->term,
-                      .terms = planes * class->taps,
-                      .vectors = panel->vectors,
-                      .scalars = worker->source + plane * worker->sides.sourcePositions,
-                      .factors = weights,
-                      .start = plane == 0 ? worker->start : NULL,
-                      .sums = worker->sums};
+    for (int64_t done = 0; done < class->positions; done += SLICE_POSITIONS) {
+      const THNN_(Products) products = {.row = class->position + done,
+                                        .rows = minimum(SLICE_POSITIONS, class->positions - done),
+                                        .term = class->term,
+                                        .terms = planes * class->taps,
+                                        .vectors = panel->vectors,
+                                        .scalars = source,
+                                        .factors = weights,
+                                        .start = plane == 0 ? worker->start : NULL,
+                                        .sums = worker->sums};
       fetchAhead(&worker->aheadSource);
       fetchAhead(&worker->aheadResult);
       THNN_(simd).products.add(&products);
@@ -402,7 +423,7 @@ static void addPlanes(Worker *worker, const Panel *panel, const THNNConvolutionB
         aimAtSource(worker, next, 0);
       if (plane + group >= worker->sides.sourcePlanes)
         aimAtResult(worker, panel, box);
-      addGroup(worker, panel, plane, minimum(group, end - plane),
+      addGroup(worker, panel, box, plane, minimum(group, end - plane),
                worker->weights + (plane - first) * worker->taps * panel->lanes);
     }
   }

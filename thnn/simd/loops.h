@@ -134,6 +134,8 @@ typedef struct THNN_(SimdProducts) {
   void (*add)(const THNN_(Products) * products);
   /* offsets = first, first + step, first + 2*step, … */
   void (*listOffsets)(int64_t n, THNNOffsets first, THNNOffsets step, THNNOffsets *offsets);
+  /* moved = offsets + by; n may be 0, the two do not overlap */
+  void (*moveOffsets)(int64_t n, const THNNOffsets *offsets, THNNOffsets by, THNNOffsets *moved);
   /* brings x into the second-level cache; goes on at once */
   void (*prefetch)(int64_t n, const real *x);
   /* y[column*yStride + row] = x[row*xStride + column]; x and y do not overlap */

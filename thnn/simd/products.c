@@ -133,6 +133,15 @@ static void listOffsets(int64_t n, THNNOffsets first, THNNOffsets step, THNNOffs
   }
 }
 
+static void moveOffsets(int64_t n, const THNNOffsets *offsets, THNNOffsets by, THNNOffsets *moved)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    moved[i].scalar = offsets[i].scalar + by.scalar;
+    moved[i].vector = offsets[i].vector + by.vector;
+  }
+}
+
 static void prefetch(int64_t n, const real *x)
 {
   enum { LINE = 64 / sizeof(real), READ = 0, SECOND_LEVEL = 2 };
@@ -244,9 +253,10 @@ static void transposeNarrow(int64_t rows, int64_t columns, const real *x, int64_
 static void transpose(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
                       int64_t yStride)
 {
+  enum { WORTHWHILE_COLUMNS = 4 };
   if (rows >= LANES && columns >= LANES)
     transposeWide(rows, columns, x, xStride, y, yStride);
-  else if (rows >= LANES)
+  else if (rows >= LANES && columns >= WORTHWHILE_COLUMNS)
     transposeNarrow(rows, columns, x, xStride, y, yStride);
   else
     for (int64_t column = 0; column < columns; column++)
@@ -259,6 +269,7 @@ const THNN_(SimdProducts) SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
     .mostVectors = MOST_VECTORS,
     .add = add,
     .listOffsets = listOffsets,
+    .moveOffsets = moveOffsets,
     .prefetch = prefetch,
     .transpose = transpose,
 };
