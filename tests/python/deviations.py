@@ -40,7 +40,11 @@ DEVIATIONS: list[tuple[str, str, str]] = [
     ("SpatialDilatedMaxPooling_updateGradInput", "*: indices contains the value -1", "rejected"),
     ("*MaxPooling_updateGradInput", "*: indices contains the value 1000", "rejected"),
     # Shapes that no forward call gives: the original reads their elements in another order.
-    ("SpatialAdaptiveMaxPooling_updateGradInput", "*: indices size of dimension [34] *", "rejected"),
+    (
+        "SpatialAdaptiveMaxPooling_updateGradInput",
+        "*: indices size of dimension [34] *",
+        "rejected",
+    ),
     ("SpatialAdaptive*Pooling_updateGradInput", "*: input * extra leading *", "rejected"),
     # A negative stride: the original computes output sizes from it and adds nothing.
     ("SpatialSubSampling_*", "*: d[WH] = -1", "rejected"),
