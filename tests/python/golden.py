@@ -143,8 +143,4 @@ def check_sharing(call: Call) -> None:
             )
 
 
-def implemented(function: str) -> bool:
-    return hasattr(thnn, function)
-
-
 Error = pythnn.THNNError
