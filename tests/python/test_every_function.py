@@ -77,10 +77,10 @@ def grown_blocks(value: Any) -> int:
 
 
 def check_usable(call: golden.Call) -> None:
-    """Every tensor still lies within its storage."""
+    """Every tensor still lies within its storage: all of it can be read, whatever it holds."""
     for argument, value in call.tensors():
         array = golden.as_array(value)
-        assert np.isfinite(array.astype(float).sum()) or array.dtype.kind == "f", argument.name
+        assert len(array.tobytes()) == array.nbytes, argument.name
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
