@@ -75,7 +75,8 @@ THNNConvolution THNN_SpatialConvolutionLocal_shapeCheck(const char *function, TH
 }
 #endif
 
-/* Bytes of the windows that are multiplied at a time: they stay in the second-level cache. */
+/* Bytes of the windows, and of the output elements, that are multiplied at a time: they stay in the
+ * second-level cache. */
 enum { WINDOW_BYTES = 1 << 18 };
 
 static int64_t minimum(int64_t a, int64_t b)
@@ -154,7 +155,9 @@ static Cut cutWork(const THNNState *state, const THNNConvolution *g, int64_t pla
 {
   Cut cut = {.planes = planes};
   const int64_t window = planes * tapsOf(g), bytes = window * (int64_t)sizeof(real);
-  cut.samples = minimum(g->batch, bytes < WINDOW_BYTES ? WINDOW_BYTES / bytes : 1);
+  const int64_t elementBytes = g->outputPlanes * (int64_t)sizeof(real);
+  const int64_t most = bytes > elementBytes ? bytes : elementBytes;
+  cut.samples = minimum(g->batch, most < WINDOW_BYTES ? WINDOW_BYTES / most : 1);
   cut.windows = THNN_reserve(&cut.threadBytes, (size_t)(cut.samples * bytes));
   cut.elements =
       THNN_reserve(&cut.threadBytes, (size_t)(cut.samples * g->outputPlanes) * sizeof(real));
