@@ -50,6 +50,22 @@ THNNPadding THNN_paddingCheck(const THNNPaddingArguments *a)
   return p;
 }
 
+THNNPadding THNN_spatialPaddingCheck(const char *function, THNNPaddingMode mode, THNNShape input,
+                                     THNNShape gradOutput, int firstPosition, int pad_l, int pad_r,
+                                     int pad_t, int pad_b)
+{
+  const int at = firstPosition;
+  const THNNPaddingArguments arguments = {
+      .function = function,
+      .nDimension = 2,
+      .mode = mode,
+      .input = input,
+      .gradOutput = gradOutput,
+      .before = {THNN_SCALAR(pad_t, at + 2), THNN_SCALAR(pad_l, at)},
+      .after = {THNN_SCALAR(pad_b, at + 3), THNN_SCALAR(pad_r, at + 1)}};
+  return THNN_paddingCheck(&arguments);
+}
+
 int THNN_paddedRuns(const THNNPadding *p, int dimension, int64_t index,
                     THNNPaddedRun run[THNN_PADDED_RUNS])
 {

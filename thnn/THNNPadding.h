@@ -28,6 +28,12 @@ typedef struct THNNPadding {
 
 THNN_API THNNPadding THNN_paddingCheck(const THNNPaddingArguments *arguments);
 
+/* The same for the arguments of the two modules in two dimensions; `firstPosition` is pad_l's. */
+THNN_API THNNPadding THNN_spatialPaddingCheck(const char *function, THNNPaddingMode mode,
+                                              THNNShape input, THNNShape gradOutput,
+                                              int firstPosition, int pad_l, int pad_r, int pad_t,
+                                              int pad_b);
+
 /* A run of output indices, [begin, end). */
 typedef struct THNNPaddedRun {
   int64_t begin, end;

@@ -127,13 +127,5 @@ void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(THNNState *state, THTensor
                                     .expected = "rows and columns, from 1, inside the input plane",
                                     .context = &pooling};
 
-  THNNPlan plan;
-  THNN_planStart(&plan, function, state);
-  THNN_checkPooledIndices(&pooled, indices, 5);
-  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
-  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
-  const THNNBuffer *numbers = THNN_planIn(&plan, indices, 5);
-  THNN_planAcquire(&plan);
-  THNN_(addToElements)(&pooled, numbers->data, from->data, to->data);
-  THNN_planRelease(&plan);
+  THNN_(pooledUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices, 5);
 }

@@ -52,15 +52,7 @@ void THNN_(SpatialMaxUnpooling_updateOutput)(THNNState *state, THTensor *input, 
   size[leading] = oheight;
   size[leading + 1] = owidth;
 
-  THNNPlan plan;
-  THNN_planStart(&plan, function, state);
-  THNN_checkPooledIndices(&pooled, indices, 4);
-  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
-  const THNNBuffer *out = THNN_planOut(&plan, output, 3, leading + 2, size);
-  const THNNBuffer *numbers = THNN_planIn(&plan, indices, 4);
-  THNN_planAcquire(&plan);
-  THNN_(setElements)(&pooled, numbers->data, in->data, out->data);
-  THNN_planRelease(&plan);
+  THNN_(unpoolUpdateOutput)(&pooled, input, output, leading + 2, size, indices);
 }
 
 void THNN_(SpatialMaxUnpooling_updateGradInput)(THNNState *state, THTensor *input,
@@ -73,13 +65,5 @@ void THNN_(SpatialMaxUnpooling_updateGradInput)(THNNState *state, THTensor *inpu
                                           THNN_SHAPE(indices, 5), 6, owidth, oheight);
   const THNNPooledIndices pooled = pooledFor(function, state, planes, input, owidth, oheight);
 
-  THNNPlan plan;
-  THNN_planStart(&plan, function, state);
-  THNN_checkPooledIndices(&pooled, indices, 5);
-  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
-  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
-  const THNNBuffer *numbers = THNN_planIn(&plan, indices, 5);
-  THNN_planAcquire(&plan);
-  THNN_(getElements)(&pooled, numbers->data, from->data, to->data);
-  THNN_planRelease(&plan);
+  THNN_(unpoolUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices);
 }

@@ -10,16 +10,8 @@ THNNPadding THNN_SpatialReflectionPadding_shapeCheck(const char *function, THNNS
                                                      THNNShape gradOutput, int firstPosition,
                                                      int pad_l, int pad_r, int pad_t, int pad_b)
 {
-  const int at = firstPosition;
-  const THNNPaddingArguments arguments = {
-      .function = function,
-      .nDimension = 2,
-      .mode = THNN_PADDING_REFLECTION,
-      .input = input,
-      .gradOutput = gradOutput,
-      .before = {THNN_SCALAR(pad_t, at + 2), THNN_SCALAR(pad_l, at)},
-      .after = {THNN_SCALAR(pad_b, at + 3), THNN_SCALAR(pad_r, at + 1)}};
-  return THNN_paddingCheck(&arguments);
+  return THNN_spatialPaddingCheck(function, THNN_PADDING_REFLECTION, input, gradOutput,
+                                  firstPosition, pad_l, pad_r, pad_t, pad_b);
 }
 #endif
 

@@ -123,13 +123,5 @@ void THNN_(TemporalMaxPooling_updateGradInput)(THNNState *state, THTensor *input
                                         "frames of the windows, from 0, inside the input, or -1",
                                     .context = &g};
 
-  THNNPlan plan;
-  THNN_planStart(&plan, function, state);
-  THNN_checkPooledIndices(&pooled, indices, 5);
-  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
-  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
-  const THNNBuffer *numbers = THNN_planIn(&plan, indices, 5);
-  THNN_planAcquire(&plan);
-  THNN_(addToElements)(&pooled, numbers->data, from->data, to->data);
-  THNN_planRelease(&plan);
+  THNN_(pooledUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices, 5);
 }

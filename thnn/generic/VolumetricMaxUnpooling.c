@@ -73,15 +73,7 @@ void THNN_(VolumetricMaxUnpooling_updateOutput)(THNNState *state, THTensor *inpu
   int64_t size[5];
   const int nDimension = THNN_convolutionSizes(&geometry, 3, true, input->nDimension == 5, size);
 
-  THNNPlan plan;
-  THNN_planStart(&plan, function, state);
-  THNN_checkPooledIndices(&pooled, indices, 4);
-  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
-  const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
-  const THNNBuffer *offsets = THNN_planIn(&plan, indices, 4);
-  THNN_planAcquire(&plan);
-  THNN_(setElements)(&pooled, offsets->data, in->data, out->data);
-  THNN_planRelease(&plan);
+  THNN_(unpoolUpdateOutput)(&pooled, input, output, nDimension, size, indices);
 }
 
 void THNN_(VolumetricMaxUnpooling_updateGradInput)(THNNState *state, THTensor *input,
@@ -95,13 +87,5 @@ void THNN_(VolumetricMaxUnpooling_updateGradInput)(THNNState *state, THTensor *i
       oH, dT, dW, dH, pT, pW, pH);
   const THNNPooledIndices pooled = pooledFor(function, state, &geometry);
 
-  THNNPlan plan;
-  THNN_planStart(&plan, function, state);
-  THNN_checkPooledIndices(&pooled, indices, 5);
-  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
-  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
-  const THNNBuffer *offsets = THNN_planIn(&plan, indices, 5);
-  THNN_planAcquire(&plan);
-  THNN_(getElements)(&pooled, offsets->data, from->data, to->data);
-  THNN_planRelease(&plan);
+  THNN_(unpoolUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices);
 }

@@ -112,13 +112,6 @@ void THNN_(fractionalUpdateGradInput)(const THNNFractionalCall *call, THTensor *
                                     .length = f->output[2],
                                     .elements = f->input[0] * f->input[1] * f->input[2]};
 
-  THNNPlan plan;
-  THNN_planStart(&plan, call->function, call->state);
-  THNN_checkPooledIndices(&pooled, indices, call->indicesPosition);
-  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
-  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
-  const THNNBuffer *numbers = THNN_planIn(&plan, indices, call->indicesPosition);
-  THNN_planAcquire(&plan);
-  THNN_(addToElements)(&pooled, numbers->data, from->data, to->data);
-  THNN_planRelease(&plan);
+  THNN_(pooledUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices,
+                               call->indicesPosition);
 }

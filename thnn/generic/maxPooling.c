@@ -172,13 +172,5 @@ void THNN_(maxPoolingUpdateGradInput)(const THNNMaxPoolingCall *call, THTensor *
                                     .expected = "offsets in the windows that lie inside the input",
                                     .context = g};
 
-  THNNPlan plan;
-  THNN_planStart(&plan, call->function, call->state);
-  THNN_checkPooledIndices(&pooled, indices, 5);
-  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
-  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
-  const THNNBuffer *places = THNN_planIn(&plan, indices, 5);
-  THNN_planAcquire(&plan);
-  THNN_(addToElements)(&pooled, places->data, from->data, to->data);
-  THNN_planRelease(&plan);
+  THNN_(pooledUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices, 5);
 }

@@ -60,7 +60,10 @@ static int threadsFor(const THNNPooledIndices *pooled)
                       (double)THNN_pooledElements(pooled) + elements / 4);
 }
 
-void THNN_(addToElements)(const THNNPooledIndices *pooled, const int64_t *indices,
+/* `small` has the indices' shape, `large` the planes that they name elements of. */
+
+/* large = 0, then large[element] += small, plane by plane in order */
+static void addToElements(const THNNPooledIndices *pooled, const int64_t *indices,
                           const real *small, real *large)
 {
   const int64_t base = firstElement(pooled);
@@ -80,7 +83,8 @@ void THNN_(addToElements)(const THNNPooledIndices *pooled, const int64_t *indice
   }
 }
 
-void THNN_(setElements)(const THNNPooledIndices *pooled, const int64_t *indices, const real *small,
+/* large = 0, then large[element] = small */
+static void setElements(const THNNPooledIndices *pooled, const int64_t *indices, const real *small,
                         real *large)
 {
   const int64_t base = firstElement(pooled);
@@ -99,7 +103,8 @@ void THNN_(setElements)(const THNNPooledIndices *pooled, const int64_t *indices,
   }
 }
 
-void THNN_(getElements)(const THNNPooledIndices *pooled, const int64_t *indices, const real *large,
+/* small = large[element] */
+static void getElements(const THNNPooledIndices *pooled, const int64_t *indices, const real *large,
                         real *small)
 {
   const int64_t base = firstElement(pooled);
@@ -115,4 +120,47 @@ void THNN_(getElements)(const THNNPooledIndices *pooled, const int64_t *indices,
         to[i] = from[element[i] - base];
     }
   }
+}
+
+void THNN_(pooledUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *input,
+                                  THTensor *gradOutput, THTensor *gradInput, THIndexTensor *indices,
+                                  int indicesPosition)
+{
+  THNNPlan plan;
+  THNN_planStart(&plan, pooled->function, pooled->state);
+  THNN_checkPooledIndices(pooled, indices, indicesPosition);
+  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  const THNNBuffer *index = THNN_planIn(&plan, indices, indicesPosition);
+  THNN_planAcquire(&plan);
+  addToElements(pooled, index->data, from->data, to->data);
+  THNN_planRelease(&plan);
+}
+
+void THNN_(unpoolUpdateOutput)(const THNNPooledIndices *pooled, THTensor *input, THTensor *output,
+                               int nDimension, const int64_t *size, THIndexTensor *indices)
+{
+  THNNPlan plan;
+  THNN_planStart(&plan, pooled->function, pooled->state);
+  THNN_checkPooledIndices(pooled, indices, 4);
+  const THNNBuffer *from = THNN_planIn(&plan, input, 2);
+  const THNNBuffer *to = THNN_planOut(&plan, output, 3, nDimension, size);
+  const THNNBuffer *index = THNN_planIn(&plan, indices, 4);
+  THNN_planAcquire(&plan);
+  setElements(pooled, index->data, from->data, to->data);
+  THNN_planRelease(&plan);
+}
+
+void THNN_(unpoolUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *input,
+                                  THTensor *gradOutput, THTensor *gradInput, THIndexTensor *indices)
+{
+  THNNPlan plan;
+  THNN_planStart(&plan, pooled->function, pooled->state);
+  THNN_checkPooledIndices(pooled, indices, 5);
+  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  const THNNBuffer *index = THNN_planIn(&plan, indices, 5);
+  THNN_planAcquire(&plan);
+  getElements(pooled, index->data, from->data, to->data);
+  THNN_planRelease(&plan);
 }

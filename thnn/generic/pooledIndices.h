@@ -1,21 +1,23 @@
-/* Moving values to and from the elements that pooling indices name. */
+/* What pooling indices are for: moving values to and from the elements that they name. */
 #ifndef THNN_GENERIC_POOLED_INDICES_H
 #define THNN_GENERIC_POOLED_INDICES_H
 
 #include "template.h"
 #include "../THNNPooledIndices.h"
 
-/* `small` has the indices' shape, `large` the input's; both and `indices` are dense and checked. In
- * each plane, in order: */
+/* The backward pass of a pooling module: checks the indices, and adds each gradient to the element
+ * that its index names. Arguments 2 to 4, and the indices. */
+void THNN_(pooledUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *input,
+                                  THTensor *gradOutput, THTensor *gradInput, THIndexTensor *indices,
+                                  int indicesPosition);
 
-/* large = 0, then large[element] += small */
-void THNN_(addToElements)(const THNNPooledIndices *pooled, const int64_t *indices,
-                          const real *small, real *large);
-/* large = 0, then large[element] = small */
-void THNN_(setElements)(const THNNPooledIndices *pooled, const int64_t *indices, const real *small,
-                        real *large);
-/* small = large[element] */
-void THNN_(getElements)(const THNNPooledIndices *pooled, const int64_t *indices, const real *large,
-                        real *small);
+/* Unpooling, with `pooled` describing the indices of the input: output = 0, then each value is put
+ * where its index says. Arguments 2 to 4. */
+void THNN_(unpoolUpdateOutput)(const THNNPooledIndices *pooled, THTensor *input, THTensor *output,
+                               int nDimension, const int64_t *size, THIndexTensor *indices);
+/* Unpooling backward: the gradient of the element that the index names. Arguments 2 to 5. */
+void THNN_(unpoolUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *input,
+                                  THTensor *gradOutput, THTensor *gradInput,
+                                  THIndexTensor *indices);
 
 #endif

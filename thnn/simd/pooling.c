@@ -1,12 +1,9 @@
-/* Loops of pooling and sampling modules: what the rows under a window have in each column, then what the columns
- * of a window have together. Equal values are told apart by their places, so the two steps choose
- * what one walk through the window, row by row, would have chosen. */
-#include "template.h"
+/* Loops of pooling and sampling modules. Windows are taken apart into the rows under them, which are
+ * combined column by column, and then into columns. Equal values are told apart by their places, so
+ * the two steps choose what one walk through the window, row by row, would have chosen. */
+#include "vector.h"
 
 typedef THNN_(Place) Place;
-
-/* For helpers that are meant to be compiled for constant arguments. */
-#define INLINE static inline __attribute__((always_inline))
 
 enum { GROUP = 4 }; /* rows that are combined at a time */
 
