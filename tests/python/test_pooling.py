@@ -1,0 +1,486 @@
+"""Pooling, sampling and padding against their definition: random geometries, values that are hard
+to compare, and any number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise, product
+from math import prod
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pythnn import State, Tensor, THNNArgumentError, thnn
+
+REALS = [np.float32, np.float64]
+SEEDS = range(12)
+
+Results = list[np.ndarray]
+
+
+def close(found: np.ndarray, wanted: np.ndarray, scale: float = 1) -> bool:
+    limit = scale * (1e-5 if found.dtype == np.float32 else 1e-12)
+    return found.shape == wanted.shape and np.allclose(found, wanted, rtol=limit, atol=limit)
+
+
+def call(function: str, *arguments: Any, outputs: Sequence[int]) -> Results:
+    """Calls a function whose outputs are new Tensors; they are returned, and do not depend on the
+    number of threads. An argument that stands for an output is its dtype."""
+    results = []
+    for threads in (1, 3):
+        passed = [Tensor(dtype=a) if i in outputs else a for i, a in enumerate(arguments)]
+        with State(threads=threads, minimum_work=1) as state:
+            getattr(thnn, function)(state, *passed)
+        results.append([passed[i].numpy().copy() for i in outputs])
+    for a, b in zip(*results, strict=True):
+        assert a.tobytes() == b.tobytes()
+    return results[0]
+
+
+def values(rng: np.random.Generator, shape: Sequence[int], real: Any) -> np.ndarray:
+    """Numbers with equal ones among them, and sometimes NaN, infinities and the lowest number."""
+    x = np.round(rng.standard_normal(shape), 1).astype(real)
+    if rng.random() < 0.5:
+        kind = rng.random(shape)
+        x[kind < 0.1] = np.nan
+        x[(kind > 0.1) & (kind < 0.3)] = -np.inf
+        x[(kind > 0.3) & (kind < 0.35)] = np.inf
+        x[kind > 0.9] = np.finfo(real).min
+    return x
+
+
+def at_all(at: tuple[np.ndarray, ...]) -> tuple[Any, ...]:
+    """The index of the same elements of all planes."""
+    return (slice(None), slice(None), *at)
+
+
+def integers(rng: np.random.Generator, low: int, high: int, count: int) -> list[int]:
+    return [int(v) for v in rng.integers(low, high, count)]
+
+
+class Windows:
+    """Pooling windows of a random geometry, outermost dimension first."""
+
+    def __init__(self, rng: np.random.Generator, dimensions: int, dilated: bool):
+        self.size = integers(rng, 1, 25 if dimensions == 2 else 9, dimensions)
+        self.kernel = integers(rng, 1, 5, dimensions)
+        self.stride = integers(rng, 1, 5, dimensions)
+        self.pad = [int(rng.integers(-1, k // 2 + 1)) for k in self.kernel]
+        self.dilation = integers(rng, 1, 4 if dilated else 2, dimensions)
+        self.ceil = bool(rng.random() < 0.5)
+        self.output = [self.positions(d, any(self.pad)) for d in range(dimensions)]
+
+    def positions(self, d: int, padded: bool) -> int:
+        reach = self.dilation[d] * (self.kernel[d] - 1) + 1
+        room = self.size[d] + 2 * self.pad[d] - reach
+        count = 1 + (-(-room // self.stride[d]) if self.ceil else room // self.stride[d])
+        beyond = (count - 1) * self.stride[d] >= self.size[d] + self.pad[d]
+        return count - 1 if padded and beyond else count
+
+    def arguments(self, *settings: list[int]) -> list[int]:
+        """Width before height, and depth before both."""
+        order = [1, 0] if len(self.size) == 2 else [0, 2, 1]
+        return [s[d] for s in settings for d in order]
+
+    def taps(self) -> Iterator[tuple[tuple[int, ...], tuple[np.ndarray, ...], np.ndarray]]:
+        """For each tap its numbers, the input indices that it sees from each output position (moved
+        inside where they are outside), and whether they are inside."""
+        for tap in product(*map(range, self.kernel)):
+            axes = [
+                np.arange(o) * s - p + t * d
+                for o, s, p, t, d in zip(
+                    self.output, self.stride, self.pad, tap, self.dilation, strict=True
+                )
+            ]
+            at = np.meshgrid(*axes, indexing="ij")
+            inside = np.logical_and.reduce(
+                [(a >= 0) & (a < n) for a, n in zip(at, self.size, strict=True)]
+            )
+            clipped = tuple(np.clip(a, 0, n - 1) for a, n in zip(at, self.size, strict=True))
+            yield tap, clipped, inside
+
+
+def geometry(rng: np.random.Generator, dimensions: int, dilated: bool) -> Windows:
+    while True:
+        windows = Windows(rng, dimensions, dilated)
+        if min(windows.output) > 0:
+            return windows
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_max_pooling(dimensions: int, seed: int, real: Any) -> None:
+    """The first greatest element of a window by one walk through it; NaN is never chosen, and
+    nothing where no element exceeds the lowest number."""
+    rng = np.random.default_rng(seed)
+    w = geometry(rng, dimensions, dilated=True)
+    x = values(rng, [2, 20, *w.size], real)
+    best = np.full([2, 20, *w.output], np.finfo(real).min, real)
+    element = np.full(best.shape, -1)
+    offsets = np.zeros(best.shape, np.int64)
+    for tap, at, inside in w.taps():
+        value = x[at_all(at)]
+        taken = inside & (value > best)
+        best[taken] = value[taken]
+        number = np.ravel_multi_index(at, w.size)
+        element[taken] = np.broadcast_to(number, best.shape)[taken]
+        offsets[taken] = sum(t << 8 * i for i, t in enumerate(tap))
+
+    module = "SpatialDilatedMaxPooling" if dimensions == 2 else "VolumetricDilatedMaxPooling"
+    arguments = [*w.arguments(w.kernel, w.stride, w.pad, w.dilation), w.ceil]
+    output, indices = call(f"{module}_updateOutput", x, real, np.int64, *arguments, outputs=(1, 2))
+    np.testing.assert_array_equal(output, best)
+    if dimensions == 2:
+        np.testing.assert_array_equal(indices, element + 1)
+    else:
+        np.testing.assert_array_equal(indices[element >= 0], offsets[element >= 0])
+        if (element < 0).any():
+            return  # the index of such a window is some element of it
+    gradient = rng.standard_normal(output.shape).astype(real)
+    expected = np.zeros((40, int(np.prod(w.size))))
+    for plane in range(40):
+        chosen = element.reshape(40, -1)[plane]
+        np.add.at(
+            expected[plane], chosen[chosen >= 0], gradient.reshape(40, -1)[plane][chosen >= 0]
+        )
+    (back,) = call(
+        f"{module}_updateGradInput", x, gradient, real, indices, *arguments, outputs=(2,)
+    )
+    assert close(back, expected.reshape(x.shape))
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dimensions", [2, 3])
+@pytest.mark.parametrize("count_padding", [False, True])
+def test_average_pooling(count_padding: bool, dimensions: int, seed: int, real: Any) -> None:
+    rng = np.random.default_rng(seed)
+    w = geometry(rng, dimensions, dilated=False)
+    # Negative padding cuts the input off on either side.
+    seen = [n + min(p, 0) for n, p in zip(w.size, w.pad, strict=True)]
+    x = rng.standard_normal([2, 20, *w.size]).astype(real)
+    total = np.zeros([2, 20, *w.output])
+    count = np.zeros(w.output)
+    for _, at, inside in w.taps():
+        inside = inside & np.logical_and.reduce([a < n for a, n in zip(at, seen, strict=True)])
+        total += np.where(inside, x[at_all(at)], 0)
+        count += inside
+    if count_padding:
+        start = [np.arange(o) * s - p for o, s, p in zip(w.output, w.stride, w.pad, strict=True)]
+        lengths = [
+            np.minimum(a + k, n + p) - a
+            for a, k, n, p in zip(start, w.kernel, w.size, w.pad, strict=True)
+        ]
+        count = np.where(count > 0, prod(np.ix_(*lengths)), 0)
+    shares = np.divide(1, count, out=np.zeros(w.output), where=count > 0)
+
+    module = "SpatialAveragePooling" if dimensions == 2 else "VolumetricAveragePooling"
+    arguments = [*w.arguments(w.kernel, w.stride, w.pad), w.ceil, count_padding]
+    (output,) = call(f"{module}_updateOutput", x, real, *arguments, outputs=(1,))
+    assert close(output, total * shares)
+    gradient = rng.standard_normal(output.shape).astype(real)
+    expected = np.zeros(x.shape)
+    for _, at, inside in w.taps():
+        inside = inside & np.logical_and.reduce([a < n for a, n in zip(at, seen, strict=True)])
+        np.add.at(expected, at_all(at), np.where(inside, gradient * shares, 0))
+    (back,) = call(f"{module}_updateGradInput", x, gradient, real, *arguments, outputs=(2,))
+    assert close(back, expected)
+
+
+def regions(size: int, count: int, single: bool) -> list[slice]:
+    """What adaptive pooling divides a dimension into; max pooling does so in single precision."""
+    if not single:
+        return [slice(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
+    f = np.float32
+    bounds = [f(f(i) / f(count)) * f(size) for i in range(count + 1)]
+    return [slice(int(a), int(np.ceil(b))) for a, b in pairwise(bounds)]
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_adaptive_pooling(seed: int, real: Any) -> None:
+    rng = np.random.default_rng(seed)
+    height, width = integers(rng, 1, 40, 2)
+    oheight, owidth = integers(rng, 1, 20, 2)
+    x = np.round(rng.standard_normal((2, 10, height, width)), 1).astype(real)
+    best = np.zeros((2, 10, oheight, owidth), real)
+    mean = np.zeros(best.shape)
+    gradient = rng.standard_normal(best.shape).astype(real)
+    to_best, to_all = np.zeros(x.shape), np.zeros(x.shape)
+    places = np.indices((2, 10)).reshape(2, -1)
+    ys, xs = regions(height, oheight, True), regions(width, owidth, True)
+    for i, j in product(range(oheight), range(owidth)):
+        part = x[:, :, ys[i], xs[j]].reshape(20, -1)
+        columns = xs[j].stop - xs[j].start
+        first = part.argmax(1)
+        best[:, :, i, j] = part.max(1).reshape(2, 10)
+        at = (*places, ys[i].start + first // columns, xs[j].start + first % columns)
+        np.add.at(to_best, at, gradient[:, :, i, j].reshape(-1))
+    ys, xs = regions(height, oheight, False), regions(width, owidth, False)
+    for i, j in product(range(oheight), range(owidth)):
+        part = x[:, :, ys[i], xs[j]].astype(float)
+        mean[:, :, i, j] = part.mean((2, 3))
+        share = gradient[:, :, i, j] / part[0, 0].size
+        to_all[:, :, ys[i], xs[j]] += share[:, :, None, None]
+
+    output, indices = call(
+        "SpatialAdaptiveMaxPooling_updateOutput",
+        *(x, real, np.int64, owidth, oheight),
+        outputs=(1, 2),
+    )
+    np.testing.assert_array_equal(output, best)
+    (back,) = call(
+        "SpatialAdaptiveMaxPooling_updateGradInput", x, gradient, real, indices, outputs=(2,)
+    )
+    assert close(back, to_best)
+    (output,) = call(
+        "SpatialAdaptiveAveragePooling_updateOutput", x, real, owidth, oheight, outputs=(1,)
+    )
+    assert close(output, mean)
+    (back,) = call("SpatialAdaptiveAveragePooling_updateGradInput", x, gradient, real, outputs=(2,))
+    assert close(back, to_all)
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_fractional_pooling(dimensions: int, seed: int, real: Any) -> None:
+    rng = np.random.default_rng(seed)
+    count, pool = integers(rng, 1, 6, dimensions), integers(rng, 1, 5, dimensions)
+    size = [c + p + int(rng.integers(0, 6)) for c, p in zip(count, pool, strict=True)]
+    x = values(rng, [2, 10, *size], real)
+    samples = rng.random((2, 10, dimensions)).astype(real)
+    planes = x.reshape(20, *size)
+    best = np.full([20, *count], np.finfo(real).min, real)
+    number = np.zeros(best.shape, np.int64)
+    for plane in range(20):
+        starts = []
+        for n, c, p, u in zip(size, count, pool, samples.reshape(20, -1)[plane, ::-1], strict=True):
+            step = real(n - p) / real(c - 1) if c > 1 else real(0)
+            starts.append([int((real(i) + u) * step) - int(u * step) for i in range(c - 1)])
+            starts[-1].append(n - p)
+        for position in product(*map(range, count)):
+            for tap in product(*map(range, pool)):
+                at = tuple(
+                    starts[d][i] + t for d, (i, t) in enumerate(zip(position, tap, strict=True))
+                )
+                here, value = (plane, *position), planes[plane][at]
+                if value > best[here]:
+                    best[here] = value
+                    number[here] = np.ravel_multi_index(at, size) + 1
+
+    module = "Spatial" if dimensions == 2 else "Volumetric"
+    output, indices = call(
+        f"{module}FractionalMaxPooling_updateOutput",
+        *(x, real, *count[::-1], *pool[::-1], np.int64, samples),
+        outputs=(1, 2 + 2 * dimensions),
+    )
+    np.testing.assert_array_equal(output, best.reshape(2, 10, *count))
+    np.testing.assert_array_equal(indices, number.reshape(2, 10, *count))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    "module", ["SpatialReflection", "SpatialReplication", "VolumetricReplication"]
+)
+def test_padding(module: str, seed: int) -> None:
+    """Also padding that is cut off again on the other side, together with the input."""
+    rng = np.random.default_rng(seed)
+    dimensions = 2 if module.startswith("Spatial") else 3
+    size = integers(rng, 1, 9, dimensions)
+    before, after = integers(rng, -3, 6, dimensions), integers(rng, -3, 6, dimensions)
+    x = rng.standard_normal((2, 20, *size))
+    maps = []
+    for n, b, a in zip(size, before, after, strict=True):
+        at = np.arange(n + b + a) - b
+        reflected = np.where(at < 0, -at, np.where(at >= n, 2 * (n - 1) - at, at))
+        maps.append(reflected if "Reflection" in module else np.clip(at, 0, n - 1))
+    pads = [v for d in reversed(range(dimensions)) for v in (before[d], after[d])]
+    reach = [max(b, a) < n for n, b, a in zip(size, before, after, strict=True)]
+    if min(len(m) for m in maps) < 1 or ("Reflection" in module and not all(reach)):
+        with pytest.raises(THNNArgumentError):
+            getattr(thnn, f"{module}Padding_updateOutput")(None, x, Tensor(dtype=np.float64), *pads)
+        return
+    everything = np.ix_(range(2), range(20), *maps)
+    (output,) = call(f"{module}Padding_updateOutput", x, np.float64, *pads, outputs=(1,))
+    np.testing.assert_array_equal(output, x[everything])
+    gradient = rng.standard_normal(output.shape)
+    expected = np.zeros(x.shape)
+    np.add.at(expected, everything, gradient)
+    (back,) = call(f"{module}Padding_updateGradInput", x, gradient, np.float64, *pads, outputs=(2,))
+    assert close(back, expected)
+
+
+def adjoint(
+    forward: Callable[[np.ndarray], np.ndarray],
+    backward: Callable[[np.ndarray], np.ndarray],
+    x: np.ndarray,
+    gradient: np.ndarray,
+) -> bool:
+    """Whether <forward(x), gradient> = <x, backward(gradient)>."""
+    return bool(
+        np.isclose((forward(x) * gradient).sum(), (x * backward(gradient)).sum(), rtol=1e-9)
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_resampling(dimensions: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    size, output = integers(rng, 1, 12, dimensions), integers(rng, 1, 15, dimensions)
+    x = rng.standard_normal((2, 10, *size))
+    wanted = x
+    for axis, (n, o) in enumerate(zip(size, output, strict=True), start=2):
+        ratio = np.float32(n - 1) / np.float32(o - 1) if o > 1 else np.float32(0)
+        at = ratio * np.arange(o, dtype=np.float32)
+        before = np.minimum(at.astype(int), n - 1)
+        after = np.minimum(before + 1, n - 1)
+        share = (at - before.astype(np.float32)).astype(float)
+        share = share.reshape((-1,) + (1,) * (dimensions + 1 - axis))
+        wanted = (1 - share) * wanted.take(before, axis) + share * wanted.take(after, axis)
+
+    module = "SpatialUpSamplingBilinear" if dimensions == 2 else "VolumetricUpSamplingTrilinear"
+
+    def forward(x: np.ndarray) -> np.ndarray:
+        return call(f"{module}_updateOutput", x, np.float64, *output, outputs=(1,))[0]
+
+    def backward(g: np.ndarray) -> np.ndarray:
+        arguments = (g, np.float64, 2, 10, *size, *output)
+        return call(f"{module}_updateGradInput", *arguments, outputs=(1,))[0]
+
+    assert close(forward(x), wanted)
+    assert adjoint(forward, backward, x, rng.standard_normal(wanted.shape))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_nearest(dimensions: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    factor = int(rng.integers(2, 5))
+    x = rng.standard_normal((2, 10, *integers(rng, 1, 9, dimensions)))
+    wanted = x
+    for axis in range(2, x.ndim):
+        wanted = wanted.repeat(factor, axis)
+    module = "SpatialUpSamplingNearest" if dimensions == 2 else "VolumetricUpSamplingNearest"
+
+    def forward(x: np.ndarray) -> np.ndarray:
+        return call(f"{module}_updateOutput", x, np.float64, factor, outputs=(1,))[0]
+
+    def backward(g: np.ndarray) -> np.ndarray:
+        return call(f"{module}_updateGradInput", x, g, np.float64, factor, outputs=(2,))[0]
+
+    np.testing.assert_array_equal(forward(x), wanted)
+    assert adjoint(forward, backward, x, rng.standard_normal(wanted.shape))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_grid_sampler(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    height, width, oheight, owidth = integers(rng, 1, 20, 4)
+    x = rng.standard_normal((2, 20, height, width))
+    grid = rng.uniform(-1.3, 1.3, (2, oheight, owidth, 2))
+    grid[0, 0, 0, 0] = rng.choice([0.5, np.nan, 1e30, -np.inf])  # what is nowhere gives 0
+
+    def sample(x: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        framed = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+        with np.errstate(invalid="ignore"):
+            column = (grid[..., 0] + 1) / 2 * (width - 1) + 1
+            row = (grid[..., 1] + 1) / 2 * (height - 1) + 1
+            inside = (column > 0) & (row > 0) & (column < width + 1) & (row < height + 1)
+        column, row = np.where(inside, column, 0), np.where(inside, row, 0)
+        left, top = column.astype(int), row.astype(int)
+        right, down = column - left, row - top
+        sample = np.arange(2)[:, None, None]
+        total = np.zeros((20, 2, oheight, owidth))
+        for i, j in product((0, 1), (0, 1)):
+            weight = (down if i else 1 - down) * (right if j else 1 - right) * inside
+            total = total + weight * framed.transpose(1, 0, 2, 3)[:, sample, top + i, left + j]
+        return total.transpose(1, 0, 2, 3)
+
+    function = "SpatialGridSamplerBilinear_updateOutput"
+    (output,) = call(function, x, grid, np.float64, outputs=(2,))
+    assert close(output, sample(x, grid))
+    gradient = rng.standard_normal(output.shape)
+    to_input, to_grid = call(
+        "SpatialGridSamplerBilinear_updateGradInput",
+        *(x, np.float64, grid, np.float64, gradient),
+        outputs=(1, 3),
+    )
+    assert np.isclose((output * gradient).sum(), (x * to_input).sum(), rtol=1e-9)
+    step = 1e-6
+    for axis in (0, 1):
+        shift = np.zeros(2)
+        shift[axis] = step
+        difference = sample(x, grid + shift) - sample(x, grid - shift)
+        slope = (difference * gradient).sum(1) / (2 * step)
+        # A point that crosses from one element to the next has two slopes.
+        assert np.isclose(to_grid[..., axis], slope, rtol=1e-4, atol=1e-4).mean() > 0.98
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_temporal(seed: int, real: Any) -> None:
+    rng = np.random.default_rng(seed)
+    kernel, stride = integers(rng, 1, 8, 2)
+    frames, size = kernel + int(rng.integers(0, 40)), int(rng.choice([1, 3, 33, 300]))
+    starts = np.arange((frames - kernel) // stride + 1) * stride
+    x = values(rng, (frames, size), real)
+    best = np.full((len(starts), size), np.finfo(real).min, real)
+    frame = np.full(best.shape, -1)
+    for k in range(kernel):
+        taken = x[starts + k] > best
+        best[taken] = x[starts + k][taken]
+        frame[taken] = k
+    output, indices = call(
+        "TemporalMaxPooling_updateOutput", x, real, np.int64, kernel, stride, outputs=(1, 2)
+    )
+    np.testing.assert_array_equal(output, best)
+    np.testing.assert_array_equal(indices, frame)
+
+    x = rng.standard_normal(x.shape).astype(real)
+    weight, bias = rng.standard_normal((2, size)).astype(real)
+    sums = np.sum([x[starts + k].astype(float) for k in range(kernel)], 0)
+    (output,) = call(
+        "TemporalSubSampling_updateOutput",
+        *(x, real, weight, bias, kernel, stride, size),
+        outputs=(1,),
+    )
+    assert close(output, weight * sums + bias, 10)
+    gradient = rng.standard_normal(output.shape).astype(real)
+    expected = np.zeros(x.shape)
+    for k in range(kernel):
+        np.add.at(expected, starts + k, gradient * weight)
+    (back,) = call(
+        "TemporalSubSampling_updateGradInput",
+        *(x, gradient, real, weight, kernel, stride),
+        outputs=(2,),
+    )
+    assert close(back, expected, 10)
+
+
+INDEX = {
+    "SpatialMaxPooling": (np.ones((1, 2, 2), np.int64), (2, 2, 2, 2, 0, 0, False), [-1, 17]),
+    "VolumetricMaxPooling": (
+        np.zeros((1, 1, 2, 2), np.int64),
+        (1, 2, 2, 1, 2, 2, 0, 0, 0, False),
+        [1, 4 << 8, 4 << 16],
+    ),
+    "TemporalMaxPooling": (np.zeros((2, 2), np.int64), (2, 2), [-2, 4]),
+}
+
+
+@pytest.mark.parametrize("module", INDEX)
+def test_bad_indices(module: str) -> None:
+    """Named in the message, and found wherever the tensor's elements lie."""
+    indices, arguments, wrong = INDEX[module]
+    x = np.ones({2: (4, 2), 3: (1, 4, 4), 4: (1, 1, 4, 4)}[indices.ndim])
+    backward = getattr(thnn, f"{module}_updateGradInput")
+    for value, step in product(wrong, (1, 2)):
+        spread = np.repeat(indices, step, -1)[..., ::step]
+        spread[(-1,) * spread.ndim] = value
+        result = Tensor(dtype=np.float64)
+        with pytest.raises(THNNArgumentError, match=r"'indices': .* found " + str(value)):
+            backward(None, x, np.ones(indices.shape), result, spread, *arguments)
+        assert result.numpy().size == 0
