@@ -240,3 +240,12 @@ bool THNN_convolutionIsPointwise(const THNNConvolution *geometry)
       return false;
   return true;
 }
+
+bool THNN_convolutionIsLinear(const THNNConvolution *geometry)
+{
+  for (int i = 0; i < 3; i++)
+    if (geometry->output[i] != 1 || geometry->kernel[i] != geometry->input[i] ||
+        geometry->pad[i] != 0 || (geometry->dilation[i] != 1 && geometry->kernel[i] != 1))
+      return false;
+  return true;
+}

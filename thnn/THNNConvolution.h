@@ -34,6 +34,7 @@ typedef enum THNNConvolutionPart {
 /* The `gemm` algorithm works on tiles of the column matrix of one sample, which has a row per
  * (channel, tap) and a column per map position. */
 typedef struct THNNConvolutionTiles {
+  bool linear; /* one map position sees the whole image: one product for the batch, no tiles */
   int64_t rows, positions;         /* of the whole matrix */
   int64_t blockRows;               /* rows that one thread works on at a time */
   int64_t tileRows, tilePositions; /* of the part that is unfolded at a time */
@@ -135,5 +136,8 @@ int64_t THNN_convolutionMapPositions(const THNNConvolution *geometry);   /* per 
 
 /* 1x1 kernel, stride 1, no padding: map positions are image positions. */
 bool THNN_convolutionIsPointwise(const THNNConvolution *geometry);
+
+/* One map position that sees each image element through a tap of its own. */
+bool THNN_convolutionIsLinear(const THNNConvolution *geometry);
 
 #endif

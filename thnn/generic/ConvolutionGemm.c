@@ -21,6 +21,7 @@ static const int64_t WORTHWHILE_POSITIONS = 192;
 static const int64_t WORTHWHILE_ROWS = 64;
 /* Tiles are cut at multiples of this, so that gemm's vectors are whole. */
 static const int64_t POSITION_UNIT = 16;
+
 /* How many of `wanted` columns or rows of `length` elements fit into `bytes`; at least 1. */
 static int64_t fitting(int64_t wanted, int64_t length, int64_t bytes)
 {
@@ -71,6 +72,10 @@ void THNN_(ConvolutionGemm_prepare)(THNNConvolutionPlan *plan, const THNNState *
   const bool unfolds = !THNN_convolutionIsPointwise(geometry);
   THNNConvolutionTiles *tiles = &plan->tiles;
   plan->algorithm = THNN_CONVOLUTION_GEMM;
+  if (THNN_convolutionIsLinear(geometry)) {
+    THNN_(ConvolutionLinear_prepare)(plan, state);
+    return;
+  }
   tiles->rows = geometry->inputPlanes * THNN_convolutionTaps(geometry);
   tiles->positions = THNN_convolutionMapPositions(geometry);
   tiles->blockRows = chooseBlockRows(plan);
@@ -143,6 +148,10 @@ void THNN_(ConvolutionGemm_forward)(const THNNConvolutionPlan *plan, const real 
 {
   const THNNConvolution *geometry = &plan->geometry;
   const THNNConvolutionTiles *tiles = &plan->tiles;
+  if (tiles->linear) {
+    THNN_(ConvolutionLinear_forward)(plan, input, weight, bias, output);
+    return;
+  }
   const int64_t imageSize = geometry->inputPlanes * THNN_convolutionImagePositions(geometry);
   const int64_t mapSize = geometry->outputPlanes * tiles->positions;
   const int64_t perSample = divideUp(tiles->positions, tiles->tilePositions);
@@ -187,6 +196,10 @@ void THNN_(ConvolutionGemm_backwardData)(const THNNConvolutionPlan *plan, const 
 {
   const THNNConvolution *geometry = &plan->geometry;
   const THNNConvolutionTiles *tiles = &plan->tiles;
+  if (tiles->linear) {
+    THNN_(ConvolutionLinear_backwardData)(plan, gradOutput, weight, bias, gradInput);
+    return;
+  }
   const int64_t imageSize = geometry->inputPlanes * THNN_convolutionImagePositions(geometry);
   const int64_t mapSize = geometry->outputPlanes * tiles->positions;
   const int64_t perSample = divideUp(tiles->rows, tiles->blockRows);
@@ -231,6 +244,10 @@ void THNN_(ConvolutionGemm_backwardWeight)(const THNNConvolutionPlan *plan, cons
                                            void *scratch)
 {
   const THNNConvolutionTiles *tiles = &plan->tiles;
+  if (tiles->linear) {
+    THNN_(ConvolutionLinear_backwardWeight)(plan, input, gradOutput, scale, gradWeight);
+    return;
+  }
   const int64_t blocks = divideUp(tiles->rows, tiles->blockRows);
   THNN_blasBegin();
 #pragma omp parallel for num_threads(plan->threads) schedule(dynamic) if (plan->threads > 1)
