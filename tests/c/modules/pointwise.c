@@ -1,0 +1,74 @@
+/* Element-by-element modules from C: with a parameter, in place, with weights, with random numbers,
+ * and rejected calls. */
+#include "module.h"
+
+static void testElu(void)
+{
+  Tensor *input = TENSOR_OF((2, 2), -1, 0, 0.5, 3), *output = emptyTensor();
+  Tensor *gradOutput = TENSOR_OF((2, 2), 1, -1, 2, 4), *gradInput = emptyTensor();
+  const double negative = 0.5 * (exp(-1) - 1);
+  MODULE(ELU_updateOutput)(NULL, input, output, 0.5, false);
+  EXPECT(output, (2, 2), negative, 0, 0.5, 3);
+  EXPECT(input, (2, 2), -1, 0, 0.5, 3);
+  MODULE(ELU_updateGradInput)(NULL, NULL, gradOutput, gradInput, output, 0.5, false);
+  EXPECT(gradInput, (2, 2), negative + 0.5, -0.5, 2, 4);
+
+  MODULE(ELU_updateOutput)(NULL, input, output, 0.5, true);
+  EXPECT(output, (2, 2), negative, 0, 0.5, 3);
+  CHECK(TENSOR(data)(output) == TENSOR(data)(input));
+}
+
+static void testPRelu(void)
+{
+  Tensor *input = TENSOR_OF((2, 3), -2, 1, -1, 3, -4, 0), *weight = TENSOR_OF((3), 0.5, -1, 2);
+  Tensor *gradOutput = TENSOR_OF((2, 3), 1, 2, 3, 4, 5, 6), *gradWeight = TENSOR_OF((3), 1);
+  Tensor *output = emptyTensor(), *gradInput = emptyTensor();
+  MODULE(PReLU_updateOutput)(NULL, input, output, weight, 3);
+  EXPECT(output, (2, 3), -1, 1, -2, 3, 4, 0);
+  MODULE(PReLU_updateGradInput)(NULL, input, gradOutput, gradInput, weight, 3);
+  EXPECT(gradInput, (2, 3), 0.5, 2, 6, 4, -5, 12);
+  MODULE(PReLU_accGradParameters)
+  (NULL, input, gradOutput, NULL, weight, gradWeight, NULL, NULL, 3, 2);
+  EXPECT(gradWeight, (3), 1 - 2 * 2, 1 - 2 * 20, 1 - 2 * 3);
+}
+
+static void testRandomSlopes(void)
+{
+  Tensor *input = TENSOR_OF((4), -2, 1, -0.5, 3), *output = emptyTensor(), *noise = emptyTensor();
+  Tensor *gradOutput = TENSOR_OF((4), 1, 2, 3, 4), *gradInput = emptyTensor();
+  THGenerator *generator = THGenerator_new(), *other = THGenerator_new();
+  THRandom_manualSeed(generator, 5);
+  THRandom_manualSeed(other, 5);
+  MODULE(RReLU_updateOutput)(NULL, input, output, noise, 0.125, 0.375, true, false, generator);
+  const double first = THRandom_uniform(other, 0.125, 0.375);
+  const double second = THRandom_uniform(other, 0.125, 0.375);
+  EXPECT(noise, (4), first, 1, second, 1);
+  EXPECT(output, (4), -2 * first, 1, -0.5 * second, 3);
+  MODULE(RReLU_updateGradInput)
+  (NULL, input, gradOutput, gradInput, noise, 0.125, 0.375, true, false);
+  EXPECT(gradInput, (4), first, 2, 3 * second, 4);
+  THGenerator_free(generator);
+  THGenerator_free(other);
+}
+
+static void testRejected(void)
+{
+  Tensor *input = TENSOR_OF((2, 3), 1), *gradOutput = TENSOR_OF((1, 5), 1);
+  Tensor *gradInput = TENSOR_OF((2), 7, 8);
+  CHECK_RAISES(MODULE(Abs_updateGradInput)(NULL, input, gradOutput, gradInput),
+               "Abs_updateGradInput: argument #3 'gradOutput': expected 6 elements like input "
+               "[2 x 3], found [1 x 5]");
+  CHECK(checkArgument == 3);
+  EXPECT(gradInput, (2), 7, 8);
+  CHECK_RAISES(MODULE(GatedLinear_updateOutput)(NULL, input, gradInput, 2), "argument #2 'input'");
+}
+
+int main(void)
+{
+  catchErrors();
+  testElu();
+  testPRelu();
+  testRandomSlopes();
+  testRejected();
+  return finish();
+}
