@@ -14,8 +14,16 @@ set(THCUNN_MODULE_SOURCES
     generic/unfold.cu
     generic/Convolution.cu
     generic/convolutionModule.cu
+    generic/SpatialConvolutionMM.cu
+    generic/SpatialDilatedConvolution.cu
     generic/SpatialFullConvolution.cu
-    generic/Threshold.cu)
+    generic/SpatialFullDilatedConvolution.cu
+    generic/Threshold.cu
+    generic/VolumetricConvolution.cu
+    generic/VolumetricConvolutionMM.cu
+    generic/VolumetricDilatedConvolution.cu
+    generic/VolumetricFullConvolution.cu
+    generic/VolumetricFullDilatedConvolution.cu)
 
 set(THCUNN_REAL_TYPES CUDA CUDADOUBLE)
 set(THCUNN_ELEMENT_TYPES CUDA CUDADOUBLE CUDALONG CUDAINT)
