@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 from ._errors import THNNArgumentError, THNNError, THNNMemoryError
 from ._generator import Generator
 from ._library import ffi, lib
+from ._random import manual_seed
 from ._state import State, get_num_threads, set_num_threads
 from ._tensor import Storage, Tensor
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from . import nn as nn
     from . import thnn as thnn
 
 __all__ = [
@@ -30,6 +32,8 @@ __all__ = [
     "ffi",
     "get_num_threads",
     "lib",
+    "manual_seed",
+    "nn",
     "set_num_threads",
     "thnn",
 ]
@@ -44,12 +48,13 @@ for _public in (
     THNNMemoryError,
     Tensor,
     get_num_threads,
+    manual_seed,
     set_num_threads,
 ):
     _public.__module__ = __name__
 del _public
 
-_LAZY_MODULES = ("thnn",)
+_LAZY_MODULES = ("nn", "thnn")
 
 
 def __getattr__(name: str) -> Any:

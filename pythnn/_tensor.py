@@ -411,6 +411,14 @@ class Tensor:
         """Whether :meth:`close` was called."""
         return self._c is None
 
+    @property
+    def is_exported(self) -> bool:
+        """Whether somebody may still look at the memory through an array, or it is an array's."""
+        storage = self._open().storage
+        if not storage or not storage.data:
+            return False
+        return bool(storage.allocator != _BLOCKS or lib.THBlock_count(storage.data) > 1)
+
     # ---- Arrays
 
     def numpy(self) -> Array:

@@ -1,0 +1,20 @@
+"""The modules and criterions of Lua Torch's ``nn``, on arrays.
+
+Names, arguments, defaults and fields are Lua's, and so are its conventions: dimensions, indices and
+class targets count from 1. A table of tensors is a list of arrays.
+"""
+
+from ._object import Object, register, registry
+from .container import *
+from .criterion import *
+from .linear import *
+from .module import *
+from .plumbing import *
+from .pointwise import *
+
+__all__ = [
+    "Object",
+    "register",
+    "registry",
+    *(name.removeprefix("nn.") for name in registry),
+]

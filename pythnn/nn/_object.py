@@ -1,0 +1,329 @@
+"""What modules and criterions have in common: fields, copies, element types, names."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from .._errors import THNNArgumentError
+from .._tensor import Storage, Tensor
+from ._values import holds, to_arrays, to_tensors
+
+__all__ = ["Fields", "Object", "dtype_of_type", "register", "registry"]
+
+registry: dict[str, type[Object]] = {}
+"""Torch class names, such as ``nn.Linear``, and their classes."""
+
+AnyObject = TypeVar("AnyObject", bound="type[Object]")
+
+
+def register(cls: AnyObject) -> AnyObject:
+    """Makes a class known under its Torch name, ``nn.`` and the name of the class."""
+    registry[f"nn.{cls.__name__}"] = cls
+    cls.__module__ = "pythnn.nn"
+    return cls
+
+
+# ---- Element types
+
+_TYPES: dict[Any, np.dtype[Any]] = {
+    "torch.FloatTensor": np.dtype(np.float32),
+    "torch.DoubleTensor": np.dtype(np.float64),
+}
+_TYPE_NAMES: dict[Any, str] = {dtype: name for name, dtype in _TYPES.items()}
+
+
+def dtype_of_type(type: Any) -> np.dtype[Any]:
+    """The dtype for a Torch type name or anything that numpy takes for a dtype.
+
+    Raises THNNArgumentError unless that is float32 or float64.
+    """
+    dtype = _TYPES.get(type)
+    if dtype is None:
+        try:
+            dtype = np.dtype(type)
+        except TypeError:
+            dtype = np.dtype(object)
+    if dtype not in _TYPE_NAMES:
+        raise THNNArgumentError.expected(
+            "type", 1, "type", "torch.FloatTensor or torch.DoubleTensor", repr(type)
+        )
+    return dtype
+
+
+class TypeCache:
+    """What has been converted to a type, so that shared memory stays shared."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
+        self.objects: set[Object] = set()
+        self.storages: dict[Storage, Tensor] = {}
+
+    def convert(self, value: Any) -> Any:
+        """A value with its float32 and float64 tensors converted."""
+        if isinstance(value, Object):
+            return value.type(_TYPE_NAMES[self.dtype], self)
+        if isinstance(value, Tensor):
+            return self._tensor(value)
+        if isinstance(value, list):
+            return [self.convert(entry) for entry in value]
+        if isinstance(value, dict):
+            return {key: self.convert(entry) for key, entry in value.items()}
+        return value
+
+    def _tensor(self, tensor: Tensor) -> Tensor:
+        if tensor.dtype == self.dtype or tensor.dtype not in _TYPE_NAMES:
+            return tensor
+        storage = tensor.storage
+        if storage is None or not tensor.size:
+            return Tensor(dtype=self.dtype)
+        if storage not in self.storages:
+            self.storages[storage] = Tensor(storage.numpy(), dtype=self.dtype)
+        flat = self.storages[storage]
+        return flat.as_strided(tensor.shape, tensor.strides, tensor.storage_offset)
+
+
+# ---- Methods that users and other modules call
+
+_EXCHANGING = (
+    "accGradParameters",
+    "accUpdateGradParameters",
+    "backward",
+    "defaultAccUpdateGradParameters",
+    "forward",
+    "sharedAccUpdateGradParameters",
+    "updateGradInput",
+    "updateOutput",
+)
+
+
+def _exchanging(method: Callable[..., Any], kernel: bool) -> Callable[..., Any]:
+    """A method that is given what it wants, Tensors or arrays, and answers as it is asked.
+
+    A caller who passes Tensors gets Tensors; all others get arrays.
+    """
+    convert = to_tensors if kernel else to_arrays
+
+    @functools.wraps(method)
+    def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        with_tensors = holds(arguments, Tensor) or holds(named, Tensor)
+        result = method(self, *map(convert, arguments), **convert(named))
+        return to_tensors(result) if with_tensors else to_arrays(result)
+
+    return call
+
+
+def _none_is_default(init: Callable[..., None]) -> Callable[..., None]:
+    """A constructor for which None, Lua's nil, means the default."""
+    parameters = list(inspect.signature(init).parameters.values())[1:]
+    defaults = {
+        p.name: p.default for p in parameters if p.default not in (inspect.Parameter.empty, None)
+    }
+    if not defaults:
+        return init
+    names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+
+    @functools.wraps(init)
+    def construct(self: Any, *arguments: Any, **named: Any) -> None:
+        given = [
+            defaults.get(name) if value is None else value
+            for name, value in zip(names, arguments, strict=False)
+        ]
+        named = {k: defaults.get(k) if value is None else value for k, value in named.items()}
+        init(self, *given, *arguments[len(given) :], **named)
+
+    return construct
+
+
+# ---- Fields
+
+
+class Fields:
+    """The tensors of an object, and lists of them; a name without one is None, as in Lua."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return None
+
+
+class Object:
+    """Anything that Lua Torch would save under a class name of ``nn``.
+
+    Its attributes are the fields of the Lua class. Tensors live in ``self.tensors``: there a layer
+    finds them as Tensors, while as attributes of the object itself they are arrays.
+    Assigning an array to an attribute copies it into the tensor that is there, which stays where
+    it is, in the flat storage of ``getParameters`` or shared with other modules.
+    """
+
+    tensors: Any
+    """All tensors and lists of tensors, as Tensors."""
+    _results: ClassVar[tuple[str, ...]] = ("output", "gradInput")
+    """Fields that assignment replaces."""
+    _type = "torch.DoubleTensor"
+
+    def __new__(cls, *arguments: Any, **named: Any) -> Any:  # noqa: ARG004
+        """An object without fields."""
+        self = super().__new__(cls)
+        self.__dict__["tensors"] = Fields()
+        return self
+
+    def __init_subclass__(cls, kernel: bool = False, **options: Any) -> None:
+        """Lets the methods take arrays as well as Tensors.
+
+        With `kernel`, the class's own methods work on Tensors, else on arrays.
+        """
+        super().__init_subclass__(**options)
+        for name in _EXCHANGING:
+            if name in cls.__dict__:
+                setattr(cls, name, _exchanging(cls.__dict__[name], kernel))
+        if "__init__" in cls.__dict__:
+            cls.__init__ = _none_is_default(cls.__init__)  # type: ignore[method-assign]
+
+    def __getattr__(self, name: str) -> Any:
+        fields = self.__dict__.get("tensors")
+        if fields is not None and name in fields.__dict__:
+            return to_arrays(fields.__dict__[name])
+        raise AttributeError(f"{self.typename()} has no field '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        held = self.tensors.__dict__.get(name)
+        if (
+            isinstance(held, Tensor)
+            and held.size
+            and name not in self._results
+            and isinstance(value, (np.ndarray, Tensor, list))
+        ):
+            self._copy_into(name, held, value)
+        elif name in self._results or not isinstance(value, np.ndarray):
+            self.assign(name, value)
+        else:
+            self.assign(name, np.array(value))
+
+    def _copy_into(self, name: str, held: Tensor, value: Any) -> None:
+        found = value.shape if isinstance(value, Tensor) else np.shape(value)
+        if np.prod(found, dtype=np.int64) != held.size:
+            raise THNNArgumentError.expected(
+                self.typename(),
+                0,
+                name,
+                f"{held.shape} (assign None first to give it another shape)",
+                f"{tuple(found)}",
+            )
+        held.copy_from(value)
+
+    def __delattr__(self, name: str) -> None:
+        if self.tensors.__dict__.pop(name, self) is self:
+            super().__delattr__(name)
+
+    def assign(self, name: str, value: Any) -> None:
+        """Makes a value the field itself, without copying."""
+        if holds(value, (Tensor, np.ndarray)):
+            self.__dict__.pop(name, None)
+            setattr(self.tensors, name, to_tensors(value))
+        else:
+            self.tensors.__dict__.pop(name, None)
+            self.__dict__[name] = value
+
+    def field(self, name: str) -> Any:
+        """A field as it is stored, tensors as Tensors; None when there is none."""
+        fields = self.tensors.__dict__
+        return fields[name] if name in fields else getattr(self, name, None)
+
+    def result(self, name: str, like: Any) -> Tensor:
+        """The Tensor of a field, to be resized and written: with the dtype `like` or that of it.
+
+        It is a new one when somebody may still look at the old one's memory.
+        """
+        dtype = like.dtype if isinstance(like, Tensor) else np.dtype(like)
+        held = self.tensors.__dict__.get(name)
+        if not isinstance(held, Tensor) or held.dtype != dtype or held.is_exported:
+            held = Tensor(dtype=dtype)
+            self.assign(name, held)
+        return held
+
+    def clear(self, *names: str) -> None:
+        """Empties the tensors and lists of these names."""
+        for name in names:
+            held = self.field(name)
+            if isinstance(held, Tensor):
+                setattr(self.tensors, name, Tensor(dtype=held.dtype))
+            elif isinstance(held, list):
+                setattr(self.tensors, name, [])
+
+    # ---- Saving
+
+    @classmethod
+    def _from_fields(cls, fields: dict[str, Any]) -> Any:
+        """An object with these fields, as they come from a .t7 file."""
+        self = cls.__new__(cls)
+        self._set_fields(fields)
+        return self
+
+    def _set_fields(self, fields: dict[str, Any]) -> None:
+        """Takes the fields over; whole numbers become ints. Old files are brought up to date."""
+        for name, value in fields.items():
+            whole = isinstance(value, float) and value.is_integer()
+            self.assign(name, int(value) if whole else value)
+        self._upgrade()
+
+    def _upgrade(self) -> None:
+        """Brings fields of old files up to date."""
+
+    def _to_fields(self) -> dict[str, Any]:
+        """All fields by their Lua names, tensors as Tensors."""
+        fields = {**self.__dict__, **self.tensors.__dict__}
+        del fields["tensors"]
+        return {name: value for name, value in fields.items() if value is not None}
+
+    # ---- Names, copies, types
+
+    @classmethod
+    def typename(cls) -> str:
+        """The Torch name of the class: ``nn.Linear``."""
+        return f"nn.{cls.__name__}"
+
+    def clone(self) -> Any:
+        """A deep copy."""
+        return copy.deepcopy(self)
+
+    def type(self, type: Any = None, tensorCache: TypeCache | None = None) -> Any:
+        """Converts all tensors of real type; returns the object.
+
+        `type` is ``torch.FloatTensor``, ``torch.DoubleTensor`` or a dtype. Without it the result
+        is the name of the type that the object has.
+        """
+        if type is None:
+            return self._type
+        cache = tensorCache or TypeCache(dtype_of_type(type))
+        if self in cache.objects:
+            return self
+        cache.objects.add(self)
+        for name, value in self.__dict__.items():
+            if name != "tensors":
+                self.__dict__[name] = cache.convert(value)
+        for name, value in self.tensors.__dict__.items():
+            setattr(self.tensors, name, cache.convert(value))
+        self._type = _TYPE_NAMES[cache.dtype]
+        return self
+
+    def float(self) -> Any:
+        """Converts to float32; returns the object."""
+        return self.type("torch.FloatTensor")
+
+    def double(self) -> Any:
+        """Converts to float64; returns the object."""
+        return self.type("torch.DoubleTensor")
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type of the object's tensors."""
+        return _TYPES[self._type]
+
+    def __repr__(self) -> str:
+        return self.typename()

@@ -1,0 +1,66 @@
+"""Values that modules exchange: tensors, tables of tensors as lists, and numbers.
+
+Users meet tensors as arrays, modules meet them as Tensors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._errors import THNNArgumentError
+from .._tensor import Tensor, kind_of_dtype
+
+__all__ = ["array_module", "holds", "to_arrays", "to_tensors"]
+
+
+def to_tensors(value: Any) -> Any:
+    """Arrays as Tensors over the same memory, in tables too.
+
+    Read-only arrays and those that no tensor can describe (negative strides, …) are copied; arrays
+    of element types that Tensors do not have stay arrays.
+    """
+    if isinstance(value, np.ndarray):
+        if kind_of_dtype(value.dtype) is None:
+            return value
+        try:
+            return Tensor.from_numpy(value)
+        except THNNArgumentError:
+            return Tensor(value)
+    if isinstance(value, (list, tuple)):
+        return [to_tensors(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key: to_tensors(entry) for key, entry in value.items()}
+    return value
+
+
+def to_arrays(value: Any) -> Any:
+    """Tensors as arrays over the same memory, in tables too."""
+    if isinstance(value, Tensor):
+        return value.numpy()
+    if isinstance(value, (list, tuple)):
+        return [to_arrays(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key: to_arrays(entry) for key, entry in value.items()}
+    return value
+
+
+def holds(value: Any, kinds: Any) -> bool:
+    """Whether a value is, or a table holds, something of these types."""
+    if isinstance(value, kinds):
+        return True
+    if isinstance(value, (list, tuple)):
+        return any(holds(entry, kinds) for entry in value)
+    return isinstance(value, dict) and any(holds(entry, kinds) for entry in value.values())
+
+
+def array_module(value: Any) -> Any:
+    """The array library (`xp`) of an array, or of the first one in a table."""
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    if hasattr(value, "__cuda_array_interface__"):
+        import importlib
+
+        return importlib.import_module("cupy")
+    return np

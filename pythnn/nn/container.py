@@ -1,0 +1,162 @@
+"""Container, the base of modules made of modules, and Sequential."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._errors import THNNArgumentError, THNNError
+from ._object import register
+from .module import Module, TensorLists
+
+__all__ = ["Container", "Sequential"]
+
+
+@register
+class Container(Module, kernel=True):
+    """Modules in ``modules``; parameters and modes are those of all."""
+
+    def __init__(self, *_: Any) -> None:
+        super().__init__()
+        self.modules: list[Module] = []
+
+    def add(self, module: Module) -> Any:
+        """Appends a module; returns the container."""
+        self.modules.append(module)
+        return self
+
+    def get(self, index: int) -> Module | None:
+        """The module at an index, counted from 1; None where there is none."""
+        return self.modules[index - 1] if 1 <= index <= len(self.modules) else None
+
+    def size(self) -> int:
+        """The number of modules."""
+        return len(self.modules)
+
+    def __len__(self) -> int:
+        return len(self.modules)
+
+    def ask(self, index: int, method: str, *arguments: Any) -> Any:
+        """Calls a method of the module at an index, from 0; errors say which module it was."""
+        module = self.modules[index]
+        try:
+            return getattr(module, method)(*arguments)
+        except THNNError as error:
+            place = f"in module {index + 1} of {self.typename()}"
+            error.args = (f"{place}: {error.args[0]}", *error.args[1:])
+            raise
+
+    # ---- What all modules do
+
+    def parameterTensors(self) -> TensorLists | None:
+        parameters, gradients = [], []
+        for module in self.modules:
+            own = module.parameterTensors()
+            if own is not None:
+                parameters += own[0]
+                gradients += own[1]
+        return parameters, gradients
+
+    def zeroGradParameters(self) -> None:
+        for module in self.modules:
+            module.zeroGradParameters()
+
+    def updateParameters(self, learningRate: Any) -> None:
+        for module in self.modules:
+            module.updateParameters(learningRate)
+
+    def training(self) -> None:
+        for module in self.modules:
+            module.training()
+        super().training()
+
+    def evaluate(self) -> None:
+        for module in self.modules:
+            module.evaluate()
+        super().evaluate()
+
+    def share(self, module: Any, *names: str) -> Any:
+        for mine, theirs in zip(self.modules, module.modules, strict=True):
+            mine.share(theirs, *names)
+        return self
+
+    def reset(self, stdv: Any = None) -> None:
+        for module in self.modules:
+            module.reset(stdv)
+
+    def clearState(self) -> Any:
+        self.clear("output", "gradInput")
+        for module in self.modules:
+            module.clearState()
+        return self
+
+
+@register
+class Sequential(Container, kernel=True):
+    """One module after the other, each on the output of the one before."""
+
+    def insert(self, module: Module, index: int | None = None) -> None:
+        """Puts a module at an index, counted from 1; by default at the end."""
+        place = len(self.modules) + 1 if index is None else index
+        self._check_index("insert", 2, place, len(self.modules) + 1)
+        self.modules.insert(place - 1, module)
+
+    def remove(self, index: int | None = None) -> None:
+        """Takes the module at an index, counted from 1, out; by default the last one."""
+        place = len(self.modules) if index is None else index
+        self._check_index("remove", 1, place, len(self.modules))
+        del self.modules[place - 1]
+
+    def _check_index(self, method: str, position: int, index: int, last: int) -> None:
+        if not 1 <= index <= last:
+            raise THNNArgumentError.expected(
+                f"nn.Sequential.{method}", position, "index", f"1 to {last}", str(index)
+            )
+
+    def updateOutput(self, input: Any) -> Any:
+        output = input
+        for i in range(len(self.modules)):
+            output = self.ask(i, "updateOutput", output)
+        self.tensors.output = output
+        return output
+
+    def _down(self, method: str, input: Any, gradOutput: Any, *arguments: Any) -> Any:
+        """Calls a method of each module, the last one first; returns the last gradient."""
+        gradient = gradOutput
+        for i in reversed(range(len(self.modules))):
+            before = self.modules[i - 1].field("output") if i else input
+            gradient = self.ask(i, method, before, gradient, *arguments)
+        return gradient
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.tensors.gradInput = self._down("updateGradInput", input, gradOutput)
+        return self.tensors.gradInput
+
+    def backward(self, input: Any, gradOutput: Any, scale: Any = 1) -> Any:
+        self.tensors.gradInput = self._down("backward", input, gradOutput, scale)
+        return self.tensors.gradInput
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        self._each_down("accGradParameters", input, gradOutput, scale)
+
+    def accUpdateGradParameters(self, input: Any, gradOutput: Any, lr: Any) -> None:
+        self._each_down("accUpdateGradParameters", input, gradOutput, lr)
+
+    def _each_down(self, method: str, input: Any, gradOutput: Any, factor: Any) -> None:
+        """Calls a method that returns nothing; updateGradInput has run."""
+        gradient = gradOutput
+        for i in reversed(range(len(self.modules))):
+            before = self.modules[i - 1].field("output") if i else input
+            self.ask(i, method, before, gradient, factor)
+            gradient = self.modules[i].field("gradInput")
+
+    def __repr__(self) -> str:
+        return _tree_of_sequence(self)
+
+
+def _tree_of_sequence(module: Sequential) -> str:
+    steps = "".join(f"({i + 1}) -> " for i in range(len(module.modules)))
+    lines = [
+        "  " + f"({i + 1}): {child!r}".replace("\n", "\n  ")
+        for i, child in enumerate(module.modules)
+    ]
+    return "\n".join([f"{module.typename()} {{", f"  [input -> {steps}output]", *lines, "}"])

@@ -1,0 +1,66 @@
+"""Layers that are linear in a vector."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import _random, thnn
+from .._tensor import Tensor
+from ._object import register
+from .module import Module
+
+__all__ = ["Linear"]
+
+
+@register
+class Linear(Module, kernel=True):
+    """output = weight input + bias.
+
+    Input: [batch x] inputSize; output: [batch x] outputSize; weight: outputSize x inputSize.
+    """
+
+    def __init__(self, inputSize: int, outputSize: int, bias: bool = True) -> None:
+        super().__init__()
+        own = self.tensors
+        own.weight = Tensor.zeros(outputSize, inputSize, dtype=np.float64)
+        own.gradWeight = Tensor.zeros(outputSize, inputSize, dtype=np.float64)
+        own.bias = Tensor.zeros(outputSize, dtype=np.float64) if bias else None
+        own.gradBias = Tensor.zeros(outputSize, dtype=np.float64) if bias else None
+        self.reset()
+
+    def noBias(self) -> Any:
+        """Does without the bias; returns itself."""
+        self.tensors.bias = self.tensors.gradBias = None
+        return self
+
+    def reset(self, stdv: Any = None) -> Any:
+        """Draws all parameters from [-s, s]: s = sqrt(3) stdv, by default 1 / sqrt(inputSize)."""
+        own = self.tensors
+        limit = 1 / math.sqrt(own.weight.shape[1]) if stdv is None else stdv * math.sqrt(3)
+        _random.fill_uniform(limit, own.weight, own.bias)
+        return self
+
+    def updateOutput(self, input: Any) -> Any:
+        own, output = self.tensors, self.result("output", input)
+        thnn.Linear_updateOutput(None, input, output, own.weight, own.bias, None)
+        return output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        gradInput = self.result("gradInput", input)
+        thnn.Linear_updateGradInput(None, input, gradOutput, gradInput, self.tensors.weight)
+        return gradInput
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        own = self.tensors
+        thnn.Linear_accGradParameters(
+            None, input, gradOutput, None, own.weight, own.bias, own.gradWeight, own.gradBias,
+            None, scale,
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        outputs, inputs = self.tensors.weight.shape
+        without = "" if self.tensors.bias is not None else " without bias"
+        return f"{self.typename()}({inputs} -> {outputs}){without}"

@@ -1,0 +1,208 @@
+"""Module, the base of all layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._tensor import Array, Tensor
+from ._flat import flatten
+from ._object import Object, register
+from ._values import to_arrays
+
+__all__ = ["Module"]
+
+TensorLists = tuple[list[Tensor], list[Tensor]]
+
+
+@register
+class Module(Object, kernel=True):
+    """A function of an input, with parameters and gradients.
+
+    A layer overrides ``updateOutput``, ``updateGradInput`` and, when it has parameters,
+    ``accGradParameters``. Inputs and outputs are arrays, or lists of them for Lua's tables.
+    ``pythnn/nn/README.md`` shows how to write one.
+    """
+
+    parameterFields: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("weight", "gradWeight"),
+        ("bias", "gradBias"),
+    )
+    """Names of the parameters and of their gradients; absent ones do not count."""
+    train: bool | None = None
+    """Whether training() or evaluate() was called last; None as long as neither was."""
+
+    def __init__(self) -> None:
+        self.tensors.gradInput = Tensor(dtype=np.float64)
+        self.tensors.output = Tensor(dtype=np.float64)
+        self._type = "torch.DoubleTensor"
+
+    # ---- Computing
+
+    def updateOutput(self, input: Any) -> Any:
+        """Computes and returns ``output``."""
+        return self.tensors.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        """Computes and returns ``gradInput``; `input` as in the forward call before."""
+        return self.tensors.gradInput
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        """Adds `scale` times the gradient of the parameters to the gradient fields."""
+
+    def forward(self, input: Any) -> Any:
+        """The output for an input."""
+        return self.updateOutput(input)
+
+    def backward(self, input: Any, gradOutput: Any, scale: Any = 1) -> Any:
+        """The gradient of the input; adds to those of the parameters.
+
+        `input` is that of the forward call before, `gradOutput` has the form of its output.
+        """
+        gradInput = self.updateGradInput(input, gradOutput)
+        self.accGradParameters(input, gradOutput, scale)
+        return gradInput
+
+    def __call__(self, input: Any, gradOutput: Any = None) -> Any:
+        """The output, and with `gradOutput` the gradient of the input too."""
+        output = self.forward(input)
+        return output if gradOutput is None else (output, self.backward(input, gradOutput))
+
+    def accUpdateGradParameters(self, input: Any, gradOutput: Any, lr: Any) -> None:
+        """A step of size `lr` down the gradient, without touching the gradient fields."""
+        if self.field("shared"):
+            self.sharedAccUpdateGradParameters(input, gradOutput, lr)
+        else:
+            self.defaultAccUpdateGradParameters(input, gradOutput, lr)
+
+    def defaultAccUpdateGradParameters(self, input: Any, gradOutput: Any, lr: Any) -> None:
+        """The step when no parameter is shared."""
+        own = self.tensors
+        kept = {gradient: self.field(gradient) for _, gradient in self.parameterFields}
+        try:
+            for parameter, gradient in self.parameterFields:
+                setattr(own, gradient, self.field(parameter))
+            self.accGradParameters(input, gradOutput, -lr)
+        finally:
+            for gradient, tensor in kept.items():
+                setattr(own, gradient, tensor)
+
+    def sharedAccUpdateGradParameters(self, input: Any, gradOutput: Any, lr: Any) -> None:
+        """The step when parameters are shared: the gradient fields are used, and lost."""
+        if self.parameterTensors() is not None:
+            self.zeroGradParameters()
+            self.accGradParameters(input, gradOutput, 1)
+            self.updateParameters(lr)
+
+    # ---- Parameters
+
+    def parameterTensors(self) -> TensorLists | None:
+        """Parameters and gradients as Tensors, or None: what :meth:`parameters` is made of."""
+        pairs = [
+            (self.field(parameter), self.field(gradient))
+            for parameter, gradient in self.parameterFields
+            if self.field(parameter) is not None
+        ]
+        return ([p for p, _ in pairs], [g for _, g in pairs]) if pairs else None
+
+    def parameters(self) -> tuple[list[Array], list[Array]] | None:
+        """Lists of the parameters and of their gradients; None when there are none."""
+        tensors = self.parameterTensors()
+        return None if tensors is None else (to_arrays(tensors[0]), to_arrays(tensors[1]))
+
+    def getParameters(self) -> tuple[Array, Array]:
+        """All parameters in one new array, and all gradients in another.
+
+        The module's own are views of these from now on. Memory that parameters share occurs once.
+        """
+        parameters, gradients = self.parameterTensors() or ([], [])
+        return flatten(parameters, self.dtype), flatten(gradients, self.dtype)
+
+    def zeroGradParameters(self) -> None:
+        """Sets the gradients of the parameters to 0."""
+        for gradient in (self.parameterTensors() or ([], []))[1]:
+            gradient.zero()
+
+    def updateParameters(self, learningRate: Any) -> None:
+        """Subtracts `learningRate` times the gradients from the parameters."""
+        for parameter, gradient in zip(*(self.parameterTensors() or ([], [])), strict=True):
+            values = parameter.numpy()
+            values -= learningRate * gradient.numpy()
+
+    def reset(self, stdv: Any = None) -> None:
+        """Draws new initial parameters."""
+
+    def share(self, module: Module, *names: str) -> Module:
+        """Uses the tensors of another module of the same make in these fields; returns itself."""
+        for name in names:
+            mine, theirs = self.field(name), module.field(name)
+            if isinstance(mine, Tensor) and isinstance(theirs, Tensor):
+                mine.set(theirs)
+                self.assign("shared", True)
+                module.assign("shared", True)
+        return self
+
+    def clone(self, *names: str) -> Any:
+        """A deep copy, which shares the fields named."""
+        copied = super().clone()
+        return copied.share(self, *names) if names else copied
+
+    # ---- State
+
+    def training(self) -> None:
+        """Chooses the behaviour for training."""
+        self.train = True
+
+    def evaluate(self) -> None:
+        """Chooses the behaviour for use."""
+        self.train = False
+
+    def clearState(self) -> Any:
+        """Empties output, gradInput and whatever else the next call computes; returns itself."""
+        self.clear("output", "gradInput")
+        return self
+
+    # ---- The tree of modules
+
+    def children(self) -> list[Module]:
+        """The modules inside."""
+        modules: list[Module] = self.__dict__.get("modules") or []
+        return modules
+
+    def apply(self, callback: Callable[[Module], Any]) -> None:
+        """Calls the function with this module, then with all inside, depth first."""
+        callback(self)
+        for module in self.children():
+            module.apply(callback)
+
+    def listModules(self) -> list[Module]:
+        """The module itself and all inside, depth first."""
+        found: list[Module] = []
+        Module.apply(self, found.append)
+        return found
+
+    def findModules(
+        self, typename: Any, container: Module | None = None
+    ) -> tuple[list[Module], list[Module]]:
+        """All modules of a class, by its Torch name or itself, and the container of each.
+
+        The container of this module, unless given, is the module itself.
+        """
+        name = typename if isinstance(typename, str) else typename.typename()
+        found = [self] if self.typename() == name else []
+        containers = [container or self] * len(found)
+        for module in self.children():
+            nodes, their_containers = module.findModules(name, self)
+            found += nodes
+            containers += their_containers
+        return found, containers
+
+    def replace(self, callback: Callable[[Module], Module]) -> Module:
+        """Puts what the function makes of it in the place of every module; returns its own."""
+        replacement = callback(self)
+        modules = self.children()
+        for i, module in enumerate(modules):
+            modules[i] = module.replace(callback)
+        return replacement

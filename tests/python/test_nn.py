@@ -1,0 +1,143 @@
+"""What all modules have in common: fields as arrays, memory, copies."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pythnn
+from pythnn import Tensor, nn
+
+
+def network() -> nn.Sequential:
+    pythnn.manual_seed(3)
+    return nn.Sequential().add(nn.Linear(3, 4)).add(nn.ReLU()).add(nn.Linear(4, 2))
+
+
+def data(*shape: int) -> np.ndarray:
+    return np.random.default_rng(5).standard_normal(shape)
+
+
+class Doubled(nn.Module):
+    """A user's own layer, on arrays."""
+
+    def updateOutput(self, input: Any) -> Any:
+        self.output = input * 2
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.gradInput = gradOutput * 2
+        return self.gradInput
+
+
+def test_import_does_not_load_nn() -> None:
+    code = "import sys, pythnn; assert 'pythnn.nn' not in sys.modules; pythnn.nn.Linear"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_results_that_are_held_never_change() -> None:
+    module, x = network(), data(5, 3)
+    first = module.forward(x)
+    gradient = module.backward(x, np.ones_like(first))
+    part = first[1]
+    kept = first.copy(), gradient.copy()
+    del first
+    for size in (5, 9, 2):
+        again = module.forward(data(size, 3) + 1)
+        module.backward(data(size, 3) + 1, np.ones_like(again))
+    np.testing.assert_array_equal(part, kept[0][1])
+    np.testing.assert_array_equal(gradient, kept[1])
+
+
+def test_memory_that_nobody_holds_is_used_again() -> None:
+    module, x = nn.Linear(3, 2), data(5, 3)
+    places = {module.forward(x).__array_interface__["data"][0] for _ in range(3)}
+    assert len(places) == 1
+
+
+@pytest.mark.parametrize(
+    "arrange",
+    [
+        lambda x: x[::-1].copy()[::-1],
+        lambda x: np.asfortranarray(x),
+        lambda x: np.repeat(x, 2, 1)[:, ::2],
+        lambda x: np.broadcast_to(x, x.shape),
+    ],
+)
+def test_inputs_may_have_any_layout(arrange: Any) -> None:
+    module, x = network(), data(5, 3)
+    np.testing.assert_array_equal(module.forward(arrange(x)), module.forward(x))
+
+
+def test_tensors_give_tensors() -> None:
+    module, x = network(), data(5, 3)
+    output = module.forward(Tensor(x))
+    assert isinstance(output, Tensor)
+    np.testing.assert_array_equal(output.numpy(), module.forward(x))
+    assert isinstance(module.output, np.ndarray)
+
+
+def test_assignment_keeps_the_place_in_the_flat_storage() -> None:
+    module = network()
+    flat, flat_gradient = module.getParameters()
+    first = module.modules[0]
+    first.weight = np.full((4, 3), 7.0)
+    first.gradWeight[:] = 3
+    assert (flat[:12] == 7).all()
+    assert (flat_gradient[:12] == 3).all()
+    with pytest.raises(pythnn.THNNArgumentError, match=r"weight.*\(4, 3\).*\(2, 2\)"):
+        first.weight = np.ones((2, 2))
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+def test_copies_keep_sharing(copied: Any) -> None:
+    module = nn.Sequential().add(nn.Linear(3, 3)).add(nn.Linear(3, 3))
+    module.modules[1].share(module.modules[0], "weight")
+    flat, _ = module.getParameters()
+    assert flat.shape == (9 + 3 + 3,)
+    before = flat.copy()
+    other = copied(module)
+    weights, _ = other.parameters()
+    weights[0][:] = 5
+    assert (weights[2] == 5).all()
+    np.testing.assert_array_equal(flat, before)
+    assert other.getParameters()[0].shape == flat.shape
+
+
+def test_a_users_class_works_on_arrays() -> None:
+    module, x = nn.Sequential().add(nn.Linear(3, 3)).add(Doubled()), data(2, 3)
+    np.testing.assert_array_equal(module.forward(x), 2 * module.modules[0].output)
+    gradient = module.backward(x, np.ones((2, 3)))
+    np.testing.assert_allclose(gradient, 2 * np.ones((2, 3)) @ module.modules[0].weight)
+
+
+def test_absent_fields_are_errors() -> None:
+    module = nn.Linear(3, 2, False)
+    assert module.bias is None
+    with pytest.raises(AttributeError, match=r"nn\.Linear has no field 'wieght'"):
+        module.wieght  # noqa: B018
+
+
+def test_none_stands_for_the_default() -> None:
+    assert nn.Threshold(None, 3).threshold == 1e-6
+    assert nn.MSECriterion(None).sizeAverage is True
+
+
+def test_errors_say_which_module() -> None:
+    with pytest.raises(pythnn.THNNArgumentError, match=r"in module 1 of nn\.Sequential"):
+        network().forward(data(2, 5))
+
+
+def test_fields_there_and_back() -> None:
+    module = network()
+    fields = module._to_fields()
+    assert isinstance(fields["output"], Tensor)
+    other = nn.Sequential._from_fields({**fields, "ratio": 2.0, "part": 0.5})
+    assert other.modules is module.modules
+    assert (type(other.ratio), other.part) == (int, 0.5)
