@@ -5,12 +5,16 @@ class targets count from 1. A table of tensors is a list of arrays.
 """
 
 from ._object import Object, register, registry
+from .branching import *
 from .container import *
 from .criterion import *
+from .decorator import *
 from .linear import *
 from .module import *
 from .plumbing import *
 from .pointwise import *
+from .table_arithmetic import *
+from .table_shaping import *
 
 __all__ = [
     "Object",

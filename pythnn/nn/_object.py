@@ -12,7 +12,7 @@ import numpy as np
 
 from .._errors import THNNArgumentError
 from .._tensor import Storage, Tensor
-from ._values import holds, to_arrays, to_tensors
+from ._values import LongStorage, holds, to_arrays, to_tensors
 
 __all__ = ["Fields", "Object", "dtype_of_type", "register", "registry"]
 
@@ -266,10 +266,18 @@ class Object:
         return self
 
     def _set_fields(self, fields: dict[str, Any]) -> None:
-        """Takes the fields over; whole numbers become ints. Old files are brought up to date."""
+        """Takes the fields over; whole numbers become ints, and storages of int64 LongStorages.
+
+        Old files are brought up to date. What would take the place of a method is left out.
+        """
         for name, value in fields.items():
-            whole = isinstance(value, float) and value.is_integer()
-            self.assign(name, int(value) if whole else value)
+            if callable(getattr(type(self), name, None)):
+                continue
+            if isinstance(value, float) and value.is_integer():
+                value = int(value)
+            elif isinstance(value, Storage) and value.dtype == np.int64:
+                value = LongStorage(value.numpy().tolist())
+            self.assign(name, value)
         self._upgrade()
 
     def _upgrade(self) -> None:

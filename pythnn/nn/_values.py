@@ -12,7 +12,11 @@ import numpy as np
 from .._errors import THNNArgumentError
 from .._tensor import Tensor, kind_of_dtype
 
-__all__ = ["array_module", "holds", "to_arrays", "to_tensors"]
+__all__ = ["LongStorage", "array_module", "cast", "holds", "to_arrays", "to_tensors"]
+
+
+class LongStorage(list[int]):
+    """Sizes, where Lua has a LongStorage and not a table."""
 
 
 def to_tensors(value: Any) -> Any:
@@ -43,6 +47,15 @@ def to_arrays(value: Any) -> Any:
         return [to_arrays(entry) for entry in value]
     if isinstance(value, dict):
         return {key: to_arrays(entry) for key, entry in value.items()}
+    return value
+
+
+def cast(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A value whose tensors of real type have this dtype."""
+    if isinstance(value, list):
+        return [cast(entry, dtype) for entry in value]
+    if isinstance(value, Tensor) and value.dtype.kind == "f" and value.dtype != dtype:
+        return value.astype(dtype)
     return value
 
 

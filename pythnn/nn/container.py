@@ -6,6 +6,7 @@ from typing import Any
 
 from .._errors import THNNArgumentError, THNNError
 from ._object import register
+from ._text import numbered, tree
 from .module import Module, TensorLists
 
 __all__ = ["Container", "Sequential"]
@@ -150,13 +151,5 @@ class Sequential(Container, kernel=True):
             gradient = self.modules[i].field("gradInput")
 
     def __repr__(self) -> str:
-        return _tree_of_sequence(self)
-
-
-def _tree_of_sequence(module: Sequential) -> str:
-    steps = "".join(f"({i + 1}) -> " for i in range(len(module.modules)))
-    lines = [
-        "  " + f"({i + 1}): {child!r}".replace("\n", "\n  ")
-        for i, child in enumerate(module.modules)
-    ]
-    return "\n".join([f"{module.typename()} {{", f"  [input -> {steps}output]", *lines, "}"])
+        steps = "".join(f"({i + 1}) -> " for i in range(len(self.modules)))
+        return tree(self, [f"[input -> {steps}output]", *numbered(self.modules)])

@@ -129,7 +129,7 @@ class Module(Object, kernel=True):
         """Subtracts `learningRate` times the gradients from the parameters."""
         for parameter, gradient in zip(*(self.parameterTensors() or ([], [])), strict=True):
             values = parameter.numpy()
-            values -= learningRate * gradient.numpy()
+            values -= learningRate * gradient.numpy().reshape(values.shape)
 
     def reset(self, stdv: Any = None) -> None:
         """Draws new initial parameters."""

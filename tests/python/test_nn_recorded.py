@@ -86,7 +86,7 @@ def run_backward(r: Replay, module: Any, step: dict[str, Any], where: str, given
 
 
 def holds_arrays(*values: Any) -> bool:
-    return all(isinstance(v, np.ndarray) or (isinstance(v, list) and v) for v in values)
+    return all(isinstance(value, np.ndarray) for value in values)
 
 
 def check_parameters(r: Replay, module: Any, which: int, recorded: Any, where: str) -> None:
@@ -120,7 +120,13 @@ def loss_of(step: dict[str, Any]) -> Any:
     return {"number": loss} if isinstance(loss, (int, float, str)) else loss
 
 
-DOUBLE_MODULES = [n for n in names("module") if Replay(n).type == "torch.DoubleTensor"]
+# These have types of their own.
+TYPED = {"Convert", "Copy", "DontCast"}
+DOUBLE_MODULES = [
+    name
+    for name in names("module")
+    if Replay(name).type == "torch.DoubleTensor" and name.split(".")[0] not in TYPED
+]
 DOUBLE_CRITERIONS = [n for n in names("criterion") if Replay(n).type == "torch.DoubleTensor"]
 
 

@@ -1,0 +1,163 @@
+"""Layers that compute element by element on the entries of a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._object import register
+from ._tables import copied, same_sizes
+from ._values import array_module
+from .module import Module
+
+__all__ = [
+    "CAddTable",
+    "CAddTensorTable",
+    "CDivTable",
+    "CMaxTable",
+    "CMinTable",
+    "CMulTable",
+    "CSubTable",
+]
+
+
+class _OnTable(Module):
+    """A layer whose input is a table of tensors with the same number of elements."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tensors.gradInput = []
+
+    def entries(self, input: Any) -> list[Any]:
+        return same_sizes(self.typename(), input)
+
+
+@register
+class CAddTable(_OnTable):
+    """output = sum of the entries; with `ip` in the first one's memory."""
+
+    def __init__(self, ip: bool = False) -> None:
+        super().__init__()
+        self.inplace = bool(ip)
+
+    def updateOutput(self, input: Any) -> Any:
+        first, *others = self.entries(input)
+        total = first if self.inplace else first.copy()
+        for entry in others:
+            total += entry
+        self.output = total
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        if self.inplace:
+            first, *others = (gradOutput.reshape(entry.shape) for entry in input)
+            self.gradInput = [first, *copied(others)]
+        else:
+            self.gradInput = [gradOutput.reshape(entry.shape).copy() for entry in input]
+        return self.gradInput
+
+
+@register
+class CSubTable(_OnTable):
+    """output = first entry - second."""
+
+    def updateOutput(self, input: Any) -> Any:
+        first, second = self.entries(input)
+        self.output = first - second
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.gradInput = [gradOutput.copy(), -gradOutput]
+        return self.gradInput
+
+
+@register
+class CMulTable(_OnTable):
+    """output = product of the entries."""
+
+    def updateOutput(self, input: Any) -> Any:
+        first, *others = self.entries(input)
+        product = first.copy()
+        for entry in others:
+            product *= entry
+        self.output = product
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        entries = self.entries(input)
+        gradients = []
+        for i in range(len(entries)):
+            gradient = gradOutput.reshape(entries[0].shape).copy()
+            for j, entry in enumerate(entries):
+                if j != i:
+                    gradient *= entry
+            gradients.append(gradient)
+        self.gradInput = gradients
+        return self.gradInput
+
+
+@register
+class CDivTable(_OnTable):
+    """output = first entry / second."""
+
+    def updateOutput(self, input: Any) -> Any:
+        first, second = self.entries(input)
+        self.output = first / second
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        first, second = self.entries(input)
+        self.gradInput = [gradOutput / second, -gradOutput * first / (second * second)]
+        return self.gradInput
+
+
+class _Extreme(_OnTable):
+    """The extreme of the entries; of equal ones the first gets the gradient."""
+
+    _index: str
+    _choice: str
+
+    def updateOutput(self, input: Any) -> Any:
+        xp = array_module(input)
+        entries = xp.stack(self.entries(input))
+        chosen = getattr(xp, self._choice)(entries, 0)
+        self.assign(self._index, chosen + 1)
+        self.output = xp.take_along_axis(entries, chosen[None], 0)[0]
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        chosen = getattr(self, self._index) - 1
+        gradient = gradOutput.reshape(chosen.shape)
+        self.gradInput = [gradient * (chosen == i) for i in range(len(input))]
+        return self.gradInput
+
+
+@register
+class CMaxTable(_Extreme):
+    """output = largest of the entries."""
+
+    _index, _choice = "maxIdx", "argmax"
+
+
+@register
+class CMinTable(_Extreme):
+    """output = smallest of the entries."""
+
+    _index, _choice = "minIdx", "argmin"
+
+
+@register
+class CAddTensorTable(Module):
+    """output[i] = tensor + table[i], for an input of a tensor and a table."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tensors.gradInput = []
+
+    def updateOutput(self, input: Any) -> Any:
+        tensor, table = input
+        self.output = [tensor + entry for entry in table]
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.gradInput = [sum(gradOutput[1:], gradOutput[0]), copied(gradOutput)]
+        return self.gradInput

@@ -1,0 +1,212 @@
+"""Layers that take tables apart and put them together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._errors import THNNArgumentError
+from ._object import register
+from ._tables import copied, dimension, zeros_like
+from ._values import LongStorage, array_module
+from .module import Module
+
+__all__ = [
+    "FlattenTable",
+    "JoinTable",
+    "NarrowTable",
+    "SelectTable",
+    "SplitTable",
+    "ZipTable",
+    "ZipTableOneToMany",
+]
+
+
+@register
+class JoinTable(Module):
+    """The entries of a table one after the other along a dimension.
+
+    With `nInputDims`, inputs with one dimension more are batches, and the dimension is one more.
+    """
+
+    def __init__(self, dimension: int, nInputDims: int | None = None) -> None:
+        super().__init__()
+        self.size = LongStorage()
+        self.dimension = dimension
+        self.nInputDims = nInputDims
+        self.tensors.gradInput = []
+
+    def _axis(self, input: Any) -> int:
+        return dimension(self.typename(), self.dimension, input[0].ndim, self.nInputDims)
+
+    def updateOutput(self, input: Any) -> Any:
+        self.output = array_module(input).concatenate(input, self._axis(input))
+        self.size = LongStorage(self.output.shape)
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        axis, start, gradients = self._axis(input), 0, []
+        for entry in input:
+            end = start + entry.shape[axis]
+            gradients.append(gradOutput[(slice(None),) * axis + (slice(start, end),)].copy())
+            start = end
+        self.gradInput = gradients
+        return self.gradInput
+
+
+@register
+class SplitTable(Module):
+    """The slices of a tensor along a dimension, as a table of views.
+
+    With `nInputDims`, inputs with one dimension more are batches, and the dimension is one more.
+    """
+
+    def __init__(self, dimension: int, nInputDims: int | None = None) -> None:
+        super().__init__()
+        self.dimension = dimension
+        self.nInputDims = nInputDims
+
+    def _axis(self, input: Any) -> int:
+        return dimension(self.typename(), self.dimension, input.ndim, self.nInputDims)
+
+    def updateOutput(self, input: Any) -> Any:
+        self.output = list(array_module(input).moveaxis(input, self._axis(input), 0))
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        xp = array_module(input)
+        axis = self._axis(input)
+        gradient = xp.zeros_like(input)
+        for slice_, entry in zip(xp.moveaxis(gradient, axis, 0), gradOutput, strict=False):
+            slice_[...] = entry.reshape(slice_.shape)
+        self.gradInput = gradient
+        return self.gradInput
+
+
+@register
+class SelectTable(Module, kernel=True):
+    """The entry of a table at an index, from 1, or below 0 from the end; or at a name."""
+
+    def __init__(self, index: Any) -> None:
+        super().__init__()
+        self.index = index
+        self.tensors.gradInput = []
+
+    def _place(self, input: Any) -> Any:
+        if isinstance(input, dict):
+            place, known = self.index, self.index in input
+        else:
+            place = self.index + len(input) if self.index < 0 else self.index - 1
+            known = 0 <= place < len(input)
+        if not known:
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", f"a table with an entry {self.index!r}", "none there"
+            )
+        return place
+
+    def updateOutput(self, input: Any) -> Any:
+        self.tensors.output = input[self._place(input)]
+        return self.tensors.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        gradients = zeros_like(input)
+        gradients[self._place(input)] = copied(gradOutput)
+        self.tensors.gradInput = gradients
+        return gradients
+
+    def __repr__(self) -> str:
+        return f"{self.typename()}({self.index})"
+
+
+@register
+class NarrowTable(Module, kernel=True):
+    """`length` entries of a table from `offset` on."""
+
+    def __init__(self, offset: int, length: int = 1) -> None:
+        super().__init__()
+        self.offset = offset
+        self.length = length
+        self.tensors.output = []
+        self.tensors.gradInput = []
+
+    def updateOutput(self, input: Any) -> Any:
+        first = self.offset - 1
+        self.tensors.output = input[first : first + max(self.length, 0)]
+        return self.tensors.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        gradients = zeros_like(input)
+        first = self.offset - 1
+        for i in range(max(self.length, 0)):
+            gradients[first + i] = copied(gradOutput[i])
+        self.tensors.gradInput = gradients
+        return gradients
+
+
+def _leaves(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        return [value]
+    return [leaf for entry in value for leaf in _leaves(entry)]
+
+
+@register
+class FlattenTable(Module, kernel=True):
+    """All tensors of nested tables in one table."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tensors.output = []
+        self.input_map: list[Any] = []
+        self.tensors.gradInput = []
+
+    def updateOutput(self, input: Any) -> Any:
+        self.tensors.output = _leaves(input)
+        return self.tensors.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        gradients = iter(gradOutput)
+
+        def nested(value: Any) -> Any:
+            return [nested(e) for e in value] if isinstance(value, list) else next(gradients)
+
+        self.tensors.gradInput = nested(input)
+        return self.tensors.gradInput
+
+
+@register
+class ZipTable(Module, kernel=True):
+    """A table of tables with rows and columns exchanged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tensors.output = []
+        self.tensors.gradInput = []
+
+    def updateOutput(self, input: Any) -> Any:
+        self.tensors.output = [list(column) for column in zip(*input, strict=True)]
+        return self.tensors.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.tensors.gradInput = [list(row) for row in zip(*gradOutput, strict=True)]
+        return self.tensors.gradInput
+
+
+@register
+class ZipTableOneToMany(Module):
+    """{x, {a, b, …}} to {{x, a}, {x, b}, …}."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tensors.output = []
+        self.tensors.gradInput = []
+
+    def updateOutput(self, input: Any) -> Any:
+        one, many = input
+        self.output = [[one, entry] for entry in many]
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        total = zeros_like(input[0])
+        for gradient, _ in gradOutput:
+            total += gradient
+        self.gradInput = [total, [gradient for _, gradient in gradOutput]]
+        return self.gradInput
