@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -69,12 +70,30 @@ class Call:
         LIBRARY.synchronize()
 
     def check(self) -> None:
+        if self.case.function == "RReLU_updateOutput" and self.case["train"].value:
+            self.check_slopes()
+            return
         for argument in self.case.arguments:
             if argument.name in self.tensors:
                 found = self.tensors[argument.name]
                 recorded.check_value(self.case, argument, self.real, found.read())
                 if argument.shares:
                     assert found.data == self.tensors[argument.shares].data
+
+    def check_slopes(self) -> None:
+        """The random slopes are the device's own: they lie in their range, and were applied."""
+        x = recorded.typed(self.case["input"], self.real)
+        noise, output = self.tensors["noise"].read(), self.tensors["output"].read()
+        if x is None:
+            assert noise.size == output.size == 0
+            return
+        assert noise.shape == x.shape
+        negative = noise[x <= 0]
+        assert np.all(noise[x > 0] == 1)
+        assert np.all(negative >= self.case["lower"].value)
+        assert np.all(negative <= self.case["upper"].value)
+        assert len(set(negative.tolist())) == negative.size
+        np.testing.assert_array_equal(output, noise * x)
 
     def snapshot(self) -> list[tuple[Any, ...]]:
         return [tensor.snapshot() for tensor in self.tensors.values()]
@@ -85,6 +104,16 @@ class Call:
     def __exit__(self, *_: object) -> None:
         for tensor in self.tensors.values():
             tensor.free()
+
+
+@contextmanager
+def checked_indices() -> Iterator[None]:
+    """Bad indices are found before the work, so that a rejected call changes nothing."""
+    LIBRARY.call("THCState_setCheckIndices", LIBRARY.state, True)
+    try:
+        yield
+    finally:
+        LIBRARY.call("THCState_setCheckIndices", LIBRARY.state, False)
 
 
 @pytest.fixture(autouse=True)
@@ -106,7 +135,7 @@ def test_value(case: recorded.Case, layout: str, real: str) -> None:
 @pytest.mark.parametrize("real", recorded.REALS)
 @pytest.mark.parametrize("case", ERROR_CASES, ids=name_of)
 def test_rejected(case: recorded.Case, real: str) -> None:
-    with Call(case, real, "recorded") as call:
+    with checked_indices(), Call(case, real, "recorded") as call:
         before = call.snapshot()
         with pytest.raises(DeviceError):
             call.run()
@@ -123,7 +152,7 @@ def problem_of(number: int, real: str) -> str | None:
     defined, and be rejected without a trace otherwise."""
     case = recorded.altered(number)
     expected = deviation(case.function, case.name) or case.outcome
-    with Call(case, real, "recorded") as call:
+    with checked_indices(), Call(case, real, "recorded") as call:
         before = call.snapshot()
         try:
             call.run()

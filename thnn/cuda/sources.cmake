@@ -11,13 +11,27 @@ set(THCUNN_ELEMENT_SOURCES THC/generic/THCStorage.cpp THC/generic/THCTensor.cu)
 
 # One file per module, and what several modules share; compiled once per real type.
 set(THCUNN_MODULE_SOURCES
-    generic/unfold.cu
     generic/Convolution.cu
     generic/convolutionModule.cu
+    generic/unfold.cu
+    generic/Abs.cu
+    generic/ELU.cu
+    generic/GatedLinear.cu
+    generic/HardTanh.cu
+    generic/LeakyReLU.cu
+    generic/LogSigmoid.cu
+    generic/PReLU.cu
+    generic/RReLU.cu
+    generic/Sigmoid.cu
+    generic/SoftPlus.cu
+    generic/SoftShrink.cu
     generic/SpatialConvolutionMM.cu
     generic/SpatialDilatedConvolution.cu
     generic/SpatialFullConvolution.cu
     generic/SpatialFullDilatedConvolution.cu
+    generic/Sqrt.cu
+    generic/Square.cu
+    generic/Tanh.cu
     generic/Threshold.cu
     generic/VolumetricConvolution.cu
     generic/VolumetricConvolutionMM.cu

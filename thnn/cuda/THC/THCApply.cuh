@@ -3,7 +3,10 @@
  * A module's function of one element is a struct with a __device__ operator() const: outputs are
  * references that it sets and must not read, inputs are constants. Each thread loads a few elements
  * of every input before it computes, since one load at a time does not fill the memory bus. So an
- * output may lie exactly where an input lies, and nowhere else in the inputs. */
+ * output may lie exactly where an input lies, and nowhere else in the inputs.
+ *
+ * An operator() whose first parameter is the element's number gets that too, and may read other
+ * memory with it. */
 #ifndef THC_APPLY_CUH
 #define THC_APPLY_CUH
 
@@ -52,8 +55,15 @@ __device__ void THC_applyOnce(const Function &function, int64_t first, int64_t c
                               THCElements<Element>... elements)
 {
   THC_UNROLL
-  for (int k = 0; k < THC_APPLY_AT_ONCE; k++)
-    function(elements.values[k]...);
+  for (int k = 0; k < THC_APPLY_AT_ONCE; k++) {
+    if constexpr (std::is_invocable<Function, int64_t, Element &...>::value) {
+      const int64_t i = first + (int64_t)k * blockDim.x;
+      if (i < count)
+        function(i, elements.values[k]...);
+    } else {
+      function(elements.values[k]...);
+    }
+  }
   (THC_storeElements(elements, first, count), ...);
 }
 

@@ -9,13 +9,35 @@
 struct THCIndexRange {
   int64_t low, high;
   const char *function; /* never followed on the device */
+  const char *domain;
   THCIndexReport *report;
 };
 
 static inline THCIndexRange THC_indexRange(const THCPlan *plan, int64_t low, int64_t high)
 {
-  THCIndexRange range = {low, high, plan->plan.function, plan->state->deviceIndexReport};
+  THCIndexRange range = {low, high, plan->plan.function, nullptr, plan->state->deviceIndexReport};
   return range;
+}
+
+/* For values that should be what `domain`, a string that lives forever, says. */
+static inline THCIndexRange THC_valueDomain(const THCPlan *plan, const char *domain)
+{
+  THCIndexRange range = {0, 0, plan->plan.function, domain, plan->state->deviceIndexReport};
+  return range;
+}
+
+/* Leaves a report, unless there is one. */
+static __device__ inline void THC_reportIndex(int64_t index, const THCIndexRange &range)
+{
+  if (atomicCAS(&range.report->claimed, 0, 1) != 0)
+    return;
+  range.report->found = index;
+  range.report->low = range.low;
+  range.report->high = range.high;
+  range.report->function = range.function;
+  range.report->domain = range.domain;
+  __threadfence_system();
+  *(volatile int *)&range.report->raised = 1;
 }
 
 /* Whether the index is in range; if not, the first such index is reported. */
@@ -23,14 +45,7 @@ static __device__ inline bool THC_indexIsValid(int64_t index, const THCIndexRang
 {
   if (index >= range.low && index <= range.high)
     return true;
-  if (atomicCAS(&range.report->claimed, 0, 1) == 0) {
-    range.report->found = index;
-    range.report->low = range.low;
-    range.report->high = range.high;
-    range.report->function = range.function;
-    __threadfence_system();
-    *(volatile int *)&range.report->raised = 1;
-  }
+  THC_reportIndex(index, range);
   return false;
 }
 
@@ -38,5 +53,35 @@ static __device__ inline bool THC_indexIsValid(int64_t index, const THCIndexRang
  * anything is changed. Waits for the stream. */
 void THC_checkIndices(THCState *state, const char *function, THCudaLongTensor *indices,
                       const char *name, int position, int64_t low, int64_t high);
+
+/* The same for any check: check(number, value) of each element of a tensor argument, which reports
+ * what is bad. makeCheck gets the plan that the check's ranges belong to. */
+template <typename Check, typename T>
+__global__ void __launch_bounds__(THC_THREADS)
+    THC_checkKernel(int64_t count, const T *values, Check check)
+{
+  THC_FOR_ELEMENTS(int64_t, i, count) check(i, values[i]);
+}
+
+/* Raises what a check before the work has found. */
+void THC_rejectReported(THCState *state, const char *function, const char *name, int position);
+
+template <typename T, typename Tensor, typename MakeCheck>
+void THC_checkValues(THCState *state, const char *function, Tensor *tensor, const char *name,
+                     int position, int64_t count, const MakeCheck &makeCheck)
+{
+  THCPlan plan;
+  THC_planStart(&plan, function, state);
+  if (!state->checkIndices)
+    return;
+  const THNNBuffer *values = THC_planTensor(&plan, THNN_ROLE_IN, tensor, name, position);
+  THC_planAcquire(&plan);
+  const auto check = makeCheck(&plan);
+  THC_LAUNCH_ELEMENTS(&plan, (THC_checkKernel<decltype(check), T>), count, count,
+                      THC_pointer<const T>(values), check);
+  THC_note(&plan.failure, "cudaStreamSynchronize", cudaStreamSynchronize(state->stream));
+  THC_planRelease(&plan);
+  THC_rejectReported(state, function, name, position);
+}
 
 #endif

@@ -5,13 +5,14 @@
 #include <cuda_runtime.h>
 #include "THC.h"
 
-/* The first bad index of kernels that ran so far. It lies in host memory that the device writes
+/* The first bad index or value of kernels that ran so far. It lies in host memory that the device writes
  * to, so that the host sees it without waiting. */
 struct THCIndexReport {
   int claimed; /* by the thread that fills the rest */
   int raised;  /* the rest is there */
   int64_t found, low, high;
   const char *function; /* of the host; kernels only pass the address on */
+  const char *domain;   /* what values should have been; NULL: indices from low to high */
 };
 
 struct THCState {
@@ -24,9 +25,10 @@ struct THCState {
   bool deterministic, checkIndices;
   THCIndexReport *indexReport;       /* the host's address */
   THCIndexReport *deviceIndexReport; /* the same memory, the device's address */
-  int processors;                    /* multiprocessors of the device */
-  int64_t cacheBytes;                /* its L2 cache */
-  struct cublasContext *blas;        /* NULL until the first product */
+  uint64_t seed, drawn;       /* of the random numbers: where they start, how many have been used */
+  int processors;             /* multiprocessors of the device */
+  int64_t cacheBytes;         /* its L2 cache */
+  struct cublasContext *blas; /* NULL until the first product */
 };
 
 /* A CUDA or cuBLAS call that did not succeed. All strings live forever. */

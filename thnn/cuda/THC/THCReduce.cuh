@@ -2,6 +2,8 @@
 #ifndef THC_REDUCE_CUH
 #define THC_REDUCE_CUH
 
+#include <type_traits>
+
 #include "THCLaunch.h"
 
 enum { THC_WARP = 32 };
@@ -28,6 +30,75 @@ template <int threads, typename T> __device__ T THC_blockSum(T value)
     value = THC_warpSum(lane < threads / THC_WARP ? partial[lane] : T(0));
   __syncthreads();
   return value;
+}
+
+/* Combines the values of a block's threads in a fixed order, for values of any type:
+ * combine(a, b) is the value of both. All threads get the result; `values` has one element per
+ * thread, whose number is a power of two. All threads call it; it may be called again at once. */
+template <int threads, typename T, typename Combine>
+__device__ T THC_blockCombine(T *values, const T &value, const Combine &combine)
+{
+  values[threadIdx.x] = value;
+  __syncthreads();
+  for (int distance = threads / 2; distance > 0; distance /= 2) {
+    if ((int)threadIdx.x < distance)
+      values[threadIdx.x] = combine(values[threadIdx.x], values[threadIdx.x + distance]);
+    __syncthreads();
+  }
+  const T result = values[0];
+  __syncthreads();
+  return result;
+}
+
+/* The threads of a block that work on one row together: a warp, or the whole block. All of them
+ * call reduce, and all get the result. */
+template <int threads> struct THCTeam {
+  static __device__ int rank() { return threadIdx.x % threads; }
+
+  template <typename T, typename Combine>
+  static __device__ T reduce(T value, const Combine &combine)
+  {
+    for (int distance = THC_WARP / 2; distance > 0; distance /= 2)
+      value = combine(value, __shfl_xor_sync(0xffffffffu, value, distance));
+    if (threads == THC_WARP)
+      return value;
+    THC_SHARED(T, partial, [threads / THC_WARP]);
+    if (threadIdx.x % THC_WARP == 0)
+      partial[threadIdx.x / THC_WARP] = value;
+    __syncthreads();
+    value = partial[0];
+    for (int warp = 1; warp < threads / THC_WARP; warp++)
+      value = combine(value, partial[warp]);
+    __syncthreads();
+    return value;
+  }
+
+  template <typename T> static __device__ T sum(T value)
+  {
+    return reduce(value, [](T a, T b) { return a + b; });
+  }
+};
+
+/* THC_FOR_ROWS(int64_t, row, rows, threads): the rows of this thread's team, in blocks of
+ * THC_THREADS; every thread of a team gets the same rows. THC_rowBlocks gives the grid. */
+#define THC_FOR_ROWS(Index, row, rows, threads)                                                    \
+  for (Index row = (Index)blockIdx.x * (THC_THREADS / (threads)) + threadIdx.x / (threads);        \
+       row < (Index)(rows); row += (Index)gridDim.x * (THC_THREADS / (threads)))
+
+enum { THC_WIDE_ROW = 2048 }; /* elements from which on a block takes a row, not a warp */
+
+static inline dim3 THC_rowBlocks(const THCPlan *plan, int64_t rows, int threads)
+{
+  return THC_blocksFor(plan, rows * threads);
+}
+
+/* work(threads of a team), a constant, for rows of `length` elements. */
+template <typename Work> void THC_withTeam(int64_t length, const Work &work)
+{
+  if (length < THC_WIDE_ROW)
+    work(std::integral_constant<int, THC_WARP>());
+  else
+    work(std::integral_constant<int, THC_THREADS>());
 }
 
 #endif

@@ -231,15 +231,24 @@ bool THCState_checkIndices(const THCState *state)
   return state->checkIndices;
 }
 
+void THCState_setSeed(THCState *state, uint64_t seed)
+{
+  THC_checkState(state, "THCState_setSeed");
+  state->seed = seed;
+  state->drawn = 0;
+}
+
 void THC_raiseIndexError(THCState *state)
 {
   volatile THCIndexReport *report = state->indexReport;
   if (!report->raised)
     return;
   const long long found = report->found, low = report->low, high = report->high;
-  const char *function = report->function;
+  const char *function = report->function, *domain = report->domain;
   report->raised = 0;
   report->claimed = 0;
+  if (domain)
+    THError("%s: a value of an earlier call was outside its range: expected %s", function, domain);
   THError("%s: an index of an earlier call was outside its range: expected %lld to %lld, found "
           "%lld",
           function, low, high, found);

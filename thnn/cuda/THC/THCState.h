@@ -53,6 +53,10 @@ THC_API bool THCState_deterministic(const THCState *state);
 THC_API void THCState_setCheckIndices(THCState *state, bool check);
 THC_API bool THCState_checkIndices(const THCState *state);
 
+/* Starts the state's random numbers again, which RReLU draws: the same numbers after the same seed,
+ * on every device. A new state has the seed 0. */
+THC_API void THCState_setSeed(THCState *state, uint64_t seed);
+
 /* Waits for the stream and raises what went wrong on it. */
 THC_API void THCState_synchronize(THCState *state);
 

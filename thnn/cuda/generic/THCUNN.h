@@ -1,8 +1,254 @@
 /* The prototypes, once per real type: included by ../THCUNN.h. */
 
-/* clang-format off: one argument and its comment per line */
+/* One argument and its comment per line. */
+/* clang-format off */
 
 /* ---- Pointwise ------------------------------------------------------------------------------ */
+
+/* Abs: output = |input|, element by element. */
+THC_API void THCUNN_(Abs_updateOutput)(
+    THCState *state,    /* where it runs */
+    THCTensor *input,   /* in: any shape */
+    THCTensor *output); /* out: shape of input */
+
+/* Abs, backward: gradInput = input >= 0 ? gradOutput : -gradOutput. */
+THC_API void THCUNN_(Abs_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: any shape */
+    THCTensor *gradOutput, /* in: as many elements as input */
+    THCTensor *gradInput); /* out: shape of input */
+
+/* ELU: output = input > 0 ? input : alpha (e^input - 1), element by element. */
+THC_API void THCUNN_(ELU_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: any shape; overwritten with the result when inplace */
+    THCTensor *output, /* out: shape of input; shares its storage when inplace */
+    accreal alpha,     /* minus the limit far below zero */
+    bool inplace);     /* work in input's storage */
+
+/* ELU, backward: gradInput = output > 0 ? gradOutput : gradOutput (output + alpha). */
+THC_API void THCUNN_(ELU_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in, optional: as many elements as gradOutput; not read */
+    THCTensor *gradOutput, /* in: any shape; overwritten when inplace */
+    THCTensor *gradInput,  /* out: shape of output; shares gradOutput's storage when inplace */
+    THCTensor *output,     /* in: as many elements as gradOutput; of the forward call */
+    accreal alpha,         /* as in the forward call */
+    bool inplace);         /* work in gradOutput's storage */
+
+/* Gated linear unit: output = first half of input * sigmoid(second half), along dimension dim. */
+THC_API void THCUNN_(GatedLinear_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: any shape, even in dimension dim */
+    THCTensor *output, /* out: shape of input, half the size in dimension dim */
+    int dim);          /* the dimension that is halved, from 1 */
+
+/* Gated linear unit, backward: sigmoid(second) gradOutput for the first half, and that times
+ * (1 - sigmoid(second)) first for the second. */
+THC_API void THCUNN_(GatedLinear_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: any shape, even in dimension dim */
+    THCTensor *gradOutput, /* in: half as many elements as input */
+    THCTensor *gradInput,  /* out: shape of input */
+    int dim);              /* as in the forward call */
+
+/* HardTanh: output = input, but at least min_val and at most max_val. */
+THC_API void THCUNN_(HardTanh_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: any shape; overwritten with the result when inplace */
+    THCTensor *output, /* out: shape of input; shares its storage when inplace */
+    accreal min_val,   /* the least result */
+    accreal max_val,   /* the greatest result */
+    bool inplace);     /* work in input's storage */
+
+/* HardTanh, backward: gradInput = min_val < input < max_val ? gradOutput : 0. */
+THC_API void THCUNN_(HardTanh_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: any shape */
+    THCTensor *gradOutput, /* in: as many elements as input; overwritten when inplace */
+    THCTensor *gradInput,  /* out: shape of input; shares gradOutput's storage when inplace */
+    accreal min_val,       /* as in the forward call */
+    accreal max_val,       /* as in the forward call */
+    bool inplace);         /* work in gradOutput's storage */
+
+/* LeakyReLU: output = input > 0 ? input : negval * input. */
+THC_API void THCUNN_(LeakyReLU_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: any shape; overwritten with the result when inplace */
+    THCTensor *output, /* out: shape of input; shares its storage when inplace */
+    accreal negval,    /* slope below zero */
+    bool inplace);     /* work in input's storage */
+
+/* LeakyReLU, backward: gradInput = input > 0 ? gradOutput : negval * gradOutput. */
+THC_API void THCUNN_(LeakyReLU_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: any shape; the output of the forward call serves when inplace */
+    THCTensor *gradOutput, /* in: as many elements as input; overwritten when inplace */
+    THCTensor *gradInput,  /* out: shape of input; shares gradOutput's storage when inplace */
+    accreal negval,        /* as in the forward call; must not be negative when inplace */
+    bool inplace);         /* work in gradOutput's storage */
+
+/* LogSigmoid: output = log(1 / (1 + e^-input)). */
+THC_API void THCUNN_(LogSigmoid_updateOutput)(
+    THCState *state,    /* where it runs */
+    THCTensor *input,   /* in: any shape */
+    THCTensor *output,  /* out: shape of input */
+    THCTensor *buffer); /* scratch, optional: unused */
+
+/* LogSigmoid, backward: gradInput = gradOutput / (1 + e^input). */
+THC_API void THCUNN_(LogSigmoid_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: any shape */
+    THCTensor *gradOutput, /* in: as many elements as input */
+    THCTensor *gradInput,  /* out: shape of gradOutput */
+    THCTensor *buffer);    /* scratch, optional: unused */
+
+/* PReLU: output = input > 0 ? input : weight * input, with one weight for all or one per plane. */
+THC_API void THCUNN_(PReLU_updateOutput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: nOutputPlane, or batch x nOutputPlane [x ...]; any shape when nOutputPlane is 0 */
+    THCTensor *output,     /* out: shape of input */
+    THCTensor *weight,     /* in: nOutputPlane elements, or 1; those beyond are not read */
+    int64_t nOutputPlane); /* planes; 0 for one weight shared by all elements */
+
+/* PReLU, backward: gradInput = input > 0 ? gradOutput : weight * gradOutput. */
+THC_API void THCUNN_(PReLU_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: nOutputPlane, or batch x nOutputPlane [x ...]; any shape when nOutputPlane is 0 */
+    THCTensor *gradOutput, /* in: as many elements as input */
+    THCTensor *gradInput,  /* out: shape of input */
+    THCTensor *weight,     /* in: nOutputPlane elements, or 1; those beyond are not read */
+    int64_t nOutputPlane); /* planes; 0 for one weight shared by all elements */
+
+/* PReLU, backward: adds scale times the gradient with respect to the weight, the sum of
+ * input * gradOutput where input <= 0. */
+THC_API void THCUNN_(PReLU_accGradParameters)(
+    THCState *state,           /* where it runs */
+    THCTensor *input,          /* in: nOutputPlane, or batch x nOutputPlane [x ...]; any shape when nOutputPlane is 0 */
+    THCTensor *gradOutput,     /* in: as many elements as input */
+    THCTensor *gradInput,      /* in, optional: unused */
+    THCTensor *weight,         /* in: any shape; not read */
+    THCTensor *gradWeight,     /* accumulate: nOutputPlane elements, or 1; those beyond stay */
+    THCTensor *gradWeightBuf,  /* scratch, optional: unused */
+    THCTensor *gradWeightBuf2, /* scratch, optional: unused */
+    int64_t nOutputPlane,      /* planes; 0 for one weight shared by all elements */
+    accreal scale);            /* factor of what is added */
+
+/* RReLU: output = noise * input, where noise is 1 above zero and random in [lower, upper) below;
+ * when not training, LeakyReLU with the mean of lower and upper. The numbers are the state's
+ * (THCState_setSeed). */
+THC_API void THCUNN_(RReLU_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: any shape; overwritten with the result when inplace */
+    THCTensor *output, /* out: shape of input; shares its storage when inplace */
+    THCTensor *noise,  /* out: shape of input; written only in training */
+    double lower,      /* least slope below zero */
+    double upper,      /* greatest slope below zero */
+    bool train,        /* draw slopes */
+    bool inplace,      /* work in input's storage */
+    void *generator);  /* unused, may be NULL */
+
+/* RReLU, backward: gradInput = noise * gradOutput, or as LeakyReLU when not training. */
+THC_API void THCUNN_(RReLU_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: as many elements as gradOutput */
+    THCTensor *gradOutput, /* in: any shape; overwritten when inplace */
+    THCTensor *gradInput,  /* out: shape of gradOutput in training, else of input; shares gradOutput's storage when inplace */
+    THCTensor *noise,      /* in, optional: of the forward call, as many elements as input; read in training unless upper - lower is at most 1e-6 */
+    double lower,          /* as in the forward call */
+    double upper,          /* as in the forward call */
+    bool train,            /* as in the forward call */
+    bool inplace);         /* work in gradOutput's storage */
+
+/* Logistic function: output = 1 / (1 + e^-input). */
+THC_API void THCUNN_(Sigmoid_updateOutput)(
+    THCState *state,    /* where it runs */
+    THCTensor *input,   /* in: any shape */
+    THCTensor *output); /* out: shape of input */
+
+/* Logistic function, backward: gradInput = gradOutput (1 - output) output. */
+THC_API void THCUNN_(Sigmoid_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in, optional: unused */
+    THCTensor *gradOutput, /* in: as many elements as output */
+    THCTensor *gradInput,  /* out: shape of output */
+    THCTensor *output);    /* in: any shape; of the forward call */
+
+/* SoftPlus: output = log(1 + e^(beta input)) / beta, or input where beta input exceeds threshold. */
+THC_API void THCUNN_(SoftPlus_updateOutput)(
+    THCState *state,    /* where it runs */
+    THCTensor *input,   /* in: any shape */
+    THCTensor *output,  /* out: shape of input */
+    accreal beta,       /* sharpness of the bend */
+    accreal threshold); /* from where on the result is the input */
+
+/* SoftPlus, backward: gradInput = gradOutput (1 - e^(-beta output)), or gradOutput where beta
+ * output exceeds threshold. */
+THC_API void THCUNN_(SoftPlus_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in, optional: as many elements as gradOutput; not read */
+    THCTensor *gradOutput, /* in: as many elements as output */
+    THCTensor *gradInput,  /* out: shape of output */
+    THCTensor *output,     /* in: any shape; of the forward call */
+    accreal beta,          /* as in the forward call */
+    accreal threshold);    /* as in the forward call */
+
+/* Soft shrinkage: output = input moved by lambda towards 0, and 0 where it is no farther from it. */
+THC_API void THCUNN_(SoftShrink_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: any shape */
+    THCTensor *output, /* out: shape of input */
+    accreal lambda);   /* how far values move */
+
+/* Soft shrinkage, backward: gradInput = input > lambda or input < -lambda ? gradOutput : 0. */
+THC_API void THCUNN_(SoftShrink_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: any shape */
+    THCTensor *gradOutput, /* in: as many elements as input */
+    THCTensor *gradInput,  /* out: shape of input */
+    accreal lambda);       /* as in the forward call */
+
+/* Square root: output = sqrt(input). */
+THC_API void THCUNN_(Sqrt_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: any shape */
+    THCTensor *output, /* out: shape of input */
+    accreal eps);      /* not read */
+
+/* Square root, backward: gradInput = output == 0 ? 0 : gradOutput / (2 output). */
+THC_API void THCUNN_(Sqrt_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: as many elements as gradOutput; only its shape matters */
+    THCTensor *gradOutput, /* in: shape of output */
+    THCTensor *gradInput,  /* out: shape of input */
+    THCTensor *output);    /* in: any shape; of the forward call */
+
+/* Square: output = input^2. */
+THC_API void THCUNN_(Square_updateOutput)(
+    THCState *state,    /* where it runs */
+    THCTensor *input,   /* in: any shape */
+    THCTensor *output); /* out: shape of input */
+
+/* Square, backward: gradInput = 2 input gradOutput. */
+THC_API void THCUNN_(Square_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: any shape */
+    THCTensor *gradOutput, /* in: shape of input */
+    THCTensor *gradInput); /* out: shape of input */
+
+/* Hyperbolic tangent: output = tanh(input). */
+THC_API void THCUNN_(Tanh_updateOutput)(
+    THCState *state,    /* where it runs */
+    THCTensor *input,   /* in: any shape */
+    THCTensor *output); /* out: shape of input */
+
+/* Hyperbolic tangent, backward: gradInput = gradOutput (1 - output^2). */
+THC_API void THCUNN_(Tanh_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in, optional: unused */
+    THCTensor *gradOutput, /* in: shape of output */
+    THCTensor *gradInput,  /* out: shape of output */
+    THCTensor *output);    /* in: any shape; of the forward call */
 
 /* Threshold: output = input > threshold ? input : val, element by element. */
 THC_API void THCUNN_(Threshold_updateOutput)(

@@ -25,8 +25,8 @@ struct Backward {
 void THCUNN_(Threshold_updateOutput)(THCState *state, THCTensor *input, THCTensor *output,
                                      accreal threshold, accreal val, bool inplace)
 {
-  const Forward map = {(real)threshold, (real)val};
-  pointwiseForward("Threshold_updateOutput", state, inplace, map, input, output);
+  const Pointwise run = {"Threshold_updateOutput", state, inplace};
+  pointwiseForward(run, Forward{(real)threshold, (real)val}, input, output);
 }
 
 void THCUNN_(Threshold_updateGradInput)(THCState *state, THCTensor *input, THCTensor *gradOutput,
@@ -34,7 +34,6 @@ void THCUNN_(Threshold_updateGradInput)(THCState *state, THCTensor *input, THCTe
                                         bool inplace)
 {
   (void)val; /* nothing flows back from replaced elements, whatever replaced them */
-  const Backward map = {(real)threshold};
-  pointwiseBackward("Threshold_updateGradInput", state, inplace, map, input, "input", 2, gradOutput,
-                    gradInput);
+  const Pointwise run = {"Threshold_updateGradInput", state, inplace};
+  pointwiseBackward(run, Backward{(real)threshold}, input, "input", 2, gradOutput, gradInput);
 }

@@ -1,0 +1,62 @@
+/* Division of an index by a number that a whole launch has in common: for 32-bit indices a
+ * multiplication and a shift, since a GPU has no instruction that divides integers. */
+#ifndef THC_DIVISION_CUH
+#define THC_DIVISION_CUH
+
+#include "THCLaunch.h"
+
+/* Nothing is divided by the 0 of an empty tensor. */
+static inline int64_t THC_divisor(int64_t size)
+{
+  return size > 0 ? size : 1;
+}
+
+template <typename Index> struct THCDivisor {
+  Index value;
+
+  explicit THCDivisor(int64_t divisor) : value((Index)THC_divisor(divisor)) {}
+  __device__ Index quotient(Index i) const { return i / value; }
+};
+
+/* For indices below 2^31, as THC_fitsIndex allows them. With 2^shift the least power that is not
+ * below the divisor and factor = floor(2^32 (2^shift - divisor) / divisor) + 1, the quotient is
+ * floor((floor(i factor / 2^32) + i) / 2^shift). */
+template <> struct THCDivisor<uint32_t> {
+  uint32_t value, factor, shift;
+
+  explicit THCDivisor(int64_t divisor) : value((uint32_t)THC_divisor(divisor)), shift(0)
+  {
+    while ((uint32_t)1 << shift < value)
+      shift++;
+    const uint64_t excess = ((uint64_t)1 << shift) - value;
+    factor = (uint32_t)((excess << 32) / value + 1);
+  }
+  __device__ uint32_t quotient(uint32_t i) const
+  {
+    return ((uint32_t)(((uint64_t)i * factor) >> 32) + i) >> shift;
+  }
+};
+
+/* work(Index) with the index type that counts so many elements: for launches of kernels that are
+ * templates of it. */
+template <typename Work> void THC_withIndex(int64_t count, const Work &work)
+{
+  if (THC_fitsIndex(count))
+    work(uint32_t(0));
+  else
+    work(uint64_t(0));
+}
+
+/* i % divisor, where the quotient is wanted too: i = quotient * divisor + remainder. */
+template <typename Index> struct THCSplit {
+  Index quotient, remainder;
+};
+
+template <typename Index>
+__device__ THCSplit<Index> THC_divide(Index i, const THCDivisor<Index> &divisor)
+{
+  const Index quotient = divisor.quotient(i);
+  return THCSplit<Index>{quotient, i - quotient * divisor.value};
+}
+
+#endif
