@@ -18,12 +18,17 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import nn as nn
+    from . import t7 as t7
     from . import thnn as thnn
+    from .t7 import T7Error as T7Error
+    from .t7 import load as load
+    from .t7 import save as save
 
 __all__ = [
     "Generator",
     "State",
     "Storage",
+    "T7Error",
     "THNNArgumentError",
     "THNNError",
     "THNNMemoryError",
@@ -32,9 +37,12 @@ __all__ = [
     "ffi",
     "get_num_threads",
     "lib",
+    "load",
     "manual_seed",
     "nn",
+    "save",
     "set_num_threads",
+    "t7",
     "thnn",
 ]
 
@@ -54,14 +62,25 @@ for _public in (
     _public.__module__ = __name__
 del _public
 
-_LAZY_MODULES = ("nn", "thnn")
+_LAZY_MODULES = (
+    "nn",
+    "t7",
+    "thnn",
+)
+_LAZY_NAMES = {
+    "T7Error": "t7",
+    "load": "t7",
+    "save": "t7",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY_MODULES:
-        import importlib
+    import importlib
 
+    if name in _LAZY_MODULES:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _LAZY_NAMES:
+        return getattr(importlib.import_module(f"{__name__}.{_LAZY_NAMES[name]}"), name)
     raise AttributeError(f"module 'pythnn' has no attribute '{name}'")
 
 

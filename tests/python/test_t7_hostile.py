@@ -1,0 +1,286 @@
+"""Damaged, hostile and foreign files: T7Error, no memory but the file's, no recursion."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import io
+import pickle
+import random
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from t7_bytes import NIL, chars, integer, longs, number, reference, storage, string, table, torch
+from t7_bytes import tensor as tensor_bytes
+
+import pythnn
+from pythnn import T7Error
+from pythnn.t7 import _source
+
+T7 = Path(__file__).parents[1] / "data" / "t7"
+
+
+def _fuzz_target():
+    path = Path(__file__).parents[1] / "fuzz" / "t7.py"
+    spec = importlib.util.spec_from_file_location("fuzz_t7", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+fuzz = _fuzz_target()
+
+
+def read(data):
+    return pythnn.load(io.BytesIO(data))
+
+
+def double_tensor(sizes, strides, first, count=4):
+    """One tensor over a storage of `count` elements."""
+    memory = storage(2, "Double", np.arange(float(count)).tobytes(), count)
+    return tensor_bytes(1, "Double", sizes, strides, first, memory)
+
+
+# ---- Claims that the file does not keep
+
+
+def test_tensor_in_its_storage():
+    assert read(double_tensor([2, 2], [2, 1], 1)).tolist() == [[0, 1], [2, 3]]
+    assert read(double_tensor([3], [1], 2)).tolist() == [1, 2, 3]
+    assert read(double_tensor([2, 1], [3, 999], 1)).tolist() == [[0], [3]]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "strides", "first"),
+    [
+        ([5], [1], 1),
+        ([4], [1], 2),
+        ([2, 2], [3, 1], 1),
+        ([2], [4], 1),
+        ([1], [1], 5),
+        ([1], [1], 2**40),
+        ([2**40], [1], 1),
+        ([2, 2**40], [2**40, 1], 1),
+    ],
+)
+def test_tensor_that_reaches_outside(sizes, strides, first):
+    with pytest.raises(T7Error, match=r"reaches outside its storage.*\(at byte 0\)") as caught:
+        read(double_tensor(sizes, strides, first))
+    assert caught.value.offset == 0
+
+
+@pytest.mark.parametrize(
+    ("sizes", "strides", "first"),
+    [
+        ([-1], [1], 1),
+        ([2, -2], [1, 1], 1),
+        ([2], [-1], 2),
+        ([2], [2**63 - 1], 1),
+        ([2**62, 4], [0, 0], 1),
+        ([0, 2**62], [1, 1], 1),
+        ([2], [1], 0),
+        ([2], [1], -5),
+    ],
+)
+def test_tensor_that_cannot_be(sizes, strides, first):
+    with pytest.raises(T7Error):
+        read(double_tensor(sizes, strides, first))
+
+
+def test_expanded_tensor_takes_no_memory():
+    huge = read(double_tensor([2**50], [0], 2))
+    assert huge.shape == (2**50,)
+    assert huge[2**49] == 1
+    file = io.BytesIO()
+    pythnn.save(file, huge)
+    assert len(file.getvalue()) < 300
+
+
+SMALL = 40  # bytes that follow the claim
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (table(1, count=2**31 - 1), "a table of 2147483647 entries in the last 40 bytes"),
+        (table(1, count=-1), "a table of -1 entries"),
+        (integer(2) + integer(2**31 - 1), "a string of 2147483647 bytes in the last 40"),
+        (integer(2) + integer(-1), "a string of -1 bytes"),
+        (storage(1, "Double", b"", 2**40), "a storage of 1099511627776 elements of 8 bytes"),
+        (storage(1, "Byte", b"", 41), "a storage of 41 elements of 1 bytes in the last 40"),
+        (storage(1, "Byte", b"", -1), "a storage of -1 elements"),
+        (torch(1, "tds.Hash", longs(2**50)), "tds.Hash of 1125899906842624 entries"),
+        (torch(1, "tds.Vec", longs(-3)), "tds.Vec of -3 entries"),
+        (torch(1, "torch.IntTensor", integer(-1)), "a tensor of -1 dimensions"),
+        (torch(1, "torch.IntTensor", integer(2**30)), "a tensor of 1073741824 dimensions"),
+        (integer(8) + integer(1) + integer(-7), "a string of -7 bytes"),
+        (integer(4) + integer(-1), "an object with the index -1"),
+        (integer(9), "not a .t7 file"),
+        (table(1, integer(9), count=1), "a value of the unknown type 9"),
+        (integer(5) + integer(2), "a boolean that is 2"),
+    ],
+)
+def test_claims(monkeypatch, data, message):
+    allocated = []
+    make = _source.Elements.__init__
+    monkeypatch.setattr(
+        _source.Elements,
+        "__init__",
+        lambda self, dtype, count: allocated.append(count) or make(self, dtype, count),
+    )
+    with pytest.raises(T7Error, match=message):
+        read(data + bytes(SMALL))
+    assert sum(allocated) <= SMALL + 8
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (table(1, NIL, number(1)), "nil or nan for a key"),
+        (table(1, number(np.nan), number(1)), "nil or nan for a key"),
+        (table(1, number(1), reference(4, 1)), "object 1 is of type 3, here 4"),
+        (tensor_bytes(1, "Double", [2], [1], 1, reference(4, 1)), "without a storage"),
+        (tensor_bytes(1, "Double", [2], [1], 1, NIL), "size 2 without memory"),
+        (tensor_bytes(1, "Double", [2], [1], 1, number(3)), "without a storage"),
+        (
+            tensor_bytes(1, "Double", [2], [1], 1, storage(2, "Float", bytes(8), 2)),
+            "a torch.DoubleTensor in a torch.FloatStorage",
+        ),
+        (tensor_bytes(1, "Int", [1] * 33, [1] * 33, 1, NIL), "33 dimensions; up to 32"),
+    ],
+)
+def test_wrong_graphs(data, message):
+    with pytest.raises(T7Error, match=message):
+        read(data)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("3\n1\n1000000\n", "a table of 1000000 entries"),
+        ("2\n1000000\nabc\n", "a string of 1000000 bytes in the last 4"),
+        ("1\nx\n", "no number where one should be"),
+        ("1\n1_0\n", "no number where one should be"),
+        ("2\n1.5\n", "no whole number"),
+        ("3\n99999999999\n1\n", "more than 32 bits"),
+        ("4\n1\n3\nV 1\n19\ntorch.DoubleStorage\n1000000\n1 2 3\n", "a storage of 1000000"),
+        ("4\n1\n3\nV 1\n16\ntorch.IntStorage\n2\n1 x\n", "an element that is no number"),
+        ("4\n1\n3\nV 1\n16\ntorch.IntStorage\n2\n1 99999999999\n", "an element that is no number"),
+        ("4\n1\n3\nV 1\n16\ntorch.IntStorage\n3\n1 2\n", "a storage of 3 elements"),
+        ("1\n", "no number where"),
+    ],
+)
+def test_wrong_text(text, message):
+    with pytest.raises(T7Error, match=message):
+        read(text.encode())
+
+
+# ---- Every file, cut off and changed
+
+
+@pytest.mark.parametrize("name", ["tables_nested", "tensors_layout", "closure", "criteria_class"])
+@pytest.mark.parametrize("kind", [".t7", ".ascii.t7"])
+def test_cut_off_anywhere(name, kind):
+    data = (T7 / (name + kind)).read_bytes()
+    # The last characters of text may be its newline, and the rest of a number.
+    end = len(data) if kind == ".t7" else data.rstrip().rfind(b"\n")
+    for length in range(0, end, 1 if len(data) < 1000 else 7):
+        with pytest.raises(T7Error):
+            read(data[:length])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_fuzzing(seed):
+    rng = random.Random(seed)  # noqa: S311
+    corpus = [path.read_bytes() for path in sorted(T7.glob("*.t7")) if path.stat().st_size < 5000]
+    assert len(corpus) >= 8
+    loaded = sum(fuzz.fuzz_one(fuzz.mutate(rng.choice(corpus), rng)) for _ in range(500))
+    assert 20 < loaded < 480  # neither nothing nor all was damaged
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4, 12))
+def test_fuzzing_long(seed):
+    rng = random.Random(seed)  # noqa: S311
+    corpus = [path.read_bytes() for path in sorted(T7.glob("*.t7"))]
+    corpus += [path.read_bytes() for path in sorted((T7.parent / "nn" / "t7").glob("*.t7"))]
+    for _ in range(5000):
+        fuzz.fuzz_one(fuzz.mutate(rng.choice(corpus), rng))
+
+
+def test_fuzzing_sees_an_array_that_reaches_outside():
+    memory = np.zeros(8)
+    outside = np.lib.stride_tricks.as_strided(memory[:2], (9,), (8,))
+    with pytest.raises(IndexError):
+        fuzz.check_bounds(_over(memory, outside))
+
+
+def _over(memory, outside):
+    class View(np.ndarray):
+        base = property(lambda _: memory)
+
+    return outside.view(View)
+
+
+def test_hostile_nesting():
+    depth = 50_000
+    data = b"".join(integer(3) + integer(i) + integer(1) + number(1) for i in range(1, depth))
+    with pytest.raises(T7Error, match="the file ends"):
+        read(data)
+    value = read(data + number(1))
+    while isinstance(value, list):
+        value = value.pop()
+    assert value == 1
+
+
+# ---- Files that are something else
+
+
+def zipped(name):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(name, b"\x80\x02}q\x00.")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "an empty file"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:12\n", "git lfs pull"),
+        (zipped("archive/data.pkl"), "a zip archive written by PyTorch; load it with PyTorch"),
+        (zipped("array.npy"), "a zip archive"),
+        (pickle.dumps({"a": 1}, protocol=2), "a Python pickle, as PyTorch's"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(20), "an HDF5 file"),
+        (gzip.compress(b"x"), "compressed with gzip"),
+        (b"BZh91AY", "compressed with bzip2"),
+        (b"\x93NUMPY\x01\x00", r"numpy.load"),
+        (b"\x89PNG\r\n", "a PNG image"),
+        (b"<!DOCTYPE html><html>", "a web page"),
+        (b"require 'nn'\nmodel = nn.Sequential()\n", "plain text that begins with \"require 'nn'"),
+        (b"7 reasons to\n", "no whole number"),
+        (bytes(257) + b"ustar" + bytes(200), "a tar archive"),
+        (b"\0\0\0\4\0\0\0\1", "big-endian"),
+        (bytes(range(200, 256)), "a file of another kind that begins with the bytes c8 c9"),
+    ],
+)
+def test_foreign_files(data, message):
+    with pytest.raises(T7Error, match=message):
+        read(data)
+
+
+def test_errors_are_value_errors_with_their_place():
+    with pytest.raises(ValueError, match="at byte 12") as caught:
+        read(integer(3) + integer(1) + integer(1) + chars(b"")[:4])
+    assert caught.value.offset == 12
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), again.args, again.offset) == (T7Error, caught.value.args, 12)
+
+
+def test_offset_counts_from_where_the_file_stood():
+    file = io.BytesIO(b"head" + string(b"x")[:7])
+    file.seek(4)
+    with pytest.raises(T7Error, match="at byte"):
+        pythnn.load(file)
