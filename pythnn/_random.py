@@ -19,6 +19,7 @@ __all__ = [
     "bernoulli",
     "default_generator",
     "fill_uniform",
+    "integer",
     "manual_seed",
     "normal",
     "permutation",
@@ -70,7 +71,12 @@ def permutation(n: int) -> NDArray[Any]:
     """The numbers from 1 to `n` in random order."""
     tensor = Tensor(dtype=np.int64)
     tensor._call("randperm", default_generator()._open(), n)
-    return tensor.numpy()
+    return tensor.numpy() + 1
+
+
+def integer(n: int) -> int:
+    """A number from 1 to `n`."""
+    return default_generator().random() % n + 1
 
 
 def fill_uniform(limit: float, *tensors: Tensor | None) -> None:

@@ -7,14 +7,20 @@ class targets count from 1. A table of tensors is a list of arrays.
 from ._object import Object, register, registry
 from .branching import *
 from .container import *
+from .conversion import *
 from .criterion import *
 from .decorator import *
+from .kmeans import *
 from .linear import *
+from .mixture import *
 from .module import *
+from .module_criterion import *
 from .plumbing import *
 from .pointwise import *
+from .stochastic_gradient import *
 from .table_arithmetic import *
 from .table_shaping import *
+from .weight_norm import *
 
 __all__ = [
     "Object",

@@ -169,3 +169,28 @@ def test_criterion_in_float(name: str) -> None:
 
 def test_types_are_known() -> None:
     assert {Replay(n).type for n in names("module")} <= set(DTYPES)
+
+
+@pytest.mark.parametrize("name", names("trainer"))
+def test_trainer(name: str) -> None:
+    r = replay(name)
+    r.tolerance = 1e-10
+    case = r.case
+    pythnn.manual_seed(case["construction_seed"])
+    module, criterion = r.build(case["module"]), r.build(case["criterion"])
+    trainer = pythnn.nn.StochasticGradient(module, criterion)
+    for field, value in case["set"].items():
+        setattr(trainer, field, r.argument(value))
+    check_parameters(r, module, 0, case["parameters"], "parameters")
+    dataset = list(zip(r.value(case["inputs"]), r.value(case["targets"]), strict=True))
+    order: list[int] = []
+    trainer.hookExample = lambda _, example: order.append(place(dataset, example))
+    pythnn.manual_seed(case["train_seed"])
+    errors = trainer.train(dataset)
+    r.compare(errors, case["errors"], f"{name}: errors")
+    assert order == case["order"]
+    check_parameters(r, module, 0, case["parameters_after"], "parameters after")
+
+
+def place(dataset: list[Any], example: Any) -> int:
+    return next(i for i, other in enumerate(dataset, 1) if other is example)

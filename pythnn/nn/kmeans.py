@@ -1,0 +1,95 @@
+"""Clustering as a layer."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import _random
+from .._errors import THNNArgumentError
+from .._tensor import Tensor
+from ._object import register
+from ._values import array_module
+from .module import Module
+
+__all__ = ["Kmeans"]
+
+_EPSILON = 1e-7  # added to the number of samples of a cluster
+
+
+@register
+class Kmeans(Module):
+    """The nearest of `k` centroids, from 1, for each row of the input (samples x dim).
+
+    ``loss`` is the sum of the squared distances, ``clusterSampleCount`` counts the samples of each
+    centroid, and the gradient of a centroid is its distance from the mean of its samples.
+    """
+
+    def __init__(self, k: int, dim: int, scale: Any = None) -> None:
+        super().__init__()
+        if k <= 0 or dim <= 0:
+            raise THNNArgumentError.expected(
+                "nn.Kmeans", 1, "k", "numbers from 1 on for k and dim", f"{k} and {dim}"
+            )
+        self.k = k
+        self.dim = dim
+        self.scale = scale
+        own = self.tensors
+        own.weight = Tensor.zeros(k, dim, dtype=np.float64)
+        own.gradWeight = Tensor.zeros(k, dim, dtype=np.float64)
+        own.clusterSampleCount = Tensor.zeros(k, dtype=np.float64)
+        self.loss: Any = 0
+        self.reset()
+
+    def reset(self, stdv: Any = None) -> None:
+        """Draws the centroids from [-stdv, stdv], by default 1 / sqrt(k)."""
+        _random.fill_uniform(1.0 if stdv is None else stdv, self.tensors.weight)
+
+    def initRandom(self, input: Any) -> None:
+        """Takes random samples as centroids."""
+        self.weight = np.stack([input[_random.integer(len(input)) - 1] for _ in range(self.k)])
+
+    def initKmeansPlus(self, input: Any, p: Any = 0.95) -> None:
+        """Takes a random sample, then such that the fraction `p` is nearer to what was taken."""
+        self.p = p
+        chosen = [input[_random.integer(len(input)) - 1]]
+        while len(chosen) < self.k:
+            distances = self._distances(input, np.stack(chosen)).min(1)
+            place = max(math.ceil(p * len(input)), 1) - 1
+            chosen.append(input[np.argsort(distances, kind="stable")[place]])
+        self.weight = np.stack(chosen)
+
+    def _distances(self, samples: Any, centroids: Any) -> Any:
+        """Squared distances, samples x centroids."""
+        return ((samples[:, None] - centroids) ** 2).sum(2)
+
+    def _samples(self, input: Any) -> Any:
+        return input[None] if input.ndim == 1 else input
+
+    def updateOutput(self, input: Any) -> Any:
+        samples = self._samples(input)
+        if samples.ndim != 2 or samples.shape[1] != self.dim:
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", f"samples x {self.dim}", f"{input.shape}"
+            )
+        xp = array_module(input)
+        distances = self._distances(samples, self.weight)
+        nearest = distances.argmin(1)
+        self.loss = float(distances.min(1).sum())
+        self.output = (nearest + 1).astype(input.dtype)
+        self.clusterSampleCount = xp.bincount(nearest, minlength=self.k)
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.gradInput = array_module(input).zeros_like(input)
+        return self.gradInput
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        samples, gradient = self._samples(input), self.gradWeight
+        factor = scale if self.scale is None else self.scale
+        for cluster, centroid in enumerate(self.weight):
+            mine = samples[self.output == cluster + 1]
+            away = (centroid - mine).sum(0) / (len(mine) + _EPSILON)
+            gradient[cluster] += factor * away

@@ -1,0 +1,53 @@
+"""A criterion behind modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._object import dtype_of_type, register
+from ._values import cast
+from .criterion import Criterion
+from .module import Module
+
+__all__ = ["ModuleCriterion"]
+
+
+@register
+class ModuleCriterion(Criterion, kernel=True):
+    """`criterion` on what `inputModule` and `targetModule` make of input and target.
+
+    With `castTarget` the target is converted to the type of its module first.
+    """
+
+    def __init__(
+        self,
+        criterion: Criterion,
+        inputModule: Module | None = None,
+        targetModule: Module | None = None,
+        castTarget: bool = True,
+    ) -> None:
+        super().__init__()
+        self.inputModule = inputModule
+        self.targetModule = targetModule
+        self.castTarget = castTarget
+        self.criterion = criterion
+
+    def updateOutput(self, input: Any, target: Any) -> Any:
+        given, wanted = input, target
+        if self.inputModule is not None:
+            given = self.inputModule.updateOutput(input)
+        if self.targetModule is not None:
+            if self.castTarget:
+                wanted = cast(wanted, dtype_of_type(self.targetModule.type()))
+            wanted = self.targetModule.updateOutput(wanted)
+        self.assign("input", given)
+        self.assign("target", wanted)
+        self.output = self.criterion.updateOutput(given, wanted)
+        return self.output
+
+    def updateGradInput(self, input: Any, target: Any) -> Any:
+        gradient = self.criterion.updateGradInput(self.field("input"), self.field("target"))
+        if self.inputModule is not None:
+            gradient = self.inputModule.updateGradInput(input, gradient)
+        self.tensors.gradInput = gradient
+        return gradient

@@ -1,0 +1,138 @@
+"""Weights as a length times a direction."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import _random
+from .._tensor import Tensor
+from ._object import register
+from ._values import LongStorage, array_module
+from .decorator import Decorator
+from .module import Module, TensorLists
+
+__all__ = ["WeightNorm"]
+
+
+_EPSILON = 1e-4  # added to the square of |v|
+
+
+@register
+class WeightNorm(Decorator, kernel=True):
+    """A module with weight = g v / |v|, one length g for each index along `outputDim`.
+
+    The parameters are v (outputs x others), g (outputs x 1) and the module's bias; |v| is
+    sqrt(1e-4 + sum of squares). The weight is computed by updateOutput and, in evaluate mode, once;
+    after accGradParameters it holds something else until then.
+    """
+
+    _weight_is_scratch = False
+    parameterFields = (("v", "gradV"), ("g", "gradG"), ("bias", "gradBias"))
+
+    def __init__(self, module: Any, outputDim: int = 1) -> None:
+        super().__init__(module)
+        self._adopt()
+        self.outputDim = outputDim
+        shape = self.tensors.weight.shape
+        inner = self._outer_first(self.tensors.weight.numpy()).shape
+        self.viewIn, self.viewOut = LongStorage(inner), LongStorage(shape)
+        self.weightSize = LongStorage(shape)
+        self.otherDims = int(np.prod(inner[1:]))
+        own, outputs = self.tensors, inner[0]
+        own.v = Tensor.zeros(outputs, self.otherDims, dtype=self.dtype)
+        for name in ("g", "_norm", "_scale", "gradG"):
+            setattr(own, name, Tensor.zeros(outputs, 1, dtype=self.dtype))
+        own.gradV = Tensor.zeros(inner, dtype=self.dtype)
+        self.resetInit()
+
+    def _adopt(self) -> None:
+        """Shares the tensors of the module inside."""
+        for name in ("weight", "bias", "gradWeight", "gradBias"):
+            setattr(self.tensors, name, self.inside.field(name))
+
+    def _outer_first(self, weight: Any) -> Any:
+        """The weight with the dimension of the outputs first."""
+        return array_module(weight).moveaxis(weight, self.outputDim - 1, 0)
+
+    def _rows(self, weight: Any) -> Any:
+        return self._outer_first(weight).reshape(-1, self.otherDims)
+
+    def resetInit(self) -> None:
+        """Draws v from a normal distribution, with g = |v|, and sets the bias to 0."""
+        outputs = self.viewIn[0]
+        self.v = _random.normal((outputs, self.otherDims), 0, math.sqrt(2 / self.otherDims))
+        self.g = np.linalg.norm(self.tensors.v.numpy(), axis=1)
+        if self.tensors.bias is not None:
+            self.tensors.bias.zero()
+
+    def updateWeight(self) -> None:
+        """Computes the module's weight."""
+        v = self.v
+        xp = array_module(v)
+        self._norm = xp.sqrt((v * v).sum(1, keepdims=True) + _EPSILON)
+        self._scale = self.g / self._norm
+        self._outer_first(self.weight)[...] = (v * self._scale).reshape(self.viewIn)
+        self._weight_is_scratch = False
+
+    def updateOutput(self, input: Any) -> Any:
+        if self.train is not False or self._weight_is_scratch:
+            self.updateWeight()
+        return super().updateOutput(input)
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        super().accGradParameters(input, gradOutput, scale)
+        gradient = self._rows(self.gradWeight)
+        direction = self.v / self._norm
+        along = (gradient * direction).sum(1, keepdims=True)
+        across = self._scale * along * direction
+        self.gradG = along
+        self.gradV = self._scale * gradient - across
+        # As in Lua Torch, whose files and fields show it.
+        self._outer_first(self.weight)[...] = across.reshape(self.viewIn)
+        self._weight_is_scratch = True
+
+    def defaultAccUpdateGradParameters(self, input: Any, gradOutput: Any, lr: Any) -> None:
+        self.sharedAccUpdateGradParameters(input, gradOutput, lr)
+
+    def accUpdateGradParameters(self, input: Any, gradOutput: Any, lr: Any) -> None:
+        self.sharedAccUpdateGradParameters(input, gradOutput, lr)
+
+    def sharedAccUpdateGradParameters(self, input: Any, gradOutput: Any, lr: Any) -> None:
+        self.zeroGradParameters()
+        self.accGradParameters(input, gradOutput, 1)
+        self.updateParameters(lr)
+
+    def evaluate(self) -> None:
+        if self.train is not False:
+            self.updateWeight()
+        super().evaluate()
+
+    def parameterTensors(self) -> TensorLists | None:
+        return Module.parameterTensors(self)
+
+    def zeroGradParameters(self) -> None:
+        self.inside.zeroGradParameters()
+        Module.zeroGradParameters(self)
+
+    def updateParameters(self, learningRate: Any) -> None:
+        Module.updateParameters(self, learningRate)
+
+    def _to_fields(self) -> dict[str, Any]:
+        """The fields without the weight, which follows from v and g."""
+        fields = super()._to_fields()
+        for name in ("weight", "gradWeight", "_weight_is_scratch"):
+            fields.pop(name, None)
+        return fields
+
+    def _upgrade(self) -> None:
+        super()._upgrade()
+        own, inside = self.tensors, self.inside.tensors
+        if inside.weight is None:
+            inside.weight = Tensor.zeros(self.viewOut, dtype=own.v.dtype)
+            inside.gradWeight = Tensor.zeros(self.viewOut, dtype=own.v.dtype)
+            self._adopt()
+            self.updateWeight()
+        self._adopt()
