@@ -56,7 +56,8 @@ def missing(spec: Any) -> set[str]:
         return set()
     found = set().union(*map(missing, spec.values()))
     name = spec.get("class")
-    return found | {name} if name and f"nn.{name}" not in nn.registry else found
+    unknown = name not in (None, "scenarios") and f"nn.{name}" not in nn.registry
+    return found | {name} if unknown else found
 
 
 class Replay:
