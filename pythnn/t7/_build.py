@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._objects import fill_objects, new_object
 from ._parse import (
     FunctionNode,
     Graph,
@@ -24,18 +25,26 @@ __all__ = ["build"]
 Array = NDArray[Any]
 
 
-def build(graph: Graph, classes: bool) -> Any:  # noqa: ARG001
-    """The value of the root. Everything is made first and filled then, so cycles are no matter."""
-    fields = {id(node.children[-1]) for node in graph.begun if _has_fields(node)}
+def build(graph: Graph, classes: bool) -> Any:
+    """The value of the root. Everything is made first and filled then, so cycles are no matter.
+
+    With `classes`, objects of nn are those of :mod:`pythnn.nn`.
+    """
+    objects = [node for node in graph.begun if isinstance(node, ObjectNode)]
+    modules: dict[int, Any] = {}
+    if classes and objects:
+        made = ((id(node), new_object(node)) for node in objects)
+        modules = {key: module for key, module in made if module is not None}
+    fields = {id(node.children[-1]) for node in objects if node.children}
     for node in graph.begun:
-        node.value = _new(node, id(node) in fields)
+        module = modules.get(id(node))
+        node.value = _new(node, id(node) in fields) if module is None else module
     for node in graph.begun:
-        _fill(node)
+        if id(node) not in modules:
+            _fill(node)
+    if modules:
+        fill_objects(graph, modules)
     return _value(graph.root)
-
-
-def _has_fields(node: Node) -> bool:
-    return isinstance(node, ObjectNode) and bool(node.children)
 
 
 def _value(child: Any) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._tensor import Storage, Tensor
 from ._errors import T7Error
-from ._format import CLASS_PAYLOADS, Tag
+from ._format import CLASS_PAYLOADS, CLASS_VERSIONS, Tag
 from ._memory import Region, regions_of, storable
 from ._values import TdsHash, TdsVec, TorchFunction, TorchObject, TorchStorage
 
@@ -158,6 +158,8 @@ class _Collector:
         return part
 
     def _part(self, value: Any) -> Part:
+        if isinstance(value, list) and type(value).__name__ == "LongStorage":
+            value = TorchStorage(np.array(value, np.int64))
         if isinstance(value, TdsVec):
             return VecPart(list(value))
         if isinstance(value, (list, tuple)):
@@ -185,6 +187,8 @@ class _Collector:
         if isinstance(value, TorchObject):
             payload = [*value.header, value.fields][: CLASS_PAYLOADS.get(value.torch_class, 1)]
             return ObjectPart(value.torch_class, value.version, payload)
+        if hasattr(value, "_to_fields"):
+            return _module(value)
         raise T7Error(f"a value of type {type(value).__name__} cannot be saved in a .t7 file")
 
     def _place(self) -> None:
@@ -201,6 +205,15 @@ class _Collector:
             if id(region) not in written:
                 written[id(region)] = StoragePart(region.elements())
             tensor.place_in(written[id(region)], region)
+
+
+def _module(module: Any) -> ObjectPart:
+    """An object of :mod:`pythnn.nn`."""
+    name, fields = module.typename(), module._to_fields()
+    payload = [fields]
+    if CLASS_PAYLOADS.get(name) == 2:
+        payload = [[fields.get("_type", ""), fields.get("device", 1)], fields]
+    return ObjectPart(name, CLASS_VERSIONS.get(name, 1), payload)
 
 
 def _double(value: Any) -> float:

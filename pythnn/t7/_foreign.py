@@ -62,7 +62,7 @@ def describe_foreign(head: bytes) -> str:
         return "a tar archive (PyTorch's oldest files are such); unpack it first"
     if _WEB_PAGE.match(head):
         return "a web page, perhaps the error of a download; download it again"
-    if head[:3] == b"\0\0\0" and 0 < head[3] <= 8:
+    if head[:3] == b"\0\0\0" and head[3:4] in (b"\1", b"\2", b"\3", b"\4", b"\5"):
         return "a .t7 file of a big-endian machine, which cannot be read"
     if not any(head[:257]):
         return "a file of zeros, perhaps an unfinished download; download it again"

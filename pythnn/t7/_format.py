@@ -8,6 +8,7 @@ import numpy as np
 
 __all__ = [
     "CLASS_PAYLOADS",
+    "CLASS_VERSIONS",
     "STORAGE_DTYPES",
     "TENSOR_DTYPES",
     "TORCH_NAMES",
@@ -51,6 +52,16 @@ TORCH_NAMES = {dtype: name for name, dtype in _CPU.items()}
 
 # How many values stand after the name of a class, where it is not the one table of its fields.
 CLASS_PAYLOADS = {"torch.Timer": 0, "nn.GPU": 2}
+
+# Versions of classes whose fields have changed; of all others 1.
+CLASS_VERSIONS = {
+    "nn.BatchNormalization": 2,
+    "nn.GradientReversal": 2,
+    "nn.LookupTable": 4,
+    "nn.SpatialBatchNormalization": 2,
+    "nn.VolumetricBatchNormalization": 2,
+    "nn.VolumetricMaxPooling": 2,
+}
 
 
 def cpu_type_name(name: str) -> str:

@@ -74,14 +74,22 @@ def check_bounds(array: np.ndarray) -> int:
     root = array
     while isinstance(root.base, np.ndarray):
         root = root.base
-    if array.size:
-        start, stop = np.lib.array_utils.byte_bounds(array)
-        first, end = np.lib.array_utils.byte_bounds(root)
-        if start < first or stop > end:
-            raise IndexError(f"{start}-{stop} outside {first}-{end}")
-        array[(0,) * array.ndim].item()
-        array[(-1,) * array.ndim].item()
-    return root.nbytes
+    if not array.size:
+        return 0
+    start, stop = bounds(array)
+    first, end = bounds(root)
+    if start < first or stop > end:
+        raise IndexError(f"{start}-{stop} outside {first}-{end}")
+    array[(0,) * array.ndim].item()
+    array[(-1,) * array.ndim].item()
+    return end - first
+
+
+def bounds(array: np.ndarray) -> tuple[int, int]:
+    """The addresses between which the elements lie; no stride is negative."""
+    start = array.__array_interface__["data"][0]
+    reach = sum((n - 1) * d for n, d in zip(array.shape, array.strides, strict=True))
+    return start, start + reach + array.itemsize
 
 
 def mutate(data: bytes, rng: random.Random) -> bytes:

@@ -263,6 +263,7 @@ def zipped(name):
         (b"7 reasons to\n", "no whole number"),
         (bytes(257) + b"ustar" + bytes(200), "a tar archive"),
         (b"\0\0\0\4\0\0\0\1", "big-endian"),
+        (b"\0\0\0", "a file of zeros"),
         (bytes(range(200, 256)), "a file of another kind that begins with the bytes c8 c9"),
     ],
 )

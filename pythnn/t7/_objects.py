@@ -1,0 +1,146 @@
+"""Objects of :mod:`pythnn.nn` from what a file says of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._errors import THNNError
+from .._tensor import KINDS, Storage, Tensor, _strided, kind_of_dtype
+from ._cudnn import CUDNN_TWINS, nn_fields
+from ._errors import T7Error
+from ._format import cpu_type_name
+from ._parse import Graph, Node, ObjectNode, StorageNode, TableNode, TensorNode
+from ._values import TorchStorage
+
+__all__ = ["fill_objects", "new_object"]
+
+MAX_TABLE_DEPTH = 50  # of tables in a field, which modules go through by recursion
+
+
+def new_object(node: ObjectNode) -> Any:
+    """An object of the class of this name, without fields; None where there is none."""
+    from ..nn import registry
+
+    cls = registry.get(CUDNN_TWINS.get(node.name, node.name))
+    payload = node.children[-1] if node.children else None
+    if cls is None or not isinstance(payload, TableNode):
+        return None
+    if not all(isinstance(key, str) for key in payload.children[::2]):
+        return None
+    return cls.__new__(cls)
+
+
+def fill_objects(graph: Graph, objects: dict[int, Any]) -> None:
+    """Gives the objects, by the id of their node, the fields that the file has, inner ones first.
+
+    T7Error where a class cannot do with them.
+    """
+    filler = _Filler(graph)
+    for node in graph.ended:
+        made = objects.get(id(node))
+        if made is not None and isinstance(node, ObjectNode):
+            filler.fill(made, node)
+
+
+class _Filler:
+    def __init__(self, graph: Graph) -> None:
+        nodes = [node for node in graph.begun if isinstance(node, (TensorNode, StorageNode))]
+        self.nodes = {id(node.value): node for node in nodes}
+        self.tensors: dict[int, Any] = {}
+        self.storages: dict[int, Storage] = {}
+
+    def fill(self, made: Any, node: ObjectNode) -> None:
+        fields = {name: self.adopt(value, node) for name, value in node.children[-1].value.items()}
+        if node.name in CUDNN_TWINS:
+            fields = nn_fields(node.name, fields)
+        if isinstance(fields.get("_type"), str):
+            fields["_type"] = _real_type(fields["_type"])
+        try:
+            made._set_fields(fields)
+        except T7Error:
+            raise
+        except (
+            ArithmeticError,
+            AttributeError,
+            LookupError,
+            MemoryError,
+            RecursionError,
+            THNNError,
+            TypeError,
+            ValueError,
+        ) as error:
+            what = f"{type(error).__name__}: {error}"
+            message = f"a {made.typename()} with fields that do not fit: {what}"
+            raise T7Error(message, node.offset) from error
+
+    def adopt(self, value: Any, node: Node) -> Any:
+        """A field as modules want it: Tensors for arrays, also in tables."""
+        if isinstance(value, (np.ndarray, TorchStorage)):
+            return self._converted(value)
+        if isinstance(value, (list, dict)):
+            if not value:
+                return []
+            self._adopt_table(value, node)
+        return value
+
+    def _adopt_table(self, table: list[Any] | dict[Any, Any], node: Node) -> None:
+        """Converts what is in a table, in place."""
+        # One table in two places, or in itself, would make a module's recursion endless.
+        pending: list[tuple[Any, int]] = [(table, 1)]
+        seen: set[int] = set()
+        while pending:
+            at, depth = pending.pop()
+            if id(at) in seen or depth > MAX_TABLE_DEPTH:
+                raise T7Error("tables in a field of a module that are no tree", node.offset)
+            seen.add(id(at))
+            for key, value in enumerate(at) if isinstance(at, list) else list(at.items()):
+                if isinstance(value, (np.ndarray, TorchStorage)):
+                    at[key] = self._converted(value)
+                elif isinstance(value, (list, dict)):
+                    pending.append((value, depth + 1))
+
+    def _converted(self, value: Any) -> Any:
+        node = self.nodes.get(id(value))
+        if isinstance(node, TensorNode):
+            if id(node) not in self.tensors:
+                self.tensors[id(node)] = self._tensor(node)
+            return self.tensors[id(node)]
+        if isinstance(node, StorageNode) and value.data.dtype == np.int64:
+            from ..nn._values import LongStorage
+
+            return LongStorage(value.tolist())
+        return value
+
+    def _tensor(self, node: TensorNode) -> Any:
+        """The Tensor of a node; the array where there are no Tensors of the type."""
+        dtype = _with_tensors(node.dtype)
+        kind = kind_of_dtype(dtype)
+        if kind is None:
+            return node.value
+        if not node.count:
+            return Tensor(dtype=dtype)
+        storage = self._storage(node.children[0], dtype)
+        view = _strided(KINDS[kind.index], storage._c, node.start, node.shape, node.strides)
+        return Tensor._of(view, kind)
+
+    def _storage(self, node: StorageNode, dtype: np.dtype[Any]) -> Storage:
+        if node.elements.storage is not None:
+            return node.elements.storage
+        if id(node) not in self.storages:
+            storage = Tensor(node.elements.array, dtype=dtype).storage
+            if storage is None:
+                raise T7Error("a storage without memory", node.offset)
+            self.storages[id(node)] = storage
+        return self.storages[id(node)]
+
+
+def _with_tensors(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type that modules compute in: half becomes float."""
+    return np.dtype(np.float32) if dtype == np.float16 else dtype
+
+
+def _real_type(name: str) -> str:
+    name = cpu_type_name(name)
+    return "torch.FloatTensor" if name == "torch.HalfTensor" else name
