@@ -330,14 +330,17 @@ class Tensor:
             raise refuse("a read-only one")
         if array.size == 0:
             return cls(dtype=kind.dtype)
-        shape = array.shape or (1,)
-        strides = array.strides or (kind.itemsize,)
-        wanted = [(n, d) for n, d in zip(shape, strides, strict=True) if n > 1]
-        if not array.flags.aligned or any(d <= 0 or d % kind.itemsize for _, d in wanted):
-            raise refuse(f"strides of {array.strides} bytes")
-        if overlaps_itself(array):
-            raise refuse("elements that share memory")
-        steps = [d // kind.itemsize if n > 1 else 1 for n, d in zip(shape, strides, strict=True)]
+        shape, item = array.shape or (1,), kind.itemsize
+        if array.flags.carray:
+            steps = dense_strides(shape)
+        else:
+            strides = array.strides or (item,)
+            wanted = [d for n, d in zip(shape, strides, strict=True) if n > 1]
+            if not array.flags.aligned or any(d <= 0 or d % item for d in wanted):
+                raise refuse(f"strides of {array.strides} bytes")
+            if overlaps_itself(array):
+                raise refuse("elements that share memory")
+            steps = [d // item if n > 1 else 1 for n, d in zip(shape, strides, strict=True)]
         span = 1 + sum((n - 1) * d for n, d in zip(shape, steps, strict=True))
         storage = kind.new_array_storage(array, span)
         return cls._of(_strided(kind, storage, 0, shape, steps), kind)
@@ -410,6 +413,14 @@ class Tensor:
     def closed(self) -> bool:
         """Whether :meth:`close` was called."""
         return self._c is None
+
+    @property
+    def address(self) -> int:
+        """Where the first element lies; 0 without memory."""
+        c = self._open()
+        data = c.storage.data if c.storage else ffi.NULL
+        first = int(ffi.cast("intptr_t", data))
+        return first + self.storage_offset * KINDS[self._kind].itemsize if first else 0
 
     @property
     def is_exported(self) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._errors import THNNArgumentError
 from .._tensor import Storage, Tensor
-from ._values import LongStorage, holds, to_arrays, to_tensors
+from ._values import LongStorage, holds, is_view, to_arrays, to_tensors
 
 __all__ = ["Fields", "Object", "dtype_of_type", "register", "registry"]
 
@@ -113,7 +113,7 @@ def _exchanging(method: Callable[..., Any], kernel: bool) -> Callable[..., Any]:
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
         with_tensors = holds(arguments, Tensor) or holds(named, Tensor)
         result = method(self, *map(convert, arguments), **convert(named))
-        return to_tensors(result) if with_tensors else to_arrays(result)
+        return self._as_tensors(result) if with_tensors else to_arrays(result)
 
     return call
 
@@ -246,6 +246,15 @@ class Object:
             held = Tensor(dtype=dtype)
             self.assign(name, held)
         return held
+
+    def _as_tensors(self, result: Any) -> Any:
+        """What a method returned as Tensors: the field's own where it is one."""
+        if isinstance(result, np.ndarray):
+            for name in self._results:
+                held = self.tensors.__dict__.get(name)
+                if isinstance(held, Tensor) and is_view(held, result):
+                    return held
+        return to_tensors(result)
 
     def clear(self, *names: str) -> None:
         """Empties the tensors and lists of these names."""

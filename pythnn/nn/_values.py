@@ -12,7 +12,7 @@ import numpy as np
 from .._errors import THNNArgumentError
 from .._tensor import Tensor, kind_of_dtype
 
-__all__ = ["LongStorage", "array_module", "cast", "holds", "to_arrays", "to_tensors"]
+__all__ = ["LongStorage", "array_module", "cast", "holds", "is_view", "to_arrays", "to_tensors"]
 
 
 class LongStorage(list[int]):
@@ -48,6 +48,16 @@ def to_arrays(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: to_arrays(entry) for key, entry in value.items()}
     return value
+
+
+def is_view(tensor: Tensor, array: Any) -> bool:
+    """Whether an array is the same view of the same memory as a tensor."""
+    return (
+        tensor.dtype == array.dtype
+        and tensor.shape == array.shape
+        and tensor.address == array.__array_interface__["data"][0]
+        and tuple(stride * array.itemsize for stride in tensor.strides) == array.strides
+    )
 
 
 def cast(value: Any, dtype: np.dtype[Any]) -> Any:
