@@ -14,7 +14,7 @@ from .._errors import THNNArgumentError
 from .._tensor import Storage, Tensor
 from ._values import LongStorage, holds, is_view, to_arrays, to_tensors
 
-__all__ = ["Fields", "Object", "dtype_of_type", "register", "registry"]
+__all__ = ["Fields", "Object", "dtype_of_type", "register", "registry", "type_of_tensors"]
 
 registry: dict[str, type[Object]] = {}
 """Torch class names, such as ``nn.Linear``, and their classes."""
@@ -54,6 +54,18 @@ def dtype_of_type(type: Any) -> np.dtype[Any]:
             "type", 1, "type", "torch.FloatTensor or torch.DoubleTensor", repr(type)
         )
     return dtype
+
+
+def type_of_tensors(fields: Fields) -> str:
+    """The name of the type that the first tensor of real type has; Double without one."""
+    pending = list(fields.__dict__.values())
+    while pending:
+        value = pending.pop(0)
+        if isinstance(value, list):
+            pending += value
+        elif isinstance(value, Tensor) and value.dtype in _TYPE_NAMES:
+            return _TYPE_NAMES[value.dtype]
+    return "torch.DoubleTensor"
 
 
 class TypeCache:

@@ -52,11 +52,12 @@ def to_arrays(value: Any) -> Any:
 
 def is_view(tensor: Tensor, array: Any) -> bool:
     """Whether an array is the same view of the same memory as a tensor."""
-    return (
+    strides = tuple(stride * array.itemsize for stride in tensor.strides)
+    return bool(
         tensor.dtype == array.dtype
         and tensor.shape == array.shape
         and tensor.address == array.__array_interface__["data"][0]
-        and tuple(stride * array.itemsize for stride in tensor.strides) == array.strides
+        and strides == array.strides
     )
 
 

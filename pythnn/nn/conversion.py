@@ -34,13 +34,14 @@ class Copy(Module):
     """
 
     _passes = False
+    dontCast: bool | None = None
 
     def __init__(
         self,
         intype: str = "torch.DoubleTensor",
         outtype: str = "torch.DoubleTensor",
         forceCopy: bool = False,
-        dontCast: bool = False,
+        dontCast: bool | None = None,
     ) -> None:
         super().__init__()
         self.dontCast = dontCast
@@ -87,6 +88,8 @@ class Convert(Container):
     An input with one dimension less than `inputShape` is one sample.
     """
 
+    transposition: bool | None = None
+
     def __init__(self, inputShape: str = "b*", outputShape: str | None = None) -> None:
         super().__init__()
         self.inputShape = inputShape if "b" in inputShape else "b" + inputShape
@@ -94,9 +97,9 @@ class Convert(Container):
         self.outputShape = target if "b" in target else "b" + target
         self.inputBatchDim = self.inputShape.index("b") + 1
         self.outputBatchDim = self.outputShape.index("b") + 1
-        self.nInputDim = len(self.inputShape)
-        self.nOutputDim = len(self.outputShape)
-        self.transposition = sorted(self.inputShape) == sorted(self.outputShape)
+        self.nInputDim = -1 if "*" in self.inputShape else len(self.inputShape)
+        self.nOutputDim = -1 if "*" in self.outputShape else len(self.outputShape)
+        self.transposition = sorted(self.inputShape) == sorted(self.outputShape) or None
         self._check()
 
     def _check(self) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import thnn
 from .._tensor import Tensor
-from ._object import Object, register
+from ._object import Object, register, type_of_tensors
 
 __all__ = ["Criterion", "MSECriterion"]
 
@@ -26,7 +26,15 @@ class Criterion(Object, kernel=True):
     def __init__(self) -> None:
         self.tensors.gradInput = Tensor(dtype=np.float64)
         self.output: Any = 0
-        self._type = "torch.DoubleTensor"
+
+    @property
+    def _type(self) -> str:
+        """The type of the tensors; Lua's criterions have no such field."""
+        return type_of_tensors(self.tensors)
+
+    @_type.setter
+    def _type(self, name: str) -> None:
+        pass
 
     def updateOutput(self, input: Any, target: Any) -> Any:
         """Computes and returns ``output``."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._errors import THNNError
 from .._tensor import Tensor
-from ._object import TypeCache, dtype_of_type, register
+from ._object import TypeCache, dtype_of_type, register, type_of_tensors
 from ._values import cast
 from .container import Container
 from .module import Module
@@ -122,6 +122,10 @@ class DontCast(Decorator, kernel=True):
     castin by default) to the type of the outer modules on their way out.
     """
 
+    castin: bool | None = None
+    castout: bool | None = None
+    moduleType: str | None = None
+
     def __init__(
         self,
         module: Module,
@@ -130,15 +134,18 @@ class DontCast(Decorator, kernel=True):
         moduleType: str | None = None,
     ) -> None:
         super().__init__(module)
-        self.castin = bool(castin)
-        self.castout = self.castin if castout is None else castout
-        self.moduleType = moduleType or module.type()
+        self.castin = castin
+        self.castout = castin if castout is None else castout
+        self.moduleType = moduleType
+        if castin and moduleType is None:
+            self.moduleType = module.type()
 
     def _in(self, value: Any) -> Any:
         return cast(value, dtype_of_type(self.moduleType)) if self.castin else value
 
     def _out(self, value: Any) -> Any:
-        return cast(value, self.dtype) if self.castout else value
+        outer = dtype_of_type(type_of_tensors(self.tensors))
+        return cast(value, outer) if self.castout else value
 
     def updateOutput(self, input: Any) -> Any:
         self.tensors.output = self._out(self.inside.updateOutput(self._in(input)))
@@ -160,11 +167,11 @@ class DontCast(Decorator, kernel=True):
 
     def type(self, type: Any = None, tensorCache: TypeCache | None = None) -> Any:
         """Changes the type that values are cast to on their way out; returns itself."""
-        modules, self.modules = self.modules, []
+        modules, name, self.modules = self.modules, self._type, []
         try:
             return super().type(type, tensorCache)
         finally:
-            self.modules = modules
+            self.modules, self._type = modules, name
 
 
 _nan_ids = itertools.count(1)

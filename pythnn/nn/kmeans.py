@@ -27,6 +27,8 @@ class Kmeans(Module):
     centroid, and the gradient of a centroid is its distance from the mean of its samples.
     """
 
+    scale: Any = None
+
     def __init__(self, k: int, dim: int, scale: Any = None) -> None:
         super().__init__()
         if k <= 0 or dim <= 0:

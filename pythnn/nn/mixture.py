@@ -21,6 +21,8 @@ class MixtureTable(Module):
     has them along dimension `dim`: by default the first after that of the batch.
     """
 
+    dim: int | None = None
+
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
         self.dim = dim

@@ -39,6 +39,11 @@ class Module(Object, kernel=True):
         self.tensors.output = Tensor(dtype=np.float64)
         self._type = "torch.DoubleTensor"
 
+    def __getattr__(self, name: str) -> Any:
+        if any(name in pair for pair in self.parameterFields):
+            return to_arrays(getattr(self.tensors, name))
+        return super().__getattr__(name)
+
     # ---- Computing
 
     def updateOutput(self, input: Any) -> Any:

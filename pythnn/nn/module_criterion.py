@@ -19,6 +19,9 @@ class ModuleCriterion(Criterion, kernel=True):
     With `castTarget` the target is converted to the type of its module first.
     """
 
+    inputModule: Module | None = None
+    targetModule: Module | None = None
+
     def __init__(
         self,
         criterion: Criterion,

@@ -109,6 +109,8 @@ class Constant(Module):
     its samples.
     """
 
+    nInputDim: int | None = None
+
     def __init__(self, value: Any, nInputDim: int | None = None) -> None:
         super().__init__()
         self.tensors.value = Tensor(np.atleast_1d(np.asarray(value, np.float64)))

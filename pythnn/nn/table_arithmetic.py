@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from .._tensor import Tensor
 from ._object import register
 from ._tables import copied, same_sizes
 from ._values import array_module
@@ -35,9 +38,11 @@ class _OnTable(Module):
 class CAddTable(_OnTable):
     """output = sum of the entries; with `ip` in the first one's memory."""
 
-    def __init__(self, ip: bool = False) -> None:
+    inplace: bool | None = None
+
+    def __init__(self, ip: bool | None = None) -> None:
         super().__init__()
-        self.inplace = bool(ip)
+        self.inplace = ip
 
     def updateOutput(self, input: Any) -> Any:
         first, *others = self.entries(input)
@@ -114,7 +119,13 @@ class _Extreme(_OnTable):
     """The extreme of the entries; of equal ones the first gets the gradient."""
 
     _index: str
+    _values: str
     _choice: str
+
+    def __init__(self) -> None:
+        super().__init__()
+        for name in (self._index, "mask", self._values, "gradMaxVals"):
+            setattr(self.tensors, name, Tensor(dtype=np.float64))
 
     def updateOutput(self, input: Any) -> Any:
         xp = array_module(input)
@@ -135,14 +146,14 @@ class _Extreme(_OnTable):
 class CMaxTable(_Extreme):
     """output = largest of the entries."""
 
-    _index, _choice = "maxIdx", "argmax"
+    _index, _values, _choice = "maxIdx", "maxVals", "argmax"
 
 
 @register
 class CMinTable(_Extreme):
     """output = smallest of the entries."""
 
-    _index, _choice = "minIdx", "argmin"
+    _index, _values, _choice = "minIdx", "minVals", "argmin"
 
 
 @register

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .._errors import THNNArgumentError
+from .._tensor import Tensor
 from ._object import register
 from ._tables import copied, dimension, zeros_like
 from ._values import LongStorage, array_module
@@ -27,6 +30,8 @@ class JoinTable(Module):
 
     With `nInputDims`, inputs with one dimension more are batches, and the dimension is one more.
     """
+
+    nInputDims: int | None = None
 
     def __init__(self, dimension: int, nInputDims: int | None = None) -> None:
         super().__init__()
@@ -59,6 +64,8 @@ class SplitTable(Module):
 
     With `nInputDims`, inputs with one dimension more are batches, and the dimension is one more.
     """
+
+    nInputDims: int | None = None
 
     def __init__(self, dimension: int, nInputDims: int | None = None) -> None:
         super().__init__()
@@ -198,6 +205,7 @@ class ZipTableOneToMany(Module):
         super().__init__()
         self.tensors.output = []
         self.tensors.gradInput = []
+        self.tensors.gradInputEl = Tensor(dtype=np.float64)
 
     def updateOutput(self, input: Any) -> Any:
         one, many = input

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any
 
@@ -43,8 +44,9 @@ class WeightNorm(Decorator, kernel=True):
         self.otherDims = int(np.prod(inner[1:]))
         own, outputs = self.tensors, inner[0]
         own.v = Tensor.zeros(outputs, self.otherDims, dtype=self.dtype)
-        for name in ("g", "_norm", "_scale", "gradG"):
-            setattr(own, name, Tensor.zeros(outputs, 1, dtype=self.dtype))
+        own.g = Tensor.zeros(outputs, 1, dtype=self.dtype)
+        for name in ("_norm", "_scale", "gradG"):
+            setattr(own, name, Tensor.zeros(outputs, dtype=self.dtype))
         own.gradV = Tensor.zeros(inner, dtype=self.dtype)
         self.resetInit()
 
@@ -72,8 +74,8 @@ class WeightNorm(Decorator, kernel=True):
         """Computes the module's weight."""
         v = self.v
         xp = array_module(v)
-        self._norm = xp.sqrt((v * v).sum(1, keepdims=True) + _EPSILON)
-        self._scale = self.g / self._norm
+        self.assign("_norm", xp.sqrt((v * v).sum(1, keepdims=True) + _EPSILON))
+        self.assign("_scale", self.g / self._norm)
         self._outer_first(self.weight)[...] = (v * self._scale).reshape(self.viewIn)
         self._weight_is_scratch = False
 
@@ -88,6 +90,7 @@ class WeightNorm(Decorator, kernel=True):
         direction = self.v / self._norm
         along = (gradient * direction).sum(1, keepdims=True)
         across = self._scale * along * direction
+        self.tensors.gradG.resize(len(along), 1)
         self.gradG = along
         self.gradV = self._scale * gradient - across
         # As in Lua Torch, whose files and fields show it.
@@ -125,7 +128,10 @@ class WeightNorm(Decorator, kernel=True):
         fields = super()._to_fields()
         for name in ("weight", "gradWeight", "_weight_is_scratch"):
             fields.pop(name, None)
-        return fields
+        inside = copy.copy(self.inside)
+        inside.__dict__["tensors"] = copy.copy(inside.tensors)
+        inside.tensors.weight = inside.tensors.gradWeight = None
+        return {**fields, "modules": [inside]}
 
     def _upgrade(self) -> None:
         super()._upgrade()
