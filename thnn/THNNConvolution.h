@@ -69,6 +69,7 @@ typedef struct THNNConvolutionCorrelate {
   int64_t groupBoxes;             /* boxes in a group */
   int64_t panelLanes;             /* of the widest panel */
   int64_t planeBlocks, tapBlocks; /* blocks that image planes and taps are cut into */
+  int64_t shares;                 /* parts of a group that are summed up apart */
 } THNNConvolutionCorrelate;
 
 /* How one part of one convolution is computed. Block sizes depend on the geometry and the state's

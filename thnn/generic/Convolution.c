@@ -27,6 +27,17 @@ static double productsInside(const THNNConvolution *geometry)
   return products;
 }
 
+/* A pointwise convolution reads each element of its source for one product per result plane, in
+ * short stretches of many planes: what a cache line of it costs where the source lies in memory. */
+static double streamingCost(const THNNConvolution *geometry, int64_t sourcePlanes)
+{
+  enum { IN_CACHE = 8 << 20, LINE = 64, PER_LINE = 10 };
+  const double bytes = (double)sourcePlanes * THNN_convolutionMapPositions(geometry) * sizeof(real);
+  if (!THNN_convolutionIsPointwise(geometry) || bytes * geometry->batch <= IN_CACHE)
+    return 0;
+  return PER_LINE * bytes / LINE;
+}
+
 /* Whole vectors of result planes, a little for each position and plane, and packing the weights. */
 static double directCost(const THNNConvolution *geometry, THNNConvolutionPart part)
 {
@@ -39,10 +50,12 @@ static double directCost(const THNNConvolution *geometry, THNNConvolutionPart pa
   double sample;
   if (part == THNN_CONVOLUTION_FORWARD)
     sample = products * inputPlanes * outputVectors +
-             THNN_convolutionMapPositions(geometry) * (8.5 * outputVectors + 0.25 * outputPlanes);
+             THNN_convolutionMapPositions(geometry) * (8.5 * outputVectors + 0.25 * outputPlanes) +
+             streamingCost(geometry, geometry->inputPlanes);
   else if (part == THNN_CONVOLUTION_BACKWARD_DATA)
     sample = products * outputPlanes * inputVectors +
-             THNN_convolutionImagePositions(geometry) * (8.5 * inputVectors + 0.25 * inputPlanes);
+             THNN_convolutionImagePositions(geometry) * (8.5 * inputVectors + 0.25 * inputPlanes) +
+             streamingCost(geometry, geometry->outputPlanes);
   else
     sample = products * inputPlanes * outputVectors +
              THNN_convolutionMapPositions(geometry) * (2 * outputVectors + 0.05 * outputPlanes);

@@ -360,17 +360,15 @@ static void packWeights(Worker *worker, const Panel *panel, int64_t first, int64
 {
   const THNNConvolution *geometry = &worker->plan->geometry;
   const int64_t taps = worker->taps;
-  if (panel->planes < panel->lanes)
-    THNN_(simd).pointwise.fill((end - first) * taps * panel->lanes, 0, worker->weights);
   if (worker->plan->part == THNN_CONVOLUTION_FORWARD) {
     const int64_t stride = geometry->inputPlanes * taps;
-    THNN_(simd).products.transpose(panel->planes, (end - first) * taps,
-                                   worker->weight + panel->first * stride + first * taps, stride,
-                                   worker->weights, panel->lanes);
+    THNN_(simd).products.pack(panel->planes, (end - first) * taps,
+                              worker->weight + panel->first * stride + first * taps, stride,
+                              worker->weights, panel->lanes);
     return;
   }
   for (int64_t plane = first; plane < end; plane++)
-    THNN_(simd).products.transpose(
+    THNN_(simd).products.pack(
         panel->planes, taps, worker->weight + (plane * geometry->inputPlanes + panel->first) * taps,
         taps, worker->weights + (plane - first) * taps * panel->lanes, panel->lanes);
 }

@@ -9,7 +9,8 @@
  * Positions are gone through box by box, a group of boxes at a time: the group's gradients are
  * transposed by all threads, then each task adds the whole group to weights that are its own. A
  * task is a panel of map planes times a block of image planes and taps, summed up as
- * [image plane][tap][lane]. */
+ * [image plane][tap][lane]. Where that makes few tasks, the boxes of a group are shared out too, in
+ * a fixed number of shares, whose sums are added in their order. */
 #include "template.h"
 
 #include "ConvolutionParts.h"
@@ -32,8 +33,9 @@ typedef struct Correlation {
   real *gradWeight;
   const THNNConvolutionTap *tap[3]; /* of each dimension */
   real *transposed;                 /* the group's gradients: [panel][box][position][lane] */
+  real *sharedSums;                 /* [task][share], each as `sums`; NULL with one share */
 
-  real *sums;           /* [image plane][tap][lane] of the task */
+  real *sums;           /* [image plane][tap][lane] of the task or share */
   real *transposedSums; /* [lane][image plane][tap] */
   THNNOffsets *row;     /* image element and sum of each image plane and tap */
   THNNOffsets *term;    /* image element and gradients of each position */
@@ -43,6 +45,12 @@ typedef struct Correlation {
 typedef struct Block {
   int64_t planeFirst, planeEnd, tapFirst, tapEnd;
 } Block;
+
+typedef struct Task {
+  int64_t panelIndex;
+  Panel panel;
+  Block block;
+} Task;
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
@@ -64,42 +72,73 @@ static void chooseBlocks(THNNConvolutionCorrelate *correlate, int64_t planes, in
   correlate->tapBlocks = planes >= blocks ? 1 : minimum(blocks, taps);
 }
 
+static int64_t taskCount(const THNNConvolutionPlan *plan)
+{
+  return panelCount(plan->geometry.outputPlanes) * plan->correlate.planeBlocks *
+         plan->correlate.tapBlocks;
+}
+
+/* Elements that the sums of a task take. */
+static int64_t taskSums(const THNNConvolutionPlan *plan)
+{
+  const THNNConvolutionCorrelate *correlate = &plan->correlate;
+  const int64_t rows =
+      blockRows(correlate, plan->geometry.inputPlanes, THNN_convolutionTaps(&plan->geometry));
+  return scratchBytes(rows * correlate->panelLanes, sizeof(real)) / (int64_t)sizeof(real);
+}
+
+/* How many threads' worth of work the boxes of a group are shared out into, for each task. */
+static int64_t chooseShares(const THNNConvolutionPlan *plan, int64_t roomBytes)
+{
+  const int64_t tasks = taskCount(plan);
+  if (tasks >= ENOUGH_BLOCKS)
+    return 1;
+  const int64_t room = roomBytes / (tasks * taskSums(plan) * (int64_t)sizeof(real));
+  const int64_t shares = divideUp(2 * ENOUGH_BLOCKS, tasks);
+  return maximum(minimum(shares, minimum(plan->correlate.groupBoxes, room)), 1);
+}
+
 bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
 {
   const THNNConvolution *geometry = &plan->geometry;
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
   const int64_t taps = THNN_convolutionTaps(geometry), panels = panelCount(geometry->outputPlanes);
-  THNNConvolutionCorrelate correlate = {.panelLanes = mostPanelLanes(geometry->outputPlanes)};
-  const int64_t vectorBytes = correlate.panelLanes * (int64_t)sizeof(real);
+  THNNConvolutionPlan direct = *plan;
+  THNNConvolutionCorrelate *correlate = &direct.correlate;
+  *correlate = (THNNConvolutionCorrelate){.panelLanes = mostPanelLanes(geometry->outputPlanes)};
+  const int64_t vectorBytes = correlate->panelLanes * (int64_t)sizeof(real);
 
   const int64_t groupBytes = minimum(GROUP_BYTES, limitBytes / 2);
   const int64_t room = groupBytes / (vectorBytes * panels);
-  correlate.boxes = THNN_convolutionBoxes(geometry->batch, geometry->output,
-                                          maximum(minimum(BOX_POSITIONS, room), 1));
-  const int64_t positions = THNN_convolutionBoxPositions(&correlate.boxes);
-  correlate.groupBoxes =
-      minimum(maximum(room / positions, 1), THNN_convolutionBoxCount(&correlate.boxes));
-  chooseBlocks(&correlate, geometry->inputPlanes, taps, panels,
+  correlate->boxes = THNN_convolutionBoxes(geometry->batch, geometry->output,
+                                           maximum(minimum(BOX_POSITIONS, room), 1));
+  const int64_t positions = THNN_convolutionBoxPositions(&correlate->boxes);
+  correlate->groupBoxes =
+      minimum(maximum(room / positions, 1), THNN_convolutionBoxCount(&correlate->boxes));
+  chooseBlocks(correlate, geometry->inputPlanes, taps, panels,
                maximum(minimum(TASK_BYTES, limitBytes / 8) / vectorBytes, 1));
+  correlate->shares = chooseShares(&direct, limitBytes / 8);
 
-  const int64_t rows = blockRows(&correlate, geometry->inputPlanes, taps);
-  int64_t sharedBytes =
-      scratchBytes(panels * correlate.groupBoxes * positions * correlate.panelLanes, sizeof(real));
+  const int64_t rows = blockRows(correlate, geometry->inputPlanes, taps);
+  const int64_t sumsBytes = taskSums(&direct) * (int64_t)sizeof(real);
+  int64_t sharedBytes = scratchBytes(
+      panels * correlate->groupBoxes * positions * correlate->panelLanes, sizeof(real));
   for (int i = 0; i < 3; i++)
     sharedBytes += scratchBytes(geometry->kernel[i], sizeof(THNNConvolutionTap));
-  const int64_t threadBytes = 2 * scratchBytes(rows * correlate.panelLanes, sizeof(real)) +
-                              scratchBytes(rows, sizeof(THNNOffsets)) +
+  if (correlate->shares > 1)
+    sharedBytes += taskCount(&direct) * correlate->shares * sumsBytes;
+  const int64_t threadBytes = 2 * sumsBytes + scratchBytes(rows, sizeof(THNNOffsets)) +
                               scratchBytes(positions, sizeof(THNNOffsets));
   if (room < 1 || sharedBytes + threadBytes > limitBytes)
     return false;
 
-  const int64_t tasks = panels * correlate.planeBlocks * correlate.tapBlocks;
-  plan->algorithm = THNN_CONVOLUTION_DIRECT;
-  plan->correlate = correlate;
-  plan->threads = THNN_threads(state, tasks, convolutionOperations(geometry));
-  plan->sharedBytes = (size_t)sharedBytes;
-  plan->threadBytes = (size_t)threadBytes;
-  plan->scratchBytes = plan->sharedBytes + plan->threadBytes * (size_t)plan->threads;
+  direct.algorithm = THNN_CONVOLUTION_DIRECT;
+  direct.threads =
+      THNN_threads(state, taskCount(&direct) * correlate->shares, convolutionOperations(geometry));
+  direct.sharedBytes = (size_t)sharedBytes;
+  direct.threadBytes = (size_t)threadBytes;
+  direct.scratchBytes = direct.sharedBytes + direct.threadBytes * (size_t)direct.threads;
+  *plan = direct;
   return true;
 }
 
@@ -122,15 +161,13 @@ static void transposeBox(const Correlation *correlation, int64_t panelIndex, int
   const THNNConvolutionBox box = THNN_convolutionBox(boxes, boxIndex);
   const Panel panel = panelAt(geometry->outputPlanes, panelIndex);
   const int64_t positions = THNN_convolutionMapPositions(geometry);
-  if (panel.planes < panel.lanes)
-    THNN_(simd).pointwise.fill(box.positions * panel.lanes, 0, transposed);
   for (int64_t sample = box.first[THNN_SAMPLE]; sample < box.end[THNN_SAMPLE]; sample++) {
     const real *planes =
         correlation->gradMap + (sample * geometry->outputPlanes + panel.first) * positions;
     for (int64_t stretch = 0; stretch < box.stretches; stretch++) {
-      THNN_(simd).products.transpose(panel.planes, box.stretch,
-                                     planes + THNN_convolutionStretch(boxes, &box, stretch),
-                                     positions, transposed, panel.lanes);
+      THNN_(simd).products.pack(panel.planes, box.stretch,
+                                planes + THNN_convolutionStretch(boxes, &box, stretch), positions,
+                                transposed, panel.lanes);
       transposed += box.stretch * panel.lanes;
     }
   }
@@ -281,26 +318,73 @@ static void storeSums(const Correlation *correlation, const Panel *panel, const 
   }
 }
 
-static void runTask(const Correlation *correlation, int64_t task, int64_t firstBox, int64_t boxes)
+static Task taskAt(const Correlation *correlation, int64_t index)
 {
   const THNNConvolution *geometry = &correlation->plan->geometry;
   const THNNConvolutionCorrelate *correlate = &correlation->plan->correlate;
-  const int64_t tapBlock = task % correlate->tapBlocks;
-  const int64_t planeBlock = task / correlate->tapBlocks % correlate->planeBlocks;
-  const int64_t panelIndex = task / correlate->tapBlocks / correlate->planeBlocks;
-  const Panel panel = panelAt(geometry->outputPlanes, panelIndex);
-  const Block block = {.planeFirst = geometry->inputPlanes * planeBlock / correlate->planeBlocks,
-                       .planeEnd =
-                           geometry->inputPlanes * (planeBlock + 1) / correlate->planeBlocks,
-                       .tapFirst = correlation->taps * tapBlock / correlate->tapBlocks,
-                       .tapEnd = correlation->taps * (tapBlock + 1) / correlate->tapBlocks};
-  const int64_t planes = block.planeEnd - block.planeFirst, taps = block.tapEnd - block.tapFirst;
-  THNN_(simd).pointwise.fill(planes * taps * panel.lanes, 0, correlation->sums);
-  for (int64_t i = 0; i < boxes; i++) {
-    const THNNConvolutionBox box = THNN_convolutionBox(&correlate->boxes, firstBox + i);
-    addBox(correlation, &panel, &block, &box, transposedBox(correlation, panelIndex, i));
+  const int64_t tapBlock = index % correlate->tapBlocks;
+  const int64_t planeBlock = index / correlate->tapBlocks % correlate->planeBlocks;
+  const int64_t panelIndex = index / correlate->tapBlocks / correlate->planeBlocks;
+  return (Task){
+      .panelIndex = panelIndex,
+      .panel = panelAt(geometry->outputPlanes, panelIndex),
+      .block = {.planeFirst = geometry->inputPlanes * planeBlock / correlate->planeBlocks,
+                .planeEnd = geometry->inputPlanes * (planeBlock + 1) / correlate->planeBlocks,
+                .tapFirst = correlation->taps * tapBlock / correlate->tapBlocks,
+                .tapEnd = correlation->taps * (tapBlock + 1) / correlate->tapBlocks}};
+}
+
+/* Elements of the task's sums. */
+static int64_t sumsLength(const Task *task)
+{
+  const Block *block = &task->block;
+  return (block->planeEnd - block->planeFirst) * (block->tapEnd - block->tapFirst) *
+         task->panel.lanes;
+}
+
+/* Adds up boxes [first, end) of the group that begins with box `groupFirst`. */
+static void sumBoxes(const Correlation *correlation, const Task *task, int64_t groupFirst,
+                     int64_t first, int64_t end)
+{
+  THNN_(simd).pointwise.fill(sumsLength(task), 0, correlation->sums);
+  for (int64_t i = first; i < end; i++) {
+    const THNNConvolutionBox box =
+        THNN_convolutionBox(&correlation->plan->correlate.boxes, groupFirst + i);
+    addBox(correlation, &task->panel, &task->block, &box,
+           transposedBox(correlation, task->panelIndex, i));
   }
-  storeSums(correlation, &panel, &block);
+}
+
+/* The tasks of one group of `count` boxes. All threads of the region come here. */
+static void runTasks(Correlation *correlation, int64_t groupFirst, int64_t count)
+{
+  const int64_t tasks = taskCount(correlation->plan), shares = correlation->plan->correlate.shares;
+  const int64_t length = taskSums(correlation->plan);
+  if (shares == 1) {
+#pragma omp for schedule(dynamic)
+    for (int64_t i = 0; i < tasks; i++) {
+      const Task task = taskAt(correlation, i);
+      sumBoxes(correlation, &task, groupFirst, 0, count);
+      storeSums(correlation, &task.panel, &task.block);
+    }
+    return;
+  }
+#pragma omp for schedule(dynamic)
+  for (int64_t i = 0; i < tasks * shares; i++) {
+    const Task task = taskAt(correlation, i / shares);
+    const int64_t share = i % shares;
+    correlation->sums = correlation->sharedSums + i * length;
+    sumBoxes(correlation, &task, groupFirst, count * share / shares, count * (share + 1) / shares);
+  }
+#pragma omp for schedule(static)
+  for (int64_t i = 0; i < tasks; i++) {
+    const Task task = taskAt(correlation, i);
+    correlation->sums = correlation->sharedSums + i * shares * length;
+    for (int64_t share = 1; share < shares; share++)
+      THNN_(simd).pointwise.axpy(sumsLength(&task), 1, correlation->sums + share * length,
+                                 correlation->sums);
+    storeSums(correlation, &task.panel, &task.block);
+  }
 }
 
 /* Fills the shared part of the scratch block. */
@@ -319,6 +403,10 @@ static void takeSharedScratch(Correlation *correlation, char *scratch)
                                         panelCount(geometry->outputPlanes) * correlate->groupBoxes *
                                             correlation->boxPositions * correlate->panelLanes,
                                         sizeof(real));
+  if (correlate->shares > 1)
+    correlation->sharedSums = takeScratch(
+        &scratch, taskCount(correlation->plan) * correlate->shares * taskSums(correlation->plan),
+        sizeof(real));
 }
 
 static void takeThreadScratch(Correlation *correlation, char *scratch)
@@ -326,8 +414,8 @@ static void takeThreadScratch(Correlation *correlation, char *scratch)
   const THNNConvolution *geometry = &correlation->plan->geometry;
   const THNNConvolutionCorrelate *correlate = &correlation->plan->correlate;
   const int64_t rows = blockRows(correlate, geometry->inputPlanes, correlation->taps);
-  correlation->sums = takeScratch(&scratch, rows * correlate->panelLanes, sizeof(real));
-  correlation->transposedSums = takeScratch(&scratch, rows * correlate->panelLanes, sizeof(real));
+  correlation->sums = takeScratch(&scratch, taskSums(correlation->plan), sizeof(real));
+  correlation->transposedSums = takeScratch(&scratch, taskSums(correlation->plan), sizeof(real));
   correlation->row = takeScratch(&scratch, rows, sizeof(THNNOffsets));
   correlation->term = takeScratch(&scratch, correlation->boxPositions, sizeof(THNNOffsets));
 }
@@ -338,7 +426,6 @@ void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const r
 {
   const THNNConvolutionCorrelate *correlate = &plan->correlate;
   const int64_t panels = panelCount(plan->geometry.outputPlanes);
-  const int64_t tasks = panels * correlate->planeBlocks * correlate->tapBlocks;
   const int64_t boxes = THNN_convolutionBoxCount(&correlate->boxes);
   Correlation common = {.plan = plan,
                         .taps = THNN_convolutionTaps(&plan->geometry),
@@ -359,9 +446,7 @@ void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const r
       for (int64_t i = 0; i < panels * count; i++)
         transposeBox(&correlation, i / count, first + i % count,
                      transposedBox(&correlation, i / count, i % count));
-#pragma omp for schedule(dynamic)
-      for (int64_t task = 0; task < tasks; task++)
-        runTask(&correlation, task, first, count);
+      runTasks(&correlation, first, count);
     }
   }
 }

@@ -141,6 +141,10 @@ typedef struct THNN_(SimdProducts) {
   /* y[column*yStride + row] = x[row*xStride + column]; x and y do not overlap */
   void (*transpose)(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
                     int64_t yStride);
+  /* y[column*lanes + lane] = x[lane*xStride + column], 0 for lanes from `rows` on; `lanes` is
+   * `rows` rounded up to whole vectors */
+  void (*pack)(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
+               int64_t lanes);
 } THNN_(SimdProducts);
 
 /* Rows of x that are read at offsets, and rows of y beside them. Up to a vector's worth of elements

@@ -264,6 +264,47 @@ static void transpose(int64_t rows, int64_t columns, const real *x, int64_t xStr
         y[column * yStride + row] = x[row * xStride + column];
 }
 
+/* The first elements of a row, the other lanes 0. */
+INLINE Vector loadFirst(const real *x, int64_t columns)
+{
+  real copy[LANES] = {0};
+  memcpy(copy, x, (size_t)columns * sizeof(real));
+  return load(copy);
+}
+
+/* A block of up to LANES rows and columns; what it has no row for becomes 0. */
+static void packBlock(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
+                      int64_t lanes)
+{
+  Vector row[LANES];
+#pragma GCC unroll 16
+  for (int i = 0; i < LANES; i++) {
+    if (i >= rows)
+      row[i] = (Vector){0};
+    else
+      row[i] = columns == LANES ? load(x + i * xStride) : loadFirst(x + i * xStride, columns);
+  }
+  transposeSquare(row);
+  for (int64_t i = 0; i < columns; i++)
+    store(y + i * lanes, row[i]);
+}
+
+static void pack(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
+                 int64_t lanes)
+{
+  const int64_t whole = rows - rows % LANES;
+  if (whole)
+    transpose(whole, columns, x, xStride, y, lanes);
+  if (whole == lanes)
+    return;
+  for (int64_t c = 0; c < columns; c += LANES) {
+    /* Where columns are no multiple of LANES, the last block overlaps the one before. */
+    const int64_t column = c + LANES <= columns || columns < LANES ? c : columns - LANES;
+    packBlock(rows - whole, columns < LANES ? columns : LANES, x + whole * xStride + column,
+              xStride, y + column * lanes + whole, lanes);
+  }
+}
+
 const THNN_(SimdProducts) SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
     .lanes = LANES,
     .mostVectors = MOST_VECTORS,
@@ -272,4 +313,5 @@ const THNN_(SimdProducts) SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
     .moveOffsets = moveOffsets,
     .prefetch = prefetch,
     .transpose = transpose,
+    .pack = pack,
 };
