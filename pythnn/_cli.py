@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import click
 
 from . import __version__
@@ -36,3 +39,88 @@ def info(as_json: bool) -> None:
     for name, value in facts.items():
         table.add_row(name, value)
     Console(highlight=False, markup=False).print(table)
+
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@main.command()
+@click.argument("file", type=_FILE)
+@click.option(
+    "--input",
+    "shapes",
+    metavar="SHAPE",
+    multiple=True,
+    help="Run the model on noise of this shape, such as 3x224x224, and show what each layer gives. "
+    "A batch of 1 is put in front. Several times for a model that takes a table.",
+)
+@click.option("--key", help="The entry of the file to show, such as model or opt.net.")
+@click.option("--depth", default=4, show_default=True, help="How deep to look into tables.")
+@click.option("--width", default=20, show_default=True, help="Entries to show of each table.")
+def inspect(file: Path, shapes: tuple[str, ...], key: str | None, depth: int, width: int) -> None:
+    """Show what is in a .t7 FILE of Lua Torch."""
+    from .commands.inspect import inspect_file
+
+    inspect_file(file, list(shapes), key, depth, width)
+
+
+_PRESETS = ("imagenet", "caffe", "unit", "byte", "signed", "gray")
+
+
+@main.command()
+@click.argument("model", type=_FILE)
+@click.argument("input", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--preset",
+    type=click.Choice(_PRESETS),
+    help="What an image becomes. imagenet: the middle 224 x 224 of 256, 0 to 1, less ImageNet's "
+    "mean, by its standard deviation (fb.resnet.torch). caffe: the same size, BGR from 0 to 255, "
+    "less the mean (loadcaffe). unit: 0 to 1. byte: 0 to 255. signed: -1 to 1. gray: one channel, "
+    "0 to 1. The last four keep the image's size. By default gray or imagenet, by the channels of "
+    "the first layer.",
+)
+@click.option("--size", metavar="HxW", help="Size of the input, such as 224 or 240x320.")
+@click.option("--resize", type=click.IntRange(1), help="Length of the shorter side before the cut.")
+@click.option("--channels", type=click.Choice(["RGB", "BGR", "gray"]))
+@click.option("--scale", type=float, help="The value of white, before mean and std.")
+@click.option("--mean", metavar="A,B,C", help="Taken off each channel.")
+@click.option("--std", metavar="A,B,C", help="What each channel is divided by.")
+@click.option("--no-batch", is_flag=True, help="Give the model 3 dimensions, not a batch of 1.")
+@click.option("--labels", type=_FILE, help="A text file with the name of a class on each line.")
+@click.option("--top", default=5, show_default=True, help="How many classes to print.")
+@click.option("--softmax", is_flag=True, help="Print scores as probabilities.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Save the output: .npy, .npz for a table, .png or .jpg for an image. For a folder of "
+    "inputs one .npy for all, or a folder.",
+)
+@click.option("--key", help="The entry of MODEL to run, such as model or opt.net.")
+@click.option("--threads", type=click.IntRange(1), help="By default one for each core.")
+def run(
+    model: Path,
+    input: Path,
+    preset: str | None,
+    labels: Path | None,
+    top: int,
+    softmax: bool,
+    output: Path | None,
+    key: str | None,
+    threads: int | None,
+    no_batch: bool,
+    **image_options: Any,
+) -> None:
+    """Run the MODEL of a .t7 file on an INPUT.
+
+    INPUT is an image, a .npy or .npz file, or a folder of such. Prints the best classes, unless the
+    output is something else or goes to a file.
+    """
+    from .commands._recipe import recipe_of
+    from .commands.run import Task, run_model
+
+    if threads is not None:
+        from ._state import set_num_threads
+
+        set_num_threads(threads)
+    recipe = recipe_of(preset, **image_options)
+    run_model(Task(model, input, recipe, key, labels, top, output, softmax, not no_batch))

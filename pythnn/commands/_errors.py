@@ -1,0 +1,86 @@
+"""Mistakes of users, as one line that says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .. import t7
+
+__all__ = ["entry_of", "explained", "items_of", "load_value", "module_in"]
+
+
+@contextmanager
+def explained(what: str) -> Iterator[None]:
+    """Turns whatever goes wrong inside into an error that begins with `what`."""
+    try:
+        yield
+    except click.ClickException:
+        raise
+    except MemoryError as error:
+        raise click.ClickException(f"{what}: not enough memory. {error}") from error
+    except Exception as error:
+        # A file decides what runs here, so any error may be its fault rather than ours.
+        name = "" if isinstance(error, (OSError, ValueError)) else f"{type(error).__name__}: "
+        raise click.ClickException(f"{what}: {name}{error}") from error
+
+
+def load_value(path: Path) -> Any:
+    """What a .t7 file holds."""
+    with explained(f"{path} cannot be read"):
+        return t7.load(path)
+
+
+def entry_of(value: Any, key: str | None, path: Path) -> Any:
+    """What is under a key, such as ``opt.net``; without one the value itself."""
+    for name in key.split(".") if key else ():
+        value = _item(value, name, path)
+    return value
+
+
+def module_in(value: Any, path: Path) -> Any:
+    """The module that a value is, or the one in a table."""
+    from .. import nn
+
+    if isinstance(value, nn.Module):
+        return value
+    found = [name for name, item in items_of(value) if isinstance(item, nn.Module)]
+    if len(found) == 1:
+        return dict(items_of(value))[found[0]]
+    if found:
+        raise click.UsageError(
+            f"{path} holds several modules: {', '.join(found)}. Choose one with --key."
+        )
+    if isinstance(value, t7.TorchObject):
+        raise click.ClickException(
+            f"{path} holds a {value.torch_class}, a class that pythnn does not know. Write it in "
+            "Python, register it (pythnn.nn.register) and load the file there."
+        )
+    names = ", ".join(name for name, _ in items_of(value)) or type(value).__name__
+    raise click.ClickException(
+        f"{path} holds no module but {names}. `pythnn inspect {path}` shows what is in it; "
+        "--key takes a name, or several with dots between them."
+    )
+
+
+def items_of(value: Any) -> list[tuple[str, Any]]:
+    """The entries of a table, keys as text."""
+    if isinstance(value, (dict, t7.Table)):
+        return [(str(name), item) for name, item in value.items()]
+    if isinstance(value, list):
+        return [(str(i), item) for i, item in enumerate(value, 1)]
+    return []
+
+
+def _item(value: Any, name: str, path: Path) -> Any:
+    if isinstance(value, t7.TorchObject):
+        value = value.fields
+    items = dict(items_of(value))
+    if name not in items:
+        known = ", ".join(items) or "nothing"
+        raise click.UsageError(f"{path} has no {name!r}; there is {known}.")
+    return items[name]

@@ -1,0 +1,93 @@
+"""Images as the arrays that models were trained on, and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+__all__ = ["PRESETS", "Recipe", "Size", "read_image", "write_image"]
+
+Array = NDArray[Any]
+Size = tuple[int, int]  # height, width
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How an image becomes an input.
+
+    The shorter side is scaled to ``resize`` pixels, the middle of ``crop`` (height, width) cut out,
+    the channels put in the order ``channels``; values from 0 to ``scale`` less ``mean``, divided by
+    ``std``, one number for all channels or one for each in that order.
+    """
+
+    resize: int | None = None
+    crop: Size | None = None
+    channels: str = "RGB"
+    scale: float = 1.0
+    mean: tuple[float, ...] = (0.0,)
+    std: tuple[float, ...] = (1.0,)
+
+    def with_size(self, size: Size) -> Recipe:
+        """The recipe with another size, resized in the same proportion."""
+        margin = self.resize / min(self.crop) if self.resize and self.crop else 1
+        return replace(self, resize=round(min(size) * margin), crop=size)
+
+
+PRESETS = {
+    # fb.resnet.torch, and torchvision since.
+    "imagenet": Recipe(256, (224, 224), mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225)),
+    # Models from Caffe (loadcaffe), such as VGG.
+    "caffe": Recipe(256, (224, 224), "BGR", 255.0, (103.939, 116.779, 123.68)),
+    # 0 to 1, or 0 to 255, as they are.
+    "unit": Recipe(),
+    "byte": Recipe(scale=255.0),
+    # -1 to 1, as generative models have it.
+    "signed": Recipe(mean=(0.5,), std=(0.5,)),
+    "gray": Recipe(channels="gray"),
+}
+
+
+def read_image(path: Path, recipe: Recipe) -> Array:
+    """An image as float32, channels x height x width."""
+    with Image.open(path) as opened:
+        image = opened.convert("L" if recipe.channels == "gray" else "RGB")
+    if recipe.resize is not None:
+        factor = recipe.resize / min(image.size)
+        width, height = (max(1, round(side * factor)) for side in image.size)
+        image = image.resize((width, height), Image.Resampling.BICUBIC)
+    if recipe.crop is not None:
+        height, width = recipe.crop
+        left, top = (image.width - width) // 2, (image.height - height) // 2
+        image = image.crop((left, top, left + width, top + height))
+    pixels = np.asarray(image, np.float32) * np.float32(recipe.scale / 255)
+    planes = pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
+    if recipe.channels == "BGR":
+        planes = planes[::-1]
+    return np.ascontiguousarray((planes - _planes(recipe.mean)) / _planes(recipe.std))
+
+
+def write_image(path: Path, output: Array, recipe: Recipe) -> None:
+    """Writes what a model made of an image, with the recipe undone.
+
+    Takes [1 x] channels x height x width with 1 or 3 channels, or height x width; else ValueError.
+    """
+    planes = output[0] if output.ndim == 4 and len(output) == 1 else output
+    planes = planes[None] if planes.ndim == 2 and min(planes.shape) > 1 else planes
+    if planes.ndim != 3 or len(planes) not in (1, 3):
+        sizes = " x ".join(map(str, output.shape))
+        raise ValueError(f"an output of {sizes} is no image; save it as .npy")
+    if len(planes) == 3 or recipe.channels == "gray":
+        planes = planes * _planes(recipe.std) + _planes(recipe.mean)
+    if len(planes) == 3 and recipe.channels == "BGR":
+        planes = planes[::-1]
+    pixels = np.clip(np.rint(planes * (255 / recipe.scale)), 0, 255).astype(np.uint8)
+    Image.fromarray(pixels[0] if len(pixels) == 1 else pixels.transpose(1, 2, 0)).save(path)
+
+
+def _planes(numbers: tuple[float, ...]) -> Array:
+    return np.array(numbers, np.float32)[:, None, None]
