@@ -1,0 +1,186 @@
+"""Containers, decorators and the trainer beyond what the recordings show."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pythnn
+from pythnn import nn
+
+
+def data(*shape: int) -> np.ndarray:
+    return np.random.default_rng(7).standard_normal(shape)
+
+
+# ---- Text
+
+
+def test_tree_of_nested_containers() -> None:
+    inner = nn.Sequential().add(nn.Linear(2, 3, False)).add(nn.ReLU(True))
+    block = nn.ConcatTable().add(inner).add(nn.Identity())
+    module = nn.Sequential().add(block).add(nn.CAddTable()).add(nn.Bottle(nn.Linear(3, 1)))
+    wanted = """\
+        nn.Sequential {
+          [input -> (1) -> (2) -> (3) -> output]
+          (1): nn.ConcatTable {
+            input
+              |`-> (1): nn.Sequential {
+              |      [input -> (1) -> (2) -> output]
+              |      (1): nn.Linear(2 -> 3) without bias
+              |      (2): nn.ReLU
+              |    }
+               `-> (2): nn.Identity
+               ... -> output
+          }
+          (2): nn.CAddTable
+          (3): nn.Bottle @ nn.Linear(3 -> 1)
+        }"""
+    assert repr(module) == textwrap.dedent(wanted)
+
+
+@pytest.mark.parametrize(
+    ("module", "text"),
+    [
+        (nn.Sequential(), "nn.Sequential {\n  [input -> output]\n}"),
+        (nn.SelectTable(-1), "nn.SelectTable(-1)"),
+        (nn.NaN(nn.Identity(), 3), "nn.NaN(3) @ nn.Identity"),
+    ],
+)
+def test_text(module: Any, text: str) -> None:
+    assert repr(module) == text
+
+
+# ---- Errors
+
+
+@pytest.mark.parametrize(
+    ("module", "given"),
+    [
+        (nn.CAddTable(), [np.ones(3), np.ones(4)]),
+        (nn.JoinTable(3), [np.ones((2, 2))]),
+        (nn.SelectTable(3), [np.ones(2)]),
+        (nn.ParallelTable().add(nn.Identity()), []),
+        (nn.Concat(1).add(nn.Linear(3, 2)).add(nn.Linear(3, 4)), np.ones((2, 3))),
+        (nn.Convert("bchw", "bf"), np.ones(3)),
+        (nn.Kmeans(2, 3), np.ones((2, 4))),
+        (nn.NaN(nn.Identity()), np.array([np.nan])),
+    ],
+    ids=lambda value: getattr(value, "typename", lambda: "")(),
+)
+def test_inputs_that_do_not_fit(module: Any, given: Any) -> None:
+    with pytest.raises(pythnn.THNNError):
+        module.forward(given)
+
+
+def test_shapes_that_cannot_be_converted() -> None:
+    with pytest.raises(pythnn.THNNArgumentError, match="bchw"):
+        nn.Convert("bchw", "bct")
+
+
+def test_a_second_module_for_map_table() -> None:
+    with pytest.raises(pythnn.THNNArgumentError):
+        nn.MapTable(nn.Identity()).add(nn.Identity())
+
+
+# ---- Conversions
+
+
+@pytest.mark.parametrize(
+    ("shapes", "size", "wanted"),
+    [
+        (("chw", "hwc"), (2, 3, 4, 5), (2, 4, 5, 3)),
+        (("chw", "hwc"), (3, 4, 5), (4, 5, 3)),
+        (("bchw", "chwb"), (2, 3, 4, 5), (3, 4, 5, 2)),
+        (("chwb", "bf"), (3, 4, 5, 2), (2, 60)),
+        (("bchw", "fb"), (2, 3, 4, 5), (60, 2)),
+        (("b", "bt"), (4,), (4, 1)),
+        (("tb", "b"), (3, 4), (4,)),
+    ],
+)
+def test_conversion_and_back(shapes: tuple[str, str], size: Any, wanted: Any) -> None:
+    module, x = nn.Convert(*shapes), data(*size)
+    output = module.forward(x)
+    assert output.shape == wanted
+    gradient = data(*wanted)
+    found = module.backward(x, gradient)
+    # Moving numbers is linear: forward and backward are adjoint.
+    assert (output * gradient).sum() == pytest.approx((x * found).sum())
+
+
+# ---- What is printed
+
+
+def test_sizes_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    module = nn.PrintSize("here")
+    module.forward([np.ones((2, 3)), np.ones(4)])
+    assert "here" in (text := capsys.readouterr().out)
+    assert "(2, 3)" in text
+
+
+def test_times_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    module = nn.Profile(nn.Identity(), 2, "it")
+    for _ in range(2):
+        module.backward(module.forward(np.ones(3)), np.ones(3))
+    assert capsys.readouterr().out.count("it took") == 2
+
+
+# ---- Training
+
+
+def trainer(**fields: Any) -> nn.StochasticGradient:
+    pythnn.manual_seed(5)
+    made = nn.StochasticGradient(nn.Linear(3, 1), nn.MSECriterion())
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made
+
+
+def examples(n: int = 8) -> list[tuple[np.ndarray, np.ndarray]]:
+    x = data(n, 3)
+    return [(row, np.array([row.sum()])) for row in x]
+
+
+def test_training_lowers_the_error_and_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
+    errors = trainer(learningRate=0.1, maxIteration=20).train(examples())
+    assert len(errors) == 20
+    assert errors[-1] < errors[0] / 10
+    assert "20/20" in capsys.readouterr().out
+
+
+def test_silence(capsys: pytest.CaptureFixture[str]) -> None:
+    trainer(verbose=False, maxIteration=1).train(examples())
+    assert capsys.readouterr().out == ""
+
+
+def test_hooks_and_order() -> None:
+    seen: list[Any] = []
+    made = trainer(verbose=False, maxIteration=2, shuffleIndices=False)
+    made.hookExample = lambda _, example: seen.append(example)
+    made.hookIteration = lambda _, epoch, error: seen.append((epoch, error))
+    given = examples(2)
+    errors = made.train(given)
+    assert [id(entry) for entry in seen[:2]] == [id(entry) for entry in given]
+    assert (seen[2], seen[5]) == ((1, errors[0]), (2, errors[1]))
+
+
+def test_learning_rate_decays() -> None:
+    steps: list[float] = []
+    made = trainer(verbose=False, maxIteration=3, learningRate=1.0, learningRateDecay=0.5)
+    made.module.accUpdateGradParameters = lambda _, __, rate: steps.append(rate)
+    made.train(examples(1))
+    assert steps == [1.0, 1 / (1 + 2 * 0.5), 1 / (1 + 3 * 0.5)]
+
+
+# ---- Weight normalisation
+
+
+def test_normalised_weight_after_backward_in_evaluate_mode() -> None:
+    module, x = nn.WeightNorm(nn.Linear(3, 2)), data(4, 3)
+    module.evaluate()
+    wanted = module.forward(x)
+    module.backward(x, np.ones((4, 2)))
+    np.testing.assert_array_equal(module.forward(x), wanted)
