@@ -15,7 +15,6 @@ from .linear import *
 from .mixture import *
 from .module import *
 from .module_criterion import *
-from .partial_linear import *
 from .plumbing import *
 from .pointwise import *
 from .stochastic_gradient import *
