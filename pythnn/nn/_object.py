@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from .. import t7
 from .._errors import THNNArgumentError
 from .._tensor import Storage, Tensor
 from ._values import LongStorage, holds, is_view, to_arrays, to_tensors
@@ -309,6 +310,21 @@ class Object:
         fields = {**self.__dict__, **self.tensors.__dict__}
         del fields["tensors"]
         return {name: value for name, value in fields.items() if value is not None}
+
+    def write(self, file: Any) -> None:
+        """Saves the object: ``pythnn.save(file, self)``."""
+        t7.save(file, self)
+
+    def read(self, file: Any) -> Any:
+        """Takes over the fields of an object of the same class in a .t7 file; returns itself."""
+        found = t7.load(file)
+        if type(found) is not type(self):
+            raise THNNArgumentError.expected(
+                f"{self.typename()}.read", 1, "file", f"a {self.typename()}", type(found).__name__
+            )
+        self.__dict__.clear()
+        self.__dict__.update(found.__dict__)
+        return self
 
     # ---- Names, copies, types
 

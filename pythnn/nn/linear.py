@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _random, thnn
+from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._object import register
 from .module import Module
@@ -44,6 +45,10 @@ class Linear(Module, kernel=True):
         return self
 
     def updateOutput(self, input: Any) -> Any:
+        if input.ndim > 2:
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", "[batch x] inputs", f"{input.ndim} dimensions"
+            )
         own, output = self.tensors, self.result("output", input)
         thnn.Linear_updateOutput(None, input, output, own.weight, own.bias, None)
         return output

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ["docs/python.md"]
+DOCUMENTS = ["docs/nn.md", "docs/python.md"]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

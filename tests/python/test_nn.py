@@ -6,6 +6,7 @@ import copy
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -141,3 +142,13 @@ def test_fields_there_and_back() -> None:
     other = nn.Sequential._from_fields({**fields, "ratio": 2.0, "part": 0.5})
     assert other.modules is module.modules
     assert (type(other.ratio), other.part) == (int, 0.5)
+
+
+def test_read_and_write(tmp_path: Path) -> None:
+    module, x = network(), data(2, 3)
+    module.write(tmp_path / "net.t7")
+    other = nn.Sequential()
+    assert other.read(tmp_path / "net.t7") is other
+    np.testing.assert_array_equal(other.forward(x), module.forward(x))
+    with pytest.raises(pythnn.THNNArgumentError, match=r"a nn\.Linear"):
+        nn.Linear(1, 1).read(tmp_path / "net.t7")
