@@ -27,39 +27,58 @@ static double productsInside(const THNNConvolution *geometry)
   return products;
 }
 
-/* A pointwise convolution reads each element of its source for one product per result plane, in
- * short stretches of many planes: what a cache line of it costs where the source lies in memory. */
-static double streamingCost(const THNNConvolution *geometry, int64_t sourcePlanes)
+/* Of a cache line. */
+enum { LINE_BYTES = 64 };
+
+/* What fetching cache lines costs a pointwise convolution, which has one tap to use what it read:
+ * each panel reads all planes, in short stretches. */
+static double streamingCost(const THNNConvolution *geometry, double planes, int64_t panels,
+                            double perLine)
 {
-  enum { IN_CACHE = 8 << 20, LINE = 64, PER_LINE = 10 };
-  const double bytes = (double)sourcePlanes * THNN_convolutionMapPositions(geometry) * sizeof(real);
-  if (!THNN_convolutionIsPointwise(geometry) || bytes * geometry->batch <= IN_CACHE)
+  if (!THNN_convolutionIsPointwise(geometry))
     return 0;
-  return PER_LINE * bytes / LINE;
+  const double bytes = planes * THNN_convolutionMapPositions(geometry) * sizeof(real);
+  return panels * bytes / LINE_BYTES * perLine;
 }
 
-/* Whole vectors of result planes, a little for each position and plane, and packing the weights. */
-static double directCost(const THNNConvolution *geometry, THNNConvolutionPart part)
+static double vectorsPerLine(void)
 {
-  const int64_t lanes = THNN_(simd).products.lanes;
-  const double inputPlanes = geometry->inputPlanes, outputPlanes = geometry->outputPlanes;
-  const double inputVectors = divideUp(geometry->inputPlanes, lanes);
-  const double outputVectors = divideUp(geometry->outputPlanes, lanes);
-  const double products = productsInside(geometry);
-  const double packing = 2.8 * inputPlanes * outputPlanes * THNN_convolutionTaps(geometry);
-  double sample;
-  if (part == THNN_CONVOLUTION_FORWARD)
-    sample = products * inputPlanes * outputVectors +
-             THNN_convolutionMapPositions(geometry) * (8.5 * outputVectors + 0.25 * outputPlanes) +
-             streamingCost(geometry, geometry->inputPlanes);
-  else if (part == THNN_CONVOLUTION_BACKWARD_DATA)
-    sample = products * outputPlanes * inputVectors +
-             THNN_convolutionImagePositions(geometry) * (8.5 * inputVectors + 0.25 * inputPlanes) +
-             streamingCost(geometry, geometry->outputPlanes);
-  else
-    sample = products * inputPlanes * outputVectors +
-             THNN_convolutionMapPositions(geometry) * (2 * outputVectors + 0.05 * outputPlanes);
-  return geometry->batch * sample + packing;
+  return LINE_BYTES / (THNN_(simd).products.lanes * (double)sizeof(real));
+}
+
+/* Packing the weights, or unpacking their gradients. */
+static double packingCost(const THNNConvolution *geometry)
+{
+  return 2.8 * geometry->inputPlanes * geometry->outputPlanes * THNN_convolutionTaps(geometry);
+}
+
+/* Whole vectors of result planes, and a little for each position and plane. */
+static double directCost(const THNNConvolution *geometry, bool forward)
+{
+  const double sourcePlanes = forward ? geometry->inputPlanes : geometry->outputPlanes;
+  const int64_t resultPlanes = forward ? geometry->outputPlanes : geometry->inputPlanes;
+  const double vectors = divideUp(resultPlanes, THNN_(simd).products.lanes);
+  const double positions =
+      forward ? THNN_convolutionMapPositions(geometry) : THNN_convolutionImagePositions(geometry);
+  const double sourceBytes =
+      geometry->batch * sourcePlanes * THNN_convolutionMapPositions(geometry) * sizeof(real);
+  const double perLine = (sourceBytes > 16e6 ? 7 : 4) * vectorsPerLine();
+  const double sample = productsInside(geometry) * sourcePlanes * vectors +
+                        positions * (8.5 * vectors + 0.25 * resultPlanes) +
+                        streamingCost(geometry, sourcePlanes, panelCount(resultPlanes), perLine);
+  return geometry->batch * sample + packingCost(geometry);
+}
+
+static double directWeightCost(const THNNConvolution *geometry)
+{
+  const double inputPlanes = geometry->inputPlanes;
+  const double vectors = divideUp(geometry->outputPlanes, THNN_(simd).products.lanes);
+  const double sample =
+      productsInside(geometry) * inputPlanes * vectors +
+      THNN_convolutionMapPositions(geometry) * (2 * vectors + 0.05 * geometry->outputPlanes) +
+      streamingCost(geometry, inputPlanes, panelCount(geometry->outputPlanes),
+                    8 * (vectorsPerLine() - 1));
+  return geometry->batch * sample + packingCost(geometry);
 }
 
 /* Products at most of the peak's speed, and an unfolding or folding that likes long lines. */
@@ -85,8 +104,10 @@ static bool prefersDirect(const THNNConvolution *geometry, THNNConvolutionPart p
 {
   if (algorithm != THNN_CONVOLUTION_AUTO)
     return algorithm == THNN_CONVOLUTION_DIRECT;
-  return !THNN_convolutionIsLinear(geometry) &&
-         directCost(geometry, part) < gemmCost(geometry, part);
+  const double direct = part == THNN_CONVOLUTION_BACKWARD_WEIGHT
+                            ? directWeightCost(geometry)
+                            : directCost(geometry, part == THNN_CONVOLUTION_FORWARD);
+  return !THNN_convolutionIsLinear(geometry) && direct < gemmCost(geometry, part);
 }
 
 static bool prepareDirect(THNNConvolutionPlan *plan, const THNNState *state)
