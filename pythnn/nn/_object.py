@@ -84,9 +84,9 @@ class TypeCache:
         if isinstance(value, Tensor):
             return self._tensor(value)
         if isinstance(value, list):
-            return [self.convert(entry) for entry in value]
+            value[:] = [self.convert(entry) for entry in value]
         if isinstance(value, dict):
-            return {key: self.convert(entry) for key, entry in value.items()}
+            value.update({key: self.convert(entry) for key, entry in value.items()})
         return value
 
     def _tensor(self, tensor: Tensor) -> Tensor:
@@ -107,6 +107,7 @@ _EXCHANGING = (
     "accGradParameters",
     "accUpdateGradParameters",
     "backward",
+    "backwardUpdate",
     "defaultAccUpdateGradParameters",
     "forward",
     "sharedAccUpdateGradParameters",

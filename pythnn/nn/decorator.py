@@ -23,10 +23,9 @@ __all__ = ["GPU", "Bottle", "Decorator", "DontCast", "NaN", "Profile"]
 class Decorator(Container, kernel=True):
     """Does what the module inside does."""
 
-    def __init__(self, module: Module | None = None) -> None:
+    def __init__(self, module: Module) -> None:
         super().__init__()
-        if module is not None:
-            self.add(module)
+        self.add(module)
 
     @property
     def inside(self) -> Module:

@@ -75,6 +75,12 @@ class Module(Object, kernel=True):
         output = self.forward(input)
         return output if gradOutput is None else (output, self.backward(input, gradOutput))
 
+    def backwardUpdate(self, input: Any, gradOutput: Any, lr: Any) -> Any:
+        """The gradient of the input; takes a step of size `lr` down that of the parameters."""
+        gradInput = self.updateGradInput(input, gradOutput)
+        self.accUpdateGradParameters(input, gradOutput, lr)
+        return gradInput
+
     def accUpdateGradParameters(self, input: Any, gradOutput: Any, lr: Any) -> None:
         """A step of size `lr` down the gradient, without touching the gradient fields."""
         if self.field("shared"):
