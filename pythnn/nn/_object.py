@@ -13,7 +13,7 @@ import numpy as np
 from .. import t7
 from .._errors import THNNArgumentError
 from .._tensor import Storage, Tensor
-from ._values import LongStorage, holds, is_view, to_arrays, to_tensors
+from ._values import LongStorage, array_module, holds, is_view, to_arrays, to_tensors
 
 __all__ = ["Fields", "Object", "dtype_of_type", "register", "registry", "type_of_tensors"]
 
@@ -157,6 +157,20 @@ def _none_is_default(init: Callable[..., None]) -> Callable[..., None]:
 # ---- Fields
 
 
+def _reusable(held: Any, dtype: np.dtype[Any]) -> Tensor:
+    """A Tensor to write to: the one held, unless somebody may still look at its memory."""
+    if isinstance(held, Tensor) and held.dtype == dtype and not held.is_exported:
+        return held
+    return Tensor(dtype=dtype)
+
+
+def _is_held(held: Any, result: Any) -> bool:
+    """Whether a result is what a field holds."""
+    if isinstance(held, list) and isinstance(result, list) and len(held) == len(result) > 0:
+        return all(map(_is_held, held, result))
+    return isinstance(held, Tensor) and isinstance(result, np.ndarray) and is_view(held, result)
+
+
 class Fields:
     """The tensors of an object, and lists of them; a name without one is None, as in Lua."""
 
@@ -256,18 +270,41 @@ class Object:
         """
         dtype = like.dtype if isinstance(like, Tensor) else np.dtype(like)
         held = self.tensors.__dict__.get(name)
-        if not isinstance(held, Tensor) or held.dtype != dtype or held.is_exported:
-            held = Tensor(dtype=dtype)
-            self.assign(name, held)
-        return held
+        found = _reusable(held, dtype)
+        if found is not held:
+            self.assign(name, found)
+        return found
+
+    def room(self, name: str, like: Any, shape: Any = None) -> Any:
+        """An array to write the values of a field to, with `like`'s type and, by default, shape.
+
+        What :meth:`result` is to Tensors.
+        """
+        size = like.shape if shape is None else shape
+        if not isinstance(like, np.ndarray):
+            self.assign(name, array_module(like).empty(size, like.dtype))
+            return getattr(self, name)
+        return self.result(name, like.dtype).resize(size).numpy().reshape(size)
+
+    def rooms(self, name: str, likes: list[Any]) -> list[Any]:
+        """Arrays to write the entries of a table to, each with the type and shape of its `like`."""
+        if not all(isinstance(like, np.ndarray) for like in likes):
+            return [array_module(like).empty_like(like) for like in likes]
+        held = self.tensors.__dict__.get(name)
+        held = held if isinstance(held, list) and len(held) == len(likes) else [None] * len(likes)
+        found = [_reusable(one, like.dtype) for one, like in zip(held, likes, strict=True)]
+        setattr(self.tensors, name, found)
+        return [
+            tensor.resize(like.shape).numpy().reshape(like.shape)
+            for tensor, like in zip(found, likes, strict=True)
+        ]
 
     def _as_tensors(self, result: Any) -> Any:
         """What a method returned as Tensors: the field's own where it is one."""
-        if isinstance(result, np.ndarray):
-            for name in self._results:
-                held = self.tensors.__dict__.get(name)
-                if isinstance(held, Tensor) and is_view(held, result):
-                    return held
+        for name in self._results:
+            held = self.tensors.__dict__.get(name)
+            if _is_held(held, result):
+                return held
         return to_tensors(result)
 
     def clear(self, *names: str) -> None:

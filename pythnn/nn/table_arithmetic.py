@@ -46,19 +46,24 @@ class CAddTable(_OnTable):
 
     def updateOutput(self, input: Any) -> Any:
         first, *others = self.entries(input)
-        total = first if self.inplace else first.copy()
+        if self.inplace:
+            total = self.output = first
+        else:
+            total = self.room("output", first)
+            total[...] = first
         for entry in others:
             total += entry
-        self.output = total
-        return self.output
+        return total
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         if self.inplace:
             first, *others = (gradOutput.reshape(entry.shape) for entry in input)
             self.gradInput = [first, *copied(others)]
-        else:
-            self.gradInput = [gradOutput.reshape(entry.shape).copy() for entry in input]
-        return self.gradInput
+            return self.gradInput
+        gradients = self.rooms("gradInput", input)
+        for gradient in gradients:
+            gradient[...] = gradOutput.reshape(gradient.shape)
+        return gradients
 
 
 @register

@@ -44,18 +44,21 @@ class JoinTable(Module):
         return dimension(self.typename(), self.dimension, input[0].ndim, self.nInputDims)
 
     def updateOutput(self, input: Any) -> Any:
-        self.output = array_module(input).concatenate(input, self._axis(input))
-        self.size = LongStorage(self.output.shape)
-        return self.output
+        axis, size = self._axis(input), list(input[0].shape)
+        size[axis] = sum(entry.shape[axis] for entry in input)
+        self.size = LongStorage(size)
+        output = self.room("output", input[0], size)
+        array_module(input).concatenate(input, axis, out=output)
+        return output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        axis, start, gradients = self._axis(input), 0, []
-        for entry in input:
-            end = start + entry.shape[axis]
-            gradients.append(gradOutput[(slice(None),) * axis + (slice(start, end),)].copy())
+        axis, start = self._axis(input), 0
+        gradients = self.rooms("gradInput", input)
+        for gradient in gradients:
+            end = start + gradient.shape[axis]
+            gradient[...] = gradOutput[(slice(None),) * axis + (slice(start, end),)]
             start = end
-        self.gradInput = gradients
-        return self.gradInput
+        return gradients
 
 
 @register
