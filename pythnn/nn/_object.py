@@ -268,12 +268,17 @@ class Object:
 
         It is a new one when somebody may still look at the old one's memory.
         """
+        if isinstance(like, (list, np.ndarray, float, int)):
+            found = f"an array of {like.dtype}" if isinstance(like, np.ndarray) else repr(like)[:60]
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", "a float32 or float64 array", found
+            )
         dtype = like.dtype if isinstance(like, Tensor) else np.dtype(like)
         held = self.tensors.__dict__.get(name)
-        found = _reusable(held, dtype)
-        if found is not held:
-            self.assign(name, found)
-        return found
+        tensor = _reusable(held, dtype)
+        if tensor is not held:
+            self.assign(name, tensor)
+        return tensor
 
     def room(self, name: str, like: Any, shape: Any = None) -> Any:
         """An array to write the values of a field to, with `like`'s type and, by default, shape.
@@ -284,7 +289,7 @@ class Object:
         if not isinstance(like, np.ndarray):
             self.assign(name, array_module(like).empty(size, like.dtype))
             return getattr(self, name)
-        return self.result(name, like.dtype).resize(size).numpy().reshape(size)
+        return self.result(name, like.dtype).resize(size or 1).numpy().reshape(size)
 
     def rooms(self, name: str, likes: list[Any]) -> list[Any]:
         """Arrays to write the entries of a table to, each with the type and shape of its `like`."""

@@ -45,11 +45,11 @@ class Linear(Module, kernel=True):
         return self
 
     def updateOutput(self, input: Any) -> Any:
+        own, output = self.tensors, self.result("output", input)
         if input.ndim > 2:
             raise THNNArgumentError.expected(
                 self.typename(), 1, "input", "[batch x] inputs", f"{input.ndim} dimensions"
             )
-        own, output = self.tensors, self.result("output", input)
         thnn.Linear_updateOutput(None, input, output, own.weight, own.bias, None)
         return output
 

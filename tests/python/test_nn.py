@@ -152,3 +152,12 @@ def test_read_and_write(tmp_path: Path) -> None:
     np.testing.assert_array_equal(other.forward(x), module.forward(x))
     with pytest.raises(pythnn.THNNArgumentError, match=r"a nn\.Linear"):
         nn.Linear(1, 1).read(tmp_path / "net.t7")
+
+
+UNFIT = [[1.0, 2.0, 3.0], 3.0, np.ones(3, np.float16), np.ones((1, 1, 3))]
+
+
+@pytest.mark.parametrize("given", UNFIT)
+def test_what_a_layer_cannot_take(given: Any) -> None:
+    with pytest.raises(pythnn.THNNArgumentError, match=r"nn\.Linear: argument #1 'input'"):
+        nn.Linear(3, 2).forward(given)
