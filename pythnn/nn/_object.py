@@ -126,7 +126,8 @@ def _exchanging(method: Callable[..., Any], kernel: bool) -> Callable[..., Any]:
     @functools.wraps(method)
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
         with_tensors = holds(arguments, Tensor) or holds(named, Tensor)
-        result = method(self, *map(convert, arguments), **convert(named))
+        named = convert(named) if named else named
+        result = method(self, *map(convert, arguments), **named)
         return self._as_tensors(result) if with_tensors else to_arrays(result)
 
     return call
@@ -306,6 +307,8 @@ class Object:
 
     def _as_tensors(self, result: Any) -> Any:
         """What a method returned as Tensors: the field's own where it is one."""
+        if isinstance(result, Tensor):
+            return result
         for name in self._results:
             held = self.tensors.__dict__.get(name)
             if _is_held(held, result):

@@ -25,6 +25,8 @@ def to_tensors(value: Any) -> Any:
     Read-only arrays and those that no tensor can describe (negative strides, …) are copied; arrays
     of element types that Tensors do not have stay arrays.
     """
+    if isinstance(value, Tensor):
+        return value
     if isinstance(value, np.ndarray):
         if kind_of_dtype(value.dtype) is None:
             return value
