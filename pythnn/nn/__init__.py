@@ -15,8 +15,12 @@ from .linear import *
 from .mixture import *
 from .module import *
 from .module_criterion import *
+from .noise import *
 from .plumbing import *
 from .pointwise import *
+from .rectifier import *
+from .scalar import *
+from .softmax import *
 from .stochastic_gradient import *
 from .table_arithmetic import *
 from .table_shaping import *

@@ -1,53 +1,166 @@
-"""Layers that act on every element alone."""
+"""Layers that are a C function of every element alone."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .. import thnn
 from .._errors import THNNArgumentError
+from ._kernel import Kernel, OutputKernel
 from ._object import register
-from .module import Module
 
-__all__ = ["ReLU", "Threshold"]
+__all__ = [
+    "Abs",
+    "Clamp",
+    "GatedLinearUnit",
+    "HardShrink",
+    "HardTanh",
+    "LogSigmoid",
+    "Sigmoid",
+    "SoftPlus",
+    "SoftShrink",
+    "Sqrt",
+    "Square",
+    "Tanh",
+]
 
 
 @register
-class Threshold(Module, kernel=True):
-    """output = input where it exceeds `th`, else `v`; with `ip` in the input's memory."""
+class Abs(Kernel):
+    """output = |input|."""
 
-    def __init__(self, th: Any = 1e-6, v: Any = 0, ip: bool = False) -> None:
+    _function = "Abs"
+
+
+@register
+class HardTanh(Kernel):
+    """output = input, at least `min_value` and at most `max_value`."""
+
+    _function = "HardTanh"
+    _settings = ("min_val", "max_val", "inplace")
+
+    def __init__(self, min_value: Any = -1, max_value: Any = 1, inplace: bool = False) -> None:
         super().__init__()
-        self.threshold = th
-        self.val = v
-        self.inplace = bool(ip)
-        self.validateParameters()
-
-    def validateParameters(self) -> None:
-        """Raises THNNArgumentError for settings that work in place and cannot be undone."""
-        if self.inplace and self.val > self.threshold:
+        self.min_val = min_value
+        self.max_val = max_value
+        self.inplace = bool(inplace)
+        if not min_value < max_value:
             raise THNNArgumentError.expected(
-                "nn.Threshold", 2, "v", "at most th when in place", repr(self.val)
+                self.typename(), 2, "max_value", f"above min_value, {min_value}", str(max_value)
             )
 
+
+@register
+class Clamp(HardTanh):
+    """output = input, at least `min_value` and at most `max_value`."""
+
+    def __init__(self, min_value: Any = -1, max_value: Any = 1) -> None:
+        super().__init__(min_value, max_value)
+
+
+class _Shrink(Kernel):
+    """0 where |input| is at most `lam`."""
+
+    _settings = ("lambda",)
+
+    def __init__(self, lam: Any = 0.5) -> None:
+        super().__init__()
+        self.assign("lambda", lam)
+
+
+@register
+class HardShrink(_Shrink):
+    """output = input where |input| exceeds `lam`, else 0."""
+
+    _function = "HardShrink"
+
+
+@register
+class SoftShrink(_Shrink):
+    """output = input, `lam` closer to 0, where |input| exceeds it, else 0."""
+
+    _function = "SoftShrink"
+
+
+@register
+class Sigmoid(OutputKernel):
+    """output = 1 / (1 + exp(-input))."""
+
+    _function = "Sigmoid"
+
+
+@register
+class LogSigmoid(Kernel, kernel=True):
+    """output = log(1 / (1 + exp(-input)))."""
+
+    _function = "LogSigmoid"
+    _scratch = ("buffer",)
+
     def updateOutput(self, input: Any) -> Any:
-        self.validateParameters()
         output = self.result("output", input)
-        thnn.Threshold_updateOutput(None, input, output, self.threshold, self.val, self.inplace)
+        self._run("updateOutput", input, output, None)
         return output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        self.validateParameters()
         gradInput = self.result("gradInput", input)
-        thnn.Threshold_updateGradInput(
-            None, input, gradOutput, gradInput, self.threshold, self.val, self.inplace
-        )
+        self._run("updateGradInput", input, gradOutput, gradInput, None)
         return gradInput
 
 
 @register
-class ReLU(Threshold):
-    """output = max(input, 0); with `p` in the input's memory."""
+class Tanh(OutputKernel):
+    """output = tanh(input)."""
 
-    def __init__(self, p: bool = False) -> None:
-        super().__init__(0, 0, p)
+    _function = "Tanh"
+
+
+@register
+class SoftPlus(OutputKernel):
+    """output = log(1 + exp(beta input)) / beta; the input itself where beta input exceeds 20."""
+
+    _function = "SoftPlus"
+    _settings = ("beta", "threshold")
+
+    def __init__(self, beta: Any = 1) -> None:
+        super().__init__()
+        self.beta = beta
+        self.threshold = 20
+
+
+@register
+class Square(Kernel):
+    """output = input^2."""
+
+    _function = "Square"
+
+    def __init__(self, *_: Any) -> None:
+        super().__init__()
+
+
+@register
+class Sqrt(OutputKernel, kernel=True):
+    """output = sqrt(input + b), with the gradient 0 where the output is 0."""
+
+    _function = "Sqrt"
+
+    def __init__(self, b: Any = 0) -> None:
+        super().__init__()
+        self.eps = b
+
+    def updateOutput(self, input: Any) -> Any:
+        output = self.result("output", input)
+        self._run("updateOutput", input, output, self.eps)
+        return output
+
+
+@register
+class GatedLinearUnit(Kernel):
+    """output = first half * sigmoid(second half), along `dim`, by default the last dimension."""
+
+    _function = "GatedLinear"
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def _run(self, step: str, input: Any, *arguments: Any) -> None:
+        super()._run(step, input, *arguments, self.field("dim") or input.ndim)
