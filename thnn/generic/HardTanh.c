@@ -1,6 +1,6 @@
 /* Clipping to an interval.
  *   input, output, gradOutput, gradInput   any shape
- * output = min_val where input is below it, max_val where it is above, otherwise input;
+ * output = min_val where input is below it, max_val where it is above or NaN, otherwise input;
  * gradInput = min_val < input < max_val ? gradOutput : 0. */
 #include "pointwise.h"
 

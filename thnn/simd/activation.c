@@ -97,7 +97,7 @@ static void hardTanh(int64_t n, const real *x, const real *parameters, real *y)
   const real least = parameters[0], most = parameters[1];
 #pragma omp simd
   for (int64_t i = 0; i < n; i++) {
-    const real low = x[i] > most ? most : x[i];
+    const real low = x[i] <= most ? x[i] : most;
     y[i] = x[i] < least ? least : low;
   }
 }

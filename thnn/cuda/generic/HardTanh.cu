@@ -1,6 +1,6 @@
 /* Clipping to an interval.
  *   input, output, gradOutput, gradInput   any shape
- * output = min_val where input is below it, max_val where it is above, otherwise input;
+ * output = min_val where input is below it, max_val where it is above or NaN, otherwise input;
  * gradInput = min_val < input < max_val ? gradOutput : 0. */
 #include "pointwise.cuh"
 
@@ -10,7 +10,7 @@ struct Forward {
   real least, most;
   __device__ void operator()(real &output, const real &input) const
   {
-    output = input < least ? least : input > most ? most : input;
+    output = input < least ? least : input <= most ? input : most;
   }
 };
 
