@@ -4,6 +4,7 @@ Names, arguments, defaults and fields are Lua's, and so are its conventions: dim
 class targets count from 1. A table of tensors is a list of arrays.
 """
 
+from . import tables
 from ._object import Object, register, registry
 from .branching import *
 from .container import *
@@ -21,14 +22,19 @@ from .pointwise import *
 from .rectifier import *
 from .scalar import *
 from .softmax import *
+from .spatial_convolution import *
 from .stochastic_gradient import *
 from .table_arithmetic import *
+from .table_convolution import *
 from .table_shaping import *
+from .temporal_convolution import *
+from .volumetric_convolution import *
 from .weight_norm import *
 
 __all__ = [
     "Object",
     "register",
     "registry",
+    "tables",
     *(name.removeprefix("nn.") for name in registry),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from .. import thnn
@@ -22,10 +23,14 @@ class Kernel(Module, kernel=True):
     inplace: bool = False
     """Whether the result lies in the memory of the argument."""
 
-    def _run(self, step: str, *arguments: Any) -> None:
-        """Calls the function for a step of the layer with these tensors and the settings."""
-        settings = [getattr(self, name) for name in self._settings]
-        getattr(thnn, f"{self._function}_{step}")(None, *arguments, *settings)
+    def _rest(self, step: str) -> list[Any]:
+        """What the function for a step takes after the tensors."""
+        return [getattr(self, name) for name in self._settings]
+
+    def _run(self, step: str, *tensors: Any, last: Sequence[Any] = ()) -> None:
+        """Calls the function for a step."""
+        function = getattr(thnn, f"{self._function}_{step}")
+        function(None, *tensors, *self._rest(step), *last)
 
     def updateOutput(self, input: Any) -> Any:
         output = self.result("output", input)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .._errors import THNNArgumentError
@@ -148,7 +149,7 @@ class Sqrt(OutputKernel, kernel=True):
 
     def updateOutput(self, input: Any) -> Any:
         output = self.result("output", input)
-        self._run("updateOutput", input, output, self.eps)
+        self._run("updateOutput", input, output, last=(self.eps,))
         return output
 
 
@@ -162,5 +163,5 @@ class GatedLinearUnit(Kernel):
         super().__init__()
         self.dim = dim
 
-    def _run(self, step: str, input: Any, *arguments: Any) -> None:
-        super()._run(step, input, *arguments, self.field("dim") or input.ndim)
+    def _run(self, step: str, *tensors: Any, last: Sequence[Any] = ()) -> None:
+        super()._run(step, *tensors, self.field("dim") or tensors[0].ndim, last=last)

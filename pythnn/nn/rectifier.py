@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _random, thnn
+from .. import _random
 from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._kernel import Kernel, OutputKernel
@@ -66,8 +66,8 @@ class ReLU6(Kernel):
         super().__init__()
         self.inplace = bool(inplace)
 
-    def _run(self, step: str, *arguments: Any) -> None:
-        super()._run(step, *arguments, 0, 6, self.inplace)
+    def _rest(self, step: str) -> list[Any]:
+        return [0, 6, self.inplace]
 
 
 @register
@@ -131,10 +131,8 @@ class PReLU(Kernel, kernel=True):
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
         own = self.tensors
-        thnn.PReLU_accGradParameters(
-            None, input, gradOutput, None, own.weight, own.gradWeight, None, None,
-            self.nOutputPlane, scale,
-        )  # fmt: skip
+        tensors = (input, gradOutput, None, own.weight, own.gradWeight, None, None)
+        self._run("accGradParameters", *tensors, last=(scale,))
 
 
 @register
@@ -160,11 +158,7 @@ class RReLU(Kernel, kernel=True):
 
     def updateOutput(self, input: Any) -> Any:
         output, noise = self.result("output", input), self.result("noise", input)
-        generator = _random.default_generator()
-        thnn.RReLU_updateOutput(
-            None, input, output, noise, self.lower, self.upper, bool(self.train), self.inplace,
-            generator,
-        )  # fmt: skip
+        self._run("updateOutput", input, output, noise, last=(_random.default_generator(),))
         return output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:

@@ -140,6 +140,7 @@ def share_container(r: Replay) -> None:
     (mine, my_gradients), (theirs, their_gradients) = b.parameters(), a.parameters()
     assert same_memory(mine, theirs) == r.case["parameters_share_memory"]
     assert same_memory(my_gradients, their_gradients) == r.case["gradients_share_memory"]
+    theirs[1].fill(-0.25)
     r.check(b.forward(r.value(r.case["input"])), r.case["b_output"], "output")
 
 
