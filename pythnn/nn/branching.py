@@ -144,7 +144,10 @@ class Concat(_SameInput, kernel=True):
 
 @register
 class DepthConcat(Concat, kernel=True):
-    """As Concat; outputs that are smaller in other dimensions stand in the middle of zeros."""
+    """As Concat; outputs that are smaller in other dimensions stand in the middle of zeros.
+
+    As in Lua Torch, ``backward`` takes no notice of `scale`.
+    """
 
     def extent(self, outputs: list[Tensor]) -> list[int]:
         shape = [max(sizes) for sizes in zip(*(o.shape for o in outputs), strict=True)]
@@ -162,6 +165,9 @@ class DepthConcat(Concat, kernel=True):
     def fill(self, whole: Tensor, outputs: list[Tensor]) -> None:
         whole.zero()
         super().fill(whole, outputs)
+
+    def backward(self, input: Any, gradOutput: Any, scale: Any = 1) -> Any:
+        return super().backward(input, gradOutput)
 
 
 @register

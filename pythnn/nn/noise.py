@@ -44,16 +44,18 @@ class Dropout(_Noisy):
     `stochasticInference` drops in use too.
     """
 
+    inplace: bool | None = None
+
     def __init__(
         self,
         p: Any = 0.5,
         v1: bool | None = None,
-        inplace: bool = False,
+        inplace: bool | None = None,
         stochasticInference: bool = False,
     ) -> None:
         super().__init__()
         self.train = True
-        self.inplace = bool(inplace)
+        self.inplace = inplace
         self.stochastic_inference = bool(stochasticInference)
         self.v2 = not v1
         self.setp(p)
@@ -88,7 +90,7 @@ class Dropout(_Noisy):
         return self.gradInput
 
     def _upgrade(self) -> None:
-        for name in ("inplace", "stochastic_inference", "v2"):
+        for name in ("stochastic_inference", "v2"):
             if self.field(name) is None:
                 self.assign(name, False)
 

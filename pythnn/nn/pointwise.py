@@ -133,7 +133,7 @@ class Square(Kernel):
 
     _function = "Square"
 
-    def __init__(self, *_: Any) -> None:
+    def __init__(self, args: Any = None) -> None:
         super().__init__()
 
 

@@ -39,15 +39,15 @@ class WeightNorm(Decorator, kernel=True):
         self.outputDim = outputDim
         shape = self.tensors.weight.shape
         inner = self._outer_first(self.tensors.weight.numpy()).shape
-        self.viewIn, self.viewOut = LongStorage(inner), LongStorage(shape)
-        self.weightSize = LongStorage(shape)
         self.otherDims = int(np.prod(inner[1:]))
+        self.viewIn, self.viewOut = LongStorage([inner[0], self.otherDims]), LongStorage(inner)
+        self.weightSize = LongStorage(shape)
         own, outputs = self.tensors, inner[0]
         own.v = Tensor.zeros(outputs, self.otherDims, dtype=self.dtype)
         own.g = Tensor.zeros(outputs, 1, dtype=self.dtype)
         for name in ("_norm", "_scale", "gradG"):
             setattr(own, name, Tensor.zeros(outputs, dtype=self.dtype))
-        own.gradV = Tensor.zeros(inner, dtype=self.dtype)
+        own.gradV = Tensor.zeros(self.viewIn, dtype=self.dtype)
         self.resetInit()
 
     def _adopt(self) -> None:
@@ -76,7 +76,7 @@ class WeightNorm(Decorator, kernel=True):
         xp = array_module(v)
         self.assign("_norm", xp.sqrt((v * v).sum(1, keepdims=True) + _EPSILON))
         self.assign("_scale", self.g / self._norm)
-        self._outer_first(self.weight)[...] = (v * self._scale).reshape(self.viewIn)
+        self._outer_first(self.weight)[...] = (v * self._scale).reshape(self.viewOut)
         self._weight_is_scratch = False
 
     def updateOutput(self, input: Any) -> Any:
@@ -92,9 +92,10 @@ class WeightNorm(Decorator, kernel=True):
         across = self._scale * along * direction
         self.tensors.gradG.resize(len(along), 1)
         self.gradG = along
+        self.tensors.gradV.resize(self.viewOut)
         self.gradV = self._scale * gradient - across
         # As in Lua Torch, whose files and fields show it.
-        self._outer_first(self.weight)[...] = across.reshape(self.viewIn)
+        self._outer_first(self.weight)[...] = across.reshape(self.viewOut)
         self._weight_is_scratch = True
 
     def defaultAccUpdateGradParameters(self, input: Any, gradOutput: Any, lr: Any) -> None:
@@ -137,8 +138,8 @@ class WeightNorm(Decorator, kernel=True):
         super()._upgrade()
         own, inside = self.tensors, self.inside.tensors
         if inside.weight is None:
-            inside.weight = Tensor.zeros(self.viewOut, dtype=own.v.dtype)
-            inside.gradWeight = Tensor.zeros(self.viewOut, dtype=own.v.dtype)
+            inside.weight = Tensor.zeros(self.weightSize, dtype=own.v.dtype)
+            inside.gradWeight = Tensor.zeros(self.weightSize, dtype=own.v.dtype)
             self._adopt()
             self.updateWeight()
         self._adopt()

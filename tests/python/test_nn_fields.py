@@ -14,7 +14,7 @@ from pythnn.t7 import TorchObject
 
 CASES = [case["name"] for stem in classes() for case in read(stem) if case.get("t7")]
 # Fields of nn's objects only, beyond what Lua saves.
-OURS: dict[str, set[str]] = {}
+OURS = {"nn.ModuleCriterion": {"gradInput", "output"}}
 # Fields of the files that have no meaning here.
 THEIRS = {"nn.Profile": {"timer"}}
 
