@@ -400,7 +400,7 @@ class Object:
                 self.__dict__[name] = cache.convert(value)
         for name, value in self.tensors.__dict__.items():
             setattr(self.tensors, name, cache.convert(value))
-        self._type = _TYPE_NAMES[cache.dtype]
+        object.__setattr__(self, "_type", _TYPE_NAMES[cache.dtype])  # a property of criterions
         return self
 
     def float(self) -> Any:
