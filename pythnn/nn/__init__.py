@@ -7,16 +7,20 @@ class targets count from 1. A table of tensors is a list of arrays.
 from . import tables
 from ._object import Object, register, registry
 from .branching import *
+from .class_criterion import *
+from .combined_criterion import *
 from .container import *
 from .conversion import *
 from .criterion import *
 from .decorator import *
+from .element_criterion import *
 from .kmeans import *
 from .linear import *
 from .mixture import *
 from .module import *
 from .module_criterion import *
 from .noise import *
+from .pair_criterion import *
 from .plumbing import *
 from .pointwise import *
 from .rectifier import *

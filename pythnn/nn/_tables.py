@@ -33,15 +33,15 @@ def zeros_like(value: Any) -> Any:
     return array_module(value).zeros_like(value) if hasattr(value, "dtype") else 0
 
 
-def add_into(total: Any, value: Any) -> Any:
-    """Adds a value to one of the same form, in its memory; returns that."""
+def add_into(total: Any, value: Any, factor: Any = 1) -> Any:
+    """Adds `factor` times a value to one of the same form, in its memory; returns that."""
     if isinstance(total, list):
-        return [add_into(one, other) for one, other in zip(total, value, strict=True)]
+        return [add_into(one, other, factor) for one, other in zip(total, value, strict=True)]
     if isinstance(total, Tensor):
         array = total.numpy()
-        array += value.numpy().reshape(array.shape)
+        array += factor * value.numpy().reshape(array.shape)
         return total
-    total += value
+    total += factor * value
     return total
 
 

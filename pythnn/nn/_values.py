@@ -12,11 +12,39 @@ import numpy as np
 from .._errors import THNNArgumentError
 from .._tensor import Tensor, kind_of_dtype
 
-__all__ = ["LongStorage", "array_module", "cast", "holds", "is_view", "to_arrays", "to_tensors"]
+__all__ = [
+    "DoubleStorage",
+    "LongStorage",
+    "array_module",
+    "as_real",
+    "cast",
+    "holds",
+    "is_view",
+    "list_of_storage",
+    "to_arrays",
+    "to_tensors",
+]
 
 
 class LongStorage(list[int]):
     """Sizes, where Lua has a LongStorage and not a table."""
+
+
+class DoubleStorage(list[float]):
+    """Numbers, where Lua has a DoubleStorage and not a table."""
+
+
+def list_of_storage(array: np.ndarray[Any, Any]) -> list[Any] | None:
+    """The elements of a storage as a list; None for types that have no such list."""
+    if array.dtype == np.int64:
+        return LongStorage(array.tolist())
+    return DoubleStorage(array.tolist()) if array.dtype == np.float64 else None
+
+
+def as_real(value: Any) -> Tensor:
+    """A copy of numbers as a Tensor of real type, float64 unless they are float32."""
+    array = np.asarray(value)
+    return Tensor(array, dtype=array.dtype if array.dtype == np.float32 else np.float64)
 
 
 def to_tensors(value: Any) -> Any:

@@ -1,8 +1,8 @@
-"""Criterion, the base of all losses, and the losses that compare element by element."""
+"""Criterion, the base of all losses."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from .. import thnn
 from .._tensor import Tensor
 from ._object import Object, register, type_of_tensors
 
-__all__ = ["Criterion", "MSECriterion"]
+__all__ = ["Criterion", "KernelCriterion"]
 
 
 @register
@@ -42,15 +42,15 @@ class Criterion(Object, kernel=True):
     def updateGradInput(self, input: Any, target: Any) -> Any:
         """Computes and returns ``gradInput``."""
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Any, target: Any = None) -> Any:
         """The loss."""
         return self.updateOutput(input, target)
 
-    def backward(self, input: Any, target: Any) -> Any:
+    def backward(self, input: Any, target: Any = None) -> Any:
         """The gradient of the loss with respect to the input."""
         return self.updateGradInput(input, target)
 
-    def __call__(self, input: Any, target: Any) -> Any:
+    def __call__(self, input: Any, target: Any = None) -> Any:
         """The loss, and the gradient of the input."""
         return self.forward(input, target), self.backward(input, target)
 
@@ -59,21 +59,36 @@ class Criterion(Object, kernel=True):
         return self.result("output_tensor", like).resize(1)
 
 
-@register
-class MSECriterion(Criterion, kernel=True):
-    """Mean, or without `sizeAverage` sum, of (input - target)^2 over all elements."""
+class KernelCriterion(Criterion, kernel=True):
+    """A loss that the C functions of one name compute."""
+
+    _function: ClassVar[str]
+    """The name: ``MSECriterion`` for ``MSECriterion_updateOutput`` and its twin."""
 
     def __init__(self, sizeAverage: bool = True) -> None:
         super().__init__()
         self.sizeAverage = sizeAverage
 
+    def wanted(self, input: Tensor, target: Any) -> Tensor:
+        """The target in the form that the functions take."""
+        tensor: Tensor = target
+        return tensor
+
+    def settings(self, input: Tensor) -> tuple[Any, ...]:
+        """What the functions take after the tensors."""
+        return (self.sizeAverage,)
+
+    def _run(self, step: str, input: Tensor, target: Any, result: Tensor) -> None:
+        function = getattr(thnn, f"{self._function}_{step}")
+        function(None, input, self.wanted(input, target), result, *self.settings(input))
+
     def updateOutput(self, input: Any, target: Any) -> Any:
         loss = self.loss_tensor(input)
-        thnn.MSECriterion_updateOutput(None, input, target, loss, self.sizeAverage)
+        self._run("updateOutput", input, target, loss)
         self.output = loss.item()
         return self.output
 
     def updateGradInput(self, input: Any, target: Any) -> Any:
-        gradInput = self.result("gradInput", input)
-        thnn.MSECriterion_updateGradInput(None, input, target, gradInput, self.sizeAverage)
+        gradInput = self.result("gradInput", input).resize(input.shape)
+        self._run("updateGradInput", input, target, gradInput)
         return gradInput

@@ -29,6 +29,8 @@ __all__ = [
 
 Array = NDArray[Any]
 
+_LISTS = {"DoubleStorage": np.float64, "LongStorage": np.int64}  # nn's, which need not be loaded
+
 
 class Part:
     """Something with an identity. ``children`` are the values that follow it in the file."""
@@ -158,8 +160,8 @@ class _Collector:
         return part
 
     def _part(self, value: Any) -> Part:
-        if isinstance(value, list) and type(value).__name__ == "LongStorage":
-            value = TorchStorage(np.array(value, np.int64))
+        if isinstance(value, list) and type(value).__name__ in _LISTS:
+            value = TorchStorage(np.array(value, _LISTS[type(value).__name__]))
         if isinstance(value, TdsVec):
             return VecPart(list(value))
         if isinstance(value, (list, tuple)):

@@ -107,10 +107,11 @@ class _Filler:
             if id(node) not in self.tensors:
                 self.tensors[id(node)] = self._tensor(node)
             return self.tensors[id(node)]
-        if isinstance(node, StorageNode) and value.data.dtype == np.int64:
-            from ..nn._values import LongStorage
+        if isinstance(node, StorageNode):
+            from ..nn._values import list_of_storage
 
-            return LongStorage(value.tolist())
+            elements = list_of_storage(value.data)
+            return value if elements is None else elements
         return value
 
     def _tensor(self, node: TensorNode) -> Any:

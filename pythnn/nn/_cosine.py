@@ -1,0 +1,28 @@
+"""The cosine of the angle between vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._values import array_module
+
+__all__ = ["cosine"]
+
+_SMALL = 1e-12  # keeps the cosine of zeros finite
+
+
+def cosine(pair: Any) -> tuple[Any, list[Any]]:
+    """The cosines of two tensors' rows, and their derivatives with respect to each tensor.
+
+    The tensors are [batch x] size; the results batch and, twice, batch x size.
+    """
+    xp = array_module(pair)
+    first, second = (xp.atleast_2d(entry) for entry in pair)
+    one, other = (1 / ((x * x).sum(1, keepdims=True) + _SMALL) for x in (first, second))
+    lengths = xp.sqrt(one * other)
+    cosines = (first * second).sum(1, keepdims=True) * lengths
+    gradients = [
+        second * lengths - cosines * one * first,
+        first * lengths - cosines * other * second,
+    ]
+    return cosines[:, 0], gradients

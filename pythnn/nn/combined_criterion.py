@@ -1,0 +1,95 @@
+"""Losses that are weighted sums of losses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._object import register
+from ._tables import add_into, zeros_like
+from ._values import DoubleStorage
+from .criterion import Criterion
+
+__all__ = ["MultiCriterion", "ParallelCriterion"]
+
+
+class _Sum(Criterion, kernel=True):
+    """Criterions in ``criterions``, and their weights in ``weights``."""
+
+    weights: list[Any]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.criterions: list[Criterion] = []
+
+    def add(self, criterion: Criterion, weight: Any = 1) -> Any:
+        """Appends a criterion; returns this one."""
+        self.criterions.append(criterion)
+        self.weights.append(weight)
+        return self
+
+    def parts(self, value: Any) -> list[Any]:
+        """What each criterion gets of an input."""
+        raise NotImplementedError
+
+    def targets(self, target: Any) -> list[Any]:
+        """What each criterion gets of a target."""
+        return self.parts(target)
+
+    def updateOutput(self, input: Any, target: Any) -> Any:
+        calls = zip(
+            self.criterions, self.weights, self.parts(input), self.targets(target), strict=False
+        )
+        self.output = sum(
+            weight * criterion.updateOutput(part, wanted)
+            for criterion, weight, part, wanted in calls
+        )
+        return self.output
+
+    def updateGradInput(self, input: Any, target: Any) -> Any:
+        total = zeros_like(input)
+        calls = zip(
+            self.criterions,
+            self.weights,
+            self.parts(total),
+            self.parts(input),
+            self.targets(target),
+            strict=False,
+        )
+        for criterion, weight, sum_part, part, wanted in calls:
+            add_into(sum_part, criterion.updateGradInput(part, wanted), weight)
+        self.tensors.gradInput = total
+        return total
+
+
+@register
+class MultiCriterion(_Sum, kernel=True):
+    """Weighted sum of criterions of the same input and target, which may be tables."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weights = DoubleStorage()
+
+    def parts(self, value: Any) -> list[Any]:
+        return [value] * len(self.criterions)
+
+
+@register
+class ParallelCriterion(_Sum, kernel=True):
+    """Weighted sum of criterions, each of its own entry of the input and of the target.
+
+    With `repeatTarget` all have the same target.
+    """
+
+    repeatTarget: bool | None = None
+
+    def __init__(self, repeatTarget: bool | None = None) -> None:
+        super().__init__()
+        self.weights = []
+        self.tensors.gradInput = []
+        self.repeatTarget = repeatTarget
+
+    def parts(self, value: Any) -> list[Any]:
+        return list(value)
+
+    def targets(self, target: Any) -> list[Any]:
+        return [target] * len(self.criterions) if self.repeatTarget else self.parts(target)
