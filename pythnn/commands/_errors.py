@@ -29,10 +29,20 @@ def explained(what: str) -> Iterator[None]:
         raise click.ClickException(f"{what}: {name}{error}") from error
 
 
-def load_value(path: Path) -> Any:
-    """What a .t7 file holds."""
+def load_value(path: Path, *, to_look_at: bool = False) -> Any:
+    """What a .t7 file holds.
+
+    `to_look_at`: where modules cannot be made of it, the objects as the file has them.
+    """
     with explained(f"{path} cannot be read"):
-        return t7.load(path)
+        try:
+            return t7.load(path)
+        except t7.T7Error as error:
+            if not to_look_at or error.__cause__ is None:
+                raise
+            value = t7.load(path, classes=False)
+            click.echo(f"Cannot run: {error}", err=True)
+            return value
 
 
 def entry_of(value: Any, key: str | None, path: Path) -> Any:

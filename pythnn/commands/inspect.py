@@ -30,7 +30,7 @@ RUNS = 3  # of which the quickest is shown
 
 def inspect_file(path: Path, shapes: list[str], key: str | None, depth: int, width: int) -> None:
     """Prints the tree of a file; for modules with parameters, and with `shapes` what runs give."""
-    value = load_value(path)
+    value = load_value(path, to_look_at=not shapes)
     click.echo(f"{path}: {_size(path.stat().st_size)}")
     value = entry_of(value, key, path)
     if shapes:

@@ -13,6 +13,7 @@ import numpy as np
 from .. import t7
 from .._errors import THNNArgumentError
 from .._tensor import Storage, Tensor
+from ._old_files import added_fields, rename_fields
 from ._values import LongStorage, array_module, holds, is_view, to_arrays, to_tensors
 
 __all__ = ["Fields", "Object", "dtype_of_type", "register", "registry", "type_of_tensors"]
@@ -338,6 +339,12 @@ class Object:
 
         Old files are brought up to date. What would take the place of a method is left out.
         """
+        classes = [c.typename() for c in type(self).__mro__ if issubclass(c, Object)]
+        fields = dict(fields)
+        rename_fields(classes, fields)
+        for name, value in added_fields(classes, fields).items():
+            if not hasattr(type(self), name):  # else the class knows what None means
+                fields[name] = value
         for name, value in fields.items():
             if name == "tensors" or callable(getattr(type(self), name, None)):
                 continue

@@ -72,7 +72,7 @@ class _Filler:
             ValueError,
         ) as error:
             what = f"{type(error).__name__}: {error}"
-            message = f"a {made.typename()} with fields that do not fit: {what}"
+            message = f"the fields of {made.typename()} do not fit: {what}"
             raise T7Error(message, node.offset) from error
 
     def adopt(self, value: Any, node: Node) -> Any:

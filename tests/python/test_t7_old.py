@@ -1,0 +1,228 @@
+"""Objects that old versions of nn saved, and those of cudnn, compute what they meant."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+import pythnn
+from pythnn import nn
+from pythnn.t7 import TorchObject
+
+
+def needs(*names):
+    missing = [name for name in names if not hasattr(nn, name)]
+    return pytest.mark.skipif(bool(missing), reason=f"not yet written: {missing}")
+
+
+X = np.random.default_rng(0).standard_normal((2, 4, 6, 6))
+
+
+def as_saved(module, name=None, without=(), **fields):
+    """What a file would hold: the fields of a module, some changed, under another name."""
+    raw = TorchObject(name or module.typename(), module._to_fields())
+    for field in without:
+        del raw.fields[field]
+    raw.fields.update(fields)
+    file = io.BytesIO()
+    pythnn.save(file, raw)
+    file.seek(0)
+    return pythnn.load(file)
+
+
+def same(found, expected, x=X):
+    """Whether two modules give the same outputs and gradients."""
+    for module in (found, expected):
+        module.zeroGradParameters()
+        module.forward(x)
+        module.backward(x, np.cos(module.output))
+    np.testing.assert_allclose(found.output, expected.output, rtol=1e-12)
+    np.testing.assert_allclose(found.gradInput, expected.gradInput, rtol=1e-12, atol=1e-14)
+    for ours, theirs in zip(
+        *((m.parameters() or ([], [])) for m in (found, expected)), strict=True
+    ):
+        for one, other in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(one.ravel(), other.ravel(), rtol=1e-10, atol=1e-12)
+
+
+OLD = {
+    "SpatialConvolution": (
+        lambda: nn.SpatialConvolution(4, 2, 3, 3, 2, 2, 0, 0),
+        ["padW", "padH"],
+    ),
+    "SpatialConvolutionMM": (lambda: nn.SpatialConvolutionMM(4, 2, 3, 3), ["padW", "padH"]),
+    "SpatialFullConvolution": (lambda: nn.SpatialFullConvolution(4, 2, 3, 3), ["adjW", "adjH"]),
+    "SpatialMaxPooling": (
+        lambda: nn.SpatialMaxPooling(2, 2),
+        ["padW", "padH", "ceil_mode", "indices"],
+    ),
+    "SpatialAveragePooling": (
+        lambda: nn.SpatialAveragePooling(2, 2, 2, 2),
+        ["padW", "padH", "ceil_mode", "count_include_pad", "divide"],
+    ),
+    "Threshold": (lambda: nn.Threshold(0, 0), ["inplace"]),
+    "ReLU": (lambda: nn.ReLU(), ["inplace"]),
+    "HardTanh": (lambda: nn.HardTanh(), ["min_val", "max_val", "inplace"]),
+    "ELU": (lambda: nn.ELU(), ["alpha", "inplace"]),
+    "LeakyReLU": (lambda: nn.LeakyReLU(), ["inplace"]),
+    "SoftPlus": (lambda: nn.SoftPlus(), ["beta", "threshold"]),
+    "MulConstant": (lambda: nn.MulConstant(3), ["inplace"]),
+    "AddConstant": (lambda: nn.AddConstant(3), ["inplace"]),
+    "BatchNormalization": (
+        lambda: nn.SpatialBatchNormalization(4),
+        ["eps", "momentum"],
+    ),
+    "SpatialCrossMapLRN": (lambda: nn.SpatialCrossMapLRN(3), ["alpha", "beta", "k"]),
+    "View": (lambda: nn.View(4 * 6 * 6), ["numElements"]),
+}
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_fields_that_were_added_later(name):
+    if not hasattr(nn, name):
+        pytest.skip(f"not yet written: nn.{name}")
+    make, without = OLD[name]
+    module = make()
+    same(as_saved(module, without=[n for n in without if n in module._to_fields()]), module)
+
+
+@needs("ClassNLLCriterion")
+def test_criterions_without_what_was_added_later():
+    x, target = np.random.default_rng(0).standard_normal((3, 4)), np.array([1, 4, 2])
+    criterion = nn.ClassNLLCriterion()
+    old = as_saved(criterion, without=["ignoreIndex", "sizeAverage"])
+    assert old.forward(x, target) == criterion.forward(x, target)
+    mean = nn.MSECriterion()
+    old = as_saved(mean, without=["sizeAverage"])
+    assert old.forward(x, x + 2) == mean.forward(x, x + 2) == pytest.approx(4)
+
+
+@needs("SpatialConvolution")
+@pytest.mark.parametrize("shape", [(2, 36), (2, 4, 3, 3)])
+def test_weights_of_two_or_four_dimensions(shape):
+    module = nn.SpatialConvolution(4, 2, 3, 3)
+    same(as_saved(module, weight=module.weight.reshape(shape)), module)
+    same(
+        as_saved(
+            module,
+            weight=module.weight.reshape(shape),
+            gradWeight=module.gradWeight.reshape(shape),
+        ),
+        module,
+    )
+
+
+@needs("SpatialConvolution")
+def test_one_padding_for_both_directions():
+    module = nn.SpatialConvolution(4, 2, 3, 3, 1, 1, 1, 1)
+    same(as_saved(module, without=["padW", "padH"], padding=1), module)
+    same(as_saved(module, without=["padH"]), module)
+
+
+@needs("SpatialConvolution")
+def test_without_bias():
+    module = nn.SpatialConvolution(4, 2, 3, 3).noBias()
+    same(as_saved(module), module)
+    linear = nn.Linear(3, 2).noBias()
+    same(as_saved(linear), linear, np.ones((4, 3)))
+
+
+@needs("SpatialBatchNormalization")
+def test_batch_normalization_with_inverse_deviations():
+    module = nn.SpatialBatchNormalization(4)
+    for _ in range(3):
+        module.forward(3 * X + 1)
+    module.evaluate()
+    inverse = 1 / np.sqrt(module.running_var + module.eps)
+    old = as_saved(module, without=["running_var"], running_std=inverse)
+    same(old, module)
+    assert "running_std" not in old._to_fields()
+
+
+@needs("Dropout")
+def test_dropout_of_the_first_kind():
+    module = nn.Dropout(0.25)
+    old = as_saved(module, without=[n for n in ("v2", "inplace") if n in module._to_fields()])
+    old.evaluate()
+    np.testing.assert_allclose(old.forward(X), 0.75 * X)
+
+
+def test_concat_with_its_old_field():
+    module = nn.Concat(2).add(nn.Identity()).add(nn.Identity())
+    module.forward(X)
+    size = module._to_fields()["outputSize"]
+    same(as_saved(module, without=["outputSize"], size=size), module)
+
+
+CUDNN = {
+    "SpatialConvolution": lambda: nn.SpatialConvolution(4, 2, 3, 3, 1, 1, 1, 1),
+    "SpatialFullConvolution": lambda: nn.SpatialFullConvolution(4, 2, 3, 3),
+    "SpatialMaxPooling": lambda: nn.SpatialMaxPooling(2, 2, 2, 2).ceil(),
+    "SpatialAveragePooling": lambda: nn.SpatialAveragePooling(3, 3, 3, 3),
+    "SpatialBatchNormalization": lambda: nn.SpatialBatchNormalization(4),
+    "SpatialCrossMapLRN": lambda: nn.SpatialCrossMapLRN(3),
+    "ReLU": lambda: nn.ReLU(),
+    "Sigmoid": lambda: nn.Sigmoid(),
+    "Tanh": lambda: nn.Tanh(),
+    "SoftMax": lambda: nn.SoftMax(),
+    "LogSoftMax": lambda: nn.LogSoftMax(),
+    "SpatialSoftMax": lambda: nn.SpatialSoftMax(),
+    "SpatialLogSoftMax": lambda: nn.SpatialLogSoftMax(),
+}
+
+
+@pytest.mark.parametrize("name", CUDNN)
+def test_cudnn(name):
+    if not hasattr(nn, name):
+        pytest.skip(f"not yet written: nn.{name}")
+    module = CUDNN[name]()
+    own = {"mode": "CUDNN_SOMETHING", "iSize": [1, 2], "fmode": 3}
+    found = as_saved(module, f"cudnn.{name}", _type="torch.CudaDoubleTensor", **own)
+    assert found.typename() == f"nn.{name}"
+    same(found, module)
+
+
+@needs("HardTanh")
+def test_cudnn_clipped_relu():
+    found = as_saved(nn.Identity(), "cudnn.ClippedReLU", ceiling=0.5)
+    np.testing.assert_array_equal(found.forward(X), np.clip(X, 0, 0.5))
+
+
+def test_half_becomes_float():
+    module = nn.Linear(3, 2)
+    fields = {
+        name: value.numpy().astype(np.float16) for name, value in module.tensors.__dict__.items()
+    }
+    found = as_saved(module, _type="torch.CudaHalfTensor", **fields)
+    assert found.dtype == np.float32
+    x = np.ones((1, 3), np.float32)
+    np.testing.assert_allclose(found.forward(x), module.float().forward(x), rtol=2e-3, atol=1e-3)
+
+
+def test_cyclic_modules():
+    first, second = nn.Sequential(), nn.Sequential()
+    first.add(second)
+    second.parent = first
+    file = io.BytesIO()
+    pythnn.save(file, first)
+    file.seek(0)
+    found = pythnn.load(file)
+    assert found.modules[0].parent is found
+
+
+def test_class_of_a_user():
+    @nn.register
+    class AddsOneForTheTest(nn.Module):
+        def updateOutput(self, input):  # noqa: N802
+            self.output = input + self.one
+            return self.output
+
+    module = AddsOneForTheTest()
+    module.one = 1
+    try:
+        assert as_saved(module).forward(np.zeros(2)).tolist() == [1, 1]
+    finally:
+        del nn.registry["nn.AddsOneForTheTest"]
+    assert isinstance(as_saved(module), TorchObject)
