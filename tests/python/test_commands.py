@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from pathlib import Path
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -317,3 +321,18 @@ def test_gray_and_size(tmp_path):
     assert (recipe.resize, recipe.crop) == (73, (112, 64))
     with pytest.raises(ValueError, match="is no image"):
         _images.write_image(tmp_path / "out.png", np.zeros((2, 3, 4, 4)), recipe)
+
+
+def test_documented_commands(folder, monkeypatch):
+    text = (Path(__file__).parents[2] / "docs" / "t7.md").read_text()
+    (block,) = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    (folder / "classes.t7").rename(folder / "model.t7")
+    with Image.open(folder / "image.png") as image:
+        image.save(folder / "photo.jpg")
+    monkeypatch.chdir(folder)
+    lines = block.splitlines()
+    assert len(lines) == 3
+    for line in lines:
+        program, *arguments = shlex.split(line)
+        assert program == "pythnn"
+        done(*arguments)

@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ["docs/nn.md", "docs/python.md"]
+DOCUMENTS = [
+    "docs/nn.md",
+    "docs/python.md",
+    "docs/t7.md",
+]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
