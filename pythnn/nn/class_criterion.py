@@ -239,10 +239,10 @@ class ClassSimplexCriterion(MSECriterion, kernel=True):
         return wanted
 
     def getPredictions(self, input: Any) -> Array:
-        """How well [batch x] nClasses inputs point to each class."""
-        predictions: Array = np.asarray(input) @ self.simplex.T
+        """How well [batch x] nClasses inputs point to each class: batch x nClasses."""
+        predictions: Array = np.atleast_2d(np.asarray(input)) @ self.simplex.T
         return predictions
 
     def getTopPrediction(self, input: Any) -> Array:
         """The class that each input points to best: batch, or one element."""
-        return np.atleast_1d(self.getPredictions(input).argmax(-1) + 1)
+        return np.asarray(self.getPredictions(input).argmax(-1) + 1)
