@@ -44,6 +44,8 @@ def _arguments() -> argparse.Namespace:
     add("--no-c", action="store_true", help="short calls from Python only")
     add("--output", type=Path, default=ROOT / "build" / "benchmarks", help="folder for results")
     add("--document", action="store_true", help="also write docs/performance.md")
+    add("--also", nargs="+", type=Path, default=[], metavar="FILE",
+        help="results.json of runs at other instruction sets, for the document")  # fmt: skip
     add("--check", action="store_true", help=f"fail where a ratio is below {GUARD.name}")
     add("--update-guard", action="store_true", help=f"write the ratios to {GUARD.name}")
     add("--list", action="store_true", help="name the cases and end")
@@ -104,7 +106,8 @@ def main() -> int:
     console.print(f"results and plots: {options.output}", highlight=False)
     if options.document:
         images = report.plots(rows, found, ROOT / "docs" / "images")
-        report.update_document(ROOT / "docs" / "performance.md", rows, found, images)
+        others = [row for file in options.also for row in report.load(file)[0]]
+        report.update_document(ROOT / "docs" / "performance.md", rows + others, found, images)
 
     wrong = [row.key for row in rows if row.wrong]
     for key in wrong:

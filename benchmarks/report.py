@@ -226,11 +226,15 @@ def update_document(
     document: Path, rows: Sequence[Row], facts: dict[str, str], images: Sequence[Path]
 ) -> None:
     """Replaces what stands between the two markers."""
-    text = document.read_text()
-    head, rest = text.split(BEGIN)
-    _, tail = rest.split(END)
     measured = "\n".join(_measured(rows, facts, images, document.parent))
-    document.write_text(f"{head}{BEGIN}\n\n{measured}\n\n{END}{tail}")
+    replace_between(document, BEGIN, END, measured)
+
+
+def replace_between(document: Path, begin: str, end: str, content: str) -> None:
+    """Puts `content` between two markers of a document."""
+    head, rest = document.read_text().split(begin)
+    _, tail = rest.split(end)
+    document.write_text(f"{head}{begin}\n\n{content}\n\n{end}{tail}")
 
 
 def _measured(
@@ -239,12 +243,18 @@ def _measured(
     yield "| | |"
     yield "|---|---|"
     yield from (f"| {name} | {value} |" for name, value in facts.items())
-    for family in dict.fromkeys(row.family for row in rows):
-        yield f"\n## {family.capitalize()}\n"
-        for image in images:
-            if image.stem.startswith(f"{family}-"):
-                yield f"![{image.stem}]({image.relative_to(folder)})\n"
-        yield from _family_table([row for row in rows if row.family == family])
+    sections = dict.fromkeys((row.family, row.level) for row in rows)
+    for family, level in sorted(sections, key=lambda section: section[1] != rows[0].level):
+        if level == rows[0].level:
+            yield f"\n## {family.capitalize()}\n"
+            for image in images:
+                if image.stem.startswith(f"{family}-"):
+                    yield f"![{image.stem}]({image.relative_to(folder)})\n"
+        else:
+            yield f"\n## {family.capitalize()}, both sides kept to {level}\n"
+        yield from _family_table(
+            [row for row in rows if (row.family, row.level) == (family, level)]
+        )
 
 
 def _family_table(rows: Sequence[Row]) -> Iterable[str]:
