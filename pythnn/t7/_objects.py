@@ -27,8 +27,13 @@ def new_object(node: ObjectNode) -> Any:
     payload = node.children[-1] if node.children else None
     if cls is None or not isinstance(payload, TableNode):
         return None
-    if not all(isinstance(key, str) for key in payload.children[::2]):
+    keys, values = payload.children[::2], payload.children[1::2]
+    if not all(isinstance(key, str) for key in keys):
         return None
+    if node.name == "cudnn.SpatialConvolution":
+        groups = dict(zip(keys, values, strict=True)).get("groups", 1)
+        if isinstance(groups, int) and groups > 1:
+            from ..nn.grouped import GroupedSpatialConvolution as cls  # noqa: N813
     return cls.__new__(cls)
 
 

@@ -11,9 +11,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
+    "docs/lua-torch.md",
     "docs/nn.md",
     "docs/python.md",
     "docs/t7.md",
+    "docs/torch-legacy-nn.md",
 ]
 
 

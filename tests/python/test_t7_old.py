@@ -190,6 +190,52 @@ def test_cudnn_clipped_relu():
     np.testing.assert_array_equal(found.forward(X), np.clip(X, 0, 0.5))
 
 
+@needs("SpatialConvolution")
+@pytest.mark.parametrize("x", [X, X[0]], ids=["batch", "single"])
+@pytest.mark.parametrize("bias", [True, False])
+def test_cudnn_in_groups(x, bias):
+    pythnn.manual_seed(3)
+    parts = [nn.SpatialConvolution(2, 3, 3, 2, 2, 1, 1, 0) for _ in range(2)]
+    fields = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("weight", "bias", "gradWeight", "gradBias")
+        if bias or "ias" not in name
+    }
+    without = [] if bias else ["bias", "gradBias"]
+    fields |= {"nInputPlane": 4, "nOutputPlane": 6, "groups": 2}
+    found = as_saved(parts[0], "cudnn.SpatialConvolution", without, **fields)
+    assert repr(found).startswith("cudnn.SpatialConvolution(4 -> 6, 3x2, 2,1, 1,0, 2 groups)")
+    found.zeroGradParameters()
+    found.forward(x)
+    gradient = np.cos(found.output)
+    found.backward(x, gradient)
+    axis = x.ndim - 3
+    for i, part in enumerate(parts):
+        if not bias:
+            part.noBias()
+        part.zeroGradParameters()
+        planes = np.split(x, 2, axis)[i]
+        np.testing.assert_allclose(
+            np.split(found.output, 2, axis)[i], part.forward(planes), rtol=1e-12
+        )
+        part.backward(planes, np.split(gradient, 2, axis)[i])
+        np.testing.assert_allclose(
+            np.split(found.gradInput, 2, axis)[i], part.gradInput, rtol=1e-12, atol=1e-14
+        )
+        np.testing.assert_allclose(
+            found.gradWeight[3 * i : 3 * i + 3], part.gradWeight, rtol=1e-12, atol=1e-14
+        )
+    again = as_saved(found)
+    assert again.groups == 2
+    np.testing.assert_array_equal(again.forward(x), found.output)
+
+
+def test_groups_that_do_not_fit():
+    part = nn.SpatialConvolution(2, 3, 3, 3)
+    with pytest.raises(pythnn.T7Error, match="for 2 groups; it should be"):
+        as_saved(part, "cudnn.SpatialConvolution", nInputPlane=4, nOutputPlane=8, groups=2)
+
+
 def test_half_becomes_float():
     module = nn.Linear(3, 2)
     fields = {
