@@ -227,7 +227,7 @@ class Object:
             isinstance(held, Tensor)
             and held.size
             and name not in self._results
-            and isinstance(value, (np.ndarray, Tensor, list))
+            and isinstance(value, (np.ndarray, Tensor, list, int, float))
         ):
             self._copy_into(name, held, value)
         elif name in self._results or not isinstance(value, np.ndarray):

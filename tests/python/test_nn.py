@@ -94,6 +94,8 @@ def test_assignment_keeps_the_place_in_the_flat_storage() -> None:
     assert (flat_gradient[:12] == 3).all()
     with pytest.raises(pythnn.THNNArgumentError, match=r"weight.*\(4, 3\).*\(2, 2\)"):
         first.weight = np.ones((2, 2))
+    with pytest.raises(pythnn.THNNArgumentError, match=r"weight.*\(4, 3\).*\(\)"):
+        first.weight = 0.5
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
