@@ -25,6 +25,8 @@ from .plumbing import *
 from .pointwise import *
 from .rectifier import *
 from .scalar import *
+from .selection import *
+from .shape import *
 from .softmax import *
 from .spatial_convolution import *
 from .stochastic_gradient import *
