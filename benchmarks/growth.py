@@ -17,7 +17,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -93,7 +93,7 @@ def measure(size: Size) -> dict[str, Any]:
     b, gb = (normal(size.planes) for _ in range(2))
     window = None, None, 3, 3, 1, 1, 1, 1
     small = [normal(1, size.planes, 4, 4) for _ in range(2)]
-    parts = {
+    parts: dict[str, Callable[..., None]] = {
         "output": lambda x, y: thnn.SpatialConvolutionMM_updateOutput(state, x, y, w, b, *window),
         "gradInput": lambda x, y: thnn.SpatialConvolutionMM_updateGradInput(
             state, x, y, gx, w, *window
