@@ -29,12 +29,16 @@ from .selection import *
 from .shape import *
 from .softmax import *
 from .spatial_convolution import *
+from .spatial_pooling import *
 from .stochastic_gradient import *
+from .subsampling import *
 from .table_arithmetic import *
 from .table_convolution import *
 from .table_shaping import *
 from .temporal_convolution import *
+from .temporal_pooling import *
 from .volumetric_convolution import *
+from .volumetric_pooling import *
 from .weight_norm import *
 
 __all__ = [

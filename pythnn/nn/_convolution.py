@@ -10,53 +10,22 @@ import numpy as np
 
 from .. import _random
 from .._tensor import Tensor
-from ._kernel import Kernel
+from ._window import Windowed, comma
 
-__all__ = ["PLANE", "VOLUME", "Convolution", "TransposedConvolution", "repeat_last"]
+__all__ = ["Convolution", "TransposedConvolution"]
 
-PLANE = ("W", "H")
-"""Endings of the fields that hold a size for each axis of a plane, in Lua's order."""
-VOLUME = ("T", "W", "H")
-"""The same for volumes."""
 STEPS = ("updateOutput", "updateGradInput", "accGradParameters")
 
 
-def repeat_last(*values: Any) -> list[Any]:
-    """The values, where None stands for the one before."""
-    filled: list[Any] = []
-    for value in values:
-        filled.append(filled[-1] if value is None else value)
-    return filled
+class Convolution(Windowed, kernel=True):
+    """A layer with a weight and a bias, which C functions take before its settings."""
 
-
-class Convolution(Kernel, kernel=True):
-    """A layer with a weight and a bias, which C functions take before its settings.
-
-    Sizes of windows are the fields k…, of steps d…, of padding pad…, with the axes' endings.
-    """
-
-    _axes: ClassVar[tuple[str, ...]] = PLANE
     _scratch = ("finput", "fgradInput", "_input", "_gradOutput")
     _scratch_arguments: ClassVar[tuple[int, int, int]] = (0, 0, 0)
     """How many scratch tensors each of STEPS takes after the parameters."""
 
     nInputPlane: int
     nOutputPlane: int
-
-    def _set_sizes(self, **sizes: Sequence[int]) -> None:
-        """Makes sizes fields: ``k=(3, 2)`` becomes kW and kH."""
-        for prefix, values in sizes.items():
-            for axis, value in zip(self._axes, values, strict=True):
-                setattr(self, prefix + axis, value)
-
-    def _sizes(self, prefix: str) -> list[int]:
-        """The fields with this prefix, in Lua's order of axes; 0 where there is none."""
-        return [self.field(prefix + axis) or 0 for axis in self._axes]
-
-    def _window(self) -> tuple[int, ...]:
-        """The sizes of the window in the order of a tensor's dimensions."""
-        sizes = dict(zip(self._axes, self._sizes("k"), strict=True))
-        return tuple(sizes[axis] for axis in "THW" if axis in sizes)
 
     def _allocate(self, weight: Sequence[int], bias: Sequence[int]) -> None:
         """Makes the parameters, of these shapes, and draws them."""
@@ -103,18 +72,13 @@ class Convolution(Kernel, kernel=True):
         gradients = self.tensors.gradWeight, self.tensors.gradBias
         self._run("accGradParameters", input, gradOutput, *gradients, last=(scale,))
 
-    def _upgrade(self) -> None:
-        for axis in self._axes:
-            if self.field(f"pad{axis}") is None:
-                self.assign(f"pad{axis}", self.field("padding") or 0)
-
     # ---- Text
 
     def _steps_text(self) -> str:
         """Steps and padding, where they are not the usual ones."""
         steps, padding = self._sizes("d"), self._sizes("pad")
-        text = f", {_comma(steps)}" if any(padding) or set(steps) != {1} else ""
-        return f"{text}, {_comma(padding)}" if any(padding) else text
+        text = f", {comma(steps)}" if any(padding) or set(steps) != {1} else ""
+        return f"{text}, {comma(padding)}" if any(padding) else text
 
     def _extra_text(self) -> str:
         """What a class says after that."""
@@ -126,10 +90,6 @@ class Convolution(Kernel, kernel=True):
         without = "" if self.tensors.bias is not None else " without bias"
         inside = f"{planes}, {window}{self._steps_text()}{self._extra_text()}"
         return f"{self.typename()}({inside}){without}"
-
-
-def _comma(values: list[int]) -> str:
-    return ",".join(map(str, values))
 
 
 class TransposedConvolution(Convolution, kernel=True):
@@ -177,7 +137,7 @@ class TransposedConvolution(Convolution, kernel=True):
 
     def _extra_text(self) -> str:
         adjustments = self._sizes("adj")
-        return f", {_comma(adjustments)}" if any(adjustments) else ""
+        return f", {comma(adjustments)}" if any(adjustments) else ""
 
     def _upgrade(self) -> None:
         super()._upgrade()

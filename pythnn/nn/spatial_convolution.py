@@ -9,8 +9,9 @@ import numpy as np
 
 from .._errors import THNNArgumentError
 from .._tensor import Tensor
-from ._convolution import Convolution, TransposedConvolution, repeat_last
+from ._convolution import Convolution, TransposedConvolution
 from ._object import register
+from ._window import repeat_last
 
 __all__ = [
     "SpatialConvolution",

@@ -8,8 +8,9 @@ import numpy as np
 
 from .._errors import THNNArgumentError
 from .._tensor import Tensor
-from ._convolution import VOLUME, Convolution, TransposedConvolution, repeat_last
+from ._convolution import Convolution, TransposedConvolution
 from ._object import register
+from ._window import VOLUME, repeat_last
 
 __all__ = ["VolumetricConvolution", "VolumetricDilatedConvolution", "VolumetricFullConvolution"]
 

@@ -30,7 +30,7 @@ def test_module(name: str) -> None:
     module = r.construct()
     assert r.drew_since(case["construction_seed"]) == case["construction_uses_rng"]
     module.zeroGradParameters()
-    assert module.typename() == f"nn.{case['class']}"
+    assert module.typename() == f"nn.{case['module']['class']}"
     assert r.stem in TYPED or module.type() == r.type
     assert getattr(module, "train", None) == case["train_field"]
     check_parameters(r, module, 0, case["parameters"], "parameters")
@@ -46,7 +46,7 @@ def test_module_from_file(name: str) -> None:
     """What Lua Torch saved does what Lua Torch's did."""
     r = replay(name)
     module = pythnn.load(DATA / r.case["t7"])
-    assert module.typename() == f"nn.{r.case['class']}"
+    assert module.typename() == f"nn.{r.case['module']['class']}"
     check_parameters(r, module, 0, r.case["parameters"], "parameters")
     for i, step in enumerate(r.case["steps"]):
         run_step(r, module, step, f"step {i + 1}: ")
@@ -138,10 +138,14 @@ def loss_of(step: dict[str, Any]) -> Any:
 
 # These have types of their own.
 TYPED = {"Convert", "Copy", "DontCast"}
+# Results that are limits of double.
+DOUBLE_ONLY = {"SpatialMaxPooling.7"}
 DOUBLE_MODULES = [
     name
     for name in names("module")
-    if Replay(name).type == "torch.DoubleTensor" and name.split(".")[0] not in TYPED
+    if Replay(name).type == "torch.DoubleTensor"
+    and name.split(".")[0] not in TYPED
+    and name not in DOUBLE_ONLY
 ]
 DOUBLE_CRITERIONS = [n for n in names("criterion") if Replay(n).type == "torch.DoubleTensor"]
 

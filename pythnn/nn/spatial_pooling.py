@@ -1,0 +1,181 @@
+"""Poolings of planes: [batch x] planes x height x width."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._tensor import Tensor
+from ._kernel import Kernel
+from ._object import register
+from ._pooling import FractionalMaxPooling, MaxPooling, MaxUnpooling, Pooling
+
+__all__ = [
+    "SpatialAdaptiveAveragePooling",
+    "SpatialAdaptiveMaxPooling",
+    "SpatialAveragePooling",
+    "SpatialDilatedMaxPooling",
+    "SpatialFractionalMaxPooling",
+    "SpatialMaxPooling",
+    "SpatialMaxUnpooling",
+]
+
+SIZES = ("kW", "kH", "dW", "dH", "padW", "padH")
+
+
+@register
+class SpatialMaxPooling(MaxPooling):
+    """The largest element of each kW x kH window; windows are dW and dH apart.
+
+    The steps are by default the window's sizes; padW and padH elements around count as -infinity.
+    """
+
+    _function = "SpatialMaxPooling"
+    _settings: ClassVar[tuple[str, ...]] = (*SIZES, "ceil_mode")
+
+    def __init__(
+        self,
+        kW: int,
+        kH: int,
+        dW: int | None = None,
+        dH: int | None = None,
+        padW: int = 0,
+        padH: int = 0,
+    ) -> None:
+        super().__init__()
+        steps = (kW if dW is None else dW, kH if dH is None else dH)
+        self._set_sizes(k=(kW, kH), d=steps, pad=(padW, padH))
+        self.floor()
+        self.tensors.indices = Tensor(dtype=np.int64)
+
+
+@register
+class SpatialDilatedMaxPooling(SpatialMaxPooling):
+    """SpatialMaxPooling whose windows have dilationW - 1 and dilationH - 1 gaps between points."""
+
+    _function = "SpatialDilatedMaxPooling"
+    _settings = (*SIZES, "dilationW", "dilationH", "ceil_mode")
+
+    def __init__(
+        self,
+        kW: int,
+        kH: int,
+        dW: int | None = None,
+        dH: int | None = None,
+        padW: int = 0,
+        padH: int = 0,
+        dilationW: int = 1,
+        dilationH: int = 1,
+    ) -> None:
+        super().__init__(kW, kH, dW, dH, padW, padH)
+        self._set_sizes(dilation=(dilationW, dilationH))
+
+    def _extra_text(self) -> str:
+        return ", {},{}".format(*self._sizes("dilation"))
+
+
+@register
+class SpatialAveragePooling(Pooling, kernel=True):
+    """The mean of each kW x kH window; windows are dW and dH apart, with zeros around.
+
+    Padding counts as elements unless ``setCountExcludePad`` was called. With the field ``divide``
+    false the result is the sum.
+    """
+
+    _function = "SpatialAveragePooling"
+    _settings = (*SIZES, "ceil_mode", "count_include_pad")
+    count_include_pad: bool = True
+    divide: bool = False
+
+    def __init__(
+        self, kW: int, kH: int, dW: int = 1, dH: int = 1, padW: int = 0, padH: int = 0
+    ) -> None:
+        super().__init__()
+        self._set_sizes(k=(kW, kH), d=(dW, dH), pad=(padW, padH))
+        self.floor()
+        self.setCountIncludePad()
+        self.divide = True
+
+    def setCountIncludePad(self) -> Any:
+        """Counts padding as elements; returns itself."""
+        self.count_include_pad = True
+        return self
+
+    def setCountExcludePad(self) -> Any:
+        """Leaves padding out of the mean; returns itself."""
+        self.count_include_pad = False
+        return self
+
+    def _summed(self, means: Any) -> Any:
+        if not self.divide:
+            means.numpy()[...] *= self.kW * self.kH
+        return means
+
+    def updateOutput(self, input: Any) -> Any:
+        return self._summed(super().updateOutput(input))
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        return self._summed(super().updateGradInput(input, gradOutput))
+
+
+@register
+class SpatialAdaptiveMaxPooling(MaxPooling):
+    """The largest elements of W x H windows that cover the input evenly."""
+
+    _function = "SpatialAdaptiveMaxPooling"
+
+    def __init__(self, W: int, H: int) -> None:
+        super().__init__()
+        self.W = W
+        self.H = H
+
+    def _rest(self, step: str) -> list[Any]:
+        return [self.W, self.H] if step == "updateOutput" else []
+
+    def _set_sizes_of(self, input: Any) -> None:
+        pass
+
+    def _upgrade(self) -> None:
+        pass
+
+    __repr__ = Kernel.__repr__
+
+
+@register
+class SpatialAdaptiveAveragePooling(Kernel):
+    """The means of W x H windows that cover the input evenly."""
+
+    _function = "SpatialAdaptiveAveragePooling"
+
+    def __init__(self, W: int, H: int) -> None:
+        super().__init__()
+        self.W = W
+        self.H = H
+
+    def _rest(self, step: str) -> list[Any]:
+        return [self.W, self.H] if step == "updateOutput" else []
+
+
+@register
+class SpatialFractionalMaxPooling(FractionalMaxPooling):
+    """The largest elements of poolSizeW x poolSizeH windows whose places are drawn.
+
+    `arg1` and `arg2` are the output's width and height, or in (0, 1) their ratios to the input's.
+    """
+
+    _function = "SpatialFractionalMaxPooling"
+    _order = "HW"
+
+    def __init__(self, poolSizeW: int, poolSizeH: int, arg1: Any, arg2: Any) -> None:
+        super().__init__((poolSizeW, poolSizeH), (arg1, arg2))
+
+
+@register
+class SpatialMaxUnpooling(MaxUnpooling):
+    """Puts elements where a SpatialMaxPooling took them in its last call, among zeros."""
+
+    _function = "SpatialMaxUnpooling"
+
+    def __init__(self, poolingModule: SpatialMaxPooling) -> None:
+        super().__init__(poolingModule, SpatialMaxPooling)

@@ -1,0 +1,81 @@
+"""Poolings of sequences: [batch x] frames x features."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._errors import THNNArgumentError
+from ._kernel import Kernel
+from ._object import register
+from ._pooling import MaxPooling
+from ._values import array_module
+from .module import Module
+
+__all__ = ["TemporalDynamicKMaxPooling", "TemporalMaxPooling"]
+
+
+@register
+class TemporalMaxPooling(MaxPooling):
+    """The largest element of each feature in windows of kW frames, dW apart, by default kW."""
+
+    _function = "TemporalMaxPooling"
+    _axes = ("W",)
+    _settings = ("kW", "dW")
+
+    def __init__(self, kW: int, dW: int | None = None) -> None:
+        super().__init__()
+        self.kW = kW
+        self.dW = kW if dW is None else dW
+
+    def _set_sizes_of(self, input: Any) -> None:
+        pass
+
+    def _upgrade(self) -> None:
+        pass
+
+    __repr__ = Kernel.__repr__
+
+
+@register
+class TemporalDynamicKMaxPooling(Module):
+    """The k largest elements of each feature, in their order in time.
+
+    k is `minK`, or `factor` times the number of frames, rounded up, if that is larger.
+    """
+
+    def __init__(self, minK: int, factor: Any = 0) -> None:
+        super().__init__()
+        self.minK = minK
+        self.factor = factor
+
+    def updateOutput(self, input: Any) -> Any:
+        axis, xp = input.ndim - 2, array_module(input)
+        if axis not in (0, 1):
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", "2 or 3 dimensions", f"shape {input.shape}"
+            )
+        frames = input.shape[axis]
+        k = max(self.minK, math.ceil(self.factor * frames))
+        if k > frames:
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", f"at least {k} frames", f"{frames}"
+            )
+        largest = xp.flip(xp.argsort(input, axis=axis), axis=axis)
+        places = xp.sort(xp.take(largest, range(k), axis=axis), axis=axis)
+        self.assign("indices", places.astype(np.int64) + 1)
+        self.output = xp.take_along_axis(input, places, axis)
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        xp = array_module(input)
+        gradInput = xp.zeros_like(input)
+        xp.put_along_axis(gradInput, self.indices - 1, gradOutput, input.ndim - 2)
+        self.gradInput = gradInput
+        return gradInput
+
+    def clearState(self) -> Any:
+        self.clear("indices")
+        return super().clearState()
