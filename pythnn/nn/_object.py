@@ -1,11 +1,8 @@
-"""What modules and criterions have in common: fields, copies, element types, names."""
+"""What modules and criterions have in common: fields, files, copies, names."""
 
 from __future__ import annotations
 
 import copy
-import functools
-import inspect
-from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -13,10 +10,13 @@ import numpy as np
 from .. import t7
 from .._errors import THNNArgumentError
 from .._tensor import Storage, Tensor
+from ._calling import EXCHANGING, exchanging, none_is_default
+from ._fields import Fields, is_held, reusable
 from ._old_files import added_fields, rename_fields
-from ._values import LongStorage, array_module, holds, is_view, to_arrays, to_tensors
+from ._types import TYPE_NAMES, TYPES, TypeCache, Typed, dtype_of_type
+from ._values import LongStorage, array_module, holds, to_arrays, to_tensors
 
-__all__ = ["Fields", "Object", "dtype_of_type", "register", "registry", "type_of_tensors"]
+__all__ = ["Object", "register", "registry"]
 
 registry: dict[str, type[Object]] = {}
 """Torch class names, such as ``nn.Linear``, and their classes."""
@@ -31,158 +31,7 @@ def register(cls: AnyObject) -> AnyObject:
     return cls
 
 
-# ---- Element types
-
-_TYPES: dict[Any, np.dtype[Any]] = {
-    "torch.FloatTensor": np.dtype(np.float32),
-    "torch.DoubleTensor": np.dtype(np.float64),
-}
-_TYPE_NAMES: dict[Any, str] = {dtype: name for name, dtype in _TYPES.items()}
-
-
-def dtype_of_type(type: Any) -> np.dtype[Any]:
-    """The dtype for a Torch type name or anything that numpy takes for a dtype.
-
-    Raises THNNArgumentError unless that is float32 or float64.
-    """
-    dtype = _TYPES.get(type)
-    if dtype is None:
-        try:
-            dtype = np.dtype(type)
-        except TypeError:
-            dtype = np.dtype(object)
-    if dtype not in _TYPE_NAMES:
-        raise THNNArgumentError.expected(
-            "type", 1, "type", "torch.FloatTensor or torch.DoubleTensor", repr(type)
-        )
-    return dtype
-
-
-def type_of_tensors(fields: Fields) -> str:
-    """The name of the type that the first tensor of real type has; Double without one."""
-    pending = list(fields.__dict__.values())
-    while pending:
-        value = pending.pop(0)
-        if isinstance(value, list):
-            pending += value
-        elif isinstance(value, Tensor) and value.dtype in _TYPE_NAMES:
-            return _TYPE_NAMES[value.dtype]
-    return "torch.DoubleTensor"
-
-
-class TypeCache:
-    """What has been converted to a type, so that shared memory stays shared."""
-
-    def __init__(self, dtype: np.dtype[Any]) -> None:
-        self.dtype = dtype
-        self.objects: set[Object] = set()
-        self.storages: dict[Storage, Tensor] = {}
-
-    def convert(self, value: Any) -> Any:
-        """A value with its float32 and float64 tensors converted."""
-        if isinstance(value, Object):
-            return value.type(_TYPE_NAMES[self.dtype], self)
-        if isinstance(value, Tensor):
-            return self._tensor(value)
-        if isinstance(value, list):
-            value[:] = [self.convert(entry) for entry in value]
-        if isinstance(value, dict):
-            value.update({key: self.convert(entry) for key, entry in value.items()})
-        return value
-
-    def _tensor(self, tensor: Tensor) -> Tensor:
-        if tensor.dtype == self.dtype or tensor.dtype not in _TYPE_NAMES:
-            return tensor
-        storage = tensor.storage
-        if storage is None or not tensor.size:
-            return Tensor(dtype=self.dtype)
-        if storage not in self.storages:
-            self.storages[storage] = Tensor(storage.numpy(), dtype=self.dtype)
-        flat = self.storages[storage]
-        return flat.as_strided(tensor.shape, tensor.strides, tensor.storage_offset)
-
-
-# ---- Methods that users and other modules call
-
-_EXCHANGING = (
-    "accGradParameters",
-    "accUpdateGradParameters",
-    "backward",
-    "backwardUpdate",
-    "defaultAccUpdateGradParameters",
-    "forward",
-    "sharedAccUpdateGradParameters",
-    "updateGradInput",
-    "updateOutput",
-)
-
-
-def _exchanging(method: Callable[..., Any], kernel: bool) -> Callable[..., Any]:
-    """A method that is given what it wants, Tensors or arrays, and answers as it is asked.
-
-    A caller who passes Tensors gets Tensors; all others get arrays.
-    """
-    convert = to_tensors if kernel else to_arrays
-
-    @functools.wraps(method)
-    def call(self: Any, *arguments: Any, **named: Any) -> Any:
-        with_tensors = holds(arguments, Tensor) or holds(named, Tensor)
-        named = convert(named) if named else named
-        result = method(self, *map(convert, arguments), **named)
-        return self._as_tensors(result) if with_tensors else to_arrays(result)
-
-    return call
-
-
-def _none_is_default(init: Callable[..., None]) -> Callable[..., None]:
-    """A constructor for which None, Lua's nil, means the default."""
-    parameters = list(inspect.signature(init).parameters.values())[1:]
-    defaults = {
-        p.name: p.default for p in parameters if p.default not in (inspect.Parameter.empty, None)
-    }
-    if not defaults:
-        return init
-    names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-
-    @functools.wraps(init)
-    def construct(self: Any, *arguments: Any, **named: Any) -> None:
-        given = [
-            defaults.get(name) if value is None else value
-            for name, value in zip(names, arguments, strict=False)
-        ]
-        named = {k: defaults.get(k) if value is None else value for k, value in named.items()}
-        init(self, *given, *arguments[len(given) :], **named)
-
-    return construct
-
-
-# ---- Fields
-
-
-def _reusable(held: Any, dtype: np.dtype[Any]) -> Tensor:
-    """A Tensor to write to: the one held, unless somebody may still look at its memory."""
-    if isinstance(held, Tensor) and held.dtype == dtype and not held.is_exported:
-        return held
-    return Tensor(dtype=dtype)
-
-
-def _is_held(held: Any, result: Any) -> bool:
-    """Whether a result is what a field holds."""
-    if isinstance(held, list) and isinstance(result, list) and len(held) == len(result) > 0:
-        return all(map(_is_held, held, result))
-    return isinstance(held, Tensor) and isinstance(result, np.ndarray) and is_view(held, result)
-
-
-class Fields:
-    """The tensors of an object, and lists of them; a name without one is None, as in Lua."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return None
-
-
-class Object:
+class Object(Typed):
     """Anything that Lua Torch would save under a class name of ``nn``.
 
     Its attributes are the fields of the Lua class. Tensors live in ``self.tensors``: there a layer
@@ -209,11 +58,11 @@ class Object:
         With `kernel`, the class's own methods work on Tensors, else on arrays.
         """
         super().__init_subclass__(**options)
-        for name in _EXCHANGING:
+        for name in EXCHANGING:
             if name in cls.__dict__:
-                setattr(cls, name, _exchanging(cls.__dict__[name], kernel))
+                setattr(cls, name, exchanging(cls.__dict__[name], kernel))
         if "__init__" in cls.__dict__:
-            cls.__init__ = _none_is_default(cls.__init__)  # type: ignore[method-assign]
+            cls.__init__ = none_is_default(cls.__init__)  # type: ignore[method-assign]
 
     def __getattr__(self, name: str) -> Any:
         fields = self.__dict__.get("tensors")
@@ -277,7 +126,7 @@ class Object:
             )
         dtype = like.dtype if isinstance(like, Tensor) else np.dtype(like)
         held = self.tensors.__dict__.get(name)
-        tensor = _reusable(held, dtype)
+        tensor = reusable(held, dtype)
         if tensor is not held:
             self.assign(name, tensor)
         return tensor
@@ -299,7 +148,7 @@ class Object:
             return [array_module(like).empty_like(like) for like in likes]
         held = self.tensors.__dict__.get(name)
         held = held if isinstance(held, list) and len(held) == len(likes) else [None] * len(likes)
-        found = [_reusable(one, like.dtype) for one, like in zip(held, likes, strict=True)]
+        found = [reusable(one, like.dtype) for one, like in zip(held, likes, strict=True)]
         setattr(self.tensors, name, found)
         return [
             tensor.resize(like.shape).numpy().reshape(like.shape)
@@ -312,7 +161,7 @@ class Object:
             return result
         for name in self._results:
             held = self.tensors.__dict__.get(name)
-            if _is_held(held, result):
+            if is_held(held, result):
                 return held
         return to_tensors(result)
 
@@ -407,7 +256,7 @@ class Object:
                 self.__dict__[name] = cache.convert(value)
         for name, value in self.tensors.__dict__.items():
             setattr(self.tensors, name, cache.convert(value))
-        object.__setattr__(self, "_type", _TYPE_NAMES[cache.dtype])  # a property of criterions
+        object.__setattr__(self, "_type", TYPE_NAMES[cache.dtype])  # a property of criterions
         return self
 
     def float(self) -> Any:
@@ -421,7 +270,7 @@ class Object:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The element type of the object's tensors."""
-        return _TYPES[self._type]
+        return TYPES[self._type]
 
     def __repr__(self) -> str:
         return self.typename()

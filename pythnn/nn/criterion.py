@@ -8,7 +8,8 @@ import numpy as np
 
 from .. import thnn
 from .._tensor import Tensor
-from ._object import Object, register, type_of_tensors
+from ._object import Object, register
+from ._types import type_of_tensors
 
 __all__ = ["Criterion", "KernelCriterion"]
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from .._errors import THNNError
 from .._tensor import Tensor
-from ._object import TypeCache, dtype_of_type, register, type_of_tensors
+from ._object import register
+from ._types import TypeCache, dtype_of_type, type_of_tensors
 from ._values import cast
 from .container import Container
 from .module import Module

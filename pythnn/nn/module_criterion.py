@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._object import dtype_of_type, register
+from ._object import register
+from ._types import dtype_of_type
 from ._values import cast
 from .criterion import Criterion
 from .module import Module

@@ -1,0 +1,64 @@
+"""What happens around the methods of a class: arguments and results that take their form."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from .._tensor import Tensor
+from ._values import holds, to_arrays, to_tensors
+
+__all__ = ["EXCHANGING", "exchanging", "none_is_default"]
+
+EXCHANGING = (
+    "accGradParameters",
+    "accUpdateGradParameters",
+    "backward",
+    "backwardUpdate",
+    "defaultAccUpdateGradParameters",
+    "forward",
+    "sharedAccUpdateGradParameters",
+    "updateGradInput",
+    "updateOutput",
+)
+
+
+def exchanging(method: Callable[..., Any], kernel: bool) -> Callable[..., Any]:
+    """A method that is given what it wants, Tensors or arrays, and answers as it is asked.
+
+    A caller who passes Tensors gets Tensors; all others get arrays.
+    """
+    convert = to_tensors if kernel else to_arrays
+
+    @functools.wraps(method)
+    def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        with_tensors = holds(arguments, Tensor) or holds(named, Tensor)
+        named = convert(named) if named else named
+        result = method(self, *map(convert, arguments), **named)
+        return self._as_tensors(result) if with_tensors else to_arrays(result)
+
+    return call
+
+
+def none_is_default(init: Callable[..., None]) -> Callable[..., None]:
+    """A constructor for which None, Lua's nil, means the default."""
+    parameters = list(inspect.signature(init).parameters.values())[1:]
+    defaults = {
+        p.name: p.default for p in parameters if p.default not in (inspect.Parameter.empty, None)
+    }
+    if not defaults:
+        return init
+    names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+
+    @functools.wraps(init)
+    def construct(self: Any, *arguments: Any, **named: Any) -> None:
+        given = [
+            defaults.get(name) if value is None else value
+            for name, value in zip(names, arguments, strict=False)
+        ]
+        named = {k: defaults.get(k) if value is None else value for k, value in named.items()}
+        init(self, *given, *arguments[len(given) :], **named)
+
+    return construct
