@@ -74,7 +74,6 @@ _ADDED: dict[str, dict[str, Any]] = {
     "nn.TemporalConvolution": {"dW": 1},
     "nn.TemporalSubSampling": {"dW": 1},
     "nn.Threshold": {"threshold": 1e-6, "val": 0, "inplace": False},
-    "nn.VolumetricAveragePooling": {**_PADDING_3D, "ceil_mode": False, "count_include_pad": True},
     "nn.VolumetricConvolution": _PADDING_3D,
     "nn.VolumetricDilatedConvolution": {"dilationT": 1, "dilationW": 1, "dilationH": 1},
     "nn.VolumetricDilatedMaxPooling": {"dilationT": 1, "dilationW": 1, "dilationH": 1},

@@ -191,16 +191,22 @@ def test_types_are_known() -> None:
     assert {Replay(n).type for n in names("module")} <= set(DTYPES)
 
 
+def new_trainer(r: Replay) -> Any:
+    pythnn.manual_seed(r.case["construction_seed"])
+    module, criterion = r.build(r.case["module"]), r.build(r.case["criterion"])
+    trainer = pythnn.nn.StochasticGradient(module, criterion)
+    for field, value in r.case["set"].items():
+        setattr(trainer, field, r.argument(value))
+    return trainer
+
+
+@pytest.mark.parametrize("make", [new_trainer, lambda r: pythnn.load(DATA / r.case["t7"])])
 @pytest.mark.parametrize("name", names("trainer"))
-def test_trainer(name: str) -> None:
+def test_trainer(name: str, make: Any) -> None:
     r = replay(name)
     r.tolerance = 1e-10
-    case = r.case
-    pythnn.manual_seed(case["construction_seed"])
-    module, criterion = r.build(case["module"]), r.build(case["criterion"])
-    trainer = pythnn.nn.StochasticGradient(module, criterion)
-    for field, value in case["set"].items():
-        setattr(trainer, field, r.argument(value))
+    case, trainer = r.case, make(r)
+    module = trainer.module
     check_parameters(r, module, 0, case["parameters"], "parameters")
     dataset = list(zip(r.value(case["inputs"]), r.value(case["targets"]), strict=True))
     order: list[int] = []
