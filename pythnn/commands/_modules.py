@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -48,8 +48,10 @@ def class_of(value: Any) -> str:
     return str(name)
 
 
-def _label(value: Any) -> str:
-    """What an object says of itself, where that is one line; else its class."""
+def _label(value: Any, has_children: bool) -> str:
+    """What an object says of itself; of what has objects inside, the class."""
+    if has_children and isinstance(value, nn.Object):
+        return str(value.typename())
     if isinstance(value, TorchObject):
         return f"{value.torch_class}, unknown"
     try:
@@ -117,7 +119,6 @@ class Row:
     count: int = 0  # elements of parameters, with those of objects inside
     nbytes: int = 0
     shared: bool = False  # whether its parameters were counted before
-    parents: list[Row] = field(default_factory=list)
 
 
 def _place(array: np.ndarray[Any, Any]) -> tuple[int, int]:
@@ -139,15 +140,19 @@ def rows_of(root: Any) -> list[Row]:
     allowed = _places_of_parameters(root)
     numbers: dict[int, int] = {}
     counted: set[tuple[int, int]] = set()
-    pending: list[tuple[str, Any, list[Row]]] = [("", root, [])]
+    parents: list[Row | None] = []
+    pending: list[tuple[str, Any, Row | None]] = [("", root, None)]
     while pending:
-        name, value, parents = pending.pop()
-        row = Row(value, len(parents), name + _label(value), parents=parents)
+        name, value, parent = pending.pop()
+        row = Row(value, 0 if parent is None else parent.depth + 1, "")
         rows.append(row)
+        parents.append(parent)
         if id(value) in numbers:
             row.text = f"{name}{class_of(value)}, the same as in line {numbers[id(value)]}"
             continue
         numbers[id(value)] = len(rows)
+        children = _children(value)
+        row.text = name + _label(value, bool(children))
         for array in _parameters(value):
             place = _place(array)
             if allowed is not None and place not in allowed:
@@ -155,11 +160,13 @@ def rows_of(root: Any) -> list[Row]:
             row.shared |= place in counted
             if place not in counted:
                 counted.add(place)
-                for one in (row, *parents):
-                    one.count += array.size
-                    one.nbytes += array.nbytes
-        for child_name, child in reversed(_children(value)):
-            pending.append((child_name, child, [*parents, row]))
+                row.count += array.size
+                row.nbytes += array.nbytes
+        pending += [(child_name, child, row) for child_name, child in reversed(children)]
+    for row, parent in zip(reversed(rows), reversed(parents), strict=True):
+        if parent is not None:
+            parent.count += row.count
+            parent.nbytes += row.nbytes
     return rows
 
 

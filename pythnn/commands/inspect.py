@@ -26,6 +26,7 @@ from ._values import lines_of
 __all__ = ["inspect_file"]
 
 RUNS = 3  # of which the quickest is shown
+MAX_DEPTH = 50  # of modules in modules
 
 
 def inspect_file(path: Path, shapes: list[str], key: str | None, depth: int, width: int) -> None:
@@ -72,12 +73,12 @@ def _run(module: Any, rows: list[Row], shapes: list[str]) -> dict[int, Measured]
     """Runs the module on noise and notes what each layer did."""
     refuse_unknown(rows)
     sizes = [parse_shape(text) for text in shapes]
-    module.evaluate()
     first = first_layer(rows)
     inputs = [_noise((1, *shape), module, first) for shape in sizes]
     best: dict[int, Measured] = {}
     text = ", ".join(" x ".join(map(str, array.shape)) for array in inputs)
     with explained(f"the model does not take an input of {text}"):
+        module.evaluate()
         for _ in range(RUNS):
             with measuring(rows) as results:
                 module.forward(inputs[0] if len(inputs) == 1 else inputs)
@@ -99,8 +100,11 @@ def _noise(shape: tuple[int, ...], module: Any, first: Any) -> np.ndarray[Any, A
 def _print_rows(rows: list[Row], results: dict[int, Measured]) -> None:
     table = [["", "parameters", *(["output", "ms", "memory"] if results else [])]]
     for row in rows:
+        if row.depth > MAX_DEPTH:
+            continue
         count = f"{row.count:,}" if row.count else ""
-        cells = ["  " * row.depth + row.text, count + (" shared" if row.shared else "")]
+        more = ", …" if row.depth == MAX_DEPTH else ""
+        cells = ["  " * row.depth + row.text + more, count + (" shared" if row.shared else "")]
         result = results.get(id(row.value))
         if result is not None:
             memory = "in place" if result.in_place else _size(result.nbytes)

@@ -336,3 +336,14 @@ def test_documented_commands(folder, monkeypatch):
         program, *arguments = shlex.split(line)
         assert program == "pythnn"
         done(*arguments)
+
+
+def test_modules_in_modules_without_end(tmp_path):
+    model = nn.Linear(2, 2)
+    for _ in range(2000):
+        model = nn.Sequential().add(model)
+    pythnn.save(tmp_path / "deep.t7", model)
+    assert len(done("inspect", tmp_path / "deep.t7").splitlines()) == 54
+    np.save(tmp_path / "x.npy", np.ones((1, 2)))
+    assert "RecursionError" in refused("inspect", tmp_path / "deep.t7", "--input", "2")
+    assert "RecursionError" in refused("run", tmp_path / "deep.t7", tmp_path / "x.npy")
