@@ -1,5 +1,6 @@
 # The commands of the project. Everything is set up in .venv and build/; nothing else is touched.
-#   make demo       trains the super-resolution example on a real photograph
+#   make demo       trains a network on handwritten digits and runs it from its .t7 file, then the
+#                   super-resolution example on a real photograph
 #   make test       builds, then runs ctest and pytest
 #   make test-all   also what takes long: every float, long fuzzing, every CUDA architecture
 #   make lint       ruff, mypy, clang-format
@@ -42,6 +43,9 @@ $(VENV)/build.stamp: $(VENV)/tools.stamp pyproject.toml CMakeLists.txt $(SOURCES
 build: $(VENV)/build.stamp
 
 demo: build
+	$(BIN)/python examples/digits.py --output demo-output
+	$(BIN)/pythnn inspect demo-output/digits.t7 --input 1x8x8
+	$(BIN)/pythnn run demo-output/digits.t7 demo-output/digits --labels demo-output/labels.txt --top 2
 	$(BIN)/python examples/superres.py --output demo-output
 
 # Threads sleep rather than spin when they wait: tests have more of them than there are cores, and

@@ -55,7 +55,6 @@ _ADDED: dict[str, dict[str, Any]] = {
         **_PADDING_2D,
         "ceil_mode": False,
         "count_include_pad": True,
-        "divide": True,
     },
     "nn.SpatialConvolution": {**_STRIDES_2D, **_PADDING_2D},
     "nn.SpatialConvolutionLocal": {**_STRIDES_2D, **_PADDING_2D},

@@ -60,7 +60,7 @@ OLD = {
     ),
     "SpatialAveragePooling": (
         lambda: nn.SpatialAveragePooling(2, 2, 2, 2),
-        ["padW", "padH", "ceil_mode", "count_include_pad", "divide"],
+        ["padW", "padH", "ceil_mode", "count_include_pad"],
     ),
     "Threshold": (lambda: nn.Threshold(0, 0), ["inplace"]),
     "ReLU": (lambda: nn.ReLU(), ["inplace"]),
@@ -75,7 +75,6 @@ OLD = {
         ["eps", "momentum"],
     ),
     "SpatialCrossMapLRN": (lambda: nn.SpatialCrossMapLRN(3), ["alpha", "beta", "k"]),
-    "View": (lambda: nn.View(4 * 6 * 6), ["numElements"]),
 }
 
 
