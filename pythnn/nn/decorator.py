@@ -74,17 +74,21 @@ class Bottle(Decorator, kernel=True):
         """The dimensions that the module sees as one."""
         return input.shape[: input.ndim - self.nInputDim + 1]
 
-    def _squashed(self, value: Tensor, input: Tensor) -> Tensor:
-        """An input or gradOutput as the module sees it."""
+    def _squashed(self, input: Tensor) -> Tensor:
+        """The input as the module sees it."""
         outer = self._outer(input)
-        return value.contiguous().view(math.prod(outer), *value.shape[len(outer) :])
+        return input.contiguous().view(math.prod(outer), *input.shape[len(outer) :])
+
+    def _squashed_gradient(self, gradOutput: Tensor) -> Tensor:
+        return gradOutput.contiguous().view(self.inside.field("output").shape)
 
     def updateOutput(self, input: Any) -> Any:
         if input.ndim <= self.nInputDim:
             output = self.inside.updateOutput(input)
         else:
-            output = self.inside.updateOutput(self._squashed(input, input))
-            output = output.contiguous().view(*self._outer(input), *output.shape[1:])
+            output = self.inside.updateOutput(self._squashed(input))
+            outer = self._outer(input)[:-1]
+            output = output.contiguous().view(*outer, -1, *output.shape[1:])
         self.tensors.output = output
         return output
 
@@ -92,7 +96,7 @@ class Bottle(Decorator, kernel=True):
         if input.ndim <= self.nInputDim:
             return super().updateGradInput(input, gradOutput)
         gradient = self.inside.updateGradInput(
-            self._squashed(input, input), self._squashed(gradOutput, input)
+            self._squashed(input), self._squashed_gradient(gradOutput)
         )
         self.tensors.gradInput = gradient.contiguous().view(input.shape)
         return self.tensors.gradInput
@@ -108,7 +112,7 @@ class Bottle(Decorator, kernel=True):
 
     def _accumulate(self, method: str, input: Any, gradOutput: Any, factor: Any) -> None:
         if input.ndim > self.nInputDim:
-            values = self._squashed(input, input), self._squashed(gradOutput, input)
+            values = self._squashed(input), self._squashed_gradient(gradOutput)
         else:
             values = input, gradOutput
         getattr(self.inside, method)(*values, factor)
