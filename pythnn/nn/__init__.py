@@ -6,6 +6,7 @@ class targets count from 1. A table of tensors is a list of arrays.
 
 from . import tables
 from ._object import Object, register, registry
+from .border import *
 from .branching import *
 from .class_criterion import *
 from .combined_criterion import *
@@ -37,6 +38,7 @@ from .table_convolution import *
 from .table_shaping import *
 from .temporal_convolution import *
 from .temporal_pooling import *
+from .upsampling import *
 from .volumetric_convolution import *
 from .volumetric_pooling import *
 from .weight_norm import *

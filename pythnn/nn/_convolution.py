@@ -138,9 +138,3 @@ class TransposedConvolution(Convolution, kernel=True):
     def _extra_text(self) -> str:
         adjustments = self._sizes("adj")
         return f", {comma(adjustments)}" if any(adjustments) else ""
-
-    def _upgrade(self) -> None:
-        super()._upgrade()
-        for axis in self._axes:
-            if self.field(f"adj{axis}") is None:
-                self.assign(f"adj{axis}", 0)

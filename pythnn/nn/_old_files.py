@@ -55,12 +55,14 @@ _ADDED: dict[str, dict[str, Any]] = {
         **_PADDING_2D,
         "ceil_mode": False,
         "count_include_pad": True,
+        "divide": False,
     },
     "nn.SpatialConvolution": {**_STRIDES_2D, **_PADDING_2D},
     "nn.SpatialConvolutionLocal": {**_STRIDES_2D, **_PADDING_2D},
     "nn.SpatialConvolutionMM": {**_STRIDES_2D, **_PADDING_2D},
     "nn.SpatialConvolutionMap": _STRIDES_2D,
     "nn.SpatialCrossMapLRN": {"alpha": 1e-4, "beta": 0.75, "k": 1},
+    "nn.SpatialDepthWiseConvolution": {**_STRIDES_2D, **_PADDING_2D},
     "nn.SpatialDilatedConvolution": {"dilationW": 1, "dilationH": 1},
     "nn.SpatialDilatedMaxPooling": {"dilationW": 1, "dilationH": 1},
     "nn.SpatialDropout": {"stochastic_inference": False},
@@ -124,6 +126,7 @@ _RENAMED: dict[str, Callable[[dict[str, Any]], None]] = {
     "nn.Concat": _concat,
     "nn.SpatialConvolution": _square_padding,
     "nn.SpatialConvolutionMM": _square_padding,
+    "nn.SpatialDepthWiseConvolution": _square_padding,
 }
 
 

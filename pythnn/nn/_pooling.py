@@ -135,9 +135,6 @@ class FractionalMaxPooling(Windowed, kernel=True):
         self._run("updateGradInput", input, gradOutput, gradInput, last=last)
         return gradInput
 
-    def _upgrade(self) -> None:
-        pass
-
     def __repr__(self) -> str:
         sizes = self._sizes("out") if any(self._sizes("out")) else self._sizes("ratio")
         output = "x".join(map(str, sizes))
@@ -185,9 +182,6 @@ class MaxUnpooling(Windowed, kernel=True):
         gradInput = self.result("gradInput", input)
         self._run("updateGradInput", input, gradOutput, gradInput, self.tensors.indices)
         return gradInput
-
-    def _upgrade(self) -> None:
-        pass
 
     def __repr__(self) -> str:
         return f"{self.typename()} associated to {self.pooling!r}"

@@ -50,8 +50,3 @@ class Windowed(Kernel):
         """The sizes of the window in the order of a tensor's dimensions."""
         sizes = dict(zip(self._axes, self._sizes("k"), strict=True))
         return tuple(sizes[axis] for axis in "THW" if axis in sizes)
-
-    def _upgrade(self) -> None:
-        for axis in self._axes:
-            if self.field(f"pad{axis}") is None:
-                self.assign(f"pad{axis}", self.field("padding") or 0)

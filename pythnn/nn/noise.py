@@ -45,6 +45,7 @@ class Dropout(_Noisy):
     """
 
     inplace: bool | None = None
+    v2: bool = False
 
     def __init__(
         self,
@@ -88,11 +89,6 @@ class Dropout(_Noisy):
         factor = self.noise if self.train and self.p > 0 else self._factor_without_noise()
         self.gradInput = self._times(gradOutput, factor)
         return self.gradInput
-
-    def _upgrade(self) -> None:
-        for name in ("stochastic_inference", "v2"):
-            if self.field(name) is None:
-                self.assign(name, False)
 
     def __repr__(self) -> str:
         return f"{self.typename()}({self.p:f})"

@@ -183,10 +183,6 @@ class GradientReversal(Module):
         self.gradInput = gradOutput * -self.field("lambda")
         return self.gradInput
 
-    def _upgrade(self) -> None:
-        if self.field("lambda") is None:
-            self.setLambda(1)
-
 
 @register
 class L1Penalty(Module):

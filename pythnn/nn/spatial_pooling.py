@@ -86,7 +86,6 @@ class SpatialAveragePooling(Pooling, kernel=True):
     _function = "SpatialAveragePooling"
     _settings = (*SIZES, "ceil_mode", "count_include_pad")
     count_include_pad: bool = True
-    divide: bool = False
 
     def __init__(
         self, kW: int, kH: int, dW: int = 1, dH: int = 1, padW: int = 0, padH: int = 0
@@ -134,9 +133,6 @@ class SpatialAdaptiveMaxPooling(MaxPooling):
         return [self.W, self.H] if step == "updateOutput" else []
 
     def _set_sizes_of(self, input: Any) -> None:
-        pass
-
-    def _upgrade(self) -> None:
         pass
 
     __repr__ = Kernel.__repr__

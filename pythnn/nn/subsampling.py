@@ -18,9 +18,6 @@ class _SubSampling(Convolution):
     def _inputs_of_an_output(self) -> int:
         return math.prod(self._sizes("k"))
 
-    def _upgrade(self) -> None:
-        pass
-
     __repr__ = Module.__repr__
 
 

@@ -52,9 +52,6 @@ class _TableConvolution(Convolution, kernel=True):
         self._run("updateGradInput", input, gradOutput, gradInput, own.weight, own.bias)
         return gradInput
 
-    def _upgrade(self) -> None:
-        pass
-
     __repr__ = Module.__repr__
 
 

@@ -39,9 +39,6 @@ class TemporalConvolution(Convolution, kernel=True):
         sizes = [self.inputFrameSize, self.outputFrameSize] if step == "updateOutput" else []
         return [self.kW, self.dW, *sizes]
 
-    def _upgrade(self) -> None:
-        pass
-
     __repr__ = Module.__repr__
 
 
@@ -70,9 +67,6 @@ class TemporalRowConvolution(Convolution):
 
     def _rest(self, step: str) -> list[Any]:
         return [None, None, self.kW, self.dW, self.field("padW") or 0, bool(self.featFirst)]
-
-    def _upgrade(self) -> None:
-        pass
 
     def __repr__(self) -> str:
         step = f", {self.dW}" if self.dW != 1 else ""

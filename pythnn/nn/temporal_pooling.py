@@ -33,9 +33,6 @@ class TemporalMaxPooling(MaxPooling):
     def _set_sizes_of(self, input: Any) -> None:
         pass
 
-    def _upgrade(self) -> None:
-        pass
-
     __repr__ = Kernel.__repr__
 
 

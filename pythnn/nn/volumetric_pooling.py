@@ -116,9 +116,6 @@ class VolumetricAveragePooling(Pooling):
         sizes = self._sizes("k") + self._sizes("d") + self._sizes("pad")
         return [*sizes, self.ceil_mode, self.count_include_pad]
 
-    def _upgrade(self) -> None:
-        pass
-
 
 @register
 class VolumetricFractionalMaxPooling(FractionalMaxPooling):

@@ -39,4 +39,6 @@ def nn_fields(name: str, fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of the twin."""
     if name == "cudnn.ClippedReLU":
         return {**fields, "min_val": 0, "max_val": fields.get("ceiling", 6)}
+    if name == "cudnn.SpatialAveragePooling":
+        return {"divide": True, **fields}
     return fields

@@ -140,6 +140,14 @@ def test_batch_normalization_with_inverse_deviations():
     assert "running_std" not in old._to_fields()
 
 
+@needs("SpatialAveragePooling")
+def test_average_pooling_that_sums():
+    module = nn.SpatialAveragePooling(2, 2, 2, 2)
+    old = as_saved(module, without=["divide"])
+    np.testing.assert_allclose(old.forward(X), 4 * module.forward(X))
+    assert as_saved(module, "cudnn.SpatialAveragePooling", without=["divide"]).divide
+
+
 @needs("Dropout")
 def test_dropout_of_the_first_kind():
     module = nn.Dropout(0.25)
