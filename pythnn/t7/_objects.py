@@ -16,7 +16,11 @@ from ._values import TorchStorage
 
 __all__ = ["fill_objects", "new_object"]
 
-MAX_TABLE_DEPTH = 50  # of tables in a field, which modules go through by recursion
+# Modules go through the tables in their fields by recursion, and copy them; some compute with
+# their tensors when they are made. A small file must not make that long.
+MAX_TABLE_DEPTH = 50
+MAX_VISITS = 16  # of the entries of tables, on average
+MAX_EXPANSION = 4096  # elements of a tensor for each of its storage
 
 
 def new_object(node: ObjectNode) -> Any:
@@ -55,6 +59,7 @@ class _Filler:
         self.nodes = {id(node.value): node for node in nodes}
         self.tensors: dict[int, Any] = {}
         self.storages: dict[int, Storage] = {}
+        self.visits = 100_000 + MAX_VISITS * sum(len(node.children) for node in graph.begun)
 
     def fill(self, made: Any, node: ObjectNode) -> None:
         fields = {name: self.adopt(value, node) for name, value in node.children[-1].value.items()}
@@ -92,14 +97,12 @@ class _Filler:
 
     def _adopt_table(self, table: list[Any] | dict[Any, Any], node: Node) -> None:
         """Converts what is in a table, in place."""
-        # One table in two places, or in itself, would make a module's recursion endless.
         pending: list[tuple[Any, int]] = [(table, 1)]
-        seen: set[int] = set()
         while pending:
             at, depth = pending.pop()
-            if id(at) in seen or depth > MAX_TABLE_DEPTH:
-                raise T7Error("tables in a field of a module that are no tree", node.offset)
-            seen.add(id(at))
+            self.visits -= len(at)
+            if depth > MAX_TABLE_DEPTH or self.visits < 0:
+                raise T7Error("tables in tables of a module without end", node.offset)
             for key, value in enumerate(at) if isinstance(at, list) else list(at.items()):
                 if isinstance(value, (np.ndarray, TorchStorage)):
                     at[key] = self._converted(value)
@@ -127,6 +130,8 @@ class _Filler:
             return node.value
         if not node.count:
             return Tensor(dtype=dtype)
+        if node.count > 1_000_000 + MAX_EXPANSION * node.children[0].elements.array.size:
+            raise T7Error(f"a tensor of {node.count} elements in a module", node.offset)
         storage = self._storage(node.children[0], dtype)
         view = _strided(KINDS[kind.index], storage._c, node.start, node.shape, node.strides)
         return Tensor._of(view, kind)

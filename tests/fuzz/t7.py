@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 
 import pythnn
+from pythnn.commands._modules import is_object, rows_of
+from pythnn.commands._values import lines_of
 
 DATA = Path(__file__).parents[1] / "data" / "t7"
 # Numbers that break things: counts just outside of what fits, and type tags.
@@ -38,6 +40,9 @@ def fuzz_one(data: bytes) -> bool:
     if held > 64 * len(data):
         raise MemoryError(f"{len(data)} bytes became {held}")
     pythnn.save(io.BytesIO(), value)
+    if is_object(value):
+        rows_of(value)
+    lines_of(value, 5, 10)
     return True
 
 

@@ -177,6 +177,43 @@ def test_wrong_text(text, message):
         read(text.encode())
 
 
+def module(index, fields):
+    """A module with one field."""
+    return torch(index, "nn.Identity", table(index + 1, string(b"x"), fields))
+
+
+def test_modules_that_share_a_large_table():
+    entries = [number(i + 1) + number(0) for i in range(2000)]
+    entries.append(number(2001) + tensor_bytes(2, "Double", [], [], 1, NIL))
+    shared = table(1, *entries, count=2001)
+    modules = [number(i + 2) + module(10 + 2 * i, reference(3, 1)) for i in range(400)]
+    data = table(5, number(1), shared, *modules, count=401)
+    with pytest.raises(T7Error, match="without end"):
+        read(data)
+    assert len(read(table(5, number(1), shared, *modules[:5], count=6))) == 6
+
+
+def test_modules_with_tables_without_end():
+    cycle = table(1, number(1), reference(3, 1))
+    with pytest.raises(T7Error, match="without end"):
+        read(module(10, cycle))
+    ladder = table(60, number(1), number(0))
+    for i in range(59, 20, -1):
+        ladder = table(i, number(1), ladder, number(2), reference(3, i + 1))
+    with pytest.raises(T7Error, match="without end"):
+        read(module(10, ladder))
+    rungs = read(ladder)
+    assert rungs[0] is rungs[1]
+
+
+def test_module_with_an_expanded_tensor():
+    huge = double_tensor([2**40], [0], 1)
+    assert read(huge).size == 2**40
+    with pytest.raises(T7Error, match="1099511627776 elements in a module"):
+        read(module(10, huge))
+    assert read(module(10, double_tensor([1000], [0], 1))).x.shape == (1000,)
+
+
 # ---- Every file, cut off and changed
 
 
@@ -285,3 +322,8 @@ def test_offset_counts_from_where_the_file_stood():
     file.seek(4)
     with pytest.raises(T7Error, match="at byte"):
         pythnn.load(file)
+
+
+def test_module_with_one_table_twice():
+    twice = table(20, number(1), table(21, number(1), number(7)), number(2), reference(3, 21))
+    assert read(module(10, twice)).x == [[7], [7]]
