@@ -14,6 +14,7 @@ from .container import *
 from .conversion import *
 from .criterion import *
 from .decorator import *
+from .distance import *
 from .element_criterion import *
 from .kmeans import *
 from .linear import *
@@ -24,8 +25,11 @@ from .noise import *
 from .pair_criterion import *
 from .plumbing import *
 from .pointwise import *
+from .product import *
 from .rectifier import *
+from .reduction import *
 from .scalar import *
+from .scaling import *
 from .selection import *
 from .shape import *
 from .softmax import *

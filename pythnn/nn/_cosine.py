@@ -6,9 +6,9 @@ from typing import Any
 
 from ._values import array_module
 
-__all__ = ["cosine"]
+__all__ = ["SMALL", "cosine"]
 
-_SMALL = 1e-12  # keeps the cosine of zeros finite
+SMALL = 1e-12  # keeps the cosine of zeros finite
 
 
 def cosine(pair: Any) -> tuple[Any, list[Any]]:
@@ -18,7 +18,7 @@ def cosine(pair: Any) -> tuple[Any, list[Any]]:
     """
     xp = array_module(pair)
     first, second = (xp.atleast_2d(entry) for entry in pair)
-    one, other = (1 / ((x * x).sum(1, keepdims=True) + _SMALL) for x in (first, second))
+    one, other = (1 / ((x * x).sum(1, keepdims=True) + SMALL) for x in (first, second))
     lengths = xp.sqrt(one * other)
     cosines = (first * second).sum(1, keepdims=True) * lengths
     gradients = [

@@ -5,6 +5,7 @@ Users meet tensors as arrays, modules meet them as Tensors.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = [
     "holds",
     "is_view",
     "list_of_storage",
+    "sizes_of",
     "to_arrays",
     "to_tensors",
 ]
@@ -28,6 +30,13 @@ __all__ = [
 
 class LongStorage(list[int]):
     """Sizes, where Lua has a LongStorage and not a table."""
+
+
+def sizes_of(arguments: Sequence[Any]) -> LongStorage:
+    """Sizes that were given one by one or as one list."""
+    if len(arguments) == 1 and not isinstance(arguments[0], (int, float)):
+        arguments = arguments[0]
+    return LongStorage(int(size) for size in arguments)
 
 
 class DoubleStorage(list[float]):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from .. import _random, thnn
+from .. import thnn
 from .._errors import THNNArgumentError
 from .._tensor import Tensor
+from ._initial import draw
 from ._object import register
 from .module import Module
 
@@ -40,8 +40,7 @@ class Linear(Module, kernel=True):
     def reset(self, stdv: Any = None) -> Any:
         """Draws all parameters from [-s, s]: s = sqrt(3) stdv, by default 1 / sqrt(inputSize)."""
         own = self.tensors
-        limit = 1 / math.sqrt(own.weight.shape[1]) if stdv is None else stdv * math.sqrt(3)
-        _random.fill_uniform(limit, own.weight, own.bias)
+        draw(stdv, own.weight.shape[1], own.weight, own.bias)
         return self
 
     def updateOutput(self, input: Any) -> Any:

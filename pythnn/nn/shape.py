@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._object import register
 from ._tables import dimension
-from ._values import LongStorage
+from ._values import LongStorage, sizes_of
 from .module import Module
 
 __all__ = ["Replicate", "Reshape", "Squeeze", "Transpose", "Unsqueeze", "View"]
-
-
-def _listed(sizes: Sequence[Any]) -> LongStorage:
-    """Sizes that were given one by one or as one list."""
-    if len(sizes) == 1 and not isinstance(sizes[0], (int, float)):
-        sizes = sizes[0]
-    return LongStorage(int(size) for size in sizes)
 
 
 class _SameElements(Module, kernel=True):
@@ -46,7 +38,7 @@ class Reshape(_SameElements, kernel=True):
         super().__init__()
         if sizes and isinstance(sizes[-1], bool):
             *sizes, self.batchMode = sizes  # type: ignore[assignment]
-        self.size = _listed(sizes)
+        self.size = sizes_of(sizes)
         self.nelement = math.prod(self.size)
         self.batchsize = LongStorage([0, *self.size])
 
@@ -79,13 +71,16 @@ class View(_SameElements, kernel=True):
 
     def resetSize(self, *sizes: Any) -> Any:
         """Chooses another shape; returns the layer."""
-        self.size = _listed(sizes)
+        self.size = sizes_of(sizes)
         if self.size.count(-1) > 1:
             raise THNNArgumentError.expected(
                 self.typename(), 1, "sizes", "at most one -1", f"{list(self.size)}"
             )
         self.numElements = math.prod(size for size in self.size if size != -1)
         return self
+
+    def _upgrade(self) -> None:
+        self.resetSize(self.size)
 
     def setNumInputDims(self, numInputDims: int) -> Any:
         """Says how many dimensions one sample has; returns the layer."""

@@ -1,0 +1,212 @@
+"""Layers that compute distances and angles between vectors."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._tensor import Tensor
+from ._cosine import SMALL, cosine
+from ._initial import draw
+from ._object import register
+from ._values import array_module
+from .module import Module
+
+__all__ = ["Cosine", "CosineDistance", "Euclidean", "PairwiseDistance", "WeightedEuclidean"]
+
+
+@register
+class CosineDistance(Module):
+    """The cosine of the angle between two tensors' rows.
+
+    Input: a table of two tensors of [batch x] size; output: batch, or one element.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gradInput = [np.empty(0), np.empty(0)]
+
+    def updateOutput(self, input: Any) -> Any:
+        self.output, _ = cosine(input)
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        _, gradients = cosine(input)
+        factor = gradOutput.reshape(-1, 1)
+        self.gradInput = [(factor * gradient).reshape(input[0].shape) for gradient in gradients]
+        return self.gradInput
+
+
+@register
+class PairwiseDistance(Module):
+    """The distance of two tensors' rows in the `p`-norm.
+
+    Input: a table of two tensors of [batch x] size; output: batch, or one element.
+    """
+
+    _SMALL: ClassVar[float] = 1e-6
+    """Added to distances that gradients are divided by."""
+
+    def __init__(self, p: Any = 2) -> None:
+        super().__init__()
+        self.tensors.gradInput = []
+        self.tensors.diff = Tensor(dtype=np.float64)
+        self.norm = p
+
+    def updateOutput(self, input: Any) -> Any:
+        difference = array_module(input).atleast_2d(input[0] - input[1])
+        self.assign("diff", difference)
+        self.output = (abs(difference) ** self.norm).sum(1) ** (1 / self.norm)
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        difference, power = self.diff, self.norm - 1
+        divisor = (self.output[:, None] + self._SMALL) ** power
+        slopes = array_module(input).sign(difference) * abs(difference) ** power / divisor
+        gradient = (slopes * gradOutput.reshape(-1, 1)).reshape(input[0].shape)
+        self.gradInput = [gradient, -gradient]
+        return self.gradInput
+
+    def clearState(self) -> Any:
+        self.clear("diff")
+        return super().clearState()
+
+
+@register
+class Cosine(Module):
+    """The cosine of the angle between the input and each row of weight.
+
+    Input: [batch x] inputSize; output: [batch x] outputSize; weight: outputSize x inputSize.
+    """
+
+    def __init__(self, inputSize: int, outputSize: int) -> None:
+        super().__init__()
+        own = self.tensors
+        own.weight = Tensor.zeros(outputSize, inputSize, dtype=np.float64)
+        own.gradWeight = Tensor.zeros(outputSize, inputSize, dtype=np.float64)
+        self.reset()
+
+    def reset(self, stdv: Any = None) -> None:
+        """Draws weight from [-s, s]: s = sqrt(3) stdv, by default 1 / sqrt(outputSize)."""
+        weight = self.tensors.weight
+        draw(stdv, weight.shape[0], weight)
+
+    def _rows(self, input: Any) -> tuple[Any, Any, Any]:
+        """The input as a batch, its lengths and those of the rows of weight, as columns."""
+        xp = array_module(input)
+        rows, weight = xp.atleast_2d(input), self.weight
+        lengths = (xp.sqrt((x * x).sum(1, keepdims=True)) + SMALL for x in (rows, weight))
+        return rows, *lengths
+
+    def updateOutput(self, input: Any) -> Any:
+        rows, lengths, weight_lengths = self._rows(input)
+        output = rows @ (self.weight / weight_lengths).T / lengths
+        self.output = output.reshape(*input.shape[:-1], -1)
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        rows, lengths, weight_lengths = self._rows(input)
+        gradient = gradOutput.reshape(len(rows), -1)
+        along = (gradient * self.output).sum(1, keepdims=True) / lengths
+        gradInput = (gradient @ (self.weight / weight_lengths) - along * rows) / lengths
+        self.gradInput = gradInput.reshape(input.shape)
+        return self.gradInput
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        rows, lengths, weight_lengths = self._rows(input)
+        gradient = gradOutput.reshape(len(rows), -1)
+        along = (gradient * self.output).sum(0)[:, None] / weight_lengths
+        towards = gradient.T @ (rows / lengths)
+        # Lua Torch does not scale the gradient of a batch.
+        factor = scale if input.ndim == 1 else 1
+        self.gradWeight += factor * (towards - along * self.weight) / weight_lengths
+
+
+class _Centres(Module):
+    """The distance of the input to each column of weight.
+
+    Input: [batch x] inputSize; output: [batch x] outputSize; weight: inputSize x outputSize.
+    """
+
+    _SMALL: ClassVar[float] = 1e-7
+    """Added to distances that gradients are divided by."""
+
+    def __init__(self, inputSize: int, outputSize: int) -> None:
+        super().__init__()
+        for name in (name for pair in self.parameterFields for name in pair):
+            setattr(self.tensors, name, Tensor.zeros(inputSize, outputSize, dtype=np.float64))
+        self.reset()
+
+    def reset(self, stdv: Any = None) -> None:
+        """Draws weight from [-s, s]: s = sqrt(3) stdv, by default 1 / sqrt(inputSize)."""
+        weight = self.tensors.weight
+        draw(stdv, weight.shape[0], weight)
+
+    def _scales(self) -> Any:
+        """What the differences are multiplied by: inputSize x outputSize."""
+        return 1
+
+    def _differences(self, input: Any) -> Any:
+        """The differences as they are: batch x inputSize x outputSize."""
+        return input.reshape(-1, len(self.weight), 1) - self.weight
+
+    def _slopes(self, input: Any, gradOutput: Any) -> Any:
+        """The gradient of the scaled differences: batch x inputSize x outputSize."""
+        factor = gradOutput / (self.output + self._SMALL)
+        scaled = self._differences(input) * self._scales()
+        return scaled * factor.reshape(-1, 1, self.weight.shape[1])
+
+    def updateOutput(self, input: Any) -> Any:
+        scaled = self._differences(input) * self._scales()
+        lengths = array_module(input).sqrt((scaled * scaled).sum(1))
+        self.output = lengths.reshape(*input.shape[:-1], -1)
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        slopes = self._slopes(input, gradOutput) * self._scales()
+        self.gradInput = slopes.sum(2).reshape(input.shape)
+        return self.gradInput
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        slopes = self._slopes(input, gradOutput) * self._scales()
+        self.gradWeight -= scale * slopes.sum(0)
+
+
+@register
+class Euclidean(_Centres):
+    """The Euclidean distance of the input to each column of weight.
+
+    Input: [batch x] inputSize; output: [batch x] outputSize; weight: inputSize x outputSize.
+    """
+
+    parameterFields = (("weight", "gradWeight"),)
+
+    def __init__(self, inputSize: int, outputSize: int) -> None:
+        super().__init__(inputSize, outputSize)
+        self.tensors.gradInput = Tensor.zeros(inputSize, dtype=np.float64)
+        self.tensors.output = Tensor.zeros(outputSize, dtype=np.float64)
+        self.fastBackward = True
+
+
+@register
+class WeightedEuclidean(_Centres):
+    """As Euclidean, with all differences multiplied by ``diagCov``: inputSize x outputSize."""
+
+    parameterFields = (("weight", "gradWeight"), ("diagCov", "gradDiagCov"))
+
+    def reset(self, stdv: Any = None) -> None:
+        """Draws weight from [-s, s] and sets diagCov to 1.
+
+        s = sqrt(3) stdv, by default 1 / sqrt(inputSize).
+        """
+        super().reset(stdv)
+        self.tensors.diagCov.fill(1)
+
+    def _scales(self) -> Any:
+        return self.diagCov
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        super().accGradParameters(input, gradOutput, scale)
+        slopes = self._slopes(input, gradOutput) * self._differences(input)
+        self.gradDiagCov += scale * slopes.sum(0)
