@@ -25,6 +25,9 @@ EXCHANGING = (
 )
 
 
+_AS_THEY_ARE = {Tensor, bool, float, int}
+
+
 def exchanging(method: Callable[..., Any], kernel: bool) -> Callable[..., Any]:
     """A method that is given what it wants, Tensors or arrays, and answers as it is asked.
 
@@ -34,6 +37,12 @@ def exchanging(method: Callable[..., Any], kernel: bool) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        if kernel and arguments and not named and type(arguments[0]) is Tensor:
+            for value in arguments:
+                if type(value) not in _AS_THEY_ARE:
+                    break
+            else:
+                return method(self, *arguments)  # between modules: nothing to convert
         with_tensors = holds(arguments, Tensor) or holds(named, Tensor)
         named = convert(named) if named else named
         result = method(self, *map(convert, arguments), **named)

@@ -112,7 +112,9 @@ class Object(Typed):
     def field(self, name: str) -> Any:
         """A field as it is stored, tensors as Tensors; None when there is none."""
         fields = self.tensors.__dict__
-        return fields[name] if name in fields else getattr(self, name, None)
+        if name in fields:
+            return fields[name]
+        return self.__dict__.get(name, getattr(type(self), name, None))
 
     def result(self, name: str, like: Any) -> Tensor:
         """The Tensor of a field, to be resized and written: with the dtype `like` or that of it.
