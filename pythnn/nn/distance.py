@@ -10,6 +10,7 @@ from .._tensor import Tensor
 from ._cosine import SMALL, cosine
 from ._initial import draw
 from ._object import register
+from ._tables import same_sizes
 from ._values import array_module
 from .module import Module
 
@@ -28,11 +29,11 @@ class CosineDistance(Module):
         self.gradInput = [np.empty(0), np.empty(0)]
 
     def updateOutput(self, input: Any) -> Any:
-        self.output, _ = cosine(input)
+        self.output, _ = cosine(self.typename(), input)
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        _, gradients = cosine(input)
+        _, gradients = cosine(self.typename(), input)
         factor = gradOutput.reshape(-1, 1)
         self.gradInput = [(factor * gradient).reshape(input[0].shape) for gradient in gradients]
         return self.gradInput
@@ -55,7 +56,8 @@ class PairwiseDistance(Module):
         self.norm = p
 
     def updateOutput(self, input: Any) -> Any:
-        difference = array_module(input).atleast_2d(input[0] - input[1])
+        first, second = same_sizes(self.typename(), input)
+        difference = array_module(input).atleast_2d(first - second)
         self.assign("diff", difference)
         self.output = (abs(difference) ** self.norm).sum(1) ** (1 / self.norm)
         return self.output

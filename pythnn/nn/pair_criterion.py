@@ -8,6 +8,7 @@ import numpy as np
 
 from ._cosine import cosine
 from ._object import register
+from ._tables import same_sizes
 from ._values import array_module
 from .criterion import Criterion
 
@@ -20,10 +21,16 @@ __all__ = [
 ]
 
 
-def _signs(target: Any, like: Any) -> Any:
-    """A target of numbers 1 and -1 in the shape of an array, or one that spreads to it."""
-    signs = array_module(like).asarray(target, like.dtype)
-    return signs.reshape(like.shape) if signs.size == like.size else signs
+def _signs(name: str, target: Any, like: Any) -> Any:
+    """A target, 1 and -1 for each element of an array or one number for all, in its shape.
+
+    Raises THNNArgumentError in the name of a class for targets of another size.
+    """
+    xp = array_module(like)
+    signs = xp.asarray(target, like.dtype)
+    if signs.size == 1:
+        return xp.broadcast_to(signs.reshape((1,) * like.ndim), like.shape)
+    return same_sizes(name, [like, signs])[1]
 
 
 def _total(losses: Any) -> float:
@@ -43,13 +50,13 @@ class HingeEmbeddingCriterion(Criterion):
         self.sizeAverage = True
 
     def updateOutput(self, input: Any, target: Any) -> Any:
-        xp, signs = array_module(input), _signs(target, input)
+        xp, signs = array_module(input), _signs(self.typename(), target, input)
         losses = xp.where(signs == -1, xp.maximum(self.margin - input, 0), input)
         self.output = _total(losses) / (input.size if self.sizeAverage else 1)
         return self.output
 
     def updateGradInput(self, input: Any, target: Any) -> Any:
-        xp, signs = array_module(input), _signs(target, input)
+        xp, signs = array_module(input), _signs(self.typename(), target, input)
         gradient = xp.where((signs == -1) & (input > self.margin), 0, signs)
         self.gradInput = (gradient / (input.size if self.sizeAverage else 1)).astype(input.dtype)
         return self.gradInput
@@ -75,7 +82,8 @@ class L1HingeEmbeddingCriterion(_OfPairs):
         self.margin = margin
 
     def updateOutput(self, input: Any, target: Any) -> Any:
-        distance = _total(abs(input[0] - input[1]))
+        first, second = same_sizes(self.typename(), input)
+        distance = _total(abs(first - second))
         apart = np.isscalar(target) and target == -1
         self.output = max(0.0, self.margin - distance) if apart else distance
         return self.output
@@ -104,18 +112,19 @@ class MarginRankingCriterion(Criterion):
         self.sizeAverage = True
 
     def _losses(self, input: Any, signs: Any) -> Any:
-        return self.margin - signs * (input[0] - input[1])
+        first, second = same_sizes(self.typename(), input)
+        return self.margin - signs * (first - second)
 
     def _count(self, input: Any) -> int:
         return len(input[0]) if self.sizeAverage else 1
 
     def updateOutput(self, input: Any, target: Any) -> Any:
-        losses = self._losses(input, _signs(target, input[0]))
+        losses = self._losses(input, _signs(self.typename(), target, input[0]))
         self.output = _total(losses[losses > 0]) / self._count(input)
         return self.output
 
     def updateGradInput(self, input: Any, target: Any) -> Any:
-        signs = _signs(target, input[0])
+        signs = _signs(self.typename(), target, input[0])
         gradient = signs * (self._losses(input, signs) >= 0) / self._count(input)
         gradient = gradient.astype(input[0].dtype)
         self.gradInput = [-gradient, gradient]
@@ -136,15 +145,15 @@ class CosineEmbeddingCriterion(_OfPairs):
         self.sizeAverage = True
 
     def updateOutput(self, input: Any, target: Any) -> Any:
-        cosines, _ = cosine(input)
-        signs, xp = _signs(target, cosines), array_module(input)
+        cosines, _ = cosine(self.typename(), input)
+        signs, xp = _signs(self.typename(), target, cosines), array_module(input)
         losses = xp.where(signs == 1, 1 - cosines, xp.maximum(cosines - self.margin, 0))
         self.output = _total(losses) / (len(losses) if self.sizeAverage else 1)
         return self.output
 
     def updateGradInput(self, input: Any, target: Any) -> Any:
-        cosines, gradients = cosine(input)
-        signs, xp = _signs(target, cosines), array_module(input)
+        cosines, gradients = cosine(self.typename(), input)
+        signs, xp = _signs(self.typename(), target, cosines), array_module(input)
         factors = xp.where(signs == 1, -1, cosines > self.margin).astype(cosines.dtype)
         if self.sizeAverage:
             factors /= len(factors)
@@ -169,7 +178,7 @@ class DistanceRatioCriterion(Criterion):
         return len(input[0]) if self.sizeAverage else 1
 
     def updateOutput(self, input: Any, target: Any = None) -> Any:
-        first, second = input
+        first, second = same_sizes(self.typename(), input)
         losses = array_module(input).logaddexp(0, first - second)
         return _total(losses) / self._count(input)
 

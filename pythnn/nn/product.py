@@ -10,6 +10,7 @@ from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._initial import draw
 from ._object import register
+from ._tables import same_sizes
 from ._values import array_module
 from .module import Module
 
@@ -97,7 +98,7 @@ class DotProduct(_OfPairs):
     """The dot product of two vectors, or of each pair in two batches: one element, or batch."""
 
     def updateOutput(self, input: Any) -> Any:
-        first, second = self._pair(input, (1, 1), (2, 2))
+        first, second = same_sizes(self.typename(), list(self._pair(input, (1, 1), (2, 2))))
         self.output = (first * second).sum(-1, keepdims=first.ndim == 1)
         return self.output
 

@@ -113,3 +113,13 @@ def test_sums_of_criterions_survive_a_file() -> None:
     assert loaded.forward(given, given[0]) == criterion.forward(given, given[0])
     loaded.add(nn.ParallelCriterion(True).add(nn.AbsCriterion()))
     assert list(loaded.weights) == [2, 1, 1]
+
+
+def test_sizes_that_do_not_fit() -> None:
+    wrong = [np.ones(4), np.ones(3)]
+    for criterion in (nn.L1HingeEmbeddingCriterion(), nn.CosineEmbeddingCriterion(),
+                      nn.MarginRankingCriterion(), nn.DistanceRatioCriterion()):  # fmt: skip
+        with pytest.raises(pythnn.THNNArgumentError, match="4 elements, found 3"):
+            criterion.forward(wrong, 1)
+    with pytest.raises(pythnn.THNNArgumentError, match="4 elements, found 3"):
+        nn.HingeEmbeddingCriterion().forward(*wrong)
