@@ -66,9 +66,16 @@ def module_in(value: Any, path: Path) -> Any:
             f"{path} holds several modules: {', '.join(found)}. Choose one with --key."
         )
     if isinstance(value, t7.TorchObject):
+        inside = [
+            f"{name}.{key}" if key else name
+            for name, field in items_of(value.fields)
+            for key, item in [("", field), *items_of(field)]
+            if isinstance(item, nn.Module)
+        ]
         raise click.ClickException(
             f"{path} holds a {value.torch_class}, a class that pythnn does not know. Write it in "
             "Python, register it (pythnn.nn.register) and load the file there."
+            + (f" Or run a module inside, with --key {inside[0]}." if inside else "")
         )
     names = ", ".join(name for name, _ in items_of(value)) or type(value).__name__
     raise click.ClickException(

@@ -63,11 +63,10 @@ class _Filler:
 
     def fill(self, made: Any, node: ObjectNode) -> None:
         fields = {name: self.adopt(value, node) for name, value in node.children[-1].value.items()}
-        if node.name in CUDNN_TWINS:
-            fields = nn_fields(node.name, fields)
         if isinstance(fields.get("_type"), str):
             fields["_type"] = _real_type(fields["_type"])
         try:
+            fields = nn_fields(node.name, fields)
             made._set_fields(fields)
         except T7Error:
             raise

@@ -264,6 +264,7 @@ def test_run_key_and_threads(folder):
         (["classes.t7", "image.png", "--preset", "none"], 2, "is not one of"),
         (["two.t7", "image.png"], 2, "several modules: a, b. Choose one with --key"),
         (["unknown.t7", "image.png"], 1, "holds a my.Layer, a class that pythnn does not know"),
+        (["unknown.t7", "image.png"], 1, "run a module inside, with --key modules.1."),
     ],
 )
 def test_run_mistakes(folder, monkeypatch, arguments, code, message):
@@ -274,7 +275,7 @@ def test_run_mistakes(folder, monkeypatch, arguments, code, message):
     np.save(folder / "pickled.npy", np.array([None]), allow_pickle=True)
     pythnn.save(folder / "function.t7", [TorchFunction(b"", None, 8)])
     pythnn.save(folder / "two.t7", {"a": nn.Identity(), "b": nn.Identity()})
-    pythnn.save(folder / "unknown.t7", TorchObject("my.Layer", {}))
+    pythnn.save(folder / "unknown.t7", TorchObject("my.Layer", {"modules": [nn.Identity()]}))
     assert message in refused("run", *arguments, code=code)
 
 

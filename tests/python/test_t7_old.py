@@ -163,20 +163,24 @@ def test_concat_with_its_old_field():
     same(as_saved(module, without=["outputSize"], size=size), module)
 
 
+# Twins, and the fields of nn that cudnn's class does not have.
 CUDNN = {
-    "SpatialConvolution": lambda: nn.SpatialConvolution(4, 2, 3, 3, 1, 1, 1, 1),
-    "SpatialFullConvolution": lambda: nn.SpatialFullConvolution(4, 2, 3, 3),
-    "SpatialMaxPooling": lambda: nn.SpatialMaxPooling(2, 2, 2, 2).ceil(),
-    "SpatialAveragePooling": lambda: nn.SpatialAveragePooling(3, 3, 3, 3),
-    "SpatialBatchNormalization": lambda: nn.SpatialBatchNormalization(4),
-    "SpatialCrossMapLRN": lambda: nn.SpatialCrossMapLRN(3),
-    "ReLU": lambda: nn.ReLU(),
-    "Sigmoid": lambda: nn.Sigmoid(),
-    "Tanh": lambda: nn.Tanh(),
-    "SoftMax": lambda: nn.SoftMax(),
-    "LogSoftMax": lambda: nn.LogSoftMax(),
-    "SpatialSoftMax": lambda: nn.SpatialSoftMax(),
-    "SpatialLogSoftMax": lambda: nn.SpatialLogSoftMax(),
+    "SpatialConvolution": (lambda: nn.SpatialConvolution(4, 2, 3, 3, 1, 1, 1, 1), []),
+    "SpatialFullConvolution": (lambda: nn.SpatialFullConvolution(4, 2, 3, 3), []),
+    "SpatialMaxPooling": (lambda: nn.SpatialMaxPooling(2, 2, 2, 2).ceil(), ["indices"]),
+    "SpatialAveragePooling": (
+        lambda: nn.SpatialAveragePooling(3, 3, 3, 3, 1, 1),
+        ["divide", "count_include_pad"],
+    ),
+    "SpatialBatchNormalization": (lambda: nn.SpatialBatchNormalization(4), []),
+    "SpatialCrossMapLRN": (lambda: nn.SpatialCrossMapLRN(3), []),
+    "ReLU": (lambda: nn.ReLU(), ["threshold", "val"]),
+    "Sigmoid": (lambda: nn.Sigmoid(), []),
+    "Tanh": (lambda: nn.Tanh(), []),
+    "SoftMax": (lambda: nn.SoftMax(), []),
+    "LogSoftMax": (lambda: nn.LogSoftMax(), []),
+    "SpatialSoftMax": (lambda: nn.SpatialSoftMax(), []),
+    "SpatialLogSoftMax": (lambda: nn.SpatialLogSoftMax(), []),
 }
 
 
@@ -184,11 +188,32 @@ CUDNN = {
 def test_cudnn(name):
     if not hasattr(nn, name):
         pytest.skip(f"not yet written: nn.{name}")
-    module = CUDNN[name]()
+    make, without = CUDNN[name]
+    module = make()
     own = {"mode": "CUDNN_SOMETHING", "iSize": [1, 2], "fmode": 3}
-    found = as_saved(module, f"cudnn.{name}", _type="torch.CudaDoubleTensor", **own)
+    found = as_saved(module, f"cudnn.{name}", without, _type="torch.CudaDoubleTensor", **own)
     assert found.typename() == f"nn.{name}"
     same(found, module)
+
+
+@needs("TemporalConvolution")
+def test_cudnn_temporal_convolution():
+    module = nn.TemporalConvolution(3, 4, 2)
+    weight = module.weight.reshape(4, 1, 2, 3)
+    found = as_saved(module, "cudnn.TemporalConvolution", weight=weight, gradWeight=weight.copy())
+    same(found, module, np.random.default_rng(0).standard_normal((7, 3)))
+
+
+@needs("VolumetricConvolution", "SpatialAveragePooling")
+def test_cudnn_modes():
+    pooling = nn.SpatialAveragePooling(3, 3, 3, 3, 1, 1)
+    mode = "CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING"
+    without = ["divide", "count_include_pad"]
+    found = as_saved(pooling, "cudnn.SpatialAveragePooling", without, mode=mode)
+    same(found, pooling.setCountExcludePad())
+    volumes = nn.VolumetricConvolution(4, 2, 1, 3, 3)
+    with pytest.raises(pythnn.T7Error, match="2 groups; only SpatialConvolution"):
+        as_saved(volumes, "cudnn.VolumetricConvolution", groups=2)
 
 
 @needs("HardTanh")
