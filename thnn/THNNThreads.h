@@ -3,6 +3,8 @@
 #ifndef THNN_THREADS_H
 #define THNN_THREADS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "THNNState.h"
@@ -28,6 +30,12 @@ static inline THNNBlocks THNN_blocks(int64_t elements)
 {
   const int64_t length = THNN_BLOCK_LENGTH;
   return (THNNBlocks){(elements + length - 1) / length, length, elements};
+}
+
+/* Whether a result is so large that most of it has left the caches by the time it is read. */
+static inline bool THNN_leavesCaches(int64_t elements, size_t elementBytes)
+{
+  return elements > (int64_t)((16 << 20) / elementBytes);
 }
 
 /* Rows that cost about `cost` operations each, cut into blocks of as much work as above. */

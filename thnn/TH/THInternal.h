@@ -19,6 +19,9 @@ static inline char *THAlignUp(const void *address, size_t alignment)
   return (char *)(((uintptr_t)address + alignment - 1) & ~(uintptr_t)(alignment - 1));
 }
 
+/* Asks for large pages under a block that was allocated and not touched yet; a hint. */
+void THUseLargePages(void *block, size_t bytes);
+
 /* Around a fork, so that the child does not inherit a lock that nobody there will release. */
 void THBlasBeforeFork(void);
 void THBlasAfterFork(void);

@@ -12,6 +12,10 @@
 #define LARGE 4096
 #define LARGE_ALIGNMENT 64
 
+/* From here on most of a block can lie in large pages: fewer faults when it is touched first, fewer
+ * misses of the address translation from then on. */
+#define HUGE (4 << 20)
+
 static bool isAligned(const void *block)
 {
   return (uintptr_t)block % LARGE_ALIGNMENT == 0;
@@ -22,8 +26,11 @@ static void *libraryMalloc(void *context, size_t bytes)
   (void)context;
   if (bytes < LARGE || bytes > SIZE_MAX - LARGE_ALIGNMENT)
     return malloc(bytes);
-  return aligned_alloc(LARGE_ALIGNMENT,
-                       (bytes + LARGE_ALIGNMENT - 1) & ~(size_t)(LARGE_ALIGNMENT - 1));
+  const size_t size = (bytes + LARGE_ALIGNMENT - 1) & ~(size_t)(LARGE_ALIGNMENT - 1);
+  void *block = aligned_alloc(LARGE_ALIGNMENT, size);
+  if (block && size >= HUGE)
+    THUseLargePages(block, size);
+  return block;
 }
 
 static void *libraryRealloc(void *context, void *block, size_t bytes)

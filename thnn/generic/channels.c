@@ -202,14 +202,18 @@ static void mapBlock(const THNN_(ChannelWork) * work, const Block *block, const 
   const THNNChannels *c = work->channels;
   const THNN_(ChannelMap) *map = work->map;
   const real *y = work->y ? work->y : work->x;
+  const bool stream = THNN_leavesCaches(c->elements, sizeof(real));
   for (int64_t line = block->firstLine; line < block->endLine; line++) {
     const int64_t start = startOf(c, block, line), n = lengthAt(c, block, start);
+    const real *parameters = scratch->parameters + block->group * map->count;
     if (c->rows)
       map->row(n, work->x + start, y + start, scratch->columnParameters + block->column, c->length,
                work->z + start);
+    else if (stream)
+      THNN_(simd).pointwise.streamMap2(map->plane, n, work->x + start, y + start, parameters,
+                                       work->z + start);
     else
-      map->plane(n, work->x + start, y + start, scratch->parameters + block->group * map->count,
-                 work->z + start);
+      map->plane(n, work->x + start, y + start, parameters, work->z + start);
   }
 }
 

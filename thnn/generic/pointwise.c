@@ -58,10 +58,15 @@ void THNN_(pointwiseForward)(const THNN_(Pointwise) * run, THNN_(Map) map, THTen
   const real *x = in->data;
   real *y = out->data;
   const THNNBlocks blocks = THNN_blocks(THTensor_(nElement)(input));
+  const bool stream = !run->inplace && THNN_leavesCaches(blocks.elements, sizeof(real));
 #pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
-  for (int64_t i = 0; i < blocks.count; i++)
-    map(THNN_blockLength(&blocks, i), x + i * blocks.length, run->parameters,
-        y + i * blocks.length);
+  for (int64_t i = 0; i < blocks.count; i++) {
+    const int64_t n = THNN_blockLength(&blocks, i), at = i * blocks.length;
+    if (stream)
+      THNN_(simd).pointwise.streamMap(map, n, x + at, run->parameters, y + at);
+    else
+      map(n, x + at, run->parameters, y + at);
+  }
   THNN_planRelease(&plan);
 }
 
@@ -95,10 +100,14 @@ void THNN_(pointwiseBackward)(const THNN_(Pointwise) * run, THNN_(Map2) map, THT
   const real *x = kept->data, *g = from->data;
   real *y = to->data;
   const THNNBlocks blocks = THNN_blocks(THTensor_(nElement)(gradOutput));
+  const bool stream = !run->inplace && THNN_leavesCaches(blocks.elements, sizeof(real));
 #pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
   for (int64_t i = 0; i < blocks.count; i++) {
-    const int64_t at = i * blocks.length;
-    map(THNN_blockLength(&blocks, i), x + at, g + at, run->parameters, y + at);
+    const int64_t n = THNN_blockLength(&blocks, i), at = i * blocks.length;
+    if (stream)
+      THNN_(simd).pointwise.streamMap2(map, n, x + at, g + at, run->parameters, y + at);
+    else
+      map(n, x + at, g + at, run->parameters, y + at);
   }
   THNN_planRelease(&plan);
 }

@@ -35,6 +35,15 @@ typedef struct THNN_(SimdPointwise) {
   /* y = x + value */
   void (*addScalar)(int64_t n, const real *x, real value, real *y);
 
+  /* The same as y = x, map(n, x, …, y) and map(n, x, y, …, z), but what is written goes to memory
+   * past the caches, where the processor can do so: for results that no cache would hold until
+   * they are read. After `stream` other threads see it once streamEnd has been called. */
+  void (*stream)(int64_t n, const real *x, real *y);
+  void (*streamEnd)(void);
+  void (*streamMap)(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y);
+  void (*streamMap2)(THNN_(Map2) map, int64_t n, const real *x, const real *y,
+                     const real *parameters, real *z);
+
   /* Modules' loops: one signature for forward and one for backward, so that one function of
    * generic/pointwise.c runs them all; `parameters` are those that the comment names, in order. */
 

@@ -2,7 +2,7 @@
  * computed in an earlier turn, because pointers are equal or ranges do not overlap. */
 #include <string.h>
 
-#include "template.h"
+#include "vector.h"
 
 static void fill(int64_t n, real value, real *y)
 {
@@ -62,6 +62,67 @@ static void addScalar(int64_t n, const real *x, real value, real *y)
     y[i] = x[i] + value;
 }
 
+#ifdef VECTOR_STREAMS
+/* Reals that a loop leaves in the first-level cache, to be streamed while it goes on reading. */
+enum { TILE = 512 };
+
+/* How many reals from y on to the next vector that can be streamed. */
+static int64_t toAligned(const real *y)
+{
+  return (int64_t)(-(uintptr_t)y % VECTOR_BYTES / sizeof(real));
+}
+
+static void stream(int64_t n, const real *x, real *y)
+{
+  const int64_t first = toAligned(y) < n ? toAligned(y) : n;
+  copy(first, x, y);
+  int64_t i = first;
+  for (; i + LANES <= n; i += LANES)
+    streamVector(y + i, load(x + i));
+  copy(n - i, x + i, y + i);
+}
+
+static void streamMap(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y)
+{
+  real tile[TILE] __attribute__((aligned(VECTOR_BYTES)));
+  int64_t length = TILE - LANES + toAligned(y); /* the other tiles begin aligned */
+  for (int64_t at = 0; at < n; at += length, length = TILE) {
+    length = length < n - at ? length : n - at;
+    map(length, x + at, parameters, tile);
+    stream(length, tile, y + at);
+  }
+  streamEnd();
+}
+
+static void streamMap2(THNN_(Map2) map, int64_t n, const real *x, const real *y,
+                       const real *parameters, real *z)
+{
+  real tile[TILE] __attribute__((aligned(VECTOR_BYTES)));
+  int64_t length = TILE - LANES + toAligned(z);
+  for (int64_t at = 0; at < n; at += length, length = TILE) {
+    length = length < n - at ? length : n - at;
+    map(length, x + at, y + at, parameters, tile);
+    stream(length, tile, z + at);
+  }
+  streamEnd();
+}
+#else
+#  define stream copy
+
+static void streamEnd(void) {}
+
+static void streamMap(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y)
+{
+  map(n, x, parameters, y);
+}
+
+static void streamMap2(THNN_(Map2) map, int64_t n, const real *x, const real *y,
+                       const real *parameters, real *z)
+{
+  map(n, x, y, parameters, z);
+}
+#endif
+
 static void threshold(int64_t n, const real *x, const real *parameters, real *y)
 {
   const real threshold = parameters[0], value = parameters[1];
@@ -87,6 +148,10 @@ const THNN_(SimdPointwise) SIMD_TABLE(Pointwise, THNN_SIMD_LEVEL) = {
     .axpy = axpy,
     .blend = blend,
     .addScalar = addScalar,
+    .stream = stream,
+    .streamEnd = streamEnd,
+    .streamMap = streamMap,
+    .streamMap2 = streamMap2,
     .threshold = threshold,
     .thresholdBackward = thresholdBackward,
 };

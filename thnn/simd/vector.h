@@ -2,6 +2,10 @@
 #ifndef THNN_SIMD_VECTOR_H
 #define THNN_SIMD_VECTOR_H
 
+#if defined(__SSE2__)
+#  include <immintrin.h>
+#endif
+
 #include "template.h"
 
 #if defined(__AVX512F__)
@@ -31,6 +35,27 @@ INLINE void store(real *y, Vector x)
 {
   *(Vector *)y = x;
 }
+
+/* Stores past the caches, to an address that is a multiple of VECTOR_BYTES, and what makes them
+ * visible to other threads. */
+#if defined(__SSE2__)
+#  define VECTOR_STREAMS
+INLINE void streamVector(real *y, Vector x)
+{
+#  if defined(__AVX512F__)
+  _mm512_stream_si512((__m512i *)y, (__m512i)x);
+#  elif defined(__AVX__)
+  _mm256_stream_si256((__m256i *)y, (__m256i)x);
+#  else
+  _mm_stream_si128((__m128i *)y, (__m128i)x);
+#  endif
+}
+
+INLINE void streamEnd(void)
+{
+  _mm_sfence();
+}
+#endif
 
 /* All lanes the same. */
 INLINE Vector broadcast(real x)

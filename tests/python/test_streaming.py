@@ -1,0 +1,45 @@
+"""Results too large for the caches are written past them: they are those of the pieces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pythnn import State, thnn
+
+PIECES = 4
+BYTES = 20 << 20  # of one tensor; a piece of it is written as usual
+
+
+def calls(module: str, arguments: tuple[Any, ...], tensors: list[np.ndarray]) -> list[np.ndarray]:
+    """The outputs of one call and of a call per piece, at an address that is not aligned."""
+    results = []
+    for pieces in (1, PIECES):
+        output = np.full(tensors[0].size + 3, 7, tensors[0].dtype)
+        parts = np.split(output[2:-1].reshape(tensors[0].shape), pieces)
+        for i, part in enumerate(parts):
+            given = [np.split(tensor, pieces)[i] for tensor in tensors]
+            with State(threads=2, minimum_work=1) as state:
+                getattr(thnn, module)(state, *given, part, *arguments)
+        assert (output[:2] == 7).all()
+        assert output[-1] == 7
+        results.append(output)
+    return results
+
+
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+def test_pointwise(real: Any) -> None:
+    rng = np.random.default_rng(0)
+    # No multiple of a vector, and blocks and tiles that end anywhere.
+    shape = (4 * 3, 3, BYTES // 36 // np.dtype(real).itemsize + 1)
+    x, gradient = (rng.standard_normal(shape).astype(real) for _ in range(2))
+    for module, arguments, tensors in [
+        ("Threshold_updateOutput", (0.5, 0.25, False), [x]),
+        ("Threshold_updateGradInput", (0.5, 0.25, False), [x, gradient]),
+        ("PReLU_updateOutput", (np.array([0.5, -1, 2], real), 3), [x]),
+        ("PReLU_updateGradInput", (np.array([0.5, -1, 2], real), 3), [x, gradient]),
+    ]:
+        whole, pieces = calls(module, arguments, tensors)
+        assert whole.tobytes() == pieces.tobytes(), module
