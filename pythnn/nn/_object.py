@@ -102,11 +102,11 @@ class Object(Typed):
 
     def assign(self, name: str, value: Any) -> None:
         """Makes a value the field itself, without copying."""
-        if holds(value, (Tensor, np.ndarray)):
+        fields = self.tensors.__dict__
+        if name in self._results or name in fields or holds(value, (Tensor, np.ndarray)):
             self.__dict__.pop(name, None)
-            setattr(self.tensors, name, to_tensors(value))
+            fields[name] = to_tensors(value)
         else:
-            self.tensors.__dict__.pop(name, None)
             self.__dict__[name] = value
 
     def field(self, name: str) -> Any:
@@ -172,9 +172,9 @@ class Object(Typed):
         for name in names:
             held = self.field(name)
             if isinstance(held, Tensor):
-                setattr(self.tensors, name, Tensor(dtype=held.dtype))
+                self.assign(name, Tensor(dtype=held.dtype))
             elif isinstance(held, list):
-                setattr(self.tensors, name, [])
+                self.assign(name, [])
 
     # ---- Saving
 

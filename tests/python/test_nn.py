@@ -163,3 +163,11 @@ UNFIT = [[1.0, 2.0, 3.0], 3.0, np.ones(3, np.float16), np.ones((1, 1, 3))]
 def test_what_a_layer_cannot_take(given: Any) -> None:
     with pytest.raises(pythnn.THNNArgumentError, match=r"nn\.Linear: argument #1 'input'"):
         nn.Linear(3, 2).forward(given)
+
+
+def test_fields_of_files_that_were_empty_lists() -> None:
+    module = nn.CAddTable._from_fields({"output": Tensor(np.ones(2)), "gradInput": []})
+    x = [np.ones(2), np.ones(2)]
+    module.backward(x, module.forward(x))
+    assert len(module.gradInput) == 2
+    assert module.clearState().gradInput == []
