@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageOps
 
 __all__ = ["PRESETS", "Recipe", "Size", "read_image", "write_image"]
 
@@ -55,7 +55,8 @@ PRESETS = {
 def read_image(path: Path, recipe: Recipe) -> Array:
     """An image as float32, channels x height x width."""
     with Image.open(path) as opened:
-        image = opened.convert("L" if recipe.channels == "gray" else "RGB")
+        upright = ImageOps.exif_transpose(opened)  # as cameras note it
+        image = upright.convert("L" if recipe.channels == "gray" else "RGB")
     if recipe.resize is not None:
         factor = recipe.resize / min(image.size)
         width, height = (max(1, round(side * factor)) for side in image.size)

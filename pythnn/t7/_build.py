@@ -63,7 +63,9 @@ def _new(node: Node, is_fields: bool) -> Any:
         return TorchObject(node.name, version=node.version)
     if isinstance(node, FunctionNode):
         return TorchFunction(node.code, None, node.tag)
-    return TdsVec()
+    vec = TdsVec()
+    vec.long_count = node.long_count
+    return vec
 
 
 def tensor_view(node: TensorNode) -> Array:
@@ -94,7 +96,9 @@ def _fill(node: Node) -> None:
 
 def _new_table(node: TableNode, is_fields: bool) -> list[Any] | dict[Any, Any] | Table:
     if node.of_tds:
-        return TdsHash()
+        table = TdsHash()
+        table.long_count = node.long_count
+        return table
     keys = node.children[::2]
     numbers = {key for key in keys if type(key) is int}
     if any(_unhashable(key) for key in keys):

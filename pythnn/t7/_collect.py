@@ -60,9 +60,17 @@ class HashPart(TablePart):
 
     tag = Tag.OBJECT
 
+    def __init__(self, table: TdsHash) -> None:
+        super().__init__(_entries(table))
+        self.long_count = table.long_count
+
 
 class VecPart(Part):
     """A ``tds.Vec``."""
+
+    def __init__(self, vec: TdsVec) -> None:
+        super().__init__(list(vec))
+        self.long_count = vec.long_count
 
 
 class FunctionPart(Part):
@@ -163,13 +171,13 @@ class _Collector:
         if isinstance(value, list) and type(value).__name__ in _LISTS:
             value = TorchStorage(np.array(value, _LISTS[type(value).__name__]))
         if isinstance(value, TdsVec):
-            return VecPart(list(value))
+            return VecPart(value)
         if isinstance(value, (list, tuple)):
             table = TablePart(_entries(dict(enumerate(value, 1))))
             table.is_list = True
             return table
         if isinstance(value, TdsHash):
-            return HashPart(_entries(value))
+            return HashPart(value)
         if isinstance(value, Mapping):
             return TablePart(_entries(value))
         if isinstance(value, Tensor):

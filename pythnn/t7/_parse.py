@@ -34,7 +34,7 @@ class Node:
     ``value`` is what becomes of it in Python.
     """
 
-    __slots__ = ("children", "offset", "tag", "value", "wanted")
+    __slots__ = ("children", "long_count", "offset", "tag", "value", "wanted")
 
     def __init__(self, tag: int, offset: int, wanted: int) -> None:
         self.tag = tag
@@ -42,6 +42,7 @@ class Node:
         self.wanted = wanted
         self.children: list[Any] = []
         self.value: Any = _UNBUILT
+        self.long_count = True  # of tds
 
     def check(self) -> None:
         """Raises T7Error unless the node is sound; called when all children are there."""
@@ -266,10 +267,12 @@ class _Parser:
                 raise T7Error(f"a storage of {size} elements", start)
             elements = self.source.elements(STORAGE_DTYPES[name], size)
             return StorageNode(start, name, elements)
-        if name == "tds.Hash":
-            return TableNode(Tag.OBJECT, start, self._count(name, self.source.long_(), 2))
-        if name == "tds.Vec":
-            return VecNode(Tag.OBJECT, start, self._count(name, self.source.long_(), 1))
+        if name in ("tds.Hash", "tds.Vec"):
+            count, is_long = self.source.int_or_long()
+            kind, values_each = (TableNode, 2) if name == "tds.Hash" else (VecNode, 1)
+            node = kind(Tag.OBJECT, start, self._count(name, count, values_each))
+            node.long_count = is_long
+            return node
         return ObjectNode(start, name, int(versioned[1]) if versioned else 0)
 
     def _tensor(self, start: int, name: str) -> TensorNode:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._tensor import KINDS, Storage, kind_of_dtype
 from ._errors import T7Error
+from ._format import Tag
 
 __all__ = ["AsciiSource", "BinarySource", "Elements", "Source"]
 
@@ -49,6 +50,7 @@ class Source(Protocol):
     def int_(self) -> int: ...
     def long_(self) -> int: ...
     def longs(self, count: int) -> list[int]: ...
+    def int_or_long(self) -> tuple[int, bool]: ...
     def double(self) -> float: ...
     def chars(self, count: int) -> bytes: ...
     def elements(self, dtype: np.dtype[Any], count: int) -> Elements: ...
@@ -94,6 +96,22 @@ class BinarySource:
             int.from_bytes(data[i : i + size], "little", signed=True)
             for i in range(0, len(data), size)
         ]
+
+    def int_or_long(self) -> tuple[int, bool]:
+        """A count of values that follow, and whether it is a long; tds has written both.
+
+        After an int comes the type of a value, which as half of a long makes an impossible count.
+        """
+        low = self.int_()
+        if self._long_size == 4 or self.remaining < 4:
+            return low, self._long_size == 4
+        place = self._file.tell()
+        high = self.int_()
+        if not 1 <= high <= Tag.FUNCTION:
+            return (low & 0xFFFFFFFF) + (high << 32), True
+        self._file.seek(place)
+        self.pos -= 4
+        return low, False
 
     def double(self) -> float:
         """An 8-byte float."""
@@ -194,6 +212,10 @@ class AsciiSource:
     def longs(self, count: int) -> list[int]:
         """Several C longs."""
         return self._ints(count, 64) if count else []
+
+    def int_or_long(self) -> tuple[int, bool]:
+        """A count, which looks the same in both sizes."""
+        return self.long_(), True
 
     def double(self) -> float:
         """A float."""

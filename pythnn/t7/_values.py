@@ -74,9 +74,15 @@ class Table(MutableMapping[Any, Any]):
 class TdsHash(Table):
     """A ``tds.Hash``: a table outside Lua's memory."""
 
+    long_count = True
+    """Whether a file has the number of entries as a long, else as an int."""
+
 
 class TdsVec(list[Any]):
     """A ``tds.Vec``: a list outside Lua's memory."""
+
+    long_count = True
+    """Whether a file has the number of entries as a long, else as an int."""
 
 
 class TorchStorage:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,6 +45,8 @@ def save(
     """
     if format not in ("binary", "ascii"):
         raise ValueError(f"format is {format!r}; it is 'binary' or 'ascii'")
+    if isinstance(file, io.TextIOBase):
+        raise TypeError("save wants a file opened for bytes, such as open(path, 'wb')")
     root = collect(obj)
     if isinstance(file, (str, os.PathLike)):
         with Path(file).open("wb") as opened:
@@ -118,12 +121,12 @@ class _Writer:
         sink = self.sink
         if isinstance(part, HashPart):
             self._class("tds.Hash")
-            sink.longs([len(part.children) // 2])
+            self._count(len(part.children) // 2, part.long_count)
         elif isinstance(part, TablePart):
             sink.int_(len(part.children) // 2)
         elif isinstance(part, VecPart):
             self._class("tds.Vec")
-            sink.longs([len(part.children)])
+            self._count(len(part.children), part.long_count)
         elif isinstance(part, FunctionPart):
             self._string(part.function.code)
         elif isinstance(part, ObjectPart):
@@ -138,6 +141,12 @@ class _Writer:
             sink.longs(part.shape)
             sink.longs(part.strides)
             sink.longs([part.start + 1])
+
+    def _count(self, count: int, is_long: bool) -> None:
+        if is_long:
+            self.sink.longs([count])
+        else:
+            self.sink.int_(count)
 
     def _class(self, name: str, version: int = 1) -> None:
         if version:

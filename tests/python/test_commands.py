@@ -297,6 +297,15 @@ def test_recipe_of_imagenet(tmp_path):
     assert np.ptp(found, axis=(1, 2)).max() < 1e-5
 
 
+def test_upright_as_the_camera_noted(tmp_path):
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned by 90 degrees
+    Image.fromarray(gradient(30, 60)).save(tmp_path / "turned.png", exif=exif)
+    found = _images.read_image(tmp_path / "turned.png", _images.PRESETS["unit"])
+    expected = np.rot90(gradient(30, 60), -1).transpose(2, 0, 1) / np.float32(255)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
 def test_recipe_of_caffe(tmp_path):
     Image.new("RGB", (300, 400), (255, 0, 51)).save(tmp_path / "plain.png")
     found = _images.read_image(tmp_path / "plain.png", _images.PRESETS["caffe"])

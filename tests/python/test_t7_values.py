@@ -7,6 +7,7 @@ import gc
 import io
 import math
 import pickle
+import subprocess
 import sys
 
 import numpy as np
@@ -276,6 +277,21 @@ def test_tds(format):
     assert dict(found["hash"]) == {"a": 1, 2: "b"}
 
 
+@pytest.mark.parametrize("count", [longs(1), integer(1)], ids=["long", "int"])
+def test_tds_counts_of_both_sizes(count):
+    data = table(
+        1,
+        number(1),
+        torch(2, "tds.Vec", count + string(b"x")),
+        number(2),
+        torch(3, "tds.Hash", count + string(b"key") + number(7)),
+    )
+    vec, table_of_tds = found = read(data)
+    assert vec == ["x"]
+    assert dict(table_of_tds) == {"key": 7}
+    assert written(found) == data
+
+
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("tag", [6, 7, 8])
 def test_functions(tag, format):
@@ -376,6 +392,8 @@ def test_paths_and_files(tmp_path):
         assert pythnn.load(file) == {"second": True}
     with path.open() as text, pytest.raises(TypeError, match="opened for bytes"):
         pythnn.load(text)
+    with (tmp_path / "text").open("w") as text, pytest.raises(TypeError, match="opened for bytes"):
+        pythnn.save(text, 1)
     with pytest.raises(FileNotFoundError):
         pythnn.load(tmp_path / "missing.t7")
     with pytest.raises(ValueError, match="'binary' or 'ascii'"):
@@ -397,6 +415,25 @@ def test_file_that_cannot_seek():
             return False
 
     assert pythnn.load(Pipe(written([1, np.arange(3)])))[0] == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="units of ru_maxrss")
+@pytest.mark.parametrize("how", ["load", "save"])
+def test_no_second_copy_of_the_tensors(tmp_path, how):
+    size = 64 << 20
+    path = tmp_path / "large.t7"
+    if how == "load":
+        pythnn.save(path, [np.ones(size // 8), np.ones(8)])
+    program = f"""
+import resource, numpy as np, pythnn, pythnn.t7
+value = [np.ones({size} // 8), np.ones(8)] if {how == "save"} else None
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+pythnn.save({str(path)!r}, value) if value else pythnn.load({str(path)!r})
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+"""
+    command = [sys.executable, "-c", program]
+    grown = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert grown < (1.3 if how == "load" else 0.3) * size
 
 
 # ---- What cannot be saved
