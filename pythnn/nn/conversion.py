@@ -83,7 +83,7 @@ class Convert(Container):
     - the same letters in another order,
     - to ``bf`` or ``fb``: all other dimensions become one,
     - to ``b``: the first of each sample's values,
-    - from ``b`` to ``bt``: a dimension of size 1 is added.
+    - to ``bt``: the same, with a second dimension of size 1.
 
     An input with one dimension less than `inputShape` is one sample.
     """
@@ -106,8 +106,7 @@ class Convert(Container):
         possible = (
             self.transposition
             or sorted(self.outputShape) == ["b", "f"]
-            or self.outputShape == "b"
-            or (self.outputShape == "bt" and self.inputShape == "b")
+            or self.outputShape in ("b", "bt")
         )
         if not possible:
             raise THNNArgumentError.expected(
@@ -128,8 +127,8 @@ class Convert(Container):
             return xp.ascontiguousarray(value.transpose(order))
         value = xp.moveaxis(value, self.inputBatchDim - 1, 0)
         value = value.reshape(value.shape[0], -1)
-        if self.outputShape == "b":
-            return value[:, 0].copy()
+        if self.outputShape in ("b", "bt"):
+            return value[:, 0 if self.outputShape == "b" else slice(1)].copy()
         return xp.ascontiguousarray(xp.moveaxis(value, 0, self.outputBatchDim - 1))
 
     def _is_sample(self, input: Any) -> bool:
@@ -167,7 +166,7 @@ class Convert(Container):
         batch = self.inputBatchDim - 1
         samples = shape[batch]
         others = shape[:batch] + shape[batch + 1 :]
-        if self.outputShape == "b":
+        if self.outputShape in ("b", "bt"):
             rows = xp.zeros((samples, int(np.prod(others))), gradient.dtype)
             rows[:, 0] = gradient.reshape(-1)
         else:

@@ -99,6 +99,7 @@ def test_a_second_module_for_map_table() -> None:
         (("bchw", "fb"), (2, 3, 4, 5), (60, 2)),
         (("b", "bt"), (4,), (4, 1)),
         (("tb", "b"), (3, 4), (4,)),
+        (("bf", "bt"), (4, 3), (4, 1)),
     ],
 )
 def test_conversion_and_back(shapes: tuple[str, str], size: Any, wanted: Any) -> None:
