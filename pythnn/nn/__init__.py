@@ -6,6 +6,7 @@ class targets count from 1. A table of tensors is a list of arrays.
 
 from . import tables
 from ._object import Object, register, registry
+from .batch_normalization import *
 from .border import *
 from .branching import *
 from .class_criterion import *
@@ -18,10 +19,13 @@ from .distance import *
 from .element_criterion import *
 from .kmeans import *
 from .linear import *
+from .local_normalization import *
+from .lp_pooling import *
 from .mixture import *
 from .module import *
 from .module_criterion import *
 from .noise import *
+from .normalization import *
 from .pair_criterion import *
 from .plumbing import *
 from .pointwise import *

@@ -59,7 +59,6 @@ CLASS_VERSIONS = {
     "nn.GradientReversal": 2,
     "nn.LookupTable": 4,
     "nn.SpatialBatchNormalization": 2,
-    "nn.VolumetricBatchNormalization": 2,
     "nn.VolumetricMaxPooling": 2,
 }
 

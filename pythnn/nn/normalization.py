@@ -1,0 +1,122 @@
+"""Normalisation of vectors, and of planes by their neighbours."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._errors import THNNArgumentError
+from ._object import register
+from ._values import array_module
+from .module import Module
+
+__all__ = ["Normalize", "SpatialCrossMapLRN"]
+
+
+@register
+class Normalize(Module):
+    """output = input / norm for each vector of [batch x] size.
+
+    norm = (sum |input|^p + eps)^(1/p), with p infinity max |input| + eps.
+    """
+
+    def __init__(self, p: Any, eps: Any = 1e-10) -> None:
+        super().__init__()
+        if p <= 0:
+            raise THNNArgumentError.expected("nn.Normalize", 1, "p", "a number above 0", str(p))
+        self.p = p
+        self.eps = eps
+
+    def updateOutput(self, input: Any) -> Any:
+        if input.ndim > 2:
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", "[batch x] size", f"shape {input.shape}"
+            )
+        sizes = abs(input)
+        if math.isinf(self.p):
+            norm = sizes.max(-1, keepdims=True) + self.eps
+        else:
+            normp = (sizes**self.p).sum(-1, keepdims=True) + self.eps
+            self.assign("normp", normp)
+            norm = normp ** (1 / self.p)
+        self.assign("norm", norm)
+        self.output = input / norm
+        return self.output
+
+    @np.errstate(all="ignore")
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        xp, norm = array_module(input), self.norm
+        along = (input * gradOutput).sum(-1, keepdims=True)
+        sizes = abs(input)
+        if math.isinf(self.p):
+            direction = xp.zeros_like(input)
+            largest = xp.expand_dims(sizes.argmax(-1), -1)
+            xp.put_along_axis(direction, largest, xp.take_along_axis(input, largest, -1), -1)
+            slope = direction / (norm * norm)
+        else:
+            # As in Lua Torch, eps keeps powers below 0 finite.
+            base = sizes + self.eps if self.p < 2 else sizes
+            slope = input * base ** (self.p - 2) / self.normp
+        self.gradInput = (gradOutput - slope * along) / norm
+        return self.gradInput
+
+    def clearState(self) -> Any:
+        self.clear("_output", "_indices", "_gradInput", "buffer", "norm", "normp", "cross")
+        return super().clearState()
+
+    def __repr__(self) -> str:
+        p = f"{self.p:d}" if isinstance(self.p, int) else f"{self.p:f}"
+        return f"{self.typename()}({p})"
+
+
+@register
+class SpatialCrossMapLRN(Module):
+    """output = input / scale^beta, where scale = k + alpha / size * sum of squares.
+
+    The sum goes over `size` neighbouring planes of [batch x] planes x height x width.
+    """
+
+    def __init__(self, size: int, alpha: Any = 0.0001, beta: Any = 0.75, k: Any = 1) -> None:
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def _neighbours(self, planes: Any, before: int, after: int) -> Any:
+        """For each plane the sum of those from `before` places before it to `after` behind it."""
+        total = planes.copy()
+        count = planes.shape[-3]
+        for distance in range(1, count):
+            low, high = planes[..., : count - distance, :, :], planes[..., distance:, :, :]
+            if distance <= before:
+                total[..., distance:, :, :] += low
+            if distance <= after:
+                total[..., : count - distance, :, :] += high
+        return total
+
+    def updateOutput(self, input: Any) -> Any:
+        if input.ndim not in (3, 4):
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", "3 or 4 dimensions", f"shape {input.shape}"
+            )
+        before = (self.size - 1) // 2
+        squares = self._neighbours(input * input, before, self.size - 1 - before)
+        self.assign("scale", self.k + self.alpha / self.size * squares)
+        self.output = input * self.scale ** float(-self.beta)
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        before = (self.size - 1) // 2
+        ratio = gradOutput * self.output / self.scale
+        ratios = self._neighbours(ratio, self.size - 1 - before, before)
+        factor = 2 * self.alpha * self.beta / self.size
+        own = gradOutput * self.scale ** float(-self.beta)
+        self.gradInput = own - factor * input * ratios
+        return self.gradInput
+
+    def clearState(self) -> Any:
+        self.clear("scale", "paddedRatio", "accumRatio")
+        return super().clearState()
