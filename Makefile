@@ -58,6 +58,7 @@ test: build
 
 test-all: test accuracy
 	$(BIN)/pytest -n $(JOBS) --all
+	CUDA_ARCHITECTURES=all .ci/cuda
 
 # The elementary functions at every float.
 accuracy: build
