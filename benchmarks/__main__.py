@@ -60,8 +60,8 @@ def main() -> int:
     from rich.console import Console
 
     from . import report
-    from .cases import CASES
     from .measure import Bench, Settings
+    from .table import CASES
 
     console = Console(soft_wrap=True)
     if not console.is_terminal:

@@ -1,9 +1,10 @@
 """The case table: what is measured, as data.
 
 A case is a set of named tensors and a few parts; a part is a call of ours and the same
-computation in PyTorch. To add a case, add it to its family's list below; to add a family, add its
-list to CASES. Names are batch x channels, spatial size, then kernel k, stride s, padding p,
-adjustment a, dilation d; T marks a transposed convolution.
+computation in PyTorch. To add a case, add it to its family's list below or in layers.py; to add a
+family, add its list to CASES in table.py. Names are batch x channels, spatial size, then kernel k,
+stride s, padding p, adjustment a, dilation d; T marks a transposed convolution, D one that is
+depthwise.
 """
 
 from __future__ import annotations
@@ -118,33 +119,30 @@ def _backward(t: Any, torch: Any, geometry: tuple[Any, ...], mask: list[bool]) -
     """aten's convolution_backward, of which oneDNN computes each result apart."""
     bias = [t.bias.shape[0]]
     results = torch.ops.aten.convolution_backward.default(
-        t.gradOutput, t.input, t.weight, bias, *geometry, 1, mask
+        t.gradOutput, t.input, t.weight, bias, *geometry, mask
     )
     return [result for result, wanted in zip(results, mask, strict=True) if wanted]
 
 
-def _convolution(
+def convolution_parts(
     module: str,
-    name: str,
-    tensors: Mapping[str, Contents],
-    forward: tuple[Any, ...],
-    backward_data: tuple[Any, ...],
-    backward_weight: tuple[Any, ...],
+    arguments: tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]],
     geometry: tuple[Any, ...],
     flops: int,
-) -> Case:
+) -> tuple[Part, Part, Part]:
     """The three parts of a convolution module.
 
-    The tuples are the arguments that follow (input, output, weight, bias), (input, gradOutput,
-    gradInput, weight) and (input, gradOutput, gradWeight, gradBias); `geometry` is aten's.
+    `arguments` are those that follow (input, output, weight, bias), (input, gradOutput, gradInput,
+    weight) and (input, gradOutput, gradWeight, gradBias); `geometry` is aten's, with the groups.
     """
-    parts = (
+    forward, backward_data, backward_weight = arguments
+    return (
         part(
             "output",
             f"{module}_updateOutput",
             ("input", "output", "weight", "bias", *forward),
             lambda torch, t: torch.ops.aten.convolution.default(
-                t.input, t.weight, t.bias, *geometry, 1
+                t.input, t.weight, t.bias, *geometry
             ),
             flops,
         ),
@@ -163,6 +161,21 @@ def _convolution(
             flops,
         ),
     )
+
+
+def _convolution(
+    module: str,
+    name: str,
+    tensors: Mapping[str, Contents],
+    forward: tuple[Any, ...],
+    backward_data: tuple[Any, ...],
+    backward_weight: tuple[Any, ...],
+    geometry: tuple[Any, ...],
+    flops: int,
+) -> Case:
+    """A convolution module whose planes are all joined."""
+    arguments = forward, backward_data, backward_weight
+    parts = convolution_parts(module, arguments, (*geometry, 1), flops)
     return Case(name, "convolution", tensors, parts)
 
 
@@ -1153,16 +1166,3 @@ def overhead(arrays: bool) -> Iterator[Case]:
 
 
 OVERHEAD = [*overhead(arrays=False), *overhead(arrays=True)]
-
-CASES: list[Case] = [
-    *CONVOLUTIONS,
-    *POINTWISE,
-    *SOFTMAX,
-    *NORMALISATION,
-    *CRITERIA,
-    *PRODUCTS,
-    *TABLES,
-    *POOLING,
-    *RESAMPLING,
-    *OVERHEAD,
-]

@@ -277,8 +277,8 @@ class _Bound:
         for name in written:
             if isinstance(self.case.tensors.get(name), Zeros):
                 self._arrays[name].fill(0)
-        self.ours(part, state)()
         if self._torch is None:
+            self.ours(part, state)()
             return None, None
         exact = self._torch_tensors(
             {
@@ -287,8 +287,9 @@ class _Bound:
             }
         )
         wanted = _results(part.peer(self._torch, exact))
-        found = [np.asarray(_array(self._tensors[name])) for name in written]
         theirs = _results(part.peer(self._torch, self._peer))
+        self.ours(part, state)()  # last: it may overwrite what it reads
+        found = [np.asarray(_array(self._tensors[name])) for name in written]
         theirs_error = None if self._dtype == "float64" else _largest(theirs, wanted)
         return _largest(found, wanted), theirs_error
 
