@@ -40,6 +40,7 @@ __all__ = [
     "load",
     "manual_seed",
     "nn",
+    "optim",
     "save",
     "set_num_threads",
     "t7",
@@ -64,6 +65,7 @@ del _public
 
 _LAZY_MODULES = (
     "nn",
+    "optim",
     "t7",
     "thnn",
 )

@@ -1,0 +1,33 @@
+"""Lua Torch's optimisers: functions that move parameters, given a function and its gradient.
+
+Each is called as ``optim.sgd(opfunc, x, config, state)``: ``opfunc(x)`` returns the value and the
+gradient at `x`, an array that is changed in place; `config` is a dict with settings under Lua's
+names, `state` one that the method keeps its own in from call to call (`config` unless given).
+The result is `x` and a list of the values that opfunc gave.
+"""
+
+from ._adadelta import adadelta
+from ._adagrad import adagrad
+from ._adam import adam
+from ._adamax import adamax
+from ._asgd import asgd
+from ._cg import cg
+from ._lbfgs import lbfgs
+from ._nag import nag
+from ._rmsprop import rmsprop
+from ._rprop import rprop
+from ._sgd import sgd
+
+__all__ = [
+    "adadelta",
+    "adagrad",
+    "adam",
+    "adamax",
+    "asgd",
+    "cg",
+    "lbfgs",
+    "nag",
+    "rmsprop",
+    "rprop",
+    "sgd",
+]
