@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     "docs/lua-torch.md",
     "docs/nn.md",
+    "docs/optim.md",
     "docs/python.md",
     "docs/t7.md",
     "docs/torch-legacy-nn.md",
