@@ -171,3 +171,18 @@ def test_fields_of_files_that_were_empty_lists() -> None:
     module.backward(x, module.forward(x))
     assert len(module.gradInput) == 2
     assert module.clearState().gradInput == []
+
+
+def test_training_uses_its_memory_again() -> None:
+    block = nn.ConcatTable().add(nn.SpatialConvolution(4, 4, 3, 3, 1, 1, 1, 1)).add(nn.Identity())
+    module = nn.Sequential().add(nn.SpatialConvolution(3, 4, 3, 3)).add(nn.ReLU(True)).add(block)
+    module.add(nn.CAddTable()).add(nn.Tanh())
+    x = data(2, 3, 6, 6)
+
+    def places() -> list[Any]:
+        module.backward(x, np.ones_like(module.forward(x)))
+        inside = module.listModules()
+        arrays = [getattr(m, name) for m in inside for name in ("output", "gradInput")]
+        return [a.__array_interface__["data"][0] for a in arrays if isinstance(a, np.ndarray)]
+
+    assert places() == places()
