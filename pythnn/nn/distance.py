@@ -120,9 +120,8 @@ class Cosine(Module):
         gradient = gradOutput.reshape(len(rows), -1)
         along = (gradient * self.output).sum(0)[:, None] / weight_lengths
         towards = gradient.T @ (rows / lengths)
-        # Lua Torch does not scale the gradient of a batch.
-        factor = scale if input.ndim == 1 else 1
-        self.gradWeight += factor * (towards - along * self.weight) / weight_lengths
+        # Lua Torch does not scale this gradient.
+        self.gradWeight += (towards - along * self.weight) / weight_lengths
 
 
 class _Centres(Module):
@@ -170,10 +169,6 @@ class _Centres(Module):
         self.gradInput = slopes.sum(2).reshape(input.shape)
         return self.gradInput
 
-    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
-        slopes = self._slopes(input, gradOutput) * self._scales()
-        self.gradWeight -= scale * slopes.sum(0)
-
 
 @register
 class Euclidean(_Centres):
@@ -189,6 +184,9 @@ class Euclidean(_Centres):
         self.tensors.gradInput = Tensor.zeros(inputSize, dtype=np.float64)
         self.tensors.output = Tensor.zeros(outputSize, dtype=np.float64)
         self.fastBackward = True
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        self.gradWeight -= scale * self._slopes(input, gradOutput).sum(0)
 
 
 @register
@@ -209,6 +207,6 @@ class WeightedEuclidean(_Centres):
         return self.diagCov
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
-        super().accGradParameters(input, gradOutput, scale)
-        slopes = self._slopes(input, gradOutput) * self._differences(input)
-        self.gradDiagCov += scale * slopes.sum(0)
+        slopes, differences = self._slopes(input, gradOutput), self._differences(input)
+        self.gradWeight -= scale * (slopes * self.diagCov).sum(0)
+        self.gradDiagCov += scale * (slopes * differences).sum(0)

@@ -77,3 +77,19 @@ def test_repeated_indices_add_up() -> None:
     module.forward([X, np.array([1, 3, 1])])
     gradient, _ = module.backward([X, np.array([1, 3, 1])], np.ones((4, 3)))
     assert gradient[0].tolist() == [2, 0, 1, 0, 0, 0]
+
+
+def test_updates_in_place_use_the_parameters_before() -> None:
+    pythnn.manual_seed(1)
+    module = nn.WeightedEuclidean(6, 3)
+    other = module.clone()
+    gradient = np.ones((4, 3))
+    for one in (module, other):
+        one.zeroGradParameters()
+        one.forward(X)
+        one.updateGradInput(X, gradient)
+    module.accUpdateGradParameters(X, gradient, 0.1)
+    other.accGradParameters(X, gradient)
+    other.updateParameters(0.1)
+    np.testing.assert_allclose(module.weight, other.weight, rtol=1e-13)
+    np.testing.assert_allclose(module.diagCov, other.diagCov, rtol=1e-13)
