@@ -23,6 +23,9 @@ class Linear(Module, kernel=True):
     Input: [batch x] inputSize; output: [batch x] outputSize; weight: outputSize x inputSize.
     """
 
+    # Sharing parameters does not ask for gradients that add up first.
+    sharedAccUpdateGradParameters = Module.defaultAccUpdateGradParameters
+
     def __init__(self, inputSize: int, outputSize: int, bias: bool = True) -> None:
         super().__init__()
         own = self.tensors

@@ -186,3 +186,13 @@ def test_training_uses_its_memory_again() -> None:
         return [a.__array_interface__["data"][0] for a in arrays if isinstance(a, np.ndarray)]
 
     assert places() == places()
+
+
+def test_a_step_with_a_shared_weight_leaves_the_gradients_of_linear_alone() -> None:
+    module, x = nn.Linear(3, 2).share(nn.Linear(3, 2), "weight"), data(4, 3)
+    module.zeroGradParameters()
+    before, gradient = module.weight.copy(), np.ones((4, 2))
+    module.forward(x)
+    module.accUpdateGradParameters(x, gradient, 0.5)
+    assert not module.gradWeight.any()
+    np.testing.assert_allclose(module.weight, before - 0.5 * gradient.T @ x)

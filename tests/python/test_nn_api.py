@@ -124,5 +124,12 @@ def test_methods(fact: dict[str, Any]) -> None:
 
 
 @by_class
+def test_steps_with_shared_parameters(fact: dict[str, Any]) -> None:
+    name = "sharedAccUpdateGradParameters"
+    if name in fact["methods_overridden"] and fact["class"] != "Module":
+        assert getattr(class_of(fact), name) is not getattr(nn.Module, name)
+
+
+@by_class
 def test_everything_is_described(fact: dict[str, Any]) -> None:
     assert class_of(fact).__doc__
