@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _random
 from .._tensor import Tensor
+from ._initial import draw
 from ._window import Windowed, comma
 
 __all__ = ["Convolution", "TransposedConvolution"]
@@ -50,9 +50,7 @@ class Convolution(Windowed, kernel=True):
 
         s = sqrt(3) stdv, by default 1 / sqrt(inputs of an output).
         """
-        own = self.tensors
-        limit = 1 / math.sqrt(self._inputs_of_an_output()) if stdv is None else stdv * math.sqrt(3)
-        _random.fill_uniform(limit, own.weight, own.bias)
+        draw(stdv, self._inputs_of_an_output(), self.tensors.weight, self.tensors.bias)
         return self
 
     def _rest(self, step: str) -> list[Any]:

@@ -13,6 +13,9 @@ import pythnn
 
 # The gradients of these are no dense tensors; the recording lists rows.
 SPARSE_GRADIENTS = {"IndexLinear"}
+# Recorded defects of Lua Torch's; docs/compatibility.md says what happens here.
+DEFECTS = {"LinearWeightNorm.4"}
+MODULES = [name for name in names("module") if name not in DEFECTS]
 
 
 def replay(name: str, type: str | None = None) -> Replay:
@@ -23,7 +26,7 @@ def replay(name: str, type: str | None = None) -> Replay:
     return made
 
 
-@pytest.mark.parametrize("name", names("module"))
+@pytest.mark.parametrize("name", MODULES)
 def test_module(name: str) -> None:
     r = replay(name)
     case = r.case
@@ -38,7 +41,7 @@ def test_module(name: str) -> None:
         run_step(r, module, step, f"step {i + 1}: ")
 
 
-FROM_FILE = [name for name in names("module") if Replay(name).case["t7"]]
+FROM_FILE = [name for name in MODULES if Replay(name).case["t7"]]
 
 
 @pytest.mark.parametrize("name", FROM_FILE)
@@ -142,7 +145,7 @@ TYPED = {"Convert", "Copy", "DontCast"}
 DOUBLE_ONLY = {"SpatialMaxPooling.7"}
 DOUBLE_MODULES = [
     name
-    for name in names("module")
+    for name in MODULES
     if Replay(name).type == "torch.DoubleTensor"
     and name.split(".")[0] not in TYPED
     and name not in DOUBLE_ONLY

@@ -1,0 +1,114 @@
+"""Rows of a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _random, thnn
+from .._errors import THNNArgumentError
+from .._tensor import Tensor
+from ._object import register
+from .module import Module
+
+__all__ = ["LookupTable"]
+
+
+@register
+class LookupTable(Module, kernel=True):
+    """The rows of a weight of nIndex x nOutput that [batch x] indices, from 1, name.
+
+    The row `paddingValue` gets no gradient. With `maxNorm` the forward call shrinks the rows that
+    it uses to at most this norm, of the kind `normType`, by default 2.
+    """
+
+    maxNorm: Any = None
+    normType: Any = None
+    shouldScaleGradByFreq: bool | None = None
+
+    def __init__(
+        self,
+        nIndex: int,
+        nOutput: int,
+        paddingValue: int = 0,
+        maxNorm: Any = None,
+        normType: Any = None,
+    ) -> None:
+        super().__init__()
+        self.tensors.weight = Tensor.zeros(nIndex, nOutput, dtype=np.float64)
+        self.tensors.gradWeight = Tensor.zeros(nIndex, nOutput, dtype=np.float64)
+        self.paddingValue = paddingValue
+        self.maxNorm = maxNorm
+        self.normType = normType
+        self.reset()
+
+    def setPadding(self, paddingValue: int) -> Any:
+        """Sets the row without gradient; returns itself."""
+        self.paddingValue = paddingValue
+        return self
+
+    def setMaxNorm(self, maxNorm: Any) -> Any:
+        """Sets the largest norm of rows, None for none; returns itself."""
+        self.maxNorm = maxNorm
+        return self
+
+    def setNormType(self, normType: Any) -> Any:
+        """Sets the kind of norm; returns itself."""
+        self.normType = normType
+        return self
+
+    def scaleGradByFreq(self) -> Any:
+        """Divides gradients by how often the index occurs in the input; returns itself."""
+        self.shouldScaleGradByFreq = True
+        return self
+
+    def reset(self, stdv: Any = None) -> None:
+        """Draws the weight from a normal distribution, with deviation 1 by default."""
+        weight = self.tensors.weight
+        weight.copy_from(_random.normal(weight.shape, 0, 1 if stdv is None else stdv))
+
+    def _indices(self, input: Any) -> Any:
+        """The input as indices; raises THNNArgumentError for what are none."""
+        indices, rows = input.numpy(), self.tensors.weight.shape[0]
+        if indices.ndim > 2 or not indices.size:
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", "[batch x] indices", f"shape {indices.shape}"
+            )
+        indices = indices.astype(np.int64)
+        if indices.min() < 1 or indices.max() > rows:
+            found = f"{indices.min()} to {indices.max()}"
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", f"indices from 1 to {rows}", found
+            )
+        return indices
+
+    def renorm(self, input: Any) -> None:
+        """Shrinks the rows that the input names to the norm ``maxNorm``."""
+        if self.maxNorm is not None:
+            indices = Tensor(np.unique(np.asarray(input)).astype(np.int64))
+            norm = 2 if self.normType is None else self.normType
+            thnn.LookupTable_renorm(None, indices, self.tensors.weight, self.maxNorm, norm)
+
+    def updateOutput(self, input: Any) -> Any:
+        indices, weight = self._indices(input), self.tensors.weight
+        self.renorm(indices)
+        output = self.result("output", weight).resize(*indices.shape, weight.shape[1])
+        output.copy_from(weight.numpy()[indices - 1])
+        return output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        return self.result("gradInput", input).resize(input.shape).zero()
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        indices = Tensor.from_numpy(self._indices(input))
+        thnn.LookupTable_accGradParameters(
+            None, indices, gradOutput, self.tensors.gradWeight, None, None, None,
+            bool(self.shouldScaleGradByFreq), self.paddingValue or 0, scale,
+        )  # fmt: skip
+
+    sharedAccUpdateGradParameters = Module.defaultAccUpdateGradParameters
+
+    def clearState(self) -> Any:
+        self.clear("_count", "_input")
+        return super().clearState()

@@ -1,0 +1,34 @@
+"""The largest of several linear layers."""
+
+from __future__ import annotations
+
+from ._object import register
+from .container import Sequential
+from .linear import Linear
+from .module import Module
+from .reduction import Max
+from .shape import View
+
+__all__ = ["Maxout"]
+
+
+@register
+class Maxout(Sequential):
+    """The largest of `maxoutNumber` linear layers of [batch x] inputSize, for each output.
+
+    `preprocess` is a module that gets what they compute, [batch x] maxoutNumber x outputSize.
+    """
+
+    def __init__(
+        self,
+        inputSize: int,
+        outputSize: int,
+        maxoutNumber: int,
+        preprocess: Module | None = None,
+    ) -> None:
+        super().__init__()
+        self.add(Linear(inputSize, outputSize * maxoutNumber))
+        self.add(View(maxoutNumber, outputSize).setNumInputDims(1))
+        if preprocess is not None:
+            self.add(preprocess)
+        self.add(Max(1, 2))
