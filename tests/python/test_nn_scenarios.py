@@ -25,15 +25,10 @@ def scenario(*names: str) -> Callable[[Any], Any]:
     return mark
 
 
-LATER = {
-    "linearWeightNorm_convert",
-}
-
-
 @pytest.mark.parametrize("name", [case["name"] for case in read("scenarios")])
 def test_scenario(name: str) -> None:
     r = Replay(name)
-    absent = missing(r.case) | ({r.case["id"]} & LATER)
+    absent = missing(r.case)
     if absent:
         pytest.skip(f"not yet written: {', '.join(sorted(absent))}")
     family = r.case["id"].split("_")[0]
