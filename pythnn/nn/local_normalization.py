@@ -109,7 +109,6 @@ class SpatialSubtractiveNormalization(_LocalNormalization, kernel=True):
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         own = self.tensors
         direct, adjusted = self.subtractor.updateGradInput([input, own.adjustedsums], gradOutput)
-        adjusted = adjusted.view(own.localsums.shape)
         sums = self.divider.updateGradInput([own.localsums, own.coef], adjusted)[0]
         through = self.meanestimator.updateGradInput(input, sums)
         own.gradInput = Tensor(direct.numpy() + through.numpy())
@@ -159,7 +158,6 @@ class SpatialDivisiveNormalization(_LocalNormalization, kernel=True):
         own = self.tensors
         divided = [input, own.thresholdedstds]
         direct, gradient = self.normalizer.updateGradInput(divided, gradOutput)
-        gradient = gradient.view(own.localstds.shape)
         gradient = self.thresholder.updateGradInput(own.adjustedstds, gradient)
         gradient = self.divider.updateGradInput([own.localstds, own.coef], gradient)[0]
         through = self.stdestimator.updateGradInput(input, gradient)

@@ -10,9 +10,17 @@ import numpy as np
 from .._errors import THNNArgumentError
 from ._object import register
 from ._values import array_module
+from .branching import ConcatTable
+from .container import Sequential
 from .module import Module
+from .plumbing import Identity
+from .reduction import Mean
+from .scalar import MulConstant
+from .scaling import Add, CMul
+from .shape import Replicate
+from .table_arithmetic import CSubTable
 
-__all__ = ["Normalize", "SpatialCrossMapLRN"]
+__all__ = ["LayerNormalization", "Normalize", "SpatialCrossMapLRN"]
 
 
 @register
@@ -69,6 +77,29 @@ class Normalize(Module):
     def __repr__(self) -> str:
         p = f"{self.p:d}" if isinstance(self.p, int) else f"{self.p:f}"
         return f"{self.typename()}({p})"
+
+
+@register
+class LayerNormalization(Sequential):
+    """output = (input - mean) / standard deviation of each vector of [batch x] nOutput.
+
+    With `affine` a weight multiplies each element, at first 1, and `bias` is added. As in Lua
+    Torch, the means of a batch are laid out against its elements column by column: a vector gets
+    the means of others too. Give it one vector at a time where that matters.
+    """
+
+    def __init__(self, nOutput: int, bias: Any = 0, eps: Any = 1e-10, affine: bool = True) -> None:
+        super().__init__()
+        mean = Sequential().add(Mean(1, 1)).add(Replicate(nOutput, 1, 1))
+        self.add(ConcatTable().add(Identity()).add(mean))
+        self.add(CSubTable())
+        self.add(Normalize(2, eps))
+        self.add(MulConstant(math.sqrt(nOutput)))
+        if affine:
+            weight, shift = CMul(nOutput), Add(nOutput, False)
+            weight.tensors.weight.fill(1)
+            shift.tensors.bias.fill(bias)
+            self.add(weight).add(shift)
 
 
 @register

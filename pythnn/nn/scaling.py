@@ -32,6 +32,11 @@ class _OneParameter(Module):
         parameter = self.field(self._field)
         draw(stdv, parameter.size, parameter)
 
+    def type(self, type: Any = None, tensorCache: Any = None) -> Any:
+        if type is not None:
+            self.clearState()
+        return super().type(type, tensorCache)
+
     def _spread(self, input: Any) -> Any:
         """The parameter in a shape that numpy spreads over the input as Lua does.
 

@@ -76,7 +76,11 @@ class CSubTable(_OnTable):
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        self.gradInput = [gradOutput.copy(), -gradOutput]
+        first, second = input
+        self.gradInput = [
+            gradOutput.reshape(first.shape).copy(),
+            -gradOutput.reshape(second.shape),
+        ]
         return self.gradInput
 
 
@@ -116,7 +120,9 @@ class CDivTable(_OnTable):
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         first, second = self.entries(input)
-        self.gradInput = [gradOutput / second, -gradOutput * first / (second * second)]
+        gradient = gradOutput.reshape(first.shape)
+        through = -gradient * first / (second * second)
+        self.gradInput = [gradient / second, through.reshape(input[1].shape)]
         return self.gradInput
 
 
