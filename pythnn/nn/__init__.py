@@ -17,6 +17,7 @@ from .criterion import *
 from .decorator import *
 from .distance import *
 from .element_criterion import *
+from .index_linear import *
 from .kmeans import *
 from .linear import *
 from .linear_weight_norm import *
@@ -41,6 +42,7 @@ from .scaling import *
 from .selection import *
 from .shape import *
 from .softmax import *
+from .sparse_linear import *
 from .spatial_convolution import *
 from .spatial_pooling import *
 from .stochastic_gradient import *
