@@ -17,6 +17,7 @@ from ._tensor import Storage, Tensor
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from . import functional as functional
     from . import nn as nn
     from . import t7 as t7
     from . import thnn as thnn
@@ -64,6 +65,7 @@ for _public in (
 del _public
 
 _LAZY_MODULES = (
+    "functional",
     "nn",
     "optim",
     "t7",

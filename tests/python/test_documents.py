@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
+    "docs/functional.md",
     "docs/lua-torch.md",
     "docs/nn.md",
     "docs/optim.md",

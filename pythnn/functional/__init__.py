@@ -1,0 +1,22 @@
+"""Every module of THNN as a pair of functions on arrays: forward, and ``…_backward``.
+
+    from pythnn import functional as F
+
+    y = F.conv2d(x, weight, bias, padding=1)
+    grad_x, grad_weight, grad_bias = F.conv2d_backward(grad_y, x, weight, padding=1)
+
+Conventions are Python's: axes, targets and indices count from 0. Arguments are float32 or float64
+arrays (integers become float64), all of one type, and are not changed; results are new arrays.
+Backward functions take the gradient of the output first and return gradients of what the forward
+function took. Wrong arguments raise :class:`pythnn.THNNArgumentError`, with the C function's name
+for what is wrong.
+"""
+
+from .activation import *
+from .convolution import *
+from .linear import *
+from .loss import *
+from .normalisation import *
+from .pooling import *
+from .recurrent import *
+from .resampling import *

@@ -1,0 +1,106 @@
+"""Calls that allocate what they return."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._tensor import Tensor
+
+__all__ = [
+    "INDICES",
+    "OUT",
+    "Array",
+    "Real",
+    "Sum",
+    "call",
+    "calls",
+    "from_one",
+    "from_zero",
+    "numbers",
+    "real",
+]
+
+Array: TypeAlias = NDArray[Any]
+Real: TypeAlias = Any
+"""What functions take: an array, or what numpy makes one of; float32 or float64."""
+
+
+_REALS = (np.float32, np.float64)
+
+
+class _New:
+    """Stands for a tensor that the called function gives its shape."""
+
+    def __init__(self, dtype: Any = None) -> None:
+        self.dtype = dtype
+
+
+OUT = _New()
+INDICES = _New(np.int64)
+
+
+class Sum:
+    """Stands for zeros of an array's shape that the called function adds to."""
+
+    def __init__(self, like: Any) -> None:
+        self.like = like
+
+
+def real(x: Any) -> Any:
+    """An array of real numbers; integers become float64."""
+    array = x if hasattr(x, "__cuda_array_interface__") else np.asarray(x)
+    return array.astype(np.float64) if array.dtype.kind in "iub" else array
+
+
+def from_zero(indices: Any) -> Any:
+    """Indices that count from 0 as the C functions count, from 1."""
+    array = indices if hasattr(indices, "__cuda_array_interface__") else np.asarray(indices)
+    return array.astype(np.int64) + 1
+
+
+def from_one(indices: Any) -> Any:
+    """Indices of the C functions, from 1, as ones that count from 0."""
+    indices -= 1
+    return indices
+
+
+def numbers(name: str, value: int | Sequence[int], count: int) -> tuple[int, ...]:
+    """One int for all dimensions, or one for each."""
+    try:
+        return (operator.index(value),) * count  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    values = tuple(map(operator.index, value))  # type: ignore[arg-type]
+    if len(values) != count:
+        raise ValueError(f"{name}: expected an int or {count} ints, found {value!r}")
+    return values
+
+
+def calls(function: Callable[..., None], *arguments: Any) -> Any:
+    """Calls a C function on real arrays; returns a tuple of what stood for results."""
+    like = next(a for a in arguments if getattr(a, "dtype", None) in _REALS)
+    given: list[Any] = []
+    results: list[Any] = []
+    for argument in arguments:
+        if isinstance(argument, _New):
+            given.append(Tensor(dtype=argument.dtype or like.dtype))
+            results.append(given[-1])
+        elif isinstance(argument, Sum):
+            given.append(np.zeros_like(argument.like))
+            results.append(given[-1])
+        else:
+            given.append(argument)
+    function(None, *given)
+    return tuple(r.numpy() if isinstance(r, Tensor) else r for r in results)
+
+
+def call(function: Callable[..., None], *arguments: Any) -> Array:
+    """The same for functions with one result."""
+    result: Array
+    (result,) = calls(function, *arguments)
+    return result

@@ -1,0 +1,387 @@
+"""pythnn.functional: the examples run, and gradients are those of the functions."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from pythnn import THNNArgumentError
+from pythnn import functional as F  # noqa: N812 - the name that everybody gives it
+
+MODULES = [m.name for m in pkgutil.iter_modules(F.__path__) if not m.name.startswith("_")]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name):
+    module = importlib.import_module(f"pythnn.functional.{name}")
+    found = doctest.testmod(module, extraglobs={"np": np})
+    assert found.attempted > 1
+    assert found.failed == 0
+
+
+class Case(NamedTuple):
+    """A forward function of float arrays, and the gradients of all of them."""
+
+    arrays: tuple[Any, ...]
+    forward: Callable[..., Any]
+    backward: Callable[..., Any]
+    """Of the gradient of the output, then the arrays."""
+
+
+rng = np.random.default_rng(0)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return rng.standard_normal(shape)
+
+
+def apart(*shape: int) -> np.ndarray:
+    """Numbers far from each other and from 0: no step crosses a kink."""
+    count = int(np.prod(shape))
+    return rng.permutation(np.arange(count) - count / 2 + 0.25).reshape(shape) / 4
+
+
+def _pooling(name: str, x: np.ndarray, *sizes: Any, **options: Any) -> Case:
+    forward, backward = getattr(F, name), getattr(F, f"{name}_backward")
+    return Case(
+        (x,),
+        lambda x: forward(x, *sizes, **options)[0],
+        lambda g, x: backward(g, x, forward(x, *sizes, **options)[1], *sizes, **options),
+    )
+
+
+def _of_output(name: str, x: np.ndarray, *rest: Any) -> Case:
+    forward, backward = getattr(F, name), getattr(F, f"{name}_backward")
+    return Case(
+        (x,), lambda x: forward(x, *rest), lambda g, x: backward(g, forward(x, *rest), *rest)
+    )
+
+
+def _plain(name: str, arrays: tuple[Any, ...], *rest: Any, **options: Any) -> Case:
+    forward, backward = getattr(F, name), getattr(F, f"{name}_backward")
+    return Case(
+        arrays,
+        lambda *a: forward(*a, *rest, **options),
+        lambda g, *a: backward(g, *a, *rest, **options),
+    )
+
+
+def _with_bias(name: str, arrays: tuple[Any, ...], *rest: Any, **options: Any) -> Case:
+    """Backward functions that have no use for the bias."""
+    forward, backward = getattr(F, name), getattr(F, f"{name}_backward")
+    return Case(
+        arrays,
+        lambda *a: forward(*a, *rest, **options),
+        lambda g, *a: backward(g, *a[:-1], *rest, **options),
+    )
+
+
+def _loss(name: str, x: np.ndarray, *rest: Any, **options: Any) -> Case:
+    forward, backward = getattr(F, name), getattr(F, f"{name}_backward")
+    return Case(
+        (x,),
+        lambda x: np.array(forward(x, *rest, **options)),
+        lambda g, x: g * backward(x, *rest, **options),
+    )
+
+
+SIGNS = np.where(normal(3, 4) > 0, 1.0, -1.0)
+LOG = np.log(F.softmax(normal(3, 4)))
+CLASSES = np.array([0, 3, 1])
+TABLE = [[0, 0], [1, 0], [1, 1]]
+STEP = {"stride": (2, 1), "padding": (1, 0)}
+
+
+CASES = {
+    "absolute": _plain("absolute", (apart(3, 4),)),
+    "elu": _of_output("elu", apart(3, 4), 0.7),
+    "glu": _plain("glu", (normal(3, 4),), 1),
+    "hard_shrink": _plain("hard_shrink", (apart(3, 4),)),
+    "hard_tanh": _plain("hard_tanh", (apart(3, 4),)),
+    "leaky_relu": _plain("leaky_relu", (apart(3, 4),)),
+    "log_sigmoid": _plain("log_sigmoid", (normal(3, 4),)),
+    "prelu": _plain("prelu", (apart(3, 4), normal(4))),
+    "relu": _plain("relu", (apart(3, 4),)),
+    "sigmoid": _of_output("sigmoid", normal(3, 4)),
+    "soft_shrink": _plain("soft_shrink", (apart(3, 4),)),
+    "softplus": _of_output("softplus", normal(3, 4), 2.0),
+    "sqrt": _of_output("sqrt", np.abs(normal(3, 4)) + 1),
+    "square": _plain("square", (normal(3, 4),)),
+    "tanh": _of_output("tanh", normal(3, 4)),
+    "threshold": Case(
+        (apart(3, 4),),
+        lambda x: F.threshold(x, 0.1, -2.0),
+        lambda g, x: F.threshold_backward(g, x, 0.1),
+    ),
+    "softmax": _of_output("softmax", normal(3, 4, 2), 1),
+    "softmax of one axis": _of_output("softmax", normal(5)),
+    "log_softmax": _of_output("log_softmax", normal(3, 4, 2), 0),
+    "batch_norm": Case(
+        (normal(3, 2, 4), normal(2), normal(2)),
+        lambda x, w, b: F.batch_norm(x, w, b)[0],
+        lambda g, x, w, b: F.batch_norm_backward(g, x, w, *F.batch_norm(x, w, b)[1:]),
+    ),
+    "batch_norm in use": Case(
+        (normal(3, 2, 4), normal(2), normal(2)),
+        lambda x, w, b: F.batch_norm(
+            x, w, b, np.array([1.0, 2.0]), np.array([3.0, 4.0]), training=False
+        )[0],
+        lambda g, x, w, _: F.batch_norm_backward(
+            g, x, w, np.array([1.0, 2.0]), (np.array([3.0, 4.0]) + 1e-5) ** -0.5, training=False
+        ),
+    ),
+    "feature_lp_pool": Case(
+        (np.abs(normal(2, 7)) + 1,),
+        lambda x: F.feature_lp_pool(x, 3.0, 3, 2),
+        lambda g, x: F.feature_lp_pool_backward(g, x, F.feature_lp_pool(x, 3.0, 3, 2), 3.0, 3, 2),
+    ),
+    "cross_map_lrn": Case(
+        (normal(1, 5, 2, 2),),
+        lambda x: F.cross_map_lrn(x, 3, 0.5)[0],
+        lambda g, x: F.cross_map_lrn_backward(g, x, *F.cross_map_lrn(x, 3, 0.5), 3, 0.5),
+    ),
+    "absolute_loss": _loss("absolute_loss", apart(3, 4), np.zeros((3, 4))),
+    "binary_cross_entropy": _loss(
+        "binary_cross_entropy",
+        rng.uniform(0.1, 0.9, (3, 4)),
+        rng.uniform(size=(3, 4)),
+        rng.uniform(size=(3, 4)),
+    ),
+    "kl_div_loss": _loss("kl_div_loss", LOG, F.softmax(normal(3, 4))),
+    "l1_cost": _loss("l1_cost", apart(3, 4)),
+    "margin_loss": _loss("margin_loss", apart(3, 4), SIGNS, 0.9),
+    "mse_loss": _loss("mse_loss", normal(3, 4), normal(3, 4)),
+    "multi_label_margin_loss": _loss(
+        "multi_label_margin_loss", apart(2, 4) * 1.1, [[0, 2, -1, 0], [3, -1, 0, 0]]
+    ),
+    "multi_margin_loss": _loss(
+        "multi_margin_loss", apart(3, 4) * 1.1, CLASSES, [1.0, 2.0, 3.0, 4.0], p=2
+    ),
+    "nll_loss": _loss("nll_loss", LOG, CLASSES, [1.0, 2.0, 3.0, 4.0], ignore_index=3),
+    "nll_loss of one": _loss("nll_loss", LOG[0], 2, average=False),
+    "nll_loss2d": _loss(
+        "nll_loss2d", normal(2, 3, 2, 2), rng.integers(0, 3, (2, 2, 2)), [1.0, 2.0, 3.0]
+    ),
+    "smooth_l1_loss": _loss("smooth_l1_loss", apart(3, 4), np.zeros((3, 4))),
+    "soft_margin_loss": _loss("soft_margin_loss", normal(3, 4), SIGNS),
+    "linear": _with_bias("linear", (normal(3, 4), normal(2, 4), normal(2))),
+    "sparse_linear": Case(
+        (normal(2, 3), normal(2)),
+        lambda w, b: F.sparse_linear([0, 1, 1], [2, 0, 1], [1.0, 2.0, 3.0], w, b, 2),
+        lambda g, w, _: F.sparse_linear_backward(g, [0, 1, 1], [2, 0, 1], [1.0, 2.0, 3.0], w),
+    ),
+    "index_linear": Case(
+        (normal(3, 2), normal(2)),
+        lambda w, b: F.index_linear([2, 0, 2], [1.0, 2.0, 3.0], [1, 2], w, b),
+        lambda g, w, _: F.index_linear_backward(g, [2, 0, 2], [1.0, 2.0, 3.0], [1, 2], w),
+    ),
+    "embedding": Case(
+        (normal(3, 2),),
+        lambda w: F.embedding([[2, 0], [2, 1]], w),
+        lambda g, w: F.embedding_backward(g, [[2, 0], [2, 1]], w),
+    ),
+    "embedding_bag": Case(
+        (normal(3, 2),),
+        lambda w: F.embedding_bag([2, 0, 2], [0, 1], w, mean=True)[0],
+        lambda g, w: F.embedding_bag_backward(
+            g, [2, 0, 2], F.embedding_bag([2, 0, 2], [0, 1], w, mean=True)[1], w, mean=True
+        ),
+    ),
+    "gru_cell": Case(
+        (normal(2, 6), normal(2, 6), normal(2, 2)),
+        lambda *a: F.gru_cell(*a)[0],
+        lambda g, *a: F.gru_cell_backward(g, F.gru_cell(*a)[1]),
+    ),
+    "lstm_cell": Case(
+        (normal(2, 8), normal(2, 2)),
+        lambda x, cell: F.lstm_cell(x, np.zeros((2, 8)), cell)[0],
+        lambda g, x, cell: F.lstm_cell_backward(
+            g, np.zeros((2, 2)), cell, *F.lstm_cell(x, np.zeros((2, 8)), cell)[1:]
+        ),
+    ),
+    "conv2d": _with_bias(
+        "conv2d", (normal(2, 3, 5, 6), normal(2, 3, 2, 3), normal(2)), dilation=(2, 1), **STEP
+    ),
+    "conv_transpose2d": _with_bias(
+        "conv_transpose2d",
+        (normal(2, 3, 2, 3), normal(3, 2, 3, 2), normal(2)),
+        output_padding=(1, 0),
+        **STEP,
+    ),
+    "depthwise_conv2d": _with_bias(
+        "depthwise_conv2d", (normal(2, 3, 5, 6), normal(2, 3, 2, 3), normal(2, 3)), **STEP
+    ),
+    "conv2d_local": _with_bias(
+        "conv2d_local", (normal(2, 3, 4), normal(2, 2, 2, 2, 2, 3), normal(2, 2, 2))
+    ),
+    "conv2d_map": _plain("conv2d_map", (normal(2, 3, 4), normal(3, 2, 3), normal(2)), TABLE),
+    "conv_transpose2d_map": _plain(
+        "conv_transpose2d_map", (normal(2, 3, 4), normal(3, 2, 3), normal(2)), TABLE, stride=2
+    ),
+    "conv3d": _with_bias(
+        "conv3d",
+        (normal(2, 3, 4, 4), normal(3, 2, 2, 2, 3), normal(3)),
+        stride=(1, 2, 1),
+        padding=1,
+    ),
+    "conv_transpose3d": _with_bias(
+        "conv_transpose3d",
+        (normal(2, 2, 2, 3), normal(2, 3, 2, 2, 3), normal(3)),
+        stride=(1, 2, 1),
+        output_padding=(0, 1, 0),
+    ),
+    "temporal_conv1d": _with_bias(
+        "temporal_conv1d", (normal(2, 5, 3), normal(4, 6), normal(4)), 2, stride=2
+    ),
+    "row_conv1d": _with_bias(
+        "row_conv1d", (normal(2, 5, 3), normal(3, 1, 2), normal(3)), padding=1
+    ),
+    "max_pool1d": _pooling("max_pool1d", apart(2, 6, 3), 3, 2),
+    "max_pool2d": _pooling("max_pool2d", apart(2, 3, 6, 5), (3, 2), 2, padding=1, ceil_mode=True),
+    "max_pool3d": _pooling("max_pool3d", apart(2, 4, 5, 6), (2, 3, 2), padding=(0, 1, 1)),
+    "adaptive_max_pool2d": Case(
+        (apart(2, 5, 7),),
+        lambda x: F.adaptive_max_pool2d(x, (2, 3))[0],
+        lambda g, x: F.adaptive_max_pool2d_backward(g, x, F.adaptive_max_pool2d(x, (2, 3))[1]),
+    ),
+    "fractional_max_pool2d": Case(
+        (apart(1, 2, 6, 7),),
+        lambda x: F.fractional_max_pool2d(x, (3, 4), 2, np.full((1, 2, 2), 0.4))[0],
+        lambda g, x: F.fractional_max_pool2d_backward(
+            g, x, F.fractional_max_pool2d(x, (3, 4), 2, np.full((1, 2, 2), 0.4))[1], (3, 4), 2
+        ),
+    ),
+    "fractional_max_pool3d": Case(
+        (apart(1, 2, 5, 6, 7),),
+        lambda x: F.fractional_max_pool3d(x, (3, 2, 2), 2, np.full((1, 2, 3), 0.4))[0],
+        lambda g, x: F.fractional_max_pool3d_backward(
+            g, x, F.fractional_max_pool3d(x, (3, 2, 2), 2, np.full((1, 2, 3), 0.4))[1], (3, 2, 2), 2
+        ),
+    ),
+    "max_unpool2d": Case(
+        (normal(1, 2, 2),),
+        lambda x: F.max_unpool2d(x, [[[0, 3], [8, 15]]], 4),
+        lambda g, x: F.max_unpool2d_backward(g, x, [[[0, 3], [8, 15]]]),
+    ),
+    "max_unpool3d": Case(
+        (normal(1, 2, 2, 2),),
+        lambda x: F.max_unpool3d(x, F.max_pool3d(normal(1, 4, 4, 4) * 0, 2)[1], 4, 2),
+        lambda g, x: F.max_unpool3d_backward(g, x, F.max_pool3d(normal(1, 4, 4, 4) * 0, 2)[1], 2),
+    ),
+    "avg_pool2d": _plain(
+        "avg_pool2d", (normal(2, 3, 6, 5),), (3, 2), 2, padding=1, count_padding=False
+    ),
+    "avg_pool3d": _plain("avg_pool3d", (normal(2, 4, 5, 6),), (2, 3, 2), padding=(0, 1, 1)),
+    "adaptive_avg_pool2d": Case(
+        (normal(2, 5, 7),),
+        lambda x: F.adaptive_avg_pool2d(x, (2, 3)),
+        lambda g, x: F.adaptive_avg_pool2d_backward(g, x),
+    ),
+    "subsample1d": _with_bias("subsample1d", (normal(6, 3), normal(3), normal(3)), 3, 2),
+    "subsample2d": _with_bias("subsample2d", (normal(3, 5, 6), normal(3), normal(3)), (2, 3)),
+    "upsample_nearest2d": _plain("upsample_nearest2d", (normal(2, 2, 3),), 3),
+    "upsample_nearest3d": _plain("upsample_nearest3d", (normal(2, 2, 3, 2),), 2),
+    "upsample_bilinear2d": Case(
+        (normal(2, 2, 3, 4),),
+        lambda x: F.upsample_bilinear2d(x, (5, 6)),
+        lambda g, x: F.upsample_bilinear2d_backward(g, x.shape),
+    ),
+    "upsample_trilinear3d": Case(
+        (normal(2, 1, 2, 3, 2),),
+        lambda x: F.upsample_trilinear3d(x, (3, 5, 4)),
+        lambda g, x: F.upsample_trilinear3d_backward(g, x.shape),
+    ),
+    "grid_sample2d": _plain("grid_sample2d", (normal(2, 3, 4, 5), normal(2, 2, 3, 2) / 3)),
+    "reflection_pad2d": _plain("reflection_pad2d", (normal(2, 4, 5),), ((1, 2), (3, -1))),
+    "replication_pad2d": _plain("replication_pad2d", (normal(2, 4, 5),), 2),
+    "replication_pad3d": _plain(
+        "replication_pad3d", (normal(2, 3, 4, 5),), ((1, 0), (0, 2), (1, 1))
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients(name):
+    case = CASES[name]
+    output = np.asarray(case.forward(*case.arrays))
+    grad_output = rng.standard_normal(output.shape)
+    found = case.backward(grad_output, *case.arrays)
+    found = found if isinstance(found, tuple) else (found,)
+    assert len(found) == len(case.arrays)
+    for i, (array, gradient) in enumerate(zip(case.arrays, found, strict=True)):
+        assert gradient.shape == array.shape
+        wanted = np.empty_like(array)
+        for place in np.ndindex(array.shape):
+            sides = []
+            for step in (1e-6, -1e-6):
+                moved = array.copy()
+                moved[place] += step
+                given = [*case.arrays[:i], moved, *case.arrays[i + 1 :]]
+                sides.append(np.sum(case.forward(*given) * grad_output))
+            wanted[place] = (sides[0] - sides[1]) / 2e-6
+        np.testing.assert_allclose(gradient, wanted, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_arguments_are_not_changed(name):
+    case = CASES[name]
+    before = [array.copy() for array in case.arrays]
+    output = np.asarray(case.forward(*case.arrays))
+    case.backward(np.ones(output.shape), *case.arrays)
+    for array, copy in zip(case.arrays, before, strict=True):
+        assert array.tobytes() == copy.tobytes()
+
+
+def test_every_function_has_a_gradient_that_is_tested():
+    public = {n for m in MODULES for n in importlib.import_module(f"pythnn.functional.{m}").__all__}
+    backward = {name for name in public if name.endswith("_backward")}
+    assert {name.removesuffix("_backward") for name in backward} == public - backward - {
+        "embedding_renorm"
+    }
+    tested = {name.split()[0] for name in CASES} | {"rrelu"}
+    assert tested == {name.removesuffix("_backward") for name in backward}
+
+
+def test_rrelu_slopes():
+    x = apart(3, 4)
+    output, slopes = F.rrelu(x)
+    np.testing.assert_array_equal(output, x * slopes)
+    np.testing.assert_array_equal(F.rrelu_backward(np.ones_like(x), x, slopes), slopes)
+    assert (slopes[x < 0] >= 1 / 8).all()
+    assert (slopes[x < 0] < 1 / 3).all()
+    mean = np.where(x > 0, 1.0, (1 / 8 + 1 / 3) / 2)
+    np.testing.assert_allclose(F.rrelu(x, training=False)[0], x * mean)
+    grad = F.rrelu_backward(np.ones_like(x), x, slopes, training=False)
+    np.testing.assert_allclose(grad, mean)
+
+
+def test_every_module_of_thnn_has_its_functions():
+    from pythnn._table import FUNCTIONS
+
+    modules = {name.split("_")[0] for name in FUNCTIONS} - {"unfolded"}
+    text = "".join(importlib.import_module(f"pythnn.functional.{m}").__doc__ or "" for m in MODULES)
+    for m in MODULES:
+        module = importlib.import_module(f"pythnn.functional.{m}")
+        text += "".join(getattr(module, name).__doc__ for name in module.__all__)
+    missing = {name for name in modules if name not in text}
+    # Those that others do as well, with the same results.
+    assert missing == {
+        "SpatialFullDilatedConvolution",
+        "VolumetricConvolutionMM",
+        "VolumetricFullDilatedConvolution",
+    }
+
+
+def test_types():
+    assert F.relu(np.float32([1, -1])).dtype == np.float32
+    assert F.relu([1, -1]).dtype == np.float64
+    with pytest.raises(THNNArgumentError, match="weight"):
+        F.linear(np.ones(2, np.float32), np.ones((1, 2)))
+    with pytest.raises(ValueError, match="2 ints"):
+        F.avg_pool2d(np.ones((1, 2, 2)), (1, 2, 3))
