@@ -207,11 +207,16 @@ static Layout layOut(const int64_t *results, const int64_t *taps, const int64_t 
 /* Where the taps of a pass find the source of a tile. */
 static void listShifts(const Layout *layout, const Axis *y, const Axis *x, int64_t *shifts)
 {
-  for (int64_t a = 0; a < y->taps; a++)
-    for (int64_t b = 0; b < x->taps; b++) {
-      const int64_t phase = a % y->stride * layout->phases[WIDTH] + b % x->stride;
-      *shifts++ = (phase * layout->lines + a / y->stride) * layout->pitch + b / x->stride;
+  for (int64_t a = 0, line = 0, yPhase = 0; a < y->taps; a++) {
+    for (int64_t b = 0, column = 0, xPhase = 0; b < x->taps; b++) {
+      const int64_t phase = yPhase * layout->phases[WIDTH] + xPhase;
+      *shifts++ = (phase * layout->lines + line) * layout->pitch + column;
+      if (++xPhase == x->stride)
+        xPhase = 0, column++;
     }
+    if (++yPhase == y->stride)
+      yPhase = 0, line++;
+  }
 }
 
 /* The kernel's factors in the same order. */
@@ -224,19 +229,17 @@ static void listFactors(const Axis *y, const Axis *x, int64_t kernelWidth, const
           kernel[(y->firstTap + a * y->tapStep) * kernelWidth + x->firstTap + b * x->tapStep];
 }
 
-/* line = every stride-th element of a source row from index `from` on, 0 outside it. */
-static void loadLine(const Axis *x, int64_t from, const real *row, int64_t n, real *line)
+/* The elements from index `from` on that lie inside the source, every stride-th of n. */
+typedef struct Inside {
+  int64_t begin, end;
+} Inside;
+
+static Inside insideOf(const Axis *axis, int64_t from, int64_t n)
 {
-  const int64_t before = from < 0 ? divideUp(-from, x->stride) : 0;
-  const int64_t upTo = from < x->source ? divideUp(x->source - from, x->stride) : 0;
-  const int64_t begin = minimum(before, n), end = maximum(begin, minimum(upTo, n));
-  for (int64_t i = 0; i < begin; i++)
-    line[i] = 0;
-  if (end > begin)
-    THNN_(simd).pointwise.copyFromSteps(end - begin, row + from + begin * x->stride, x->stride,
-                                        line + begin);
-  for (int64_t i = end; i < n; i++)
-    line[i] = 0;
+  const int64_t before = from < 0 ? divideUp(-from, axis->stride) : 0;
+  const int64_t upTo = from < axis->source ? divideUp(axis->source - from, axis->stride) : 0;
+  const int64_t begin = minimum(before, n);
+  return (Inside){begin, maximum(begin, minimum(upTo, n))};
 }
 
 /* The part of a pass that begins at result (row, column). */
@@ -250,37 +253,84 @@ static Tile tileAt(const Layout *layout, const Axis *y, const Axis *x, int64_t r
                 minimum(layout->columns, x->results - column)};
 }
 
+/* A rectangle of zeros, as a frame around nothing. */
+static void clearLines(int64_t lines, int64_t n, real *y, int64_t pitch)
+{
+  const THNN_(Frame) zeros = {.rows = lines, .before = n, .step = 1, .y = y, .yStride = pitch};
+  THNN_(simd).shifts.frame(&zeros);
+}
+
 static void loadTile(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
                      const real *plane, real *source)
 {
   const int64_t lines = tile->rows + (y->taps - 1) / y->stride;
   const int64_t n = tile->columns + (x->taps - 1) / x->stride;
-  for (int64_t i = 0; i < layout->phases[HEIGHT]; i++)
-    for (int64_t line = 0; line < lines; line++) {
-      const int64_t row = y->start + (tile->row + line) * y->stride + i;
-      for (int64_t j = 0; j < layout->phases[WIDTH]; j++) {
-        const int64_t phase = i * layout->phases[WIDTH] + j;
-        real *to = source + (phase * layout->lines + line) * layout->pitch;
-        if (row < 0 || row >= y->source)
-          THNN_(simd).pointwise.fill(n, 0, to);
-        else
-          loadLine(x, x->start + tile->column * x->stride + j, plane + row * x->source, n, to);
+  for (int64_t i = 0; i < layout->phases[HEIGHT]; i++) {
+    const int64_t top = y->start + tile->row * y->stride + i;
+    const Inside down = insideOf(y, top, lines);
+    for (int64_t j = 0; j < layout->phases[WIDTH]; j++) {
+      const int64_t left = x->start + tile->column * x->stride + j;
+      const Inside across = insideOf(x, left, n);
+      real *to = source + (i * layout->phases[WIDTH] + j) * layout->lines * layout->pitch;
+      clearLines(down.begin, n, to, layout->pitch);
+      if (down.end > down.begin) {
+        const int64_t count = across.end - across.begin;
+        const int64_t first = (top + down.begin * y->stride) * x->source;
+        const THNN_(Frame) frame = {
+            .rows = down.end - down.begin,
+            .before = across.begin,
+            .count = count,
+            .after = n - across.end,
+            .x = plane + (count > 0 ? first + left + across.begin * x->stride : 0),
+            .xStride = y->stride * x->source,
+            .step = x->stride,
+            .y = to + down.begin * layout->pitch,
+            .yStride = layout->pitch,
+        };
+        THNN_(simd).shifts.frame(&frame);
       }
+      clearLines(lines - down.end, n, to + down.end * layout->pitch, layout->pitch);
     }
+  }
+}
+
+/* Where the results of a tile lie in their plane. */
+static real *placeOf(const Axis *y, const Axis *x, const Tile *tile, int64_t width, real *plane)
+{
+  return plane + (y->first + tile->row * y->step) * width + x->first + tile->column * x->step;
 }
 
 static void storeTile(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
                       int64_t width, const real *sums, real *plane)
 {
-  for (int64_t r = 0; r < tile->rows; r++) {
-    const real *from = sums + r * layout->pitch;
-    real *to =
-        plane + (y->first + (tile->row + r) * y->step) * width + x->first + tile->column * x->step;
-    if (x->step == 1)
-      THNN_(simd).pointwise.copy(tile->columns, from, to);
-    else
-      for (int64_t i = 0; i < tile->columns; i++)
-        to[i * x->step] = from[i];
+  real *to = placeOf(y, x, tile, width, plane);
+  if (x->step == 1) {
+    const THNN_(Frame) frame = {.rows = tile->rows,
+                                .count = tile->columns,
+                                .x = sums,
+                                .xStride = layout->pitch,
+                                .step = 1,
+                                .y = to,
+                                .yStride = y->step * width};
+    THNN_(simd).shifts.frame(&frame);
+    return;
+  }
+  for (int64_t r = 0; r < tile->rows; r++, sums += layout->pitch, to += y->step * width)
+    for (int64_t i = 0; i < tile->columns; i++)
+      to[i * x->step] = sums[i];
+}
+
+/* The same for the two phases of a stride of 2; the second has as many columns or one less. */
+static void storePair(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
+                      int64_t secondColumns, int64_t width, const real *first, const real *second,
+                      real *plane)
+{
+  real *to = placeOf(y, x, tile, width, plane);
+  for (int64_t r = 0; r < tile->rows; r++, to += y->step * width) {
+    const real *a = first + r * layout->pitch;
+    THNN_(simd).shifts.interleave(secondColumns, a, second + r * layout->pitch, to);
+    if (tile->columns > secondColumns)
+      to[2 * secondColumns] = a[secondColumns];
   }
 }
 
@@ -330,7 +380,9 @@ static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins,
   const size_t most = (size_t)(taps[HEIGHT] * taps[WIDTH]);
   gather.source =
       THNN_reserve(&gather.threadBytes, (size_t)gather.layout.sourceElements * sizeof(real));
-  gather.sums = THNN_reserve(&gather.threadBytes, (size_t)gather.layout.sumElements * sizeof(real));
+  const size_t sumTiles = gather.phases[WIDTH] == 2 ? 2 : 1;
+  gather.sums = THNN_reserve(&gather.threadBytes,
+                             sumTiles * (size_t)gather.layout.sumElements * sizeof(real));
   gather.shifts = THNN_reserve(&gather.threadBytes, most * sizeof(int64_t));
   gather.factors = THNN_reserve(&gather.threadBytes, most * sizeof(real));
   const int64_t planes = g->batch * sideOf(joins, toImage).planes;
@@ -339,45 +391,110 @@ static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins,
   return gather;
 }
 
-/* One row of tiles of one phase of a result plane of sample `n`. */
-static void gatherBand(const Gather *gather, int64_t n, int64_t plane, int64_t phase, int64_t band,
-                       const real *source, const real *weight, real start, real *result,
-                       char *scratch)
+/* Whether rows are summed one by one; the rows of narrow tiles fill vectors only together. */
+static bool isWide(const Gather *gather)
+{
+  return 2 * gather->layout.columns > THNN_(simd).products.lanes;
+}
+
+/* A result plane, and what is needed for each of its tiles. */
+typedef struct Target {
+  int64_t sample, plane;
+  const real *source, *weight;
+  real start;
+  real *result; /* the plane */
+  char *scratch;
+} Target;
+
+/* sums = start + what the connections of the plane carry into a tile; rows are `pitch` apart. */
+static void sumTile(const Gather *gather, const Target *target, const Axis *y, const Axis *x,
+                    const Tile *tile, real *sums, int64_t pitch)
 {
   const Layout *layout = &gather->layout;
   const THNNConvolution *g = &gather->joins.shape->geometry;
   const Side from = sideOf(gather->joins.shape, !gather->toImage);
   const Side to = sideOf(gather->joins.shape, gather->toImage);
-  const Candidates candidates = candidatesOf(&gather->joins, plane, gather->toImage);
-  real *tileSource = (real *)(scratch + gather->source), *sums = (real *)(scratch + gather->sums);
-  int64_t *shifts = (int64_t *)(scratch + gather->shifts);
-  real *factors = (real *)(scratch + gather->factors);
-  real *resultPlane = result + (n * to.planes + plane) * to.height * to.width;
-
-  const Axis y = gatherAxis(gather, HEIGHT, phase);
-  const int64_t row = band * layout->rows;
-  if (row >= y.results)
-    return;
-  for (int64_t column = 0, xPhase = 0; xPhase < gather->phases[WIDTH]; column = 0, xPhase++) {
-    const Axis x = gatherAxis(gather, WIDTH, xPhase);
-    listShifts(layout, &y, &x, shifts);
-    for (; column < x.results; column += layout->columns) {
-      const Tile tile = tileAt(layout, &y, &x, row, column);
-      const int64_t length = (tile.rows - 1) * layout->pitch + tile.columns;
-      THNN_(simd).pointwise.fill(length, start, sums);
-      for (int64_t i = 0; plane < to.named && y.taps && x.taps && i < candidates.count; i++) {
-        const int64_t number = candidates.first + i * candidates.step;
-        if (planeOf(&gather->joins, number, gather->toImage) != plane)
-          continue;
-        const int64_t other = planeOf(&gather->joins, number, !gather->toImage);
-        loadTile(layout, &y, &x, &tile,
-                 source + (n * from.planes + other) * from.height * from.width, tileSource);
-        listFactors(&y, &x, g->kernel[2], weight + number * g->kernel[1] * g->kernel[2], factors);
-        THNN_(simd).shifts.add(length, y.taps * x.taps, shifts, factors, tileSource, sums);
-      }
-      storeTile(layout, &y, &x, &tile, to.width, sums, resultPlane);
+  const Candidates candidates = candidatesOf(&gather->joins, target->plane, gather->toImage);
+  real *source = (real *)(target->scratch + gather->source);
+  int64_t *shifts = (int64_t *)(target->scratch + gather->shifts);
+  real *factors = (real *)(target->scratch + gather->factors);
+  const int64_t length = (tile->rows - 1) * layout->pitch + tile->columns;
+  const bool joined = target->plane < to.named && y->taps && x->taps;
+  const bool one = joined && candidates.count == 1 && !gather->joins.table && isWide(gather);
+  if (joined)
+    listShifts(layout, y, x, shifts);
+  if (!one)
+    THNN_(simd).pointwise.fill(length, target->start, sums);
+  for (int64_t i = 0; joined && i < candidates.count; i++) {
+    const int64_t number = candidates.first + i * candidates.step;
+    if (planeOf(&gather->joins, number, gather->toImage) != target->plane)
+      continue;
+    const int64_t other = planeOf(&gather->joins, number, !gather->toImage);
+    const int64_t sourcePlane = target->sample * from.planes + other;
+    loadTile(layout, y, x, tile, target->source + sourcePlane * from.height * from.width, source);
+    listFactors(y, x, g->kernel[2], target->weight + number * g->kernel[1] * g->kernel[2], factors);
+    if (!one) {
+      THNN_(simd).shifts.add(length, y->taps * x->taps, shifts, factors, source, sums);
+      continue;
     }
+    const THNN_(ShiftedSums) rows = {.rows = tile->rows,
+                                     .n = tile->columns,
+                                     .taps = y->taps * x->taps,
+                                     .offsets = shifts,
+                                     .factors = factors,
+                                     .start = target->start,
+                                     .x = source,
+                                     .xStride = layout->pitch,
+                                     .y = sums,
+                                     .yStride = pitch};
+    THNN_(simd).shifts.sumRows(&rows);
   }
+}
+
+/* Whether a plane's results may go to their place at once: its rows are whole, and the only
+ * connection does not add to another's. */
+static bool isDirect(const Gather *gather, const Target *target)
+{
+  const Side to = sideOf(gather->joins.shape, gather->toImage);
+  return isWide(gather) && !gather->joins.table && target->plane < to.named &&
+         gather->phases[HEIGHT] == 1 && gather->phases[WIDTH] == 1 &&
+         gather->joins.shape->geometry.kernel[1] > 0 &&
+         candidatesOf(&gather->joins, target->plane, gather->toImage).count == 1;
+}
+
+/* One row of tiles of one phase of a result plane. */
+static void gatherBand(const Gather *gather, const Target *target, int64_t phase, int64_t band)
+{
+  const Layout *layout = &gather->layout;
+  const int64_t width = sideOf(gather->joins.shape, gather->toImage).width;
+  const Axis y = gatherAxis(gather, HEIGHT, phase);
+  const int64_t row = band * layout->rows, phases = gather->phases[WIDTH];
+  real *sums = (real *)(target->scratch + gather->sums), *second = sums + layout->sumElements;
+  const bool direct = isDirect(gather, target);
+  const int64_t columns = gatherAxis(gather, WIDTH, 0).results; /* no phase has more */
+  for (int64_t column = 0; row < y.results && column < columns; column += layout->columns)
+    for (int64_t xPhase = 0; xPhase < phases; xPhase++) {
+      const Axis x = gatherAxis(gather, WIDTH, xPhase);
+      const Tile tile = tileAt(layout, &y, &x, row, column);
+      if (tile.columns <= 0 && !(phases == 2 && xPhase == 1))
+        continue;
+      if (direct) {
+        sumTile(gather, target, &y, &x, &tile, placeOf(&y, &x, &tile, width, target->result),
+                width);
+      } else if (phases == 2) {
+        if (tile.columns > 0)
+          sumTile(gather, target, &y, &x, &tile, xPhase ? second : sums, layout->pitch);
+        if (xPhase == 0)
+          continue;
+        const Axis even = gatherAxis(gather, WIDTH, 0);
+        const Tile both = tileAt(layout, &y, &even, row, column);
+        storePair(layout, &y, &even, &both, maximum(tile.columns, 0), width, sums, second,
+                  target->result);
+      } else {
+        sumTile(gather, target, &y, &x, &tile, sums, layout->pitch);
+        storeTile(layout, &y, &x, &tile, width, sums, target->result);
+      }
+    }
 }
 
 /* result = start + what the connections carry from the source; `start` is per plane, or NULL. */
@@ -389,10 +506,16 @@ static void gatherAll(const Gather *gather, const real *source, const real *weig
   const int64_t bands = gather->phases[HEIGHT] * gather->bands;
 #pragma omp parallel for num_threads(gather->threads) schedule(static)
   for (int64_t i = 0; i < joins->geometry.batch * to.planes * bands; i++) {
-    const int64_t n = i / bands / to.planes, plane = i / bands % to.planes, band = i % bands;
-    gatherBand(gather, n, plane, band / gather->bands, band % gather->bands, source, weight,
-               start ? start[biasIndex(joins, plane)] : 0, result,
-               (char *)scratch + (size_t)THNN_threadIndex() * gather->threadBytes);
+    const int64_t plane = i / bands % to.planes, band = i % bands;
+    const Target target = {.sample = i / bands / to.planes,
+                           .plane = plane,
+                           .source = source,
+                           .weight = weight,
+                           .start = start ? start[biasIndex(joins, plane)] : 0,
+                           .result = result + i / bands * to.height * to.width,
+                           .scratch =
+                               (char *)scratch + (size_t)THNN_threadIndex() * gather->threadBytes};
+    gatherBand(gather, &target, band / gather->bands, band % gather->bands);
   }
 }
 
@@ -416,8 +539,8 @@ static Correlate prepareCorrelate(const THNNState *state, const THNNPlaneJoins *
   const size_t taps = (size_t)(g->kernel[1] * g->kernel[2]);
   correlate.source =
       THNN_reserve(&correlate.threadBytes, (size_t)layout->sourceElements * sizeof(real));
-  correlate.gradient =
-      THNN_reserve(&correlate.threadBytes, (size_t)(layout->rows * correlate.pitch) * sizeof(real));
+  correlate.gradient = THNN_reserve(
+      &correlate.threadBytes, (size_t)(layout->rows * correlate.pitch + SLACK) * sizeof(real));
   correlate.shifts = THNN_reserve(&correlate.threadBytes, taps * sizeof(int64_t));
   correlate.sums = THNN_reserve(&correlate.threadBytes, taps * sizeof(double));
   correlate.threads = THNN_threads(state, joins->connections, operationsOf(joins));
@@ -428,12 +551,15 @@ static Correlate prepareCorrelate(const THNNState *state, const THNNPlaneJoins *
 static void loadGradient(const Correlate *correlate, const Tile *tile, const real *plane,
                          int64_t width, real *gradient)
 {
-  for (int64_t r = 0; r < tile->rows; r++) {
-    real *to = gradient + r * correlate->pitch;
-    THNN_(simd).pointwise.copy(tile->columns, plane + (tile->row + r) * width + tile->column, to);
-    for (int64_t i = tile->columns; i < correlate->pitch; i++)
-      to[i] = 0;
-  }
+  const THNN_(Frame) frame = {.rows = tile->rows,
+                              .count = tile->columns,
+                              .after = correlate->pitch - tile->columns,
+                              .x = plane + tile->row * width + tile->column,
+                              .xStride = width,
+                              .step = 1,
+                              .y = gradient,
+                              .yStride = correlate->pitch};
+  THNN_(simd).shifts.frame(&frame);
 }
 
 /* gradKernel += scale * the correlation of the planes that one connection joins. */

@@ -164,7 +164,34 @@ typedef struct THNN_(Shifted) {
   int64_t xStride, yStride; /* from one row to the next */
 } THNN_(Shifted);
 
+/* The rows of y, in order: in each, `before` zeros, `count` elements of x that lie `step` apart, and
+ * `after` zeros. Zeros are written in whole vectors: up to one goes beyond them. */
+typedef struct THNN_(Frame) {
+  int64_t rows, before, count, after;
+  const real *x;
+  int64_t xStride, step;
+  real *y;
+  int64_t yStride;
+} THNN_(Frame);
+
+/* The rows of sums: y[i] = start + the sum over the taps of factors[t] * x[offsets[t] + i]. Up to a
+ * vector's worth of elements is read behind each row of x. */
+typedef struct THNN_(ShiftedSums) {
+  int64_t rows, n, taps;
+  const int64_t *offsets;
+  const real *factors;
+  real start;
+  const real *x;
+  int64_t xStride;
+  real *y;
+  int64_t yStride;
+} THNN_(ShiftedSums);
+
 typedef struct THNN_(SimdShifts) {
+  void (*frame)(const THNN_(Frame) * frame);
+  void (*sumRows)(const THNN_(ShiftedSums) * sums);
+  /* y = a[0], b[0], a[1], b[1], …, n of each */
+  void (*interleave)(int64_t n, const real *a, const real *b, real *y);
   /* y[i] += the sum over the taps of factors[t] * x[offsets[t] + i]; works on whole vectors: what
    * lies behind n must be readable and writable, and its values mean nothing afterwards */
   void (*add)(int64_t n, int64_t taps, const int64_t *offsets, const real *factors, const real *x,

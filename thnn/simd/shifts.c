@@ -7,6 +7,114 @@ enum {
   MOST_TAPS = 4                                  /* dotted at a time */
 };
 
+/* For rows that are too short for a call of memcpy to pay. */
+INLINE void copyRow(int64_t n, const real *x, real *y)
+{
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES)
+    store(y + i, load(x + i));
+  if (i < n && n >= LANES) {
+    store(y + n - LANES, load(x + n - LANES));
+    return;
+  }
+#pragma GCC unroll 8
+  for (int64_t part = LANES / 2; part > 0; part /= 2)
+    if (n & part) {
+      __builtin_memcpy(y + i, x + i, (size_t)part * sizeof(real));
+      i += part;
+    }
+}
+
+/* Zeros from y on, in whole vectors. */
+INLINE void clearRow(int64_t n, real *y)
+{
+  for (int64_t i = 0; i < n; i += LANES)
+    store(y + i, (Vector){0});
+}
+
+INLINE void frameRows(const THNN_(Frame) * frame, int64_t step)
+{
+  const int64_t before = frame->before, count = frame->count;
+  for (int64_t r = 0; r < frame->rows; r++) {
+    const real *x = frame->x + r * frame->xStride;
+    real *y = frame->y + r * frame->yStride;
+    clearRow(before, y);
+    y += before;
+    if (step == 1)
+      copyRow(count, x, y);
+    else
+      for (int64_t i = 0; i < count; i++)
+        y[i] = x[step * i];
+    clearRow(frame->after, y + count);
+  }
+}
+
+static void frame(const THNN_(Frame) * frame)
+{
+  if (frame->step == 1)
+    frameRows(frame, 1);
+  else if (frame->step == 2) /* a constant step becomes shuffles instead of gathers */
+    frameRows(frame, 2);
+  else
+    frameRows(frame, frame->step);
+}
+
+static void interleave(int64_t n, const real *a, const real *b, real *y)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    y[2 * i] = a[i];
+    y[2 * i + 1] = b[i];
+  }
+}
+
+/* `vectors` vectors of a row, the last one moved back to end where the row does. */
+INLINE void sumVectors(const int vectors, int64_t i, int64_t last, const THNN_(ShiftedSums) * of,
+                       const real *x, real *y)
+{
+  Vector sum[MOST_VECTORS];
+#pragma GCC unroll 8
+  for (int v = 0; v < vectors; v++)
+    sum[v] = broadcast(of->start);
+  for (int64_t t = 0; t < of->taps; t++) {
+    const real *shifted = x + of->offsets[t];
+    const Vector factor = broadcast(of->factors[t]);
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; v++)
+      sum[v] += factor * load(shifted + (v == vectors - 1 ? last : i + v * LANES));
+  }
+#pragma GCC unroll 8
+  for (int v = 0; v < vectors; v++)
+    store(y + (v == vectors - 1 ? last : i + v * LANES), sum[v]);
+}
+
+static void sumRows(const THNN_(ShiftedSums) * of)
+{
+  const int64_t n = of->n;
+  for (int64_t r = 0; r < of->rows; r++) {
+    const real *x = of->x + r * of->xStride;
+    real *y = of->y + r * of->yStride;
+    if (n < LANES) {
+      real short_[LANES];
+      sumVectors(1, 0, 0, of, x, short_);
+      copyRow(n, short_, y);
+      continue;
+    }
+    int64_t i = 0;
+    for (; i + 4 * LANES <= n; i += 4 * LANES)
+      sumVectors(4, i, i + 3 * LANES, of, x, y);
+    const int64_t left = n - i, last = n - LANES;
+    if (left > 3 * LANES)
+      sumVectors(4, i, last, of, x, y);
+    else if (left > 2 * LANES)
+      sumVectors(3, i, last, of, x, y);
+    else if (left > LANES)
+      sumVectors(2, i, last, of, x, y);
+    else if (left > 0)
+      sumVectors(1, i, last, of, x, y);
+  }
+}
+
 /* `vectors` vectors from position i on. */
 INLINE void addVectors(const int vectors, int64_t i, int64_t taps, const int64_t *offsets,
                        const real *factors, const real *x, real *y)
@@ -109,6 +217,9 @@ static void dot(const THNN_(Shifted) * of, int64_t taps, const int64_t *offsets,
 }
 
 const THNN_(SimdShifts) SIMD_TABLE(Shifts, THNN_SIMD_LEVEL) = {
+    .frame = frame,
+    .sumRows = sumRows,
+    .interleave = interleave,
     .add = add,
     .dot = dot,
 };
