@@ -78,10 +78,6 @@ class ClassNLLCriterion(_Likelihood, kernel=True):
         super().__init__(weights, sizeAverage)
         self.ignoreIndex = ignoreIndex
 
-    def _upgrade(self) -> None:
-        super()._upgrade()
-        self.__dict__.setdefault("ignoreIndex", -100)
-
     def settings(self, input: Tensor) -> tuple[Any, ...]:
         return *super().settings(input), self.ignoreIndex
 
