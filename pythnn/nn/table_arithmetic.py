@@ -99,12 +99,12 @@ class CMulTable(_OnTable):
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         entries = self.entries(input)
         gradients = []
-        for i in range(len(entries)):
+        for i, own in enumerate(input):
             gradient = gradOutput.reshape(entries[0].shape).copy()
             for j, entry in enumerate(entries):
                 if j != i:
                     gradient *= entry
-            gradients.append(gradient)
+            gradients.append(gradient.reshape(own.shape))
         self.gradInput = gradients
         return self.gradInput
 
@@ -149,7 +149,9 @@ class _Extreme(_OnTable):
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         chosen = getattr(self, self._index) - 1
         gradient = gradOutput.reshape(chosen.shape)
-        self.gradInput = [gradient * (chosen == i) for i in range(len(input))]
+        self.gradInput = [
+            (gradient * (chosen == i)).reshape(entry.shape) for i, entry in enumerate(input)
+        ]
         return self.gradInput
 
 

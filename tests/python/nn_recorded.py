@@ -48,18 +48,6 @@ def names(kind: str) -> list[str]:
     return [case["name"] for stem in classes() for case in read(stem) if case["kind"] == kind]
 
 
-def missing(spec: Any) -> set[str]:
-    """Classes that a specification needs and nn does not have."""
-    if isinstance(spec, list):
-        return set().union(*map(missing, spec))
-    if not isinstance(spec, dict):
-        return set()
-    found = set().union(*map(missing, spec.values()))
-    name = spec.get("class")
-    unknown = name not in (None, "scenarios") and f"nn.{name}" not in nn.registry
-    return found | {name} if unknown else found
-
-
 class Replay:
     """A case, and how its values read.
 

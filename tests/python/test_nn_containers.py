@@ -86,6 +86,16 @@ def test_a_second_module_for_map_table() -> None:
         nn.MapTable(nn.Identity()).add(nn.Identity())
 
 
+@pytest.mark.parametrize("name", ["CAddTable", "CDivTable", "CMaxTable", "CMulTable", "CSubTable"])
+def test_entries_of_other_shapes(name: str) -> None:
+    """Only the number of elements counts; each gradient has the shape of its entry."""
+    module, given = getattr(nn, name)(), [data(2, 3), data(6) + 3]
+    output = module.forward(given)
+    assert output.shape == (2, 3)
+    found = module.backward(given, np.ones((2, 3)))
+    assert [gradient.shape for gradient in found] == [(2, 3), (6,)]
+
+
 # ---- Conversions
 
 

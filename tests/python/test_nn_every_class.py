@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nn_recorded import Replay, arrays, classes, missing, read
+from nn_recorded import Replay, arrays, classes, read
 
 import pythnn
 from pythnn import Tensor, nn
@@ -51,9 +51,6 @@ def names(kind: str) -> list[str]:
 
 def test_all_classes_are_there() -> None:
     assert len(classes()) == 190
-    absent = {stem for stem in classes() if f"nn.{stem}" not in nn.registry}
-    if absent:
-        pytest.skip(f"not yet written: {', '.join(sorted(absent))}")
     for name in classes():
         assert getattr(nn, name) is nn.registry[f"nn.{name}"]
 
@@ -67,9 +64,6 @@ class Example:
     def __init__(self, stem: str, type: str | None = None) -> None:
         self.case = next(case for case in read(stem) if _is_usable(stem, case))
         self.replay = Replay(self.case["name"], type, stem)
-        absent = missing(self.case)
-        if absent:
-            pytest.skip(f"not yet written: {', '.join(sorted(absent))}")
         self.step = next(step for step in self.case["steps"] if _has_gradient(step))
         self.input = self.replay.value(self.step["input"])
         self.is_criterion = self.case["kind"] == "criterion"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nn_recorded import DATA, DTYPES, Replay, fields, missing, names, shares_memory
+from nn_recorded import DATA, DTYPES, Replay, fields, names, shares_memory
 
 import pythnn
 
@@ -20,17 +20,9 @@ DEFECTS = {"LinearWeightNorm.4"}
 MODULES = [name for name in names("module") if name not in DEFECTS]
 
 
-def replay(name: str, type: str | None = None) -> Replay:
-    made = Replay(name, type)
-    absent = missing(made.case)
-    if absent:
-        pytest.skip(f"not yet written: {', '.join(sorted(absent))}")
-    return made
-
-
 @pytest.mark.parametrize("name", MODULES)
 def test_module(name: str) -> None:
-    r = replay(name)
+    r = Replay(name)
     case = r.case
     module = r.construct()
     assert r.drew_since(case["construction_seed"]) == case["construction_uses_rng"]
@@ -49,7 +41,7 @@ FROM_FILE = [name for name in MODULES if Replay(name).case["t7"]]
 @pytest.mark.parametrize("name", FROM_FILE)
 def test_module_from_file(name: str) -> None:
     """What Lua Torch saved does what Lua Torch's did."""
-    r = replay(name)
+    r = Replay(name)
     module = pythnn.load(DATA / r.case["t7"])
     assert module.typename() == f"nn.{r.case['module']['class']}"
     check_parameters(r, module, 0, r.case["parameters"], "parameters")
@@ -123,7 +115,7 @@ def check_parameters(r: Replay, module: Any, which: int, recorded: Any, where: s
 
 @pytest.mark.parametrize("name", names("criterion"))
 def test_criterion(name: str) -> None:
-    r = replay(name)
+    r = Replay(name)
     criterion = r.construct()
     assert criterion.typename() == f"nn.{r.case['class']}"
     for i, step in enumerate(r.case["steps"]):
@@ -160,7 +152,7 @@ DOUBLE_CRITERIONS = [n for n in names("criterion") if Replay(n).type == "torch.D
 @pytest.mark.parametrize("name", DOUBLE_MODULES)
 def test_module_in_float(name: str) -> None:
     """The output of the recording in double, computed in float."""
-    r = replay(name, "torch.FloatTensor")
+    r = Replay(name, "torch.FloatTensor")
     r.tolerance = 1e-4
     module = r.construct()
     for step in r.case["steps"]:
@@ -184,7 +176,7 @@ def test_module_in_float(name: str) -> None:
 
 @pytest.mark.parametrize("name", DOUBLE_CRITERIONS)
 def test_criterion_in_float(name: str) -> None:
-    r = replay(name, "torch.FloatTensor")
+    r = Replay(name, "torch.FloatTensor")
     r.tolerance = 1e-4
     criterion = r.construct()
     for step in r.case["steps"]:
@@ -210,7 +202,7 @@ def new_trainer(r: Replay) -> Any:
 @pytest.mark.parametrize("make", [new_trainer, lambda r: pythnn.load(DATA / r.case["t7"])])
 @pytest.mark.parametrize("name", names("trainer"))
 def test_trainer(name: str, make: Any) -> None:
-    r = replay(name)
+    r = Replay(name)
     r.tolerance = 1e-10
     case, trainer = r.case, make(r)
     module = trainer.module
