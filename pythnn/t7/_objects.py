@@ -50,7 +50,8 @@ def fill_objects(graph: Graph, objects: dict[int, Any]) -> None:
     for node in graph.ended:
         made = objects.get(id(node))
         if made is not None and isinstance(node, ObjectNode):
-            filler.fill(made, node)
+            with np.errstate(all="ignore"):  # what a class computes from damaged numbers
+                filler.fill(made, node)
 
 
 class _Filler:

@@ -8,6 +8,7 @@ changes the files, by default all of tests/data/t7, at random, and keeps what it
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import random
 import sys
@@ -39,7 +40,8 @@ def fuzz_one(data: bytes) -> bool:
         held += check_bounds(array)
     if held > 64 * len(data):
         raise MemoryError(f"{len(data)} bytes became {held}")
-    pythnn.save(io.BytesIO(), value)
+    with contextlib.suppress(pythnn.T7Error):  # a size that modules made of damaged ones
+        pythnn.save(io.BytesIO(), value)
     if is_object(value):
         rows_of(value)
     lines_of(value, 5, 10)
