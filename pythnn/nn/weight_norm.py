@@ -138,6 +138,8 @@ class WeightNorm(Decorator, kernel=True):
         super()._upgrade()
         own, inside = self.tensors, self.inside.tensors
         if inside.weight is None:
+            if math.prod(self.weightSize) != own.v.size:  # before memory is taken
+                raise ValueError(f"v of {own.v.shape} for a weight of {self.weightSize}")
             inside.weight = Tensor.zeros(self.weightSize, dtype=own.v.dtype)
             inside.gradWeight = Tensor.zeros(self.weightSize, dtype=own.v.dtype)
             self._adopt()

@@ -11,12 +11,6 @@ import pythnn
 from pythnn import nn
 from pythnn.t7 import TorchObject
 
-
-def needs(*names):
-    missing = [name for name in names if not hasattr(nn, name)]
-    return pytest.mark.skipif(bool(missing), reason=f"not yet written: {missing}")
-
-
 X = np.random.default_rng(0).standard_normal((2, 4, 6, 6))
 
 
@@ -80,14 +74,11 @@ OLD = {
 
 @pytest.mark.parametrize("name", OLD)
 def test_fields_that_were_added_later(name):
-    if not hasattr(nn, name):
-        pytest.skip(f"not yet written: nn.{name}")
     make, without = OLD[name]
     module = make()
     same(as_saved(module, without=[n for n in without if n in module._to_fields()]), module)
 
 
-@needs("ClassNLLCriterion")
 def test_criterions_without_what_was_added_later():
     x, target = np.random.default_rng(0).standard_normal((3, 4)), np.array([1, 4, 2])
     criterion = nn.ClassNLLCriterion()
@@ -98,7 +89,6 @@ def test_criterions_without_what_was_added_later():
     assert old.forward(x, x + 2) == mean.forward(x, x + 2) == pytest.approx(4)
 
 
-@needs("SpatialConvolution")
 @pytest.mark.parametrize("shape", [(2, 36), (2, 4, 3, 3)])
 def test_weights_of_two_or_four_dimensions(shape):
     module = nn.SpatialConvolution(4, 2, 3, 3)
@@ -113,14 +103,12 @@ def test_weights_of_two_or_four_dimensions(shape):
     )
 
 
-@needs("SpatialConvolution")
 def test_one_padding_for_both_directions():
     module = nn.SpatialConvolution(4, 2, 3, 3, 1, 1, 1, 1)
     same(as_saved(module, without=["padW", "padH"], padding=1), module)
     same(as_saved(module, without=["padH"]), module)
 
 
-@needs("SpatialConvolution")
 def test_without_bias():
     module = nn.SpatialConvolution(4, 2, 3, 3).noBias()
     same(as_saved(module), module)
@@ -128,7 +116,6 @@ def test_without_bias():
     same(as_saved(linear), linear, np.ones((4, 3)))
 
 
-@needs("SpatialBatchNormalization")
 def test_batch_normalization_with_inverse_deviations():
     module = nn.SpatialBatchNormalization(4)
     for _ in range(3):
@@ -140,7 +127,6 @@ def test_batch_normalization_with_inverse_deviations():
     assert "running_std" not in old._to_fields()
 
 
-@needs("SpatialAveragePooling")
 def test_average_pooling_that_sums():
     module = nn.SpatialAveragePooling(2, 2, 2, 2)
     old = as_saved(module, without=["divide"])
@@ -148,7 +134,6 @@ def test_average_pooling_that_sums():
     assert as_saved(module, "cudnn.SpatialAveragePooling", without=["divide"]).divide
 
 
-@needs("Dropout")
 def test_dropout_of_the_first_kind():
     module = nn.Dropout(0.25)
     old = as_saved(module, without=[n for n in ("v2", "inplace") if n in module._to_fields()])
@@ -186,8 +171,6 @@ CUDNN = {
 
 @pytest.mark.parametrize("name", CUDNN)
 def test_cudnn(name):
-    if not hasattr(nn, name):
-        pytest.skip(f"not yet written: nn.{name}")
     make, without = CUDNN[name]
     module = make()
     own = {"mode": "CUDNN_SOMETHING", "iSize": [1, 2], "fmode": 3}
@@ -196,7 +179,6 @@ def test_cudnn(name):
     same(found, module)
 
 
-@needs("TemporalConvolution")
 def test_cudnn_temporal_convolution():
     module = nn.TemporalConvolution(3, 4, 2)
     weight = module.weight.reshape(4, 1, 2, 3)
@@ -204,7 +186,6 @@ def test_cudnn_temporal_convolution():
     same(found, module, np.random.default_rng(0).standard_normal((7, 3)))
 
 
-@needs("VolumetricConvolution", "SpatialAveragePooling")
 def test_cudnn_modes():
     pooling = nn.SpatialAveragePooling(3, 3, 3, 3, 1, 1)
     mode = "CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING"
@@ -216,13 +197,11 @@ def test_cudnn_modes():
         as_saved(volumes, "cudnn.VolumetricConvolution", groups=2)
 
 
-@needs("HardTanh")
 def test_cudnn_clipped_relu():
     found = as_saved(nn.Identity(), "cudnn.ClippedReLU", ceiling=0.5)
     np.testing.assert_array_equal(found.forward(X), np.clip(X, 0, 0.5))
 
 
-@needs("SpatialConvolution")
 @pytest.mark.parametrize("x", [X, X[0]], ids=["batch", "single"])
 @pytest.mark.parametrize("bias", [True, False])
 def test_cudnn_in_groups(x, bias):
