@@ -19,7 +19,6 @@ from pythnn.commands._recipe import recipe_of
 from pythnn.t7 import TorchFunction, TorchObject
 
 
-@nn.register
 class PlaneMeans(nn.Module):
     """batch x planes x height x width to batch x planes."""
 
@@ -46,8 +45,9 @@ def refused(*arguments, code=1):
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, monkeypatch):
     """A model of arrays, one of images, and inputs for them."""
+    monkeypatch.setitem(nn.registry, "nn.PlaneMeans", PlaneMeans)
     pythnn.manual_seed(1)
     model = nn.Sequential().add(nn.Linear(3, 4)).add(nn.ReLU(True))
     model.add(nn.ConcatTable().add(nn.Linear(4, 2)).add(nn.Linear(4, 3)))

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from pythnn import nn
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     "docs/functional.md",
@@ -21,8 +23,17 @@ DOCUMENTS = [
 ]
 
 
+@pytest.fixture
+def classes_as_before():
+    """Forgets the classes that an example registers."""
+    known = dict(nn.registry)
+    yield
+    nn.registry.clear()
+    nn.registry.update(known)
+
+
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_examples(name):
+def test_examples(name, classes_as_before):  # noqa: ARG001
     text = (ROOT / name).read_text()
     blocks = re.findall(r"^```(python|text)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert [kind for kind, _ in blocks].count("python") > 2
