@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from .._errors import THNNArgumentError
 from ._kernel import Kernel
 from ._object import register
-from ._values import array_module
 from .module import Module
 
 __all__ = [
@@ -111,14 +110,14 @@ class SpatialZeroPadding(_PlaneBorder):
                 self.typename(), 1, "input", "an image larger than what is cut off",
                 f"shape {input.shape}",
             )  # fmt: skip
-        output = array_module(input).zeros((*input.shape[:-2], *sizes), input.dtype)
+        output = self.room("output", input, (*input.shape[:-2], *sizes))
+        output[...] = 0
         output[placed] = input[kept]
-        self.output = output
         return output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         kept, placed, _ = self._places(*input.shape[-2:])
-        gradInput = array_module(input).zeros_like(input)
+        gradInput = self.room("gradInput", input)
+        gradInput[...] = 0
         gradInput[kept] = gradOutput[placed]
-        self.gradInput = gradInput
         return gradInput

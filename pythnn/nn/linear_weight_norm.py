@@ -95,6 +95,11 @@ class LinearWeightNorm(Linear, kernel=True):
             self.updateWeightMatrix()
         return super().updateOutput(input)
 
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        if not self._weight_is_current:
+            self.updateWeightMatrix()
+        return super().updateGradInput(input, gradOutput)
+
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
         own = self.tensors
         own.gradWeight = Tensor.zeros(*own.v.shape, dtype=own.v.dtype)

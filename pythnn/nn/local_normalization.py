@@ -111,8 +111,8 @@ class SpatialSubtractiveNormalization(_LocalNormalization, kernel=True):
         direct, adjusted = self.subtractor.updateGradInput([input, own.adjustedsums], gradOutput)
         sums = self.divider.updateGradInput([own.localsums, own.coef], adjusted)[0]
         through = self.meanestimator.updateGradInput(input, sums)
-        own.gradInput = Tensor(direct.numpy() + through.numpy())
-        return own.gradInput
+        gradInput = self.result("gradInput", input).resize(input.shape)
+        return gradInput.copy_from(direct.numpy() + through.numpy())
 
     def clearState(self) -> Any:
         self.clear("ones", "_coef", "localsums", "adjustedsums")
@@ -161,8 +161,8 @@ class SpatialDivisiveNormalization(_LocalNormalization, kernel=True):
         gradient = self.thresholder.updateGradInput(own.adjustedstds, gradient)
         gradient = self.divider.updateGradInput([own.localstds, own.coef], gradient)[0]
         through = self.stdestimator.updateGradInput(input, gradient)
-        own.gradInput = Tensor(direct.numpy() + through.numpy())
-        return own.gradInput
+        gradInput = self.result("gradInput", input).resize(input.shape)
+        return gradInput.copy_from(direct.numpy() + through.numpy())
 
     def clearState(self) -> Any:
         self.clear("ones", "_coef", "localstds", "adjustedstds", "thresholdedstds")

@@ -21,10 +21,10 @@ class _Noisy(Module):
         super().__init__()
         self.tensors.noise = Tensor(dtype="float64")
 
-    def _keep(self, noise: Any, input: Any) -> Any:
+    def _keep(self, drawn: Any, input: Any) -> Any:
         """Makes the numbers the noise, in the element type of the input; returns it."""
-        noise = array_module(input).asarray(noise.astype(input.dtype))
-        self.assign("noise", noise)
+        noise = self.room("noise", input, drawn.shape)
+        noise[...] = array_module(input).asarray(drawn)
         return noise
 
     def _in_training_only(self) -> None:
@@ -70,11 +70,13 @@ class Dropout(_Noisy):
     def _factor_without_noise(self) -> Any:
         return 1 if self.train or self.v2 else 1 - self.p
 
-    def _times(self, value: Any, factor: Any) -> Any:
+    def _times(self, name: str, value: Any, factor: Any) -> Any:
+        """Makes the product of a value and a factor the field, in its memory when in place."""
         if self.inplace:
             value *= factor
+            self.assign(name, value)
             return value
-        return value * factor
+        return array_module(value).multiply(value, factor, out=self.room(name, value))
 
     def updateOutput(self, input: Any) -> Any:
         if self.p > 0 and (self.train or self.stochastic_inference):
@@ -82,13 +84,11 @@ class Dropout(_Noisy):
             factor = self._keep(noise / (1 - self.p) if self.v2 else noise, input)
         else:
             factor = self._factor_without_noise()
-        self.output = self._times(input, factor)
-        return self.output
+        return self._times("output", input, factor)
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         factor = self.noise if self.train and self.p > 0 else self._factor_without_noise()
-        self.gradInput = self._times(gradOutput, factor)
-        return self.gradInput
+        return self._times("gradInput", gradOutput, factor)
 
     def __repr__(self) -> str:
         return f"{self.typename()}({self.p:f})"
@@ -121,16 +121,16 @@ class _PlaneDropout(_Noisy):
 
     def updateOutput(self, input: Any) -> Any:
         if self.train or self.stochastic_inference:
-            noise = _random.bernoulli(self._noise_shape(input), 1 - self.p)
-            self.output = input * self._keep(noise, input)
+            drawn = _random.bernoulli(self._noise_shape(input), 1 - self.p)
+            factor = self._keep(drawn, input)
         else:
-            self.output = input * (1 - self.p)
-        return self.output
+            factor = 1 - self.p
+        return array_module(input).multiply(input, factor, out=self.room("output", input))
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         self._in_training_only()
-        self.gradInput = gradOutput * self.noise
-        return self.gradInput
+        gradInput = self.room("gradInput", gradOutput)
+        return array_module(input).multiply(gradOutput, self.noise, out=gradInput)
 
     def __repr__(self) -> str:
         return f"{self.typename()}({self.p:f})"
@@ -167,16 +167,16 @@ class WhiteNoise(_Noisy):
 
     def updateOutput(self, input: Any) -> Any:
         if self.train is False:
-            self.output = input + self.mean
+            noise = self.mean
         else:
-            noise = _random.normal(input.shape, self.mean, self.std)
-            self.output = input + self._keep(noise, input)
-        return self.output
+            noise = self._keep(_random.normal(input.shape, self.mean, self.std), input)
+        return array_module(input).add(input, noise, out=self.room("output", input))
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         self._in_training_only()
-        self.gradInput = gradOutput.copy()
-        return self.gradInput
+        gradInput = self.room("gradInput", gradOutput)
+        gradInput[...] = gradOutput
+        return gradInput
 
     def __repr__(self) -> str:
         return f"{self.typename()} mean: {self.mean:f}, std: {self.std:f}"

@@ -135,18 +135,25 @@ class SpatialCrossMapLRN(Module):
             )
         before = (self.size - 1) // 2
         squares = self._neighbours(input * input, before, self.size - 1 - before)
-        self.assign("scale", self.k + self.alpha / self.size * squares)
-        self.output = input * self.scale ** float(-self.beta)
-        return self.output
+        scale = self.room("scale", input)
+        xp, output = array_module(input), self.room("output", input)
+        xp.multiply(squares, self.alpha / self.size, out=scale)
+        scale += self.k
+        xp.power(scale, float(-self.beta), out=output)
+        output *= input
+        return output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        before = (self.size - 1) // 2
-        ratio = gradOutput * self.output / self.scale
+        before, gradInput = (self.size - 1) // 2, self.room("gradInput", input)
+        ratio = gradOutput * self.output
+        ratio /= self.scale
         ratios = self._neighbours(ratio, self.size - 1 - before, before)
-        factor = 2 * self.alpha * self.beta / self.size
-        own = gradOutput * self.scale ** float(-self.beta)
-        self.gradInput = own - factor * input * ratios
-        return self.gradInput
+        ratios *= input
+        ratios *= 2 * self.alpha * self.beta / self.size
+        array_module(input).power(self.scale, float(-self.beta), out=gradInput)
+        gradInput *= gradOutput
+        gradInput -= ratios
+        return gradInput
 
     def clearState(self) -> Any:
         self.clear("scale", "paddedRatio", "accumRatio")

@@ -33,13 +33,12 @@ class Exp(Module):
 
     @ieee
     def updateOutput(self, input: Any) -> Any:
-        self.output = array_module(input).exp(input)
-        return self.output
+        return array_module(input).exp(input, out=self.room("output", input))
 
     @ieee
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        self.gradInput = self.output * gradOutput
-        return self.gradInput
+        gradInput = self.room("gradInput", input)
+        return array_module(input).multiply(self.output, gradOutput, out=gradInput)
 
 
 @register
@@ -48,13 +47,11 @@ class Log(Module):
 
     @ieee
     def updateOutput(self, input: Any) -> Any:
-        self.output = array_module(input).log(input)
-        return self.output
+        return array_module(input).log(input, out=self.room("output", input))
 
     @ieee
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        self.gradInput = 1 / input * gradOutput
-        return self.gradInput
+        return array_module(input).divide(gradOutput, input, out=self.room("gradInput", input))
 
 
 @register
@@ -67,13 +64,16 @@ class Power(Module):
 
     @ieee
     def updateOutput(self, input: Any) -> Any:
-        self.output = input ** float(self.pow)
-        return self.output
+        output = self.room("output", input)
+        return array_module(input).power(input, float(self.pow), out=output)
 
     @ieee
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        self.gradInput = input ** float(self.pow - 1) * gradOutput * self.pow
-        return self.gradInput
+        gradInput = self.room("gradInput", input)
+        array_module(input).power(input, float(self.pow - 1), out=gradInput)
+        gradInput *= gradOutput
+        gradInput *= self.pow
+        return gradInput
 
 
 @register
@@ -82,13 +82,18 @@ class SoftSign(Module):
 
     @ieee
     def updateOutput(self, input: Any) -> Any:
-        self.output = input / (1 + abs(input))
-        return self.output
+        output = self.room("output", input)
+        array_module(input).abs(input, out=output)
+        output += 1
+        return array_module(input).divide(input, output, out=output)
 
     @ieee
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        self.gradInput = gradOutput / (1 + abs(input)) ** 2
-        return self.gradInput
+        gradInput = self.room("gradInput", input)
+        array_module(input).abs(input, out=gradInput)
+        gradInput += 1
+        gradInput *= gradInput
+        return array_module(input).divide(gradOutput, gradInput, out=gradInput)
 
     def clearState(self) -> Any:
         self.clear("temp", "tempgrad")
@@ -105,13 +110,13 @@ class TanhShrink(Module):
 
     @ieee
     def updateOutput(self, input: Any) -> Any:
-        self.output = input - self.tanh.updateOutput(input)
-        return self.output
+        output = self.room("output", input)
+        return array_module(input).subtract(input, self.tanh.updateOutput(input), out=output)
 
     @ieee
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        self.gradInput = gradOutput - self.tanh.updateGradInput(input, gradOutput)
-        return self.gradInput
+        gradInput, through = self.room("gradInput", input), self.tanh.updateGradInput
+        return array_module(input).subtract(gradOutput, through(input, gradOutput), out=gradInput)
 
 
 class _WithConstant(Module):
@@ -122,10 +127,16 @@ class _WithConstant(Module):
         self.constant_scalar = constant_scalar
         self.inplace = bool(ip)
 
-    def _changed(self, operation: str, value: Any) -> Any:
-        """What an operation with the constant makes of a value, in its memory when in place."""
-        result = value if self.inplace else None
+    def _changed(self, operation: str, value: Any, result: Any) -> Any:
+        """What an operation with the constant makes of a value, in an array for it."""
         return getattr(array_module(value), operation)(value, self.constant_scalar, out=result)
+
+    def _result(self, name: str, value: Any) -> Any:
+        """Where the field for what is made of a value lies: in its memory when in place."""
+        if self.inplace:
+            self.assign(name, value)
+            return value
+        return self.room(name, value)
 
 
 @register
@@ -136,14 +147,15 @@ class AddConstant(_WithConstant):
     """
 
     def updateOutput(self, input: Any) -> Any:
-        self.output = self._changed("add", input)
-        return self.output
+        return self._changed("add", input, self._result("output", input))
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        gradInput = self._result("gradInput", gradOutput)
         if self.inplace:
-            self._changed("subtract", input)
-        self.gradInput = gradOutput if self.inplace else gradOutput.copy()
-        return self.gradInput
+            self._changed("subtract", input, input)
+        else:
+            gradInput[...] = gradOutput
+        return gradInput
 
 
 @register
@@ -152,15 +164,15 @@ class MulConstant(_WithConstant):
 
     @ieee
     def updateOutput(self, input: Any) -> Any:
-        self.output = self._changed("multiply", input)
-        return self.output
+        return self._changed("multiply", input, self._result("output", input))
 
     @ieee
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        self.gradInput = self._changed("multiply", gradOutput)
+        gradInput = self._result("gradInput", gradOutput)
+        self._changed("multiply", gradOutput, gradInput)
         if self.inplace:
-            self._changed("divide", input)
-        return self.gradInput
+            self._changed("divide", input, input)
+        return gradInput
 
 
 @register
@@ -180,8 +192,8 @@ class GradientReversal(Module):
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        self.gradInput = gradOutput * -self.field("lambda")
-        return self.gradInput
+        gradInput = self.room("gradInput", gradOutput)
+        return array_module(input).multiply(gradOutput, -self.field("lambda"), out=gradInput)
 
 
 @register
@@ -209,6 +221,8 @@ class L1Penalty(Module):
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        gradInput = array_module(input).sign(input) * self._factor(input)
-        self.gradInput = gradInput + gradOutput if self.provideOutput else gradInput
-        return self.gradInput
+        gradInput = array_module(input).sign(input, out=self.room("gradInput", input))
+        gradInput *= self._factor(input)
+        if self.provideOutput:
+            gradInput += gradOutput
+        return gradInput

@@ -191,16 +191,18 @@ class PixelShuffle(Module):
                 "width", f"shape {input.shape}",
             )  # fmt: skip
         *batch, planes, height, width = input.shape
+        output = self.room("output", input, (*batch, planes // (r * r), height * r, width * r))
         parts = input.reshape(-1, r, r, height, width).transpose(0, 3, 1, 4, 2)
-        self.output = parts.copy().reshape(*batch, planes // (r * r), height * r, width * r)
-        return self.output
+        output.reshape(parts.shape)[...] = parts
+        return output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         r = self.upscaleFactor
         height, width = input.shape[-2:]
+        gradInput = self.room("gradInput", input)
         parts = gradOutput.reshape(-1, height, r, width, r).transpose(0, 2, 4, 1, 3)
-        self.gradInput = parts.copy().reshape(input.shape)
-        return self.gradInput
+        gradInput.reshape(parts.shape)[...] = parts
+        return gradInput
 
     def clearState(self) -> Any:
         self.clear("_intermediateShape", "_outShape", "_shuffleIn", "_shuffleOut")

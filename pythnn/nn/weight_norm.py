@@ -84,6 +84,11 @@ class WeightNorm(Decorator, kernel=True):
             self.updateWeight()
         return super().updateOutput(input)
 
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        if self._weight_is_scratch:
+            self.updateWeight()
+        return super().updateGradInput(input, gradOutput)
+
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
         super().accGradParameters(input, gradOutput, scale)
         gradient = self._rows(self.gradWeight)
