@@ -1,0 +1,218 @@
+"""Layers of nn where the recorded cases say nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pythnn
+from pythnn import nn
+
+RANDOM = np.random.default_rng(5)
+
+
+def data(*shape: int) -> np.ndarray:
+    return RANDOM.standard_normal(shape)
+
+
+# ---- Text
+
+TEXTS = [
+    (nn.SpatialConvolution(3, 64, 3, 2), "nn.SpatialConvolution(3 -> 64, 3x2)"),
+    (nn.SpatialConvolution(3, 8, 7, 7, 2, 2), "nn.SpatialConvolution(3 -> 8, 7x7, 2,2)"),
+    (nn.SpatialConvolution(3, 8, 3, 3, 1, 1, 1), "nn.SpatialConvolution(3 -> 8, 3x3, 1,1, 1,1)"),
+    (
+        nn.SpatialConvolution(3, 8, 1, 1).noBias(),
+        "nn.SpatialConvolution(3 -> 8, 1x1) without bias",
+    ),
+    (
+        nn.SpatialDilatedConvolution(2, 3, 3, 3, 1, 1, 2, 2, 2, 2),
+        "nn.SpatialDilatedConvolution(2 -> 3, 3x3, 1,1, 2,2, 2,2)",
+    ),
+    (
+        nn.SpatialFullConvolution(4, 2, 4, 4, 2, 2, 1, 1, 1, 1),
+        "nn.SpatialFullConvolution(4 -> 2, 4x4, 2,2, 1,1, 1,1)",
+    ),
+    (
+        nn.SpatialConvolutionLocal(1, 2, 6, 5, 3, 3),
+        "nn.SpatialConvolutionLocal(1 -> 2, 6x5, 3x3)",
+    ),
+    (
+        nn.VolumetricConvolution(1, 2, 3, 4, 5, 2, 2, 2, 1),
+        "nn.VolumetricConvolution(1 -> 2, 3x4x5, 2,2,2, 1,1,1)",
+    ),
+    (nn.SpatialMaxPooling(3, 3, 2, 2, 1, 1), "nn.SpatialMaxPooling(3x3, 2,2, 1,1)"),
+    (nn.SpatialAveragePooling(7, 7), "nn.SpatialAveragePooling(7x7, 1,1)"),
+    (
+        nn.SpatialFractionalMaxPooling(2, 2, 0.5, 0.6),
+        "nn.SpatialFractionalMaxPooling(0.5x0.6, 2,2)",
+    ),
+    (nn.SpatialBatchNormalization(16), "nn.SpatialBatchNormalization (4D) (16)"),
+    (nn.SpatialZeroPadding(1, 2, 3, 4), "nn.SpatialZeroPadding(l=1, r=2, t=3, b=4)"),
+    (nn.UpSampling(2), "nn.UpSampling(2, nearest)"),
+    (nn.LeakyReLU(0.2), "nn.LeakyReLU(0.2)"),
+    (nn.ELU(0.5), "nn.ELU (alpha:0.500000)"),
+    (nn.RReLU(), "nn.RReLU (l:0.125000, u:0.333333)"),
+    (nn.Dropout(0.25), "nn.Dropout(0.250000)"),
+    (nn.WhiteNoise(0, 0.5), "nn.WhiteNoise mean: 0.000000, std: 0.500000"),
+    (nn.Normalize(2), "nn.Normalize(2)"),
+    (nn.LinearWeightNorm(3, 2, False), "nn.LinearWeightNorm(3 -> 2) without bias"),
+    (nn.PartialLinear(3, 2), "nn.PartialLinear(3 -> 2)"),
+]
+
+
+@pytest.mark.parametrize(("module", "text"), TEXTS, ids=lambda value: type(value).__name__)
+def test_text(module: Any, text: str) -> None:
+    assert repr(module) == text
+
+
+# ---- Convolutions
+
+
+@pytest.mark.parametrize("height", [7, 8])
+def test_transposed_convolution_of_a_wanted_size(height: int) -> None:
+    module = nn.SpatialFullConvolution(2, 3, 3, 3, 2, 2, 1, 1)
+    x, wanted = data(1, 2, 4, 4), data(1, 1, height, 8)
+    output = module.forward([x, wanted])
+    assert output.shape == (1, 3, height, 8)
+    gradient, unused = module.backward([x, wanted], np.ones_like(output))
+    assert unused.shape == wanted.shape
+    assert not unused.any()
+    other = nn.SpatialFullConvolution(2, 3, 3, 3, 2, 2, 1, 1, 1, height - 7)
+    other.weight, other.bias = module.weight, module.bias
+    np.testing.assert_array_equal(other.forward(x), output)
+    other.zeroGradParameters()
+    np.testing.assert_array_equal(other.backward(x, np.ones_like(output)), gradient)
+
+
+def test_transposed_convolution_in_three_dimensions_of_a_wanted_size() -> None:
+    module = nn.VolumetricFullConvolution(1, 2, 2, 2, 2, 3, 2, 2)
+    output = module.forward([data(1, 1, 2, 2, 2), data(1, 7, 5, 4)])
+    assert output.shape == (1, 2, 7, 5, 4)
+
+
+def test_connection_tables() -> None:
+    np.testing.assert_array_equal(nn.tables.oneToOne(2), [[1, 1], [2, 2]])
+    with pytest.raises(pythnn.THNNArgumentError, match="nto"):
+        nn.tables.random(2, 3, 3)
+
+
+# ---- Pooling and sampling
+
+
+def test_average_pooling_can_sum() -> None:
+    module, x = nn.SpatialAveragePooling(2, 3, 2, 3), data(2, 6, 4)
+    means = module.forward(x)
+    gradient = module.backward(x, means)
+    module.divide = False
+    np.testing.assert_allclose(module.forward(x), 6 * means)
+    np.testing.assert_allclose(module.backward(x, means), 6 * gradient)
+
+
+def test_unpooling_needs_a_pooling_that_ran() -> None:
+    pooling = nn.SpatialMaxPooling(2, 2)
+    with pytest.raises(pythnn.THNNError, match="forward of its pooling module"):
+        nn.SpatialMaxUnpooling(pooling).forward(data(1, 2, 2))
+    with pytest.raises(pythnn.THNNArgumentError, match="steps"):
+        nn.SpatialMaxUnpooling(nn.SpatialMaxPooling(3, 3, 2, 2))
+
+
+def test_upsampling_says_what_it_lacks() -> None:
+    with pytest.raises(pythnn.THNNArgumentError, match="factor"):
+        nn.UpSampling({"owidth": 3, "oheight": 3})
+    planes_only = nn.UpSampling({"owidth": 3, "oheight": 3}, "linear")
+    with pytest.raises(pythnn.THNNArgumentError, match="odepth"):
+        planes_only.forward(data(1, 1, 2, 2, 2))
+
+
+# ---- Normalising
+
+
+@pytest.mark.parametrize("kernel", [np.ones((3, 5)), np.array([1.0, 2, 1])], ids=["2-D", "1-D"])
+@pytest.mark.parametrize(
+    "cls",
+    [
+        nn.SpatialSubtractiveNormalization,
+        nn.SpatialDivisiveNormalization,
+        nn.SpatialContrastiveNormalization,
+    ],
+)
+def test_local_normalisation_of_a_batch(cls: Any, kernel: np.ndarray) -> None:
+    module, x, gradient = cls(2, kernel), data(3, 2, 6, 7), data(3, 2, 6, 7)
+    output = module.forward(x)
+    gradInput = module.backward(x, gradient)
+    for i in range(3):
+        np.testing.assert_allclose(module.forward(x[i]), output[i], rtol=1e-12)
+        np.testing.assert_allclose(module.backward(x[i], gradient[i]), gradInput[i], rtol=1e-10)
+
+
+def test_subtracting_the_mean_leaves_nothing_of_a_constant() -> None:
+    module = nn.SpatialSubtractiveNormalization(2)
+    np.testing.assert_allclose(module.forward(np.full((2, 9, 9), 3.0)), 0, atol=1e-12)
+
+
+# ---- Linear
+
+
+@pytest.mark.parametrize("make", [nn.LinearWeightNorm, lambda *n: nn.WeightNorm(nn.Linear(*n))])
+def test_weight_norm_computes_the_same_after_backward(make: Any) -> None:
+    module, x, gradient = make(3, 2), data(4, 3), data(4, 2)
+    module.evaluate()
+    output = module.forward(x)
+    first = module.backward(x, gradient)
+    np.testing.assert_array_equal(module.backward(x, gradient), first)
+    np.testing.assert_array_equal(module.forward(x), output)
+
+
+def test_index_linear_accumulates() -> None:
+    module = nn.IndexLinear(4, 2).reset()
+    dense = module.weight.copy()
+    for keys, values in (([2, 4], [1.0, 2.0]), ([2], [-3.0])):
+        given = [np.array(keys), np.array(values)]
+        module.forward(given)
+        module.backward(given, np.ones(2), 0.5)
+        for key, value in zip(keys, values, strict=True):
+            dense[key - 1] -= 0.1 * 0.5 * value
+    assert [g.shape for g in module.parameters()[1]] == [(2, 2), (1, 2), (2,)]
+    module.updateParameters(0.1)
+    np.testing.assert_allclose(module.weight, dense, rtol=1e-12)
+
+
+def test_sparse_linear_is_linear() -> None:
+    sparse, dense = nn.SparseLinear(5, 2, True), nn.Linear(5, 2)
+    dense.weight, dense.bias = sparse.weight, sparse.bias
+    x = np.array([[0, 2.0, 0, 0, -1], [0.5, 0, 0, 0, 0]])
+    entries = [np.stack([np.flatnonzero(row) + 1.0, row[row != 0]], axis=1) for row in x]
+    gradient = data(2, 2)
+    np.testing.assert_allclose(sparse.forward(entries), dense.forward(x), rtol=1e-12)
+    for module in (sparse, dense):
+        module.zeroGradParameters()
+    found = sparse.backward(entries, gradient)
+    wanted = dense.backward(x, gradient)
+    np.testing.assert_allclose([sample[:, 1] for sample in found], wanted, rtol=1e-12)
+    np.testing.assert_allclose(sparse.gradWeight, dense.gradWeight, rtol=1e-12)
+    np.testing.assert_allclose(sparse.gradBias, dense.gradBias, rtol=1e-12)
+
+
+def test_partial_linear_is_linear() -> None:
+    partial, dense = nn.PartialLinear(3, 4), nn.Linear(3, 4)
+    dense.weight, dense.bias = partial.parameters()[0][0], data(4)
+    partial.bias = dense.bias
+    x = data(2, 3)
+    chosen = [4, 2]
+    found = partial.setPartition(chosen).forward(x)
+    np.testing.assert_allclose(found, dense.forward(x)[:, [3, 1]], rtol=1e-12)
+
+
+# ---- In training only
+
+
+@pytest.mark.parametrize("make", [nn.SpatialDropout, nn.WhiteNoise])
+def test_noise_has_no_gradient_in_use(make: Any) -> None:
+    module, x = make(), data(2, 3, 4)
+    module.evaluate()
+    module.forward(x)
+    with pytest.raises(pythnn.THNNError, match="training"):
+        module.backward(x, x)
