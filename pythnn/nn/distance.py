@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._cosine import SMALL, cosine
 from ._initial import draw
@@ -15,6 +16,13 @@ from ._values import array_module
 from .module import Module
 
 __all__ = ["Cosine", "CosineDistance", "Euclidean", "PairwiseDistance", "WeightedEuclidean"]
+
+
+def _rows(name: str, input: Any, size: int) -> Any:
+    """The input as a batch of vectors of a size; THNNArgumentError for other inputs."""
+    if input.ndim > 2 or input.shape[-1] != size:
+        raise THNNArgumentError.expected(name, 1, "input", f"[batch x] {size}", f"{input.shape}")
+    return array_module(input).atleast_2d(input)
 
 
 @register
@@ -94,21 +102,22 @@ class Cosine(Module):
         weight = self.tensors.weight
         draw(stdv, weight.shape[0], weight)
 
-    def _rows(self, input: Any) -> tuple[Any, Any, Any]:
+    def _lengths(self, input: Any) -> tuple[Any, Any, Any]:
         """The input as a batch, its lengths and those of the rows of weight, as columns."""
         xp = array_module(input)
-        rows, weight = xp.atleast_2d(input), self.weight
+        weight = self.weight
+        rows = _rows(self.typename(), input, weight.shape[1])
         lengths = (xp.sqrt((x * x).sum(1, keepdims=True)) + SMALL for x in (rows, weight))
         return rows, *lengths
 
     def updateOutput(self, input: Any) -> Any:
-        rows, lengths, weight_lengths = self._rows(input)
+        rows, lengths, weight_lengths = self._lengths(input)
         output = rows @ (self.weight / weight_lengths).T / lengths
         self.output = output.reshape(*input.shape[:-1], -1)
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        rows, lengths, weight_lengths = self._rows(input)
+        rows, lengths, weight_lengths = self._lengths(input)
         gradient = gradOutput.reshape(len(rows), -1)
         along = (gradient * self.output).sum(1, keepdims=True) / lengths
         gradInput = (gradient @ (self.weight / weight_lengths) - along * rows) / lengths
@@ -116,7 +125,7 @@ class Cosine(Module):
         return self.gradInput
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
-        rows, lengths, weight_lengths = self._rows(input)
+        rows, lengths, weight_lengths = self._lengths(input)
         gradient = gradOutput.reshape(len(rows), -1)
         along = (gradient * self.output).sum(0)[:, None] / weight_lengths
         towards = gradient.T @ (rows / lengths)
@@ -150,7 +159,7 @@ class _Centres(Module):
 
     def _differences(self, input: Any) -> Any:
         """The differences as they are: batch x inputSize x outputSize."""
-        return input.reshape(-1, len(self.weight), 1) - self.weight
+        return _rows(self.typename(), input, len(self.weight))[:, :, None] - self.weight
 
     def _slopes(self, input: Any, gradOutput: Any) -> Any:
         """The gradient of the scaled differences: batch x inputSize x outputSize."""

@@ -37,6 +37,14 @@ class _OfPairs(Module):
             )  # fmt: skip
         return first, second
 
+    def _check_product(self, matrix: Any, rows: int, input: Any) -> None:
+        """Refuses to multiply a matrix by something of so many rows that do not fit."""
+        if matrix.shape[-1] != rows:
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", "factors that fit together",
+                f"{input[0].shape} and {input[1].shape}",
+            )  # fmt: skip
+
 
 @register
 class MM(_OfPairs):
@@ -53,6 +61,7 @@ class MM(_OfPairs):
 
     def updateOutput(self, input: Any) -> Any:
         a, b = self._factors(input)
+        self._check_product(a, b.shape[-2], input)
         self.output = a @ b
         return self.output
 
@@ -80,6 +89,7 @@ class MV(_OfPairs):
 
     def updateOutput(self, input: Any) -> Any:
         matrix, vector = self._factors(input)
+        self._check_product(matrix, vector.shape[-1], input)
         self.output = (matrix @ vector[..., None])[..., 0]
         return self.output
 
