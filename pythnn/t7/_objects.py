@@ -25,20 +25,26 @@ MAX_EXPANSION = 4096  # elements of a tensor for each of its storage
 
 def new_object(node: ObjectNode) -> Any:
     """An object of the class of this name, without fields; None where there is none."""
-    from ..nn import registry
-
-    cls = registry.get(CUDNN_TWINS.get(node.name, node.name))
     payload = node.children[-1] if node.children else None
-    if cls is None or not isinstance(payload, TableNode):
+    if not isinstance(payload, TableNode):
         return None
     keys, values = payload.children[::2], payload.children[1::2]
     if not all(isinstance(key, str) for key in keys):
         return None
-    if node.name == "cudnn.SpatialConvolution":
-        groups = dict(zip(keys, values, strict=True)).get("groups", 1)
-        if isinstance(groups, int) and groups > 1:
-            from ..nn.grouped import GroupedSpatialConvolution as cls  # noqa: N813
-    return cls.__new__(cls)
+    cls = _class_of(node.name, dict(zip(keys, values, strict=True)))
+    return None if cls is None else cls.__new__(cls)
+
+
+def _class_of(name: str, fields: dict[str, Any]) -> Any:
+    """The class of this name in nn, or None."""
+    from ..nn import registry
+
+    groups = fields.get("groups")
+    if name == "cudnn.SpatialConvolution" and isinstance(groups, int) and groups > 1:
+        from ..nn.grouped import GroupedSpatialConvolution
+
+        return GroupedSpatialConvolution
+    return registry.get(CUDNN_TWINS.get(name, name))
 
 
 def fill_objects(graph: Graph, objects: dict[int, Any]) -> None:
