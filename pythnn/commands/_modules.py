@@ -109,16 +109,28 @@ class Measured:
         return 0 if self.in_place else sum(t.nbytes for t in tensors_in(self.output))
 
 
-@dataclass
 class Row:
-    """One object of the tree."""
+    """One object of the tree: ``name`` says what it is in its parent, ``text`` what it is."""
 
-    value: Any
-    depth: int
-    text: str
-    count: int = 0  # elements of parameters, with those of objects inside
-    nbytes: int = 0
-    shared: bool = False  # whether its parameters were counted before
+    def __init__(self, value: Any, name: str, parent: Row | None) -> None:
+        self.value = value
+        self.name = name
+        self.parent = parent
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.text = ""
+        self.count = 0  # elements of parameters, with those of objects inside
+        self.nbytes = 0
+        self.shared = False  # whether its parameters were counted before
+
+    @property
+    def path(self) -> str:
+        """The names from the root on, such as ``(3)(1)``; of the last ten, where there are more."""
+        names: list[str] = []
+        row = self
+        while row.parent is not None and len(names) < 10:
+            names.append(row.name.rstrip(": "))
+            row = row.parent
+        return "".join(reversed(names)) or "the whole"
 
 
 def _place(array: np.ndarray[Any, Any]) -> tuple[int, int]:
@@ -138,19 +150,17 @@ def rows_of(root: Any) -> list[Row]:
     """An object and all inside, depth first. Parameters that share memory count once."""
     rows: list[Row] = []
     allowed = _places_of_parameters(root)
-    numbers: dict[int, int] = {}
+    known: dict[int, Row] = {}
     counted: set[tuple[int, int]] = set()
-    parents: list[Row | None] = []
     pending: list[tuple[str, Any, Row | None]] = [("", root, None)]
     while pending:
         name, value, parent = pending.pop()
-        row = Row(value, 0 if parent is None else parent.depth + 1, "")
+        row = Row(value, name, parent)
         rows.append(row)
-        parents.append(parent)
-        if id(value) in numbers:
-            row.text = f"{name}{class_of(value)}, the same as in line {numbers[id(value)]}"
+        if id(value) in known:
+            row.text = f"{name}{class_of(value)}, the same as {known[id(value)].path}"
             continue
-        numbers[id(value)] = len(rows)
+        known[id(value)] = row
         children = _children(value)
         row.text = name + _label(value, bool(children))
         for array in _parameters(value):
@@ -163,10 +173,10 @@ def rows_of(root: Any) -> list[Row]:
                 row.count += array.size
                 row.nbytes += array.nbytes
         pending += [(child_name, child, row) for child_name, child in reversed(children)]
-    for row, parent in zip(reversed(rows), reversed(parents), strict=True):
-        if parent is not None:
-            parent.count += row.count
-            parent.nbytes += row.nbytes
+    for row in reversed(rows):
+        if row.parent is not None:
+            row.parent.count += row.count
+            row.parent.nbytes += row.nbytes
     return rows
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -58,6 +58,10 @@ def _entries(value: Any) -> list[tuple[str, Any]]:
     return []
 
 
+_MORE = object()
+Path: TypeAlias = tuple[str, ...]  # the keys that lead to a value
+
+
 def _key(key: Any) -> str:
     if isinstance(key, str) and key.isprintable() and len(key) <= 60:
         return key
@@ -67,29 +71,26 @@ def _key(key: Any) -> str:
 def lines_of(root: Any, depth: int, width: int) -> list[str]:
     """A line per value, down to a depth and with at most `width` entries of each table."""
     lines: list[str] = []
-    seen: dict[int, int] = {}
-    pending: list[tuple[str, Any, int]] = [("", root, 0)]
+    seen: dict[int, Path] = {}
+    pending: list[tuple[Path, Any]] = [((), root)]
     while pending:
-        name, value, level = pending.pop()
-        indent = "  " * level
+        path, value = pending.pop()
+        indent = "  " * len(path)
         if value is _MORE:
-            lines.append(f"{indent}{name}")
+            lines.append(indent + path[-1])
             continue
         entries = _entries(value)
         text = describe(value)
         if entries and id(value) in seen:
-            entries, text = [], f"{text}, the same as in line {seen[id(value)]}"
-        lines.append(f"{indent}{name}{text}")
+            entries, text = [], f"{text}, the same as {'.'.join(seen[id(value)]) or 'the whole'}"
+        lines.append(indent + "".join(f"{name}: " for name in path[-1:]) + text)
         if not entries:
             continue
-        seen[id(value)] = len(lines)
-        if level >= depth:
+        seen[id(value)] = path
+        if len(path) >= depth:
             lines[-1] += ", …"
             continue
         if len(entries) > width:
-            pending.append((f"… and {len(entries) - width} more", _MORE, level + 1))
-        pending += [(f"{key}: ", item, level + 1) for key, item in reversed(entries[:width])]
+            pending.append(((*path, f"… and {len(entries) - width} more"), _MORE))
+        pending += [((*path, key), item) for key, item in reversed(entries[:width])]
     return lines
-
-
-_MORE = object()

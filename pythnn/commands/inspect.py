@@ -53,9 +53,10 @@ def _print_object(value: Any, shapes: list[str], depth: int, width: int) -> None
         for line in lines_of(value, depth, width):
             click.echo(line)
         return
+    summary = _summary(value, rows)  # before a run changes the mode
     results = _run(value, rows, shapes) if shapes else {}
     _print_rows(rows, results)
-    click.echo(_summary(value, rows))
+    click.echo(summary)
 
 
 def parse_shape(text: str) -> tuple[int, ...]:

@@ -121,12 +121,18 @@ class _Runner:
         return np.ascontiguousarray(array, np.int64 if is_index else self.model.dtype)
 
     def show(self, name: str, output: Any) -> None:
-        """Prints the best classes, or the shape of what is no vector of scores."""
+        """Prints the best classes, for each row of a batch; of anything else the shape."""
         arrays = tensors_in(output)
-        scores = np.asarray(arrays[0]).squeeze() if len(arrays) == 1 else np.empty((0, 0))
-        if scores.ndim > 1 or scores.size < 2 or not self.task.top:
+        scores = np.asarray(arrays[0]).squeeze() if len(arrays) == 1 else np.empty(0)
+        if scores.ndim not in (1, 2) or scores.size < 2 or not self.task.top:
             click.echo(f"{name}output {shape_text(output)}. --output FILE.npy saves it.")
-            return
+        elif scores.ndim == 2:
+            for number, row in enumerate(scores, 1):
+                self._show_scores(f"{name}{number}: ", row)
+        else:
+            self._show_scores(name, scores)
+
+    def _show_scores(self, name: str, scores: Array) -> None:
         scores, are_probabilities = self._probabilities(scores.astype(np.float64))
         count = len(scores)
         if self.labels is not None and len(self.labels) != count:

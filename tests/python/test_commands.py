@@ -86,6 +86,10 @@ def test_inspect_with_input(folder):
     (relu,) = [line for line in text.splitlines() if "ReLU" in line]
     assert "in place" in relu
     assert "{1 x 2, 1 x 3}" in text
+    model = pythnn.load(folder / "table.t7")
+    model.training()
+    pythnn.save(folder / "training.t7", model)
+    assert "saved for training" in done("inspect", folder / "training.t7", "--input", "3")
 
 
 def test_measuring_leaves_the_model_alone(folder):
@@ -106,7 +110,7 @@ def test_shared_parameters_count_once(folder):
     pythnn.save(folder / "shared.t7", model)
     text = done("inspect", folder / "shared.t7")
     assert "6 parameters," in text
-    assert "(2) nn.Linear, the same as in line 2" in text
+    assert "(2) nn.Linear, the same as (1)" in text
     assert "shared" in text.splitlines()[-2]
 
 
@@ -120,7 +124,7 @@ def test_inspect_values(folder):
     assert "'" + "x" * 59 + "… of 200 characters" in text
     assert "… and 40 more" in text
     assert "array: float64 tensor of 2 x 30" in text
-    assert "me: table of 6, the same as in line 1" in text
+    assert "me: table of 6, the same as the whole" in text
     assert "function: function of 4 bytes" in text
     assert "1: list of 1, …" in text
     assert "1: 1" in done("inspect", folder / "value.t7", "--depth", "9", "--key", "deep")
@@ -175,6 +179,12 @@ def test_run_array(folder):
     with np.load(output) as found:
         np.testing.assert_array_equal(found["arr_0"], expected[0])
         np.testing.assert_array_equal(found["arr_1"], expected[1])
+
+
+def test_run_batch_prints_each_row(folder):
+    np.save(folder / "batch.npy", np.array([[0.5, 0.25], [1.0, 3.0], [2.0, 1.0]]))
+    text = done("run", folder / "identity.t7", folder / "batch.npy", "--top", 1)
+    assert text.splitlines() == ["1: class 1 0.5", "2: class 2 3", "3: class 1 2"]
 
 
 def test_run_table_of_arrays(folder):
