@@ -8,6 +8,7 @@ through a C function, made from the header, that catches them.
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import re
 import subprocess
@@ -18,6 +19,7 @@ from typing import Any
 
 import headers
 import numpy as np
+import pytest
 
 INCLUDE = Path(__file__).parents[2] / "thnn"
 COMPILER = os.environ.get("CC", "cc").split()
@@ -28,6 +30,10 @@ TYPES: dict[str, np.dtype[Any]] = {
     "CudaLong": np.dtype(np.int64),
     "CudaInt": np.dtype(np.int32),
 }
+HOST_FUNCTION = re.compile(
+    r"THNN_(Float|Double)[A-Z]\w*_(update|acc|backward|legacy|zero|renorm)\w*"
+    r"|TH(Float|Double|Long|Int)(Storage|Tensor)_(newWithSize|newWithStorage|new|free)"
+)
 SCALARS: dict[str, Any] = {
     "bool": ctypes.c_bool,
     "_Bool": ctypes.c_bool,
@@ -65,7 +71,8 @@ class TensorStruct(ctypes.Structure):
 GUARD = """
 #include <setjmp.h>
 #include <stdio.h>
-#include <cuda/THCUNN.h>
+#include <cuda/THCUNNExtra.h>
+#include <THNNExtra.h>
 static jmp_buf caught;
 static char text[TH_MESSAGE_LENGTH];
 static void onError(const char *message, void *data)
@@ -110,12 +117,19 @@ def ctype_of(name: str) -> Any:
 
 
 class Library:
-    """The functions of a libTHCUNN. ``state`` is a THCState on its first device."""
+    """The functions of a libTHCUNN, and of the libTHNN that it stands on.
+
+    ``state`` is a THCState on the first device.
+    """
 
     def __init__(self, path: str) -> None:
-        text = headers.preprocess(COMPILER, INCLUDE, ["cuda/THCUNN.h"])
-        parsed = headers.parse(text, INCLUDE / "cuda")
-        self.functions = {f.name: f for f in parsed.functions}
+        text = headers.preprocess(COMPILER, INCLUDE, ["cuda/THCUNNExtra.h", "THNNExtra.h"])
+        parsed = headers.parse(text, INCLUDE)
+        self.functions = {
+            f.name: f
+            for f in parsed.functions
+            if "Cuda" in f.name or f.name.startswith("THCState") or HOST_FUNCTION.fullmatch(f.name)
+        }
         self._guards = self._compile(path)
         self._guards.guard_message.restype = ctypes.c_char_p
         self._guards.guard_install()
@@ -147,6 +161,18 @@ class Library:
 
     def implements(self, function: str) -> bool:
         return PREFIXES["float"] + function in self.functions
+
+
+@functools.cache
+def library() -> Library:
+    """The library that THCUNN_LIBRARY names; skips the module that asks where there is none."""
+    path = os.environ.get("THCUNN_LIBRARY")
+    if path is None:
+        pytest.skip("THCUNN_LIBRARY does not name a libTHCUNN", allow_module_level=True)
+    try:
+        return Library(path)
+    except DeviceError as error:
+        pytest.skip(f"no usable GPU: {error}", allow_module_level=True)
 
 
 class DeviceTensor:
@@ -233,7 +259,42 @@ class DeviceTensor:
         self._call("Tensor_free", self.address)
 
 
+class HostTensor:
+    """A dense tensor of libTH with these values."""
+
+    def __init__(self, library: Library, kind: str, values: np.ndarray | None) -> None:
+        self.library = library
+        self.kind = kind
+        self.dtype = TYPES["Cuda" + kind.removeprefix("Float")]
+        if values is None or values.size == 0:
+            self.address = library.call(f"TH{kind}Tensor_new")
+            return
+        values = np.ascontiguousarray(values, self.dtype)
+        storage = library.call(f"TH{kind}Storage_newWithSize", values.size)
+        ctypes.memmove(Storage.from_address(storage).data, values.ctypes.data, values.nbytes)
+        sizes = library.call("THLongStorage_newWithSize", values.ndim)
+        shape = np.array(values.shape, np.int64)
+        ctypes.memmove(Storage.from_address(sizes).data, shape.ctypes.data, shape.nbytes)
+        new = f"TH{kind}Tensor_newWithStorage"
+        self.address = library.call(new, storage, 0, sizes, None)
+        library.call("THLongStorage_free", sizes)
+        library.call(f"TH{kind}Storage_free", storage)
+
+    def read(self) -> np.ndarray:
+        """A copy of the elements; an empty tensor has shape (0,)."""
+        struct = TensorStruct.from_address(self.address)
+        shape = tuple(struct.size[: struct.nDimension])
+        values = np.empty(shape or (0,), self.dtype)
+        if values.size:
+            data = struct.storage.contents.data + struct.storageOffset * values.itemsize
+            ctypes.memmove(values.ctypes.data, data, values.nbytes)
+        return values
+
+    def free(self) -> None:
+        self.library.call(f"TH{self.kind}Tensor_free", self.address)
+
+
 def tensor_kind(ctype: str) -> str | None:
-    """``Cuda`` for ``THCudaTensor *``, None for what is no tensor."""
-    match = re.fullmatch(r"TH(Cuda\w*)Tensor \*", ctype)
+    """``Cuda`` for ``THCudaTensor *``, ``Float`` for ``THFloatTensor *``, None for other types."""
+    match = re.fullmatch(r"TH(\w+)Tensor \*", ctype)
     return match[1] if match else None

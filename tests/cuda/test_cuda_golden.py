@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,16 +10,9 @@ import numpy as np
 import pytest
 import recorded
 from deviations import adapted, deviation
-from device import PREFIXES, DeviceError, DeviceTensor, Library, tensor_kind
+from device import PREFIXES, DeviceError, DeviceTensor, library, tensor_kind
 
-PATH = os.environ.get("THCUNN_LIBRARY")
-if PATH is None:
-    pytest.skip("THCUNN_LIBRARY does not name a libTHCUNN", allow_module_level=True)
-
-try:
-    LIBRARY = Library(PATH)
-except DeviceError as error:
-    pytest.skip(f"no usable GPU: {error}", allow_module_level=True)
+LIBRARY = library()
 CASES = [c for m in recorded.modules() for c in recorded.cases(m) if LIBRARY.implements(c.function)]
 VALUE_CASES = [c for c in CASES if not c.is_error]
 ERROR_CASES = [c for c in CASES if c.is_error]

@@ -4,7 +4,7 @@ set(THCUNN_SOURCE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
 # Untemplated.
 set(THCUNN_COMMON_SOURCES THC/THCState.cpp THC/THCPlan.cpp THC/THCBlas.cpp THC/THCStrided.cu
-                          THC/THCIndex.cu)
+                          THC/THCIndex.cu THC/THCSort.cu)
 
 # Compiled once per element type: float, double, long, int.
 set(THCUNN_ELEMENT_SOURCES THC/generic/THCStorage.cpp THC/generic/THCTensor.cu)
@@ -15,17 +15,42 @@ set(THCUNN_MODULE_SOURCES
     generic/convolutionModule.cu
     generic/unfold.cu
     generic/Abs.cu
+    generic/AbsCriterion.cu
+    generic/BCECriterion.cu
+    generic/BatchNormalization.cu
+    generic/ClassNLLCriterion.cu
+    generic/DistKLDivCriterion.cu
     generic/ELU.cu
+    generic/FeatureLPPooling.cu
+    generic/GRUFused.cu
     generic/GatedLinear.cu
+    generic/HardShrink.cu
     generic/HardTanh.cu
+    generic/IndexLinear.cu
+    generic/L1Cost.cu
+    generic/LSTMFused.cu
     generic/LeakyReLU.cu
+    generic/Linear.cu
     generic/LogSigmoid.cu
+    generic/LogSoftMax.cu
+    generic/LookupTable.cu
+    generic/LookupTableBag.cu
+    generic/MSECriterion.cu
+    generic/MarginCriterion.cu
+    generic/MultiLabelMarginCriterion.cu
+    generic/MultiMarginCriterion.cu
     generic/PReLU.cu
     generic/RReLU.cu
     generic/Sigmoid.cu
+    generic/SmoothL1Criterion.cu
+    generic/SoftMarginCriterion.cu
+    generic/SoftMax.cu
     generic/SoftPlus.cu
     generic/SoftShrink.cu
+    generic/SparseLinear.cu
+    generic/SpatialClassNLLCriterion.cu
     generic/SpatialConvolutionMM.cu
+    generic/SpatialCrossMapLRN.cu
     generic/SpatialDilatedConvolution.cu
     generic/SpatialFullConvolution.cu
     generic/SpatialFullDilatedConvolution.cu

@@ -4,10 +4,9 @@ namespace
 {
 struct InRange {
   THCIndexRange range;
-  __device__ void operator()(int64_t i, int64_t index) const
+  __device__ void operator()(int64_t i, const int64_t *indices) const
   {
-    (void)i;
-    THC_indexIsValid(index, range);
+    THC_indexIsValid(indices[i], range);
   }
 };
 } // namespace
@@ -15,9 +14,10 @@ struct InRange {
 void THC_checkIndices(THCState *state, const char *function, THCudaLongTensor *indices,
                       const char *name, int position, int64_t low, int64_t high)
 {
-  THC_checkValues<int64_t>(
-      state, function, indices, name, position, THCudaLongTensor_nElement(state, indices),
-      [&](const THCPlan *plan) { return InRange{THC_indexRange(plan, low, high)}; });
+  THC_checkState(state, function);
+  const InRange check = {THC_indexRange(state, function, low, high)};
+  THC_checkValues<int64_t>(state, function, indices, name, position,
+                           THCudaLongTensor_nElement(state, indices), check);
 }
 
 void THC_rejectReported(THCState *state, const char *function, const char *name, int position)

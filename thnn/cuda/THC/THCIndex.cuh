@@ -13,16 +13,23 @@ struct THCIndexRange {
   THCIndexReport *report;
 };
 
-static inline THCIndexRange THC_indexRange(const THCPlan *plan, int64_t low, int64_t high)
+static inline THCIndexRange THC_indexRange(const THCState *state, const char *function, int64_t low,
+                                           int64_t high)
 {
-  THCIndexRange range = {low, high, plan->plan.function, nullptr, plan->state->deviceIndexReport};
+  THCIndexRange range = {low, high, function, nullptr, state->deviceIndexReport};
   return range;
 }
 
-/* For values that should be what `domain`, a string that lives forever, says. */
-static inline THCIndexRange THC_valueDomain(const THCPlan *plan, const char *domain)
+static inline THCIndexRange THC_indexRange(const THCPlan *plan, int64_t low, int64_t high)
 {
-  THCIndexRange range = {0, 0, plan->plan.function, domain, plan->state->deviceIndexReport};
+  return THC_indexRange(plan->state, plan->plan.function, low, high);
+}
+
+/* For values that should be what `domain`, a string that lives forever, says. */
+static inline THCIndexRange THC_valueDomain(const THCState *state, const char *function,
+                                            const char *domain)
+{
+  THCIndexRange range = {0, 0, function, domain, state->deviceIndexReport};
   return range;
 }
 
@@ -54,21 +61,21 @@ static __device__ inline bool THC_indexIsValid(int64_t index, const THCIndexRang
 void THC_checkIndices(THCState *state, const char *function, THCudaLongTensor *indices,
                       const char *name, int position, int64_t low, int64_t high);
 
-/* The same for any check: check(number, value) of each element of a tensor argument, which reports
- * what is bad. makeCheck gets the plan that the check's ranges belong to. */
+/* The same for any check: check(i, values) for the first `count` elements of a tensor argument, in
+ * dense memory, which reports what is bad. */
 template <typename Check, typename T>
 __global__ void __launch_bounds__(THC_THREADS)
     THC_checkKernel(int64_t count, const T *values, Check check)
 {
-  THC_FOR_ELEMENTS(int64_t, i, count) check(i, values[i]);
+  THC_FOR_ELEMENTS(int64_t, i, count) check(i, values);
 }
 
 /* Raises what a check before the work has found. */
 void THC_rejectReported(THCState *state, const char *function, const char *name, int position);
 
-template <typename T, typename Tensor, typename MakeCheck>
+template <typename T, typename Tensor, typename Check>
 void THC_checkValues(THCState *state, const char *function, Tensor *tensor, const char *name,
-                     int position, int64_t count, const MakeCheck &makeCheck)
+                     int position, int64_t count, const Check &check)
 {
   THCPlan plan;
   THC_planStart(&plan, function, state);
@@ -76,8 +83,7 @@ void THC_checkValues(THCState *state, const char *function, Tensor *tensor, cons
     return;
   const THNNBuffer *values = THC_planTensor(&plan, THNN_ROLE_IN, tensor, name, position);
   THC_planAcquire(&plan);
-  const auto check = makeCheck(&plan);
-  THC_LAUNCH_ELEMENTS(&plan, (THC_checkKernel<decltype(check), T>), count, count,
+  THC_LAUNCH_ELEMENTS(&plan, (THC_checkKernel<Check, T>), count, count,
                       THC_pointer<const T>(values), check);
   THC_note(&plan.failure, "cudaStreamSynchronize", cudaStreamSynchronize(state->stream));
   THC_planRelease(&plan);

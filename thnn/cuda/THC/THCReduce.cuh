@@ -53,6 +53,8 @@ __device__ T THC_blockCombine(T *values, const T &value, const Combine &combine)
 /* The threads of a block that work on one row together: a warp, or the whole block. All of them
  * call reduce, and all get the result. */
 template <int threads> struct THCTeam {
+  enum { SIZE = threads };
+
   static __device__ int rank() { return threadIdx.x % threads; }
 
   template <typename T, typename Combine>

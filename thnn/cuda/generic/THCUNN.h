@@ -269,6 +269,585 @@ THC_API void THCUNN_(Threshold_updateGradInput)(
     accreal val,           /* as in the forward call; must not exceed threshold when inplace */
     bool inplace);         /* work in gradOutput's storage */
 
+/* ---- Normalising ----------------------------------------------------------------------------- */
+
+/* Softmax over the planes: output = e^input / sum of e^input, at each position. */
+THC_API void THCUNN_(SoftMax_updateOutput)(
+    THCState *state,    /* where it runs */
+    THCTensor *input,   /* in: [batch x] nPlane [x height x width] */
+    THCTensor *output); /* out: shape of input */
+
+/* Softmax, backward: gradInput = output (gradOutput - sum of output gradOutput). */
+THC_API void THCUNN_(SoftMax_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in, optional: shape of gradOutput; not read */
+    THCTensor *gradOutput, /* in: at least as many elements as output; those beyond are not read */
+    THCTensor *gradInput,  /* out: shape of output */
+    THCTensor *output);    /* in: [batch x] nPlane [x height x width]; of the forward call */
+
+/* Logarithm of the softmax over the planes: output = input - log(sum of e^input). */
+THC_API void THCUNN_(LogSoftMax_updateOutput)(
+    THCState *state,    /* where it runs */
+    THCTensor *input,   /* in: [batch x] nPlane [x height x width] */
+    THCTensor *output); /* out: shape of input */
+
+/* Logarithm of the softmax, backward: gradInput = gradOutput - e^output * sum of gradOutput. */
+THC_API void THCUNN_(LogSoftMax_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in, optional: shape of gradOutput; not read */
+    THCTensor *gradOutput, /* in: at least as many elements as output; those beyond are not read */
+    THCTensor *gradInput,  /* out: shape of output */
+    THCTensor *output);    /* in: [batch x] nPlane [x height x width]; of the forward call */
+
+/* Batch normalisation: output = (input - mean) / sqrt(var + eps) * weight + bias, plane by plane,
+ * with mean and variance of the batch in training and the running ones otherwise. */
+THC_API void THCUNN_(BatchNormalization_updateOutput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input_,       /* in: batch x nPlane [x ...] */
+    THCTensor *output_,      /* out: shape of input */
+    THCTensor *weight_,      /* in, optional: nPlane; without it the factor is 1 */
+    THCTensor *bias_,        /* in, optional: nPlane; without it nothing is added */
+    THCTensor *runningMean_, /* inout: nPlane; updated in training, read otherwise */
+    THCTensor *runningVar_,  /* inout: nPlane; updated in training (by n - 1), read otherwise */
+    THCTensor *saveMean_,    /* out, optional: nPlane, not resized; the batch's, in training, where it is needed */
+    THCTensor *saveStd_,     /* out, optional: nPlane, not resized; 1 / sqrt(var + eps), in training, where it is needed */
+    bool train,              /* normalise by the batch */
+    double momentum,         /* share of the batch in the new running mean and variance */
+    double eps);             /* added to the variance */
+
+/* Batch normalisation, backward: the gradient with respect to the input, and adds scale times the
+ * gradients with respect to weight and bias. */
+THC_API void THCUNN_(BatchNormalization_backward)(
+    THCState *state,         /* where it runs */
+    THCTensor *input_,       /* in: batch x nPlane [x ...] */
+    THCTensor *gradOutput_,  /* in: shape of input */
+    THCTensor *gradInput_,   /* out, optional: shape of input */
+    THCTensor *gradWeight_,  /* accumulate, optional: nPlane */
+    THCTensor *gradBias_,    /* accumulate, optional: nPlane */
+    THCTensor *weight_,      /* in, optional: nPlane */
+    THCTensor *runningMean_, /* in, optional: nPlane; needed and read when not training */
+    THCTensor *runningVar_,  /* in, optional: nPlane; needed and read when not training */
+    THCTensor *saveMean_,    /* in, optional: nPlane; needed and read in training */
+    THCTensor *saveStd_,     /* in, optional: nPlane; needed and read in training */
+    bool train,              /* as in the forward call */
+    double scale,            /* factor of what is added to gradWeight and gradBias */
+    double eps);             /* as in the forward call */
+
+/* Pooling over windows of neighbouring features by the p-norm: output =
+ * (sum of input^power)^(1/power). */
+THC_API void THCUNN_(FeatureLPPooling_updateOutput)(
+    THCState *state,     /* where it runs */
+    THCTensor *inputTH,  /* in: [batch x] nFeature [x d1 [x d2]] */
+    THCTensor *outputTH, /* out: the same with (nFeature - width) / stride + 1 features */
+    accreal power,       /* p */
+    int width,           /* features of a window: 2 to 16 */
+    int stride,          /* features between windows: 1 to 4 */
+    bool batchMode);     /* the first dimension is a batch */
+
+/* Pooling over features by the p-norm, backward: gradInput = sum over the windows of
+ * gradOutput (input / output)^(power - 1), or of 0 where output is 0. */
+THC_API void THCUNN_(FeatureLPPooling_updateGradInput)(
+    THCState *state,         /* where it runs */
+    THCTensor *gradOutputTH, /* in: shape of output */
+    THCTensor *inputTH,      /* in: [batch x] nFeature [x d1 [x d2]] */
+    THCTensor *outputTH,     /* in: [batch x] windows [x d1 [x d2]], of the forward call */
+    THCTensor *gradInputTH,  /* out: shape of input */
+    accreal power,           /* as in the forward call */
+    int width,               /* as in the forward call */
+    int stride,              /* as in the forward call */
+    bool batchMode);         /* as in the forward call */
+
+/* Local response normalisation across channels: output = input * scale^-beta with
+ * scale = k + alpha / size * sum of input^2 over the `size` channels around each one. */
+THC_API void THCUNN_(SpatialCrossMapLRN_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: [batch x] channels x height x width */
+    THCTensor *output, /* out: shape of input */
+    THCTensor *scale,  /* out: shape of input; for the backward call */
+    int size,          /* channels in a window: (size - 1) / 2, rounded down, before the one */
+    accreal alpha,     /* factor of the mean square */
+    accreal beta,      /* exponent */
+    accreal k);        /* what the mean square is added to */
+
+/* Local response normalisation across channels, backward. */
+THC_API void THCUNN_(SpatialCrossMapLRN_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] channels x height x width */
+    THCTensor *gradOutput, /* in: as many elements as input */
+    THCTensor *gradInput,  /* out: shape of input */
+    THCTensor *scale,      /* in: as many elements as input; from the forward call */
+    THCTensor *output,     /* in: as many elements as input; from the forward call */
+    int size,              /* as in the forward call */
+    accreal alpha,         /* as in the forward call */
+    accreal beta,          /* as in the forward call */
+    accreal k);            /* as in the forward call; unused */
+
+/* ---- Criterions ------------------------------------------------------------------------------ */
+
+/* Mean absolute error: output = sum of |input - target|, divided by the number of elements when
+ * sizeAverage. */
+THC_API void THCUNN_(AbsCriterion_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: any shape */
+    THCTensor *target, /* in: as many elements as input */
+    THCTensor *output, /* inout: one element; overwritten, not resized */
+    bool sizeAverage); /* divide by the number of elements */
+
+/* Mean absolute error, backward: gradInput = 1 where input >= target, else -1, divided by the number
+ * of elements when sizeAverage. */
+THC_API void THCUNN_(AbsCriterion_updateGradInput)(
+    THCState *state,      /* where it runs */
+    THCTensor *input,     /* in: any shape */
+    THCTensor *target,    /* in: as many elements as input */
+    THCTensor *gradInput, /* out: shape of input */
+    bool sizeAverage);    /* divide by the number of elements */
+
+/* Binary cross entropy: output = -sum of weights (target log input + (1 - target) log(1 - input)),
+ * divided by the number of elements when sizeAverage. 1e-12 is added to what logarithms are taken of. */
+THC_API void THCUNN_(BCECriterion_updateOutput)(
+    THCState *state,     /* where it runs */
+    THCTensor *input,    /* in: any shape; values from 0 to 1, others are an error */
+    THCTensor *target,   /* in: as many elements as input */
+    THCTensor *output,   /* inout: one element; overwritten, not resized */
+    bool sizeAverage,    /* divide by the number of elements */
+    THCTensor *weights); /* in, optional: as many elements as input; NULL means 1 for each */
+
+/* Binary cross entropy, backward: gradInput = weights (input - target) / (input (1 - input)), divided
+ * by the number of elements when sizeAverage. 1e-12 is added to both factors of the divisor. */
+THC_API void THCUNN_(BCECriterion_updateGradInput)(
+    THCState *state,      /* where it runs */
+    THCTensor *input,     /* in: any shape */
+    THCTensor *target,    /* in: as many elements as input */
+    THCTensor *gradInput, /* out: shape of input */
+    bool sizeAverage,     /* divide by the number of elements */
+    THCTensor *weights);  /* in, optional: as many elements as input; NULL means 1 for each */
+
+/* Negative log likelihood of one class per sample: output = minus the sum of
+ * weights[target] * input[target], divided by total_weight, the sum of weights[target], when
+ * sizeAverage and that is not 0. */
+THC_API void THCUNN_(ClassNLLCriterion_updateOutput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] classes; log probabilities */
+    THCIndexTensor *target,  /* in: batch; without a batch the first element counts */
+    THCTensor *output,       /* inout: one element; overwritten, not resized */
+    bool sizeAverage,        /* divide by total_weight */
+    THCTensor *weights,      /* in, optional: classes; NULL means 1 for each */
+    THCTensor *total_weight, /* inout: one element; overwritten, not resized */
+    int64_t ignore_index);   /* targets of this value do not count */
+
+/* Negative log likelihood, backward: gradInput at each target = -weights[target], divided by
+ * total_weight when sizeAverage. Nothing is written when total_weight is not positive. */
+THC_API void THCUNN_(ClassNLLCriterion_updateGradInput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] classes; only its shape matters */
+    THCIndexTensor *target,  /* in: batch; without a batch the first element counts */
+    THCTensor *gradInput,    /* inout: shape of input, all 0; only the targets' elements are written */
+    bool sizeAverage,        /* divide by total_weight */
+    THCTensor *weights,      /* in, optional: classes; NULL means 1 for each */
+    THCTensor *total_weight, /* in: one element, from the forward call */
+    int64_t ignore_index);   /* targets of this value do not count */
+
+/* Kullback-Leibler divergence: output = sum of target (log target - input) where target > 0, divided
+ * by the number of elements when sizeAverage. */
+THC_API void THCUNN_(DistKLDivCriterion_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: any shape; log probabilities */
+    THCTensor *target, /* in: as many elements as input; probabilities */
+    THCTensor *output, /* inout: one element; overwritten, not resized */
+    bool sizeAverage); /* divide by the number of elements */
+
+/* Kullback-Leibler divergence, backward: gradInput = -target where target > 0, else 0, divided by the
+ * number of elements when sizeAverage. */
+THC_API void THCUNN_(DistKLDivCriterion_updateGradInput)(
+    THCState *state,      /* where it runs */
+    THCTensor *input,     /* in: any shape */
+    THCTensor *target,    /* in: as many elements as input; probabilities */
+    THCTensor *gradInput, /* out: shape of input */
+    bool sizeAverage);    /* divide by the number of elements */
+
+/* L1 norm: output = sum of |input|. */
+THC_API void THCUNN_(L1Cost_updateOutput)(
+    THCState *state,    /* where it runs */
+    THCTensor *input,   /* in: any shape */
+    THCTensor *output); /* inout: one element; overwritten, not resized */
+
+/* L1 norm, backward: gradInput = the sign of input, 0 for 0. */
+THC_API void THCUNN_(L1Cost_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: any shape */
+    THCTensor *gradOutput, /* in, optional: as many elements as input; its values do not matter */
+    THCTensor *gradInput); /* out: shape of input */
+
+/* Hinge loss of a two-class classifier: output = sum of max(0, margin - input * target), divided by
+ * the number of elements when sizeAverage. */
+THC_API void THCUNN_(MarginCriterion_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: any shape */
+    THCTensor *target, /* in: as many elements as input, 1 or -1 */
+    THCTensor *output, /* inout: one element; overwritten, not resized */
+    bool sizeAverage,  /* divide by the number of elements */
+    accreal margin);   /* no loss from here on */
+
+/* Hinge loss, backward: gradInput = -target where input * target < margin, else 0, divided by the
+ * number of elements when sizeAverage. */
+THC_API void THCUNN_(MarginCriterion_updateGradInput)(
+    THCState *state,      /* where it runs */
+    THCTensor *input,     /* in: any shape */
+    THCTensor *target,    /* in: as many elements as input, 1 or -1 */
+    THCTensor *gradInput, /* out: shape of input */
+    bool sizeAverage,     /* divide by the number of elements */
+    accreal margin);      /* as in the forward call */
+
+/* Mean squared error: output = sum of (input - target)^2, divided by the number of elements when
+ * sizeAverage. */
+THC_API void THCUNN_(MSECriterion_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: any shape */
+    THCTensor *target, /* in: as many elements as input */
+    THCTensor *output, /* inout: one element; overwritten, not resized */
+    bool sizeAverage); /* divide by the number of elements */
+
+/* Mean squared error, backward: gradInput = 2 (input - target), divided by the number of elements
+ * when sizeAverage. */
+THC_API void THCUNN_(MSECriterion_updateGradInput)(
+    THCState *state,      /* where it runs */
+    THCTensor *input,     /* in: any shape */
+    THCTensor *target,    /* in: as many elements as input */
+    THCTensor *gradInput, /* out: shape of input */
+    bool sizeAverage);    /* divide by the number of elements */
+
+/* Multi-label margin loss: per sample the sum over its targets t and the classes c that are no targets
+ * of max(0, 1 - input[t] + input[c]), divided by the number of classes; output = the sum over samples,
+ * divided by their number when sizeAverage. */
+THC_API void THCUNN_(MultiLabelMarginCriterion_updateOutput)(
+    THCState *state,        /* where it runs */
+    THCTensor *input,       /* in: [batch x] classes */
+    THCIndexTensor *target, /* in: shape of input; a sample's targets, ended by 0 */
+    THCTensor *output,      /* inout: one element; overwritten, not resized */
+    THCTensor *istarget,    /* out: shape of input; 1 for the classes that are targets, else 0 */
+    bool sizeaverage);      /* divide by the number of samples */
+
+/* Multi-label margin loss, backward. */
+THC_API void THCUNN_(MultiLabelMarginCriterion_updateGradInput)(
+    THCState *state,        /* where it runs */
+    THCTensor *input,       /* in: [batch x] classes */
+    THCIndexTensor *target, /* in: shape of input; a sample's targets, ended by 0 */
+    THCTensor *gradInput,   /* out: shape of input */
+    THCTensor *istarget,    /* in: shape of input; from the forward call */
+    bool sizeaverage);      /* divide by the number of samples */
+
+/* Multi-class margin loss: per sample weights[target] times the sum over the other classes c of
+ * max(0, margin - input[target] + input[c])^p, divided by the number of classes; output = the sum over
+ * samples, divided by their number when sizeAverage. */
+THC_API void THCUNN_(MultiMarginCriterion_updateOutput)(
+    THCState *state,        /* where it runs */
+    THCTensor *input,       /* in: [batch x] classes */
+    THCIndexTensor *target, /* in: batch; without a batch the first element counts */
+    THCTensor *output,      /* inout: one element; overwritten, not resized */
+    bool sizeAverage,       /* divide by the number of samples */
+    int p,                  /* 1 or 2 (which other values mean, too) */
+    THCTensor *weights,     /* in, optional: classes; NULL means 1 for each */
+    accreal margin);        /* how far a target is to lie above the other classes */
+
+/* Multi-class margin loss, backward. */
+THC_API void THCUNN_(MultiMarginCriterion_updateGradInput)(
+    THCState *state,        /* where it runs */
+    THCTensor *input,       /* in: [batch x] classes */
+    THCIndexTensor *target, /* in: batch; without a batch the first element counts */
+    THCTensor *gradInput,   /* out: shape of input */
+    bool sizeAverage,       /* divide by the number of samples */
+    int p,                  /* 1 or 2 (which other values mean, too) */
+    THCTensor *weights,     /* in, optional: classes; NULL means 1 for each */
+    accreal margin);        /* how far a target is to lie above the other classes */
+
+/* Smooth L1 loss: output = sum of e^2 / 2 where |e| < 1, of |e| - 1/2 elsewhere, with
+ * e = input - target, divided by the number of elements when sizeAverage. */
+THC_API void THCUNN_(SmoothL1Criterion_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: any shape */
+    THCTensor *target, /* in: as many elements as input */
+    THCTensor *output, /* inout: one element; overwritten, not resized */
+    bool sizeAverage); /* divide by the number of elements */
+
+/* Smooth L1 loss, backward: gradInput = input - target, cut to [-1, 1], divided by the number of
+ * elements when sizeAverage. */
+THC_API void THCUNN_(SmoothL1Criterion_updateGradInput)(
+    THCState *state,      /* where it runs */
+    THCTensor *input,     /* in: any shape */
+    THCTensor *target,    /* in: as many elements as input */
+    THCTensor *gradInput, /* out: shape of input */
+    bool sizeAverage);    /* divide by the number of elements */
+
+/* Logistic loss of a two-class classifier: output = sum of log(1 + exp(-input * target)), divided by
+ * the number of elements when sizeAverage. */
+THC_API void THCUNN_(SoftMarginCriterion_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: any shape */
+    THCTensor *target, /* in: as many elements as input, 1 or -1 */
+    THCTensor *output, /* inout: one element; overwritten, not resized */
+    bool sizeAverage); /* divide by the number of elements */
+
+/* Logistic loss, backward: gradInput = -target / (1 + exp(input * target)), divided by the number of
+ * elements when sizeAverage. */
+THC_API void THCUNN_(SoftMarginCriterion_updateGradInput)(
+    THCState *state,      /* where it runs */
+    THCTensor *input,     /* in: any shape */
+    THCTensor *target,    /* in: as many elements as input, 1 or -1 */
+    THCTensor *gradInput, /* out: shape of input */
+    bool sizeAverage);    /* divide by the number of elements */
+
+/* Negative log likelihood of one class per position: output = minus the sum of
+ * weights[target] * input[target], divided by total_weight, the sum of weights[target], when
+ * sizeAverage and that is not 0. */
+THC_API void THCUNN_(SpatialClassNLLCriterion_updateOutput)(
+    THCState *state,          /* where it runs */
+    THCTensor *input,         /* in: batch x classes x height x width; log probabilities */
+    THCIndexTensor *target,   /* in: batch x height x width */
+    THCTensor *output,        /* inout: one element; overwritten, not resized */
+    bool sizeAverage,         /* divide by total_weight */
+    THCTensor *weights,       /* in, optional: classes; NULL means 1 for each */
+    THCTensor *total_weight); /* inout: one element; overwritten, not resized */
+
+/* Negative log likelihood of one class per position, backward: gradInput at each target =
+ * -weights[target], divided by total_weight when sizeAverage. Nothing is written when total_weight
+ * is not positive. */
+THC_API void THCUNN_(SpatialClassNLLCriterion_updateGradInput)(
+    THCState *state,          /* where it runs */
+    THCTensor *input,         /* in: batch x classes x height x width; only its shape matters */
+    THCIndexTensor *target,   /* in: batch x height x width */
+    THCTensor *gradInput,     /* inout: shape of input, all 0; only the targets' elements are written */
+    bool sizeAverage,         /* divide by total_weight */
+    THCTensor *weights,       /* in, optional: classes; NULL means 1 for each */
+    THCTensor *total_weight); /* in: one element, from the forward call */
+
+/* ---- Linear and sparse ----------------------------------------------------------------------- */
+
+/* Linear layer over sparse rows: output = bias + sum over a sample's keys of value * the key's row of
+ * weight, which is row key + keysOffset counted from 0. With four more columns in front weight scales
+ * the values: see IndexLinear.c. */
+THC_API void THCUNN_(IndexLinear_updateOutput)(
+    THCState *state,             /* where it runs */
+    THCIndexTensor *keys,        /* in: keys; those of all samples, one after the other */
+    int64_t keysOffset,          /* what to add to a key to get its row */
+    THCTensor *values,           /* in: keys */
+    THCIndexTensor *sizes,       /* in: batch; number of keys of each sample */
+    THCIndexTensor *cumSumSizes, /* in: any shape; unused */
+    THCTensor *output,           /* out: batch x outputs */
+    THCTensor *weight,           /* inout: rows x outputs, or rows x (4 + outputs); modified when it scales and train is not 0 */
+    THCTensor *bias,             /* in: outputs */
+    THCTensor *normalizedValues, /* out: keys; the scaled values, left alone when weight does not scale */
+    int train);                  /* not 0: keep the largest magnitudes of the values */
+
+/* Linear layer over sparse rows, backward: overwrites gradWeight with one row per key, scale * value *
+ * gradOutput, after scale * gradOutput when weight scales; gradBias += scale * gradOutput, summed over
+ * the batch. */
+THC_API void THCUNN_(IndexLinear_accGradParameters)(
+    THCState *state,             /* where it runs */
+    THCIndexTensor *keys,        /* in: keys; only their number matters */
+    int64_t keysOffset,          /* unused */
+    THCTensor *values,           /* in: keys; the forward call's normalizedValues when weight scales */
+    THCIndexTensor *sizes,       /* in: batch; number of keys of each sample */
+    THCIndexTensor *cumSumSizes, /* in, optional: unused */
+    THCTensor *gradOutput,       /* in: batch x outputs */
+    THCTensor *gradWeight,       /* out: keys x outputs, or keys x (2 * outputs) when weight scales */
+    THCTensor *gradBias,         /* accumulate: outputs */
+    THCTensor *weight,           /* in: rows x outputs, or rows x (4 + outputs); only its shape matters */
+    THCTensor *bias,             /* in: outputs; only its shape matters */
+    THCTensor *valuesBuffer,     /* scratch, optional: unused */
+    accreal weightDecay,         /* unused */
+    accreal scale);              /* factor of the gradients */
+
+/* Linear layer over sparse rows, backward and update in one: for each key in order the row of weight
+ * becomes (1 - weightDecay) * row - scale * value * gradOutput; bias -= scale * gradOutput, summed over
+ * the batch. */
+THC_API void THCUNN_(IndexLinear_accUpdateGradParameters)(
+    THCState *state,             /* where it runs */
+    THCIndexTensor *keys,        /* in: keys; those of all samples, one after the other */
+    int64_t keysOffset,          /* what to add to a key to get its row */
+    THCTensor *values,           /* in: keys */
+    THCIndexTensor *sizes,       /* in: batch; number of keys of each sample */
+    THCIndexTensor *cumSumSizes, /* in, optional: unused */
+    THCTensor *gradOutput,       /* in: batch x outputs */
+    THCTensor *weight,           /* inout: rows x outputs, or rows x (4 + outputs) */
+    THCTensor *bias,             /* inout: outputs */
+    accreal weightDecay,         /* share of a row that each of its updates takes away */
+    accreal scale);              /* learning rate */
+
+/* Linear layer over sparse rows, update: row key of weight becomes (1 - weightDecay) * row -
+ * learningRate * its row of gradWeight; bias -= learningRate * gradBias. */
+THC_API void THCUNN_(IndexLinear_updateParameters)(
+    THCState *state,             /* where it runs */
+    THCTensor *gradWeight,       /* in: keys x outputs, or keys x (2 * outputs) when weight scales */
+    THCTensor *gradBias,         /* in: outputs */
+    THCTensor *weight,           /* inout: rows x outputs, or rows x (4 + outputs) */
+    THCTensor *bias,             /* inout: outputs */
+    THCIndexTensor *runningKeys, /* in: keys; those of gradWeight's rows */
+    THCIndexTensor *cumSumSizes, /* in, optional: unused */
+    int64_t keysOffset,          /* what to add to a key to get its row */
+    accreal weightDecay,         /* share of a row that its update takes away */
+    accreal learningRate);       /* factor of the gradients */
+
+/* Lookup table, backward: gradWeight[index] += scale * gradOutput for each index, divided by how often
+ * the index occurs when scaleGradByFreq. */
+THC_API void THCUNN_(LookupTable_accGradParameters)(
+    THCState *state,         /* where it runs */
+    THCIndexTensor *input,   /* in: indices of rows, in one dimension or two */
+    THCTensor *gradOutput,   /* in: shape of input x columns; any shape with as many elements */
+    THCTensor *gradWeight,   /* accumulate: rows x columns */
+    THCIndexTensor *count,   /* scratch, optional: unused */
+    THCIndexTensor *sorted,  /* scratch, optional: unused */
+    THCIndexTensor *indices, /* scratch, optional: unused */
+    bool scaleGradByFreq,    /* divide by the number of times that an index occurs */
+    int paddingValue,        /* an index whose row gets no gradient; 0 for none */
+    accreal scale);          /* factor of what is added */
+
+/* Lookup table: rows whose p-norm exceeds maxNorm are multiplied by maxNorm / (norm + 1e-7). */
+THC_API void THCUNN_(LookupTable_renorm)(
+    THCState *state,     /* where it runs */
+    THCIndexTensor *idx, /* in: indices of rows; each row is looked at once */
+    THCTensor *weight,   /* inout: rows x columns */
+    accreal maxNorm,     /* largest norm */
+    accreal normType);   /* p, more than 0 */
+
+/* Linear layer over sparse samples: output = bias + weight * sample. Samples and features count from 1,
+ * entries of value 0 do not count. */
+THC_API void THCUNN_(SparseLinear_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: entries x 3; each (sample, feature, value), in any order */
+    THCTensor *output, /* inout: batch x outputs; overwritten, not resized */
+    THCTensor *weight, /* in: outputs x inputs */
+    THCTensor *bias);  /* in: outputs */
+
+/* Linear layer over sparse samples, backward: gradWeight += scale * gradOutput * sample^T + weightDecay *
+ * weight, gradBias += scale * gradOutput, summed over the batch. */
+THC_API void THCUNN_(SparseLinear_accGradParameters)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: entries x 3; each (sample, feature, value), in any order */
+    THCTensor *gradOutput, /* in: batch x outputs */
+    THCTensor *gradWeight, /* accumulate: outputs x inputs */
+    THCTensor *gradBias,   /* accumulate: outputs */
+    THCTensor *weight,     /* in: outputs x inputs */
+    THCTensor *bias,       /* in, optional: unused */
+    accreal weightDecay,   /* factor of weight, not multiplied by scale */
+    accreal scale);        /* factor of what else is added */
+
+/* Zeroes gradBias, and of gradWeight the columns of the features in lastInput. */
+THC_API void THCUNN_(SparseLinear_zeroGradParameters)(
+    THCState *state,       /* where it runs */
+    THCTensor *gradWeight, /* inout: outputs x inputs */
+    THCTensor *gradBias,   /* inout: outputs */
+    THCTensor *lastInput); /* in: entries x 3; each (sample, feature, value), in any order */
+
+/* bias -= learningRate * gradBias, and of weight the columns of the features in lastInput likewise, each
+ * once. */
+THC_API void THCUNN_(SparseLinear_updateParameters)(
+    THCState *state,       /* where it runs */
+    THCTensor *weight,     /* inout: outputs x inputs */
+    THCTensor *bias,       /* inout: outputs */
+    THCTensor *gradWeight, /* in: outputs x inputs */
+    THCTensor *gradBias,   /* in: outputs */
+    THCTensor *lastInput,  /* in: entries x 3; each (sample, feature, value), in any order */
+    accreal learningRate); /* factor of the gradients */
+
+/* Linear layer over sparse samples: output = bias + weight * sample. Samples and features count from 1,
+ * entries of value 0 do not count. Legacy form: as many entries for each sample. */
+THC_API void THCUNN_(SparseLinear_legacyUpdateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: batch x entries x 2; each (feature, value) */
+    THCTensor *output, /* out: batch x outputs */
+    THCTensor *weight, /* in: outputs x inputs */
+    THCTensor *bias);  /* in: outputs */
+
+/* Linear layer over sparse samples, backward: gradWeight += scale * gradOutput * sample^T + weightDecay *
+ * weight, gradBias += scale * gradOutput, summed over the batch. Legacy form. */
+THC_API void THCUNN_(SparseLinear_legacyAccGradParameters)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: batch x entries x 2; each (feature, value) */
+    THCTensor *gradOutput, /* in: batch x outputs */
+    THCTensor *gradWeight, /* accumulate: outputs x inputs */
+    THCTensor *gradBias,   /* accumulate: outputs */
+    THCTensor *weight,     /* in: outputs x inputs */
+    THCTensor *bias,       /* in, optional: unused */
+    accreal weightDecay,   /* factor of weight, not multiplied by scale */
+    accreal scale);        /* factor of what else is added */
+
+/* Sums or means of rows of a table: row b of output is that of the rows of weight whose indices stand
+ * in input from offsets[b] on, up to the next bag; 0 for an empty bag. */
+THC_API void THCUNN_(LookupTableBag_updateOutput)(
+    THCState *state,             /* where it runs */
+    THCIndexTensor *input,       /* in: indices; rows of weight */
+    THCIndexTensor *offsets,     /* in: bags; where each begins in input, the first one at 1 */
+    THCTensor *weight,           /* in: rows x columns */
+    THCTensor *output,           /* out: bags x columns */
+    THCIndexTensor *offset2bag,  /* out: indices; the bag of each index */
+    int mode,                    /* 0: sums, 1: means */
+    THCIndexTensor *seq_length); /* out, optional: bags; number of indices in each, written for means, which need it */
+
+/* Sums or means of rows of a table, backward: adds to the row of gradWeight of each index scale *
+ * gradOutput of its bag, divided by the size of the bag for means, and by how often the index occurs
+ * when scaleGradByFreq. */
+THC_API void THCUNN_(LookupTableBag_accGradParameters)(
+    THCState *state,               /* where it runs */
+    THCIndexTensor *input,         /* in: indices; rows of gradWeight */
+    THCTensor *gradOutput,         /* in: bags x columns */
+    THCTensor *gradWeight,         /* accumulate: rows x columns */
+    THCIndexTensor *offset2bag,    /* in: indices; from the forward call */
+    THCIndexTensor *count,         /* scratch, optional: unused */
+    THCIndexTensor *sortedIndices, /* scratch, optional: unused */
+    THCIndexTensor *origIndices,   /* scratch, optional: unused */
+    bool scaleGradByFreq,          /* divide by the number of times that an index occurs */
+    int mode,                      /* 0: sums, 1: means */
+    THCIndexTensor *seq_length,    /* in, optional: bags; from the forward call, needed for means */
+    accreal scale_);               /* factor of what is added */
+
+/* ---- Recurrent ------------------------------------------------------------------------------- */
+
+/* GRU cell, one step from the products of its matrices on, gates in the order r, z, n:
+ * r = sigmoid(input_r + hidden_r + bias1_r + bias2_r), z likewise,
+ * n = tanh(input_n + bias1_n + r (hidden_n + bias2_n)), output = n + z (hx - n). */
+THC_API void THCUNN_(GRUFused_updateOutput)(
+    THCState *state,     /* where it runs */
+    THCTensor *input,    /* in: batch x (3 units); the weight's product with the cell's input */
+    THCTensor *hidden,   /* in: batch x (3 units); the weight's product with hx */
+    THCTensor *bias1,    /* in, optional: 3 units; of input */
+    THCTensor *bias2,    /* in, optional: 3 units; of hidden; NULL if and only if bias1 is */
+    THCTensor *hx,       /* in: batch x units; the state before */
+    THCTensor *hy,       /* out: batch x units; the state after */
+    THCTensor *storage); /* out: batch x (5 units); for the backward call */
+
+/* GRU cell, backward. */
+THC_API void THCUNN_(GRUFused_updateGradInput)(
+    THCState *state,         /* where it runs */
+    THCTensor *gradInInput,  /* out: batch x (3 units); with respect to input and bias1 */
+    THCTensor *gradInHidden, /* out: batch x (3 units); with respect to hidden and bias2 */
+    THCTensor *gradOutput,   /* in: batch x units */
+    THCTensor *gradInputHx,  /* out: batch x units; with respect to hx, products aside */
+    THCTensor *storage);     /* in: batch x (5 units); from the forward call */
+
+/* LSTM cell, one step from the products of its matrices on, gates in the order i, f, c, o:
+ * i, f and o are sigmoid(input + hidden + bias1 + bias2), c is tanh(…);
+ * outputCell = f cell + i c, output = o tanh(outputCell). */
+THC_API void THCUNN_(LSTMFused_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* inout: batch x (4 units); the weight's product with the cell's input; becomes i, f, c, o */
+    THCTensor *hidden, /* in: batch x (4 units); the weight's product with the output before */
+    THCTensor *bias1,  /* in, optional: 4 units; of input */
+    THCTensor *bias2,  /* in, optional: 4 units; of hidden; NULL if and only if bias1 is */
+    THCTensor *cx,     /* in: batch x units; the cell's state before */
+    THCTensor *hy,     /* out: batch x units */
+    THCTensor *cy);    /* out: batch x units; the cell's state after */
+
+/* LSTM cell, backward. */
+THC_API void THCUNN_(LSTMFused_updateGradInput)(
+    THCState *state,           /* where it runs */
+    THCTensor *storage,        /* in: batch x (4 units); i, f, c, o, which the forward call left in input */
+    THCTensor *gradInGates,    /* out: batch x (4 units); with respect to input, hidden, bias1 and bias2 */
+    THCTensor *prevC,          /* in: batch x units; the cell's state before */
+    THCTensor *cy,             /* in: batch x units; the cell's state after */
+    THCTensor *gradOutput,     /* in: batch x units */
+    THCTensor *gradOutputCell, /* in: batch x units; with respect to outputCell */
+    THCTensor *gradInputCx);   /* out: batch x units; with respect to cell */
+
 /* ---- Spatial convolutions ------------------------------------------------------------------- */
 
 /* 2-D convolution: output = bias + weight * input, where outputHeight is

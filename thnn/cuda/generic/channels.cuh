@@ -20,6 +20,9 @@
 #include "../THC/THCDivision.cuh"
 #include "../THC/THCReduce.cuh"
 
+namespace
+{
+
 enum {
   CHANNEL_FEW_POSITIONS = 8,  /* fewer: by columns */
   CHANNEL_COLUMNS = THC_WARP, /* that a block sums */
@@ -38,7 +41,7 @@ struct Channels {
   int64_t parts;    /* sums of a plane that the first kernel leaves */
 };
 
-static inline Channels channelsOf(const THNNPlanes &shape)
+inline Channels channelsOf(const THNNPlanes &shape)
 {
   Channels channels = {shape, shape.positions < CHANNEL_FEW_POSITIONS && shape.planes > 1, 0, 0};
   const int64_t length = channels.byColumns ? shape.batch : shape.batch * shape.positions;
@@ -55,7 +58,7 @@ template <typename Term> static int64_t channelScratchBytes(const Channels &chan
 
 /* partial[plane][segment] */
 template <typename Index, typename Term>
-static __global__ void __launch_bounds__(THC_THREADS)
+__global__ void __launch_bounds__(THC_THREADS)
     sumPlaneSegments(Index planes, Index segments, Index length, THCDivisor<Index> positions,
                      Term term, typename Term::Sum *partial)
 {
@@ -77,7 +80,7 @@ static __global__ void __launch_bounds__(THC_THREADS)
 
 /* partial[plane][segment][position] */
 template <typename Index, typename Term>
-static __global__ void __launch_bounds__(THC_THREADS)
+__global__ void __launch_bounds__(THC_THREADS)
     sumColumnSegments(Index batch, Index columns, Index segments, Index positions, Term term,
                       typename Term::Sum *partial)
 {
@@ -105,7 +108,7 @@ static __global__ void __launch_bounds__(THC_THREADS)
 }
 
 template <typename Term, typename Finish>
-static __global__ void __launch_bounds__(THC_THREADS)
+__global__ void __launch_bounds__(THC_THREADS)
     finishChannels(int64_t planes, int64_t parts, Term term, const typename Term::Sum *partial,
                    Finish finish)
 {
@@ -121,15 +124,15 @@ static __global__ void __launch_bounds__(THC_THREADS)
   }
 }
 
-static inline dim3 channelGrid(int64_t blocks)
+inline dim3 channelGrid(int64_t blocks)
 {
   return dim3((unsigned)(blocks < CHANNEL_MOST_BLOCKS ? blocks : CHANNEL_MOST_BLOCKS));
 }
 
 /* finish(plane, sum of its elements) for all planes; `partial` has channelScratchBytes. */
 template <typename Term, typename Finish>
-static void sumChannels(THCPlan *plan, const Channels &channels, Term term, Finish finish,
-                        typename Term::Sum *partial)
+void sumChannels(THCPlan *plan, const Channels &channels, Term term, Finish finish,
+                 typename Term::Sum *partial)
 {
   const THNNPlanes shape = channels.shape;
   const int64_t columns = shape.planes * shape.positions, length = shape.batch * shape.positions;
@@ -160,5 +163,7 @@ template <typename What> struct ChannelSum {
   }
   __device__ Sum operator()(const Sum &a, const Sum &b) const { return a + b; }
 };
+
+} // namespace
 
 #endif

@@ -5,6 +5,9 @@
 
 #include "template.h"
 
+namespace
+{
+
 /* A module's call; what is left out is 0. */
 struct Pointwise {
   const char *function;
@@ -19,8 +22,8 @@ struct Pointwise {
 
 /* Declares the tensor that a forward call reads, argument #2, and the one that it writes, #3: one
  * and the same when inplace. */
-static inline void pointwisePlan(THCPlan *plan, bool inplace, THCTensor *input, THCTensor *output,
-                                 THNNBuffer **in, THNNBuffer **out)
+inline void pointwisePlan(THCPlan *plan, bool inplace, THCTensor *input, THCTensor *output,
+                          THNNBuffer **in, THNNBuffer **out)
 {
   if (inplace) {
     *in = *out = THC_planInOut(plan, input, 2);
@@ -34,7 +37,7 @@ static inline void pointwisePlan(THCPlan *plan, bool inplace, THCTensor *input, 
 
 /* map(output, input) for each element of arguments #2 and #3; in input's storage when inplace. */
 template <typename Map>
-static void pointwiseForward(const Pointwise &run, Map map, THCTensor *input, THCTensor *output)
+void pointwiseForward(const Pointwise &run, Map map, THCTensor *input, THCTensor *output)
 {
   THCPlan plan;
   THC_planStart(&plan, run.function, run.state);
@@ -46,7 +49,7 @@ static void pointwiseForward(const Pointwise &run, Map map, THCTensor *input, TH
   THC_planRelease(&plan);
 }
 
-static inline void pointwiseCheck(const Pointwise &run, THNNShape saved, THCTensor *gradOutput)
+inline void pointwiseCheck(const Pointwise &run, THNNShape saved, THCTensor *gradOutput)
 {
   THCTensor *input = run.compared;
   if (run.sameSizes)
@@ -59,9 +62,8 @@ static inline void pointwiseCheck(const Pointwise &run, THNNShape saved, THCTens
 /* map(gradInput, saved, gradOutput) for each element of arguments #4, #savedPosition and #3; in
  * gradOutput's storage when inplace. `saved` is the forward call's input or output. */
 template <typename Map>
-static void pointwiseBackward(const Pointwise &run, Map map, THCTensor *saved,
-                              const char *savedName, int savedPosition, THCTensor *gradOutput,
-                              THCTensor *gradInput)
+void pointwiseBackward(const Pointwise &run, Map map, THCTensor *saved, const char *savedName,
+                       int savedPosition, THCTensor *gradOutput, THCTensor *gradInput)
 {
   pointwiseCheck(run,
                  THNN_makeShape(savedName, savedPosition,
@@ -87,5 +89,7 @@ static void pointwiseBackward(const Pointwise &run, Map map, THCTensor *saved,
             THC_pointer<real>(to), THC_pointer<const real>(in), THC_pointer<const real>(from));
   THC_planRelease(&plan);
 }
+
+} // namespace
 
 #endif

@@ -1,0 +1,16 @@
+/* Functions of this library that Lua Torch's cunn does not have: modules that the original has on
+ * the CPU only. */
+#ifndef THCUNN_EXTRA_H
+#define THCUNN_EXTRA_H
+
+#include "THCUNN.h"
+
+#include "THC/types/Cuda.h"
+#include "generic/THCUNNExtra.h"
+#include "THC/types/End.h"
+
+#include "THC/types/CudaDouble.h"
+#include "generic/THCUNNExtra.h"
+#include "THC/types/End.h"
+
+#endif
