@@ -46,16 +46,18 @@ def load(
     T7Error
         The file is something else, or damaged. Memory taken is at most a multiple of its size.
     """
+    if long_size not in (None, 4, 8):
+        raise ValueError(f"long_size is {long_size!r}; it is 4 or 8")
     if isinstance(file, (str, os.PathLike)):
         with Path(file).open("rb") as opened:
             return _load(opened, classes, long_size)
-    if isinstance(file, io.TextIOBase):
-        raise TypeError("load wants a file opened for bytes, such as open(path, 'rb')")
+    if isinstance(file, io.TextIOBase) or not hasattr(file, "read"):
+        raise TypeError("load wants a path, or a file opened for bytes such as open(path, 'rb')")
     return _load(file, classes, long_size)
 
 
 def _load(file: BinaryIO, classes: bool, long_size: int | None) -> Any:
-    if not (file.seekable() and hasattr(file, "readinto")):
+    if not (hasattr(file, "seekable") and file.seekable() and hasattr(file, "readinto")):
         file = io.BytesIO(file.read())
     start = file.tell()
     size = file.seek(0, io.SEEK_END) - start

@@ -394,6 +394,10 @@ def test_paths_and_files(tmp_path):
         pythnn.load(text)
     with (tmp_path / "text").open("w") as text, pytest.raises(TypeError, match="opened for bytes"):
         pythnn.save(text, 1)
+    with pytest.raises(TypeError, match="wants a path"):
+        pythnn.load(b"\0\0\0\0")
+    with pytest.raises(ValueError, match="it is 4 or 8"):
+        pythnn.load(path, long_size=5)
     with pytest.raises(FileNotFoundError):
         pythnn.load(tmp_path / "missing.t7")
     with pytest.raises(ValueError, match="'binary' or 'ascii'"):
@@ -410,9 +414,6 @@ def test_file_that_cannot_seek():
     class Pipe:
         def __init__(self, data):
             self.read = io.BytesIO(data).read
-
-        def seekable(self):
-            return False
 
     assert pythnn.load(Pipe(written([1, np.arange(3)])))[0] == 1
 
