@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
 
@@ -24,10 +25,25 @@ registry: dict[str, type[Object]] = {}
 AnyObject = TypeVar("AnyObject", bound="type[Object]")
 
 
-def register(cls: AnyObject) -> AnyObject:
-    """Makes a class known under its Torch name, ``nn.`` and the name of the class."""
-    registry[f"nn.{cls.__name__}"] = cls
-    cls.__module__ = "pythnn.nn"
+@overload
+def register(cls: AnyObject) -> AnyObject: ...
+@overload
+def register(cls: str) -> Callable[[AnyObject], AnyObject]: ...
+def register(cls: Any) -> Any:
+    """Makes a class known under its Torch name, ``nn.`` and the name of the class.
+
+    ``@register("inn.MeanPooling")`` gives it another name.
+    """
+    if isinstance(cls, str):
+
+        def register_as(named: AnyObject) -> AnyObject:
+            named._torch_name = cls
+            return register(named)
+
+        return register_as
+    registry[cls.typename()] = cls
+    if cls.__module__.startswith("pythnn."):
+        cls.__module__ = "pythnn.nn"
     return cls
 
 
@@ -45,6 +61,7 @@ class Object(Typed):
     _results: ClassVar[tuple[str, ...]] = ("output", "gradInput")
     """Fields that assignment replaces."""
     _type = "torch.DoubleTensor"
+    _torch_name: ClassVar[str]
 
     def __new__(cls, *arguments: Any, **named: Any) -> Any:  # noqa: ARG004
         """An object without fields."""
@@ -235,7 +252,8 @@ class Object(Typed):
     @classmethod
     def typename(cls) -> str:
         """The Torch name of the class: ``nn.Linear``."""
-        return f"nn.{cls.__name__}"
+        name: str = cls.__dict__.get("_torch_name") or f"nn.{cls.__name__}"
+        return name
 
     def clone(self) -> Any:
         """A deep copy."""

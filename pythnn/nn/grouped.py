@@ -20,12 +20,8 @@ class GroupedSpatialConvolution(SpatialConvolution, kernel=True):
     ``cudnn.SpatialConvolution``, and is saved as such.
     """
 
+    _torch_name = "cudnn.SpatialConvolution"
     groups: int = 1
-
-    @classmethod
-    def typename(cls) -> str:
-        """The Torch name of the class."""
-        return "cudnn.SpatialConvolution"
 
     def _upgrade(self) -> None:
         super()._upgrade()

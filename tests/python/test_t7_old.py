@@ -269,6 +269,27 @@ def test_cyclic_modules():
     assert found.modules[0].parent is found
 
 
+def test_class_of_a_user_under_another_name():
+    class Doubles(nn.Module):
+        def updateOutput(self, input):  # noqa: N802
+            self.output = 2 * input
+            return self.output
+
+    class Subclass(Doubles):
+        pass
+
+    try:
+        assert nn.register("inn.Doubles")(Doubles) is Doubles
+        assert Doubles.typename() == "inn.Doubles"
+        assert Subclass.typename() == "nn.Subclass"
+        assert Doubles.__module__ == __name__
+        found = as_saved(Doubles())
+        assert isinstance(found, Doubles)
+        assert found.forward(np.ones(2)).tolist() == [2, 2]
+    finally:
+        del nn.registry["inn.Doubles"]
+
+
 def test_class_of_a_user():
     @nn.register
     class AddsOneForTheTest(nn.Module):
