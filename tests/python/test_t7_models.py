@@ -139,3 +139,33 @@ def test_recorded_objects_keep_their_fields(path, format):
             np.testing.assert_array_equal(found, value, strict=True)
         elif not isinstance(value, TorchObject):
             assert type(found) is type(value), name
+
+
+def test_model_of_cudnn_modules():
+    """A ResNet as it was saved on a GPU: cudnn's classes, without the fields they do not have."""
+    (entry,) = [entry for entry in MODELS if entry["name"] == "resnet_like"]
+    raw = pythnn.load(T7 / entry["binary"], classes=False)
+    lacking = {
+        "nn.SpatialConvolution": ("finput", "fgradInput"),
+        "nn.SpatialBatchNormalization": (),
+        "nn.ReLU": ("threshold", "val"),
+        "nn.SpatialAveragePooling": ("divide", "count_include_pad"),
+    }
+    pending, renamed = [raw], 0
+    while pending:
+        module = pending.pop()
+        pending += module.fields.get("modules", [])
+        module["_type"] = "torch.CudaTensor"
+        if module.torch_class in lacking:
+            for name in lacking[module.torch_class]:
+                module.fields.pop(name, None)
+            module.torch_class = module.torch_class.replace("nn.", "cudnn.")
+            renamed += 1
+    assert renamed > 20
+    file = io.BytesIO()
+    pythnn.save(file, raw)
+    file.seek(0)
+    model = pythnn.load(file)
+    model.evaluate()
+    output = model.forward(recorded(entry, entry["input"]))
+    assert_close(entry, output, recorded(entry, entry["output"]))
