@@ -68,6 +68,32 @@ _PRESETS = ("imagenet", "caffe", "unit", "byte", "signed", "gray")
 
 
 @main.command()
+@click.argument("file", type=_FILE)
+@click.argument("out", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--input",
+    "shapes",
+    metavar="SHAPE",
+    multiple=True,
+    help="For ONNX: the shape of an input without its batch, such as 3x224x224. By default what "
+    "the first layer takes. Several times for a model that takes a table.",
+)
+@click.option("--key", help="The entry of FILE to convert, such as model or opt.net.")
+@click.option("--ascii", "as_ascii", is_flag=True, help="For .t7: write text instead of binary.")
+def convert(
+    file: Path, out: Path, shapes: tuple[str, ...], key: str | None, as_ascii: bool
+) -> None:
+    """Write what is in a .t7 FILE to OUT, in the format that its name asks for.
+
+    .onnx is a model for other programs (needs: pip install pythnn[onnx]), .npz the parameters as
+    numpy arrays, .t7 a file of Lua Torch again, as binary or as text.
+    """
+    from .commands.convert import convert_file
+
+    convert_file(file, out, list(shapes), key, as_ascii)
+
+
+@main.command()
 @click.argument("model", type=_FILE)
 @click.argument("input", type=click.Path(exists=True, path_type=Path))
 @click.option(

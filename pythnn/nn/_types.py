@@ -84,6 +84,7 @@ class TypeCache:
         if storage is None or not tensor.size:
             return Tensor(dtype=self.dtype)
         if storage not in self.storages:
-            self.storages[storage] = Tensor(storage.numpy(), dtype=self.dtype)
+            with np.errstate(over="ignore"):  # what is too large becomes infinity, as in Lua
+                self.storages[storage] = Tensor(storage.numpy(), dtype=self.dtype)
         flat = self.storages[storage]
         return flat.as_strided(tensor.shape, tensor.strides, tensor.storage_offset)

@@ -16,6 +16,7 @@ DOCUMENTS = [
     "docs/functional.md",
     "docs/lua-torch.md",
     "docs/nn.md",
+    "docs/onnx.md",
     "docs/optim.md",
     "docs/python.md",
     "docs/t7.md",

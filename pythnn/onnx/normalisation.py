@@ -1,0 +1,63 @@
+"""Layers that normalise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import nn
+from .graph import Graph, Value, writes
+
+
+@writes(nn.BatchNormalization)
+def _batch_normalization(g: Graph, m: Any, x: Value) -> str:
+    planes = len(m.running_mean)
+    weight = np.ones(planes) if m.weight is None else m.weight
+    bias = np.zeros(planes) if m.bias is None else m.bias
+    constants = [g.constant(a) for a in (weight, bias, m.running_mean, m.running_var)]
+    return g.op("BatchNormalization", x, *constants, epsilon=float(m.eps))
+
+
+@writes(nn.Normalize)
+def _normalize(g: Graph, m: Any, x: Value) -> str:
+    size = g.op("Abs", x)
+    if m.p == float("inf"):
+        norm = g.op("ReduceMax", size, axes=[-1], keepdims=1)
+        return g.op("Div", x, g.op("Add", norm, g.constant(m.eps)))
+    powers = g.op("ReduceSum", g.op("Pow", size, g.constant(m.p)), g.ints(-1), keepdims=1)
+    root = g.op("Pow", g.op("Add", powers, g.constant(m.eps)), g.constant(1 / m.p))
+    return g.op("Div", x, root)
+
+
+@writes(nn.SpatialCrossMapLRN)
+def _cross_map_lrn(g: Graph, m: Any, x: Value) -> str:
+    if x.ndim != 4:
+        raise g.refuse(m, "its input has no batch")
+    return g.op(
+        "LRN", x, size=int(m.size), alpha=float(m.alpha), beta=float(m.beta), bias=float(m.k)
+    )
+
+
+def _mean(g: Graph, m: Any, estimator: Any, x: Value) -> str:
+    """Weighted sums, divided by what they are of ones: less at the borders."""
+    sums: Any = g.module(estimator, x, "estimator")
+    of_one = m.coef[0] if x.ndim == 4 else m.coef
+    return g.reshape(g.op("Div", sums, g.constant(of_one)), x.dims)
+
+
+@writes(nn.SpatialSubtractiveNormalization)
+def _subtractive(g: Graph, m: Any, x: Value) -> str:
+    return g.op("Sub", x, _mean(g, m, m.meanestimator, x))
+
+
+@writes(nn.SpatialDivisiveNormalization)
+def _divisive(g: Graph, m: Any, x: Value) -> str:
+    deviation = _mean(g, m, m.stdestimator, x)
+    above = g.op("Greater", deviation, g.constant(m.threshold))
+    return g.op("Div", x, g.op("Where", above, deviation, g.constant(m.thresval)))
+
+
+@writes(nn.SpatialContrastiveNormalization, container=True)
+def _contrastive(g: Graph, m: Any, x: Value) -> Any:
+    return g.module(m.normalizer, x, "normalizer")

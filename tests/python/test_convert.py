@@ -1,0 +1,78 @@
+"""``pythnn convert``: the files that it writes, and what it says when it cannot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import pythnn
+from pythnn import nn
+from pythnn._cli import main
+
+T7 = Path(__file__).parents[1] / "data" / "t7"
+
+
+def convert(*arguments):
+    return CliRunner().invoke(main, ["convert", *map(str, arguments)])
+
+
+@pytest.fixture
+def saved(tmp_path):
+    model = nn.Sequential().add(nn.Linear(4, 3)).add(nn.ConcatTable().add(nn.Linear(3, 2)))
+    pythnn.save(tmp_path / "model.t7", model)
+    return model, tmp_path / "model.t7"
+
+
+def test_npz(saved, tmp_path):
+    model, file = saved
+    assert convert(file, tmp_path / "w.npz").exit_code == 0
+    with np.load(tmp_path / "w.npz") as arrays:
+        assert sorted(arrays) == ["1.bias", "1.weight", "2.1.bias", "2.1.weight"]
+        np.testing.assert_array_equal(arrays["2.1.weight"], model.modules[1].modules[0].weight)
+
+
+@pytest.mark.parametrize("options", [(), ("--ascii",)])
+def test_t7(saved, tmp_path, options):
+    model, file = saved
+    assert convert(file, tmp_path / "again.t7", *options).exit_code == 0
+    again = pythnn.load(tmp_path / "again.t7")
+    np.testing.assert_array_equal(again.modules[0].weight, model.modules[0].weight)
+    assert (tmp_path / "again.t7").read_bytes()[:1].isdigit() == bool(options)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("resnet_like", "batch x 3 x 224 x 224"),
+        ("alexnet_small", "batch x 3 x 33 x 33"),
+        ("lenet_legacy", "1 x 16 x 16"),
+        ("textnet", "batch x 20"),
+        ("mixture", "batch x 5"),
+    ],
+)
+def test_onnx_guesses_the_input(tmp_path, name, shape):
+    pytest.importorskip("onnx", reason="needs the package onnx")
+    found = convert(T7 / f"{name}.t7", tmp_path / "model.onnx")
+    assert found.exit_code == 0, found.output
+    assert found.output.endswith(f"input {shape}\n")
+    assert (tmp_path / "model.onnx").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["model.txt"], "should end in one of .npz, .onnx, .t7"),
+        (["w.npz", "--input", "3"], "--input is for .onnx only"),
+        (["w.npz", "--ascii"], "--ascii is for .t7 only"),
+        (["m.onnx", "--input", "7"], "say it with --input"),
+        (["m.onnx", "--key", "net"], "no 'net'"),
+    ],
+)
+def test_mistakes(saved, tmp_path, arguments, message):
+    found = convert(saved[1], tmp_path / arguments[0], *arguments[1:])
+    assert found.exit_code != 0
+    assert message in " ".join(found.output.split())
+    assert not (tmp_path / arguments[0]).exists()
