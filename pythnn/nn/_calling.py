@@ -7,8 +7,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from .._errors import THNNArgumentError, THNNError
 from .._tensor import Tensor
-from ._values import holds, to_arrays, to_tensors
+from ._values import describe, holds, to_arrays, to_tensors
 
 __all__ = ["EXCHANGING", "exchanging", "none_is_default"]
 
@@ -28,15 +29,29 @@ EXCHANGING = (
 _AS_THEY_ARE = {Tensor, bool, float, int}
 
 
-def exchanging(method: Callable[..., Any], kernel: bool) -> Callable[..., Any]:
+# What layers of the package raise, by themselves or through numpy, for inputs of another kind.
+_UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def exchanging(method: Callable[..., Any], kernel: bool, known: bool) -> Callable[..., Any]:
     """A method that is given what it wants, Tensors or arrays, and answers as it is asked.
 
-    A caller who passes Tensors gets Tensors; all others get arrays.
+    A caller who passes Tensors gets Tensors; all others get arrays. What a `known` class, one of
+    the package, cannot work on is a THNNArgumentError.
     """
     convert = to_tensors if kernel else to_arrays
 
     @functools.wraps(method)
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        try:
+            return work(self, *arguments, **named)
+        except _UNFIT as error:
+            if not known or isinstance(error, THNNError) or "modules" in self.__dict__:
+                raise
+            given = [*arguments, *named.values()]
+            raise _unfit(self, method.__name__, given, error) from error
+
+    def work(self: Any, *arguments: Any, **named: Any) -> Any:
         if kernel and arguments and not named and type(arguments[0]) is Tensor:
             for value in arguments:
                 if type(value) not in _AS_THEY_ARE:
@@ -49,6 +64,14 @@ def exchanging(method: Callable[..., Any], kernel: bool) -> Callable[..., Any]:
         return self._as_tensors(result) if with_tensors else to_arrays(result)
 
     return call
+
+
+def _unfit(layer: Any, method: str, arguments: list[Any], error: Exception) -> THNNArgumentError:
+    found = describe(arguments[0]) if arguments else "nothing"
+    cause = f"{type(error).__name__}: {error}"
+    return THNNArgumentError.expected(
+        layer.typename(), 1, "input", f"what {method} can work on", f"{found} ({cause})"
+    )
 
 
 def none_is_default(init: Callable[..., None]) -> Callable[..., None]:

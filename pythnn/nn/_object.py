@@ -75,9 +75,10 @@ class Object(Typed):
         With `kernel`, the class's own methods work on Tensors, else on arrays.
         """
         super().__init_subclass__(**options)
+        known = cls.__module__.startswith("pythnn.")
         for name in EXCHANGING:
             if name in cls.__dict__:
-                setattr(cls, name, exchanging(cls.__dict__[name], kernel))
+                setattr(cls, name, exchanging(cls.__dict__[name], kernel, known))
         if "__init__" in cls.__dict__:
             cls.__init__ = none_is_default(cls.__init__)  # type: ignore[method-assign]
 

@@ -19,6 +19,7 @@ __all__ = [
     "array_module",
     "as_real",
     "cast",
+    "describe",
     "holds",
     "is_view",
     "list_of_storage",
@@ -107,6 +108,17 @@ def cast(value: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(value, Tensor) and value.dtype.kind == "f" and value.dtype != dtype:
         return value.astype(dtype)
     return value
+
+
+def describe(value: Any) -> str:
+    """A value in words: an array's shape, a table's size, else the type."""
+    if isinstance(value, (Tensor, np.ndarray)):
+        return f"a {value.dtype} tensor of {value.shape}"
+    if isinstance(value, (list, tuple, dict)):
+        return f"a table of {len(value)}"
+    return (
+        repr(value) if isinstance(value, (bool, int, float, type(None))) else type(value).__name__
+    )
 
 
 def holds(value: Any, kinds: Any) -> bool:

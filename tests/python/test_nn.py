@@ -196,3 +196,31 @@ def test_a_step_with_a_shared_weight_leaves_the_gradients_of_linear_alone() -> N
     module.accUpdateGradParameters(x, gradient, 0.5)
     assert not module.gradWeight.any()
     np.testing.assert_allclose(module.weight, before - 0.5 * gradient.T @ x)
+
+
+@pytest.mark.parametrize(
+    ("module", "given"),
+    [
+        (nn.Tanh(), [np.ones(2)]),
+        (nn.AddConstant(1), None),
+        (nn.CAddTable(), 3.0),
+        (nn.View(2), "text"),
+        (nn.Sequential().add(nn.Square()).add(nn.Max(1)), np.empty(0)),
+    ],
+    ids=lambda value: getattr(value, "typename", lambda: "")(),
+)
+def test_other_kinds_of_inputs(module: Any, given: Any) -> None:
+    with pytest.raises(pythnn.THNNArgumentError, match=r"nn\.\w+.* 'input'"):
+        module.forward(given)
+
+
+class Broken(nn.Module):
+    """A user's layer with a mistake."""
+
+    def updateOutput(self, input: Any) -> Any:
+        return input.no_such_method()
+
+
+def test_mistakes_in_users_classes_stay_what_they_are() -> None:
+    with pytest.raises(AttributeError, match="no_such_method"):
+        nn.Sequential().add(Broken()).forward(np.ones(2))
