@@ -5,4 +5,4 @@ import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-importlib.import_module("_build.generate").main()
+importlib.import_module("_build.command").main()

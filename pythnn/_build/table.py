@@ -3,29 +3,55 @@
 from __future__ import annotations
 
 import keyword
-import keyword
 import re
 import textwrap
 from dataclasses import dataclass
 
 from .headers import Function, Header, HeaderError, Parameter
 
-REALS = ("Float", "Double")
 
-TENSOR_KINDS = {
-    "THFloatTensor *": "real",
-    "THDoubleTensor *": "real",
-    "THLongTensor *": "index",
-    "THIntTensor *": "integer",
-}
-OTHER_KINDS = {
-    "THNNState *": "state",
-    "THGenerator *": "generator",
-    "int": "int",
-    "int64_t": "int64",
-    "double": "double",
-    "_Bool": "bool",
-}
+@dataclass(frozen=True)
+class Dialect:
+    """How a library spells the types of its functions."""
+
+    reals: tuple[str, ...]
+    """The real types in the names of functions."""
+    tensor_kinds: dict[str, str]
+    other_kinds: dict[str, str]
+
+    @property
+    def real(self) -> str:
+        """A pattern for the real types."""
+        return "|".join(sorted(self.reals, reverse=True))
+
+    def without_real(self, ctype: str) -> str:
+        """A type as the template has it."""
+        if ctype in ("float", "double"):
+            return "accreal"
+        return re.sub(rf"^TH({self.real})Tensor", "THTensor", ctype)
+
+
+_NUMBERS = {"int": "int", "int64_t": "int64", "double": "double", "_Bool": "bool"}
+CPU = Dialect(
+    ("Float", "Double"),
+    {
+        "THFloatTensor *": "real",
+        "THDoubleTensor *": "real",
+        "THLongTensor *": "index",
+        "THIntTensor *": "integer",
+    },
+    {"THNNState *": "state", "THGenerator *": "generator", **_NUMBERS},
+)
+CUDA = Dialect(
+    ("Cuda", "CudaDouble"),
+    {
+        "THCudaTensor *": "real",
+        "THCudaDoubleTensor *": "real",
+        "THCudaLongTensor *": "index",
+        "THCudaIntTensor *": "integer",
+    },
+    {"THCState *": "state", "void *": "generator", "float": "double", **_NUMBERS},
+)
 ROLES = ("in", "out", "inout", "accumulate", "scratch")
 
 _TENSOR_COMMENT = re.compile(r"(?P<role>\w+)(?P<optional>, optional)?: (?P<text>.+)")
@@ -35,7 +61,7 @@ _TENSOR_COMMENT = re.compile(r"(?P<role>\w+)(?P<optional>, optional)?: (?P<text>
 class Argument:
     name: str
     kind: str
-    """A value of TENSOR_KINDS or OTHER_KINDS."""
+    """What a Dialect calls the type."""
     role: str
     """One of ROLES; empty for what is not a tensor."""
     optional: bool
@@ -58,16 +84,16 @@ class Entry:
     """With an `inplace` argument: the tensor worked on, and the one that becomes its view."""
 
 
-def _argument(parameter: Parameter, place: str) -> Argument:
+def _argument(parameter: Parameter, place: str, dialect: Dialect) -> Argument:
     name, comment = parameter.name, parameter.comment
     if keyword.iskeyword(name):
         name += "_"  # lambda, as PEP 8 has it
     if not comment:
         raise HeaderError(f"{place}: argument '{name}' has no comment")
     comment = re.sub(r"\bNULL\b", "None", comment)
-    if parameter.ctype in OTHER_KINDS:
-        return Argument(name, OTHER_KINDS[parameter.ctype], "", False, comment)
-    if parameter.ctype not in TENSOR_KINDS:
+    if parameter.ctype in dialect.other_kinds:
+        return Argument(name, dialect.other_kinds[parameter.ctype], "", False, comment)
+    if parameter.ctype not in dialect.tensor_kinds:
         raise HeaderError(f"{place}: argument '{name}' has the unknown type '{parameter.ctype}'")
     match = _TENSOR_COMMENT.fullmatch(comment)
     if match is None or match["role"] not in ROLES:
@@ -77,7 +103,7 @@ def _argument(parameter: Parameter, place: str) -> Argument:
         )
     if (match["role"] == "scratch") > bool(match["optional"]):
         raise HeaderError(f"{place}: '{name}' is scratch, so it should be optional: NULL will do")
-    kind = TENSOR_KINDS[parameter.ctype]
+    kind = dialect.tensor_kinds[parameter.ctype]
     return Argument(name, kind, match["role"], bool(match["optional"]), match["text"])
 
 
@@ -95,14 +121,10 @@ def _inplace(arguments: tuple[Argument, ...], place: str) -> tuple[str, str] | N
     return worked_on[0], shares[0]
 
 
-def _without_real(ctype: str) -> str:
-    return re.sub(r"^TH(Float|Double)Tensor", "THTensor", ctype)
-
-
-def _entry(name: str, functions: dict[str, Function]) -> Entry:
-    first, second = (functions[real] for real in REALS)
-    same = [(_without_real(p.ctype), p.name, p.comment) for p in first.parameters] == [
-        (_without_real(p.ctype), p.name, p.comment) for p in second.parameters
+def _entry(name: str, functions: dict[str, Function], dialect: Dialect) -> Entry:
+    first, second = (functions[real] for real in dialect.reals)
+    same = [(dialect.without_real(p.ctype), p.name, p.comment) for p in first.parameters] == [
+        (dialect.without_real(p.ctype), p.name, p.comment) for p in second.parameters
     ]
     if not same or first.comment != second.comment:
         raise HeaderError(f"{first.place}: {name} differs between float and double")
@@ -110,29 +132,29 @@ def _entry(name: str, functions: dict[str, Function]) -> Entry:
         raise HeaderError(f"{first.place}: {name} should return void and take fixed arguments")
     if not first.comment:
         raise HeaderError(f"{first.place}: {name} has no comment before it")
-    arguments = tuple(_argument(p, first.place) for p in first.parameters)
+    arguments = tuple(_argument(p, first.place, dialect) for p in first.parameters)
     if not any(a.kind == "real" and not a.optional for a in arguments):
         raise HeaderError(f"{first.place}: {name} has no required tensor of real type")
     text = re.sub(r"\bNULL\b", "None", first.comment)
     return Entry(name, text, arguments, _inplace(arguments, first.place))
 
 
-def read_table(header: Header, file: str) -> list[Entry]:
+def read_table(header: Header, file: str, dialect: Dialect = CPU) -> list[Entry]:
     """The functions of the header file with this name, in its order."""
     found: dict[str, dict[str, Function]] = {}
     for function in header.functions:
         if not function.place.rpartition(":")[0].endswith(file):
             continue
-        match = re.fullmatch(rf"THNN_({'|'.join(REALS)})(\w+)", function.name)
+        match = re.fullmatch(rf"THNN_({dialect.real})(\w+)", function.name)
         if match is None:
             raise HeaderError(f"{function.place}: {function.name} is not THNN_<real><name>")
         found.setdefault(match[2], {})[match[1]] = function
     for name, functions in found.items():
-        if len(functions) != len(REALS):
+        if len(functions) != len(dialect.reals):
             raise HeaderError(f"{name} exists for {', '.join(functions)} only")
     if not found:
         raise HeaderError(f"no function in {file}")
-    return [_entry(name, functions) for name, functions in found.items()]
+    return [_entry(name, functions, dialect) for name, functions in found.items()]
 
 
 _KIND_WORDS = {
