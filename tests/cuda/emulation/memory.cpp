@@ -365,6 +365,19 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned)
   return cudaSuccess;
 }
 
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer)
+{
+  std::lock_guard<std::recursive_mutex> lock(memoryMutex);
+  const Allocation *allocation = findAllocation((uintptr_t)pointer);
+  void *address = const_cast<void *>(pointer);
+  *attributes = {cudaMemoryTypeUnregistered, -1, nullptr, nullptr};
+  if (allocation && allocation->hostVisible)
+    *attributes = {cudaMemoryTypeHost, allocation->device, address, address};
+  else if (allocation)
+    *attributes = {cudaMemoryTypeDevice, allocation->device, address, nullptr};
+  return cudaSuccess;
+}
+
 cudaError_t cudaFreeHost(void *pointer)
 {
   return release(pointer);

@@ -200,6 +200,36 @@ void *THCState_stream(const THCState *state)
   return state->stream;
 }
 
+void THCState_orderStreams(THCState *state, void *earlier, void *later)
+{
+  const char *function = "THCState_orderStreams";
+  THC_checkState(state, function);
+  THCFailure failure = THC_noFailure();
+  const int previous = THC_enter(state, &failure);
+  cudaEvent_t event = nullptr;
+  THC_note(&failure, "cudaEventCreateWithFlags",
+           cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  if (!failure.what)
+    THC_note(&failure, "cudaEventRecord", cudaEventRecord(event, (cudaStream_t)earlier));
+  if (!failure.what)
+    THC_note(&failure, "cudaStreamWaitEvent", cudaStreamWaitEvent((cudaStream_t)later, event, 0));
+  if (event)
+    THC_note(&failure, "cudaEventDestroy", cudaEventDestroy(event));
+  THC_leave(previous);
+  THC_raise(function, failure);
+}
+
+int THCState_deviceOfMemory(const void *address)
+{
+  cudaPointerAttributes attributes;
+  const cudaError_t status = cudaPointerGetAttributes(&attributes, address);
+  if (status != cudaSuccess)
+    cudaGetLastError();
+  const bool there = status == cudaSuccess && (attributes.type == cudaMemoryTypeDevice ||
+                                               attributes.type == cudaMemoryTypeManaged);
+  return there ? attributes.device : -1;
+}
+
 void THCState_setAllocator(THCState *state, const THCAllocator *allocator, void *context)
 {
   THC_checkState(state, "THCState_setAllocator");

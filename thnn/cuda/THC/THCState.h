@@ -39,6 +39,13 @@ THC_API int THCState_device(const THCState *state);
 THC_API void THCState_setStream(THCState *state, void *stream);
 THC_API void *THCState_stream(const THCState *state);
 
+/* Work queued on `later` from now on waits for what has been queued on `earlier`; both are streams
+ * of the state's device. */
+THC_API void THCState_orderStreams(THCState *state, void *earlier, void *later);
+
+/* The device whose memory an address lies in; -1 for none. */
+THC_API int THCState_deviceOfMemory(const void *address);
+
 /* The allocator of scratch memory and of storages made or resized from now on; NULL goes back to
  * CUDA's pool. The allocator must outlive the state and those storages. */
 THC_API void THCState_setAllocator(THCState *state, const THCAllocator *allocator, void *context);
