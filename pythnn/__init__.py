@@ -12,7 +12,7 @@ from ._errors import THNNArgumentError, THNNError, THNNMemoryError
 from ._generator import Generator
 from ._library import ffi, lib
 from ._random import manual_seed
-from ._state import State, get_num_threads, set_num_threads
+from ._state import State, get_num_threads, set_num_threads, synchronize
 from ._tensor import Storage, Tensor
 from ._version import __version__
 
@@ -44,6 +44,7 @@ __all__ = [
     "optim",
     "save",
     "set_num_threads",
+    "synchronize",
     "t7",
     "thnn",
 ]
@@ -60,6 +61,7 @@ for _public in (
     get_num_threads,
     manual_seed,
     set_num_threads,
+    synchronize,
 ):
     _public.__module__ = __name__
 del _public

@@ -26,11 +26,12 @@ from ._tensor import (
     Tensor,
     array_address,
     dense_strides,
+    is_on_device,
     kind_of_dtype,
     overlaps_itself,
 )
 
-__all__ = ["Argument", "Function", "make"]
+__all__ = ["Argument", "Function", "check_ranges", "describe", "make", "refuse_tensor"]
 
 _NULL = ffi.NULL
 _CHARS = ffi.typeof("char[]")
@@ -116,11 +117,11 @@ class Function:
 def _as_int(function: Function, index: int, value: Any) -> int:
     argument = function.arguments[index]
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
-        raise function.refuse(argument, "an int", _describe(value))
+        raise function.refuse(argument, "an int", describe(value))
     try:
         return operator.index(value)
     except TypeError:
-        raise function.refuse(argument, "an int", _describe(value)) from None
+        raise function.refuse(argument, "an int", describe(value)) from None
 
 
 def _as_float(function: Function, index: int, value: Any) -> float:
@@ -128,27 +129,29 @@ def _as_float(function: Function, index: int, value: Any) -> float:
     if isinstance(value, (float, np.floating)):
         return float(value)
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
-        raise function.refuse(argument, "a float", _describe(value))
+        raise function.refuse(argument, "a float", describe(value))
     try:
         return float(operator.index(value))
     except (TypeError, OverflowError):
-        raise function.refuse(argument, "a float", _describe(value)) from None
+        raise function.refuse(argument, "a float", describe(value)) from None
 
 
 def _as_bool(function: Function, index: int, value: Any) -> bool:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    raise function.refuse(function.arguments[index], "True or False", _describe(value))
+    raise function.refuse(function.arguments[index], "True or False", describe(value))
 
 
 # ---- What was found, in words
 
 
-def _describe(value: Any) -> str:
+def describe(value: Any) -> str:
     if value is None:
         return "None"
     if isinstance(value, Tensor):
-        return "a closed Tensor" if value.closed else f"a Tensor of {value.dtype}"
+        if value.closed:
+            return "a closed Tensor"
+        return f"a Tensor of {value.dtype}" + (f" on {value.device}" if value.is_cuda else "")
     if isinstance(value, (State, Generator)):
         name = type(value).__name__
         return f"a closed {name}" if value.closed else f"a {name}"
@@ -174,10 +177,8 @@ def _wanted_tensor(function: Function, argument: Argument, kind: int | None) -> 
     return text + (", or None" if argument.optional else "")
 
 
-def _refuse_tensor(
-    function: Function, argument: Argument, kind: int | None, value: Any
-) -> NoReturn:
-    raise function.refuse(argument, _wanted_tensor(function, argument, kind), _describe(value))
+def refuse_tensor(function: Function, argument: Argument, kind: int | None, value: Any) -> NoReturn:
+    raise function.refuse(argument, _wanted_tensor(function, argument, kind), describe(value))
 
 
 # ---- Which real type
@@ -188,13 +189,13 @@ def _real_kind(function: Function, value: Any) -> int:
     argument = function.first_real
     if isinstance(value, Tensor):
         if value._kind > 1:
-            _refuse_tensor(function, argument, None, value)
+            refuse_tensor(function, argument, None, value)
         return value._kind
     if isinstance(value, np.ndarray):
         kind = kind_of_dtype(value.dtype)
         if kind is not None and kind.index <= 1:
             return kind.index
-    _refuse_tensor(function, argument, None, value)
+    refuse_tensor(function, argument, None, value)
 
 
 # ---- Arrays as tensors for one call
@@ -296,14 +297,14 @@ def _tensor(
     """The C tensor of a Tensor or an array."""
     if isinstance(value, Tensor):
         if value._kind != kind or value._c is None:
-            _refuse_tensor(function, argument, kind, value)
+            refuse_tensor(function, argument, kind, value)
         return value._c
     if (
         not isinstance(value, np.ndarray)
         or isinstance(value, np.ma.MaskedArray)
         or value.dtype != DTYPES[kind]
     ):
-        _refuse_tensor(function, argument, kind, value)
+        refuse_tensor(function, argument, kind, value)
     flags = value.flags
     if written and not flags.writeable:
         raise function.refuse(argument, "a writable array", "a read-only one")
@@ -356,6 +357,11 @@ def _inplace_pair(function: Function, values: Sequence[Any]) -> tuple[int, int]:
 
 def _call(function: Function, values: list[Any]) -> int:
     """Calls with any arguments that can be taken; returns the C function's code."""
+    if any(is_on_device(values[place]) for place, *_ in function.tensors):
+        from ._cuda.calls import call
+
+        call(function, values)
+        return 0
     source, view = _inplace_pair(function, values)
     for index in function.handles:
         values[index] = _handle(function, function.arguments[index], values[index])
@@ -382,7 +388,7 @@ def _call(function: Function, values: list[Any]) -> int:
         try:
             code: int = function.calls[real](*values)
         except OverflowError:
-            _check_ranges(function, values)
+            check_ranges(function, values)
             raise
         if not code:
             frame.finish()
@@ -399,19 +405,19 @@ def _handle(function: Function, argument: Argument, value: Any) -> Any:
             return _NULL
         if isinstance(value, State) and not value.closed:
             return value._c
-        raise function.refuse(argument, "a State or None", _describe(value))
+        raise function.refuse(argument, "a State or None", describe(value))
     if isinstance(value, Generator) and not value.closed:
         return value._c
-    raise function.refuse(argument, "a Generator", _describe(value))
+    raise function.refuse(argument, "a Generator", describe(value))
 
 
-def _check_ranges(function: Function, values: Sequence[Any]) -> None:
+def check_ranges(function: Function, values: Sequence[Any]) -> None:
     """Raises when an int does not fit."""
     for argument in function.arguments:
         bits = _INT_BITS.get(argument.kind)
         value = values[argument.place]
         if bits and not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
-            raise function.refuse(argument, f"an int of {bits} bits", _describe(value))
+            raise function.refuse(argument, f"an int of {bits} bits", describe(value))
 
 
 # ---- Generated functions

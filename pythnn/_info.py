@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
@@ -10,6 +9,9 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 from . import __version__
+from ._cuda.driver import device_names, driver_version, status
+from ._cuda.package import find, load
+from ._errors import THNNError
 from ._library import ffi, lib
 from ._state import get_num_threads
 
@@ -48,31 +50,27 @@ def _forced_level() -> str:
 
 
 def _cuda() -> str:
-    """The driver's answer, and whether the packages for it are there."""
-    parts = [_driver()]
+    """The driver's answer, the devices, and whether the packages for them are there."""
+    parts = [status()]
+    names = device_names()
+    if names or driver_version():
+        parts.append(", ".join(names) or "no device")
     for package in ("pythnn-cuda12", "pythnn-cuda13", "cupy-cuda12x", "cupy-cuda13x"):
         try:
             parts.append(f"{package} {version(package)}")
         except PackageNotFoundError:
             continue
+    parts.append(_library())
     return "; ".join(parts)
 
 
-def _driver() -> str:
+def _library() -> str:
+    """What pythnn would load for arrays on a GPU."""
+    name = find()
+    if name is None:
+        return "pythnn's part for CUDA is not installed: pip install 'pythnn[cuda12]' or [cuda13]"
     try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return "no driver found"
-    status = driver.cuInit(0)
-    if status:
-        return f"the driver reports error {status}"
-    number, count = ctypes.c_int(), ctypes.c_int()
-    driver.cuDriverGetVersion(ctypes.byref(number))
-    driver.cuDeviceGetCount(ctypes.byref(count))
-    names = []
-    for device in range(count.value):
-        name = ctypes.create_string_buffer(256)
-        driver.cuDeviceGetName(name, len(name), device)
-        names.append(name.value.decode(errors="replace"))
-    release = f"driver for CUDA {number.value // 1000}.{number.value % 1000 // 10}"
-    return f"{release}: {', '.join(names) or 'no device'}"
+        package = load()
+    except THNNError as error:
+        return str(error)
+    return f"{package.name} {package.version} with {len(package.functions)} functions"

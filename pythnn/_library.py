@@ -18,7 +18,7 @@ from typing import Any
 
 from ._errors import THNNArgumentError, THNNError, THNNMemoryError
 
-__all__ = ["Library", "ffi", "holding", "last_error", "lib", "native", "own"]
+__all__ = ["Library", "error_of", "ffi", "holding", "last_error", "lib", "native", "own"]
 
 
 def _load() -> ModuleType:
@@ -61,7 +61,11 @@ _ARGUMENT = re.compile(r"(?P<function>\w+): argument #(?P<position>\d+) '(?P<nam
 
 def last_error(function: str) -> THNNError:
     """The exception for the error that a guarded function of this thread has just reported."""
-    record = native.pythnn_lastError()
+    return error_of(native.pythnn_lastError(), function)
+
+
+def error_of(record: Any, function: str) -> THNNError:
+    """The exception for a pythnn_Error, of this extension or of another."""
     code, position = record.code, record.position
     message = ffi.string(record.message).decode("utf-8", "replace")
     location = None

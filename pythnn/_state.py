@@ -8,7 +8,7 @@ from typing import Any, Literal
 from ._errors import THNNArgumentError, THNNError
 from ._library import lib, native, own
 
-__all__ = ["State", "get_num_threads", "set_num_threads"]
+__all__ = ["State", "get_num_threads", "set_num_threads", "synchronize"]
 
 Algorithm = Literal["auto", "gemm", "direct"]
 
@@ -48,14 +48,19 @@ class State:
         The algorithm of convolutions; "auto" takes the faster one.
     deterministic : bool
         Refuse what is not deterministic. On the CPU everything is.
+    check_indices : bool
+        On a GPU: check index values before the work, which waits for the device. By default the
+        kernels check them, and the next call or :func:`synchronize` raises. On the CPU they are
+        always checked before.
 
     Use one state per thread. It may be closed, also by leaving a ``with`` block; a closed state is
     refused by every call. Raises THNNArgumentError for values out of range.
     """
 
-    __slots__ = ("__weakref__", "_c")
+    __slots__ = ("__weakref__", "_c", "_check_indices")
 
     _c: Any
+    _check_indices: bool
 
     def __init__(
         self,
@@ -65,6 +70,7 @@ class State:
         workspace_limit: int | None = None,
         convolution: Algorithm = "auto",
         deterministic: bool = False,
+        check_indices: bool = False,
     ) -> None:
         self._c = own("THNNState *", native.pythnn_ownState)
         self.threads = threads
@@ -74,6 +80,7 @@ class State:
             self.workspace_limit = workspace_limit
         self.convolution = convolution
         self.deterministic = deterministic
+        self.check_indices = check_indices
 
     def _open(self) -> Any:
         if self._c is None:
@@ -141,6 +148,20 @@ class State:
         lib.THNN_State_setDeterministic(self._open(), value)
 
     @property
+    def check_indices(self) -> bool:
+        """Whether index values are checked before the work, on a GPU too."""
+        self._open()
+        return self._check_indices
+
+    @check_indices.setter
+    def check_indices(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise THNNArgumentError.expected(
+                "State", 6, "check_indices", "a bool", type(value).__name__
+            )
+        self._check_indices = value
+
+    @property
     def closed(self) -> bool:
         """Whether :meth:`close` was called."""
         return self._c is None
@@ -167,7 +188,7 @@ class State:
         return (
             f"State(threads={self.threads}, minimum_work={self.minimum_work}, "
             f"workspace_limit={self.workspace_limit}, convolution={self.convolution!r}, "
-            f"deterministic={self.deterministic})"
+            f"deterministic={self.deterministic}, check_indices={self.check_indices})"
         )
 
 
@@ -182,3 +203,16 @@ def set_num_threads(threads: int) -> None:
 def get_num_threads() -> int:
     """How many threads a call may use: OMP_NUM_THREADS or the process's cores, until set."""
     return int(lib.THGetNumThreads())
+
+
+def synchronize() -> None:
+    """Waits for what this thread has queued on GPUs, and raises what went wrong there.
+
+    With CuPy that is the work on its current streams. Raises THNNError for an index out of range
+    in an earlier call; does nothing where no GPU was used.
+    """
+    import sys
+
+    states = sys.modules.get(f"{__package__}._cuda.state")
+    if states is not None:
+        states.synchronize()

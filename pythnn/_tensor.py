@@ -7,7 +7,7 @@ import operator
 import weakref
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from ._errors import THNNArgumentError, THNNError
 from ._library import ffi, holding, lib, native, own
 
-__all__ = ["DTYPES", "KINDS", "Kind", "Storage", "Tensor", "kind_of_dtype"]
+__all__ = ["DTYPES", "KINDS", "Kind", "Storage", "Tensor", "is_on_device", "kind_of_dtype"]
 
 Array = NDArray[Any]
 
@@ -115,7 +115,35 @@ def _shape(function: str, position: int, values: Sequence[Any]) -> tuple[int, ..
     return sizes
 
 
-def overlaps_itself(array: Array) -> bool:
+_DLPACK_CUDA, _DLPACK_MANAGED = 2, 13
+
+
+def is_on_device(value: Any) -> bool:
+    """Whether a value is an array or Tensor on a CUDA device."""
+    if value is None or isinstance(value, (np.ndarray, int, float, list, tuple)):
+        return False
+    if isinstance(value, Tensor):
+        return value.is_cuda
+    if hasattr(value, "__cuda_array_interface__"):
+        return True
+    ask = getattr(value, "__dlpack_device__", None)
+    return ask is not None and ask()[0] in (_DLPACK_CUDA, _DLPACK_MANAGED)
+
+
+class Strided(Protocol):
+    """What :func:`overlaps_itself` looks at; strides in bytes."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def strides(self) -> tuple[int, ...]: ...
+    @property
+    def itemsize(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+
+
+def overlaps_itself(array: Strided) -> bool:
     """Whether two elements of an array share memory."""
     item = array.itemsize
     spread = sorted([(abs(d), n) for n, d in zip(array.shape, array.strides, strict=True) if n > 1])
@@ -242,6 +270,14 @@ def dense_strides(shape: Sequence[int]) -> list[int]:
     return strides[::-1]
 
 
+def on_host(value: Any) -> Any:
+    """The elements of an array or Tensor on a device, as a numpy array."""
+    from ._cuda.tensor import CudaTensor
+
+    tensor = value if isinstance(value, CudaTensor) else CudaTensor.from_array(value)
+    return tensor.host_array()
+
+
 class Tensor:
     """A tensor of the C library: float32, float64, int64 or int32.
 
@@ -251,6 +287,8 @@ class Tensor:
         What to copy. Without it the tensor is empty: it has the shape (0,) and no memory.
     dtype : optional
         The type of the elements; by default the source's. An empty tensor needs it.
+    device : str, optional
+        Where it lies: "cpu", or "cuda:0" and so on; by default where the source does.
 
     C functions resize tensors that they write to; arrays made of a tensor before keep their shape
     and contents then, since growing takes fresh memory while an array still refers to the old.
@@ -266,10 +304,32 @@ class Tensor:
 
     _c: Any
     _kind: int
+    is_cuda = False
+    """Whether it lies on a CUDA device."""
+
+    def __new__(
+        cls,
+        source: Any = None,
+        *,
+        dtype: DTypeLike | None = None,  # noqa: ARG004
+        device: str | None = None,
+    ) -> Tensor:
+        """A tensor of the class for its device."""
+        if cls is Tensor and (device is not None or is_on_device(source)) and device != "cpu":
+            from ._cuda.tensor import CudaTensor
+
+            return object.__new__(CudaTensor)
+        return object.__new__(cls)
 
     def __init__(
-        self, source: ArrayLike | Tensor | None = None, *, dtype: DTypeLike | None = None
+        self,
+        source: ArrayLike | Tensor | None = None,
+        *,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,  # noqa: ARG002 (__new__ has looked at it)
     ) -> None:
+        if is_on_device(source):
+            source = on_host(source)
         if source is None:
             if dtype is None:
                 raise THNNArgumentError.expected("Tensor", 2, "dtype", _DTYPE_NAMES, "None")
@@ -344,6 +404,43 @@ class Tensor:
         span = 1 + sum((n - 1) * d for n, d in zip(shape, steps, strict=True))
         storage = kind.new_array_storage(array, span)
         return cls._of(_strided(kind, storage, 0, shape, steps), kind)
+
+    @classmethod
+    def from_array(cls, array: Any) -> Tensor:
+        """A tensor over the memory of an array, of numpy or on a device: see :meth:`from_numpy`.
+
+        On a device the array is CuPy's, or has ``__cuda_array_interface__`` or DLPack.
+        """
+        if not is_on_device(array):
+            return cls.from_numpy(array)
+        from ._cuda.tensor import CudaTensor
+
+        return CudaTensor.from_array(array)
+
+    # ---- Devices
+
+    @property
+    def device(self) -> str:
+        """Where the memory lies: "cpu", or "cuda:0" and so on."""
+        return "cpu"
+
+    def to(self, device: str) -> Tensor:
+        """The tensor itself when it lies on this device, else a contiguous copy there."""
+        if device in (self.device, "cuda" if self.is_cuda else self.device):
+            return self
+        return Tensor(self, device=device)
+
+    def cuda(self, device: int | None = None) -> Tensor:
+        """:meth:`to` a CUDA device, by default CuPy's current one, else the first."""
+        return self.to("cuda" if device is None else f"cuda:{device}")
+
+    def cpu(self) -> Tensor:
+        """:meth:`to` the CPU's memory."""
+        return self.to("cpu")
+
+    def array(self) -> Any:
+        """An array that shares the tensor's memory: :meth:`numpy`'s, or CuPy's on a device."""
+        return self.numpy()
 
     # ---- What it is
 
@@ -497,6 +594,8 @@ class Tensor:
 
         Raises THNNArgumentError when the numbers of elements differ.
         """
+        if is_on_device(source):
+            source = on_host(source)
         array = source.numpy() if isinstance(source, Tensor) else np.asarray(source)
         if array.size != self.size:
             raise THNNArgumentError.expected(
