@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._tensor import Tensor
-from ._values import is_view
+from ._values import is_array, is_view
 
 __all__ = ["Fields", "is_held", "reusable"]
 
@@ -21,15 +21,20 @@ class Fields:
         return None
 
 
-def reusable(held: Any, dtype: np.dtype[Any]) -> Tensor:
+def reusable(held: Any, dtype: np.dtype[Any], device: str = "cpu") -> Tensor:
     """A Tensor to write to: the one held, unless somebody may still look at its memory."""
-    if isinstance(held, Tensor) and held.dtype == dtype and not held.is_exported:
+    if (
+        isinstance(held, Tensor)
+        and held.dtype == dtype
+        and held.device == device
+        and not held.is_exported
+    ):
         return held
-    return Tensor(dtype=dtype)
+    return Tensor(dtype=dtype, device=device)
 
 
 def is_held(held: Any, result: Any) -> bool:
     """Whether a result is what a field holds."""
     if isinstance(held, list) and isinstance(result, list) and len(held) == len(result) > 0:
         return all(map(is_held, held, result))
-    return isinstance(held, Tensor) and isinstance(result, np.ndarray) and is_view(held, result)
+    return isinstance(held, Tensor) and is_array(result) and is_view(held, result)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .._tensor import Array, Storage, Tensor
@@ -17,7 +19,7 @@ def _elements(tensor: Tensor) -> Array:
     return places.ravel()
 
 
-def flatten(tensors: list[Tensor], dtype: np.dtype[np.float64]) -> Array:
+def flatten(tensors: list[Tensor], dtype: np.dtype[np.float64]) -> Any:
     """Moves tensors into one new storage and returns that.
 
     Storages follow each other as the tensors first mention them, without the elements that no
@@ -33,10 +35,11 @@ def flatten(tensors: list[Tensor], dtype: np.dtype[np.float64]) -> Array:
     for storage, mask in used.items():
         starts[storage] = total
         total += int(mask.sum())
-    flat = Tensor(dtype=tensors[0].dtype if tensors else dtype).resize(total)
+    elements = np.empty(total, tensors[0].dtype if tensors else dtype)
     for storage, mask in used.items():
         part = slice(starts[storage], starts[storage] + int(mask.sum()))
-        flat.numpy()[part] = storage.numpy()[mask]
+        elements[part] = storage.numpy()[mask]
+    flat = Tensor(elements, device=tensors[0].device if tensors else None)
     for tensor in tensors:
         storage = tensor.storage
         if storage is None or not tensor.size:
@@ -48,4 +51,4 @@ def flatten(tensors: list[Tensor], dtype: np.dtype[np.float64]) -> Array:
             for size, stride in zip(tensor.shape, tensor.strides, strict=True)
         ]
         tensor.set(flat.as_strided(tensor.shape, steps, first))
-    return flat.numpy()
+    return flat.array()

@@ -14,8 +14,8 @@ from .._tensor import Storage, Tensor
 from ._calling import EXCHANGING, exchanging, none_is_default
 from ._fields import Fields, is_held, reusable
 from ._old_files import added_fields, rename_fields
-from ._types import TYPE_NAMES, TYPES, TypeCache, Typed, dtype_of_type
-from ._values import LongStorage, array_module, holds, to_arrays, to_tensors
+from ._types import TYPES, TypeCache, Typed, device_of_type
+from ._values import LongStorage, array_module, holds_tensors, is_array, to_arrays, to_tensors
 
 __all__ = ["Object", "register", "registry"]
 
@@ -94,13 +94,13 @@ class Object(Typed):
             isinstance(held, Tensor)
             and held.size
             and name not in self._results
-            and isinstance(value, (np.ndarray, Tensor, list, int, float))
+            and (isinstance(value, (Tensor, list, int, float)) or is_array(value))
         ):
             self._copy_into(name, held, value)
-        elif name in self._results or not isinstance(value, np.ndarray):
+        elif name in self._results or not is_array(value):
             self.assign(name, value)
         else:
-            self.assign(name, np.array(value))
+            self.assign(name, value.copy())
 
     def _copy_into(self, name: str, held: Tensor, value: Any) -> None:
         found = value.shape if isinstance(value, Tensor) else np.shape(value)
@@ -121,7 +121,7 @@ class Object(Typed):
     def assign(self, name: str, value: Any) -> None:
         """Makes a value the field itself, without copying."""
         fields = self.tensors.__dict__
-        if name in self._results or name in fields or holds(value, (Tensor, np.ndarray)):
+        if name in self._results or name in fields or holds_tensors(value):
             self.__dict__.pop(name, None)
             fields[name] = to_tensors(value)
         else:
@@ -144,9 +144,11 @@ class Object(Typed):
             raise THNNArgumentError.expected(
                 self.typename(), 1, "input", "a float32 or float64 array", found
             )
-        dtype = like.dtype if isinstance(like, Tensor) else np.dtype(like)
         held = self.tensors.__dict__.get(name)
-        tensor = reusable(held, dtype)
+        if isinstance(like, Tensor):
+            tensor = reusable(held, like.dtype, like.device)
+        else:
+            tensor = reusable(held, np.dtype(like), device_of_type(self._type))
         if tensor is not held:
             self.assign(name, tensor)
         return tensor
@@ -190,7 +192,7 @@ class Object(Typed):
         for name in names:
             held = self.field(name)
             if isinstance(held, Tensor):
-                self.assign(name, Tensor(dtype=held.dtype))
+                self.assign(name, Tensor(dtype=held.dtype, device=held.device))
             elif isinstance(held, list):
                 self.assign(name, [])
 
@@ -263,12 +265,13 @@ class Object(Typed):
     def type(self, type: Any = None, tensorCache: TypeCache | None = None) -> Any:
         """Converts all tensors of real type; returns the object.
 
-        `type` is ``torch.FloatTensor``, ``torch.DoubleTensor`` or a dtype. Without it the result
-        is the name of the type that the object has.
+        `type` is ``torch.FloatTensor``, ``torch.DoubleTensor`` or a dtype; or with
+        ``torch.CudaTensor`` (float32) or ``torch.CudaDoubleTensor``, all tensors move to CuPy's
+        current device. Without it the result is the name of the type that the object has.
         """
         if type is None:
             return self._type
-        cache = tensorCache or TypeCache(dtype_of_type(type))
+        cache = tensorCache or TypeCache(type)
         if self in cache.objects:
             return self
         cache.objects.add(self)
@@ -277,16 +280,20 @@ class Object(Typed):
                 self.__dict__[name] = cache.convert(value)
         for name, value in self.tensors.__dict__.items():
             setattr(self.tensors, name, cache.convert(value))
-        object.__setattr__(self, "_type", TYPE_NAMES[cache.dtype])  # a property of criterions
+        object.__setattr__(self, "_type", cache.name)  # a property of criterions
         return self
 
     def float(self) -> Any:
-        """Converts to float32; returns the object."""
+        """Converts to float32 in the CPU's memory; returns the object."""
         return self.type("torch.FloatTensor")
 
     def double(self) -> Any:
-        """Converts to float64; returns the object."""
+        """Converts to float64 in the CPU's memory; returns the object."""
         return self.type("torch.DoubleTensor")
+
+    def cuda(self) -> Any:
+        """Converts to float32 on CuPy's current device; returns the object."""
+        return self.type("torch.CudaTensor")
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -29,7 +29,7 @@ def zeros_like(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: zeros_like(entry) for key, entry in value.items()}
     if isinstance(value, Tensor):
-        return Tensor(dtype=value.dtype).resize(value.shape).zero()
+        return Tensor(dtype=value.dtype, device=value.device).resize(value.shape).zero()
     return array_module(value).zeros_like(value) if hasattr(value, "dtype") else 0
 
 
@@ -38,8 +38,8 @@ def add_into(total: Any, value: Any, factor: Any = 1) -> Any:
     if isinstance(total, list):
         return [add_into(one, other, factor) for one, other in zip(total, value, strict=True)]
     if isinstance(total, Tensor):
-        array = total.numpy()
-        array += factor * value.numpy().reshape(array.shape)
+        array = total.array()
+        array += factor * value.array().reshape(array.shape)
         return total
     total += factor * value
     return total

@@ -10,31 +10,56 @@ from .._errors import THNNArgumentError
 from .._tensor import Storage, Tensor
 from ._fields import Fields
 
-__all__ = ["TYPES", "TYPE_NAMES", "TypeCache", "Typed", "dtype_of_type", "type_of_tensors"]
+__all__ = [
+    "TYPES",
+    "TypeCache",
+    "Typed",
+    "device_of_type",
+    "dtype_of_type",
+    "type_of_tensors",
+]
 
 TYPES: dict[Any, np.dtype[Any]] = {
     "torch.FloatTensor": np.dtype(np.float32),
     "torch.DoubleTensor": np.dtype(np.float64),
+    "torch.CudaTensor": np.dtype(np.float32),
+    "torch.CudaDoubleTensor": np.dtype(np.float64),
 }
-TYPE_NAMES: dict[Any, str] = {dtype: name for name, dtype in TYPES.items()}
+TYPE_NAMES: dict[Any, str] = {
+    dtype: name for name, dtype in TYPES.items() if not name.startswith("torch.Cuda")
+}
 
 
-def dtype_of_type(type: Any) -> np.dtype[Any]:
-    """The dtype for a Torch type name or anything that numpy takes for a dtype.
+def name_of_type(type: Any) -> str:
+    """The Torch name for itself or for anything that numpy takes for a dtype.
 
     Raises THNNArgumentError unless that is float32 or float64.
     """
-    dtype = TYPES.get(type)
-    if dtype is None:
-        try:
-            dtype = np.dtype(type)
-        except TypeError:
-            dtype = np.dtype(object)
-    if dtype not in TYPE_NAMES:
+    if isinstance(type, str) and type in TYPES:
+        return type
+    try:
+        name = TYPE_NAMES.get(np.dtype(type))
+    except TypeError:
+        name = None
+    if name is None:
         raise THNNArgumentError.expected(
-            "type", 1, "type", "torch.FloatTensor or torch.DoubleTensor", repr(type)
+            "type", 1, "type", f"one of {', '.join(TYPES)}", repr(type)
         )
-    return dtype
+    return name
+
+
+def dtype_of_type(type: Any) -> np.dtype[Any]:
+    """The dtype for what :func:`name_of_type` takes."""
+    return TYPES[name_of_type(type)]
+
+
+def device_of_type(name: str) -> str:
+    """Where tensors of a type lie: "cpu", or CuPy's current device."""
+    if not name.startswith("torch.Cuda"):
+        return "cpu"
+    from .._cuda.cupy import current_device
+
+    return f"cuda:{current_device()}"
 
 
 def type_of_tensors(fields: Fields) -> str:
@@ -45,7 +70,13 @@ def type_of_tensors(fields: Fields) -> str:
         if isinstance(value, list):
             pending += value
         elif isinstance(value, Tensor) and value.dtype in TYPE_NAMES:
-            return TYPE_NAMES[value.dtype]
+            on_device = value.is_cuda
+            found: str = next(
+                name
+                for name, dtype in TYPES.items()
+                if dtype == value.dtype and name.startswith("torch.Cuda") == on_device
+            )
+            return found
     return "torch.DoubleTensor"
 
 
@@ -58,17 +89,22 @@ class Typed:
 
 
 class TypeCache:
-    """What has been converted to a type, so that shared memory stays shared."""
+    """What has been converted to a type, so that shared memory stays shared.
 
-    def __init__(self, dtype: np.dtype[Any]) -> None:
-        self.dtype = dtype
+    Tensors of real type get the type's dtype, and all tensors move to where it lies.
+    """
+
+    def __init__(self, type: Any) -> None:
+        self.name = name_of_type(type)
+        self.dtype = TYPES[self.name]
+        self.device = device_of_type(self.name)
         self.objects: set[Typed] = set()
         self.storages: dict[Storage, Tensor] = {}
 
     def convert(self, value: Any) -> Any:
-        """A value with its float32 and float64 tensors converted."""
+        """A value with its tensors converted."""
         if isinstance(value, Typed):
-            return value.type(TYPE_NAMES[self.dtype], self)
+            return value.type(self.name, self)
         if isinstance(value, Tensor):
             return self._tensor(value)
         if isinstance(value, list):
@@ -78,13 +114,15 @@ class TypeCache:
         return value
 
     def _tensor(self, tensor: Tensor) -> Tensor:
-        if tensor.dtype == self.dtype or tensor.dtype not in TYPE_NAMES:
+        dtype = self.dtype if tensor.dtype in TYPE_NAMES else tensor.dtype
+        if tensor.dtype == dtype and tensor.device == self.device:
             return tensor
         storage = tensor.storage
         if storage is None or not tensor.size:
-            return Tensor(dtype=self.dtype)
+            return Tensor(dtype=dtype, device=self.device)
         if storage not in self.storages:
             with np.errstate(over="ignore"):  # what is too large becomes infinity, as in Lua
-                self.storages[storage] = Tensor(storage.numpy(), dtype=self.dtype)
+                elements = storage.numpy().astype(dtype)
+            self.storages[storage] = Tensor(elements, device=self.device)
         flat = self.storages[storage]
         return flat.as_strided(tensor.shape, tensor.strides, tensor.storage_offset)

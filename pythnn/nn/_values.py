@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import THNNArgumentError
-from .._tensor import Tensor, kind_of_dtype
+from .._tensor import Tensor, is_on_device, kind_of_dtype
 
 __all__ = [
     "DoubleStorage",
@@ -21,6 +21,8 @@ __all__ = [
     "cast",
     "describe",
     "holds",
+    "holds_tensors",
+    "is_array",
     "is_view",
     "list_of_storage",
     "sizes_of",
@@ -76,13 +78,30 @@ def to_tensors(value: Any) -> Any:
         return [to_tensors(entry) for entry in value]
     if isinstance(value, dict):
         return {key: to_tensors(entry) for key, entry in value.items()}
-    return value
+    return _on_device(value) if is_on_device(value) else value
+
+
+def _on_device(value: Any) -> Any:
+    """An array on a device as a Tensor; itself if it has an element type that Tensors do not."""
+    if kind_of_dtype(value.dtype) is None:
+        return value
+    try:
+        return Tensor.from_array(value)
+    except THNNArgumentError:
+        return Tensor.from_array(value.copy())
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is an array, of numpy or on a device."""
+    if isinstance(value, (np.ndarray, Tensor, str)):
+        return isinstance(value, np.ndarray)
+    return is_on_device(value)
 
 
 def to_arrays(value: Any) -> Any:
     """Tensors as arrays over the same memory, in tables too."""
     if isinstance(value, Tensor):
-        return value.numpy()
+        return value.array()
     if isinstance(value, (list, tuple)):
         return [to_arrays(entry) for entry in value]
     if isinstance(value, dict):
@@ -93,10 +112,11 @@ def to_arrays(value: Any) -> Any:
 def is_view(tensor: Tensor, array: Any) -> bool:
     """Whether an array is the same view of the same memory as a tensor."""
     strides = tuple(stride * array.itemsize for stride in tensor.strides)
+    interface = "__cuda_array_interface__" if tensor.is_cuda else "__array_interface__"
     return bool(
         tensor.dtype == array.dtype
         and tensor.shape == array.shape
-        and tensor.address == array.__array_interface__["data"][0]
+        and tensor.address == getattr(array, interface, {"data": (None,)})["data"][0]
         and strides == array.strides
     )
 
@@ -128,6 +148,15 @@ def holds(value: Any, kinds: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(holds(entry, kinds) for entry in value)
     return isinstance(value, dict) and any(holds(entry, kinds) for entry in value.values())
+
+
+def holds_tensors(value: Any) -> bool:
+    """Whether a value is, or a table holds, a Tensor or an array."""
+    if isinstance(value, (list, tuple)):
+        return any(map(holds_tensors, value))
+    if isinstance(value, dict):
+        return any(map(holds_tensors, value.values()))
+    return isinstance(value, Tensor) or is_array(value)
 
 
 def array_module(value: Any) -> Any:

@@ -232,7 +232,7 @@ class Parallel(_Branches, kernel=True):
         outputs = [self.ask(i, "updateOutput", part) for i, part in enumerate(parts)]
         axis = self.outputDimension - 1
         whole = self.result("output", outputs[0])
-        joined = np.concatenate([output.numpy() for output in outputs], axis)
+        joined = np.concatenate([output.array() for output in outputs], axis)
         self.totalOutputSize = LongStorage(joined.shape)
         return whole.resize(joined.shape).copy_from(joined)
 

@@ -184,7 +184,7 @@ class MultiLabelSoftMarginCriterion(WeightedCriterion):
         """Values with their weights, and divided by the number of elements."""
         weights = self.tensors.weights
         if weights is not None:
-            values = values * weights.numpy()
+            values = values * weights.array()
         return values / input.size if self.sizeAverage else values
 
     def updateOutput(self, input: Any, target: Any) -> Any:
@@ -225,12 +225,12 @@ class ClassSimplexCriterion(MSECriterion, kernel=True):
         self.tensors._target = Tensor.zeros(nClasses, dtype=np.float64)
 
     def wanted(self, input: Tensor, target: Any) -> Tensor:
-        classes = _classes(target).numpy()
+        classes = _classes(target).array()
         if classes.min() < 1 or classes.max() > self.nClasses:
             raise THNNArgumentError.expected(
                 self.typename(), 2, "target", f"classes from 1 to {self.nClasses}", f"{classes}"
             )
-        corners = self.tensors.simplex.numpy()[classes - 1]
+        corners = self.tensors.simplex.array()[classes - 1]
         self.tensors._target = wanted = Tensor(corners.reshape(input.shape))
         return wanted
 

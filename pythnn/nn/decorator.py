@@ -184,7 +184,7 @@ _nan_ids = itertools.count(1)
 def _has_nan(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(map(_has_nan, value))
-    return isinstance(value, Tensor) and bool(np.isnan(value.numpy()).any())
+    return isinstance(value, Tensor) and bool(np.isnan(value.array()).any())
 
 
 @register

@@ -44,7 +44,7 @@ class WeightedMSECriterion(MSECriterion, kernel=True):
         self.tensors.weight = as_real(w)
 
     def wanted(self, input: Tensor, target: Any) -> Tensor:
-        return Tensor(target.numpy() * self.tensors.weight.numpy())
+        return Tensor(target.array() * self.tensors.weight.array())
 
 
 @register

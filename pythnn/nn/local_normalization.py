@@ -80,7 +80,7 @@ class _LocalNormalization(Module, kernel=True):
         coef, batch, (planes, height, width) = self.tensors.coef, input.shape[:-3], input.shape[-3:]
         if coef.shape != (*batch, planes, 1, height, width) or coef.dtype != input.dtype:
             ones = Tensor.empty(input.shape[-3:], dtype=input.dtype).fill(1)
-            inside = self.meanestimator.updateOutput(ones).numpy()
+            inside = self.meanestimator.updateOutput(ones).array()
             self.tensors.coef = Tensor(np.broadcast_to(inside, (*batch, *inside.shape)))
 
 
@@ -112,7 +112,7 @@ class SpatialSubtractiveNormalization(_LocalNormalization, kernel=True):
         sums = self.divider.updateGradInput([own.localsums, own.coef], adjusted)[0]
         through = self.meanestimator.updateGradInput(input, sums)
         gradInput = self.result("gradInput", input).resize(input.shape)
-        return gradInput.copy_from(direct.numpy() + through.numpy())
+        return gradInput.copy_from(direct.array() + through.array())
 
     def clearState(self) -> Any:
         self.clear("ones", "_coef", "localsums", "adjustedsums")
@@ -162,7 +162,7 @@ class SpatialDivisiveNormalization(_LocalNormalization, kernel=True):
         gradient = self.divider.updateGradInput([own.localstds, own.coef], gradient)[0]
         through = self.stdestimator.updateGradInput(input, gradient)
         gradInput = self.result("gradInput", input).resize(input.shape)
-        return gradInput.copy_from(direct.numpy() + through.numpy())
+        return gradInput.copy_from(direct.array() + through.array())
 
     def clearState(self) -> Any:
         self.clear("ones", "_coef", "localstds", "adjustedstds", "thresholdedstds")

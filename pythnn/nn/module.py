@@ -139,8 +139,8 @@ class Module(Object, kernel=True):
     def updateParameters(self, learningRate: Any) -> None:
         """Subtracts `learningRate` times the gradients from the parameters."""
         for parameter, gradient in zip(*(self.parameterTensors() or ([], [])), strict=True):
-            values = parameter.numpy()
-            values -= learningRate * gradient.numpy().reshape(values.shape)
+            values = parameter.array()
+            values -= learningRate * gradient.array().reshape(values.shape)
 
     def reset(self, stdv: Any = None) -> None:
         """Draws new initial parameters."""

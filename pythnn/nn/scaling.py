@@ -43,7 +43,7 @@ class _OneParameter(Module):
         It has a value for each element of the input, or of one sample of a batch; or as many
         dimensions as the input, of which those of size 1 are spread.
         """
-        parameter = self.field(self._field).numpy()
+        parameter = self.field(self._field).array()
         if parameter.size == input.size:
             return parameter.reshape(input.shape)
         if parameter.size == 1:
@@ -63,7 +63,7 @@ class _OneParameter(Module):
         """Adds values of the shape of the input to the gradient, where their parameter is."""
         shape = self._spread(values).shape
         axes = tuple(i for i, size in enumerate(shape) if size == 1)
-        gradient = self.field(self._gradient).numpy()
+        gradient = self.field(self._gradient).array()
         gradient += scale * values.sum(axes).reshape(gradient.shape)
 
 

@@ -238,4 +238,4 @@ class Replicate(Module, kernel=True):
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         gradInput = self.result("gradInput", input).resize(input.shape)
-        return gradInput.copy_from(gradOutput.numpy().sum(self._axis(input)))
+        return gradInput.copy_from(gradOutput.array().sum(self._axis(input)))

@@ -51,13 +51,13 @@ class SoftMin(Module, kernel=True):
 
     def updateOutput(self, input: Any) -> Any:
         output = self.result("output", input)
-        thnn.SoftMax_updateOutput(None, Tensor(-input.numpy()), output)
+        thnn.SoftMax_updateOutput(None, Tensor(-input.array()), output)
         return output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         gradInput, output = self.result("gradInput", input), self.tensors.output
         thnn.SoftMax_updateGradInput(None, input, gradOutput, gradInput, output)
-        gradient = gradInput.numpy()
+        gradient = gradInput.array()
         gradient *= -1
         del gradient  # or the next call would spare its memory
         return gradInput

@@ -108,7 +108,7 @@ class SpatialAveragePooling(Pooling, kernel=True):
 
     def _summed(self, means: Any) -> Any:
         if not self.divide:
-            means.numpy()[...] *= self.kW * self.kH
+            means.array()[...] *= self.kW * self.kH
         return means
 
     def updateOutput(self, input: Any) -> Any:
