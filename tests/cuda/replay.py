@@ -1,15 +1,22 @@
-"""Runs the Python tests of this folder for ctest: status 77 where pytest or numpy is missing."""
+"""Runs the Python tests of a folder for ctest: status 77 where a module that they need is missing.
+
+replay.py FOLDER MODULE…
+"""
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 
-if not (find_spec("pytest") and find_spec("numpy")):
-    print("the recorded calls are replayed with pytest and numpy: pip install pytest numpy")
-    sys.exit(77)
 
-import pytest
+def run(folder: str, *needed: str) -> int:
+    missing = [name for name in ("pytest", *needed) if find_spec(name) is None]
+    if missing:
+        print(f"these tests need more: pip install {' '.join(missing)}")
+        return 77
+    status: int = import_module("pytest").main(["-q", folder])
+    return status
 
-sys.exit(pytest.main(["-q", str(Path(__file__).parent)]))
+
+sys.exit(run(*sys.argv[1:]))

@@ -1,0 +1,71 @@
+"""These tests need arrays on a device: CuPy's on a GPU, or those of fake_cupy on the emulation.
+
+ctest runs them on the emulation (``cuda/python``). Elsewhere they need a GPU and CuPy, and are
+skipped without; with PYTHNN_REQUIRE_GPU=1 that is a failure.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "python"))
+
+EMULATED = os.environ.get("PYTHNN_CUDA_PACKAGE") == "pythnn_cuda_emulated"
+if EMULATED:
+    import fake_cupy
+
+    fake_cupy.install()
+
+
+def missing() -> str | None:
+    """Why the tests cannot run here; None when they can."""
+    if EMULATED:
+        return None
+    from pythnn._cuda.driver import device_names, status
+    from pythnn._cuda.package import find
+
+    if not device_names():
+        return f"no GPU: {status()}"
+    if find() is None:
+        return "no part for CUDA: pip install 'pythnn[cuda12]' or 'pythnn[cuda13]'"
+    if importlib.util.find_spec("cupy") is None:
+        return "no CuPy: pip install cupy-cuda12x or cupy-cuda13x"
+    return None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mine = [item for item in items if HERE in item.path.parents]
+    reason = missing() if mine else None
+    for item in mine:
+        if not EMULATED:
+            item.add_marker(pytest.mark.gpu)
+        if reason and os.environ.get("PYTHNN_REQUIRE_GPU") != "1":
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def xp() -> Any:
+    """CuPy, or what stands in for it."""
+    reason = missing()
+    if reason:
+        pytest.fail(f"PYTHNN_REQUIRE_GPU=1, but there is {reason}")
+    import cupy
+
+    return cupy
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind(xp: Any) -> Iterator[None]:
+    """No test leaves an error for the next one."""
+    yield
+    import pythnn
+
+    pythnn.synchronize()

@@ -1,0 +1,343 @@
+"""As much of CuPy as pythnn uses, on the emulated devices.
+
+Arrays lie in the emulation's device memory, which only copies and kernels can touch: code that
+reads them as host memory ends the process. Arithmetic goes through numpy, and refuses numpy's
+arrays as CuPy does. Everything that is asked for is counted.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import sys
+import types
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pythnn_cuda_emulated._cffi  # noqa: F401 (loads the emulation)
+
+_runtime = ctypes.CDLL("libcuemu.so")
+
+
+class CUDAError(RuntimeError):
+    pass
+
+
+def _call(name: str, *arguments: Any) -> None:
+    if getattr(_runtime, name)(*arguments):
+        _runtime.cudaGetLastError()
+        raise CUDAError(name)
+
+
+def _copy(to: int, source: int, nbytes: int) -> None:
+    any_direction = 4
+    _call(
+        "cudaMemcpy", ctypes.c_void_p(to), ctypes.c_void_p(source), ctypes.c_size_t(nbytes),
+        any_direction,
+    )  # fmt: skip
+
+
+# ---- cupy.cuda
+
+
+class OutOfMemoryError(MemoryError):
+    pass
+
+
+class Device:
+    """A device; current within a ``with`` block."""
+
+    def __init__(self, number: int | None = None) -> None:
+        current = ctypes.c_int()
+        _call("cudaGetDevice", ctypes.byref(current))
+        self.id = current.value if number is None else int(number)
+
+    def __enter__(self) -> Device:
+        self._before = Device().id
+        _call("cudaSetDevice", self.id)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _call("cudaSetDevice", self._before)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and other.id == self.id
+
+    def __hash__(self) -> int:
+        return self.id
+
+
+class Stream:
+    """A stream of the current device; current for that within a ``with`` block."""
+
+    def __init__(self) -> None:
+        handle = ctypes.c_void_p()
+        _call("cudaStreamCreateWithFlags", ctypes.byref(handle), 0)
+        self.ptr = handle.value or 0
+        self.device = Device().id
+
+    def __enter__(self) -> Stream:
+        _streams.setdefault(self.device, []).append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _streams[self.device].pop()
+
+
+_streams: dict[int, list[Any]] = {}
+_null = types.SimpleNamespace(ptr=0)
+
+
+def get_current_stream(device: int | None = None) -> Any:
+    stack = _streams.get(Device().id if device is None else device)
+    return stack[-1] if stack else _null
+
+
+class Memory:
+    """A block of device memory."""
+
+    def __init__(self, size: int, pool: Pool) -> None:
+        pointer = ctypes.c_void_p()
+        try:
+            _call("cudaMalloc", ctypes.byref(pointer), ctypes.c_size_t(size))
+        except CUDAError:
+            raise OutOfMemoryError(f"{size} bytes") from None
+        self.ptr, self.size, self.pool = pointer.value or 0, size, pool
+        self.device_id = Device().id
+
+    def __del__(self) -> None:
+        if getattr(self, "ptr", 0):
+            self.pool.live -= 1
+            _runtime.cudaFree(ctypes.c_void_p(self.ptr))
+
+
+class UnownedMemory:
+    def __init__(self, ptr: int, size: int, owner: object, device_id: int = -1) -> None:
+        self.ptr, self.size, self.owner, self.device_id = ptr, size, owner, device_id
+
+
+class MemoryPointer:
+    def __init__(self, mem: Any, offset: int) -> None:
+        self.mem, self.ptr = mem, mem.ptr + offset
+
+    @property
+    def device(self) -> Device:
+        return Device(self.mem.device_id)
+
+
+class Pool:
+    """Counts what it gives out; fails when asked to."""
+
+    def __init__(self) -> None:
+        self.given = self.live = 0
+        self.streams: list[int] = []
+        self.error: BaseException | None = None
+
+    def malloc(self, size: int) -> MemoryPointer:
+        if self.error is not None:
+            raise self.error
+        memory = Memory(size, self)
+        self.given += 1
+        self.live += 1
+        self.streams.append(get_current_stream().ptr)
+        return MemoryPointer(memory, 0)
+
+
+pool = Pool()
+
+
+def alloc(size: int) -> MemoryPointer:
+    return pool.malloc(size)
+
+
+# ---- cupy.ndarray
+
+
+def _dense(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
+    return (
+        np.empty(shape, np.dtype(f"V{itemsize}")).strides if math.prod(shape) else (0,) * len(shape)
+    )
+
+
+class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
+    def __init__(
+        self, shape: Any, dtype: Any = float, memptr: Any = None, strides: Any = None
+    ) -> None:
+        self.shape: tuple[int, ...] = (shape,) if isinstance(shape, int) else tuple(shape)
+        self.dtype = np.dtype(dtype)
+        self.strides = _dense(self.shape, self.itemsize) if strides is None else tuple(strides)
+        self.data = alloc(max(self.nbytes, 1)) if memptr is None else memptr
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.itemsize
+
+    @property
+    def device(self) -> Device:
+        return self.data.device
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {
+            "version": 3,
+            "typestr": self.dtype.str,
+            "shape": self.shape,
+            "strides": self.strides,
+            "data": (self.data.ptr if self.size else 0, False),
+            "stream": get_current_stream(self.device.id).ptr or 1,
+        }
+
+    def _span(self) -> tuple[int, int]:
+        """First byte, relative to the first element, and number of bytes."""
+        reach = [(n - 1) * d for n, d in zip(self.shape, self.strides, strict=True)]
+        low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
+        return low, high - low + self.itemsize
+
+    def _host(self) -> tuple[np.ndarray, np.ndarray]:
+        """The bytes of the span, and the elements as a view of them."""
+        low, nbytes = self._span()
+        memory = np.empty(nbytes, np.uint8)
+        _copy(memory.ctypes.data, self.data.ptr + low, nbytes)
+        return memory, np.ndarray(self.shape, self.dtype, memory, -low, self.strides)
+
+    def get(self) -> np.ndarray:
+        return self._host()[1].copy() if self.size else np.empty(self.shape, self.dtype)
+
+    def copy(self) -> ndarray:
+        return array(self.get())
+
+    def __getitem__(self, index: Any) -> ndarray:
+        shadow = np.lib.stride_tricks.as_strided(np.empty(1, self.dtype), self.shape, self.strides)
+        view = shadow[index if isinstance(index, tuple) else (index,)]
+        start, first = (x.__array_interface__["data"][0] for x in (view, shadow))
+        memptr = MemoryPointer(self.data.mem, self.data.ptr - self.data.mem.ptr + start - first)
+        return ndarray(np.shape(view), self.dtype, memptr, view.strides)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if index is not Ellipsis:
+            self[index][...] = value
+            return
+        low, nbytes = self._span()
+        memory, elements = self._host()
+        elements[...] = value.get() if isinstance(value, ndarray) else value
+        _copy(self.data.ptr + low, memory.ctypes.data, nbytes)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        raise TypeError("Implicit conversion to a NumPy array is not allowed")
+
+    def __array_ufunc__(
+        self, ufunc: Any, method: str, *inputs: Any, out: Any = (), **options: Any
+    ) -> Any:
+        if any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
+            raise TypeError("Unsupported type <class 'numpy.ndarray'>")
+        result = getattr(ufunc, method)(*map(asnumpy, inputs), **options)
+        if out:
+            out[0][...] = result
+            return out[0]
+        return array(result)
+
+    def __float__(self) -> float:
+        return float(self.get())
+
+    def item(self) -> Any:
+        return self.get().item()
+
+    def __getattr__(self, name: str) -> Any:
+        """Other methods: numpy's, on a copy; views of ndarray's own are below."""
+        if name.startswith("__") or not hasattr(np.ndarray, name):
+            raise AttributeError(name)
+
+        def method(*arguments: Any, **options: Any) -> Any:
+            return _wrap(getattr(self.get(), name)(*map(asnumpy, arguments), **options))
+
+        return method
+
+    def _view(self, function: Any) -> ndarray:
+        """What a numpy function that makes views makes of this array."""
+        shadow = np.lib.stride_tricks.as_strided(np.empty(1, self.dtype), self.shape, self.strides)
+        view = function(shadow)
+        return ndarray(view.shape, self.dtype, self.data, view.strides)
+
+    def transpose(self, *axes: Any) -> ndarray:
+        return self._view(lambda a: a.transpose(*axes))
+
+    @property
+    def T(self) -> ndarray:  # noqa: N802
+        return self.transpose()
+
+    def reshape(self, *shape: Any) -> ndarray:
+        wanted = np.empty(self.shape, np.int8).reshape(*shape).shape
+        if self.strides != _dense(self.shape, self.itemsize):
+            return array(self.get().reshape(wanted))
+        return ndarray(wanted, self.dtype, self.data)
+
+
+# ---- Functions
+
+
+def asnumpy(value: Any) -> Any:
+    return value.get() if isinstance(value, ndarray) else value
+
+
+def array(value: Any, dtype: Any = None) -> ndarray:
+    values = np.asarray(asnumpy(value), dtype)
+    made = ndarray(values.shape, values.dtype)
+    if made.size:
+        made[...] = values
+    return made
+
+
+def asarray(value: Any, dtype: Any = None) -> ndarray:
+    if isinstance(value, ndarray) and dtype in (None, value.dtype):
+        return value
+    return array(value, dtype)
+
+
+def empty(shape: Any, dtype: Any = float) -> ndarray:
+    return ndarray(shape, dtype)
+
+
+def _wrap(result: Any) -> Any:
+    return array(result) if isinstance(result, (np.ndarray, np.generic)) else result
+
+
+def __getattr__(name: str) -> Any:
+    found = getattr(np, name)
+    if isinstance(found, type) or not callable(found):
+        return found
+
+    def function(*arguments: Any, **options: Any) -> Any:
+        return _wrap(found(*map(asnumpy, arguments), **options))
+
+    return function
+
+
+cuda = types.SimpleNamespace(
+    Device=Device,
+    MemoryPointer=MemoryPointer,
+    Stream=Stream,
+    UnownedMemory=UnownedMemory,
+    alloc=alloc,
+    get_current_stream=get_current_stream,
+)
+
+
+def install() -> None:
+    """Makes ``import cupy`` find this module."""
+    sys.modules["cupy"] = sys.modules[__name__]

@@ -1,0 +1,111 @@
+"""Models of pythnn.nn on a device."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pythnn
+from pythnn import nn
+
+
+def model() -> Any:
+    pythnn.manual_seed(3)
+    net = nn.Sequential()
+    net.add(nn.SpatialConvolutionMM(3, 4, 3, 3, 1, 1, 1, 1))
+    net.add(nn.ELU())
+    net.add(nn.ConcatTable().add(nn.Tanh()).add(nn.Identity()))
+    net.add(nn.CAddTable())
+    net.add(nn.SpatialFullConvolution(4, 2, 2, 2, 2, 2))
+    net.add(nn.Threshold(0.01, 0))
+    return net
+
+
+def step(net: Any, x: Any, gradient: Any) -> list[Any]:
+    net.zeroGradParameters()
+    results = [net.forward(x), net.backward(x, gradient)]
+    net.updateParameters(0.1)
+    parameters, gradients = net.parameters()
+    return [*results, *parameters, *gradients]
+
+
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+def test_a_step_is_that_of_the_cpu(xp: Any, real: Any) -> None:
+    x = np.random.default_rng(0).standard_normal((2, 3, 6, 5)).astype(real)
+    gradient = np.random.default_rng(1).standard_normal((2, 2, 12, 10)).astype(real)
+    on_host, on_device = model().type(real), model()
+    name = {np.float32: "torch.CudaTensor", np.float64: "torch.CudaDoubleTensor"}[real]
+    assert on_device.type(name) is on_device
+    assert on_device.type() == name
+    expected = step(on_host, x, gradient)
+    found = step(on_device, xp.asarray(x), xp.asarray(gradient))
+    assert all(isinstance(array, xp.ndarray) for array in found)
+    for one, other in zip(expected, found, strict=True):
+        assert other.dtype == real
+        np.testing.assert_allclose(other.get(), one, rtol=1e-4, atol=1e-5)
+
+
+def test_a_model_moves_and_comes_back(xp: Any) -> None:
+    net = model()
+    before = [p.copy() for p in net.parameters()[0]]
+    assert net.cuda() is net
+    assert net.get(1).tensors.weight.device == "cuda:0"
+    assert net.get(1).dtype == np.float32
+    for there, here in zip(net.parameters()[0], before, strict=True):
+        np.testing.assert_allclose(there.get(), here, rtol=1e-6)
+    net.float()
+    assert net.type() == "torch.FloatTensor"
+    assert all(isinstance(p, np.ndarray) for p in net.parameters()[0])
+    assert net.cuda().double().type() == "torch.DoubleTensor"
+    assert net.get(1).weight.dtype == np.float64
+
+
+def test_flat_parameters(xp: Any) -> None:
+    net = model().cuda()
+    expected = np.concatenate([p.get().ravel() for p in net.parameters()[0]])
+    parameters, gradients = net.getParameters()
+    np.testing.assert_array_equal(parameters.get(), expected)
+    gradients[...] = 2.0
+    parameters -= gradients
+    np.testing.assert_allclose(net.get(1).weight.get().ravel(), expected[:108] - 2, rtol=1e-6)
+    shared = copy.deepcopy(net).getParameters()[0]
+    np.testing.assert_array_equal(shared.get(), parameters.get())
+
+
+def test_shared_parameters_stay_shared(xp: Any) -> None:
+    first = nn.SpatialConvolutionMM(2, 2, 3, 3)
+    second = first.clone("weight", "bias")
+    net = nn.Sequential().add(first).add(second).cuda()
+    first.tensors.weight.fill(3)
+    assert (second.weight.get() == 3).all()
+    assert first.tensors.weight.shares_storage(second.tensors.weight)
+    assert net.type() == "torch.CudaTensor"
+
+
+def test_assignment(xp: Any) -> None:
+    layer = nn.SpatialConvolutionMM(2, 2, 3, 3).cuda()
+    tensor = layer.tensors.bias
+    layer.bias = xp.asarray(np.float32([1, 2]))
+    layer.weight = np.ones((2, 18), np.float32)
+    assert layer.tensors.bias is tensor
+    assert layer.bias.get().tolist() == [1, 2]
+    assert (layer.weight.get() == 1).all()
+
+
+def test_kept_results_do_not_change(xp: Any) -> None:
+    layer = nn.Abs().cuda()
+    kept = layer.forward(xp.asarray(np.float32([-1, 2])))
+    layer.forward(xp.asarray(np.float32([-3, 4])))
+    assert kept.get().tolist() == [1, 2]
+    address = layer.tensors.output.address
+    layer.forward(xp.asarray(np.float32([5, 6])))
+    assert layer.tensors.output.address == address, "memory that nobody looks at is used again"
+
+
+def test_an_array_in_the_wrong_place(xp: Any) -> None:
+    layer = nn.SpatialConvolutionMM(2, 2, 3, 3).cuda()
+    with pytest.raises(pythnn.THNNArgumentError, match="CPU's memory"):
+        layer.forward(np.ones((1, 2, 4, 4), np.float32))
