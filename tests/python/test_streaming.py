@@ -43,3 +43,19 @@ def test_pointwise(real: Any) -> None:
     ]:
         whole, pieces = calls(module, arguments, tensors)
         assert whole.tobytes() == pieces.tobytes(), module
+
+
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+def test_copies(real: Any) -> None:
+    planes = 4 * (BYTES // 4 // 37 // 53 // np.dtype(real).itemsize // 4 + 1)
+    x = np.random.default_rng(0).standard_normal((planes, 37, 53)).astype(real)
+    for module, arguments, shape in [
+        ("SpatialUpSamplingNearest_updateOutput", (2,), (74, 106)),
+        ("SpatialReplicationPadding_updateOutput", (30, 23, 20, 17), (74, 106)),
+    ]:
+        whole, pieces = (np.empty((planes, *shape), real) for _ in range(2))
+        with State(threads=2, minimum_work=1) as state:
+            getattr(thnn, module)(state, x, whole, *arguments)
+            for some, result in zip(np.split(x, PIECES), np.split(pieces, PIECES), strict=True):
+                getattr(thnn, module)(state, some, result, *arguments)
+        assert whole.tobytes() == pieces.tobytes(), module

@@ -142,6 +142,17 @@ static void spreadRow(const THNNAdaptivePooling *pooling, const Work *work,
   }
 }
 
+/* Whether an input row lies under the same regions as the row before it, which then is its like. */
+static bool repeatsRow(const THNNAdaptivePooling *pooling, int64_t inputY)
+{
+  if (inputY == 0)
+    return false;
+  const int64_t input = pooling->inputHeight, output = pooling->outputHeight;
+  const THNNRegion over = THNN_adaptiveRegionsOver(input, output, inputY);
+  const THNNRegion before = THNN_adaptiveRegionsOver(input, output, inputY - 1);
+  return over.begin == before.begin && over.end == before.end;
+}
+
 void THNN_(SpatialAdaptiveAveragePooling_updateGradInput)(THNNState *state, THTensor *input,
                                                           THTensor *gradOutput, THTensor *gradInput)
 {
@@ -166,9 +177,14 @@ void THNN_(SpatialAdaptiveAveragePooling_updateGradInput)(THNNState *state, THTe
     char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
     const int64_t first = block * work.blocks.length;
     THNNRow row = THNN_rowAt(first, 1, pooling.inputHeight);
-    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row))
-      spreadRow(&pooling, &work, regions->data, (const real *)from->data + row.plane * elements,
-                row.y, mine, (real *)to->data + (first + i) * pooling.inputWidth);
+    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
+      real *gradient = (real *)to->data + (first + i) * pooling.inputWidth;
+      if (i > 0 && repeatsRow(&pooling, row.y))
+        THNN_(simd).pointwise.copy(pooling.inputWidth, gradient - pooling.inputWidth, gradient);
+      else
+        spreadRow(&pooling, &work, regions->data, (const real *)from->data + row.plane * elements,
+                  row.y, mine, gradient);
+    }
   }
   THNN_planRelease(&plan);
 }

@@ -56,22 +56,31 @@ void THNN_(nearestUpdateOutput)(const THNNNearestCall *call, THTensor *input, TH
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
   const Rows rows = rowsOf(call, input);
+  const int64_t width = rows.factor * rows.width, copies = rows.slices * rows.factor;
+  const bool stream =
+      THNN_leavesCaches(THTensor_(nElement)(input) * rows.factor * copies, sizeof(real));
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, input->nDimension, size);
+  const THNNBuffer *scratch =
+      THNN_planScratch(&plan, stream ? (size_t)(rows.threads * width) * sizeof(real) : 0);
   THNN_planAcquire(&plan);
 
-  const int64_t width = rows.factor * rows.width;
+  void (*put)(int64_t, const real *, real *) =
+      stream ? THNN_(simd).pointwise.stream : THNN_(simd).pointwise.copy;
 #pragma omp parallel for num_threads(rows.threads) schedule(static)
-  for (int64_t block = 0; block < rows.blocks.count; block++)
+  for (int64_t block = 0; block < rows.blocks.count; block++) {
     for (int64_t i = 0; i < THNN_blockLength(&rows.blocks, block); i++) {
       const int64_t row = block * rows.blocks.length + i;
-      real *first = (real *)out->data + outputRow(&rows, row, 0) * width;
+      real *first = stream ? (real *)scratch->data + THNN_threadIndex() * width
+                           : (real *)out->data + outputRow(&rows, row, 0) * width;
       THNN_(simd).pooling.repeat(rows.width, (const real *)in->data + row * rows.width, rows.factor,
                                  first);
-      for (int64_t n = 1; n < rows.slices * rows.factor; n++)
-        THNN_(simd).pointwise.copy(width, first,
-                                   (real *)out->data + outputRow(&rows, row, n) * width);
+      for (int64_t n = !stream; n < copies; n++)
+        put(width, first, (real *)out->data + outputRow(&rows, row, n) * width);
     }
+    if (stream)
+      THNN_(simd).pointwise.streamEnd();
+  }
   THNN_planRelease(&plan);
 }
 

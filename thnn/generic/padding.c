@@ -36,11 +36,14 @@ void THNN_(padUpdateOutput)(const THNNPaddingCall *call, THTensor *input, THTens
   THNN_planStart(&plan, call->function, call->state);
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
-  THNN_planAcquire(&plan);
-
   const int64_t rows = p->planes * p->output[0] * p->output[1];
   const THNNBlocks blocks = THNN_rowBlocks(rows, p->output[2]);
   const int threads = THNN_threads(call->state, blocks.count, (double)rows * (double)p->output[2]);
+  const bool stream = THNN_leavesCaches(rows * p->output[2], sizeof(real));
+  const THNNBuffer *scratch =
+      THNN_planScratch(&plan, stream ? (size_t)(threads * p->output[2]) * sizeof(real) : 0);
+  THNN_planAcquire(&plan);
+
   const int64_t height = p->input[1], width = p->input[2];
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t block = 0; block < blocks.count; block++) {
@@ -48,9 +51,19 @@ void THNN_(padUpdateOutput)(const THNNPaddingCall *call, THTensor *input, THTens
     THNNRow row = THNN_rowAt(first, p->output[0], p->output[1]);
     for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++, THNN_nextRow(&row)) {
       const int64_t z = row.plane * p->input[0] + THNN_paddedIndex(p, 0, row.z);
-      padRow(p, (const real *)in->data + (z * height + THNN_paddedIndex(p, 1, row.y)) * width,
-             (real *)out->data + (first + i) * p->output[2]);
+      const real *from =
+          (const real *)in->data + (z * height + THNN_paddedIndex(p, 1, row.y)) * width;
+      real *to = (real *)out->data + (first + i) * p->output[2];
+      if (!stream) {
+        padRow(p, from, to);
+        continue;
+      }
+      real *mine = (real *)scratch->data + THNN_threadIndex() * p->output[2];
+      padRow(p, from, mine);
+      THNN_(simd).pointwise.stream(p->output[2], mine, to);
     }
+    if (stream)
+      THNN_(simd).pointwise.streamEnd();
   }
   THNN_planRelease(&plan);
 }
