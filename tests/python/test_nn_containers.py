@@ -195,3 +195,14 @@ def test_normalised_weight_after_backward_in_evaluate_mode() -> None:
     wanted = module.forward(x)
     module.backward(x, np.ones((4, 2)))
     np.testing.assert_array_equal(module.forward(x), wanted)
+
+
+def test_a_step_changes_length_and_direction() -> None:
+    module, x = nn.WeightNorm(nn.Linear(3, 2)), data(4, 3)
+    other, gradient = module.clone(), np.ones((4, 2))
+    module.zeroGradParameters()
+    module.backward(x, gradient * module.forward(x))
+    module.updateParameters(0.1)
+    other.accUpdateGradParameters(x, gradient * other.forward(x), 0.1)
+    for one, another in zip(module.parameters()[0], other.parameters()[0], strict=True):
+        np.testing.assert_allclose(another, one, rtol=1e-12)
