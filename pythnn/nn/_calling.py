@@ -46,7 +46,7 @@ def exchanging(method: Callable[..., Any], kernel: bool, known: bool) -> Callabl
         try:
             return work(self, *arguments, **named)
         except _UNFIT as error:
-            if not known or isinstance(error, THNNError) or "modules" in self.__dict__:
+            if not known or isinstance(error, THNNError) or self.__dict__.get("modules"):
                 raise
             given = [*arguments, *named.values()]
             raise _unfit(self, method.__name__, given, error) from error

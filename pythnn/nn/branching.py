@@ -31,12 +31,13 @@ class _Branches(Container, kernel=True):
 
     def each(self, method: str, input: Any, gradOutput: Any, *factor: Any) -> list[Any]:
         """Calls a backward method of each branch."""
-        parts = zip(self.inputs(input), self.gradients(gradOutput), strict=False)
-        return [
-            self.ask(i, method, part, gradient, *factor)
-            for i, (part, gradient) in enumerate(parts)
-            if i < len(self.modules)
-        ]
+        parts, gradients = self.inputs(input), self.gradients(gradOutput)
+        count = min(len(parts), len(self.modules))
+        if len(gradients) < count:
+            raise THNNArgumentError.expected(
+                self.typename(), 2, "gradOutput", f"{count} entries", f"{len(gradients)}"
+            )
+        return [self.ask(i, method, parts[i], gradients[i], *factor) for i in range(count)]
 
     def gather(self, gradients: list[Any], input: Any) -> Any:
         """``gradInput`` from those of the branches."""

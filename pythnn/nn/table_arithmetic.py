@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._object import register
 from ._tables import copied, same_sizes
@@ -183,5 +184,9 @@ class CAddTensorTable(Module):
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        if len(gradOutput) != len(input[1]):
+            raise THNNArgumentError.expected(
+                self.typename(), 2, "gradOutput", f"{len(input[1])} entries", f"{len(gradOutput)}"
+            )
         self.gradInput = [sum(gradOutput[1:], gradOutput[0]), copied(gradOutput)]
         return self.gradInput

@@ -53,6 +53,15 @@ class JoinTable(Module):
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         axis, start = self._axis(input), 0
+        total = sum(entry.shape[axis] for entry in input)
+        if gradOutput.ndim <= axis or gradOutput.shape[axis] != total:
+            raise THNNArgumentError.expected(
+                self.typename(),
+                2,
+                "gradOutput",
+                f"size {total} in dimension {axis + 1}",
+                f"{gradOutput.shape}",
+            )
         gradients = self.rooms("gradInput", input)
         for gradient in gradients:
             end = start + gradient.shape[axis]
@@ -86,7 +95,7 @@ class SplitTable(Module):
         xp = array_module(input)
         axis = self._axis(input)
         gradient = xp.zeros_like(input)
-        for slice_, entry in zip(xp.moveaxis(gradient, axis, 0), gradOutput, strict=False):
+        for slice_, entry in zip(xp.moveaxis(gradient, axis, 0), gradOutput, strict=True):
             slice_[...] = entry.reshape(slice_.shape)
         self.gradInput = gradient
         return self.gradInput
@@ -173,6 +182,11 @@ class FlattenTable(Module, kernel=True):
         return self.tensors.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        count = len(_leaves(input))
+        if len(gradOutput) != count:
+            raise THNNArgumentError.expected(
+                self.typename(), 2, "gradOutput", f"{count} entries", f"{len(gradOutput)}"
+            )
         gradients = iter(gradOutput)
 
         def nested(value: Any) -> Any:

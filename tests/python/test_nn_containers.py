@@ -76,6 +76,24 @@ def test_inputs_that_do_not_fit(module: Any, given: Any) -> None:
         module.forward(given)
 
 
+@pytest.mark.parametrize(
+    ("module", "given", "gradient"),
+    [
+        (nn.CAddTensorTable(), [np.ones(2), [np.ones(2)] * 2], [np.ones(2)]),
+        (nn.ConcatTable().add(nn.Tanh()).add(nn.Tanh()), np.ones(2), [np.ones(2)]),
+        (nn.FlattenTable(), [np.ones(2), [np.ones(2)]], [np.ones(2)]),
+        (nn.JoinTable(1), [np.ones(2), np.ones(3)], np.ones(4)),
+        (nn.MapTable(nn.Tanh()), [np.ones(2)] * 2, [np.ones(2)]),
+        (nn.SplitTable(1), np.ones((3, 2)), [np.ones(2)] * 2),
+    ],
+    ids=lambda value: getattr(value, "typename", lambda: "")(),
+)
+def test_gradients_that_do_not_fit(module: Any, given: Any, gradient: Any) -> None:
+    module.forward(given)
+    with pytest.raises(pythnn.THNNArgumentError):
+        module.backward(given, gradient)
+
+
 def test_shapes_that_cannot_be_converted() -> None:
     with pytest.raises(pythnn.THNNArgumentError, match="bchw"):
         nn.Convert("bchw", "bct")
