@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from . import __version__
 
 __all__ = ["main"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -67,6 +70,34 @@ def inspect(file: Path, shapes: tuple[str, ...], key: str | None, depth: int, wi
 _PRESETS = ("imagenet", "caffe", "unit", "byte", "signed", "gray")
 
 
+_IMAGE_OPTIONS = [
+    click.option(
+        "--preset",
+        type=click.Choice(_PRESETS),
+        help="What an image becomes. imagenet: the middle 224 x 224 of 256, 0 to 1, less "
+        "ImageNet's mean, by its standard deviation (fb.resnet.torch). caffe: the same size, BGR "
+        "from 0 to 255, less the mean (loadcaffe). unit: 0 to 1. byte: 0 to 255. signed: -1 to 1. "
+        "gray: one channel, 0 to 1. The last four keep the image's size. By default gray or "
+        "imagenet, by the channels of the first layer.",
+    ),
+    click.option("--size", metavar="HxW", help="Size of the input, such as 224 or 240x320."),
+    click.option(
+        "--resize", type=click.IntRange(1), help="Length of the shorter side before the cut."
+    ),
+    click.option("--channels", type=click.Choice(["RGB", "BGR", "gray"])),
+    click.option("--scale", type=float, help="The value of white, before mean and std."),
+    click.option("--mean", metavar="A,B,C", help="Taken off each channel."),
+    click.option("--std", metavar="A,B,C", help="What each channel is divided by."),
+]
+
+
+def _image_options(command: Command) -> Command:
+    """Adds the options that say what an image becomes."""
+    for option in reversed(_IMAGE_OPTIONS):
+        command = option(command)
+    return command
+
+
 @main.command()
 @click.argument("file", type=_FILE)
 @click.argument("out", type=click.Path(dir_okay=False, path_type=Path))
@@ -96,21 +127,7 @@ def convert(
 @main.command()
 @click.argument("model", type=_FILE)
 @click.argument("input", type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "--preset",
-    type=click.Choice(_PRESETS),
-    help="What an image becomes. imagenet: the middle 224 x 224 of 256, 0 to 1, less ImageNet's "
-    "mean, by its standard deviation (fb.resnet.torch). caffe: the same size, BGR from 0 to 255, "
-    "less the mean (loadcaffe). unit: 0 to 1. byte: 0 to 255. signed: -1 to 1. gray: one channel, "
-    "0 to 1. The last four keep the image's size. By default gray or imagenet, by the channels of "
-    "the first layer.",
-)
-@click.option("--size", metavar="HxW", help="Size of the input, such as 224 or 240x320.")
-@click.option("--resize", type=click.IntRange(1), help="Length of the shorter side before the cut.")
-@click.option("--channels", type=click.Choice(["RGB", "BGR", "gray"]))
-@click.option("--scale", type=float, help="The value of white, before mean and std.")
-@click.option("--mean", metavar="A,B,C", help="Taken off each channel.")
-@click.option("--std", metavar="A,B,C", help="What each channel is divided by.")
+@_image_options
 @click.option("--no-batch", is_flag=True, help="Give the model 3 dimensions, not a batch of 1.")
 @click.option("--labels", type=_FILE, help="A text file with the name of a class on each line.")
 @click.option("--top", default=5, show_default=True, help="How many classes to print.")
@@ -150,3 +167,52 @@ def run(
         set_num_threads(threads)
     recipe = recipe_of(preset, **image_options)
     run_model(Task(model, input, recipe, key, labels, top, output, softmax, not no_batch))
+
+
+@main.command()
+@click.argument("file", type=_FILE)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The page to write. By default FILE's name with .html, in the current folder.",
+)
+@click.option(
+    "--input",
+    "shapes",
+    metavar="SHAPE",
+    multiple=True,
+    help="Run the model on noise of this shape, such as 3x224x224; several times for a model that "
+    "takes a table. By default a shape that it takes is searched for.",
+)
+@click.option("--no-run", is_flag=True, help="Show what is in the file only.")
+@click.option("--image", type=_FILE, help="Run the model on this image, and show what layers see.")
+@_image_options
+@click.option("--labels", type=_FILE, help="A text file with the name of a class on each line.")
+@click.option("--key", help="The entry of FILE to show, such as model or opt.net.")
+def report(
+    file: Path,
+    output: Path | None,
+    shapes: tuple[str, ...],
+    no_run: bool,
+    image: Path | None,
+    preset: str | None,
+    labels: Path | None,
+    key: str | None,
+    **image_options: Any,
+) -> None:
+    """Write a page about the model of a .t7 FILE.
+
+    One file of HTML, which needs nothing else: layers with what they cost, weights, filters and,
+    with --image, what each layer makes of it.
+    """
+    from .commands._recipe import recipe_of
+    from .report import Task, write_report
+
+    if no_run and (shapes or image):
+        raise click.UsageError("--no-run goes with neither --input nor --image.")
+    recipe = recipe_of(preset, **image_options)
+    if image is None and (recipe is not None or labels is not None):
+        raise click.UsageError("Options for images go with --image.")
+    output = output or Path(f"{file.stem}.html")
+    write_report(Task(file, output, shapes, image, recipe, key, labels, not no_run))

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -16,15 +12,15 @@ from .._tensor import Tensor
 from ..t7 import TorchObject
 
 __all__ = [
-    "Measured",
     "Row",
     "class_of",
     "first_layer",
     "is_object",
-    "measuring",
+    "parameters_of",
     "refuse_unknown",
     "rows_of",
     "shape_text",
+    "size_text",
     "tensors_in",
 ]
 
@@ -83,30 +79,16 @@ def tensors_in(value: Any) -> list[Any]:
     return [value] if isinstance(value, (Tensor, np.ndarray)) else []
 
 
-def _parameters(value: Any) -> list[np.ndarray[Any, Any]]:
-    """An object's own parameters, without those of objects inside."""
+def parameters_of(value: Any) -> list[tuple[str, np.ndarray[Any, Any]]]:
+    """An object's own parameters with their fields, without those of objects inside."""
     if isinstance(value, TorchObject):
         fields = fields_of(value)
-        found = [fields.get("weight"), fields.get("bias")]
+        found = [(name, fields.get(name)) for name in ("weight", "bias")]
     elif isinstance(value, nn.Module):
-        found = [value.field(name) for name, _ in value.parameterFields]
+        found = [(name, value.field(name)) for name, _ in value.parameterFields]
     else:
         found = []
-    return [np.asarray(tensor) for tensor in tensors_in(found)]
-
-
-@dataclass
-class Measured:
-    """What one module did in a forward call."""
-
-    seconds: float = 0.0
-    output: Any = None
-    in_place: bool = False
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the output; 0 when it lies in the input's memory."""
-        return 0 if self.in_place else sum(t.nbytes for t in tensors_in(self.output))
+    return [(name, np.asarray(tensor)) for name, item in found for tensor in tensors_in(item)]
 
 
 class Row:
@@ -163,7 +145,7 @@ def rows_of(root: Any) -> list[Row]:
         known[id(value)] = row
         children = _children(value)
         row.text = name + _label(value, bool(children))
-        for array in _parameters(value):
+        for _, array in parameters_of(value):
             place = _place(array)
             if allowed is not None and place not in allowed:
                 continue  # fixed, such as the kernel of a local normalisation
@@ -195,39 +177,6 @@ def refuse_unknown(rows: list[Row]) -> None:
         )
 
 
-@contextmanager
-def measuring(rows: list[Row]) -> Iterator[dict[int, Measured]]:
-    """While this is open, forward calls are noted by the id of the module."""
-    results: dict[int, Measured] = {}
-    modules = [row.value for row in rows if isinstance(row.value, nn.Module)]
-    for module in modules:
-        module.__dict__["updateOutput"] = _measured(module, results)
-    try:
-        yield results
-    finally:
-        for module in modules:
-            module.__dict__.pop("updateOutput", None)
-
-
-def _measured(module: Any, results: dict[int, Measured]) -> Any:
-    run = type(module).updateOutput
-
-    def updateOutput(input: Any) -> Any:  # noqa: N802
-        start = time.perf_counter()
-        output = run(module, input)
-        entry = results.setdefault(id(module), Measured())
-        entry.seconds += time.perf_counter() - start
-        entry.output = output
-        entry.in_place = any(
-            np.may_share_memory(np.asarray(a), np.asarray(b))
-            for a in tensors_in(input)
-            for b in tensors_in(output)
-        )
-        return output
-
-    return updateOutput
-
-
 def shape_text(value: Any) -> str:
     """The shape of an output: sizes, or those of each entry of a table."""
     if isinstance(value, (list, tuple)):
@@ -235,3 +184,13 @@ def shape_text(value: Any) -> str:
     if isinstance(value, (Tensor, np.ndarray)):
         return " x ".join(map(str, value.shape))
     return type(value).__name__
+
+
+def size_text(count: int) -> str:
+    """A number of bytes in the unit that suits it."""
+    number, unit = float(count), "B"
+    for larger in ("kB", "MB", "GB"):
+        if number < 1000:
+            break
+        number, unit = number / 1000, larger
+    return f"{number:.3g} {unit}" if number < 1000 else f"{number:.0f} {unit}"

@@ -12,8 +12,8 @@ import numpy as np
 
 from .. import nn, t7
 from ._errors import entry_of, explained, load_value, module_in
+from ._measuring import parse_shape
 from ._modules import first_layer, refuse_unknown, rows_of
-from .inspect import parse_shape
 
 __all__ = ["convert_file"]
 

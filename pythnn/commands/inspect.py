@@ -6,33 +6,30 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
-from .. import nn
 from ..t7 import TorchObject
 from ._errors import entry_of, explained, items_of, load_value, module_in
+from ._measuring import Measured, measure, noise, parse_shape
 from ._modules import (
-    Measured,
     Row,
     first_layer,
     is_object,
-    measuring,
     refuse_unknown,
     rows_of,
     shape_text,
+    size_text,
 )
 from ._values import lines_of
 
 __all__ = ["inspect_file"]
 
-RUNS = 3  # of which the quickest is shown
 MAX_DEPTH = 50  # of modules in modules
 
 
 def inspect_file(path: Path, shapes: list[str], key: str | None, depth: int, width: int) -> None:
     """Prints the tree of a file; for modules with parameters, and with `shapes` what runs give."""
     value = load_value(path, to_look_at=not shapes)
-    click.echo(f"{path}: {_size(path.stat().st_size)}")
+    click.echo(f"{path}: {size_text(path.stat().st_size)}")
     value = entry_of(value, key, path)
     if shapes:
         value = module_in(value, path)
@@ -59,43 +56,18 @@ def _print_object(value: Any, shapes: list[str], depth: int, width: int) -> None
     click.echo(summary)
 
 
-def parse_shape(text: str) -> tuple[int, ...]:
-    """The sizes of ``3x224x224``."""
-    try:
-        sizes = tuple(int(part) for part in text.lower().replace("×", "x").split("x"))
-    except ValueError:
-        sizes = ()
-    if not sizes or min(sizes) < 1:
-        raise click.BadParameter(f"{text!r} is no shape such as 3x224x224", param_hint="--input")
-    return sizes
-
-
 def _run(module: Any, rows: list[Row], shapes: list[str]) -> dict[int, Measured]:
     """Runs the module on noise and notes what each layer did."""
     refuse_unknown(rows)
     sizes = [parse_shape(text) for text in shapes]
     first = first_layer(rows)
-    inputs = [_noise((1, *shape), module, first) for shape in sizes]
-    best: dict[int, Measured] = {}
+    inputs = [noise((1, *shape), module, first) for shape in sizes]
     text = ", ".join(" x ".join(map(str, array.shape)) for array in inputs)
     with explained(f"the model does not take an input of {text}"):
         module.evaluate()
-        for _ in range(RUNS):
-            with measuring(rows) as results:
-                module.forward(inputs[0] if len(inputs) == 1 else inputs)
-            for key, result in results.items():
-                if key not in best or result.seconds < best[key].seconds:
-                    best[key] = result
+        best = measure(module, rows, inputs[0] if len(inputs) == 1 else inputs)
     click.echo(f"input {text}")
     return best
-
-
-def _noise(shape: tuple[int, ...], module: Any, first: Any) -> np.ndarray[Any, Any]:
-    """An input: normal numbers, or the index 1 where the first layer looks indices up."""
-    if isinstance(first, getattr(nn, "LookupTable", ())):
-        return np.ones(shape, np.int64)
-    array: np.ndarray[Any, Any] = np.random.default_rng(0).standard_normal(shape)
-    return array.astype(module.dtype)
 
 
 def _print_rows(rows: list[Row], results: dict[int, Measured]) -> None:
@@ -108,7 +80,7 @@ def _print_rows(rows: list[Row], results: dict[int, Measured]) -> None:
         cells = ["  " * row.depth + row.text + more, count + (" shared" if row.shared else "")]
         result = results.get(id(row.value))
         if result is not None:
-            memory = "in place" if result.in_place else _size(result.nbytes)
+            memory = "in place" if result.in_place else size_text(result.nbytes)
             cells += [shape_text(result.output), f"{result.seconds * 1000:.2f}", memory]
         elif results:
             cells += ["", "", ""]
@@ -125,7 +97,7 @@ def _summary(value: Any, rows: list[Row]) -> str:
     if isinstance(value, TorchObject):
         facts = [f"{rows[0].count:,} parameters in weight and bias"]
     else:
-        facts = [f"{rows[0].count:,} parameters, {_size(rows[0].nbytes)}", str(value.dtype)]
+        facts = [f"{rows[0].count:,} parameters, {size_text(rows[0].nbytes)}", str(value.dtype)]
         train = getattr(value, "train", None)
         if train is not None:
             facts.append("saved for training" if train else "saved for evaluation")
@@ -133,12 +105,3 @@ def _summary(value: Any, rows: list[Row]) -> str:
     if unknown:
         facts.append(f"cannot run: pythnn does not know {', '.join(sorted(unknown))}")
     return ", ".join(facts)
-
-
-def _size(count: int) -> str:
-    number, unit = float(count), "B"
-    for larger in ("kB", "MB", "GB"):
-        if number < 1000:
-            break
-        number, unit = number / 1000, larger
-    return f"{number:.3g} {unit}" if number < 1000 else f"{number:.0f} {unit}"

@@ -15,6 +15,7 @@ from .. import nn
 from ._errors import entry_of, explained, load_value, module_in
 from ._images import Recipe, read_image, write_image
 from ._modules import Row, first_layer, refuse_unknown, rows_of, shape_text, tensors_in
+from ._scores import last_layer, probabilities, read_labels, scores_in
 
 __all__ = ["Task", "run_model"]
 
@@ -88,9 +89,9 @@ class _Runner:
         self.task = task
         self.model = model
         self.first = first_layer(rows)
-        self.last = next((r.value for r in reversed(rows) if r.value is not model), model)
+        self.last = last_layer(rows)
         self.recipe = task.recipe or _recipe_for(self.first)
-        self.labels = _labels(task.labels)
+        self.labels: list[str] | None = None
         with explained("the model cannot be put into evaluation mode"):
             model.evaluate()
 
@@ -122,9 +123,8 @@ class _Runner:
 
     def show(self, name: str, output: Any) -> None:
         """Prints the best classes, for each row of a batch; of anything else the shape."""
-        arrays = tensors_in(output)
-        scores = np.asarray(arrays[0]).squeeze() if len(arrays) == 1 else np.empty(0)
-        if scores.ndim not in (1, 2) or scores.size < 2 or not self.task.top:
+        scores = scores_in(output)
+        if scores is None or not self.task.top:
             click.echo(f"{name}output {shape_text(output)}. --output FILE.npy saves it.")
         elif scores.ndim == 2:
             for number, row in enumerate(scores, 1):
@@ -133,12 +133,9 @@ class _Runner:
             self._show_scores(name, scores)
 
     def _show_scores(self, name: str, scores: Array) -> None:
-        scores, are_probabilities = self._probabilities(scores.astype(np.float64))
-        count = len(scores)
-        if self.labels is not None and len(self.labels) != count:
-            raise click.ClickException(
-                f"{self.task.labels} has {len(self.labels)} lines, the model {count} classes."
-            )
+        scores, are_probabilities = probabilities(scores, self.last, self.task.softmax)
+        if self.task.labels is not None and self.labels is None:
+            self.labels = read_labels(self.task.labels, len(scores))
         best = np.argsort(-scores, kind="stable")[: self.task.top]
         width = max(len(self._label(i)) for i in best)
         texts = [
@@ -154,28 +151,12 @@ class _Runner:
     def _label(self, index: int) -> str:
         return f"class {index + 1}" if self.labels is None else self.labels[index]
 
-    def _probabilities(self, scores: Array) -> tuple[Array, bool]:
-        """The scores as probabilities, where the last layer or --softmax says they can be."""
-        if isinstance(self.last, getattr(nn, "SoftMax", ())):
-            return scores, True
-        if self.task.softmax or isinstance(self.last, getattr(nn, "LogSoftMax", ())):
-            odds = np.exp(scores - scores.max())
-            return odds / odds.sum(), True
-        return scores, False
-
 
 def _recipe_for(first: Any) -> Recipe:
     """The usual recipe for what the first layer takes: one channel, or three."""
     from ._images import PRESETS
 
     return PRESETS["gray" if getattr(first, "nInputPlane", 3) == 1 else "imagenet"]
-
-
-def _labels(path: Path | None) -> list[str] | None:
-    if path is None:
-        return None
-    with explained(f"{path} cannot be read"):
-        return [line.strip() for line in path.read_text("utf-8").rstrip().splitlines()]
 
 
 def _only(output: Any) -> Array:

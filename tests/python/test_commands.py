@@ -93,7 +93,8 @@ def test_inspect_with_input(folder):
 
 
 def test_measuring_leaves_the_model_alone(folder):
-    from pythnn.commands._modules import measuring, rows_of
+    from pythnn.commands._measuring import measuring
+    from pythnn.commands._modules import rows_of
 
     model = pythnn.load(folder / "table.t7")
     with measuring(rows_of(model)) as results:
