@@ -132,6 +132,8 @@ def test_rejected(case: recorded.Case, real: str) -> None:
         with pytest.raises(DeviceError):
             call.run()
         assert call.snapshot() == before
+    with Call(case, real, "recorded") as call, pytest.raises(DeviceError):
+        call.run()  # at the latest where the stream is waited for
 
 
 FUNCTIONS = sorted(

@@ -1,6 +1,6 @@
 """THCUNN.h declares what Lua Torch's cunn declares: names, argument names, order and types.
 
-What only the CPU's library has is declared there as it is here."""
+THCUNNExtra.h declares what only the CPU's library has, in the same way."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CUNN = json.loads((TABLES / "thcunn.json").read_text())["functions"]
 CPU = json.loads((TABLES / "thnn.json").read_text())["functions"]
 NAMES = {row["function"] for row in CUNN}
 ROWS = CUNN + [row for row in CPU if row["function"] not in NAMES]
-TEXT = headers.preprocess(COMPILER, INCLUDE, ["cuda/THCUNN.h"])
+TEXT = headers.preprocess(COMPILER, INCLUDE, ["cuda/THCUNNExtra.h"])
 FUNCTIONS = {
     f.name: f for f in headers.parse(TEXT, INCLUDE / "cuda").functions if f.name.startswith("THNN_")
 }

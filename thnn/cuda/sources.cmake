@@ -11,14 +11,12 @@ set(THCUNN_ELEMENT_SOURCES THC/generic/THCStorage.cpp THC/generic/THCTensor.cu)
 
 # One file per module, and what several modules share; compiled once per real type.
 set(THCUNN_MODULE_SOURCES
-    generic/Convolution.cu
-    generic/convolutionModule.cu
-    generic/unfold.cu
     generic/Abs.cu
     generic/AbsCriterion.cu
     generic/BCECriterion.cu
     generic/BatchNormalization.cu
     generic/ClassNLLCriterion.cu
+    generic/Convolution.cu
     generic/DistKLDivCriterion.cu
     generic/ELU.cu
     generic/FeatureLPPooling.cu
@@ -48,21 +46,61 @@ set(THCUNN_MODULE_SOURCES
     generic/SoftPlus.cu
     generic/SoftShrink.cu
     generic/SparseLinear.cu
+    generic/SpatialAdaptiveAveragePooling.cu
+    generic/SpatialAdaptiveMaxPooling.cu
+    generic/SpatialAveragePooling.cu
     generic/SpatialClassNLLCriterion.cu
+    generic/SpatialConvolutionLocal.cu
     generic/SpatialConvolutionMM.cu
+    generic/SpatialConvolutionMap.cu
     generic/SpatialCrossMapLRN.cu
+    generic/SpatialDepthWiseConvolution.cu
     generic/SpatialDilatedConvolution.cu
+    generic/SpatialDilatedMaxPooling.cu
+    generic/SpatialFractionalMaxPooling.cu
     generic/SpatialFullConvolution.cu
+    generic/SpatialFullConvolutionMap.cu
     generic/SpatialFullDilatedConvolution.cu
+    generic/SpatialGridSamplerBilinear.cu
+    generic/SpatialMaxPooling.cu
+    generic/SpatialMaxUnpooling.cu
+    generic/SpatialReflectionPadding.cu
+    generic/SpatialReplicationPadding.cu
+    generic/SpatialSubSampling.cu
+    generic/SpatialUpSamplingBilinear.cu
+    generic/SpatialUpSamplingNearest.cu
     generic/Sqrt.cu
     generic/Square.cu
     generic/Tanh.cu
+    generic/TemporalConvolution.cu
+    generic/TemporalMaxPooling.cu
+    generic/TemporalRowConvolution.cu
+    generic/TemporalSubSampling.cu
     generic/Threshold.cu
+    generic/VolumetricAveragePooling.cu
     generic/VolumetricConvolution.cu
     generic/VolumetricConvolutionMM.cu
     generic/VolumetricDilatedConvolution.cu
+    generic/VolumetricDilatedMaxPooling.cu
+    generic/VolumetricFractionalMaxPooling.cu
     generic/VolumetricFullConvolution.cu
-    generic/VolumetricFullDilatedConvolution.cu)
+    generic/VolumetricFullDilatedConvolution.cu
+    generic/VolumetricMaxPooling.cu
+    generic/VolumetricMaxUnpooling.cu
+    generic/VolumetricReplicationPadding.cu
+    generic/VolumetricUpSamplingNearest.cu
+    generic/VolumetricUpSamplingTrilinear.cu
+    generic/averagePooling.cu
+    generic/convolutionModule.cu
+    generic/fractionalPooling.cu
+    generic/linearSampling.cu
+    generic/maxPooling.cu
+    generic/maxUnpooling.cu
+    generic/nearestSampling.cu
+    generic/padding.cu
+    generic/planeConvolution.cu
+    generic/subSampling.cu
+    generic/unfold.cu)
 
 set(THCUNN_REAL_TYPES CUDA CUDADOUBLE)
 set(THCUNN_ELEMENT_TYPES CUDA CUDADOUBLE CUDALONG CUDAINT)

@@ -161,6 +161,15 @@ static bool fitsInt(int64_t value)
   return value >= 0 && value <= INT_MAX;
 }
 
+enum { LARGEST_BATCH = 65535 }; /* of one call: a grid's last dimension */
+
+/* The matrices of a batch from number `first` on. */
+template <typename T> static THCMatrix<T> from(THCMatrix<T> matrix, int64_t first)
+{
+  matrix.data += first * matrix.batchStride;
+  return matrix;
+}
+
 /* cuBLAS's matrices are column-major, so it computes the transpose: result' = b' * a'. */
 template <typename T>
 static void multiply(THCPlan *plan, int64_t batch, int64_t rows, int64_t columns, int64_t inner,
@@ -173,6 +182,12 @@ static void multiply(THCPlan *plan, int64_t batch, int64_t rows, int64_t columns
   if (!fitsInt(batch) || !fitsInt(rows) || !fitsInt(columns) || !fitsInt(inner) ||
       !fitsInt(a.stride) || !fitsInt(b.stride) || !fitsInt(result.stride)) {
     note(&plan->failure, what, CUBLAS_STATUS_INVALID_VALUE);
+    return;
+  }
+  if (batch > LARGEST_BATCH) {
+    for (int64_t i = 0; i < batch; i += LARGEST_BATCH)
+      multiply(plan, batch - i < LARGEST_BATCH ? batch - i : (int64_t)LARGEST_BATCH, rows, columns,
+               inner, factor, from(a, i), from(b, i), keep, from(result, i));
     return;
   }
   cublasHandle_t handle = plan->state->blas;

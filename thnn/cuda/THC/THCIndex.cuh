@@ -16,7 +16,7 @@ struct THCIndexRange {
 static inline THCIndexRange THC_indexRange(const THCState *state, const char *function, int64_t low,
                                            int64_t high)
 {
-  THCIndexRange range = {low, high, function, nullptr, state->deviceIndexReport};
+  THCIndexRange range = {low, high, function, nullptr, state ? state->deviceIndexReport : nullptr};
   return range;
 }
 
@@ -29,8 +29,13 @@ static inline THCIndexRange THC_indexRange(const THCPlan *plan, int64_t low, int
 static inline THCIndexRange THC_valueDomain(const THCState *state, const char *function,
                                             const char *domain)
 {
-  THCIndexRange range = {0, 0, function, domain, state->deviceIndexReport};
+  THCIndexRange range = {0, 0, function, domain, state ? state->deviceIndexReport : nullptr};
   return range;
+}
+
+static inline THCIndexRange THC_valueDomain(const THCPlan *plan, const char *domain)
+{
+  return THC_valueDomain(plan->state, plan->plan.function, domain);
 }
 
 /* Leaves a report, unless there is one. */

@@ -1,6 +1,6 @@
 #include "Convolution.cuh"
 
-#include "../THC/THCReduce.cuh"
+#include "segmentSums.cuh"
 #include "unfold.cuh"
 
 namespace
@@ -9,9 +9,7 @@ namespace
 enum {
   LEAST_ROWS = 64,        /* of a product: fewer would leave the device idle */
   LEAST_POSITIONS = 1024, /* summed over by a product of its own */
-  LARGEST_BATCH = 65535,  /* of a batched product */
-  SEGMENT = 16384,        /* elements summed by one block */
-  MOST_BLOCKS = 65535     /* that sum at the same time */
+  LARGEST_BATCH = 65535   /* of a batched product */
 };
 
 const int64_t USUAL_CACHE_BYTES = 4 << 20; /* where the device does not say */
@@ -244,58 +242,41 @@ void THCUNN_(Convolution_backwardWeight)(THCPlan *plan, const THCConvolutionPlan
 
 /* ---- Bias ----------------------------------------------------------------------------------- */
 
-static int64_t segmentsOf(int64_t batch, int64_t positions)
+namespace
 {
-  return maximum(divideUp(batch * positions, SEGMENT), 1);
-}
 
-/* partial[plane][segment] = the sum of a segment of a plane's elements over batch and positions. */
-template <typename Index>
-static __global__ void __launch_bounds__(THC_THREADS)
-    sumSegments(Index planes, Index segments, Index elements, Index positions,
-                const real *gradients, accreal *partial)
-{
-  for (Index task = blockIdx.x; task < planes * segments; task += gridDim.x) {
-    const Index plane = task / segments, first = task % segments * SEGMENT;
-    const Index last = first + SEGMENT < elements ? first + SEGMENT : elements;
-    accreal sum = 0;
-    for (Index i = first + threadIdx.x; i < last; i += THC_THREADS)
-      sum += gradients[(i / positions * planes + plane) * positions + i % positions];
-    sum = THC_blockSum<THC_THREADS>(sum);
-    if (threadIdx.x == 0)
-      partial[task] = sum;
-  }
-}
+/* Element number i of a plane, over batch and positions. */
+template <typename Index> struct PlaneElement {
+  Divisor<Index> positions;
+  Index planes;
+  const real *gradients;
 
-static __global__ void __launch_bounds__(THC_THREADS)
-    addSegments(int64_t planes, int64_t segments, accreal scale, const accreal *partial,
-                real *gradBias)
-{
-  THC_FOR_ELEMENTS(int64_t, plane, planes)
+  __device__ accreal operator()(Index plane, Index i) const
   {
-    accreal sum = 0;
-    for (int64_t i = 0; i < segments; i++)
-      sum += partial[plane * segments + i];
-    gradBias[plane] += real(scale * sum);
+    const Index image = quotient(i, positions), position = i - image * (Index)positions.value;
+    return gradients[(image * planes + plane) * (Index)positions.value + position];
   }
+};
+
+template <typename Index>
+void addPlanes(THCPlan *plan, int64_t batch, int64_t planes, int64_t positions,
+               const real *gradients, accreal scale, real *gradBias, accreal *partial)
+{
+  const PlaneElement<Index> element = {Divisor<Index>(positions), (Index)planes, gradients};
+  addSums<Index>(plan, planes, batch * positions, element, scale, gradBias, partial);
 }
+
+} // namespace
 
 int64_t THCUNN_(biasScratchBytes)(int64_t batch, int64_t planes, int64_t positions)
 {
-  return planes * segmentsOf(batch, positions) * (int64_t)sizeof(accreal);
+  return segmentBytes(planes, batch * positions);
 }
 
 void THCUNN_(Convolution_backwardBias)(THCPlan *plan, int64_t batch, int64_t planes,
                                        int64_t positions, const real *gradients, accreal scale,
                                        real *gradBias, accreal *partial)
 {
-  const int64_t segments = segmentsOf(batch, positions), elements = batch * positions;
-  const dim3 grid((unsigned)minimum(planes * segments, MOST_BLOCKS));
-  if (THC_fitsIndex(planes * elements))
-    THC_LAUNCH(plan, sumSegments<uint32_t>, grid, THC_THREADS, 0, planes, segments, elements,
-               positions, gradients, partial);
-  else
-    THC_LAUNCH(plan, sumSegments<uint64_t>, grid, THC_THREADS, 0, planes, segments, elements,
-               positions, gradients, partial);
-  THC_LAUNCH_ELEMENTS(plan, addSegments, planes, planes, segments, scale, partial, gradBias);
+  const auto add = THC_fitsIndex(planes * batch * positions) ? addPlanes<int> : addPlanes<int64_t>;
+  add(plan, batch, planes, positions, gradients, scale, gradBias, partial);
 }

@@ -848,6 +848,89 @@ THC_API void THCUNN_(LSTMFused_updateGradInput)(
     THCTensor *gradOutputCell, /* in: batch x units; with respect to outputCell */
     THCTensor *gradInputCx);   /* out: batch x units; with respect to cell */
 
+/* ---- Temporal convolutions ------------------------------------------------------------------- */
+
+/* 1-D convolution over frames: output frame t is bias + weight * (the kW input frames from t dW on);
+ * nOutputFrame is (nInputFrame - kW) / dW + 1, rounded down. */
+THC_API void THCUNN_(TemporalConvolution_updateOutput)(
+    THCState *state,      /* where it runs */
+    THCTensor *input,     /* in: [batch x] nInputFrame x inputFrameSize */
+    THCTensor *output,    /* out: [batch x] nOutputFrame x outputFrameSize */
+    THCTensor *weight,    /* in: outputFrameSize x (kW inputFrameSize) */
+    THCTensor *bias,      /* in: outputFrameSize elements */
+    int kW,               /* frames in a window */
+    int dW,               /* frames from one window to the next */
+    int inputFrameSize,   /* elements of an input frame */
+    int outputFrameSize); /* elements of an output frame */
+
+/* 1-D convolution over frames, backward: the gradient with respect to the input. */
+THC_API void THCUNN_(TemporalConvolution_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] nInputFrame x inputFrameSize; only its shape matters */
+    THCTensor *gradOutput, /* in: [batch x] nOutputFrame x outputFrameSize */
+    THCTensor *gradInput,  /* out: shape of input */
+    THCTensor *weight,     /* in: outputFrameSize x (kW inputFrameSize) */
+    int kW,                /* frames in a window */
+    int dW);               /* frames from one window to the next */
+
+/* 1-D convolution over frames, backward: adds scale times the gradients with respect to weight and
+ * bias. */
+THC_API void THCUNN_(TemporalConvolution_accGradParameters)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] nInputFrame x inputFrameSize */
+    THCTensor *gradOutput, /* in: [batch x] nOutputFrame x outputFrameSize */
+    THCTensor *gradWeight, /* accumulate: outputFrameSize x (kW inputFrameSize) */
+    THCTensor *gradBias,   /* accumulate: outputFrameSize elements */
+    int kW,                /* frames in a window */
+    int dW,                /* frames from one window to the next */
+    accreal scale);        /* factor of what is added */
+
+/* 1-D convolution over frames, feature by feature: each feature has a kernel of its own. nOutputFrame
+ * is (nInputFrame + 2 padW - kW) / dW + 1, rounded down. With featFirst, features come before
+ * frames in input and output. */
+THC_API void THCUNN_(TemporalRowConvolution_updateOutput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] nInputFrame x nFeature */
+    THCTensor *output,     /* out: [batch x] nOutputFrame x nFeature */
+    THCTensor *weight,     /* in: nFeature x 1 x kW */
+    THCTensor *bias,       /* in, optional: nFeature */
+    THCTensor *finput,     /* scratch, optional: unused */
+    THCTensor *fgradInput, /* scratch, optional: unused */
+    int kW,                /* frames in a window */
+    int dW,                /* frames from one window to the next */
+    int padW,              /* zero frames added before the first and after the last */
+    bool featFirst);       /* features come before frames */
+
+/* Feature-wise 1-D convolution over frames, backward: the gradient with respect to the input. */
+THC_API void THCUNN_(TemporalRowConvolution_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] nInputFrame x nFeature; only its shape matters */
+    THCTensor *gradOutput, /* in: [batch x] nOutputFrame x nFeature */
+    THCTensor *gradInput,  /* out: shape of input */
+    THCTensor *weight,     /* in: nFeature x 1 x kW */
+    THCTensor *finput,     /* scratch, optional: unused */
+    THCTensor *fgradInput, /* scratch, optional: unused */
+    int kW,                /* frames in a window */
+    int dW,                /* frames from one window to the next */
+    int padW,              /* zero frames added before the first and after the last */
+    bool featFirst);       /* features come before frames */
+
+/* Feature-wise 1-D convolution over frames, backward: adds scale times the gradients with respect to
+ * weight and bias. */
+THC_API void THCUNN_(TemporalRowConvolution_accGradParameters)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] nInputFrame x nFeature */
+    THCTensor *gradOutput, /* in: [batch x] nOutputFrame x nFeature */
+    THCTensor *gradWeight, /* accumulate: nFeature x 1 x kW */
+    THCTensor *gradBias,   /* accumulate, optional: nFeature */
+    THCTensor *finput,     /* scratch, optional: unused */
+    THCTensor *fgradInput, /* scratch, optional: unused */
+    int kW,                /* frames in a window */
+    int dW,                /* frames from one window to the next */
+    int padW,              /* zero frames added before the first and after the last */
+    bool featFirst,        /* features come before frames */
+    accreal scale);        /* factor of what is added */
+
 /* ---- Spatial convolutions ------------------------------------------------------------------- */
 
 /* 2-D convolution: output = bias + weight * input, where outputHeight is
@@ -1075,6 +1158,120 @@ THC_API void THCUNN_(SpatialFullDilatedConvolution_accGradParameters)(
     int adjH,              /* rows added at the bottom; less than dH or dilationH */
     accreal scale);        /* factor of what is added */
 
+/* 2-D convolution plane by plane: output plane c multiplier + m is input plane c convolved with
+ * weight[m][c], plus bias[m][c]. nOutputPlane is nInputPlane multiplier; outputHeight is
+ * (height + 2 padH - kH) / dH + 1, rounded down, and outputWidth likewise. */
+THC_API void THCUNN_(SpatialDepthWiseConvolution_updateOutput)(
+    THCState *state,    /* where it runs */
+    THCTensor *input,   /* in: [batch x] nInputPlane x height x width */
+    THCTensor *output,  /* out: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THCTensor *weight,  /* in: multiplier x nInputPlane x kH x kW, or with the last three in one */
+    THCTensor *bias,    /* in, optional: multiplier x nInputPlane */
+    THCTensor *columns, /* scratch, optional: unused */
+    THCTensor *ones,    /* scratch, optional: unused */
+    int kW,             /* kernel width */
+    int kH,             /* kernel height */
+    int dW,             /* horizontal stride */
+    int dH,             /* vertical stride */
+    int padW,           /* zeros added on the left and on the right */
+    int padH);          /* zeros added at the top and at the bottom */
+
+/* 2-D convolution plane by plane, backward: the gradient with respect to the input. */
+THC_API void THCUNN_(SpatialDepthWiseConvolution_updateGradInput)(
+    THCState *state,        /* where it runs */
+    THCTensor *input,       /* in: [batch x] nInputPlane x height x width; only its shape matters */
+    THCTensor *gradOutput,  /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THCTensor *gradInput,   /* out: shape of input */
+    THCTensor *weight, /* in: multiplier x nInputPlane x kH x kW, or with the last three in one */
+    THCTensor *gradColumns, /* scratch, optional: unused */
+    THCTensor *ones,        /* scratch, optional: unused */
+    int kW,                 /* kernel width */
+    int kH,                 /* kernel height */
+    int dW,                 /* horizontal stride */
+    int dH,                 /* vertical stride */
+    int padW,               /* zeros added on the left and on the right */
+    int padH);              /* zeros added at the top and at the bottom */
+
+/* 2-D convolution plane by plane, backward: adds scale times the gradients with respect to weight and
+ * bias. */
+THC_API void THCUNN_(SpatialDepthWiseConvolution_accGradParameters)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] nInputPlane x height x width */
+    THCTensor *gradOutput, /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THCTensor *gradWeight, /* accumulate: multiplier x nInputPlane x kH x kW, or with the last three in one */
+    THCTensor *gradBias,   /* accumulate, optional: multiplier x nInputPlane */
+    THCTensor *columns,    /* scratch, optional: unused */
+    THCTensor *ones,       /* scratch, optional: unused */
+    int kW,                /* kernel width */
+    int kH,                /* kernel height */
+    int dW,                /* horizontal stride */
+    int dH,                /* vertical stride */
+    int padW,              /* zeros added on the left and on the right */
+    int padH,              /* zeros added at the top and at the bottom */
+    accreal scale);        /* factor of what is added */
+
+/* 2-D convolution without weight sharing: each output position has kernels and biases of its own. */
+THC_API void THCUNN_(SpatialConvolutionLocal_updateOutput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] nInputPlane x inputHeight x inputWidth */
+    THCTensor *output,     /* out: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THCTensor *weight, /* in: outputHeight x outputWidth x nOutputPlane x nInputPlane x kH x kW, or with the first two and the last three in one */
+    THCTensor *bias,       /* in: nOutputPlane x outputHeight x outputWidth */
+    THCTensor *finput,     /* scratch, optional: unused */
+    THCTensor *fgradInput, /* scratch, optional: unused */
+    int kW,                /* kernel width */
+    int kH,                /* kernel height */
+    int dW,                /* horizontal stride */
+    int dH,                /* vertical stride */
+    int padW,              /* zeros added on the left and on the right */
+    int padH,              /* zeros added at the top and at the bottom */
+    int64_t inputWidth,    /* width of input */
+    int64_t inputHeight,   /* height of input */
+    int64_t outputWidth,   /* width of output */
+    int64_t outputHeight); /* height of output */
+
+/* 2-D convolution without weight sharing, backward: the gradient with respect to the input. */
+THC_API void THCUNN_(SpatialConvolutionLocal_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input, /* in: [batch x] nInputPlane x inputHeight x inputWidth; only its shape matters */
+    THCTensor *gradOutput, /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THCTensor *gradInput,  /* out: shape of input */
+    THCTensor *weight, /* in: outputHeight x outputWidth x nOutputPlane x nInputPlane x kH x kW, or with the first two and the last three in one */
+    THCTensor *finput,     /* scratch, optional: unused */
+    THCTensor *fgradInput, /* scratch, optional: unused */
+    int kW,                /* kernel width */
+    int kH,                /* kernel height */
+    int dW,                /* horizontal stride */
+    int dH,                /* vertical stride */
+    int padW,              /* zeros added on the left and on the right */
+    int padH,              /* zeros added at the top and at the bottom */
+    int64_t inputWidth,    /* width of input */
+    int64_t inputHeight,   /* height of input */
+    int64_t outputWidth,   /* width of output */
+    int64_t outputHeight); /* height of output */
+
+/* 2-D convolution without weight sharing, backward: adds scale times the gradients with respect to
+ * weight and bias. */
+THC_API void THCUNN_(SpatialConvolutionLocal_accGradParameters)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] nInputPlane x inputHeight x inputWidth */
+    THCTensor *gradOutput, /* in: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THCTensor *gradWeight, /* accumulate: outputHeight x outputWidth x nOutputPlane x nInputPlane x kH x kW, or with the first two and the last three in one */
+    THCTensor *gradBias,   /* accumulate: nOutputPlane x outputHeight x outputWidth */
+    THCTensor *finput,     /* scratch, optional: unused */
+    THCTensor *fgradInput, /* scratch, optional: unused */
+    int kW,                /* kernel width */
+    int kH,                /* kernel height */
+    int dW,                /* horizontal stride */
+    int dH,                /* vertical stride */
+    int padW,              /* zeros added on the left and on the right */
+    int padH,              /* zeros added at the top and at the bottom */
+    int64_t inputWidth,    /* width of input */
+    int64_t inputHeight,   /* height of input */
+    int64_t outputWidth,   /* width of output */
+    int64_t outputHeight,  /* height of output */
+    accreal scale);        /* factor of what is added */
+
 /* ---- Volumetric convolutions ---------------------------------------------------------------- */
 
 /* 3-D convolution; the kernel's sizes are those of the weight. outputDepth is (depth + 2 padT - kT)
@@ -1124,62 +1321,6 @@ THC_API void THCUNN_(VolumetricConvolution_accGradParameters)(
     int padT,              /* zeros added in front and behind */
     int padW,              /* zeros added on the left and on the right */
     int padH,              /* zeros added at the top and at the bottom */
-    accreal scale);        /* factor of what is added */
-
-/* 3-D convolution. outputDepth is (depth + 2 pT - kT) / dT + 1, rounded down. */
-THC_API void THCUNN_(VolumetricConvolutionMM_updateOutput)(
-    THCState *state,   /* where it runs */
-    THCTensor *input,  /* in: [batch x] nInputPlane x depth x height x width */
-    THCTensor *output, /* out: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
-    THCTensor *weight, /* in: nOutputPlane x nInputPlane x kT x kH x kW, or with the last four in one */
-    THCTensor *bias,   /* in, optional: nOutputPlane */
-    THCTensor *finput, /* scratch, optional: unused */
-    int kT,            /* kernel depth */
-    int kW,            /* kernel width */
-    int kH,            /* kernel height */
-    int dT,            /* stride in depth */
-    int dW,            /* horizontal stride */
-    int dH,            /* vertical stride */
-    int pT,            /* zeros added in front and behind */
-    int pW,            /* zeros added on the left and on the right */
-    int pH);           /* zeros added at the top and at the bottom */
-
-/* 3-D convolution, backward: the gradient with respect to the input. */
-THC_API void THCUNN_(VolumetricConvolutionMM_updateGradInput)(
-    THCState *state,       /* where it runs */
-    THCTensor *input, /* in: [batch x] nInputPlane x depth x height x width; only its shape matters */
-    THCTensor *gradOutput, /* in: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
-    THCTensor *gradInput,  /* out: shape of input */
-    THCTensor *weight, /* in: nOutputPlane x nInputPlane x kT x kH x kW, or with the last four in one */
-    THCTensor *finput,     /* scratch, optional: unused */
-    THCTensor *fgradInput, /* scratch, optional: unused */
-    int kT,                /* kernel depth */
-    int kW,                /* kernel width */
-    int kH,                /* kernel height */
-    int dT,                /* stride in depth */
-    int dW,                /* horizontal stride */
-    int dH,                /* vertical stride */
-    int pT,                /* zeros added in front and behind */
-    int pW,                /* zeros added on the left and on the right */
-    int pH);               /* zeros added at the top and at the bottom */
-
-/* 3-D convolution, backward: adds scale times the gradients with respect to weight and bias. */
-THC_API void THCUNN_(VolumetricConvolutionMM_accGradParameters)(
-    THCState *state,       /* where it runs */
-    THCTensor *input,      /* in: [batch x] nInputPlane x depth x height x width */
-    THCTensor *gradOutput, /* in: [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth */
-    THCTensor *gradWeight, /* accumulate: nOutputPlane x nInputPlane x kT x kH x kW, or with the last four in one */
-    THCTensor *gradBias,   /* accumulate, optional: nOutputPlane */
-    THCTensor *finput,     /* scratch, optional: unused */
-    int kT,                /* kernel depth */
-    int kW,                /* kernel width */
-    int kH,                /* kernel height */
-    int dT,                /* stride in depth */
-    int dW,                /* horizontal stride */
-    int dH,                /* vertical stride */
-    int pT,                /* zeros added in front and behind */
-    int pW,                /* zeros added on the left and on the right */
-    int pH,                /* zeros added at the top and at the bottom */
     accreal scale);        /* factor of what is added */
 
 /* Full (transposed) 3-D convolution: each input voxel paints a kT x kH x kW block of every output
@@ -1381,3 +1522,576 @@ THC_API void THCUNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     int adjW,              /* columns added on the right; less than dW or dilationW */
     int adjH,              /* rows added at the bottom; less than dH or dilationH */
     accreal scale);        /* factor of what is added */
+
+/* ---- Temporal pooling ------------------------------------------------------------------------ */
+
+/* Max pooling over time: output is the greatest of kW frames, column by column; nOutputFrame is
+ * (nInputFrame - kW)/dW + 1, rounded down. */
+THC_API void THCUNN_(TemporalMaxPooling_updateOutput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] nInputFrame x frameSize */
+    THCTensor *output,       /* out: [batch x] nOutputFrame x frameSize */
+    THCIndexTensor *indices, /* out: shape of output; frame in the window, from 0, or -1 for none */
+    int kW,                  /* frames of a window */
+    int dW);                 /* distance of windows in frames */
+
+/* Max pooling over time, backward: each gradient goes to the element that was chosen. */
+THC_API void THCUNN_(TemporalMaxPooling_updateGradInput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] nInputFrame x frameSize */
+    THCTensor *gradOutput,   /* in: [batch x] nOutputFrame x frameSize */
+    THCTensor *gradInput,    /* out: shape of input */
+    THCIndexTensor *indices, /* in: shape of gradOutput; as left by the forward call */
+    int kW,                  /* as in the forward call */
+    int dW);                 /* as in the forward call */
+
+/* ---- Spatial pooling ------------------------------------------------------------------------- */
+
+/* 2-D max pooling: output is the greatest element of each kH x kW window, the first of equals;
+ * outputHeight is (height + 2 padH - kH)/dH + 1, rounded down, or up with ceil_mode. */
+THC_API void THCUNN_(SpatialMaxPooling_updateOutput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x height x width */
+    THCTensor *output,       /* out: [batch x] planes x outputHeight x outputWidth */
+    THCIndexTensor *indices, /* out: shape of output; element of the plane, from 1; 0 for none */
+    int kW,                  /* width of a window */
+    int kH,                  /* height of a window */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padW,                /* columns of padding on the left and on the right; at most kW/2 */
+    int padH,                /* rows of padding at the top and at the bottom; at most kH/2 */
+    bool ceil_mode);         /* a last window that is cut off counts as well */
+
+/* 2-D max pooling, backward: each gradient goes to the element that was chosen. */
+THC_API void THCUNN_(SpatialMaxPooling_updateGradInput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x height x width */
+    THCTensor *gradOutput,   /* in: [batch x] planes x outputHeight x outputWidth */
+    THCTensor *gradInput,    /* out: shape of input */
+    THCIndexTensor *indices, /* in: shape of gradOutput; as left by the forward call */
+    int kW,                  /* as in the forward call, like the rest */
+    int kH,                  /* height of a window */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padW,                /* columns of padding on either side */
+    int padH,                /* rows of padding on either side */
+    bool ceil_mode);         /* a last window that is cut off counts as well */
+
+/* 2-D max pooling over windows with gaps: the kH x kW elements of a window lie dilationH rows and
+ * dilationW columns apart. */
+THC_API void THCUNN_(SpatialDilatedMaxPooling_updateOutput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x height x width */
+    THCTensor *output,       /* out: [batch x] planes x outputHeight x outputWidth */
+    THCIndexTensor *indices, /* out: shape of output; element of the plane, from 1; 0 for none */
+    int kW,                  /* width of a window */
+    int kH,                  /* height of a window */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padW,                /* columns of padding on the left and on the right; at most kW/2 */
+    int padH,                /* rows of padding at the top and at the bottom; at most kH/2 */
+    int dilationW,           /* horizontal distance of the elements of a window */
+    int dilationH,           /* vertical distance of the elements of a window */
+    bool ceil_mode);         /* a last window that is cut off counts as well */
+
+/* 2-D max pooling over windows with gaps, backward: each gradient goes to the element that was
+ * chosen. */
+THC_API void THCUNN_(SpatialDilatedMaxPooling_updateGradInput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x height x width */
+    THCTensor *gradOutput,   /* in: [batch x] planes x outputHeight x outputWidth */
+    THCTensor *gradInput,    /* out: shape of input */
+    THCIndexTensor *indices, /* in: shape of gradOutput; as left by the forward call */
+    int kW,                  /* as in the forward call, like the rest */
+    int kH,                  /* height of a window */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padW,                /* columns of padding on either side */
+    int padH,                /* rows of padding on either side */
+    int dilationW,           /* horizontal distance of the elements of a window */
+    int dilationH,           /* vertical distance of the elements of a window */
+    bool ceil_mode);         /* a last window that is cut off counts as well */
+
+/* 2-D average pooling: output is the mean of each kH x kW window; outputHeight is (height + 2 padH
+ * - kH)/dH + 1, rounded down, or up with ceil_mode. */
+THC_API void THCUNN_(SpatialAveragePooling_updateOutput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x height x width */
+    THCTensor *output,       /* out: [batch x] planes x outputHeight x outputWidth */
+    int kW,                  /* width of a window */
+    int kH,                  /* height of a window */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padW,                /* columns of padding on the left and on the right; at most kW/2 */
+    int padH,                /* rows of padding at the top and at the bottom; at most kH/2 */
+    bool ceil_mode,          /* a last window that is cut off counts as well */
+    bool count_include_pad); /* elements in the padding count as zeros; otherwise not at all */
+
+/* 2-D average pooling, backward: each gradient goes to the elements of its window in equal shares. */
+THC_API void THCUNN_(SpatialAveragePooling_updateGradInput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x height x width */
+    THCTensor *gradOutput,   /* in: [batch x] planes x outputHeight x outputWidth */
+    THCTensor *gradInput,    /* out: shape of input */
+    int kW,                  /* as in the forward call, like the rest */
+    int kH,                  /* height of a window */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padW,                /* columns of padding on either side */
+    int padH,                /* rows of padding on either side */
+    bool ceil_mode,          /* a last window that is cut off counts as well */
+    bool count_include_pad); /* elements in the padding count as zeros; otherwise not at all */
+
+/* 2-D max pooling to a given output size: output row y is taken over the input rows from
+ * y*height/nOutputRows, rounded down, up to (y + 1)*height/nOutputRows, rounded up; columns likewise. */
+THC_API void THCUNN_(SpatialAdaptiveMaxPooling_updateOutput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x height x width */
+    THCTensor *output,       /* out: [batch x] planes x nOutputRows x nOutputCols */
+    THCIndexTensor *indices, /* out: 2 x shape of output; row, column in the region, from 1, or 0 */
+    int nOutputCols,         /* columns of output */
+    int nOutputRows);        /* rows of output */
+
+/* 2-D max pooling to a given output size, backward: each gradient goes to the element that was
+ * chosen. */
+THC_API void THCUNN_(SpatialAdaptiveMaxPooling_updateGradInput)(
+    THCState *state,          /* where it runs */
+    THCTensor *input,         /* in: [batch x] planes x height x width */
+    THCTensor *gradOutput,    /* in: [batch x] planes x oheight x owidth */
+    THCTensor *gradInput,     /* out: shape of input */
+    THCIndexTensor *indices); /* in: 2 x shape of gradOutput; as left by the forward call */
+
+/* 2-D average pooling to a given output size: output row y is taken over the input rows from
+ * y*height/nOutputRows, rounded down, up to (y + 1)*height/nOutputRows, rounded up; columns likewise. */
+THC_API void THCUNN_(SpatialAdaptiveAveragePooling_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: [batch x] planes x height x width */
+    THCTensor *output, /* out: [batch x] planes x nOutputRows x nOutputCols */
+    int nOutputCols,   /* columns of output */
+    int nOutputRows);  /* rows of output */
+
+/* 2-D average pooling to a given output size, backward: each gradient goes to the elements of its
+ * region in equal shares. */
+THC_API void THCUNN_(SpatialAdaptiveAveragePooling_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] planes x height x width */
+    THCTensor *gradOutput, /* in: [batch x] planes x oheight x owidth */
+    THCTensor *gradInput); /* out: shape of input */
+
+/* 2-D max pooling over regions of poolSizeH x poolSizeW elements at pseudo-random places: with
+ * random number u, region i of n begins at floor((i + u)*step) - floor(u*step), where step is
+ * (size - poolSize)/(n - 1); the last one ends with the input. */
+THC_API void THCUNN_(SpatialFractionalMaxPooling_updateOutput)(
+    THCState *state,           /* where it runs */
+    THCTensor *input,          /* in: [batch x] planes x height x width */
+    THCTensor *output,         /* out: [batch x] planes x outputH x outputW */
+    int outputW,               /* columns of output */
+    int outputH,               /* rows of output; at most height - poolSizeH + 1 */
+    int poolSizeW,             /* width of a region */
+    int poolSizeH,             /* height of a region */
+    THCIndexTensor *indices,   /* out: shape of output; element of the plane, from 1; 0 for none */
+    THCTensor *randomSamples); /* in: batch x planes x 2; from 0 to 1: for columns, for rows */
+
+/* 2-D fractional max pooling, backward: each gradient goes to the element that was chosen. */
+THC_API void THCUNN_(SpatialFractionalMaxPooling_updateGradInput)(
+    THCState *state,          /* where it runs */
+    THCTensor *input,         /* in: [batch x] planes x height x width */
+    THCTensor *gradOutput,    /* in: [batch x] planes x outputH x outputW */
+    THCTensor *gradInput,     /* out: shape of input */
+    int outputW,              /* columns of gradOutput */
+    int outputH,              /* rows of gradOutput */
+    int poolSizeW,            /* unused */
+    int poolSizeH,            /* unused */
+    THCIndexTensor *indices); /* in: shape of gradOutput; as left by the forward call */
+
+/* 2-D max unpooling: each value goes to the element that its index names, of several the last; 0
+ * elsewhere. */
+THC_API void THCUNN_(SpatialMaxUnpooling_updateOutput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x height x width */
+    THCTensor *output,       /* out: [batch x] planes x oheight x owidth */
+    THCIndexTensor *indices, /* in: shape of input; element of the output plane, from 1 */
+    int owidth,              /* columns of output */
+    int oheight);            /* rows of output */
+
+/* 2-D max unpooling, backward: gradInput is the gradient of the element that the index names. */
+THC_API void THCUNN_(SpatialMaxUnpooling_updateGradInput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x height x width */
+    THCTensor *gradOutput,   /* in: [batch x] planes x oheight x owidth */
+    THCTensor *gradInput,    /* out: shape of input */
+    THCIndexTensor *indices, /* in: shape of input; as in the forward call */
+    int owidth,              /* columns of gradOutput */
+    int oheight);            /* rows of gradOutput */
+
+/* 2-D subsampling: output = weight * sum of each kH x kW window + bias, plane by plane;
+ * outputHeight is (height - kH)/dH + 1, rounded down. */
+THC_API void THCUNN_(SpatialSubSampling_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: [batch x] nInputPlane x height x width */
+    THCTensor *output, /* out: [batch x] nInputPlane x outputHeight x outputWidth */
+    THCTensor *weight, /* in: nInputPlane */
+    THCTensor *bias,   /* in: nInputPlane */
+    int kW,            /* width of a window */
+    int kH,            /* height of a window */
+    int dW,            /* horizontal distance of windows */
+    int dH);           /* vertical distance of windows */
+
+/* 2-D subsampling, backward: each gradient goes to the elements of its window, times weight. */
+THC_API void THCUNN_(SpatialSubSampling_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] nInputPlane x height x width */
+    THCTensor *gradOutput, /* in: [batch x] nInputPlane x outputHeight x outputWidth */
+    THCTensor *gradInput,  /* out: shape of input */
+    THCTensor *weight,     /* in: nInputPlane */
+    int kW,                /* width of a window */
+    int kH,                /* height of a window */
+    int dW,                /* horizontal distance of windows */
+    int dH);               /* vertical distance of windows */
+
+/* 2-D subsampling, parameters: gradWeight += scale * sum of gradOutput times window sum, gradBias
+ * += scale * sum of gradOutput. */
+THC_API void THCUNN_(SpatialSubSampling_accGradParameters)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] nInputPlane x height x width */
+    THCTensor *gradOutput, /* in: [batch x] nInputPlane x outputHeight x outputWidth */
+    THCTensor *gradWeight, /* accumulate: nInputPlane */
+    THCTensor *gradBias,   /* accumulate: nInputPlane */
+    int kW,                /* width of a window */
+    int kH,                /* height of a window */
+    int dW,                /* horizontal distance of windows */
+    int dH,                /* vertical distance of windows */
+    accreal scale);        /* factor of what is added */
+
+/* ---- Spatial sampling and padding ------------------------------------------------------------ */
+
+/* 2-D nearest-neighbour upsampling: each element becomes a square of scale_factor x scale_factor. */
+THC_API void THCUNN_(SpatialUpSamplingNearest_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: [batch x] planes x height x width */
+    THCTensor *output, /* out: [batch x] planes x height*scale_factor x width*scale_factor */
+    int scale_factor); /* 2 or more */
+
+/* 2-D nearest-neighbour upsampling, backward: the sum of the gradients in each square. */
+THC_API void THCUNN_(SpatialUpSamplingNearest_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] planes x height x width */
+    THCTensor *gradOutput, /* in: [batch x] planes x height*scale_factor x width*scale_factor */
+    THCTensor *gradInput,  /* out: shape of input */
+    int scale_factor);     /* as in the forward call */
+
+/* Bilinear resampling of planes. The corners of input and output coincide: output row y lies at y
+ * (height - 1)/(outputHeight - 1). */
+THC_API void THCUNN_(SpatialUpSamplingBilinear_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: batch x planes x height x width */
+    THCTensor *output, /* out: batch x planes x outputHeight x outputWidth */
+    int outputHeight,  /* rows of the output */
+    int outputWidth);  /* columns of the output */
+
+/* Bilinear resampling of planes, backward: each gradient goes to the four elements that its output
+ * element lay between, in the same shares. */
+THC_API void THCUNN_(SpatialUpSamplingBilinear_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *gradOutput, /* in: nbatch x nchannels x outputHeight x outputWidth */
+    THCTensor *gradInput,  /* out: nbatch x nchannels x inputHeight x inputWidth */
+    int nbatch,            /* samples */
+    int nchannels,         /* planes of a sample */
+    int inputHeight,       /* rows of the forward call's input */
+    int inputWidth,        /* columns of the forward call's input */
+    int outputHeight,      /* rows of the forward call's output */
+    int outputWidth);      /* columns of the forward call's output */
+
+/* 2-D padding by reflection: the input goes on mirrored at its first and last row and column,
+ * which are not repeated; a padding is less than the size. */
+THC_API void THCUNN_(SpatialReflectionPadding_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: [batch x] planes x height x width */
+    THCTensor *output, /* out: [batch x] planes x height + padT + padB x width + padL + padR */
+    int padL,          /* columns added on the left; negative: cut off */
+    int padR,          /* columns added on the right; negative: cut off */
+    int padT,          /* rows added at the top; negative: cut off */
+    int padB);         /* rows added at the bottom; negative: cut off */
+
+/* 2-D padding by reflection, backward: the sum of the gradients of all elements that show an input
+ * element. */
+THC_API void THCUNN_(SpatialReflectionPadding_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] planes x height x width */
+    THCTensor *gradOutput, /* in: shape of the forward call's output */
+    THCTensor *gradInput,  /* out: shape of input */
+    int padL,              /* columns added on the left; negative: cut off */
+    int padR,              /* columns added on the right; negative: cut off */
+    int padT,              /* rows added at the top; negative: cut off */
+    int padB);             /* rows added at the bottom; negative: cut off */
+
+/* 2-D padding by replication: the first and the last row and column go on for ever. */
+THC_API void THCUNN_(SpatialReplicationPadding_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: [batch x] planes x height x width */
+    THCTensor *output, /* out: [batch x] planes x height + padT + padB x width + padL + padR */
+    int padL,          /* columns added on the left; negative: cut off */
+    int padR,          /* columns added on the right; negative: cut off */
+    int padT,          /* rows added at the top; negative: cut off */
+    int padB);         /* rows added at the bottom; negative: cut off */
+
+/* 2-D padding by replication, backward: the sum of the gradients of all elements that show an
+ * input element. */
+THC_API void THCUNN_(SpatialReplicationPadding_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] planes x height x width */
+    THCTensor *gradOutput, /* in: shape of the forward call's output */
+    THCTensor *gradInput,  /* out: shape of input */
+    int padL,              /* columns added on the left; negative: cut off */
+    int padR,              /* columns added on the right; negative: cut off */
+    int padT,              /* rows added at the top; negative: cut off */
+    int padB);             /* rows added at the bottom; negative: cut off */
+
+/* ---- Volumetric pooling ---------------------------------------------------------------------- */
+
+/* 3-D max pooling: output is the greatest element of each kT x kH x kW window, the first of
+ * equals; outputDepth is (depth + 2 padT - kT)/dT + 1, rounded down, or up with ceilMode. */
+THC_API void THCUNN_(VolumetricMaxPooling_updateOutput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x depth x height x width */
+    THCTensor *output,       /* out: [batch x] planes x outputDepth x outputHeight x outputWidth */
+    THCIndexTensor *indices, /* out: shape of output; bytes 0, 1, 2: offsets t, h, w in the window */
+    int kT,                  /* depth of a window */
+    int kW,                  /* width of a window */
+    int kH,                  /* height of a window */
+    int dT,                  /* distance of windows in depth */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padT,                /* slices of padding on either side; at most kT/2 */
+    int padW,                /* columns of padding on either side; at most kW/2 */
+    int padH,                /* rows of padding on either side; at most kH/2 */
+    bool ceilMode);          /* a last window that is cut off counts as well */
+
+/* 3-D max pooling, backward: each gradient goes to the element that was chosen. */
+THC_API void THCUNN_(VolumetricMaxPooling_updateGradInput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x depth x height x width */
+    THCTensor *gradOutput,   /* in: [batch x] planes x outputDepth x outputHeight x outputWidth */
+    THCTensor *gradInput,    /* out: shape of input */
+    THCIndexTensor *indices, /* in: shape of gradOutput; as left by the forward call */
+    int kT,                  /* depth of a window */
+    int kW,                  /* width of a window */
+    int kH,                  /* height of a window */
+    int dT,                  /* distance of windows in depth */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padT,                /* slices of padding on either side; at most kT/2 */
+    int padW,                /* columns of padding on either side; at most kW/2 */
+    int padH,                /* rows of padding on either side; at most kH/2 */
+    bool ceilMode);          /* a last window that is cut off counts as well */
+
+/* 3-D max pooling over windows with gaps: the elements of a window lie dilationT slices, dilationH
+ * rows and dilationW columns apart. */
+THC_API void THCUNN_(VolumetricDilatedMaxPooling_updateOutput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x depth x height x width */
+    THCTensor *output,       /* out: [batch x] planes x outputDepth x outputHeight x outputWidth */
+    THCIndexTensor *indices, /* out: shape of output; bytes 0, 1, 2: element t, h, w of the window */
+    int kT,                  /* depth of a window */
+    int kW,                  /* width of a window */
+    int kH,                  /* height of a window */
+    int dT,                  /* distance of windows in depth */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padT,                /* slices of padding on either side; at most kT/2 */
+    int padW,                /* columns of padding on either side; at most kW/2 */
+    int padH,                /* rows of padding on either side; at most kH/2 */
+    int dilationT,           /* distance of the elements of a window in depth */
+    int dilationW,           /* horizontal distance of the elements of a window */
+    int dilationH,           /* vertical distance of the elements of a window */
+    bool ceilMode);          /* a last window that is cut off counts as well */
+
+/* 3-D max pooling over windows with gaps, backward: each gradient goes to the element that was
+ * chosen. */
+THC_API void THCUNN_(VolumetricDilatedMaxPooling_updateGradInput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x depth x height x width */
+    THCTensor *gradOutput,   /* in: [batch x] planes x outputDepth x outputHeight x outputWidth */
+    THCTensor *gradInput,    /* out: shape of input */
+    THCIndexTensor *indices, /* in: shape of gradOutput; as left by the forward call */
+    int kT,                  /* depth of a window */
+    int kW,                  /* width of a window */
+    int kH,                  /* height of a window */
+    int dT,                  /* distance of windows in depth */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padT,                /* slices of padding on either side; at most kT/2 */
+    int padW,                /* columns of padding on either side; at most kW/2 */
+    int padH,                /* rows of padding on either side; at most kH/2 */
+    int dilationT,           /* distance of the elements of a window in depth */
+    int dilationW,           /* horizontal distance of the elements of a window */
+    int dilationH,           /* vertical distance of the elements of a window */
+    bool ceilMode);          /* a last window that is cut off counts as well */
+
+/* 3-D average pooling: output is the mean of each kT x kH x kW window; outputDepth is (depth + 2
+ * padT - kT)/dT + 1, rounded down, or up with ceil_mode. */
+THC_API void THCUNN_(VolumetricAveragePooling_updateOutput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x depth x height x width */
+    THCTensor *output,       /* out: [batch x] planes x outputDepth x outputHeight x outputWidth */
+    int kT,                  /* depth of a window */
+    int kW,                  /* width of a window */
+    int kH,                  /* height of a window */
+    int dT,                  /* distance of windows in depth */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padT,                /* slices of padding on either side; at most kT/2 */
+    int padW,                /* columns of padding on either side; at most kW/2 */
+    int padH,                /* rows of padding on either side; at most kH/2 */
+    bool ceil_mode,          /* a last window that is cut off counts as well */
+    bool count_include_pad); /* elements in the padding count as zeros; otherwise not at all */
+
+/* 3-D average pooling, backward: each gradient goes to the elements of its window in equal shares. */
+THC_API void THCUNN_(VolumetricAveragePooling_updateGradInput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x depth x height x width */
+    THCTensor *gradOutput,   /* in: [batch x] planes x outputDepth x outputHeight x outputWidth */
+    THCTensor *gradInput,    /* out: shape of input */
+    int kT,                  /* depth of a window */
+    int kW,                  /* width of a window */
+    int kH,                  /* height of a window */
+    int dT,                  /* distance of windows in depth */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padT,                /* slices of padding on either side; at most kT/2 */
+    int padW,                /* columns of padding on either side; at most kW/2 */
+    int padH,                /* rows of padding on either side; at most kH/2 */
+    bool ceil_mode,          /* a last window that is cut off counts as well */
+    bool count_include_pad); /* elements in the padding count as zeros; otherwise not at all */
+
+/* 3-D max pooling over regions of poolSizeH x poolSizeW x poolSizeT elements at pseudo-random
+ * places, as in SpatialFractionalMaxPooling. Time is the last dimension. */
+THC_API void THCUNN_(VolumetricFractionalMaxPooling_updateOutput)(
+    THCState *state,           /* where it runs */
+    THCTensor *input,          /* in: [batch x] planes x height x width x time */
+    THCTensor *output,         /* out: [batch x] planes x outputH x outputW x outputT */
+    int outputT,               /* size of output in time; at most time - poolSizeT */
+    int outputW,               /* columns of output */
+    int outputH,               /* rows of output */
+    int poolSizeT,             /* size of a region in time */
+    int poolSizeW,             /* width of a region */
+    int poolSizeH,             /* height of a region */
+    THCIndexTensor *indices,   /* out: shape of output; element of the plane, from 1; 0 for none */
+    THCTensor *randomSamples); /* in: batch x planes x 3; from 0 to 1: for time, columns, rows */
+
+/* 3-D fractional max pooling, backward: each gradient goes to the element that was chosen. */
+THC_API void THCUNN_(VolumetricFractionalMaxPooling_updateGradInput)(
+    THCState *state,          /* where it runs */
+    THCTensor *input,         /* in: [batch x] planes x height x width x time */
+    THCTensor *gradOutput,    /* in: [batch x] planes x outputH x outputW x outputT */
+    THCTensor *gradInput,     /* out: shape of input */
+    int outputT,              /* size of gradOutput in time */
+    int outputW,              /* columns of gradOutput */
+    int outputH,              /* rows of gradOutput */
+    int poolSizeT,            /* unused */
+    int poolSizeW,            /* unused */
+    int poolSizeH,            /* unused */
+    THCIndexTensor *indices); /* in: shape of gradOutput; as left by the forward call */
+
+/* 3-D max unpooling: each value goes to the element that its index names, of several the last; 0
+ * elsewhere. */
+THC_API void THCUNN_(VolumetricMaxUnpooling_updateOutput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x depth x height x width */
+    THCTensor *output,       /* out: [batch x] planes x outputTime x outputHeight x outputWidth */
+    THCIndexTensor *indices, /* in: shape of input; bytes 0, 1, 2: offsets t, h, w in the window */
+    int outputTime,          /* slices of output */
+    int outputWidth,         /* columns of output */
+    int outputHeight,        /* rows of output */
+    int dT,                  /* distance of windows in depth in the pooling */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padT,                /* slices of padding in the pooling */
+    int padW,                /* columns of padding */
+    int padH);               /* rows of padding */
+
+/* 3-D max unpooling, backward: gradInput is the gradient of the element that the index names. */
+THC_API void THCUNN_(VolumetricMaxUnpooling_updateGradInput)(
+    THCState *state,         /* where it runs */
+    THCTensor *input,        /* in: [batch x] planes x depth x height x width */
+    THCTensor *gradOutput,   /* in: [batch x] planes x outputTime x outputHeight x outputWidth */
+    THCTensor *gradInput,    /* out: shape of input */
+    THCIndexTensor *indices, /* in: shape of input; as in the forward call */
+    int outputTime,          /* slices of output */
+    int outputWidth,         /* columns of output */
+    int outputHeight,        /* rows of output */
+    int dT,                  /* distance of windows in depth in the pooling */
+    int dW,                  /* horizontal distance of windows */
+    int dH,                  /* vertical distance of windows */
+    int padT,                /* slices of padding in the pooling */
+    int padW,                /* columns of padding */
+    int padH);               /* rows of padding */
+
+/* ---- Volumetric sampling and padding --------------------------------------------------------- */
+
+/* 3-D padding by replication: the first and the last slice, row and column go on for ever. */
+THC_API void THCUNN_(VolumetricReplicationPadding_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: [batch x] planes x depth x height x width */
+    THCTensor *output, /* out: as input, each size with the padding on either side */
+    int pleft,         /* columns added on the left; negative: cut off */
+    int pright,        /* columns added on the right; negative: cut off */
+    int ptop,          /* rows added at the top; negative: cut off */
+    int pbottom,       /* rows added at the bottom; negative: cut off */
+    int pfront,        /* slices added at the front; negative: cut off */
+    int pback);        /* slices added at the back; negative: cut off */
+
+/* 3-D padding by replication, backward: the sum of the gradients of all elements that show an
+ * input element. */
+THC_API void THCUNN_(VolumetricReplicationPadding_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] planes x depth x height x width */
+    THCTensor *gradOutput, /* in: shape of the forward call's output */
+    THCTensor *gradInput,  /* out: shape of input */
+    int pleft,             /* columns added on the left; negative: cut off */
+    int pright,            /* columns added on the right; negative: cut off */
+    int ptop,              /* rows added at the top; negative: cut off */
+    int pbottom,           /* rows added at the bottom; negative: cut off */
+    int pfront,            /* slices added at the front; negative: cut off */
+    int pback);            /* slices added at the back; negative: cut off */
+
+/* 3-D nearest-neighbour upsampling: each element becomes a cube with scale_factor elements on each
+ * side. */
+THC_API void THCUNN_(VolumetricUpSamplingNearest_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: [batch x] planes x depth x height x width */
+    THCTensor *output, /* out: as input, the last three sizes times scale_factor */
+    int scale_factor); /* 2 or more */
+
+/* 3-D nearest-neighbour upsampling, backward: the sum of the gradients in each cube. */
+THC_API void THCUNN_(VolumetricUpSamplingNearest_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] planes x depth x height x width */
+    THCTensor *gradOutput, /* in: shape of the forward call's output */
+    THCTensor *gradInput,  /* out: shape of input */
+    int scale_factor);     /* as in the forward call */
+
+/* Trilinear resampling of volumes. The corners of input and output coincide: output slice z lies
+ * at z (depth - 1)/(outputDepth - 1). */
+THC_API void THCUNN_(VolumetricUpSamplingTrilinear_updateOutput)(
+    THCState *state,   /* where it runs */
+    THCTensor *input,  /* in: batch x planes x depth x height x width */
+    THCTensor *output, /* out: batch x planes x outputDepth x outputHeight x outputWidth */
+    int outputDepth,   /* slices of the output */
+    int outputHeight,  /* rows of the output */
+    int outputWidth);  /* columns of the output */
+
+/* Trilinear resampling of volumes, backward: each gradient goes to the eight elements that its
+ * output element lay between, in the same shares. */
+THC_API void THCUNN_(VolumetricUpSamplingTrilinear_updateGradInput)(
+    THCState *state,       /* where it runs */
+    THCTensor *gradOutput, /* in: nbatch x nchannels x outputDepth x outputHeight x outputWidth */
+    THCTensor *gradInput,  /* out: nbatch x nchannels x inputDepth x inputHeight x inputWidth */
+    int nbatch,            /* samples */
+    int nchannels,         /* planes of a sample */
+    int inputDepth,        /* slices of the forward call's input */
+    int inputHeight,       /* rows of the forward call's input */
+    int inputWidth,        /* columns of the forward call's input */
+    int outputDepth,       /* slices of the forward call's output */
+    int outputHeight,      /* rows of the forward call's output */
+    int outputWidth);      /* columns of the forward call's output */

@@ -2,7 +2,7 @@
  *   input    [batch x] nInputPlane x depth x height x width
  *   weight   nOutputPlane x nInputPlane x kT x kH x kW
  *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
- * outputDepth is (depth + 2 pT - kT) / dT + 1, rounded down. */
+ * outputDepth is (depth + 2 padT - kT) / dT + 1, rounded down. */
 #include "convolutionModule.cuh"
 
 void THCUNN_(VolumetricConvolution_updateOutput)(THCState *state, THCTensor *input,

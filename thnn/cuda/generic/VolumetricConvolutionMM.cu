@@ -3,6 +3,8 @@
  *   weight   nOutputPlane x nInputPlane x kT x kH x kW, or nOutputPlane x (nInputPlane * kT * kH * kW)
  *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
  * outputDepth is (depth + 2 pT - kT) / dT + 1, rounded down. */
+#include "../THCUNNExtra.h"
+
 #include "convolutionModule.cuh"
 
 void THCUNN_(VolumetricConvolutionMM_updateOutput)(THCState *state, THCTensor *input,

@@ -3,7 +3,7 @@
  *   input    [batch x] nInputPlane x depth x height x width
  *   weight   nInputPlane x nOutputPlane x kT x kH x kW
  *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
- * outputDepth is (depth - 1) dT - 2 pT + dilationT (kT - 1) + 1 + aT. It is the backward pass of the
+ * outputDepth is (depth - 1) dT - 2 padT + dilationT (kT - 1) + 1 + adjT. It is the backward pass of the
  * ordinary convolution from its output to its input, whose geometry the shape check returns. */
 #include "convolutionModule.cuh"
 

@@ -8,12 +8,7 @@
 
 #include "../../THNNConvolution.h"
 #include "template.h"
-
-/* Depth times height times width. */
-static inline int64_t volumeOf(const int64_t *size)
-{
-  return size[0] * size[1] * size[2];
-}
+#include "windows.cuh"
 
 /* Some planes of some images: `count` planes of each, from `data` on. */
 template <typename T> struct Planes {
@@ -24,8 +19,9 @@ template <typename T> struct Planes {
 
 template <typename T> struct Columns {
   T *data;
-  int64_t imageStride; /* elements from an image's matrix to the next one's */
-  int64_t rowStride;   /* elements from a row to the next */
+  int64_t imageStride;        /* elements from an image's matrix to the next one's */
+  int64_t rowStride;          /* elements from a row to the next */
+  int64_t positionStride = 1; /* elements from a map position to the next */
 };
 
 /* columns = what each tap sees at each map position, 0 outside the image. */

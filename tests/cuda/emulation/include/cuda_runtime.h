@@ -410,6 +410,12 @@ static inline double rsqrt(double x)
 {
   return 1.0 / sqrt(x);
 }
+/* Products that are rounded before a sum takes them. */
+static inline float __fmul_rn(float a, float b)
+{
+  const volatile float product = a * b;
+  return product;
+}
 static inline unsigned __umulhi(unsigned a, unsigned b)
 {
   return (unsigned)((uint64_t)a * b >> 32);

@@ -1,0 +1,193 @@
+"""Convolutions, pooling, sampling and padding on CUDA against their twins on the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from twins import DEVICE, Calls, compare, indices, normal, outcome, uniform
+
+CALLS = Calls()
+call = CALLS.add
+
+# ---- Convolutions -------------------------------------------------------------------------------
+
+
+def convolution(
+    module: str, case: str, source: np.ndarray, weight: np.ndarray, planes: int, **scalars: Any
+) -> None:
+    """The three functions of a module; each of ``planes`` output planes has a bias."""
+    bias = scalars.pop("bias", normal(planes))
+    given = {"input": source, **scalars}
+    function = f"{module}_updateOutput"
+    output = outcome(function, "output", weight=weight, bias=bias, **given)
+    call(function, case, weight=weight, bias=bias, **given)
+    if "inputFrameSize" in given:
+        del given["inputFrameSize"], given["outputFrameSize"]
+    given["gradOutput"] = normal(*output.shape)
+    call(f"{module}_updateGradInput", case, weight=weight, **given)
+    gradients = {"gradWeight": normal(*weight.shape), "gradBias": normal(*bias.shape)}
+    call(f"{module}_accGradParameters", case, **gradients, scale=0.7, **given)
+
+
+def spatial(**changed: int) -> dict[str, Any]:
+    """Scalars of a 2-D module, of which each function takes what it has."""
+    return {"kW": 3, "kH": 2, "dW": 1, "dH": 2, "padW": 1, "padH": 0, **changed}
+
+
+def volumetric(**changed: int) -> dict[str, Any]:
+    return {"dT": 1, "dW": 2, "dH": 1, "padT": 1, "padW": 0, "padH": 1, **changed}
+
+
+IMAGES, VOLUMES = normal(3, 5, 19, 23), normal(2, 3, 5, 7, 11)
+convolution("SpatialConvolutionMM", "", IMAGES, normal(7, 5, 2, 3), 7, **spatial())
+dilated = spatial(dilationW=2, dilationH=3)
+convolution("SpatialDilatedConvolution", "", IMAGES, normal(7, 5, 2, 3), 7, **dilated)
+full = spatial(dW=2, adjW=1, adjH=1)
+convolution("SpatialFullConvolution", "", IMAGES, normal(5, 4, 2, 3), 4, **full)
+full |= {"dilationW": 2, "dilationH": 3}
+convolution("SpatialFullDilatedConvolution", "", IMAGES, normal(5, 4, 2, 3), 4, **full)
+sizes = {"inputWidth": 23, "inputHeight": 19, "outputWidth": 23, "outputHeight": 9}
+local = spatial(**sizes)
+weight = normal(9, 23, 6, 5, 2, 3)
+convolution("SpatialConvolutionLocal", "", IMAGES, weight, 6, bias=normal(6, 9, 23), **local)
+depthwise = {"bias": normal(3, 5), **spatial()}
+convolution("SpatialDepthWiseConvolution", "", IMAGES, normal(3, 5, 2, 3), 15, **depthwise)
+table = np.stack([indices(5, 17), indices(4, 17)], 1)
+joined = {"connTable": table, "nInputPlane": 5, "nOutputPlane": 4, "dW": 2, "dH": 1}
+convolution("SpatialConvolutionMap", "", IMAGES, normal(17, 3, 4), 4, **joined)
+convolution("SpatialFullConvolutionMap", "", IMAGES[0], normal(17, 3, 4), 4, **joined)
+kernel = {"kT": 2, "kW": 3, "kH": 2}
+convolution("VolumetricConvolution", "", VOLUMES, normal(4, 3, 2, 2, 3), 4, **volumetric())
+mm = volumetric(**kernel, pT=1, pW=0, pH=1)
+convolution("VolumetricConvolutionMM", "", VOLUMES, normal(4, 3, 2, 2, 3), 4, **mm)
+mm |= {"dilationT": 2, "dilationW": 1, "dilationH": 2}
+convolution("VolumetricDilatedConvolution", "", VOLUMES, normal(4, 3, 2, 2, 3), 4, **mm)
+full = volumetric(adjT=0, adjW=1, adjH=0)
+convolution("VolumetricFullConvolution", "", VOLUMES, normal(3, 4, 2, 2, 3), 4, **full)
+full |= {"dilationT": 1, "dilationW": 2, "dilationH": 2}
+convolution("VolumetricFullDilatedConvolution", "", VOLUMES, normal(3, 4, 2, 2, 3), 4, **full)
+for width, step in ((1, 1), (3, 1), (5, 2), (2, 3)):
+    frames = {"kW": width, "dW": step, "inputFrameSize": 11, "outputFrameSize": 37}
+    weight = normal(37, 11 * width)
+    convolution("TemporalConvolution", f"{width} {step}", normal(5, 67, 11), weight, 37, **frames)
+    for first in (False, True):
+        rows = {"kW": width, "dW": step, "padW": 1, "featFirst": first}
+        source = normal(3, 41, 67) if first else normal(3, 67, 41)
+        weight = normal(41, 1, width)
+        convolution("TemporalRowConvolution", f"{width} {step} {first}", source, weight, 41, **rows)
+
+# ---- Pooling ------------------------------------------------------------------------------------
+
+
+def pooling(module: str, case: str, source: np.ndarray, **scalars: Any) -> None:
+    """Forward, and backward with the indices of the forward call, if there are any."""
+    given = {"input": source, **scalars}
+    output = outcome(f"{module}_updateOutput", "output", **given)
+    call(f"{module}_updateOutput", case, **given)
+    if "Average" not in module:
+        given["indices"] = outcome(f"{module}_updateOutput", "indices", **given)
+    call(f"{module}_updateGradInput", case, **given, gradOutput=normal(*output.shape))
+
+
+def flags(geometry: dict[str, Any]) -> dict[str, Any]:
+    return {"ceil_mode": True, "ceilMode": True, "count_include_pad": False, **geometry}
+
+
+for count in (2, 3):
+    name, source = ("Spatial", IMAGES) if count == 2 else ("Volumetric", VOLUMES)
+    for stride in (1, 2, 3):
+        case, pads = str(stride), {"padW": 1, "padH": 1, "padT": 1}
+        geometry = {"kW": 3, "kH": 2, "kT": 2, "dW": stride, "dH": stride, "dT": 1, **pads}
+        geometry = flags(geometry)
+        pooling(f"{name}MaxPooling", case, source, **geometry)
+        gaps = geometry | {"dilationW": 2, "dilationH": 3, "dilationT": 2}
+        pooling(f"{name}DilatedMaxPooling", case, source, **gaps)
+        for counted in (False, True):
+            geometry["count_include_pad"] = counted
+            pooling(f"{name}AveragePooling", f"{case} {counted}", source, **geometry)
+cropped = flags({"kW": 3, "kH": 3, "dW": 2, "dH": 1, "padW": -2, "padH": -1})
+pooling("SpatialMaxPooling", "cropped", IMAGES, **cropped)
+pooling("SpatialAveragePooling", "cropped", IMAGES, **cropped)
+call(
+    "SpatialMaxPooling_updateGradInput",
+    "stray indices",
+    input=IMAGES,
+    gradOutput=normal(3, 5, 9, 11),
+    indices=indices(19 * 23 + 1, 3, 5, 9, 11, first=0),
+    **flags({"kW": 2, "kH": 2, "dW": 2, "dH": 2, "padW": 0, "padH": 0, "ceil_mode": False}),
+)
+for width, step in ((2, 2), (5, 3), (3, 1)):
+    pooling("TemporalMaxPooling", f"{width} {step}", normal(5, 67, 41), kW=width, dW=step)
+for rows, columns in ((7, 5), (1, 1), (19, 23), (40, 29)):
+    for kind in ("Max", "Average"):
+        size = {"nOutputCols": columns, "nOutputRows": rows}
+        pooling(f"SpatialAdaptive{kind}Pooling", f"{rows} {columns}", IMAGES, **size)
+fractional = {"outputW": 9, "outputH": 7, "poolSizeW": 3, "poolSizeH": 2}
+samples = uniform(3, 5, 2)
+pooling("SpatialFractionalMaxPooling", "", IMAGES, **fractional, randomSamples=samples)
+fractional |= {"outputT": 5, "outputW": 3, "outputH": 2, "poolSizeT": 4}
+samples = uniform(2, 3, 3)
+pooling("VolumetricFractionalMaxPooling", "", VOLUMES, **fractional, randomSamples=samples)
+call(
+    "SpatialFractionalMaxPooling_updateGradInput",
+    "crowded",
+    input=IMAGES,
+    gradOutput=normal(3, 5, 7, 9),
+    indices=indices(9, 3, 5, 7, 9),
+    **fractional | {"outputW": 9, "outputH": 7},
+)
+crowded = {"input": IMAGES, "indices": indices(250, 3, 5, 19, 23), "owidth": 25, "oheight": 21}
+call("SpatialMaxUnpooling_updateOutput", "crowded", **crowded)
+call("SpatialMaxUnpooling_updateGradInput", "", **crowded, gradOutput=normal(3, 5, 21, 25))
+taps = indices(2, 2, 3, 5, 7, 11, first=0) + 256 * indices(3, 2, 3, 5, 7, 11, first=0)
+unpooled = {"input": VOLUMES, "indices": taps + 65536 * indices(2, 2, 3, 5, 7, 11, first=0)}
+unpooled |= {"outputTime": 6, "outputWidth": 23, "outputHeight": 9}
+unpooled |= volumetric(padT=0, padH=0)
+call("VolumetricMaxUnpooling_updateOutput", "", **unpooled)
+gradients = normal(2, 3, 6, 9, 23)
+call("VolumetricMaxUnpooling_updateGradInput", "", **unpooled, gradOutput=gradients)
+windows = {"kW": 3, "kH": 2, "dW": 2, "dH": 1}
+convolution("SpatialSubSampling", "", IMAGES, normal(5), 5, **windows)
+frames = {"kW": 4, "dW": 3, "inputFrameSize": 41, "outputFrameSize": 41}
+convolution("TemporalSubSampling", "", normal(667, 41), normal(41), 41, **frames)
+
+# ---- Sampling and padding -----------------------------------------------------------------------
+
+
+def sampling(module: str, case: str, source: np.ndarray, **scalars: Any) -> None:
+    output = outcome(f"{module}_updateOutput", "output", input=source, **scalars)
+    call(f"{module}_updateOutput", case, input=source, **scalars)
+    gradients = {"input": source, "gradOutput": normal(*output.shape)}
+    call(f"{module}_updateGradInput", case, **gradients, **scalars)
+
+
+for factor in (2, 3):
+    sampling("SpatialUpSamplingNearest", str(factor), IMAGES, scale_factor=factor)
+    sampling("VolumetricUpSamplingNearest", str(factor), VOLUMES, scale_factor=factor)
+for size in ((9, 38, 46), (5, 19, 23), (2, 7, 9), (1, 1, 1), (3, 57, 101)):
+    depth, rows, columns = size
+    given = {"outputDepth": depth, "outputHeight": rows, "outputWidth": columns, "nbatch": 3}
+    given |= {"nchannels": 5, "inputHeight": 19, "inputWidth": 23}
+    sampling("SpatialUpSamplingBilinear", str(size), IMAGES, **given)
+    given |= {"nbatch": 2, "nchannels": 3, "inputDepth": 5, "inputHeight": 7, "inputWidth": 11}
+    sampling("VolumetricUpSamplingTrilinear", str(size), VOLUMES, **given)
+for left, right, top, bottom in ((3, 5, 2, 7), (-2, 6, 4, -3), (18, 0, 0, 18)):
+    case = f"{left} {right} {top} {bottom}"
+    pads = {"padL": left, "padR": right, "padT": top, "padB": bottom}
+    sampling("SpatialReflectionPadding", case, IMAGES, **pads)
+    sampling("SpatialReplicationPadding", case, IMAGES, **pads)
+pads = {"pleft": 3, "pright": -2, "ptop": 1, "pbottom": 4, "pfront": -1, "pback": 3}
+sampling("VolumetricReplicationPadding", "", VOLUMES, **pads)
+for spread in (0.1, 1.3):
+    points = {"input": IMAGES, "grid": spread * normal(3, 21, 17, 2)}
+    call("SpatialGridSamplerBilinear_updateOutput", str(spread), **points)
+    gradients = normal(3, 5, 21, 17)
+    call("SpatialGridSamplerBilinear_updateGradInput", str(spread), **points, gradOutput=gradients)
+
+
+@pytest.mark.parametrize("real", DEVICE)
+@pytest.mark.parametrize(("function", "given"), CALLS)
+def test_twins(function: str, given: dict[str, Any], real: str) -> None:
+    compare(function, given, real)
