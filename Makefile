@@ -4,6 +4,7 @@
 #   make test       builds, then runs ctest and pytest
 #   make test-all   also what takes long: every float, long fuzzing, every CUDA architecture
 #   make lint       ruff, mypy, clang-format
+#   make docs       the documentation, into build/docs
 #   make bench      against PyTorch, in the same process; ARGS=--check compares with the guard
 #   make clean      removes .venv and build/
 
@@ -20,7 +21,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 
 SOURCES := $(shell find thnn pythnn cmake tests/c tests/cuda -type f -not -path '*/__pycache__/*' 2>/dev/null)
 
-.PHONY: demo test test-all accuracy lint bench clean build
+.PHONY: demo test test-all accuracy lint docs bench clean build
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -74,6 +75,13 @@ lint: $(VENV)/lint.stamp
 	ruff format --check .
 	mypy
 	clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
+
+$(VENV)/docs.stamp: $(VENV)/build.stamp
+	$(BIN)/python -m pip install --quiet 'pythnn[docs]'
+	touch $@
+
+docs: $(VENV)/docs.stamp
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs
 
 $(VENV)/bench.stamp: $(VENV)/build.stamp
 	$(BIN)/python -m pip install --quiet 'pythnn[bench]'

@@ -21,6 +21,7 @@ DOCUMENTS = [
     "docs/python.md",
     "docs/t7.md",
     "docs/torch-legacy-nn.md",
+    "docs/tutorial.md",
 ]
 
 
