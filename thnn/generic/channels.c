@@ -136,6 +136,8 @@ static real centerOf(const THNN_(ChannelWork) * work, int64_t channel)
 /* column j = value of its channel, `step` values apart from the next channel's */
 static void spread(const THNNChannels *c, const real *values, int64_t step, real *columns)
 {
+  if (c->elements == 0)
+    return; /* channels without elements fill no column */
   int64_t at = 0;
   while (at < c->length)
     for (int64_t channel = 0; channel < c->channels; channel++)

@@ -32,6 +32,20 @@ static void testPRelu(void)
   EXPECT(gradWeight, (3), 1 - 2 * 2, 1 - 2 * 20, 1 - 2 * 3);
 }
 
+/* One slope for all elements serves none of them too. */
+static void testPReluOfNothing(void)
+{
+  Tensor *input = emptyTensor(), *output = TENSOR_OF((2), 7), *weight = TENSOR_OF((1), 0.25);
+  Tensor *gradInput = TENSOR_OF((2), 7), *gradWeight = TENSOR_OF((1), 3);
+  MODULE(PReLU_updateOutput)(NULL, input, output, weight, 0);
+  CHECK(TENSOR(nElement)(output) == 0);
+  MODULE(PReLU_updateGradInput)(NULL, input, input, gradInput, weight, 0);
+  CHECK(TENSOR(nElement)(gradInput) == 0);
+  MODULE(PReLU_accGradParameters)
+  (NULL, input, input, NULL, weight, gradWeight, NULL, NULL, 0, 1);
+  EXPECT(gradWeight, (1), 3);
+}
+
 static void testRandomSlopes(void)
 {
   Tensor *input = TENSOR_OF((4), -2, 1, -0.5, 3), *output = emptyTensor(), *noise = emptyTensor();
@@ -68,6 +82,7 @@ int main(void)
   catchErrors();
   testElu();
   testPRelu();
+  testPReluOfNothing();
   testRandomSlopes();
   testRejected();
   return finish();
