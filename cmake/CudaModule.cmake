@@ -2,8 +2,9 @@
 
 set(PYTHNN_SOURCE_DIR "${CMAKE_CURRENT_LIST_DIR}/../pythnn")
 
-# pythnn_add_cuda_module(target package library): the module `package`._cffi, which calls `library`,
-# a libTHCUNN. The package's folder, ${CMAKE_CURRENT_BINARY_DIR}/`package`, can be imported from.
+# pythnn_add_cuda_module(target package library option…): the module `package`._cffi, which calls
+# `library`, a libTHCUNN; the options are for its generated source. The package's folder,
+# ${CMAKE_CURRENT_BINARY_DIR}/`package`, can be imported from.
 function(pythnn_add_cuda_module target package library)
   find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module
                                                ${SKBUILD_SABI_COMPONENT})
@@ -40,7 +41,7 @@ function(pythnn_add_cuda_module target package library)
   find_package(Threads REQUIRED)
   target_link_libraries(${target} PRIVATE ${library} THNN TH Threads::Threads)
   # As for pythnn._cffi.
-  set(options -O1 -Wno-unused-parameter -Wno-missing-field-initializers)
+  set(options -O1 ${ARGN} -Wno-unused-parameter -Wno-missing-field-initializers)
   if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     list(APPEND options -Wno-clobbered)
   endif()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pythnn
-from pythnn import State, Tensor, THNNError, THNNMemoryError, thnn
+from pythnn import State, Tensor, THNNArgumentError, THNNError, THNNMemoryError, thnn
 
 REALS = [np.float32, np.float64]
 POINTWISE: dict[str, tuple[Any, ...]] = {
@@ -123,15 +123,16 @@ def test_a_bad_index_is_raised_later(xp: Any, indexed: Any) -> None:
     indexed(xp, None, 2)
     pythnn.synchronize()
     indexed(xp, None, 9)
-    with pytest.raises(THNNError, match="an index of an earlier call .* found 9"):
+    with pytest.raises(THNNError, match="of an earlier call was outside its range"):
         pythnn.synchronize()
     pythnn.synchronize()
     indexed(xp, None, 2)
 
 
 def test_a_bad_index_is_raised_before_the_work(xp: Any, indexed: Any) -> None:
-    with pytest.raises(THNNError, match="9"):
+    with pytest.raises(THNNArgumentError) as caught:
         indexed(xp, State(check_indices=True), 9)
+    assert caught.value.argument in ("indices", "target")
     pythnn.synchronize()
     indexed(xp, State(check_indices=True), 2)
 
