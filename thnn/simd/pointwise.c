@@ -4,8 +4,14 @@
 
 #include "vector.h"
 
+enum { SHORT_ROW = 1024 / sizeof(real) }; /* up to here a call of the C library does not pay */
+
 static void fill(int64_t n, real value, real *y)
 {
+  if (n > SHORT_ROW && value == 0 && 1 / value > 0) { /* memset does not read what it overwrites */
+    memset(y, 0, (size_t)n * sizeof(real));
+    return;
+  }
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
     y[i] = value;
@@ -13,7 +19,9 @@ static void fill(int64_t n, real value, real *y)
 
 static void copy(int64_t n, const real *x, real *y)
 {
-  if (x != y && n > 0)
+  if (n <= SHORT_ROW)
+    copyRow(n, x, y);
+  else if (x != y)
     memcpy(y, x, (size_t)n * sizeof(real));
 }
 

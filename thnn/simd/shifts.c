@@ -7,24 +7,6 @@ enum {
   MOST_TAPS = 4                                  /* dotted at a time */
 };
 
-/* For rows that are too short for a call of memcpy to pay. */
-INLINE void copyRow(int64_t n, const real *x, real *y)
-{
-  int64_t i = 0;
-  for (; i + LANES <= n; i += LANES)
-    store(y + i, load(x + i));
-  if (i < n && n >= LANES) {
-    store(y + n - LANES, load(x + n - LANES));
-    return;
-  }
-#pragma GCC unroll 8
-  for (int64_t part = LANES / 2; part > 0; part /= 2)
-    if (n & part) {
-      __builtin_memcpy(y + i, x + i, (size_t)part * sizeof(real));
-      i += part;
-    }
-}
-
 /* Zeros from y on, in whole vectors. */
 INLINE void clearRow(int64_t n, real *y)
 {
