@@ -145,6 +145,8 @@ static void finishBackward(const void *context, int64_t plane, real center, cons
     of->gradWeight[plane] = (real)((double)of->gradWeight[plane] + of->scale * sums[1] * std);
   if (of->gradBias)
     of->gradBias[plane] = (real)((double)of->gradBias[plane] + of->scale * sums[0]);
+  if (!parameters)
+    return;
   const real factor = (real)std * (of->weight ? of->weight[plane] : 1);
   if (of->train) {
     parameters[0] = center;

@@ -196,7 +196,7 @@ static void finishChannel(const THNN_(ChannelWork) * work, int64_t channel, cons
     }
   }
   work->finish(work->context, channel, centerOf(work, channel), sums,
-               scratch->parameters + channel * parametersOf(work));
+               work->map ? scratch->parameters + channel * parametersOf(work) : NULL);
 }
 
 static void mapBlock(const THNN_(ChannelWork) * work, const Block *block, const Scratch *scratch)

@@ -33,7 +33,7 @@ typedef struct THNN_(ChannelWork) {
   const real *centers;           /* of the sums, one per channel; NULL: x's first in the channel */
 
   /* Called once per channel, from any thread, with its two sums (0 when there are none) and, when
-   * centers is NULL, the center that was taken: writes the map's parameters. */
+   * centers is NULL, the center that was taken: writes the map's parameters, NULL without a map. */
   void (*finish)(const void *context, int64_t channel, real center, const double *sums,
                  real *parameters);
   const void *context;

@@ -42,6 +42,12 @@ static void testBatchNormalization(void)
   EXPECT(gradWeight, (2), 1 + 2 * 6 * narrow, 1 - 2 * 12 * wide);
   EXPECT(gradBias, (2), 1 + 2 * 4, 1 + 2 * 7);
 
+  MODULE(BatchNormalization_backward)
+  (NULL, input, gradOutput, NULL, gradWeight, gradBias, weight, NULL, NULL, saveMean, saveStd, true,
+   -2, eps);
+  EXPECT(gradWeight, (2), 1, 1);
+  EXPECT(gradBias, (2), 1, 1);
+
   CHECK_RAISES(MODULE(BatchNormalization_updateOutput)(NULL, input, output, gradInput, NULL, mean,
                                                        var, saveMean, saveStd, true, 0.5, eps),
                "argument #4 'weight'");
