@@ -15,7 +15,8 @@ def run(folder: str, *needed: str) -> int:
     if missing:
         print(f"these tests need more: pip install {' '.join(missing)}")
         return 77
-    status: int = import_module("pytest").main(["-q", folder])
+    # What a crash says goes to the file descriptor: it must not be captured.
+    status: int = import_module("pytest").main(["-q", "--capture=sys", folder])
     return status
 
 
