@@ -35,7 +35,11 @@ enum {
        i += (Index)blockDim.x * gridDim.x)
 
 /* Tests make it small, to see the kernels with 64-bit indices at work. */
+#ifdef CUDA_EMULATION
+extern __attribute__((visibility("default"))) int64_t THC_largestIndex;
+#else
 extern int64_t THC_largestIndex;
+#endif
 
 /* Whether a 32-bit index, signed or not, counts so many elements without running over. */
 static inline bool THC_fitsIndex(int64_t count)
