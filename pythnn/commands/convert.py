@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,11 @@ import numpy as np
 
 from .. import nn, t7
 from ._errors import entry_of, explained, load_value, module_in
-from ._measuring import parse_shape
-from ._modules import first_layer, refuse_unknown, rows_of
+from ._guessing import accepted, guessed_shape
+from ._measuring import noise, parse_shape
+from ._modules import Row, first_layer, refuse_unknown, rows_of, shape_text
 
 __all__ = ["convert_file"]
-
-# Sides of images that networks of Lua Torch were made for, the most usual first.
-SIDES = tuple(dict.fromkeys((224, 32, 28, 64, 96, 128, 227, 231, 256, 299, *range(8, 320))))
-FRAMES = (20, 50, 100)
 
 
 def convert_file(path: Path, out: Path, shapes: list[str], key: str | None, as_ascii: bool) -> None:
@@ -83,8 +79,7 @@ def _write_onnx(out: Path, module: Any, shapes: list[str]) -> None:
     refuse_unknown(rows)
     module.float()
     module.evaluate()
-    given = [[parse_shape(text) for text in shapes]] if shapes else _guesses(first_layer(rows))
-    example, batched = _taken(module, given, first_layer(rows))
+    example, batched = _example(module, rows, shapes)
     with explained(f"{out} cannot be written"):
         onnx.save(out, module, example, dynamic_batch=batched)
     text = " and ".join(
@@ -94,45 +89,16 @@ def _write_onnx(out: Path, module: Any, shapes: list[str]) -> None:
     click.echo(f"{out}: opset {onnx.OPSET}, input {text}")
 
 
-def _taken(module: Any, guesses: Iterable[list[tuple[int, ...]]], first: Any) -> tuple[Any, bool]:
-    """The first example that the model takes, and whether that is with a batch in front.
-
-    Zeros, or the index 1 where the first layer looks indices up.
-    """
-    indices = isinstance(first, nn.LookupTable)
-    fill, dtype = (1, np.int64) if indices else (0, np.float32)
-    reason = ""
-    for shapes in guesses:
-        for batch in ((1,), ()):
-            arrays = [np.full((*batch, *shape), fill, dtype) for shape in shapes]
-            example = arrays if len(arrays) > 1 else arrays[0]
-            try:
-                module.forward(copy.deepcopy(example))  # some modules work in place
-            except Exception as error:  # a file decides what runs: any error says "not this shape"
-                reason = reason or f"{type(error).__name__}: {error}"
-                continue
-            return example, bool(batch)
-    raise click.ClickException(
-        "cannot tell what input the model takes; say it with --input, such as --input 3x224x224 "
-        f"(what was tried first: {reason})"
-    )
-
-
-def _guesses(first: Any) -> Iterator[list[tuple[int, ...]]]:
-    """Shapes that the first layer may be meant for, each as a list of one."""
-    yield from ([shape] for shape in _shapes(first))
-
-
-def _shapes(first: Any) -> Iterator[tuple[int, ...]]:
-    planes = first.field("nInputPlane")
-    if isinstance(first, nn.Linear):
-        yield (first.weight.shape[1],)
-    elif isinstance(first, nn.LookupTable):
-        yield from ((frames,) for frames in FRAMES)
-    elif first.field("inputFrameSize") is not None:
-        yield from ((frames, first.inputFrameSize) for frames in FRAMES)
-    elif planes is not None and first.field("kT") is not None:
-        yield from ((planes, 16, side, side) for side in SIDES)
-    else:
-        for count in [planes] if planes is not None else [3, 1]:
-            yield from ((count, side, side) for side in SIDES)
+def _example(module: Any, rows: list[Row], texts: list[str]) -> tuple[Any, bool]:
+    """An input of the shapes, or of one that the model takes; whether that is a batch."""
+    shapes = [parse_shape(text) for text in texts]
+    guess = None if shapes else guessed_shape(module, rows)
+    shapes = [guess] if guess is not None else shapes
+    if not shapes:
+        raise click.ClickException(
+            "cannot tell what input the model takes; say it with --input, such as --input 3x224x224"
+        )
+    inputs = [noise(shape, module, first_layer(rows)) for shape in shapes]
+    text = " and ".join(map(shape_text, inputs))
+    with explained(f"the model does not take an input of {text}; say it with --input"):
+        return accepted(module, inputs)

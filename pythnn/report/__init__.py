@@ -2,13 +2,18 @@
 
 ==================  ==========================================================
 ``_write.py``       the command: reads, runs, writes
-``_running.py``     the input, guessed where it must be, and the forward calls
+``_running.py``     forward calls, and what is kept of them
+``_report.py``      what a page is made of
 ``_costs.py``       multiply-adds of a layer
 ``_statistics.py``  mean, spread and histogram of an array
 ``_pictures.py``    arrays as PNG
 ``_html.py``        HTML in which all text is escaped
 ``_page.py``        what the page shows, from top to bottom
+``_layers.py``      the tree of layers, and what is inside them
+``_filters.py``     the filters of the first layer
 ``_charts.py``      histograms and bars as SVG
+``page.html``       the frame of the page, for ``string.Template``
+``style.css``       how it looks, light and dark, wide and narrow
 ==================  ==========================================================
 """
 

@@ -12,6 +12,7 @@ import click
 import numpy as np
 
 from ..commands._errors import entry_of, explained, items_of, load_value, module_in
+from ..commands._guessing import guessed_shape
 from ..commands._images import PRESETS, Recipe, read_image
 from ..commands._measuring import noise, parse_shape
 from ..commands._modules import Row, class_of, first_layer, is_object, rows_of, shape_text
@@ -19,7 +20,7 @@ from ..commands._scores import last_layer, probabilities, read_labels, scores_in
 from ..t7 import TorchObject
 from ._page import page
 from ._report import Report
-from ._running import guessed_shape, run_on
+from ._running import run_on
 
 __all__ = ["Task", "write_report"]
 
@@ -105,6 +106,8 @@ def _object_in(value: Any, path: Path) -> Any:
 def _run(task: Task, report: Report) -> None:
     """Runs the model on what was asked for, or on noise of a shape that it takes."""
     module, rows = report.value, report.rows
+    with explained("the model cannot be put into evaluation mode"):
+        module.evaluate()
     if task.shapes and task.image is None:
         shapes = [parse_shape(text) for text in task.shapes]
         report.origin = "noise"
@@ -115,8 +118,7 @@ def _run(task: Task, report: Report) -> None:
         with explained(f"{task.image} cannot be read"):
             inputs = [np.ascontiguousarray(read_image(task.image, recipe), module.dtype)]
     else:
-        with explained("the model cannot be put into evaluation mode"):
-            shape = guessed_shape(module, rows)
+        shape = guessed_shape(module, rows)
         if shape is None:
             report.note = "Not run: what it takes could not be guessed. Say it: --input 3x224x224."
             click.echo(f"{report.note}", err=True)

@@ -46,7 +46,7 @@ def test_t7(saved, tmp_path, options):
 @pytest.mark.parametrize(
     ("name", "shape"),
     [
-        ("resnet_like", "batch x 3 x 224 x 224"),
+        ("resnet_like", "batch x 3 x 9 x 9"),
         ("alexnet_small", "batch x 3 x 33 x 33"),
         ("lenet_legacy", "1 x 16 x 16"),
         ("textnet", "batch x 20"),

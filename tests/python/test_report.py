@@ -179,12 +179,28 @@ def test_guessed_shape():
     assert "that was guessed" in page.text
 
 
+def test_guess_is_of_one_result():
+    """A View of a fixed size cuts larger images into rows."""
+    model = nn.Sequential().add(nn.SpatialConvolution(1, 4, 3, 3)).add(nn.View(4 * 10 * 10))
+    model.add(nn.Linear(400, 5))
+    pythnn.save("rows.t7", model)
+    assert "1 x 1 x 12 x 12" in page_of("rows.t7").text
+
+
+def test_in_place_models_leave_their_input(folder):
+    pythnn.save(folder / "relu.t7", nn.Sequential().add(nn.ReLU(True)))
+    page = page_of("relu.t7", "--image", "photo.jpg", "--preset", "signed", "--size", "16")
+    (source,) = [a["src"] for a in page.all("img", class_="input")]
+    with pixels_of(source) as image:
+        assert len(set(np.asarray(image)[:, :, 0].ravel().tolist())) > 14
+
+
 def test_shape_that_cannot_be_guessed():
-    pythnn.save("identity.t7", nn.Identity())
-    result = call("identity.t7")
+    pythnn.save("two.t7", nn.ParallelTable().add(nn.Linear(3, 2)).add(nn.Linear(4, 2)))
+    result = call("two.t7")
     assert result.exit_code == 0
     assert "--input 3x224x224" in result.output
-    assert "could not be guessed" in Page(Path("identity.html").read_text("utf-8")).text
+    assert "could not be guessed" in Page(Path("two.html").read_text("utf-8")).text
 
 
 def test_table_of_inputs():
