@@ -115,7 +115,10 @@ static void streamMap2(THNN_(Map2) map, int64_t n, const real *x, const real *y,
   streamEnd();
 }
 #else
-#  define stream copy
+static void stream(int64_t n, const real *x, real *y)
+{
+  copy(n, x, y);
+}
 
 static void streamEnd(void) {}
 

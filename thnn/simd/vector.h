@@ -6,6 +6,8 @@
 #  include <immintrin.h>
 #endif
 
+#include <stddef.h>
+
 #include "template.h"
 
 #if defined(__AVX512F__)
