@@ -32,6 +32,13 @@ static void testPRelu(void)
   EXPECT(gradWeight, (3), 1 - 2 * 2, 1 - 2 * 20, 1 - 2 * 3);
 }
 
+static void testHardTanh(void)
+{
+  Tensor *input = TENSOR_OF((2, 2), -2, 0.5, 3, NAN), *output = emptyTensor();
+  MODULE(HardTanh_updateOutput)(NULL, input, output, -1, 1, false);
+  EXPECT(output, (2, 2), -1, 0.5, 1, 1);
+}
+
 /* One slope for all elements serves none of them too. */
 static void testPReluOfNothing(void)
 {
@@ -83,6 +90,7 @@ int main(void)
   testElu();
   testPRelu();
   testPReluOfNothing();
+  testHardTanh();
   testRandomSlopes();
   testRejected();
   return finish();
