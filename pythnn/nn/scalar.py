@@ -213,7 +213,7 @@ class L1Penalty(Module):
         self.provideOutput = provideOutput
 
     def _factor(self, input: Any) -> Any:
-        return self.l1weight / input.size if self.sizeAverage else self.l1weight
+        return self.l1weight / max(input.size, 1) if self.sizeAverage else self.l1weight
 
     def updateOutput(self, input: Any) -> Any:
         self.loss = self._factor(input) * float(abs(input).sum(dtype=np.float64))

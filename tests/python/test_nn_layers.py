@@ -216,3 +216,17 @@ def test_noise_has_no_gradient_in_use(make: Any) -> None:
     module.forward(x)
     with pytest.raises(pythnn.THNNError, match="training"):
         module.backward(x, x)
+
+
+# ---- Inputs that are none
+
+
+@pytest.mark.parametrize("given", [None, [data(2, 3)], "text", {}])
+@pytest.mark.parametrize(
+    "module",
+    [nn.Dropout(), nn.Exp(), nn.SpatialMaxPooling(2, 2), nn.BatchNormalization(3)],
+    ids=repr,
+)
+def test_what_is_no_array_is_refused(module: Any, given: Any) -> None:
+    with pytest.raises(pythnn.THNNArgumentError, match="input"):
+        module.forward(given)
