@@ -16,8 +16,7 @@ constexpr int BAD_ELEMENT = -2; /* it is not an index */
 /* A module's names say, with functions of an output position and its index:
  *   element   the number, from 0, of the element of the input plane; or one of the two above
  *   isStray   whether that element, if there is one, lies where the window's taps do not
- *   isTap     whether the index names this tap of the window, which sees that element
- * and hold the words for errors. */
+ *   isTap     whether the index names this tap of the window, which sees that element */
 
 /* Numbers of elements in the plane, from 1, and where `optional` 0 for none. */
 template <typename Index> struct NumberNames {
