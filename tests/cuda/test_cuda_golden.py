@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -174,3 +174,19 @@ def test_altered(function: str, real: str) -> None:
     rows = [i for i, r in enumerate(recorded.altered_rows()) if r["function"] == function]
     problems = {i: problem for i in rows if (problem := problem_of(i, real))}
     assert not problems
+
+
+@pytest.mark.parametrize("real", recorded.REALS)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_bad_values_are_not_followed(function: str, real: str) -> None:
+    """Without a check before the work, the kernels meet bad indices: they read and write nothing
+    outside the tensors, which the emulation watches."""
+    for number, row in enumerate(recorded.altered_rows()):
+        altered = "contains" in row["alteration"] or " index " in row["alteration"]
+        if row["function"] != function or not altered:
+            continue
+        with Call(recorded.altered(number), real, "recorded") as call:
+            with suppress(DeviceError):
+                call.run()
+            with suppress(DeviceError):
+                LIBRARY.synchronize()

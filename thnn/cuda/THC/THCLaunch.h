@@ -17,11 +17,14 @@ enum {
 
 /* THC_SHARED(float, tile, [32][33]): an array shared by the threads of a block.
  * THC_DYNAMIC_SHARED(float, tile): the one whose size the launch gives.
- * THC_UNROLL: before a loop of constant length. */
+ * THC_UNROLL: before a loop of constant length. THC_UNROLL_LOADS: before one that reads memory, so
+ * that several reads are on their way at a time. */
 #ifdef CUDA_EMULATION
 #  define THC_UNROLL
+#  define THC_UNROLL_LOADS
 #else
 #  define THC_UNROLL _Pragma("unroll")
+#  define THC_UNROLL_LOADS _Pragma("unroll 4")
 #  define THC_SHARED(T, name, dimensions) __shared__ T name dimensions
 #  define THC_DYNAMIC_SHARED(T, name)                                                              \
     extern __shared__ __align__(16) unsigned char name##Bytes[];                                   \

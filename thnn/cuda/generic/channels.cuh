@@ -68,6 +68,7 @@ __global__ void __launch_bounds__(THC_THREADS)
     const Index plane = task / segments, first = task % segments * CHANNEL_SEGMENT;
     const Index last = first + CHANNEL_SEGMENT < length ? first + CHANNEL_SEGMENT : length;
     Sum sum = term.none();
+    THC_UNROLL_LOADS
     for (Index i = first + threadIdx.x; i < last; i += THC_THREADS) {
       const THCSplit<Index> at = THC_divide(i, positions);
       term.add(sum, (at.quotient * planes + plane) * positions.value + at.remainder, plane);
@@ -93,9 +94,11 @@ __global__ void __launch_bounds__(THC_THREADS)
     const Index first = segment * CHANNEL_ROW_SEGMENT, plane = column / positions;
     const Index last = first + CHANNEL_ROW_SEGMENT < batch ? first + CHANNEL_ROW_SEGMENT : batch;
     Sum sum = term.none();
-    if (column < columns)
+    if (column < columns) {
+      THC_UNROLL_LOADS
       for (Index i = first + row; i < last; i += CHANNEL_ROWS)
         term.add(sum, i * columns + column, plane);
+    }
     shared[threadIdx.x] = sum;
     __syncthreads();
     if (row == 0 && column < columns) {

@@ -54,6 +54,7 @@ template <typename Terms> struct SumByColumn {
   __device__ void operator()(const Segment &segment, int64_t column) const
   {
     accreal sum = 0;
+    THC_UNROLL_LOADS
     for (int64_t i = segment.first; i < segment.end; i++)
       sum += terms.term(sorted.positions[i], column);
     terms.finish(segment, column, sum);
