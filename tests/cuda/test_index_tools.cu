@@ -70,6 +70,13 @@ static void testSort(int64_t count, int64_t largestKey)
     CHECK(found[i] == keys[order[i]]);
 }
 
+static void testSorts()
+{
+  for (int64_t count : {0, 1, 31, 256, 2048, 2049, 9001})
+    for (int64_t largest : {0, 9, 255, 256, 70000, 1 << 30})
+      testSort(count, largest);
+}
+
 /* ---- Random numbers ------------------------------------------------------------------------- */
 
 static void testRandom()
@@ -186,9 +193,7 @@ int main(void)
   catchErrors();
   state = THCState_new(0);
   RUN(testDivision());
-  for (int64_t count : {0, 1, 31, 256, 2048, 2049, 9001})
-    for (int64_t largest : {0, 9, 255, 256, 70000, 1 << 30})
-      RUN(testSort(count, largest));
+  RUN(testSorts());
   RUN(testRandom());
   RUN(testAllWidths());
   THCState_free(state);
