@@ -319,7 +319,7 @@ def _wrap(result: Any) -> Any:
 
 def __getattr__(name: str) -> Any:
     found = getattr(np, name)
-    if isinstance(found, type) or not callable(found):
+    if isinstance(found, (type, np.ufunc)) or not callable(found):
         return found
 
     def function(*arguments: Any, **options: Any) -> Any:

@@ -109,3 +109,33 @@ def test_an_array_in_the_wrong_place(xp: Any) -> None:
     layer = nn.SpatialConvolutionMM(2, 2, 3, 3).cuda()
     with pytest.raises(pythnn.THNNArgumentError, match="CPU's memory"):
         layer.forward(np.ones((1, 2, 4, 4), np.float32))
+
+
+def classifier() -> Any:
+    pythnn.manual_seed(5)
+    net = nn.Sequential()
+    net.add(nn.SpatialConvolutionMM(1, 4, 3, 3)).add(nn.SpatialBatchNormalization(4)).add(nn.ReLU())
+    net.add(nn.SpatialMaxPooling(2, 2, 2, 2)).add(nn.Reshape(4 * 3 * 3)).add(nn.Dropout(0.2))
+    return net.add(nn.Linear(36, 5)).add(nn.LogSoftMax())
+
+
+def test_training_a_classifier(xp: Any) -> None:
+    random = np.random.default_rng(2)
+    x = random.standard_normal((6, 1, 8, 8)).astype(np.float32)
+    target = random.integers(1, 6, 6)
+    losses = []
+    for net, criterion, images, classes in [
+        (classifier().float(), nn.ClassNLLCriterion().float(), x, target),
+        (classifier().cuda(), nn.ClassNLLCriterion().cuda(), xp.asarray(x), xp.asarray(target)),
+    ]:
+        pythnn.manual_seed(7)
+        net.training()
+        for _ in range(3):
+            net.zeroGradParameters()
+            output = net.forward(images)
+            loss = criterion.forward(output, classes)
+            net.backward(images, criterion.backward(output, classes))
+            net.updateParameters(0.5)
+            losses.append(float(loss))
+    np.testing.assert_allclose(losses[3:], losses[:3], rtol=1e-4)
+    assert losses[2] < losses[0]
