@@ -106,7 +106,7 @@ class FractionalMaxPooling(Windowed, kernel=True):
         held = self.tensors.randomSamples
         if held is None or held.shape[:2] != shape[:2] or not self.newRandomPool:
             samples = _random.uniform(shape, 0, 1).astype(input.dtype)
-            self.assign("randomSamples", Tensor.from_numpy(samples))
+            self.assign("randomSamples", Tensor.from_numpy(samples).to(input.device))
 
     def _output_sizes(self, input: Any) -> list[int]:
         if any(self._sizes("out")):

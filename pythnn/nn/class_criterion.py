@@ -28,11 +28,11 @@ __all__ = [
 ]
 
 
-def _classes(target: Any) -> Tensor:
-    """A target, a number or a tensor of any type, as a Tensor of int64."""
-    if isinstance(target, Tensor) and target.dtype == np.int64:
-        return target
-    return Tensor(target, dtype=np.int64)
+def _classes(target: Any, device: str | None = None) -> Tensor:
+    """A target, a number or a tensor of any type, as a Tensor of int64; a number on the device."""
+    if isinstance(target, Tensor):
+        return target if target.dtype == np.int64 else target.astype(np.int64)
+    return Tensor(target, dtype=np.int64, device=device)
 
 
 class _Likelihood(WeightedCriterion, kernel=True):
@@ -137,7 +137,7 @@ class MultiMarginCriterion(WeightedCriterion, kernel=True):
         self.margin = margin
 
     def wanted(self, input: Tensor, target: Any) -> Tensor:
-        return _classes(target)
+        return _classes(target, input.device)
 
     def settings(self, input: Tensor) -> tuple[Any, ...]:
         return self.sizeAverage, self.p, self.tensors.weights, self.margin
@@ -158,7 +158,7 @@ class MultiLabelMarginCriterion(KernelCriterion, kernel=True):
         self.tensors.isTarget = Tensor(dtype=np.float64)
 
     def wanted(self, input: Tensor, target: Any) -> Tensor:
-        return _classes(target)
+        return _classes(target, input.device)
 
     def settings(self, input: Tensor) -> tuple[Any, ...]:
         return self.tensors.isTarget, self.sizeAverage

@@ -70,7 +70,7 @@ class LookupTable(Module, kernel=True):
 
     def _indices(self, input: Any) -> Any:
         """The input as indices; raises THNNArgumentError for what are none."""
-        indices, rows = input.numpy(), self.tensors.weight.shape[0]
+        indices, rows = input.cpu().numpy(), self.tensors.weight.shape[0]
         if indices.ndim > 2 or not indices.size:
             raise THNNArgumentError.expected(
                 self.typename(), 1, "input", "[batch x] indices", f"shape {indices.shape}"
@@ -86,7 +86,8 @@ class LookupTable(Module, kernel=True):
     def renorm(self, input: Any) -> None:
         """Shrinks the rows that the input names to the norm ``maxNorm``."""
         if self.maxNorm is not None:
-            indices = Tensor(np.unique(np.asarray(input)).astype(np.int64))
+            named = np.unique(np.asarray(input)).astype(np.int64)
+            indices = Tensor(named, device=self.tensors.weight.device)
             norm = 2 if self.normType is None else self.normType
             thnn.LookupTable_renorm(None, indices, self.tensors.weight, self.maxNorm, norm)
 
@@ -94,14 +95,15 @@ class LookupTable(Module, kernel=True):
         indices, weight = self._indices(input), self.tensors.weight
         self.renorm(indices)
         output = self.result("output", weight).resize(*indices.shape, weight.shape[1])
-        output.copy_from(weight.numpy()[indices - 1])
+        places = Tensor(indices - 1, device=weight.device)
+        output.copy_from(weight.array()[places.array()])
         return output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         return self.result("gradInput", input).resize(input.shape).zero()
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
-        indices = Tensor.from_numpy(self._indices(input))
+        indices = Tensor.from_numpy(self._indices(input)).to(gradOutput.device)
         thnn.LookupTable_accGradParameters(
             None, indices, gradOutput, self.tensors.gradWeight, None, None, None,
             bool(self.shouldScaleGradByFreq), self.paddingValue or 0, scale,

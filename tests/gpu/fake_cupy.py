@@ -220,6 +220,8 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
         return array(self.get())
 
     def __getitem__(self, index: Any) -> ndarray:
+        if isinstance(index, ndarray):
+            return array(self.get()[index.get()])
         shadow = np.lib.stride_tricks.as_strided(np.empty(1, self.dtype), self.shape, self.strides)
         view = shadow[index if isinstance(index, tuple) else (index,)]
         start, first = (x.__array_interface__["data"][0] for x in (view, shadow))
