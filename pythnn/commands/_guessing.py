@@ -94,15 +94,15 @@ def _shapes(rows: list[Row]) -> Iterator[Shape]:
     for row in rows:
         layer = row.value
         if isinstance(layer, _PLANES):
-            return _images(int(layer.nInputPlane))
+            return _images(_size(layer.field("nInputPlane")))
         if isinstance(layer, _VOLUMES):
-            planes = int(layer.nInputPlane)
+            planes = _size(layer.field("nInputPlane"))
             return ((planes, 16, side, side) for side in SIDES)
         if isinstance(layer, _FRAMES):
-            size = int(layer.inputFrameSize)
+            size = _size(layer.field("inputFrameSize"))
             return ((frames, size) for frames in FRAMES)
         if isinstance(layer, nn.Linear):
-            return iter([tuple(layer.weight.shape[1:])])
+            return iter([tuple(np.shape(layer.field("weight"))[1:])])
         if isinstance(layer, nn.LookupTable):
             return ((frames,) for frames in FRAMES)
     return (shape for planes in (3, 1) for shape in _images(planes))
@@ -110,3 +110,8 @@ def _shapes(rows: list[Row]) -> Iterator[Shape]:
 
 def _images(planes: int) -> Iterator[Shape]:
     return ((planes, side, side) for side in SIDES)
+
+
+def _size(value: Any) -> int:
+    """A field that is a size; 0, which is none, where a file has something else."""
+    return value if isinstance(value, int) else 0

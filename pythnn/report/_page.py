@@ -110,7 +110,7 @@ def _image(report: Report) -> Html:
     )
     caption = element("figcaption", f"{report.origin}, as the model sees it")
     figure = element("figure", element("div", picture, class_="pictures"), caption)
-    return join(element("h2", "Input"), figure, _classes(report))
+    return join(element("h2", "Input"), element("div", figure, _classes(report), class_="seen"))
 
 
 def _classes(report: Report) -> Html:
@@ -123,4 +123,4 @@ def _classes(report: Report) -> Html:
         value = f"{100 * number:.2f} %" if report.are_odds else f"{number:.6g}"
         items.append(element("li", share_bar(share), element("b", name), element("b", value)))
     heading = "Most probable classes" if report.are_odds else "Highest scores"
-    return join(element("h3", heading), element("ol", *items, class_="classes"))
+    return element("div", element("h3", heading), element("ol", *items, class_="classes"))

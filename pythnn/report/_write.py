@@ -44,7 +44,7 @@ class Task:
 
 def write_report(task: Task) -> None:
     """Writes a page about the model of a file."""
-    with _stages() as stage:
+    with _stages() as stage, explained(f"no page can be made about {task.model}"):
         stage(f"reading {task.model}")
         report = _report(task, stage)
         stage("drawing")

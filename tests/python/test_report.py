@@ -368,6 +368,34 @@ def test_mistakes(folder, arguments, code, message):
     assert pythnn.load("model.t7").size() == 5
 
 
+@pytest.mark.parametrize("value", ["3", -3, 10**12, None, 2.5])
+@pytest.mark.parametrize("field", ["nInputPlane", "kW", "weight"])
+def test_fields_of_any_kind(field, value):
+    model = pythnn.load("model.t7")
+    convolution = model.modules[0]
+    if field == "weight":
+        convolution.tensors.weight = None
+    setattr(convolution, field, value)
+    pythnn.save("fields.t7", model)
+    result = call("fields.t7")
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+    assert "no page" not in result.output
+
+
+def test_damaged_files(folder):
+    data = (folder / "model.t7").read_bytes()
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        damaged = bytearray(data)
+        for place in rng.integers(0, len(data), 4):
+            damaged[place] = rng.integers(256)
+        (folder / "damaged.t7").write_bytes(damaged)
+        result = call("damaged.t7", "--no-run")
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        if result.exception is None:
+            Page((folder / "damaged.html").read_text("utf-8"))
+
+
 # ---- Numbers and pictures
 
 
