@@ -274,7 +274,7 @@ def on_host(value: Any) -> Any:
     """The elements of an array or Tensor on a device, as a numpy array."""
     from ._cuda.tensor import CudaTensor
 
-    tensor = value if isinstance(value, CudaTensor) else CudaTensor.from_array(value)
+    tensor = value if isinstance(value, CudaTensor) else CudaTensor.reading(value, "Tensor")
     return tensor.host_array()
 
 

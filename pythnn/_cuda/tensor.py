@@ -156,7 +156,7 @@ class CudaTensor(Tensor):
         if source is not None and not is_on_device(source):
             source = Tensor(source, dtype=dtype)
         elif source is not None and not isinstance(source, CudaTensor):
-            source = CudaTensor.from_array(source, "Tensor", 1)
+            source = CudaTensor.reading(source, "Tensor")
         if device is not None or not isinstance(source, CudaTensor):
             self._device = _device_index("Tensor", 3, device)
         else:
@@ -202,6 +202,16 @@ class CudaTensor(Tensor):
         if not found.size:
             return cls(dtype=kind.dtype, device=f"cuda:{found.device_index}")
         return cls._over_array(found, kind, refuse)
+
+    @classmethod
+    def reading(cls, array: Any, function: str) -> CudaTensor:
+        """A tensor with the elements of any array on a device: over its memory where possible."""
+        try:
+            return cls.from_array(array, function)
+        except THNNArgumentError:
+            if not hasattr(array, "copy"):
+                raise
+            return cls.from_array(array.copy(), function)
 
     @classmethod
     def _over_array(cls, found: DeviceArray, kind: Kind, refuse: Any) -> CudaTensor:
@@ -377,7 +387,7 @@ class CudaTensor(Tensor):
         Raises THNNArgumentError when the numbers of elements differ.
         """
         if is_on_device(source) and not isinstance(source, CudaTensor):
-            source = CudaTensor.from_array(source, "Tensor.copy_from", 1)
+            source = CudaTensor.reading(source, "Tensor.copy_from")
         found = source.size if isinstance(source, Tensor) else np.asarray(source).size
         if found != self.size:
             raise THNNArgumentError.expected(

@@ -83,8 +83,8 @@ class LinearWeightNorm(Linear, kernel=True):
     def updateWeightMatrix(self) -> None:
         """Computes the weight."""
         own = self.tensors
-        own.norm = Tensor.from_numpy(self._lengths())
-        own.scale = Tensor.from_numpy(self.g / self.norm)
+        own.norm = Tensor.from_array(self._lengths())
+        own.scale = Tensor.from_array(self.g / self.norm)
         if own.weight.size != own.v.size:
             own.weight = Tensor.zeros(*own.v.shape, dtype=own.v.dtype)
         self.weight = self.v * self.scale

@@ -11,6 +11,7 @@ from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from . import tables
 from ._object import register
+from ._values import array_module
 from .border import SpatialZeroPadding
 from .container import Sequential
 from .module import Module
@@ -79,9 +80,10 @@ class _LocalNormalization(Module, kernel=True):
             )  # fmt: skip
         coef, batch, (planes, height, width) = self.tensors.coef, input.shape[:-3], input.shape[-3:]
         if coef.shape != (*batch, planes, 1, height, width) or coef.dtype != input.dtype:
-            ones = Tensor.empty(input.shape[-3:], dtype=input.dtype).fill(1)
+            ones = Tensor.empty(input.shape[-3:], dtype=input.dtype).fill(1).to(input.device)
             inside = self.meanestimator.updateOutput(ones).array()
-            self.tensors.coef = Tensor(np.broadcast_to(inside, (*batch, *inside.shape)))
+            shape = (*batch, *inside.shape)
+            self.tensors.coef = Tensor(array_module(inside).broadcast_to(inside, shape))
 
 
 @register

@@ -166,6 +166,8 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
     ) -> None:
         self.shape: tuple[int, ...] = (shape,) if isinstance(shape, int) else tuple(shape)
         self.dtype = np.dtype(dtype)
+        if self.dtype.hasobject:
+            raise TypeError(f"Unsupported dtype {self.dtype}")
         self.strides = _dense(self.shape, self.itemsize) if strides is None else tuple(strides)
         self.data = alloc(max(self.nbytes, 1)) if memptr is None else memptr
 
@@ -254,6 +256,9 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
             return out[0]
         return array(result)
 
+    def __bool__(self) -> bool:
+        return bool(self.get())
+
     def __float__(self) -> float:
         return float(self.get())
 
@@ -294,6 +299,8 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
 
 
 def asnumpy(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(asnumpy, value))
     return value.get() if isinstance(value, ndarray) else value
 
 
@@ -319,12 +326,21 @@ def _wrap(result: Any) -> Any:
     return array(result) if isinstance(result, (np.ndarray, np.generic)) else result
 
 
+_VIEWS = ("broadcast_to", "expand_dims", "moveaxis", "squeeze", "swapaxes", "transpose")
+
+
 def __getattr__(name: str) -> Any:
     found = getattr(np, name)
+    if name in _VIEWS:
+        return lambda a, *rest, **named: a._view(lambda shadow: found(shadow, *rest, **named))
     if isinstance(found, (type, np.ufunc)) or not callable(found):
         return found
 
     def function(*arguments: Any, **options: Any) -> Any:
+        target = options.pop("out", None)
+        if target is not None:
+            target[...] = found(*map(asnumpy, arguments), **options)
+            return target
         return _wrap(found(*map(asnumpy, arguments), **options))
 
     return function
