@@ -62,9 +62,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--width", default=20, show_default=True, help="Entries to show of each table.")
 def inspect(file: Path, shapes: tuple[str, ...], key: str | None, depth: int, width: int) -> None:
     """Show what is in a .t7 FILE of Lua Torch."""
+    from .commands._errors import explained
     from .commands.inspect import inspect_file
 
-    inspect_file(file, list(shapes), key, depth, width)
+    with explained(f"{file} cannot be shown"):
+        inspect_file(file, list(shapes), key, depth, width)
 
 
 _PRESETS = ("imagenet", "caffe", "unit", "byte", "signed", "gray")

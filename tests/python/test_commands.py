@@ -169,6 +169,13 @@ def test_inspect_mistakes(folder, arguments, code, message):
     assert message in refused("inspect", folder / arguments[0], *arguments[1:], code=code)
 
 
+def test_inspect_fields_of_any_kind(folder):
+    model = nn.Linear(2, 2)
+    model._type = "torch.NoTensor"
+    pythnn.save(folder / "type.t7", model)
+    assert "torch.NoTensor" in refused("inspect", folder / "type.t7")
+
+
 # ---- run
 
 
