@@ -55,10 +55,10 @@ demo test test-all: export OMP_WAIT_POLICY := passive
 
 test: build
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
-	$(BIN)/pytest -n $(JOBS)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal
 
 test-all: test accuracy
-	$(BIN)/pytest -n $(JOBS) --all
+	$(BIN)/pytest -n $(JOBS) --dist worksteal --all
 	CUDA_ARCHITECTURES=all .ci/cuda
 
 # The elementary functions at every float.
