@@ -74,6 +74,7 @@ lint: $(VENV)/lint.stamp
 	ruff check .
 	ruff format --check .
 	mypy
+	$(BIN)/pytest -q tests/python/test_build.py -k type_checker
 	clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
 
 $(VENV)/docs.stamp: $(VENV)/build.stamp

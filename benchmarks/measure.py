@@ -13,10 +13,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pythnn._table import FUNCTIONS
 
 import pythnn
 from pythnn import State, Tensor, thnn
+from pythnn._table import FUNCTIONS
 
 from .cases import Call, Case, Contents, Indices, Part, Uniform, Zeros
 from .native import Batch, Limits, PeerBatches

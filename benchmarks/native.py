@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pythnn._table import FUNCTIONS
 
 import pythnn
 from pythnn._library import native
+from pythnn._table import FUNCTIONS
 
 # Compiler options for the instruction set that is measured.
 _TARGETS = {"avx512": ["-march=native"], "avx2": ["-march=x86-64-v3"], "baseline": []}

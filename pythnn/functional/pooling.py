@@ -304,10 +304,6 @@ def max_unpool2d_backward(grad_output: Real, x: Real, indices: Array) -> Array:
     )  # fmt: skip
 
 
-def _unpool3d(size: Size, stride: Size, padding: Size) -> list[int]:
-    return _space(size, stride, padding)
-
-
 def max_unpool3d(x: Real, indices: Array, size: Size, stride: Size, *, padding: Size = 0) -> Array:
     """Puts maxima back where they were, 0 elsewhere. THNN's VolumetricMaxUnpooling.
 
@@ -324,7 +320,7 @@ def max_unpool3d(x: Real, indices: Array, size: Size, stride: Size, *, padding: 
     """
     return call(
         thnn.VolumetricMaxUnpooling_updateOutput,
-        real(x), OUT, indices, *_unpool3d(size, stride, padding),
+        real(x), OUT, indices, *_space(size, stride, padding),
     )  # fmt: skip
 
 
@@ -335,7 +331,7 @@ def max_unpool3d_backward(
     grad_output = real(grad_output)
     return call(
         thnn.VolumetricMaxUnpooling_updateGradInput,
-        real(x), grad_output, OUT, indices, *_unpool3d(grad_output.shape[-3:], stride, padding),
+        real(x), grad_output, OUT, indices, *_space(grad_output.shape[-3:], stride, padding),
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -83,9 +84,8 @@ def type_of_tensors(fields: Fields) -> str:
 class Typed:
     """Something that can be converted."""
 
-    def type(self, type: Any = None, tensorCache: TypeCache | None = None) -> Any:
-        """Converts all tensors of real type; returns the object."""
-        raise NotImplementedError
+    type: Callable[..., Any]
+    """Converts all tensors of real type; returns the object."""
 
 
 class TypeCache:

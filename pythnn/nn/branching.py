@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -18,16 +19,16 @@ from .module import Module
 __all__ = ["Concat", "ConcatTable", "DepthConcat", "MapTable", "Parallel", "ParallelTable"]
 
 
-class _Branches(Container, kernel=True):
+class _Branches(Container, ABC, kernel=True):
     """A container in which all branches do the same thing with their parts of the values."""
 
     def inputs(self, input: Any) -> list[Any]:
         """What each branch gets."""
         return [input] * len(self.modules)
 
+    @abstractmethod
     def gradients(self, gradOutput: Any) -> list[Any]:
         """What each branch gets back."""
-        raise NotImplementedError
 
     def each(self, method: str, input: Any, gradOutput: Any, *factor: Any) -> list[Any]:
         """Calls a backward method of each branch."""
@@ -39,9 +40,9 @@ class _Branches(Container, kernel=True):
             )
         return [self.ask(i, method, parts[i], gradients[i], *factor) for i in range(count)]
 
+    @abstractmethod
     def gather(self, gradients: list[Any], input: Any) -> Any:
         """``gradInput`` from those of the branches."""
-        raise NotImplementedError
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         gradients = self.each("updateGradInput", input, gradOutput)

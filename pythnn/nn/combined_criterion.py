@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from ._object import register
@@ -12,7 +13,7 @@ from .criterion import Criterion
 __all__ = ["MultiCriterion", "ParallelCriterion"]
 
 
-class _Sum(Criterion, kernel=True):
+class _Sum(Criterion, ABC, kernel=True):
     """Criterions in ``criterions``, and their weights in ``weights``."""
 
     weights: list[Any]
@@ -27,9 +28,9 @@ class _Sum(Criterion, kernel=True):
         self.weights.append(weight)
         return self
 
+    @abstractmethod
     def parts(self, value: Any) -> list[Any]:
         """What each criterion gets of an input."""
-        raise NotImplementedError
 
     def targets(self, target: Any) -> list[Any]:
         """What each criterion gets of a target."""

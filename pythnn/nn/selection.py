@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,12 @@ from .module import Module
 __all__ = ["Index", "MaskedSelect", "Narrow", "OneHot", "Padding", "Select"]
 
 
-class _Part(Module, kernel=True):
+class _Part(Module, ABC, kernel=True):
     """A copy of a view of the input."""
 
+    @abstractmethod
     def part(self, whole: Tensor, input: Tensor) -> Tensor:
         """The view of a tensor of the input's shape."""
-        raise NotImplementedError
 
     def updateOutput(self, input: Any) -> Any:
         part = self.part(input, input)

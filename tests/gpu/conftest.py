@@ -44,10 +44,12 @@ def missing() -> str | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mine = [item for item in items if HERE in item.path.parents]
     reason = missing() if mine else None
+    if reason and os.environ.get("PYTHNN_REQUIRE_GPU") == "1":
+        raise pytest.UsageError(f"PYTHNN_REQUIRE_GPU=1, but there is {reason}")
     for item in mine:
         if not EMULATED:
             item.add_marker(pytest.mark.gpu)
-        if reason and os.environ.get("PYTHNN_REQUIRE_GPU") != "1":
+        if reason:
             item.add_marker(pytest.mark.skip(reason=reason))
 
 

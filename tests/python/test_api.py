@@ -7,9 +7,9 @@ import keyword
 from pathlib import Path
 
 import pytest
-from pythnn._table import FUNCTIONS
 
 from pythnn import lib, thnn
+from pythnn._table import FUNCTIONS
 
 FACTS = {
     f["function"]: f["args"]

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pythnn._table import FUNCTIONS
 
 from pythnn import State, Tensor, thnn
+from pythnn._table import FUNCTIONS
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # behind the installed package
 
