@@ -131,6 +131,7 @@ class Library:
             if "Cuda" in f.name or f.name.startswith("THCState") or HOST_FUNCTION.fullmatch(f.name)
         }
         self._guards = self._compile(path)
+        self._waits = getattr(ctypes.CDLL(path), "cuemu_waits", None)
         self._guards.guard_message.restype = ctypes.c_char_p
         self._guards.guard_install()
         self.state = self.call("THCState_new", 0)
@@ -158,6 +159,21 @@ class Library:
 
     def synchronize(self) -> None:
         self.call("THCState_synchronize", self.state)
+
+    def call_without_waiting(self, name: str, *values: Any) -> Any:
+        """A call that must not wait for the device, which the emulation counts."""
+        before = self.waits()
+        result = self.call(name, *values)
+        assert self.waits() == before, f"{name} waits for the device"
+        return result
+
+    @property
+    def is_emulated(self) -> bool:
+        return self._waits is not None
+
+    def waits(self) -> int:
+        """How often the device was waited for; a GPU does not say."""
+        return int(self._waits()) if self._waits is not None else 0
 
     def implements(self, function: str) -> bool:
         return PREFIXES["float"] + function in self.functions

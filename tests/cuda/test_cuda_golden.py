@@ -57,8 +57,9 @@ class Call:
             strides = None
         return DeviceTensor(LIBRARY, kind, values, strides)
 
-    def run(self) -> None:
-        LIBRARY.call(self.name, *self.values)
+    def run(self, waiting: bool = True) -> None:
+        call = LIBRARY.call if waiting else LIBRARY.call_without_waiting
+        call(self.name, *self.values)
         LIBRARY.synchronize()
 
     def check(self) -> None:
@@ -120,7 +121,7 @@ def usable_afterwards() -> Iterator[None]:
 @pytest.mark.parametrize("case", VALUE_CASES, ids=name_of)
 def test_value(case: recorded.Case, layout: str, real: str) -> None:
     with Call(adapted(case), real, layout) as call:
-        call.run()
+        call.run(waiting=False)
         call.check()
 
 
@@ -134,6 +135,13 @@ def test_rejected(case: recorded.Case, real: str) -> None:
         assert call.snapshot() == before
     with Call(case, real, "recorded") as call, pytest.raises(DeviceError):
         call.run()  # at the latest where the stream is waited for
+
+
+def test_waiting_would_be_noticed() -> None:
+    if not LIBRARY.is_emulated:
+        pytest.skip("a GPU does not count how often it was waited for")
+    with pytest.raises(AssertionError, match="waits for the device"):
+        LIBRARY.call_without_waiting("THCState_synchronize", LIBRARY.state)
 
 
 FUNCTIONS = sorted(

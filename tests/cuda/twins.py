@@ -68,7 +68,7 @@ class Twin:
         return HostTensor(LIBRARY, kind, values)
 
     def run(self) -> dict[str, np.ndarray]:
-        LIBRARY.call(self.name, *self.values)
+        LIBRARY.call_without_waiting(self.name, *self.values)
         LIBRARY.synchronize()
         results = {name: tensor.read() for name, tensor in self.tensors.items()}
         for tensor in self.tensors.values():

@@ -95,6 +95,7 @@ int currentDevice();
 bool hasPools();
 bool launchShouldFail();
 cudaError_t checkStream(cudaStream_t stream);
+void noteWait(); /* here a GPU's runtime would wait for the device, or may */
 
 enum { POISON = 0xfffa5eed }; /* fresh memory: a NaN in float and in double, a negative index */
 

@@ -329,11 +329,13 @@ using namespace cuemu;
 
 cudaError_t cudaMalloc(void **pointer, size_t bytes)
 {
+  noteWait();
   return allocate(pointer, bytes, false);
 }
 
 cudaError_t cudaFree(void *pointer)
 {
+  noteWait();
   return release(pointer);
 }
 
@@ -356,6 +358,7 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 
 cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned)
 {
+  noteWait();
   return allocate(pointer, bytes, true);
 }
 
@@ -380,11 +383,13 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
 
 cudaError_t cudaFreeHost(void *pointer)
 {
+  noteWait();
   return release(pointer);
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
+  noteWait();
   return copy(to, from, bytes, kind);
 }
 
@@ -392,11 +397,14 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
                             cudaStream_t stream)
 {
   const cudaError_t status = checkStream(stream);
+  if (kind != cudaMemcpyDeviceToDevice)
+    noteWait(); /* of memory that is not page-locked */
   return status == cudaSuccess ? copy(to, from, bytes, kind) : setError(status);
 }
 
 cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
 {
+  noteWait();
   return fill(pointer, value, bytes);
 }
 

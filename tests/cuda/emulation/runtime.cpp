@@ -19,6 +19,7 @@ static thread_local int device;
 static thread_local cudaError_t lastError;
 static int64_t failIn;
 static int poolsSupported = 1;
+static int64_t waits;
 static std::mutex handleMutex;
 static std::set<void *> handles; /* live streams and events */
 
@@ -42,6 +43,11 @@ cudaError_t setError(cudaError_t error)
 {
   lastError = error;
   return error;
+}
+
+void noteWait()
+{
+  waits++;
 }
 
 bool launchShouldFail()
@@ -209,6 +215,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
+  noteWait();
   const cudaError_t status = checkStream(stream);
   return status == cudaSuccess ? status : setError(status);
 }
@@ -242,7 +249,13 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
+  noteWait();
   return checkEvent(event);
+}
+
+int64_t cuemu_waits(void)
+{
+  return waits;
 }
 
 void cuemu_failLaunch(int64_t which)

@@ -149,7 +149,8 @@ void cuemu_failLaunch(int64_t which);     /* the same for launches */
 void cuemu_setPools(int supported);       /* whether devices have stream-ordered memory */
 int64_t cuemu_liveAllocations(void);      /* device allocations not freed */
 int64_t cuemu_launches(void);             /* kernels launched so far */
-int cuemu_checked(void);                  /* whether every access of kernels is checked */
+int64_t cuemu_waits(void); /* calls so far in which a GPU's runtime waits for the device */
+int cuemu_checked(void);   /* whether every access of kernels is checked */
 }
 
 template <typename T> static inline cudaError_t cudaMalloc(T **pointer, size_t bytes)
