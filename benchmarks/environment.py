@@ -85,7 +85,7 @@ def facts(torch: Any | None) -> dict[str, str]:
         "BLAS": f"{text(lib.THBlasName())}, kernels for {text(lib.THBlasCoreName())}",
         "threads by default": str(get_num_threads()),
         "compiler": _compiler(),
-        "commit": _commit(),
+        "commit": commit(),
         "load before": f"{os.getloadavg()[0]:.1f}",
         "Python": platform.python_version(),
     }
@@ -117,7 +117,7 @@ def _compiler() -> str:
     return "unknown"
 
 
-def _commit() -> str:
+def commit() -> str:
     def git(*arguments: str) -> str:
         command = ["git", "-C", str(ROOT), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -23,11 +23,19 @@ from .native import Batch, Limits, PeerBatches
 
 Algorithm: TypeAlias = Literal["auto", "gemm", "direct"]
 
+ON_GPU = 0
+"""In the place of the number of threads."""
+
 SHORT = 20e-6
 """Seconds; shorter calls are also measured without Python."""
 
 _SLICE = 0.03
 _WRITTEN = ("out", "inout", "accumulate")
+
+
+def workers(threads: int) -> str:
+    """What a row was measured on, in short."""
+    return "GPU" if threads == ON_GPU else f"{threads}t"
 
 
 @dataclass
@@ -60,9 +68,8 @@ class Row:
 
     @property
     def key(self) -> str:
-        return " ".join(
-            [self.case, self.part, self.dtype, f"{self.threads}t", self.algorithm, self.level]
-        )
+        where = workers(self.threads)
+        return " ".join([self.case, self.part, self.dtype, where, self.algorithm, self.level])
 
     @property
     def ratio(self) -> float | None:
@@ -147,7 +154,7 @@ class Bench:
             return  # the module is not there yet
         algorithms = self.settings.algorithms if case.family == "convolution" else ("auto",)
         for dtype in self.settings.dtypes:
-            bound = _Bound(case, dtype, self.torch)
+            bound = Bound(case, dtype, self.torch)
             for algorithm in algorithms:
                 state = None if algorithm == "auto" else State(convolution=algorithm)
                 for part in case.parts:
@@ -159,7 +166,7 @@ class Bench:
 
     def _row(
         self,
-        bound: _Bound,
+        bound: Bound,
         part: Part,
         dtype: str,
         algorithm: str,
@@ -190,7 +197,7 @@ class Bench:
             self._measure_in_c(row, bound, part, state)
         return row
 
-    def _measure_in_c(self, row: Row, bound: _Bound, part: Part, state: State | None) -> None:
+    def _measure_in_c(self, row: Row, bound: Bound, part: Part, state: State | None) -> None:
         calls = [(call.function, bound.arguments(call, state)) for call in part.calls]
         batch = Batch(calls, row.dtype)
         n = max(10, round(2e-3 / row.ours))
@@ -207,8 +214,8 @@ class Bench:
         row.torch_c = best[1] if len(best) > 1 else None
 
 
-class _Bound:
-    """A case with memory."""
+class Bound:
+    """A case with memory: both sides work on the same arrays."""
 
     def __init__(self, case: Case, dtype: str, torch: Any | None) -> None:
         self.case = case
@@ -217,18 +224,26 @@ class _Bound:
         rng = np.random.default_rng(0)
         self._arrays = {name: _fill(t, rng, dtype) for name, t in case.tensors.items()}
         self._tensors: dict[str, Any] = {
-            name: array if case.arrays else Tensor.from_numpy(array)
-            for name, array in self._arrays.items()
+            name: self._our_tensor(array) for name, array in self._arrays.items()
         }
         for part in case.parts:
             for name, kind, role in _tensor_arguments(part):
                 if role in _WRITTEN and name not in self._tensors:
-                    self._tensors[name] = Tensor(dtype=np.int64 if kind == "index" else dtype)
+                    self._tensors[name] = self._empty(np.int64 if kind == "index" else dtype)
         if torch is not None:
             self._peer = self._torch_tensors(self._arrays)
 
+    def _our_tensor(self, array: NDArray[Any]) -> Any:
+        return array if self.case.arrays else Tensor.from_numpy(array)
+
+    def _empty(self, dtype: Any) -> Any:
+        return Tensor(dtype=dtype)
+
+    def _torch_tensor(self, array: NDArray[Any]) -> Any:
+        return self._torch.from_numpy(array)
+
     def _torch_tensors(self, arrays: dict[str, NDArray[Any]]) -> SimpleNamespace:
-        tensors = {name: self._torch.from_numpy(array) for name, array in arrays.items()}
+        tensors = {name: self._torch_tensor(array) for name, array in arrays.items()}
         found = SimpleNamespace(**tensors)
         if self.case.prepare is not None:
             vars(found).update(self.case.prepare(self._torch, found))
@@ -269,14 +284,8 @@ class _Bound:
 
     def errors(self, part: Part, state: State | None) -> tuple[float | None, float | None]:
         """Ours and PyTorch's, against PyTorch in float64."""
-        written = [
-            name
-            for name, kind, role in _tensor_arguments(part)
-            if kind == "real" and role in _WRITTEN
-        ]
-        for name in written:
-            if isinstance(self.case.tensors.get(name), Zeros):
-                self._arrays[name].fill(0)
+        written = self.written(part)
+        self.clear(written)
         if self._torch is None:
             self.ours(part, state)()
             return None, None
@@ -289,9 +298,33 @@ class _Bound:
         wanted = _results(part.peer(self._torch, exact))
         theirs = _results(part.peer(self._torch, self._peer))
         self.ours(part, state)()  # last: it may overwrite what it reads
-        found = [np.asarray(_array(self._tensors[name])) for name in written]
-        theirs_error = None if self._dtype == "float64" else _largest(theirs, wanted)
-        return _largest(found, wanted), theirs_error
+        theirs_error = None if self._dtype == "float64" else largest_error(theirs, wanted)
+        return largest_error(self.values(written), wanted), theirs_error
+
+    def written(self, part: Part) -> list[str]:
+        """The real tensors that a part writes."""
+        return [
+            name
+            for name, kind, role in _tensor_arguments(part)
+            if kind == "real" and role in _WRITTEN
+        ]
+
+    def clear(self, names: Sequence[str]) -> None:
+        """Puts zeros where calls add to what is there."""
+        for name in names:
+            if isinstance(self.case.tensors.get(name), Zeros):
+                self._tensors[name].fill(0)
+
+    def values(self, names: Sequence[str]) -> list[NDArray[Any]]:
+        return [np.asarray(_array(self._tensors[name])) for name in names]
+
+    def peer_values(self, part: Part) -> list[NDArray[Any]]:
+        return _results(self.peer(part)())
+
+    def take_values(self, other: Bound) -> None:
+        """Takes the values that another one of the same case begins with."""
+        for name, array in other._arrays.items():
+            self._arrays[name][...] = array
 
 
 def _tensor_arguments(part: Part) -> Iterator[tuple[str, str, str]]:
@@ -326,15 +359,15 @@ def _identifier(case: Case, part: Part) -> str:
 
 
 def _array(value: Any) -> NDArray[Any]:
-    return value.numpy() if isinstance(value, Tensor) else value
+    return value.cpu().numpy() if isinstance(value, Tensor) else value
 
 
 def _results(value: Any) -> list[NDArray[Any]]:
     values = value if isinstance(value, (tuple, list)) else [value]
-    return [result.numpy() for result in values]
+    return [result.cpu().numpy() for result in values]
 
 
-def _largest(found: Sequence[NDArray[Any]], wanted: Sequence[NDArray[Any]]) -> float:
+def largest_error(found: Sequence[NDArray[Any]], wanted: Sequence[NDArray[Any]]) -> float:
     """The largest error of several results, each as a part of its largest value."""
     worst = 0.0
     for mine, exact in zip(found, wanted, strict=False):

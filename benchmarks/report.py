@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from .measure import Row
+from .measure import ON_GPU, Row, workers
 
 PARTS = ("output", "gradInput", "gradParameters")
 
@@ -47,7 +47,7 @@ def table_cells(row: Row) -> list[str]:
         row.case,
         row.part,
         row.dtype,
-        str(row.threads),
+        workers(row.threads),
         row.algorithm,
         milliseconds(row.ours),
         milliseconds(row.torch),
@@ -187,7 +187,8 @@ def _plot(rows: Sequence[Row], facts: dict[str, str], title: str, file: Path) ->
             )
         axis.set_ylim(0, max(row.limit for row in shown) / 1e9)
         axis.set_xlim(-0.6, len(cases) - 0.4)
-        axis.set_ylabel(f"{unit}, {count} thread{'s' if count > 1 else ''}")
+        where = "GPU" if count == ON_GPU else f"{count} thread{'s' if count > 1 else ''}"
+        axis.set_ylabel(f"{unit}, {where}")
         axis.spines[["top", "right"]].set_visible(False)
         axis.tick_params(axis="x", length=0)
         axis.grid(axis="y", color="#dddddd", linewidth=0.5)
@@ -198,6 +199,8 @@ def _plot(rows: Sequence[Row], facts: dict[str, str], title: str, file: Path) ->
         names = [case.replace("_", "\n", 1) for case in cases]
         axes[-1, 0].set_xticks(range(len(cases)), names, fontsize=7)
     limit = "multiply-adds in registers" if computing else "memcpy of as many bytes"
+    if rows[0].threads == ON_GPU:
+        limit = "the GPU's peak" if computing else "a copy of as many bytes"
     handles = [
         Patch(color=_OURS, label="pythnn"),
         Patch(color=_TORCH, label="PyTorch"),
@@ -213,7 +216,7 @@ def _plot(rows: Sequence[Row], facts: dict[str, str], title: str, file: Path) ->
 
 
 def caption(facts: dict[str, str]) -> str:
-    shown = ("machine", "instruction set", "BLAS", "compiler", "PyTorch", "commit")
+    shown = ("machine", "GPU", "instruction set", "BLAS", "CUDA", "compiler", "PyTorch", "commit")
     return " · ".join(f"{name} {facts[name]}" for name in shown if name in facts)
 
 
@@ -261,7 +264,7 @@ def _family_table(rows: Sequence[Row]) -> Iterable[str]:
     """One line per case, part, type and algorithm; threads side by side."""
     threads = sorted({row.threads for row in rows})
     in_c = any(row.ours_c for row in rows)
-    slash = "/".join(f"{count}t" for count in threads)
+    slash = "/".join(workers(count) for count in threads)
     columns = [
         "case", "part", "type", "algorithm",
         f"ours {slash} ms", f"PyTorch {slash} ms", f"ratio {slash}", "of limit", "error",

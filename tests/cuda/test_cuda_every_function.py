@@ -1,4 +1,4 @@
-"""Every function of the CUDA library is compared with its twin on the CPU, on some random tensors."""
+"""Every function of the CUDA library is compared with its twin on the CPU."""
 
 from __future__ import annotations
 
