@@ -177,7 +177,7 @@ class DeviceBound(Bound):
         return Tensor(dtype=dtype, device=DEVICE)
 
     def _torch_tensor(self, array: NDArray[Any]) -> Any:
-        return super()._torch_tensor(array).to(self._torch_device)
+        return self._torch.tensor(array, device=self._torch_device)  # a copy: it may be written
 
     def errors(self, part: Part, state: Any = None) -> tuple[float | None, float | None]:
         """Ours and PyTorch's, against the CPU. Parts come in their order: they share tensors."""
