@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cuda_only_definitions import MEAN, SUM, Norm, bag_gradient, lrn, lrn_backward, sum_bags
 
 from pythnn import State, Tensor, THNNArgumentError, thnn
 
 DTYPES = ["float32", "float64"]
 LIMITS = {"float32": 1e-5, "float64": 1e-12}
-SUM, MEAN = 0, 1
 
 
 def strided(a: np.ndarray) -> Tensor:
@@ -45,12 +45,6 @@ def bag_input(lengths: list[int], rows: int) -> tuple[np.ndarray, np.ndarray, np
     return indices, offsets, np.repeat(np.arange(len(lengths)), lengths) + 1
 
 
-def bags_of(weight: np.ndarray, indices: np.ndarray, bag: np.ndarray, count: int) -> np.ndarray:
-    sums = np.zeros((count, weight.shape[1]), weight.dtype)
-    np.add.at(sums, bag - 1, weight[indices - 1])
-    return sums
-
-
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("mode", [SUM, MEAN])
 @pytest.mark.parametrize("table", TABLES, ids=str)
@@ -62,7 +56,7 @@ def test_bag_forward(lengths: list[int], table: tuple[int, int], mode: int, dtyp
     thnn.LookupTableBag_updateOutput(
         None, indices, offsets, strided(weight), output, bags, mode, sizes if mode else None
     )
-    wanted = bags_of(weight, indices, bag, len(lengths))
+    wanted = sum_bags(weight, indices, bag, len(lengths))
     if mode == MEAN:
         wanted /= np.maximum(1, lengths)[:, None]
         np.testing.assert_array_equal(sizes.numpy(), lengths)
@@ -82,11 +76,7 @@ def test_bag_backward(
     random = np.random.default_rng(2)
     g = random.normal(size=(len(lengths), table[1])).astype(dtype)
     start = random.normal(size=table).astype(dtype)
-    wanted = start.astype("float64")
-    for index, b in zip(indices, bag, strict=True):
-        factor = 0.5 / (lengths[b - 1] if mode == MEAN else 1)
-        factor /= (indices == index).sum() if by_frequency else 1
-        wanted[index - 1] += factor * g[b - 1]
+    wanted = start + 0.5 * bag_gradient(indices, bag, lengths, g, table[0], mode, by_frequency)
     results = []
     for threads in (1, 3):
         gradient = strided(start)
@@ -202,7 +192,6 @@ def test_bag_backward_rejected(change: dict[str, Any]) -> None:
 
 # ---- SpatialCrossMapLRN
 
-Norm = tuple[int, float, float, float]
 NORMS: list[Norm] = [  # size, alpha, beta, k
     (1, 1.0, 0.75, 1.0),
     (2, 0.5, 0.5, 2.0),
@@ -211,23 +200,6 @@ NORMS: list[Norm] = [  # size, alpha, beta, k
     (12, 3.0, 0.25, 1.0),
 ]
 SHAPES = [(1, 1, 1), (7, 3, 4), (2, 5, 6, 5), (3, 16, 20, 23), (1, 3, 130, 170)]
-
-
-def window(channels: int, size: int) -> np.ndarray:
-    """matrix[c, d]: whether the window of channel c holds channel d."""
-    before = (size - 1) // 2
-    c, d = np.indices((channels, channels))
-    held: np.ndarray = (d >= c - before) & (d <= c + size - 1 - before)
-    return held.astype(float)
-
-
-def lrn(
-    x: np.ndarray, size: int, alpha: float, beta: float, k: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """output and scale, from the definition."""
-    channels = x.shape[-3]
-    scale = k + alpha / size * np.einsum("cd,...dhw->...chw", window(channels, size), x * x)
-    return x * scale**-beta, scale
 
 
 def run_lrn(x: np.ndarray, norm: Norm, state: State | None = None) -> tuple[Tensor, Tensor]:
@@ -275,10 +247,11 @@ def test_lrn_gradient(shape: tuple[int, ...], norm: Norm) -> None:
 
 @pytest.mark.parametrize("norm", NORMS, ids=str)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_lrn_float_gradient(shape: tuple[int, ...], norm: Norm) -> None:
+def test_lrn_gradient_by_the_formula(shape: tuple[int, ...], norm: Norm) -> None:
     x, g = np.random.default_rng(3).normal(size=(2, *shape))
-    single = run_lrn_backward(x.astype("float32"), g.astype("float32"), norm)
-    check_close(single, run_lrn_backward(x, g, norm), 2e-5)
+    wanted = lrn_backward(x, g, *norm)
+    check_close(run_lrn_backward(x, g, norm), wanted, 1e-12)
+    check_close(run_lrn_backward(x.astype("float32"), g.astype("float32"), norm), wanted, 2e-5)
 
 
 def test_lrn_threads_do_not_change_bits() -> None:

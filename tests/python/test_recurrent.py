@@ -5,45 +5,21 @@ The original only raises here, so there are no recorded calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
+from cuda_only_definitions import (
+    Arrays,
+    gru_cell,
+    gru_cell_backward,
+    lstm_cell,
+    lstm_cell_backward,
+    numerical_gradient,
+)
 
 from pythnn import State, Tensor, THNNArgumentError, thnn
 
-Arrays = dict[str, np.ndarray]
 LIMITS = {"float32": 2e-6, "float64": 1e-14}
 SHAPES = [(1, 1), (3, 7), (2, 64), (5, 33), (70, 19), (4,), (2, 3, 5)]
-
-
-def sigmoid(x: np.ndarray) -> np.ndarray:
-    result: np.ndarray = 1 / (1 + np.exp(-x))
-    return result
-
-
-def gru_cell(a: Arrays) -> Arrays:
-    """One step, from the definition; biases may be missing."""
-    x = a["input"] + a.get("bias1", 0)
-    h = a["hidden"] + a.get("bias2", 0)
-    (xr, xz, xn), (hr, hz, hn) = np.split(x, 3, -1), np.split(h, 3, -1)
-    r, z = sigmoid(xr + hr), sigmoid(xz + hz)
-    n = np.tanh(xn + r * hn)
-    hy = n + z * (a["hx"] - n)
-    return {"output": hy, "storage": np.concatenate([r, z, n, a["hx"], hn], -1)}
-
-
-def lstm_cell(a: Arrays) -> Arrays:
-    """One step, from the definition; biases may be missing."""
-    gates = a["input"] + a.get("bias1", 0) + a["hidden"] + a.get("bias2", 0)
-    xi, xf, xc, xo = np.split(gates, 4, -1)
-    i, f, c, o = sigmoid(xi), sigmoid(xf), np.tanh(xc), sigmoid(xo)
-    cy = f * a["cell"] + i * c
-    return {
-        "output": o * np.tanh(cy),
-        "outputCell": cy,
-        "gates": np.concatenate([i, f, c, o], -1),
-    }
 
 
 def sample(shape: tuple[int, ...], gates: int, state: str, biased: bool, dtype: str) -> Arrays:
@@ -139,20 +115,6 @@ def test_forward(shape: tuple[int, ...], strided: bool, biased: bool, dtype: str
     check_close(run_lstm(lstm, strided), lstm_cell(lstm), LIMITS[dtype])
 
 
-def numerical_gradient(loss: Callable[[Arrays], float], a: Arrays, name: str) -> np.ndarray:
-    """Central differences with respect to every element of a[name]."""
-    step = 1e-5
-    gradient = np.empty_like(a[name])
-    for at in np.ndindex(*a[name].shape):
-        sides = []
-        for sign in (1, -1):
-            moved = a[name].copy()
-            moved[at] += sign * step
-            sides.append(loss({**a, name: moved}))
-        gradient[at] = (sides[0] - sides[1]) / (2 * step)
-    return gradient
-
-
 @pytest.mark.parametrize("biased", [True, False])
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (2, 2, 3)], ids=str)
 def test_gru_gradients(shape: tuple[int, ...], biased: bool) -> None:
@@ -185,6 +147,19 @@ def test_lstm_gradients(shape: tuple[int, ...], biased: bool) -> None:
     if biased:
         sums = {n: result["input"].sum(0) for n in ("bias1", "bias2")}
         check_close(sums, {n: numerical_gradient(loss, a, n) for n in sums}, 1e-8)
+
+
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_gradients_by_the_formulas(shape: tuple[int, ...], dtype: str) -> None:
+    g, gc = np.random.default_rng(4).normal(size=(2, *shape)).astype(dtype)
+    gru, lstm = sample(shape, 3, "hx", True, dtype), sample(shape, 4, "cell", True, dtype)
+    storage, forward = run_gru(gru)["storage"], run_lstm(lstm)
+    wanted = gru_cell_backward(storage.reshape(*shape[:-1], -1), g)
+    check_close(run_gru_backward(storage, g), wanted, LIMITS[dtype])
+    shaped = {n: x.reshape(*shape[:-1], -1) for n, x in forward.items()}
+    wanted = lstm_cell_backward(shaped, lstm["cell"], g, gc)
+    check_close(run_lstm_backward(lstm, forward, g, gc), wanted, 2 * LIMITS[dtype])
 
 
 def test_gradients_in_float() -> None:
