@@ -193,16 +193,18 @@ def test_random_geometries_at_each_level_on_poisoned_memory(level: str) -> None:
     assert result.returncode == 0, result.stdout.decode()[-4000:]
 
 
-def test_a_value_outside_every_window_stays_outside() -> None:
+@pytest.mark.parametrize("planes", [1, 16])
+def test_a_value_outside_every_window_stays_outside(planes: int) -> None:
     """Infinite elements of the input reach the gradients of those taps alone that see them."""
-    x = np.ones((1, 1, 7, 19))
-    x[0, 0, 2, 18] = np.inf
-    gw = np.zeros((1, 1, 3, 3))
+    x = np.ones((1, planes, 7, 19))
+    x[0, -1, 2, 18] = np.inf
+    gw = np.zeros((1, planes, 3, 3))
     thnn.SpatialDepthWiseConvolution_accGradParameters(
-        None, x, np.ones((1, 1, 5, 17)), gw, None, None, None, 3, 3, 1, 1, 0, 0, 1.0
+        None, x, np.ones((1, planes, 5, 17)), gw, None, None, None, 3, 3, 1, 1, 0, 0, 1.0
     )
-    assert np.isfinite(gw[0, 0, :, :2]).all()
-    assert np.isinf(gw[0, 0, :, 2]).all()
+    assert np.isfinite(gw[0, :-1]).all()
+    assert np.isfinite(gw[0, -1, :, :2]).all()
+    assert np.isinf(gw[0, -1, :, 2]).all()
 
 
 @pytest.mark.parametrize("dtype", LIMITS)

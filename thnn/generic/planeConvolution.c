@@ -2,6 +2,9 @@
 
 #include <stdio.h>
 
+#include "../THNNPlaneAxis.h"
+#include "depthwise.h"
+
 #ifdef THNN_ONCE
 THNNPlaneJoins THNN_connectionCheck(const char *function, const THNNMapTensors *tensors,
                                     int64_t nOutputPlane)
@@ -26,25 +29,8 @@ THNNPlaneJoins THNN_connectionCheck(const char *function, const THNNMapTensors *
 }
 #endif
 
-enum { HEIGHT, WIDTH };
-
 /* Elements of a tile's source, to stay in the first-level cache, and its greatest width. */
 enum { TILE_ELEMENTS = 16384 / sizeof(real), TILE_WIDTH = 256, SLACK = 64 / sizeof(real) };
-
-static int64_t minimum(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
-
-static int64_t maximum(int64_t a, int64_t b)
-{
-  return a > b ? a : b;
-}
-
-static int64_t divideUp(int64_t a, int64_t b)
-{
-  return (a + b - 1) / b;
-}
 
 /* ---- Connections ---------------------------------------------------------------------------- */
 
@@ -139,42 +125,6 @@ static void checkTable(const char *function, const THNNPlaneJoins *joins, const 
 
 /* ---- Tiles ---------------------------------------------------------------------------------- */
 
-/* One dimension of a pass from a source to results. Result i lies at first + i*step; its tap j sees
- * source index start + i*stride + j and is the kernel's tap firstTap + j*tapStep. */
-typedef struct Axis {
-  int64_t results, first, step;
-  int64_t source, start, stride;
-  int64_t taps, firstTap, tapStep;
-} Axis;
-
-/* From the image to the map. */
-static Axis forwardAxis(const THNNConvolution *g, int axis)
-{
-  const int d = axis + 1;
-  return (Axis){g->output[d], 0, 1, g->input[d], -g->pad[d], g->stride[d], g->kernel[d], 0, 1};
-}
-
-/* From the map to the image positions of one phase: those with this remainder of the stride. Such a
- * position q*stride + phase sees map index q + shift - j through tap least + j*stride. */
-static Axis backwardAxis(const THNNConvolution *g, int axis, int64_t phase)
-{
-  const int d = axis + 1;
-  const int64_t stride = g->stride[d];
-  const int64_t least = ((phase + g->pad[d]) % stride + stride) % stride;
-  const int64_t shift = (phase + g->pad[d] - least) / stride;
-  const int64_t taps = least < g->kernel[d] ? (g->kernel[d] - 1 - least) / stride + 1 : 0;
-  const int64_t last = least + (taps - 1) * stride;
-  return (Axis){divideUp(g->input[d] - phase, stride),
-                phase,
-                stride,
-                g->output[d],
-                shift - taps + 1,
-                1,
-                taps,
-                last,
-                -stride};
-}
-
 /* How tiles lie in scratch. */
 typedef struct Layout {
   int64_t rows, columns; /* results of the largest tile */
@@ -227,19 +177,6 @@ static void listFactors(const Axis *y, const Axis *x, int64_t kernelWidth, const
     for (int64_t b = 0; b < x->taps; b++)
       *factors++ =
           kernel[(y->firstTap + a * y->tapStep) * kernelWidth + x->firstTap + b * x->tapStep];
-}
-
-/* The elements from index `from` on that lie inside the source, every stride-th of n. */
-typedef struct Inside {
-  int64_t begin, end;
-} Inside;
-
-static Inside insideOf(const Axis *axis, int64_t from, int64_t n)
-{
-  const int64_t before = from < 0 ? divideUp(-from, axis->stride) : 0;
-  const int64_t upTo = from < axis->source ? divideUp(axis->source - from, axis->stride) : 0;
-  const int64_t begin = minimum(before, n);
-  return (Inside){begin, maximum(begin, minimum(upTo, n))};
 }
 
 /* The part of a pass that begins at result (row, column). */
@@ -598,6 +535,18 @@ static void correlateJoin(const Correlate *correlate, int64_t number, const real
     gradKernel[t] += (real)(scale * sums[t]);
 }
 
+/* The same for all connections. */
+static void correlateAll(const Correlate *correlate, const real *image, const real *map,
+                         accreal scale, real *gradWeight, void *scratch)
+{
+  const THNNPlaneJoins *joins = correlate->joins.shape;
+  const int64_t taps = joins->geometry.kernel[1] * joins->geometry.kernel[2];
+#pragma omp parallel for num_threads(correlate->threads) schedule(static)
+  for (int64_t i = 0; i < joins->connections; i++)
+    correlateJoin(correlate, i, image, map, scale, gradWeight + i * taps,
+                  (char *)scratch + (size_t)THNN_threadIndex() * correlate->threadBytes);
+}
+
 /* gradBias += scale * the sums of gradOutput's planes. */
 static void sumPlanes(const THNNState *state, const THNNPlaneJoins *joins, const real *gradOutput,
                       accreal scale, real *gradBias)
@@ -623,6 +572,7 @@ void THNN_(planesUpdateOutput)(const char *function, THNNState *state, const THN
 {
   checkTable(function, joins, connTable, 6, !joins->transposed);
   Gather gather = prepareGather(state, joins, joins->transposed);
+  const THNN_(Depthwise) depthwise = THNN_(depthwise)(state, joins, THNN_CONVOLUTION_FORWARD);
   const bool batched = input->nDimension == joins->nDimension + 2;
   int64_t size[5];
   const int nDimension =
@@ -635,12 +585,18 @@ void THNN_(planesUpdateOutput)(const char *function, THNNState *state, const THN
   THNNBuffer *kernels = THNN_planIn(&plan, weight, 4);
   THNNBuffer *start = bias ? THNN_planIn(&plan, bias, 5) : NULL;
   THNNBuffer *entries = connTable ? THNN_planIn(&plan, connTable, 6) : NULL;
-  THNNBuffer *scratch = THNN_planScratch(&plan, gather.threadBytes * (size_t)gather.threads);
+  THNNBuffer *scratch =
+      THNN_planScratch(&plan, depthwise.threads ? depthwise.scratchBytes
+                                                : gather.threadBytes * (size_t)gather.threads);
   THNN_planAcquire(&plan);
 
   if (connTable)
     gather.joins.table = entries->data, gather.joins.columns = connTable->size[1];
-  gatherAll(&gather, in->data, kernels->data, start ? start->data : NULL, out->data, scratch->data);
+  const real *biases = start ? start->data : NULL;
+  if (depthwise.threads)
+    THNN_(depthwiseGather)(&depthwise, in->data, kernels->data, biases, out->data, scratch->data);
+  else
+    gatherAll(&gather, in->data, kernels->data, biases, out->data, scratch->data);
   THNN_planRelease(&plan);
 }
 
@@ -651,6 +607,7 @@ void THNN_(planesUpdateGradInput)(const char *function, THNNState *state,
 {
   checkTable(function, joins, connTable, 7, joins->transposed);
   Gather gather = prepareGather(state, joins, !joins->transposed);
+  const THNN_(Depthwise) depthwise = THNN_(depthwise)(state, joins, THNN_CONVOLUTION_BACKWARD_DATA);
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -658,12 +615,17 @@ void THNN_(planesUpdateGradInput)(const char *function, THNNState *state,
   THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   THNNBuffer *kernels = THNN_planIn(&plan, weight, 5);
   THNNBuffer *entries = connTable ? THNN_planIn(&plan, connTable, 7) : NULL;
-  THNNBuffer *scratch = THNN_planScratch(&plan, gather.threadBytes * (size_t)gather.threads);
+  THNNBuffer *scratch =
+      THNN_planScratch(&plan, depthwise.threads ? depthwise.scratchBytes
+                                                : gather.threadBytes * (size_t)gather.threads);
   THNN_planAcquire(&plan);
 
   if (connTable)
     gather.joins.table = entries->data, gather.joins.columns = connTable->size[1];
-  gatherAll(&gather, from->data, kernels->data, NULL, to->data, scratch->data);
+  if (depthwise.threads)
+    THNN_(depthwiseGather)(&depthwise, from->data, kernels->data, NULL, to->data, scratch->data);
+  else
+    gatherAll(&gather, from->data, kernels->data, NULL, to->data, scratch->data);
   THNN_planRelease(&plan);
 }
 
@@ -675,6 +637,8 @@ void THNN_(planesAccGradParameters)(const char *function, THNNState *state,
   checkTable(function, joins, connTable, 6, true);
   checkTable(function, joins, connTable, 6, false);
   Correlate correlate = prepareCorrelate(state, joins);
+  const THNN_(Depthwise) depthwise =
+      THNN_(depthwise)(state, joins, THNN_CONVOLUTION_BACKWARD_WEIGHT);
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -683,19 +647,21 @@ void THNN_(planesAccGradParameters)(const char *function, THNNState *state,
   THNNBuffer *kernels = THNN_planInOut(&plan, gradWeight, 4);
   THNNBuffer *start = gradBias ? THNN_planInOut(&plan, gradBias, 5) : NULL;
   THNNBuffer *entries = connTable ? THNN_planIn(&plan, connTable, 6) : NULL;
-  THNNBuffer *scratch = THNN_planScratch(&plan, correlate.threadBytes * (size_t)correlate.threads);
+  THNNBuffer *scratch = THNN_planScratch(&plan, depthwise.threads ? depthwise.scratchBytes
+                                                                  : correlate.threadBytes *
+                                                                        (size_t)correlate.threads);
   THNN_planAcquire(&plan);
 
   if (connTable)
     correlate.joins.table = entries->data, correlate.joins.columns = connTable->size[1];
   const real *image = joins->transposed ? from->data : in->data;
   const real *map = joins->transposed ? in->data : from->data;
-  const int64_t taps = joins->geometry.kernel[1] * joins->geometry.kernel[2];
-#pragma omp parallel for num_threads(correlate.threads) schedule(static)
-  for (int64_t i = 0; i < joins->connections; i++)
-    correlateJoin(&correlate, i, image, map, scale, (real *)kernels->data + i * taps,
-                  (char *)scratch->data + (size_t)THNN_threadIndex() * correlate.threadBytes);
-  if (start)
+  if (depthwise.threads)
+    THNN_(depthwiseCorrelate)(&depthwise, image, map, scale, kernels->data,
+                              start ? start->data : NULL, scratch->data);
+  else
+    correlateAll(&correlate, image, map, scale, kernels->data, scratch->data);
+  if (start && !depthwise.threads)
     sumPlanes(state, joins, from->data, scale, start->data);
   THNN_planRelease(&plan);
 }

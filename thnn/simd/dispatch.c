@@ -10,6 +10,7 @@
   extern const THNN_(SimdReduce) SIMD_TABLE(Reduce, LEVEL);                                        \
   extern const THNN_(SimdProducts) SIMD_TABLE(Products, LEVEL);                                    \
   extern const THNN_(SimdShifts) SIMD_TABLE(Shifts, LEVEL);                                        \
+  extern const THNN_(SimdPlanes) SIMD_TABLE(Planes, LEVEL);                                        \
   extern const THNN_(SimdPooling) SIMD_TABLE(Pooling, LEVEL);                                      \
   extern const THNN_(SimdElementary) SIMD_TABLE(Elementary, LEVEL);                                \
   extern const THNN_(SimdActivation) SIMD_TABLE(Activation, LEVEL);                                \
@@ -25,7 +26,7 @@
     .pooling = SIMD_TABLE(Pooling, LEVEL), .elementary = SIMD_TABLE(Elementary, LEVEL),            \
     .activation = SIMD_TABLE(Activation, LEVEL), .channels = SIMD_TABLE(Channels, LEVEL),          \
     .softmax = SIMD_TABLE(Softmax, LEVEL), .shifts = SIMD_TABLE(Shifts, LEVEL),                    \
-    .recurrent = SIMD_TABLE(Recurrent, LEVEL),                                                     \
+    .planes = SIMD_TABLE(Planes, LEVEL), .recurrent = SIMD_TABLE(Recurrent, LEVEL),                \
   }
 
 DECLARE_LOOPS(baseline);

@@ -200,6 +200,43 @@ typedef struct THNN_(SimdShifts) {
   void (*dot)(const THNN_(Shifted) * of, int64_t taps, const int64_t *offsets, double *sums);
 } THNN_(SimdShifts);
 
+/* Up to a vector's worth of planes, which in scratch lie with one plane in each lane: a vector for each
+ * element. In memory each plane is rows * n contiguous elements; in scratch its rows are `pitch`
+ * elements apart. */
+typedef struct THNN_(PlaneRows) {
+  int64_t planes, stride; /* their number, and from one to the next */
+  int64_t rows, n, pitch;
+} THNN_(PlaneRows);
+
+/* Rows of n positions, a vector each, from x to y: rows are xRow and yRow apart, positions xStep and
+ * yStep. Tap t of a position lies offsets[t] behind it and has its factors, a vector, at
+ * factorAt[t]. All are counted in elements. */
+typedef struct THNN_(PlaneSums) {
+  int64_t rows, n, taps;
+  const int64_t *offsets, *factorAt;
+  const real *factors;
+  const real *start; /* a vector, or NULL: y itself */
+  const real *x;
+  int64_t xRow, xStep;
+  real *y;
+  int64_t yRow, yStep;
+} THNN_(PlaneSums);
+
+typedef struct THNN_(SimdPlanes) {
+  /* y = the planes in lanes, 0 in lanes that have none */
+  void (*load)(const THNN_(PlaneRows) * rows, const real *x, real *y);
+  /* the reverse, of rows without gaps: the pitch is not used */
+  void (*store)(const THNN_(PlaneRows) * rows, const real *x, real *y);
+  /* y = start + the sums over the taps of x * factor */
+  void (*sum)(const THNN_(PlaneSums) * sums);
+  /* sums[t] += the sum over all positions of y * tap t of x, a vector for each tap */
+  void (*dot)(const THNN_(PlaneSums) * of, real *sums);
+  /* sum += n vectors that follow each other */
+  void (*total)(int64_t n, const real *x, real *sum);
+  /* sums += part, which becomes 0 */
+  void (*settle)(int64_t n, real *part, double *sums);
+} THNN_(SimdPlanes);
+
 /* Says where in a window or plane a value was found; as wide as a real, so that the two move
  * through vectors together. -1 where nothing was found. */
 #if defined(THNN_REAL_FLOAT)
@@ -389,6 +426,7 @@ typedef struct THNN_(Simd) {
   THNN_(SimdCriterion) criterion;
   THNN_(SimdProducts) products;
   THNN_(SimdShifts) shifts;
+  THNN_(SimdPlanes) planes;
   THNN_(SimdPooling) pooling;
   THNN_(SimdElementary) elementary;
   THNN_(SimdActivation) activation;

@@ -6,7 +6,7 @@
  * vectors of a term and one scalar, so that multiplications far outnumber loads. */
 #include <string.h>
 
-#include "vector.h"
+#include "transpose.h"
 
 enum {
   MOST_VECTORS = VECTOR_REGISTERS == 32 ? 4
@@ -149,50 +149,6 @@ static void prefetch(int64_t n, const real *x)
     __builtin_prefetch(x + i, READ, SECOND_LEVEL);
 }
 
-/* Interleaves the lower or the upper halves of two vectors: a0 b0 a1 b1 … */
-#if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
-#  define LOWER_HALVES 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
-#  define UPPER_HALVES 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
-#elif defined(__AVX512F__) || (defined(__AVX__) && defined(THNN_REAL_FLOAT))
-#  define LOWER_HALVES 0, 8, 1, 9, 2, 10, 3, 11
-#  define UPPER_HALVES 4, 12, 5, 13, 6, 14, 7, 15
-#elif defined(__AVX__) || defined(THNN_REAL_FLOAT)
-#  define LOWER_HALVES 0, 4, 1, 5
-#  define UPPER_HALVES 2, 6, 3, 7
-#else
-#  define LOWER_HALVES 0, 2
-#  define UPPER_HALVES 1, 3
-#endif
-
-INLINE Vector interleaveLower(Vector a, Vector b)
-{
-  return __builtin_shufflevector(a, b, LOWER_HALVES);
-}
-
-INLINE Vector interleaveUpper(Vector a, Vector b)
-{
-  return __builtin_shufflevector(a, b, UPPER_HALVES);
-}
-
-/* Transposes LANES rows of LANES columns. Interleaving the first half of the rows with the second
- * moves one bit of an element's row number into its column number; after as many turns as a number
- * has bits, rows and columns have changed places. */
-INLINE void transposeSquare(Vector *row)
-{
-#pragma GCC unroll 4
-  for (int turn = 1; turn < LANES; turn *= 2) {
-    Vector mixed[LANES];
-#pragma GCC unroll 8
-    for (int i = 0; i < LANES / 2; i++) {
-      mixed[2 * i] = interleaveLower(row[i], row[i + LANES / 2]);
-      mixed[2 * i + 1] = interleaveUpper(row[i], row[i + LANES / 2]);
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++)
-      row[i] = mixed[i];
-  }
-}
-
 /* A block of LANES rows and LANES columns. */
 static void transposeBlock(const real *x, int64_t xStride, real *y, int64_t yStride)
 {
@@ -262,14 +218,6 @@ static void transpose(int64_t rows, int64_t columns, const real *x, int64_t xStr
     for (int64_t column = 0; column < columns; column++)
       for (int64_t row = 0; row < rows; row++)
         y[column * yStride + row] = x[row * xStride + column];
-}
-
-/* The first elements of a row, the other lanes 0. */
-INLINE Vector loadFirst(const real *x, int64_t columns)
-{
-  real copy[LANES] = {0};
-  memcpy(copy, x, (size_t)columns * sizeof(real));
-  return load(copy);
 }
 
 /* A block of up to LANES rows and columns; what it has no row for becomes 0. */
