@@ -74,7 +74,8 @@ def error_of(record: Any, function: str) -> THNNError:
         location = found[1]
         message = message[: found.start()]
     if code == native.PYTHNN_MEMORY_ERROR:
-        return THNNMemoryError(message, location=location)
+        named = message if message.startswith(f"{function}:") else f"{function}: {message}"
+        return THNNMemoryError(named, location=location)
     if code != native.PYTHNN_ARGUMENT_ERROR:
         return THNNError(message, location=location)
     argument = None
