@@ -13,22 +13,32 @@
 enum {
   THNN_NO_ELEMENT = -1,  /* the index says that there is none */
   THNN_BAD_ELEMENT = -2, /* it is not an index */
-  THNN_DECODED = 256     /* indices that are decoded at a time */
+  THNN_DECODED = 512     /* indices that are decoded at a time */
 };
 
 typedef struct THNNPooledIndices THNNPooledIndices;
 
-/* A run of at most THNN_DECODED indices in one row of the output. */
+/* At most THNN_DECODED indices of one slice: a part of a row of the output, or several rows. */
 typedef struct THNNIndexRun {
-  THNNRow row;
-  int64_t first, count;    /* columns */
+  THNNRow row; /* the first */
+  int64_t rows;
+  int64_t first, columns;  /* of each row */
+  int64_t at;              /* place of the first index in a tensor of the output's shape */
   const int64_t *index[2]; /* the second half's where there are two */
 } THNNIndexRun;
 
-/* element = the number, from 0, of an element of the input plane for each index of the run, or one
- * of the two above. A number outside the plane counts as bad. */
-typedef void (*THNNDecodeIndices)(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                                  int64_t *element);
+/* A thread's room for decoding. */
+typedef struct THNNIndexRoom {
+  int64_t element[THNN_DECODED];
+  /* What decode keeps of a run for others at the same place in another plane. */
+  int64_t kept[3][THNN_DECODED];
+  int64_t keptRow, keptFirst; /* that place; -1: nothing */
+} THNNIndexRoom;
+
+/* room->element = the number, from 0, of an element of the input plane for each index of the run,
+ * or one of the two above. Returns whether all name an element. */
+typedef bool (*THNNDecodeIndices)(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                                  THNNIndexRoom *room);
 
 struct THNNPooledIndices {
   const char *function;
@@ -44,13 +54,21 @@ struct THNNPooledIndices {
   const void *context;  /* for decode */
 };
 
+/* Whether all of the output's plain indices, side by side, are numbers of elements. */
+bool THNN_areNumbers(const THNNPooledIndices *pooled, const int64_t *indices);
+
 /* In three dimensions an index is the taps t, h and w of the window in its bytes 0, 1 and 2. */
 enum { THNN_TAP_BITS = 8 };
 
 /* Decodes such indices; `context` is the windows' geometry. Where `optional`, those of windows
  * outside the input do not count. */
-void THNN_elementsOfTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                         int64_t *element);
+bool THNN_elementsOfTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                         THNNIndexRoom *room);
+
+/* Of indices that are decoded: the first run of a slice, slices counted over all planes, and the
+ * one that follows, in the slice after the last of its own. */
+THNNIndexRun THNN_firstIndexRun(const THNNPooledIndices *pooled, int64_t slice);
+void THNN_nextIndexRun(const THNNPooledIndices *pooled, THNNIndexRun *run);
 
 /* Rejects an index tensor with a value that is not an index. The tensor has at least as many
  * elements as the output, or twice as many; they are taken in order. */

@@ -460,6 +460,53 @@ def test_temporal(seed: int, real: Any) -> None:
     assert close(back, expected, 10)
 
 
+def volumetric_indices(x: np.ndarray) -> np.ndarray:
+    """Windows of two neighbouring columns: which of the two is chosen."""
+    return x.reshape(*x.shape[:-1], -1, 2).argmax(-1)[None] << 16
+
+
+def adaptive_indices(x: np.ndarray) -> np.ndarray:
+    """Rows and columns of the same windows; single precision does not divide them evenly."""
+    pairs = x.shape[-1] // 2
+    first = [part.start for part in regions(x.shape[-1], pairs, True)]
+    chosen = 2 * np.arange(pairs) + x.reshape(*x.shape[:-1], -1, 2).argmax(-1)
+    columns = chosen - np.array(first) + 1
+    return np.stack([np.ones_like(columns), columns])
+
+
+WINDOWS_OF_TWO = {
+    "VolumetricMaxPooling": (volumetric_indices, (1, 2, 1, 1, 2, 1, 0, 0, 0, False), 255),
+    "SpatialAdaptiveMaxPooling": (adaptive_indices, (), 0),
+}
+
+
+@pytest.mark.parametrize("columns", [1, 3, 7, 8, 9, 28, 64, 511, 512, 513, 1300])
+@pytest.mark.parametrize("module", WINDOWS_OF_TWO)
+def test_rows_of_indices(module: str, columns: int) -> None:
+    """Rows shorter and longer than a vector, and than what is decoded at a time."""
+    find, arguments, bad = WINDOWS_OF_TWO[module]
+    rng = np.random.default_rng(columns)
+    shape = (2, 3, 5, 2 * columns)[-4 if "Volumetric" in module else -3 :]
+    x = rng.standard_normal(shape)
+    gradient = rng.standard_normal((*shape[:-1], columns))
+    indices = find(x).reshape(-1, *gradient.shape)
+    if "Volumetric" in module:
+        indices = indices[0]
+    pairs = x.reshape(*gradient.shape, 2)
+    wanted = np.where(pairs == pairs.max(-1, keepdims=True), gradient[..., None], 0)
+    given = (indices, *arguments)
+    (found,) = call(f"{module}_updateGradInput", x, gradient, np.float64, *given, outputs=(2,))
+    np.testing.assert_array_equal(found, wanted.reshape(shape))
+
+    for at in {0, columns // 2, gradient.size // 2, gradient.size - 1}:
+        wrong = indices.copy()
+        wrong.reshape(-1)[at] = bad
+        found = np.full(shape, 7.0)
+        with pytest.raises(THNNArgumentError, match=rf"at element {at + 1}\b"):
+            getattr(thnn, f"{module}_updateGradInput")(None, x, gradient, found, wrong, *arguments)
+        assert (found == 7).all()
+
+
 INDEX = {
     "SpatialMaxPooling": (np.ones((1, 2, 2), np.int64), (2, 2, 2, 2, 0, 0, False), [-1, 17]),
     "VolumetricMaxPooling": (

@@ -59,3 +59,25 @@ def test_copies(real: Any) -> None:
             for some, result in zip(np.split(x, PIECES), np.split(pieces, PIECES), strict=True):
                 getattr(thnn, module)(state, some, result, *arguments)
         assert whole.tobytes() == pieces.tobytes(), module
+
+
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+def test_planes(real: Any) -> None:
+    """Planes that are put together in a tile, whose size is no multiple of a vector."""
+    planes = 4 * (BYTES // 4 // 151 // 203 // np.dtype(real).itemsize + 1)
+    rng = np.random.default_rng(0)
+    indices = rng.integers(1, 151 * 203, (planes, 75, 101), endpoint=True)
+    x = rng.standard_normal((planes, 151, 203)).astype(real)
+    small = rng.standard_normal(indices.shape).astype(real)
+    window = (2, 2, 2, 2, 0, 0, False)
+    for module, arguments in [
+        ("SpatialMaxPooling_updateGradInput", lambda x, small, to, i: (x, small, to, i, *window)),
+        ("SpatialMaxUnpooling_updateOutput", lambda _, small, to, i: (small, to, i, 203, 151)),
+    ]:
+        whole, pieces = (np.empty((planes, 151, 203), real) for _ in range(2))
+        parts = (np.split(tensor, PIECES) for tensor in (x, small, pieces, indices))
+        with State(threads=2, minimum_work=1) as state:
+            getattr(thnn, module)(state, *arguments(x, small, whole, indices))
+            for part in zip(*parts, strict=True):
+                getattr(thnn, module)(state, *arguments(*part))
+        assert whole.tobytes() == pieces.tobytes(), module

@@ -90,22 +90,39 @@ void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(THNNState *state, THTensor *i
   THNN_planRelease(&plan);
 }
 
-static void elementsOfNumbers(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                              int64_t *element)
+/* Where the regions of a run begin, and what lies below and to the right of that in the plane. */
+static void keepCorners(const THNNAdaptivePooling *pooling, const THNNIndexRun *run,
+                        THNNIndexRoom *room)
+{
+  const int64_t height = pooling->inputHeight, width = pooling->inputWidth;
+  int64_t *corner = room->kept[0], *down = room->kept[1], *right = room->kept[2];
+  for (int64_t y = 0, at = 0; y < run->rows; y++) {
+    const int64_t top = THNN_adaptiveMaxBegin(height, pooling->outputHeight, run->row.y + y);
+    for (int64_t x = 0; x < run->columns; x++, at++) {
+      const int64_t left = THNN_adaptiveMaxBegin(width, pooling->outputWidth, run->first + x);
+      corner[at] = top * width + left;
+      down[at] = height - top;
+      right[at] = width - left;
+    }
+  }
+  room->keptRow = run->row.y;
+  room->keptFirst = run->first;
+}
+
+static bool elementsOfNumbers(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                              THNNIndexRoom *room)
 {
   const THNNAdaptivePooling *pooling = pooled->context;
-  const int64_t height = pooling->inputHeight, width = pooling->inputWidth;
-  const int64_t top = THNN_adaptiveMaxBegin(height, pooling->outputHeight, run->row.y);
-  for (int64_t i = 0; i < run->count; i++) {
-    const int64_t left = THNN_adaptiveMaxBegin(width, pooling->outputWidth, run->first + i);
-    /* Unsigned, a number below 1 is as wrong as one that is too large. */
-    const uint64_t down = (uint64_t)run->index[0][i] - TH_INDEX_BASE;
-    const uint64_t right = (uint64_t)run->index[1][i] - TH_INDEX_BASE;
-    if (down < (uint64_t)(height - top) && right < (uint64_t)(width - left))
-      element[i] = (top + (int64_t)down) * width + left + (int64_t)right;
-    else
-      element[i] = THNN_BAD_ELEMENT;
-  }
+  if (room->keptRow != run->row.y || room->keptFirst != run->first)
+    keepCorners(pooling, run, room);
+  const THNNCorners corners = {.n = run->rows * run->columns,
+                               .width = pooling->inputWidth,
+                               .corner = room->kept[0],
+                               .down = room->kept[1],
+                               .right = room->kept[2],
+                               .outside = THNN_BAD_ELEMENT};
+  return THNN_(simd).pooling.elementsOfRegions(&corners, run->index[0], run->index[1],
+                                               room->element);
 }
 
 void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(THNNState *state, THTensor *input,

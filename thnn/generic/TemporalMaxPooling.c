@@ -89,19 +89,26 @@ void THNN_(TemporalMaxPooling_updateOutput)(THNNState *state, THTensor *input, T
 }
 
 /* A window's frame that lies in the sequence; -1 is none. */
-static void elementsOfFrames(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                             int64_t *element)
+static bool elementsOfFrames(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                             THNNIndexRoom *room)
 {
   const THNNConvolution *g = pooled->context;
-  const int64_t firstFrame = run->row.y * g->stride[1], frames = g->input[1] - firstFrame;
-  const int64_t start = firstFrame * g->input[2] + run->first;
-  for (int64_t i = 0; i < run->count; i++) {
-    const int64_t frame = run->index[0][i];
-    if (frame >= 0 && frame < frames)
-      element[i] = start + frame * g->input[2] + i;
-    else
-      element[i] = frame == -1 ? THNN_NO_ELEMENT : THNN_BAD_ELEMENT;
+  const int64_t frameSize = g->input[2];
+  const int64_t *index = run->index[0];
+  int64_t *element = room->element;
+  bool all = true;
+  for (int64_t row = 0; row < run->rows; row++) {
+    const int64_t firstFrame = (run->row.y + row) * g->stride[1];
+    const int64_t frames = g->input[1] - firstFrame, start = firstFrame * frameSize + run->first;
+    for (int64_t i = 0; i < run->columns; i++) {
+      const int64_t frame = *index++;
+      const bool inside = frame >= 0 && frame < frames;
+      const int64_t none = frame == -1 ? THNN_NO_ELEMENT : THNN_BAD_ELEMENT;
+      *element++ = inside ? start + frame * frameSize + i : none;
+      all = all && inside;
+    }
   }
+  return all;
 }
 
 void THNN_(TemporalMaxPooling_updateGradInput)(THNNState *state, THTensor *input,

@@ -1,56 +1,117 @@
 #include "pooledIndices.h"
+#include "../THNNPooling.h"
+
+#ifdef THNN_ONCE
+bool THNN_areNumbers(const THNNPooledIndices *pooled, const int64_t *indices)
+{
+  const int64_t first = pooled->optional ? 0 : TH_INDEX_BASE;
+  const THNNBlocks blocks = THNN_blocks(THNN_pooledElements(pooled));
+  const int threads = THNN_threads(pooled->state, blocks.count, (double)blocks.elements);
+  bool all = true;
+#  pragma omp parallel for num_threads(threads) schedule(static) reduction(&& : all)
+  for (int64_t i = 0; i < blocks.count; i++)
+    all =
+        all && THNN_(simd).pooling.areWithin(THNN_blockLength(&blocks, i),
+                                             indices + i * blocks.length, first, pooled->elements);
+  return all;
+}
+
+static bool windowIsOutside(const THNNConvolution *g, const int64_t position[3])
+{
+  for (int d = 0; d < 3; d++) {
+    const THNNTaps taps = THNN_tapsInside(g, d, position[d]);
+    if (taps.begin == taps.end)
+      return true;
+  }
+  return false;
+}
+
+static void forgetWindowsOutside(const THNNConvolution *g, const THNNIndexRun *run,
+                                 int64_t *element)
+{
+  for (int64_t y = 0, i = 0; y < run->rows; y++)
+    for (int64_t x = 0; x < run->columns; x++, i++) {
+      const int64_t window[] = {run->row.z, run->row.y + y, run->first + x};
+      if (element[i] == THNN_BAD_ELEMENT && windowIsOutside(g, window))
+        element[i] = THNN_NO_ELEMENT;
+    }
+}
+
+bool THNN_elementsOfTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                         THNNIndexRoom *room)
+{
+  const THNNConvolution *g = pooled->context;
+  THNNTapWindows windows = {.rows = run->rows,
+                            .columns = run->columns,
+                            .strideY = g->stride[1],
+                            .strideX = g->stride[2],
+                            .outside = THNN_BAD_ELEMENT};
+  const int64_t position[] = {run->row.z, run->row.y, run->first};
+  for (int d = 0; d < 3; d++) {
+    windows.start[d] = position[d] * g->stride[d] - g->pad[d];
+    windows.dilation[d] = g->dilation[d];
+    windows.size[d] = g->input[d];
+  }
+  if (THNN_(simd).pooling.elementsOfTaps(&windows, run->index[0], room->element))
+    return true;
+  if (pooled->optional)
+    forgetWindowsOutside(g, run, room->element);
+  return false;
+}
+#endif
+
+/* `small` has the indices' shape, `large` the planes that they name elements of. */
+
+/* What is done with the values of n indices; elements are counted from `base`. */
+typedef void (*Move)(int64_t n, const int64_t *element, int64_t base, real *small, real *large);
+
+static void addToElements(int64_t n, const int64_t *element, int64_t base, real *small, real *large)
+{
+  for (int64_t i = 0; i < n; i++)
+    if (element[i] >= base)
+      large[element[i] - base] += small[i];
+}
+
+static void setElements(int64_t n, const int64_t *element, int64_t base, real *small, real *large)
+{
+  for (int64_t i = 0; i < n; i++)
+    large[element[i] - base] = small[i];
+}
+
+static void getElements(int64_t n, const int64_t *element, int64_t base, real *small, real *large)
+{
+  for (int64_t i = 0; i < n; i++)
+    small[i] = large[element[i] - base];
+}
 
 /* Plain indices are used as they are; the others are decoded run by run. */
-typedef struct Cursor {
-  const THNNPooledIndices *pooled;
-  const int64_t *indices;
-  THNNIndexRun run;
-  int64_t at; /* the run's place in a tensor of the indices' shape */
-} Cursor;
-
-static int64_t runLength(const THNNPooledIndices *pooled, int64_t first)
+static void movePlane(const THNNPooledIndices *pooled, Move move, const int64_t *indices,
+                      int64_t plane, real *small, real *large, THNNIndexRoom *room)
 {
-  const int64_t left = pooled->length - first;
-  return pooled->decode && left > THNN_DECODED ? THNN_DECODED : left;
-}
-
-static Cursor firstRun(const THNNPooledIndices *pooled, const int64_t *indices, int64_t plane)
-{
-  Cursor cursor = {pooled, indices, .at = plane * pooled->slices * pooled->rows * pooled->length};
-  cursor.run.row = (THNNRow){plane, 0, 0, pooled->slices, pooled->rows};
-  cursor.run.count = runLength(pooled, 0);
-  return cursor;
-}
-
-static void nextRun(Cursor *cursor)
-{
-  THNNIndexRun *run = &cursor->run;
-  cursor->at += run->count;
-  run->first += run->count;
-  if (run->first == cursor->pooled->length) {
-    run->first = 0;
-    THNN_nextRow(&run->row);
+  const int64_t count = pooled->slices * pooled->rows * pooled->length;
+  if (!pooled->decode) {
+    move(count, indices + plane * count, TH_INDEX_BASE, small + plane * count, large);
+    return;
   }
-  run->count = runLength(cursor->pooled, run->first);
+  const int64_t *second = pooled->halves ? indices + THNN_pooledElements(pooled) : NULL;
+  for (THNNIndexRun run = THNN_firstIndexRun(pooled, plane * pooled->slices);
+       run.row.plane == plane; THNN_nextIndexRun(pooled, &run)) {
+    run.index[0] = indices + run.at;
+    run.index[1] = second ? second + run.at : NULL;
+    pooled->decode(pooled, &run, room);
+    move(run.rows * run.columns, room->element, 0, small + run.at, large);
+  }
 }
 
-/* The elements that the run's indices name, counted from firstElement; `room` is for decoding. */
-static const int64_t *elementsOf(Cursor *cursor, int64_t *room)
-{
-  const THNNPooledIndices *pooled = cursor->pooled;
-  const int64_t *index = cursor->indices + cursor->at;
-  if (!pooled->decode)
-    return index;
-  cursor->run.index[0] = index;
-  if (pooled->halves)
-    cursor->run.index[1] = index + THNN_pooledElements(pooled);
-  pooled->decode(pooled, &cursor->run, room);
-  return room;
-}
+/* Planes that are written. A plane that fits the second-level cache is put together there where the
+ * result leaves the caches anyway. */
+enum { MOST_TILE_BYTES = 256 << 10 };
 
-static int64_t firstElement(const THNNPooledIndices *pooled)
+static size_t tileBytes(const THNNPooledIndices *pooled)
 {
-  return pooled->decode ? 0 : TH_INDEX_BASE;
+  const size_t bytes = (size_t)pooled->elements * sizeof(real);
+  const bool pays = THNN_leavesCaches(pooled->planes * pooled->elements, sizeof(real));
+  return pays && bytes <= MOST_TILE_BYTES ? (bytes + 63) / 64 * 64 : 0;
 }
 
 static int threadsFor(const THNNPooledIndices *pooled)
@@ -60,66 +121,36 @@ static int threadsFor(const THNNPooledIndices *pooled)
                       (double)THNN_pooledElements(pooled) + elements / 4);
 }
 
-/* `small` has the indices' shape, `large` the planes that they name elements of. */
-
-/* large = 0, then large[element] += small, plane by plane in order */
-static void addToElements(const THNNPooledIndices *pooled, const int64_t *indices,
-                          const real *small, real *large)
+/* large = 0, then small is moved there, plane by plane in order. Each thread has a tile, or none. */
+static void movePlanes(const THNNPooledIndices *pooled, Move move, const int64_t *indices,
+                       real *small, real *large, char *tiles)
 {
-  const int64_t base = firstElement(pooled);
-#pragma omp parallel for num_threads(threadsFor(pooled)) schedule(static)
-  for (int64_t plane = 0; plane < pooled->planes; plane++) {
-    real *to = large + plane * pooled->elements;
-    THNN_(simd).pointwise.fill(pooled->elements, 0, to);
-    for (Cursor cursor = firstRun(pooled, indices, plane); cursor.run.row.plane == plane;
-         nextRun(&cursor)) {
-      int64_t room[THNN_DECODED];
-      const int64_t *element = elementsOf(&cursor, room);
-      const real *from = small + cursor.at;
-      for (int64_t i = 0; i < cursor.run.count; i++)
-        if (element[i] >= base)
-          to[element[i] - base] += from[i];
+  const size_t bytes = tileBytes(pooled);
+  const THNNBlocks blocks =
+      THNN_rowBlocks(pooled->planes, bytes ? THNN_BLOCK_LENGTH : pooled->elements);
+#pragma omp parallel num_threads(threadsFor(pooled))
+  {
+    THNNIndexRoom room;
+    room.keptRow = -1;
+    real *tile = bytes ? (real *)(tiles + (size_t)THNN_threadIndex() * bytes) : NULL;
+#pragma omp for schedule(static)
+    for (int64_t block = 0; block < blocks.count; block++) {
+      const int64_t first = block * blocks.length, planes = THNN_blockLength(&blocks, block);
+      real *result = large + first * pooled->elements, *to = tile ? tile : result;
+      THNN_(simd).pointwise.fill(planes * pooled->elements, 0, to);
+      for (int64_t i = 0; i < planes; i++)
+        movePlane(pooled, move, indices, first + i, small, to + i * pooled->elements, &room);
+      if (tile)
+        THNN_(simd).pointwise.stream(pooled->elements, tile, result);
     }
+    if (tile)
+      THNN_(simd).pointwise.streamEnd();
   }
 }
 
-/* large = 0, then large[element] = small */
-static void setElements(const THNNPooledIndices *pooled, const int64_t *indices, const real *small,
-                        real *large)
+static THNNBuffer *planTiles(THNNPlan *plan, const THNNPooledIndices *pooled)
 {
-  const int64_t base = firstElement(pooled);
-#pragma omp parallel for num_threads(threadsFor(pooled)) schedule(static)
-  for (int64_t plane = 0; plane < pooled->planes; plane++) {
-    real *to = large + plane * pooled->elements;
-    THNN_(simd).pointwise.fill(pooled->elements, 0, to);
-    for (Cursor cursor = firstRun(pooled, indices, plane); cursor.run.row.plane == plane;
-         nextRun(&cursor)) {
-      int64_t room[THNN_DECODED];
-      const int64_t *element = elementsOf(&cursor, room);
-      const real *from = small + cursor.at;
-      for (int64_t i = 0; i < cursor.run.count; i++)
-        to[element[i] - base] = from[i];
-    }
-  }
-}
-
-/* small = large[element] */
-static void getElements(const THNNPooledIndices *pooled, const int64_t *indices, const real *large,
-                        real *small)
-{
-  const int64_t base = firstElement(pooled);
-#pragma omp parallel for num_threads(threadsFor(pooled)) schedule(static)
-  for (int64_t plane = 0; plane < pooled->planes; plane++) {
-    const real *from = large + plane * pooled->elements;
-    for (Cursor cursor = firstRun(pooled, indices, plane); cursor.run.row.plane == plane;
-         nextRun(&cursor)) {
-      int64_t room[THNN_DECODED];
-      const int64_t *element = elementsOf(&cursor, room);
-      real *to = small + cursor.at;
-      for (int64_t i = 0; i < cursor.run.count; i++)
-        to[i] = from[element[i] - base];
-    }
-  }
+  return THNN_planScratch(plan, (size_t)threadsFor(pooled) * tileBytes(pooled));
 }
 
 void THNN_(pooledUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *input,
@@ -132,8 +163,9 @@ void THNN_(pooledUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *inp
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   const THNNBuffer *index = THNN_planIn(&plan, indices, indicesPosition);
+  const THNNBuffer *tiles = planTiles(&plan, pooled);
   THNN_planAcquire(&plan);
-  addToElements(pooled, index->data, from->data, to->data);
+  movePlanes(pooled, addToElements, index->data, from->data, to->data, tiles->data);
   THNN_planRelease(&plan);
 }
 
@@ -146,8 +178,9 @@ void THNN_(unpoolUpdateOutput)(const THNNPooledIndices *pooled, THTensor *input,
   const THNNBuffer *from = THNN_planIn(&plan, input, 2);
   const THNNBuffer *to = THNN_planOut(&plan, output, 3, nDimension, size);
   const THNNBuffer *index = THNN_planIn(&plan, indices, 4);
+  const THNNBuffer *tiles = planTiles(&plan, pooled);
   THNN_planAcquire(&plan);
-  setElements(pooled, index->data, from->data, to->data);
+  movePlanes(pooled, setElements, index->data, from->data, to->data, tiles->data);
   THNN_planRelease(&plan);
 }
 
@@ -161,6 +194,14 @@ void THNN_(unpoolUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *inp
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   const THNNBuffer *index = THNN_planIn(&plan, indices, 5);
   THNN_planAcquire(&plan);
-  getElements(pooled, index->data, from->data, to->data);
+#pragma omp parallel num_threads(threadsFor(pooled))
+  {
+    THNNIndexRoom room;
+    room.keptRow = -1;
+#pragma omp for schedule(static)
+    for (int64_t plane = 0; plane < pooled->planes; plane++)
+      movePlane(pooled, getElements, index->data, plane, to->data,
+                (real *)from->data + plane * pooled->elements, &room);
+  }
   THNN_planRelease(&plan);
 }

@@ -254,7 +254,35 @@ typedef struct THNN_(Columns) {
   real start;
 } THNN_(Columns);
 
+#ifndef THNN_TAP_WINDOWS
+#  define THNN_TAP_WINDOWS
+/* `rows` rows of `columns` windows over a volume. Along each of its dimensions, depth first, tap t of
+ * the first window lies at start + t*dilation; the next row is strideY further, the next column
+ * strideX. */
+typedef struct THNNTapWindows {
+  int64_t rows, columns, strideY, strideX;
+  int64_t start[3], dilation[3], size[3];
+  int64_t outside; /* what stands for an element outside the volume */
+} THNNTapWindows;
+
+/* Regions of planes `width` wide: the number of a region's first element, and how many rows down
+ * and columns to the right of it there are in the plane. */
+typedef struct THNNCorners {
+  int64_t n, width;
+  const int64_t *corner, *down, *right;
+  int64_t outside;
+} THNNCorners;
+#endif
+
 typedef struct THNN_(SimdPooling) {
+  /* Whether all of n values lie between two numbers from 0 on. */
+  bool (*areWithin)(int64_t n, const int64_t *value, int64_t first, int64_t last);
+  /* element = the number of the element that the taps t, h and w in bytes 0, 1 and 2 of each index
+   * name; returns whether all lie inside. */
+  bool (*elementsOfTaps)(const THNNTapWindows *windows, const int64_t *index, int64_t *element);
+  /* The same of rows and columns in regions, counted from 1. */
+  bool (*elementsOfRegions)(const THNNCorners *corners, const int64_t *row, const int64_t *column,
+                            int64_t *element);
   /* best = the greatest of the rows' values above `start`, of equals the first, in each column;
    * place = its row's place. `start` and -1 where there is none; NaN is never chosen. */
   void (*maxOfRows)(int64_t n, int64_t count, const real *const *rows, const THNN_(Place) * places,

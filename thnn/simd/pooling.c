@@ -149,6 +149,143 @@ static void indexOfPlace(int64_t n, const Place *place, int64_t first, int64_t n
     index[i] = place[i] < 0 ? none : place[i] + first;
 }
 
+/* No difference may be negative. */
+static bool areWithin(int64_t n, const int64_t *value, int64_t first, int64_t last)
+{
+  uint64_t signs = 0;
+#pragma omp simd reduction(| : signs)
+  for (int64_t i = 0; i < n; i++)
+    signs |= ((uint64_t)value[i] - (uint64_t)first) | ((uint64_t)last - (uint64_t)value[i]);
+  return signs >> 63 == 0;
+}
+
+/* Numbers of elements. Without a sign, one below 0 is as wrong as one that is too large. */
+enum { NUMBERS = VECTOR_BYTES / 8, TAP = 0xff };
+typedef uint64_t Numbers __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
+
+INLINE Numbers loadNumbers(const int64_t *x)
+{
+  return *(const Numbers *)x;
+}
+
+/* The first n values, followed by zeros. */
+INLINE Numbers loadSomeNumbers(int64_t n, const int64_t *x)
+{
+  int64_t some[NUMBERS] = {0};
+  for (int64_t i = 0; i < n; i++)
+    some[i] = x[i];
+  return loadNumbers(some);
+}
+
+/* 0, 1, 2, … */
+INLINE Numbers lanes(void)
+{
+  Numbers number = {0};
+  for (int i = 0; i < NUMBERS; i++)
+    number[i] = (uint64_t)i;
+  return number;
+}
+
+INLINE bool isZero(Numbers x)
+{
+  uint64_t any = 0;
+  for (int i = 0; i < NUMBERS; i++)
+    any |= x[i];
+  return any == 0;
+}
+
+/* element = found where inside is all ones; returns the ones where it is not. */
+INLINE Numbers storeFound(Numbers found, Numbers inside, int64_t outside, int64_t *element)
+{
+  *(Numbers *)element = (found & inside) | ((uint64_t)outside & ~inside);
+  return ~inside;
+}
+
+/* Windows `column` to `column + NUMBERS` of a row. */
+INLINE Numbers elementsOfWindows(const THNNTapWindows *w, bool dilated, uint64_t startY,
+                                 int64_t column, Numbers packed, int64_t *element)
+{
+  const uint64_t height = (uint64_t)w->size[1], width = (uint64_t)w->size[2];
+  const uint64_t startX = (uint64_t)(w->start[2] + column * w->strideX);
+  Numbers z = packed & TAP, y = packed >> 8 & TAP, x = packed >> 16 & TAP;
+  if (dilated) {
+    z *= (uint64_t)w->dilation[0];
+    y *= (uint64_t)w->dilation[1];
+    x *= (uint64_t)w->dilation[2];
+  }
+  z += (uint64_t)w->start[0];
+  y += startY;
+  x += lanes() * (uint64_t)w->strideX + startX;
+  const Numbers inside =
+      (Numbers)(z < (uint64_t)w->size[0]) & (Numbers)(y < height) & (Numbers)(x < width);
+  return storeFound((z * height + y) * width + x, inside, w->outside, element);
+}
+
+INLINE bool elementsOfTapRows(const THNNTapWindows *windows, bool dilated, const int64_t *index,
+                              int64_t *element)
+{
+  const THNNTapWindows w = *windows;
+  const int64_t columns = w.columns, last = columns - NUMBERS;
+  Numbers bad = {0};
+  for (int64_t row = 0; row < w.rows; row++, index += columns, element += columns) {
+    const uint64_t startY = (uint64_t)(w.start[1] + row * w.strideY);
+    for (int64_t i = 0; i < last; i += NUMBERS)
+      bad |= elementsOfWindows(&w, dilated, startY, i, loadNumbers(index + i), element + i);
+    if (last >= 0) { /* some of the last vector's once more */
+      bad |=
+          elementsOfWindows(&w, dilated, startY, last, loadNumbers(index + last), element + last);
+    } else {
+      int64_t some[NUMBERS];
+      const Numbers wrong =
+          elementsOfWindows(&w, dilated, startY, 0, loadSomeNumbers(columns, index), some);
+      bad |= wrong & (Numbers)(lanes() < (uint64_t)columns);
+      for (int64_t i = 0; i < columns; i++)
+        element[i] = some[i];
+    }
+  }
+  return isZero(bad);
+}
+
+static bool elementsOfTaps(const THNNTapWindows *windows, const int64_t *index, int64_t *element)
+{
+  const int64_t *dilation = windows->dilation;
+  return dilation[0] == 1 && dilation[1] == 1 && dilation[2] == 1
+             ? elementsOfTapRows(windows, false, index, element)
+             : elementsOfTapRows(windows, true, index, element);
+}
+
+INLINE Numbers elementsAt(const THNNCorners *c, int64_t at, const int64_t *row,
+                          const int64_t *column, int64_t *element)
+{
+  const Numbers down = loadNumbers(row + at) - 1, right = loadNumbers(column + at) - 1;
+  const Numbers inside =
+      (Numbers)(down < loadNumbers(c->down + at)) & (Numbers)(right < loadNumbers(c->right + at));
+  return storeFound(loadNumbers(c->corner + at) + down * (uint64_t)c->width + right, inside,
+                    c->outside, element + at);
+}
+
+static bool elementsOfRegions(const THNNCorners *corners, const int64_t *row, const int64_t *column,
+                              int64_t *element)
+{
+  const THNNCorners c = *corners;
+  const int64_t last = c.n - NUMBERS;
+  if (last >= 0) {
+    Numbers bad = {0};
+    for (int64_t i = 0; i < last; i += NUMBERS)
+      bad |= elementsAt(&c, i, row, column, element);
+    bad |= elementsAt(&c, last, row, column, element);
+    return isZero(bad);
+  }
+  bool all = true;
+  for (int64_t i = 0; i < c.n; i++) {
+    const uint64_t down = (uint64_t)row[i] - 1, right = (uint64_t)column[i] - 1;
+    const bool inside = down < (uint64_t)c.down[i] && right < (uint64_t)c.right[i];
+    element[i] = inside ? c.corner[i] + (int64_t)(down * (uint64_t)c.width + right) : c.outside;
+    all = all && inside;
+  }
+  return all;
+}
+
 INLINE void sumOfGroup(int64_t n, int64_t count, const real *const *rows, bool first, real *sum)
 {
 #pragma omp simd
@@ -263,6 +400,9 @@ static void interleave(int64_t n, const real *x, const real *y, real *z)
 }
 
 const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
+    .areWithin = areWithin,
+    .elementsOfTaps = elementsOfTaps,
+    .elementsOfRegions = elementsOfRegions,
     .maxOfRows = maxOfRows,
     .maxOfColumns = maxOfColumns,
     .indexOfPlace = indexOfPlace,
