@@ -46,6 +46,16 @@ static double vectorsPerLine(void)
   return LINE_BYTES / (THNN_(simd).products.lanes * (double)sizeof(real));
 }
 
+/* Vectors of a layer's result planes, in whole ones. */
+static double vectorsOf(int64_t planes)
+{
+  const double half = 0.6;
+  const bool narrow = planes <= THNN_(simd).narrowProducts.lanes;
+  if (narrow && THNN_(simd).narrowProducts.lanes < THNN_(simd).products.lanes)
+    return half;
+  return divideUp(planes, THNN_(simd).products.lanes);
+}
+
 /* Packing the weights, or unpacking their gradients. */
 static double packingCost(const THNNConvolution *geometry)
 {
@@ -57,7 +67,7 @@ static double directCost(const THNNConvolution *geometry, bool forward)
 {
   const double sourcePlanes = forward ? geometry->inputPlanes : geometry->outputPlanes;
   const int64_t resultPlanes = forward ? geometry->outputPlanes : geometry->inputPlanes;
-  const double vectors = divideUp(resultPlanes, THNN_(simd).products.lanes);
+  const double vectors = vectorsOf(resultPlanes);
   const double positions =
       forward ? THNN_convolutionMapPositions(geometry) : THNN_convolutionImagePositions(geometry);
   const double sourceBytes =
@@ -72,7 +82,7 @@ static double directCost(const THNNConvolution *geometry, bool forward)
 static double directWeightCost(const THNNConvolution *geometry)
 {
   const double inputPlanes = geometry->inputPlanes;
-  const double vectors = divideUp(geometry->outputPlanes, THNN_(simd).products.lanes);
+  const double vectors = vectorsOf(geometry->outputPlanes);
   const double sample =
       productsInside(geometry) * inputPlanes * vectors +
       THNN_convolutionMapPositions(geometry) * (2 * vectors + 0.05 * geometry->outputPlanes) +

@@ -362,15 +362,15 @@ static void packWeights(Worker *worker, const Panel *panel, int64_t first, int64
   const int64_t taps = worker->taps;
   if (worker->plan->part == THNN_CONVOLUTION_FORWARD) {
     const int64_t stride = geometry->inputPlanes * taps;
-    THNN_(simd).products.pack(panel->planes, (end - first) * taps,
-                              worker->weight + panel->first * stride + first * taps, stride,
-                              worker->weights, panel->lanes);
+    panel->loops->pack(panel->planes, (end - first) * taps,
+                       worker->weight + panel->first * stride + first * taps, stride,
+                       worker->weights, panel->lanes);
     return;
   }
   for (int64_t plane = first; plane < end; plane++)
-    THNN_(simd).products.pack(
-        panel->planes, taps, worker->weight + (plane * geometry->inputPlanes + panel->first) * taps,
-        taps, worker->weights + (plane - first) * taps * panel->lanes, panel->lanes);
+    panel->loops->pack(panel->planes, taps,
+                       worker->weight + (plane * geometry->inputPlanes + panel->first) * taps, taps,
+                       worker->weights + (plane - first) * taps * panel->lanes, panel->lanes);
 }
 
 /* What every position starts from: the bias, or zero. */
@@ -400,7 +400,7 @@ static void addGroup(Worker *worker, const Panel *panel, const THNNConvolutionBo
                                         .sums = worker->sums};
       fetchAhead(&worker->aheadSource);
       fetchAhead(&worker->aheadResult);
-      THNN_(simd).products.add(&products);
+      panel->loops->add(&products);
     }
 }
 
@@ -437,9 +437,8 @@ static void storeSums(Worker *worker, const Panel *panel, const THNNConvolutionB
     real *planes =
         worker->result + (sample * worker->sides.resultPlanes + panel->first) * positions;
     for (int64_t stretch = 0; stretch < box->stretches; stretch++) {
-      THNN_(simd).products.transpose(box->stretch, panel->planes, sums, panel->lanes,
-                                     planes + THNN_convolutionStretch(boxes, box, stretch),
-                                     positions);
+      panel->loops->transpose(box->stretch, panel->planes, sums, panel->lanes,
+                              planes + THNN_convolutionStretch(boxes, box, stretch), positions);
       sums += box->stretch * panel->lanes;
     }
   }

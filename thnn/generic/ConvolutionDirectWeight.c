@@ -165,9 +165,9 @@ static void transposeBox(const Correlation *correlation, int64_t panelIndex, int
     const real *planes =
         correlation->gradMap + (sample * geometry->outputPlanes + panel.first) * positions;
     for (int64_t stretch = 0; stretch < box.stretches; stretch++) {
-      THNN_(simd).products.pack(panel.planes, box.stretch,
-                                planes + THNN_convolutionStretch(boxes, &box, stretch), positions,
-                                transposed, panel.lanes);
+      panel.loops->pack(panel.planes, box.stretch,
+                        planes + THNN_convolutionStretch(boxes, &box, stretch), positions,
+                        transposed, panel.lanes);
       transposed += box.stretch * panel.lanes;
     }
   }
@@ -287,7 +287,7 @@ static void addBox(const Correlation *correlation, const Panel *panel, const Blo
         products.rows = listRows(correlation, block, group, panel->lanes);
         products.terms = products.rows ? listTerms(correlation, box, group, panel->lanes) : 0;
         if (products.terms)
-          THNN_(simd).products.add(&products);
+          panel->loops->add(&products);
       }
     }
   }
@@ -301,8 +301,8 @@ static void storeSums(const Correlation *correlation, const Panel *panel, const 
   const int64_t inputPlanes = correlation->plan->geometry.inputPlanes;
   /* With all taps the rows of the block are contiguous in the weight too. */
   const bool whole = blockTaps == correlation->taps;
-  THNN_(simd).products.transpose(rows, panel->planes, correlation->sums, panel->lanes,
-                                 correlation->transposedSums, rows);
+  panel->loops->transpose(rows, panel->planes, correlation->sums, panel->lanes,
+                          correlation->transposedSums, rows);
   for (int64_t lane = 0; lane < panel->planes; lane++) {
     const real *sums = correlation->transposedSums + lane * rows;
     real *gradWeight =

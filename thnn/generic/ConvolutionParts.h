@@ -72,8 +72,17 @@ static inline double convolutionOperations(const THNNConvolution *geometry)
          THNN_convolutionTaps(geometry) * THNN_convolutionMapPositions(geometry);
 }
 
+/* The loops for a layer of so many planes: few of them fit into half a vector, and where the processor
+ * splits long vectors, that costs half the time. */
+static inline const THNN_(SimdProducts) * productsFor(int64_t planes)
+{
+  const THNN_(SimdProducts) *narrow = &THNN_(simd).narrowProducts;
+  return planes <= narrow->lanes ? narrow : &THNN_(simd).products;
+}
+
 /* Planes that a direct kernel computes at once: one vector lane each. */
 typedef struct Panel {
+  const THNN_(SimdProducts) * loops;
   int64_t first, planes; /* the last panel may have fewer planes than lanes */
   int64_t lanes;
   int vectors;
@@ -82,23 +91,25 @@ typedef struct Panel {
 /* The number of panels that `planes` planes make, and the most lanes that one has. */
 static inline int64_t panelCount(int64_t planes)
 {
-  const int64_t vectors = divideUp(planes, THNN_(simd).products.lanes);
-  return divideUp(vectors, THNN_(simd).products.mostVectors);
+  const THNN_(SimdProducts) *loops = productsFor(planes);
+  return divideUp(divideUp(planes, loops->lanes), loops->mostVectors);
 }
 
 static inline int64_t mostPanelLanes(int64_t planes)
 {
-  const int64_t lanes = THNN_(simd).products.lanes;
+  const int64_t lanes = productsFor(planes)->lanes;
   return divideUp(divideUp(planes, lanes), panelCount(planes)) * lanes;
 }
 
 /* Panel number `index`; panels differ by one vector at most. */
 static inline Panel panelAt(int64_t planes, int64_t index)
 {
-  const int64_t lanes = THNN_(simd).products.lanes, panels = panelCount(planes);
+  const THNN_(SimdProducts) *loops = productsFor(planes);
+  const int64_t lanes = loops->lanes, panels = panelCount(planes);
   const int64_t vectors = divideUp(planes, lanes);
   const int64_t begin = vectors * index / panels, end = vectors * (index + 1) / panels;
-  const Panel panel = {.first = begin * lanes,
+  const Panel panel = {.loops = loops,
+                       .first = begin * lanes,
                        .planes = minimum(planes, end * lanes) - begin * lanes,
                        .lanes = (end - begin) * lanes,
                        .vectors = (int)(end - begin)};

@@ -18,15 +18,16 @@
   extern const THNN_(SimdSoftmax) SIMD_TABLE(Softmax, LEVEL);                                      \
   extern const THNN_(SimdRecurrent) SIMD_TABLE(Recurrent, LEVEL)
 
-#define LOOPS_OF(LEVEL)                                                                            \
+#define LOOPS_OF(LEVEL, NARROW)                                                                    \
   (THNN_(Simd))                                                                                    \
   {                                                                                                \
     .criterion = SIMD_TABLE(Criterion, LEVEL), .pointwise = SIMD_TABLE(Pointwise, LEVEL),          \
     .reduce = SIMD_TABLE(Reduce, LEVEL), .products = SIMD_TABLE(Products, LEVEL),                  \
-    .pooling = SIMD_TABLE(Pooling, LEVEL), .elementary = SIMD_TABLE(Elementary, LEVEL),            \
-    .activation = SIMD_TABLE(Activation, LEVEL), .channels = SIMD_TABLE(Channels, LEVEL),          \
-    .softmax = SIMD_TABLE(Softmax, LEVEL), .shifts = SIMD_TABLE(Shifts, LEVEL),                    \
-    .planes = SIMD_TABLE(Planes, LEVEL), .recurrent = SIMD_TABLE(Recurrent, LEVEL),                \
+    .narrowProducts = SIMD_TABLE(Products, NARROW), .pooling = SIMD_TABLE(Pooling, LEVEL),         \
+    .elementary = SIMD_TABLE(Elementary, LEVEL), .activation = SIMD_TABLE(Activation, LEVEL),      \
+    .channels = SIMD_TABLE(Channels, LEVEL), .softmax = SIMD_TABLE(Softmax, LEVEL),                \
+    .shifts = SIMD_TABLE(Shifts, LEVEL), .planes = SIMD_TABLE(Planes, LEVEL),                      \
+    .recurrent = SIMD_TABLE(Recurrent, LEVEL),                                                     \
   }
 
 DECLARE_LOOPS(baseline);
@@ -41,15 +42,15 @@ __attribute__((constructor)) static void chooseLoops(void)
   switch (THNN_simdLevel()) {
 #ifdef THNN_SIMD_HAS_AVX512
   case THNN_SIMD_AVX512:
-    THNN_(simd) = LOOPS_OF(avx512);
+    THNN_(simd) = LOOPS_OF(avx512, avx2);
     break;
 #endif
 #ifdef THNN_SIMD_HAS_AVX2
   case THNN_SIMD_AVX2:
-    THNN_(simd) = LOOPS_OF(avx2);
+    THNN_(simd) = LOOPS_OF(avx2, avx2);
     break;
 #endif
   default:
-    THNN_(simd) = LOOPS_OF(baseline);
+    THNN_(simd) = LOOPS_OF(baseline, baseline);
   }
 }

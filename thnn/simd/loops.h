@@ -453,6 +453,7 @@ typedef struct THNN_(Simd) {
   THNN_(SimdReduce) reduce;
   THNN_(SimdCriterion) criterion;
   THNN_(SimdProducts) products;
+  THNN_(SimdProducts) narrowProducts; /* with vectors of half the size where that may pay */
   THNN_(SimdShifts) shifts;
   THNN_(SimdPlanes) planes;
   THNN_(SimdPooling) pooling;
