@@ -15,7 +15,16 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from ._errors import THNNArgumentError, THNNError
 from ._library import ffi, holding, lib, native, own
 
-__all__ = ["DTYPES", "KINDS", "Kind", "Storage", "Tensor", "is_on_device", "kind_of_dtype"]
+__all__ = [
+    "DTYPES",
+    "KINDS",
+    "Kind",
+    "Storage",
+    "Tensor",
+    "array_module",
+    "is_on_device",
+    "kind_of_dtype",
+]
 
 Array = NDArray[Any]
 
@@ -128,6 +137,15 @@ def is_on_device(value: Any) -> bool:
         return True
     ask = getattr(value, "__dlpack_device__", None)
     return ask is not None and ask()[0] in (_DLPACK_CUDA, _DLPACK_MANAGED)
+
+
+def array_module(value: Any) -> Any:
+    """The library (`xp`) of an array: cupy on a device, else numpy."""
+    if not is_on_device(value):
+        return np
+    from ._cuda.cupy import library
+
+    return library()
 
 
 class Strided(Protocol):

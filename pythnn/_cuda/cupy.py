@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .package import Package
+from .._errors import THNNError
+from .package import Package, load
 
 __all__ = [
     "array_over",
@@ -17,6 +18,7 @@ __all__ = [
     "current_stream",
     "imported",
     "is_exported",
+    "library",
     "offer_memory",
     "take_error",
 ]
@@ -26,6 +28,20 @@ def imported() -> Any:
     """The module cupy if it has been imported, else None."""
     module = sys.modules.get("cupy")
     return module if hasattr(module, "ndarray") else None
+
+
+def library() -> Any:
+    """The module cupy, imported now if it was not yet.
+
+    Raises THNNError where it, or pythnn's part for CUDA, is not installed.
+    """
+    load()
+    try:
+        import cupy
+    except ImportError as error:
+        wanted = "pip install cupy-cuda12x or cupy-cuda13x, by the CUDA version of nvidia-smi"
+        raise THNNError(f"Arrays on a GPU are made by CuPy: {wanted} ({error})") from error
+    return cupy
 
 
 def current_stream(device: int) -> int:
@@ -109,8 +125,7 @@ def array_over(
     owner: Any,
 ) -> Any:
     """A CuPy array over part of a storage, which `owner` keeps; offset and strides in bytes."""
-    import cupy
-
+    cupy = library()
     export = _exports.get(address)
     if export is None:
         export = _exports.setdefault(address, _Export(owner, _blocks.get(address)))

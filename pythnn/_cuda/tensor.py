@@ -295,8 +295,7 @@ class CudaTensor(Tensor):
         """A CuPy array that shares the tensor's memory, and keeps it. Imports CuPy."""
         item = KINDS[self._kind].itemsize
         if not self.size:
-            import cupy as module
-
+            module = cupy.library()
             with module.cuda.Device(self._device):
                 return module.empty((0,), self.dtype)
         storage = self.storage

@@ -1,4 +1,4 @@
-"""Calls that allocate what they return."""
+"""Calls that allocate what they return: beside their arguments, on the CPU or a CUDA device."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .._tensor import Tensor
+from .._tensor import Tensor, array_module, is_on_device
 
 __all__ = [
     "INDICES",
@@ -17,15 +17,19 @@ __all__ = [
     "Array",
     "Real",
     "Sum",
+    "as_array",
     "call",
     "calls",
     "from_one",
     "from_zero",
     "numbers",
+    "optional",
     "real",
+    "zeros",
 ]
 
 Array: TypeAlias = NDArray[Any]
+"""What functions return: numpy's arrays, or CuPy's for arguments on a CUDA device."""
 Real: TypeAlias = Any
 """What functions take: an array, or what numpy makes one of; float32 or float64."""
 
@@ -45,22 +49,37 @@ INDICES = _New(np.int64)
 
 
 class Sum:
-    """Stands for zeros of an array's shape that the called function adds to."""
+    """Stands for zeros, in an array's shape unless another is given, that are added to."""
 
-    def __init__(self, like: Any) -> None:
-        self.like = like
+    def __init__(self, like: Any, shape: Sequence[int] | None = None) -> None:
+        self.shape = like.shape if shape is None else shape
+
+
+def as_array(x: Any) -> Any:
+    """An array: itself, also on a device, or what numpy makes of it."""
+    return x if type(x) is np.ndarray or is_on_device(x) else np.asarray(x)
 
 
 def real(x: Any) -> Any:
     """An array of real numbers; integers become float64."""
-    array = x if hasattr(x, "__cuda_array_interface__") else np.asarray(x)
+    array = x if type(x) is np.ndarray else as_array(x)
     return array.astype(np.float64) if array.dtype.kind in "iub" else array
+
+
+def optional(x: Any) -> Any:
+    """The same, but None stays."""
+    return None if x is None else real(x)
+
+
+def zeros(shape: int | Sequence[int], like: Any) -> Any:
+    """Zeros with the element type, and in the place, of an array."""
+    module = np if type(like) is np.ndarray else array_module(like)
+    return module.zeros(shape, like.dtype)
 
 
 def from_zero(indices: Any) -> Any:
     """Indices that count from 0 as the C functions count, from 1."""
-    array = indices if hasattr(indices, "__cuda_array_interface__") else np.asarray(indices)
-    return array.astype(np.int64) + 1
+    return as_array(indices).astype(np.int64) + 1
 
 
 def from_one(indices: Any) -> Any:
@@ -84,19 +103,20 @@ def numbers(name: str, value: int | Sequence[int], count: int) -> tuple[int, ...
 def calls(function: Callable[..., None], *arguments: Any) -> Any:
     """Calls a C function on real arrays; returns a tuple of what stood for results."""
     like = next(a for a in arguments if getattr(a, "dtype", None) in _REALS)
+    device = None if isinstance(like, np.ndarray) else f"cuda:{like.device.id}"
     given: list[Any] = []
     results: list[Any] = []
     for argument in arguments:
         if isinstance(argument, _New):
-            given.append(Tensor(dtype=argument.dtype or like.dtype))
+            given.append(Tensor(dtype=argument.dtype or like.dtype, device=device))
             results.append(given[-1])
         elif isinstance(argument, Sum):
-            given.append(np.zeros_like(argument.like))
+            given.append(zeros(argument.shape, like))
             results.append(given[-1])
         else:
             given.append(argument)
     function(None, *given)
-    return tuple(r.numpy() if isinstance(r, Tensor) else r for r in results)
+    return tuple(r.array() if isinstance(r, Tensor) else r for r in results)
 
 
 def call(function: Callable[..., None], *arguments: Any) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import thnn
 from .._generator import Generator
 from ._arrays import OUT, Array, Real, Sum, call, calls, real
+from ._places import anywhere
 
 __all__ = [
     "absolute",
@@ -44,6 +45,7 @@ __all__ = [
 ]
 
 
+@anywhere
 def absolute(x: Real) -> Array:
     """abs(x), of any shape. THNN's Abs.
 
@@ -53,11 +55,13 @@ def absolute(x: Real) -> Array:
     return call(thnn.Abs_updateOutput, real(x), OUT)
 
 
+@anywhere
 def absolute_backward(grad_output: Real, x: Real) -> Array:
     """The gradient of `x`."""
     return call(thnn.Abs_updateGradInput, real(x), real(grad_output), OUT)
 
 
+@anywhere
 def elu(x: Real, alpha: float = 1.0) -> Array:
     """x where positive, else alpha (exp(x) - 1). THNN's ELU.
 
@@ -67,11 +71,13 @@ def elu(x: Real, alpha: float = 1.0) -> Array:
     return call(thnn.ELU_updateOutput, real(x), OUT, alpha, False)
 
 
+@anywhere
 def elu_backward(grad_output: Real, output: Real, alpha: float = 1.0) -> Array:
     """The gradient of `x`, from what :func:`elu` returned."""
     return call(thnn.ELU_updateGradInput, None, real(grad_output), OUT, real(output), alpha, False)
 
 
+@anywhere
 def glu(x: Real, axis: int = -1) -> Array:
     """The first half of `x` along an axis times the sigmoid of the second. THNN's GatedLinear.
 
@@ -82,12 +88,14 @@ def glu(x: Real, axis: int = -1) -> Array:
     return call(thnn.GatedLinear_updateOutput, x, OUT, axis % x.ndim + 1)
 
 
+@anywhere
 def glu_backward(grad_output: Real, x: Real, axis: int = -1) -> Array:
     """The gradient of `x`."""
     x = real(x)
     return call(thnn.GatedLinear_updateGradInput, x, real(grad_output), OUT, axis % x.ndim + 1)
 
 
+@anywhere
 def hard_shrink(x: Real, threshold: float = 0.5) -> Array:
     """x where its magnitude exceeds the threshold, else 0. THNN's HardShrink.
 
@@ -97,11 +105,13 @@ def hard_shrink(x: Real, threshold: float = 0.5) -> Array:
     return call(thnn.HardShrink_updateOutput, real(x), OUT, threshold)
 
 
+@anywhere
 def hard_shrink_backward(grad_output: Real, x: Real, threshold: float = 0.5) -> Array:
     """The gradient of `x`."""
     return call(thnn.HardShrink_updateGradInput, real(x), real(grad_output), OUT, threshold)
 
 
+@anywhere
 def hard_tanh(x: Real, low: float = -1.0, high: float = 1.0) -> Array:
     """x, but not below `low` nor above `high`. THNN's HardTanh.
 
@@ -111,11 +121,13 @@ def hard_tanh(x: Real, low: float = -1.0, high: float = 1.0) -> Array:
     return call(thnn.HardTanh_updateOutput, real(x), OUT, low, high, False)
 
 
+@anywhere
 def hard_tanh_backward(grad_output: Real, x: Real, low: float = -1.0, high: float = 1.0) -> Array:
     """The gradient of `x`."""
     return call(thnn.HardTanh_updateGradInput, real(x), real(grad_output), OUT, low, high, False)
 
 
+@anywhere
 def leaky_relu(x: Real, negative_slope: float = 0.01) -> Array:
     """x where positive, else x times the slope. THNN's LeakyReLU.
 
@@ -125,6 +137,7 @@ def leaky_relu(x: Real, negative_slope: float = 0.01) -> Array:
     return call(thnn.LeakyReLU_updateOutput, real(x), OUT, negative_slope, False)
 
 
+@anywhere
 def leaky_relu_backward(grad_output: Real, x: Real, negative_slope: float = 0.01) -> Array:
     """The gradient of `x`."""
     return call(
@@ -132,6 +145,7 @@ def leaky_relu_backward(grad_output: Real, x: Real, negative_slope: float = 0.01
     )
 
 
+@anywhere
 def log_sigmoid(x: Real) -> Array:
     """log(1 / (1 + exp(-x))). THNN's LogSigmoid.
 
@@ -141,6 +155,7 @@ def log_sigmoid(x: Real) -> Array:
     return call(thnn.LogSigmoid_updateOutput, real(x), OUT, None)
 
 
+@anywhere
 def log_sigmoid_backward(grad_output: Real, x: Real) -> Array:
     """The gradient of `x`."""
     return call(thnn.LogSigmoid_updateGradInput, real(x), real(grad_output), OUT, None)
@@ -151,6 +166,7 @@ def _planes(weight: Array) -> int:
     return 0 if weight.size == 1 else int(weight.size)
 
 
+@anywhere
 def prelu(x: Real, weight: Real) -> Array:
     """x where positive, else x times its plane's weight. THNN's PReLU.
 
@@ -166,6 +182,7 @@ def prelu(x: Real, weight: Real) -> Array:
     return call(thnn.PReLU_updateOutput, real(x), OUT, weight, _planes(weight))
 
 
+@anywhere
 def prelu_backward(grad_output: Real, x: Real, weight: Real) -> tuple[Array, Array]:
     """The gradients of `x` and `weight`."""
     x, grad_output, weight = real(x), real(grad_output), real(weight)
@@ -178,6 +195,7 @@ def prelu_backward(grad_output: Real, x: Real, weight: Real) -> tuple[Array, Arr
     return grad_x, grad_weight
 
 
+@anywhere
 def relu(x: Real) -> Array:
     """max(x, 0).
 
@@ -187,11 +205,13 @@ def relu(x: Real) -> Array:
     return threshold(x)
 
 
+@anywhere
 def relu_backward(grad_output: Real, x: Real) -> Array:
     """The gradient of `x`."""
     return threshold_backward(grad_output, x)
 
 
+@anywhere
 def rrelu(
     x: Real,
     lower: float = 1 / 8,
@@ -221,6 +241,7 @@ def rrelu(
     return found
 
 
+@anywhere
 def rrelu_backward(
     grad_output: Real,
     x: Real,
@@ -238,6 +259,7 @@ def rrelu_backward(
     )  # fmt: skip
 
 
+@anywhere
 def sigmoid(x: Real) -> Array:
     """1 / (1 + exp(-x)). THNN's Sigmoid.
 
@@ -247,11 +269,13 @@ def sigmoid(x: Real) -> Array:
     return call(thnn.Sigmoid_updateOutput, real(x), OUT)
 
 
+@anywhere
 def sigmoid_backward(grad_output: Real, output: Real) -> Array:
     """The gradient of `x`, from what :func:`sigmoid` returned."""
     return call(thnn.Sigmoid_updateGradInput, None, real(grad_output), OUT, real(output))
 
 
+@anywhere
 def soft_shrink(x: Real, threshold: float = 0.5) -> Array:
     """x moved towards 0 by the threshold, 0 where it is nearer. THNN's SoftShrink.
 
@@ -261,11 +285,13 @@ def soft_shrink(x: Real, threshold: float = 0.5) -> Array:
     return call(thnn.SoftShrink_updateOutput, real(x), OUT, threshold)
 
 
+@anywhere
 def soft_shrink_backward(grad_output: Real, x: Real, threshold: float = 0.5) -> Array:
     """The gradient of `x`."""
     return call(thnn.SoftShrink_updateGradInput, real(x), real(grad_output), OUT, threshold)
 
 
+@anywhere
 def softplus(x: Real, beta: float = 1.0, threshold: float = 20.0) -> Array:
     """log(1 + exp(beta x)) / beta, and x itself where beta x exceeds a threshold. THNN's SoftPlus.
 
@@ -275,6 +301,7 @@ def softplus(x: Real, beta: float = 1.0, threshold: float = 20.0) -> Array:
     return call(thnn.SoftPlus_updateOutput, real(x), OUT, beta, threshold)
 
 
+@anywhere
 def softplus_backward(
     grad_output: Real, output: Real, beta: float = 1.0, threshold: float = 20.0
 ) -> Array:
@@ -284,6 +311,7 @@ def softplus_backward(
     )
 
 
+@anywhere
 def sqrt(x: Real) -> Array:
     """The square root. THNN's Sqrt.
 
@@ -293,12 +321,14 @@ def sqrt(x: Real) -> Array:
     return call(thnn.Sqrt_updateOutput, real(x), OUT, 0.0)
 
 
+@anywhere
 def sqrt_backward(grad_output: Real, output: Real) -> Array:
     """The gradient of `x`, from what :func:`sqrt` returned; 0 where that is 0."""
     output = real(output)
     return call(thnn.Sqrt_updateGradInput, output, real(grad_output), OUT, output)
 
 
+@anywhere
 def square(x: Real) -> Array:
     """x * x. THNN's Square.
 
@@ -308,11 +338,13 @@ def square(x: Real) -> Array:
     return call(thnn.Square_updateOutput, real(x), OUT)
 
 
+@anywhere
 def square_backward(grad_output: Real, x: Real) -> Array:
     """The gradient of `x`."""
     return call(thnn.Square_updateGradInput, real(x), real(grad_output), OUT)
 
 
+@anywhere
 def tanh(x: Real) -> Array:
     """The hyperbolic tangent. THNN's Tanh.
 
@@ -322,11 +354,13 @@ def tanh(x: Real) -> Array:
     return call(thnn.Tanh_updateOutput, real(x), OUT)
 
 
+@anywhere
 def tanh_backward(grad_output: Real, output: Real) -> Array:
     """The gradient of `x`, from what :func:`tanh` returned."""
     return call(thnn.Tanh_updateGradInput, None, real(grad_output), OUT, real(output))
 
 
+@anywhere
 def threshold(x: Real, threshold: float = 0.0, value: float = 0.0) -> Array:
     """x where it exceeds the threshold, else the value. THNN's Threshold.
 
@@ -336,6 +370,7 @@ def threshold(x: Real, threshold: float = 0.0, value: float = 0.0) -> Array:
     return call(thnn.Threshold_updateOutput, real(x), OUT, threshold, value, False)
 
 
+@anywhere
 def threshold_backward(grad_output: Real, x: Real, threshold: float = 0.0) -> Array:
     """The gradient of `x`."""
     return call(

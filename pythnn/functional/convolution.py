@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from .. import thnn
-from ._arrays import OUT, Array, Real, Sum, call, calls, numbers, real
+from ._arrays import OUT, Array, Real, Sum, as_array, call, calls, numbers, optional, real
+from ._places import anywhere
 
 __all__ = [
     "conv2d",
@@ -43,10 +42,6 @@ Gradients: TypeAlias = tuple[Array, Array, Array]
 _Function: TypeAlias = Callable[..., None]
 
 
-def _optional(x: Real | None) -> Any:
-    return None if x is None else real(x)
-
-
 def _plane(name: str, *values: Size) -> list[int]:
     """Pairs as C functions take them: width before height."""
     return [n for value in values for n in reversed(numbers(name, value, 2))]
@@ -69,19 +64,18 @@ def _backward(
     weight: Real,
     window: Sequence[int],
     scratch: tuple[int, int] = (2, 2),
-    bias_like: Array | None = None,
+    bias_shape: Sequence[int] | None = None,
     transposed: bool = False,
 ) -> Gradients:
     """Calls the two backward functions of a module, which take so many scratch tensors each."""
     x, grad_output, weight = real(x), real(grad_output), real(weight)
-    if bias_like is None:
-        planes = weight.shape[1] if transposed else weight.shape[0]
-        bias_like = np.zeros(planes, weight.dtype)
+    if bias_shape is None:
+        bias_shape = (weight.shape[1 if transposed else 0],)
     none = [None]
     grad_x = call(grad_input, x, grad_output, OUT, weight, *none * scratch[0], *window)
     grad_weight, grad_bias = calls(
         grad_parameters,
-        x, grad_output, Sum(weight), Sum(bias_like), *none * scratch[1], *window, 1.0,
+        x, grad_output, Sum(weight), Sum(weight, bias_shape), *none * scratch[1], *window, 1.0,
     )  # fmt: skip
     return grad_x, grad_weight, grad_bias
 
@@ -91,6 +85,7 @@ def _conv2d_window(weight: Array, stride: Size, padding: Size, dilation: Size) -
     return _plane("conv2d", kernel, stride, padding, dilation)
 
 
+@anywhere
 def conv2d(
     x: Real,
     weight: Real,
@@ -117,10 +112,11 @@ def conv2d(
     window = _conv2d_window(weight, stride, padding, dilation)
     return call(
         thnn.SpatialDilatedConvolution_updateOutput,
-        real(x), OUT, weight, _optional(bias), None, None, *window,
+        real(x), OUT, weight, optional(bias), None, None, *window,
     )  # fmt: skip
 
 
+@anywhere
 def conv2d_backward(
     grad_output: Real,
     x: Real,
@@ -139,6 +135,7 @@ def conv2d_backward(
     )  # fmt: skip
 
 
+@anywhere
 def conv_transpose2d(
     x: Real,
     weight: Real,
@@ -166,11 +163,12 @@ def conv_transpose2d(
     window = _conv2d_window(weight, stride, padding, dilation)
     return call(
         thnn.SpatialFullDilatedConvolution_updateOutput,
-        real(x), OUT, weight, _optional(bias), None, None,
+        real(x), OUT, weight, optional(bias), None, None,
         *window, *_plane("output_padding", output_padding),
     )  # fmt: skip
 
 
+@anywhere
 def conv_transpose2d_backward(
     grad_output: Real,
     x: Real,
@@ -192,6 +190,7 @@ def conv_transpose2d_backward(
     )  # fmt: skip
 
 
+@anywhere
 def depthwise_conv2d(
     x: Real,
     weight: Real,
@@ -217,10 +216,11 @@ def depthwise_conv2d(
     window = _plane("depthwise_conv2d", weight.shape[-2:], stride, padding)
     return call(
         thnn.SpatialDepthWiseConvolution_updateOutput,
-        real(x), OUT, weight, _optional(bias), None, None, *window,
+        real(x), OUT, weight, optional(bias), None, None, *window,
     )  # fmt: skip
 
 
+@anywhere
 def depthwise_conv2d_backward(
     grad_output: Real, x: Real, weight: Real, *, stride: Size = 1, padding: Size = 0
 ) -> Gradients:
@@ -230,7 +230,7 @@ def depthwise_conv2d_backward(
         thnn.SpatialDepthWiseConvolution_updateGradInput,
         thnn.SpatialDepthWiseConvolution_accGradParameters,
         x, grad_output, weight, _plane("depthwise_conv2d", weight.shape[-2:], stride, padding),
-        bias_like=np.zeros(weight.shape[:2], weight.dtype),
+        bias_shape=weight.shape[:2],
     )  # fmt: skip
 
 
@@ -239,6 +239,7 @@ def _local_window(x: Array, weight: Array, stride: Size, padding: Size) -> list[
     return [*_plane("conv2d_local", weight.shape[-2:], stride, padding), *sizes]
 
 
+@anywhere
 def conv2d_local(
     x: Real, weight: Real, bias: Real, *, stride: Size = 1, padding: Size = 0
 ) -> Array:
@@ -261,6 +262,7 @@ def conv2d_local(
     )  # fmt: skip
 
 
+@anywhere
 def conv2d_local_backward(
     grad_output: Real, x: Real, weight: Real, *, stride: Size = 1, padding: Size = 0
 ) -> Gradients:
@@ -271,16 +273,17 @@ def conv2d_local_backward(
         thnn.SpatialConvolutionLocal_updateGradInput,
         thnn.SpatialConvolutionLocal_accGradParameters,
         x, grad_output, weight, _local_window(x, weight, stride, padding),
-        bias_like=np.zeros((planes, height, width), weight.dtype),
+        bias_shape=(planes, height, width),
     )  # fmt: skip
 
 
 def _connections(table: Any, x: Array, bias: Array, stride: Size) -> tuple[Array, list[int]]:
     """The connection table as THNN takes it, and the arguments behind it."""
-    table = np.asarray(table).astype(x.dtype) + 1
+    table = as_array(table).astype(x.dtype) + 1
     return table, [x.shape[-3], bias.shape[0], *_plane("stride", stride)]
 
 
+@anywhere
 def conv2d_map(x: Real, weight: Real, bias: Real, table: Any, *, stride: Size = 1) -> Array:
     """A 2-D convolution between the planes that a table connects. THNN's SpatialConvolutionMap.
 
@@ -302,6 +305,7 @@ def conv2d_map(x: Real, weight: Real, bias: Real, table: Any, *, stride: Size = 
     )
 
 
+@anywhere
 def conv2d_map_backward(
     grad_output: Real, x: Real, weight: Real, bias: Real, table: Any, *, stride: Size = 1
 ) -> Gradients:
@@ -330,6 +334,7 @@ def _map_backward(
     return grad_x, *sums
 
 
+@anywhere
 def conv_transpose2d_map(
     x: Real, weight: Real, bias: Real, table: Any, *, stride: Size = 1
 ) -> Array:
@@ -347,6 +352,7 @@ def conv_transpose2d_map(
     )
 
 
+@anywhere
 def conv_transpose2d_map_backward(
     grad_output: Real, x: Real, weight: Real, bias: Real, table: Any, *, stride: Size = 1
 ) -> Gradients:
@@ -362,6 +368,7 @@ def _conv3d_window(weight: Array, stride: Size, padding: Size, dilation: Size) -
     return _space("conv3d", weight.shape[-3:], stride, padding, dilation)
 
 
+@anywhere
 def conv3d(
     x: Real,
     weight: Real,
@@ -385,11 +392,12 @@ def conv3d(
     weight = real(weight)
     return call(
         thnn.VolumetricDilatedConvolution_updateOutput,
-        real(x), OUT, weight, _optional(bias), None, None,
+        real(x), OUT, weight, optional(bias), None, None,
         *_conv3d_window(weight, stride, padding, dilation),
     )  # fmt: skip
 
 
+@anywhere
 def conv3d_backward(
     grad_output: Real,
     x: Real,
@@ -414,6 +422,7 @@ def _transpose3d_window(
     return _space("conv_transpose3d", stride, padding, dilation, output_padding)
 
 
+@anywhere
 def conv_transpose3d(
     x: Real,
     weight: Real,
@@ -437,11 +446,12 @@ def conv_transpose3d(
     """
     return call(
         thnn.VolumetricFullDilatedConvolution_updateOutput,
-        real(x), OUT, real(weight), _optional(bias), None, None,
+        real(x), OUT, real(weight), optional(bias), None, None,
         *_transpose3d_window(stride, padding, output_padding, dilation),
     )  # fmt: skip
 
 
+@anywhere
 def conv_transpose3d_backward(
     grad_output: Real,
     x: Real,
@@ -461,6 +471,7 @@ def conv_transpose3d_backward(
     )  # fmt: skip
 
 
+@anywhere
 def temporal_conv1d(x: Real, weight: Real, bias: Real, kernel: int, *, stride: int = 1) -> Array:
     """A convolution over frames. THNN's TemporalConvolution.
 
@@ -484,6 +495,7 @@ def temporal_conv1d(x: Real, weight: Real, bias: Real, kernel: int, *, stride: i
     )  # fmt: skip
 
 
+@anywhere
 def temporal_conv1d_backward(
     grad_output: Real, x: Real, weight: Real, kernel: int, *, stride: int = 1
 ) -> Gradients:
@@ -495,6 +507,7 @@ def temporal_conv1d_backward(
     )  # fmt: skip
 
 
+@anywhere
 def row_conv1d(
     x: Real,
     weight: Real,
@@ -519,11 +532,12 @@ def row_conv1d(
     weight = real(weight)
     return call(
         thnn.TemporalRowConvolution_updateOutput,
-        real(x), OUT, weight, _optional(bias), None, None,
+        real(x), OUT, weight, optional(bias), None, None,
         weight.shape[-1], stride, padding, features_first,
     )  # fmt: skip
 
 
+@anywhere
 def row_conv1d_backward(
     grad_output: Real,
     x: Real,

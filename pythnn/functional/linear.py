@@ -7,7 +7,22 @@ from typing import Any
 import numpy as np
 
 from .. import thnn
-from ._arrays import INDICES, OUT, Array, Real, Sum, call, calls, from_zero, real
+from .._tensor import array_module, is_on_device
+from ._arrays import (
+    INDICES,
+    OUT,
+    Array,
+    Real,
+    Sum,
+    as_array,
+    call,
+    calls,
+    from_zero,
+    optional,
+    real,
+    zeros,
+)
+from ._places import anywhere
 
 __all__ = [
     "embedding",
@@ -24,6 +39,7 @@ __all__ = [
 ]
 
 
+@anywhere
 def linear(x: Real, weight: Real, bias: Real | None = None) -> Array:
     """x @ weight.T + bias. THNN's Linear.
 
@@ -36,14 +52,14 @@ def linear(x: Real, weight: Real, bias: Real | None = None) -> Array:
     >>> linear([1.0, 2.0], [[3.0, 4.0]], [5.0])
     array([16.])
     """
-    given = None if bias is None else real(bias)
-    return call(thnn.Linear_updateOutput, real(x), OUT, real(weight), given, None)
+    return call(thnn.Linear_updateOutput, real(x), OUT, real(weight), optional(bias), None)
 
 
+@anywhere
 def linear_backward(grad_output: Real, x: Real, weight: Real) -> tuple[Array, Array, Array]:
     """The gradients of `x`, `weight` and `bias`."""
     x, grad_output, weight = real(x), real(grad_output), real(weight)
-    bias = np.zeros(weight.shape[0], weight.dtype)
+    bias = zeros(weight.shape[0], weight)
     grad_x = call(thnn.Linear_updateGradInput, x, grad_output, OUT, weight)
     grad_weight, grad_bias = calls(
         thnn.Linear_accGradParameters,
@@ -55,9 +71,12 @@ def linear_backward(grad_output: Real, x: Real, weight: Real) -> tuple[Array, Ar
 def _entries(rows: Any, columns: Any, values: Real) -> Array:
     """Sparse samples as THNN takes them: (sample, feature, value), the first two from 1."""
     values = real(values)
-    return np.stack([np.add(rows, 1), np.add(columns, 1), values], axis=1).astype(values.dtype)
+    places = [(as_array(place) + 1).astype(values.dtype) for place in (rows, columns)]
+    entries: Array = array_module(values).stack([*places, values], axis=1)
+    return entries
 
 
+@anywhere
 def sparse_linear(
     rows: Any, columns: Any, values: Real, weight: Real, bias: Real, batch: int
 ) -> Array:
@@ -77,12 +96,13 @@ def sparse_linear(
            [16.]])
     """
     weight, bias = real(weight), real(bias)
-    output = np.zeros((batch, weight.shape[0]), weight.dtype)
+    output: Array = zeros((batch, weight.shape[0]), weight)
     entries = _entries(rows, columns, values)
     thnn.SparseLinear_updateOutput(None, entries, output, weight, bias)
     return output
 
 
+@anywhere
 def sparse_linear_backward(
     grad_output: Real, rows: Any, columns: Any, values: Real, weight: Real
 ) -> tuple[Array, Array]:
@@ -90,12 +110,13 @@ def sparse_linear_backward(
     weight = real(weight)
     found: tuple[Array, Array] = calls(
         thnn.SparseLinear_accGradParameters,
-        _entries(rows, columns, values), real(grad_output), Sum(weight), Sum(weight[:, 0]),
-        weight, None, 0.0, 1.0,
+        _entries(rows, columns, values), real(grad_output), Sum(weight),
+        Sum(weight, weight.shape[:1]), weight, None, 0.0, 1.0,
     )  # fmt: skip
     return found
 
 
+@anywhere
 def index_linear(keys: Any, values: Real, sizes: Any, weight: Real, bias: Real) -> Array:
     """The bias plus each sample's values times its keys' rows of a table. THNN's IndexLinear.
 
@@ -112,31 +133,31 @@ def index_linear(keys: Any, values: Real, sizes: Any, weight: Real, bias: Real) 
     array([[15.],
            [23.]])
     """
-    sizes = np.asarray(sizes, np.int64)
+    sizes = as_array(sizes).astype(np.int64)
     found: tuple[Array, Array] = calls(
         thnn.IndexLinear_updateOutput,
-        from_zero(keys), -1, real(values), sizes, np.cumsum(sizes), OUT, real(weight), real(bias),
+        from_zero(keys), -1, real(values), sizes, sizes.cumsum(), OUT, real(weight), real(bias),
         OUT, 0,
     )  # fmt: skip
     return found[0]
 
 
+@anywhere
 def index_linear_backward(
     grad_output: Real, keys: Any, values: Real, sizes: Any, weight: Real
 ) -> tuple[Array, Array]:
     """The gradients of `weight` and `bias`."""
-    weight, keys = real(weight), np.asarray(keys)
-    sizes = np.asarray(sizes, np.int64)
+    weight, sizes = real(weight), as_array(sizes).astype(np.int64)
+    columns = weight.shape[1:]
     grad_rows, grad_bias = calls(
         thnn.IndexLinear_accGradParameters,
-        from_zero(keys), -1, real(values), sizes, None, real(grad_output), OUT, Sum(weight[0]),
-        weight, np.zeros_like(weight[0]), None, 0.0, 1.0,
+        from_zero(keys), -1, real(values), sizes, None, real(grad_output), OUT,
+        Sum(weight, columns), weight, zeros(columns, weight), None, 0.0, 1.0,
     )  # fmt: skip
-    grad_weight = np.zeros_like(weight)
-    np.add.at(grad_weight, keys, grad_rows)
-    return grad_weight, grad_bias
+    return embedding_backward(grad_rows, keys, weight), grad_bias
 
 
+@anywhere
 def embedding(indices: Any, weight: Real) -> Array:
     """Rows of a table. THNN's LookupTable.
 
@@ -145,16 +166,26 @@ def embedding(indices: Any, weight: Real) -> Array:
     indices : ints, any shape
     weight : rows x columns
 
-    Returns an array of the shape of `indices`, then columns.
+    Returns an array of the shape of `indices`, then columns. On a device indices below 0 are wrong.
 
     >>> embedding([1, 0], [[1.0, 2.0], [3.0, 4.0]])
     array([[3., 4.],
            [1., 2.]])
     """
-    rows: Array = real(weight)[indices]
-    return rows
+    weight = real(weight)
+    rows: Array
+    if not is_on_device(weight):
+        rows = weight[indices]
+        return rows
+    # As bags of one: their kernel notices wrong indices, which CuPy takes for others.
+    places, xp = as_array(indices), array_module(weight)
+    rows = zeros((0, weight.shape[1]), weight)
+    if places.size:
+        rows, _ = embedding_bag(places.ravel(), xp.arange(places.size), weight)
+    return rows.reshape(*places.shape, weight.shape[1])
 
 
+@anywhere
 def embedding_backward(
     grad_output: Real,
     indices: Any,
@@ -180,6 +211,7 @@ def embedding_backward(
     )  # fmt: skip
 
 
+@anywhere
 def embedding_renorm(indices: Any, weight: Array, max_norm: float, p: float = 2.0) -> None:
     """Shortens, in place, the rows at these indices whose p-norm exceeds `max_norm`.
 
@@ -192,6 +224,7 @@ def embedding_renorm(indices: Any, weight: Array, max_norm: float, p: float = 2.
     thnn.LookupTable_renorm(None, from_zero(indices).ravel(), weight, max_norm, p)
 
 
+@anywhere
 def embedding_bag(
     indices: Any, offsets: Any, weight: Real, *, mean: bool = False
 ) -> tuple[Array, tuple[Array, Array | None]]:
@@ -219,6 +252,7 @@ def embedding_bag(
     return found[0], (found[1], found[2] if mean else None)
 
 
+@anywhere
 def embedding_bag_backward(
     grad_output: Real,
     indices: Any,

@@ -1,5 +1,7 @@
 """Losses. Each returns a float; its backward function the gradient of `x`.
 
+For arrays on a CUDA device the loss is an array without dimensions there: it is not waited for.
+
 ``average`` divides the sum by the number of elements, or of samples where the function says so.
 Class targets count from 0.
 """
@@ -12,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from .. import thnn
-from ._arrays import OUT, Array, Real, call, from_zero, real
+from ._arrays import OUT, Array, Real, call, from_zero, optional, real, zeros
+from ._places import anywhere
 
 __all__ = [
     "absolute_loss",
@@ -47,7 +50,20 @@ _IGNORED = -(2**62)
 
 def _one(x: Array) -> Array:
     """Where a C function writes its loss."""
-    return np.zeros(1, x.dtype)
+    one: Array = zeros(1, x)
+    return one
+
+
+def _value(output: Any) -> float:
+    """The loss that was written there."""
+    loss: float = float(output[0]) if type(output) is np.ndarray else output.reshape(())
+    return loss
+
+
+def _classes(target: Any) -> Any:
+    """Targets of samples as the C functions count them; one alone is a sample."""
+    indices = from_zero(target)
+    return indices if indices.ndim else indices.reshape(1)
 
 
 def _loss(function: Callable[..., None], x: Real, target: Any, *rest: Any) -> float:
@@ -55,9 +71,10 @@ def _loss(function: Callable[..., None], x: Real, target: Any, *rest: Any) -> fl
     x = real(x)
     output = _one(x)
     function(None, x, target, output, *rest)
-    return float(output[0])
+    return _value(output)
 
 
+@anywhere
 def absolute_loss(x: Real, target: Real, *, average: bool = True) -> float:
     """The mean of abs(x - target). THNN's AbsCriterion.
 
@@ -67,11 +84,13 @@ def absolute_loss(x: Real, target: Real, *, average: bool = True) -> float:
     return _loss(thnn.AbsCriterion_updateOutput, x, real(target), average)
 
 
+@anywhere
 def absolute_loss_backward(x: Real, target: Real, *, average: bool = True) -> Array:
     """The gradient of `x`."""
     return call(thnn.AbsCriterion_updateGradInput, real(x), real(target), OUT, average)
 
 
+@anywhere
 def binary_cross_entropy(
     x: Real, target: Real, weights: Real | None = None, *, average: bool = True
 ) -> float:
@@ -86,18 +105,20 @@ def binary_cross_entropy(
     >>> round(binary_cross_entropy([0.5, 0.5], [0.0, 1.0]), 4)
     0.6931
     """
-    given = None if weights is None else real(weights)
+    given = optional(weights)
     return _loss(thnn.BCECriterion_updateOutput, x, real(target), average, given)
 
 
+@anywhere
 def binary_cross_entropy_backward(
     x: Real, target: Real, weights: Real | None = None, *, average: bool = True
 ) -> Array:
     """The gradient of `x`."""
-    given = None if weights is None else real(weights)
+    given = optional(weights)
     return call(thnn.BCECriterion_updateGradInput, real(x), real(target), OUT, average, given)
 
 
+@anywhere
 def kl_div_loss(x: Real, target: Real, *, average: bool = True) -> float:
     """The mean of target (log target - x) over the elements. THNN's DistKLDivCriterion.
 
@@ -109,11 +130,13 @@ def kl_div_loss(x: Real, target: Real, *, average: bool = True) -> float:
     return _loss(thnn.DistKLDivCriterion_updateOutput, x, real(target), average)
 
 
+@anywhere
 def kl_div_loss_backward(x: Real, target: Real, *, average: bool = True) -> Array:
     """The gradient of `x`."""
     return call(thnn.DistKLDivCriterion_updateGradInput, real(x), real(target), OUT, average)
 
 
+@anywhere
 def l1_cost(x: Real) -> float:
     """The sum of abs(x). THNN's L1Cost.
 
@@ -123,14 +146,16 @@ def l1_cost(x: Real) -> float:
     x = real(x)
     output = _one(x)
     thnn.L1Cost_updateOutput(None, x, output)
-    return float(output[0])
+    return _value(output)
 
 
+@anywhere
 def l1_cost_backward(x: Real) -> Array:
     """The gradient of `x`."""
     return call(thnn.L1Cost_updateGradInput, real(x), None, OUT)
 
 
+@anywhere
 def margin_loss(x: Real, target: Real, margin: float = 1.0, *, average: bool = True) -> float:
     """The mean of max(0, margin - x * target), for targets -1 and 1. THNN's MarginCriterion.
 
@@ -140,6 +165,7 @@ def margin_loss(x: Real, target: Real, margin: float = 1.0, *, average: bool = T
     return _loss(thnn.MarginCriterion_updateOutput, x, real(target), average, margin)
 
 
+@anywhere
 def margin_loss_backward(
     x: Real, target: Real, margin: float = 1.0, *, average: bool = True
 ) -> Array:
@@ -147,6 +173,7 @@ def margin_loss_backward(
     return call(thnn.MarginCriterion_updateGradInput, real(x), real(target), OUT, average, margin)
 
 
+@anywhere
 def mse_loss(x: Real, target: Real, *, average: bool = True) -> float:
     """The mean of (x - target)**2. THNN's MSECriterion.
 
@@ -156,11 +183,13 @@ def mse_loss(x: Real, target: Real, *, average: bool = True) -> float:
     return _loss(thnn.MSECriterion_updateOutput, x, real(target), average)
 
 
+@anywhere
 def mse_loss_backward(x: Real, target: Real, *, average: bool = True) -> Array:
     """The gradient of `x`."""
     return call(thnn.MSECriterion_updateGradInput, real(x), real(target), OUT, average)
 
 
+@anywhere
 def multi_label_margin_loss(x: Real, target: Any, *, average: bool = True) -> float:
     """Targets are to lie 1 above all other classes. THNN's MultiLabelMarginCriterion.
 
@@ -174,20 +203,22 @@ def multi_label_margin_loss(x: Real, target: Any, *, average: bool = True) -> fl
     0.25
     """
     x = real(x)
-    output, is_target = _one(x), np.empty_like(x)
+    output, is_target = _one(x), zeros(x.shape, x)
     function = thnn.MultiLabelMarginCriterion_updateOutput
     function(None, x, from_zero(target), output, is_target, average)
-    return float(output[0])
+    return _value(output)
 
 
+@anywhere
 def multi_label_margin_loss_backward(x: Real, target: Any, *, average: bool = True) -> Array:
     """The gradient of `x`."""
     x, target = real(x), from_zero(target)
-    is_target = np.empty_like(x)
+    is_target = zeros(x.shape, x)
     thnn.MultiLabelMarginCriterion_updateOutput(None, x, target, _one(x), is_target, average)
     return call(thnn.MultiLabelMarginCriterion_updateGradInput, x, target, OUT, is_target, average)
 
 
+@anywhere
 def multi_margin_loss(
     x: Real,
     target: Any,
@@ -210,11 +241,12 @@ def multi_margin_loss(
     >>> multi_margin_loss([1.0, 0.5], 0)
     0.25
     """
-    given = None if weights is None else real(weights)
-    indices = np.atleast_1d(from_zero(target))
+    given = optional(weights)
+    indices = _classes(target)
     return _loss(thnn.MultiMarginCriterion_updateOutput, x, indices, average, p, given, margin)
 
 
+@anywhere
 def multi_margin_loss_backward(
     x: Real,
     target: Any,
@@ -225,13 +257,14 @@ def multi_margin_loss_backward(
     average: bool = True,
 ) -> Array:
     """The gradient of `x`."""
-    given = None if weights is None else real(weights)
-    indices = np.atleast_1d(from_zero(target))
+    given = optional(weights)
+    indices = _classes(target)
     return call(
         thnn.MultiMarginCriterion_updateGradInput, real(x), indices, OUT, average, p, given, margin
     )
 
 
+@anywhere
 def nll_loss(
     x: Real,
     target: Any,
@@ -261,14 +294,15 @@ def _nll(
 ) -> tuple[float, Array, tuple[Any, ...]]:
     """The loss, the targets' weight, and the arguments that both directions have."""
     ignored = _IGNORED if ignore_index is None else ignore_index + 1
-    given = None if weights is None else real(weights)
-    indices = np.atleast_1d(from_zero(target))
+    given = optional(weights)
+    indices = _classes(target)
     output, total = _one(x), _one(x)
     function = thnn.ClassNLLCriterion_updateOutput
     function(None, x, indices, output, average, given, total, ignored)
-    return float(output[0]), total, (indices, given, ignored)
+    return _value(output), total, (indices, given, ignored)
 
 
+@anywhere
 def nll_loss_backward(
     x: Real,
     target: Any,
@@ -280,12 +314,13 @@ def nll_loss_backward(
     """The gradient of `x`."""
     x = real(x)
     _, total, (indices, given, ignored) = _nll(x, target, weights, ignore_index, average)
-    grad_x: Array = np.zeros_like(x)
+    grad_x: Array = zeros(x.shape, x)
     function = thnn.ClassNLLCriterion_updateGradInput
     function(None, x, indices, grad_x, average, given, total, ignored)
     return grad_x
 
 
+@anywhere
 def nll_loss2d(x: Real, target: Any, weights: Real | None = None, *, average: bool = True) -> float:
     """Minus the log probability of each position's class. THNN's SpatialClassNLLCriterion.
 
@@ -301,25 +336,27 @@ def nll_loss2d(x: Real, target: Any, weights: Real | None = None, *, average: bo
     """
     x = real(x)
     output, total = _one(x), _one(x)
-    given = None if weights is None else real(weights)
+    given = optional(weights)
     function = thnn.SpatialClassNLLCriterion_updateOutput
     function(None, x, from_zero(target), output, average, given, total)
-    return float(output[0])
+    return _value(output)
 
 
+@anywhere
 def nll_loss2d_backward(
     x: Real, target: Any, weights: Real | None = None, *, average: bool = True
 ) -> Array:
     """The gradient of `x`."""
     x, indices = real(x), from_zero(target)
-    given = None if weights is None else real(weights)
+    given = optional(weights)
     total = _one(x)
-    grad_x: Array = np.zeros_like(x)
+    grad_x: Array = zeros(x.shape, x)
     thnn.SpatialClassNLLCriterion_updateOutput(None, x, indices, _one(x), average, given, total)
     thnn.SpatialClassNLLCriterion_updateGradInput(None, x, indices, grad_x, average, given, total)
     return grad_x
 
 
+@anywhere
 def smooth_l1_loss(x: Real, target: Real, *, average: bool = True) -> float:
     """The mean of d**2 / 2 where d = abs(x - target) is below 1, else of d - 1/2.
 
@@ -331,11 +368,13 @@ def smooth_l1_loss(x: Real, target: Real, *, average: bool = True) -> float:
     return _loss(thnn.SmoothL1Criterion_updateOutput, x, real(target), average)
 
 
+@anywhere
 def smooth_l1_loss_backward(x: Real, target: Real, *, average: bool = True) -> Array:
     """The gradient of `x`."""
     return call(thnn.SmoothL1Criterion_updateGradInput, real(x), real(target), OUT, average)
 
 
+@anywhere
 def soft_margin_loss(x: Real, target: Real, *, average: bool = True) -> float:
     """The mean of log(1 + exp(-x * target)), for targets -1 and 1. THNN's SoftMarginCriterion.
 
@@ -345,6 +384,7 @@ def soft_margin_loss(x: Real, target: Real, *, average: bool = True) -> float:
     return _loss(thnn.SoftMarginCriterion_updateOutput, x, real(target), average)
 
 
+@anywhere
 def soft_margin_loss_backward(x: Real, target: Real, *, average: bool = True) -> Array:
     """The gradient of `x`."""
     return call(thnn.SoftMarginCriterion_updateGradInput, real(x), real(target), OUT, average)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 import numpy as np
 
 from .. import thnn
-from ._arrays import OUT, Array, Real, Sum, call, calls, real
+from ._arrays import OUT, Array, Real, Sum, call, calls, optional, real, zeros
+from ._places import anywhere
 
 __all__ = [
     "batch_norm",
@@ -27,9 +28,10 @@ def _as_planes(x: Array, axis: int) -> Array:
     """The axis as the second of four dimensions, along which THNN normalises 4-D tensors."""
     axis %= x.ndim
     before, after = x.shape[:axis], x.shape[axis + 1 :]
-    return x.reshape(int(np.prod(before)), x.shape[axis], int(np.prod(after)), 1)
+    return x.reshape(math.prod(before), x.shape[axis], math.prod(after), 1)
 
 
+@anywhere
 def softmax(x: Real, axis: int = -1) -> Array:
     """exp(x) divided by its sum along an axis. THNN's SoftMax.
 
@@ -42,6 +44,7 @@ def softmax(x: Real, axis: int = -1) -> Array:
     return output
 
 
+@anywhere
 def softmax_backward(grad_output: Real, output: Real, axis: int = -1) -> Array:
     """The gradient of `x`, from what :func:`softmax` returned."""
     output, grad_output = real(output), real(grad_output)
@@ -50,6 +53,7 @@ def softmax_backward(grad_output: Real, output: Real, axis: int = -1) -> Array:
     return grad_x
 
 
+@anywhere
 def log_softmax(x: Real, axis: int = -1) -> Array:
     """x minus the logarithm of the sum of exp(x) along an axis. THNN's LogSoftMax.
 
@@ -61,6 +65,7 @@ def log_softmax(x: Real, axis: int = -1) -> Array:
     return output
 
 
+@anywhere
 def log_softmax_backward(grad_output: Real, output: Real, axis: int = -1) -> Array:
     """The gradient of `x`, from what :func:`log_softmax` returned."""
     output, grad_output = real(output), real(grad_output)
@@ -69,6 +74,7 @@ def log_softmax_backward(grad_output: Real, output: Real, axis: int = -1) -> Arr
     return grad_x
 
 
+@anywhere
 def batch_norm(
     x: Real,
     weight: Real | None = None,
@@ -102,19 +108,20 @@ def batch_norm(
     if running_mean is None or running_var is None:
         if not training:
             raise ValueError("batch_norm: running_mean and running_var are needed without training")
-        running_mean = np.zeros(planes, x.dtype) if running_mean is None else running_mean
-        running_var = np.ones(planes, x.dtype) if running_var is None else running_var
-    mean, inverse_std = np.empty(planes, x.dtype), np.empty(planes, x.dtype)
+        running_mean = zeros(planes, x) if running_mean is None else running_mean
+        running_var = zeros(planes, x) + 1 if running_var is None else running_var
+    mean, inverse_std = zeros(planes, x), zeros(planes, x)
     output = call(
         thnn.BatchNormalization_updateOutput,
-        x, OUT, _optional(weight), _optional(bias), running_mean, running_var,
+        x, OUT, optional(weight), optional(bias), running_mean, running_var,
         mean, inverse_std, training, momentum, eps,
     )  # fmt: skip
     if not training:
-        mean, inverse_std = np.array(running_mean), 1 / np.sqrt(running_var + x.dtype.type(eps))
+        mean, inverse_std = running_mean.copy(), 1 / np.sqrt(running_var + x.dtype.type(eps))
     return output, mean, inverse_std
 
 
+@anywhere
 def batch_norm_backward(
     grad_output: Real,
     x: Real,
@@ -135,16 +142,13 @@ def batch_norm_backward(
     )
     found: tuple[Array, Array, Array] = calls(
         thnn.BatchNormalization_backward,
-        x, real(grad_output), OUT, Sum(mean), Sum(mean), _optional(weight), *statistics,
+        x, real(grad_output), OUT, Sum(mean), Sum(mean), optional(weight), *statistics,
         training, 1.0, 0.0,
     )  # fmt: skip
     return found
 
 
-def _optional(x: Real | None) -> Any:
-    return None if x is None else real(x)
-
-
+@anywhere
 def feature_lp_pool(x: Real, power: float, width: int, stride: int, *, batch: bool = True) -> Array:
     """The p-norm of neighbouring features. THNN's FeatureLPPooling.
 
@@ -159,6 +163,7 @@ def feature_lp_pool(x: Real, power: float, width: int, stride: int, *, batch: bo
     return call(thnn.FeatureLPPooling_updateOutput, real(x), OUT, power, width, stride, batch)
 
 
+@anywhere
 def feature_lp_pool_backward(
     grad_output: Real,
     x: Real,
@@ -176,6 +181,7 @@ def feature_lp_pool_backward(
     )  # fmt: skip
 
 
+@anywhere
 def cross_map_lrn(
     x: Real, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> tuple[Array, Array]:
@@ -193,6 +199,7 @@ def cross_map_lrn(
     return found
 
 
+@anywhere
 def cross_map_lrn_backward(
     grad_output: Real,
     x: Real,

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from .. import thnn
 from ._arrays import INDICES, OUT, Array, Real, Sum, call, calls, from_one, from_zero, numbers, real
+from ._places import anywhere
 
 __all__ = [
     "adaptive_avg_pool2d",
@@ -65,6 +66,7 @@ def _space(window: Size, stride: Size | None, *rest: Size) -> list[int]:
 # --- Maxima ---------------------------------------------------------------------------------------
 
 
+@anywhere
 def max_pool1d(x: Real, window: int, stride: int | None = None) -> tuple[Array, Array]:
     """The largest of each window of frames. THNN's TemporalMaxPooling.
 
@@ -81,6 +83,7 @@ def max_pool1d(x: Real, window: int, stride: int | None = None) -> tuple[Array, 
     return found
 
 
+@anywhere
 def max_pool1d_backward(
     grad_output: Real, x: Real, indices: Array, window: int, stride: int | None = None
 ) -> Array:
@@ -92,6 +95,7 @@ def max_pool1d_backward(
     )  # fmt: skip
 
 
+@anywhere
 def max_pool2d(
     x: Real,
     window: Size,
@@ -121,6 +125,7 @@ def max_pool2d(
     return output, from_one(indices)
 
 
+@anywhere
 def max_pool2d_backward(
     grad_output: Real,
     x: Real,
@@ -140,6 +145,7 @@ def max_pool2d_backward(
     )  # fmt: skip
 
 
+@anywhere
 def max_pool3d(
     x: Real,
     window: Size,
@@ -164,6 +170,7 @@ def max_pool3d(
     return found
 
 
+@anywhere
 def max_pool3d_backward(
     grad_output: Real,
     x: Real,
@@ -183,6 +190,7 @@ def max_pool3d_backward(
     )  # fmt: skip
 
 
+@anywhere
 def adaptive_max_pool2d(x: Real, size: Size) -> tuple[Array, Array]:
     """The largest of each of `size` (height, width) regions. THNN's SpatialAdaptiveMaxPooling.
 
@@ -199,6 +207,7 @@ def adaptive_max_pool2d(x: Real, size: Size) -> tuple[Array, Array]:
     return output, from_one(indices)
 
 
+@anywhere
 def adaptive_max_pool2d_backward(grad_output: Real, x: Real, indices: Array) -> Array:
     """The gradient of `x`."""
     return call(
@@ -207,6 +216,7 @@ def adaptive_max_pool2d_backward(grad_output: Real, x: Real, indices: Array) -> 
     )  # fmt: skip
 
 
+@anywhere
 def fractional_max_pool2d(x: Real, size: Size, window: Size, samples: Real) -> tuple[Array, Array]:
     """The largest of windows at pseudo-random places. THNN's SpatialFractionalMaxPooling.
 
@@ -231,6 +241,7 @@ def fractional_max_pool2d(x: Real, size: Size, window: Size, samples: Real) -> t
     return output, from_one(indices)
 
 
+@anywhere
 def fractional_max_pool2d_backward(
     grad_output: Real, x: Real, indices: Array, size: Size, window: Size
 ) -> Array:
@@ -242,6 +253,7 @@ def fractional_max_pool2d_backward(
     )  # fmt: skip
 
 
+@anywhere
 def fractional_max_pool3d(x: Real, size: Size, window: Size, samples: Real) -> tuple[Array, Array]:
     """The same in three dimensions. THNN's VolumetricFractionalMaxPooling.
 
@@ -265,6 +277,7 @@ def fractional_max_pool3d(x: Real, size: Size, window: Size, samples: Real) -> t
     return output, from_one(indices)
 
 
+@anywhere
 def fractional_max_pool3d_backward(
     grad_output: Real, x: Real, indices: Array, size: Size, window: Size
 ) -> Array:
@@ -275,6 +288,7 @@ def fractional_max_pool3d_backward(
     )  # fmt: skip
 
 
+@anywhere
 def max_unpool2d(x: Real, indices: Array, size: Size) -> Array:
     """Puts maxima back where they were, 0 elsewhere. THNN's SpatialMaxUnpooling.
 
@@ -294,6 +308,7 @@ def max_unpool2d(x: Real, indices: Array, size: Size) -> Array:
     )
 
 
+@anywhere
 def max_unpool2d_backward(grad_output: Real, x: Real, indices: Array) -> Array:
     """The gradient of `x`."""
     grad_output = real(grad_output)
@@ -304,6 +319,7 @@ def max_unpool2d_backward(grad_output: Real, x: Real, indices: Array) -> Array:
     )  # fmt: skip
 
 
+@anywhere
 def max_unpool3d(x: Real, indices: Array, size: Size, stride: Size, *, padding: Size = 0) -> Array:
     """Puts maxima back where they were, 0 elsewhere. THNN's VolumetricMaxUnpooling.
 
@@ -324,6 +340,7 @@ def max_unpool3d(x: Real, indices: Array, size: Size, stride: Size, *, padding: 
     )  # fmt: skip
 
 
+@anywhere
 def max_unpool3d_backward(
     grad_output: Real, x: Real, indices: Array, stride: Size, *, padding: Size = 0
 ) -> Array:
@@ -338,6 +355,7 @@ def max_unpool3d_backward(
 # --- Means and sums -------------------------------------------------------------------------------
 
 
+@anywhere
 def avg_pool2d(
     x: Real,
     window: Size,
@@ -364,6 +382,7 @@ def avg_pool2d(
     )  # fmt: skip
 
 
+@anywhere
 def avg_pool2d_backward(
     grad_output: Real,
     x: Real,
@@ -382,6 +401,7 @@ def avg_pool2d_backward(
     )  # fmt: skip
 
 
+@anywhere
 def avg_pool3d(
     x: Real,
     window: Size,
@@ -404,6 +424,7 @@ def avg_pool3d(
     )  # fmt: skip
 
 
+@anywhere
 def avg_pool3d_backward(
     grad_output: Real,
     x: Real,
@@ -422,6 +443,7 @@ def avg_pool3d_backward(
     )  # fmt: skip
 
 
+@anywhere
 def adaptive_avg_pool2d(x: Real, size: Size) -> Array:
     """The mean of each of `size` (height, width) regions. THNN's SpatialAdaptiveAveragePooling.
 
@@ -433,11 +455,13 @@ def adaptive_avg_pool2d(x: Real, size: Size) -> Array:
     return call(thnn.SpatialAdaptiveAveragePooling_updateOutput, real(x), OUT, width, height)
 
 
+@anywhere
 def adaptive_avg_pool2d_backward(grad_output: Real, x: Real) -> Array:
     """The gradient of `x`."""
     return call(thnn.SpatialAdaptiveAveragePooling_updateGradInput, real(x), real(grad_output), OUT)
 
 
+@anywhere
 def subsample1d(x: Real, weight: Real, bias: Real, window: int, stride: int | None = None) -> Array:
     """The sum of each window of frames, times weight, plus bias. THNN's TemporalSubSampling.
 
@@ -457,6 +481,7 @@ def subsample1d(x: Real, weight: Real, bias: Real, window: int, stride: int | No
     )  # fmt: skip
 
 
+@anywhere
 def subsample1d_backward(
     grad_output: Real, x: Real, weight: Real, window: int, stride: int | None = None
 ) -> tuple[Array, Array, Array]:
@@ -469,6 +494,7 @@ def subsample1d_backward(
     )  # fmt: skip
 
 
+@anywhere
 def subsample2d(
     x: Real, weight: Real, bias: Real, window: Size, stride: Size | None = None
 ) -> Array:
@@ -488,6 +514,7 @@ def subsample2d(
     )  # fmt: skip
 
 
+@anywhere
 def subsample2d_backward(
     grad_output: Real, x: Real, weight: Real, window: Size, stride: Size | None = None
 ) -> tuple[Array, Array, Array]:

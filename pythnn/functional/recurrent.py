@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .. import thnn
 from ._arrays import OUT, Array, Real, calls, real
+from ._places import anywhere
 
 __all__ = ["gru_cell", "gru_cell_backward", "lstm_cell", "lstm_cell_backward"]
 
 
+@anywhere
 def gru_cell(
     x: Real, hidden: Real, state: Real, biases: tuple[Real, Real] | None = None
 ) -> tuple[Array, Array]:
@@ -40,6 +40,7 @@ def gru_cell(
     return found
 
 
+@anywhere
 def gru_cell_backward(grad_output: Real, storage: Array) -> tuple[Array, Array, Array]:
     """The gradients of `x`, `hidden` and `state`; those of the biases are sums over the batch.
 
@@ -51,6 +52,7 @@ def gru_cell_backward(grad_output: Real, storage: Array) -> tuple[Array, Array, 
     return found
 
 
+@anywhere
 def lstm_cell(
     x: Real, hidden: Real, cell: Real, biases: tuple[Real, Real] | None = None
 ) -> tuple[Array, Array, Array]:
@@ -74,7 +76,7 @@ def lstm_cell(
     >>> lstm_cell(np.zeros((1, 4)), np.zeros((1, 4)), np.ones((1, 1)))[1]
     array([[0.5]])
     """
-    gates = np.array(real(x))
+    gates = real(x).copy()
     first, second = (None, None) if biases is None else map(real, biases)
     output, after = calls(
         thnn.LSTMFused_updateOutput, gates, real(hidden), first, second, real(cell), OUT, OUT
@@ -82,6 +84,7 @@ def lstm_cell(
     return output, after, gates
 
 
+@anywhere
 def lstm_cell_backward(
     grad_output: Real, grad_after: Real, cell: Real, after: Real, gates: Array
 ) -> tuple[Array, Array]:

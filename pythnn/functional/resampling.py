@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from .. import thnn
 from ._arrays import OUT, Array, Real, call, calls, numbers, real
+from ._places import anywhere
 
 __all__ = [
     "grid_sample2d",
@@ -31,6 +32,7 @@ Size: TypeAlias = int | Sequence[int]
 Padding: TypeAlias = Sequence[tuple[int, int]]
 
 
+@anywhere
 def upsample_nearest2d(x: Real, factor: int) -> Array:
     """Each element as a square of `factor` x `factor`. THNN's SpatialUpSamplingNearest.
 
@@ -43,6 +45,7 @@ def upsample_nearest2d(x: Real, factor: int) -> Array:
     return call(thnn.SpatialUpSamplingNearest_updateOutput, real(x), OUT, factor)
 
 
+@anywhere
 def upsample_nearest2d_backward(grad_output: Real, x: Real, factor: int) -> Array:
     """The gradient of `x`, of which only the shape matters."""
     return call(
@@ -50,6 +53,7 @@ def upsample_nearest2d_backward(grad_output: Real, x: Real, factor: int) -> Arra
     )
 
 
+@anywhere
 def upsample_nearest3d(x: Real, factor: int) -> Array:
     """Each element as a cube. THNN's VolumetricUpSamplingNearest.
 
@@ -61,6 +65,7 @@ def upsample_nearest3d(x: Real, factor: int) -> Array:
     return call(thnn.VolumetricUpSamplingNearest_updateOutput, real(x), OUT, factor)
 
 
+@anywhere
 def upsample_nearest3d_backward(grad_output: Real, x: Real, factor: int) -> Array:
     """The gradient of `x`, of which only the shape matters."""
     return call(
@@ -68,6 +73,7 @@ def upsample_nearest3d_backward(grad_output: Real, x: Real, factor: int) -> Arra
     )
 
 
+@anywhere
 def upsample_bilinear2d(x: Real, size: Size) -> Array:
     """Bilinear interpolation with corners on corners. THNN's SpatialUpSamplingBilinear.
 
@@ -84,6 +90,7 @@ def upsample_bilinear2d(x: Real, size: Size) -> Array:
     )
 
 
+@anywhere
 def upsample_bilinear2d_backward(grad_output: Real, shape: Sequence[int]) -> Array:
     """The gradient of an `x` of this shape."""
     grad_output = real(grad_output)
@@ -93,6 +100,7 @@ def upsample_bilinear2d_backward(grad_output: Real, shape: Sequence[int]) -> Arr
     )  # fmt: skip
 
 
+@anywhere
 def upsample_trilinear3d(x: Real, size: Size) -> Array:
     """Trilinear interpolation with corners on corners. THNN's VolumetricUpSamplingTrilinear.
 
@@ -109,6 +117,7 @@ def upsample_trilinear3d(x: Real, size: Size) -> Array:
     )
 
 
+@anywhere
 def upsample_trilinear3d_backward(grad_output: Real, shape: Sequence[int]) -> Array:
     """The gradient of an `x` of this shape."""
     grad_output = real(grad_output)
@@ -118,6 +127,7 @@ def upsample_trilinear3d_backward(grad_output: Real, shape: Sequence[int]) -> Ar
     )  # fmt: skip
 
 
+@anywhere
 def grid_sample2d(x: Real, grid: Real) -> Array:
     """Bilinear samples at given places. THNN's SpatialGridSamplerBilinear.
 
@@ -133,6 +143,7 @@ def grid_sample2d(x: Real, grid: Real) -> Array:
     return call(thnn.SpatialGridSamplerBilinear_updateOutput, real(x), real(grid), OUT)
 
 
+@anywhere
 def grid_sample2d_backward(grad_output: Real, x: Real, grid: Real) -> tuple[Array, Array]:
     """The gradients of `x` and `grid`."""
     found: tuple[Array, Array] = calls(
@@ -151,6 +162,7 @@ def _sides(padding: int | Padding, dimensions: int) -> list[int]:
     return [n for pair in reversed(padding) for n in numbers("padding", pair, 2)]
 
 
+@anywhere
 def reflection_pad2d(x: Real, padding: int | Padding) -> Array:
     """Borders that mirror what lies inside. THNN's SpatialReflectionPadding.
 
@@ -166,6 +178,7 @@ def reflection_pad2d(x: Real, padding: int | Padding) -> Array:
     return call(thnn.SpatialReflectionPadding_updateOutput, real(x), OUT, *_sides(padding, 2))
 
 
+@anywhere
 def reflection_pad2d_backward(grad_output: Real, x: Real, padding: int | Padding) -> Array:
     """The gradient of `x`."""
     sides = _sides(padding, 2)
@@ -174,6 +187,7 @@ def reflection_pad2d_backward(grad_output: Real, x: Real, padding: int | Padding
     )
 
 
+@anywhere
 def replication_pad2d(x: Real, padding: int | Padding) -> Array:
     """Borders that repeat the outermost elements. THNN's SpatialReplicationPadding.
 
@@ -185,6 +199,7 @@ def replication_pad2d(x: Real, padding: int | Padding) -> Array:
     return call(thnn.SpatialReplicationPadding_updateOutput, real(x), OUT, *_sides(padding, 2))
 
 
+@anywhere
 def replication_pad2d_backward(grad_output: Real, x: Real, padding: int | Padding) -> Array:
     """The gradient of `x`."""
     sides = _sides(padding, 2)
@@ -193,6 +208,7 @@ def replication_pad2d_backward(grad_output: Real, x: Real, padding: int | Paddin
     )
 
 
+@anywhere
 def replication_pad3d(x: Real, padding: int | Padding) -> Array:
     """Borders that repeat the outermost elements. THNN's VolumetricReplicationPadding.
 
@@ -207,6 +223,7 @@ def replication_pad3d(x: Real, padding: int | Padding) -> Array:
     return call(thnn.VolumetricReplicationPadding_updateOutput, real(x), OUT, *_sides(padding, 3))
 
 
+@anywhere
 def replication_pad3d_backward(grad_output: Real, x: Real, padding: int | Padding) -> Array:
     """The gradient of `x`."""
     sides = _sides(padding, 3)

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._errors import THNNArgumentError
 from .._tensor import Tensor, is_on_device, kind_of_dtype
+from .._tensor import array_module as module_of_array
 
 __all__ = [
     "DoubleStorage",
@@ -163,8 +164,4 @@ def array_module(value: Any) -> Any:
     """The array library (`xp`) of an array, or of the first one in a table."""
     while isinstance(value, (list, tuple)) and value:
         value = value[0]
-    if hasattr(value, "__cuda_array_interface__"):
-        import importlib
-
-        return importlib.import_module("cupy")
-    return np
+    return module_of_array(value)

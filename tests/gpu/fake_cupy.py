@@ -2,7 +2,8 @@
 
 Arrays lie in the emulation's device memory, which only copies and kernels can touch: code that
 reads them as host memory ends the process. Arithmetic goes through numpy, and refuses numpy's
-arrays as CuPy does. Everything that is asked for is counted.
+arrays as CuPy does; indices out of range come back in at the other end. What is asked for is
+counted. There is nothing here that CuPy 13, the oldest that pythnn takes, does not have.
 """
 
 from __future__ import annotations
@@ -153,6 +154,9 @@ def alloc(size: int) -> MemoryPointer:
 
 # ---- cupy.ndarray
 
+waits: list[str] = []
+"""One entry for each time that elements were asked for, which waits for a device."""
+
 
 def _dense(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
     return (
@@ -216,28 +220,38 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
         return memory, np.ndarray(self.shape, self.dtype, memory, -low, self.strides)
 
     def get(self) -> np.ndarray:
+        waits.append("get")
+        return self._values()
+
+    def _values(self) -> np.ndarray:
         return self._host()[1].copy() if self.size else np.empty(self.shape, self.dtype)
 
     def copy(self) -> ndarray:
-        return array(self.get())
+        return array(self._values())
 
     def __getitem__(self, index: Any) -> ndarray:
-        if isinstance(index, ndarray):
-            return array(self.get()[index.get()])
-        shadow = np.lib.stride_tricks.as_strided(np.empty(1, self.dtype), self.shape, self.strides)
-        view = shadow[index if isinstance(index, tuple) else (index,)]
+        index = index if isinstance(index, tuple) else (index,)
+        if any(isinstance(entry, (ndarray, list)) for entry in index):
+            return array(self._values()[_host_index(index, self.shape)])
+        shadow = self._shadow()
+        view = shadow[index if Ellipsis in index else (*index, Ellipsis)]
         start, first = (x.__array_interface__["data"][0] for x in (view, shadow))
         memptr = MemoryPointer(self.data.mem, self.data.ptr - self.data.mem.ptr + start - first)
         return ndarray(np.shape(view), self.dtype, memptr, view.strides)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if index is not Ellipsis:
-            self[index][...] = value
+        index = index if isinstance(index, tuple) else (index,)
+        if len(index) != 1 or index[0] is not Ellipsis:
+            _refuse_numpy([value])
+        if not self.size:
             return
         low, nbytes = self._span()
         memory, elements = self._host()
-        elements[...] = value.get() if isinstance(value, ndarray) else value
+        elements[_host_index(index, self.shape)] = asnumpy(value)
         _copy(self.data.ptr + low, memory.ctypes.data, nbytes)
+
+    def fill(self, value: Any) -> None:
+        self[...] = value
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -248,13 +262,17 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
     def __array_ufunc__(
         self, ufunc: Any, method: str, *inputs: Any, out: Any = (), **options: Any
     ) -> Any:
-        if any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
-            raise TypeError("Unsupported type <class 'numpy.ndarray'>")
+        _refuse_numpy(inputs)
+        if method != "__call__":
+            return NotImplemented
         result = getattr(ufunc, method)(*map(asnumpy, inputs), **options)
         if out:
             out[0][...] = result
             return out[0]
         return array(result)
+
+    def __array_function__(self, function: Any, _: Any, inputs: Any, options: Any) -> Any:
+        return getattr(sys.modules[__name__], function.__name__)(*inputs, **options)
 
     def __bool__(self) -> bool:
         return bool(self.get())
@@ -262,23 +280,40 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
     def __float__(self) -> float:
         return float(self.get())
 
+    def __int__(self) -> int:
+        return int(self.get())
+
+    def __repr__(self) -> str:
+        return repr(self.get())
+
+    def __format__(self, specification: str) -> str:
+        return format(self.get(), specification)
+
     def item(self) -> Any:
         return self.get().item()
 
+    def tolist(self) -> Any:
+        return self.get().tolist()
+
     def __getattr__(self, name: str) -> Any:
-        """Other methods: numpy's, on a copy; views of ndarray's own are below."""
-        if name.startswith("__") or not hasattr(np.ndarray, name):
+        """Methods that change nothing and make no views: numpy's, on a copy."""
+        if name not in _METHODS:
             raise AttributeError(name)
 
         def method(*arguments: Any, **options: Any) -> Any:
-            return _wrap(getattr(self.get(), name)(*map(asnumpy, arguments), **options))
+            _refuse_numpy(arguments)
+            return _wrap(getattr(self._values(), name)(*map(asnumpy, arguments), **options))
 
         return method
 
+    def _shadow(self) -> np.ndarray:
+        """An array of this layout, whose elements must not be touched."""
+        somewhere = np.empty(1, self.dtype)
+        return np.lib.stride_tricks.as_strided(somewhere, self.shape, self.strides)
+
     def _view(self, function: Any) -> ndarray:
         """What a numpy function that makes views makes of this array."""
-        shadow = np.lib.stride_tricks.as_strided(np.empty(1, self.dtype), self.shape, self.strides)
-        view = function(shadow)
+        view = function(self._shadow())
         return ndarray(view.shape, self.dtype, self.data, view.strides)
 
     def transpose(self, *axes: Any) -> ndarray:
@@ -288,11 +323,64 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
     def T(self) -> ndarray:  # noqa: N802
         return self.transpose()
 
+    def swapaxes(self, *axes: Any) -> ndarray:
+        return self._view(lambda a: a.swapaxes(*axes))
+
+    def squeeze(self, *axes: Any) -> ndarray:
+        return self._view(lambda a: a.squeeze(*axes))
+
     def reshape(self, *shape: Any) -> ndarray:
-        wanted = np.empty(self.shape, np.int8).reshape(*shape).shape
-        if self.strides != _dense(self.shape, self.itemsize):
-            return array(self.get().reshape(wanted))
-        return ndarray(wanted, self.dtype, self.data)
+        """A view where the layout allows it, else a copy."""
+        if not self.size:
+            return array(self._values().reshape(*shape))
+        memory, elements = self._host()
+        found = elements.reshape(*shape)
+        if not np.may_share_memory(found, memory):
+            return array(found)
+        return ndarray(found.shape, self.dtype, self.data, found.strides)
+
+    def ravel(self) -> ndarray:
+        return self.reshape(-1)
+
+
+_METHODS = frozenset(
+    """all any argmax argmin argsort astype clip cumsum dot flatten max mean min prod repeat round
+    std sum take var""".split()  # noqa: SIM905
+)
+
+
+def _refuse_numpy(values: Any) -> None:
+    """CuPy never takes numpy's arrays for its own."""
+    for value in values:
+        if isinstance(value, np.ndarray) and value.ndim:
+            raise TypeError("Unsupported type <class 'numpy.ndarray'>")
+        if isinstance(value, (list, tuple)):
+            _refuse_numpy(value)
+
+
+def _host_index(index: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """An index for numpy; ints in arrays are taken modulo the size, as CuPy takes them."""
+    _refuse_numpy(index)
+    used = sum(0 if entry is None or entry is Ellipsis else _is_mask(entry) or 1 for entry in index)
+    found, axis = [], 0
+    for entry in index:
+        if entry is Ellipsis:
+            axis += len(shape) - used
+        elif _is_mask(entry):
+            entry = entry._values()
+            axis += entry.ndim
+        elif isinstance(entry, (ndarray, list)):
+            entry = np.asarray(asnumpy(entry)) % shape[axis]
+            axis += 1
+        elif entry is not None:
+            axis += 1
+        found.append(entry)
+    return tuple(found)
+
+
+def _is_mask(entry: Any) -> int:
+    """The number of dimensions of a mask; 0 for what is none."""
+    return entry.ndim if isinstance(entry, ndarray) and entry.dtype == bool else 0
 
 
 # ---- Functions
@@ -301,10 +389,11 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
 def asnumpy(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(map(asnumpy, value))
-    return value.get() if isinstance(value, ndarray) else value
+    return value._values() if isinstance(value, ndarray) else value
 
 
 def array(value: Any, dtype: Any = None) -> ndarray:
+    """A copy of an array of numpy's, of CuPy's, or of lists."""
     values = np.asarray(asnumpy(value), dtype)
     made = ndarray(values.shape, values.dtype)
     if made.size:
@@ -313,9 +402,34 @@ def array(value: Any, dtype: Any = None) -> ndarray:
 
 
 def asarray(value: Any, dtype: Any = None) -> ndarray:
+    if hasattr(value, "__cuda_array_interface__") and not isinstance(value, ndarray):
+        value = _over(value)
     if isinstance(value, ndarray) and dtype in (None, value.dtype):
         return value
     return array(value, dtype)
+
+
+def _over(value: Any) -> ndarray:
+    """An array over another one's memory."""
+    interface = value.__cuda_array_interface__
+    dtype, shape = np.dtype(interface["typestr"]), interface["shape"]
+    strides = interface.get("strides") or _dense(shape, dtype.itemsize)
+    low = sum((n - 1) * d for n, d in zip(shape, strides, strict=True) if d < 0)
+    memory = UnownedMemory(interface["data"][0] + low, 0, value, _device_of(interface["data"][0]))
+    return ndarray(shape, dtype, MemoryPointer(memory, -low), strides)
+
+
+def _device_of(address: int) -> int:
+    from pythnn._cuda.package import load
+
+    package = load()
+    return int(package.value("THCState_deviceOfMemory", package.ffi.cast("void *", address)))
+
+
+def from_dlpack(value: Any) -> ndarray:
+    from pythnn import Tensor
+
+    return Tensor.from_array(value).array()
 
 
 def empty(shape: Any, dtype: Any = float) -> ndarray:
@@ -326,7 +440,15 @@ def _wrap(result: Any) -> Any:
     return array(result) if isinstance(result, (np.ndarray, np.generic)) else result
 
 
+# Functions that make views; that make arrays of arrays; and those that are told a shape and a type.
 _VIEWS = ("broadcast_to", "expand_dims", "moveaxis", "squeeze", "swapaxes", "transpose")
+_FUNCTIONS = frozenset(
+    """argmax argmin argsort array_equal ascontiguousarray atleast_1d atleast_2d bincount clip
+    concatenate cumsum dot empty_like flip full_like matmul maximum mean minimum ones_like pad prod
+    repeat shape sort split stack sum take take_along_axis tensordot tile unique where
+    zeros_like""".split()  # noqa: SIM905
+)
+_MAKING = frozenset({"arange", "full", "ones", "zeros"})
 
 
 def __getattr__(name: str) -> Any:
@@ -335,13 +457,17 @@ def __getattr__(name: str) -> Any:
         return lambda a, *rest, **named: a._view(lambda shadow: found(shadow, *rest, **named))
     if isinstance(found, (type, np.ufunc)) or not callable(found):
         return found
+    if name not in _FUNCTIONS | _MAKING:
+        raise AttributeError(f"fake_cupy has no {name}: has CuPy 13?")
 
     def function(*arguments: Any, **options: Any) -> Any:
         target = options.pop("out", None)
+        _refuse_numpy([arguments, target, *options.values()])
         if target is not None:
             target[...] = found(*map(asnumpy, arguments), **options)
             return target
-        return _wrap(found(*map(asnumpy, arguments), **options))
+        result = found(*map(asnumpy, arguments), **options)
+        return [_wrap(part) for part in result] if name == "split" else _wrap(result)
 
     return function
 

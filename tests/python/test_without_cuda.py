@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pythnn
-from pythnn import Tensor, THNNError, thnn
+from pythnn import Tensor, THNNError, functional, thnn
 from pythnn._cuda import package
 
 ROOT = Path(__file__).parents[2]
@@ -49,6 +49,8 @@ def no_package(monkeypatch: pytest.MonkeyPatch) -> Any:
         lambda: Tensor([1.0]).copy_from(OnGpu()),
         lambda: thnn.Abs_updateOutput(None, OnGpu(), OnGpu()),
         lambda: thnn.Abs_updateOutput(None, Tensor([1.0]), OnGpu()),
+        lambda: functional.relu(OnGpu()),
+        lambda: functional.linear([1.0], weight=OnGpu()),
     ],
 )
 @pytest.mark.usefixtures("no_package")
@@ -70,6 +72,15 @@ def test_a_package_of_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
         package.load()
 
 
+def test_cupy_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pythnn._cuda import cupy
+
+    monkeypatch.setattr(cupy, "load", lambda: None)
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(THNNError, match="pip install cupy-cuda12x or cupy-cuda13x"):
+        functional.relu(OnGpu())
+
+
 def test_a_package_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(package.VARIABLE, "pythnn_cuda_nowhere")
     package.load.cache_clear()
@@ -80,8 +91,11 @@ def test_a_package_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_nothing_of_cuda_is_imported_before_it_is_needed() -> None:
     code = """
 import sys, numpy, pythnn
-from pythnn import thnn
+from pythnn import functional, nn, optim, thnn
 x = numpy.ones(3)
+functional.mse_loss(x, x)
+nn.Linear(3, 2).forward(x)
+optim.adam(lambda p: (0.0, p), x, {})
 thnn.Abs_updateOutput(None, x, x[::-1].copy())
 thnn.Abs_updateOutput(None, x[::-1], x)
 pythnn.Tensor(x)

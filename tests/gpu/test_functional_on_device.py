@@ -1,0 +1,281 @@
+"""pythnn.functional on arrays of a device: results are those of the CPU, and lie there."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import test_functional as on_cpu
+from other_arrays import OnlyDlpack, OnlyInterface
+
+import pythnn
+from pythnn import Generator, Tensor, THNNArgumentError, THNNError, THNNMemoryError, functional
+
+REALS = [np.float32, np.float64]
+F: Any = functional
+
+
+class Elsewhere:
+    """pythnn.functional, to whose functions arrays are taken first, within another context."""
+
+    def __init__(
+        self,
+        real: Any,
+        place: Callable[[np.ndarray], Any],
+        within: Callable[[], Any] = contextlib.nullcontext,
+    ) -> None:
+        self.real, self.place, self.within = real, place, within
+        self.called: set[str] = set()
+
+    def take(self, value: Any) -> Any:
+        if isinstance(value, list) and np.asarray(value).dtype.kind == "f":
+            value = np.asarray(value)  # lists of ints stay lists
+        if isinstance(value, tuple):
+            return tuple(map(self.take, value))
+        if not isinstance(value, np.ndarray):
+            return value
+        return self.place(value.astype(self.real) if value.dtype.kind == "f" else value)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        self.called.add(name)
+
+        def call(*given: Any, **named: Any) -> Any:
+            given = tuple(map(self.take, given))
+            with self.within():
+                return getattr(functional, name)(*given, **named)
+
+        return call
+
+
+def results(case: on_cpu.Case, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The output of a case and its gradients."""
+    monkeypatch.setattr(on_cpu, "F", elsewhere)
+    arrays = [elsewhere.take(np.asarray(array)) for array in case.arrays]
+    output = case.forward(*arrays)
+    shape = np.shape(output)
+    ones = np.linspace(0.5, 1.5, int(np.prod(shape))).reshape(shape)
+    gradients = case.backward(elsewhere.take(ones), *arrays)
+    return [output, *(gradients if isinstance(gradients, tuple) else (gradients,))]
+
+
+def check(xp: Any, found: list[Any], expected: list[Any], real: Any, device: int) -> None:
+    tolerance = 2e-5 if real is np.float32 else 1e-11
+    for one, other in zip(expected, found, strict=True):
+        assert type(other) is xp.ndarray
+        assert other.device.id == device
+        assert other.dtype == (real if isinstance(one, float) else one.dtype)
+        assert other.shape == np.shape(one)
+        np.testing.assert_allclose(other.get(), one, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("name", on_cpu.CASES)
+def test_results_are_those_of_the_cpu(
+    xp: Any, monkeypatch: pytest.MonkeyPatch, name: str, real: Any
+) -> None:
+    case = on_cpu.CASES[name]
+    expected = results(case, Elsewhere(real, lambda a: a), monkeypatch)
+    waits = len(getattr(xp, "waits", ()))
+    found = results(case, Elsewhere(real, xp.asarray), monkeypatch)
+    assert len(getattr(xp, "waits", ())) == waits, "something came to the CPU's memory"
+    check(xp, found, expected, real, 0)
+
+
+def test_every_function_is_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = Elsewhere(np.float64, lambda a: a)
+    for case in on_cpu.CASES.values():
+        results(case, elsewhere, monkeypatch)
+    public = {name for name in vars(functional) if callable(getattr(functional, name))}
+    assert elsewhere.called | {"rrelu", "rrelu_backward", "embedding_renorm"} == public
+
+
+@pytest.fixture
+def second(xp: Any) -> Any:
+    """The second device."""
+    try:
+        device = xp.cuda.Device(1)
+        with device:
+            xp.zeros(1)
+    except Exception as error:
+        if type(error).__name__ != "CUDARuntimeError":
+            raise
+        pytest.skip("one GPU only")
+    return device
+
+
+@pytest.mark.parametrize("name", on_cpu.CASES)
+def test_on_a_device_that_is_not_the_current_one(
+    xp: Any, second: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    case = on_cpu.CASES[name]
+    expected = results(case, Elsewhere(np.float64, lambda a: a), monkeypatch)
+    with second:
+        elsewhere = Elsewhere(np.float64, xp.asarray, lambda: xp.cuda.Device(0))
+        found = results(case, elsewhere, monkeypatch)
+        assert xp.cuda.Device().id == 1
+    check(xp, found, expected, np.float64, 1)
+
+
+# ---- What the examples leave out
+
+
+@pytest.mark.parametrize("real", REALS)
+def test_rrelu(xp: Any, real: Any) -> None:
+    x = on_cpu.apart(5, 7).astype(real)
+    there = xp.asarray(x)
+    output, slopes = F.rrelu(there, generator=Generator(3))
+    again, _ = F.rrelu(there, generator=Generator(3))
+    np.testing.assert_array_equal(output.get(), again.get())
+    np.testing.assert_allclose(output.get(), x * slopes.get(), rtol=1e-6)
+    assert (slopes.get()[x > 0] == 1).all()
+    assert (slopes.get()[x < 0] >= 1 / 8).all()
+    assert (slopes.get()[x < 0] < 1 / 3).all()
+    gradient = F.rrelu_backward(xp.asarray(np.ones_like(x)), there, slopes)
+    np.testing.assert_array_equal(gradient.get(), slopes.get())
+    in_use = F.rrelu(there, training=False)[0]
+    np.testing.assert_allclose(in_use.get(), F.rrelu(x, training=False)[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("real", REALS)
+def test_embeddings(xp: Any, real: Any) -> None:
+    weight, indices = on_cpu.normal(6, 3).astype(real), np.array([[4, 0], [4, 5]])
+    there, places = xp.asarray(weight.copy()), xp.asarray(indices)
+    F.embedding_renorm(indices, weight, 0.5)
+    F.embedding_renorm(places, there, 0.5)
+    np.testing.assert_allclose(there.get(), weight, rtol=1e-5)
+    np.testing.assert_array_equal(F.embedding(places, there).get(), there.get()[indices])
+    assert F.embedding(xp.asarray(np.zeros((2, 0), int)), there).shape == (2, 0, 3)
+    for bad in (6, -1):
+        rows = F.embedding(xp.asarray(np.array([0, bad])), there)
+        with pytest.raises(THNNError, match="LookupTableBag.* outside its range"):
+            pythnn.synchronize()
+        assert rows.shape == (2, 3)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_running_statistics(xp: Any, training: bool) -> None:
+    x = on_cpu.normal(4, 3, 2)
+    here = [np.arange(1.0, 4), np.arange(2.0, 5)]
+    there = [xp.asarray(a.copy()) for a in here]
+    expected = F.batch_norm(x, None, None, *here, training=training)
+    found = F.batch_norm(xp.asarray(x), None, None, *there, training=training)
+    for one, other in zip([*expected, *here], [*found, *there], strict=True):
+        np.testing.assert_allclose(other.get(), one, rtol=1e-12)
+
+
+def test_a_loss_is_an_array_on_the_device(xp: Any) -> None:
+    x = xp.asarray(on_cpu.normal(3, 4).astype(np.float32))
+    waits = len(getattr(xp, "waits", ()))
+    loss = F.mse_loss(x, xp.zeros_like(x))
+    assert len(getattr(xp, "waits", ())) == waits
+    assert (type(loss), loss.shape, loss.dtype) == (xp.ndarray, (), np.float32)
+    np.testing.assert_allclose(float(loss), np.mean(x.get() ** 2), rtol=1e-5)
+
+
+def test_integers_and_lists(xp: Any) -> None:
+    assert F.relu(xp.asarray(np.array([1, -1]))).dtype == np.float64
+    found = F.linear(xp.asarray(np.ones(2)), [[1.0, 2.0]], [3])
+    assert found.get().tolist() == [6.0]
+    assert F.linear([1.0, 1.0], xp.asarray([[1.0, 2.0]])).get().tolist() == [3.0]
+
+
+def test_arrays_of_other_libraries_and_tensors(xp: Any) -> None:
+    x = on_cpu.normal(3, 4)
+    there = xp.asarray(x)
+    for given, expected in [
+        (OnlyInterface(there), x),
+        (OnlyInterface(there[::-1]), x[::-1]),
+        (OnlyDlpack(there.astype(np.float32)), x.astype(np.float32)),
+        (Tensor(x).cuda(), x),
+    ]:
+        found = F.square(given)
+        assert type(found) is xp.ndarray
+        np.testing.assert_allclose(found.get(), expected**2, rtol=1e-6)
+
+
+# ---- What is refused
+
+
+def test_arrays_in_several_places(xp: Any) -> None:
+    x, weight, bias = on_cpu.normal(2, 3), on_cpu.normal(4, 3), np.zeros(4)
+    wanted = r"functional\.linear: argument #2 'weight': expected an array on cuda:0, like 'x'"
+    with pytest.raises(
+        THNNArgumentError, match=f"{wanted}, found an array of float64 in the CPU"
+    ) as e:
+        F.linear(xp.asarray(x), weight)
+    assert (e.value.function, e.value.argument, e.value.position) == (
+        "functional.linear", "weight", 2,
+    )  # fmt: skip
+    wanted = (
+        "argument #3 'bias': expected an array in the CPU's memory, like 'x', found one on cuda:0"
+    )
+    with pytest.raises(THNNArgumentError, match=wanted):
+        F.linear(x, weight, bias=xp.asarray(bias))
+    with pytest.raises(THNNArgumentError, match="#2 'target': .*like 'x', found an array of int64"):
+        F.nll_loss(xp.asarray(x), np.array([0, 1]))
+    with pytest.raises(THNNArgumentError, match="#3 'weight': .* found a Tensor of float64 in"):
+        F.linear_backward(xp.asarray(bias), xp.asarray(x), Tensor(weight))
+    cell = [xp.asarray(on_cpu.normal(*s)) for s in [(2, 6), (2, 6), (2, 2)]]
+    with pytest.raises(THNNArgumentError, match="#4 'biases': .*like 'x'"):
+        F.gru_cell(*cell, (np.zeros(6), np.zeros(6)))
+    with pytest.raises(THNNArgumentError, match="'biases': .*like 'x', found one on cuda:0"):
+        F.gru_cell(*map(xp.asnumpy, cell), (cell[0][0], cell[0][0]))
+
+
+def test_arrays_on_two_devices(xp: Any, second: Any) -> None:
+    x = xp.asarray(on_cpu.normal(2, 3))
+    with second:
+        target = xp.asarray(on_cpu.normal(2, 3))
+    with pytest.raises(THNNArgumentError, match="'target': .* on cuda:0, .*found one on cuda:1"):
+        F.mse_loss(x, target)
+    with pytest.raises(THNNArgumentError, match="'target': .* on cuda:1, .*found one on cuda:0"):
+        F.mse_loss(Tensor(target), Tensor(x))
+
+
+def test_what_does_not_fit(xp: Any) -> None:
+    x = xp.asarray(on_cpu.normal(2, 3))
+    with pytest.raises(THNNArgumentError, match=r"expected \[2 x 2\] .*, found \[2 x 3\]"):
+        F.linear(x, xp.zeros((4, 2)))
+    with pytest.raises(THNNArgumentError, match="weight.*float64"):
+        F.linear(x, xp.zeros((4, 3), np.float32))
+    with pytest.raises(THNNArgumentError, match="target"):
+        F.mse_loss(x, xp.zeros((4, 2)))
+    with pytest.raises(THNNArgumentError, match="input"):
+        F.conv2d(x, xp.zeros((1, 1, 2, 2)))
+    with pytest.raises(ValueError, match="2 ints"):
+        F.avg_pool2d(xp.zeros((1, 2, 2)), (1, 2, 3))
+    with pytest.raises(TypeError, match="argument"):
+        F.linear(x)
+
+
+def test_a_target_out_of_range(xp: Any) -> None:
+    F.nll_loss(xp.asarray(on_cpu.LOG), xp.asarray(np.array([0, 4, 1])))
+    with pytest.raises(THNNError, match="ClassNLLCriterion.* outside its range"):
+        pythnn.synchronize()
+
+
+def test_no_memory(xp: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = xp.asarray(on_cpu.normal(2, 3))
+
+    def alloc(size: int) -> Any:
+        raise MemoryError(f"{size} bytes")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(xp.cuda, "alloc", alloc)
+        with pytest.raises(THNNMemoryError):
+            F.square(x)
+    np.testing.assert_allclose(F.square(x).get(), x.get() ** 2)
+
+
+def test_without_a_twin(xp: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pythnn._cuda import calls
+    from pythnn._cuda.package import load
+
+    monkeypatch.delitem(load().functions, "Square_updateOutput")
+    calls._twin.cache_clear()
+    with pytest.raises(THNNError, match="Square_updateOutput does not exist on CUDA devices"):
+        F.square(xp.asarray(on_cpu.normal(3)))
+    calls._twin.cache_clear()
