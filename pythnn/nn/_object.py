@@ -14,7 +14,7 @@ from .._tensor import Storage, Tensor
 from ._calling import EXCHANGING, exchanging, none_is_default
 from ._fields import Fields, is_held, reusable
 from ._old_files import added_fields, rename_fields
-from ._types import TYPES, TypeCache, Typed, device_of_type
+from ._types import TypeCache, Typed, device_of_type, dtype_of_type
 from ._values import LongStorage, array_module, holds_tensors, is_array, to_arrays, to_tensors
 
 __all__ = ["Object", "register", "registry"]
@@ -298,7 +298,7 @@ class Object(Typed):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The element type of the object's tensors."""
-        return TYPES[self._type]
+        return dtype_of_type(self._type)
 
     def __repr__(self) -> str:
         return self.typename()

@@ -10,8 +10,9 @@ from .._errors import THNNError
 from .._tensor import KINDS, Storage, Tensor, _strided, kind_of_dtype
 from ._cudnn import CUDNN_TWINS, nn_fields
 from ._errors import T7Error
-from ._format import cpu_type_name
+from ._format import TENSOR_DTYPES, cpu_type_name
 from ._parse import Graph, Node, ObjectNode, StorageNode, TableNode, TensorNode
+from ._path import path_to
 from ._values import TorchStorage
 
 __all__ = ["fill_objects", "new_object"]
@@ -21,6 +22,9 @@ __all__ = ["fill_objects", "new_object"]
 MAX_TABLE_DEPTH = 50
 MAX_VISITS = 16  # of the entries of tables, on average
 MAX_EXPANSION = 4096  # elements of a tensor for each of its storage
+
+# Fields that name a type of tensors.
+TYPE_FIELDS = ("_type", "intype", "moduleType", "outtype")
 
 
 def new_object(node: ObjectNode) -> Any:
@@ -63,6 +67,7 @@ def fill_objects(graph: Graph, objects: dict[int, Any]) -> None:
 class _Filler:
     def __init__(self, graph: Graph) -> None:
         nodes = [node for node in graph.begun if isinstance(node, (TensorNode, StorageNode))]
+        self.graph = graph
         self.nodes = {id(node.value): node for node in nodes}
         self.tensors: dict[int, Any] = {}
         self.storages: dict[int, Storage] = {}
@@ -70,7 +75,10 @@ class _Filler:
 
     def fill(self, made: Any, node: ObjectNode) -> None:
         fields = {name: self.adopt(value, node) for name, value in node.children[-1].value.items()}
-        if isinstance(fields.get("_type"), str):
+        for name in TYPE_FIELDS:
+            if fields.get(name) is not None:
+                self.check_type(name, fields[name], node)
+        if "_type" in fields:
             fields["_type"] = _real_type(fields["_type"])
         try:
             fields = nn_fields(node.name, fields)
@@ -88,8 +96,23 @@ class _Filler:
             ValueError,
         ) as error:
             what = f"{type(error).__name__}: {error}"
-            message = f"the fields of {made.typename()} do not fit: {what}"
+            message = f"the fields of {self.name_of(node)} do not fit: {what}"
             raise T7Error(message, node.offset) from error
+
+    def check_type(self, name: str, value: Any, node: ObjectNode) -> None:
+        """Refuses what is not the name of a type of tensors."""
+        if not isinstance(value, str) or value not in TENSOR_DTYPES:
+            found = repr(value) if isinstance(value, (str, int, float)) else type(value).__name__
+            raise T7Error(
+                f"{name} of {self.name_of(node)} is {found}, which is no type of tensors "
+                "such as torch.FloatTensor",
+                node.offset,
+            )
+
+    def name_of(self, node: ObjectNode) -> str:
+        """The class of an object, and where in the file's value it is."""
+        path = path_to(node, self.graph)
+        return f"{node.name} at {path}" if path else node.name
 
     def adopt(self, value: Any, node: Node) -> Any:
         """A field as modules want it: Tensors for arrays, also in tables."""

@@ -186,6 +186,7 @@ def parse(source: Source, graph: Graph) -> None:
 
 
 _VERSION = re.compile(rb"V (\d{1,9})")
+_TENSOR_CLASS = re.compile(r"torch\.\w*(Tensor|Storage)")
 
 
 class _Parser:
@@ -273,6 +274,8 @@ class _Parser:
             node = kind(Tag.OBJECT, start, self._count(name, count, values_each))
             node.long_count = is_long
             return node
+        if _TENSOR_CLASS.fullmatch(name):
+            raise T7Error(f"a {name}, a type that Torch does not have", start)
         return ObjectNode(start, name, int(versioned[1]) if versioned else 0)
 
     def _tensor(self, start: int, name: str) -> TensorNode:

@@ -214,6 +214,66 @@ def test_module_with_an_expanded_tensor():
     assert read(module(10, double_tensor([1000], [0], 1))).x.shape == (1000,)
 
 
+# ---- Types of tensors that Torch does not have
+
+
+def typed_module(index, name, kind):
+    return torch(index, "nn.Tanh", table(index + 1, string(name), kind))
+
+
+@pytest.mark.parametrize("name", ["_type", "intype", "outtype", "moduleType"])
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [
+        (string(b"torch.QuarterTensor"), "'torch.QuarterTensor'"),
+        (string(b"float"), "'float'"),
+        (string(b""), "''"),
+        (number(3), "3"),
+        (table(90), "list"),
+    ],
+)
+def test_module_of_an_unknown_type(name, kind, found):
+    what = rf"{name} of nn.Tanh is {found}, which is no type of tensors .*\(at byte 0\)"
+    with pytest.raises(T7Error, match=what) as caught:
+        read(typed_module(1, name.encode(), kind))
+    assert caught.value.offset == 0
+
+
+def test_place_of_a_module_of_an_unknown_type():
+    inner = typed_module(20, b"_type", string(b"torch.QuarterTensor"))
+    fine = typed_module(30, b"_type", string(b"torch.CudaTensor"))
+    layers = table(10, number(1), fine, number(2), inner)
+    net = torch(11, "nn.Sequential", table(12, string(b"modules"), layers))
+    with pytest.raises(T7Error, match=r"_type of nn.Tanh at opt.net.modules.2 is 'torch.Quar"):
+        read(table(13, string(b"opt"), table(14, string(b"net"), net)))
+    vec = torch(15, "tds.Vec", longs(1) + net)
+    with pytest.raises(T7Error, match=r"nn.Tanh at 1.modules.2 is"):
+        read(vec)
+
+
+def test_place_at_the_end_of_a_long_path():
+    deep = b"".join(integer(3) + integer(i) + integer(1) + number(i) for i in range(10, 20_000))
+    with pytest.raises(T7Error, match=r"nn.Tanh at …(\.\d+){19}\.19999 is"):
+        read(deep + typed_module(1, b"_type", string(b"torch.QuarterTensor")))
+
+
+@pytest.mark.parametrize(
+    "name", ["torch.QuarterTensor", "torch.Tensor", "torch.CudaStorage2Storage"]
+)
+def test_tensor_of_an_unknown_type(name):
+    with pytest.raises(T7Error, match=f"a {name}, a type that Torch does not have") as caught:
+        read(module(1, torch(10, name, integer(0))))
+    assert caught.value.offset > 0
+
+
+def test_module_of_a_type_that_nothing_computes_in():
+    whole = read(typed_module(1, b"_type", string(b"torch.LongTensor")))
+    assert whole.type() == "torch.LongTensor"
+    with pytest.raises(ValueError, match=r"expected one of torch.FloatTensor, .*LongTensor"):
+        _ = whole.dtype
+    assert whole.float().dtype == np.float32
+
+
 # ---- Every file, cut off and changed
 
 
