@@ -4,7 +4,8 @@
     python -m benchmarks k3p1 Threshold        cases whose name contains one of these
     python -m benchmarks --check               compare the ratios to PyTorch with guard.json
 
-Times are the shortest of many calls; both sides take turns in one process.
+Times are the shortest of many calls; both sides take turns in one process. A star at a ratio says
+that the machine did not run all threads at once, however often the row was measured.
 """
 
 from __future__ import annotations

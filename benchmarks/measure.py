@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +29,12 @@ ON_GPU = 0
 
 SHORT = 20e-6
 """Seconds; shorter calls are also measured without Python."""
+
+FEW_CORES = 0.9
+"""Of the threads, the part that the machine must run at once; machines share their cores."""
+
+WAITS = (1, 2, 4, 8)
+"""Seconds before a row is measured again because the machine gave too few cores."""
 
 _SLICE = 0.03
 _WRITTEN = ("out", "inout", "accumulate")
@@ -65,6 +72,13 @@ class Row:
     """Against float64 PyTorch, as a part of the largest value."""
     torch_error: float | None = None
     tolerance: float = 0.0
+    cores: float | None = None
+    """That the machine gave before and after, at least; None where it has fewer than threads."""
+
+    @property
+    def short_of_cores(self) -> bool:
+        """Whether the machine never ran all threads at once while this was measured."""
+        return self.cores is not None and self.cores < FEW_CORES * self.threads
 
     @property
     def key(self) -> str:
@@ -98,6 +112,8 @@ class Settings:
     algorithms: Sequence[Algorithm]
     seconds: float
     """To spend on each side of each row."""
+    patience: float = 600.0
+    """Seconds to wait for cores in all, before rows are taken as they come."""
 
 
 def seconds_per_call(calls: Sequence[Callable[[], object]], budget: float) -> list[list[float]]:
@@ -136,6 +152,7 @@ class Bench:
         self.level = level
         self.settings = settings
         self.limits = Limits(level)
+        self._patience = settings.patience
         self._peer_batches: PeerBatches | None = None
 
     def prepare_peer_batches(self, cases: Sequence[Case]) -> None:
@@ -189,13 +206,27 @@ class Bench:
         if self.torch is not None:
             self.torch.set_num_threads(threads)
             calls.append(bound.peer(part))
-        samples = seconds_per_call(calls, self.settings.seconds)
-        row.ours, row.ours_median = min(samples[0]), statistics.median(samples[0])
-        if len(samples) > 1:
-            row.torch, row.torch_median = min(samples[1]), statistics.median(samples[1])
-        if row.ours < SHORT and not case.arrays:
-            self._measure_in_c(row, bound, part, state)
+        for wait in (*WAITS, None):
+            before = self._cores(threads)
+            samples = seconds_per_call(calls, self.settings.seconds)
+            row.ours, row.ours_median = min(samples[0]), statistics.median(samples[0])
+            if len(samples) > 1:
+                row.torch, row.torch_median = min(samples[1]), statistics.median(samples[1])
+            if row.ours < SHORT and not case.arrays:
+                self._measure_in_c(row, bound, part, state)
+            after = self._cores(threads)
+            row.cores = None if before is None or after is None else min(before, after)
+            if not row.short_of_cores or wait is None or self._patience < wait:
+                break
+            time.sleep(wait)
+            self._patience -= wait
         return row
+
+    def _cores(self, threads: int) -> float | None:
+        """What the machine gives at this moment, where it has enough."""
+        if not 1 < threads <= len(os.sched_getaffinity(0)):
+            return None
+        return self.limits.cores(threads)
 
     def _measure_in_c(self, row: Row, bound: Bound, part: Part, state: State | None) -> None:
         calls = [(call.function, bound.arguments(call, state)) for call in part.calls]

@@ -56,6 +56,15 @@ class Limits:
         operations: int = getattr(self._library, f"peak_{real}_operations")()
         return threads * rounds * operations / float(best)
 
+    def cores(self, threads: int) -> float:
+        """How many threads' worth of multiply-adds `threads` threads do at this moment."""
+
+        def fastest(count: int) -> float:
+            arguments = ctypes.c_int(count), ctypes.c_int64(200_000)
+            return min(float(self._library.peak_float(*arguments)) for _ in range(10))
+
+        return threads * fastest(1) / fastest(threads)
+
     @functools.cache  # noqa: B019
     def bytes_per_second(self, size: int, threads: int) -> float:
         """memcpy, reading and writing `size` bytes in all."""

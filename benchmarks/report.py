@@ -25,6 +25,13 @@ def milliseconds(seconds: float | None) -> str:
     return f"{value:.2f}" if value >= 1 else f"{value:.3f}" if value >= 0.1 else f"{value:.5f}"
 
 
+def ratio(row: Row) -> str:
+    """With a star where the machine ran fewer threads at once than were measured."""
+    if row.ratio is None:
+        return "-"
+    return f"{row.ratio:.2f}{'*' if row.short_of_cores else ''}"
+
+
 def geometric_mean(values: Iterable[float]) -> float:
     logarithms = [math.log(value) for value in values]
     return math.exp(sum(logarithms) / len(logarithms)) if logarithms else math.nan
@@ -51,7 +58,7 @@ def table_cells(row: Row) -> list[str]:
         row.algorithm,
         milliseconds(row.ours),
         milliseconds(row.torch),
-        "-" if row.ratio is None else f"{row.ratio:.2f}",
+        ratio(row),
         f"{row.work / row.ours / row.limit:.0%}",
         microseconds(row.ours_c),
         microseconds(row.torch_c),
@@ -283,7 +290,7 @@ def _family_table(rows: Sequence[Row]) -> Iterable[str]:
             *key,
             "/".join(milliseconds(row.ours) for row in found),
             "/".join(milliseconds(row.torch) for row in found),
-            "/".join("-" if row.ratio is None else f"{row.ratio:.2f}" for row in found),
+            "/".join(ratio(row) for row in found),
             "/".join(f"{row.work / row.ours / row.limit:.0%}" for row in found),
             "-" if found[0].error is None else f"{found[0].error:.0e}",
         ]

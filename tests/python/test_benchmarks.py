@@ -14,7 +14,10 @@ from pythnn._table import FUNCTIONS
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # behind the installed package
 
-from benchmarks.cases import Case, Indices, Normal, Part, Uniform
+from benchmarks import measure
+from benchmarks.cases import SMALL, Case, Indices, Normal, Part, Uniform, square
+from benchmarks.measure import Bench, Settings
+from benchmarks.report import ratio
 from benchmarks.table import CASES
 
 
@@ -84,3 +87,45 @@ def test_algorithms_agree(case: Case, part: Part) -> None:
     assert len(gemm) == len(direct) >= 1
     for wanted, found in zip(gemm, direct, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
+
+
+class SharedMachine:
+    """A machine that has two cores from its `late`th look on."""
+
+    def __init__(self, late: int) -> None:
+        self._late = late
+
+    def bytes_per_second(self, _size: int, _threads: int) -> float:
+        return 1e9
+
+    def cores(self, _threads: int) -> float:
+        self._late -= 1
+        return 2.0 if self._late < 0 else 1.0
+
+
+@pytest.mark.parametrize(("late", "waits"), [(0, []), (1, [1]), (4, [1, 2]), (99, [1, 2, 4, 8])])
+def test_rows_wait_for_cores(late: int, waits: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(measure, "Limits", lambda _: SharedMachine(late))
+    monkeypatch.setattr("benchmarks.measure.time.sleep", waited.append)
+    monkeypatch.setattr("benchmarks.measure.os.sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(measure, "SHORT", 0)
+    settings = Settings(["float32"], [1, 2], ["auto"], seconds=1e-3)
+    alone, both, *_ = Bench(None, "avx2", settings).rows(square(SMALL))
+    assert waited[: len(waits)] == waits
+    assert alone.cores is None
+    assert both.cores == (1 if late == 99 else 2)
+    both.torch = both.ours
+    assert ratio(both) == ("1.00*" if late == 99 else "1.00")
+
+
+def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(measure, "Limits", lambda _: SharedMachine(1000))
+    monkeypatch.setattr("benchmarks.measure.time.sleep", waited.append)
+    monkeypatch.setattr("benchmarks.measure.os.sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(measure, "SHORT", 0)
+    settings = Settings(["float32"], [2], ["auto"], seconds=1e-3, patience=20)
+    for _ in Bench(None, "avx2", settings).rows(square(SMALL)):
+        pass
+    assert sum(waited) <= 20
