@@ -45,13 +45,44 @@ class Indices:
 
 
 @dataclass(frozen=True)
+class Labels:
+    """An index tensor whose rows begin with `count` whole numbers from 1 to `most`; then zeros."""
+
+    shape: Shape
+    most: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Steps:
+    """An index tensor of the numbers 1, 1 + step, 1 + 2*step and so on."""
+
+    shape: Shape
+    step: int
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What max pooling of planes leaves: an element of each 2 x 2 window, by its number from 1."""
+
+    shape: Shape
+
+
+@dataclass(frozen=True)
+class Taps:
+    """What max pooling of volumes leaves: packed taps in windows of 2 x 2 x 2."""
+
+    shape: Shape
+
+
+@dataclass(frozen=True)
 class Zeros:
     """A tensor that calls add to, or that must have its size before a call writes to it."""
 
     shape: Shape
 
 
-Contents: TypeAlias = Normal | Uniform | Indices | Zeros
+Contents: TypeAlias = Normal | Uniform | Indices | Labels | Steps | Chosen | Taps | Zeros
 
 
 @dataclass(frozen=True)

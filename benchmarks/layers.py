@@ -295,30 +295,6 @@ def volumetric_pooling(
     )
 
 
-def max_unpooling(batch: int, planes: int, size: int) -> Case:
-    """Each value goes to the first element of its 2 x 2 window."""
-    small, large = (batch, planes, size, size), (batch, planes, 2 * size, 2 * size)
-
-    return Case(
-        f"SpatialMaxUnpooling_{batch}x{planes}_{size}",
-        "pooling",
-        {
-            "input": Normal(small),
-            "indices": Indices(small, 4 * size * size),
-            "gradOutput": Normal(large),
-        },
-        (
-            part(
-                "gradInput",
-                "SpatialMaxUnpooling_updateGradInput",
-                ("input", "gradOutput", "gradInput", "indices", 2 * size, 2 * size),
-                lambda _, t: t.gradOutput.flatten(2).gather(2, t.zeroBased.flatten(2)),
-            ),
-        ),
-        prepare=lambda _, t: {"zeroBased": t.indices - 1},
-    )
-
-
 WINDOW = [2, 2, 2]
 POOLING = [
     adaptive_average_pooling(8, 64, 56, 7),
@@ -343,7 +319,6 @@ POOLING = [
         ),
         (False, True),
     ),
-    max_unpooling(8, 64, 56),
 ]
 
 

@@ -19,7 +19,19 @@ import pythnn
 from pythnn import State, Tensor, thnn
 from pythnn._table import FUNCTIONS
 
-from .cases import Call, Case, Contents, Indices, Part, Uniform, Zeros
+from .cases import (
+    Call,
+    Case,
+    Chosen,
+    Contents,
+    Indices,
+    Labels,
+    Part,
+    Steps,
+    Taps,
+    Uniform,
+    Zeros,
+)
 from .native import Batch, Limits, PeerBatches
 
 Algorithm: TypeAlias = Literal["auto", "gemm", "direct"]
@@ -376,6 +388,22 @@ def _fill(contents: Contents, rng: np.random.Generator, dtype: str) -> NDArray[A
         return np.zeros(contents.shape, dtype)
     if isinstance(contents, Indices):
         return rng.integers(1, contents.most, contents.shape, endpoint=True)
+    if isinstance(contents, Labels):
+        labels = rng.integers(1, contents.most, contents.shape, endpoint=True)
+        labels[..., contents.count :] = 0
+        return labels
+    if isinstance(contents, Steps):
+        return 1 + contents.step * np.arange(np.prod(contents.shape)).reshape(contents.shape)
+    if isinstance(contents, Chosen):
+        height, width = contents.shape[-2:]
+        y, x = (2 * n for n in np.ogrid[:height, :width])
+        down, right = rng.integers(0, 2, (2, *contents.shape))
+        elements: NDArray[Any] = (y + down) * 2 * width + x + right + 1
+        return elements
+    if isinstance(contents, Taps):
+        t, h, w = rng.integers(0, 2, (3, *contents.shape))
+        packed: NDArray[Any] = t | h << 8 | w << 16
+        return packed
     if isinstance(contents, Uniform):
         return rng.uniform(contents.low, contents.high, contents.shape).astype(dtype)
     return rng.standard_normal(contents.shape, np.float32).astype(dtype)

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from . import cases, layers
+from . import cases, layers, losses, pooling, sequences, shapes
 from .cases import Case
 
 CASES: list[Case] = [
     *cases.CONVOLUTIONS,
     *layers.DEPTHWISE,
+    *sequences.CONVOLUTIONS,
     *cases.POINTWISE,
     *layers.POINTWISE,
+    *shapes.POINTWISE,
     *cases.SOFTMAX,
+    *shapes.SOFTMAX,
     *cases.NORMALISATION,
+    *shapes.NORMALISATION,
     *cases.CRITERIA,
     *layers.CRITERIA,
+    *losses.CRITERIA,
     *cases.PRODUCTS,
     *cases.TABLES,
+    *sequences.TABLES,
     *layers.RECURRENT,
+    *shapes.RECURRENT,
     *cases.POOLING,
     *layers.POOLING,
+    *pooling.POOLING,
     *cases.RESAMPLING,
     *layers.RESAMPLING,
+    *shapes.RESAMPLING,
     *cases.OVERHEAD,
 ]
