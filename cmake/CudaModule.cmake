@@ -41,7 +41,8 @@ function(pythnn_add_cuda_module target package library)
   find_package(Threads REQUIRED)
   target_link_libraries(${target} PRIVATE ${library} THNN TH Threads::Threads)
   # As for pythnn._cffi.
-  set(options -O1 ${ARGN} -Wno-unused-parameter -Wno-missing-field-initializers)
+  set(options -O1 ${ARGN} -Wno-unused-parameter -Wno-missing-field-initializers
+              -Wno-misleading-indentation)
   if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     list(APPEND options -Wno-clobbered)
   endif()
