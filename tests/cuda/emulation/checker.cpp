@@ -11,6 +11,7 @@
 
 #include <link.h>
 #include <stdio.h>
+#include <string.h>
 #include <vector>
 
 namespace cuemu
@@ -36,7 +37,7 @@ struct Word {
 };
 
 struct Shadow {
-  std::vector<bool> written; /* per byte */
+  std::vector<unsigned char> written; /* per byte, whether */
   std::vector<Word> words;
   explicit Shadow(size_t bytes) : written(bytes), words((bytes + GRANULE - 1) / GRANULE + 1) {}
 };
@@ -56,21 +57,14 @@ void shadowFree(Allocation *allocation)
 void markWritten(uintptr_t address, size_t bytes)
 {
   Allocation *allocation = findAllocation(address);
-  std::vector<bool> &written = shadowOf(allocation)->written;
-  const size_t first = address - allocation->first;
-  for (size_t i = first; i < first + bytes; i++)
-    written[i] = true;
+  memset(shadowOf(allocation)->written.data() + (address - allocation->first), true, bytes);
 }
 
 void copyWritten(uintptr_t to, uintptr_t from, size_t bytes)
 {
   Allocation *target = findAllocation(to), *source = findAllocation(from);
-  std::vector<bool> &written = shadowOf(target)->written, &was = shadowOf(source)->written;
-  std::vector<bool> copied(bytes);
-  for (size_t i = 0; i < bytes; i++)
-    copied[i] = was[from - source->first + i];
-  for (size_t i = 0; i < bytes; i++)
-    written[to - target->first + i] = copied[i];
+  memmove(shadowOf(target)->written.data() + (to - target->first),
+          shadowOf(source)->written.data() + (from - source->first), bytes);
 }
 
 /* ---- one access */
@@ -140,11 +134,21 @@ static bool unordered(const Touch &before, uint32_t launch, uint8_t bytes, bool 
   return !(sameWarp && before.warpEpoch < running.warpEpoch);
 }
 
-[[noreturn]] static void failRace(Kind kind, const Touch &before, Kind beforeKind,
-                                  const char *memory, const void *code)
+/* What messages call the memory: `array`, or device memory where that is NULL. */
+static void nameMemory(const SharedArray *array, char *text, size_t textBytes)
 {
-  char where[300], other[64];
+  if (array)
+    snprintf(text, textBytes, "shared memory '%s'", array->name);
+  else
+    snprintf(text, textBytes, "device memory");
+}
+
+[[noreturn]] static void failRace(Kind kind, const Touch &before, Kind beforeKind,
+                                  const SharedArray *array, const void *code)
+{
+  char where[300], other[64], memory[80];
   place(code, where, sizeof where);
+  nameMemory(array, memory, sizeof memory);
   if (before.block == ANY_BLOCK)
     snprintf(other, sizeof other, "threads of several blocks");
   else if (before.thread == ANYBODY)
@@ -186,14 +190,14 @@ static void addReader(Touch *read, const Touch &now)
   read->blockEpoch = now.blockEpoch;
 }
 
-static void touchWord(Word *word, Kind kind, uint32_t launch, uint8_t bytes, const char *memory,
-                      const void *code)
+static void touchWord(Word *word, Kind kind, uint32_t launch, uint8_t bytes,
+                      const SharedArray *array, const void *code)
 {
   const bool atomic = running.inAtomic;
   if (unordered(word->write, launch, bytes, atomic))
-    failRace(kind, word->write, WRITE, memory, code);
+    failRace(kind, word->write, WRITE, array, code);
   if (kind == WRITE && unordered(word->read, launch, bytes, atomic))
-    failRace(kind, word->read, READ, memory, code);
+    failRace(kind, word->read, READ, array, code);
   const Touch now = touchOf(launch, bytes, atomic);
   if (kind == WRITE)
     word->write = now;
@@ -203,14 +207,15 @@ static void touchWord(Word *word, Kind kind, uint32_t launch, uint8_t bytes, con
 
 /* Bytes `first` on of the shadow; what is checked begins at `origin`. */
 static void touchBytes(Shadow *shadow, size_t origin, size_t first, size_t bytes, Kind kind,
-                       uint32_t launch, const char *memory, const void *code)
+                       uint32_t launch, const SharedArray *array, const void *code)
 {
   for (size_t i = first; i < first + bytes; i++) {
     if (kind == WRITE) {
       shadow->written[i] = true;
     } else if (!shadow->written[i]) {
-      char where[300];
+      char where[300], memory[80];
       place(code, where, sizeof where);
+      nameMemory(array, memory, sizeof memory);
       fail("reads %s that nobody has written: byte %zu%s", memory, i - origin, where);
     }
   }
@@ -219,7 +224,7 @@ static void touchBytes(Shadow *shadow, size_t origin, size_t first, size_t bytes
     uint8_t mask = 0;
     for (; at < end && at < first + bytes; at++)
       mask |= (uint8_t)(1 << at % GRANULE);
-    touchWord(&shadow->words[word], kind, launch, mask, memory, code);
+    touchWord(&shadow->words[word], kind, launch, mask, array, code);
   }
 }
 
@@ -239,8 +244,7 @@ static void touchDevice(uintptr_t address, size_t bytes, Kind kind, const void *
   Shadow *shadow = shadowOf(allocation);
   if (allocation->hostVisible) /* the host writes there too, unseen */
     return;
-  touchBytes(shadow, 0, address - allocation->first, bytes, kind, running.launch, "device memory",
-             code);
+  touchBytes(shadow, 0, address - allocation->first, bytes, kind, running.launch, nullptr, code);
 }
 
 static void touchShared(uintptr_t address, size_t bytes, Kind kind, const void *code)
@@ -258,10 +262,8 @@ static void touchShared(uintptr_t address, size_t bytes, Kind kind, const void *
     block = running.blockSerial;
     shadow.written.assign(shadow.written.size(), false);
   }
-  char memory[80];
-  snprintf(memory, sizeof memory, "shared memory '%s'", array->name);
   touchBytes(&shadow, sharedOffset(array->first), sharedOffset(address), bytes, kind,
-             running.blockSerial, memory, code);
+             running.blockSerial, array, code);
 }
 
 /* In a kernel: everything that is neither device nor shared memory. */
@@ -285,10 +287,11 @@ static void touch(const void *pointer, size_t bytes, Kind kind, const void *code
   if (!running.insideThread) {
     if (inArena(address)) {
       const Allocation *allocation = findAllocation(address);
-      char where[160];
-      describe(address, where, sizeof where);
-      if (!allocation || !allocation->hostVisible)
+      if (!allocation || !allocation->hostVisible) {
+        char where[160];
+        describe(address, where, sizeof where);
         fail("host code touches device memory: %s", where);
+      }
     }
     return;
   }
