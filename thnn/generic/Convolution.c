@@ -157,16 +157,6 @@ void THNN_(Convolution_backwardData)(const THNNConvolutionPlan *plan, const real
     THNN_(ConvolutionGemm_backwardData)(plan, gradOutput, weight, bias, gradInput, scratch);
 }
 
-void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const real *input,
-                                       const real *gradOutput, accreal scale, real *gradWeight,
-                                       void *scratch)
-{
-  if (plan->algorithm == THNN_CONVOLUTION_DIRECT)
-    THNN_(ConvolutionDirectWeight_run)(plan, input, gradOutput, scale, gradWeight, scratch);
-  else
-    THNN_(ConvolutionGemm_backwardWeight)(plan, input, gradOutput, scale, gradWeight, scratch);
-}
-
 /* sums[plane] += scale * the sum of one plane over the batch, sample after sample. */
 static void addPlaneSums(const THNNConvolutionPlan *plan, int64_t planes, int64_t positions,
                          const real *x, accreal scale, real *sums)
@@ -182,12 +172,20 @@ static void addPlaneSums(const THNNConvolutionPlan *plan, int64_t planes, int64_
   }
 }
 
-void THNN_(Convolution_backwardBias)(const THNNConvolutionPlan *plan, const real *gradOutput,
-                                     accreal scale, real *gradBias)
+void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const real *input,
+                                       const real *gradOutput, accreal scale, real *gradWeight,
+                                       real *gradBias, void *scratch)
 {
   const THNNConvolution *geometry = &plan->geometry;
-  addPlaneSums(plan, geometry->outputPlanes, THNN_convolutionMapPositions(geometry), gradOutput,
-               scale, gradBias);
+  if (plan->algorithm == THNN_CONVOLUTION_DIRECT) {
+    THNN_(ConvolutionDirectWeight_run)(plan, input, gradOutput, scale, gradWeight, gradBias,
+                                       scratch);
+    return;
+  }
+  THNN_(ConvolutionGemm_backwardWeight)(plan, input, gradOutput, scale, gradWeight, scratch);
+  if (gradBias)
+    addPlaneSums(plan, geometry->outputPlanes, THNN_convolutionMapPositions(geometry), gradOutput,
+                 scale, gradBias);
 }
 
 void THNN_(Convolution_backwardTransposedBias)(const THNNConvolutionPlan *plan,

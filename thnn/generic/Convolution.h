@@ -23,15 +23,13 @@ void THNN_(Convolution_backwardData)(const THNNConvolutionPlan *plan, const real
                                      const real *weight, const real *bias, real *gradInput,
                                      void *scratch);
 
-/* gradWeight += scale * the correlation of input with gradOutput. */
+/* gradWeight += scale * the correlation of input with gradOutput; gradBias += scale * the sum of each
+ * of gradOutput's planes over batch and positions, unless it is NULL. */
 void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const real *input,
                                        const real *gradOutput, accreal scale, real *gradWeight,
-                                       void *scratch);
+                                       real *gradBias, void *scratch);
 
-/* gradBias[plane] += scale * the sum of gradOutput's plane over batch and positions. The second is
- * for a transposed convolution, whose gradOutput is the geometry's image. */
-void THNN_(Convolution_backwardBias)(const THNNConvolutionPlan *plan, const real *gradOutput,
-                                     accreal scale, real *gradBias);
+/* The same bias gradient for a transposed convolution, whose gradOutput is the geometry's image. */
 void THNN_(Convolution_backwardTransposedBias)(const THNNConvolutionPlan *plan,
                                                const real *gradOutput, accreal scale,
                                                real *gradBias);

@@ -30,10 +30,12 @@ typedef struct Correlation {
   int64_t taps, boxPositions;
   const real *image, *gradMap;
   real scale;
-  real *gradWeight;
+  real *gradWeight, *gradBias;      /* the latter may be NULL */
   const THNNConvolutionTap *tap[3]; /* of each dimension */
   real *transposed;                 /* the group's gradients: [panel][box][position][lane] */
   real *sharedSums;                 /* [task][share], each as `sums`; NULL with one share */
+  real *boxSums;                    /* of the gradients: [panel][box][lane] */
+  double *planeSums;                /* of all boxes so far: [panel][lane] */
 
   real *sums;           /* [image plane][tap][lane] of the task or share */
   real *transposedSums; /* [lane][image plane][tap] */
@@ -125,6 +127,8 @@ bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THN
       panels * correlate->groupBoxes * positions * correlate->panelLanes, sizeof(real));
   for (int i = 0; i < 3; i++)
     sharedBytes += scratchBytes(geometry->kernel[i], sizeof(THNNConvolutionTap));
+  sharedBytes += scratchBytes(panels * correlate->groupBoxes * correlate->panelLanes, sizeof(real));
+  sharedBytes += scratchBytes(panels * correlate->panelLanes, sizeof(double));
   if (correlate->shares > 1)
     sharedBytes += taskCount(&direct) * correlate->shares * sumsBytes;
   const int64_t threadBytes = 2 * sumsBytes + scratchBytes(rows, sizeof(THNNOffsets)) +
@@ -152,15 +156,23 @@ static real *transposedBox(const Correlation *correlation, int64_t panel, int64_
          (panel * correlate->groupBoxes + box) * correlation->boxPositions * correlate->panelLanes;
 }
 
-/* Transposes a panel's gradients of one box. Lanes without a plane hold zeros. */
+static real *boxSum(const Correlation *correlation, int64_t panel, int64_t box)
+{
+  const THNNConvolutionCorrelate *correlate = &correlation->plan->correlate;
+  return correlation->boxSums + (panel * correlate->groupBoxes + box) * correlate->panelLanes;
+}
+
+/* Transposes a panel's gradients of one box, which is the group's `place`-th. Lanes without a plane
+ * hold zeros. */
 static void transposeBox(const Correlation *correlation, int64_t panelIndex, int64_t boxIndex,
-                         real *transposed)
+                         int64_t place)
 {
   const THNNConvolution *geometry = &correlation->plan->geometry;
   const THNNConvolutionBoxes *boxes = &correlation->plan->correlate.boxes;
   const THNNConvolutionBox box = THNN_convolutionBox(boxes, boxIndex);
   const Panel panel = panelAt(geometry->outputPlanes, panelIndex);
   const int64_t positions = THNN_convolutionMapPositions(geometry);
+  real *transposed = transposedBox(correlation, panelIndex, place);
   for (int64_t sample = box.first[THNN_SAMPLE]; sample < box.end[THNN_SAMPLE]; sample++) {
     const real *planes =
         correlation->gradMap + (sample * geometry->outputPlanes + panel.first) * positions;
@@ -170,6 +182,34 @@ static void transposeBox(const Correlation *correlation, int64_t panelIndex, int
                         transposed, panel.lanes);
       transposed += box.stretch * panel.lanes;
     }
+  }
+  if (!correlation->gradBias)
+    return;
+  real *sums = boxSum(correlation, panelIndex, place);
+  THNN_(simd).pointwise.fill(correlation->plan->correlate.panelLanes, 0, sums);
+  panel.loops->total(box.positions, panel.vectors, transposedBox(correlation, panelIndex, place),
+                     sums);
+}
+
+/* Adds the sums of a group's boxes to those of the planes. All threads of the region come here. */
+static void addBoxSums(const Correlation *correlation, int64_t count)
+{
+  const int64_t lanes = correlation->plan->correlate.panelLanes;
+#pragma omp for schedule(static) nowait
+  for (int64_t panel = 0; panel < panelCount(correlation->plan->geometry.outputPlanes); panel++)
+    for (int64_t box = 0; box < count; box++)
+      for (int64_t lane = 0; lane < lanes; lane++)
+        correlation->planeSums[panel * lanes + lane] += boxSum(correlation, panel, box)[lane];
+}
+
+static void addBias(const Correlation *correlation, accreal scale)
+{
+  const int64_t planes = correlation->plan->geometry.outputPlanes;
+  for (int64_t index = 0; index < panelCount(planes); index++) {
+    const Panel panel = panelAt(planes, index);
+    const double *sums = correlation->planeSums + index * correlation->plan->correlate.panelLanes;
+    for (int64_t lane = 0; lane < panel.planes; lane++)
+      correlation->gradBias[panel.first + lane] += (real)(scale * sums[lane]);
   }
 }
 
@@ -403,6 +443,11 @@ static void takeSharedScratch(Correlation *correlation, char *scratch)
                                         panelCount(geometry->outputPlanes) * correlate->groupBoxes *
                                             correlation->boxPositions * correlate->panelLanes,
                                         sizeof(real));
+  const int64_t lanes = panelCount(geometry->outputPlanes) * correlate->panelLanes;
+  correlation->boxSums = takeScratch(&scratch, correlate->groupBoxes * lanes, sizeof(real));
+  correlation->planeSums = takeScratch(&scratch, lanes, sizeof(double));
+  for (int64_t lane = 0; lane < lanes; lane++)
+    correlation->planeSums[lane] = 0;
   if (correlate->shares > 1)
     correlation->sharedSums = takeScratch(
         &scratch, taskCount(correlation->plan) * correlate->shares * taskSums(correlation->plan),
@@ -422,7 +467,7 @@ static void takeThreadScratch(Correlation *correlation, char *scratch)
 
 void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const real *input,
                                         const real *gradOutput, accreal scale, real *gradWeight,
-                                        void *scratch)
+                                        real *gradBias, void *scratch)
 {
   const THNNConvolutionCorrelate *correlate = &plan->correlate;
   const int64_t panels = panelCount(plan->geometry.outputPlanes);
@@ -433,7 +478,8 @@ void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const r
                         .image = input,
                         .gradMap = gradOutput,
                         .scale = (real)scale,
-                        .gradWeight = gradWeight};
+                        .gradWeight = gradWeight,
+                        .gradBias = gradBias};
   takeSharedScratch(&common, scratch);
   const int threads = plan->threads;
 #pragma omp parallel num_threads(threads) if (threads > 1)
@@ -444,9 +490,12 @@ void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const r
       const int64_t count = minimum(correlate->groupBoxes, boxes - first);
 #pragma omp for schedule(static)
       for (int64_t i = 0; i < panels * count; i++)
-        transposeBox(&correlation, i / count, first + i % count,
-                     transposedBox(&correlation, i / count, i % count));
+        transposeBox(&correlation, i / count, first + i % count, i % count);
+      if (gradBias)
+        addBoxSums(&correlation, count);
       runTasks(&correlation, first, count);
     }
   }
+  if (gradBias)
+    addBias(&common, scale);
 }

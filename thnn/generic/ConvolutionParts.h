@@ -148,6 +148,6 @@ void THNN_(ConvolutionDirect_run)(const THNNConvolutionPlan *plan, const real *s
                                   void *scratch);
 void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const real *input,
                                         const real *gradOutput, accreal scale, real *gradWeight,
-                                        void *scratch);
+                                        real *gradBias, void *scratch);
 
 #endif

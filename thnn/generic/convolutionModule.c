@@ -76,10 +76,10 @@ void THNN_(convolutionAccGradParameters)(const THNNConvolutionCall *call, THTens
 
   const real *image = call->transposed ? from->data : in->data;
   const real *map = call->transposed ? in->data : from->data;
-  THNN_(Convolution_backwardWeight)(&convolution, image, map, scale, kernel->data, scratch->data);
-  if (start && call->transposed)
-    THNN_(Convolution_backwardTransposedBias)(&convolution, from->data, scale, start->data);
-  else if (start)
-    THNN_(Convolution_backwardBias)(&convolution, from->data, scale, start->data);
+  real *bias = start ? start->data : NULL;
+  THNN_(Convolution_backwardWeight)(&convolution, image, map, scale, kernel->data,
+                                    call->transposed ? NULL : bias, scratch->data);
+  if (bias && call->transposed)
+    THNN_(Convolution_backwardTransposedBias)(&convolution, from->data, scale, bias);
   THNN_planRelease(&plan);
 }

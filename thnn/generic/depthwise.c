@@ -371,7 +371,7 @@ static void correlateBand(const THNN_(Depthwise) * d, const Task *task, const in
     const int64_t room = maximum(1, (PRODUCTS_PER_SUM - sum->products) / width);
     of.rows = minimum(left, room);
     THNN_(simd).planes.dot(&of, sum->part);
-    THNN_(simd).planes.total(of.rows * width, of.y, sum->part + taps * lanes());
+    THNN_(simd).products.total(of.rows * width, 1, of.y, sum->part + taps * lanes());
     of.x += of.rows * of.xRow, of.y += of.rows * of.yRow;
     sum->products += of.rows * width;
     if (sum->products + width <= PRODUCTS_PER_SUM)

@@ -154,6 +154,8 @@ typedef struct THNN_(SimdProducts) {
    * `rows` rounded up to whole vectors */
   void (*pack)(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
                int64_t lanes);
+  /* sums += the sum of all positions, which have so many vectors each and follow each other */
+  void (*total)(int64_t positions, int vectors, const real *x, real *sums);
 } THNN_(SimdProducts);
 
 /* Rows of x that are read at offsets, and rows of y beside them. Up to a vector's worth of elements
@@ -231,8 +233,6 @@ typedef struct THNN_(SimdPlanes) {
   void (*sum)(const THNN_(PlaneSums) * sums);
   /* sums[t] += the sum over all positions of y * tap t of x, a vector for each tap */
   void (*dot)(const THNN_(PlaneSums) * of, real *sums);
-  /* sum += n vectors that follow each other */
-  void (*total)(int64_t n, const real *x, real *sum);
   /* sums += part, which becomes 0 */
   void (*settle)(int64_t n, real *part, double *sums);
 } THNN_(SimdPlanes);

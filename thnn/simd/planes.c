@@ -5,7 +5,6 @@
 enum {
   MOST_POSITIONS = 8, /* summed up at a time */
   MOST_TAPS = 9,      /* dotted at a time */
-  MOST_PARTS = 4,     /* of a total, to add at the same time */
   FEW_ELEMENTS = 4    /* of each plane, for which a square does not pay */
 };
 
@@ -242,19 +241,6 @@ static void dot(const THNN_(PlaneSums) * of, real *sums)
   }
 }
 
-static void total(int64_t n, const real *x, real *sum)
-{
-  Vector part[MOST_PARTS] = {load(sum)};
-  int64_t i = 0;
-  for (; i + MOST_PARTS <= n; i += MOST_PARTS)
-#pragma GCC unroll 4
-    for (int p = 0; p < MOST_PARTS; p++)
-      part[p] += load(x + (i + p) * LANES);
-  for (; i < n; i++)
-    part[0] += load(x + i * LANES);
-  store(sum, (part[0] + part[1]) + (part[2] + part[3]));
-}
-
 static void settle(int64_t n, real *part, double *sums)
 {
 #pragma omp simd
@@ -269,6 +255,5 @@ const THNN_(SimdPlanes) SIMD_TABLE(Planes, THNN_SIMD_LEVEL) = {
     .store = storePlanes,
     .sum = sum,
     .dot = dot,
-    .total = total,
     .settle = settle,
 };

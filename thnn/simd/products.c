@@ -253,6 +253,27 @@ static void pack(int64_t rows, int64_t columns, const real *x, int64_t xStride, 
   }
 }
 
+/* One vector of each position, in a few sums that do not wait for each other. */
+INLINE Vector totalVector(int64_t positions, int64_t step, const real *x)
+{
+  Vector part[4] = {{0}, {0}, {0}, {0}};
+  int64_t i = 0;
+  for (; i + 4 <= positions; i += 4)
+#pragma GCC unroll 4
+    for (int p = 0; p < 4; p++)
+      part[p] += load(x + (i + p) * step);
+  for (; i < positions; i++)
+    part[0] += load(x + i * step);
+  return (part[0] + part[1]) + (part[2] + part[3]);
+}
+
+static void total(int64_t positions, int vectors, const real *x, real *sums)
+{
+  for (int v = 0; v < vectors; v++)
+    store(sums + v * LANES,
+          load(sums + v * LANES) + totalVector(positions, vectors * LANES, x + v * LANES));
+}
+
 const THNN_(SimdProducts) SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
     .lanes = LANES,
     .mostVectors = MOST_VECTORS,
@@ -262,4 +283,5 @@ const THNN_(SimdProducts) SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
     .prefetch = prefetch,
     .transpose = transpose,
     .pack = pack,
+    .total = total,
 };
