@@ -53,6 +53,24 @@ def test_pointwise(xp: Any, name: str, real: Any) -> None:
 
 
 @pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("size", [1, 3, 4, 5, 1027])
+def test_any_alignment(xp: Any, size: int, real: Any) -> None:
+    """Elements are moved by several at a time where all arrays begin at an address that allows it,
+    and those that are left over alone; nothing beside them is touched."""
+    values = np.random.default_rng(size).standard_normal(size + 8).astype(real)
+    x = xp.asarray(values)
+    for begin in range(5):
+        for offset in (begin, 0, 4):
+            output = xp.asarray(np.full(size + 8, 7, real))
+            source = np.s_[begin : begin + size]
+            target = np.s_[offset : offset + size]
+            thnn.Abs_updateOutput(None, x[source], output[target])
+            expected = np.full(size + 8, 7, real)
+            expected[target] = abs(values[source])
+            np.testing.assert_array_equal(output.get(), expected)
+
+
+@pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("seed", range(4))
 def test_convolution(xp: Any, seed: int, real: Any) -> None:
     random = np.random.default_rng(seed)

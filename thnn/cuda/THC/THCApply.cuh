@@ -2,8 +2,9 @@
  *
  * A module's function of one element is a struct with a __device__ operator() const: outputs are
  * references that it sets and must not read, inputs are constants. Each thread loads a few elements
- * of every input before it computes, since one load at a time does not fill the memory bus. So an
- * output may lie exactly where an input lies, and nowhere else in the inputs.
+ * of every input before it computes, since one load at a time does not fill the memory bus: with
+ * 16-byte accesses where all memory is aligned to them. So an output may lie exactly where an input
+ * lies, and nowhere else in the inputs.
  *
  * An operator() whose first parameter is the element's number gets that too, and may read other
  * memory with it. */
@@ -77,15 +78,70 @@ __global__ void __launch_bounds__(THC_THREADS)
     THC_applyOnce(function, first, count, THC_loadElements(elements, first, count)...);
 }
 
+/* Neighbouring elements, which a thread loads and stores with 16-byte accesses. */
+enum { THC_VECTOR_BYTES = 16 };
+
+template <typename T> struct alignas(THC_VECTOR_BYTES) THCVector {
+  std::remove_const_t<T> values[THC_APPLY_AT_ONCE];
+};
+
+template <typename T> __device__ THCVector<T> THC_loadVector(T *memory, int64_t vector)
+{
+  if constexpr (std::is_const<T>::value)
+    return reinterpret_cast<const THCVector<T> *>(memory)[vector];
+  else
+    return {};
+}
+
+template <typename T>
+__device__ void THC_storeVector(T *memory, int64_t vector, const THCVector<T> &values)
+{
+  if constexpr (!std::is_const<T>::value)
+    reinterpret_cast<THCVector<T> *>(memory)[vector] = values;
+}
+
+template <typename Function, typename... Element>
+__device__ void THC_applyToVector(const Function &function, int64_t vector, Element *...elements,
+                                  THCVector<Element>... values)
+{
+  THC_UNROLL
+  for (int k = 0; k < THC_APPLY_AT_ONCE; k++)
+    function(values.values[k]...);
+  (THC_storeVector(elements, vector, values), ...);
+}
+
+template <typename Function, typename... Element>
+__global__ void __launch_bounds__(THC_THREADS)
+    THC_applyToVectors(int64_t count, Function function, Element *...elements)
+{
+  const int64_t vectors = count / THC_APPLY_AT_ONCE;
+  THC_FOR_ELEMENTS(int64_t, vector, vectors)
+  THC_applyToVector<Function, Element...>(function, vector, elements...,
+                                          THC_loadVector(elements, vector)...);
+  const int64_t last = vectors * THC_APPLY_AT_ONCE + threadIdx.x;
+  if (blockIdx.x == 0 && last < count)
+    THC_applyOnce(function, last, last + 1, THC_loadElements(elements, last, last + 1)...);
+}
+
+template <typename T> bool THC_isVectorAligned(const T *memory)
+{
+  return (uintptr_t)memory % THC_VECTOR_BYTES == 0;
+}
+
 /* function(elements[i]...) for all i. `name` stands for the kernel in error messages. */
 template <typename Function, typename... Element>
 void THC_apply(THCPlan *plan, const char *name, int64_t count, Function function,
                Element *...elements)
 {
   const int64_t threads = (count + THC_APPLY_AT_ONCE - 1) / THC_APPLY_AT_ONCE;
+  void (*kernel)(int64_t, Function, Element *...) = THC_applyKernel<Function, Element...>;
+  /* What uses the element's number reads other memory, best by neighbouring threads side by side. */
+  if constexpr (!std::is_invocable<Function, int64_t, Element &...>::value)
+    if ((THC_isVectorAligned(elements) && ...))
+      kernel = THC_applyToVectors<Function, Element...>;
   if (count > 0)
-    THC_launch(plan, name, THC_applyKernel<Function, Element...>, THC_blocksFor(plan, threads),
-               THC_THREADS, 0, count, function, elements...);
+    THC_launch(plan, name, kernel, THC_blocksFor(plan, threads), THC_THREADS, 0, count, function,
+               elements...);
 }
 
 #endif

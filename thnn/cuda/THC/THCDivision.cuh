@@ -14,6 +14,7 @@ static inline int64_t THC_divisor(int64_t size)
 template <typename Index> struct THCDivisor {
   Index value;
 
+  THCDivisor() = default;
   explicit THCDivisor(int64_t divisor) : value((Index)THC_divisor(divisor)) {}
   __device__ Index quotient(Index i) const { return i / value; }
 };
@@ -24,6 +25,7 @@ template <typename Index> struct THCDivisor {
 template <> struct THCDivisor<uint32_t> {
   uint32_t value, factor, shift;
 
+  THCDivisor() = default;
   explicit THCDivisor(int64_t divisor) : value((uint32_t)THC_divisor(divisor)), shift(0)
   {
     while ((uint32_t)1 << shift < value)

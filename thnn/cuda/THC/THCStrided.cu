@@ -2,29 +2,46 @@
 #include "THCPlan.h"
 
 #include "../../THNNStrided.h"
-#include "THCLaunch.h"
+#include "THCDivision.cuh"
 
 enum Direction { GATHER, SCATTER };
 
-/* Elements of any type of their size; `dense` counts row-major. */
+/* Where element number i lies, counted row-major. */
+template <typename Index> struct Layout {
+  int nDimension;
+  THCDivisor<Index> size[THNN_FOLDED_DIMENSIONS];
+  int64_t stride[THNN_FOLDED_DIMENSIONS];
+
+  explicit Layout(const THNNFolded &folded) : nDimension(folded.nDimension)
+  {
+    for (int d = 0; d < nDimension; d++) {
+      size[d] = THCDivisor<Index>(folded.size[d]);
+      stride[d] = folded.stride[d];
+    }
+  }
+  __device__ int64_t offset(Index i) const
+  {
+    int64_t offset = 0;
+    for (int d = nDimension - 1; d > 0; d--) {
+      const THCSplit<Index> at = THC_divide(i, size[d]);
+      offset += (int64_t)at.remainder * stride[d];
+      i = at.quotient;
+    }
+    return offset + (int64_t)i * stride[0];
+  }
+};
+
+/* Elements of any type of their size. */
 template <typename Element, typename Index, Direction direction>
 __global__ void __launch_bounds__(THC_THREADS)
-    copyStrided(Index count, THNNFolded folded, Element *strided, Element *dense)
+    copyStrided(Index count, Layout<Index> layout, Element *strided, Element *dense)
 {
   THC_FOR_ELEMENTS(Index, i, count)
   {
-    int64_t offset = 0;
-    Index rest = i;
-    for (int d = folded.nDimension - 1; d > 0; d--) {
-      const Index size = (Index)folded.size[d];
-      offset += (int64_t)(rest % size) * folded.stride[d];
-      rest /= size;
-    }
-    offset += (int64_t)rest * folded.stride[0];
     if (direction == GATHER)
-      dense[i] = strided[offset];
+      dense[i] = strided[layout.offset(i)];
     else
-      strided[offset] = dense[i];
+      strided[layout.offset(i)] = dense[i];
   }
 }
 
@@ -36,7 +53,7 @@ static void launchCopy(THCPlan *plan, const THNNFolded &folded, int64_t count, v
   const bool alone = direction == SCATTER && THNN_mayShareElements(&folded);
   const dim3 grid = alone ? dim3(1) : THC_blocksFor(plan, count);
   THC_LAUNCH(plan, (copyStrided<Element, Index, direction>), grid, alone ? 1 : THC_THREADS, 0,
-             count, folded, (Element *)strided, (Element *)dense);
+             count, Layout<Index>(folded), (Element *)strided, (Element *)dense);
 }
 
 template <typename Element, Direction direction>

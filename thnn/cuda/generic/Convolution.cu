@@ -85,19 +85,27 @@ Columns<T> columnsOf(const THCConvolutionPlan *convolution, const Chunk &chunk, 
   return columns;
 }
 
-/* One thread per element: the plane's bias. */
-__global__ void __launch_bounds__(THC_THREADS)
-    biasKernel(int64_t count, int64_t planes, int64_t positions, const real *bias, real *output)
-{
-  THC_FOR_ELEMENTS(int64_t, i, count) output[i] = bias[i / positions % planes];
-}
+/* An element becomes its plane's bias. */
+template <typename Index> struct PlaneBias {
+  THCDivisor<Index> positions, planes;
+  const real *bias;
+
+  __device__ void operator()(int64_t i, real &output) const
+  {
+    output = bias[THC_divide(positions.quotient((Index)i), planes).remainder];
+  }
+};
 
 /* output = bias, spread over batch and positions. */
 void fillWithBias(THCPlan *plan, int64_t batch, int64_t planes, int64_t positions, const real *bias,
                   real *output)
 {
   const int64_t count = batch * planes * positions;
-  THC_LAUNCH_ELEMENTS(plan, biasKernel, count, count, planes, positions, bias, output);
+  THC_withIndex(count, [&](auto index) {
+    typedef THCDivisor<decltype(index)> By;
+    const PlaneBias<decltype(index)> fill = {By(positions), By(planes), bias};
+    THC_apply(plan, "biases of planes", count, fill, output);
+  });
 }
 
 } // namespace

@@ -9,8 +9,8 @@
  *   };
  *   struct Finish { __device__ void operator()(int64_t plane, const Sum &sum) const; };
  *
- * A first kernel sums segments, whose size does not depend on the device, a second one the segments
- * of each plane. Where planes have few positions, the threads of a warp take neighbouring columns of
+ * A first kernel sums segments, whose size does not depend on the device and which are many even
+ * where planes are few, a second one the segments of each plane. Where planes have few positions, the threads of a warp take neighbouring columns of
  * the batch x (planes * positions) matrix, so that they read neighbouring memory. */
 #ifndef THCUNN_CHANNELS_CUH
 #define THCUNN_CHANNELS_CUH
@@ -19,6 +19,7 @@
 
 #include "../THC/THCDivision.cuh"
 #include "../THC/THCReduce.cuh"
+#include "segmentSums.cuh"
 
 namespace
 {
@@ -29,7 +30,6 @@ enum {
   CHANNEL_ROWS = THC_THREADS / THC_WARP
 };
 
-const int64_t CHANNEL_SEGMENT = 16384;   /* elements of a plane that a block sums */
 const int64_t CHANNEL_ROW_SEGMENT = 256; /* rows that a block sums */
 const int64_t CHANNEL_MOST_BLOCKS = 65535;
 
@@ -37,16 +37,17 @@ const int64_t CHANNEL_MOST_BLOCKS = 65535;
 struct Channels {
   THNNPlanes shape;
   bool byColumns;
+  int64_t segment;  /* elements of a plane, or rows, that a block sums */
   int64_t segments; /* of a plane, or of the rows */
   int64_t parts;    /* sums of a plane that the first kernel leaves */
 };
 
 inline Channels channelsOf(const THNNPlanes &shape)
 {
-  Channels channels = {shape, shape.positions < CHANNEL_FEW_POSITIONS && shape.planes > 1, 0, 0};
+  Channels channels = {shape, shape.positions < CHANNEL_FEW_POSITIONS && shape.planes > 1, 0, 0, 0};
   const int64_t length = channels.byColumns ? shape.batch : shape.batch * shape.positions;
-  const int64_t segment = channels.byColumns ? CHANNEL_ROW_SEGMENT : CHANNEL_SEGMENT;
-  channels.segments = (length + segment - 1) / segment;
+  channels.segment = channels.byColumns ? CHANNEL_ROW_SEGMENT : segmentLength(shape.planes, length);
+  channels.segments = (length + channels.segment - 1) / channels.segment;
   channels.parts = channels.byColumns ? channels.segments * shape.positions : channels.segments;
   return channels;
 }
@@ -59,14 +60,14 @@ template <typename Term> static int64_t channelScratchBytes(const Channels &chan
 /* partial[plane][segment] */
 template <typename Index, typename Term>
 __global__ void __launch_bounds__(THC_THREADS)
-    sumPlaneSegments(Index planes, Index segments, Index length, THCDivisor<Index> positions,
-                     Term term, typename Term::Sum *partial)
+    sumPlaneSegments(Index planes, Index segments, Index segment, Index length,
+                     THCDivisor<Index> positions, Term term, typename Term::Sum *partial)
 {
   typedef typename Term::Sum Sum;
   THC_SHARED(Sum, shared, [THC_THREADS]);
   for (Index task = blockIdx.x; task < planes * segments; task += gridDim.x) {
-    const Index plane = task / segments, first = task % segments * CHANNEL_SEGMENT;
-    const Index last = first + CHANNEL_SEGMENT < length ? first + CHANNEL_SEGMENT : length;
+    const Index plane = task / segments, first = task % segments * segment;
+    const Index last = first + segment < length ? first + segment : length;
     Sum sum = term.none();
     THC_UNROLL_LOADS
     for (Index i = first + threadIdx.x; i < last; i += THC_THREADS) {
@@ -149,7 +150,8 @@ void sumChannels(THCPlan *plan, const Channels &channels, Term term, Finish fini
     else
       THC_LAUNCH(plan, (sumPlaneSegments<Index, Term>),
                  channelGrid(shape.planes * channels.segments), THC_THREADS, 0, shape.planes,
-                 channels.segments, length, THCDivisor<Index>(shape.positions), term, partial);
+                 channels.segments, channels.segment, length, THCDivisor<Index>(shape.positions),
+                 term, partial);
   });
   THC_LAUNCH(plan, (finishChannels<Term, Finish>), channelGrid(shape.planes), THC_THREADS, 0,
              shape.planes, channels.parts, term, partial, finish);

@@ -77,6 +77,7 @@ template <typename Index> struct Joins {
   Windows<Index> windows;
   Side<Index> image, map;
   Index connections, multiplier, columns;
+  Divisor<Index> byImagePlanes, byMultiplier;
   bool transposed;
   const real *table; /* NULL for a depth-wise convolution */
 
@@ -84,20 +85,31 @@ template <typename Index> struct Joins {
       : windows(call->joins.geometry), image(call->joins, true, call->framesFirst),
         map(call->joins, false, call->framesFirst), connections((Index)call->joins.connections),
         multiplier((Index)call->joins.multiplier), columns((Index)columns),
+        byImagePlanes(call->joins.imagePlanes), byMultiplier(call->joins.multiplier),
         transposed(call->joins.transposed), table(table)
   {
+  }
+
+  /* The connection of a map plane in a depth-wise convolution, whose connections are multiplier x
+   * image planes and whose map planes are image planes x multiplier. */
+  __device__ Index depthWise(Index plane) const
+  {
+    const Index imagePlane = quotient(plane, byMultiplier);
+    return (plane - imagePlane * multiplier) * image.named + imagePlane;
   }
 
   __device__ Index imagePlane(Index number) const
   {
     /* The first column is the module's input: the map, when it is a transposed convolution. */
     return table ? (Index)entryPlane(table[number * columns + transposed], image.named)
-                 : number % image.named;
+                 : number - quotient(number, byImagePlanes) * image.named;
   }
   __device__ Index mapPlane(Index number) const
   {
-    return table ? (Index)entryPlane(table[number * columns + !transposed], map.named)
-                 : number % image.named * multiplier + number / image.named;
+    if (table)
+      return (Index)entryPlane(table[number * columns + !transposed], map.named);
+    const Index repeat = quotient(number, byImagePlanes);
+    return (number - repeat * image.named) * multiplier + repeat;
   }
   __device__ const real *kernel(Index number, const real *weight) const
   {
@@ -108,7 +120,7 @@ template <typename Index> struct Joins {
   template <typename Join> __device__ void ofMap(Index plane, Join join) const
   {
     if (!table && plane < map.named)
-      join(plane % multiplier * image.named + plane / multiplier);
+      join(depthWise(plane));
     for (Index number = 0; table && number < connections; number++)
       if (mapPlane(number) == plane && imagePlane(number) >= 0)
         join(number);
@@ -122,10 +134,7 @@ template <typename Index> struct Joins {
         join(number);
   }
   /* Where a plane's bias is; depth-wise, biases lie like the weights. */
-  __device__ Index biasIndex(Index plane) const
-  {
-    return table ? plane : plane % multiplier * image.named + plane / multiplier;
-  }
+  __device__ Index biasIndex(Index plane) const { return table ? plane : depthWise(plane); }
 };
 
 /* ---- Forward, and backward to the image ------------------------------------------------------ */

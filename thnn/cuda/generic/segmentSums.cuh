@@ -44,6 +44,7 @@ __global__ void __launch_bounds__(THC_THREADS)
     const Index result = task / segments, first = task % segments * length;
     const Index last = first + length < terms ? first + length : terms;
     accreal sum = 0;
+    THC_UNROLL_LOADS
     for (Index i = first + threadIdx.x; i < last; i += THC_THREADS)
       sum += term(result, i);
     sum = THC_blockSum<THC_THREADS>(sum);
