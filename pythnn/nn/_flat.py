@@ -19,8 +19,8 @@ def _elements(tensor: Tensor) -> Array:
     return places.ravel()
 
 
-def flatten(tensors: list[Tensor], dtype: np.dtype[np.float64]) -> Any:
-    """Moves tensors into one new storage and returns that.
+def flatten(tensors: list[Tensor], dtype: np.dtype[Any], device: str) -> Any:
+    """Moves tensors into one new storage and returns that; of this type and place without any.
 
     Storages follow each other as the tensors first mention them, without the elements that no
     tensor uses; tensors that overlapped before overlap after.
@@ -39,7 +39,7 @@ def flatten(tensors: list[Tensor], dtype: np.dtype[np.float64]) -> Any:
     for storage, mask in used.items():
         part = slice(starts[storage], starts[storage] + int(mask.sum()))
         elements[part] = storage.numpy()[mask]
-    flat = Tensor(elements, device=tensors[0].device if tensors else None)
+    flat = Tensor(elements, device=tensors[0].device if tensors else device)
     for tensor in tensors:
         storage = tensor.storage
         if storage is None or not tensor.size:

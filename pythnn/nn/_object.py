@@ -167,7 +167,9 @@ class Object(Typed):
     def rooms(self, name: str, likes: list[Any]) -> list[Any]:
         """Arrays to write the entries of a table to, each with the type and shape of its `like`."""
         if not all(isinstance(like, np.ndarray) for like in likes):
-            return [array_module(like).empty_like(like) for like in likes]
+            made = [array_module(like).empty_like(like) for like in likes]
+            self.assign(name, made)
+            return made
         held = self.tensors.__dict__.get(name)
         held = held if isinstance(held, list) and len(held) == len(likes) else [None] * len(likes)
         found = [reusable(one, like.dtype) for one, like in zip(held, likes, strict=True)]

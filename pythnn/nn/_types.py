@@ -100,13 +100,16 @@ class TypeCache:
         self.device = device_of_type(self.name)
         self.objects: set[Typed] = set()
         self.storages: dict[Storage, Tensor] = {}
+        self.tensors: dict[int, tuple[Tensor, Tensor]] = {}
+        """By its id, a tensor and what it became: what was one tensor stays one."""
 
     def convert(self, value: Any) -> Any:
         """A value with its tensors converted."""
         if isinstance(value, Typed):
             return value.type(self.name, self)
         if isinstance(value, Tensor):
-            return self._tensor(value)
+            known = self.tensors.setdefault(id(value), (value, self._tensor(value)))
+            return known[1]
         if isinstance(value, list):
             value[:] = [self.convert(entry) for entry in value]
         if isinstance(value, dict):

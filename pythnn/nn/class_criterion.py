@@ -28,11 +28,16 @@ __all__ = [
 ]
 
 
-def _classes(target: Any, device: str | None = None) -> Tensor:
+def _classes(target: Any, device: str) -> Tensor:
     """A target, a number or a tensor of any type, as a Tensor of int64; a number on the device."""
     if isinstance(target, Tensor):
         return target if target.dtype == np.int64 else target.astype(np.int64)
     return Tensor(target, dtype=np.int64, device=device)
+
+
+def _one_dimension(target: Any, input: Tensor) -> Tensor:
+    """Classes without dimensions of size 1."""
+    return _classes(target, input.device).squeeze()
 
 
 class _Likelihood(WeightedCriterion, kernel=True):
@@ -46,7 +51,7 @@ class _Likelihood(WeightedCriterion, kernel=True):
         own.target = Tensor.zeros(1, dtype=np.int64)
 
     def wanted(self, input: Tensor, target: Any) -> Tensor:
-        self.tensors.target = classes = _classes(target)
+        self.tensors.target = classes = _classes(target, input.device)
         return classes
 
     def settings(self, input: Tensor) -> tuple[Any, ...]:
@@ -108,11 +113,11 @@ class CrossEntropyCriterion(Criterion, kernel=True):
         if self.sizeAverage != self.oldSizeAverage:
             self.nll.sizeAverage = self.oldSizeAverage = self.sizeAverage
         logarithms = self.lsm.updateOutput(input.squeeze())
-        self.output = self.nll.updateOutput(logarithms, _classes(target).squeeze())
+        self.output = self.nll.updateOutput(logarithms, _one_dimension(target, input))
         return self.output
 
     def updateGradInput(self, input: Any, target: Any) -> Any:
-        gradient = self.nll.updateGradInput(self.lsm.field("output"), _classes(target).squeeze())
+        gradient = self.nll.updateGradInput(self.lsm.field("output"), _one_dimension(target, input))
         self.tensors.gradInput = self.lsm.updateGradInput(input.squeeze(), gradient).view(
             input.shape
         )
@@ -225,7 +230,7 @@ class ClassSimplexCriterion(MSECriterion, kernel=True):
         self.tensors._target = Tensor.zeros(nClasses, dtype=np.float64)
 
     def wanted(self, input: Tensor, target: Any) -> Tensor:
-        classes = _classes(target).array()
+        classes = _classes(target, input.device).array()
         if classes.min() < 1 or classes.max() > self.nClasses:
             raise THNNArgumentError.expected(
                 self.typename(), 2, "target", f"classes from 1 to {self.nClasses}", f"{classes}"
@@ -236,9 +241,11 @@ class ClassSimplexCriterion(MSECriterion, kernel=True):
 
     def getPredictions(self, input: Any) -> Array:
         """How well [batch x] nClasses inputs point to each class: batch x nClasses."""
-        predictions: Array = np.atleast_2d(np.asarray(input)) @ self.simplex.T
+        xp = array_module(self.simplex)
+        predictions: Array = xp.atleast_2d(xp.asarray(input)) @ self.simplex.T
         return predictions
 
     def getTopPrediction(self, input: Any) -> Array:
         """The class that each input points to best: batch, or one element."""
-        return np.asarray(self.getPredictions(input).argmax(-1) + 1)
+        best: Array = self.getPredictions(input).argmax(-1) + 1
+        return best

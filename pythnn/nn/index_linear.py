@@ -11,6 +11,7 @@ from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._initial import draw
 from ._object import register
+from ._values import array_module, to_arrays
 from .module import Module, TensorLists
 
 __all__ = ["IndexLinear"]
@@ -29,8 +30,9 @@ class _Samples(NamedTuple):
 
 
 def _joined(parts: list[Any], dtype: Any) -> Tensor:
-    arrays = [part.numpy() if isinstance(part, Tensor) else np.asarray(part) for part in parts]
-    return Tensor(np.concatenate([array.reshape(-1) for array in arrays]).astype(dtype))
+    arrays = to_arrays(parts)
+    joined = array_module(arrays).concatenate([array.reshape(-1) for array in arrays])
+    return Tensor.from_array(joined.astype(dtype))
 
 
 @register
@@ -88,7 +90,7 @@ class IndexLinear(Module, kernel=True):
         """
         own = self.tensors
         draw(stdv, own.weight.shape[1], own.weight, own.bias)
-        bias, weight = own.bias.numpy(), own.weight.numpy()
+        bias, weight = own.bias.array(), own.weight.array()
         bias *= 1e-6
         weight[:, : self.normalize] = 0
         return self
@@ -100,16 +102,16 @@ class IndexLinear(Module, kernel=True):
                 repr(input),
             )  # fmt: skip
         keys, values, *sizes = input
-        dtype = self.tensors.weight.dtype
+        weight = self.tensors.weight
         is_flat, is_single = bool(sizes), not sizes and not isinstance(keys, list)
         if is_single:
             keys, values = [keys], [values]
         if is_flat:
-            keys, values, counts = [keys], [values], sizes[0].numpy().astype(np.int64)
+            keys, values, counts = [keys], [values], _joined(sizes, np.int64)
         else:
-            counts = np.array([part.size for part in keys])
+            counts = Tensor(np.array([part.size for part in keys]), device=weight.device)
         return _Samples(
-            _joined(keys, np.int64), _joined(values, dtype), Tensor(counts), is_flat, is_single
+            _joined(keys, np.int64), _joined(values, weight.dtype), counts, is_flat, is_single
         )
 
     def updateOutput(self, input: Any) -> Any:
@@ -136,18 +138,19 @@ class IndexLinear(Module, kernel=True):
         return gradInput
 
     def _gradients(self, samples: _Samples, gradOutput: Any) -> Any:
-        weight = self.tensors.weight.numpy()
-        values = gradOutput.numpy().reshape(-1, self.outputSize) @ weight.T
-        keys = np.arange(1, len(weight) + 1)
+        weight = self.weight
+        xp = array_module(weight)
+        values = gradOutput.array().reshape(-1, self.outputSize) @ weight.T
+        keys = xp.arange(1, len(weight) + 1)
         if samples.is_flat:
-            return [Tensor(np.tile(keys, (len(values), 1))), Tensor(values)]
+            return [Tensor(xp.tile(keys, (len(values), 1))), Tensor(values)]
         if samples.is_single:
             return [Tensor(keys), Tensor(values[0])]
         return [[Tensor(keys) for _ in values], [Tensor(row) for row in values]]
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
         own, samples = self.tensors, self._samples(input)
-        rows = Tensor(dtype=own.weight.dtype)
+        rows = Tensor(dtype=own.weight.dtype, device=own.weight.device)
         values = own.normalizedValues if self.normalize else samples.values
         thnn.IndexLinear_accGradParameters(
             None, samples.keys, self.offset, values, samples.sizes, None,

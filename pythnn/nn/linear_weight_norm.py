@@ -49,7 +49,7 @@ class LinearWeightNorm(Linear, kernel=True):
 
     def initFromWeight(self, weight: Any = None) -> Any:
         """Makes v this weight, by default its own, and g the lengths; returns itself."""
-        self.v = self.tensors.weight if weight is None else np.asarray(weight)
+        self.v = self.tensors.weight if weight is None else weight
         self.g = self._lengths()
         self._weight_is_current = False
         return self
@@ -86,7 +86,7 @@ class LinearWeightNorm(Linear, kernel=True):
         own.norm = Tensor.from_array(self._lengths())
         own.scale = Tensor.from_array(self.g / self.norm)
         if own.weight.size != own.v.size:
-            own.weight = Tensor.zeros(*own.v.shape, dtype=own.v.dtype)
+            own.weight = own.v.clone()
         self.weight = self.v * self.scale
         self._weight_is_current = True
 
@@ -102,7 +102,7 @@ class LinearWeightNorm(Linear, kernel=True):
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
         own = self.tensors
-        own.gradWeight = Tensor.zeros(*own.v.shape, dtype=own.v.dtype)
+        own.gradWeight = own.v.clone().zero()
         super().accGradParameters(input, gradOutput, scale)
         gradient = self.gradWeight
         del own.gradWeight

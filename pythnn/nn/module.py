@@ -10,6 +10,7 @@ import numpy as np
 from .._tensor import Array, Tensor
 from ._flat import flatten
 from ._object import Object, register
+from ._types import device_of_type
 from ._values import to_arrays
 
 __all__ = ["Module"]
@@ -129,7 +130,8 @@ class Module(Object, kernel=True):
         The module's own are views of these from now on. Memory that parameters share occurs once.
         """
         parameters, gradients = self.parameterTensors() or ([], [])
-        return flatten(parameters, self.dtype), flatten(gradients, self.dtype)
+        device = device_of_type(self._type)
+        return flatten(parameters, self.dtype, device), flatten(gradients, self.dtype, device)
 
     def zeroGradParameters(self) -> None:
         """Sets the gradients of the parameters to 0."""

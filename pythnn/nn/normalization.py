@@ -9,6 +9,7 @@ import numpy as np
 
 from .._errors import THNNArgumentError
 from ._object import register
+from ._scatter import put_along_axis
 from ._values import array_module
 from .branching import ConcatTable
 from .container import Sequential
@@ -61,7 +62,7 @@ class Normalize(Module):
         if math.isinf(self.p):
             direction = xp.zeros_like(input)
             largest = xp.expand_dims(sizes.argmax(-1), -1)
-            xp.put_along_axis(direction, largest, xp.take_along_axis(input, largest, -1), -1)
+            put_along_axis(direction, largest, xp.take_along_axis(input, largest, -1), -1)
             slope = direction / (norm * norm)
         else:
             # As in Lua Torch, eps keeps powers below 0 finite.

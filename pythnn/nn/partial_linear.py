@@ -8,6 +8,8 @@ import numpy as np
 
 from .._tensor import Tensor
 from ._object import register
+from ._scatter import add_slices
+from ._types import device_of_type
 from .branching import ParallelTable
 from .container import Sequential
 from .lookup import LookupTable
@@ -40,7 +42,8 @@ class PartialLinear(Module):
 
     def setPartition(self, indices: Any) -> Any:
         """Chooses the outputs to compute, counted from 1; returns itself."""
-        self.assign("partition", Tensor(indices, dtype=self.dtype))
+        device = device_of_type(self._type)
+        self.assign("partition", Tensor(indices, dtype=self.dtype, device=device))
         return self
 
     def resetPartition(self) -> Any:
@@ -70,12 +73,12 @@ class PartialLinear(Module):
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
         self.network.accGradParameters([input, self.partition], gradOutput, scale)
         if self.tensors.bias is not None:
-            np.add.at(self.gradBias[0], self._places(), scale * gradOutput.sum(0))
+            add_slices(self.gradBias[0], 0, self._places(), scale * gradOutput.sum(0))
 
     def accUpdateGradParameters(self, input: Any, gradOutput: Any, lr: Any) -> None:
         self.network.accUpdateGradParameters([input, self.partition], gradOutput, lr)
         if self.tensors.bias is not None:
-            np.add.at(self.bias[0], self._places(), -lr * gradOutput.sum(0))
+            add_slices(self.bias[0], 0, self._places(), -lr * gradOutput.sum(0))
 
     sharedAccUpdateGradParameters = accUpdateGradParameters
 

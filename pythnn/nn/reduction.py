@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ._object import register
+from ._scatter import put_along_axis
 from ._tables import dimension
 from ._values import array_module
 from .module import Module
@@ -92,7 +93,7 @@ class _Extreme(_Reduction):
         gradInput = self.room("gradInput", input)
         gradInput[...] = 0
         gradient = gradOutput.reshape(chosen.shape)
-        array_module(input).put_along_axis(gradInput, chosen, gradient, self._axis(input))
+        put_along_axis(gradInput, chosen, gradient, self._axis(input))
         return gradInput
 
     def clearState(self) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._object import register
+from ._scatter import add_slices
 from ._tables import dimension
 from ._values import LongStorage, array_module
 from .module import Module
@@ -171,7 +172,8 @@ class Index(Module):
         xp, tensor = array_module(input), input[0]
         axis, places = self._slices(input)
         gradient = xp.zeros_like(tensor)
-        xp.add.at(gradient, (slice(None),) * axis + (places,), gradOutput)
+        if places.size:
+            add_slices(gradient, axis, places, gradOutput)
         self.gradInput = [gradient, xp.zeros(places.shape, tensor.dtype)]
         return self.gradInput
 

@@ -11,6 +11,7 @@ from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._initial import draw
 from ._object import register
+from ._values import array_module, to_arrays
 from .module import Module
 
 __all__ = ["SparseLinear"]
@@ -47,25 +48,25 @@ class SparseLinear(Module, kernel=True):
         """
         own = self.tensors
         draw(stdv, own.weight.shape[1], own.weight, own.bias)
-        bias = own.bias.numpy()
+        bias = own.bias.array()
         bias *= 1e-6
 
     def _entries(self, input: Any) -> Any:
         """The entries of all samples, entries x 3, each (sample, place, value)."""
         samples = input if isinstance(input, list) else [input]
         if isinstance(input, Tensor) and input.ndim == 3:
-            samples = list(input.numpy())
-        rows = []
+            samples = list(input.array())
+        xp, rows = array_module(self.weight), []
         for number, sample in enumerate(samples, 1):
-            entries = sample.numpy() if isinstance(sample, Tensor) else sample
+            entries = to_arrays(sample)
             if entries.ndim != 2 or entries.shape[1] != 2:
                 raise THNNArgumentError.expected(
                     self.typename(), 1, "input", "samples of entries x 2 (place, value)",
                     f"shape {entries.shape}",
                 )  # fmt: skip
-            numbers = np.full((len(entries), 1), number, entries.dtype)
-            rows.append(np.concatenate([numbers, entries], axis=1))
-        return Tensor(np.concatenate(rows)), len(samples)
+            numbers = xp.full((len(entries), 1), number, entries.dtype)
+            rows.append(xp.concatenate([numbers, entries], axis=1))
+        return Tensor(xp.concatenate(rows)), len(samples)
 
     def _is_single(self, input: Any) -> bool:
         return isinstance(input, Tensor) and input.ndim == 2
@@ -92,10 +93,11 @@ class SparseLinear(Module, kernel=True):
         if not self.doGradInput:
             self.assign("gradInput", [])
             return []
-        weight = self.tensors.weight.numpy()
-        values = gradOutput.numpy().reshape(-1, len(weight)) @ weight
-        places = np.broadcast_to(np.arange(1, weight.shape[1] + 1), values.shape)
-        samples = np.stack([places.astype(values.dtype), values], axis=2)
+        weight = self.weight
+        xp = array_module(weight)
+        values = gradOutput.array().reshape(-1, len(weight)) @ weight
+        places = xp.broadcast_to(xp.arange(1, weight.shape[1] + 1), values.shape)
+        samples = xp.stack([places.astype(values.dtype), values], axis=2)
         is_table = isinstance(input, list) or self._is_single(input)
         self.assign("gradInput", [Tensor(s) for s in samples] if is_table else Tensor(samples))
         return self.field("gradInput")

@@ -40,7 +40,7 @@ class _TableConvolution(Convolution, kernel=True):
             weight[...] = _random.uniform(weight.shape, -limit, limit)
         for output in range(self.nOutputPlane):
             limit = 1 / math.sqrt(inputs[output + 1]) if inputs[output + 1] else math.inf
-            self.bias[output : output + 1] = _random.uniform((1,), -limit, limit)
+            self.bias[output] = _random.uniform((1,), -limit, limit).item()
         return self
 
     def _rest(self, step: str) -> list[Any]:

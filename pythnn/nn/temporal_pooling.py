@@ -11,6 +11,7 @@ from .._errors import THNNArgumentError
 from ._kernel import Kernel
 from ._object import register
 from ._pooling import MaxPooling
+from ._scatter import put_along_axis
 from ._values import array_module
 from .module import Module
 
@@ -61,15 +62,14 @@ class TemporalDynamicKMaxPooling(Module):
                 self.typename(), 1, "input", f"at least {k} frames", f"{frames}"
             )
         largest = xp.flip(xp.argsort(input, axis=axis), axis=axis)
-        places = xp.sort(xp.take(largest, range(k), axis=axis), axis=axis)
+        places = xp.sort(largest[..., :k, :], axis=axis)
         self.assign("indices", places.astype(np.int64) + 1)
         self.output = xp.take_along_axis(input, places, axis)
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        xp = array_module(input)
-        gradInput = xp.zeros_like(input)
-        xp.put_along_axis(gradInput, self.indices - 1, gradOutput, input.ndim - 2)
+        gradInput = array_module(input).zeros_like(input)
+        put_along_axis(gradInput, self.indices - 1, gradOutput, input.ndim - 2)
         self.gradInput = gradInput
         return gradInput
 

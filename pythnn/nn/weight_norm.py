@@ -38,16 +38,19 @@ class WeightNorm(Decorator, kernel=True):
         self._adopt()
         self.outputDim = outputDim
         shape = self.tensors.weight.shape
-        inner = self._outer_first(self.tensors.weight.numpy()).shape
+        inner = self._outer_first(self.weight).shape
         self.otherDims = int(np.prod(inner[1:]))
         self.viewIn, self.viewOut = LongStorage([inner[0], self.otherDims]), LongStorage(inner)
         self.weightSize = LongStorage(shape)
         own, outputs = self.tensors, inner[0]
-        own.v = Tensor.zeros(outputs, self.otherDims, dtype=self.dtype)
-        own.g = Tensor.zeros(outputs, 1, dtype=self.dtype)
+
+        def zeros(*sizes: int) -> Tensor:
+            return Tensor(dtype=own.weight.dtype, device=own.weight.device).resize(*sizes).zero()
+
+        own.v, own.gradV = zeros(*self.viewIn), zeros(*self.viewIn)
+        own.g = zeros(outputs, 1)
         for name in ("_norm", "_scale", "gradG"):
-            setattr(own, name, Tensor.zeros(outputs, dtype=self.dtype))
-        own.gradV = Tensor.zeros(self.viewIn, dtype=self.dtype)
+            setattr(own, name, zeros(outputs))
         self.resetInit()
 
     def _adopt(self) -> None:
@@ -66,7 +69,7 @@ class WeightNorm(Decorator, kernel=True):
         """Draws v from a normal distribution, with g = |v|, and sets the bias to 0."""
         outputs = self.viewIn[0]
         self.v = _random.normal((outputs, self.otherDims), 0, math.sqrt(2 / self.otherDims))
-        self.g = np.linalg.norm(self.tensors.v.numpy(), axis=1)
+        self.g = (self.v * self.v).sum(1) ** 0.5
         if self.tensors.bias is not None:
             self.tensors.bias.zero()
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._tensor import Storage, Tensor
+from .._tensor import Storage, Tensor, is_on_device, on_host
 from ._errors import T7Error
-from ._format import CLASS_PAYLOADS, CLASS_VERSIONS, Tag
+from ._format import CLASS_PAYLOADS, CLASS_VERSIONS, Tag, cpu_type_name
 from ._memory import Region, regions_of, storable
 from ._values import TdsHash, TdsVec, TorchFunction, TorchObject, TorchStorage
 
@@ -133,6 +133,7 @@ class _Collector:
         self.pending: list[Part] = []
         self.tensors: list[TensorPart] = []
         self.storages: list[StoragePart] = []
+        self.fetched: dict[Storage, Array] = {}
 
     def run(self, root: Any) -> Any:
         holder = Part([root])
@@ -181,13 +182,15 @@ class _Collector:
         if isinstance(value, Mapping):
             return TablePart(_entries(value))
         if isinstance(value, Tensor):
-            value = value.numpy()
+            value = self._fetched(value) if value.is_cuda else value.numpy()
+        elif is_on_device(value):
+            value = value.get() if hasattr(value, "get") else on_host(value)
         if isinstance(value, np.ndarray):
             tensor = TensorPart(storable(value))
             self.tensors.append(tensor)
             return tensor
         if isinstance(value, Storage):
-            value = TorchStorage(value.numpy())
+            value = TorchStorage(self._elements(value))
         if isinstance(value, TorchStorage):
             storage = StoragePart(np.ascontiguousarray(storable(value.data)))
             self.storages.append(storage)
@@ -200,6 +203,23 @@ class _Collector:
         if hasattr(value, "_to_fields"):
             return _module(value)
         raise T7Error(f"a value of type {type(value).__name__} cannot be saved in a .t7 file")
+
+    def _elements(self, storage: Storage) -> Array:
+        """The elements of a storage, fetched from a device once."""
+        found = self.fetched.get(storage)
+        if found is None:
+            found = self.fetched[storage] = storage.numpy()
+        return found
+
+    def _fetched(self, tensor: Tensor) -> Array:
+        """The array for a tensor on a device; those that share a storage share memory."""
+        if tensor.storage is None or not tensor.size:
+            return np.empty(0, tensor.dtype)
+        elements = self._elements(tensor.storage)
+        steps = [stride * elements.itemsize for stride in tensor.strides]
+        start = tensor.storage_offset * elements.itemsize
+        array: Array = np.ndarray(tensor.shape, tensor.dtype, elements, start, steps)
+        return array
 
     def _place(self) -> None:
         """Gives tensors and storages that share memory one storage."""
@@ -219,8 +239,10 @@ class _Collector:
 
 def _module(module: Any) -> ObjectPart:
     """An object of :mod:`pythnn.nn`."""
-    name, fields = module.typename(), module._to_fields()
-    payload = [fields]
+    name, fields = module.typename(), dict(module._to_fields())
+    if isinstance(fields.get("_type"), str):
+        fields["_type"] = cpu_type_name(fields["_type"])
+    payload: list[Any] = [fields]
     if CLASS_PAYLOADS.get(name) == 2:
         payload = [[fields.get("_type", ""), fields.get("device", 1)], fields]
     return ObjectPart(name, CLASS_VERSIONS.get(name, 1), payload)

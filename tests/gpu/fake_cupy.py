@@ -229,8 +229,12 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
     def copy(self) -> ndarray:
         return array(self._values())
 
+    def __reduce__(self) -> Any:
+        return (array, (self._values(),))
+
     def __getitem__(self, index: Any) -> ndarray:
         index = index if isinstance(index, tuple) else (index,)
+        _refuse_numpy(index)
         if any(isinstance(entry, (ndarray, list)) for entry in index):
             return array(self._values()[_host_index(index, self.shape)])
         shadow = self._shadow()
@@ -432,6 +436,10 @@ def from_dlpack(value: Any) -> ndarray:
     return Tensor.from_array(value).array()
 
 
+def copyto(to: ndarray, source: Any) -> None:
+    to[...] = source
+
+
 def empty(shape: Any, dtype: Any = float) -> ndarray:
     return ndarray(shape, dtype)
 
@@ -443,9 +451,9 @@ def _wrap(result: Any) -> Any:
 # Functions that make views; that make arrays of arrays; and those that are told a shape and a type.
 _VIEWS = ("broadcast_to", "expand_dims", "moveaxis", "squeeze", "swapaxes", "transpose")
 _FUNCTIONS = frozenset(
-    """argmax argmin argsort array_equal ascontiguousarray atleast_1d atleast_2d bincount clip
-    concatenate cumsum dot empty_like flip full_like matmul maximum mean minimum ones_like pad prod
-    repeat shape sort split stack sum take take_along_axis tensordot tile unique where
+    """allclose argmax argmin argsort array_equal ascontiguousarray atleast_1d atleast_2d bincount
+    clip concatenate cumsum dot empty_like flip full_like matmul maximum mean minimum ones_like pad
+    prod repeat shape sort split stack sum take take_along_axis tensordot tile unique where
     zeros_like""".split()  # noqa: SIM905
 )
 _MAKING = frozenset({"arange", "full", "ones", "zeros"})

@@ -1,7 +1,9 @@
-"""Every class of nn on a device: the results are those of the CPU."""
+"""Every class of nn on a device: results and copies, where it lies, where it moves."""
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -9,23 +11,12 @@ import pytest
 import test_nn_every_class as every_class
 
 import pythnn
+from pythnn import nn
 
 # Classes that are left out, and why.
 LEFT_OUT = {
     "DontCast": "keeps its module on the CPU, as it is there to do",
-    "Index": "not yet written for devices",
-    "IndexLinear": "not yet written for devices",
-    "LinearWeightNorm": "not yet written for devices",
-    "MaskedSelect": "fake_cupy has no such indexing",
-    "Max": "fake_cupy has no put_along_axis",
-    "Maxout": "fake_cupy has no put_along_axis",
-    "Min": "fake_cupy has no put_along_axis",
-    "Parallel": "fake_cupy has no __array_function__",
-    "PartialLinear": "fake_cupy has no such indexing",
-    "PixelShuffle": "fake_cupy reshapes into copies",
-    "RReLU": "a device draws other numbers",
-    "SparseLinear": "not yet written for devices",
-    "TemporalDynamicKMaxPooling": "fake_cupy has no put_along_axis",
+    "RReLU": "a device draws other numbers: test_rrelu",
 }
 
 
@@ -49,19 +40,107 @@ def leaves(value: Any) -> list[np.ndarray]:
     return [np.asarray(value.get() if hasattr(value, "get") else value, float)]
 
 
+def call(xp: Any, example: every_class.Example, made: Any) -> list[np.ndarray]:
+    """Results of a forward and a backward call, and gradients of parameters, on the CPU."""
+    extra = example.target if example.is_criterion else example.gradient
+    given = copy.deepcopy([example.input, extra])
+    if made.type().startswith("torch.Cuda"):
+        given = there(xp, given)
+    pythnn.manual_seed(1)
+    if not example.is_criterion:
+        made.zeroGradParameters()
+    forward = made.forward(*given) if example.is_criterion else made.forward(given[0])
+    results = [forward, made.backward(*given)]
+    if not example.is_criterion and made.parameters():
+        results.append(list(made.parameters()[1]))
+    return [leaf.copy() for leaf in leaves(results)]
+
+
+def check(found: list[np.ndarray], expected: list[np.ndarray]) -> None:
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-6, atol=1e-8)
+
+
+def on_device(example: every_class.Example) -> Any:
+    made = example.build().type("torch.CudaDoubleTensor")
+    assert example.is_criterion or made.type() == "torch.CudaDoubleTensor"
+    return made
+
+
 @pytest.mark.parametrize("stem", examples())
 def test_a_call_is_that_of_the_cpu(xp: Any, stem: str) -> None:
     example = every_class.Example(stem)
-    extra = example.target if example.is_criterion else example.gradient
-    results = []
-    for name in ("torch.DoubleTensor", "torch.CudaDoubleTensor"):
-        pythnn.manual_seed(1)
-        made = example.build().type(name)
-        given = [example.input, extra]
-        if name.startswith("torch.Cuda"):
-            given = there(xp, given)
-        forward = made.forward(*given) if example.is_criterion else made.forward(given[0])
-        results.append([forward, made.backward(*given)])
-    expected, found = map(leaves, results)
-    for one, other in zip(expected, found, strict=True):
-        np.testing.assert_allclose(other, one, rtol=1e-6, atol=1e-8)
+    check(call(xp, example, on_device(example)), call(xp, example, example.build()))
+
+
+def through_a_file(made: Any) -> Any:
+    loaded = every_class.save_and_load(made)
+    assert loaded.type() in ("torch.DoubleTensor", "torch.FloatTensor"), "files are for everybody"
+    return loaded.type("torch.CudaDoubleTensor")
+
+
+COPIES = {
+    "itself": lambda made: made,
+    "cleared": lambda made: getattr(made, "clearState", lambda: made)(),
+    "clone": lambda made: made.clone(),
+    "pickle": lambda made: pickle.loads(pickle.dumps(made)),
+    "there and back": lambda made: made.double(),
+    "t7": through_a_file,
+}
+
+
+@pytest.mark.parametrize("how", COPIES)
+@pytest.mark.parametrize("stem", examples())
+def test_copies_do_the_same(xp: Any, stem: str, how: str) -> None:
+    example = every_class.Example(stem)
+    made = on_device(example)
+    expected = call(xp, example, made)
+    copied = COPIES[how](made)
+    check(call(xp, example, copied), expected)
+    where = np.ndarray if how == "there and back" else xp.ndarray
+    if not example.is_criterion:
+        for tensors in copied.parameters() or ():
+            assert all(isinstance(tensor, where) for tensor in tensors)
+
+
+@pytest.mark.parametrize("stem", [n for n in examples() if n in every_class.names("module")])
+def test_parameters(xp: Any, stem: str) -> None:
+    """They are drawn, stepped and flattened where they are."""
+    example = every_class.Example(stem)
+    made, twin = on_device(example), example.build()
+    for module in (made, twin):
+        pythnn.manual_seed(3)
+        module.reset()
+    check(call(xp, example, made), call(xp, example, twin))
+    for module in (made, twin):
+        module.updateParameters(0.1)
+    check(call(xp, example, made), call(xp, example, twin))
+    if made.parameters() is None or stem in every_class.SPARSE_GRADIENTS:
+        return
+    flat, gradient = made.getParameters()
+    check([flat.get(), gradient.get()], list(twin.getParameters()))
+    check(call(xp, example, made), call(xp, example, twin))
+    given = copy.deepcopy([example.input, example.gradient])
+    twin.backwardUpdate(*given, 0.1)
+    made.backwardUpdate(*there(xp, [example.input, example.gradient]), 0.1)
+    check([flat.get()], [twin.getParameters()[0]])
+
+
+def test_rrelu(xp: Any) -> None:
+    x = np.random.default_rng(0).standard_normal((6, 7))
+    layer, twin = (nn.RReLU(0.1, 0.4).type(t) for t in ("torch.CudaDoubleTensor", np.float64))
+    layer.evaluate()
+    twin.evaluate()
+    for module, given in ((layer, xp.asarray(x)), (twin, x)):
+        module.forward(given)
+        module.backward(given, given)
+    np.testing.assert_allclose(layer.output.get(), twin.output, rtol=1e-12)
+    np.testing.assert_allclose(layer.gradInput.get(), twin.gradInput, rtol=1e-12)
+    layer.training()
+    slopes = layer.forward(xp.asarray(x)).get() / x
+    assert (slopes[x > 0] == 1).all()
+    drawn = slopes[x < 0]
+    assert ((drawn >= 0.1) & (drawn <= 0.4)).all()
+    assert len(np.unique(drawn)) == drawn.size
+    gradient = layer.backward(xp.asarray(x), xp.asarray(np.ones_like(x)))
+    np.testing.assert_allclose(gradient.get(), slopes, rtol=1e-12)
