@@ -7,6 +7,7 @@
 #include "template.h"
 
 #include "ConvolutionParts.h"
+#include "matrix.h"
 
 /* Rows or columns of the weight in a block: whole vectors, and enough to be worth a call. */
 static const int64_t WORTHWHILE_BLOCK = 64;
@@ -46,6 +47,19 @@ static void forwardBlock(const THNNConvolutionPlan *plan, const real *image, con
       THNN_(simd).pointwise.fill(planes, 0, start);
   }
   real *block = (real *)weight + first * rows;
+  if (THNN_(prefersDots)(batch, outputPlanes, rows)) {
+    const THNN_(Dots) dots = {.rows = batch,
+                              .columns = planes,
+                              .terms = rows,
+                              .x = image,
+                              .xStride = rows,
+                              .w = block,
+                              .wStride = rows,
+                              .y = map + first,
+                              .yStride = outputPlanes};
+    THNN_(simd).dots.dots(&dots);
+    return;
+  }
   if (batch == 1)
     THBlas_(gemv)('t', rows, planes, 1, block, rows, (real *)image, 1, 1, map + first, 1);
   else

@@ -59,11 +59,8 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
   THNNBuffer *start = bias ? THNN_planIn(&plan, bias, 5) : NULL;
   THNN_planAcquire(&plan);
 
-  if (start)
-    THNN_(repeatRow)(state, sizes.batch, sizes.outputs, start->data, out->data);
-  const THNN_(Matrix) w = {matrix->data, sizes.inputs, true}, x = {in->data, sizes.inputs, false};
-  THNN_(multiply)(state, sizes.outputs, sizes.batch, sizes.inputs, 1, w, x, start ? 1 : 0,
-                  out->data);
+  THNN_(affine)(state, sizes.batch, sizes.outputs, sizes.inputs, in->data, sizes.inputs,
+                matrix->data, start ? start->data : NULL, out->data, sizes.outputs);
   THNN_planRelease(&plan);
 }
 

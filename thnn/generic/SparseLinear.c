@@ -144,7 +144,7 @@ static void forward(THNNState *state, const THNN_(SparseInput) * source, THNNSpa
   const THNN_(Entry) *entry = scratch->data;
   const int64_t count =
       listEntries(source->legacy, sizes.batch, sizes.entries, in->data, scratch->data);
-  THNN_(repeatRow)(state, sizes.batch, sizes.outputs, start->data, out->data);
+  THNN_(repeatRow)(state, sizes.batch, sizes.outputs, start->data, out->data, sizes.outputs);
 #pragma omp parallel for num_threads(threadsFor(state, &sizes)) schedule(static)
   for (int64_t o = 0; o < sizes.outputs; o++) {
     const real *row = (const real *)matrix->data + o * sizes.inputs;

@@ -90,13 +90,11 @@ static Phase phaseOf(const THNNFrames *frames, int64_t kW, int64_t dW, int64_t p
 static void convolveSample(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
                            const real *input, const real *weight, const real *bias, real *output)
 {
-  THNN_(repeatRow)(state, frames->outputFrames, frames->outputSize, bias, output);
   for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
     const Phase phase = phaseOf(frames, kW, dW, i);
-    const THNN_(Matrix) w = {weight, phase.window, true};
-    const THNN_(Matrix) x = {input + phase.inputOffset, phase.inputLeading, false};
-    THNN_(multiplyInto)(state, frames->outputSize, phase.count, phase.window, 1, w, x, 1,
-                        output + phase.outputOffset, phase.outputLeading);
+    THNN_(affine)(state, phase.count, frames->outputSize, phase.window, input + phase.inputOffset,
+                  phase.inputLeading, weight, bias, output + phase.outputOffset,
+                  phase.outputLeading);
   }
 }
 

@@ -77,6 +77,59 @@ void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k
   THNN_blasEnd();
 }
 
+bool THNN_(prefersDots)(int64_t rows, int64_t columns, int64_t terms)
+{
+  enum { LEAST_TERMS = 256 }; /* to be worth adding up the lanes */
+  const THNN_(SimdDots) *loops = &THNN_(simd).dots;
+  return rows > 1 && rows <= loops->mostRows && terms >= LEAST_TERMS &&
+         (double)rows * (double)columns * (double)terms >= (double)loops->leastProducts;
+}
+
+/* Blocks of columns for the threads, for few rows. */
+static void affineDots(const THNNState *state, int64_t columns, const THNN_(Dots) * all)
+{
+  enum { BLOCK_COLUMNS = 64 };
+  const int64_t blocks = (columns + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
+  const double operations = (double)all->rows * (double)columns * (double)all->terms / 12;
+#pragma omp parallel for num_threads(THNN_threads(state, blocks, operations)) schedule(static)
+  for (int64_t i = 0; i < blocks; i++) {
+    const int64_t first = i * BLOCK_COLUMNS;
+    THNN_(Dots) block = *all;
+    block.columns = columns - first < BLOCK_COLUMNS ? columns - first : BLOCK_COLUMNS;
+    block.w += first * block.wStride;
+    block.y += first;
+    if (block.start)
+      block.start += first;
+    else
+      for (int64_t row = 0; row < block.rows; row++)
+        THNN_(simd).pointwise.fill(block.columns, 0, block.y + row * block.yStride);
+    THNN_(simd).dots.dots(&block);
+  }
+}
+
+void THNN_(affine)(const THNNState *state, int64_t rows, int64_t columns, int64_t terms,
+                   const real *x, int64_t xStride, const real *w, const real *start, real *y,
+                   int64_t yStride)
+{
+  if (THNN_(prefersDots)(rows, columns, terms)) {
+    const THNN_(Dots) all = {.rows = rows,
+                             .terms = terms,
+                             .x = x,
+                             .xStride = xStride,
+                             .w = w,
+                             .wStride = terms,
+                             .start = start,
+                             .y = y,
+                             .yStride = yStride};
+    affineDots(state, columns, &all);
+    return;
+  }
+  if (start)
+    THNN_(repeatRow)(state, rows, columns, start, y, yStride);
+  const THNN_(Matrix) a = {w, terms, true}, b = {x, xStride, false};
+  THNN_(multiplyInto)(state, columns, rows, terms, 1, a, b, start ? 1 : 0, y, yStride);
+}
+
 void THNN_(addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,
                       const real *x, real *y)
 {
@@ -89,10 +142,11 @@ void THNN_(addRowSum)(const THNNState *state, int64_t rows, int64_t columns, rea
                                  x + row * columns + i * pieces.length, y + i * pieces.length);
 }
 
-void THNN_(repeatRow)(const THNNState *state, int64_t rows, int64_t columns, const real *x, real *y)
+void THNN_(repeatRow)(const THNNState *state, int64_t rows, int64_t columns, const real *x, real *y,
+                      int64_t yStride)
 {
   const int threads = THNN_threads(state, rows, (double)rows * (double)columns);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t row = 0; row < rows; row++)
-    THNN_(simd).pointwise.copy(columns, x, y + row * columns);
+    THNN_(simd).pointwise.copy(columns, x, y + row * yStride);
 }

@@ -19,12 +19,22 @@ void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, re
 void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
                          THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, int64_t leading);
 
+/* Whether a product of few rows with a matrix that lies across its sums is for the loops in
+ * ../simd/dots.c: gemm would spend too much of its time on packing the matrix. */
+bool THNN_(prefersDots)(int64_t rows, int64_t columns, int64_t terms);
+
+/* y = start + x * w^T: rows of y from rows of x, whose strides are from one to the next; w has
+ * `columns` rows of `terms` elements. `start` is added to each row. */
+void THNN_(affine)(const THNNState *state, int64_t rows, int64_t columns, int64_t terms,
+                   const real *x, int64_t xStride, const real *w, const real *start, real *y,
+                   int64_t yStride);
+
 /* y += scale * the sum of the rows of x. */
 void THNN_(addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,
                       const real *x, real *y);
 
 /* y[i] = x for each of the rows of y. */
-void THNN_(repeatRow)(const THNNState *state, int64_t rows, int64_t columns, const real *x,
-                      real *y);
+void THNN_(repeatRow)(const THNNState *state, int64_t rows, int64_t columns, const real *x, real *y,
+                      int64_t yStride);
 
 #endif

@@ -9,6 +9,7 @@
   extern const THNN_(SimdPointwise) SIMD_TABLE(Pointwise, LEVEL);                                  \
   extern const THNN_(SimdReduce) SIMD_TABLE(Reduce, LEVEL);                                        \
   extern const THNN_(SimdProducts) SIMD_TABLE(Products, LEVEL);                                    \
+  extern const THNN_(SimdDots) SIMD_TABLE(Dots, LEVEL);                                            \
   extern const THNN_(SimdShifts) SIMD_TABLE(Shifts, LEVEL);                                        \
   extern const THNN_(SimdPlanes) SIMD_TABLE(Planes, LEVEL);                                        \
   extern const THNN_(SimdPooling) SIMD_TABLE(Pooling, LEVEL);                                      \
@@ -26,8 +27,8 @@
     .narrowProducts = SIMD_TABLE(Products, NARROW), .pooling = SIMD_TABLE(Pooling, LEVEL),         \
     .elementary = SIMD_TABLE(Elementary, LEVEL), .activation = SIMD_TABLE(Activation, LEVEL),      \
     .channels = SIMD_TABLE(Channels, LEVEL), .softmax = SIMD_TABLE(Softmax, LEVEL),                \
-    .shifts = SIMD_TABLE(Shifts, LEVEL), .planes = SIMD_TABLE(Planes, LEVEL),                      \
-    .recurrent = SIMD_TABLE(Recurrent, LEVEL),                                                     \
+    .dots = SIMD_TABLE(Dots, LEVEL), .shifts = SIMD_TABLE(Shifts, LEVEL),                          \
+    .planes = SIMD_TABLE(Planes, LEVEL), .recurrent = SIMD_TABLE(Recurrent, LEVEL),                \
   }
 
 DECLARE_LOOPS(baseline);

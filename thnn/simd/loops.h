@@ -158,6 +158,25 @@ typedef struct THNN_(SimdProducts) {
   void (*total)(int64_t positions, int vectors, const real *x, real *sums);
 } THNN_(SimdProducts);
 
+/* y[i][j] = start[j] + the sum over the terms of x[i][t] * w[j][t]; without `start`, y is added to.
+ * Strides are from one row of a matrix to the next. */
+typedef struct THNN_(Dots) {
+  int64_t rows, columns, terms;
+  const real *x;
+  int64_t xStride;
+  const real *w;
+  int64_t wStride;
+  const real *start; /* or NULL */
+  real *y;
+  int64_t yStride;
+} THNN_(Dots);
+
+typedef struct THNN_(SimdDots) {
+  /* Measured: what gemm is slower at, which packs its operands first. */
+  int64_t mostRows, leastProducts;
+  void (*dots)(const THNN_(Dots) * of);
+} THNN_(SimdDots);
+
 /* Rows of x that are read at offsets, and rows of y beside them. Up to a vector's worth of elements
  * is read behind each row: those of y must be 0, those of x may be anything. */
 typedef struct THNN_(Shifted) {
@@ -454,6 +473,7 @@ typedef struct THNN_(Simd) {
   THNN_(SimdCriterion) criterion;
   THNN_(SimdProducts) products;
   THNN_(SimdProducts) narrowProducts; /* with vectors of half the size where that may pay */
+  THNN_(SimdDots) dots;
   THNN_(SimdShifts) shifts;
   THNN_(SimdPlanes) planes;
   THNN_(SimdPooling) pooling;

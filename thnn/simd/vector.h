@@ -11,16 +11,21 @@
 #include "template.h"
 
 #if defined(__AVX512F__)
+#  define MANY_REGISTERS
 enum { VECTOR_BYTES = 64, VECTOR_REGISTERS = 32 };
 #elif defined(__AVX__)
 enum { VECTOR_BYTES = 32, VECTOR_REGISTERS = 16 };
 #elif defined(__aarch64__)
+#  define MANY_REGISTERS
 enum { VECTOR_BYTES = 16, VECTOR_REGISTERS = 32 };
 #else
 enum { VECTOR_BYTES = 16, VECTOR_REGISTERS = 16 };
 #endif
 
 enum { LANES = VECTOR_BYTES / sizeof(real) };
+#if !defined(__AVX__) && defined(THNN_REAL_DOUBLE)
+#  define TWO_LANES
+#endif
 
 /* Aligned like a real: loads and stores may be anywhere. */
 typedef real Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));

@@ -1,0 +1,90 @@
+"""Linear layers of few and of many rows, whose products take different ways, against numpy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pythnn import State, Tensor, thnn
+
+LIMITS = {"float32": 4e-6, "float64": 8e-15}
+# Few terms, few rows, tails of vectors and tiles, several blocks of terms and columns; BLAS.
+SHAPES = [
+    (1, 7, 300),
+    (2, 1, 257),
+    (2, 2000, 256),
+    (3, 130, 1300),
+    (7, 129, 2051),
+    (16, 203, 511),
+    (33, 66, 999),
+    (64, 65, 300),
+    (128, 31, 1025),
+    (129, 40, 600),
+]
+
+
+def linear(x: np.ndarray, w: np.ndarray, b: np.ndarray, state: State | None) -> np.ndarray:
+    y = Tensor(dtype=x.dtype)
+    thnn.Linear_updateOutput(state, x, y, w, b, Tensor(dtype=x.dtype))
+    return y.numpy()
+
+
+def temporal(x: np.ndarray, w: np.ndarray, b: np.ndarray, state: State | None) -> np.ndarray:
+    y = Tensor(dtype=x.dtype)
+    thnn.TemporalConvolution_updateOutput(state, x, y, w, b, 1, 1, *w.shape[::-1])
+    return y.numpy()
+
+
+def convolution(x: np.ndarray, w: np.ndarray, b: np.ndarray, state: State | None) -> np.ndarray:
+    """One position that sees the whole image."""
+    y = Tensor(dtype=x.dtype)
+    image, kernels = x.reshape(*x.shape, 1, 1), w.reshape(*w.shape, 1, 1)
+    none = Tensor(dtype=x.dtype), Tensor(dtype=x.dtype)
+    thnn.SpatialConvolutionMM_updateOutput(state, image, y, kernels, b, *none, 1, 1, 1, 1, 0, 0)
+    return y.numpy()[:, :, 0, 0]
+
+
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("function", [linear, temporal, convolution])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_forward(function, shape, dtype):
+    rows, columns, terms = shape
+    random = np.random.default_rng(shape)
+    x, w, b = (
+        random.standard_normal(s).astype(dtype)
+        for s in ((rows, terms), (columns, terms), (columns,))
+    )
+    wide = x.astype(float) @ w.T.astype(float) + b
+    results = []
+    for threads in (1, 2, 3):
+        with State(threads=threads, minimum_work=1) as state:
+            results.append(function(x, w, b, state))
+        assert results[-1].tobytes() == results[0].tobytes(), f"{threads} threads"
+    assert np.abs(results[0] - wide).max() <= LIMITS[dtype] * terms**0.5
+
+
+def test_rows_do_not_mix():
+    """Infinite elements stay in their row and column, also in the tails of vectors."""
+    x, w = np.ones((5, 270), np.float32), np.ones((203, 270), np.float32)
+    x[2, -1], w[7, 3] = np.inf, np.nan
+    y = linear(x, w, np.zeros(203, np.float32), None)
+    assert np.isnan(y[:, 7]).all()
+    rest = np.delete(y, 7, axis=1)
+    assert np.isinf(rest[2]).all()
+    assert (np.delete(rest, 2, axis=0) == 270).all()
+
+
+@pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
+def test_at_each_level(level):
+    environment = {**os.environ, "THNN_SIMD": level}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    tests = [f"{Path(__file__)}::{name}" for name in ("test_forward", "test_rows_do_not_mix")]
+    result = subprocess.run(
+        [*command, *tests], env=environment, cwd=Path(__file__).parent, capture_output=True
+    )
+    assert result.returncode == 0, result.stdout.decode()[-4000:]

@@ -1,0 +1,156 @@
+/* Products of rows with rows, the inner loop of a linear layer: both operands lie along the sum, so
+ * nothing is transposed or packed. All lanes of a vector are neighbouring terms of one sum. */
+#include "transpose.h"
+
+enum {
+  /* A tile's sums and the columns of a term stay in registers, beside one vector of a row. */
+  MOST_ROWS = VECTOR_REGISTERS == 32 ? 6 : 3,
+  MOST_COLUMNS = VECTOR_REGISTERS == 32 ? 4 : 3,
+  /* Terms at a time: so many of a tile's columns stay in the first-level cache. */
+  BLOCK_TERMS = 4096 / sizeof(real)
+};
+
+typedef THNN_(Place) Bits __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real))));
+
+/* Lane 2l: the sum of lanes l and l + LANES / 2 of a; behind it, that of b. */
+INLINE Vector fold(Vector a, Vector b)
+{
+  return interleaveLower(a, b) + interleaveUpper(a, b);
+}
+
+/* The sums of all lanes of four vectors. */
+INLINE void sumLanes(const Vector *v, real *sums)
+{
+#if defined(TWO_LANES)
+  const Vector ab = fold(v[0], v[1]), cd = fold(v[2], v[3]);
+  store(sums, ab);
+  store(sums + 2, cd);
+#else
+  Vector all = fold(fold(v[0], v[2]), fold(v[1], v[3]));
+#  pragma GCC unroll 4
+  for (int lanes = LANES; lanes > 4; lanes /= 2)
+    all = fold(all, all);
+#  pragma GCC unroll 4
+  for (int i = 0; i < 4; i++)
+    sums[i] = all[i * (LANES / 4)];
+#endif
+}
+
+/* The last terms of a row, in the last lanes of a vector whose other lanes are 0. */
+INLINE Vector loadLast(const real *x, int64_t terms, Bits last)
+{
+  return (Vector)((Bits)load(x + terms - LANES) & last);
+}
+
+/* Adds terms to a tile; `rows` and `columns` are constants where this is called. */
+INLINE void addTerms(const int rows, const int columns, const THNN_(Dots) * of, const real *x,
+                     const real *w, int64_t terms, Vector (*sum)[4])
+{
+  int64_t t = 0;
+  for (; t + LANES <= terms; t += LANES) {
+    Vector factor[4];
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; j++)
+      factor[j] = load(w + j * of->wStride + t);
+#pragma GCC unroll 6
+    for (int i = 0; i < rows; i++) {
+      const Vector row = load(x + i * of->xStride + t);
+#pragma GCC unroll 4
+      for (int j = 0; j < columns; j++)
+        sum[i][j] += row * factor[j];
+    }
+  }
+  if (t == terms)
+    return;
+  const int64_t left = terms - t;
+  Bits last;
+#pragma GCC unroll 16
+  for (int l = 0; l < LANES; l++)
+    last[l] = l + left >= LANES ? -1 : 0;
+#pragma GCC unroll 6
+  for (int i = 0; i < rows; i++) {
+    const real *from = x + i * of->xStride;
+    const Vector row = t ? loadLast(from, terms, last) : loadFirst(from, left);
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; j++) {
+      const real *column = w + j * of->wStride;
+      sum[i][j] += row * (t ? loadLast(column, terms, last) : loadFirst(column, left));
+    }
+  }
+}
+
+INLINE void addTile(const int rows, const int columns, const THNN_(Dots) * of, int64_t row,
+                    int64_t column, int64_t first)
+{
+  const int64_t left = of->terms - first, terms = left < BLOCK_TERMS ? left : BLOCK_TERMS;
+  Vector sum[MOST_ROWS][4];
+#pragma GCC unroll 6
+  for (int i = 0; i < rows; i++)
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; j++)
+      sum[i][j] = (Vector){0};
+  addTerms(rows, columns, of, of->x + row * of->xStride + first,
+           of->w + column * of->wStride + first, terms, sum);
+#pragma GCC unroll 6
+  for (int i = 0; i < rows; i++) {
+    real sums[4];
+    sumLanes(sum[i], sums);
+    real *y = of->y + (row + i) * of->yStride + column;
+    const real *before = of->start && first == 0 ? of->start + column : y;
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; j++)
+      y[j] = before[j] + sums[j];
+  }
+}
+
+/* Makes `rows` a constant. */
+INLINE void addRows(int64_t rows, const int columns, const THNN_(Dots) * of, int64_t row,
+                    int64_t column, int64_t first)
+{
+  switch (rows) {
+  case 1:
+    return addTile(1, columns, of, row, column, first);
+  case 2:
+    return addTile(2, columns, of, row, column, first);
+#if defined(MANY_REGISTERS)
+  case 3:
+    return addTile(3, columns, of, row, column, first);
+  case 4:
+    return addTile(4, columns, of, row, column, first);
+  case 5:
+    return addTile(5, columns, of, row, column, first);
+#endif
+  default:
+    return addTile(MOST_ROWS, columns, of, row, column, first);
+  }
+}
+
+/* All rows, in tiles of nearly equal height. */
+INLINE void addColumns(const int columns, const THNN_(Dots) * of, int64_t column)
+{
+  const int64_t tiles = (of->rows + MOST_ROWS - 1) / MOST_ROWS;
+  for (int64_t first = 0; first == 0 || first < of->terms; first += BLOCK_TERMS)
+    for (int64_t tile = 0; tile < tiles; tile++) {
+      const int64_t begin = of->rows * tile / tiles, end = of->rows * (tile + 1) / tiles;
+      addRows(end - begin, columns, of, begin, column, first);
+    }
+}
+
+static void dots(const THNN_(Dots) * of)
+{
+  int64_t column = 0;
+  for (; column + MOST_COLUMNS <= of->columns; column += MOST_COLUMNS)
+    addColumns(MOST_COLUMNS, of, column);
+  for (; column < of->columns; column++)
+    addColumns(1, of, column);
+}
+
+const THNN_(SimdDots) SIMD_TABLE(Dots, THNN_SIMD_LEVEL) = {
+#if defined(__AVX512F__)
+    .mostRows = 512 / sizeof(real),
+    .leastProducts = 500000, /* OpenBLAS has kernels for small products */
+#else
+    .mostRows = 16,
+#endif
+    .dots = dots,
+};
