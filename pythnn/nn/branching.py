@@ -172,9 +172,8 @@ class DepthConcat(Concat, kernel=True):
         return super().backward(input, gradOutput)
 
 
-@register
-class ParallelTable(_Branches, kernel=True):
-    """Each module on the entry of the input table at its place."""
+class _TableBranches(_Branches, ABC, kernel=True):
+    """A container of which each module works on the entry at its place: tables in and out."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -182,10 +181,6 @@ class ParallelTable(_Branches, kernel=True):
         self.tensors.gradInput = []
 
     def inputs(self, input: Any) -> list[Any]:
-        if len(input) < len(self.modules):
-            raise THNNArgumentError.expected(
-                self.typename(), 1, "input", f"{len(self.modules)} entries", f"{len(input)}"
-            )
         return list(input)
 
     def gradients(self, gradOutput: Any) -> list[Any]:
@@ -197,9 +192,21 @@ class ParallelTable(_Branches, kernel=True):
     def updateOutput(self, input: Any) -> Any:
         parts = self.inputs(input)
         self.tensors.output = [
-            self.ask(i, "updateOutput", parts[i]) for i in range(len(self.modules))
+            self.ask(i, "updateOutput", part) for i, part in enumerate(parts[: len(self.modules)])
         ]
         return self.tensors.output
+
+
+@register
+class ParallelTable(_TableBranches, kernel=True):
+    """Each module on the entry of the input table at its place."""
+
+    def inputs(self, input: Any) -> list[Any]:
+        if len(input) < len(self.modules):
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", f"{len(self.modules)} entries", f"{len(input)}"
+            )
+        return list(input)
 
 
 @register
@@ -240,7 +247,7 @@ class Parallel(_Branches, kernel=True):
 
 
 @register
-class MapTable(_Branches, kernel=True):
+class MapTable(_TableBranches, kernel=True):
     """One module for all entries of a table: as many copies as the longest table so far.
 
     With `shared` the copies have the parameters and gradients of the first.
@@ -252,8 +259,6 @@ class MapTable(_Branches, kernel=True):
         self.sharedparams = ["weight", "bias", "gradWeight", "gradBias"]
         if isinstance(shared, (list, tuple)):
             self.sharedparams = list(shared)
-        self.tensors.output = []
-        self.tensors.gradInput = []
         if module is not None:
             self.add(module)
 
@@ -277,19 +282,9 @@ class MapTable(_Branches, kernel=True):
         if size > len(self.modules):
             self.resize(size)
 
-    def inputs(self, input: Any) -> list[Any]:
-        return list(input)
-
-    def gradients(self, gradOutput: Any) -> list[Any]:
-        return list(gradOutput)
-
-    def gather(self, gradients: list[Any], input: Any) -> Any:
-        return gradients
-
     def updateOutput(self, input: Any) -> Any:
         self._extend(len(input))
-        self.tensors.output = [self.ask(i, "updateOutput", part) for i, part in enumerate(input)]
-        return self.tensors.output
+        return super().updateOutput(input)
 
     def zeroGradParameters(self) -> None:
         for module in self.modules[:1] if self.shared else self.modules:
