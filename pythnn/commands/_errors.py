@@ -10,8 +10,9 @@ from typing import Any
 import click
 
 from .. import t7
+from ..t7._foreign import HEAD, describe_foreign, looks_binary
 
-__all__ = ["entry_of", "explained", "items_of", "load_value", "module_in"]
+__all__ = ["description_of", "entry_of", "explained", "items_of", "load_value", "module_in"]
 
 
 @contextmanager
@@ -25,8 +26,28 @@ def explained(what: str) -> Iterator[None]:
         raise click.ClickException(f"{what}: not enough memory. {error}") from error
     except Exception as error:
         # A file decides what runs here, so any error may be its fault rather than ours.
-        name = "" if isinstance(error, (OSError, ValueError)) else f"{type(error).__name__}: "
-        raise click.ClickException(f"{what}: {name}{error}") from error
+        raise click.ClickException(f"{what}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        folder = Path(error.filename).parent
+        if not folder.is_dir():
+            return f"there is no folder {folder}; make it first"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    name = "" if isinstance(error, (OSError, ValueError)) else f"{type(error).__name__}: "
+    return f"{name}{error}"
+
+
+def description_of(path: Path) -> str:
+    """What a file is by its first bytes, for messages about one that should be something else."""
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    if looks_binary(head):
+        return "a .t7 file of Lua Torch"
+    what = describe_foreign(head)
+    return f"{what} that is damaged" if what.endswith(" image") else what
 
 
 def load_value(path: Path, *, to_look_at: bool = False) -> Any:
@@ -97,7 +118,11 @@ def _item(value: Any, name: str, path: Path) -> Any:
     if isinstance(value, t7.TorchObject):
         value = value.fields
     items = dict(items_of(value))
+    if not items:
+        what = value.typename() if hasattr(value, "typename") else type(value).__name__
+        raise click.UsageError(
+            f"{path} has no {name!r}: at that place is a {what}, no table. Leave it out of --key."
+        )
     if name not in items:
-        known = ", ".join(items) or "nothing"
-        raise click.UsageError(f"{path} has no {name!r}; there is {known}.")
+        raise click.UsageError(f"{path} has no {name!r}; there is {', '.join(items)}.")
     return items[name]

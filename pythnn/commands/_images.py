@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from ._errors import description_of
 
 __all__ = ["PRESETS", "Recipe", "Size", "read_image", "write_image"]
 
@@ -53,8 +55,12 @@ PRESETS = {
 
 
 def read_image(path: Path, recipe: Recipe) -> Array:
-    """An image as float32, channels x height x width."""
-    with Image.open(path) as opened:
+    """An image as float32, channels x height x width; ValueError where the file is none."""
+    try:
+        opened = Image.open(path)
+    except UnidentifiedImageError as error:
+        raise ValueError(f"not an image but {description_of(path)}") from error
+    with opened:
         upright = ImageOps.exif_transpose(opened)  # as cameras note it
         image = upright.convert("L" if recipe.channels == "gray" else "RGB")
     if recipe.resize is not None:

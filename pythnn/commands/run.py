@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import nn
+from ._arrays import ARRAYS, read_arrays
 from ._errors import entry_of, explained, load_value, module_in
 from ._images import Recipe, read_image, write_image
 from ._modules import Row, first_layer, refuse_unknown, rows_of, shape_text, tensors_in
@@ -21,7 +22,6 @@ __all__ = ["Task", "run_model"]
 
 Array = NDArray[Any]
 
-ARRAYS = (".npy", ".npz")
 IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 
 
@@ -106,11 +106,8 @@ class _Runner:
     def _input(self, path: Path) -> Any:
         kind = path.suffix.lower()
         with explained(f"{path} cannot be read"):
-            if kind == ".npy":
-                return self._cast(np.load(path))
-            if kind == ".npz":
-                with np.load(path) as arrays:
-                    inputs = [self._cast(arrays[name]) for name in sorted(arrays.files)]
+            if kind in ARRAYS:
+                inputs = [self._cast(array) for array in read_arrays(path)]
                 return inputs[0] if len(inputs) == 1 else inputs
             image = read_image(path, self.recipe)
             return self._cast(image[None] if self.task.batch else image)

@@ -262,15 +262,22 @@ def test_run_key_and_threads(folder):
         (["missing.t7", "image.png"], 2, "does not exist"),
         (["labels.txt", "image.png"], 1, "plain text"),
         (["classes.t7", "missing.png"], 2, "does not exist"),
-        (["classes.t7", "labels.txt"], 1, "labels.txt cannot be read"),
-        (["classes.t7", "table.t7"], 1, "table.t7 cannot be read"),
+        (["classes.t7", "labels.txt"], 1, "labels.txt cannot be read: not an image but plain text"),
+        (["classes.t7", "table.t7"], 1, "not an image but a .t7 file of Lua Torch"),
+        (["classes.t7", "empty.png"], 1, "not an image but an empty file"),
+        (["classes.t7", "damaged.png"], 1, "not an image but a PNG image that is damaged"),
         (["classes.t7", "empty"], 1, "has no images"),
-        (["classes.t7", "text.npy"], 1, "cannot be read"),
-        (["classes.t7", "pickled.npy"], 1, "cannot be read"),
+        (["classes.t7", "text.npy"], 1, "cannot be read: an array of <U1, not of numbers"),
+        (["classes.t7", "pickled.npy"], 1, "it holds Python objects, not numbers; write it again"),
+        (["classes.t7", "words.npy"], 1, "not a .npy file of numpy but plain text"),
+        (["classes.t7", "words.npz"], 1, "not a .npz file of numpy but plain text"),
+        (["classes.t7", "short.npy"], 1, "it is damaged; write it again with numpy.save"),
+        (["classes.t7", "short.npz"], 1, "it is damaged; write it again with numpy.save"),
+        (["classes.t7", "image.png", "--key", "net"], 2, "is a nn.Sequential, no table. Leave it"),
         (["table.t7", "four.npy"], 1, "does not take an input of 1 x 4: in module 1"),
         (["classes.t7", "image.png", "--labels", "two.txt"], 1, "has 2 lines, the model 3 classes"),
         (["classes.t7", "image.png", "--output", "o.txt"], 1, "must end in .npy, .npz"),
-        (["classes.t7", "image.png", "--output", "missing/o.npy"], 1, "cannot be written"),
+        (["classes.t7", "image.png", "--output", "missing/o.npy"], 1, "no folder missing; make"),
         (["classes.t7", "image.png", "--output", "o.png"], 1, "1 x 3 is no image"),
         (["table.t7", "vector.npy", "--output", "o.npy"], 1, "the output is a table"),
         (["checkpoint.t7", "image.png", "--key", "epoch"], 1, "holds no module but int"),
@@ -291,6 +298,14 @@ def test_run_mistakes(folder, monkeypatch, arguments, code, message):
     (folder / "two.txt").write_text("a\nb\n")
     np.save(folder / "text.npy", np.array(["a"]))
     np.save(folder / "pickled.npy", np.array([None]), allow_pickle=True)
+    for name in ("words.npy", "words.npz"):
+        (folder / name).write_text("words")
+    (folder / "empty.png").write_bytes(b"")
+    (folder / "damaged.png").write_bytes(b"\x89PNG and no more")
+    np.save(folder / "short.npy", np.zeros(9))
+    np.savez(folder / "short.npz", np.zeros(9))
+    for name in ("short.npy", "short.npz"):
+        (folder / name).write_bytes((folder / name).read_bytes()[:-20])
     pythnn.save(folder / "function.t7", [TorchFunction(b"", None, 8)])
     pythnn.save(folder / "two.t7", {"a": nn.Identity(), "b": nn.Identity()})
     pythnn.save(folder / "unknown.t7", TorchObject("my.Layer", {"modules": [nn.Identity()]}))
