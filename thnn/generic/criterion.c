@@ -101,6 +101,20 @@ void THNN_(criterionForward)(const THNN_(Criterion) * run, THNN_(LossSum) sum, T
     THNN_reject(run->function, "input", 2, run->domain, "others");
 }
 
+/* A gradient without weights as a map of input and target; `parameters` is one of these. */
+typedef struct Streamed {
+  THNN_(LossGradient) gradient;
+  const real *parameters;
+} Streamed;
+
+static void streamedGradient(int64_t n, const real *input, const real *target,
+                             const real *parameters, real *gradInput)
+{
+  const Streamed *streamed = (const void *)parameters;
+  const THNN_(Operands) of = {.input = input, .target = target};
+  streamed->gradient(n, of, streamed->parameters, gradInput);
+}
+
 void THNN_(criterionBackward)(const THNN_(Criterion) * run, THNN_(LossGradient) gradient,
                               THTensor *gradInput)
 {
@@ -114,10 +128,19 @@ void THNN_(criterionBackward)(const THNN_(Criterion) * run, THNN_(LossGradient) 
   THNN_planAcquire(&plan);
 
   real *y = out->data;
+  const Streamed streamed = {gradient, run->parameters};
+  const bool stream =
+      !operandsAt(&buffers, 0).weights && THNN_leavesCaches(blocks.elements, sizeof(real));
 #pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
   for (int64_t i = 0; i < blocks.count; i++) {
-    const int64_t at = i * blocks.length;
-    gradient(THNN_blockLength(&blocks, i), operandsAt(&buffers, at), run->parameters, y + at);
+    const int64_t at = i * blocks.length, n = THNN_blockLength(&blocks, i);
+    const THNN_(Operands) of = operandsAt(&buffers, at);
+    if (stream)
+      THNN_(simd).pointwise.streamMap2(streamedGradient, n, of.input,
+                                       of.target ? of.target : of.input,
+                                       (const real *)(const void *)&streamed, y + at);
+    else
+      gradient(n, of, run->parameters, y + at);
   }
   THNN_planRelease(&plan);
 }

@@ -71,8 +71,9 @@ static void addScalar(int64_t n, const real *x, real value, real *y)
 }
 
 #ifdef VECTOR_STREAMS
-/* Reals that a loop leaves in the first-level cache, to be streamed while it goes on reading. */
-enum { TILE = 512 };
+/* Reals that a loop leaves in the first-level cache before they are streamed: few, so that reading
+ * and writing take turns quickly. */
+enum { TILE = 512 / sizeof(real) };
 
 /* How many reals from y on to the next vector that can be streamed. */
 static int64_t toAligned(const real *y)
