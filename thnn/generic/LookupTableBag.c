@@ -46,6 +46,20 @@ static void checkOffsets(const char *function, const THIndexTensor *offsets, int
   }
 }
 
+/* sum = the rows of the table that `count` indices name, added up in order. */
+static void sumRows(int64_t count, const int64_t *index, int64_t columns, const real *table,
+                    real *sum)
+{
+  enum { TOGETHER = 64 };
+  const real *rows[TOGETHER];
+  const int64_t first = count < TOGETHER ? count : TOGETHER;
+  for (int64_t i = 0; i < first; i++)
+    rows[i] = table + (index[i] - TH_INDEX_BASE) * columns;
+  THNN_(simd).pooling.sumOfRows(columns, first, rows, sum);
+  for (int64_t i = first; i < count; i++)
+    THNN_(simd).pointwise.axpy(columns, 1, table + (index[i] - TH_INDEX_BASE) * columns, sum);
+}
+
 void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input,
                                         THIndexTensor *offsets, THTensor *weight, THTensor *output,
                                         THIndexTensor *offset2bag, int mode,
@@ -71,18 +85,19 @@ void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input,
   THNN_planAcquire(&plan);
 
   const int64_t *index = in->data, *start = starts->data;
+  const real *rows = table->data;
   const int threads = THNN_threads(state, bags, (double)sizes.indices * (double)columns);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t b = 0; b < bags; b++) {
     const int64_t begin = start[b] - TH_INDEX_BASE;
     const int64_t end = b + 1 < bags ? start[b + 1] - TH_INDEX_BASE : sizes.indices;
     real *sum = (real *)out->data + b * columns;
-    THNN_(simd).pointwise.fill(columns, 0, sum);
-    for (int64_t i = begin; i < end; i++) {
-      THNN_(simd).pointwise.axpy(
-          columns, 1, (const real *)table->data + (index[i] - TH_INDEX_BASE) * columns, sum);
+    /* Rows lie anywhere in the table: those of the next bag are fetched meanwhile. */
+    for (int64_t i = end; i < 2 * end - begin && i < sizes.indices; i++)
+      THNN_(simd).products.prefetch(columns, rows + (index[i] - TH_INDEX_BASE) * columns);
+    sumRows(end - begin, index + begin, columns, rows, sum);
+    for (int64_t i = begin; i < end; i++)
       ((int64_t *)bagOf->data)[i] = b + TH_INDEX_BASE;
-    }
     if (mode == MEAN) {
       ((int64_t *)lengths->data)[b] = end - begin;
       if (end > begin)
