@@ -153,6 +153,22 @@ static bool repeatsRow(const THNNAdaptivePooling *pooling, int64_t inputY)
   return over.begin == before.begin && over.end == before.end;
 }
 
+/* One region for the whole plane: all of gradInput is the same. */
+static void spreadPlanes(const THNNAdaptivePooling *pooling, const THNNState *state,
+                         const real *gradOutput, real *gradInput)
+{
+  const int64_t height = pooling->inputHeight, width = pooling->inputWidth;
+  const THNNBlocks blocks = THNN_rowBlocks(pooling->planes, height * width);
+  const double cost = (double)pooling->planes * (double)(height * width);
+#pragma omp parallel for num_threads(THNN_threads(state, blocks.count, cost)) schedule(static)
+  for (int64_t block = 0; block < blocks.count; block++)
+    for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++) {
+      const int64_t plane = block * blocks.length + i;
+      const real share = gradOutput[plane] / (real)height / (real)width;
+      THNN_(simd).pointwise.fill(height * width, share, gradInput + plane * height * width);
+    }
+}
+
 void THNN_(SpatialAdaptiveAveragePooling_updateGradInput)(THNNState *state, THTensor *input,
                                                           THTensor *gradOutput, THTensor *gradInput)
 {
@@ -169,6 +185,12 @@ void THNN_(SpatialAdaptiveAveragePooling_updateGradInput)(THNNState *state, THTe
       THNN_planScratch(&plan, (size_t)pooling.outputWidth * sizeof(THNNRegion));
   const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
   THNN_planAcquire(&plan);
+
+  if (pooling.outputHeight == 1 && pooling.outputWidth == 1) {
+    spreadPlanes(&pooling, state, from->data, to->data);
+    THNN_planRelease(&plan);
+    return;
+  }
 
   setRegions(&pooling, regions->data);
   const int64_t elements = pooling.outputHeight * pooling.outputWidth;
