@@ -67,15 +67,6 @@ static const int64_t *readValues(const Values *values, int64_t first, int64_t co
   return room;
 }
 
-/* The first of `count` indices that is bad, or `count`. */
-static int64_t firstBad(const THNNPooledIndices *pooled, int64_t count, const int64_t *element)
-{
-  int64_t i = 0;
-  while (i < count && element[i] >= THNN_NO_ELEMENT && element[i] < pooled->elements)
-    i++;
-  return i;
-}
-
 /* The number of the first bad index of a slice, or INT64_MAX. */
 static int64_t checkSlice(const THNNPooledIndices *pooled, const Values *values, int64_t slice,
                           THNNIndexRoom *room)
@@ -88,9 +79,7 @@ static int64_t checkSlice(const THNNPooledIndices *pooled, const Values *values,
     run.index[0] = readValues(values, run.at, count, copies[0]);
     if (pooled->halves)
       run.index[1] = readValues(values, THNN_pooledElements(pooled) + run.at, count, copies[1]);
-    if (pooled->decode(pooled, &run, room))
-      continue;
-    const int64_t bad = firstBad(pooled, count, room->element);
+    const int64_t bad = pooled->check(pooled, &run, room);
     if (bad < count)
       return run.at + bad;
   }

@@ -11,9 +11,8 @@
 #include "THNNThreads.h"
 
 enum {
-  THNN_NO_ELEMENT = -1,  /* the index says that there is none */
-  THNN_BAD_ELEMENT = -2, /* it is not an index */
-  THNN_DECODED = 512     /* indices that are decoded at a time */
+  THNN_NO_ELEMENT = -1, /* the index says that there is none */
+  THNN_DECODED = 512    /* indices that are decoded at a time */
 };
 
 typedef struct THNNPooledIndices THNNPooledIndices;
@@ -35,9 +34,12 @@ typedef struct THNNIndexRoom {
   int64_t keptRow, keptFirst; /* that place; -1: nothing */
 } THNNIndexRoom;
 
-/* room->element = the number, from 0, of an element of the input plane for each index of the run,
- * or one of the two above. Returns whether all name an element. */
-typedef bool (*THNNDecodeIndices)(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+/* The first of the run's indices that is none, or their number. */
+typedef int64_t (*THNNCheckIndexRun)(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                                     THNNIndexRoom *room);
+/* room->element = the number, from 0, of an element of the input plane for each index of the run, or
+ * THNN_NO_ELEMENT; the indices have been checked. */
+typedef void (*THNNDecodeIndices)(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                                   THNNIndexRoom *room);
 
 struct THNNPooledIndices {
@@ -48,10 +50,11 @@ struct THNNPooledIndices {
   /* Plain indices are numbers of elements, from 1, and where `optional` 0 for none. */
   bool optional;
   /* Others are described by: */
+  THNNCheckIndexRun check;
   THNNDecodeIndices decode;
   bool halves;          /* the tensor has two values for each element of the output */
   const char *expected; /* for the message */
-  const void *context;  /* for decode */
+  const void *context;  /* for the two functions */
 };
 
 /* Whether all of the output's plain indices, side by side, are numbers of elements. */
@@ -60,10 +63,13 @@ bool THNN_areNumbers(const THNNPooledIndices *pooled, const int64_t *indices);
 /* In three dimensions an index is the taps t, h and w of the window in its bytes 0, 1 and 2. */
 enum { THNN_TAP_BITS = 8 };
 
-/* Decodes such indices; `context` is the windows' geometry. Where `optional`, those of windows
- * outside the input do not count. */
-bool THNN_elementsOfTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+/* For such indices; `context` is the windows' geometry. Where `optional`, those of windows outside
+ * the input do not count: it may be left out where there are none. */
+int64_t THNN_checkTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                       THNNIndexRoom *room);
+void THNN_elementsOfTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                          THNNIndexRoom *room);
+bool THNN_someWindowIsOutside(const THNNConvolution *geometry);
 
 /* Of indices that are decoded: the first run of a slice, slices counted over all planes, and the
  * one that follows, in the slice after the last of its own. */

@@ -38,6 +38,7 @@ def test_pointwise(real: Any) -> None:
     for module, arguments, tensors in [
         ("Threshold_updateOutput", (0.5, 0.25, False), [x]),
         ("Threshold_updateGradInput", (0.5, 0.25, False), [x, gradient]),
+        ("DistKLDivCriterion_updateGradInput", (False,), [x, gradient]),
         ("PReLU_updateOutput", (np.array([0.5, -1, 2], real), 3), [x]),
         ("PReLU_updateGradInput", (np.array([0.5, -1, 2], real), 3), [x, gradient]),
     ]:
@@ -59,6 +60,22 @@ def test_copies(real: Any) -> None:
             for some, result in zip(np.split(x, PIECES), np.split(pieces, PIECES), strict=True):
                 getattr(thnn, module)(state, some, result, *arguments)
         assert whole.tobytes() == pieces.tobytes(), module
+
+
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+@pytest.mark.parametrize(("width", "left"), [(3, 2), (3, -2), (40, 1)])
+def test_short_rows(width: int, left: int, real: Any) -> None:
+    """Several rows in a cache line, and rows that end anywhere in one."""
+    shape = (4, width + left)
+    planes = BYTES // 4 // shape[1] // np.dtype(real).itemsize // 4 * 4
+    x = np.random.default_rng(0).standard_normal((planes, 2, width)).astype(real)
+    memory = np.full(planes * 4 * shape[1] + 5, 7, real)
+    whole = memory[3:-2].reshape(planes, *shape)
+    with State(threads=2, minimum_work=1) as state:
+        thnn.SpatialReplicationPadding_updateOutput(state, x, whole, left, 0, 1, 1)
+    at = np.clip(np.arange(-left, width), 0, width - 1)
+    np.testing.assert_array_equal(whole, x[:, [0, 0, 1, 1]][..., at])
+    assert (memory[[0, 1, 2, -2, -1]] == 7).all()
 
 
 @pytest.mark.parametrize("real", [np.float32, np.float64])

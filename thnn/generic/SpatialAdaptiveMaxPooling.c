@@ -109,20 +109,37 @@ static void keepCorners(const THNNAdaptivePooling *pooling, const THNNIndexRun *
   room->keptFirst = run->first;
 }
 
-static bool elementsOfNumbers(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                              THNNIndexRoom *room)
+static THNNCorners cornersOf(const THNNAdaptivePooling *pooling, const THNNIndexRun *run,
+                             THNNIndexRoom *room)
 {
-  const THNNAdaptivePooling *pooling = pooled->context;
   if (room->keptRow != run->row.y || room->keptFirst != run->first)
     keepCorners(pooling, run, room);
-  const THNNCorners corners = {.n = run->rows * run->columns,
-                               .width = pooling->inputWidth,
-                               .corner = room->kept[0],
-                               .down = room->kept[1],
-                               .right = room->kept[2],
-                               .outside = THNN_BAD_ELEMENT};
-  return THNN_(simd).pooling.elementsOfRegions(&corners, run->index[0], run->index[1],
-                                               room->element);
+  return (THNNCorners){.n = run->rows * run->columns,
+                       .width = pooling->inputWidth,
+                       .corner = room->kept[0],
+                       .down = room->kept[1],
+                       .right = room->kept[2]};
+}
+
+static int64_t checkNumbers(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                            THNNIndexRoom *room)
+{
+  const THNNCorners corners = cornersOf(pooled->context, run, room);
+  const int64_t *row = run->index[0], *column = run->index[1];
+  if (THNN_(simd).pooling.areInRegions(&corners, row, column))
+    return corners.n;
+  int64_t i = 0;
+  while (row[i] >= TH_INDEX_BASE && row[i] - TH_INDEX_BASE < corners.down[i] &&
+         column[i] >= TH_INDEX_BASE && column[i] - TH_INDEX_BASE < corners.right[i])
+    i++;
+  return i;
+}
+
+static void elementsOfNumbers(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                              THNNIndexRoom *room)
+{
+  const THNNCorners corners = cornersOf(pooled->context, run, room);
+  THNN_(simd).pooling.elementsOfRegions(&corners, run->index[0], run->index[1], room->element);
 }
 
 void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(THNNState *state, THTensor *input,
@@ -140,6 +157,7 @@ void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(THNNState *state, THTensor
                                     .length = pooling.outputWidth,
                                     .elements = pooling.inputHeight * pooling.inputWidth,
                                     .halves = true,
+                                    .check = checkNumbers,
                                     .decode = elementsOfNumbers,
                                     .expected = "rows and columns, from 1, inside the input plane",
                                     .context = &pooling};

@@ -88,27 +88,33 @@ void THNN_(TemporalMaxPooling_updateOutput)(THNNState *state, THTensor *input, T
   THNN_planRelease(&plan);
 }
 
-/* A window's frame that lies in the sequence; -1 is none. */
-static bool elementsOfFrames(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+/* An index is a frame of its window that lies in the sequence, or -1 for none. */
+static int64_t checkFrames(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                           THNNIndexRoom *room)
+{
+  (void)room;
+  const THNNConvolution *g = pooled->context;
+  const int64_t *index = run->index[0];
+  for (int64_t row = 0; row < run->rows; row++, index += run->columns) {
+    const int64_t last = g->input[1] - 1 - (run->row.y + row) * g->stride[1];
+    if (THNN_(simd).pooling.areWithin(run->columns, index, -1, last))
+      continue;
+    int64_t i = 0;
+    while (index[i] >= -1 && index[i] <= last)
+      i++;
+    return row * run->columns + i;
+  }
+  return run->rows * run->columns;
+}
+
+static void elementsOfFrames(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                              THNNIndexRoom *room)
 {
   const THNNConvolution *g = pooled->context;
-  const int64_t frameSize = g->input[2];
-  const int64_t *index = run->index[0];
-  int64_t *element = room->element;
-  bool all = true;
-  for (int64_t row = 0; row < run->rows; row++) {
-    const int64_t firstFrame = (run->row.y + row) * g->stride[1];
-    const int64_t frames = g->input[1] - firstFrame, start = firstFrame * frameSize + run->first;
-    for (int64_t i = 0; i < run->columns; i++) {
-      const int64_t frame = *index++;
-      const bool inside = frame >= 0 && frame < frames;
-      const int64_t none = frame == -1 ? THNN_NO_ELEMENT : THNN_BAD_ELEMENT;
-      *element++ = inside ? start + frame * frameSize + i : none;
-      all = all && inside;
-    }
-  }
-  return all;
+  for (int64_t row = 0; row < run->rows; row++)
+    THNN_(simd).pooling.elementsOfFrames(
+        run->columns, (run->row.y + row) * g->stride[1] * g->input[2] + run->first, g->input[2],
+        run->index[0] + row * run->columns, room->element + row * run->columns);
 }
 
 void THNN_(TemporalMaxPooling_updateGradInput)(THNNState *state, THTensor *input,
@@ -125,6 +131,7 @@ void THNN_(TemporalMaxPooling_updateGradInput)(THNNState *state, THTensor *input
                                     .rows = g.output[1],
                                     .length = g.output[2],
                                     .elements = g.input[1] * g.input[2],
+                                    .check = checkFrames,
                                     .decode = elementsOfFrames,
                                     .expected =
                                         "frames of the windows, from 0, inside the input, or -1",

@@ -56,6 +56,7 @@ static THNNPooledIndices pooledFor(const char *function, const THNNState *state,
                              .rows = geometry->output[1],
                              .length = geometry->output[2],
                              .elements = THNN_convolutionImagePositions(geometry),
+                             .check = THNN_checkTaps,
                              .decode = THNN_elementsOfTaps,
                              .expected = "offsets of elements inside the output",
                              .context = geometry};

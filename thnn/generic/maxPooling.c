@@ -167,7 +167,8 @@ void THNN_(maxPoolingUpdateGradInput)(const THNNMaxPoolingCall *call, THTensor *
                                     .rows = g->output[1],
                                     .length = g->output[2],
                                     .elements = THNN_convolutionImagePositions(g),
-                                    .optional = true,
+                                    .optional = plain || THNN_someWindowIsOutside(g),
+                                    .check = THNN_checkTaps,
                                     .decode = plain ? NULL : THNN_elementsOfTaps,
                                     .expected = "offsets in the windows that lie inside the input",
                                     .context = g};

@@ -26,37 +26,72 @@ static bool windowIsOutside(const THNNConvolution *g, const int64_t position[3])
   return false;
 }
 
-static void forgetWindowsOutside(const THNNConvolution *g, const THNNIndexRun *run,
-                                 int64_t *element)
+bool THNN_someWindowIsOutside(const THNNConvolution *g)
 {
-  for (int64_t y = 0, i = 0; y < run->rows; y++)
-    for (int64_t x = 0; x < run->columns; x++, i++) {
-      const int64_t window[] = {run->row.z, run->row.y + y, run->first + x};
-      if (element[i] == THNN_BAD_ELEMENT && windowIsOutside(g, window))
-        element[i] = THNN_NO_ELEMENT;
+  for (int d = 0; d < 3; d++)
+    for (int64_t position = 0; position < g->output[d]; position++) {
+      const THNNTaps taps = THNN_tapsInside(g, d, position);
+      if (taps.begin == taps.end)
+        return true;
     }
+  return false;
 }
 
-bool THNN_elementsOfTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                         THNNIndexRoom *room)
+static THNNTapWindows windowsOf(const THNNConvolution *g, const THNNIndexRun *run)
 {
-  const THNNConvolution *g = pooled->context;
-  THNNTapWindows windows = {.rows = run->rows,
-                            .columns = run->columns,
-                            .strideY = g->stride[1],
-                            .strideX = g->stride[2],
-                            .outside = THNN_BAD_ELEMENT};
+  THNNTapWindows windows = {
+      .rows = run->rows, .columns = run->columns, .strideY = g->stride[1], .strideX = g->stride[2]};
   const int64_t position[] = {run->row.z, run->row.y, run->first};
   for (int d = 0; d < 3; d++) {
     windows.start[d] = position[d] * g->stride[d] - g->pad[d];
     windows.dilation[d] = g->dilation[d];
     windows.size[d] = g->input[d];
   }
-  if (THNN_(simd).pooling.elementsOfTaps(&windows, run->index[0], room->element))
-    return true;
-  if (pooled->optional)
-    forgetWindowsOutside(g, run, room->element);
-  return false;
+  return windows;
+}
+
+/* Index i of a run: whether it names an element, and whether its window has any. */
+static bool tapIsInside(const THNNTapWindows *windows, const THNNIndexRun *run, int64_t i)
+{
+  THNNTapWindows window = *windows;
+  window.rows = window.columns = 1;
+  window.start[1] += i / run->columns * windows->strideY;
+  window.start[2] += i % run->columns * windows->strideX;
+  return THNN_(simd).pooling.areTaps(&window, run->index[0] + i);
+}
+
+static bool hasNoElement(const THNNConvolution *g, const THNNIndexRun *run, int64_t i)
+{
+  const int64_t position[] = {run->row.z, run->row.y + i / run->columns,
+                              run->first + i % run->columns};
+  return windowIsOutside(g, position);
+}
+
+int64_t THNN_checkTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                       THNNIndexRoom *room)
+{
+  (void)room;
+  const int64_t count = run->rows * run->columns;
+  const THNNTapWindows windows = windowsOf(pooled->context, run);
+  if (THNN_(simd).pooling.areTaps(&windows, run->index[0]))
+    return count;
+  int64_t i = 0;
+  while (i < count && (tapIsInside(&windows, run, i) ||
+                       (pooled->optional && hasNoElement(pooled->context, run, i))))
+    i++;
+  return i;
+}
+
+void THNN_elementsOfTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                         THNNIndexRoom *room)
+{
+  const THNNTapWindows windows = windowsOf(pooled->context, run);
+  THNN_(simd).pooling.elementsOfTaps(&windows, run->index[0], room->element);
+  if (!pooled->optional)
+    return;
+  for (int64_t i = 0; i < run->rows * run->columns; i++)
+    if (hasNoElement(pooled->context, run, i))
+      room->element[i] = THNN_NO_ELEMENT;
 }
 #endif
 

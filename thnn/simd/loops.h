@@ -281,7 +281,6 @@ typedef struct THNN_(Columns) {
 typedef struct THNNTapWindows {
   int64_t rows, columns, strideY, strideX;
   int64_t start[3], dilation[3], size[3];
-  int64_t outside; /* what stands for an element outside the volume */
 } THNNTapWindows;
 
 /* Regions of planes `width` wide: the number of a region's first element, and how many rows down
@@ -289,19 +288,23 @@ typedef struct THNNTapWindows {
 typedef struct THNNCorners {
   int64_t n, width;
   const int64_t *corner, *down, *right;
-  int64_t outside;
 } THNNCorners;
 #endif
 
 typedef struct THNN_(SimdPooling) {
-  /* Whether all of n values lie between two numbers from 0 on. */
+  /* Whether all of n values lie between two numbers, of which neither is below -1. */
   bool (*areWithin)(int64_t n, const int64_t *value, int64_t first, int64_t last);
-  /* element = the number of the element that the taps t, h and w in bytes 0, 1 and 2 of each index
-   * name; returns whether all lie inside. */
-  bool (*elementsOfTaps)(const THNNTapWindows *windows, const int64_t *index, int64_t *element);
-  /* The same of rows and columns in regions, counted from 1. */
-  bool (*elementsOfRegions)(const THNNCorners *corners, const int64_t *row, const int64_t *column,
+  /* Whether the taps t, h and w in bytes 0, 1 and 2 of all indices lie inside, and the numbers of
+   * the elements that they name if so. */
+  bool (*areTaps)(const THNNTapWindows *windows, const int64_t *index);
+  void (*elementsOfTaps)(const THNNTapWindows *windows, const int64_t *index, int64_t *element);
+  /* The same for rows and columns in regions, counted from 1. */
+  bool (*areInRegions)(const THNNCorners *corners, const int64_t *row, const int64_t *column);
+  void (*elementsOfRegions)(const THNNCorners *corners, const int64_t *row, const int64_t *column,
                             int64_t *element);
+  /* element[i] = first + i + frame*frameSize, or -1 where the frame is below 0 */
+  void (*elementsOfFrames)(int64_t n, int64_t first, int64_t frameSize, const int64_t *frame,
+                           int64_t *element);
   /* best = the greatest of the rows' values above `start`, of equals the first, in each column;
    * place = its row's place. `start` and -1 where there is none; NaN is never chosen. */
   void (*maxOfRows)(int64_t n, int64_t count, const real *const *rows, const THNN_(Place) * places,

@@ -159,22 +159,12 @@ static bool areWithin(int64_t n, const int64_t *value, int64_t first, int64_t la
   return signs >> 63 == 0;
 }
 
-/* Numbers of elements. Without a sign, one below 0 is as wrong as one that is too large. */
 enum { NUMBERS = VECTOR_BYTES / 8, TAP = 0xff };
 typedef uint64_t Numbers __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 
 INLINE Numbers loadNumbers(const int64_t *x)
 {
   return *(const Numbers *)x;
-}
-
-/* The first n values, followed by zeros. */
-INLINE Numbers loadSomeNumbers(int64_t n, const int64_t *x)
-{
-  int64_t some[NUMBERS] = {0};
-  for (int64_t i = 0; i < n; i++)
-    some[i] = x[i];
-  return loadNumbers(some);
 }
 
 /* 0, 1, 2, … */
@@ -186,104 +176,142 @@ INLINE Numbers lanes(void)
   return number;
 }
 
-INLINE bool isZero(Numbers x)
+/* Whether the sign of any is set: what must not be below 0 is joined by `|`. */
+INLINE bool anySign(Numbers x)
 {
-  uint64_t any = 0;
+  uint64_t signs = 0;
   for (int i = 0; i < NUMBERS; i++)
-    any |= x[i];
-  return any == 0;
+    signs |= x[i];
+  return signs >> 63;
 }
 
-/* element = found where inside is all ones; returns the ones where it is not. */
-INLINE Numbers storeFound(Numbers found, Numbers inside, int64_t outside, int64_t *element)
-{
-  *(Numbers *)element = (found & inside) | ((uint64_t)outside & ~inside);
-  return ~inside;
-}
+/* Where the taps of windows `column` to `column + NUMBERS` of a row lie. */
+typedef struct Places {
+  Numbers z, y, x;
+} Places;
 
-/* Windows `column` to `column + NUMBERS` of a row. */
-INLINE Numbers elementsOfWindows(const THNNTapWindows *w, bool dilated, uint64_t startY,
-                                 int64_t column, Numbers packed, int64_t *element)
+INLINE Places placesOf(const THNNTapWindows *w, bool dilated, uint64_t startY, int64_t column,
+                       Numbers packed)
 {
-  const uint64_t height = (uint64_t)w->size[1], width = (uint64_t)w->size[2];
   const uint64_t startX = (uint64_t)(w->start[2] + column * w->strideX);
-  Numbers z = packed & TAP, y = packed >> 8 & TAP, x = packed >> 16 & TAP;
+  Places at = {packed & TAP, packed >> 8 & TAP, packed >> 16 & TAP};
   if (dilated) {
-    z *= (uint64_t)w->dilation[0];
-    y *= (uint64_t)w->dilation[1];
-    x *= (uint64_t)w->dilation[2];
+    at.z *= (uint64_t)w->dilation[0];
+    at.y *= (uint64_t)w->dilation[1];
+    at.x *= (uint64_t)w->dilation[2];
   }
-  z += (uint64_t)w->start[0];
-  y += startY;
-  x += lanes() * (uint64_t)w->strideX + startX;
-  const Numbers inside =
-      (Numbers)(z < (uint64_t)w->size[0]) & (Numbers)(y < height) & (Numbers)(x < width);
-  return storeFound((z * height + y) * width + x, inside, w->outside, element);
+  at.z += (uint64_t)w->start[0];
+  at.y += startY;
+  at.x += lanes() * (uint64_t)w->strideX + startX;
+  return at;
 }
 
-INLINE bool elementsOfTapRows(const THNNTapWindows *windows, bool dilated, const int64_t *index,
-                              int64_t *element)
+/* A sign where one of them is outside. */
+INLINE Numbers outsideOf(const THNNTapWindows *w, Places at)
+{
+  return at.z | ((uint64_t)w->size[0] - 1 - at.z) | at.y | ((uint64_t)w->size[1] - 1 - at.y) |
+         at.x | ((uint64_t)w->size[2] - 1 - at.x);
+}
+
+INLINE Numbers elementsOf(const THNNTapWindows *w, Places at)
+{
+  return (at.z * (uint64_t)w->size[1] + at.y) * (uint64_t)w->size[2] + at.x;
+}
+
+/* Goes through the windows in vectors, some of a row's last one once more. Finds the elements, or
+ * without room for them returns signs where one is outside. */
+INLINE Numbers throughTaps(const THNNTapWindows *windows, bool dilated, const int64_t *index,
+                           int64_t *element)
 {
   const THNNTapWindows w = *windows;
   const int64_t columns = w.columns, last = columns - NUMBERS;
-  Numbers bad = {0};
-  for (int64_t row = 0; row < w.rows; row++, index += columns, element += columns) {
+  Numbers outside = {0};
+  for (int64_t row = 0; row < w.rows; row++, index += columns) {
     const uint64_t startY = (uint64_t)(w.start[1] + row * w.strideY);
-    for (int64_t i = 0; i < last; i += NUMBERS)
-      bad |= elementsOfWindows(&w, dilated, startY, i, loadNumbers(index + i), element + i);
-    if (last >= 0) { /* some of the last vector's once more */
-      bad |=
-          elementsOfWindows(&w, dilated, startY, last, loadNumbers(index + last), element + last);
-    } else {
-      int64_t some[NUMBERS];
-      const Numbers wrong =
-          elementsOfWindows(&w, dilated, startY, 0, loadSomeNumbers(columns, index), some);
-      bad |= wrong & (Numbers)(lanes() < (uint64_t)columns);
-      for (int64_t i = 0; i < columns; i++)
-        element[i] = some[i];
+    for (int64_t next = 0; next < columns; next += NUMBERS) {
+      const int64_t i = next < last ? next : last;
+      const Places at = placesOf(&w, dilated, startY, i, loadNumbers(index + i));
+      if (element)
+        *(Numbers *)(element + row * columns + i) = elementsOf(&w, at);
+      else
+        outside |= outsideOf(&w, at);
     }
   }
-  return isZero(bad);
+  return outside;
 }
 
-static bool elementsOfTaps(const THNNTapWindows *windows, const int64_t *index, int64_t *element)
+/* Rows shorter than a vector, one window after the other. */
+static bool throughShortRows(const THNNTapWindows *w, const int64_t *index, int64_t *element)
 {
-  const int64_t *dilation = windows->dilation;
-  return dilation[0] == 1 && dilation[1] == 1 && dilation[2] == 1
-             ? elementsOfTapRows(windows, false, index, element)
-             : elementsOfTapRows(windows, true, index, element);
+  int64_t outside = 0;
+  for (int64_t row = 0; row < w->rows; row++)
+    for (int64_t i = 0; i < w->columns; i++, index++) {
+      const int64_t z = w->start[0] + (*index & TAP) * w->dilation[0];
+      const int64_t y = w->start[1] + row * w->strideY + (*index >> 8 & TAP) * w->dilation[1];
+      const int64_t x = w->start[2] + i * w->strideX + (*index >> 16 & TAP) * w->dilation[2];
+      outside |= z | (w->size[0] - 1 - z) | y | (w->size[1] - 1 - y) | x | (w->size[2] - 1 - x);
+      if (element)
+        *element++ = (z * w->size[1] + y) * w->size[2] + x;
+    }
+  return outside >= 0;
 }
 
-INLINE Numbers elementsAt(const THNNCorners *c, int64_t at, const int64_t *row,
-                          const int64_t *column, int64_t *element)
+static bool isDilated(const THNNTapWindows *w)
 {
-  const Numbers down = loadNumbers(row + at) - 1, right = loadNumbers(column + at) - 1;
-  const Numbers inside =
-      (Numbers)(down < loadNumbers(c->down + at)) & (Numbers)(right < loadNumbers(c->right + at));
-  return storeFound(loadNumbers(c->corner + at) + down * (uint64_t)c->width + right, inside,
-                    c->outside, element + at);
+  return w->dilation[0] != 1 || w->dilation[1] != 1 || w->dilation[2] != 1;
 }
 
-static bool elementsOfRegions(const THNNCorners *corners, const int64_t *row, const int64_t *column,
+static bool areTaps(const THNNTapWindows *windows, const int64_t *index)
+{
+  if (windows->columns < NUMBERS)
+    return throughShortRows(windows, index, NULL);
+  return !anySign(isDilated(windows) ? throughTaps(windows, true, index, NULL)
+                                     : throughTaps(windows, false, index, NULL));
+}
+
+static void elementsOfTaps(const THNNTapWindows *windows, const int64_t *index, int64_t *element)
+{
+  if (windows->columns < NUMBERS)
+    throughShortRows(windows, index, element);
+  else if (isDilated(windows))
+    throughTaps(windows, true, index, element);
+  else
+    throughTaps(windows, false, index, element);
+}
+
+static bool areInRegions(const THNNCorners *corners, const int64_t *row, const int64_t *column)
+{
+  const int64_t *down = corners->down, *right = corners->right, n = corners->n;
+  uint64_t outside = 0;
+  Numbers signs = {0};
+  int64_t i = 0;
+  for (; i + NUMBERS <= n; i += NUMBERS) {
+    const Numbers y = loadNumbers(row + i), x = loadNumbers(column + i);
+    signs |= (y - 1) | (loadNumbers(down + i) - y) | (x - 1) | (loadNumbers(right + i) - x);
+  }
+  for (; i < n; i++)
+    outside |= ((uint64_t)row[i] - 1) | ((uint64_t)down[i] - (uint64_t)row[i]) |
+               ((uint64_t)column[i] - 1) | ((uint64_t)right[i] - (uint64_t)column[i]);
+  return !anySign(signs | outside);
+}
+
+static void elementsOfRegions(const THNNCorners *corners, const int64_t *row, const int64_t *column,
                               int64_t *element)
 {
-  const THNNCorners c = *corners;
-  const int64_t last = c.n - NUMBERS;
-  if (last >= 0) {
-    Numbers bad = {0};
-    for (int64_t i = 0; i < last; i += NUMBERS)
-      bad |= elementsAt(&c, i, row, column, element);
-    bad |= elementsAt(&c, last, row, column, element);
-    return isZero(bad);
+  const int64_t *corner = corners->corner, width = corners->width;
+#pragma omp simd
+  for (int64_t i = 0; i < corners->n; i++)
+    element[i] = corner[i] + (row[i] - 1) * width + column[i] - 1;
+}
+
+static void elementsOfFrames(int64_t n, int64_t first, int64_t frameSize, const int64_t *frame,
+                             int64_t *element)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t found = first + i + frame[i] * frameSize;
+    element[i] = frame[i] < 0 ? -1 : found;
   }
-  bool all = true;
-  for (int64_t i = 0; i < c.n; i++) {
-    const uint64_t down = (uint64_t)row[i] - 1, right = (uint64_t)column[i] - 1;
-    const bool inside = down < (uint64_t)c.down[i] && right < (uint64_t)c.right[i];
-    element[i] = inside ? c.corner[i] + (int64_t)(down * (uint64_t)c.width + right) : c.outside;
-    all = all && inside;
-  }
-  return all;
 }
 
 INLINE void sumOfGroup(int64_t n, int64_t count, const real *const *rows, bool first, real *sum)
@@ -401,8 +429,11 @@ static void interleave(int64_t n, const real *x, const real *y, real *z)
 
 const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .areWithin = areWithin,
+    .areTaps = areTaps,
     .elementsOfTaps = elementsOfTaps,
+    .areInRegions = areInRegions,
     .elementsOfRegions = elementsOfRegions,
+    .elementsOfFrames = elementsOfFrames,
     .maxOfRows = maxOfRows,
     .maxOfColumns = maxOfColumns,
     .indexOfPlace = indexOfPlace,
