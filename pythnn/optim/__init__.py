@@ -4,6 +4,9 @@ Each is called as ``optim.sgd(opfunc, x, config, state)``: ``opfunc(x)`` returns
 gradient at `x`, an array that is changed in place; `config` is a dict with settings under Lua's
 names, `state` one that the method keeps its own in from call to call (`config` unless given).
 The result is `x` and a list of the values that opfunc gave.
+
+`x` may lie on a CUDA device, as an array of CuPy's; so do then its gradient, the arrays of the
+state, and those among the settings.
 """
 
 from ._adadelta import adadelta

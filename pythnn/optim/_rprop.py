@@ -30,8 +30,8 @@ def rprop(
         value, gradient = opfunc(x)
         values.append(value)
         turns = np.sign(gradient * before)
-        sizes[turns > 0] *= option(config, "etaplus", 1.2)
-        sizes[turns < 0] *= option(config, "etaminus", 0.5)
+        grow, shrink = option(config, "etaplus", 1.2), option(config, "etaminus", 0.5)
+        sizes *= np.where(turns > 0, grow, np.where(turns < 0, shrink, 1)).astype(x.dtype)
         np.clip(sizes, smallest, largest, out=sizes)
         before = np.where(turns < 0, 0, gradient).astype(x.dtype)
         x -= np.sign(before) * sizes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,38 @@ def test_flat_parameters(xp: Any) -> None:
     np.testing.assert_allclose(net.get(1).weight.get().ravel(), expected[:108] - 2, rtol=1e-6)
     shared = copy.deepcopy(net).getParameters()[0]
     np.testing.assert_array_equal(shared.get(), parameters.get())
+
+
+def test_files_are_those_of_a_model_on_the_cpu(xp: Any) -> None:
+    net = model().cuda()
+    flat, _ = net.getParameters()
+    file = io.BytesIO()
+    pythnn.save(file, {"model": net, "flat": flat, "mask": xp.asarray(np.uint8([1, 0]))})
+    assert b"Cuda" not in file.getvalue()
+    file.seek(0)
+    found = pythnn.load(file)
+    loaded = found["model"]
+    assert loaded.type() == "torch.FloatTensor"
+    first, last = loaded.get(1).tensors.weight, loaded.get(5).tensors.weight
+    assert first.shares_storage(last)
+    np.testing.assert_array_equal(found["flat"], flat.get())
+    np.testing.assert_array_equal(found["mask"], [1, 0])
+    x = np.random.default_rng(0).standard_normal((1, 3, 6, 5)).astype(np.float32)
+    output = net.forward(xp.asarray(x)).get()
+    np.testing.assert_allclose(loaded.forward(x), output, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(loaded.cuda().forward(xp.asarray(x)).get(), output, rtol=1e-6)
+
+
+def test_what_was_one_tensor_stays_one(xp: Any) -> None:
+    net = nn.WeightNorm(nn.Linear(3, 2)).cuda()
+    assert net.tensors.bias is net.get(1).tensors.bias
+    there = nn.WeightNorm(nn.Linear(3, 2).cuda())
+    assert there.forward(xp.zeros((1, 3), np.float32)).get().tolist() == [[0, 0]]
+
+
+def test_flat_parameters_of_nothing_lie_there_too(xp: Any) -> None:
+    parameters, _ = nn.Sequential().add(nn.ReLU()).cuda().getParameters()
+    assert (type(parameters), parameters.dtype) == (xp.ndarray, np.float32)
 
 
 def test_shared_parameters_stay_shared(xp: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,8 @@ MODELS = [entry for entry in INDEX if entry["kind"] == "model"]
 TRAINED = [entry for entry in MODELS if "train" in entry]
 TOLERANCE = {"Double": 1e-8, "Float": 2e-4}
 FORMATS = ["binary", "ascii"]
-HOW = [*FORMATS, "saved again", "saved again as ascii"]
+ON_GPU = {"saved on a GPU": "binary", "saved on a GPU as ascii": "ascii"}
+HOW = [*FORMATS, "saved again", "saved again as ascii", *ON_GPU]
 
 
 def recorded(entry, names):
@@ -30,7 +32,25 @@ def recorded(entry, names):
         return arrays[names]
 
 
+def saved_on_a_gpu(data, format):
+    """A file with the names of types that it would have had on a GPU."""
+    for real, there in {"Float": "Cuda", "Double": "CudaDouble"}.items():
+        for kind in ("Tensor", "Storage"):
+            names = [f"torch.{name}{kind}".encode() for name in (real, there)]
+            lengths = [
+                struct.pack("<i", len(name)) if format == "binary" else b"%d\n" % len(name)
+                for name in names
+            ]
+            old, new = (size + name for size, name in zip(lengths, names, strict=True))
+            data = data.replace(old, new)
+    assert b"torch.Cuda" in data
+    return data
+
+
 def load(entry, how):
+    if how in ON_GPU:
+        data = (T7 / entry[ON_GPU[how]]).read_bytes()
+        return pythnn.load(io.BytesIO(saved_on_a_gpu(data, ON_GPU[how])))
     model = pythnn.load(T7 / entry[how if how in FORMATS else "binary"])
     if how in FORMATS:
         return model
