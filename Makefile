@@ -2,7 +2,8 @@
 #   make demo       trains a network on handwritten digits and runs it from its .t7 file, then the
 #                   super-resolution example on a real photograph
 #   make test       builds, then runs ctest and pytest
-#   make test-all   also what takes long: every float, long fuzzing, every CUDA architecture
+#   make test-all   also what takes long: every float, long fuzzing, every CUDA architecture and
+#                   the wheel for CUDA
 #   make lint       ruff, mypy, clang-format
 #   make docs       the documentation, into build/docs
 #   make bench      against PyTorch, in the same process; ARGS=--check compares with the guard
@@ -60,6 +61,7 @@ test: build
 test-all: test accuracy
 	$(BIN)/pytest -n $(JOBS) --dist worksteal --all
 	CUDA_ARCHITECTURES=all .ci/cuda
+	.ci/check_cuda_wheel
 
 # The elementary functions at every float.
 accuracy: build
