@@ -68,6 +68,25 @@ def test_forward(function, shape, dtype):
     assert np.abs(results[0] - wide).max() <= LIMITS[dtype] * terms**0.5
 
 
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 7, 8, 9])
+def test_backward(rows, dtype):
+    """Through a matrix of several blocks, with tails of rows, terms and vectors."""
+    random = np.random.default_rng(rows)
+    x, w, g = (
+        random.standard_normal(s).astype(dtype) for s in ((rows, 2065), (263, 2065), (rows, 263))
+    )
+    results = []
+    for threads in (1, 2, 3):
+        gx = Tensor(dtype=dtype)
+        with State(threads=threads, minimum_work=1) as state:
+            thnn.Linear_updateGradInput(state, x, g, gx, w)
+        results.append(gx.numpy())
+        assert results[-1].tobytes() == results[0].tobytes(), f"{threads} threads"
+    wide = g.astype(float) @ w.astype(float)
+    assert np.abs(results[0] - wide).max() <= LIMITS[dtype] * 263**0.5
+
+
 def test_rows_do_not_mix():
     """Infinite elements stay in their row and column, also in the tails of vectors."""
     x, w = np.ones((5, 270), np.float32), np.ones((203, 270), np.float32)
@@ -83,7 +102,10 @@ def test_rows_do_not_mix():
 def test_at_each_level(level):
     environment = {**os.environ, "THNN_SIMD": level}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-    tests = [f"{Path(__file__)}::{name}" for name in ("test_forward", "test_rows_do_not_mix")]
+    tests = [
+        f"{Path(__file__)}::{name}"
+        for name in ("test_forward", "test_backward", "test_rows_do_not_mix")
+    ]
     result = subprocess.run(
         [*command, *tests], env=environment, cwd=Path(__file__).parent, capture_output=True
     )

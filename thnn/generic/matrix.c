@@ -40,6 +40,37 @@ static void addOuterProduct(const THNNState *state, int64_t m, int64_t n, real a
     THNN_(simd).pointwise.axpy(m, alpha * *partOf(b, 0, j), a.data, c + j * m);
 }
 
+/* Few columns b for a large matrix a: gemm would pack the matrix for them. */
+static bool prefersSpread(int64_t m, int64_t n, int64_t k)
+{
+  enum { MOST = 32 / sizeof(real), LEAST_ELEMENTS = 1 << 19 };
+  return n > 1 && n <= MOST && m * k >= LEAST_ELEMENTS;
+}
+
+/* c += a * b, on threads that share out the rows of a. */
+static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, THNN_(Matrix) a,
+                       THNN_(Matrix) b, real *c, int64_t leading)
+{
+  enum { BLOCK_COLUMNS = 256 };
+  const int64_t blocks = (m + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
+  const int threads = THNN_threads(state, blocks, (double)m * (double)n * (double)k / 12);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < threads; i++) {
+    const int64_t first = blocks * i / threads * BLOCK_COLUMNS;
+    const int64_t end = blocks * (i + 1) / threads * BLOCK_COLUMNS;
+    const THNN_(Dots) of = {.rows = n,
+                            .columns = (end < m ? end : m) - first,
+                            .terms = k,
+                            .x = b.data,
+                            .xStride = b.leading,
+                            .w = a.data + first,
+                            .wStride = a.leading,
+                            .y = c + first,
+                            .yStride = leading};
+    THNN_(simd).dots.spread(&of);
+  }
+}
+
 void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
                      THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c)
 {
@@ -51,6 +82,13 @@ void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k
 {
   if (k == 1 && beta == 1 && !a.transposed) {
     addOuterProduct(state, m, n, alpha, a, b, c);
+    return;
+  }
+  if (alpha == 1 && (beta == 0 || beta == 1) && !a.transposed && !b.transposed &&
+      prefersSpread(m, n, k)) {
+    for (int64_t column = 0; beta == 0 && column < n; column++)
+      THNN_(simd).pointwise.fill(m, 0, c + column * leading);
+    spreadRows(state, m, n, k, a, b, c, leading);
     return;
   }
   const Pieces rows = cut(m), columns = cut(n);

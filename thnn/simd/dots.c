@@ -1,5 +1,6 @@
-/* Products of rows with rows, the inner loop of a linear layer: both operands lie along the sum, so
- * nothing is transposed or packed. All lanes of a vector are neighbouring terms of one sum. */
+/* Products of few rows with a matrix, the inner loops of a linear layer. Nothing is transposed or
+ * packed: forward, both operands lie along the sum, and the lanes of a vector are neighbouring terms;
+ * backward, the matrix lies along the result, and they are neighbouring results. */
 #include "transpose.h"
 
 enum {
@@ -7,7 +8,11 @@ enum {
   MOST_ROWS = VECTOR_REGISTERS == 32 ? 6 : 3,
   MOST_COLUMNS = VECTOR_REGISTERS == 32 ? 4 : 3,
   /* Terms at a time: so many of a tile's columns stay in the first-level cache. */
-  BLOCK_TERMS = 4096 / sizeof(real)
+  BLOCK_TERMS = 4096 / sizeof(real),
+  /* Backward: rows of the matrix that are added at a time, to so many rows of the result. */
+  SPREAD_TERMS = 4,
+  SPREAD_ROWS = VECTOR_REGISTERS == 32 ? 4 : 2,
+  BLOCK_COLUMNS = 4096 / sizeof(real)
 };
 
 typedef THNN_(Place) Bits __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real))));
@@ -145,6 +150,74 @@ static void dots(const THNN_(Dots) * of)
     addColumns(1, of, column);
 }
 
+/* A few terms of whole vectors of some rows; `rows` and `terms` are constants where this is called. */
+INLINE void spreadVectors(const int rows, const int terms, const THNN_(Dots) * of, int64_t row,
+                          int64_t term, int64_t begin, int64_t end)
+{
+  Vector factor[SPREAD_ROWS][SPREAD_TERMS];
+#pragma GCC unroll 4
+  for (int i = 0; i < rows; i++)
+#pragma GCC unroll 4
+    for (int t = 0; t < terms; t++)
+      factor[i][t] = broadcast(of->x[(row + i) * of->xStride + term + t]);
+  const real *w = of->w + term * of->wStride;
+  real *y = of->y + row * of->yStride;
+  for (int64_t c = begin; c < end; c += LANES) {
+    Vector line[SPREAD_TERMS];
+#pragma GCC unroll 4
+    for (int t = 0; t < terms; t++)
+      line[t] = load(w + t * of->wStride + c);
+#pragma GCC unroll 4
+    for (int i = 0; i < rows; i++) {
+      Vector sum = load(y + i * of->yStride + c);
+#pragma GCC unroll 4
+      for (int t = 0; t < terms; t++)
+        sum += factor[i][t] * line[t];
+      store(y + i * of->yStride + c, sum);
+    }
+  }
+}
+
+INLINE void spreadTerms(const int rows, const THNN_(Dots) * of, int64_t row, int64_t begin,
+                        int64_t end)
+{
+  int64_t term = 0;
+  for (; term + SPREAD_TERMS <= of->terms; term += SPREAD_TERMS)
+    spreadVectors(rows, SPREAD_TERMS, of, row, term, begin, end);
+  for (; term < of->terms; term++)
+    spreadVectors(rows, 1, of, row, term, begin, end);
+}
+
+/* The columns behind the last whole vector, from `begin` on. */
+static void spreadRest(const THNN_(Dots) * of, int64_t begin)
+{
+  const int64_t left = of->columns - begin;
+  for (int64_t row = 0; row < of->rows; row++) {
+    real *y = of->y + row * of->yStride + begin;
+    Vector sum = loadFirst(y, left);
+    for (int64_t term = 0; term < of->terms; term++)
+      sum += of->x[row * of->xStride + term] * loadFirst(of->w + term * of->wStride + begin, left);
+    memcpy(y, &sum, (size_t)left * sizeof(real));
+  }
+}
+
+static void spread(const THNN_(Dots) * of)
+{
+  const int64_t whole = of->columns - of->columns % LANES;
+  for (int64_t begin = 0; begin < whole; begin += BLOCK_COLUMNS) {
+    const int64_t end = begin + BLOCK_COLUMNS < whole ? begin + BLOCK_COLUMNS : whole;
+    int64_t row = 0;
+    for (; row + SPREAD_ROWS <= of->rows; row += SPREAD_ROWS)
+      spreadTerms(SPREAD_ROWS, of, row, begin, end);
+    for (; row + 2 <= of->rows; row += 2)
+      spreadTerms(2, of, row, begin, end);
+    if (row < of->rows)
+      spreadTerms(1, of, row, begin, end);
+  }
+  if (whole < of->columns)
+    spreadRest(of, whole);
+}
+
 const THNN_(SimdDots) SIMD_TABLE(Dots, THNN_SIMD_LEVEL) = {
 #if defined(__AVX512F__)
     .mostRows = 512 / sizeof(real),
@@ -153,4 +226,5 @@ const THNN_(SimdDots) SIMD_TABLE(Dots, THNN_SIMD_LEVEL) = {
     .mostRows = 16,
 #endif
     .dots = dots,
+    .spread = spread,
 };

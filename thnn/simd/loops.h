@@ -175,6 +175,8 @@ typedef struct THNN_(SimdDots) {
   /* Measured: what gemm is slower at, which packs its operands first. */
   int64_t mostRows, leastProducts;
   void (*dots)(const THNN_(Dots) * of);
+  /* y[i][j] += the sum over the terms of x[i][t] * w[t][j]; `start` is not used */
+  void (*spread)(const THNN_(Dots) * of);
 } THNN_(SimdDots);
 
 /* Rows of x that are read at offsets, and rows of y beside them. Up to a vector's worth of elements
