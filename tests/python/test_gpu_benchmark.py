@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -82,6 +83,53 @@ def test_sides_take_turns() -> None:
     assert "".join(clock.order) == "ab" * 11, "one to warm up, ten to measure"
     assert [len(sample) for sample in found] == [10, 10]
     assert min(found[0]) == 3
+
+
+class FakeCupy:
+    """As much of CuPy as the clock and the card ask for; notes what happens in which order."""
+
+    def __init__(self) -> None:
+        self.order: list[str] = []
+        order = self.order
+
+        class Event:
+            def record(self) -> None:
+                order.append("record")
+
+            def synchronize(self) -> None:
+                order.append("synchronize")
+
+        device = SimpleNamespace(
+            compute_capability="90",
+            attributes={
+                "MultiProcessorCount": 132,
+                "ClockRate": 1_980_000,
+                "L2CacheSize": 60 << 20,
+                "SingleToDoublePrecisionPerfRatio": 2,
+            },
+        )
+        self.cuda = SimpleNamespace(
+            Event=Event,
+            get_elapsed_time=lambda *_: 2.5,
+            Device=lambda _: device,
+            runtime=SimpleNamespace(getDeviceProperties=lambda _: {"name": b"NVIDIA H200"}),
+        )
+
+    def empty(self, size: int, _: object) -> object:
+        self.size = size
+        return SimpleNamespace(fill=lambda _: self.order.append("fill"))
+
+
+def test_clock() -> None:
+    cupy = FakeCupy()
+    clock = gpu.Events(cupy, 300 << 20)
+    assert cupy.size == 1200 << 20, "more than the cache holds"
+    assert clock.seconds(lambda: cupy.order.append("call")) == 2.5e-3
+    assert cupy.order == ["fill", "record", "call", "record", "synchronize"]
+
+
+def test_card() -> None:
+    assert gpu.Card.of(FakeCupy()) == H200
 
 
 def row(part: str, algorithm: str = "", flops: int = 10**9) -> Row:
