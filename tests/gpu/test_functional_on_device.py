@@ -89,6 +89,7 @@ def test_every_function_is_tested(monkeypatch: pytest.MonkeyPatch) -> None:
     for case in on_cpu.CASES.values():
         results(case, elsewhere, monkeypatch)
     public = {name for name in vars(functional) if callable(getattr(functional, name))}
+    assert all(hasattr(getattr(functional, name), "__wrapped__") for name in public), "@anywhere"
     assert elsewhere.called | {"rrelu", "rrelu_backward", "embedding_renorm"} == public
 
 

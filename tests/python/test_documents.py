@@ -36,6 +36,11 @@ def classes_as_before():
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_examples(name, classes_as_before):  # noqa: ARG001
+    run_examples(name)
+
+
+def run_examples(name: str) -> None:
+    """Runs the Python of a document, and compares what it prints with what is shown."""
     text = (ROOT / name).read_text()
     blocks = re.findall(r"^```(python|text)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert [kind for kind, _ in blocks].count("python") > 2
