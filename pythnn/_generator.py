@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import operator
-from types import TracebackType
 from typing import Any
 
+from ._closing import Closing
 from ._errors import THNNArgumentError, THNNError
 from ._library import ffi, lib, native, own
 
 __all__ = ["Generator"]
 
 
-class Generator:
+class Generator(Closing):
     """A Mersenne twister (MT19937) with Torch7's sequences.
 
     Parameters
@@ -78,18 +78,6 @@ class Generator:
     def close(self) -> None:
         """Frees the generator, once no call uses it any more."""
         self._c = None
-
-    def __enter__(self) -> Generator:
-        self._open()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __copy__(self) -> Generator:
         other = type(self)(0)

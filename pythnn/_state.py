@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Any, Literal
 
+from ._closing import Closing
 from ._errors import THNNArgumentError, THNNError
 from ._library import lib, native, own
 
@@ -32,7 +32,7 @@ def _integer(function: str, position: int, name: str, value: object, least: int,
     return number
 
 
-class State:
+class State(Closing):
     """Choices for the calls that it is passed to, as their first argument.
 
     Parameters
@@ -169,18 +169,6 @@ class State:
     def close(self) -> None:
         """Frees the state, once no call uses it any more."""
         self._c = None
-
-    def __enter__(self) -> State:
-        self._open()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         if self._c is None:

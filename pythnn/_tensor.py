@@ -6,12 +6,12 @@ import math
 import operator
 import weakref
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from ._closing import Closing
 from ._errors import THNNArgumentError, THNNError
 from ._library import ffi, holding, lib, native, own
 
@@ -296,7 +296,7 @@ def on_host(value: Any) -> Any:
     return tensor.host_array()
 
 
-class Tensor:
+class Tensor(Closing):
     """A tensor of the C library: float32, float64, int64 or int32.
 
     Parameters
@@ -770,18 +770,6 @@ class Tensor:
         self._c = None
 
     free = close
-
-    def __enter__(self) -> Tensor:
-        self._open()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
         c = self._open()
