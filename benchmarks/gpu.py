@@ -179,6 +179,10 @@ class DeviceBound(Bound):
     def _torch_tensor(self, array: NDArray[Any]) -> Any:
         return self._torch.tensor(array, device=self._torch_device)  # a copy: it may be written
 
+    @property
+    def has_peer(self) -> bool:
+        return self._torch is not None
+
     def errors(self, part: Part, state: Any = None) -> tuple[float | None, float | None]:
         """Ours and PyTorch's, against the CPU. Parts come in their order: they share tensors."""
         names = self.written(part)
@@ -187,7 +191,7 @@ class DeviceBound(Bound):
             side.ours(part, state)()
         wanted = self._exact.values(names)
         theirs = None
-        if self._torch is not None:
+        if self.has_peer:
             theirs = largest_error(self.peer_values(part), wanted)
         return largest_error(self.values(names), wanted), theirs
 
@@ -203,16 +207,30 @@ class DeviceBench:
         self._card = card
         self._torch = torch
         self._peer_device = peer
+        self.failures: list[str] = []
 
-    def rows(self, case: Case, dtype: str, seconds: float, tf32: bool = False) -> Iterator[Row]:
+    def measured(self, case: Case, dtype: str, seconds: float, tf32: bool = False) -> list[Row]:
+        """The rows of a case; without PyTorch where it fails. What fails is noted, not raised."""
+        for beside in (True, False) if self._torch is not None else (False,):
+            try:
+                return list(self.rows(case, dtype, seconds, tf32, beside))
+            except RuntimeError as error:
+                how = "beside PyTorch" if beside else "alone"
+                reason = str(error).splitlines()[0]
+                self.failures.append(f"{case.name} {dtype} {how}: {reason}")
+        return []
+
+    def rows(
+        self, case: Case, dtype: str, seconds: float, tf32: bool = False, beside: bool = True
+    ) -> Iterator[Row]:
         """A row per part; with `tf32`, also one that lets PyTorch round products to TF32."""
         if any(call.function not in load().functions for part in case.parts for call in part.calls):
             return  # not on CUDA
-        bound = DeviceBound(case, dtype, self._torch, self._peer_device)
+        bound = DeviceBound(case, dtype, self._torch if beside else None, self._peer_device)
         for part in case.parts:
             self._let_torch_round(False)
             errors = bound.errors(part)
-            rounds = tf32 and dtype == "float32" and part.flops and self._torch is not None
+            rounds = tf32 and dtype == "float32" and part.flops and bound.has_peer
             for rounded in (False, True) if rounds else (False,):
                 row = self._row(bound, part, dtype, seconds, rounded)
                 row.error, row.torch_error = errors
@@ -226,7 +244,7 @@ class DeviceBench:
             part.flops, size, limit, tolerance=case.tolerance[dtype],
         )  # fmt: skip
         calls: list[Callable[[], object]] = [bound.ours(part, None)]
-        if self._torch is not None:
+        if bound.has_peer:
             self._let_torch_round(tf32)
             calls.append(bound.peer(part))
         found = samples(self._clock, calls, seconds)
@@ -343,7 +361,7 @@ def main() -> int:
     table, rows = report.TerminalTable(console), []
     for case in cases:
         for dtype in options.dtype:
-            for row in bench.rows(case, dtype, options.seconds, options.tf32):
+            for row in bench.measured(case, dtype, options.seconds, options.tf32):
                 table.add(row)
                 rows.append(row)
     if torch is not None:
@@ -359,7 +377,9 @@ def main() -> int:
     wrong = [row.key for row in rows if row.wrong]
     for key in wrong:
         console.print(f"wrong result: {key}", style="red", highlight=False)
-    return 1 if wrong else 0
+    for failure in bench.failures:
+        console.print(f"failed: {failure}", style="red", highlight=False)
+    return 1 if wrong or bench.failures else 0
 
 
 def _torch_on_a_gpu() -> Any:

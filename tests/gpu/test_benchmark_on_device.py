@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -51,6 +53,23 @@ def test_rows(xp: Any, case: Any, dtype: str) -> None:
         assert row.limit == pytest.approx(expected)
         assert report.table_cells(row)[3] == "GPU"
     assert clock.calls >= 10 * len(rows)
+
+
+def test_a_failure_of_the_other_side_is_noted(xp: Any) -> None:
+    def fails(*_: object) -> None:
+        raise RuntimeError("no such kernel\nand more lines")
+
+    flags = SimpleNamespace(matmul=SimpleNamespace(), cudnn=SimpleNamespace())
+    torch = SimpleNamespace(
+        tensor=lambda array, device: array.copy() if device else None,
+        backends=SimpleNamespace(cuda=flags, cudnn=flags),
+    )
+    case = replace(cases.softmax((3, 5)), prepare=None)
+    case = replace(case, parts=tuple(replace(part, peer=fails) for part in case.parts))
+    bench = gpu.DeviceBench(xp, Counter(), CARD, torch, "cpu")
+    rows = bench.measured(case, "float32", 0.0)
+    assert [row.torch for row in rows] == [None] * len(case.parts)
+    assert bench.failures == [f"{case.name} float32 beside PyTorch: no such kernel"]
 
 
 def test_a_wrong_result_is_seen(xp: Any, monkeypatch: pytest.MonkeyPatch) -> None:
