@@ -84,6 +84,8 @@ void THNN_(nearestUpdateOutput)(const THNNNearestCall *call, THTensor *input, TH
   THNN_planRelease(&plan);
 }
 
+enum { AHEAD = 4 }; /* rows that are fetched before their turn */
+
 void THNN_(nearestUpdateGradInput)(const THNNNearestCall *call, THTensor *input,
                                    THTensor *gradOutput, THTensor *gradInput)
 {
@@ -103,6 +105,8 @@ void THNN_(nearestUpdateGradInput)(const THNNNearestCall *call, THTensor *input,
   const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)rows.threads * threadBytes);
   THNN_planAcquire(&plan);
 
+  const real *gradients = from->data;
+  const int64_t last = rows.blocks.elements - 1;
 #pragma omp parallel for num_threads(rows.threads) schedule(static)
   for (int64_t block = 0; block < rows.blocks.count; block++) {
     char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * threadBytes;
@@ -110,8 +114,11 @@ void THNN_(nearestUpdateGradInput)(const THNNNearestCall *call, THTensor *input,
     real *sum = (real *)(mine + sumAt);
     for (int64_t i = 0; i < THNN_blockLength(&rows.blocks, block); i++) {
       const int64_t row = block * rows.blocks.length + i;
-      for (int64_t n = 0; n < count; n++)
-        outputRows[n] = (const real *)from->data + outputRow(&rows, row, n) * width;
+      const int64_t ahead = row + AHEAD < last ? row + AHEAD : last;
+      for (int64_t n = 0; n < count; n++) {
+        outputRows[n] = gradients + outputRow(&rows, row, n) * width;
+        THNN_(simd).products.prefetch(width, gradients + outputRow(&rows, ahead, n) * width);
+      }
       THNN_(simd).pooling.sumOfRows(width, count, outputRows, sum);
       THNN_(simd).pooling.sumOfColumns(rows.width, rows.factor, rows.factor, sum,
                                        (real *)to->data + row * rows.width);
