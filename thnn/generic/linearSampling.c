@@ -176,9 +176,18 @@ static void collectRows(const Axis axes[3], const real *outputPlane, int64_t inp
     }
 }
 
-/* The same along x: row = what each input element was interpolated to. */
+/* The same along x: row = what each input element was interpolated to. Either way an element's sum
+ * has its terms in the order of the output. */
 static void spreadRow(const Axis *x, const real *sum, real *row)
 {
+  if (x->output <= x->input) {
+    THNN_(simd).pointwise.fill(x->input, 0, row);
+    for (int64_t at = 0; at < x->output; at++) {
+      row[x->before[at]] += (1 - x->share[at]) * sum[at];
+      row[x->after[at]] += x->share[at] * sum[at];
+    }
+    return;
+  }
   real fromBefore = 0;
   for (int64_t i = 0; i < x->input; i++) {
     real total = fromBefore;
