@@ -75,9 +75,14 @@ void THNN_(averagePoolingUpdateGradInput)(const THNNAveragePoolingCall *call, TH
     char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
     const int64_t first = block * work.blocks.length;
     THNNRow row = THNN_rowAt(first, g->input[0], g->input[1]);
-    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row))
-      THNN_(spreadWindows)(&work, &divisors, (const real *)from->data + row.plane * elements, row.z,
-                           row.y, mine, (real *)to->data + (first + i) * width);
+    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
+      real *gradient = (real *)to->data + (first + i) * width;
+      if (g->stride[1] > 1 && i > 0 && row.y > 0 && THNN_(sameWindowsOver)(&work, row.y))
+        THNN_(simd).pointwise.copy(width, gradient - width, gradient);
+      else
+        THNN_(spreadWindows)(&work, &divisors, (const real *)from->data + row.plane * elements,
+                             row.z, row.y, mine, gradient);
+    }
   }
   THNN_planRelease(&plan);
 }

@@ -147,6 +147,13 @@ static void spreadColumns(const THNN_(WindowSums) * work, const real *columns, c
   }
 }
 
+bool THNN_(sameWindowsOver)(const THNN_(WindowSums) * work, int64_t inputY)
+{
+  const THNNPositions here = THNN_windowsOver(&work->windows, 1, inputY);
+  const THNNPositions before = THNN_windowsOver(&work->windows, 1, inputY - 1);
+  return here.begin == before.begin && here.end == before.end;
+}
+
 void THNN_(spreadWindows)(const THNN_(WindowSums) * work, const THNN_(WindowDivisors) * divisors,
                           const real *outputPlane, int64_t inputZ, int64_t inputY, char *scratch,
                           real *row)

@@ -34,4 +34,8 @@ void THNN_(spreadWindows)(const THNN_(WindowSums) * work, const THNN_(WindowDivi
                           const real *outputPlane, int64_t inputZ, int64_t inputY, char *scratch,
                           real *row);
 
+/* Whether the windows over an input row, not the first, are those over the row before it: then
+ * spreadWindows gives the same. */
+bool THNN_(sameWindowsOver)(const THNN_(WindowSums) * work, int64_t inputY);
+
 #endif
