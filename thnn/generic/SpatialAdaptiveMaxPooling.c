@@ -96,13 +96,14 @@ static void keepCorners(const THNNAdaptivePooling *pooling, const THNNIndexRun *
 {
   const int64_t height = pooling->inputHeight, width = pooling->inputWidth;
   int64_t *corner = room->kept[0], *down = room->kept[1], *right = room->kept[2];
+  for (int64_t x = 0; x < run->columns; x++)
+    right[x] = width - THNN_adaptiveMaxBegin(width, pooling->outputWidth, run->first + x);
   for (int64_t y = 0, at = 0; y < run->rows; y++) {
     const int64_t top = THNN_adaptiveMaxBegin(height, pooling->outputHeight, run->row.y + y);
     for (int64_t x = 0; x < run->columns; x++, at++) {
-      const int64_t left = THNN_adaptiveMaxBegin(width, pooling->outputWidth, run->first + x);
-      corner[at] = top * width + left;
+      right[at] = right[x];
       down[at] = height - top;
-      right[at] = width - left;
+      corner[at] = top * width + width - right[x];
     }
   }
   room->keptRow = run->row.y;

@@ -45,6 +45,15 @@ static void checkSamples(const THNNFractionalCall *call, THTensor *randomSamples
   }
 }
 
+/* The regions of a plane's columns. */
+static void setColumns(const THNNFractional *f, const real *samples, int64_t plane,
+                       THNNRegion *columns)
+{
+  const real sample = sampleOf(f, samples, plane, 2);
+  for (int64_t i = 0; i < f->output[2]; i++)
+    columns[i] = regionAt(f, 2, sample, i);
+}
+
 static void poolRow(const THNNFractional *f, const THNN_(RegionMax) * work, const real *input,
                     const real *samples, int64_t row, char *scratch, real *output, int64_t *indices)
 {
@@ -54,9 +63,6 @@ static void poolRow(const THNNFractional *f, const THNN_(RegionMax) * work, cons
                                                      row % planeRows / f->output[1])
                                           : (THNNRegion){0, 1};
   const THNNRegion y = regionAt(f, 1, sampleOf(f, samples, plane, 1), row % f->output[1]);
-  THNNRegion *x = THNN_(rowRegions)(work, scratch);
-  for (int64_t i = 0; i < outputWidth; i++)
-    x[i] = regionAt(f, 2, sampleOf(f, samples, plane, 2), i);
   const THNN_(Place) *places =
       THNN_(maxOfRegions)(work, input + plane * f->input[0] * height * width, z, y, scratch,
                           output + row * outputWidth);
@@ -89,12 +95,16 @@ void THNN_(fractionalUpdateOutput)(const THNNFractionalCall *call, THTensor *inp
   const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
   THNN_planAcquire(&plan);
 
+  const int64_t planeRows = f->output[0] * f->output[1];
 #pragma omp parallel for num_threads(work.threads) schedule(static)
   for (int64_t block = 0; block < work.blocks.count; block++) {
     char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
     const int64_t first = block * work.blocks.length;
-    for (int64_t row = first; row < first + THNN_blockLength(&work.blocks, block); row++)
+    for (int64_t row = first; row < first + THNN_blockLength(&work.blocks, block); row++) {
+      if (row == first || row % planeRows == 0)
+        setColumns(f, samples->data, row / planeRows, THNN_(rowRegions)(&work, mine));
       poolRow(f, &work, in->data, samples->data, row, mine, out->data, numbers->data);
+    }
   }
   THNN_planRelease(&plan);
 }
