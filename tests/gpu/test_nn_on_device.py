@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pythnn
-from pythnn import nn
+from pythnn import Tensor, nn
 
 
 def model() -> Any:
@@ -101,6 +101,28 @@ def test_what_was_one_tensor_stays_one(xp: Any) -> None:
     assert net.tensors.bias is net.get(1).tensors.bias
     there = nn.WeightNorm(nn.Linear(3, 2).cuda())
     assert there.forward(xp.zeros((1, 3), np.float32)).get().tolist() == [[0, 0]]
+
+
+def test_places_that_repeat(xp: Any) -> None:
+    """Gradients add to what is there, in memory that others share."""
+    random = np.random.default_rng(0)
+    x, gradient = random.standard_normal((3, 4)), random.standard_normal((3, 4))
+    found = []
+    for name, place in {
+        "torch.DoubleTensor": np.array,
+        "torch.CudaDoubleTensor": xp.asarray,
+    }.items():
+        pythnn.manual_seed(2)
+        layer = nn.PartialLinear(4, 5).type(name)
+        layer.setPartition([2, 5, 2, 1])
+        layer.getParameters()[1][...] = 1
+        for _ in range(2):
+            layer.forward(place(x))
+            layer.backward(place(x), place(gradient))
+        layer.accUpdateGradParameters(place(x), place(gradient), 0.1)
+        found.append([Tensor(p).cpu().numpy() for both in layer.parameters() for p in both])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-10)
 
 
 def test_flat_parameters_of_nothing_lie_there_too(xp: Any) -> None:
