@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import nn
 from .._tensor import Tensor
+from ..nn._types import TYPES
 from ..t7 import TorchObject
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "shape_text",
     "size_text",
     "tensors_in",
+    "type_text",
 ]
 
 
@@ -194,3 +196,9 @@ def size_text(count: int) -> str:
             break
         number, unit = number / 1000, larger
     return f"{number:.3g} {unit}" if number < 1000 else f"{number:.0f} {unit}"
+
+
+def type_text(module: Any) -> str:
+    """The type of a module's elements; Lua's name of one that nothing computes in."""
+    name = module.type()
+    return str(TYPES.get(name, name))

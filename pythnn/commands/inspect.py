@@ -18,6 +18,7 @@ from ._modules import (
     rows_of,
     shape_text,
     size_text,
+    type_text,
 )
 from ._values import lines_of
 
@@ -97,7 +98,7 @@ def _summary(value: Any, rows: list[Row]) -> str:
     if isinstance(value, TorchObject):
         facts = [f"{rows[0].count:,} parameters in weight and bias"]
     else:
-        facts = [f"{rows[0].count:,} parameters, {size_text(rows[0].nbytes)}", str(value.dtype)]
+        facts = [f"{rows[0].count:,} parameters, {size_text(rows[0].nbytes)}", type_text(value)]
         train = getattr(value, "train", None)
         if train is not None:
             facts.append("saved for training" if train else "saved for evaluation")

@@ -92,6 +92,8 @@ class _Runner:
         self.last = last_layer(rows)
         self.recipe = task.recipe or _recipe_for(self.first)
         self.labels: list[str] | None = None
+        with explained(f"{task.model} cannot be run"):
+            self.dtype = model.dtype
         with explained("the model cannot be put into evaluation mode"):
             model.evaluate()
 
@@ -116,7 +118,7 @@ class _Runner:
         if array.dtype.kind not in "fiub":
             raise ValueError(f"an array of {array.dtype}, not of numbers")
         is_index = isinstance(self.first, getattr(nn, "LookupTable", ()))
-        return np.ascontiguousarray(array, np.int64 if is_index else self.model.dtype)
+        return np.ascontiguousarray(array, np.int64 if is_index else self.dtype)
 
     def show(self, name: str, output: Any) -> None:
         """Prints the best classes, for each row of a batch; of anything else the shape."""

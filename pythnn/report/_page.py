@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..commands._modules import shape_text, size_text, tensors_in
+from ..commands._modules import shape_text, size_text, tensors_in, type_text
+from ..nn._object import Object
 from ._charts import share_bar
 from ._costs import short
 from ._filters import first_filters
@@ -47,8 +48,8 @@ def _facts(report: Report) -> Html:
     if root.nbytes:
         facts.append(("their memory", size_text(root.nbytes)))
     facts.append(("file", size_text(report.file_size)))
-    if hasattr(report.value, "dtype"):
-        facts.append(("element type", report.value.dtype))
+    if isinstance(report.value, Object):
+        facts.append(("element type", type_text(report.value)))
     if report.was_training is not None:
         facts.append(("saved for", "training" if report.was_training else "evaluation"))
     if run is not None:

@@ -273,6 +273,7 @@ def test_run_key_and_threads(folder):
         (["classes.t7", "words.npz"], 1, "not a .npz file of numpy but plain text"),
         (["classes.t7", "short.npy"], 1, "it is damaged; write it again with numpy.save"),
         (["classes.t7", "short.npz"], 1, "it is damaged; write it again with numpy.save"),
+        (["long.t7", "four.npy"], 1, "long.t7 cannot be run: type: argument #1 'type'"),
         (["classes.t7", "image.png", "--key", "net"], 2, "is a nn.Sequential, no table. Leave it"),
         (["table.t7", "four.npy"], 1, "does not take an input of 1 x 4: in module 1"),
         (["classes.t7", "image.png", "--labels", "two.txt"], 1, "has 2 lines, the model 3 classes"),
@@ -303,6 +304,9 @@ def test_run_mistakes(folder, monkeypatch, arguments, code, message):
     (folder / "empty.png").write_bytes(b"")
     (folder / "damaged.png").write_bytes(b"\x89PNG and no more")
     np.save(folder / "short.npy", np.zeros(9))
+    whole = nn.Identity()
+    whole._type = "torch.LongTensor"
+    pythnn.save(folder / "long.t7", whole)
     np.savez(folder / "short.npz", np.zeros(9))
     for name in ("short.npy", "short.npz"):
         (folder / name).write_bytes((folder / name).read_bytes()[:-20])
@@ -310,6 +314,17 @@ def test_run_mistakes(folder, monkeypatch, arguments, code, message):
     pythnn.save(folder / "two.t7", {"a": nn.Identity(), "b": nn.Identity()})
     pythnn.save(folder / "unknown.t7", TorchObject("my.Layer", {"modules": [nn.Identity()]}))
     assert message in refused("run", *arguments, code=code)
+
+
+def test_model_of_a_type_that_nothing_computes_in(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    whole = nn.Sequential().add(nn.Identity())
+    whole._type = "torch.LongTensor"
+    pythnn.save(folder / "whole.t7", whole)
+    assert "torch.LongTensor" in CliRunner().invoke(main, ["inspect", "whole.t7"]).output
+    result = CliRunner().invoke(main, ["report", "whole.t7", "--no-run"])
+    assert result.exit_code == 0, result.output
+    assert "torch.LongTensor" in (folder / "whole.html").read_text()
 
 
 # ---- Images
