@@ -38,6 +38,12 @@ static inline bool THNN_leavesCaches(int64_t elements, size_t elementBytes)
   return elements > (int64_t)((16 << 20) / elementBytes);
 }
 
+/* The same of the third of three tensors: the two that are read for it pass through the caches, too. */
+static inline bool THNN_thirdLeavesCaches(int64_t elements, size_t elementBytes)
+{
+  return THNN_leavesCaches(elements + elements / 2, elementBytes);
+}
+
 /* Rows that cost about `cost` operations each, cut into blocks of as much work as above. */
 static inline THNNBlocks THNN_rowBlocks(int64_t rows, int64_t cost)
 {

@@ -204,7 +204,8 @@ static void mapBlock(const THNN_(ChannelWork) * work, const Block *block, const 
   const THNNChannels *c = work->channels;
   const THNN_(ChannelMap) *map = work->map;
   const real *y = work->y ? work->y : work->x;
-  const bool stream = THNN_leavesCaches(c->elements, sizeof(real));
+  const bool stream = work->y ? THNN_thirdLeavesCaches(c->elements, sizeof(real))
+                              : THNN_leavesCaches(c->elements, sizeof(real));
   for (int64_t line = block->firstLine; line < block->endLine; line++) {
     const int64_t start = startOf(c, block, line), n = lengthAt(c, block, start);
     const real *parameters = scratch->parameters + block->group * map->count;

@@ -100,7 +100,7 @@ void THNN_(pointwiseBackward)(const THNN_(Pointwise) * run, THNN_(Map2) map, THT
   const real *x = kept->data, *g = from->data;
   real *y = to->data;
   const THNNBlocks blocks = THNN_blocks(THTensor_(nElement)(gradOutput));
-  const bool stream = !run->inplace && THNN_leavesCaches(blocks.elements, sizeof(real));
+  const bool stream = !run->inplace && THNN_thirdLeavesCaches(blocks.elements, sizeof(real));
 #pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
   for (int64_t i = 0; i < blocks.count; i++) {
     const int64_t n = THNN_blockLength(&blocks, i), at = i * blocks.length;
