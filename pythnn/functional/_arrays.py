@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .._tensor import Tensor, array_module, is_on_device
+from .._tensor import KINDS, Tensor, array_module, is_on_device
 
 __all__ = [
     "INDICES",
@@ -40,12 +40,12 @@ _REALS = (np.float32, np.float64)
 class _New:
     """Stands for a tensor that the called function gives its shape."""
 
-    def __init__(self, dtype: Any = None) -> None:
+    def __init__(self, dtype: np.dtype[Any] | None = None) -> None:
         self.dtype = dtype
 
 
 OUT = _New()
-INDICES = _New(np.int64)
+INDICES = _New(np.dtype(np.int64))
 
 
 class Sum:
@@ -100,6 +100,17 @@ def numbers(name: str, value: int | Sequence[int], count: int) -> tuple[int, ...
     return values
 
 
+_KINDS = {kind.dtype: kind for kind in KINDS}
+
+
+def _empty(dtype: np.dtype[Any], device: str | None) -> Tensor:
+    """An empty Tensor, on the CPU without the checks that a user's needs."""
+    if device is not None:
+        return Tensor(dtype=dtype, device=device)
+    kind = _KINDS[dtype]
+    return Tensor._of(kind.new(()), kind)
+
+
 def calls(function: Callable[..., None], *arguments: Any) -> Any:
     """Calls a C function on real arrays; returns a tuple of what stood for results."""
     like = next(a for a in arguments if getattr(a, "dtype", None) in _REALS)
@@ -108,7 +119,7 @@ def calls(function: Callable[..., None], *arguments: Any) -> Any:
     results: list[Any] = []
     for argument in arguments:
         if isinstance(argument, _New):
-            given.append(Tensor(dtype=argument.dtype or like.dtype, device=device))
+            given.append(_empty(argument.dtype or like.dtype, device))
             results.append(given[-1])
         elif isinstance(argument, Sum):
             given.append(zeros(argument.shape, like))

@@ -56,7 +56,7 @@ def _one(x: Array) -> Array:
 
 def _value(output: Any) -> float:
     """The loss that was written there."""
-    loss: float = float(output[0]) if type(output) is np.ndarray else output.reshape(())
+    loss: float = output.item() if type(output) is np.ndarray else output.reshape(())
     return loss
 
 
