@@ -9,6 +9,8 @@ import pytest
 import test_nn_recorded as on_cpu
 from nn_recorded import Replay, names
 
+import pythnn
+
 # Classes that are left out, and why.
 LEFT_OUT = {
     "Convert": "has types of its own",
@@ -90,3 +92,16 @@ def test_criterion(xp: Any, name: str) -> None:
         if "backward_target" in step:
             target = r.value(step["backward_target"])
         r.check(criterion.backward(given, target), step["gradInput"], "gradInput")
+
+
+@pytest.mark.parametrize("name", names("trainer"))
+def test_trainer(xp: Any, name: str) -> None:
+    r = OnDevice(xp, name)
+    r.tolerance = 1e-10
+    trainer = on_cpu.new_trainer(r)
+    for part in (trainer.module, trainer.criterion):
+        part.type("torch.CudaDoubleTensor")
+    dataset = list(zip(r.value(r.case["inputs"]), r.value(r.case["targets"]), strict=True))
+    pythnn.manual_seed(r.case["train_seed"])
+    r.compare(trainer.train(dataset), r.case["errors"], f"{name}: errors")
+    on_cpu.check_parameters(r, trainer.module, 0, r.case["parameters_after"], "parameters after")
