@@ -19,6 +19,7 @@ except ImportError as error:
         "pythnn writes ONNX with the package onnx: pip install pythnn[onnx]"
     ) from error
 
+from .._tensor import is_on_device, on_host
 from . import containers, elementwise, normalisation, products, shaping, windows
 from .graph import OPSET, Graph, NotExportableError, Table, Value
 
@@ -32,6 +33,13 @@ def _times(example: Any, count: int) -> Any:
     if isinstance(example, (list, tuple)):
         return [_times(entry, count) for entry in example]
     return np.concatenate([example] * count)
+
+
+def _on_host(example: Any) -> Any:
+    """An example with its arrays in the CPU's memory."""
+    if isinstance(example, (list, tuple)):
+        return [_on_host(entry) for entry in example]
+    return on_host(example) if is_on_device(example) else example
 
 
 def _inputs(example: Any, examples: list[Any], names: list[str]) -> Table:
@@ -53,7 +61,7 @@ def to_onnx(module: Any, example: Any, *, dynamic_batch: bool = True) -> _onnx.M
     Parameters
     ----------
     module : pythnn.nn.Module
-        Is left in evaluation.
+        Is left in evaluation, and where it lies.
     example : array, or list of arrays for a table
         An input. Its shape counts, its values only where they are indices.
     dynamic_batch : bool
@@ -66,6 +74,9 @@ def to_onnx(module: Any, example: Any, *, dynamic_batch: bool = True) -> _onnx.M
     the model.
     """
     module.evaluate()
+    if module.type().startswith("torch.Cuda"):
+        module = module.clone().type(module.dtype)
+    example = _on_host(example)
     # Not a batch of one: View and Reshape may take that for none.
     examples = [_times(example, count) for count in (2, 3)] if dynamic_batch else [example]
     x = _inputs(example, examples, ["input"])

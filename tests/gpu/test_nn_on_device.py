@@ -96,6 +96,16 @@ def test_files_are_those_of_a_model_on_the_cpu(xp: Any) -> None:
     np.testing.assert_allclose(loaded.cuda().forward(xp.asarray(x)).get(), output, rtol=1e-6)
 
 
+def test_onnx(xp: Any) -> None:
+    pytest.importorskip("onnx")
+    from pythnn import onnx
+
+    net, x = model(), np.zeros((1, 3, 6, 5), np.float32)
+    expected = onnx.to_onnx(net.float(), x).SerializeToString()
+    assert onnx.to_onnx(net.cuda(), xp.asarray(x)).SerializeToString() == expected
+    assert net.type() == "torch.CudaTensor"
+
+
 def test_what_was_one_tensor_stays_one(xp: Any) -> None:
     net = nn.WeightNorm(nn.Linear(3, 2)).cuda()
     assert net.tensors.bias is net.get(1).tensors.bias
