@@ -199,24 +199,48 @@ static void finishChannel(const THNN_(ChannelWork) * work, int64_t channel, cons
                work->map ? scratch->parameters + channel * parametersOf(work) : NULL);
 }
 
+/* Elements of one plane, from number `at` on. */
+static void mapPlane(const THNN_(ChannelWork) * work, int64_t n, int64_t at, const real *parameters)
+{
+  const int64_t elements = work->channels->elements;
+  const real *x = work->x + at, *y = work->y ? work->y + at : x;
+  const bool stream = work->y ? THNN_thirdLeavesCaches(elements, sizeof(real))
+                              : THNN_leavesCaches(elements, sizeof(real));
+  if (stream)
+    THNN_(simd).pointwise.streamMap2(work->map->plane, n, x, y, parameters, work->z + at);
+  else
+    work->map->plane(n, x, y, parameters, work->z + at);
+}
+
 static void mapBlock(const THNN_(ChannelWork) * work, const Block *block, const Scratch *scratch)
 {
   const THNNChannels *c = work->channels;
   const THNN_(ChannelMap) *map = work->map;
   const real *y = work->y ? work->y : work->x;
-  const bool stream = work->y ? THNN_thirdLeavesCaches(c->elements, sizeof(real))
-                              : THNN_leavesCaches(c->elements, sizeof(real));
   for (int64_t line = block->firstLine; line < block->endLine; line++) {
     const int64_t start = startOf(c, block, line), n = lengthAt(c, block, start);
-    const real *parameters = scratch->parameters + block->group * map->count;
     if (c->rows)
       map->row(n, work->x + start, y + start, scratch->columnParameters + block->column, c->length,
                work->z + start);
-    else if (stream)
-      THNN_(simd).pointwise.streamMap2(map->plane, n, work->x + start, y + start, parameters,
-                                       work->z + start);
     else
-      map->plane(n, work->x + start, y + start, parameters, work->z + start);
+      mapPlane(work, n, start, scratch->parameters + block->group * map->count);
+  }
+}
+
+/* A map alone, of planes: in the order of memory, which is fetched ahead of its turn. */
+static void mapInOrder(const THNN_(ChannelWork) * work, const Scratch *scratch)
+{
+  const THNNChannels *c = work->channels;
+  const THNNBlocks blocks = THNN_blocks(c->elements);
+  const int threads = THNN_threads(work->state, blocks.count, 2 * (double)c->elements);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < blocks.count; i++) {
+    const int64_t end = i * blocks.length + THNN_blockLength(&blocks, i);
+    for (int64_t at = i * blocks.length, n; at < end; at += n) {
+      const int64_t plane = at / c->inner, left = (plane + 1) * c->inner - at;
+      n = left < end - at ? left : end - at;
+      mapPlane(work, n, at, scratch->parameters + plane % c->channels * work->map->count);
+    }
   }
 }
 
@@ -226,6 +250,13 @@ void THNN_(channelRun)(const THNN_(ChannelWork) * work, void *memory)
   const Scratch scratch = divide(work, memory);
   const int64_t blocks = c->groups * c->lineBlocks * c->spans;
   const int threads = THNN_threads(work->state, blocks, 2 * (double)c->elements);
+
+  if (!c->rows && !work->sum && work->map) {
+    for (int64_t channel = 0; channel < c->channels; channel++)
+      finishChannel(work, channel, &scratch);
+    mapInOrder(work, &scratch);
+    return;
+  }
 
   /* A channel that is one block is finished while it is in the cache. */
   if (!c->rows && c->lineBlocks * c->spans == 1) {
