@@ -40,6 +40,16 @@ def temporal(x: np.ndarray, w: np.ndarray, b: np.ndarray, state: State | None) -
     return y.numpy()
 
 
+def overlapping(x: np.ndarray, w: np.ndarray, b: np.ndarray, state: State | None) -> np.ndarray:
+    """Frames of one value; windows begin at each row's first."""
+    y = Tensor(dtype=x.dtype)
+    rows, terms = x.shape
+    frames = np.concatenate([x[:, 0], x[-1, 1:]])[:, None]
+    x[:] = np.lib.stride_tricks.sliding_window_view(frames[:, 0], terms)[:rows]
+    thnn.TemporalConvolution_updateOutput(state, frames, y, w, b, terms, 1, 1, w.shape[0])
+    return y.numpy()
+
+
 def convolution(x: np.ndarray, w: np.ndarray, b: np.ndarray, state: State | None) -> np.ndarray:
     """One position that sees the whole image."""
     y = Tensor(dtype=x.dtype)
@@ -50,7 +60,7 @@ def convolution(x: np.ndarray, w: np.ndarray, b: np.ndarray, state: State | None
 
 
 @pytest.mark.parametrize("dtype", LIMITS)
-@pytest.mark.parametrize("function", [linear, temporal, convolution])
+@pytest.mark.parametrize("function", [linear, temporal, overlapping, convolution])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_forward(function, shape, dtype):
     rows, columns, terms = shape
@@ -59,12 +69,12 @@ def test_forward(function, shape, dtype):
         random.standard_normal(s).astype(dtype)
         for s in ((rows, terms), (columns, terms), (columns,))
     )
-    wide = x.astype(float) @ w.T.astype(float) + b
     results = []
     for threads in (1, 2, 3):
         with State(threads=threads, minimum_work=1) as state:
             results.append(function(x, w, b, state))
         assert results[-1].tobytes() == results[0].tobytes(), f"{threads} threads"
+    wide = x.astype(float) @ w.T.astype(float) + b
     assert np.abs(results[0] - wide).max() <= LIMITS[dtype] * terms**0.5
 
 

@@ -5,7 +5,8 @@
  *
  * The frames of a window lie one after the other, so a window is a column of the input as it is, and
  * windows that do not overlap are the columns of a matrix: every `period`-th one. So there are
- * `period` products for each sample, and nothing is unfolded. */
+ * `period` products for each sample, and nothing is unfolded. The loops for few frames take windows
+ * that overlap. */
 #include <limits.h>
 
 #include "matrix.h"
@@ -90,6 +91,12 @@ static Phase phaseOf(const THNNFrames *frames, int64_t kW, int64_t dW, int64_t p
 static void convolveSample(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
                            const real *input, const real *weight, const real *bias, real *output)
 {
+  const int64_t window = kW * frames->inputSize;
+  if (THNN_(prefersDots)(frames->outputFrames, frames->outputSize, window)) {
+    THNN_(affine)(state, frames->outputFrames, frames->outputSize, window, input,
+                  dW * frames->inputSize, weight, bias, output, frames->outputSize);
+    return;
+  }
   for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
     const Phase phase = phaseOf(frames, kW, dW, i);
     THNN_(affine)(state, phase.count, frames->outputSize, phase.window, input + phase.inputOffset,
