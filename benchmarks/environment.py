@@ -48,8 +48,6 @@ _SETTLED = "PYTHNN_BENCHMARKS_SETTLED"
 def settle(level: str | None) -> None:
     """Starts this process again, once, with the environment that both sides need."""
     if os.environ.get(_SETTLED):
-        # python -m puts the current folder first, where the sources would hide the built package.
-        sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != ROOT]
         return
     environment = {k: v for k, v in os.environ.items() if k not in _UNWANTED}
     environment.update(_MALLOC, **{_SETTLED: "1"})
