@@ -322,7 +322,11 @@ CONVOLUTIONS = [
     convolution(8, 64, 128, 56, k=1, s=2),
     convolution(4, 3, 32, (97, 131), k=3, s=2, p=1),
     convolution(2, 20, 24, (45, 37), k=3),
+    convolution(8, 256, 512, 56, k=1, s=2),
     convolution(64, 1, 6, 28, k=5),
+    convolution(128, 1, 32, 28, k=3, p=1),
+    convolution(64, 3, 64, 32, k=4, s=2, p=1),
+    convolution(256, 8, 16, 6, k=3, p=1),
     convolution(16, 1, 32, 34, k=5),
     convolution(16, 32, 32, 30, k=3),
     convolution(1, 3, 16, 512, k=3, p=1),
@@ -944,7 +948,15 @@ def unfolding(planes: int, size: int, k: int, p: int) -> Case:
     )
 
 
-PRODUCTS = [linear(128, 1024, 1000), linear(1, 512, 1000)]
+PRODUCTS = [
+    linear(1, 512, 1000),
+    linear(2, 1024, 1000),
+    linear(8, 1024, 1000),
+    linear(32, 1024, 1000),
+    linear(128, 1024, 1000),
+    linear(64, 84, 10),
+    linear(16, 4096, 4096),
+]
 TABLES = [lookup_table(10000, 256, 4096), unfolding(64, 56, k=3, p=1)]
 
 
