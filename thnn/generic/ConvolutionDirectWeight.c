@@ -409,11 +409,12 @@ static void runTasks(Correlation *correlation, int64_t groupFirst, int64_t count
     }
     return;
   }
-#pragma omp for schedule(dynamic)
+  /* A thread adds up the boxes that it has transposed: they are in its cache. */
+#pragma omp for schedule(static)
   for (int64_t i = 0; i < tasks * shares; i++) {
-    const Task task = taskAt(correlation, i / shares);
-    const int64_t share = i % shares;
-    correlation->sums = correlation->sharedSums + i * length;
+    const Task task = taskAt(correlation, i % tasks);
+    const int64_t share = i / tasks;
+    correlation->sums = correlation->sharedSums + (i % tasks * shares + share) * length;
     sumBoxes(correlation, &task, groupFirst, count * share / shares, count * (share + 1) / shares);
   }
 #pragma omp for schedule(static)
@@ -490,7 +491,7 @@ void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const r
       const int64_t count = minimum(correlate->groupBoxes, boxes - first);
 #pragma omp for schedule(static)
       for (int64_t i = 0; i < panels * count; i++)
-        transposeBox(&correlation, i / count, first + i % count, i % count);
+        transposeBox(&correlation, i % panels, first + i / panels, i / panels);
       if (gradBias)
         addBoxSums(&correlation, count);
       runTasks(&correlation, first, count);
