@@ -93,8 +93,6 @@ static int64_t taskSums(const THNNConvolutionPlan *plan)
 static int64_t chooseShares(const THNNConvolutionPlan *plan, int64_t roomBytes)
 {
   const int64_t tasks = taskCount(plan);
-  if (tasks >= ENOUGH_BLOCKS)
-    return 1;
   const int64_t room = roomBytes / (tasks * taskSums(plan) * (int64_t)sizeof(real));
   const int64_t shares = divideUp(2 * ENOUGH_BLOCKS, tasks);
   return maximum(minimum(shares, minimum(plan->correlate.groupBoxes, room)), 1);
