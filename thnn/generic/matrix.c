@@ -43,7 +43,7 @@ static void addOuterProduct(const THNNState *state, int64_t m, int64_t n, real a
 /* Few columns b for a large matrix a: gemm would pack the matrix for them. */
 static bool prefersSpread(int64_t m, int64_t n, int64_t k)
 {
-  enum { MOST = 32 / sizeof(real), LEAST_ELEMENTS = 1 << 19 };
+  enum { MOST = 3, LEAST_ELEMENTS = 1 << 19 };
   return n > 1 && n <= MOST && m * k >= LEAST_ELEMENTS;
 }
 
