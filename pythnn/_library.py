@@ -26,6 +26,12 @@ def _load() -> ModuleType:
     name = f"{__package__}._cffi"
     try:
         return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        folder = os.path.dirname(__file__)  # noqa: PTH120 (as below)
+        raise ImportError(
+            f"{folder} holds pythnn's sources, without the compiled part: install them "
+            "(pip install . where pyproject.toml is), and start Python in another folder"
+        ) from error
     except ImportError as error:
         if "openblas" not in str(error):
             raise

@@ -193,6 +193,17 @@ def test_stubs_have_every_function():
         assert all(a.annotation is not None for a in node.args.args)
 
 
+def test_sources_say_that_they_are_not_built(tmp_path):
+    """As where Python is started in a clone of the project."""
+    built = shutil.ignore_patterns("*.so*", "_table.py", "_version.py", "__pycache__")
+    shutil.copytree(SOURCE, tmp_path / "pythnn", ignore=built)
+    command = [sys.executable, "-c", "import pythnn"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f"{tmp_path}/pythnn holds pythnn's sources" in done.stderr
+    assert "pip install ." in done.stderr
+
+
 def test_stubs_satisfy_a_type_checker(tmp_path):
     pytest.importorskip("mypy", reason="mypy is installed by make lint, which runs this test")
     package = tmp_path / "pythnn"
