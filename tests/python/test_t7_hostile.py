@@ -342,27 +342,29 @@ def zipped(name):
     return file.getvalue()
 
 
+FOREIGN_FILES = [
+    (b"", "an empty file"),
+    (b"version https://git-lfs.github.com/spec/v1\noid sha256:12\n", "git lfs pull"),
+    (zipped("archive/data.pkl"), "a zip archive written by PyTorch; load it with PyTorch"),
+    (zipped("array.npy"), "a zip archive"),
+    (pickle.dumps({"a": 1}, protocol=2), "a Python pickle, as PyTorch's"),
+    (b"\x89HDF\r\n\x1a\n" + bytes(20), "an HDF5 file"),
+    (gzip.compress(b"x", mtime=0), "compressed with gzip"),
+    (b"BZh91AY", "compressed with bzip2"),
+    (b"\x93NUMPY\x01\x00", r"numpy.load"),
+    (b"\x89PNG\r\n", "a PNG image"),
+    (b"<!DOCTYPE html><html>", "a web page"),
+    (b"require 'nn'\nmodel = nn.Sequential()\n", "plain text that begins with \"require 'nn'"),
+    (b"7 reasons to\n", "no whole number"),
+    (bytes(257) + b"ustar" + bytes(200), "a tar archive"),
+    (b"\0\0\0\4\0\0\0\1", "big-endian"),
+    (b"\0\0\0", "a file of zeros"),
+    (bytes(range(200, 256)), "a file of another kind that begins with the bytes c8 c9"),
+]
+
+
 @pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"", "an empty file"),
-        (b"version https://git-lfs.github.com/spec/v1\noid sha256:12\n", "git lfs pull"),
-        (zipped("archive/data.pkl"), "a zip archive written by PyTorch; load it with PyTorch"),
-        (zipped("array.npy"), "a zip archive"),
-        (pickle.dumps({"a": 1}, protocol=2), "a Python pickle, as PyTorch's"),
-        (b"\x89HDF\r\n\x1a\n" + bytes(20), "an HDF5 file"),
-        (gzip.compress(b"x"), "compressed with gzip"),
-        (b"BZh91AY", "compressed with bzip2"),
-        (b"\x93NUMPY\x01\x00", r"numpy.load"),
-        (b"\x89PNG\r\n", "a PNG image"),
-        (b"<!DOCTYPE html><html>", "a web page"),
-        (b"require 'nn'\nmodel = nn.Sequential()\n", "plain text that begins with \"require 'nn'"),
-        (b"7 reasons to\n", "no whole number"),
-        (bytes(257) + b"ustar" + bytes(200), "a tar archive"),
-        (b"\0\0\0\4\0\0\0\1", "big-endian"),
-        (b"\0\0\0", "a file of zeros"),
-        (bytes(range(200, 256)), "a file of another kind that begins with the bytes c8 c9"),
-    ],
+    ("data", "message"), FOREIGN_FILES, ids=[message for _, message in FOREIGN_FILES]
 )
 def test_foreign_files(data, message):
     with pytest.raises(T7Error, match=message):
