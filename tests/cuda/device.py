@@ -23,6 +23,7 @@ import pytest
 
 INCLUDE = Path(__file__).parents[2] / "thnn"
 COMPILER = os.environ.get("CC", "cc").split()
+EMULATED = os.environ.get("THCUNN_EMULATED") == "1"
 PREFIXES = {"float": "THNN_Cuda", "double": "THNN_CudaDouble"}
 TYPES: dict[str, np.dtype[Any]] = {
     "Cuda": np.dtype(np.float32),
@@ -132,6 +133,8 @@ class Library:
         }
         self._guards = self._compile(path)
         self._waits = getattr(ctypes.CDLL(path), "cuemu_waits", None)
+        if (self._waits is not None) != EMULATED:
+            raise RuntimeError("THCUNN_EMULATED=1 is for the emulated library, and for no other")
         self._guards.guard_message.restype = ctypes.c_char_p
         self._guards.guard_install()
         self.state = self.call("THCState_new", 0)
@@ -167,10 +170,6 @@ class Library:
         assert self.waits() == before, f"{name} waits for the device"
         return result
 
-    @property
-    def is_emulated(self) -> bool:
-        return self._waits is not None
-
     def waits(self) -> int:
         """How often the device was waited for; a GPU does not say."""
         return int(self._waits()) if self._waits is not None else 0
@@ -183,14 +182,14 @@ class Library:
 def library() -> Library:
     """The library that THCUNN_LIBRARY names; skips the module that asks where there is none."""
     path = os.environ.get("THCUNN_LIBRARY")
-    if path is None:
-        pytest.skip("THCUNN_LIBRARY does not name a libTHCUNN", allow_module_level=True)
     try:
+        if path is None:
+            raise DeviceError("THCUNN_LIBRARY does not name a libTHCUNN")
         return Library(path)
     except DeviceError as error:
         if os.environ.get("PYTHNN_REQUIRE_GPU") == "1":
             raise
-        pytest.skip(f"no usable GPU: {error}", allow_module_level=True)
+        pytest.skip(f"no device: {error}", allow_module_level=True)
 
 
 class DeviceTensor:

@@ -1,4 +1,4 @@
-"""Runs the Python tests of a folder for ctest: status 77 where a module that they need is missing.
+"""Runs the Python tests of a folder for ctest: status 77 where what they need is missing.
 
 replay.py FOLDER MODULE…
 """
@@ -8,6 +8,19 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
+
+PASSED, NOTHING = 0, 5
+"""What pytest returns: also when modules that need a device were all that there was to skip."""
+
+
+class Skipped:
+    """Whether whole modules were skipped: ctest then says that the test did not run."""
+
+    any = False
+
+    def pytest_collectreport(self, report: Any) -> None:
+        self.any |= report.skipped
 
 
 def run(folder: str, *needed: str) -> int:
@@ -15,9 +28,11 @@ def run(folder: str, *needed: str) -> int:
     if missing:
         print(f"these tests need more: pip install {' '.join(missing)}")
         return 77
+    modules = Skipped()
     # What a crash says goes to the file descriptor: it must not be captured.
-    status: int = import_module("pytest").main(["-q", "--capture=sys", folder])
-    return status
+    arguments = ["-q", "--capture=sys", folder]
+    status: int = import_module("pytest").main(arguments, plugins=[modules])
+    return 77 if modules.any and status in (PASSED, NOTHING) else status
 
 
 sys.exit(run(*sys.argv[1:]))

@@ -93,20 +93,6 @@ def test_every_function_is_tested(monkeypatch: pytest.MonkeyPatch) -> None:
     assert elsewhere.called | {"rrelu", "rrelu_backward", "embedding_renorm"} == public
 
 
-@pytest.fixture
-def second(xp: Any) -> Any:
-    """The second device."""
-    try:
-        device = xp.cuda.Device(1)
-        with device:
-            xp.zeros(1)
-    except Exception as error:
-        if type(error).__name__ != "CUDARuntimeError":
-            raise
-        pytest.skip("one GPU only")
-    return device
-
-
 @pytest.mark.parametrize("name", on_cpu.CASES)
 def test_on_a_device_that_is_not_the_current_one(
     xp: Any, second: Any, monkeypatch: pytest.MonkeyPatch, name: str

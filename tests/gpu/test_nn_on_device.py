@@ -97,7 +97,6 @@ def test_files_are_those_of_a_model_on_the_cpu(xp: Any) -> None:
 
 
 def test_onnx(xp: Any) -> None:
-    pytest.importorskip("onnx")
     from pythnn import onnx
 
     net, x = model(), np.zeros((1, 3, 6, 5), np.float32)
