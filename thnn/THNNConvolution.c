@@ -241,6 +241,17 @@ bool THNN_convolutionIsPointwise(const THNNConvolution *geometry)
   return true;
 }
 
+bool THNN_convolutionHasOneTap(const THNNConvolution *geometry, THNNConvolutionPart part)
+{
+  if (part != THNN_CONVOLUTION_FORWARD)
+    return THNN_convolutionIsPointwise(geometry);
+  for (int i = 0; i < 3; i++)
+    if (geometry->kernel[i] != 1 || geometry->pad[i] != 0 ||
+        (geometry->output[i] - 1) * geometry->stride[i] >= geometry->input[i])
+      return false;
+  return true;
+}
+
 bool THNN_convolutionIsLinear(const THNNConvolution *geometry)
 {
   for (int i = 0; i < 3; i++)

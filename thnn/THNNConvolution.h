@@ -72,12 +72,36 @@ typedef struct THNNConvolutionCorrelate {
   int64_t shares;                 /* parts of a group that are summed up apart */
 } THNNConvolutionCorrelate;
 
+/* The `direct` algorithm line by line, which nothing is transposed for. A slice
+ * is a map position in depth of a sample. Bands are some lines of a slice, or some whole slices. */
+typedef struct THNNConvolutionBands {
+  int64_t slices, lines; /* of the largest band */
+  int64_t perSlice;      /* bands of one slice */
+  int64_t count;         /* of all bands */
+  int64_t shares;        /* for backwardWeight: parts of them that are summed up apart */
+  bool copyPerTap;       /* image lines are copied for each tap in width */
+} THNNConvolutionBands;
+
+/* The `direct` algorithm for one tap: a task is a box of result positions, with all planes. */
+typedef struct THNNConvolutionOnePoint {
+  THNNConvolutionBoxes boxes;
+  int64_t chunk; /* positions that are added at a time */
+} THNNConvolutionOnePoint;
+
+/* Of the `direct` algorithm. */
+typedef enum THNNConvolutionVariant {
+  THNN_CONVOLUTION_ANY,       /* `gather`, or `correlate` for the weight gradient */
+  THNN_CONVOLUTION_ONE_POINT, /* `onePoint` */
+  THNN_CONVOLUTION_LINES      /* `bands` */
+} THNNConvolutionVariant;
+
 /* How one part of one convolution is computed. Block sizes depend on the geometry and the state's
  * workspace limit, never on the number of threads. */
 typedef struct THNNConvolutionPlan {
   THNNConvolution geometry;
   THNNConvolutionPart part;
   THNNConvolutionAlgorithm algorithm; /* gemm or direct */
+  THNNConvolutionVariant variant;     /* of the latter */
   int threads;
   size_t sharedBytes;  /* scratch of all threads together */
   size_t threadBytes;  /* and of each one */
@@ -86,6 +110,8 @@ typedef struct THNNConvolutionPlan {
     THNNConvolutionTiles tiles;
     THNNConvolutionGather gather;
     THNNConvolutionCorrelate correlate;
+    THNNConvolutionOnePoint onePoint;
+    THNNConvolutionBands bands;
   };
 } THNNConvolutionPlan;
 
@@ -137,6 +163,9 @@ int64_t THNN_convolutionMapPositions(const THNNConvolution *geometry);   /* per 
 
 /* 1x1 kernel, stride 1, no padding: map positions are image positions. */
 bool THNN_convolutionIsPointwise(const THNNConvolution *geometry);
+
+/* Every result sees one element of each source plane: pointwise, or forward with any stride. */
+bool THNN_convolutionHasOneTap(const THNNConvolution *geometry, THNNConvolutionPart part);
 
 /* One map position that sees each image element through a tap of its own. */
 bool THNN_convolutionIsLinear(const THNNConvolution *geometry);

@@ -30,7 +30,7 @@ typedef struct THNNIndexRun {
 typedef struct THNNIndexRoom {
   int64_t element[THNN_DECODED];
   /* What decode keeps of a run for others at the same place in another plane. */
-  int64_t kept[3][THNN_DECODED];
+  int32_t kept[3][THNN_DECODED];
   int64_t keptRow, keptFirst; /* that place; -1: nothing */
 } THNNIndexRoom;
 

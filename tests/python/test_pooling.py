@@ -531,3 +531,41 @@ def test_bad_indices(module: str) -> None:
         with pytest.raises(THNNArgumentError, match=r"'indices': .* found " + str(value)):
             backward(None, x, np.ones(indices.shape), result, spread, *arguments)
         assert result.numpy().size == 0
+
+
+@pytest.mark.parametrize("tap", [4, 4 << 8, 4 << 16])
+def test_taps_beyond_32_bits(tap: int) -> None:
+    """Four steps of 2^30 do not come back to the window's first element."""
+    x = np.ones((1, 2, 3, 5))
+    gradient, indices = np.arange(30.0).reshape(x.shape), np.zeros(x.shape, np.int64)
+    window = *(1, 1, 1), *(1, 1, 1), *(0, 0, 0), *(2**30, 2**30, 2**30), False
+    backward = thnn.VolumetricDilatedMaxPooling_updateGradInput
+    found = np.empty_like(x)
+    backward(None, x, gradient, found, indices, *window)
+    np.testing.assert_array_equal(found, gradient)
+
+    indices[0, 1, 0, 2] = tap
+    with pytest.raises(THNNArgumentError, match=rf"found {tap} at element 18\b"):
+        backward(None, x, gradient, found, indices, *window)
+    np.testing.assert_array_equal(found, gradient)
+
+
+def test_planes_of_many_indices() -> None:
+    """More rows than are decoded at a time, under windows that overlap."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((2, 4, 40, 37))
+    size, window = (2, 3, 37, 34), (2, 4, 4, 1, 1, 1, 0, 0, 0, False)
+    output, indices = Tensor(dtype=np.float64), Tensor(dtype=np.int64)
+    thnn.VolumetricMaxPooling_updateOutput(None, x, output, indices, *window)
+    gradient = rng.integers(1, 9, size).astype(np.float64)
+    found = np.empty_like(x)
+    thnn.VolumetricMaxPooling_updateGradInput(None, x, gradient, found, indices, *window)
+
+    views = np.lib.stride_tricks.sliding_window_view(x, (2, 4, 4), (1, 2, 3))
+    taps = np.unravel_index(views.reshape(*size, -1).argmax(-1), (2, 4, 4))
+    start = np.indices(size)
+    wanted = np.zeros_like(x)
+    np.add.at(
+        wanted, (start[0], *(at + tap for at, tap in zip(start[1:], taps, strict=True))), gradient
+    )
+    np.testing.assert_array_equal(found, wanted)

@@ -79,7 +79,7 @@ def test_forward(function, shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", LIMITS)
-@pytest.mark.parametrize("rows", [1, 2, 3, 4, 7, 8, 9])
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 7, 8, 9, 33, 130])
 def test_backward(rows, dtype):
     """Through a matrix of several blocks, with tails of rows, terms and vectors."""
     random = np.random.default_rng(rows)
@@ -95,6 +95,25 @@ def test_backward(rows, dtype):
         assert results[-1].tobytes() == results[0].tobytes(), f"{threads} threads"
     wide = g.astype(float) @ w.astype(float)
     assert np.abs(results[0] - wide).max() <= LIMITS[dtype] * 263**0.5
+
+
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("rows", [1, 2, 7, 32, 33])
+def test_weight_gradient(rows, dtype):
+    """Added to what is there, with tails of inputs and outputs."""
+    random = np.random.default_rng(rows)
+    x, g, before = (
+        random.standard_normal(s).astype(dtype) for s in ((rows, 2065), (rows, 263), (263, 2065))
+    )
+    results = []
+    for threads in (1, 2, 3):
+        gw, gb, none = before.copy(), np.zeros(263, dtype), Tensor(dtype=dtype)
+        with State(threads=threads, minimum_work=1) as state:
+            thnn.Linear_accGradParameters(state, x, g, none, before, gb, gw, gb, none, 0.5)
+        results.append(gw)
+        assert results[-1].tobytes() == results[0].tobytes(), f"{threads} threads"
+    wide = before + 0.5 * (g.T.astype(float) @ x.astype(float))
+    assert np.abs(results[0] - wide).max() <= LIMITS[dtype] * rows**0.5
 
 
 def test_rows_do_not_mix():
@@ -114,7 +133,12 @@ def test_at_each_level(level):
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     tests = [
         f"{Path(__file__)}::{name}"
-        for name in ("test_forward", "test_backward", "test_rows_do_not_mix")
+        for name in (
+            "test_forward",
+            "test_backward",
+            "test_weight_gradient",
+            "test_rows_do_not_mix",
+        )
     ]
     result = subprocess.run(
         [*command, *tests], env=environment, cwd=Path(__file__).parent, capture_output=True

@@ -38,6 +38,8 @@ def test_pointwise(real: Any) -> None:
     for module, arguments, tensors in [
         ("Threshold_updateOutput", (0.5, 0.25, False), [x]),
         ("Threshold_updateGradInput", (0.5, 0.25, False), [x, gradient]),
+        ("Tanh_updateOutput", (), [x]),
+        ("Sqrt_updateOutput", (0,), [abs(x)]),
         ("DistKLDivCriterion_updateGradInput", (False,), [x, gradient]),
         ("PReLU_updateOutput", (np.array([0.5, -1, 2], real), 3), [x]),
         ("PReLU_updateGradInput", (np.array([0.5, -1, 2], real), 3), [x, gradient]),
@@ -47,12 +49,31 @@ def test_pointwise(real: Any) -> None:
 
 
 @pytest.mark.parametrize("real", [np.float32, np.float64])
+@pytest.mark.parametrize("module", ["SoftMax", "LogSoftMax"])
+def test_softmax(module: str, real: Any) -> None:
+    classes = 1001
+    rows = BYTES // classes // np.dtype(real).itemsize // PIECES * PIECES
+    rng = np.random.default_rng(0)
+    y, gradient = (-rng.random((rows, classes), real) for _ in range(2))
+    memory = np.full(2 * y.size + 3, 7, real)  # not aligned
+    whole, pieces = memory[2:-1].reshape(2, *y.shape)
+    update = getattr(thnn, module + "_updateGradInput")
+    with State(threads=2, minimum_work=1) as state:
+        update(state, y, gradient, whole, y)
+        parts = (np.split(tensor, PIECES) for tensor in (y, gradient, pieces))
+        for some, its_gradient, result in zip(*parts, strict=True):
+            update(state, some, its_gradient, result, some)
+    assert whole.tobytes() == pieces.tobytes()
+    assert (memory[[0, 1, -1]] == 7).all()
+
+
+@pytest.mark.parametrize("real", [np.float32, np.float64])
 def test_copies(real: Any) -> None:
-    planes = 4 * (BYTES // 4 // 37 // 53 // np.dtype(real).itemsize // 4 + 1)
-    x = np.random.default_rng(0).standard_normal((planes, 37, 53)).astype(real)
+    planes = 4 * (2 * BYTES // 4 // 37 // 48 // np.dtype(real).itemsize // 4 + 1)
+    x = np.random.default_rng(0).standard_normal((planes, 37, 48)).astype(real)
     for module, arguments, shape in [
-        ("SpatialUpSamplingNearest_updateOutput", (2,), (74, 106)),
-        ("SpatialReplicationPadding_updateOutput", (30, 23, 20, 17), (74, 106)),
+        ("SpatialUpSamplingNearest_updateOutput", (2,), (74, 96)),  # rows of whole lines
+        ("SpatialReplicationPadding_updateOutput", (30, 28, 20, 17), (74, 106)),
     ]:
         whole, pieces = (np.empty((planes, *shape), real) for _ in range(2))
         with State(threads=2, minimum_work=1) as state:

@@ -1,6 +1,8 @@
 /* The convolution engine's front: chooses the algorithm and calls it. */
 #include "template.h"
 
+#include <math.h>
+
 #include "ConvolutionParts.h"
 
 /* A sum over fewer elements than this is done before the pool is awake. */
@@ -8,9 +10,11 @@ static const int64_t WORTH_THREADS = 1 << 16;
 
 /* ---- Choosing the algorithm ------------------------------------------------------------------
  *
- * Both costs are in vector multiplications. Their constants were fitted to some thousand timings of
- * both algorithms (float and double, AVX2 and AVX-512): the choice that follows costs 2 % of the
- * time on average, always choosing `direct` would cost 12 %, always choosing `gemm` 40 %. */
+ * Costs are in vector multiplications. Their constants were fitted to some thousand timings of the
+ * algorithms (float and double, AVX2 and AVX-512): between `gemm` and `direct` the choice that follows
+ * costs 2 % of the time on average, where always choosing `direct` would cost 12 %, always choosing
+ * `gemm` 40 %. For layers with few planes or taps, where `direct` also may go line by line, it costs
+ * 4 to 8 %, and never to do so 15 to 30 %. */
 
 /* Products per sample and pair of planes: taps and map positions that meet inside the image. */
 static double productsInside(const THNNConvolution *geometry)
@@ -30,20 +34,20 @@ static double productsInside(const THNNConvolution *geometry)
 /* Of a cache line. */
 enum { LINE_BYTES = 64 };
 
-/* What fetching cache lines costs a pointwise convolution, which has one tap to use what it read:
- * each panel reads all planes, in short stretches. */
-static double streamingCost(const THNNConvolution *geometry, double planes, int64_t panels,
-                            double perLine)
-{
-  if (!THNN_convolutionIsPointwise(geometry))
-    return 0;
-  const double bytes = planes * THNN_convolutionMapPositions(geometry) * sizeof(real);
-  return panels * bytes / LINE_BYTES * perLine;
-}
-
 static double vectorsPerLine(void)
 {
   return LINE_BYTES / (THNN_(simd).products.lanes * (double)sizeof(real));
+}
+
+/* What fetching cache lines costs the weight gradient of a pointwise convolution, which has one tap
+ * to use what it read: each panel reads all planes, in short stretches. */
+static double streamingCost(const THNNConvolution *geometry)
+{
+  if (!THNN_convolutionIsPointwise(geometry))
+    return 0;
+  const double bytes =
+      (double)geometry->inputPlanes * THNN_convolutionMapPositions(geometry) * sizeof(real);
+  return panelCount(geometry->outputPlanes) * bytes / LINE_BYTES * 8 * (vectorsPerLine() - 1);
 }
 
 /* Vectors of a layer's result planes, in whole ones. */
@@ -62,23 +66,6 @@ static double packingCost(const THNNConvolution *geometry)
   return 2.8 * geometry->inputPlanes * geometry->outputPlanes * THNN_convolutionTaps(geometry);
 }
 
-/* Whole vectors of result planes, and a little for each position and plane. */
-static double directCost(const THNNConvolution *geometry, bool forward)
-{
-  const double sourcePlanes = forward ? geometry->inputPlanes : geometry->outputPlanes;
-  const int64_t resultPlanes = forward ? geometry->outputPlanes : geometry->inputPlanes;
-  const double vectors = vectorsOf(resultPlanes);
-  const double positions =
-      forward ? THNN_convolutionMapPositions(geometry) : THNN_convolutionImagePositions(geometry);
-  const double sourceBytes =
-      geometry->batch * sourcePlanes * THNN_convolutionMapPositions(geometry) * sizeof(real);
-  const double perLine = (sourceBytes > 16e6 ? 7 : 4) * vectorsPerLine();
-  const double sample = productsInside(geometry) * sourcePlanes * vectors +
-                        positions * (8.5 * vectors + 0.25 * resultPlanes) +
-                        streamingCost(geometry, sourcePlanes, panelCount(resultPlanes), perLine);
-  return geometry->batch * sample + packingCost(geometry);
-}
-
 static double directWeightCost(const THNNConvolution *geometry)
 {
   const double inputPlanes = geometry->inputPlanes;
@@ -86,9 +73,66 @@ static double directWeightCost(const THNNConvolution *geometry)
   const double sample =
       productsInside(geometry) * inputPlanes * vectors +
       THNN_convolutionMapPositions(geometry) * (2 * vectors + 0.05 * geometry->outputPlanes) +
-      streamingCost(geometry, inputPlanes, panelCount(geometry->outputPlanes),
-                    8 * (vectorsPerLine() - 1));
+      streamingCost(geometry);
   return geometry->batch * sample + packingCost(geometry);
+}
+
+/* Whole vectors of result planes, and a little for each position and plane; with one tap, also for each
+ * source element, which is packed. */
+static double directCost(const THNNConvolution *geometry, THNNConvolutionPart part)
+{
+  if (part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
+    return directWeightCost(geometry);
+  const bool forward = part == THNN_CONVOLUTION_FORWARD;
+  const double sourcePlanes = forward ? geometry->inputPlanes : geometry->outputPlanes;
+  const int64_t resultPlanes = forward ? geometry->outputPlanes : geometry->inputPlanes;
+  const double vectors = vectorsOf(resultPlanes);
+  const double positions =
+      forward ? THNN_convolutionMapPositions(geometry) : THNN_convolutionImagePositions(geometry);
+  double sample = productsInside(geometry) * sourcePlanes * vectors +
+                  positions * (8.5 * vectors + 0.25 * resultPlanes);
+  if (THNN_convolutionHasOneTap(geometry, part))
+    sample += positions * sourcePlanes * 0.12 * sizeof(real);
+  return geometry->batch * sample + packingCost(geometry);
+}
+
+/* Tiles of taps and map planes for each vector of positions, and the image's copies. */
+static double linesWeightCost(const THNNConvolution *geometry)
+{
+  const int64_t *kernel = geometry->kernel, *output = geometry->output;
+  const double vectors = divideUp(output[2], THNN_(simd).shifts.lanes);
+  const double tiles = divideUp(geometry->inputPlanes * THNN_convolutionTaps(geometry),
+                                THNN_(simd).shifts.tileTaps) *
+                       divideUp(geometry->outputPlanes, THNN_(simd).shifts.tilePlanes);
+  const double perTile = 0.43 * THNN_(simd).shifts.tileTaps * THNN_(simd).shifts.tilePlanes;
+  const double copiedLines = (double)geometry->inputPlanes * kernel[0] * kernel[2] * output[0] *
+                             (output[1] * geometry->stride[1] + kernel[1]);
+  return geometry->batch * (output[0] * output[1] * vectors * (perTile * tiles + 2) +
+                            copiedLines * (2.5 * vectors + 1));
+}
+
+/* Groups of planes for each vector of positions, and the source's copies: a stride mixes lanes. */
+static double linesCost(const THNNConvolution *geometry, THNNConvolutionPart part)
+{
+  if (part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
+    return linesWeightCost(geometry);
+  const bool forward = part == THNN_CONVOLUTION_FORWARD;
+  const int64_t *result = forward ? geometry->output : geometry->input;
+  const int64_t *kernel = geometry->kernel, *stride = geometry->stride;
+  if (!forward && (stride[0] > 1 || stride[1] > 1 || stride[2] > 1))
+    return INFINITY; /* neighbours of a line then are not neighbours in the map */
+  const int64_t sourcePlanes = forward ? geometry->inputPlanes : geometry->outputPlanes;
+  const int64_t resultPlanes = forward ? geometry->outputPlanes : geometry->inputPlanes;
+  const double vectors = divideUp(result[2], THNN_(simd).shifts.lanes);
+  /* Frames of many planes come from the second-level cache for each group of planes. */
+  const double perProduct = sourcePlanes > 8 && resultPlanes >= 32 ? 1.2 : 0.85;
+  const double perVector = perProduct * roundUp(resultPlanes, THNN_(simd).shifts.tilePlanes) *
+                               sourcePlanes * THNN_convolutionTaps(geometry) +
+                           5 * resultPlanes + 15;
+  const double copiedLines = (double)sourcePlanes * kernel[0] * result[0] *
+                             (result[1] * stride[1] + kernel[1]) * minimum(stride[2], kernel[2]);
+  return geometry->batch * (result[0] * result[1] * vectors * perVector +
+                            copiedLines * (vectors + 1) * (stride[2] > 1 ? 13 : 6.5));
 }
 
 /* Products at most of the peak's speed, and an unfolding or folding that likes long lines. */
@@ -109,40 +153,67 @@ static double gemmCost(const THNNConvolution *geometry, THNNConvolutionPart part
          (columns * (1.15 * geometry->outputPlanes / lanes + unfolding) + 0.35 * results);
 }
 
-static bool prefersDirect(const THNNConvolution *geometry, THNNConvolutionPart part,
-                          THNNConvolutionAlgorithm algorithm)
+static bool prepareLines(THNNConvolutionPlan *plan, const THNNState *state)
 {
-  if (algorithm != THNN_CONVOLUTION_AUTO)
-    return algorithm == THNN_CONVOLUTION_DIRECT;
-  const double direct = part == THNN_CONVOLUTION_BACKWARD_WEIGHT
-                            ? directWeightCost(geometry)
-                            : directCost(geometry, part == THNN_CONVOLUTION_FORWARD);
-  return !THNN_convolutionIsLinear(geometry) && direct < gemmCost(geometry, part);
+  return plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT
+             ? THNN_(ConvolutionDirectLinesWeight_prepare)(plan, state)
+             : THNN_(ConvolutionDirectLines_prepare)(plan, state);
 }
 
 static bool prepareDirect(THNNConvolutionPlan *plan, const THNNState *state)
 {
-  return plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT
-             ? THNN_(ConvolutionDirectWeight_prepare)(plan, state)
-             : THNN_(ConvolutionDirect_prepare)(plan, state);
+  if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
+    return THNN_(ConvolutionDirectWeight_prepare)(plan, state);
+  if (!THNN_convolutionHasOneTap(&plan->geometry, plan->part))
+    return THNN_(ConvolutionDirect_prepare)(plan, state);
+  /* Where the weights are too many to be packed, gemm is better than fetching the source for each
+   * panel. */
+  return THNN_(ConvolutionDirectPointwise_prepare)(plan, state) ||
+         (THNN_State_convolutionAlgorithm(state) == THNN_CONVOLUTION_DIRECT &&
+          THNN_(ConvolutionDirect_prepare)(plan, state));
 }
 
 void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
                                 const THNNConvolution *geometry, THNNConvolutionPart part)
 {
   const THNNConvolutionAlgorithm algorithm = THNN_State_convolutionAlgorithm(state);
+  const bool automatic = algorithm == THNN_CONVOLUTION_AUTO;
+  const bool linear = THNN_convolutionIsLinear(geometry);
   *plan = (THNNConvolutionPlan){.geometry = *geometry, .part = part};
-  if (!prefersDirect(geometry, part, algorithm) || !prepareDirect(plan, state))
-    THNN_(ConvolutionGemm_prepare)(plan, state);
+  if (algorithm != THNN_CONVOLUTION_GEMM && !(automatic && linear)) {
+    const double gemm = automatic ? gemmCost(geometry, part) : INFINITY;
+    const double direct = directCost(geometry, part);
+    const double lines = linear ? INFINITY : linesCost(geometry, part);
+    if (lines < direct && lines < gemm && prepareLines(plan, state))
+      return;
+    if (direct < gemm && prepareDirect(plan, state))
+      return;
+  }
+  THNN_(ConvolutionGemm_prepare)(plan, state);
 }
 
 /* ---- The parts ------------------------------------------------------------------------------- */
+
+static void runDirect(const THNNConvolutionPlan *plan, const real *source, const real *weight,
+                      const real *bias, real *result, void *scratch)
+{
+  switch (plan->variant) {
+  case THNN_CONVOLUTION_ONE_POINT:
+    THNN_(ConvolutionDirectPointwise_run)(plan, source, weight, bias, result, scratch);
+    break;
+  case THNN_CONVOLUTION_LINES:
+    THNN_(ConvolutionDirectLines_run)(plan, source, weight, bias, result, scratch);
+    break;
+  default:
+    THNN_(ConvolutionDirect_run)(plan, source, weight, bias, result, scratch);
+  }
+}
 
 void THNN_(Convolution_forward)(const THNNConvolutionPlan *plan, const real *input,
                                 const real *weight, const real *bias, real *output, void *scratch)
 {
   if (plan->algorithm == THNN_CONVOLUTION_DIRECT)
-    THNN_(ConvolutionDirect_run)(plan, input, weight, bias, output, scratch);
+    runDirect(plan, input, weight, bias, output, scratch);
   else
     THNN_(ConvolutionGemm_forward)(plan, input, weight, bias, output, scratch);
 }
@@ -152,7 +223,7 @@ void THNN_(Convolution_backwardData)(const THNNConvolutionPlan *plan, const real
                                      void *scratch)
 {
   if (plan->algorithm == THNN_CONVOLUTION_DIRECT)
-    THNN_(ConvolutionDirect_run)(plan, gradOutput, weight, bias, gradInput, scratch);
+    runDirect(plan, gradOutput, weight, bias, gradInput, scratch);
   else
     THNN_(ConvolutionGemm_backwardData)(plan, gradOutput, weight, bias, gradInput, scratch);
 }
@@ -178,8 +249,9 @@ void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const re
 {
   const THNNConvolution *geometry = &plan->geometry;
   if (plan->algorithm == THNN_CONVOLUTION_DIRECT) {
-    THNN_(ConvolutionDirectWeight_run)(plan, input, gradOutput, scale, gradWeight, gradBias,
-                                       scratch);
+    (plan->variant == THNN_CONVOLUTION_LINES ? THNN_(ConvolutionDirectLinesWeight_run)
+                                             : THNN_(ConvolutionDirectWeight_run))(
+        plan, input, gradOutput, scale, gradWeight, gradBias, scratch);
     return;
   }
   THNN_(ConvolutionGemm_backwardWeight)(plan, input, gradOutput, scale, gradWeight, scratch);

@@ -427,23 +427,6 @@ static void addPlanes(Worker *worker, const Panel *panel, const THNNConvolutionB
   }
 }
 
-/* Transposes the sums into the result, a contiguous stretch at a time. */
-static void storeSums(Worker *worker, const Panel *panel, const THNNConvolutionBox *box)
-{
-  const THNNConvolutionBoxes *boxes = &worker->plan->gather.boxes;
-  const int64_t positions = worker->sides.resultPositions;
-  const real *sums = worker->sums;
-  for (int64_t sample = box->first[THNN_SAMPLE]; sample < box->end[THNN_SAMPLE]; sample++) {
-    real *planes =
-        worker->result + (sample * worker->sides.resultPlanes + panel->first) * positions;
-    for (int64_t stretch = 0; stretch < box->stretches; stretch++) {
-      panel->loops->transpose(box->stretch, panel->planes, sums, panel->lanes,
-                              planes + THNN_convolutionStretch(boxes, box, stretch), positions);
-      sums += box->stretch * panel->lanes;
-    }
-  }
-}
-
 /* Tasks go panel by panel, so that a thread packs the weights of few panels. */
 static void runTask(Worker *worker, int64_t task, int64_t tasks)
 {
@@ -463,7 +446,8 @@ static void runTask(Worker *worker, int64_t task, int64_t tasks)
     worker->packed = block >= planes ? index : -1;
     addPlanes(worker, &panel, &box, nextTask < tasks ? &next : NULL, first, end);
   }
-  storeSums(worker, &panel, &box);
+  storeBox(&gather->boxes, &box, &panel, worker->sums, worker->result, worker->sides.resultPlanes,
+           worker->sides.resultPositions);
 }
 
 /* Fills the shared part of the scratch block. */

@@ -116,6 +116,22 @@ static inline Panel panelAt(int64_t planes, int64_t index)
   return panel;
 }
 
+/* Transposes the sums of a box, [position][lane], into the panel's planes of the result, a contiguous
+ * stretch at a time. The result has `planes` planes of `positions` positions in each sample. */
+static inline void storeBox(const THNNConvolutionBoxes *boxes, const THNNConvolutionBox *box,
+                            const Panel *panel, const real *sums, real *result, int64_t planes,
+                            int64_t positions)
+{
+  for (int64_t sample = box->first[THNN_SAMPLE]; sample < box->end[THNN_SAMPLE]; sample++)
+    for (int64_t stretch = 0; stretch < box->stretches; stretch++) {
+      panel->loops->transpose(box->stretch, panel->planes, sums, panel->lanes,
+                              result + (sample * planes + panel->first) * positions +
+                                  THNN_convolutionStretch(boxes, box, stretch),
+                              positions);
+      sums += box->stretch * panel->lanes;
+    }
+}
+
 /* The gemm algorithm: fills the plan's tiles, threads and scratch size. */
 void THNN_(ConvolutionGemm_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
 void THNN_(ConvolutionGemm_forward)(const THNNConvolutionPlan *plan, const real *input,
@@ -149,5 +165,21 @@ void THNN_(ConvolutionDirect_run)(const THNNConvolutionPlan *plan, const real *s
 void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const real *input,
                                         const real *gradOutput, accreal scale, real *gradWeight,
                                         real *gradBias, void *scratch);
+
+/* The same for one tap. */
+bool THNN_(ConvolutionDirectPointwise_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
+void THNN_(ConvolutionDirectPointwise_run)(const THNNConvolutionPlan *plan, const real *source,
+                                           const real *weight, const real *bias, real *result,
+                                           void *scratch);
+
+/* The same line by line: for few result planes, or few source planes and taps. */
+bool THNN_(ConvolutionDirectLines_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
+void THNN_(ConvolutionDirectLines_run)(const THNNConvolutionPlan *plan, const real *source,
+                                       const real *weight, const real *bias, real *result,
+                                       void *scratch);
+bool THNN_(ConvolutionDirectLinesWeight_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
+void THNN_(ConvolutionDirectLinesWeight_run)(const THNNConvolutionPlan *plan, const real *input,
+                                             const real *gradOutput, accreal scale,
+                                             real *gradWeight, real *gradBias, void *scratch);
 
 #endif

@@ -18,6 +18,7 @@ void THNN_(DistKLDivCriterion_updateGradInput)(THNNState *state, THTensor *input
 {
   const char *function = "DistKLDivCriterion_updateGradInput";
   const real parameters[] = {THNN_(criterionNorm)(input, sizeAverage)};
-  const THNN_(Criterion) run = {function, state, input, target, .parameters = parameters};
+  const THNN_(Criterion)
+      run = {function, state, input, target, .parameters = parameters, .targetOnly = true};
   THNN_(criterionBackward)(&run, THNN_(simd).criterion.distKLDivGradient, gradInput);
 }

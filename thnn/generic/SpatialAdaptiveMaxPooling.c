@@ -24,17 +24,21 @@ THNNAdaptivePooling THNN_SpatialAdaptiveMaxPooling_shapeCheck(const char *functi
 }
 #endif
 
-/* The largest number of input rows in a region. */
-static int64_t mostRows(const THNNAdaptivePooling *pooling)
+/* How many rows or columns the regions along a dimension have. */
+typedef struct Lengths {
+  int64_t least, most;
+} Lengths;
+
+static Lengths regionLengths(int64_t input, int64_t output)
 {
-  int64_t most = 1;
-  for (int64_t y = 0; y < pooling->outputHeight; y++) {
-    const THNNRegion region =
-        THNN_adaptiveMaxRegion(pooling->inputHeight, pooling->outputHeight, y);
-    if (region.end - region.begin > most)
-      most = region.end - region.begin;
+  Lengths lengths = {input, 1};
+  for (int64_t i = 0; i < output; i++) {
+    const THNNRegion region = THNN_adaptiveMaxRegion(input, output, i);
+    const int64_t length = region.end - region.begin;
+    lengths.least = length < lengths.least ? length : lengths.least;
+    lengths.most = length > lengths.most ? length : lengths.most;
   }
-  return most;
+  return lengths;
 }
 
 void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(THNNState *state, THTensor *input,
@@ -50,12 +54,15 @@ void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(THNNState *state, THTensor *i
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
+  const Lengths columns = regionLengths(pooling.inputWidth, pooling.outputWidth);
   THNN_(RegionMax)
   work = {.planes = pooling.planes,
           .input = {1, pooling.inputHeight, pooling.inputWidth},
           .output = {1, pooling.outputHeight, pooling.outputWidth},
+          .columns = columns.least == columns.most ? columns.most : 0,
           .start = -FLT_MAX};
-  THNN_(prepareRegionMax)(&work, state, mostRows(&pooling));
+  THNN_(prepareRegionMax)(&work, state,
+                          regionLengths(pooling.inputHeight, pooling.outputHeight).most);
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size + 1);
   const THNNBuffer *numbers = THNN_planOut(&plan, indices, 4, nDimension + 1, size);
@@ -78,13 +85,8 @@ void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(THNNState *state, THTensor *i
           THNN_(maxOfRegions)(&work, (const real *)in->data + row.plane * elements,
                               (THNNRegion){0, 1}, y, mine, (real *)out->data + (first + i) * width);
       int64_t *rowNumber = (int64_t *)numbers->data + (first + i) * width;
-      int64_t *columnNumber = rowNumber + outputElements;
-      for (int64_t x = 0; x < width; x++) {
-        const bool found = place[x] >= 0;
-        rowNumber[x] = found ? place[x] / pooling.inputWidth + TH_INDEX_BASE : 0;
-        columnNumber[x] =
-            found ? place[x] % pooling.inputWidth - regions[x].begin + TH_INDEX_BASE : 0;
-      }
+      THNN_(simd).pooling.numbersOfPlace(width, place, pooling.inputWidth, &regions->begin,
+                                         rowNumber, rowNumber + outputElements);
     }
   }
   THNN_planRelease(&plan);
@@ -95,15 +97,16 @@ static void keepCorners(const THNNAdaptivePooling *pooling, const THNNIndexRun *
                         THNNIndexRoom *room)
 {
   const int64_t height = pooling->inputHeight, width = pooling->inputWidth;
-  int64_t *corner = room->kept[0], *down = room->kept[1], *right = room->kept[2];
+  int32_t *corner = room->kept[0], *down = room->kept[1], *right = room->kept[2];
   for (int64_t x = 0; x < run->columns; x++)
-    right[x] = width - THNN_adaptiveMaxBegin(width, pooling->outputWidth, run->first + x);
+    right[x] =
+        (int32_t)(width - THNN_adaptiveMaxBegin(width, pooling->outputWidth, run->first + x));
   for (int64_t y = 0, at = 0; y < run->rows; y++) {
     const int64_t top = THNN_adaptiveMaxBegin(height, pooling->outputHeight, run->row.y + y);
     for (int64_t x = 0; x < run->columns; x++, at++) {
       right[at] = right[x];
-      down[at] = height - top;
-      corner[at] = top * width + width - right[x];
+      down[at] = (int32_t)(height - top);
+      corner[at] = (int32_t)(top * width + width - right[x]);
     }
   }
   room->keptRow = run->row.y;

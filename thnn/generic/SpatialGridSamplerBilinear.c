@@ -108,19 +108,42 @@ static real sampleAtEdge(const Sizes *sizes, const Points *points, int64_t i, co
   return sum;
 }
 
-static void samplePoints(const Sizes *sizes, const Points *points, const real *plane, real *output)
+/* The points of a stretch in the order in which all planes sample them: those inside, with the
+ * weights of the four elements around each, then the others. */
+typedef struct Samples {
+  int64_t inside;
+  Place number[POINTS], place[POINTS];
+  real weights[4 * POINTS];
+} Samples;
+
+static void weigh(const Points *points, Samples *samples)
 {
-  const int64_t width = sizes->inputWidth;
+  int64_t inside = 0, others = points->count;
   for (int64_t i = 0; i < points->count; i++) {
     if (!points->inside[i]) {
-      output[i] = sampleAtEdge(sizes, points, i, plane);
+      samples->number[--others] = (Place)i;
       continue;
     }
-    const real *above = plane + points->place[i], *below = above + width;
     const real right = points->right[i], down = points->down[i];
-    const real top = above[0] * (1 - right) + above[1] * right;
-    const real bottom = below[0] * (1 - right) + below[1] * right;
-    output[i] = top * (1 - down) + bottom * down;
+    real *weights = samples->weights + 4 * inside;
+    weights[0] = (1 - right) * (1 - down);
+    weights[1] = right * (1 - down);
+    weights[2] = (1 - right) * down;
+    weights[3] = right * down;
+    samples->place[inside] = points->place[i];
+    samples->number[inside++] = (Place)i;
+  }
+  samples->inside = inside;
+}
+
+static void samplePlane(const Sizes *sizes, const Points *points, const Samples *samples,
+                        const real *plane, real *output)
+{
+  THNN_(simd).pooling.sumOfCorners(samples->inside, samples->place, samples->number,
+                                   samples->weights, plane, sizes->inputWidth, output);
+  for (int64_t i = samples->inside; i < points->count; i++) {
+    const Place number = samples->number[i];
+    output[number] = sampleAtEdge(sizes, points, number, plane);
   }
 }
 
@@ -160,11 +183,13 @@ void THNN_(SpatialGridSamplerBilinear_updateOutput)(THNNState *state, THTensor *
 #pragma omp parallel for num_threads(THNN_threads(state, blocks, operations)) schedule(static)
   for (int64_t block = 0; block < blocks; block++) {
     Points points;
+    Samples samples;
     const int64_t sample = block / stretches;
     beginStretch(&sizes, at->data, sample, block % stretches, &points);
+    weigh(&points, &samples);
     for (int64_t plane = sample * sizes.planes; plane < (sample + 1) * sizes.planes; plane++)
-      samplePoints(&sizes, &points, (const real *)in->data + plane * sizes.inputElements,
-                   (real *)out->data + plane * sizes.elements + points.first);
+      samplePlane(&sizes, &points, &samples, (const real *)in->data + plane * sizes.inputElements,
+                  (real *)out->data + plane * sizes.elements + points.first);
   }
   THNN_planRelease(&plan);
 }

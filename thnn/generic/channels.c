@@ -138,11 +138,12 @@ static void spread(const THNNChannels *c, const real *values, int64_t step, real
 {
   if (c->elements == 0)
     return; /* channels without elements fill no column */
-  int64_t at = 0;
-  while (at < c->length)
-    for (int64_t channel = 0; channel < c->channels; channel++)
-      for (int64_t i = 0; i < c->inner; i++)
-        columns[at++] = values[channel * step];
+  const int64_t once = c->channels * c->inner;
+  for (int64_t channel = 0; channel < c->channels; channel++)
+    for (int64_t i = 0; i < c->inner; i++)
+      columns[channel * c->inner + i] = values[channel * step];
+  for (int64_t at = once; at < c->length; at += once)
+    THNN_(simd).pointwise.copy(once, columns, columns + at);
 }
 
 static void sumPlanes(const THNN_(ChannelWork) * work, const Block *block, const Scratch *scratch)

@@ -101,7 +101,8 @@ void THNN_(criterionForward)(const THNN_(Criterion) * run, THNN_(LossSum) sum, T
     THNN_reject(run->function, "input", 2, run->domain, "others");
 }
 
-/* A gradient without weights as a map of input and target; `parameters` is one of these. */
+/* A gradient without weights as a map of input and target, which are the same where it reads but
+ * one; `parameters` is one of these. */
 typedef struct Streamed {
   THNN_(LossGradient) gradient;
   const real *parameters;
@@ -136,7 +137,7 @@ void THNN_(criterionBackward)(const THNN_(Criterion) * run, THNN_(LossGradient) 
     const int64_t at = i * blocks.length, n = THNN_blockLength(&blocks, i);
     const THNN_(Operands) of = operandsAt(&buffers, at);
     if (stream)
-      THNN_(simd).pointwise.streamMap2(streamedGradient, n, of.input,
+      THNN_(simd).pointwise.streamMap2(streamedGradient, n, run->targetOnly ? of.target : of.input,
                                        of.target ? of.target : of.input,
                                        (const real *)(const void *)&streamed, y + at);
     else

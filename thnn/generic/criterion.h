@@ -15,6 +15,7 @@ typedef struct THNN_(Criterion) {
   int work;               /* on an element, beyond a copy, which is 1: decides when threads pay */
   bool inputOnly;         /* there is no target: output is argument #3 */
   THTensor *weights;      /* argument #6, factors of the loss; NULL: none */
+  bool targetOnly;        /* the gradient does not read input */
 
   /* Forward: refuses an input outside the loss's domain, which `domain` names in the message. */
   bool (*accepts)(int64_t n, const real *x);

@@ -86,6 +86,7 @@ void THNN_(fractionalUpdateOutput)(const THNNFractionalCall *call, THTensor *inp
   work = {.planes = f->planes,
           .input = {f->input[0], f->input[1], f->input[2]},
           .output = {f->output[0], f->output[1], f->output[2]},
+          .columns = f->pool[2],
           .start = THNN_LOWEST};
   THNN_(prepareRegionMax)(&work, call->state, f->pool[0] * f->pool[1]);
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);

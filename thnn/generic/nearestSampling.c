@@ -48,6 +48,14 @@ static int64_t outputRow(const Rows *rows, int64_t row, int64_t number)
   return (slice * rows->height + row % rows->height) * rows->factor + number % rows->factor;
 }
 
+/* Whether output rows go past the caches: a result that has them nearly to itself, and yet leaves
+ * them. Rows that share a line with their neighbours would be written in parts, which takes longer. */
+static bool streams(const Rows *rows, int64_t elements)
+{
+  const size_t line = 64, rowBytes = (size_t)(rows->factor * rows->width) * sizeof(real);
+  return rowBytes % line == 0 && THNN_leavesCaches(elements / 2, sizeof(real));
+}
+
 void THNN_(nearestUpdateOutput)(const THNNNearestCall *call, THTensor *input, THTensor *output)
 {
   int64_t size[5];
@@ -57,8 +65,7 @@ void THNN_(nearestUpdateOutput)(const THNNNearestCall *call, THTensor *input, TH
   THNN_planStart(&plan, call->function, call->state);
   const Rows rows = rowsOf(call, input);
   const int64_t width = rows.factor * rows.width, copies = rows.slices * rows.factor;
-  const bool stream =
-      THNN_leavesCaches(THTensor_(nElement)(input) * rows.factor * copies, sizeof(real));
+  const bool stream = streams(&rows, THTensor_(nElement)(input) * rows.factor * copies);
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, input->nDimension, size);
   const THNNBuffer *scratch =

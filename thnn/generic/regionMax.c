@@ -13,6 +13,8 @@ void THNN_(prepareRegionMax)(THNN_(RegionMax) * work, const THNNState *state, in
   work->rowPlaces = THNN_reserve(&work->threadBytes, (size_t)regionRows * sizeof(Place));
   work->best = THNN_reserve(&work->threadBytes, (size_t)work->input[2] * sizeof(real));
   work->bestPlaces = THNN_reserve(&work->threadBytes, (size_t)work->input[2] * sizeof(Place));
+  work->slid = THNN_reserve(&work->threadBytes, (size_t)work->input[2] * sizeof(real));
+  work->slidPlaces = THNN_reserve(&work->threadBytes, (size_t)work->input[2] * sizeof(Place));
   work->places = THNN_reserve(&work->threadBytes, (size_t)work->output[2] * sizeof(Place));
   work->regions = THNN_reserve(&work->threadBytes, (size_t)work->output[2] * sizeof(THNNRegion));
 }
@@ -20,6 +22,46 @@ void THNN_(prepareRegionMax)(THNN_(RegionMax) * work, const THNNState *state, in
 THNNRegion *THNN_(rowRegions)(const THNN_(RegionMax) * work, char *scratch)
 {
   return (THNNRegion *)(scratch + work->regions);
+}
+
+/* The columns of one region at a time. */
+static void poolColumns(const THNN_(RegionMax) * work, const THNNRegion *regions, const real *best,
+                        const Place *bestPlaces, real *output, Place *places)
+{
+  for (int64_t x = 0; x < work->output[2]; x++) {
+    const int64_t first = regions[x].begin;
+    const THNN_(Columns) columns = {.step = 1,
+                                    .dilation = 1,
+                                    .kernel = regions[x].end - first,
+                                    .firstPlace = (Place)first,
+                                    .tapPlace = 1,
+                                    .start = work->start};
+    THNN_(simd).pooling.maxOfColumns(1, &columns, best + first, bestPlaces + first, output + x,
+                                     places + x);
+  }
+}
+
+/* Regions of a few columns: wherever one may begin, many at a time, then those that there are. Which
+ * column is greatest cannot be foreseen, and this does not branch on it. */
+enum { FEW_COLUMNS = 8 };
+
+static void slideColumns(const THNN_(RegionMax) * work, const THNNRegion *regions, const real *best,
+                         const Place *bestPlaces, char *scratch, real *output, Place *places)
+{
+  real *slid = (real *)(scratch + work->slid);
+  Place *slidPlaces = (Place *)(scratch + work->slidPlaces);
+  const THNN_(Columns) columns = {.step = 1,
+                                  .dilation = 1,
+                                  .kernel = work->columns,
+                                  .windowPlace = 1,
+                                  .tapPlace = 1,
+                                  .start = work->start};
+  THNN_(simd).pooling.maxOfColumns(work->input[2] - work->columns + 1, &columns, best, bestPlaces,
+                                   slid, slidPlaces);
+  for (int64_t x = 0; x < work->output[2]; x++) {
+    output[x] = slid[regions[x].begin];
+    places[x] = slidPlaces[regions[x].begin];
+  }
 }
 
 const Place *THNN_(maxOfRegions)(const THNN_(RegionMax) * work, const real *plane, THNNRegion z,
@@ -41,16 +83,9 @@ const Place *THNN_(maxOfRegions)(const THNN_(RegionMax) * work, const real *plan
     }
   THNN_(simd).pooling.maxOfRows(width, count, rows, rowPlaces, work->start, best, bestPlaces);
 
-  for (int64_t x = 0; x < work->output[2]; x++) {
-    const int64_t first = regions[x].begin;
-    const THNN_(Columns) columns = {.step = 1,
-                                    .dilation = 1,
-                                    .kernel = regions[x].end - first,
-                                    .firstPlace = (Place)first,
-                                    .tapPlace = 1,
-                                    .start = work->start};
-    THNN_(simd).pooling.maxOfColumns(1, &columns, best + first, bestPlaces + first, output + x,
-                                     places + x);
-  }
+  if (work->columns > 0 && work->columns <= FEW_COLUMNS)
+    slideColumns(work, regions, best, bestPlaces, scratch, output, places);
+  else
+    poolColumns(work, regions, best, bestPlaces, output, places);
   return places;
 }

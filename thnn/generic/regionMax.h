@@ -11,10 +11,11 @@
 typedef struct THNN_(RegionMax) {
   int64_t planes;
   int64_t input[3], output[3]; /* sizes of a plane, depth first; 1 where unused */
+  int64_t columns;             /* of every region along x; 0 where they differ */
   real start;                  /* what a value must exceed */
   THNNBlocks blocks;
   int threads;
-  size_t rowPlaces, best, bestPlaces, places, regions, threadBytes;
+  size_t rowPlaces, best, bestPlaces, slid, slidPlaces, places, regions, threadBytes;
 } THNN_(RegionMax);
 
 /* `regionRows` is the largest number of input rows in a region. */

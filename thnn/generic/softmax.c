@@ -130,12 +130,15 @@ void THNN_(softmaxBackward)(const char *function, THNNState *state, bool logarit
   real *gradient = to->data;
   const Tiles tiles = tilesOf(&shape);
   const int threads = threadsFor(state, &shape, &tiles, logarithm ? 4 : 1);
+  const bool stream = THNN_thirdLeavesCaches(THTensor_(nElement)(output), sizeof(real));
+  const THNN_(RunMap2) run =
+      stream ? THNN_(simd).pointwise.streamMap2 : THNN_(simd).pointwise.runMap2;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < tiles.blocks; i++) {
     int64_t count;
     const int64_t at = blockAt(&shape, &tiles, i, &count);
     if (shape.positions == 1)
-      THNN_(simd).softmax.backwardRows(logarithm, count, shape.planes, y + at, g + at,
+      THNN_(simd).softmax.backwardRows(logarithm, count, shape.planes, y + at, g + at, run,
                                        gradient + at);
     else
       THNN_(simd).softmax.backwardTile(logarithm, shape.planes, shape.positions, count, y + at,

@@ -10,6 +10,7 @@
   extern const THNN_(SimdReduce) SIMD_TABLE(Reduce, LEVEL);                                        \
   extern const THNN_(SimdProducts) SIMD_TABLE(Products, LEVEL);                                    \
   extern const THNN_(SimdDots) SIMD_TABLE(Dots, LEVEL);                                            \
+  extern const THNN_(SimdPanels) SIMD_TABLE(Panels, LEVEL);                                        \
   extern const THNN_(SimdShifts) SIMD_TABLE(Shifts, LEVEL);                                        \
   extern const THNN_(SimdPlanes) SIMD_TABLE(Planes, LEVEL);                                        \
   extern const THNN_(SimdPooling) SIMD_TABLE(Pooling, LEVEL);                                      \
@@ -28,7 +29,8 @@
     .elementary = SIMD_TABLE(Elementary, LEVEL), .activation = SIMD_TABLE(Activation, LEVEL),      \
     .channels = SIMD_TABLE(Channels, LEVEL), .softmax = SIMD_TABLE(Softmax, LEVEL),                \
     .dots = SIMD_TABLE(Dots, LEVEL), .shifts = SIMD_TABLE(Shifts, LEVEL),                          \
-    .planes = SIMD_TABLE(Planes, LEVEL), .recurrent = SIMD_TABLE(Recurrent, LEVEL),                \
+    .planes = SIMD_TABLE(Planes, LEVEL), .panels = SIMD_TABLE(Panels, LEVEL),                      \
+    .recurrent = SIMD_TABLE(Recurrent, LEVEL),                                                     \
   }
 
 DECLARE_LOOPS(baseline);

@@ -15,38 +15,6 @@ enum {
   BLOCK_COLUMNS = 4096 / sizeof(real)
 };
 
-typedef THNN_(Place) Bits __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real))));
-
-/* Lane 2l: the sum of lanes l and l + LANES / 2 of a; behind it, that of b. */
-INLINE Vector fold(Vector a, Vector b)
-{
-  return interleaveLower(a, b) + interleaveUpper(a, b);
-}
-
-/* The sums of all lanes of four vectors. */
-INLINE void sumLanes(const Vector *v, real *sums)
-{
-#if defined(TWO_LANES)
-  const Vector ab = fold(v[0], v[1]), cd = fold(v[2], v[3]);
-  store(sums, ab);
-  store(sums + 2, cd);
-#else
-  Vector all = fold(fold(v[0], v[2]), fold(v[1], v[3]));
-#  pragma GCC unroll 4
-  for (int lanes = LANES; lanes > 4; lanes /= 2)
-    all = fold(all, all);
-#  pragma GCC unroll 4
-  for (int i = 0; i < 4; i++)
-    sums[i] = all[i * (LANES / 4)];
-#endif
-}
-
-/* The last terms of a row, in the last lanes of a vector whose other lanes are 0. */
-INLINE Vector loadLast(const real *x, int64_t terms, Bits last)
-{
-  return (Vector)((Bits)load(x + terms - LANES) & last);
-}
-
 /* Adds terms to a tile; `rows` and `columns` are constants where this is called. */
 INLINE void addTerms(const int rows, const int columns, const THNN_(Dots) * of, const real *x,
                      const real *w, int64_t terms, Vector (*sum)[4])
@@ -67,20 +35,17 @@ INLINE void addTerms(const int rows, const int columns, const THNN_(Dots) * of, 
   }
   if (t == terms)
     return;
-  const int64_t left = terms - t;
-  Bits last;
-#pragma GCC unroll 16
-  for (int l = 0; l < LANES; l++)
-    last[l] = l + left >= LANES ? -1 : 0;
+  const Lanes last = firstLanes(terms - t);
+  Vector factor[4];
+#pragma GCC unroll 4
+  for (int j = 0; j < columns; j++)
+    factor[j] = loadLanes(w + j * of->wStride + t, last);
 #pragma GCC unroll 6
   for (int i = 0; i < rows; i++) {
-    const real *from = x + i * of->xStride;
-    const Vector row = t ? loadLast(from, terms, last) : loadFirst(from, left);
+    const Vector row = loadLanes(x + i * of->xStride + t, last);
 #pragma GCC unroll 4
-    for (int j = 0; j < columns; j++) {
-      const real *column = w + j * of->wStride;
-      sum[i][j] += row * (t ? loadLast(column, terms, last) : loadFirst(column, left));
-    }
+    for (int j = 0; j < columns; j++)
+      sum[i][j] += row * factor[j];
   }
 }
 
@@ -191,13 +156,13 @@ INLINE void spreadTerms(const int rows, const THNN_(Dots) * of, int64_t row, int
 /* The columns behind the last whole vector, from `begin` on. */
 static void spreadRest(const THNN_(Dots) * of, int64_t begin)
 {
-  const int64_t left = of->columns - begin;
+  const Lanes lanes = firstLanes(of->columns - begin);
   for (int64_t row = 0; row < of->rows; row++) {
     real *y = of->y + row * of->yStride + begin;
-    Vector sum = loadFirst(y, left);
+    Vector sum = loadLanes(y, lanes);
     for (int64_t term = 0; term < of->terms; term++)
-      sum += of->x[row * of->xStride + term] * loadFirst(of->w + term * of->wStride + begin, left);
-    memcpy(y, &sum, (size_t)left * sizeof(real));
+      sum += of->x[row * of->xStride + term] * loadLanes(of->w + term * of->wStride + begin, lanes);
+    storeLanes(y, lanes, sum);
   }
 }
 
@@ -209,6 +174,10 @@ static void spread(const THNN_(Dots) * of)
     int64_t row = 0;
     for (; row + SPREAD_ROWS <= of->rows; row += SPREAD_ROWS)
       spreadTerms(SPREAD_ROWS, of, row, begin, end);
+#if defined(MANY_REGISTERS)
+    for (; row + 3 <= of->rows; row += 3) /* two turns would read the matrix twice */
+      spreadTerms(3, of, row, begin, end);
+#endif
     for (; row + 2 <= of->rows; row += 2)
       spreadTerms(2, of, row, begin, end);
     if (row < of->rows)

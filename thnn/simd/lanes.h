@@ -9,7 +9,9 @@ enum { LANES = 32 };
 
 static inline double addLanes(double *lane)
 {
+#pragma GCC unroll 5
   for (int half = LANES / 2; half > 0; half /= 2)
+#pragma omp simd
     for (int l = 0; l < half; l++)
       lane[l] += lane[l + half];
   return lane[0];

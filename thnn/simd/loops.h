@@ -18,6 +18,9 @@ typedef void (*THNN_(Map))(int64_t n, const real *x, const real *parameters, rea
 /* z = f(x, y), element by element. */
 typedef void (*THNN_(Map2))(int64_t n, const real *x, const real *y, const real *parameters,
                             real *z);
+/* map(n, x, y, parameters, z), which writes z in some way of its own. */
+typedef void (*THNN_(RunMap2))(THNN_(Map2) map, int64_t n, const real *x, const real *y,
+                               const real *parameters, real *z);
 
 typedef struct THNN_(SimdPointwise) {
   /* y = value */
@@ -41,8 +44,9 @@ typedef struct THNN_(SimdPointwise) {
   void (*stream)(int64_t n, const real *x, real *y);
   void (*streamEnd)(void);
   void (*streamMap)(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y);
-  void (*streamMap2)(THNN_(Map2) map, int64_t n, const real *x, const real *y,
-                     const real *parameters, real *z);
+  THNN_(RunMap2) streamMap2;
+  /* Without streaming. */
+  THNN_(RunMap2) runMap2;
 
   /* Modules' loops: one signature for forward and one for backward, so that one function of
    * generic/pointwise.c runs them all; `parameters` are those that the comment names, in order. */
@@ -179,6 +183,34 @@ typedef struct THNN_(SimdDots) {
   void (*spread)(const THNN_(Dots) * of);
 } THNN_(SimdDots);
 
+/* c[i][j] = scale * the sum over the terms of scalars[t*step + i] * panel[t*lanes + j], for up to
+ * SimdPanels.rows rows and SimdPanels.columns columns; `lanes` is `columns` in whole vectors. */
+typedef struct THNN_(Panel) {
+  int64_t rows, columns, terms;
+  const real *scalars;
+  int64_t step;
+  const real *panel;
+  real scale;
+  bool add; /* to what is in c */
+  real *c;
+  int64_t cStride; /* from one row to the next */
+} THNN_(Panel);
+
+typedef struct THNN_(SimdPanels) {
+  int lanes;             /* reals in a vector */
+  int columns;           /* of a panel at most */
+  int rows;              /* of a call at most */
+  int64_t leastProducts; /* measured: what gemm is slower at, from here on; 0 for none */
+  void (*multiply)(const THNN_(Panel) * panel);
+  /* panel[t*lanes + j] = x[t*stride + j], 0 for lanes behind the columns */
+  void (*copy)(int64_t terms, int64_t columns, const real *x, int64_t stride, real *panel);
+} THNN_(SimdPanels);
+
+/* A position in each of two arrays. */
+typedef struct THNNPosition {
+  int64_t x, y;
+} THNNPosition;
+
 /* Rows of x that are read at offsets, and rows of y beside them. Up to a vector's worth of elements
  * is read behind each row: those of y must be 0, those of x may be anything. */
 typedef struct THNN_(Shifted) {
@@ -186,6 +218,38 @@ typedef struct THNN_(Shifted) {
   const real *x, *y;
   int64_t xStride, yStride; /* from one row to the next */
 } THNN_(Shifted);
+
+/* Vectors of neighbouring positions in two arrays, and behind them parts of vectors, of `lanes` lanes
+ * each. */
+typedef struct THNN_(Vectors) {
+  const THNNPosition *at;
+  int64_t whole, parts, lanes;
+} THNN_(Vectors);
+
+/* sums[plane][tap][lane] += the sum over the vectors of x[offsets[tap]] * y[plane * yPlane]; lanes are
+ * yet to be added up. Nothing is read behind a part. */
+typedef struct THNN_(LineDots) {
+  THNN_(Vectors) vectors;
+  int64_t taps;
+  const int64_t *offsets;
+  int64_t planes, yPlane;
+  const real *x, *y;
+  real *sums;
+  real *totals; /* [plane][lane] += the sums of y, or NULL */
+} THNN_(LineDots);
+
+/* The vectors of y[plane * yPlane]: start[plane] + the sum over the taps of x[offsets[tap]] *
+ * factors[group][tap][plane of group], where a group is tilePlanes planes. Up to a vector's worth of
+ * elements is read behind a part, and nothing written. */
+typedef struct THNN_(LineSums) {
+  THNN_(Vectors) vectors;
+  int64_t taps;
+  const int64_t *offsets;
+  int64_t planes, yPlane;
+  const real *factors, *start;
+  const real *x;
+  real *y;
+} THNN_(LineSums);
 
 /* The rows of y, in order: in each, `before` zeros, `count` elements of x that lie `step` apart, and
  * `after` zeros. Zeros are written in whole vectors: up to one goes beyond them. */
@@ -196,6 +260,18 @@ typedef struct THNN_(Frame) {
   real *y;
   int64_t yStride;
 } THNN_(Frame);
+
+/* `n` neighbouring positions of some planes, cut into chunks of `length`: position i of a plane of x,
+ * which is number first + i, becomes element number % length of its plane's piece of chunk
+ * number / length. Pieces of neighbouring planes follow each other. */
+typedef struct THNN_(Chunks) {
+  int64_t planes, n, first;
+  const real *x;
+  int64_t xStride; /* from one plane to the next */
+  int64_t length;
+  real *y;
+  int64_t yStride; /* from one chunk to the next */
+} THNN_(Chunks);
 
 /* The rows of sums: y[i] = start + the sum over the taps of factors[t] * x[offsets[t] + i]. Up to a
  * vector's worth of elements is read behind each row of x. */
@@ -211,7 +287,10 @@ typedef struct THNN_(ShiftedSums) {
 } THNN_(ShiftedSums);
 
 typedef struct THNN_(SimdShifts) {
+  int64_t lanes;                /* of a vector */
+  int64_t tilePlanes, tileTaps; /* that dotLines works on at a time, sumLines on as many planes */
   void (*frame)(const THNN_(Frame) * frame);
+  void (*cut)(const THNN_(Chunks) * chunks);
   void (*sumRows)(const THNN_(ShiftedSums) * sums);
   /* y = a[0], b[0], a[1], b[1], …, n of each */
   void (*interleave)(int64_t n, const real *a, const real *b, real *y);
@@ -221,6 +300,10 @@ typedef struct THNN_(SimdShifts) {
               real *y);
   /* sums[t] += the sum over all rows of x[offsets[t] + i] * y[i] */
   void (*dot)(const THNN_(Shifted) * of, int64_t taps, const int64_t *offsets, double *sums);
+  void (*dotLines)(const THNN_(LineDots) * of);
+  void (*sumLines)(const THNN_(LineSums) * of);
+  /* sums[i] = the sum of the lanes of vector i */
+  void (*addLanes)(int64_t n, const real *vectors, real *sums);
 } THNN_(SimdShifts);
 
 /* Up to a vector's worth of planes, which in scratch lie with one plane in each lane: a vector for each
@@ -283,13 +366,16 @@ typedef struct THNN_(Columns) {
 typedef struct THNNTapWindows {
   int64_t rows, columns, strideY, strideX;
   int64_t start[3], dilation[3], size[3];
+  /* How many rows, columns and elements each window lies behind the first; NULL where the place of
+   * some tap, inside or not, is beyond 32 bits. */
+  const int32_t *down, *right, *behind;
 } THNNTapWindows;
 
 /* Regions of planes `width` wide: the number of a region's first element, and how many rows down
  * and columns to the right of it there are in the plane. */
 typedef struct THNNCorners {
   int64_t n, width;
-  const int64_t *corner, *down, *right;
+  const int32_t *corner, *down, *right;
 } THNNCorners;
 #endif
 
@@ -317,6 +403,10 @@ typedef struct THNN_(SimdPooling) {
   /* index = place + first, or `none` where nothing was found */
   void (*indexOfPlace)(int64_t n, const THNN_(Place) * place, int64_t first, int64_t none,
                        int64_t *index);
+  /* Takes places apart that are row*width + column: row and column - begin[2*i], counted from 1, or
+   * 0 and 0 where the place is below 0. Places are below 2^31. */
+  void (*numbersOfPlace)(int64_t n, const THNN_(Place) * place, int64_t width, const int64_t *begin,
+                         int64_t *row, int64_t *column);
   /* sum = the rows, added up in order */
   void (*sumOfRows)(int64_t n, int64_t count, const real *const *rows, real *sum);
   /* sum[i] = x[i*step] + … + x[i*step + kernel - 1] */
@@ -330,6 +420,10 @@ typedef struct THNN_(SimdPooling) {
   /* y[i] = (1 - share[i]) * x[before[i]] + share[i] * x[after[i]] */
   void (*interpolate)(int64_t n, const THNN_(Place) * before, const THNN_(Place) * after,
                       const real *share, const real *x, real *y);
+  /* Points between elements of x: y[to[i]] = the sum of the elements from[i], from[i] + 1 and the
+   * two that lie `below` further, times four weights in this order. */
+  void (*sumOfCorners)(int64_t n, const THNN_(Place) * from, const THNN_(Place) * to,
+                       const real *weights, const real *x, int64_t below, real *y);
   /* y = x with each element `times` times */
   void (*repeat)(int64_t n, const real *x, int64_t times, real *y);
   /* z = x[0], y[0], x[1], y[1], … */
@@ -436,12 +530,12 @@ typedef struct THNN_(SimdChannels) {
 
 /* Softmax, or its logarithm, over channels: those of a row follow each other; those of a position
  * in a tile are `step` apart, and positions follow each other. Backward takes the forward call's
- * result y. */
+ * result y; `run` is what writes rows, unless they are short. */
 typedef struct THNN_(SimdSoftmax) {
   int64_t tile; /* most positions of a tile */
   void (*forwardRows)(bool logarithm, int64_t rows, int64_t channels, const real *x, real *y);
   void (*backwardRows)(bool logarithm, int64_t rows, int64_t channels, const real *y,
-                       const real *gradOutput, real *gradInput);
+                       const real *gradOutput, THNN_(RunMap2) run, real *gradInput);
   void (*forwardTile)(bool logarithm, int64_t channels, int64_t step, int64_t positions,
                       const real *x, real *y);
   void (*backwardTile)(bool logarithm, int64_t channels, int64_t step, int64_t positions,
@@ -479,6 +573,7 @@ typedef struct THNN_(Simd) {
   THNN_(SimdProducts) products;
   THNN_(SimdProducts) narrowProducts; /* with vectors of half the size where that may pay */
   THNN_(SimdDots) dots;
+  THNN_(SimdPanels) panels;
   THNN_(SimdShifts) shifts;
   THNN_(SimdPlanes) planes;
   THNN_(SimdPooling) pooling;

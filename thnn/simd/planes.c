@@ -30,7 +30,7 @@ INLINE void loadSquare(const bool whole, const THNN_(PlaneRows) * of, int64_t co
     else if (i >= of->planes)
       row[i] = (Vector){0};
     else
-      row[i] = columns == LANES ? load(x + i * of->stride) : loadFirst(x + i * of->stride, columns);
+      row[i] = loadFirst(x + i * of->stride, columns);
 }
 
 /* Elements from `at` on to their places in the rows. */
@@ -111,7 +111,7 @@ static void storePlanes(const THNN_(PlaneRows) * of, const real *x, real *y)
       continue;
     }
     for (int64_t p = 0; p < of->planes; p++)
-      memcpy(y + p * of->stride + at, &row[p], (size_t)columns * sizeof(real));
+      storeLanes(y + p * of->stride + at, firstLanes(columns), row[p]);
   }
 }
 

@@ -75,6 +75,8 @@ static void addScalar(int64_t n, const real *x, real value, real *y)
  * and writing take turns quickly. */
 enum { TILE = 512 / sizeof(real) };
 
+enum { CACHE_LINE = 64, FETCH_AHEAD = 2048 }; /* bytes */
+
 /* How many reals from y on to the next vector that can be streamed. */
 static int64_t toAligned(const real *y)
 {
@@ -91,12 +93,22 @@ static void stream(int64_t n, const real *x, real *y)
   copy(n - i, x + i, y + i);
 }
 
+/* Asks for what lies FETCH_AHEAD beyond n reals of x: a loop that computes much per element would
+ * otherwise compute and wait for memory in turns. Behind the end of a tensor it does no harm. */
+static void fetchAhead(int64_t n, const real *x)
+{
+  const char *ahead = (const char *)((uintptr_t)x + FETCH_AHEAD);
+  for (int64_t i = 0; i < n * (int64_t)sizeof(real); i += CACHE_LINE)
+    __builtin_prefetch(ahead + i, 0, 2);
+}
+
 static void streamMap(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y)
 {
   real tile[TILE] __attribute__((aligned(VECTOR_BYTES)));
   int64_t length = TILE - LANES + toAligned(y); /* the other tiles begin aligned */
   for (int64_t at = 0; at < n; at += length, length = TILE) {
     length = length < n - at ? length : n - at;
+    fetchAhead(length, x + at);
     map(length, x + at, parameters, tile);
     stream(length, tile, y + at);
   }
@@ -110,6 +122,9 @@ static void streamMap2(THNN_(Map2) map, int64_t n, const real *x, const real *y,
   int64_t length = TILE - LANES + toAligned(z);
   for (int64_t at = 0; at < n; at += length, length = TILE) {
     length = length < n - at ? length : n - at;
+    fetchAhead(length, x + at);
+    if (y != x)
+      fetchAhead(length, y + at);
     map(length, x + at, y + at, parameters, tile);
     stream(length, tile, z + at);
   }
@@ -127,13 +142,13 @@ static void streamMap(THNN_(Map) map, int64_t n, const real *x, const real *para
 {
   map(n, x, parameters, y);
 }
+#endif
 
-static void streamMap2(THNN_(Map2) map, int64_t n, const real *x, const real *y,
-                       const real *parameters, real *z)
+static void runMap2(THNN_(Map2) map, int64_t n, const real *x, const real *y,
+                    const real *parameters, real *z)
 {
   map(n, x, y, parameters, z);
 }
-#endif
 
 static void threshold(int64_t n, const real *x, const real *parameters, real *y)
 {
@@ -163,7 +178,12 @@ const THNN_(SimdPointwise) SIMD_TABLE(Pointwise, THNN_SIMD_LEVEL) = {
     .stream = stream,
     .streamEnd = streamEnd,
     .streamMap = streamMap,
+#ifdef VECTOR_STREAMS
     .streamMap2 = streamMap2,
+#else
+    .streamMap2 = runMap2,
+#endif
+    .runMap2 = runMap2,
     .threshold = threshold,
     .thresholdBackward = thresholdBackward,
 };

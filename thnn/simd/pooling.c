@@ -128,6 +128,8 @@ static void maxOfColumns(int64_t n, const THNN_(Columns) * columns, const real *
   if (n == 1 || kernel < 1)
     for (int64_t i = 0; i < n; i++)
       maxOfWindow(columns, best, place, chosen + i, chosenPlace + i);
+  else if (columns->dilation == 1 && step == 1 && kernel == 2)
+    maxOfTaps(n, 1, 2, columns, best, place, chosen, chosenPlace);
   else if (columns->dilation == 1 && step == 1 && kernel == 3)
     maxOfTaps(n, 1, 3, columns, best, place, chosen, chosenPlace);
   else if (columns->dilation == 1 && step == 2 && kernel == 2)
@@ -140,6 +142,21 @@ static void maxOfColumns(int64_t n, const THNN_(Columns) * columns, const real *
   else
     for (int64_t t = 0; t < kernel; t++)
       addTap(n, step, columns, t, best, place, chosen, chosenPlace);
+}
+
+/* A quotient in double precision, half a step above the exact one, rounds down to the right row. */
+static void numbersOfPlace(int64_t n, const Place *place, int64_t width, const int64_t *begin,
+                           int64_t *row, int64_t *column)
+{
+  const double rows = 1 / (double)width;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const int32_t at = (int32_t)place[i];
+    const int32_t y = (int32_t)((at + 0.5) * rows);
+    const int32_t x = at - y * (int32_t)width - (int32_t)begin[2 * i];
+    row[i] = at < 0 ? 0 : y + 1;
+    column[i] = at < 0 ? 0 : x + 1;
+  }
 }
 
 static void indexOfPlace(int64_t n, const Place *place, int64_t first, int64_t none, int64_t *index)
@@ -159,89 +176,10 @@ static bool areWithin(int64_t n, const int64_t *value, int64_t first, int64_t la
   return signs >> 63 == 0;
 }
 
-enum { NUMBERS = VECTOR_BYTES / 8, TAP = 0xff };
-typedef uint64_t Numbers __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
+enum { TAP = 0xff };
 
-INLINE Numbers loadNumbers(const int64_t *x)
-{
-  return *(const Numbers *)x;
-}
-
-/* 0, 1, 2, … */
-INLINE Numbers lanes(void)
-{
-  Numbers number = {0};
-  for (int i = 0; i < NUMBERS; i++)
-    number[i] = (uint64_t)i;
-  return number;
-}
-
-/* Whether the sign of any is set: what must not be below 0 is joined by `|`. */
-INLINE bool anySign(Numbers x)
-{
-  uint64_t signs = 0;
-  for (int i = 0; i < NUMBERS; i++)
-    signs |= x[i];
-  return signs >> 63;
-}
-
-/* Where the taps of windows `column` to `column + NUMBERS` of a row lie. */
-typedef struct Places {
-  Numbers z, y, x;
-} Places;
-
-INLINE Places placesOf(const THNNTapWindows *w, bool dilated, uint64_t startY, int64_t column,
-                       Numbers packed)
-{
-  const uint64_t startX = (uint64_t)(w->start[2] + column * w->strideX);
-  Places at = {packed & TAP, packed >> 8 & TAP, packed >> 16 & TAP};
-  if (dilated) {
-    at.z *= (uint64_t)w->dilation[0];
-    at.y *= (uint64_t)w->dilation[1];
-    at.x *= (uint64_t)w->dilation[2];
-  }
-  at.z += (uint64_t)w->start[0];
-  at.y += startY;
-  at.x += lanes() * (uint64_t)w->strideX + startX;
-  return at;
-}
-
-/* A sign where one of them is outside. */
-INLINE Numbers outsideOf(const THNNTapWindows *w, Places at)
-{
-  return at.z | ((uint64_t)w->size[0] - 1 - at.z) | at.y | ((uint64_t)w->size[1] - 1 - at.y) |
-         at.x | ((uint64_t)w->size[2] - 1 - at.x);
-}
-
-INLINE Numbers elementsOf(const THNNTapWindows *w, Places at)
-{
-  return (at.z * (uint64_t)w->size[1] + at.y) * (uint64_t)w->size[2] + at.x;
-}
-
-/* Goes through the windows in vectors, some of a row's last one once more. Finds the elements, or
- * without room for them returns signs where one is outside. */
-INLINE Numbers throughTaps(const THNNTapWindows *windows, bool dilated, const int64_t *index,
-                           int64_t *element)
-{
-  const THNNTapWindows w = *windows;
-  const int64_t columns = w.columns, last = columns - NUMBERS;
-  Numbers outside = {0};
-  for (int64_t row = 0; row < w.rows; row++, index += columns) {
-    const uint64_t startY = (uint64_t)(w.start[1] + row * w.strideY);
-    for (int64_t next = 0; next < columns; next += NUMBERS) {
-      const int64_t i = next < last ? next : last;
-      const Places at = placesOf(&w, dilated, startY, i, loadNumbers(index + i));
-      if (element)
-        *(Numbers *)(element + row * columns + i) = elementsOf(&w, at);
-      else
-        outside |= outsideOf(&w, at);
-    }
-  }
-  return outside;
-}
-
-/* Rows shorter than a vector, one window after the other. */
-static bool throughShortRows(const THNNTapWindows *w, const int64_t *index, int64_t *element)
+/* One window after the other, in 64 bits. */
+static bool throughFarTaps(const THNNTapWindows *w, const int64_t *index, int64_t *element)
 {
   int64_t outside = 0;
   for (int64_t row = 0; row < w->rows; row++)
@@ -256,49 +194,74 @@ static bool throughShortRows(const THNNTapWindows *w, const int64_t *index, int6
   return outside >= 0;
 }
 
-static bool isDilated(const THNNTapWindows *w)
+/* The sign of `outside` joins those of all that must not be below 0. */
+INLINE bool areNearTaps(const THNNTapWindows *w, bool dilated, const int64_t *index)
 {
-  return w->dilation[0] != 1 || w->dilation[1] != 1 || w->dilation[2] != 1;
+  const int64_t n = w->rows * w->columns;
+  const int32_t *down = w->down, *right = w->right;
+  const int32_t startZ = (int32_t)w->start[0], lastZ = (int32_t)w->size[0] - 1;
+  const int32_t startY = (int32_t)w->start[1], lastY = (int32_t)w->size[1] - 1;
+  const int32_t startX = (int32_t)w->start[2], lastX = (int32_t)w->size[2] - 1;
+  const int32_t stepZ = dilated ? (int32_t)w->dilation[0] : 1;
+  const int32_t stepY = dilated ? (int32_t)w->dilation[1] : 1;
+  const int32_t stepX = dilated ? (int32_t)w->dilation[2] : 1;
+  int32_t outside = 0;
+#pragma omp simd reduction(| : outside)
+  for (int64_t i = 0; i < n; i++) {
+    const int32_t packed = (int32_t)index[i];
+    const int32_t z = startZ + (packed & TAP) * stepZ;
+    const int32_t y = startY + down[i] + (packed >> 8 & TAP) * stepY;
+    const int32_t x = startX + right[i] + (packed >> 16 & TAP) * stepX;
+    outside |= z | (lastZ - z) | y | (lastY - y) | x | (lastX - x);
+  }
+  return outside >= 0;
 }
 
-static bool areTaps(const THNNTapWindows *windows, const int64_t *index)
+static bool areTaps(const THNNTapWindows *w, const int64_t *index)
 {
-  if (windows->columns < NUMBERS)
-    return throughShortRows(windows, index, NULL);
-  return !anySign(isDilated(windows) ? throughTaps(windows, true, index, NULL)
-                                     : throughTaps(windows, false, index, NULL));
+  if (!w->behind)
+    return throughFarTaps(w, index, NULL);
+  if (w->dilation[0] == 1 && w->dilation[1] == 1 && w->dilation[2] == 1)
+    return areNearTaps(w, false, index);
+  return areNearTaps(w, true, index);
 }
 
-static void elementsOfTaps(const THNNTapWindows *windows, const int64_t *index, int64_t *element)
+/* Sums may pass 32 bits on the way to an element that does not. */
+static void elementsOfTaps(const THNNTapWindows *w, const int64_t *index, int64_t *element)
 {
-  if (windows->columns < NUMBERS)
-    throughShortRows(windows, index, element);
-  else if (isDilated(windows))
-    throughTaps(windows, true, index, element);
-  else
-    throughTaps(windows, false, index, element);
+  if (!w->behind) {
+    throughFarTaps(w, index, element);
+    return;
+  }
+  const int64_t n = w->rows * w->columns, height = w->size[1], width = w->size[2];
+  const int32_t *behind = w->behind;
+  const uint32_t first = (uint32_t)((w->start[0] * height + w->start[1]) * width + w->start[2]);
+  const uint32_t stepZ = (uint32_t)(w->dilation[0] * height * width);
+  const uint32_t stepY = (uint32_t)(w->dilation[1] * width), stepX = (uint32_t)w->dilation[2];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const uint32_t packed = (uint32_t)index[i];
+    element[i] = (int32_t)(first + (uint32_t)behind[i] + (packed & TAP) * stepZ +
+                           (packed >> 8 & TAP) * stepY + (packed >> 16 & TAP) * stepX);
+  }
 }
 
 static bool areInRegions(const THNNCorners *corners, const int64_t *row, const int64_t *column)
 {
-  const int64_t *down = corners->down, *right = corners->right, n = corners->n;
+  const int32_t *down = corners->down, *right = corners->right;
   uint64_t outside = 0;
-  Numbers signs = {0};
-  int64_t i = 0;
-  for (; i + NUMBERS <= n; i += NUMBERS) {
-    const Numbers y = loadNumbers(row + i), x = loadNumbers(column + i);
-    signs |= (y - 1) | (loadNumbers(down + i) - y) | (x - 1) | (loadNumbers(right + i) - x);
-  }
-  for (; i < n; i++)
+#pragma omp simd reduction(| : outside)
+  for (int64_t i = 0; i < corners->n; i++)
     outside |= ((uint64_t)row[i] - 1) | ((uint64_t)down[i] - (uint64_t)row[i]) |
                ((uint64_t)column[i] - 1) | ((uint64_t)right[i] - (uint64_t)column[i]);
-  return !anySign(signs | outside);
+  return outside >> 63 == 0;
 }
 
 static void elementsOfRegions(const THNNCorners *corners, const int64_t *row, const int64_t *column,
                               int64_t *element)
 {
-  const int64_t *corner = corners->corner, width = corners->width;
+  const int32_t *corner = corners->corner;
+  const int64_t width = corners->width;
 #pragma omp simd
   for (int64_t i = 0; i < corners->n; i++)
     element[i] = corner[i] + (row[i] - 1) * width + column[i] - 1;
@@ -406,6 +369,20 @@ static void interpolate(int64_t n, const Place *before, const Place *after, cons
     y[i] = (1 - share[i]) * x[before[i]] + share[i] * x[after[i]];
 }
 
+/* Two neighbours; gathering single elements of many points takes longer. */
+typedef real Pair __attribute__((vector_size(2 * sizeof(real)), aligned(sizeof(real)), may_alias));
+
+static void sumOfCorners(int64_t n, const Place *from, const Place *to, const real *weights,
+                         const real *x, int64_t below, real *y)
+{
+  for (int64_t i = 0; i < n; i++) {
+    const real *corner = x + from[i], *weight = weights + 4 * i;
+    const Pair sums = *(const Pair *)corner * *(const Pair *)weight +
+                      *(const Pair *)(corner + below) * *(const Pair *)(weight + 2);
+    y[to[i]] = sums[0] + sums[1];
+  }
+}
+
 static void repeat(int64_t n, const real *x, int64_t times, real *y)
 {
   if (times == 2)
@@ -436,6 +413,7 @@ const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .elementsOfFrames = elementsOfFrames,
     .maxOfRows = maxOfRows,
     .maxOfColumns = maxOfColumns,
+    .numbersOfPlace = numbersOfPlace,
     .indexOfPlace = indexOfPlace,
     .sumOfRows = sumOfRows,
     .sumOfColumns = sumOfColumns,
@@ -443,6 +421,7 @@ const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .multiplyAdd = multiplyAdd,
     .divide = divide,
     .interpolate = interpolate,
+    .sumOfCorners = sumOfCorners,
     .repeat = repeat,
     .interleave = interleave,
 };

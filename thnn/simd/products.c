@@ -230,7 +230,7 @@ static void packBlock(int64_t rows, int64_t columns, const real *x, int64_t xStr
     if (i >= rows)
       row[i] = (Vector){0};
     else
-      row[i] = columns == LANES ? load(x + i * xStride) : loadFirst(x + i * xStride, columns);
+      row[i] = loadFirst(x + i * xStride, columns);
   }
   transposeSquare(row);
   for (int64_t i = 0; i < columns; i++)

@@ -1,10 +1,13 @@
 /* Sums of shifted rows, the inner loops of convolutions that join one plane with one other: here
  * all lanes are neighbouring positions, where products.c has a plane in each lane. */
-#include "vector.h"
+#include "transpose.h"
 
 enum {
   MOST_VECTORS = VECTOR_REGISTERS == 32 ? 8 : 4, /* summed up at a time */
-  MOST_TAPS = 4                                  /* dotted at a time */
+  MOST_TAPS = 4,                                 /* dotted at a time */
+  /* Dotted with several planes at a time: their sums stay in registers, beside a vector of each. */
+  TILE_PLANES = VECTOR_REGISTERS == 32 ? 4 : 2,
+  TILE_TAPS = VECTOR_REGISTERS == 32 ? 6 : 5
 };
 
 /* Zeros from y on, in whole vectors. */
@@ -39,6 +42,29 @@ static void frame(const THNN_(Frame) * frame)
     frameRows(frame, 2);
   else
     frameRows(frame, frame->step);
+}
+
+/* The stretches of neighbouring planes lie too far apart for the processor to foresee them. */
+enum { PLANES_AHEAD = 4 };
+
+static void cut(const THNN_(Chunks) * chunks)
+{
+  const int64_t length = chunks->length, chunk = chunks->first / length;
+  const int64_t inChunk = chunks->first % length;
+  const int64_t room = length - inChunk, begun = room < chunks->n ? room : chunks->n;
+  for (int64_t plane = 0; plane < chunks->planes; plane++) {
+    const real *x = chunks->x + plane * chunks->xStride, *end = x + chunks->n;
+    real *y = chunks->y + chunk * chunks->yStride + plane * length;
+    for (int64_t i = 0; i < chunks->n; i += 64 / (int64_t)sizeof(real))
+      __builtin_prefetch(x + PLANES_AHEAD * chunks->xStride + i);
+    copyRow(begun, x, y + inChunk);
+    for (x += begun; x + length <= end; x += length) {
+      y += chunks->yStride;
+      copyRow(length, x, y);
+    }
+    if (x < end)
+      copyRow(end - x, x, y + chunks->yStride);
+  }
 }
 
 static void interleave(int64_t n, const real *a, const real *b, real *y)
@@ -129,17 +155,6 @@ static void add(int64_t n, int64_t taps, const int64_t *offsets, const real *fac
     addVectors(1, i, taps, offsets, factors, x, y);
 }
 
-typedef THNN_(Place) Bits __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real))));
-
-/* All bits set in the first `count` lanes. */
-INLINE Bits firstLanes(int64_t count)
-{
-  Bits bits;
-  for (int l = 0; l < LANES; l++)
-    bits[l] = l < count ? -1 : 0;
-  return bits;
-}
-
 INLINE double addLanes(Vector x)
 {
   double sum = 0;
@@ -151,7 +166,7 @@ INLINE double addLanes(Vector x)
 
 INLINE void dotTaps(const int taps, const THNN_(Shifted) * of, const int64_t *offsets, double *sums)
 {
-  const Bits last = firstLanes(of->n % LANES);
+  const Lanes last = firstLanes(of->n % LANES);
   Vector sum[MOST_TAPS];
 #pragma GCC unroll 4
   for (int t = 0; t < taps; t++)
@@ -169,7 +184,7 @@ INLINE void dotTaps(const int taps, const THNN_(Shifted) * of, const int64_t *of
       const Vector factor = load(y + i);
 #pragma GCC unroll 4
       for (int t = 0; t < taps; t++)
-        sum[t] += factor * (Vector)((Bits)load(x + offsets[t] + i) & last);
+        sum[t] += factor * loadLanes(x + offsets[t] + i, last);
     }
   }
 #pragma GCC unroll 4
@@ -198,10 +213,240 @@ static void dot(const THNN_(Shifted) * of, int64_t taps, const int64_t *offsets,
   }
 }
 
+/* What a tile works on; planes that it has too few of are the last one again, with sums of no use. */
+typedef struct Tile {
+  const THNN_(LineDots) * of;
+  const real *x[TILE_TAPS], *y[TILE_PLANES];
+  real *sums[TILE_PLANES], *totals[TILE_PLANES];
+} Tile;
+
+/* Adds one vector, a whole one or its first `lanes`. */
+INLINE void addTile(const int taps, const bool whole, Lanes lanes, const Tile *tile,
+                    THNNPosition at, Vector (*sum)[TILE_TAPS])
+{
+  Vector factor[TILE_PLANES];
+#pragma GCC unroll 4
+  for (int p = 0; p < TILE_PLANES; p++)
+    factor[p] = whole ? load(tile->y[p] + at.y) : loadLanes(tile->y[p] + at.y, lanes);
+#pragma GCC unroll 6
+  for (int t = 0; t < taps; t++) {
+    const Vector shifted = whole ? load(tile->x[t] + at.x) : loadLanes(tile->x[t] + at.x, lanes);
+#pragma GCC unroll 4
+    for (int p = 0; p < TILE_PLANES; p++)
+      sum[p][t] += factor[p] * shifted;
+  }
+}
+
+/* A list in place of loops over lines: going from one short line to the next took nearly as long as its
+ * products. */
+INLINE void dotTile(const int taps, const Tile *tile)
+{
+  const THNN_(LineDots) *of = tile->of;
+  const Lanes lanes = firstLanes(of->vectors.lanes);
+  const THNNPosition *at = of->vectors.at, *parts = at + of->vectors.whole;
+  const THNNPosition *end = parts + of->vectors.parts;
+  Vector sum[TILE_PLANES][TILE_TAPS] = {{{0}}};
+  for (; at < parts; at++)
+    addTile(taps, true, lanes, tile, *at, sum);
+  for (; at < end; at++)
+    addTile(taps, false, lanes, tile, *at, sum);
+#pragma GCC unroll 4
+  for (int p = 0; p < TILE_PLANES; p++)
+#pragma GCC unroll 6
+    for (int t = 0; t < taps; t++)
+      store(tile->sums[p] + t * LANES, load(tile->sums[p] + t * LANES) + sum[p][t]);
+}
+
+/* Adds the planes' own vectors. */
+INLINE void totalTile(const Tile *tile)
+{
+  const THNN_(LineDots) *of = tile->of;
+  const Lanes lanes = firstLanes(of->vectors.lanes);
+  const THNNPosition *at = of->vectors.at, *parts = at + of->vectors.whole;
+  const THNNPosition *end = parts + of->vectors.parts;
+  Vector sum[TILE_PLANES] = {{0}};
+  for (; at < parts; at++)
+#pragma GCC unroll 4
+    for (int p = 0; p < TILE_PLANES; p++)
+      sum[p] += load(tile->y[p] + at->y);
+  for (; at < end; at++)
+#pragma GCC unroll 4
+    for (int p = 0; p < TILE_PLANES; p++)
+      sum[p] += loadLanes(tile->y[p] + at->y, lanes);
+#pragma GCC unroll 4
+  for (int p = 0; p < TILE_PLANES; p++)
+    store(tile->totals[p], load(tile->totals[p]) + sum[p]);
+}
+
+/* Makes `taps` a constant. */
+INLINE void dotSome(int64_t taps, const Tile *tile)
+{
+  switch (taps) {
+  case 1:
+    return dotTile(1, tile);
+  case 2:
+    return dotTile(2, tile);
+  case 3:
+    return dotTile(3, tile);
+  case 4:
+    return dotTile(4, tile);
+  case 5:
+    return dotTile(5, tile);
+  default:
+    return dotTile(TILE_TAPS, tile);
+  }
+}
+
+/* Fetches part `group` of `groups` of the planes of y [first, end): the products of the tiles before
+ * hide what that takes. */
+static void prefetchPart(const THNN_(LineDots) * of, int64_t first, int64_t end, int64_t group,
+                         int64_t groups)
+{
+  const int64_t count = of->vectors.whole + of->vectors.parts;
+  const THNNPosition *last = of->vectors.at + count * (group + 1) / groups;
+  for (const THNNPosition *at = of->vectors.at + count * group / groups; at < last; at++)
+    for (int64_t plane = first; plane < end; plane++)
+      __builtin_prefetch(of->y + plane * of->yPlane + at->y);
+}
+
+/* The tile of taps [begin, end) and the planes from `first` on. */
+static Tile tileAt(const THNN_(LineDots) * of, int64_t first, int64_t begin, int64_t end,
+                   real *unused)
+{
+  Tile tile = {.of = of};
+  for (int64_t t = begin; t < end; t++)
+    tile.x[t - begin] = of->x + of->offsets[t];
+  for (int64_t p = 0; p < TILE_PLANES; p++) {
+    const bool present = first + p < of->planes;
+    tile.y[p] = of->y + (present ? first + p : of->planes - 1) * of->yPlane;
+    tile.sums[p] = present ? of->sums + ((first + p) * of->taps + begin) * LANES : unused;
+    tile.totals[p] = present && of->totals ? of->totals + (first + p) * LANES : unused;
+  }
+  return tile;
+}
+
+static void dotLines(const THNN_(LineDots) * of)
+{
+  real unused[TILE_TAPS * LANES];
+  const int64_t groups = (of->taps + TILE_TAPS - 1) / TILE_TAPS;
+  for (int64_t first = 0; first < of->planes; first += TILE_PLANES) {
+    const int64_t next = first + TILE_PLANES, left = of->planes - next;
+    for (int64_t group = 0; group < groups; group++) {
+      const int64_t begin = of->taps * group / groups, end = of->taps * (group + 1) / groups;
+      const Tile tile = tileAt(of, first, begin, end, unused);
+      prefetchPart(of, next, next + (left < TILE_PLANES ? left : TILE_PLANES), group, groups);
+      dotSome(end - begin, &tile);
+      if (of->totals && group == 0)
+        totalTile(&tile);
+    }
+  }
+}
+
+/* `vectors` vectors, whole ones or the first `lanes`, of up to TILE_PLANES planes. */
+INLINE void sumTile(const int vectors, const bool whole, Lanes lanes, const THNN_(LineSums) * of,
+                    int64_t firstPlane, const THNNPosition *at)
+{
+  const real *factor = of->factors + firstPlane * of->taps, *x[TILE_TAPS];
+  Vector sum[TILE_PLANES][TILE_TAPS];
+#pragma GCC unroll 6
+  for (int v = 0; v < vectors; v++)
+    x[v] = of->x + at[v].x;
+#pragma GCC unroll 4
+  for (int p = 0; p < TILE_PLANES; p++)
+#pragma GCC unroll 6
+    for (int v = 0; v < vectors; v++)
+      sum[p][v] = broadcast(of->start[firstPlane + p]);
+  for (int64_t t = 0; t < of->taps; t++, factor += TILE_PLANES) {
+    const int64_t offset = of->offsets[t];
+#pragma GCC unroll 6
+    for (int v = 0; v < vectors; v++) {
+      const Vector shifted = load(x[v] + offset);
+#pragma GCC unroll 4
+      for (int p = 0; p < TILE_PLANES; p++)
+        sum[p][v] += shifted * broadcast(factor[p]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int p = 0; p < TILE_PLANES; p++)
+#pragma GCC unroll 6
+    for (int v = 0; v < vectors; v++) {
+      real *y = of->y + (firstPlane + p) * of->yPlane + at[v].y;
+      if (firstPlane + p >= of->planes)
+        continue;
+      if (whole)
+        store(y, sum[p][v]);
+      else
+        storeLanes(y, lanes, sum[p][v]);
+    }
+}
+
+/* Makes `vectors` a constant. */
+INLINE void sumSome(int64_t vectors, const bool whole, Lanes lanes, const THNN_(LineSums) * of,
+                    int64_t firstPlane, const THNNPosition *at)
+{
+  switch (vectors) {
+  case 1:
+    return sumTile(1, whole, lanes, of, firstPlane, at);
+  case 2:
+    return sumTile(2, whole, lanes, of, firstPlane, at);
+  case 3:
+    return sumTile(3, whole, lanes, of, firstPlane, at);
+  case 4:
+    return sumTile(4, whole, lanes, of, firstPlane, at);
+  case 5:
+    return sumTile(5, whole, lanes, of, firstPlane, at);
+  default:
+    return sumTile(TILE_TAPS, whole, lanes, of, firstPlane, at);
+  }
+}
+
+INLINE void sumVectorsOf(const bool whole, const THNN_(LineSums) * of, int64_t firstPlane,
+                         const THNNPosition *at, int64_t count)
+{
+  const Lanes lanes = firstLanes(of->vectors.lanes);
+  const int64_t groups = (count + TILE_TAPS - 1) / TILE_TAPS;
+  for (int64_t group = 0; group < groups; group++) {
+    const int64_t begin = count * group / groups, end = count * (group + 1) / groups;
+    sumSome(end - begin, whole, lanes, of, firstPlane, at + begin);
+  }
+}
+
+static void sumLines(const THNN_(LineSums) * of)
+{
+  const THNN_(Vectors) *vectors = &of->vectors;
+  for (int64_t plane = 0; plane < of->planes; plane += TILE_PLANES) {
+    sumVectorsOf(true, of, plane, vectors->at, vectors->whole);
+    sumVectorsOf(false, of, plane, vectors->at + vectors->whole, vectors->parts);
+  }
+}
+
+static void addAllLanes(int64_t n, const real *vectors, real *sums)
+{
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const Vector four[4] = {load(vectors + i * LANES), load(vectors + (i + 1) * LANES),
+                            load(vectors + (i + 2) * LANES), load(vectors + (i + 3) * LANES)};
+    sumLanes(four, sums + i);
+  }
+  for (; i < n; i++) {
+    const Vector last[4] = {load(vectors + i * LANES)};
+    real four[4];
+    sumLanes(last, four);
+    sums[i] = four[0];
+  }
+}
+
 const THNN_(SimdShifts) SIMD_TABLE(Shifts, THNN_SIMD_LEVEL) = {
+    .lanes = LANES,
+    .tilePlanes = TILE_PLANES,
+    .tileTaps = TILE_TAPS,
     .frame = frame,
+    .cut = cut,
     .sumRows = sumRows,
     .interleave = interleave,
     .add = add,
     .dot = dot,
+    .dotLines = dotLines,
+    .sumLines = sumLines,
+    .addLanes = addAllLanes,
 };

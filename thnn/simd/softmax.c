@@ -79,10 +79,12 @@ static void forwardRow(bool logarithm, int64_t n, const real *x, real *y)
   }
 }
 
-static void backwardRow(bool logarithm, int64_t n, const real *y, const real *gradOutput,
-                        real *gradInput)
+/* `logarithm` is a constant where this is called. */
+ALWAYS_INLINE double sumOfGradients(const bool logarithm, int64_t n, const real *y,
+                                    const real *gradOutput)
 {
-  double lane[LANES] = {0};
+  /* The last elements have lanes of their own: all lanes then stay in registers. */
+  double lane[LANES] = {0}, last[LANES] = {0};
   int64_t i = 0;
   for (; i + LANES <= n; i += LANES)
 #pragma omp simd
@@ -90,17 +92,39 @@ static void backwardRow(bool logarithm, int64_t n, const real *y, const real *gr
       lane[l] += logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
 #pragma omp simd
   for (int l = 0; l < n - i; l++)
-    lane[l] += logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
-  const real sum = (real)addLanes(lane);
-  if (logarithm) {
+    last[l] = logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
 #pragma omp simd
-    for (int64_t j = 0; j < n; j++)
-      gradInput[j] = gradOutput[j] - realExp(y[j]) * sum;
-  } else {
+  for (int l = 0; l < LANES; l++)
+    lane[l] += last[l];
+  return addLanes(lane);
+}
+
+/* Parameter: the sum above. */
+static void softmaxGradient(int64_t n, const real *y, const real *gradOutput,
+                            const real *parameters, real *gradInput)
+{
+  const real sum = parameters[0];
 #pragma omp simd
-    for (int64_t j = 0; j < n; j++)
-      gradInput[j] = y[j] * (gradOutput[j] - sum);
-  }
+  for (int64_t i = 0; i < n; i++)
+    gradInput[i] = y[i] * (gradOutput[i] - sum);
+}
+
+static void logSoftmaxGradient(int64_t n, const real *y, const real *gradOutput,
+                               const real *parameters, real *gradInput)
+{
+  const real sum = parameters[0];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    gradInput[i] = gradOutput[i] - realExp(y[i]) * sum;
+}
+
+static void backwardRow(bool logarithm, int64_t n, const real *y, const real *gradOutput,
+                        THNN_(RunMap2) run, real *gradInput)
+{
+  const real sum = (real)(logarithm ? sumOfGradients(true, n, y, gradOutput)
+                                    : sumOfGradients(false, n, y, gradOutput));
+  const THNN_(Map2) map = logarithm ? logSoftmaxGradient : softmaxGradient;
+  run(map, n, y, gradOutput, &sum, gradInput);
 }
 
 /* At most TILE positions; channel c of position i is element c*step + i. */
@@ -218,11 +242,11 @@ static void forwardRows(bool logarithm, int64_t rows, int64_t channels, const re
 }
 
 static void backwardRows(bool logarithm, int64_t rows, int64_t channels, const real *y,
-                         const real *gradOutput, real *gradInput)
+                         const real *gradOutput, THNN_(RunMap2) run, real *gradInput)
 {
   if (channels >= NARROW || rows < 4) {
     for (int64_t r = 0; r < rows; r++)
-      backwardRow(logarithm, channels, y + r * channels, gradOutput + r * channels,
+      backwardRow(logarithm, channels, y + r * channels, gradOutput + r * channels, run,
                   gradInput + r * channels);
     return;
   }

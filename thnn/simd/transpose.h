@@ -1,8 +1,6 @@
-/* Transposing a square of LANES vectors in registers. */
+/* Moving elements across the lanes of vectors: transposing a square of them, adding up lanes. */
 #ifndef THNN_SIMD_TRANSPOSE_H
 #define THNN_SIMD_TRANSPOSE_H
-
-#include <string.h>
 
 #include "vector.h"
 
@@ -50,12 +48,28 @@ INLINE void transposeSquare(Vector *row)
   }
 }
 
-/* The first elements of a row, the other lanes 0. */
-INLINE Vector loadFirst(const real *x, int64_t columns)
+/* Lane 2l: the sum of lanes l and l + LANES / 2 of a; behind it, that of b. */
+INLINE Vector fold(Vector a, Vector b)
 {
-  real copy[LANES] = {0};
-  memcpy(copy, x, (size_t)columns * sizeof(real));
-  return load(copy);
+  return interleaveLower(a, b) + interleaveUpper(a, b);
+}
+
+/* The sums of all lanes of four vectors. */
+INLINE void sumLanes(const Vector *v, real *sums)
+{
+#if defined(TWO_LANES)
+  const Vector ab = fold(v[0], v[1]), cd = fold(v[2], v[3]);
+  store(sums, ab);
+  store(sums + 2, cd);
+#else
+  Vector all = fold(fold(v[0], v[2]), fold(v[1], v[3]));
+#  pragma GCC unroll 4
+  for (int lanes = LANES; lanes > 4; lanes /= 2)
+    all = fold(all, all);
+#  pragma GCC unroll 4
+  for (int i = 0; i < 4; i++)
+    sums[i] = all[i * (LANES / 4)];
+#endif
 }
 
 #endif

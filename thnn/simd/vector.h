@@ -43,6 +43,68 @@ INLINE void store(real *y, Vector x)
   *(Vector *)y = x;
 }
 
+/* The first lanes of a vector, from 1 to all of them. */
+#if defined(__AVX512F__)
+typedef __mmask16 Lanes;
+INLINE Lanes firstLanes(int64_t count)
+{
+  return (Lanes)((1u << count) - 1);
+}
+#else
+typedef THNN_(Place) Lanes __attribute__((vector_size(VECTOR_BYTES)));
+INLINE Lanes firstLanes(int64_t count)
+{
+  Lanes lanes;
+  for (int l = 0; l < LANES; l++)
+    lanes[l] = l < count ? -1 : 0;
+  return lanes;
+}
+#endif
+
+/* Loads these lanes and nothing beyond them; the others become 0. */
+INLINE Vector loadLanes(const real *x, Lanes lanes)
+{
+#if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
+  return (Vector)_mm512_maskz_loadu_ps(lanes, x);
+#elif defined(__AVX512F__)
+  return (Vector)_mm512_maskz_loadu_pd((__mmask8)lanes, x);
+#elif defined(__AVX__) && defined(THNN_REAL_FLOAT)
+  return (Vector)_mm256_maskload_ps(x, (__m256i)lanes);
+#elif defined(__AVX__)
+  return (Vector)_mm256_maskload_pd(x, (__m256i)lanes);
+#else
+  Vector first = {0};
+  for (int l = 0; l < LANES; l++)
+    if (lanes[l])
+      first[l] = x[l];
+  return first;
+#endif
+}
+
+/* Stores these lanes. */
+INLINE void storeLanes(real *y, Lanes lanes, Vector x)
+{
+#if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
+  _mm512_mask_storeu_ps(y, lanes, (__m512)x);
+#elif defined(__AVX512F__)
+  _mm512_mask_storeu_pd(y, (__mmask8)lanes, (__m512d)x);
+#elif defined(__AVX__) && defined(THNN_REAL_FLOAT)
+  _mm256_maskstore_ps(y, (__m256i)lanes, (__m256)x);
+#elif defined(__AVX__)
+  _mm256_maskstore_pd(y, (__m256i)lanes, (__m256d)x);
+#else
+  for (int l = 0; l < LANES; l++)
+    if (lanes[l])
+      y[l] = x[l];
+#endif
+}
+
+/* The first elements of a row, up to a vector. */
+INLINE Vector loadFirst(const real *x, int64_t count)
+{
+  return count == LANES ? load(x) : loadLanes(x, firstLanes(count));
+}
+
 /* Stores past the caches, to an address that is a multiple of VECTOR_BYTES, and what makes them
  * visible to other threads. */
 #if defined(__SSE2__)

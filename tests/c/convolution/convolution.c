@@ -273,12 +273,17 @@ static double largestError(const real *result, const double *wanted, const doubl
   return largest;
 }
 
+/* How often each variant of the direct algorithm was met, for each part. */
+static int met[3][3];
+
 static void testAlgorithm(const THNNConvolution *g, const Operands *operands, const double *wanted,
                           const double *size, THNNState *state)
 {
   THNNConvolutionPlan plan;
   THNN_State_setThreads(state, 1);
   real *first = compute(g, operands, state, &plan);
+  if (plan.algorithm == THNN_CONVOLUTION_DIRECT)
+    met[plan.part][plan.variant]++;
   const double error = largestError(first, wanted, size, operands->results);
   CHECK(error < 16);
   CHECK(plan.threadBytes + plan.sharedBytes <= THNN_State_workspaceLimit(state));
@@ -471,6 +476,11 @@ int main(int argc, char **argv)
     THNN_State_setWorkspaceLimit(state, limits[randomBetween(0, 2)]);
     testUnfolding(&g);
     testGeometry(&g, state);
+  }
+  for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
+    CHECK(met[part][THNN_CONVOLUTION_ANY] > geometries / 20);
+    CHECK(met[part][THNN_CONVOLUTION_LINES] > geometries / 20);
+    CHECK(met[part][THNN_CONVOLUTION_ONE_POINT] > 0 || part == THNN_CONVOLUTION_BACKWARD_WEIGHT);
   }
   THNN_State_free(state);
   return checkResult();

@@ -6,7 +6,7 @@
  *     test_elementary_float every    every float: three minutes on two cores
  *     test_elementary_double [n]     n million numbers of all sizes, 1 unless given
  *
- * NaN, infinities and the sign of zero have to be right.
+ * NaN, infinities and the sign of zero have to be right, and square roots in every bit.
  *
  * The C library would take half an hour for every float. So the vectorised doubles, which have a
  * test of their own, show first where an error may be larger than those before, and the C library
@@ -336,6 +336,56 @@ static bool report(const Function *function, int levels)
     good &= report(&function, levels);                                                             \
   }
 
+/* A number whose root lies close to the middle m of two numbers: m^2 differs from it by a small multiple
+ * of the square of m's last bit. `index` chooses the multiple and one of two such numbers. */
+static real withRootBetween(int64_t index)
+{
+  const uint64_t multiple =
+      (uint64_t)(1 + 8 * (index / 2)); /* the square of an odd number is 1 + 8 n */
+  uint64_t root = 1;                   /* of the multiple, modulo 2^(bit + 1) */
+  for (int bit = 3; bit < PRECISION + 2; bit++)
+    if ((root * root - multiple) >> bit & 1)
+      root += (uint64_t)1 << (bit - 1);
+  const uint64_t leading = (uint64_t)1 << PRECISION;
+  const uint64_t middle = ((index % 2 ? root : -root) & (leading - 1)) | leading;
+  const Wide m = (Wide)middle / (Wide)leading;
+  return (real)(m * m);
+}
+
+/* Square roots are rounded correctly, all of them: as by the C library. */
+static bool rootsAreRounded(int levels, uint64_t total)
+{
+  uint64_t wrong[MOST_LEVELS] = {0};
+  real wrongAt[MOST_LEVELS] = {0};
+  for (uint64_t first = 0; first < total; first += BLOCK) {
+    real x[BLOCK], found[BLOCK];
+    for (int i = 0; i < BLOCK; i++) {
+      const uint64_t number = first + (uint64_t)i;
+      x[i] = number % 2 ? sampled(number / 2)
+                        : withRootBetween((int64_t)(number / 2) - (int64_t)(total / 4));
+    }
+    for (int level = 0; level < levels; level++) {
+      LEVELS[level].activation->sqrt(BLOCK, x, NULL, found);
+      for (int i = 0; i < BLOCK; i++) {
+        const real exact = (real)sqrt((double)x[i]); /* of a float: rounding twice does no harm */
+        const bool undefined = found[i] != found[i] && exact != exact;
+        if (!undefined && memcmp(&found[i], &exact, sizeof exact) != 0) {
+          wrong[level]++;
+          wrongAt[level] = x[i];
+        }
+      }
+    }
+  }
+  bool good = true;
+  for (int level = 0; level < levels; level++)
+    if (wrong[level] > 0) {
+      printf("sqrt %s: %llu not rounded correctly, such as that of %a\n", LEVELS[level].name,
+             (unsigned long long)wrong[level], (double)wrongAt[level]);
+      good = false;
+    }
+  return good;
+}
+
 int main(int argc, char **argv)
 {
   const bool every = sizeof(real) == sizeof(float) && argc > 1 && !strcmp(argv[1], "every");
@@ -350,7 +400,7 @@ int main(int argc, char **argv)
   }
   const int compiled = (int)(sizeof LEVELS / sizeof *LEVELS), usable = (int)THNN_simdLevel() + 1;
   const int levels = compiled < usable ? compiled : usable;
-  bool good = true;
+  bool good = rootsAreRounded(levels, total < 1 << 22 ? total : 1 << 22);
   FUNCTION("exp", elementary, exp, expOf, 0)
   FUNCTION("expm1", elementary, expm1, expm1Of, 0)
   FUNCTION("log", elementary, log, logOf, 0)

@@ -1,0 +1,154 @@
+/* Direct convolution line by line: the map, and with stride 1 the image gradient, for few result planes
+ * or few source planes and taps.
+ *
+ * The lanes of a vector are neighbouring results of a line, so that few result planes still fill
+ * vectors, and results are stored as they are, where a vector of planes has to be transposed. The
+ * source is read from frames (lineFrames.h), where neighbouring positions are contiguous whatever the
+ * padding and the stride. A weight is one scalar for all lanes.
+ *
+ * A task is a band of result lines for all planes. */
+#include "lineFrames.h"
+
+/* Frames of a band stay in the second-level cache. */
+static const int64_t FRAME_BYTES = 256 << 10;
+/* Positions of a band, unless the frames take too much. */
+static const int64_t BAND_POSITIONS = 4096;
+/* Packed weights stay in the second-level cache. */
+static const int64_t WEIGHT_BYTES = 256 << 10;
+
+/* What all threads work with, and below what each has to itself. */
+typedef struct Worker {
+  const THNNConvolutionPlan *plan;
+  THNNConvolution geometry; /* as seen from the source */
+  const real *source;
+  real *result;
+  const int64_t *offset;       /* of each source plane and tap in a frame */
+  const real *factors, *start; /* packed weights; the bias, with zeros for missing planes */
+
+  real *frames;
+  THNNPosition *at;
+} Worker;
+
+/* The convolution as a forward one: the image gradient is the map gradient's convolution with the
+ * weights backwards. */
+static THNNConvolution seenForward(const THNNConvolutionPlan *plan)
+{
+  const THNNConvolution *g = &plan->geometry;
+  THNNConvolution seen = *g;
+  if (plan->part == THNN_CONVOLUTION_FORWARD)
+    return seen;
+  seen.inputPlanes = g->outputPlanes;
+  seen.outputPlanes = g->inputPlanes;
+  for (int i = 0; i < 3; i++) {
+    seen.input[i] = g->output[i];
+    seen.output[i] = g->input[i];
+    seen.pad[i] = (g->kernel[i] - 1) * g->dilation[i] - g->pad[i];
+  }
+  return seen;
+}
+
+/* Result planes, with those that the last group lacks. */
+static int64_t wholePlanes(const THNNConvolution *seen)
+{
+  return roundUp(seen->outputPlanes, THNN_(simd).shifts.tilePlanes);
+}
+
+bool THNN_(ConvolutionDirectLines_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
+{
+  const THNNConvolution seen = seenForward(plan);
+  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
+  const int64_t rows = frameRows(&seen), planes = wholePlanes(&seen);
+  const THNNConvolutionBands bands =
+      THNN_(lineFrames_bands)(&seen, false, BAND_POSITIONS, FRAME_BYTES);
+  const int64_t weightBytes = scratchBytes(planes * rows, sizeof(real));
+  const int64_t frameBytes = scratchBytes(THNN_(lineFrames_elements)(&seen, &bands), sizeof(real));
+  const int64_t threadBytes =
+      frameBytes + scratchBytes(THNN_(lineFrames_vectors)(&seen, &bands), sizeof(THNNPosition));
+  const int64_t sharedBytes =
+      weightBytes + scratchBytes(planes, sizeof(real)) + scratchBytes(rows, sizeof(int64_t));
+  if (weightBytes > WEIGHT_BYTES || frameBytes > FRAME_BYTES ||
+      sharedBytes + threadBytes > limitBytes)
+    return false;
+  plan->algorithm = THNN_CONVOLUTION_DIRECT;
+  plan->variant = THNN_CONVOLUTION_LINES;
+  plan->bands = bands;
+  plan->threads = THNN_threads(state, bands.count, convolutionOperations(&plan->geometry));
+  plan->sharedBytes = (size_t)sharedBytes;
+  plan->threadBytes = (size_t)threadBytes;
+  plan->scratchBytes = plan->sharedBytes + plan->threadBytes * (size_t)plan->threads;
+  return true;
+}
+
+/* [group of planes][source plane and tap][plane of group], zeros for missing planes. */
+static void packWeights(const THNNConvolutionPlan *plan, const THNNConvolution *seen,
+                        const real *weight, real *factors)
+{
+  const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
+  const int64_t taps = THNN_convolutionTaps(seen), group = THNN_(simd).shifts.tilePlanes;
+  for (int64_t plane = 0; plane < wholePlanes(seen); plane++) {
+    real *factor = factors + plane / group * group * frameRows(seen) + plane % group;
+    for (int64_t source = 0; source < seen->inputPlanes; source++)
+      for (int64_t tap = 0; tap < taps; tap++, factor += group)
+        if (plane >= seen->outputPlanes)
+          *factor = 0;
+        else if (forward)
+          *factor = weight[(plane * seen->inputPlanes + source) * taps + tap];
+        else
+          *factor = weight[(source * seen->outputPlanes + plane) * taps + taps - 1 - tap];
+  }
+}
+
+static void addBand(const Worker *worker, int64_t index)
+{
+  const THNNConvolution *seen = &worker->geometry;
+  const THNNConvolutionBands *bands = &worker->plan->bands;
+  const THNNBand band = THNN_(lineFrames_band)(seen, bands, index);
+  THNN_(lineFrames_fill)(seen, bands, &band, worker->source, worker->frames);
+  const THNN_(LineSums) sums = {.vectors = THNN_(lineFrames_list)(seen, bands, &band, worker->at),
+                                .taps = frameRows(seen),
+                                .offsets = worker->offset,
+                                .planes = seen->outputPlanes,
+                                .yPlane = THNN_convolutionMapPositions(seen),
+                                .factors = worker->factors,
+                                .start = worker->start,
+                                .x = worker->frames,
+                                .y = worker->result};
+  THNN_(simd).shifts.sumLines(&sums);
+}
+
+void THNN_(ConvolutionDirectLines_run)(const THNNConvolutionPlan *plan, const real *source,
+                                       const real *weight, const real *bias, real *result,
+                                       void *scratch)
+{
+  const THNNConvolution seen = seenForward(plan);
+  const int64_t planes = wholePlanes(&seen);
+  char *shared = scratch;
+  real *factors = takeScratch(&shared, planes * frameRows(&seen), sizeof(real));
+  real *start = takeScratch(&shared, planes, sizeof(real));
+  int64_t *offset = takeScratch(&shared, frameRows(&seen), sizeof(int64_t));
+  packWeights(plan, &seen, weight, factors);
+  THNN_(simd).pointwise.fill(planes, 0, start);
+  if (bias)
+    THNN_(simd).pointwise.copy(seen.outputPlanes, bias, start);
+  THNN_(lineFrames_offsets)(&seen, &plan->bands, offset);
+  const Worker common = {.plan = plan,
+                         .geometry = seen,
+                         .source = source,
+                         .result = result,
+                         .offset = offset,
+                         .factors = factors,
+                         .start = start};
+  const int threads = plan->threads;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    Worker worker = common;
+    char *own = threadScratch(plan, scratch);
+    worker.frames =
+        takeScratch(&own, THNN_(lineFrames_elements)(&seen, &plan->bands), sizeof(real));
+    worker.at =
+        takeScratch(&own, THNN_(lineFrames_vectors)(&seen, &plan->bands), sizeof(THNNPosition));
+#pragma omp for schedule(dynamic)
+    for (int64_t band = 0; band < plan->bands.count; band++)
+      addBand(&worker, band);
+  }
+}

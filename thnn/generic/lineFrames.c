@@ -1,0 +1,208 @@
+#include "lineFrames.h"
+
+/* In smaller bands the same image lines would be copied too often. */
+static const int64_t WORTHWHILE_POSITIONS = 128;
+
+static int64_t lanes(void)
+{
+  return THNN_(simd).shifts.lanes;
+}
+
+static int64_t copies(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
+{
+  return bands->copyPerTap ? geometry->kernel[2] : geometry->stride[2];
+}
+
+/* Lines begin on vectors. */
+static int64_t columns(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
+{
+  const int64_t farthest = (geometry->kernel[2] - 1) * geometry->dilation[2] / geometry->stride[2];
+  return roundUp(geometry->output[2] + (bands->copyPerTap ? 0 : farthest), lanes());
+}
+
+/* Image lines that so many map lines see. */
+static int64_t imageLines(const THNNConvolution *geometry, int64_t lines)
+{
+  return (lines - 1) * geometry->stride[1] + (geometry->kernel[1] - 1) * geometry->dilation[1] + 1;
+}
+
+static int64_t copyElements(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
+{
+  return imageLines(geometry, bands->lines) * columns(geometry, bands);
+}
+
+static int64_t frameElements(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
+{
+  return geometry->inputPlanes * geometry->kernel[0] * copies(geometry, bands) *
+         copyElements(geometry, bands);
+}
+
+/* ---- Bands ----------------------------------------------------------------------------------- */
+
+THNNConvolutionBands THNN_(lineFrames_bands)(const THNNConvolution *geometry, bool copyPerTap,
+                                             int64_t most, int64_t bytes)
+{
+  const int64_t slices = geometry->batch * geometry->output[0];
+  const int64_t height = geometry->output[1], width = geometry->output[2];
+  const int64_t share = divideUp(slices * height * width, ENOUGH_BLOCKS);
+  const int64_t positions = minimum(most, maximum(share, WORTHWHILE_POSITIONS));
+  const int64_t room = bytes / (int64_t)sizeof(real) - lanes();
+  THNNConvolutionBands bands = {.slices = 1,
+                                .lines = minimum(height, maximum(positions / width, 1)),
+                                .copyPerTap = copyPerTap};
+  while (bands.lines > 1 && frameElements(geometry, &bands) > room)
+    bands.lines = divideUp(bands.lines, 2);
+  if (bands.lines == height) {
+    const int64_t fitting = room / frameElements(geometry, &bands);
+    bands.slices = minimum(maximum(minimum(positions / (height * width), fitting), 1), slices);
+  }
+  bands.perSlice = divideUp(height, bands.lines);
+  bands.lines = divideUp(height, bands.perSlice);
+  bands.count = divideUp(slices, bands.slices) * bands.perSlice;
+  return bands;
+}
+
+THNNBand THNN_(lineFrames_band)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
+                                int64_t index)
+{
+  const int64_t slices = geometry->batch * geometry->output[0];
+  const int64_t firstSlice = index / bands->perSlice * bands->slices;
+  const int64_t first = index % bands->perSlice * bands->lines;
+  return (THNNBand){.firstSlice = firstSlice,
+                    .endSlice = minimum(firstSlice + bands->slices, slices),
+                    .first = first,
+                    .end = minimum(first + bands->lines, geometry->output[1])};
+}
+
+int64_t THNN_(lineFrames_elements)(const THNNConvolution *geometry,
+                                   const THNNConvolutionBands *bands)
+{
+  /* A vector more: it may be read and written behind the end. */
+  return bands->slices * frameElements(geometry, bands) + lanes();
+}
+
+int64_t THNN_(lineFrames_vectors)(const THNNConvolution *geometry,
+                                  const THNNConvolutionBands *bands)
+{
+  return bands->slices * bands->lines * divideUp(geometry->output[2], lanes());
+}
+
+/* ---- Filling --------------------------------------------------------------------------------- */
+
+typedef struct Range {
+  int64_t begin, end;
+} Range;
+
+/* Those of `count` frame indices, one every `stride` image indices from `start` on, that lie inside
+ * the image. */
+static Range insideImage(int64_t start, int64_t stride, int64_t count, int64_t size)
+{
+  const int64_t begin = start < 0 ? minimum(divideUp(-start, stride), count) : 0;
+  const int64_t end = start < size ? minimum(divideUp(size - start, stride), count) : 0;
+  return (Range){begin, maximum(begin, end)};
+}
+
+/* Fills a copy whose first element is image element (line, column) of a plane's slice, which may lie
+ * outside. */
+static void fillCopy(const THNNConvolution *geometry, int64_t width, const real *slice,
+                     int64_t line, int64_t column, int64_t lines, real *copy)
+{
+  const int64_t inputWidth = geometry->input[2], stride = geometry->stride[2];
+  const Range y = insideImage(line, 1, lines, geometry->input[1]);
+  const Range x = insideImage(column, stride, width, inputWidth);
+  const THNN_(Frame)
+      inside = {.rows = y.end - y.begin,
+                .before = x.begin,
+                .count = x.end - x.begin,
+                .after = width - x.end,
+                .x = slice + (line + y.begin) * inputWidth + column + x.begin * stride,
+                .xStride = inputWidth,
+                .step = stride,
+                .y = copy + y.begin * width,
+                .yStride = width};
+  THNN_(simd).pointwise.fill(y.begin * width, 0, copy);
+  if (inside.rows)
+    THNN_(simd).shifts.frame(&inside);
+  THNN_(simd).pointwise.fill((lines - y.end) * width, 0, copy + y.end * width);
+}
+
+static void fillFrame(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
+                      const THNNBand *band, const real *image, int64_t slice, real *frame)
+{
+  const int64_t *input = geometry->input, *pad = geometry->pad;
+  const int64_t *stride = geometry->stride, *dilation = geometry->dilation;
+  const int64_t sample = slice / geometry->output[0], mapZ = slice % geometry->output[0];
+  const int64_t elements = copyElements(geometry, bands), width = columns(geometry, bands);
+  const int64_t lines = imageLines(geometry, band->end - band->first);
+  for (int64_t plane = 0; plane < geometry->inputPlanes; plane++)
+    for (int64_t tap = 0; tap < geometry->kernel[0]; tap++) {
+      const int64_t z = mapZ * stride[0] - pad[0] + tap * dilation[0];
+      const bool inside = z >= 0 && z < input[0];
+      const int64_t imageSlice = (sample * geometry->inputPlanes + plane) * input[0] + z;
+      for (int64_t copy = 0; copy < copies(geometry, bands); copy++, frame += elements)
+        if (inside)
+          fillCopy(geometry, width, image + imageSlice * input[1] * input[2],
+                   band->first * stride[1] - pad[1],
+                   copy * (bands->copyPerTap ? dilation[2] : 1) - pad[2], lines, frame);
+        else
+          THNN_(simd).pointwise.fill(elements, 0, frame);
+    }
+}
+
+void THNN_(lineFrames_fill)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
+                            const THNNBand *band, const real *image, real *frames)
+{
+  for (int64_t slice = band->firstSlice; slice < band->endSlice; slice++)
+    fillFrame(geometry, bands, band, image, slice,
+              frames + (slice - band->firstSlice) * frameElements(geometry, bands));
+}
+
+/* ---- Listing --------------------------------------------------------------------------------- */
+
+void THNN_(lineFrames_offsets)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
+                               int64_t *offset)
+{
+  const int64_t *kernel = geometry->kernel, *dilation = geometry->dilation;
+  const int64_t elements = copyElements(geometry, bands), width = columns(geometry, bands);
+  const int64_t all = copies(geometry, bands), stride = geometry->stride[2];
+  for (int64_t block = 0; block < geometry->inputPlanes * kernel[0]; block++)
+    for (int64_t y = 0; y < kernel[1]; y++)
+      for (int64_t x = 0; x < kernel[2]; x++) {
+        const int64_t copy = bands->copyPerTap ? x : x * dilation[2] % stride;
+        const int64_t column = bands->copyPerTap ? 0 : x * dilation[2] / stride;
+        *offset++ = (block * all + copy) * elements + y * dilation[1] * width + column;
+      }
+}
+
+/* Where a slice of the batch begins in the map's first plane. */
+static int64_t sliceBegin(const THNNConvolution *geometry, int64_t slice)
+{
+  const int64_t depth = geometry->output[0];
+  return (slice / depth * geometry->outputPlanes * depth + slice % depth) * geometry->output[1] *
+         geometry->output[2];
+}
+
+THNN_(Vectors)
+THNN_(lineFrames_list)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
+                       const THNNBand *band, THNNPosition *at)
+{
+  const int64_t width = geometry->output[2], whole = width - width % lanes();
+  const int64_t lines = band->end - band->first, slices = band->endSlice - band->firstSlice;
+  THNNPosition *vector = at, *part = at + slices * lines * (whole / lanes());
+  const THNN_(Vectors) vectors = {.at = at,
+                                  .whole = part - at,
+                                  .parts = whole < width ? slices * lines : 0,
+                                  .lanes = width - whole};
+  for (int64_t i = 0; i < slices; i++)
+    for (int64_t line = 0; line < lines; line++) {
+      const THNNPosition first = {i * frameElements(geometry, bands) +
+                                      line * geometry->stride[1] * columns(geometry, bands),
+                                  sliceBegin(geometry, band->firstSlice + i) +
+                                      (band->first + line) * width};
+      for (int64_t x = 0; x < whole; x += lanes())
+        *vector++ = (THNNPosition){first.x + x, first.y + x};
+      if (whole < width)
+        *part++ = (THNNPosition){first.x + whole, first.y + whole};
+    }
+  return vectors;
+}

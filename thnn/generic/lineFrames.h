@@ -1,0 +1,53 @@
+/* Image lines as map positions see them: copies with their padding, in which neighbouring positions of
+ * a map line see neighbouring elements through any tap. The frame of a slice, which is a map position in
+ * depth of a sample, is
+ *
+ *   [image plane][tap in depth][copy][image line][column]
+ *
+ * Copies are the remainders of the stride, or one for each tap in width: then a vector of positions
+ * never lies across cache lines. */
+#ifndef THNN_GENERIC_LINE_FRAMES_H
+#define THNN_GENERIC_LINE_FRAMES_H
+
+#include "template.h"
+
+#include "ConvolutionParts.h"
+
+/* Map lines [first, end) of slices [firstSlice, endSlice) of the batch. */
+typedef struct THNNBand {
+  int64_t firstSlice, endSlice, first, end;
+} THNNBand;
+
+/* Image planes and taps. */
+static inline int64_t frameRows(const THNNConvolution *geometry)
+{
+  return geometry->inputPlanes * THNN_convolutionTaps(geometry);
+}
+
+/* Cuts the map into bands of about `most` positions, or fewer so that there are some bands. Their frames
+ * take no more than `bytes` where that is possible. */
+THNNConvolutionBands THNN_(lineFrames_bands)(const THNNConvolution *geometry, bool copyPerTap,
+                                             int64_t most, int64_t bytes);
+THNNBand THNN_(lineFrames_band)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
+                                int64_t index);
+
+/* Of a band: the elements that its frames take, and the vectors that its lines are. */
+int64_t THNN_(lineFrames_elements)(const THNNConvolution *geometry,
+                                   const THNNConvolutionBands *bands);
+int64_t THNN_(lineFrames_vectors)(const THNNConvolution *geometry,
+                                  const THNNConvolutionBands *bands);
+
+void THNN_(lineFrames_fill)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
+                            const THNNBand *band, const real *image, real *frames);
+
+/* Where the first position of a frame is seen by each image plane and tap. */
+void THNN_(lineFrames_offsets)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
+                               int64_t *offset);
+
+/* Lists the vectors of a band, in the frames and in the map's first plane: the whole ones, then the
+ * parts that lines end with. */
+THNN_(Vectors)
+THNN_(lineFrames_list)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
+                       const THNNBand *band, THNNPosition *at);
+
+#endif
