@@ -217,6 +217,20 @@ int64_t THNN_convolutionStretch(const THNNConvolutionBoxes *boxes, const THNNCon
   return (z * boxes->size[THNN_HEIGHT] + y) * boxes->size[THNN_WIDTH] + box->first[THNN_WIDTH];
 }
 
+double THNN_convolutionProducts(const THNNConvolution *geometry)
+{
+  double products = 1;
+  for (int i = 0; i < 3; i++) {
+    int64_t inside = 0;
+    for (int64_t t = 0; t < geometry->kernel[i]; t++) {
+      const THNNConvolutionTap tap = THNN_convolutionTap(geometry, i, t);
+      inside += tap.end - tap.begin;
+    }
+    products *= (double)inside;
+  }
+  return products;
+}
+
 int64_t THNN_convolutionTaps(const THNNConvolution *geometry)
 {
   return product(geometry->kernel);

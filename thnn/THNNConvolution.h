@@ -102,6 +102,7 @@ typedef struct THNNConvolutionPlan {
   THNNConvolutionPart part;
   THNNConvolutionAlgorithm algorithm; /* gemm or direct */
   THNNConvolutionVariant variant;     /* of the latter */
+  double cost;                        /* expected time, in cycles of one core */
   int threads;
   size_t sharedBytes;  /* scratch of all threads together */
   size_t threadBytes;  /* and of each one */
@@ -156,6 +157,9 @@ THNNConvolutionBox THNN_convolutionBox(const THNNConvolutionBoxes *boxes, int64_
 /* Where a stretch begins in its sample's planes; stretches of a sample are numbered from 0. */
 int64_t THNN_convolutionStretch(const THNNConvolutionBoxes *boxes, const THNNConvolutionBox *box,
                                 int64_t stretch);
+
+/* Products per sample and pair of channels: taps and map positions that meet inside the image. */
+double THNN_convolutionProducts(const THNNConvolution *geometry);
 
 int64_t THNN_convolutionTaps(const THNNConvolution *geometry);           /* per channel pair */
 int64_t THNN_convolutionImagePositions(const THNNConvolution *geometry); /* per channel */

@@ -95,6 +95,41 @@ typedef struct Worker {
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
+/* Of the results, those that see a tap: with a stride beyond the kernel, others lie between them. */
+static double shareWithTaps(const THNNConvolutionPlan *plan)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  double share = 1;
+  for (int i = 0; i < 3; i++)
+    if (plan->part == THNN_CONVOLUTION_BACKWARD_DATA && geometry->kernel[i] < geometry->stride[i])
+      share *= (double)geometry->kernel[i] / (double)geometry->stride[i];
+  return share;
+}
+
+/* Products, what a tile, a class and its lists cost beside them, packing and storing. */
+static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
+{
+  enum { TILE_ROWS = 8 };
+  const THNNConvolution *geometry = &plan->geometry;
+  const THNNConvolutionGather *gather = &plan->gather;
+  const int64_t positions = geometry->batch * sides->resultPositions;
+  const int64_t classes = THNN_convolutionBoxCount(&gather->boxes) * gather->runs[0] *
+                          gather->runs[1] * gather->runs[2];
+  const int64_t tiles = classes * divideUp(divideUp(positions, maximum(classes, 1)), TILE_ROWS);
+  const double terms =
+      THNN_convolutionProducts(geometry) / (double)maximum(sides->resultPositions, 1);
+  const double perPanel =
+      0.7 * tiles * terms * sides->sourcePlanes +
+      classes * (40 * (double)divideUp(sides->sourcePlanes, gather->groupPlanes) +
+                 0.5 * terms * gather->groupPlanes);
+  /* No product hides the storing of results without taps. */
+  const double perVector = 11 + 15 * (1 - shareWithTaps(plan));
+  const double perPosition = terms * sides->sourcePlanes * vectorsCost(sides->resultPlanes) +
+                             perVector * divideUp(sides->resultPlanes, THNN_(simd).products.lanes);
+  return positions * perPosition + panelCount(sides->resultPlanes) * perPanel +
+         0.9 * weightElements(geometry);
+}
+
 bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -132,6 +167,7 @@ bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState
   const int64_t tasks = THNN_convolutionBoxCount(&gather.boxes) * panels;
   plan->algorithm = THNN_CONVOLUTION_DIRECT;
   plan->gather = gather;
+  plan->cost = directCost(plan, &sides);
   plan->threads = THNN_threads(state, tasks, convolutionOperations(geometry));
   plan->sharedBytes = (size_t)sharedBytes;
   plan->threadBytes = (size_t)threadBytes;

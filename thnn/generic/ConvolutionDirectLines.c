@@ -53,8 +53,24 @@ static int64_t wholePlanes(const THNNConvolution *seen)
   return roundUp(seen->outputPlanes, THNN_(simd).shifts.tilePlanes);
 }
 
+/* Groups of planes for each vector of positions, the frames, and packing. */
+static double linesCost(const THNNConvolution *seen, const THNNConvolutionBands *bands)
+{
+  const double vectors = (double)seen->batch * seen->output[0] * seen->output[1] *
+                         divideUp(seen->output[2], THNN_(simd).shifts.lanes);
+  const double loads = 1.0 / THNN_(simd).shifts.tilePlanes + 1.0 / THNN_(simd).shifts.tileTaps;
+  const double perVector =
+      (0.1 + 1.35 * loads) * wholePlanes(seen) * frameRows(seen) + 2.4 * seen->outputPlanes;
+  return vectors * perVector + THNN_(lineFrames_cost)(seen, bands) + 0.4 * weightElements(seen);
+}
+
 bool THNN_(ConvolutionDirectLines_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
 {
+  const int64_t *stride = plan->geometry.stride;
+  /* Neighbours of a line then are not neighbours in the map. */
+  if (plan->part == THNN_CONVOLUTION_BACKWARD_DATA &&
+      (stride[0] > 1 || stride[1] > 1 || stride[2] > 1))
+    return false;
   const THNNConvolution seen = seenForward(plan);
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
   const int64_t rows = frameRows(&seen), planes = wholePlanes(&seen);
@@ -72,6 +88,7 @@ bool THNN_(ConvolutionDirectLines_prepare)(THNNConvolutionPlan *plan, const THNN
   plan->algorithm = THNN_CONVOLUTION_DIRECT;
   plan->variant = THNN_CONVOLUTION_LINES;
   plan->bands = bands;
+  plan->cost = linesCost(&seen, &bands);
   plan->threads = THNN_threads(state, bands.count, convolutionOperations(&plan->geometry));
   plan->sharedBytes = (size_t)sharedBytes;
   plan->threadBytes = (size_t)threadBytes;

@@ -31,6 +31,18 @@ typedef struct Correlation {
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
+/* Tiles of taps and map planes for each vector of positions, and the frames. */
+static double linesWeightCost(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
+{
+  const double vectors = (double)geometry->batch * geometry->output[0] * geometry->output[1] *
+                         divideUp(geometry->output[2], THNN_(simd).shifts.lanes);
+  const int64_t tileTaps = THNN_(simd).shifts.tileTaps, tilePlanes = THNN_(simd).shifts.tilePlanes;
+  const double tiles = (double)divideUp(frameRows(geometry), tileTaps) *
+                       divideUp(geometry->outputPlanes, tilePlanes);
+  return tiles * (0.8 * tileTaps * tilePlanes * vectors + 50 * bands->count) +
+         THNN_(lineFrames_cost)(geometry, bands) + bands->shares * weightElements(geometry);
+}
+
 bool THNN_(ConvolutionDirectLinesWeight_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -54,6 +66,7 @@ bool THNN_(ConvolutionDirectLinesWeight_prepare)(THNNConvolutionPlan *plan, cons
   plan->algorithm = THNN_CONVOLUTION_DIRECT;
   plan->variant = THNN_CONVOLUTION_LINES;
   plan->bands = bands;
+  plan->cost = linesWeightCost(geometry, &bands);
   plan->threads = THNN_threads(state, bands.shares, convolutionOperations(geometry));
   plan->sharedBytes = (size_t)sharedBytes;
   plan->threadBytes = (size_t)threadBytes;

@@ -64,6 +64,18 @@ static int64_t chunkCount(const THNNConvolutionPlan *plan)
   return divideUp(THNN_convolutionBoxPositions(&plan->onePoint.boxes), plan->onePoint.chunk);
 }
 
+/* Products, packing both operands, and storing. */
+static double onePointCost(const THNNConvolutionPlan *plan)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  const int64_t positions = isForward(plan) ? THNN_convolutionMapPositions(geometry)
+                                            : THNN_convolutionImagePositions(geometry);
+  const double perPosition =
+      sourcePlanes(plan) * (vectorsCost(resultPlanes(plan)) + 0.08 * sizeof(real)) +
+      11 * divideUp(resultPlanes(plan), THNN_(simd).products.lanes);
+  return (double)geometry->batch * positions * perPosition + 0.9 * weightElements(geometry);
+}
+
 bool THNN_(ConvolutionDirectPointwise_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -97,6 +109,7 @@ bool THNN_(ConvolutionDirectPointwise_prepare)(THNNConvolutionPlan *plan, const 
     return false;
   direct.algorithm = THNN_CONVOLUTION_DIRECT;
   direct.variant = THNN_CONVOLUTION_ONE_POINT;
+  direct.cost = onePointCost(plan);
   direct.threads = THNN_threads(state, THNN_convolutionBoxCount(&direct.onePoint.boxes),
                                 convolutionOperations(geometry));
   direct.sharedBytes = (size_t)weightBytes;

@@ -23,6 +23,8 @@ static const int64_t GROUP_BYTES = 2 << 20;
 static const int64_t TASK_BYTES = 256 << 10;
 /* A task reads all gradients of its panel; with few image planes and taps it would do little else. */
 static const int64_t WORTHWHILE_ROWS = 36;
+/* Taps that see other positions than the rest are added apart: so many image planes fill a tile. */
+static const int64_t WORTHWHILE_PLANES = 8;
 
 /* What all threads work with, and below what each has to itself. */
 typedef struct Correlation {
@@ -70,8 +72,8 @@ static void chooseBlocks(THNNConvolutionCorrelate *correlate, int64_t planes, in
   const int64_t rows = planes * taps;
   const int64_t shared = maximum(divideUp(rows * panels, ENOUGH_BLOCKS), WORTHWHILE_ROWS);
   const int64_t blocks = divideUp(rows, minimum(shared, rowsInCache));
-  correlate->planeBlocks = planes >= blocks ? blocks : 1;
-  correlate->tapBlocks = planes >= blocks ? 1 : minimum(blocks, taps);
+  correlate->planeBlocks = minimum(blocks, maximum(planes / WORTHWHILE_PLANES, 1));
+  correlate->tapBlocks = minimum(divideUp(blocks, correlate->planeBlocks), taps);
 }
 
 static int64_t taskCount(const THNNConvolutionPlan *plan)
@@ -96,6 +98,56 @@ static int64_t chooseShares(const THNNConvolutionPlan *plan, int64_t roomBytes)
   const int64_t room = roomBytes / (tasks * taskSums(plan) * (int64_t)sizeof(real));
   const int64_t shares = divideUp(2 * ENOUGH_BLOCKS, tasks);
   return maximum(minimum(shares, minimum(plan->correlate.groupBoxes, room)), 1);
+}
+
+/* Groups of taps along a dimension: those of a group see inside the image from the same positions. */
+static int64_t groupCount(const THNNConvolution *geometry, int dimension)
+{
+  int64_t groups = 1;
+  THNNConvolutionTap last = THNN_convolutionTap(geometry, dimension, 0);
+  for (int64_t t = 1; t < geometry->kernel[dimension]; t++) {
+    const THNNConvolutionTap tap = THNN_convolutionTap(geometry, dimension, t);
+    groups += tap.begin != last.begin || tap.end != last.end;
+    last = tap;
+  }
+  return groups;
+}
+
+/* What fetching cache lines costs a pointwise convolution, which has one tap to use what it read: each
+ * panel reads all planes, in short stretches. */
+static double streamingCost(const THNNConvolution *geometry)
+{
+  enum { LINE_BYTES = 64 };
+  if (!THNN_convolutionIsPointwise(geometry))
+    return 0;
+  const double lines = (double)geometry->inputPlanes * THNN_convolutionMapPositions(geometry) *
+                       sizeof(real) / LINE_BYTES;
+  const double vectorsPerLine = LINE_BYTES / (THNN_(simd).products.lanes * (double)sizeof(real));
+  return 5.5 * panelCount(geometry->outputPlanes) * lines * (vectorsPerLine - 1);
+}
+
+/* Products, what a tile, a group of taps and its list cost beside them, transposing both operands. */
+static double weightCost(const THNNConvolutionPlan *plan)
+{
+  enum { TILE_ROWS = 8 };
+  const THNNConvolution *geometry = &plan->geometry;
+  const int64_t taps = THNN_convolutionTaps(geometry), rows = geometry->inputPlanes * taps;
+  const int64_t groups =
+      groupCount(geometry, 0) * groupCount(geometry, 1) * groupCount(geometry, 2);
+  const double tiles = (double)groups * divideUp(divideUp(rows, groups), TILE_ROWS);
+  const double products = THNN_convolutionProducts(geometry);
+  const double vectors = divideUp(geometry->outputPlanes, THNN_(simd).products.lanes);
+  const double positions = (double)THNN_convolutionMapPositions(geometry);
+  const double sample =
+      products * (0.9 * geometry->inputPlanes * vectorsCost(geometry->outputPlanes) +
+                  tiles / (double)taps * vectors) +
+      positions *
+          (0.8 * groups * panelCount(geometry->outputPlanes) + 0.7 * geometry->outputPlanes) +
+      streamingCost(geometry);
+  return geometry->batch * sample +
+         50 * tiles * THNN_convolutionBoxCount(&plan->correlate.boxes) *
+             panelCount(geometry->outputPlanes) +
+         1.1 * weightElements(geometry);
 }
 
 bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
@@ -135,6 +187,7 @@ bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THN
     return false;
 
   direct.algorithm = THNN_CONVOLUTION_DIRECT;
+  direct.cost = weightCost(&direct);
   direct.threads =
       THNN_threads(state, taskCount(&direct) * correlate->shares, convolutionOperations(geometry));
   direct.sharedBytes = (size_t)sharedBytes;

@@ -12,6 +12,8 @@
  * positions x outputPlanes. */
 #include "template.h"
 
+#include <math.h>
+
 #include "ConvolutionParts.h"
 
 /* A tile shares the second-level cache with the panels that gemm packs. */
@@ -65,6 +67,40 @@ static int64_t chooseBlockRows(const THNNConvolutionPlan *plan)
   }
 }
 
+/* Products, the unfolding or folding, which likes long lines and tiles that stay in cache, and what gemm
+ * packs for each tile. */
+static double gemmCost(const THNNConvolutionPlan *plan)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  const double width = (double)geometry->output[2], lanes = (double)THNN_(simd).products.lanes;
+  const double columns = (double)THNN_convolutionMapPositions(geometry) * geometry->inputPlanes *
+                         THNN_convolutionTaps(geometry);
+  const double map = (double)THNN_convolutionMapPositions(geometry) * geometry->outputPlanes;
+  const double image = (double)THNN_convolutionImagePositions(geometry) * geometry->inputPlanes;
+  const double tile = columns / fmax((double)THNN_convolutionMapPositions(geometry), 1) *
+                      fmin((double)THNN_convolutionMapPositions(geometry), WORTHWHILE_POSITIONS);
+  const double spilled = tile * sizeof(real) > TILE_BYTES;
+  const bool unfolds = !THNN_convolutionIsPointwise(geometry);
+  const double perVector = sizeof(real) == sizeof(float) ? 0.75 : 0.9;
+  double unfolding, results;
+  switch (plan->part) {
+  case THNN_CONVOLUTION_FORWARD:
+    unfolding = columns * (0.08 * sizeof(real) + 0.65 * spilled + 40 / width);
+    results = 0.2 * map;
+    break;
+  case THNN_CONVOLUTION_BACKWARD_DATA:
+    unfolding = columns * (0.04 * sizeof(real) + 0.4 * spilled + 23 / width) +
+                2.7 * fmin(image, 0.2 * image + 0.25 * columns);
+    results = 0.2 * image;
+    break;
+  default:
+    unfolding = columns * (0.07 * sizeof(real) + 0.4 * spilled + 40 / width);
+    results = map;
+  }
+  return geometry->batch * (columns * perVector * geometry->outputPlanes / lanes +
+                            (unfolds ? unfolding : 0) + 0.75 * weightElements(geometry) + results);
+}
+
 void THNN_(ConvolutionGemm_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -72,6 +108,7 @@ void THNN_(ConvolutionGemm_prepare)(THNNConvolutionPlan *plan, const THNNState *
   const bool unfolds = !THNN_convolutionIsPointwise(geometry);
   THNNConvolutionTiles *tiles = &plan->tiles;
   plan->algorithm = THNN_CONVOLUTION_GEMM;
+  plan->cost = gemmCost(plan);
   if (THNN_convolutionIsLinear(geometry)) {
     THNN_(ConvolutionLinear_prepare)(plan, state);
     return;

@@ -65,11 +65,15 @@ static inline void *threadScratch(const THNNConvolutionPlan *plan, void *scratch
   return (char *)scratch + plan->sharedBytes + thread * plan->threadBytes;
 }
 
+static inline double weightElements(const THNNConvolution *geometry)
+{
+  return (double)geometry->inputPlanes * geometry->outputPlanes * THNN_convolutionTaps(geometry);
+}
+
 /* Multiplications of the whole computation, each with an addition. */
 static inline double convolutionOperations(const THNNConvolution *geometry)
 {
-  return (double)geometry->batch * geometry->inputPlanes * geometry->outputPlanes *
-         THNN_convolutionTaps(geometry) * THNN_convolutionMapPositions(geometry);
+  return geometry->batch * weightElements(geometry) * THNN_convolutionMapPositions(geometry);
 }
 
 /* The loops for a layer of so many planes: few of them fit into half a vector, and where the processor
@@ -78,6 +82,14 @@ static inline const THNN_(SimdProducts) * productsFor(int64_t planes)
 {
   const THNN_(SimdProducts) *narrow = &THNN_(simd).narrowProducts;
   return planes <= narrow->lanes ? narrow : &THNN_(simd).products;
+}
+
+/* What a term of a direct kernel costs for one position and all planes: a tile of one vector is mostly
+ * loads. */
+static inline double vectorsCost(int64_t planes)
+{
+  const int64_t vectors = divideUp(planes, THNN_(simd).products.lanes);
+  return vectors == 1 ? 0.95 : 0.68 * (double)vectors;
 }
 
 /* Planes that a direct kernel computes at once: one vector lane each. */
@@ -132,7 +144,7 @@ static inline void storeBox(const THNNConvolutionBoxes *boxes, const THNNConvolu
     }
 }
 
-/* The gemm algorithm: fills the plan's tiles, threads and scratch size. */
+/* The gemm algorithm: fills the plan's tiles, threads, scratch size and cost. */
 void THNN_(ConvolutionGemm_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
 void THNN_(ConvolutionGemm_forward)(const THNNConvolutionPlan *plan, const real *input,
                                     const real *weight, const real *bias, real *output,
@@ -154,8 +166,8 @@ void THNN_(ConvolutionLinear_backwardWeight)(const THNNConvolutionPlan *plan, co
                                              const real *gradOutput, accreal scale,
                                              real *gradWeight);
 
-/* The direct algorithm. Preparing returns whether it can work within the state's workspace limit;
- * if not, the plan is unchanged. */
+/* The direct algorithm. Preparing returns whether it can work within the state's workspace limit,
+ * and is for such a geometry at all; if not, the plan is unchanged. */
 bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
 bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
 /* forward: source is the image, result the map; backwardData: the other way round. */

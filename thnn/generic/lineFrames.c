@@ -87,6 +87,17 @@ int64_t THNN_(lineFrames_vectors)(const THNNConvolution *geometry,
   return bands->slices * bands->lines * divideUp(geometry->output[2], lanes());
 }
 
+double THNN_(lineFrames_cost)(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
+{
+  const double lines = (double)geometry->batch * geometry->output[0] * bands->perSlice *
+                       geometry->inputPlanes * geometry->kernel[0] *
+                       imageLines(geometry, bands->lines);
+  const double vectors = columns(geometry, bands) / lanes();
+  const bool mixes = geometry->stride[2] > 1;
+  const double fetched = 6 * vectors * geometry->stride[2];
+  return lines * (fetched + copies(geometry, bands) * (9 + (mixes ? 9 : 2) * vectors));
+}
+
 /* ---- Filling --------------------------------------------------------------------------------- */
 
 typedef struct Range {

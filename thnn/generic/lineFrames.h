@@ -37,6 +37,8 @@ int64_t THNN_(lineFrames_elements)(const THNNConvolution *geometry,
 int64_t THNN_(lineFrames_vectors)(const THNNConvolution *geometry,
                                   const THNNConvolutionBands *bands);
 
+/* What filling the frames of all bands costs, in cycles: a stride mixes lanes. */
+double THNN_(lineFrames_cost)(const THNNConvolution *geometry, const THNNConvolutionBands *bands);
 void THNN_(lineFrames_fill)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
                             const THNNBand *band, const real *image, real *frames);
 
