@@ -529,7 +529,7 @@ void THNN_(ConvolutionDirect_run)(const THNNConvolutionPlan *plan, const real *s
   {
     Worker worker = common;
     takeWorkerScratch(&worker, threadScratch(plan, scratch));
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(static)
     for (int64_t task = 0; task < tasks; task++)
       runTask(&worker, task, tasks);
   }

@@ -164,7 +164,7 @@ void THNN_(ConvolutionDirectLines_run)(const THNNConvolutionPlan *plan, const re
         takeScratch(&own, THNN_(lineFrames_elements)(&seen, &plan->bands), sizeof(real));
     worker.at =
         takeScratch(&own, THNN_(lineFrames_vectors)(&seen, &plan->bands), sizeof(THNNPosition));
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(static)
     for (int64_t band = 0; band < plan->bands.count; band++)
       addBand(&worker, band);
   }

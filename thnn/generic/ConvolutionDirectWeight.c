@@ -452,7 +452,7 @@ static void runTasks(Correlation *correlation, int64_t groupFirst, int64_t count
   const int64_t tasks = taskCount(correlation->plan), shares = correlation->plan->correlate.shares;
   const int64_t length = taskSums(correlation->plan);
   if (shares == 1) {
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(static)
     for (int64_t i = 0; i < tasks; i++) {
       const Task task = taskAt(correlation, i);
       sumBoxes(correlation, &task, groupFirst, 0, count);

@@ -193,7 +193,7 @@ void THNN_(ConvolutionGemm_forward)(const THNNConvolutionPlan *plan, const real 
   const int64_t mapSize = geometry->outputPlanes * tiles->positions;
   const int64_t perSample = divideUp(tiles->positions, tiles->tilePositions);
   THNN_blasBegin();
-#pragma omp parallel for num_threads(plan->threads) schedule(dynamic) if (plan->threads > 1)
+#pragma omp parallel for num_threads(plan->threads) schedule(static) if (plan->threads > 1)
   for (int64_t block = 0; block < geometry->batch * perSample; block++) {
     const int64_t sample = block / perSample;
     const int64_t position = block % perSample * tiles->tilePositions;
@@ -241,7 +241,7 @@ void THNN_(ConvolutionGemm_backwardData)(const THNNConvolutionPlan *plan, const 
   const int64_t mapSize = geometry->outputPlanes * tiles->positions;
   const int64_t perSample = divideUp(tiles->rows, tiles->blockRows);
   THNN_blasBegin();
-#pragma omp parallel for num_threads(plan->threads) schedule(dynamic) if (plan->threads > 1)
+#pragma omp parallel for num_threads(plan->threads) schedule(static) if (plan->threads > 1)
   for (int64_t block = 0; block < geometry->batch * perSample; block++) {
     const int64_t sample = block / perSample;
     backwardDataBlock(plan, gradOutput + sample * mapSize, weight, bias,
@@ -287,7 +287,7 @@ void THNN_(ConvolutionGemm_backwardWeight)(const THNNConvolutionPlan *plan, cons
   }
   const int64_t blocks = divideUp(tiles->rows, tiles->blockRows);
   THNN_blasBegin();
-#pragma omp parallel for num_threads(plan->threads) schedule(dynamic) if (plan->threads > 1)
+#pragma omp parallel for num_threads(plan->threads) schedule(static) if (plan->threads > 1)
   for (int64_t block = 0; block < blocks; block++)
     backwardWeightBlock(plan, input, gradOutput, (real)scale, block * tiles->blockRows, gradWeight,
                         threadScratch(plan, scratch));
