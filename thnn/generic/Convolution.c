@@ -93,9 +93,8 @@ void THNN_(Convolution_backwardData)(const THNNConvolutionPlan *plan, const real
     THNN_(ConvolutionGemm_backwardData)(plan, gradOutput, weight, bias, gradInput, scratch);
 }
 
-/* sums[plane] += scale * the sum of one plane over the batch, sample after sample. */
-static void addPlaneSums(const THNNConvolutionPlan *plan, int64_t planes, int64_t positions,
-                         const real *x, accreal scale, real *sums)
+void THNN_(Convolution_addPlaneSums)(const THNNConvolutionPlan *plan, int64_t planes,
+                                     int64_t positions, const real *x, accreal scale, real *sums)
 {
   const int64_t batch = plan->geometry.batch;
   const int threads = batch * planes * positions > WORTH_THREADS ? plan->threads : 1;
@@ -121,8 +120,9 @@ void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const re
   }
   THNN_(ConvolutionGemm_backwardWeight)(plan, input, gradOutput, scale, gradWeight, scratch);
   if (gradBias)
-    addPlaneSums(plan, geometry->outputPlanes, THNN_convolutionMapPositions(geometry), gradOutput,
-                 scale, gradBias);
+    THNN_(Convolution_addPlaneSums)(plan, geometry->outputPlanes,
+                                    THNN_convolutionMapPositions(geometry), gradOutput, scale,
+                                    gradBias);
 }
 
 void THNN_(Convolution_backwardTransposedBias)(const THNNConvolutionPlan *plan,
@@ -130,6 +130,7 @@ void THNN_(Convolution_backwardTransposedBias)(const THNNConvolutionPlan *plan,
                                                real *gradBias)
 {
   const THNNConvolution *geometry = &plan->geometry;
-  addPlaneSums(plan, geometry->inputPlanes, THNN_convolutionImagePositions(geometry), gradOutput,
-               scale, gradBias);
+  THNN_(Convolution_addPlaneSums)(plan, geometry->inputPlanes,
+                                  THNN_convolutionImagePositions(geometry), gradOutput, scale,
+                                  gradBias);
 }

@@ -10,7 +10,11 @@
  * transposed by all threads, then each task adds the whole group to weights that are its own. A
  * task is a panel of map planes times a block of image planes and taps, summed up as
  * [image plane][tap][lane]. Where that makes few tasks, the boxes of a group are shared out too, in
- * a fixed number of shares, whose sums are added in their order. */
+ * a fixed number of shares, whose sums are added in their order.
+ *
+ * With stride 1 image and map gradient may be exchanged, so that few map planes do not leave most lanes
+ * empty: the same sums are those of another convolution, whose image is the map gradient and whose taps
+ * run backwards. */
 #include "template.h"
 
 #include "ConvolutionParts.h"
@@ -147,17 +151,18 @@ static double weightCost(const THNNConvolutionPlan *plan)
   return geometry->batch * sample +
          50 * tiles * THNN_convolutionBoxCount(&plan->correlate.boxes) *
              panelCount(geometry->outputPlanes) +
-         1.1 * weightElements(geometry);
+         (plan->correlate.exchanged ? 3 : 1.1) * weightElements(geometry);
 }
 
-bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
+static bool prepareOrder(THNNConvolutionPlan *plan, bool exchanged, const THNNState *state)
 {
   const THNNConvolution *geometry = &plan->geometry;
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
   const int64_t taps = THNN_convolutionTaps(geometry), panels = panelCount(geometry->outputPlanes);
   THNNConvolutionPlan direct = *plan;
   THNNConvolutionCorrelate *correlate = &direct.correlate;
-  *correlate = (THNNConvolutionCorrelate){.panelLanes = mostPanelLanes(geometry->outputPlanes)};
+  *correlate = (THNNConvolutionCorrelate){.panelLanes = mostPanelLanes(geometry->outputPlanes),
+                                          .exchanged = exchanged};
   const int64_t vectorBytes = correlate->panelLanes * (int64_t)sizeof(real);
 
   const int64_t groupBytes = minimum(GROUP_BYTES, limitBytes / 2);
@@ -194,6 +199,35 @@ bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THN
   direct.threadBytes = (size_t)threadBytes;
   direct.scratchBytes = direct.sharedBytes + direct.threadBytes * (size_t)direct.threads;
   *plan = direct;
+  return true;
+}
+
+/* Each sum seen from the image: an image position meets the map through the taps backwards. */
+static THNNConvolution exchange(const THNNConvolution *geometry)
+{
+  THNNConvolution exchanged = *geometry;
+  exchanged.inputPlanes = geometry->outputPlanes;
+  exchanged.outputPlanes = geometry->inputPlanes;
+  for (int i = 0; i < 3; i++) {
+    exchanged.input[i] = geometry->output[i];
+    exchanged.output[i] = geometry->input[i];
+    exchanged.pad[i] = (geometry->kernel[i] - 1) * geometry->dilation[i] - geometry->pad[i];
+  }
+  return exchanged;
+}
+
+bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
+{
+  const int64_t *stride = plan->geometry.stride;
+  THNNConvolutionPlan exchanged = *plan;
+  exchanged.geometry = exchange(&plan->geometry);
+  const bool possible = prepareOrder(plan, false, state);
+  if (stride[0] > 1 || stride[1] > 1 || stride[2] > 1 || !prepareOrder(&exchanged, true, state))
+    return possible;
+  if (!possible || exchanged.cost < plan->cost) {
+    exchanged.geometry = plan->geometry;
+    *plan = exchanged;
+  }
   return true;
 }
 
@@ -384,6 +418,20 @@ static void addBox(const Correlation *correlation, const Panel *panel, const Blo
   }
 }
 
+/* The same for exchanged operands, whose sums have a lane for each image plane and taps backwards. */
+static void storeExchanged(const Correlation *correlation, const Panel *panel, const Block *block)
+{
+  const int64_t taps = correlation->taps, planes = correlation->plan->geometry.outputPlanes;
+  const real *sums = correlation->sums;
+  for (int64_t plane = block->planeFirst; plane < block->planeEnd; plane++)
+    for (int64_t tap = block->tapFirst; tap < block->tapEnd; tap++, sums += panel->lanes) {
+      real *gradWeight =
+          correlation->gradWeight + (plane * planes + panel->first) * taps + taps - 1 - tap;
+      for (int64_t lane = 0; lane < panel->planes; lane++)
+        gradWeight[lane * taps] += correlation->scale * sums[lane];
+    }
+}
+
 /* Adds the task's sums to the weight gradient. */
 static void storeSums(const Correlation *correlation, const Panel *panel, const Block *block)
 {
@@ -425,6 +473,14 @@ static Task taskAt(const Correlation *correlation, int64_t index)
                 .tapEnd = correlation->taps * (tapBlock + 1) / correlate->tapBlocks}};
 }
 
+static void storeTask(const Correlation *correlation, const Task *task)
+{
+  if (correlation->plan->correlate.exchanged)
+    storeExchanged(correlation, &task->panel, &task->block);
+  else
+    storeSums(correlation, &task->panel, &task->block);
+}
+
 /* Elements of the task's sums. */
 static int64_t sumsLength(const Task *task)
 {
@@ -456,7 +512,7 @@ static void runTasks(Correlation *correlation, int64_t groupFirst, int64_t count
     for (int64_t i = 0; i < tasks; i++) {
       const Task task = taskAt(correlation, i);
       sumBoxes(correlation, &task, groupFirst, 0, count);
-      storeSums(correlation, &task.panel, &task.block);
+      storeTask(correlation, &task);
     }
     return;
   }
@@ -475,7 +531,7 @@ static void runTasks(Correlation *correlation, int64_t groupFirst, int64_t count
     for (int64_t share = 1; share < shares; share++)
       THNN_(simd).pointwise.axpy(sumsLength(&task), 1, correlation->sums + share * length,
                                  correlation->sums);
-    storeSums(correlation, &task.panel, &task.block);
+    storeTask(correlation, &task);
   }
 }
 
@@ -522,16 +578,20 @@ void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const r
                                         real *gradBias, void *scratch)
 {
   const THNNConvolutionCorrelate *correlate = &plan->correlate;
-  const int64_t panels = panelCount(plan->geometry.outputPlanes);
+  const bool exchanged = correlate->exchanged;
+  THNNConvolutionPlan seen = *plan;
+  if (exchanged)
+    seen.geometry = exchange(&plan->geometry);
+  const int64_t panels = panelCount(seen.geometry.outputPlanes);
   const int64_t boxes = THNN_convolutionBoxCount(&correlate->boxes);
-  Correlation common = {.plan = plan,
-                        .taps = THNN_convolutionTaps(&plan->geometry),
+  Correlation common = {.plan = &seen,
+                        .taps = THNN_convolutionTaps(&seen.geometry),
                         .boxPositions = THNN_convolutionBoxPositions(&correlate->boxes),
-                        .image = input,
-                        .gradMap = gradOutput,
+                        .image = exchanged ? gradOutput : input,
+                        .gradMap = exchanged ? input : gradOutput,
                         .scale = (real)scale,
                         .gradWeight = gradWeight,
-                        .gradBias = gradBias};
+                        .gradBias = exchanged ? NULL : gradBias};
   takeSharedScratch(&common, scratch);
   const int threads = plan->threads;
 #pragma omp parallel num_threads(threads) if (threads > 1)
@@ -543,11 +603,15 @@ void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const r
 #pragma omp for schedule(static)
       for (int64_t i = 0; i < panels * count; i++)
         transposeBox(&correlation, i % panels, first + i / panels, i / panels);
-      if (gradBias)
+      if (common.gradBias)
         addBoxSums(&correlation, count);
       runTasks(&correlation, first, count);
     }
   }
-  if (gradBias)
+  if (common.gradBias)
     addBias(&common, scale);
+  else if (gradBias)
+    THNN_(Convolution_addPlaneSums)(plan, plan->geometry.outputPlanes,
+                                    THNN_convolutionMapPositions(&plan->geometry), gradOutput,
+                                    scale, gradBias);
 }

@@ -129,6 +129,7 @@ void THNN_(ConvolutionGemm_prepare)(THNNConvolutionPlan *plan, const THNNState *
   if (plan->part != THNN_CONVOLUTION_BACKWARD_WEIGHT)
     blocks *= geometry->batch;
   const size_t tileElements = unfolds ? (size_t)(tiles->tileRows * tiles->tilePositions) : 0;
+  plan->cost *= 1 + 0.6 / (double)maximum(blocks, 1); /* few blocks are not for several threads */
   plan->threads = THNN_blasThreads(state, blocks, convolutionOperations(geometry));
   plan->threadBytes = (size_t)roundUp((int64_t)(tileElements * sizeof(real)), 64);
   plan->scratchBytes = plan->threadBytes * (size_t)plan->threads;

@@ -144,6 +144,10 @@ static inline void storeBox(const THNNConvolutionBoxes *boxes, const THNNConvolu
     }
 }
 
+/* sums[plane] += scale * the sum of one plane over the batch, sample after sample. */
+void THNN_(Convolution_addPlaneSums)(const THNNConvolutionPlan *plan, int64_t planes,
+                                     int64_t positions, const real *x, accreal scale, real *sums);
+
 /* The gemm algorithm: fills the plan's tiles, threads, scratch size and cost. */
 void THNN_(ConvolutionGemm_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
 void THNN_(ConvolutionGemm_forward)(const THNNConvolutionPlan *plan, const real *input,
