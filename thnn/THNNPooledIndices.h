@@ -9,6 +9,7 @@
 #include <TH/TH.h>
 #include "THNNConvolution.h"
 #include "THNNThreads.h"
+#include "simd/windows.h"
 
 enum {
   THNN_NO_ELEMENT = -1, /* the index says that there is none */
@@ -32,6 +33,7 @@ typedef struct THNNIndexRoom {
   /* What decode keeps of a run for others at the same place in another plane. */
   int32_t kept[3][THNN_DECODED];
   int64_t keptRow, keptFirst; /* that place; -1: nothing */
+  THNNTapWindows windows;     /* of indices that are taps */
 } THNNIndexRoom;
 
 /* The first of the run's indices that is none, or their number. */

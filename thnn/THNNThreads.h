@@ -44,6 +44,12 @@ static inline bool THNN_thirdLeavesCaches(int64_t elements, size_t elementBytes)
   return THNN_leavesCaches(elements + elements / 2, elementBytes);
 }
 
+/* Elements in front of the address that lie behind a whole number of cache lines. */
+static inline int64_t THNN_beyondLine(const void *address, size_t elementBytes)
+{
+  return (int64_t)((uintptr_t)address % 64 / elementBytes);
+}
+
 /* Rows that cost about `cost` operations each, cut into blocks of as much work as above. */
 static inline THNNBlocks THNN_rowBlocks(int64_t rows, int64_t cost)
 {

@@ -1,7 +1,5 @@
 #include "padding.h"
 
-enum { LINE_BYTES = 64 };
-
 /* output = one row of the input, padded. */
 static void padRow(const THNNPadding *p, const real *input, real *output)
 {
@@ -28,12 +26,6 @@ static void foldRow(const THNNPadding *p, const real *output, real *input)
     input[THNN_paddedIndex(p, 2, x)] += output[x];
 }
 
-/* Elements in front of the address that lie behind a whole number of cache lines. */
-static int64_t beyondLine(const real *address)
-{
-  return (int64_t)((uintptr_t)address % LINE_BYTES / sizeof(real));
-}
-
 /* Pads `count` rows from `row` on, whose results follow each other from `output` on. With a tile they
  * are written past the caches: a few whole lines at a time, so that reading and writing take turns
  * quickly. */
@@ -50,7 +42,7 @@ static void padRows(const THNNPadding *p, const real *input, THNNRow row, int64_
     const bool last = i == count - 1;
     if (!tile || (waiting < piece && !last))
       continue;
-    const int64_t rest = last ? 0 : beyondLine(output + waiting);
+    const int64_t rest = last ? 0 : THNN_beyondLine(output + waiting, sizeof(real));
     THNN_(simd).pointwise.stream(waiting - rest, tile, output);
     output += waiting - rest;
     THNN_(simd).pointwise.copy(rest, tile + waiting - rest, tile);

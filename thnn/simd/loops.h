@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "windows.h"
+
 /* y = f(x), element by element. */
 typedef void (*THNN_(Map))(int64_t n, const real *x, const real *parameters, real *y);
 /* z = f(x, y), element by element. */
@@ -357,27 +359,6 @@ typedef struct THNN_(Columns) {
   THNN_(Place) firstPlace, windowPlace, tapPlace;
   real start;
 } THNN_(Columns);
-
-#ifndef THNN_TAP_WINDOWS
-#  define THNN_TAP_WINDOWS
-/* `rows` rows of `columns` windows over a volume. Along each of its dimensions, depth first, tap t of
- * the first window lies at start + t*dilation; the next row is strideY further, the next column
- * strideX. */
-typedef struct THNNTapWindows {
-  int64_t rows, columns, strideY, strideX;
-  int64_t start[3], dilation[3], size[3];
-  /* How many rows, columns and elements each window lies behind the first; NULL where the place of
-   * some tap, inside or not, is beyond 32 bits. */
-  const int32_t *down, *right, *behind;
-} THNNTapWindows;
-
-/* Regions of planes `width` wide: the number of a region's first element, and how many rows down
- * and columns to the right of it there are in the plane. */
-typedef struct THNNCorners {
-  int64_t n, width;
-  const int32_t *corner, *down, *right;
-} THNNCorners;
-#endif
 
 typedef struct THNN_(SimdPooling) {
   /* Whether all of n values lie between two numbers, of which neither is below -1. */
