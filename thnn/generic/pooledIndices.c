@@ -253,7 +253,7 @@ static void moveRun(Walk *walk, int64_t at, int64_t n, const int64_t *element, i
                     real *large)
 {
   const int64_t piece = walk->fetched || walk->left ? 64 : n;
-  const int64_t inPlane = at % planeIndices(walk->pooled);
+  const int64_t inPlane = walk->fetched ? at % planeIndices(walk->pooled) : 0;
   for (int64_t i = 0; i < n; i += piece) {
     const int64_t count = n - i < piece ? n - i : piece;
     if (walk->fetched)
@@ -265,22 +265,27 @@ static void moveRun(Walk *walk, int64_t at, int64_t n, const int64_t *element, i
   }
 }
 
-/* Plain indices are used as they are; the others are decoded run by run. */
-static void movePlane(Walk *walk, int64_t plane, real *large)
+/* Of planes that lie side by side in `large`, from number `first` on. Plain indices are used as they
+ * are; the others are decoded run by run. */
+static void movePart(Walk *walk, int64_t first, int64_t planes, real *large)
 {
   const THNNPooledIndices *pooled = walk->pooled;
-  const int64_t count = planeIndices(pooled);
   if (!pooled->decode) {
-    moveRun(walk, plane * count, count, walk->indices + plane * count, TH_INDEX_BASE, large);
+    const int64_t count = planeIndices(pooled);
+    for (int64_t plane = first; plane < first + planes; plane++)
+      moveRun(walk, plane * count, count, walk->indices + plane * count, TH_INDEX_BASE,
+              large + (plane - first) * pooled->elements);
     return;
   }
   const int64_t *second = pooled->halves ? walk->indices + THNN_pooledElements(pooled) : NULL;
-  for (THNNIndexRun run = THNN_firstIndexRun(pooled, plane * pooled->slices);
-       run.row.plane == plane; THNN_nextIndexRun(pooled, &run)) {
+  for (THNNIndexRun run =
+           THNN_firstIndexRun(pooled, first * pooled->slices, planes * pooled->slices);
+       run.at < run.end; THNN_nextIndexRun(pooled, &run)) {
     run.index[0] = walk->indices + run.at;
     run.index[1] = second ? second + run.at : NULL;
     pooled->decode(pooled, &run, walk->room);
-    moveRun(walk, run.at, run.rows * run.columns, walk->room->element, 0, large);
+    moveRun(walk, run.at, THNN_indexCount(&run), walk->room->element, 0,
+            large + (run.row.plane - first) * pooled->elements);
   }
 }
 
@@ -323,8 +328,7 @@ static void movePlanes(const THNNPooledIndices *pooled, Move move, const int64_t
       real *result = large + first * pooled->elements;
       real *to = bytes ? (real *)(mine + (size_t)(block % TILES) * bytes) : result;
       THNN_(simd).pointwise.fill(planes * pooled->elements, 0, to);
-      for (int64_t i = 0; i < planes; i++)
-        movePlane(&walk, first + i, to + i * pooled->elements);
+      movePart(&walk, first, planes, to);
       if (bytes) {
         streamSome(&walk, walk.left);
         walk.waiting = to;
@@ -392,7 +396,7 @@ void THNN_(unpoolUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *inp
     walk.fetched = THNN_leavesCaches(pooled->planes * pooled->elements, sizeof(real));
 #pragma omp for schedule(static)
     for (int64_t plane = 0; plane < pooled->planes; plane++)
-      movePlane(&walk, plane, (real *)from->data + plane * pooled->elements);
+      movePart(&walk, plane, 1, (real *)from->data + plane * pooled->elements);
   }
   THNN_planRelease(&plan);
 }
