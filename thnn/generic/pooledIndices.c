@@ -157,13 +157,8 @@ void THNN_elementsOfTaps(const THNNPooledIndices *pooled, const THNNIndexRun *ru
 typedef void (*Move)(int64_t n, const int64_t *element, int64_t base, real *small, real *large);
 
 /* Indices and values come from memory one after the other, but in too many places at a time for the
- * processor to foresee all, and its own guesses end with the page. */
-enum { TURN = 8, AHEAD = 4096 };
-
-static inline void fetch(const void *address)
-{
-  __builtin_prefetch((const char *)address + AHEAD);
-}
+ * processor to foresee all. */
+enum { TURN = 8 };
 
 static inline void addOne(int64_t element, real value, real *large)
 {
@@ -176,8 +171,8 @@ static inline void addFrom(int64_t base, int64_t n, const int64_t *element, cons
 {
   int64_t i = 0;
   for (; i + TURN <= n; i += TURN) {
-    fetch(element + i);
-    fetch(small + i);
+    THNN_fetchNextPage(element + i, TURN * sizeof *element);
+    THNN_fetchNextPage(small + i, TURN * sizeof *small);
 #pragma GCC unroll 8
     for (int64_t j = i; j < i + TURN; j++)
       addOne(element[j] - base, small[j], large);
@@ -257,8 +252,8 @@ static void moveRun(Walk *walk, int64_t at, int64_t n, const int64_t *element, i
   for (int64_t i = 0; i < n; i += piece) {
     const int64_t count = n - i < piece ? n - i : piece;
     if (walk->fetched)
-      for (int64_t j = 0; j < count * walk->step; j += 64 / (int64_t)sizeof(real))
-        fetch(large + (inPlane + i) * walk->step + j);
+      THNN_fetchNextPage(large + (inPlane + i) * walk->step,
+                         count * walk->step * (int64_t)sizeof(real));
     walk->move(count, element + i, base, walk->small + at + i, large);
     if (walk->left)
       streamSome(walk, count * walk->step + 64 / (int64_t)sizeof(real));
