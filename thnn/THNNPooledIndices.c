@@ -140,10 +140,11 @@ void THNN_checkPooledIndices(const THNNPooledIndices *pooled, THLongTensor *indi
 {
   const Values values = valuesOf(indices);
   if (!pooled->decode) {
-    if (!values.dense || !THNN_areNumbers(pooled, values.data))
-      THNN_checkIndices(pooled->state, THNN_INDICES(pooled->function, indices, position),
-                        THNN_pooledElements(pooled), pooled->optional ? 0 : 1, pooled->elements,
-                        "elements of an input plane");
+    const int64_t count = THNN_pooledElements(pooled), first = pooled->optional ? 0 : 1;
+    if (!values.dense ||
+        !THNN_areAllWithin(pooled->state, count, values.data, first, pooled->elements))
+      THNN_checkIndices(pooled->state, THNN_INDICES(pooled->function, indices, position), count,
+                        first, pooled->elements, "elements of an input plane");
     return;
   }
   const int64_t bad = checkAll(pooled, &values);

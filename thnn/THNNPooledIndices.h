@@ -61,8 +61,9 @@ struct THNNPooledIndices {
   const void *context;  /* for the two functions */
 };
 
-/* Whether all of the output's plain indices, side by side, are numbers of elements. */
-bool THNN_areNumbers(const THNNPooledIndices *pooled, const int64_t *indices);
+/* Whether all of `count` values lie between two numbers, of which neither is below -1. */
+bool THNN_areAllWithin(const THNNState *state, int64_t count, const int64_t *values, int64_t first,
+                       int64_t last);
 
 /* In three dimensions an index is the taps t, h and w of the window in its bytes 0, 1 and 2. */
 enum { THNN_TAP_BITS = 8 };

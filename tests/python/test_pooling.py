@@ -438,6 +438,16 @@ def test_temporal(seed: int, real: Any) -> None:
     )
     np.testing.assert_array_equal(output, best)
     np.testing.assert_array_equal(indices, frame)
+    gradient = rng.standard_normal(best.shape).astype(real)
+    given = x, gradient, real, indices
+    for beyond in (False, True):
+        if beyond:  # the window, not the sequence
+            indices[0, -1] = frame[0, -1] = frames - 1
+        expected = np.zeros(x.shape)
+        named = (starts[:, None] + frame, np.broadcast_to(np.arange(size), frame.shape))
+        np.add.at(expected, named, np.where(frame >= 0, gradient, 0))
+        (back,) = call("TemporalMaxPooling_updateGradInput", *given, kernel, stride, outputs=(2,))
+        assert close(back, expected)
 
     x = rng.standard_normal(x.shape).astype(real)
     weight, bias = rng.standard_normal((2, size)).astype(real)
@@ -512,7 +522,8 @@ INDEX = {
     "VolumetricMaxPooling": (
         np.zeros((1, 1, 2, 2), np.int64),
         (1, 2, 2, 1, 2, 2, 0, 0, 0, False),
-        [1, 4 << 8, 4 << 16],
+        # Windows begin at 0 and 2: in the last one, tap 2 is the first outside.
+        [1, 2 << 8, 2 << 16, 4 << 8, 4 << 16, 0x80, 0x82 << 8, 0xFF << 16],
     ),
     "TemporalMaxPooling": (np.zeros((2, 2), np.int64), (2, 2), [-2, 4]),
 }

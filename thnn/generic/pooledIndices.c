@@ -5,18 +5,18 @@
 #include "../THNNPooling.h"
 
 #ifdef THNN_ONCE
-bool THNN_areNumbers(const THNNPooledIndices *pooled, const int64_t *indices)
+bool THNN_areAllWithin(const THNNState *state, int64_t count, const int64_t *values, int64_t first,
+                       int64_t last)
 {
-  const int64_t first = pooled->optional ? 0 : TH_INDEX_BASE;
-  const THNNBlocks blocks = THNN_blocks(THNN_pooledElements(pooled));
-  const int threads = THNN_threads(pooled->state, blocks.count, (double)blocks.elements);
+  const THNNBlocks blocks = THNN_blocks(count);
+  const int threads = THNN_threads(state, blocks.count, (double)count);
   bool all = true;
+  /* Each thread from its last to its first, so that the first are in its cache when they are used. */
 #  pragma omp parallel for num_threads(threads) schedule(static) reduction(&& : all)
   for (int share = 0; share < threads; share++)
     for (int64_t i = blocks.count * (share + 1) / threads; i-- > blocks.count * share / threads;)
-      all = all &&
-            THNN_(simd).pooling.areWithin(THNN_blockLength(&blocks, i), indices + i * blocks.length,
-                                          first, pooled->elements);
+      all = all && THNN_(simd).pooling.areWithin(THNN_blockLength(&blocks, i),
+                                                 values + i * blocks.length, first, last);
   return all;
 }
 

@@ -371,6 +371,9 @@ typedef struct THNN_(SimdPooling) {
   bool (*areInRegions)(const THNNCorners *corners, const int64_t *row, const int64_t *column);
   void (*elementsOfRegions)(const THNNCorners *corners, const int64_t *row, const int64_t *column,
                             int64_t *element);
+  /* sums += x where index is `number`, or sums = that and 0 elsewhere where it is the first */
+  void (*addNamed)(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
+                   real *sums);
   /* element[i] = first + i + frame*frameSize, or -1 where the frame is below 0 */
   void (*elementsOfFrames)(int64_t n, int64_t first, int64_t frameSize, const int64_t *frame,
                            int64_t *element);

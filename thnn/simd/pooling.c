@@ -302,6 +302,25 @@ static void elementsOfRegions(const THNNCorners *corners, const int64_t *row, co
     element[i] = corner[i] + (row[i] - 1) * width + column[i] - 1;
 }
 
+INLINE void addNamedTo(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
+                       real *sums)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real value = index[i] == number ? x[i] : 0;
+    sums[i] = (first ? 0 : sums[i]) + value;
+  }
+}
+
+static void addNamed(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
+                     real *sums)
+{
+  if (first)
+    addNamedTo(n, index, number, x, true, sums);
+  else
+    addNamedTo(n, index, number, x, false, sums);
+}
+
 static void elementsOfFrames(int64_t n, int64_t first, int64_t frameSize, const int64_t *frame,
                              int64_t *element)
 {
@@ -445,6 +464,7 @@ const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .elementsOfTaps = elementsOfTaps,
     .areInRegions = areInRegions,
     .elementsOfRegions = elementsOfRegions,
+    .addNamed = addNamed,
     .elementsOfFrames = elementsOfFrames,
     .maxOfRows = maxOfRows,
     .maxOfColumns = maxOfColumns,
