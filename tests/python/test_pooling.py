@@ -67,6 +67,8 @@ class Windows:
         self.kernel = integers(rng, 1, 5, dimensions)
         self.stride = integers(rng, 1, 5, dimensions)
         self.pad = [int(rng.integers(-1, k // 2 + 1)) for k in self.kernel]
+        if rng.random() < 0.3:  # side by side
+            self.stride, self.pad = list(self.kernel), [0] * dimensions
         self.dilation = integers(rng, 1, 4 if dilated else 2, dimensions)
         self.ceil = bool(rng.random() < 0.5)
         self.output = [self.positions(d, any(self.pad)) for d in range(dimensions)]
