@@ -13,7 +13,7 @@
 
 enum {
   THNN_NO_ELEMENT = -1, /* the index says that there is none */
-  THNN_DECODED = 512    /* indices that are decoded at a time */
+  THNN_DECODED = 1024   /* indices that are decoded at a time */
 };
 
 typedef struct THNNPooledIndices THNNPooledIndices;

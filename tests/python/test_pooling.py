@@ -492,7 +492,7 @@ WINDOWS_OF_TWO = {
 }
 
 
-@pytest.mark.parametrize("columns", [1, 3, 7, 8, 9, 28, 64, 511, 512, 513, 1300])
+@pytest.mark.parametrize("columns", [1, 3, 7, 8, 9, 28, 64, 511, 512, 513, 1023, 1024, 1025, 2100])
 @pytest.mark.parametrize("module", WINDOWS_OF_TWO)
 def test_rows_of_indices(module: str, columns: int) -> None:
     """Rows shorter and longer than a vector, and than what is decoded at a time."""

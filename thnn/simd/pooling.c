@@ -185,7 +185,7 @@ static bool areWithin(int64_t n, const int64_t *value, int64_t first, int64_t la
   uint64_t signs = 0;
   int64_t i = 0;
   for (; i + PIECE <= n; i += PIECE) {
-    const char *next = (const char *)(value + i) + NEXT_PAGE;
+    const char *next = (const char *)((uintptr_t)(value + i) + NEXT_PAGE);
     for (int64_t at = 0; at < PIECE * (int64_t)sizeof *value; at += 64)
       __builtin_prefetch(next + at);
     signs |= signsOutside(PIECE, value + i, first, last);
