@@ -23,7 +23,7 @@ int64_t THNN_mostAlikePlanes(const THNNPooledIndices *pooled)
   if (!pooled->alike || count > THNN_DECODED)
     return 1;
   const int64_t most = INT32_MAX / pooled->elements; /* elements of planes have 32-bit numbers */
-  return least(THNN_DECODED / count, most > 0 ? most : 1);
+  return least(least(THNN_DECODED / count, pooled->planes), most > 0 ? most : 1);
 }
 
 static void cutRun(const THNNPooledIndices *pooled, THNNIndexRun *run)

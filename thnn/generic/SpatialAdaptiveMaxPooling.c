@@ -8,6 +8,8 @@
 #include "regionMax.h"
 #include "pooledIndices.h"
 
+#include <string.h>
+
 #ifdef THNN_ONCE
 THNNAdaptivePooling THNN_SpatialAdaptiveMaxPooling_shapeCheck(const char *function, THNNShape input,
                                                               THNNShape gradOutput,
@@ -112,10 +114,13 @@ static void keepCorners(const THNNPooledIndices *pooled, const THNNIndexRun *run
       corner[at] = (int32_t)(top * width + width - right[x]);
     }
   }
-  for (int64_t at = count; at < all; at++) {
-    right[at] = right[at - count];
-    down[at] = down[at - count];
-    corner[at] = corner[at - count] + (int32_t)pooled->elements;
+  for (int64_t at = count; at < all; at += count) {
+    const int32_t before = (int32_t)(at / count * pooled->elements);
+    memcpy(right + at, right, (size_t)count * sizeof *right);
+    memcpy(down + at, down, (size_t)count * sizeof *down);
+#pragma omp simd
+    for (int64_t i = 0; i < count; i++)
+      corner[at + i] = corner[i] + before;
   }
   room->keptRow = run->row.y;
   room->keptFirst = run->first;
