@@ -187,6 +187,7 @@ POOLING = [
     average_pooling(1, 16, 14, k=2, s=2, p=0),
     average_pooling(32, 64, 112, k=2, s=2, p=0),
     adaptive_max_pooling(1, 16, 14, 7),
+    adaptive_max_pooling(4, 64, 13, 6),
     adaptive_max_pooling(32, 64, 112, 7),
     adaptive_average_pooling(1, 16, 14, 7),
     adaptive_average_pooling(32, 512, 7, 1),

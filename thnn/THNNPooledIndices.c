@@ -17,17 +17,31 @@ static int64_t least(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
+int64_t THNN_mostAlikePlanes(const THNNPooledIndices *pooled)
+{
+  const int64_t count = pooled->rows * pooled->length;
+  if (!pooled->alike || count > THNN_DECODED)
+    return 1;
+  const int64_t most = INT32_MAX / pooled->elements; /* elements of planes have 32-bit numbers */
+  return least(least(THNN_DECODED / count, pooled->planes), most > 0 ? most : 1);
+}
+
 static void cutRun(const THNNPooledIndices *pooled, THNNIndexRun *run)
 {
   run->columns = least(pooled->length - run->first, THNN_DECODED);
   run->rows = run->columns < pooled->length
                   ? 1
                   : least(pooled->rows - run->row.y, THNN_DECODED / run->columns);
+  run->planes = 1;
+  const int64_t most = THNN_mostAlikePlanes(pooled);
+  if (most > 1)
+    run->planes = least(most, (run->end - run->at) / (run->rows * run->columns));
 }
 
-THNNIndexRun THNN_firstIndexRun(const THNNPooledIndices *pooled, int64_t slice)
+THNNIndexRun THNN_firstIndexRun(const THNNPooledIndices *pooled, int64_t slice, int64_t slices)
 {
-  THNNIndexRun run = {.at = slice * pooled->rows * pooled->length};
+  const int64_t count = pooled->rows * pooled->length;
+  THNNIndexRun run = {.at = slice * count, .end = (slice + slices) * count};
   run.row = THNN_rowAt(slice * pooled->rows, pooled->slices, pooled->rows);
   cutRun(pooled, &run);
   return run;
@@ -35,14 +49,16 @@ THNNIndexRun THNN_firstIndexRun(const THNNPooledIndices *pooled, int64_t slice)
 
 void THNN_nextIndexRun(const THNNPooledIndices *pooled, THNNIndexRun *run)
 {
-  run->at += run->rows * run->columns;
+  run->at += THNN_indexCount(run);
   run->first += run->columns;
   if (run->first == pooled->length) {
     run->first = 0;
     run->row.y += run->rows - 1;
+    run->row.plane += run->planes - 1;
     THNN_nextRow(&run->row);
   }
-  cutRun(pooled, run);
+  if (run->at < run->end)
+    cutRun(pooled, run);
 }
 
 /* The tensor that is checked. */
@@ -67,15 +83,14 @@ static const int64_t *readValues(const Values *values, int64_t first, int64_t co
   return room;
 }
 
-/* The number of the first bad index of a slice, or INT64_MAX. */
-static int64_t checkSlice(const THNNPooledIndices *pooled, const Values *values, int64_t slice,
-                          THNNIndexRoom *room)
+/* The number of the first bad index of slices, or INT64_MAX. */
+static int64_t checkSlices(const THNNPooledIndices *pooled, const Values *values, int64_t slice,
+                           int64_t slices, THNNIndexRoom *room)
 {
   int64_t copies[2][THNN_DECODED];
-  const int64_t end = (slice + 1) * pooled->rows * pooled->length;
-  for (THNNIndexRun run = THNN_firstIndexRun(pooled, slice); run.at < end;
+  for (THNNIndexRun run = THNN_firstIndexRun(pooled, slice, slices); run.at < run.end;
        THNN_nextIndexRun(pooled, &run)) {
-    const int64_t count = run.rows * run.columns;
+    const int64_t count = THNN_indexCount(&run);
     run.index[0] = readValues(values, run.at, count, copies[0]);
     if (pooled->halves)
       run.index[1] = readValues(values, THNN_pooledElements(pooled) + run.at, count, copies[1]);
@@ -100,8 +115,8 @@ static int64_t checkAll(const THNNPooledIndices *pooled, const Values *values)
     room.keptRow = -1;
 #pragma omp for schedule(static)
     for (int64_t block = 0; block < blocks.count; block++)
-      for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++)
-        first = least(first, checkSlice(pooled, values, block * blocks.length + i, &room));
+      first = least(first, checkSlices(pooled, values, block * blocks.length,
+                                       THNN_blockLength(&blocks, block), &room));
   }
   return first;
 }
@@ -125,10 +140,11 @@ void THNN_checkPooledIndices(const THNNPooledIndices *pooled, THLongTensor *indi
 {
   const Values values = valuesOf(indices);
   if (!pooled->decode) {
-    if (!values.dense || !THNN_areNumbers(pooled, values.data))
-      THNN_checkIndices(pooled->state, THNN_INDICES(pooled->function, indices, position),
-                        THNN_pooledElements(pooled), pooled->optional ? 0 : 1, pooled->elements,
-                        "elements of an input plane");
+    const int64_t count = THNN_pooledElements(pooled), first = pooled->optional ? 0 : 1;
+    if (!values.dense ||
+        !THNN_areAllWithin(pooled->state, count, values.data, first, pooled->elements))
+      THNN_checkIndices(pooled->state, THNN_INDICES(pooled->function, indices, position), count,
+                        first, pooled->elements, "elements of an input plane");
     return;
   }
   const int64_t bad = checkAll(pooled, &values);

@@ -9,20 +9,22 @@
 #include <TH/TH.h>
 #include "THNNConvolution.h"
 #include "THNNThreads.h"
+#include "simd/windows.h"
 
 enum {
   THNN_NO_ELEMENT = -1, /* the index says that there is none */
-  THNN_DECODED = 512    /* indices that are decoded at a time */
+  THNN_DECODED = 1024   /* indices that are decoded at a time */
 };
 
 typedef struct THNNPooledIndices THNNPooledIndices;
 
-/* At most THNN_DECODED indices of one slice: a part of a row of the output, or several rows. */
+/* At most THNN_DECODED indices: a part of a row of the output, several rows of one slice, or several
+ * planes. */
 typedef struct THNNIndexRun {
   THNNRow row; /* the first */
-  int64_t rows;
+  int64_t planes, rows;
   int64_t first, columns;  /* of each row */
-  int64_t at;              /* place of the first index in a tensor of the output's shape */
+  int64_t at, end;         /* places of the first index, and of the end of all runs */
   const int64_t *index[2]; /* the second half's where there are two */
 } THNNIndexRun;
 
@@ -32,13 +34,14 @@ typedef struct THNNIndexRoom {
   /* What decode keeps of a run for others at the same place in another plane. */
   int32_t kept[3][THNN_DECODED];
   int64_t keptRow, keptFirst; /* that place; -1: nothing */
+  THNNTapWindows windows;     /* of indices that are taps */
 } THNNIndexRoom;
 
 /* The first of the run's indices that is none, or their number. */
 typedef int64_t (*THNNCheckIndexRun)(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                                      THNNIndexRoom *room);
-/* room->element = the number, from 0, of an element of the input plane for each index of the run, or
- * THNN_NO_ELEMENT; the indices have been checked. */
+/* room->element = the number, from 0, of an element of the input plane, or of the run's planes side
+ * by side, for each index of the run, or THNN_NO_ELEMENT; the indices have been checked. */
 typedef void (*THNNDecodeIndices)(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                                   THNNIndexRoom *room);
 
@@ -53,12 +56,14 @@ struct THNNPooledIndices {
   THNNCheckIndexRun check;
   THNNDecodeIndices decode;
   bool halves;          /* the tensor has two values for each element of the output */
+  bool alike;           /* planes have one slice and may be decoded several at a time */
   const char *expected; /* for the message */
   const void *context;  /* for the two functions */
 };
 
-/* Whether all of the output's plain indices, side by side, are numbers of elements. */
-bool THNN_areNumbers(const THNNPooledIndices *pooled, const int64_t *indices);
+/* Whether all of `count` values lie between two numbers, of which neither is below -1. */
+bool THNN_areAllWithin(const THNNState *state, int64_t count, const int64_t *values, int64_t first,
+                       int64_t last);
 
 /* In three dimensions an index is the taps t, h and w of the window in its bytes 0, 1 and 2. */
 enum { THNN_TAP_BITS = 8 };
@@ -71,9 +76,19 @@ void THNN_elementsOfTaps(const THNNPooledIndices *pooled, const THNNIndexRun *ru
                          THNNIndexRoom *room);
 bool THNN_someWindowIsOutside(const THNNConvolution *geometry);
 
-/* Of indices that are decoded: the first run of a slice, slices counted over all planes, and the
- * one that follows, in the slice after the last of its own. */
-THNNIndexRun THNN_firstIndexRun(const THNNPooledIndices *pooled, int64_t slice);
+/* The indices of a run. */
+static inline int64_t THNN_indexCount(const THNNIndexRun *run)
+{
+  return run->planes * run->rows * run->columns;
+}
+
+/* How many planes a run has at most. */
+int64_t THNN_mostAlikePlanes(const THNNPooledIndices *pooled);
+
+/* Of indices that are decoded: the first run of `slices` slices, counted over all planes, and the
+ * one that follows, in the slice after the last of its own. At `end`, the number of the first index
+ * behind them, there are no more. */
+THNNIndexRun THNN_firstIndexRun(const THNNPooledIndices *pooled, int64_t slice, int64_t slices);
 void THNN_nextIndexRun(const THNNPooledIndices *pooled, THNNIndexRun *run);
 
 /* Rejects an index tensor with a value that is not an index. The tensor has at least as many

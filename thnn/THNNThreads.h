@@ -44,6 +44,20 @@ static inline bool THNN_thirdLeavesCaches(int64_t elements, size_t elementBytes)
   return THNN_leavesCaches(elements + elements / 2, elementBytes);
 }
 
+/* Elements in front of the address that lie behind a whole number of cache lines. */
+static inline int64_t THNN_beyondLine(const void *address, size_t elementBytes)
+{
+  return (int64_t)((uintptr_t)address % 64 / elementBytes);
+}
+
+/* Asks for what lies a page behind some bytes: the processor's own guesses end with the page. Beyond
+ * the end of a tensor it does no harm. */
+static inline void THNN_fetchNextPage(const void *address, int64_t bytes)
+{
+  for (int64_t at = 0; at < bytes; at += 64)
+    __builtin_prefetch((const char *)((uintptr_t)address + 4096) + at);
+}
+
 /* Rows that cost about `cost` operations each, cut into blocks of as much work as above. */
 static inline THNNBlocks THNN_rowBlocks(int64_t rows, int64_t cost)
 {

@@ -67,6 +67,8 @@ class Windows:
         self.kernel = integers(rng, 1, 5, dimensions)
         self.stride = integers(rng, 1, 5, dimensions)
         self.pad = [int(rng.integers(-1, k // 2 + 1)) for k in self.kernel]
+        if rng.random() < 0.3:  # side by side
+            self.stride, self.pad = list(self.kernel), [0] * dimensions
         self.dilation = integers(rng, 1, 4 if dilated else 2, dimensions)
         self.ceil = bool(rng.random() < 0.5)
         self.output = [self.positions(d, any(self.pad)) for d in range(dimensions)]
@@ -438,6 +440,16 @@ def test_temporal(seed: int, real: Any) -> None:
     )
     np.testing.assert_array_equal(output, best)
     np.testing.assert_array_equal(indices, frame)
+    gradient = rng.standard_normal(best.shape).astype(real)
+    given = x, gradient, real, indices
+    for beyond in (False, True):
+        if beyond:  # the window, not the sequence
+            indices[0, -1] = frame[0, -1] = frames - 1
+        expected = np.zeros(x.shape)
+        named = (starts[:, None] + frame, np.broadcast_to(np.arange(size), frame.shape))
+        np.add.at(expected, named, np.where(frame >= 0, gradient, 0))
+        (back,) = call("TemporalMaxPooling_updateGradInput", *given, kernel, stride, outputs=(2,))
+        assert close(back, expected)
 
     x = rng.standard_normal(x.shape).astype(real)
     weight, bias = rng.standard_normal((2, size)).astype(real)
@@ -480,7 +492,7 @@ WINDOWS_OF_TWO = {
 }
 
 
-@pytest.mark.parametrize("columns", [1, 3, 7, 8, 9, 28, 64, 511, 512, 513, 1300])
+@pytest.mark.parametrize("columns", [1, 3, 7, 8, 9, 28, 64, 511, 512, 513, 1023, 1024, 1025, 2100])
 @pytest.mark.parametrize("module", WINDOWS_OF_TWO)
 def test_rows_of_indices(module: str, columns: int) -> None:
     """Rows shorter and longer than a vector, and than what is decoded at a time."""
@@ -512,7 +524,8 @@ INDEX = {
     "VolumetricMaxPooling": (
         np.zeros((1, 1, 2, 2), np.int64),
         (1, 2, 2, 1, 2, 2, 0, 0, 0, False),
-        [1, 4 << 8, 4 << 16],
+        # Windows begin at 0 and 2: in the last one, tap 2 is the first outside.
+        [1, 2 << 8, 2 << 16, 4 << 8, 4 << 16, 0x80, 0x82 << 8, 0xFF << 16],
     ),
     "TemporalMaxPooling": (np.zeros((2, 2), np.int64), (2, 2), [-2, 4]),
 }

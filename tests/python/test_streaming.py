@@ -111,11 +111,33 @@ def test_planes(real: Any) -> None:
     for module, arguments in [
         ("SpatialMaxPooling_updateGradInput", lambda x, small, to, i: (x, small, to, i, *window)),
         ("SpatialMaxUnpooling_updateOutput", lambda _, small, to, i: (small, to, i, 203, 151)),
+        ("SpatialMaxUnpooling_updateGradInput", lambda x, y, to, i: (y, x, to, i, 203, 151)),
     ]:
-        whole, pieces = (np.empty((planes, 151, 203), real) for _ in range(2))
+        like = small if "Unpooling_updateGradInput" in module else x
+        whole, pieces = (np.empty_like(like) for _ in range(2))
         parts = (np.split(tensor, PIECES) for tensor in (x, small, pieces, indices))
         with State(threads=2, minimum_work=1) as state:
             getattr(thnn, module)(state, *arguments(x, small, whole, indices))
             for part in zip(*parts, strict=True):
                 getattr(thnn, module)(state, *arguments(*part))
         assert whole.tobytes() == pieces.tobytes(), module
+
+
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+def test_frames(real: Any) -> None:
+    """Frames that are longer than what is put together at a time, under windows that overlap."""
+    kernel, stride, size = 3, 2, 1003
+    frames = BYTES // PIECES // size // np.dtype(real).itemsize
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((PIECES, frames, size)).astype(real)
+    small = (PIECES, (frames - kernel) // stride + 1, size)
+    gradient, indices = rng.standard_normal(small).astype(real), rng.integers(-1, kernel, small)
+    memory = np.full(2 * x.size + 3, 7, real)  # not aligned
+    whole, pieces = memory[2:-1].reshape(2, *x.shape)
+    update = thnn.TemporalMaxPooling_updateGradInput
+    with State(threads=2, minimum_work=1) as state:
+        update(state, x, gradient, whole, indices, kernel, stride)
+        for part in zip(x, gradient, pieces, indices, strict=True):
+            update(state, *part, kernel, stride)
+    assert whole.tobytes() == pieces.tobytes()
+    assert (memory[[0, 1, -1]] == 7).all()

@@ -8,6 +8,8 @@
 #include "regionMax.h"
 #include "pooledIndices.h"
 
+#include <string.h>
+
 #ifdef THNN_ONCE
 THNNAdaptivePooling THNN_SpatialAdaptiveMaxPooling_shapeCheck(const char *function, THNNShape input,
                                                               THNNShape gradOutput,
@@ -92,11 +94,14 @@ void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(THNNState *state, THTensor *i
   THNN_planRelease(&plan);
 }
 
-/* Where the regions of a run begin, and what lies below and to the right of that in the plane. */
-static void keepCorners(const THNNAdaptivePooling *pooling, const THNNIndexRun *run,
+/* Where the regions of a run begin, and what lies below and to the right of that in the plane; of as
+ * many planes as a run may have. */
+static void keepCorners(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                         THNNIndexRoom *room)
 {
+  const THNNAdaptivePooling *pooling = pooled->context;
   const int64_t height = pooling->inputHeight, width = pooling->inputWidth;
+  const int64_t count = run->rows * run->columns, all = count * THNN_mostAlikePlanes(pooled);
   int32_t *corner = room->kept[0], *down = room->kept[1], *right = room->kept[2];
   for (int64_t x = 0; x < run->columns; x++)
     right[x] =
@@ -109,16 +114,25 @@ static void keepCorners(const THNNAdaptivePooling *pooling, const THNNIndexRun *
       corner[at] = (int32_t)(top * width + width - right[x]);
     }
   }
+  for (int64_t at = count; at < all; at += count) {
+    const int32_t before = (int32_t)(at / count * pooled->elements);
+    memcpy(right + at, right, (size_t)count * sizeof *right);
+    memcpy(down + at, down, (size_t)count * sizeof *down);
+#pragma omp simd
+    for (int64_t i = 0; i < count; i++)
+      corner[at + i] = corner[i] + before;
+  }
   room->keptRow = run->row.y;
   room->keptFirst = run->first;
 }
 
-static THNNCorners cornersOf(const THNNAdaptivePooling *pooling, const THNNIndexRun *run,
+static THNNCorners cornersOf(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                              THNNIndexRoom *room)
 {
   if (room->keptRow != run->row.y || room->keptFirst != run->first)
-    keepCorners(pooling, run, room);
-  return (THNNCorners){.n = run->rows * run->columns,
+    keepCorners(pooled, run, room);
+  const THNNAdaptivePooling *pooling = pooled->context;
+  return (THNNCorners){.n = THNN_indexCount(run),
                        .width = pooling->inputWidth,
                        .corner = room->kept[0],
                        .down = room->kept[1],
@@ -128,7 +142,7 @@ static THNNCorners cornersOf(const THNNAdaptivePooling *pooling, const THNNIndex
 static int64_t checkNumbers(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                             THNNIndexRoom *room)
 {
-  const THNNCorners corners = cornersOf(pooled->context, run, room);
+  const THNNCorners corners = cornersOf(pooled, run, room);
   const int64_t *row = run->index[0], *column = run->index[1];
   if (THNN_(simd).pooling.areInRegions(&corners, row, column))
     return corners.n;
@@ -142,7 +156,7 @@ static int64_t checkNumbers(const THNNPooledIndices *pooled, const THNNIndexRun 
 static void elementsOfNumbers(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                               THNNIndexRoom *room)
 {
-  const THNNCorners corners = cornersOf(pooled->context, run, room);
+  const THNNCorners corners = cornersOf(pooled, run, room);
   THNN_(simd).pooling.elementsOfRegions(&corners, run->index[0], run->index[1], room->element);
 }
 
@@ -161,6 +175,7 @@ void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(THNNState *state, THTensor
                                     .length = pooling.outputWidth,
                                     .elements = pooling.inputHeight * pooling.inputWidth,
                                     .halves = true,
+                                    .alike = true,
                                     .check = checkNumbers,
                                     .decode = elementsOfNumbers,
                                     .expected = "rows and columns, from 1, inside the input plane",

@@ -6,6 +6,8 @@
  * finite number. */
 #include "pooledIndices.h"
 #include "../THNNPooling.h"
+#include "../THNNStrided.h"
+#include "../planTensor.h"
 
 #ifdef THNN_ONCE
 /* The frames are the rows of a pooling along the height; every column is pooled by itself. */
@@ -117,6 +119,55 @@ static void elementsOfFrames(const THNNPooledIndices *pooled, const THNNIndexRun
         run->index[0] + row * run->columns, room->element + row * run->columns);
 }
 
+/* A part of a frame of gradInput: of the windows over the frame, the values that name it. */
+static void addFrame(const THNNConvolution *g, int64_t frame, bool fetched, int64_t n,
+                     const int64_t *indices, const real *gradOutput, real *gradInput)
+{
+  const THNNPositions windows = THNN_windowsOver(g, 1, frame);
+  if (windows.begin == windows.end)
+    THNN_(simd).pointwise.fill(n, 0, gradInput);
+  for (int64_t window = windows.begin; window < windows.end; window++) {
+    const int64_t at = window * g->input[2];
+    if (fetched) {
+      THNN_fetchNextPage(indices + at, n * (int64_t)sizeof *indices);
+      THNN_fetchNextPage(gradOutput + at, n * (int64_t)sizeof(real));
+    }
+    THNN_(simd).pooling.addNamed(n, indices + at, frame - window * g->stride[1], gradOutput + at,
+                                 window == windows.begin, gradInput);
+  }
+}
+
+/* Each index is a frame of its own window, or -1. A result that leaves the caches anyway is written
+ * past them. */
+static void addFrames(const THNNState *state, const THNNConvolution *g, const int64_t *indices,
+                      const real *gradOutput, real *gradInput)
+{
+  enum { PIECE = 2048 / sizeof(real) };
+  const int64_t frames = g->batch * g->input[1], frameSize = g->input[2];
+  const int64_t cost = (g->kernel[1] / g->stride[1] + 1) * frameSize;
+  const THNNBlocks blocks = THNN_rowBlocks(frames, cost);
+  const int threads = THNN_threads(state, blocks.count, (double)frames * (double)cost);
+  const bool stream = THNN_leavesCaches(frames * frameSize, sizeof(real));
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t block = 0; block < blocks.count; block++) {
+    real tile[PIECE] __attribute__((aligned(64)));
+    for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++) {
+      const int64_t number = block * blocks.length + i;
+      const int64_t first = number / g->input[1] * g->output[1] * frameSize;
+      real *gradient = gradInput + number * frameSize;
+      for (int64_t x = 0; x < frameSize; x += PIECE) {
+        const int64_t n = frameSize - x < PIECE ? frameSize - x : PIECE;
+        addFrame(g, number % g->input[1], stream, n, indices + first + x, gradOutput + first + x,
+                 stream ? tile : gradient + x);
+        if (stream)
+          THNN_(simd).pointwise.stream(n, tile, gradient + x);
+      }
+    }
+    if (stream)
+      THNN_(simd).pointwise.streamEnd();
+  }
+}
+
 void THNN_(TemporalMaxPooling_updateGradInput)(THNNState *state, THTensor *input,
                                                THTensor *gradOutput, THTensor *gradInput,
                                                THIndexTensor *indices, int kW, int dW)
@@ -137,5 +188,18 @@ void THNN_(TemporalMaxPooling_updateGradInput)(THNNState *state, THTensor *input
                                         "frames of the windows, from 0, inside the input, or -1",
                                     .context = &g};
 
-  THNN_(pooledUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices, 5);
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  const THNNView view = THNN_LongTensorOperations.view(indices);
+  if (!THNN_isDense(&view) || !THNN_areAllWithin(state, THNN_pooledElements(&pooled),
+                                                 (const int64_t *)view.data, -1, kW - 1)) {
+    THNN_(pooledUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices, 5);
+    return;
+  }
+  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  const THNNBuffer *index = THNN_planIn(&plan, indices, 5);
+  THNN_planAcquire(&plan);
+  addFrames(state, &g, index->data, from->data, to->data);
+  THNN_planRelease(&plan);
 }

@@ -1,56 +1,78 @@
 #include "padding.h"
 
-enum { LINE_BYTES = 64 };
+/* The columns of an output row: those that show the input row itself, and the input's column of each
+ * of the others, from left to right. */
+typedef struct Columns {
+  THNNPaddedRun inside;
+  int64_t width, first; /* of the output; the input's column at inside.begin */
+  int64_t *others;
+} Columns;
+
+static size_t otherColumns(const THNNPadding *p)
+{
+  const THNNPaddedRun inside = THNN_paddedInside(p, 2);
+  return (size_t)(p->output[2] - (inside.end - inside.begin));
+}
+
+static Columns setColumns(const THNNPadding *p, int64_t *others)
+{
+  const THNNPaddedRun inside = THNN_paddedInside(p, 2);
+  const Columns columns = {inside, p->output[2], inside.begin - p->before[2], others};
+  for (int64_t x = 0; x < inside.begin; x++)
+    *others++ = THNN_paddedIndex(p, 2, x);
+  for (int64_t x = inside.end; x < p->output[2]; x++)
+    *others++ = THNN_paddedIndex(p, 2, x);
+  return columns;
+}
 
 /* output = one row of the input, padded. */
-static void padRow(const THNNPadding *p, const real *input, real *output)
+static void padRow(const Columns *columns, const real *input, real *output)
 {
-  const THNNPaddedRun inside = THNN_paddedInside(p, 2);
+  const THNNPaddedRun inside = columns->inside;
+  const int64_t *right = columns->others + inside.begin, after = columns->width - inside.end;
   for (int64_t x = 0; x < inside.begin; x++)
-    output[x] = input[THNN_paddedIndex(p, 2, x)];
-  THNN_(simd).pointwise.copy(inside.end - inside.begin, input + inside.begin - p->before[2],
+    output[x] = input[columns->others[x]];
+  THNN_(simd).pointwise.copy(inside.end - inside.begin, input + columns->first,
                              output + inside.begin);
-  for (int64_t x = inside.end; x < p->output[2]; x++)
-    output[x] = input[THNN_paddedIndex(p, 2, x)];
+  for (int64_t x = 0; x < after; x++)
+    output[inside.end + x] = input[right[x]];
 }
 
-/* The transposed of padRow. */
-static void foldRow(const THNNPadding *p, const real *output, real *input)
+/* The transposed of padRow, for an input row of `width` columns. */
+static void foldRow(const Columns *columns, const real *output, int64_t width, real *input)
 {
-  const THNNPaddedRun inside = THNN_paddedInside(p, 2);
-  const int64_t first = inside.begin - p->before[2], end = inside.end - p->before[2];
-  if (first > 0 || end < p->input[2])
-    THNN_(simd).pointwise.fill(p->input[2], 0, input);
-  THNN_(simd).pointwise.copy(end - first, output + inside.begin, input + first);
+  const THNNPaddedRun inside = columns->inside;
+  const int64_t *right = columns->others + inside.begin, after = columns->width - inside.end;
+  const int64_t count = inside.end - inside.begin;
+  if (columns->first > 0 || columns->first + count < width)
+    THNN_(simd).pointwise.fill(width, 0, input);
+  THNN_(simd).pointwise.copy(count, output + inside.begin, input + columns->first);
   for (int64_t x = 0; x < inside.begin; x++)
-    input[THNN_paddedIndex(p, 2, x)] += output[x];
-  for (int64_t x = inside.end; x < p->output[2]; x++)
-    input[THNN_paddedIndex(p, 2, x)] += output[x];
-}
-
-/* Elements in front of the address that lie behind a whole number of cache lines. */
-static int64_t beyondLine(const real *address)
-{
-  return (int64_t)((uintptr_t)address % LINE_BYTES / sizeof(real));
+    input[columns->others[x]] += output[x];
+  for (int64_t x = 0; x < after; x++)
+    input[right[x]] += output[inside.end + x];
 }
 
 /* Pads `count` rows from `row` on, whose results follow each other from `output` on. With a tile they
  * are written past the caches: a few whole lines at a time, so that reading and writing take turns
  * quickly. */
-static void padRows(const THNNPadding *p, const real *input, THNNRow row, int64_t count, real *tile,
-                    real *output)
+static void padRows(const THNNPadding *p, const Columns *columns, const real *input, THNNRow row,
+                    int64_t count, real *tile, real *output)
 {
   const int64_t width = p->output[2], piece = 512 / (int64_t)sizeof(real);
   int64_t waiting = 0; /* elements in the tile */
   for (int64_t i = 0; i < count; i++, THNN_nextRow(&row)) {
     const int64_t z = row.plane * p->input[0] + THNN_paddedIndex(p, 0, row.z);
     const int64_t y = z * p->input[1] + THNN_paddedIndex(p, 1, row.y);
-    padRow(p, input + y * p->input[2], tile ? tile + waiting : output + i * width);
+    const real *from = input + y * p->input[2];
+    if (tile)
+      THNN_fetchNextPage(from, p->input[2] * (int64_t)sizeof(real));
+    padRow(columns, from, tile ? tile + waiting : output + i * width);
     waiting += width;
     const bool last = i == count - 1;
     if (!tile || (waiting < piece && !last))
       continue;
-    const int64_t rest = last ? 0 : beyondLine(output + waiting);
+    const int64_t rest = last ? 0 : THNN_beyondLine(output + waiting, sizeof(real));
     THNN_(simd).pointwise.stream(waiting - rest, tile, output);
     output += waiting - rest;
     THNN_(simd).pointwise.copy(rest, tile + waiting - rest, tile);
@@ -77,13 +99,15 @@ void THNN_(padUpdateOutput)(const THNNPaddingCall *call, THTensor *input, THTens
   const int64_t tile = p->output[2] + 1024 / (int64_t)sizeof(real);
   const THNNBuffer *scratch =
       THNN_planScratch(&plan, stream ? (size_t)(threads * tile) * sizeof(real) : 0);
+  const THNNBuffer *others = THNN_planScratch(&plan, otherColumns(p) * sizeof(int64_t));
   THNN_planAcquire(&plan);
 
+  const Columns columns = setColumns(p, others->data);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t block = 0; block < blocks.count; block++) {
     const int64_t first = block * blocks.length;
     real *mine = stream ? (real *)scratch->data + THNN_threadIndex() * tile : NULL;
-    padRows(p, in->data, THNN_rowAt(first, p->output[0], p->output[1]),
+    padRows(p, &columns, in->data, THNN_rowAt(first, p->output[0], p->output[1]),
             THNN_blockLength(&blocks, block), mine, (real *)out->data + first * p->output[2]);
   }
   THNN_planRelease(&plan);
@@ -131,8 +155,10 @@ void THNN_(padUpdateGradInput)(const THNNPaddingCall *call, THTensor *input, THT
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   const size_t sumBytes = (size_t)p->output[2] * sizeof(real);
   const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * sumBytes);
+  const THNNBuffer *others = THNN_planScratch(&plan, otherColumns(p) * sizeof(int64_t));
   THNN_planAcquire(&plan);
 
+  const Columns columns = setColumns(p, others->data);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t block = 0; block < blocks.count; block++) {
     real *sum = (real *)((char *)scratch->data + (size_t)THNN_threadIndex() * sumBytes);
@@ -140,7 +166,7 @@ void THNN_(padUpdateGradInput)(const THNNPaddingCall *call, THTensor *input, THT
     THNNRow row = THNN_rowAt(first, p->input[0], p->input[1]);
     for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++, THNN_nextRow(&row)) {
       const real *plane = (const real *)from->data + row.plane * outputElements;
-      foldRow(p, collectRows(p, plane, row.z, row.y, sum),
+      foldRow(&columns, collectRows(p, plane, row.z, row.y, sum), p->input[2],
               (real *)to->data + (first + i) * p->input[2]);
     }
   }

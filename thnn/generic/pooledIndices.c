@@ -5,17 +5,18 @@
 #include "../THNNPooling.h"
 
 #ifdef THNN_ONCE
-bool THNN_areNumbers(const THNNPooledIndices *pooled, const int64_t *indices)
+bool THNN_areAllWithin(const THNNState *state, int64_t count, const int64_t *values, int64_t first,
+                       int64_t last)
 {
-  const int64_t first = pooled->optional ? 0 : TH_INDEX_BASE;
-  const THNNBlocks blocks = THNN_blocks(THNN_pooledElements(pooled));
-  const int threads = THNN_threads(pooled->state, blocks.count, (double)blocks.elements);
+  const THNNBlocks blocks = THNN_blocks(count);
+  const int threads = THNN_threads(state, blocks.count, (double)count);
   bool all = true;
+  /* Each thread from its last to its first, so that the first are in its cache when they are used. */
 #  pragma omp parallel for num_threads(threads) schedule(static) reduction(&& : all)
-  for (int64_t i = 0; i < blocks.count; i++)
-    all =
-        all && THNN_(simd).pooling.areWithin(THNN_blockLength(&blocks, i),
-                                             indices + i * blocks.length, first, pooled->elements);
+  for (int share = 0; share < threads; share++)
+    for (int64_t i = blocks.count * (share + 1) / threads; i-- > blocks.count * share / threads;)
+      all = all && THNN_(simd).pooling.areWithin(THNN_blockLength(&blocks, i),
+                                                 values + i * blocks.length, first, last);
   return all;
 }
 
@@ -51,9 +52,32 @@ static bool areNear(const THNNConvolution *g)
   return THNN_convolutionImagePositions(g) <= INT32_MAX;
 }
 
-/* Runs differ in where they begin: how far their windows lie behind the first is the same. */
-static void keepDistances(const THNNConvolution *g, const THNNIndexRun *run, THNNIndexRoom *room)
+/* How many taps from the first on lie inside in all windows along a dimension; 0 with padding. */
+static int64_t commonTaps(const THNNConvolution *g, int dimension, int64_t most)
 {
+  THNNConvolution windows = *g;
+  windows.kernel[dimension] = most;
+  const THNNTaps first = THNN_tapsInside(&windows, dimension, 0);
+  const THNNTaps last = THNN_tapsInside(&windows, dimension, g->output[dimension] - 1);
+  return first.begin == 0 ? last.end : 0;
+}
+
+/* What is the same for all runs. They differ in where they begin: how far their windows lie behind
+ * the first is the same. */
+static void keepWindows(const THNNConvolution *g, const THNNIndexRun *run, THNNIndexRoom *room)
+{
+  THNNTapWindows *windows = &room->windows;
+  *windows = (THNNTapWindows){.strideY = g->stride[1], .strideX = g->stride[2], .someCommon = true};
+  for (int d = 0; d < 3; d++) {
+    windows->dilation[d] = g->dilation[d];
+    windows->size[d] = g->input[d];
+    const int64_t common = commonTaps(g, d, THNN_COMMON_TAPS);
+    windows->someCommon &= common > 0;
+    windows->lastCommon += (common - 1) * (1 << d * THNN_TAP_BITS);
+  }
+  room->keptRow = 0;
+  if (!areNear(g))
+    return;
   for (int64_t i = 0, row = 0, column = 0; i < THNN_DECODED; i++) {
     const int64_t down = row * g->stride[1], right = column * g->stride[2];
     room->kept[0][i] = (int32_t)down;
@@ -64,27 +88,22 @@ static void keepDistances(const THNNConvolution *g, const THNNIndexRun *run, THN
       row++;
     }
   }
-  room->keptRow = 0;
+  windows->down = room->kept[0];
+  windows->right = room->kept[1];
+  windows->behind = room->kept[2];
 }
 
-static THNNTapWindows windowsOf(const THNNConvolution *g, const THNNIndexRun *run,
-                                THNNIndexRoom *room)
+static const THNNTapWindows *windowsOf(const THNNConvolution *g, const THNNIndexRun *run,
+                                       THNNIndexRoom *room)
 {
-  THNNTapWindows windows = {
-      .rows = run->rows, .columns = run->columns, .strideY = g->stride[1], .strideX = g->stride[2]};
-  const int64_t position[] = {run->row.z, run->row.y, run->first};
-  for (int d = 0; d < 3; d++) {
-    windows.start[d] = position[d] * g->stride[d] - g->pad[d];
-    windows.dilation[d] = g->dilation[d];
-    windows.size[d] = g->input[d];
-  }
-  if (!areNear(g))
-    return windows;
   if (room->keptRow < 0)
-    keepDistances(g, run, room);
-  windows.down = room->kept[0];
-  windows.right = room->kept[1];
-  windows.behind = room->kept[2];
+    keepWindows(g, run, room);
+  THNNTapWindows *windows = &room->windows;
+  windows->rows = run->rows;
+  windows->columns = run->columns;
+  windows->start[0] = run->row.z * g->stride[0] - g->pad[0];
+  windows->start[1] = run->row.y * g->stride[1] - g->pad[1];
+  windows->start[2] = run->first * g->stride[2] - g->pad[2];
   return windows;
 }
 
@@ -109,11 +128,11 @@ int64_t THNN_checkTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                        THNNIndexRoom *room)
 {
   const int64_t count = run->rows * run->columns;
-  const THNNTapWindows windows = windowsOf(pooled->context, run, room);
-  if (THNN_(simd).pooling.areTaps(&windows, run->index[0]))
+  const THNNTapWindows *windows = windowsOf(pooled->context, run, room);
+  if (THNN_(simd).pooling.areTaps(windows, run->index[0]))
     return count;
   int64_t i = 0;
-  while (i < count && (tapIsInside(&windows, run, i) ||
+  while (i < count && (tapIsInside(windows, run, i) ||
                        (pooled->optional && hasNoElement(pooled->context, run, i))))
     i++;
   return i;
@@ -122,8 +141,8 @@ int64_t THNN_checkTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
 void THNN_elementsOfTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                          THNNIndexRoom *room)
 {
-  const THNNTapWindows windows = windowsOf(pooled->context, run, room);
-  THNN_(simd).pooling.elementsOfTaps(&windows, run->index[0], room->element);
+  const THNNTapWindows *windows = windowsOf(pooled->context, run, room);
+  THNN_(simd).pooling.elementsOfTaps(windows, run->index[0], room->element);
   if (!pooled->optional)
     return;
   for (int64_t i = 0; i < run->rows * run->columns; i++)
@@ -139,13 +158,7 @@ typedef void (*Move)(int64_t n, const int64_t *element, int64_t base, real *smal
 
 /* Indices and values come from memory one after the other, but in too many places at a time for the
  * processor to foresee all. */
-enum { TURN = 8, AHEAD = 2048 / sizeof(real) };
-
-static inline void fetchTurn(const int64_t *element, const real *small)
-{
-  __builtin_prefetch(element + AHEAD / 2);
-  __builtin_prefetch(small + AHEAD);
-}
+enum { TURN = 8 };
 
 static inline void addOne(int64_t element, real value, real *large)
 {
@@ -158,7 +171,8 @@ static inline void addFrom(int64_t base, int64_t n, const int64_t *element, cons
 {
   int64_t i = 0;
   for (; i + TURN <= n; i += TURN) {
-    fetchTurn(element + i, small + i);
+    THNN_fetchNextPage(element + i, TURN * sizeof *element);
+    THNN_fetchNextPage(small + i, TURN * sizeof *small);
 #pragma GCC unroll 8
     for (int64_t j = i; j < i + TURN; j++)
       addOne(element[j] - base, small[j], large);
@@ -187,28 +201,92 @@ static void getElements(int64_t n, const int64_t *element, int64_t base, real *s
     small[i] = large[element[i] - base];
 }
 
-/* Plain indices are used as they are; the others are decoded run by run. */
-static void movePlane(const THNNPooledIndices *pooled, Move move, const int64_t *indices,
-                      int64_t plane, real *small, real *large, THNNIndexRoom *room)
+/* What a thread works with. Indices mostly name elements in about their own order, so that a plane
+ * is gone through in step with its indices; `step` elements, rounded up, belong to one of them. */
+typedef struct Walk {
+  const THNNPooledIndices *pooled;
+  Move move;
+  const int64_t *indices;
+  real *small;
+  int64_t step;
+  bool fetched;       /* the plane is asked for ahead of its indices */
+  real *waiting, *to; /* of a plane that waits in a tile, what is still to be streamed */
+  int64_t left;
+  THNNIndexRoom *room;
+} Walk;
+
+static int64_t planeIndices(const THNNPooledIndices *pooled)
 {
-  const int64_t count = pooled->slices * pooled->rows * pooled->length;
+  return pooled->slices * pooled->rows * pooled->length;
+}
+
+static Walk startWalk(const THNNPooledIndices *pooled, Move move, const int64_t *indices,
+                      real *small, THNNIndexRoom *room)
+{
+  const int64_t count = planeIndices(pooled) ? planeIndices(pooled) : 1;
+  Walk walk = {.pooled = pooled, .move = move, .indices = indices, .small = small, .room = room};
+  walk.step = (pooled->elements + count - 1) / count;
+  room->keptRow = -1;
+  return walk;
+}
+
+/* Writes at least `n` of the elements that wait past the caches, up to the end of a line. */
+static void streamSome(Walk *walk, int64_t n)
+{
+  n = n < walk->left ? n - THNN_beyondLine(walk->to + n, sizeof(real)) : walk->left;
+  if (n < 1)
+    return;
+  THNN_(simd).pointwise.stream(n, walk->waiting, walk->to);
+  walk->waiting += n;
+  walk->to += n;
+  walk->left -= n;
+}
+
+/* Moves n values, beginning with number `at`, and what belongs to them: so processor and memory work
+ * at the same time. */
+static void moveRun(Walk *walk, int64_t at, int64_t n, const int64_t *element, int64_t base,
+                    real *large)
+{
+  const int64_t piece = walk->fetched || walk->left ? 64 : n;
+  const int64_t inPlane = walk->fetched ? at % planeIndices(walk->pooled) : 0;
+  for (int64_t i = 0; i < n; i += piece) {
+    const int64_t count = n - i < piece ? n - i : piece;
+    if (walk->fetched)
+      THNN_fetchNextPage(large + (inPlane + i) * walk->step,
+                         count * walk->step * (int64_t)sizeof(real));
+    walk->move(count, element + i, base, walk->small + at + i, large);
+    if (walk->left)
+      streamSome(walk, count * walk->step + 64 / (int64_t)sizeof(real));
+  }
+}
+
+/* Of planes that lie side by side in `large`, from number `first` on. Plain indices are used as they
+ * are; the others are decoded run by run. */
+static void movePart(Walk *walk, int64_t first, int64_t planes, real *large)
+{
+  const THNNPooledIndices *pooled = walk->pooled;
   if (!pooled->decode) {
-    move(count, indices + plane * count, TH_INDEX_BASE, small + plane * count, large);
+    const int64_t count = planeIndices(pooled);
+    for (int64_t plane = first; plane < first + planes; plane++)
+      moveRun(walk, plane * count, count, walk->indices + plane * count, TH_INDEX_BASE,
+              large + (plane - first) * pooled->elements);
     return;
   }
-  const int64_t *second = pooled->halves ? indices + THNN_pooledElements(pooled) : NULL;
-  for (THNNIndexRun run = THNN_firstIndexRun(pooled, plane * pooled->slices);
-       run.row.plane == plane; THNN_nextIndexRun(pooled, &run)) {
-    run.index[0] = indices + run.at;
+  const int64_t *second = pooled->halves ? walk->indices + THNN_pooledElements(pooled) : NULL;
+  for (THNNIndexRun run =
+           THNN_firstIndexRun(pooled, first * pooled->slices, planes * pooled->slices);
+       run.at < run.end; THNN_nextIndexRun(pooled, &run)) {
+    run.index[0] = walk->indices + run.at;
     run.index[1] = second ? second + run.at : NULL;
-    pooled->decode(pooled, &run, room);
-    move(run.rows * run.columns, room->element, 0, small + run.at, large);
+    pooled->decode(pooled, &run, walk->room);
+    moveRun(walk, run.at, THNN_indexCount(&run), walk->room->element, 0,
+            large + (run.row.plane - first) * pooled->elements);
   }
 }
 
 /* Planes that are written. A plane that fits the second-level cache is put together there where the
- * result leaves the caches anyway. */
-enum { MOST_TILE_BYTES = 256 << 10 };
+ * result leaves the caches anyway, and written while the next one is put together. */
+enum { MOST_TILE_BYTES = 256 << 10, TILES = 2 };
 
 static size_t tileBytes(const THNNPooledIndices *pooled)
 {
@@ -226,7 +304,8 @@ static int threadsFor(const THNNPooledIndices *pooled)
   return THNN_threads(pooled->state, pooled->planes, indices + elements / 4);
 }
 
-/* large = 0, then small is moved there, plane by plane in order. Each thread has a tile, or none. */
+/* large = 0, then small is moved there, plane by plane in order. Each thread has its tiles, or
+ * none. */
 static void movePlanes(const THNNPooledIndices *pooled, Move move, const int64_t *indices,
                        real *small, real *large, char *tiles)
 {
@@ -236,26 +315,32 @@ static void movePlanes(const THNNPooledIndices *pooled, Move move, const int64_t
 #pragma omp parallel num_threads(threadsFor(pooled))
   {
     THNNIndexRoom room;
-    room.keptRow = -1;
-    real *tile = bytes ? (real *)(tiles + (size_t)THNN_threadIndex() * bytes) : NULL;
+    Walk walk = startWalk(pooled, move, indices, small, &room);
+    char *mine = tiles + (size_t)THNN_threadIndex() * TILES * bytes;
 #pragma omp for schedule(static)
     for (int64_t block = 0; block < blocks.count; block++) {
       const int64_t first = block * blocks.length, planes = THNN_blockLength(&blocks, block);
-      real *result = large + first * pooled->elements, *to = tile ? tile : result;
+      real *result = large + first * pooled->elements;
+      real *to = bytes ? (real *)(mine + (size_t)(block % TILES) * bytes) : result;
       THNN_(simd).pointwise.fill(planes * pooled->elements, 0, to);
-      for (int64_t i = 0; i < planes; i++)
-        movePlane(pooled, move, indices, first + i, small, to + i * pooled->elements, &room);
-      if (tile)
-        THNN_(simd).pointwise.stream(pooled->elements, tile, result);
+      movePart(&walk, first, planes, to);
+      if (bytes) {
+        streamSome(&walk, walk.left);
+        walk.waiting = to;
+        walk.to = result;
+        walk.left = pooled->elements;
+      }
     }
-    if (tile)
+    if (bytes) {
+      streamSome(&walk, walk.left);
       THNN_(simd).pointwise.streamEnd();
+    }
   }
 }
 
 static THNNBuffer *planTiles(THNNPlan *plan, const THNNPooledIndices *pooled)
 {
-  return THNN_planScratch(plan, (size_t)threadsFor(pooled) * tileBytes(pooled));
+  return THNN_planScratch(plan, (size_t)threadsFor(pooled) * TILES * tileBytes(pooled));
 }
 
 void THNN_(pooledUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *input,
@@ -302,11 +387,11 @@ void THNN_(unpoolUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *inp
 #pragma omp parallel num_threads(threadsFor(pooled))
   {
     THNNIndexRoom room;
-    room.keptRow = -1;
+    Walk walk = startWalk(pooled, getElements, index->data, to->data, &room);
+    walk.fetched = THNN_leavesCaches(pooled->planes * pooled->elements, sizeof(real));
 #pragma omp for schedule(static)
     for (int64_t plane = 0; plane < pooled->planes; plane++)
-      movePlane(pooled, getElements, index->data, plane, to->data,
-                (real *)from->data + plane * pooled->elements, &room);
+      movePart(&walk, plane, 1, (real *)from->data + plane * pooled->elements);
   }
   THNN_planRelease(&plan);
 }

@@ -123,11 +123,25 @@ static void spreadPhase(const THNN_(WindowSums) * work, int64_t b, const real *c
   THNN_(simd).pooling.sumOfRows(*length, count, terms, phase);
 }
 
+/* Windows side by side: each column lies in one of them, or behind the last, where there are zeros. */
+static void repeatColumns(const THNNConvolution *g, const real *columns, real *row)
+{
+  const int64_t stride = g->stride[2], fitting = g->input[2] / stride;
+  const int64_t count = g->output[2] < fitting ? g->output[2] : fitting;
+  THNN_(simd).pooling.repeat(count, columns, stride, row);
+  for (int64_t x = count * stride; x < g->input[2]; x++)
+    row[x] = columns[x / stride];
+}
+
 static void spreadColumns(const THNN_(WindowSums) * work, const real *columns, char *scratch,
                           real *row)
 {
   const THNNConvolution *g = work->geometry;
   const int64_t stride = g->stride[2];
+  if (g->kernel[2] == stride && g->pad[2] == 0) {
+    repeatColumns(g, columns + zerosBefore(g), row);
+    return;
+  }
   real *even = (real *)(scratch + work->phases), *odd = even + g->input[2];
   int64_t length, oddLength;
   if (stride == 1) {

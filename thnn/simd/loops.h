@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "windows.h"
+
 /* y = f(x), element by element. */
 typedef void (*THNN_(Map))(int64_t n, const real *x, const real *parameters, real *y);
 /* z = f(x, y), element by element. */
@@ -358,27 +360,6 @@ typedef struct THNN_(Columns) {
   real start;
 } THNN_(Columns);
 
-#ifndef THNN_TAP_WINDOWS
-#  define THNN_TAP_WINDOWS
-/* `rows` rows of `columns` windows over a volume. Along each of its dimensions, depth first, tap t of
- * the first window lies at start + t*dilation; the next row is strideY further, the next column
- * strideX. */
-typedef struct THNNTapWindows {
-  int64_t rows, columns, strideY, strideX;
-  int64_t start[3], dilation[3], size[3];
-  /* How many rows, columns and elements each window lies behind the first; NULL where the place of
-   * some tap, inside or not, is beyond 32 bits. */
-  const int32_t *down, *right, *behind;
-} THNNTapWindows;
-
-/* Regions of planes `width` wide: the number of a region's first element, and how many rows down
- * and columns to the right of it there are in the plane. */
-typedef struct THNNCorners {
-  int64_t n, width;
-  const int32_t *corner, *down, *right;
-} THNNCorners;
-#endif
-
 typedef struct THNN_(SimdPooling) {
   /* Whether all of n values lie between two numbers, of which neither is below -1. */
   bool (*areWithin)(int64_t n, const int64_t *value, int64_t first, int64_t last);
@@ -390,6 +371,9 @@ typedef struct THNN_(SimdPooling) {
   bool (*areInRegions)(const THNNCorners *corners, const int64_t *row, const int64_t *column);
   void (*elementsOfRegions)(const THNNCorners *corners, const int64_t *row, const int64_t *column,
                             int64_t *element);
+  /* sums += x where index is `number`, or sums = that and 0 elsewhere where it is the first */
+  void (*addNamed)(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
+                   real *sums);
   /* element[i] = first + i + frame*frameSize, or -1 where the frame is below 0 */
   void (*elementsOfFrames)(int64_t n, int64_t first, int64_t frameSize, const int64_t *frame,
                            int64_t *element);

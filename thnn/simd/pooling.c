@@ -167,12 +167,30 @@ static void indexOfPlace(int64_t n, const Place *place, int64_t first, int64_t n
 }
 
 /* No difference may be negative. */
-static bool areWithin(int64_t n, const int64_t *value, int64_t first, int64_t last)
+INLINE uint64_t signsOutside(int64_t n, const int64_t *value, int64_t first, int64_t last)
 {
   uint64_t signs = 0;
 #pragma omp simd reduction(| : signs)
   for (int64_t i = 0; i < n; i++)
     signs |= ((uint64_t)value[i] - (uint64_t)first) | ((uint64_t)last - (uint64_t)value[i]);
+  return signs;
+}
+
+/* Values from memory arrive faster when they are asked for beyond the page at hand, where the
+ * processor's own guesses end. */
+enum { PIECE = 64, NEXT_PAGE = 4096 };
+
+static bool areWithin(int64_t n, const int64_t *value, int64_t first, int64_t last)
+{
+  uint64_t signs = 0;
+  int64_t i = 0;
+  for (; i + PIECE <= n; i += PIECE) {
+    const char *next = (const char *)((uintptr_t)(value + i) + NEXT_PAGE);
+    for (int64_t at = 0; at < PIECE * (int64_t)sizeof *value; at += 64)
+      __builtin_prefetch(next + at);
+    signs |= signsOutside(PIECE, value + i, first, last);
+  }
+  signs |= signsOutside(n - i, value + i, first, last);
   return signs >> 63 == 0;
 }
 
@@ -217,8 +235,25 @@ INLINE bool areNearTaps(const THNNTapWindows *w, bool dilated, const int64_t *in
   return outside >= 0;
 }
 
+/* Bytes are compared side by side: the highest bit of each is set before the subtraction and still is
+ * where the difference is not below 0. */
+static bool areCommonTaps(const THNNTapWindows *w, const int64_t *index)
+{
+  const int64_t n = w->rows * w->columns;
+  const uint64_t taps = 0xffffff, tops = 0x808080, last = (uint64_t)w->lastCommon | tops;
+  uint64_t outside = 0;
+#pragma omp simd reduction(| : outside)
+  for (int64_t i = 0; i < n; i++) {
+    const uint64_t packed = (uint64_t)index[i] & taps;
+    outside |= packed | ~(last - packed);
+  }
+  return (outside & tops) == 0;
+}
+
 static bool areTaps(const THNNTapWindows *w, const int64_t *index)
 {
+  if (w->someCommon && areCommonTaps(w, index))
+    return true;
   if (!w->behind)
     return throughFarTaps(w, index, NULL);
   if (w->dilation[0] == 1 && w->dilation[1] == 1 && w->dilation[2] == 1)
@@ -265,6 +300,25 @@ static void elementsOfRegions(const THNNCorners *corners, const int64_t *row, co
 #pragma omp simd
   for (int64_t i = 0; i < corners->n; i++)
     element[i] = corner[i] + (row[i] - 1) * width + column[i] - 1;
+}
+
+INLINE void addNamedTo(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
+                       real *sums)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real value = index[i] == number ? x[i] : 0;
+    sums[i] = (first ? 0 : sums[i]) + value;
+  }
+}
+
+static void addNamed(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
+                     real *sums)
+{
+  if (first)
+    addNamedTo(n, index, number, x, true, sums);
+  else
+    addNamedTo(n, index, number, x, false, sums);
 }
 
 static void elementsOfFrames(int64_t n, int64_t first, int64_t frameSize, const int64_t *frame,
@@ -410,6 +464,7 @@ const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .elementsOfTaps = elementsOfTaps,
     .areInRegions = areInRegions,
     .elementsOfRegions = elementsOfRegions,
+    .addNamed = addNamed,
     .elementsOfFrames = elementsOfFrames,
     .maxOfRows = maxOfRows,
     .maxOfColumns = maxOfColumns,
