@@ -116,6 +116,7 @@ CHANNEL_SHAPES = [
     (5, 7, 9, 11),
     (8, 3, 70, 90),  # several blocks of planes
     (2, 3, 200, 190),  # planes longer than a block
+    (2, 5, 66000),  # planes in groups
     (2, 2, 3, 4, 5),
 ]
 
