@@ -43,6 +43,9 @@ SOFTMAX_SHAPES = [
     (3, 1),
     (300, 7),  # narrow rows, turned into columns
     (1000, 31),
+    (6, 32),
+    (6, 33),  # rows that end in a block which overlaps another
+    (5, 63),
     (33, 1000),
     (3, 20000),  # rows longer than a block
     (21, 40, 50),
@@ -81,6 +84,18 @@ def test_softmax(shape: tuple[int, ...], logarithm: bool, real: Any) -> None:
         gradient = wanted * (slopes - (slopes * wanted).sum(1, keepdims=True))
     assert close(y, wanted.reshape(shape), 10)
     assert close(gx, gradient.reshape(shape), 10 * max(1, np.abs(gradient).max()))
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("width", [5, 32, 33, 63, 100])
+@pytest.mark.parametrize("module", ["SoftMax", "LogSoftMax"])
+def test_softmax_in_place(module: str, width: int, real: Any) -> None:
+    x = np.random.default_rng(1).standard_normal((9, width)).astype(real)
+    y = np.empty_like(x)
+    update = getattr(thnn, module + "_updateOutput")
+    update(None, x, y)
+    update(None, x, x)
+    assert x.tobytes() == y.tobytes()
 
 
 @pytest.mark.parametrize("real", REALS)
