@@ -63,7 +63,12 @@ POINTWISE = [
     gated_linear(1, 8, 14),
     gated_linear(32, 64, 56),
 ]
-SOFTMAX = [softmax((512, 10000)), softmax((512, 10000), "LogSoftMax")]
+SOFTMAX = [
+    softmax((512, 10000)),
+    softmax((512, 10000), "LogSoftMax"),
+    softmax((100, 100)),  # no multiple of a vector
+    softmax((100, 100), "LogSoftMax"),
+]
 
 
 # --- Normalisation --------------------------------------------------------------------------------

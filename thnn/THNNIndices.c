@@ -1,5 +1,6 @@
 #include "THNNIndices.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "THNNCheck.h"
@@ -39,20 +40,20 @@ static Range join(Range a, Range b)
                  a.greatest > b.greatest ? a.greatest : b.greatest};
 }
 
-/* A vector, which most indices are. */
-static Range rangeOfVector(const THNNState *state, const int64_t *value, int64_t n, int64_t stride)
+/* Of one value after the other: whether all lie between first and last, which is first - 1 or more. */
+static bool areWithin(const THNNState *state, const int64_t *value, int64_t n, int64_t first,
+                      int64_t last)
 {
-  int64_t least = NOTHING.least, greatest = NOTHING.greatest;
+  uint64_t signs = 0;
   const THNNBlocks blocks = THNN_blocks(n);
 #pragma omp parallel for num_threads(THNN_threads(state, blocks.count, (double)n))                 \
-    schedule(static) reduction(min : least) reduction(max : greatest)
+    schedule(static) reduction(| : signs)
   for (int64_t i = 0; i < blocks.count; i++) {
-    const Range block =
-        rangeOfRow(value + i * blocks.length * stride, THNN_blockLength(&blocks, i), stride);
-    least = block.least < least ? block.least : least;
-    greatest = block.greatest > greatest ? block.greatest : greatest;
+    const int64_t begin = i * blocks.length, end = begin + THNN_blockLength(&blocks, i);
+    for (int64_t at = begin; at < end; at++)
+      signs |= ((uint64_t)value[at] - (uint64_t)first) | ((uint64_t)last - (uint64_t)value[at]);
   }
-  return (Range){least, greatest};
+  return signs >> 63 == 0;
 }
 
 static Range rangeOfRows(const int64_t *value, const THNNFolded *folded, int64_t count)
@@ -68,33 +69,34 @@ static Range rangeOfRows(const int64_t *value, const THNNFolded *folded, int64_t
   return range;
 }
 
-int64_t THNN_checkIndices(const THNNState *state, THNNIndexArgument argument, int64_t count,
-                          int64_t first, int64_t last, const char *meaning)
+void THNN_checkIndices(const THNNState *state, THNNIndexArgument argument, int64_t count,
+                       int64_t first, int64_t last, const char *meaning)
 {
   if (count == 0)
-    return NOTHING.greatest;
+    return;
   const THLongTensor *tensor = argument.tensor;
   const THNNView view = {
       .nDimension = tensor->nDimension, .size = tensor->size, .stride = tensor->stride};
   const THNNFolded folded = THNN_fold(&view);
   const int64_t *value = tensor->storage->data + tensor->storageOffset;
-  const Range range = folded.nDimension == 1 ? rangeOfVector(state, value, count, folded.stride[0])
-                                             : rangeOfRows(value, &folded, count);
+  if (folded.nDimension == 1 && folded.stride[0] == 1 &&
+      areWithin(state, value, count, first, last))
+    return;
+  const Range range = rangeOfRows(value, &folded, count);
   if (range.least < first)
     THNN_rejectIndex(argument, first, last, meaning, range.least);
   if (range.greatest > last)
     THNN_rejectIndex(argument, first, last, meaning, range.greatest);
-  return range.greatest;
 }
 
 int64_t THNN_indexAt(const THLongTensor *tensor, int64_t i)
 {
   int64_t offset = tensor->storageOffset;
-  for (int d = tensor->nDimension - 1; d >= 0; d--) {
+  for (int d = tensor->nDimension - 1; d > 0; d--) {
     offset += i % tensor->size[d] * tensor->stride[d];
     i /= tensor->size[d];
   }
-  return tensor->storage->data[offset];
+  return tensor->storage->data[offset + i * tensor->stride[0]];
 }
 
 void THNN_countIndices(int64_t n, const int64_t *indices, int64_t *counts)

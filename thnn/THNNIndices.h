@@ -21,9 +21,9 @@ typedef struct THNNIndexArgument {
   }
 
 /* Raises unless the first `count` values, in row-major order, lie between `first` and `last`; what
- * they are is said by `meaning`. Returns the greatest of them. */
-int64_t THNN_checkIndices(const THNNState *state, THNNIndexArgument argument, int64_t count,
-                          int64_t first, int64_t last, const char *meaning);
+ * they are is said by `meaning`. */
+void THNN_checkIndices(const THNNState *state, THNNIndexArgument argument, int64_t count,
+                       int64_t first, int64_t last, const char *meaning);
 
 /* Raises for one value. */
 void THNN_rejectIndex(THNNIndexArgument argument, int64_t first, int64_t last, const char *meaning,

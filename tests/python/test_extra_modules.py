@@ -34,8 +34,9 @@ BAGS = {
     "one bag": [4],
     "empty bags": [0, 3, 0, 0, 2, 0],
     "many bags": [1, 7, 2, 5, 1, 1, 9, 3, 4],
+    "hundreds of bags": [i % 7 for i in range(300)],
 }
-TABLES = [(5, 3), (40, 65)]
+TABLES = [(5, 3), (40, 65), (50, 16 * 16 + 4 * 16 + 16 + 13)]
 
 
 def bag_input(lengths: list[int], rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -53,9 +54,21 @@ def test_bag_forward(lengths: list[int], table: tuple[int, int], mode: int, dtyp
     indices, offsets, bag = bag_input(lengths, table[0])
     weight = np.random.default_rng(1).normal(size=table).astype(dtype)
     output, bags, sizes = Tensor(dtype=dtype), Tensor(dtype=np.int64), Tensor(dtype=np.int64)
-    thnn.LookupTableBag_updateOutput(
-        None, indices, offsets, strided(weight), output, bags, mode, sizes if mode else None
-    )
+    results = []
+    for threads in (1, 3):
+        with State(threads=threads, minimum_work=1) as state:
+            thnn.LookupTableBag_updateOutput(
+                state,
+                indices,
+                offsets,
+                strided(weight),
+                output,
+                bags,
+                mode,
+                sizes if mode else None,
+            )
+        results.append(output.numpy().tobytes())
+    assert results[0] == results[1]
     wanted = sum_bags(weight, indices, bag, len(lengths))
     if mode == MEAN:
         wanted /= np.maximum(1, lengths)[:, None]

@@ -43,6 +43,9 @@ SOFTMAX_SHAPES = [
     (3, 1),
     (300, 7),  # narrow rows, turned into columns
     (1000, 31),
+    (6, 32),
+    (6, 33),  # rows that end in a block which overlaps another
+    (5, 63),
     (33, 1000),
     (3, 20000),  # rows longer than a block
     (21, 40, 50),
@@ -84,6 +87,18 @@ def test_softmax(shape: tuple[int, ...], logarithm: bool, real: Any) -> None:
 
 
 @pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("width", [5, 32, 33, 63, 100])
+@pytest.mark.parametrize("module", ["SoftMax", "LogSoftMax"])
+def test_softmax_in_place(module: str, width: int, real: Any) -> None:
+    x = np.random.default_rng(1).standard_normal((9, width)).astype(real)
+    y = np.empty_like(x)
+    update = getattr(thnn, module + "_updateOutput")
+    update(None, x, y)
+    update(None, x, x)
+    assert x.tobytes() == y.tobytes()
+
+
+@pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("shape", [(4, 3), (2, 100), (3, 6, 5, 5)], ids=str)
 def test_softmax_of_special_values(shape: tuple[int, ...], real: Any) -> None:
     """Large values do not overflow; minus infinity gets no share; the result may replace x."""
@@ -116,6 +131,7 @@ CHANNEL_SHAPES = [
     (5, 7, 9, 11),
     (8, 3, 70, 90),  # several blocks of planes
     (2, 3, 200, 190),  # planes longer than a block
+    (2, 5, 66000),  # planes in groups
     (2, 2, 3, 4, 5),
 ]
 

@@ -200,6 +200,22 @@ def test_special_values(name: str, wanted: list[float | None], real: Any) -> Non
     assert np.isnan(y[np.isnan(wide)]).all()
 
 
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 40000])
+def test_log_sigmoid_gradient_of_doubles(count: int) -> None:
+    """Up to its last bits, in every range of the exponential."""
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.uniform(-750, 750, count), rng.uniform(-40, 40, count)])
+    x[-1] = [np.inf, -np.inf, 0.0, 746, 1e308][count % 5]
+    g, found = np.ones_like(x), np.empty_like(x)
+    thnn.LogSigmoid_updateGradInput(None, x, g, found, None)
+    with np.errstate(over="ignore"):
+        wanted = 1 / (1 + np.exp(x.astype(np.longdouble)))
+    error = np.abs(found - wanted)
+    assert (error <= 2.5 * np.spacing(wanted.astype(np.float64))).all()
+    thnn.LogSigmoid_updateGradInput(None, np.full_like(x, np.nan), g, found, None)
+    assert np.isnan(found).all()
+
+
 @pytest.mark.parametrize("real", REALS)
 def test_sqrt(real: Any) -> None:
     x = np.random.default_rng(3).random(1000).astype(real)

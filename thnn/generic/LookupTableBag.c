@@ -46,20 +46,6 @@ static void checkOffsets(const char *function, const THIndexTensor *offsets, int
   }
 }
 
-/* sum = the rows of the table that `count` indices name, added up in order. */
-static void sumRows(int64_t count, const int64_t *index, int64_t columns, const real *table,
-                    real *sum)
-{
-  enum { TOGETHER = 64 };
-  const real *rows[TOGETHER];
-  const int64_t first = count < TOGETHER ? count : TOGETHER;
-  for (int64_t i = 0; i < first; i++)
-    rows[i] = table + (index[i] - TH_INDEX_BASE) * columns;
-  THNN_(simd).pooling.sumOfRows(columns, first, rows, sum);
-  for (int64_t i = first; i < count; i++)
-    THNN_(simd).pointwise.axpy(columns, 1, table + (index[i] - TH_INDEX_BASE) * columns, sum);
-}
-
 void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input,
                                         THIndexTensor *offsets, THTensor *weight, THTensor *output,
                                         THIndexTensor *offset2bag, int mode,
@@ -84,24 +70,31 @@ void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input,
   THNNBuffer *lengths = mode == MEAN ? THNN_planOut(&plan, seq_length, 8, 1, &bags) : NULL;
   THNN_planAcquire(&plan);
 
-  const int64_t *index = in->data, *start = starts->data;
-  const real *rows = table->data;
-  const int threads = THNN_threads(state, bags, (double)sizes.indices * (double)columns);
+  const int64_t *start = starts->data;
+  const THNN_(Bags) all = {.bags = bags,
+                           .indices = sizes.indices,
+                           .base = TH_INDEX_BASE,
+                           .columns = columns,
+                           .index = in->data,
+                           .start = start,
+                           .table = table->data};
+  const THNNBlocks blocks = THNN_rowBlocks(bags, sizes.indices / (bags > 0 ? bags : 1) * columns);
+  const int threads = THNN_threads(state, blocks.count, (double)sizes.indices * (double)columns);
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t b = 0; b < bags; b++) {
-    const int64_t begin = start[b] - TH_INDEX_BASE;
-    const int64_t end = b + 1 < bags ? start[b + 1] - TH_INDEX_BASE : sizes.indices;
-    real *sum = (real *)out->data + b * columns;
-    /* Rows lie anywhere in the table: those of the next bag are fetched meanwhile. */
-    for (int64_t i = end; i < 2 * end - begin && i < sizes.indices; i++)
-      THNN_(simd).products.prefetch(columns, rows + (index[i] - TH_INDEX_BASE) * columns);
-    sumRows(end - begin, index + begin, columns, rows, sum);
-    for (int64_t i = begin; i < end; i++)
-      ((int64_t *)bagOf->data)[i] = b + TH_INDEX_BASE;
-    if (mode == MEAN) {
-      ((int64_t *)lengths->data)[b] = end - begin;
-      if (end > begin)
-        THNN_(simd).pooling.scale(columns, (real)(1 / (double)(end - begin)), sum, sum);
+  for (int64_t i = 0; i < blocks.count; i++) {
+    const int64_t first = i * blocks.length, last = first + THNN_blockLength(&blocks, i);
+    THNN_(simd).pooling.sumOfBags(&all, first, last, out->data);
+    for (int64_t b = first; b < last; b++) {
+      const int64_t begin = start[b] - TH_INDEX_BASE;
+      const int64_t end = b + 1 < bags ? start[b + 1] - TH_INDEX_BASE : sizes.indices;
+      for (int64_t at = begin; at < end; at++)
+        ((int64_t *)bagOf->data)[at] = b + TH_INDEX_BASE;
+      if (mode == MEAN) {
+        real *sum = (real *)out->data + b * columns;
+        ((int64_t *)lengths->data)[b] = end - begin;
+        if (end > begin)
+          THNN_(simd).pooling.scale(columns, (real)(1 / (double)(end - begin)), sum, sum);
+      }
     }
   }
   THNN_planRelease(&plan);

@@ -30,11 +30,15 @@ THNNClasses THNN_MultiMarginCriterion_shapeCheck(const char *function, THNNShape
 static THTensor *checkValues(const char *function, const THNNState *state, THNNClasses sizes,
                              const THIndexTensor *target, THTensor *weights)
 {
-  const int64_t greatest =
-      THNN_checkIndices(state, THNN_INDICES(function, target, 3), sizes.batch, TH_INDEX_BASE,
-                        sizes.classes - 1 + TH_INDEX_BASE, "classes");
+  THNN_checkIndices(state, THNN_INDICES(function, target, 3), sizes.batch, TH_INDEX_BASE,
+                    sizes.classes - 1 + TH_INDEX_BASE, "classes");
   if (!weights || THTensor_(nElement)(weights) == 0)
     return NULL;
+  int64_t greatest = TH_INDEX_BASE - 1;
+  for (int64_t i = 0; i < sizes.batch; i++) {
+    const int64_t index = THNN_indexAt(target, i);
+    greatest = index > greatest ? index : greatest;
+  }
   THNN_checkElements(function, THNN_SHAPE(weights, 7), greatest + 1 - TH_INDEX_BASE,
                      "to the last target");
   return weights;

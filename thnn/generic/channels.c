@@ -245,6 +245,52 @@ static void mapInOrder(const THNN_(ChannelWork) * work, const Scratch *scratch)
   }
 }
 
+/* Groups whose planes are read once from memory, to be summed up, and then from the third-level cache,
+ * to be mapped: a share of it for each thread. */
+static int64_t groupsTogether(const THNN_(ChannelWork) * work, int threads)
+{
+  enum { SHARE = 2 << 20 }; /* bytes */
+  const THNNChannels *c = work->channels;
+  const int64_t lineBytes = c->length * (int64_t)sizeof(real) * (work->y ? 2 : 1);
+  const int64_t groups = (int64_t)threads * SHARE / (c->lines * lineBytes + 1);
+  return groups > 0 ? groups : 1;
+}
+
+/* The work of some groups, by all threads of a parallel region. */
+static void runGroups(const THNN_(ChannelWork) * work, int64_t first, int64_t end,
+                      const Scratch *scratch)
+{
+  const THNNChannels *c = work->channels;
+  const int64_t blocks = c->lineBlocks * c->spans; /* of a group */
+  const int64_t firstChannel = c->rows ? 0 : first, endChannel = c->rows ? c->channels : end;
+  if (work->sum) {
+#pragma omp for schedule(static)
+    for (int64_t i = first * blocks; i < end * blocks; i++) {
+      const Block block = blockAt(c, i);
+      if (c->rows)
+        sumRows(work, &block, scratch);
+      else
+        sumPlanes(work, &block, scratch);
+    }
+  }
+#pragma omp for schedule(static)
+  for (int64_t channel = firstChannel; channel < endChannel; channel++)
+    finishChannel(work, channel, scratch);
+  if (!work->map)
+    return;
+  if (c->rows) {
+#pragma omp for schedule(static)
+    for (int p = 0; p < work->map->count; p++)
+      spread(c, scratch->parameters + p, work->map->count,
+             scratch->columnParameters + p * c->length);
+  }
+#pragma omp for schedule(static)
+  for (int64_t i = first * blocks; i < end * blocks; i++) {
+    const Block block = blockAt(c, i);
+    mapBlock(work, &block, scratch);
+  }
+}
+
 void THNN_(channelRun)(const THNN_(ChannelWork) * work, void *memory)
 {
   const THNNChannels *c = work->channels;
@@ -273,32 +319,14 @@ void THNN_(channelRun)(const THNN_(ChannelWork) * work, void *memory)
     return;
   }
 
-  if (work->sum && blocks > 0) {
-    if (c->rows && work->centers)
+  if (c->rows && work->sum) {
+    if (work->centers)
       spread(c, work->centers, 1, scratch.centers);
-    else if (c->rows)
+    else
       spread(c, work->x, c->inner, scratch.centers);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < blocks; i++) {
-      const Block block = blockAt(c, i);
-      if (c->rows)
-        sumRows(work, &block, &scratch);
-      else
-        sumPlanes(work, &block, &scratch);
-    }
   }
-#pragma omp parallel for num_threads(threads) schedule(static) if (c->channels >= threads)
-  for (int64_t channel = 0; channel < c->channels; channel++)
-    finishChannel(work, channel, &scratch);
-  if (work->map) {
-    if (c->rows)
-      for (int p = 0; p < work->map->count; p++)
-        spread(c, scratch.parameters + p, work->map->count,
-               scratch.columnParameters + p * c->length);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < blocks; i++) {
-      const Block block = blockAt(c, i);
-      mapBlock(work, &block, &scratch);
-    }
-  }
+#pragma omp parallel num_threads(threads)
+  for (int64_t first = 0, groups = groupsTogether(work, threads); first < c->groups;
+       first += groups)
+    runGroups(work, first, first + groups < c->groups ? first + groups : c->groups, &scratch);
 }

@@ -41,43 +41,63 @@ static void checkElements(const char *function, THNNShape finput, THNNShape inpu
     THNN_rejectShape(function, input, "at least nInputPlane * inputHeight * inputWidth elements");
 }
 
-/* One row of the columns under one row of output positions: position x sees image[x * dW + at]
- * where that is inside, for the image row `y`. */
-typedef struct Run {
-  bool inside; /* whether the image row exists */
-  int64_t y, at;
-} Run;
+/* One tap of the kernel: output position (y, x) sees element (y * dH + startH, x * dW + startW) of the
+ * plane, which lies inside its rows for x from `begin` to `end`. */
+typedef struct Tap {
+  int64_t startH, startW, begin, end;
+} Tap;
 
-static Run runOf(const Unfolding *u, int64_t tapH, int64_t tapW, int64_t outputY)
+/* Strides may be anything, also 0 or negative. */
+static Tap tapAt(const Unfolding *u, int64_t number)
 {
-  const int64_t y = outputY * u->dH - u->padH + tapH;
-  return (Run){y >= 0 && y < u->height, y, tapW - u->padW};
+  Tap tap = {.startH = number / u->kW - u->padH, .startW = number % u->kW - u->padW};
+  int64_t x = 0, at = tap.startW;
+  for (; x < u->outputWidth && (at < 0 || at >= u->width); x++)
+    at += u->dW;
+  tap.begin = x;
+  for (; x < u->outputWidth && at >= 0 && at < u->width; x++)
+    at += u->dW;
+  tap.end = x;
+  return tap;
+}
+
+/* The number in the plane of the element that the tap's first position inside sees under row y, or
+ * -1 where there is none. */
+static int64_t firstElement(const Unfolding *u, const Tap *tap, int64_t y)
+{
+  const int64_t row = y * u->dH + tap->startH;
+  if (row < 0 || row >= u->height || tap->begin == tap->end)
+    return -1;
+  return row * u->width + tap->begin * u->dW + tap->startW;
 }
 
 static void copyPlane(const Unfolding *u, const real *image, real *columns)
 {
-  for (int64_t tap = 0; tap < u->kH * u->kW; tap++)
+  for (int64_t number = 0; number < u->kH * u->kW; number++) {
+    const Tap tap = tapAt(u, number);
     for (int64_t y = 0; y < u->outputHeight; y++, columns += u->outputWidth) {
-      const Run run = runOf(u, tap / u->kW, tap % u->kW, y);
-      for (int64_t x = 0; x < u->outputWidth; x++) {
-        const int64_t at = x * u->dW + run.at;
-        const bool inside = run.inside && at >= 0 && at < u->width;
-        columns[x] = inside ? image[run.y * u->width + at] : 0;
-      }
+      const int64_t first = firstElement(u, &tap, y);
+      const int64_t begin = first < 0 ? u->outputWidth : tap.begin;
+      THNN_(simd).pointwise.fill(begin, 0, columns);
+      if (first < 0)
+        continue;
+      THNN_(simd).pointwise.copyFromSteps(tap.end - begin, image + first, u->dW, columns + begin);
+      THNN_(simd).pointwise.fill(u->outputWidth - tap.end, 0, columns + tap.end);
     }
+  }
 }
 
 static void addPlane(const Unfolding *u, const real *columns, real *image)
 {
-  for (int64_t tap = 0; tap < u->kH * u->kW; tap++)
+  for (int64_t number = 0; number < u->kH * u->kW; number++) {
+    const Tap tap = tapAt(u, number);
     for (int64_t y = 0; y < u->outputHeight; y++, columns += u->outputWidth) {
-      const Run run = runOf(u, tap / u->kW, tap % u->kW, y);
-      for (int64_t x = 0; run.inside && x < u->outputWidth; x++) {
-        const int64_t at = x * u->dW + run.at;
-        if (at >= 0 && at < u->width)
-          image[run.y * u->width + at] += columns[x];
-      }
+      const int64_t first = firstElement(u, &tap, y);
+      if (first >= 0)
+        THNN_(simd).pointwise.addToSteps(tap.end - tap.begin, columns + tap.begin, image + first,
+                                         u->dW);
     }
+  }
 }
 
 static int64_t columnsOfPlane(const Unfolding *u)

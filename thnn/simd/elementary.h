@@ -48,10 +48,10 @@ typedef uint32_t RealBits;
 #  define SIGMOID_ONE 18.f /* … the logistic function, too */
 #  define SPLITTER 0x1.002p12f
 
-/* (e^r - 1 - r) / r^2, |r| <= 0.3468 */
-#  define EXP_POLYNOMIAL(r)                                                                        \
-    (0x1p-1f +                                                                                     \
-     r * (0x1.5554aep-3f + r * (0x1.5554e2p-5f + r * (0x1.1228ep-7f + r * 0x1.6d542ep-10f))))
+/* (e^r - 1 - r) / r^2, |r| <= 0.3468, of r and r^2 */
+#  define EXP_POLYNOMIAL(r, square)                                                                \
+    ((0x1p-1f + r * 0x1.5554aep-3f) +                                                              \
+     square * ((0x1.5554e2p-5f + r * 0x1.1228ep-7f) + square * 0x1.6d542ep-10f))
 /* (log((1 + s) / (1 - s)) / s - 2) / s^2 in z = s^2, |s| <= 0.1716 */
 #  define LOG_POLYNOMIAL(z) (0x1.55557ap-1f + z * (0x1.995ed6p-2f + z * 0x1.31e088p-2f))
 /* (tanh(x) / x - 1) / x^2 in z = x^2, |x| <= 0.5625 */
@@ -84,17 +84,15 @@ typedef uint64_t RealBits;
 #  define SIGMOID_ONE 38.0
 #  define SPLITTER 0x1.0000002p27
 
-#  define EXP_POLYNOMIAL(r)                                                                        \
-    (0x1p-1 + r * (0x1.5555555555559p-3 +                                                          \
-                   r * (0x1.5555555555558p-5 +                                                     \
-                        r * (0x1.111111110f647p-7 +                                                \
-                             r * (0x1.6c16c16c14f72p-10 +                                          \
-                                  r * (0x1.a01a01b00c49dp-13 +                                     \
-                                       r * (0x1.a01a01adcdf8ap-16 +                                \
-                                            r * (0x1.71ddf7f395a34p-19 +                           \
-                                                 r * (0x1.27e4cb2c384c6p-22 +                      \
-                                                      r * (0x1.af5f64215cc46p-26 +                 \
-                                                           r * 0x1.1f8d859c52633p-29))))))))))
+#  define EXP_POLYNOMIAL(r, square)                                                                \
+    (((0x1p-1 + r * 0x1.5555555555559p-3) +                                                        \
+      square * (0x1.5555555555558p-5 + r * 0x1.111111110f647p-7)) +                                \
+     square * square *                                                                             \
+         (((0x1.6c16c16c14f72p-10 + r * 0x1.a01a01b00c49dp-13) +                                   \
+           square * (0x1.a01a01adcdf8ap-16 + r * 0x1.71ddf7f395a34p-19)) +                         \
+          square * square *                                                                        \
+              ((0x1.27e4cb2c384c6p-22 + r * 0x1.af5f64215cc46p-26) +                               \
+               square * 0x1.1f8d859c52633p-29)))
 #  define LOG_POLYNOMIAL(z)                                                                        \
     (0x1.5555555555593p-1 +                                                                        \
      z * (0x1.999999997fb04p-2 +                                                                   \
@@ -168,7 +166,8 @@ ALWAYS_INLINE real expm1Reduced(real x, real shift, real *power)
   const real n = rounded - magic;
   const real r = (x - n * LN2_HIGH) - n * LN2_LOW;
   *power = realOf(bitsOf(rounded) << MANTISSA_BITS);
-  return r * r * EXP_POLYNOMIAL(r) + r;
+  const real square = r * r;
+  return square * EXP_POLYNOMIAL(r, square) + r;
 }
 
 /* 2^n for an integer n in the range of normal exponents. */

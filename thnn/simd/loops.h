@@ -360,6 +360,14 @@ typedef struct THNN_(Columns) {
   real start;
 } THNN_(Columns);
 
+/* Bags of rows of a table. Rows are named by `indices` numbers, counted from `base`; bag b begins with
+ * number start[b], counted from there, too, and ends where the next one begins. */
+typedef struct THNN_(Bags) {
+  int64_t bags, indices, base, columns;
+  const int64_t *index, *start;
+  const real *table;
+} THNN_(Bags);
+
 typedef struct THNN_(SimdPooling) {
   /* Whether all of n values lie between two numbers, of which neither is below -1. */
   bool (*areWithin)(int64_t n, const int64_t *value, int64_t first, int64_t last);
@@ -393,6 +401,8 @@ typedef struct THNN_(SimdPooling) {
                          int64_t *row, int64_t *column);
   /* sum = the rows, added up in order */
   void (*sumOfRows)(int64_t n, int64_t count, const real *const *rows, real *sum);
+  /* sums of the rows in bags first to end - 1, each added up in order */
+  void (*sumOfBags)(const THNN_(Bags) * bags, int64_t first, int64_t end, real *sums);
   /* sum[i] = x[i*step] + … + x[i*step + kernel - 1] */
   void (*sumOfColumns)(int64_t n, int64_t step, int64_t kernel, const real *x, real *sum);
   /* y = factor * x */

@@ -75,7 +75,7 @@ static void addScalar(int64_t n, const real *x, real value, real *y)
  * and writing take turns quickly. */
 enum { TILE = 512 / sizeof(real) };
 
-enum { CACHE_LINE = 64, FETCH_AHEAD = 2048 }; /* bytes */
+enum { CACHE_LINE = 64, FETCH_AHEAD = 4096 }; /* bytes */
 
 /* How many reals from y on to the next vector that can be streamed. */
 static int64_t toAligned(const real *y)

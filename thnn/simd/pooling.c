@@ -369,6 +369,63 @@ static void sumOfRows(int64_t n, int64_t count, const real *const *rows, real *s
     sumOfFewRows(n, count - r, rows + r, false, sum);
 }
 
+/* Rows lie anywhere in a table: they are fetched so many before their turn. Enough to hide the way to
+ * memory, little enough to stay in the first-level cache. */
+static int64_t rowsAhead(int64_t columns)
+{
+  enum { BYTES_AHEAD = 1 << 13, MOST = 16 };
+  const int64_t fitting = BYTES_AHEAD / (columns * (int64_t)sizeof(real) + 1) + 1;
+  return fitting < MOST ? fitting : MOST;
+}
+
+/* The sums of so many vectors of columns over indices from `begin` to `end`; of one vector perhaps some
+ * lanes only. */
+INLINE void sumOfBagColumns(const int vectors, const bool whole, Lanes lanes, int64_t column,
+                            const THNN_(Bags) * bags, int64_t begin, int64_t end, int64_t ahead,
+                            real *sum)
+{
+  enum { READ = 0, FIRST_LEVEL = 3 };
+  const real *table = bags->table + column;
+  Vector sums[VECTOR_REGISTERS / 2] = {{0}};
+  for (int64_t i = begin; i < end; i++) {
+    const int64_t after = i + ahead < bags->indices ? i + ahead : i;
+    const real *row = table + (bags->index[i] - bags->base) * bags->columns;
+    const real *next = table + (bags->index[after] - bags->base) * bags->columns;
+#pragma GCC unroll 16
+    for (int v = 0; v < vectors; v++) {
+      __builtin_prefetch(next + v * LANES, READ, FIRST_LEVEL);
+      sums[v] += whole ? load(row + v * LANES) : loadLanes(row, lanes);
+    }
+  }
+#pragma GCC unroll 16
+  for (int v = 0; v < vectors; v++)
+    if (whole)
+      store(sum + column + v * LANES, sums[v]);
+    else
+      storeLanes(sum + column, lanes, sums[v]);
+}
+
+static void sumOfBags(const THNN_(Bags) * bags, int64_t first, int64_t end, real *sums)
+{
+  enum { MOST = VECTOR_REGISTERS / 2 };
+  const int64_t n = bags->columns, ahead = rowsAhead(n);
+  const Lanes all = firstLanes(LANES);
+  for (int64_t b = first; b < end; b++) {
+    const int64_t begin = bags->start[b] - bags->base;
+    const int64_t next = b + 1 < bags->bags ? bags->start[b + 1] - bags->base : bags->indices;
+    real *sum = sums + b * n;
+    int64_t i = 0;
+    for (; i + MOST * LANES <= n; i += MOST * LANES)
+      sumOfBagColumns(MOST, true, all, i, bags, begin, next, ahead, sum);
+    for (; i + 4 * LANES <= n; i += 4 * LANES)
+      sumOfBagColumns(4, true, all, i, bags, begin, next, ahead, sum);
+    for (; i + LANES <= n; i += LANES)
+      sumOfBagColumns(1, true, all, i, bags, begin, next, ahead, sum);
+    if (i < n)
+      sumOfBagColumns(1, false, firstLanes(n - i), i, bags, begin, next, ahead, sum);
+  }
+}
+
 INLINE void sumOfTaps(int64_t n, int64_t step, int64_t kernel, const real *x, real *sum)
 {
 #pragma omp simd
@@ -471,6 +528,7 @@ const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .numbersOfPlace = numbersOfPlace,
     .indexOfPlace = indexOfPlace,
     .sumOfRows = sumOfRows,
+    .sumOfBags = sumOfBags,
     .sumOfColumns = sumOfColumns,
     .scale = scale,
     .multiplyAdd = multiplyAdd,

@@ -1,4 +1,6 @@
 /* Softmax and its logarithm. Running sums are double. */
+#include <string.h>
+
 #include "template.h"
 
 #include "elementary.h"
@@ -10,6 +12,13 @@ enum {
   NARROW_ROWS = 64 /* … this many at a time */
 };
 
+/* Rows that are no multiple of LANES end in a block of LANES elements that overlaps the one before:
+ * of its lanes, those that have been summed up already count as 0. */
+ALWAYS_INLINE double unlessSummed(int64_t n, int lane, real value)
+{
+  return lane >= LANES - (int)(n % LANES) ? value : 0;
+}
+
 static real greatest(int64_t n, const real *x)
 {
   real lane[LANES];
@@ -20,46 +29,57 @@ static real greatest(int64_t n, const real *x)
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
       lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
+  if (n < LANES)
 #pragma omp simd
-  for (int l = 0; l < n - i; l++)
-    lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
+    for (int l = 0; l < n; l++)
+      lane[l] = x[l];
+  else if (i < n)
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      lane[l] = x[n - LANES + l] > lane[l] ? x[n - LANES + l] : lane[l];
+#pragma GCC unroll 5
   for (int half = LANES / 2; half > 0; half /= 2)
+#pragma omp simd
     for (int l = 0; l < half; l++)
       lane[l] = lane[l + half] > lane[l] ? lane[l + half] : lane[l];
   return lane[0];
 }
 
-/* The sum of e^(x - most), which y becomes. */
-static double exponentials(int64_t n, const real *x, real most, real *y)
+/* The sum of e^(x - most), which y becomes unless it is NULL; whether it is, is a constant where this
+ * is called. */
+ALWAYS_INLINE double exponentials(int64_t n, const real *x, real most, real *y)
 {
   double lane[LANES] = {0};
-  int64_t i = 0;
-  for (; i + LANES <= n; i += LANES)
+  if (n < LANES) {
 #pragma omp simd
-    for (int l = 0; l < LANES; l++) {
-      y[i + l] = realExpNegative(x[i + l] - most);
-      lane[l] += y[i + l];
+    for (int l = 0; l < n; l++) {
+      const real e = realExpNegative(x[l] - most);
+      if (y)
+        y[l] = e;
+      lane[l] = e;
     }
-#pragma omp simd
-  for (int l = 0; l < n - i; l++) {
-    y[i + l] = realExpNegative(x[i + l] - most);
-    lane[l] += y[i + l];
+    return addLanes(lane);
   }
-  return addLanes(lane);
-}
-
-/* The same without keeping them. */
-static double sumOfExponentials(int64_t n, const real *x, real most)
-{
-  double lane[LANES] = {0};
-  int64_t i = 0;
-  for (; i + LANES <= n; i += LANES)
+  real last[LANES]; /* before y, which may be x, is written */
+  if (n % LANES > 0)
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
-      lane[l] += realExpNegative(x[i + l] - most);
+      last[l] = realExpNegative(x[n - LANES + l] - most);
+  for (int64_t i = 0; i + LANES <= n; i += LANES)
 #pragma omp simd
-  for (int l = 0; l < n - i; l++)
-    lane[l] += realExpNegative(x[i + l] - most);
+    for (int l = 0; l < LANES; l++) {
+      const real e = realExpNegative(x[i + l] - most);
+      if (y)
+        y[i + l] = e;
+      lane[l] += e;
+    }
+  if (n % LANES > 0) {
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      lane[l] += unlessSummed(n, l, last[l]);
+    if (y)
+      memcpy(y + n - LANES, last, sizeof last);
+  }
   return addLanes(lane);
 }
 
@@ -67,7 +87,7 @@ static void forwardRow(bool logarithm, int64_t n, const real *x, real *y)
 {
   const real most = greatest(n, x);
   if (logarithm) {
-    const real logSum = realLog((real)sumOfExponentials(n, x, most));
+    const real logSum = realLog((real)exponentials(n, x, most, NULL));
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
       y[i] = (x[i] - most) - logSum;
@@ -83,19 +103,23 @@ static void forwardRow(bool logarithm, int64_t n, const real *x, real *y)
 ALWAYS_INLINE double sumOfGradients(const bool logarithm, int64_t n, const real *y,
                                     const real *gradOutput)
 {
-  /* The last elements have lanes of their own: all lanes then stay in registers. */
-  double lane[LANES] = {0}, last[LANES] = {0};
-  int64_t i = 0;
-  for (; i + LANES <= n; i += LANES)
+  double lane[LANES] = {0};
+  if (n < LANES) {
+#pragma omp simd
+    for (int l = 0; l < n; l++)
+      lane[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
+    return addLanes(lane);
+  }
+  for (int64_t i = 0; i + LANES <= n; i += LANES)
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
       lane[l] += logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
+  if (n % LANES > 0) {
+    gradOutput += n - LANES, y += n - LANES;
 #pragma omp simd
-  for (int l = 0; l < n - i; l++)
-    last[l] = logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
-#pragma omp simd
-  for (int l = 0; l < LANES; l++)
-    lane[l] += last[l];
+    for (int l = 0; l < LANES; l++)
+      lane[l] += unlessSummed(n, l, logarithm ? gradOutput[l] : gradOutput[l] * y[l]);
+  }
   return addLanes(lane);
 }
 
