@@ -102,6 +102,7 @@ typedef struct THNNConvolutionPlan {
   THNNConvolutionPart part;
   THNNConvolutionAlgorithm algorithm; /* gemm or direct */
   THNNConvolutionVariant variant;     /* of the latter */
+  const THNNState *state;             /* of linear tiles, whose products choose their threads */
   int threads;
   size_t sharedBytes;  /* scratch of all threads together */
   size_t threadBytes;  /* and of each one */
