@@ -72,7 +72,8 @@ static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, 
   }
 }
 
-/* c[m x n] = alpha * a[m x k] * b[k x n], or added to c. */
+/* c[m x n] = alpha * the sum of `count` products a[m x k] * b[k x n], or added to c. The operands of
+ * the next product lie `aNext` and `bNext` elements behind. */
 typedef struct Product {
   int64_t m, n, k;
   real alpha;
@@ -80,6 +81,7 @@ typedef struct Product {
   bool add;
   real *c;
   int64_t leading;
+  int64_t count, aNext, bNext;
 } Product;
 
 enum {
@@ -156,25 +158,39 @@ static void multiplyBlock(const Product *p, int64_t row, int64_t height, int64_t
     }
 }
 
-/* Rows [firstRow, endRow) and columns [firstColumn, endColumn) of the result. */
+/* One of the products, for rows of the result that panels of `most` terms are packed for together. */
+static void addPanels(const Product *p, int64_t row, int64_t height, int64_t firstColumn,
+                      int64_t endColumn, int64_t most)
+{
+  _Alignas(64) real panels[PANEL_ELEMENTS], scalars[PANEL_TERMS * MOST_SCALARS];
+  const int64_t step = scalarStep();
+  for (int64_t term = 0; term < p->k; term += most) {
+    const int64_t terms = p->k - term < most ? p->k - term : most;
+    packPanels(p, row, height, term, terms, panels);
+    for (int64_t column = firstColumn; column < endColumn; column += step) {
+      const int64_t width = endColumn - column < step ? endColumn - column : step;
+      packScalars(p, term, terms, column, width, scalars);
+      multiplyBlock(p, row, height, column, width, term, terms, panels, scalars);
+    }
+  }
+}
+
+/* Rows [firstRow, endRow) and columns [firstColumn, endColumn) of the result. Rows stay in the
+ * second-level cache until all products are added. */
 static void multiplyPart(const Product *p, int64_t firstRow, int64_t endRow, int64_t firstColumn,
                          int64_t endColumn)
 {
-  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
-  _Alignas(64) real panels[PANEL_ELEMENTS], scalars[PANEL_TERMS * MOST_SCALARS];
   const int64_t most = p->k < PANEL_TERMS ? p->k : PANEL_TERMS;
-  const int64_t block = PANEL_ELEMENTS / (most * loops->columns) * loops->columns;
-  const int64_t step = scalarStep();
+  const int64_t columns = THNN_(simd).panels.columns;
+  const int64_t block = PANEL_ELEMENTS / (most * columns) * columns;
   for (int64_t row = firstRow; row < endRow; row += block) {
-    const int64_t height = endRow - row < block ? endRow - row : block;
-    for (int64_t term = 0; term < p->k; term += most) {
-      const int64_t terms = p->k - term < most ? p->k - term : most;
-      packPanels(p, row, height, term, terms, panels);
-      for (int64_t column = firstColumn; column < endColumn; column += step) {
-        const int64_t width = endColumn - column < step ? endColumn - column : step;
-        packScalars(p, term, terms, column, width, scalars);
-        multiplyBlock(p, row, height, column, width, term, terms, panels, scalars);
-      }
+    Product one = *p;
+    for (int64_t i = 0; i < p->count; i++) {
+      addPanels(&one, row, endRow - row < block ? endRow - row : block, firstColumn, endColumn,
+                most);
+      one.a.data += p->aNext;
+      one.b.data += p->bNext;
+      one.add = true;
     }
   }
 }
@@ -203,8 +219,8 @@ static void multiplyPanels(const THNNState *state, const Product *p)
   const bool rows = p->m >= p->n && !p->b.transposed;
   const int64_t size = rows ? p->m : p->n, step = rows ? THNN_(simd).panels.lanes : scalarStep();
   const int64_t steps = (size + step - 1) / step;
-  const double operations = (double)p->m * (double)p->n * (double)p->k / 12;
-  const int threads = THNN_threads(state, steps, operations);
+  const double terms = (double)p->count * (double)p->k;
+  const int threads = THNN_threads(state, steps, (double)p->m * (double)p->n * terms / 12);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < threads; i++) {
     const int64_t first = steps * i / threads * step, next = steps * (i + 1) / threads * step;
@@ -214,6 +230,14 @@ static void multiplyPanels(const THNNState *state, const Product *p)
     else
       multiplyPart(p, 0, p->m, first, end);
   }
+}
+
+void THNN_(addProducts)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
+                        THNN_(Matrix) a, THNN_(Matrix) b, int64_t count, int64_t aNext,
+                        int64_t bNext, real *c)
+{
+  const Product product = {m, n, k, alpha, a, b, true, c, m, count, aNext, bNext};
+  multiplyPanels(state, &product);
 }
 
 void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
@@ -236,7 +260,7 @@ void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k
     spreadRows(state, m, n, k, a, b, c, leading);
     return;
   }
-  const Product product = {m, n, k, alpha, a, b, beta == 1, c, leading};
+  const Product product = {m, n, k, alpha, a, b, beta == 1, c, leading, 1, 0, 0};
   if ((beta == 0 || beta == 1) && prefersPanels(&product)) {
     multiplyPanels(state, &product);
     return;
