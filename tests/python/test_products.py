@@ -79,7 +79,7 @@ def test_forward(function, shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", LIMITS)
-@pytest.mark.parametrize("rows", [1, 2, 3, 4, 7, 8, 9, 33, 130])
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 7, 8, 9, 16, 33, 130, 260])
 def test_backward(rows, dtype):
     """Through a matrix of several blocks, with tails of rows, terms and vectors."""
     random = np.random.default_rng(rows)
