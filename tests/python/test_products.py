@@ -111,7 +111,7 @@ def convolution_gradients(x, g, gw, gb, state):
 
 @pytest.mark.parametrize("dtype", LIMITS)
 @pytest.mark.parametrize("function", [linear_gradients, convolution_gradients])
-@pytest.mark.parametrize("rows", [1, 2, 7, 32, 33])
+@pytest.mark.parametrize("rows", [1, 2, 7, 32, 33, 130, 260])
 def test_weight_gradient(rows, function, dtype):
     """Added to what is there, with tails of inputs and outputs."""
     random = np.random.default_rng(rows)

@@ -4,7 +4,8 @@
  * on, and at nearly that from the smaller one on. */
 enum { SMALL_BLOCK = 256, BLOCK = 512 };
 
-/* A size cut into pieces of nearly the same length, a multiple of what vectors hold. */
+/* A size cut into pieces of nearly the same length, a multiple of what vectors hold; an even number of
+ * them, for two threads. */
 typedef struct Pieces {
   int64_t count, length, size;
 } Pieces;
@@ -12,7 +13,7 @@ typedef struct Pieces {
 static Pieces cut(int64_t size)
 {
   const int64_t pieces = (size + BLOCK - 1) / BLOCK;
-  const int64_t wanted = size >= 2 * SMALL_BLOCK && pieces < 2 ? 2 : pieces;
+  const int64_t wanted = size >= 2 * SMALL_BLOCK ? (pieces + 1) / 2 * 2 : 1;
   const int64_t length = ((size + wanted - 1) / wanted + 15) / 16 * 16;
   return (Pieces){(size + length - 1) / length, length, size};
 }
@@ -243,7 +244,7 @@ static void multiplyPart(const Product *p, int64_t firstRow, int64_t endRow, int
  * from which size on, and which of these cases. */
 static bool prefersPanels(const Product *p)
 {
-  enum { MOST_TERMS = 32, LEAST_COLUMNS = 4, DOTS_COLUMNS = 32, MOST_COLUMNS = 256 };
+  enum { MOST_TERMS = 256, LEAST_COLUMNS = 4, DOTS_COLUMNS = 32, MOST_COLUMNS = 256 };
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
   if ((double)p->m * (double)p->n * (double)p->k < (double)loops->leastProducts)
     return false;
