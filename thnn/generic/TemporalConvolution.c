@@ -4,9 +4,8 @@
  *   output   [batch x] nOutputFrame x outputFrameSize, with nOutputFrame = (nInputFrame - kW) / dW + 1
  *
  * The frames of a window lie one after the other, so a window is a column of the input as it is, and
- * windows that do not overlap are the columns of a matrix: every `period`-th one. So there are
- * `period` products for each sample, and nothing is unfolded. The loops for few frames take windows
- * that overlap. */
+ * windows that do not overlap are the columns of a matrix: every `period`-th one. So gemm takes
+ * `period` products for each sample, and nothing is unfolded. Our own loops take windows that overlap. */
 #include <limits.h>
 
 #include "matrix.h"
@@ -95,6 +94,15 @@ static void convolveSample(THNNState *state, const THNNFrames *frames, int64_t k
   if (THNN_(prefersDots)(frames->outputFrames, frames->outputSize, window)) {
     THNN_(affine)(state, frames->outputFrames, frames->outputSize, window, input,
                   dW * frames->inputSize, weight, bias, output, frames->outputSize);
+    return;
+  }
+  if (THNN_(simd).panels.packs && periodOf(kW, dW) > 1) {
+    const THNN_(Matrix) kernels = {weight, window, true};
+    const THNN_(Matrix) windows = {input, dW * frames->inputSize, false};
+    THNN_(repeatRow)(state, frames->outputFrames, frames->outputSize, bias, output,
+                     frames->outputSize);
+    THNN_(addProducts)(state, frames->outputSize, frames->outputFrames, window, 1, kernels, windows,
+                       1, 0, 0, output);
     return;
   }
   for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {

@@ -88,9 +88,9 @@ typedef struct Product {
 enum {
   /* Terms in one register sum: with short sums the error stays near that of a blocked product. */
   PANEL_TERMS = 128,
-  /* What lies on the stack: three full panels of three of the longest vectors, or more of fewer
+  /* What lies on the stack: six full panels of three of the longest vectors, or more of fewer
    * terms, and the scalars of the columns that a vector holds. */
-  PANEL_ELEMENTS = 3 * PANEL_TERMS * 3 * 64 / sizeof(real),
+  PANEL_ELEMENTS = 6 * PANEL_TERMS * 3 * 64 / sizeof(real),
   MOST_SCALARS = 64 / sizeof(real),
   /* What is read where it is stays in the second-level cache. */
   IN_PLACE_ELEMENTS = (1 << 18) / sizeof(real)

@@ -20,7 +20,7 @@ void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k
                          THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, int64_t leading);
 
 /* c += alpha * the sum of `count` products a * b, whose operands lie `aNext` and `bNext` elements
- * apart. The columns of a may overlap. */
+ * apart. The columns of a and b may overlap. */
 void THNN_(addProducts)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
                         THNN_(Matrix) a, THNN_(Matrix) b, int64_t count, int64_t aNext,
                         int64_t bNext, real *c);
