@@ -1,5 +1,5 @@
-/* Products of matrices with panels: a few neighbouring columns of a matrix, packed so that those of
- * each term follow those of the term before.
+/* Products of matrices with panels: a few neighbouring columns of a matrix, where they are, or packed so
+ * that those of each term follow those of the term before.
  *
  * A tile of rows x vectors is summed up in registers: each term loads its vectors from the panel and
  * multiplies them by one scalar per row. The panel stays in the first-level cache for all rows. */
