@@ -103,6 +103,7 @@ typedef struct THNNConvolutionPlan {
   THNNConvolutionPart part;
   THNNConvolutionAlgorithm algorithm; /* gemm or direct */
   THNNConvolutionVariant variant;     /* of the latter */
+  const THNNState *state;             /* of linear tiles, whose products choose their threads */
   double cost;                        /* expected time, in cycles of one core */
   int threads;
   size_t sharedBytes;  /* scratch of all threads together */

@@ -79,7 +79,7 @@ def test_forward(function, shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", LIMITS)
-@pytest.mark.parametrize("rows", [1, 2, 3, 4, 7, 8, 9, 33, 130])
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 7, 8, 9, 16, 33, 130, 260])
 def test_backward(rows, dtype):
     """Through a matrix of several blocks, with tails of rows, terms and vectors."""
     random = np.random.default_rng(rows)
@@ -97,23 +97,78 @@ def test_backward(rows, dtype):
     assert np.abs(results[0] - wide).max() <= LIMITS[dtype] * 263**0.5
 
 
+def linear_gradients(x, g, gw, gb, state):
+    none = Tensor(dtype=x.dtype)
+    thnn.Linear_accGradParameters(state, x, g, none, gw, gb, gw, gb, none, 0.5)
+
+
+def convolution_gradients(x, g, gw, gb, state):
+    """One position that sees the whole image."""
+    none = Tensor(dtype=x.dtype), Tensor(dtype=x.dtype)
+    x, g, gw = (a.reshape(*a.shape, 1, 1) for a in (x, g, gw))
+    thnn.SpatialConvolutionMM_accGradParameters(state, x, g, gw, gb, *none, 1, 1, 1, 1, 0, 0, 0.5)
+
+
 @pytest.mark.parametrize("dtype", LIMITS)
-@pytest.mark.parametrize("rows", [1, 2, 7, 32, 33])
-def test_weight_gradient(rows, dtype):
+@pytest.mark.parametrize("function", [linear_gradients, convolution_gradients])
+@pytest.mark.parametrize("rows", [1, 2, 7, 32, 33, 130, 260])
+def test_weight_gradient(rows, function, dtype):
     """Added to what is there, with tails of inputs and outputs."""
     random = np.random.default_rng(rows)
-    x, g, before = (
-        random.standard_normal(s).astype(dtype) for s in ((rows, 2065), (rows, 263), (263, 2065))
+    x, g, before, bias = (
+        random.standard_normal(s).astype(dtype)
+        for s in ((rows, 2065), (rows, 263), (263, 2065), 263)
     )
     results = []
     for threads in (1, 2, 3):
-        gw, gb, none = before.copy(), np.zeros(263, dtype), Tensor(dtype=dtype)
+        gw, gb = before.copy(), bias.copy()
         with State(threads=threads, minimum_work=1) as state:
-            thnn.Linear_accGradParameters(state, x, g, none, before, gb, gw, gb, none, 0.5)
-        results.append(gw)
-        assert results[-1].tobytes() == results[0].tobytes(), f"{threads} threads"
+            function(x, g, gw, gb, state)
+        results.append((gw, gb))
+        for one, other in zip(results[-1], results[0], strict=True):
+            assert one.tobytes() == other.tobytes(), f"{threads} threads"
     wide = before + 0.5 * (g.T.astype(float) @ x.astype(float))
-    assert np.abs(results[0] - wide).max() <= LIMITS[dtype] * rows**0.5
+    assert np.abs(results[0][0] - wide).max() <= LIMITS[dtype] * rows**0.5
+    wide = bias + 0.5 * g.astype(float).sum(0)
+    assert np.abs(results[0][1] - wide).max() <= LIMITS[dtype] * rows**0.5
+
+
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize(
+    ("batch", "frames", "n_in", "n_out", "k", "step"),
+    [
+        (3, 150, 19, 21, 3, 1),  # several samples, more terms than a sum has
+        (2, 300, 5, 70, 4, 2),
+        (1, 9, 130, 9, 1, 3),
+        (1, 5, 1, 1, 5, 1),
+        (2, 31, 300, 230, 2, 1),  # a weight for gemm
+    ],
+)
+def test_temporal_weight_gradient(batch, frames, n_in, n_out, k, step, dtype):
+    """Windows that overlap or leave out frames; gradOutput has a frame that is left aside."""
+    random = np.random.default_rng(frames)
+    outputs = (frames - k) // step + 1
+    x, g, before, bias = (
+        random.standard_normal(s).astype(dtype)
+        for s in ((batch, frames, n_in), (batch, outputs + 1, n_out), (n_out, k * n_in), n_out)
+    )
+    results = []
+    for threads in (1, 2, 3):
+        gw, gb = before.copy(), bias.copy()
+        with State(threads=threads, minimum_work=1) as state:
+            thnn.TemporalConvolution_accGradParameters(state, x, g, gw, gb, k, step, 0.5)
+        results.append((gw, gb))
+        for one, other in zip(results[-1], results[0], strict=True):
+            assert one.tobytes() == other.tobytes(), f"{threads} threads"
+    windows = np.stack(
+        [x[:, i * step : i * step + k].reshape(batch, -1) for i in range(outputs)], 1
+    )
+    used = g[:, :outputs].astype(float)
+    wide = before + 0.5 * np.einsum("bop,bow->pw", used, windows.astype(float))
+    terms = batch * outputs
+    assert np.abs(results[0][0] - wide).max() <= LIMITS[dtype] * terms**0.5
+    wide = bias + 0.5 * used.sum((0, 1))
+    assert np.abs(results[0][1] - wide).max() <= LIMITS[dtype] * terms**0.5
 
 
 def test_rows_do_not_mix():
@@ -137,6 +192,7 @@ def test_at_each_level(level):
             "test_forward",
             "test_backward",
             "test_weight_gradient",
+            "test_temporal_weight_gradient",
             "test_rows_do_not_mix",
         )
     ]

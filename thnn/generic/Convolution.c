@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "ConvolutionParts.h"
+#include "matrix.h"
 
 /* A sum over fewer elements than this is done before the pool is awake. */
 static const int64_t WORTH_THREADS = 1 << 16;
@@ -119,7 +120,10 @@ void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const re
     return;
   }
   THNN_(ConvolutionGemm_backwardWeight)(plan, input, gradOutput, scale, gradWeight, scratch);
-  if (gradBias)
+  if (gradBias && plan->tiles.linear)
+    THNN_(addRowSum)(plan->state, geometry->batch, geometry->outputPlanes, (real)scale, gradOutput,
+                     gradBias);
+  else if (gradBias)
     THNN_(Convolution_addPlaneSums)(plan, geometry->outputPlanes,
                                     THNN_convolutionMapPositions(geometry), gradOutput, scale,
                                     gradBias);

@@ -4,9 +4,8 @@
  *   output   [batch x] nOutputFrame x outputFrameSize, with nOutputFrame = (nInputFrame - kW) / dW + 1
  *
  * The frames of a window lie one after the other, so a window is a column of the input as it is, and
- * windows that do not overlap are the columns of a matrix: every `period`-th one. So there are
- * `period` products for each sample, and nothing is unfolded. The loops for few frames take windows
- * that overlap. */
+ * windows that do not overlap are the columns of a matrix: every `period`-th one. So gemm takes
+ * `period` products for each sample, and nothing is unfolded. Our own loops take windows that overlap. */
 #include <limits.h>
 
 #include "matrix.h"
@@ -97,6 +96,15 @@ static void convolveSample(THNNState *state, const THNNFrames *frames, int64_t k
                   dW * frames->inputSize, weight, bias, output, frames->outputSize);
     return;
   }
+  if (THNN_(simd).panels.packs && periodOf(kW, dW) > 1) {
+    const THNN_(Matrix) kernels = {weight, window, true};
+    const THNN_(Matrix) windows = {input, dW * frames->inputSize, false};
+    THNN_(repeatRow)(state, frames->outputFrames, frames->outputSize, bias, output,
+                     frames->outputSize);
+    THNN_(addProducts)(state, frames->outputSize, frames->outputFrames, window, 1, kernels, windows,
+                       1, 0, 0, output);
+    return;
+  }
   for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
     const Phase phase = phaseOf(frames, kW, dW, i);
     THNN_(affine)(state, phase.count, frames->outputSize, phase.window, input + phase.inputOffset,
@@ -116,6 +124,42 @@ static void spreadSample(THNNState *state, const THNNFrames *frames, int64_t kW,
     const THNN_(Matrix) g = {gradOutput + phase.outputOffset, phase.outputLeading, false};
     THNN_(multiplyInto)(state, phase.window, phase.count, frames->outputSize, 1, w, g, 1,
                         gradInput + phase.inputOffset, phase.inputLeading);
+  }
+}
+
+/* Whether a weight stays in the second-level cache, beside what it is multiplied with. */
+static bool fitsCache(const THNNFrames *frames, int64_t kW)
+{
+  enum { CACHE_BYTES = 1 << 19 };
+  return kW * frames->inputSize * frames->outputSize <= CACHE_BYTES / (int64_t)sizeof(real);
+}
+
+/* gradWeight += scale * windows * gradOutput, for a small weight: the sums of all samples at once. */
+static void correlateWindows(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
+                             const real *input, const real *gradOutput, real scale,
+                             real *gradWeight)
+{
+  const THNN_(Matrix) windows = {input, dW * frames->inputSize, false};
+  const THNN_(Matrix) gradients = {gradOutput, frames->outputSize, true};
+  THNN_(addProducts)(state, kW * frames->inputSize, frames->outputSize, frames->outputFrames, scale,
+                     windows, gradients, frames->batch, frames->inputFrames * frames->inputSize,
+                     frames->gradientFrames * frames->outputSize, gradWeight);
+}
+
+/* The same for a large one, which gemm is better at. */
+static void correlatePhases(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
+                            const real *input, const real *gradOutput, real scale, real *gradWeight)
+{
+  for (int64_t sample = 0; sample < frames->batch; sample++) {
+    const real *x = input + sample * frames->inputFrames * frames->inputSize;
+    const real *g = gradOutput + sample * frames->gradientFrames * frames->outputSize;
+    for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
+      const Phase phase = phaseOf(frames, kW, dW, i);
+      const THNN_(Matrix) windows = {x + phase.inputOffset, phase.inputLeading, false};
+      const THNN_(Matrix) gradients = {g + phase.outputOffset, phase.outputLeading, true};
+      THNN_(multiply)(state, phase.window, frames->outputSize, phase.count, scale, windows,
+                      gradients, 1, gradWeight);
+    }
   }
 }
 
@@ -203,17 +247,11 @@ void THNN_(TemporalConvolution_accGradParameters)(THNNState *state, THTensor *in
   THNNBuffer *vector = THNN_planInOut(&plan, gradBias, 5);
   THNN_planAcquire(&plan);
 
-  for (int64_t sample = 0; sample < frames.batch; sample++) {
-    const real *x = (const real *)in->data + sample * frames.inputFrames * frames.inputSize;
-    const real *g = (const real *)from->data + sample * frames.gradientFrames * frames.outputSize;
-    for (int64_t i = 0; i < periodOf(kW, dW) && i < frames.outputFrames; i++) {
-      const Phase phase = phaseOf(&frames, kW, dW, i);
-      const THNN_(Matrix) windows = {x + phase.inputOffset, phase.inputLeading, false};
-      const THNN_(Matrix) gradients = {g + phase.outputOffset, phase.outputLeading, true};
-      THNN_(multiply)(state, phase.window, frames.outputSize, phase.count, (real)scale, windows,
-                      gradients, 1, matrix->data);
-    }
-    THNN_(addRowSum)(state, frames.outputFrames, frames.outputSize, (real)scale, g, vector->data);
-  }
+  (fitsCache(&frames, kW) ? correlateWindows : correlatePhases)(
+      state, &frames, kW, dW, in->data, from->data, (real)scale, matrix->data);
+  for (int64_t sample = 0; sample < frames.batch; sample++)
+    THNN_(addRowSum)(state, frames.outputFrames, frames.outputSize, (real)scale,
+                     (const real *)from->data + sample * frames.gradientFrames * frames.outputSize,
+                     vector->data);
   THNN_planRelease(&plan);
 }

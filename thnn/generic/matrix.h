@@ -19,6 +19,12 @@ void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, re
 void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
                          THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, int64_t leading);
 
+/* c += alpha * the sum of `count` products a * b, whose operands lie `aNext` and `bNext` elements
+ * apart. The columns of a and b may overlap. */
+void THNN_(addProducts)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
+                        THNN_(Matrix) a, THNN_(Matrix) b, int64_t count, int64_t aNext,
+                        int64_t bNext, real *c);
+
 /* Whether a product of few rows with a matrix that lies across its sums is for the loops in
  * ../simd/dots.c: gemm would spend too much of its time on packing the matrix. */
 bool THNN_(prefersDots)(int64_t rows, int64_t columns, int64_t terms);

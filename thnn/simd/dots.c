@@ -9,10 +9,13 @@ enum {
   MOST_COLUMNS = VECTOR_REGISTERS == 32 ? 4 : 3,
   /* Terms at a time: so many of a tile's columns stay in the first-level cache. */
   BLOCK_TERMS = 4096 / sizeof(real),
-  /* Backward: rows of the matrix that are added at a time, to so many rows of the result. */
+  /* Backward: rows of the matrix that are added at a time, to so many rows of the result, and to a
+   * single one. */
   SPREAD_TERMS = 4,
   SPREAD_ROWS = VECTOR_REGISTERS == 32 ? 4 : 2,
-  BLOCK_COLUMNS = 4096 / sizeof(real)
+  SINGLE_TERMS = 8,
+  /* Results that are added to, in the first-level cache. */
+  BLOCK_RESULTS = 16384 / sizeof(real)
 };
 
 /* Adds terms to a tile; `rows` and `columns` are constants where this is called. */
@@ -119,23 +122,23 @@ static void dots(const THNN_(Dots) * of)
 INLINE void spreadVectors(const int rows, const int terms, const THNN_(Dots) * of, int64_t row,
                           int64_t term, int64_t begin, int64_t end)
 {
-  Vector factor[SPREAD_ROWS][SPREAD_TERMS];
+  Vector factor[SPREAD_ROWS][SINGLE_TERMS];
 #pragma GCC unroll 4
   for (int i = 0; i < rows; i++)
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int t = 0; t < terms; t++)
       factor[i][t] = broadcast(of->x[(row + i) * of->xStride + term + t]);
   const real *w = of->w + term * of->wStride;
   real *y = of->y + row * of->yStride;
   for (int64_t c = begin; c < end; c += LANES) {
-    Vector line[SPREAD_TERMS];
-#pragma GCC unroll 4
+    Vector line[SINGLE_TERMS];
+#pragma GCC unroll 8
     for (int t = 0; t < terms; t++)
       line[t] = load(w + t * of->wStride + c);
 #pragma GCC unroll 4
     for (int i = 0; i < rows; i++) {
       Vector sum = load(y + i * of->yStride + c);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int t = 0; t < terms; t++)
         sum += factor[i][t] * line[t];
       store(y + i * of->yStride + c, sum);
@@ -146,9 +149,10 @@ INLINE void spreadVectors(const int rows, const int terms, const THNN_(Dots) * o
 INLINE void spreadTerms(const int rows, const THNN_(Dots) * of, int64_t row, int64_t begin,
                         int64_t end)
 {
+  const int most = rows == 1 ? SINGLE_TERMS : SPREAD_TERMS;
   int64_t term = 0;
-  for (; term + SPREAD_TERMS <= of->terms; term += SPREAD_TERMS)
-    spreadVectors(rows, SPREAD_TERMS, of, row, term, begin, end);
+  for (; term + most <= of->terms; term += most)
+    spreadVectors(rows, most, of, row, term, begin, end);
   for (; term < of->terms; term++)
     spreadVectors(rows, 1, of, row, term, begin, end);
 }
@@ -169,8 +173,10 @@ static void spreadRest(const THNN_(Dots) * of, int64_t begin)
 static void spread(const THNN_(Dots) * of)
 {
   const int64_t whole = of->columns - of->columns % LANES;
-  for (int64_t begin = 0; begin < whole; begin += BLOCK_COLUMNS) {
-    const int64_t end = begin + BLOCK_COLUMNS < whole ? begin + BLOCK_COLUMNS : whole;
+  const int64_t rows = of->rows < SPREAD_ROWS ? of->rows : SPREAD_ROWS;
+  const int64_t block = BLOCK_RESULTS / rows / LANES * LANES;
+  for (int64_t begin = 0; begin < whole; begin += block) {
+    const int64_t end = begin + block < whole ? begin + block : whole;
     int64_t row = 0;
     for (; row + SPREAD_ROWS <= of->rows; row += SPREAD_ROWS)
       spreadTerms(SPREAD_ROWS, of, row, begin, end);

@@ -185,13 +185,14 @@ typedef struct THNN_(SimdDots) {
   void (*spread)(const THNN_(Dots) * of);
 } THNN_(SimdDots);
 
-/* c[i][j] = scale * the sum over the terms of scalars[t*step + i] * panel[t*lanes + j], for up to
- * SimdPanels.rows rows and SimdPanels.columns columns; `lanes` is `columns` in whole vectors. */
+/* c[i][j] = scale * the sum over the terms of scalars[t*step + i] * panel[t*stride + j], for up to
+ * SimdPanels.rows rows and SimdPanels.columns columns; of the panel, whole vectors are read. */
 typedef struct THNN_(Panel) {
   int64_t rows, columns, terms;
   const real *scalars;
   int64_t step;
   const real *panel;
+  int64_t stride;
   real scale;
   bool add; /* to what is in c */
   real *c;
@@ -199,10 +200,13 @@ typedef struct THNN_(Panel) {
 } THNN_(Panel);
 
 typedef struct THNN_(SimdPanels) {
-  int lanes;             /* reals in a vector */
-  int columns;           /* of a panel at most */
-  int rows;              /* of a call at most */
-  int64_t leastProducts; /* measured: what gemm is slower at, from here on; 0 for none */
+  int lanes;   /* reals in a vector */
+  int columns; /* of a panel at most */
+  int rows;    /* of a call at most */
+  /* Measured, what gemm is slower at: from so many products on, columns of a product whose operands are
+   * read where they are, and whether any products whose operands are packed. */
+  int64_t leastProducts, mostInPlace;
+  bool packs;
   void (*multiply)(const THNN_(Panel) * panel);
   /* panel[t*lanes + j] = x[t*stride + j], 0 for lanes behind the columns */
   void (*copy)(int64_t terms, int64_t columns, const real *x, int64_t stride, real *panel);

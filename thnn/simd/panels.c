@@ -1,5 +1,5 @@
-/* Products of matrices with panels: a few neighbouring columns of a matrix, packed so that those of
- * each term follow those of the term before.
+/* Products of matrices with panels: a few neighbouring columns of a matrix, where they are, or packed so
+ * that those of each term follow those of the term before.
  *
  * A tile of rows x vectors is summed up in registers: each term loads its vectors from the panel and
  * multiplies them by one scalar per row. The panel stays in the first-level cache for all rows. */
@@ -23,7 +23,7 @@ INLINE void addTile(const Panel *p, const int rows, const int vectors)
     for (int j = 0; j < vectors; j++)
       sum[i][j] = (Vector){0};
   const real *scalars = p->scalars, *factors = p->panel;
-  for (int64_t t = 0; t < p->terms; t++, scalars += p->step, factors += vectors * LANES) {
+  for (int64_t t = 0; t < p->terms; t++, scalars += p->step, factors += p->stride) {
     Vector factor[MOST_VECTORS];
 #pragma GCC unroll 4
     for (int j = 0; j < vectors; j++)
@@ -117,6 +117,11 @@ const THNN_(SimdPanels) SIMD_TABLE(Panels, THNN_SIMD_LEVEL) = {
     .rows = MOST_ROWS,
 #if defined(__AVX512F__)
     .leastProducts = 500000, /* OpenBLAS has kernels for small products */
+    .mostInPlace = 256,
+    .packs = true,
+#elif defined(__AVX2__)
+    .leastProducts = 10000,
+    .mostInPlace = 16,
 #endif
     .multiply = multiply,
     .copy = copy,
