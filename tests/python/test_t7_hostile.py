@@ -297,9 +297,8 @@ def test_fuzzing(seed):
     assert 20 < loaded < 480  # neither nothing nor all was damaged
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4, 12))
-def test_fuzzing_long(seed):
+def test_fuzzing_every_file(seed):
     rng = random.Random(seed)  # noqa: S311
     corpus = [path.read_bytes() for path in sorted(T7.glob("*.t7"))]
     corpus += [path.read_bytes() for path in sorted((T7.parent / "nn" / "t7").glob("*.t7"))]

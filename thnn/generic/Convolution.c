@@ -53,7 +53,7 @@ void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *stat
   if (automatic || plan->cost == INFINITY) {
     THNNConvolutionPlan gemm = none;
     THNN_(ConvolutionGemm_prepare)(&gemm, state);
-    if (gemm.cost < plan->cost)
+    if (plan->cost == INFINITY || gemm.cost < plan->cost)
       *plan = gemm;
   }
 }

@@ -216,13 +216,22 @@ static THNNConvolution exchange(const THNNConvolution *geometry)
   return exchanged;
 }
 
+/* Whether lanes may be fuller the other way round, and the convolution exists. */
+static bool mayExchange(const THNNConvolution *geometry)
+{
+  const int64_t *stride = geometry->stride;
+  return geometry->outputPlanes < geometry->inputPlanes && stride[0] == 1 && stride[1] == 1 &&
+         stride[2] == 1;
+}
+
 bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
 {
-  const int64_t *stride = plan->geometry.stride;
   THNNConvolutionPlan exchanged = *plan;
-  exchanged.geometry = exchange(&plan->geometry);
   const bool possible = prepareOrder(plan, false, state);
-  if (stride[0] > 1 || stride[1] > 1 || stride[2] > 1 || !prepareOrder(&exchanged, true, state))
+  if (!mayExchange(&exchanged.geometry))
+    return possible;
+  exchanged.geometry = exchange(&plan->geometry);
+  if (!prepareOrder(&exchanged, true, state))
     return possible;
   if (!possible || exchanged.cost < plan->cost) {
     exchanged.geometry = plan->geometry;
