@@ -9,6 +9,10 @@
  * Along each dimension results fall into runs that see the same taps (THNN_convolutionRuns); a run
  * per dimension makes a class of positions that share one list of terms.
  *
+ * A panel of one vector has one product for each scalar, and would be mostly loads. There a class is taken
+ * in lines where it can be: neighbouring positions see the same source element through neighbouring taps,
+ * and it is loaded once for several products.
+ *
  * A task is a box of positions times a panel of planes. Its weights are packed as
  * [source plane][tap][lane]; its sums are kept as [position][lane], start from the bias and are
  * transposed into the result at the end. */
@@ -28,6 +32,8 @@ static const int64_t LISTED_TERMS = 4096;
 static const int64_t LISTED_CLASSES = 64;
 /* Positions between two turns of fetching the next group's source ahead. */
 static const int64_t SLICE_POSITIONS = 24;
+/* Lines of positions that lie between each other. */
+static const int64_t MOST_SUBLINES = 8;
 /* With fewer positions to a task, packing the weights takes too much of its time. */
 static const int64_t WORTHWHILE_POSITIONS = 48;
 
@@ -54,12 +60,22 @@ static Sides sidesOf(const THNNConvolutionPlan *plan)
   return sides;
 }
 
-/* Positions of the box that share their terms: stretches of the worker's two lists. */
+/* Positions and taps of a class along one dimension. Positions are those that see source elements
+ * `spacing` apart; so do every tapsApart-th taps. */
+typedef struct Line {
+  int64_t positions, taps;
+  int64_t spacing, tapsApart;
+  int64_t tapSource, tapFactor, positionSum; /* from one to the next */
+} Line;
+
+/* Positions of the box that share their terms: stretches of the worker's two lists. Where the class is
+ * taken in lines, a listed position is the first of a line, and a listed term the first tap. */
 typedef struct Class {
   const THNNOffsets *position;
   int64_t positions;
   const THNNOffsets *term; /* of one group of source planes */
   int64_t taps;            /* terms per source plane */
+  Line line;               /* of one position and one tap where it is not */
 } Class;
 
 /* Memory to bring into cache while something else is computed: `length` reals at each place of a
@@ -270,6 +286,120 @@ static bool isListed(const Worker *worker, const Panel *panel, const THNNConvolu
   return same;
 }
 
+/* A run as a line, without the steps of taps and sums. */
+static Line lineAlong(const THNNConvolutionRun *run)
+{
+  const int64_t tapStep = run->tapSourceStep < 0 ? -run->tapSourceStep : run->tapSourceStep;
+  Line line = {.taps = run->taps, .spacing = run->sourceStep, .tapsApart = 1};
+  int64_t sublines = 1;
+  if (run->taps > 1) {
+    while (line.spacing % tapStep != 0 && sublines <= MOST_SUBLINES) {
+      line.spacing += run->sourceStep;
+      sublines++;
+    }
+    line.tapsApart = line.spacing / tapStep;
+  }
+  if (sublines <= MOST_SUBLINES)
+    line.positions = run->results / sublines;
+  return line;
+}
+
+/* How well a line serves: with tiles of a dozen positions, loads are no bottleneck, nor with fewer if
+ * each scalar has several products. */
+static int64_t lineWorth(const Panel *panel, const Line *line)
+{
+  enum { ENOUGH = 12 };
+  const int64_t tiles = divideUp(line->positions, panel->loops->longestTile);
+  const int64_t tile = line->positions / maximum(tiles, 1);
+  if (panel->vectors > 1 || tile < panel->loops->shortestLine || line->taps < 1)
+    return 0;
+  if (line->taps > line->tapsApart)
+    return minimum(tile, ENOUGH);
+  return tile >= ENOUGH;
+}
+
+/* The dimension that a class is best taken in lines along, or -1. */
+static int lineDimension(const Panel *panel, const THNNConvolutionRun *run)
+{
+  int64_t most = 0;
+  int best = -1;
+  for (int i = 2; i >= 0; i--) {
+    const Line line = lineAlong(&run[i]);
+    const int64_t worth = lineWorth(panel, &line);
+    if (worth > most) {
+      most = worth;
+      best = i;
+    }
+  }
+  return best;
+}
+
+/* The same run with its taps in the order of their source elements. */
+static THNNConvolutionRun ascendingTaps(THNNConvolutionRun run)
+{
+  if (run.tapSourceStep < 0 && run.taps > 1) {
+    run.firstTap += (run.taps - 1) * run.tapStep;
+    run.source += (run.taps - 1) * run.tapSourceStep;
+    run.tapStep = -run.tapStep;
+    run.tapSourceStep = -run.tapSourceStep;
+  }
+  return run;
+}
+
+/* Lists a class that is taken in lines along dimension `along`, as one class for each way that lines lie
+ * between each other. The run there is left with one tap and one result. */
+static void listLines(Worker *worker, const Panel *panel, const THNNConvolutionBox *box, int along,
+                      THNNConvolutionRun *run, THNNOffsets *position, THNNOffsets *term)
+{
+  const int64_t *source = worker->sides.source, *kernel = worker->plan->geometry.kernel;
+  int64_t sourceStep = 1, tapStep = panel->lanes, sumStep = panel->lanes;
+  for (int i = 2; i > along; i--) {
+    sourceStep *= source[i];
+    tapStep *= kernel[i];
+    sumStep *= boxSize(box, THNN_DEPTH + i);
+  }
+  run[along] = ascendingTaps(run[along]);
+  const THNNConvolutionRun whole = run[along];
+  const Line line = lineAlong(&whole);
+  const int64_t sublines = line.spacing / whole.sourceStep;
+  run[along].taps = 1;
+  run[along].results = 1;
+  listTerms(worker, panel, run, term);
+  for (int64_t i = 0; i < sublines; i++) {
+    run[along].first = whole.first + i * whole.step;
+    run[along].source = whole.source + i * whole.sourceStep;
+    Class *class = &worker->class[worker->classes++];
+    *class = (Class){.position = position,
+                     .positions = boxSize(box, THNN_SAMPLE) * run[0].results * run[1].results *
+                                  run[2].results,
+                     .term = term,
+                     .taps = run[0].taps * run[1].taps * run[2].taps,
+                     .line = line};
+    class->line.positions = divideUp(whole.results - i, sublines);
+    class->line.spacing *= sourceStep;
+    class->line.tapSource = whole.tapSourceStep * sourceStep;
+    class->line.tapFactor = whole.tapStep * tapStep;
+    class->line.positionSum = sublines * whole.step * sumStep;
+    listPositions(worker, panel, box, run, position);
+    position += class->positions;
+  }
+}
+
+/* Lists a class position by position. */
+static void listSingly(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
+                       const THNNConvolutionRun *run, THNNOffsets *position, THNNOffsets *term)
+{
+  worker->class[worker->classes++] =
+      (Class){.position = position,
+              .positions = boxSize(box, THNN_SAMPLE) * run[0].results * run[1].results *
+                           run[2].results,
+              .term = term,
+              .taps = run[0].taps * run[1].taps * run[2].taps,
+              .line = {.positions = 1, .taps = 1}};
+  listPositions(worker, panel, box, run, position);
+  listTerms(worker, panel, run, term);
+}
+
 /* Lists classes from number `index` on, as many as there is room for: at least one. Returns the
  * number to go on from. Classes without taps still start from the bias. */
 static int64_t listClasses(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
@@ -281,21 +411,22 @@ static int64_t listClasses(Worker *worker, const Panel *panel, const THNNConvolu
   if (isListed(worker, panel, box))
     return all;
   worker->classes = 0;
-  for (; index < all && worker->classes < LISTED_CLASSES; index++) {
+  for (; index < all && worker->classes + MOST_SUBLINES <= LISTED_CLASSES; index++) {
     THNNConvolutionRun run[3];
     classRuns(worker, box, index, run);
-    const int64_t positions =
-        boxSize(box, THNN_SAMPLE) * run[0].results * run[1].results * run[2].results;
     const int64_t taps = run[0].taps * run[1].taps * run[2].taps;
-    if (positions == 0)
+    if (run[0].results * run[1].results * run[2].results == 0)
       continue;
     if (term + gather->groupPlanes * taps > worker->term + gather->listedTerms)
       break;
-    listPositions(worker, panel, box, run, position);
-    listTerms(worker, panel, run, term);
-    worker->class[worker->classes++] = (Class){position, positions, term, taps};
-    position += positions;
-    term += gather->groupPlanes * taps;
+    const int along = lineDimension(panel, run);
+    if (along >= 0)
+      listLines(worker, panel, box, along, run, position, term);
+    else
+      listSingly(worker, panel, box, run, position, term);
+    const Class *last = &worker->class[worker->classes - 1];
+    position = worker->position + (last->position - worker->position) + last->positions;
+    term += gather->groupPlanes * last->taps;
   }
   worker->listedLanes = first == 0 && index == all ? panel->lanes : 0;
   worker->listedBox = *box;
@@ -344,12 +475,18 @@ static void windowOf(const Worker *worker, const THNNConvolutionBox *box, int di
   }
 }
 
+/* Listed positions that are added between two turns of fetching. */
+static int64_t slicePositions(const Class *class)
+{
+  return divideUp(SLICE_POSITIONS, class->line.positions);
+}
+
 /* Turns at which something is fetched while the listed classes are computed for one group. */
 static int64_t sliceCount(const Worker *worker)
 {
   int64_t slices = 0;
   for (int64_t i = 0; i < worker->classes; i++)
-    slices += divideUp(worker->class[i].positions, SLICE_POSITIONS);
+    slices += divideUp(worker->class[i].positions, slicePositions(&worker->class[i]));
   return slices;
 }
 
@@ -417,26 +554,69 @@ static void listBias(Worker *worker, const Panel *panel)
     THNN_(simd).pointwise.copy(panel->planes, worker->bias + panel->first, worker->start);
 }
 
+/* Adds terms of a class to its listed positions [first, end): the terms of `planes` source planes, whose
+ * first elements are at `source`; `weights` are theirs. */
+static void addSingly(const Worker *worker, const Panel *panel, const Class *class, int64_t first,
+                      int64_t end, int64_t planes, const real *source, const real *weights,
+                      const real *start)
+{
+  const THNN_(Products) products = {.row = class->position + first,
+                                    .rows = end - first,
+                                    .term = class->term,
+                                    .terms = planes * class->taps,
+                                    .vectors = panel->vectors,
+                                    .scalars = source,
+                                    .factors = weights,
+                                    .start = start,
+                                    .sums = worker->sums};
+  panel->loops->add(&products);
+}
+
+/* The same for a class of lines. Taps that see elements of one residue make a chain, which is cut into
+ * parts that the loops take. */
+static void addLines(const Worker *worker, const Panel *panel, const Class *class, int64_t first,
+                     int64_t end, int64_t planes, const real *source, const real *weights,
+                     const real *start)
+{
+  const Line *line = &class->line;
+  THNN_(Chains) chains = {.line = class->position + first,
+                          .lines = end - first,
+                          .positions = line->positions,
+                          .chain = class->term,
+                          .chains = planes * class->taps,
+                          .spacing = line->spacing,
+                          .sumStep = line->positionSum,
+                          .factorStep = line->tapsApart * line->tapFactor,
+                          .start = start,
+                          .sums = worker->sums};
+  for (int64_t residue = 0; residue < minimum(line->tapsApart, line->taps); residue++) {
+    const int64_t taps = divideUp(line->taps - residue, line->tapsApart);
+    const int64_t parts = divideUp(taps, panel->loops->mostTaps);
+    for (int64_t part = 0; part < parts; part++) {
+      const int64_t begin = taps * part / parts, tap = residue + begin * line->tapsApart;
+      chains.taps = (int)(taps * (part + 1) / parts - begin);
+      chains.scalars = source + tap * line->tapSource;
+      chains.factors = weights + tap * line->tapFactor;
+      panel->loops->addChains(&chains);
+      chains.start = NULL;
+    }
+  }
+}
+
 /* Adds a group of source planes to all listed classes. `weights` are the group's. */
 static void addGroup(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
                      int64_t plane, int64_t planes, const real *weights)
 {
   const int64_t first = box->first[THNN_SAMPLE] * worker->sides.sourcePlanes + plane;
   const real *source = worker->source + first * worker->sides.sourcePositions;
+  const real *start = plane == 0 ? worker->start : NULL;
   for (const Class *class = worker->class; class < worker->class + worker->classes; class++)
-    for (int64_t done = 0; done < class->positions; done += SLICE_POSITIONS) {
-      const THNN_(Products) products = {.row = class->position + done,
-                                        .rows = minimum(SLICE_POSITIONS, class->positions - done),
-                                        .term = class->term,
-                                        .terms = planes * class->taps,
-                                        .vectors = panel->vectors,
-                                        .scalars = source,
-                                        .factors = weights,
-                                        .start = plane == 0 ? worker->start : NULL,
-                                        .sums = worker->sums};
+    for (int64_t done = 0; done < class->positions; done += slicePositions(class)) {
+      const int64_t end = minimum(done + slicePositions(class), class->positions);
       fetchAhead(&worker->aheadSource);
       fetchAhead(&worker->aheadResult);
-      panel->loops->add(&products);
+      (class->line.positions > 1 ? addLines : addSingly)(worker, panel, class, done, end, planes,
+                                                         source, weights, start);
     }
 }
 

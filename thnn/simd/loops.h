@@ -143,10 +143,30 @@ typedef struct THNN_(Products) {
   real *sums;
 } THNN_(Products);
 
+/* The same for lines of positions and chains of taps, which share their scalars: for each line r, each of
+ * its positions i and each lane l of one vector
+ *
+ *   sums[r.vector + i*sumStep + l] += sum over the chains c and their taps k of
+ *                                     scalars[r.scalar + c.scalar + (i + k)*spacing] *
+ *                                     factors[c.vector + k*factorStep + l] */
+typedef struct THNN_(Chains) {
+  const THNNOffsets *line;
+  int64_t lines, positions; /* positions of each line, at least shortestLine */
+  const THNNOffsets *chain;
+  int64_t chains;
+  int taps; /* of each chain, 1 to mostTaps */
+  int64_t spacing, sumStep, factorStep;
+  const real *scalars, *factors;
+  const real *start; /* or NULL */
+  real *sums;
+} THNN_(Chains);
+
 typedef struct THNN_(SimdProducts) {
   int lanes;       /* reals in a vector */
   int mostVectors; /* vectors that one call takes at most */
   void (*add)(const THNN_(Products) * products);
+  int shortestLine, longestTile, mostTaps; /* lines are cut into tiles */
+  void (*addChains)(const THNN_(Chains) * chains);
   /* offsets = first, first + step, first + 2*step, … */
   void (*listOffsets)(int64_t n, THNNOffsets first, THNNOffsets step, THNNOffsets *offsets);
   /* moved = offsets + by; n may be 0, the two do not overlap */

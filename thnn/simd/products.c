@@ -14,7 +14,11 @@ enum {
                                         : 2,
   MOST_ROWS = 8, /* more pointers than that do not fit into the other registers */
   /* Terms in one register sum: with short sums the error stays near that of a blocked product. */
-  TERMS_PER_SUM = 256
+  TERMS_PER_SUM = 256,
+  /* A line's sums, the factors of a chain and a scalar fit into the registers. */
+  LONGEST_TILE = VECTOR_REGISTERS == 32 ? 24 : 12,
+  MOST_TAPS = 3,
+  SHORTEST_LINE = 6 /* shorter ones are better taken as rows */
 };
 
 /* Rows of a full tile, by its vectors. */
@@ -121,6 +125,110 @@ static void add(const Products *p)
     return addTiles(p, 3);
   default:
     return addTiles(p, 4);
+  }
+}
+
+/* Adds chains [first, last) to `positions` neighbours of a line; `positions` and `taps` are constants where
+ * this is called. A scalar is loaded once for all taps that see it. */
+INLINE void addChainTerms(const int positions, const int taps, const THNN_(Chains) * of,
+                          THNNOffsets line, int64_t first, int64_t last)
+{
+  const real *scalars = of->scalars + line.scalar;
+  Vector sum[LONGEST_TILE];
+#pragma GCC unroll 24
+  for (int i = 0; i < positions; i++)
+    sum[i] = (Vector){0};
+  for (const THNNOffsets *chain = of->chain + first; chain < of->chain + last; chain++) {
+    const real *scalar = scalars + chain->scalar;
+    Vector factor[MOST_TAPS];
+#pragma GCC unroll 3
+    for (int k = 0; k < taps; k++)
+      factor[k] = load(of->factors + chain->vector + k * of->factorStep);
+#pragma GCC unroll 26
+    for (int seen = 0; seen < positions + taps - 1; seen++) {
+      const Vector x = broadcast(*scalar);
+      scalar += of->spacing;
+#pragma GCC unroll 3
+      for (int k = 0; k < taps; k++)
+        if (seen - k >= 0 && seen - k < positions)
+          sum[seen - k] += x * factor[k];
+    }
+  }
+  real *total = of->sums + line.vector;
+  const bool begins = of->start && first == 0;
+#pragma GCC unroll 24
+  for (int i = 0; i < positions; i++)
+    store(total + i * of->sumStep, load(begins ? of->start : total + i * of->sumStep) + sum[i]);
+}
+
+INLINE void addChainTile(const int positions, const int taps, const THNN_(Chains) * of,
+                         THNNOffsets line)
+{
+  const int64_t most = TERMS_PER_SUM / taps;
+  int64_t first = 0;
+  do {
+    const int64_t last = first + most < of->chains ? first + most : of->chains;
+    addChainTerms(positions, taps, of, line, first, last);
+    first = last;
+  } while (first < of->chains);
+}
+
+/* Makes `positions` a constant. */
+INLINE void addChainsTo(int64_t positions, const int taps, const THNN_(Chains) * of,
+                        THNNOffsets line)
+{
+#define CASE(POSITIONS)                                                                            \
+  case POSITIONS:                                                                                  \
+    return addChainTile(POSITIONS, taps, of, line)
+  switch (positions) {
+    CASE(6);
+    CASE(7);
+    CASE(8);
+    CASE(9);
+    CASE(10);
+    CASE(11);
+#ifdef MANY_REGISTERS
+    CASE(12);
+    CASE(13);
+    CASE(14);
+    CASE(15);
+    CASE(16);
+    CASE(17);
+    CASE(18);
+    CASE(19);
+    CASE(20);
+    CASE(21);
+    CASE(22);
+    CASE(23);
+#endif
+  default:
+    return addChainTile(LONGEST_TILE, taps, of, line);
+  }
+#undef CASE
+}
+
+/* Cuts lines into tiles of nearly equal length. */
+INLINE void addChainLines(const int taps, const THNN_(Chains) * of)
+{
+  const int64_t tiles = (of->positions + LONGEST_TILE - 1) / LONGEST_TILE;
+  for (const THNNOffsets *line = of->line; line < of->line + of->lines; line++)
+    for (int64_t tile = 0; tile < tiles; tile++) {
+      const int64_t begin = of->positions * tile / tiles, end = of->positions * (tile + 1) / tiles;
+      const THNNOffsets at = {line->scalar + begin * of->spacing,
+                              line->vector + begin * of->sumStep};
+      addChainsTo(end - begin, taps, of, at);
+    }
+}
+
+static void addChains(const THNN_(Chains) * of)
+{
+  switch (of->taps) {
+  case 1:
+    return addChainLines(1, of);
+  case 2:
+    return addChainLines(2, of);
+  default:
+    return addChainLines(MOST_TAPS, of);
   }
 }
 
@@ -278,6 +386,10 @@ const THNN_(SimdProducts) SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
     .lanes = LANES,
     .mostVectors = MOST_VECTORS,
     .add = add,
+    .shortestLine = SHORTEST_LINE,
+    .longestTile = LONGEST_TILE,
+    .mostTaps = MOST_TAPS,
+    .addChains = addChains,
     .listOffsets = listOffsets,
     .moveOffsets = moveOffsets,
     .prefetch = prefetch,
