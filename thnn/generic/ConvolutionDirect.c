@@ -109,6 +109,40 @@ typedef struct Worker {
   Ahead aheadSource, aheadResult;
 } Worker;
 
+/* ---- Lines ----------------------------------------------------------------------------------- */
+
+/* A run as a line, without the steps of taps and sums. */
+static Line lineAlong(const THNNConvolutionRun *run)
+{
+  const int64_t tapStep = run->tapSourceStep < 0 ? -run->tapSourceStep : run->tapSourceStep;
+  Line line = {.taps = run->taps, .spacing = run->sourceStep, .tapsApart = 1};
+  int64_t sublines = 1;
+  if (run->taps > 1) {
+    while (line.spacing % tapStep != 0 && sublines <= MOST_SUBLINES) {
+      line.spacing += run->sourceStep;
+      sublines++;
+    }
+    line.tapsApart = line.spacing / tapStep;
+  }
+  if (sublines <= MOST_SUBLINES)
+    line.positions = run->results / sublines;
+  return line;
+}
+
+/* How well a line serves: with tiles of a dozen positions, loads are no bottleneck, nor with fewer if
+ * each scalar has several products. */
+static int64_t lineWorth(const THNN_(SimdProducts) * loops, const Line *line)
+{
+  enum { ENOUGH = 12 };
+  const int64_t tiles = divideUp(line->positions, loops->longestTile);
+  const int64_t tile = line->positions / maximum(tiles, 1);
+  if (tile < loops->shortestLine || line->taps < 1)
+    return 0;
+  if (line->taps > line->tapsApart)
+    return minimum(tile, ENOUGH);
+  return tile >= ENOUGH;
+}
+
 /* ---- Planning -------------------------------------------------------------------------------- */
 
 /* Of the results, those that see a tap: with a stride beyond the kernel, others lie between them. */
@@ -120,6 +154,25 @@ static double shareWithTaps(const THNNConvolutionPlan *plan)
     if (plan->part == THNN_CONVOLUTION_BACKWARD_DATA && geometry->kernel[i] < geometry->stride[i])
       share *= (double)geometry->kernel[i] / (double)geometry->stride[i];
   return share;
+}
+
+/* The part of the products that lines along one dimension take. */
+static double shareOfLines(const THNNConvolutionPlan *plan, const Sides *sides, int dimension)
+{
+  enum { ROOM = 16 };
+  const THNN_(SimdProducts) *loops = productsFor(sides->resultPlanes);
+  THNNConvolutionRun run[ROOM];
+  const int64_t runs =
+      minimum(THNN_convolutionRuns(&plan->geometry, plan->part, dimension, run, ROOM), ROOM);
+  double products = 0, inLines = 0;
+  for (int64_t i = 0; i < runs; i++) {
+    run[i].results = minimum(run[i].results, plan->gather.boxes.box[THNN_DEPTH + dimension]);
+    const Line line = lineAlong(&run[i]);
+    const double these = (double)run[i].results * run[i].taps;
+    products += these;
+    inLines += lineWorth(loops, &line) ? these : 0;
+  }
+  return products > 0 ? inLines / products : 0;
 }
 
 /* Products, what a tile, a class and its lists cost beside them, packing and storing. */
@@ -134,13 +187,17 @@ static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
   const int64_t tiles = classes * divideUp(divideUp(positions, maximum(classes, 1)), TILE_ROWS);
   const double terms =
       THNN_convolutionProducts(geometry) / (double)maximum(sides->resultPositions, 1);
+  double singly = 1;
+  for (int i = 0; i < 3 && gather->panelLanes == productsFor(sides->resultPlanes)->lanes; i++)
+    singly *= 1 - shareOfLines(plan, sides, i);
   const double perPanel =
-      0.7 * tiles * terms * sides->sourcePlanes +
+      (0.7 * singly + 0.25 * (1 - singly)) * tiles * terms * sides->sourcePlanes +
       classes * (40 * (double)divideUp(sides->sourcePlanes, gather->groupPlanes) +
                  0.5 * terms * gather->groupPlanes);
   /* No product hides the storing of results without taps. */
   const double perVector = 11 + 15 * (1 - shareWithTaps(plan));
-  const double perPosition = terms * sides->sourcePlanes * vectorsCost(sides->resultPlanes) +
+  const double perProduct = vectorsCost(sides->resultPlanes) - 0.27 * (1 - singly);
+  const double perPosition = terms * sides->sourcePlanes * perProduct +
                              perVector * divideUp(sides->resultPlanes, THNN_(simd).products.lanes);
   return positions * perPosition + panelCount(sides->resultPlanes) * perPanel +
          0.9 * weightElements(geometry);
@@ -286,46 +343,14 @@ static bool isListed(const Worker *worker, const Panel *panel, const THNNConvolu
   return same;
 }
 
-/* A run as a line, without the steps of taps and sums. */
-static Line lineAlong(const THNNConvolutionRun *run)
-{
-  const int64_t tapStep = run->tapSourceStep < 0 ? -run->tapSourceStep : run->tapSourceStep;
-  Line line = {.taps = run->taps, .spacing = run->sourceStep, .tapsApart = 1};
-  int64_t sublines = 1;
-  if (run->taps > 1) {
-    while (line.spacing % tapStep != 0 && sublines <= MOST_SUBLINES) {
-      line.spacing += run->sourceStep;
-      sublines++;
-    }
-    line.tapsApart = line.spacing / tapStep;
-  }
-  if (sublines <= MOST_SUBLINES)
-    line.positions = run->results / sublines;
-  return line;
-}
-
-/* How well a line serves: with tiles of a dozen positions, loads are no bottleneck, nor with fewer if
- * each scalar has several products. */
-static int64_t lineWorth(const Panel *panel, const Line *line)
-{
-  enum { ENOUGH = 12 };
-  const int64_t tiles = divideUp(line->positions, panel->loops->longestTile);
-  const int64_t tile = line->positions / maximum(tiles, 1);
-  if (panel->vectors > 1 || tile < panel->loops->shortestLine || line->taps < 1)
-    return 0;
-  if (line->taps > line->tapsApart)
-    return minimum(tile, ENOUGH);
-  return tile >= ENOUGH;
-}
-
 /* The dimension that a class is best taken in lines along, or -1. */
 static int lineDimension(const Panel *panel, const THNNConvolutionRun *run)
 {
   int64_t most = 0;
   int best = -1;
-  for (int i = 2; i >= 0; i--) {
+  for (int i = 2; i >= 0 && panel->vectors == 1; i--) {
     const Line line = lineAlong(&run[i]);
-    const int64_t worth = lineWorth(panel, &line);
+    const int64_t worth = lineWorth(panel->loops, &line);
     if (worth > most) {
       most = worth;
       best = i;
@@ -389,13 +414,12 @@ static void listLines(Worker *worker, const Panel *panel, const THNNConvolutionB
 static void listSingly(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
                        const THNNConvolutionRun *run, THNNOffsets *position, THNNOffsets *term)
 {
-  worker->class[worker->classes++] =
-      (Class){.position = position,
-              .positions = boxSize(box, THNN_SAMPLE) * run[0].results * run[1].results *
-                           run[2].results,
-              .term = term,
-              .taps = run[0].taps * run[1].taps * run[2].taps,
-              .line = {.positions = 1, .taps = 1}};
+  worker->class[worker->classes++] = (Class){
+      .position = position,
+      .positions = boxSize(box, THNN_SAMPLE) * run[0].results * run[1].results * run[2].results,
+      .term = term,
+      .taps = run[0].taps * run[1].taps * run[2].taps,
+      .line = {.positions = 1, .taps = 1}};
   listPositions(worker, panel, box, run, position);
   listTerms(worker, panel, run, term);
 }
@@ -579,16 +603,17 @@ static void addLines(const Worker *worker, const Panel *panel, const Class *clas
                      const real *start)
 {
   const Line *line = &class->line;
-  THNN_(Chains) chains = {.line = class->position + first,
-                          .lines = end - first,
-                          .positions = line->positions,
-                          .chain = class->term,
-                          .chains = planes * class->taps,
-                          .spacing = line->spacing,
-                          .sumStep = line->positionSum,
-                          .factorStep = line->tapsApart * line->tapFactor,
-                          .start = start,
-                          .sums = worker->sums};
+  THNN_(Chains)
+  chains = {.line = class->position + first,
+            .lines = end - first,
+            .positions = line->positions,
+            .chain = class->term,
+            .chains = planes * class->taps,
+            .spacing = line->spacing,
+            .sumStep = line->positionSum,
+            .factorStep = line->tapsApart * line->tapFactor,
+            .start = start,
+            .sums = worker->sums};
   for (int64_t residue = 0; residue < minimum(line->tapsApart, line->taps); residue++) {
     const int64_t taps = divideUp(line->taps - residue, line->tapsApart);
     const int64_t parts = divideUp(taps, panel->loops->mostTaps);
