@@ -28,8 +28,8 @@ static const int64_t WEIGHT_BYTES = 3 << 20;
  * second-level cache while all positions pass by. */
 static const int64_t GROUP_TERMS = 256;
 /* Room for the lists of several classes. */
-static const int64_t LISTED_TERMS = 4096;
-static const int64_t LISTED_CLASSES = 64;
+static const int64_t LISTED_TERMS = 8192;
+static const int64_t LISTED_CLASSES = 128;
 /* Positions between two turns of fetching the next group's source ahead. */
 static const int64_t SLICE_POSITIONS = 24;
 /* Lines of positions that lie between each other. */

@@ -31,39 +31,65 @@ static inline int tileRows(int vectors)
 
 typedef THNN_(Products) Products;
 
+/* Sums that each sum of a tile is made of: products that wait for the one before take several times as long. */
+static inline int partialSums(int rows, int vectors)
+{
+  return rows * vectors == 1 ? 4 : rows * vectors <= 4 ? 2 : 1;
+}
+
+/* Adds one term to the sums; `rows` and `vectors` are constants where this is called. */
+INLINE void addTerm(const Products *p, const THNNOffsets *term, const int rows, const int vectors,
+                    const real *const *scalar, Vector (*sum)[4])
+{
+  Vector factor[4];
+#pragma GCC unroll 8
+  for (int j = 0; j < vectors; j++)
+    factor[j] = load(p->factors + term->vector + j * LANES);
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; i++) {
+    const Vector x = broadcast(scalar[i][term->scalar]);
+#pragma GCC unroll 8
+    for (int j = 0; j < vectors; j++)
+      sum[i][j] += x * factor[j];
+  }
+}
+
 /* Adds terms [first, last) to one tile; `rows` and `vectors` are constants where this is called. */
 INLINE void addTerms(const Products *p, const THNNOffsets *row, const int rows, const int vectors,
                      int64_t first, int64_t last)
 {
-  Vector sum[MOST_ROWS][4];
+  enum { MOST_PARTS = 4 };
+  const int parts = partialSums(rows, vectors);
+  Vector sum[MOST_PARTS][MOST_ROWS][4];
   const real *scalar[MOST_ROWS];
 #pragma GCC unroll 16
   for (int i = 0; i < rows; i++) {
     scalar[i] = p->scalars + row[i].scalar;
-#pragma GCC unroll 8
-    for (int j = 0; j < vectors; j++)
-      sum[i][j] = (Vector){0};
-  }
-  for (const THNNOffsets *term = p->term + first; term < p->term + last; term++) {
-    Vector factor[4];
-#pragma GCC unroll 8
-    for (int j = 0; j < vectors; j++)
-      factor[j] = load(p->factors + term->vector + j * LANES);
-#pragma GCC unroll 16
-    for (int i = 0; i < rows; i++) {
-      const Vector x = broadcast(scalar[i][term->scalar]);
+#pragma GCC unroll 4
+    for (int part = 0; part < parts; part++)
 #pragma GCC unroll 8
       for (int j = 0; j < vectors; j++)
-        sum[i][j] += x * factor[j];
-    }
+        sum[part][i][j] = (Vector){0};
   }
+  const THNNOffsets *term = p->term + first, *end = p->term + last;
+  for (; term + parts <= end; term += parts)
+#pragma GCC unroll 4
+    for (int part = 0; part < parts; part++)
+      addTerm(p, term + part, rows, vectors, scalar, sum[part]);
+  for (; parts > 1 && term < end; term++)
+    addTerm(p, term, rows, vectors, scalar, sum[0]);
 #pragma GCC unroll 16
   for (int i = 0; i < rows; i++) {
     real *total = p->sums + row[i].vector;
     const real *before = p->start && first == 0 ? p->start : total;
 #pragma GCC unroll 8
-    for (int j = 0; j < vectors; j++)
-      store(total + j * LANES, load(before + j * LANES) + sum[i][j]);
+    for (int j = 0; j < vectors; j++) {
+      Vector all = sum[0][i][j];
+#pragma GCC unroll 4
+      for (int part = 1; part < parts; part++)
+        all += sum[part][i][j];
+      store(total + j * LANES, load(before + j * LANES) + all);
+    }
   }
 }
 
