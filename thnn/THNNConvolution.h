@@ -77,6 +77,7 @@ typedef struct THNNConvolutionCorrelate {
  * is a map position in depth of a sample. Bands are some lines of a slice, or some whole slices. */
 typedef struct THNNConvolutionBands {
   int64_t slices, lines; /* of the largest band */
+  int64_t planes;        /* image planes whose lines are copied at a time */
   int64_t perSlice;      /* bands of one slice */
   int64_t count;         /* of all bands */
   int64_t shares;        /* for backwardWeight: parts of them that are summed up apart */

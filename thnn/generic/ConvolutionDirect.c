@@ -175,6 +175,30 @@ static double shareOfLines(const THNNConvolutionPlan *plan, const Sides *sides, 
   return products > 0 ? inLines / products : 0;
 }
 
+/* Classes in all boxes: those at edges are in few of them. */
+static int64_t classCount(const THNNConvolutionPlan *plan)
+{
+  const THNNConvolutionGather *gather = &plan->gather;
+  int64_t classes = gather->boxes.boxes[THNN_SAMPLE];
+  for (int i = 0; i < 3; i++) {
+    const int64_t residues =
+        plan->part == THNN_CONVOLUTION_BACKWARD_DATA ? plan->geometry.stride[i] : 1;
+    classes *= gather->runs[i] +
+               (gather->boxes.boxes[THNN_DEPTH + i] - 1) * minimum(residues, gather->runs[i]);
+  }
+  return classes;
+}
+
+/* Those of them that are listed anew, where boxes differ by more than their samples. */
+static double listedCount(const THNNConvolutionPlan *plan, int64_t classes)
+{
+  const THNNConvolutionGather *gather = &plan->gather;
+  const int64_t samples = gather->boxes.boxes[THNN_SAMPLE];
+  const bool again =
+      THNN_convolutionBoxCount(&gather->boxes) > samples || classes > samples * LISTED_CLASSES;
+  return again ? (double)classes : (double)classes / (double)samples;
+}
+
 /* Products, what a tile, a class and its lists cost beside them, packing and storing. */
 static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
 {
@@ -182,8 +206,7 @@ static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
   const THNNConvolution *geometry = &plan->geometry;
   const THNNConvolutionGather *gather = &plan->gather;
   const int64_t positions = geometry->batch * sides->resultPositions;
-  const int64_t classes = THNN_convolutionBoxCount(&gather->boxes) * gather->runs[0] *
-                          gather->runs[1] * gather->runs[2];
+  const int64_t classes = classCount(plan);
   const int64_t tiles = classes * divideUp(divideUp(positions, maximum(classes, 1)), TILE_ROWS);
   const double terms =
       THNN_convolutionProducts(geometry) / (double)maximum(sides->resultPositions, 1);
@@ -192,8 +215,8 @@ static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
     singly *= 1 - shareOfLines(plan, sides, i);
   const double perPanel =
       (0.7 * singly + 0.25 * (1 - singly)) * tiles * terms * sides->sourcePlanes +
-      classes * (40 * (double)divideUp(sides->sourcePlanes, gather->groupPlanes) +
-                 0.5 * terms * gather->groupPlanes);
+      classes * 60 * (double)divideUp(sides->sourcePlanes, gather->groupPlanes) +
+      listedCount(plan, classes) * (350 + 0.5 * terms * gather->groupPlanes);
   /* No product hides the storing of results without taps. */
   const double perVector = 11 + 15 * (1 - shareWithTaps(plan));
   const double perProduct = vectorsCost(sides->resultPlanes) - 0.27 * (1 - singly);

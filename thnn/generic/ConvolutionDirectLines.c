@@ -6,15 +6,17 @@
  * source is read from frames (lineFrames.h), where neighbouring positions are contiguous whatever the
  * padding and the stride. A weight is one scalar for all lanes.
  *
- * A task is a band of result lines for all planes. */
+ * A task is a band of result lines for all planes. Source planes are added to it block by block. */
 #include "lineFrames.h"
 
 /* Frames of a band stay in the second-level cache. */
 static const int64_t FRAME_BYTES = 256 << 10;
 /* Positions of a band, unless the frames take too much. */
 static const int64_t BAND_POSITIONS = 4096;
-/* Packed weights stay in the second-level cache. */
-static const int64_t WEIGHT_BYTES = 256 << 10;
+/* Packed weights, of which a block's stay in the second-level cache. */
+static const int64_t WEIGHT_BYTES = 4 << 20;
+/* Products for each sum of a block: with fewer, fetching and storing the sums takes too much of its time. */
+static const int64_t WORTHWHILE_TERMS = 64;
 
 /* What all threads work with, and below what each has to itself. */
 typedef struct Worker {
@@ -22,7 +24,7 @@ typedef struct Worker {
   THNNConvolution geometry; /* as seen from the source */
   const real *source;
   real *result;
-  const int64_t *offset;       /* of each source plane and tap in a frame */
+  const int64_t *offset;       /* of each tap and source plane of a block in a frame */
   const real *factors, *start; /* packed weights; the bias, with zeros for missing planes */
 
   real *frames;
@@ -53,14 +55,25 @@ static int64_t wholePlanes(const THNNConvolution *seen)
   return roundUp(seen->outputPlanes, THNN_(simd).shifts.tilePlanes);
 }
 
-/* Groups of planes for each vector of positions, the frames, and packing. */
+/* Source planes of a block, and taps. */
+static int64_t blockRows(const THNNConvolution *seen, const THNNConvolutionBands *bands)
+{
+  return bands->planes * THNN_convolutionTaps(seen);
+}
+
+/* Groups of planes for each vector, whose loads lie across cache lines; the frames; fetching sums again
+ * for each block; and packing. */
 static double linesCost(const THNNConvolution *seen, const THNNConvolutionBands *bands)
 {
-  const double vectors = (double)seen->batch * seen->output[0] * seen->output[1] *
-                         divideUp(seen->output[2], THNN_(simd).shifts.lanes);
-  const double loads = 1.0 / THNN_(simd).shifts.tilePlanes + 1.0 / THNN_(simd).shifts.tileTaps;
-  const double perVector =
-      (0.1 + 1.35 * loads) * wholePlanes(seen) * frameRows(seen) + 2.4 * seen->outputPlanes;
+  const int64_t lanes = THNN_(simd).shifts.lanes, planes = seen->outputPlanes;
+  const double vectors =
+      (double)seen->batch * seen->output[0] * seen->output[1] * divideUp(seen->output[2], lanes);
+  const double perLoad = 0.55 + 0.0125 * (double)(lanes * (int64_t)sizeof(real));
+  const double loads = (double)divideUp(planes, THNN_(simd).shifts.tilePlanes) +
+                       (double)planes / THNN_(simd).shifts.tileTaps;
+  const double perRow = 0.1 * (double)planes + perLoad * loads;
+  const double blocks = (double)divideUp(seen->inputPlanes, bands->planes);
+  const double perVector = perRow * (double)frameRows(seen) + (0.9 + 1.5 * blocks) * (double)planes;
   return vectors * perVector + THNN_(lineFrames_cost)(seen, bands) + 0.4 * weightElements(seen);
 }
 
@@ -75,13 +88,14 @@ bool THNN_(ConvolutionDirectLines_prepare)(THNNConvolutionPlan *plan, const THNN
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
   const int64_t rows = frameRows(&seen), planes = wholePlanes(&seen);
   const THNNConvolutionBands bands =
-      THNN_(lineFrames_bands)(&seen, false, BAND_POSITIONS, FRAME_BYTES);
+      THNN_(lineFrames_bands)(&seen, false, BAND_POSITIONS,
+                              divideUp(WORTHWHILE_TERMS, THNN_convolutionTaps(&seen)), FRAME_BYTES);
   const int64_t weightBytes = scratchBytes(planes * rows, sizeof(real));
   const int64_t frameBytes = scratchBytes(THNN_(lineFrames_elements)(&seen, &bands), sizeof(real));
   const int64_t threadBytes =
       frameBytes + scratchBytes(THNN_(lineFrames_vectors)(&seen, &bands), sizeof(THNNPosition));
-  const int64_t sharedBytes =
-      weightBytes + scratchBytes(planes, sizeof(real)) + scratchBytes(rows, sizeof(int64_t));
+  const int64_t sharedBytes = weightBytes + scratchBytes(planes, sizeof(real)) +
+                              scratchBytes(blockRows(&seen, &bands), sizeof(int64_t));
   if (weightBytes > WEIGHT_BYTES || frameBytes > FRAME_BYTES ||
       sharedBytes + threadBytes > limitBytes)
     return false;
@@ -96,15 +110,24 @@ bool THNN_(ConvolutionDirectLines_prepare)(THNNConvolutionPlan *plan, const THNN
   return true;
 }
 
-/* [group of planes][source plane and tap][plane of group], zeros for missing planes. */
-static void packWeights(const THNNConvolutionPlan *plan, const THNNConvolution *seen,
-                        const real *weight, real *factors)
+/* Source planes of the block that begins with `first`. */
+static int64_t blockPlanes(const THNNConvolutionPlan *plan, const THNNConvolution *seen,
+                           int64_t first)
+{
+  return minimum(plan->bands.planes, seen->inputPlanes - first);
+}
+
+/* The factors of the block of source planes that begins with `first`:
+ * [group of planes][source plane and tap][plane of group], zeros for missing planes. */
+static void packBlock(const THNNConvolutionPlan *plan, const THNNConvolution *seen, int64_t first,
+                      const real *weight, real *factors)
 {
   const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
   const int64_t taps = THNN_convolutionTaps(seen), group = THNN_(simd).shifts.tilePlanes;
+  const int64_t end = first + blockPlanes(plan, seen, first), rows = (end - first) * taps;
   for (int64_t plane = 0; plane < wholePlanes(seen); plane++) {
-    real *factor = factors + plane / group * group * frameRows(seen) + plane % group;
-    for (int64_t source = 0; source < seen->inputPlanes; source++)
+    real *factor = factors + plane / group * group * rows + plane % group;
+    for (int64_t source = first; source < end; source++)
       for (int64_t tap = 0; tap < taps; tap++, factor += group)
         if (plane >= seen->outputPlanes)
           *factor = 0;
@@ -115,22 +138,32 @@ static void packWeights(const THNNConvolutionPlan *plan, const THNNConvolution *
   }
 }
 
+/* Where the factors of a block begin. */
+static int64_t blockFactors(const THNNConvolution *seen, int64_t first)
+{
+  return wholePlanes(seen) * first * THNN_convolutionTaps(seen);
+}
+
 static void addBand(const Worker *worker, int64_t index)
 {
   const THNNConvolution *seen = &worker->geometry;
   const THNNConvolutionBands *bands = &worker->plan->bands;
   const THNNBand band = THNN_(lineFrames_band)(seen, bands, index);
-  THNN_(lineFrames_fill)(seen, bands, &band, worker->source, worker->frames);
-  const THNN_(LineSums) sums = {.vectors = THNN_(lineFrames_list)(seen, bands, &band, worker->at),
-                                .taps = frameRows(seen),
-                                .offsets = worker->offset,
-                                .planes = seen->outputPlanes,
-                                .yPlane = THNN_convolutionMapPositions(seen),
-                                .factors = worker->factors,
-                                .start = worker->start,
-                                .x = worker->frames,
-                                .y = worker->result};
-  THNN_(simd).shifts.sumLines(&sums);
+  THNN_(LineSums)
+  sums = {.vectors = THNN_(lineFrames_list)(seen, bands, &band, worker->at),
+          .offsets = worker->offset,
+          .planes = seen->outputPlanes,
+          .yPlane = THNN_convolutionMapPositions(seen),
+          .start = worker->start,
+          .x = worker->frames,
+          .y = worker->result};
+  for (int64_t first = 0; first < seen->inputPlanes; first += bands->planes) {
+    THNN_(lineFrames_fill)(seen, bands, &band, first, worker->source, worker->frames);
+    sums.taps = blockPlanes(worker->plan, seen, first) * THNN_convolutionTaps(seen);
+    sums.factors = worker->factors + blockFactors(seen, first);
+    THNN_(simd).shifts.sumLines(&sums);
+    sums.start = NULL;
+  }
 }
 
 void THNN_(ConvolutionDirectLines_run)(const THNNConvolutionPlan *plan, const real *source,
@@ -142,8 +175,9 @@ void THNN_(ConvolutionDirectLines_run)(const THNNConvolutionPlan *plan, const re
   char *shared = scratch;
   real *factors = takeScratch(&shared, planes * frameRows(&seen), sizeof(real));
   real *start = takeScratch(&shared, planes, sizeof(real));
-  int64_t *offset = takeScratch(&shared, frameRows(&seen), sizeof(int64_t));
-  packWeights(plan, &seen, weight, factors);
+  int64_t *offset = takeScratch(&shared, blockRows(&seen, &plan->bands), sizeof(int64_t));
+  for (int64_t first = 0; first < seen.inputPlanes; first += plan->bands.planes)
+    packBlock(plan, &seen, first, weight, factors + blockFactors(&seen, first));
   THNN_(simd).pointwise.fill(planes, 0, start);
   if (bias)
     THNN_(simd).pointwise.copy(seen.outputPlanes, bias, start);

@@ -48,7 +48,8 @@ bool THNN_(ConvolutionDirectLinesWeight_prepare)(THNNConvolutionPlan *plan, cons
   const THNNConvolution *geometry = &plan->geometry;
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
   const int64_t rows = frameRows(geometry), sums = rows * geometry->outputPlanes;
-  THNNConvolutionBands bands = THNN_(lineFrames_bands)(geometry, true, BAND_POSITIONS, FRAME_BYTES);
+  THNNConvolutionBands bands =
+      THNN_(lineFrames_bands)(geometry, true, BAND_POSITIONS, geometry->inputPlanes, FRAME_BYTES);
   bands.shares = minimum(bands.count, ENOUGH_BLOCKS);
   const int64_t frameBytes =
       scratchBytes(THNN_(lineFrames_elements)(geometry, &bands), sizeof(real));
@@ -80,7 +81,7 @@ static void addBand(const Correlation *correlation, const THNNBand *band)
 {
   const THNNConvolution *geometry = &correlation->plan->geometry;
   const THNNConvolutionBands *bands = &correlation->plan->bands;
-  THNN_(lineFrames_fill)(geometry, bands, band, correlation->image, correlation->frames);
+  THNN_(lineFrames_fill)(geometry, bands, band, 0, correlation->image, correlation->frames);
   const THNN_(LineDots)
       dots = {.vectors = THNN_(lineFrames_list)(geometry, bands, band, correlation->at),
               .taps = frameRows(geometry),

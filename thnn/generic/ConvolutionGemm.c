@@ -90,7 +90,7 @@ static double gemmCost(const THNNConvolutionPlan *plan)
     break;
   case THNN_CONVOLUTION_BACKWARD_DATA:
     unfolding = columns * (0.04 * sizeof(real) + 0.4 * spilled + 23 / width) +
-                2.7 * fmin(image, 0.2 * image + 0.25 * columns);
+                (geometry->stride[2] > 1 ? 0.3 * image + 1.7 * columns : 2.7 * image);
     results = 0.2 * image;
     break;
   default:

@@ -33,14 +33,14 @@ static int64_t copyElements(const THNNConvolution *geometry, const THNNConvoluti
 
 static int64_t frameElements(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
 {
-  return geometry->inputPlanes * geometry->kernel[0] * copies(geometry, bands) *
+  return bands->planes * geometry->kernel[0] * copies(geometry, bands) *
          copyElements(geometry, bands);
 }
 
 /* ---- Bands ----------------------------------------------------------------------------------- */
 
 THNNConvolutionBands THNN_(lineFrames_bands)(const THNNConvolution *geometry, bool copyPerTap,
-                                             int64_t most, int64_t bytes)
+                                             int64_t most, int64_t leastPlanes, int64_t bytes)
 {
   const int64_t slices = geometry->batch * geometry->output[0];
   const int64_t height = geometry->output[1], width = geometry->output[2];
@@ -49,10 +49,15 @@ THNNConvolutionBands THNN_(lineFrames_bands)(const THNNConvolution *geometry, bo
   const int64_t room = bytes / (int64_t)sizeof(real) - lanes();
   THNNConvolutionBands bands = {.slices = 1,
                                 .lines = minimum(height, maximum(positions / width, 1)),
+                                .planes = 1,
                                 .copyPerTap = copyPerTap};
-  while (bands.lines > 1 && frameElements(geometry, &bands) > room)
+  const int64_t least = minimum(leastPlanes, geometry->inputPlanes);
+  while (bands.lines > 1 && least * frameElements(geometry, &bands) > room)
     bands.lines = divideUp(bands.lines, 2);
-  if (bands.lines == height) {
+  const int64_t planes = maximum(least, room / frameElements(geometry, &bands));
+  const int64_t blocks = divideUp(geometry->inputPlanes, minimum(planes, geometry->inputPlanes));
+  bands.planes = divideUp(geometry->inputPlanes, blocks);
+  if (bands.lines == height && blocks == 1) {
     const int64_t fitting = room / frameElements(geometry, &bands);
     bands.slices = minimum(maximum(minimum(positions / (height * width), fitting), 1), slices);
   }
@@ -138,14 +143,16 @@ static void fillCopy(const THNNConvolution *geometry, int64_t width, const real 
 }
 
 static void fillFrame(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
-                      const THNNBand *band, const real *image, int64_t slice, real *frame)
+                      const THNNBand *band, int64_t firstPlane, const real *image, int64_t slice,
+                      real *frame)
 {
   const int64_t *input = geometry->input, *pad = geometry->pad;
   const int64_t *stride = geometry->stride, *dilation = geometry->dilation;
   const int64_t sample = slice / geometry->output[0], mapZ = slice % geometry->output[0];
   const int64_t elements = copyElements(geometry, bands), width = columns(geometry, bands);
   const int64_t lines = imageLines(geometry, band->end - band->first);
-  for (int64_t plane = 0; plane < geometry->inputPlanes; plane++)
+  const int64_t endPlane = minimum(firstPlane + bands->planes, geometry->inputPlanes);
+  for (int64_t plane = firstPlane; plane < endPlane; plane++)
     for (int64_t tap = 0; tap < geometry->kernel[0]; tap++) {
       const int64_t z = mapZ * stride[0] - pad[0] + tap * dilation[0];
       const bool inside = z >= 0 && z < input[0];
@@ -161,10 +168,11 @@ static void fillFrame(const THNNConvolution *geometry, const THNNConvolutionBand
 }
 
 void THNN_(lineFrames_fill)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
-                            const THNNBand *band, const real *image, real *frames)
+                            const THNNBand *band, int64_t firstPlane, const real *image,
+                            real *frames)
 {
   for (int64_t slice = band->firstSlice; slice < band->endSlice; slice++)
-    fillFrame(geometry, bands, band, image, slice,
+    fillFrame(geometry, bands, band, firstPlane, image, slice,
               frames + (slice - band->firstSlice) * frameElements(geometry, bands));
 }
 
@@ -176,12 +184,12 @@ void THNN_(lineFrames_offsets)(const THNNConvolution *geometry, const THNNConvol
   const int64_t *kernel = geometry->kernel, *dilation = geometry->dilation;
   const int64_t elements = copyElements(geometry, bands), width = columns(geometry, bands);
   const int64_t all = copies(geometry, bands), stride = geometry->stride[2];
-  for (int64_t block = 0; block < geometry->inputPlanes * kernel[0]; block++)
+  for (int64_t plane = 0; plane < bands->planes * kernel[0]; plane++)
     for (int64_t y = 0; y < kernel[1]; y++)
       for (int64_t x = 0; x < kernel[2]; x++) {
         const int64_t copy = bands->copyPerTap ? x : x * dilation[2] % stride;
         const int64_t column = bands->copyPerTap ? 0 : x * dilation[2] / stride;
-        *offset++ = (block * all + copy) * elements + y * dilation[1] * width + column;
+        *offset++ = (plane * all + copy) * elements + y * dilation[1] * width + column;
       }
 }
 

@@ -1,6 +1,6 @@
 /* Image lines as map positions see them: copies with their padding, in which neighbouring positions of
  * a map line see neighbouring elements through any tap. The frame of a slice, which is a map position in
- * depth of a sample, is
+ * depth of a sample, holds a block of image planes:
  *
  *   [image plane][tap in depth][copy][image line][column]
  *
@@ -24,14 +24,15 @@ static inline int64_t frameRows(const THNNConvolution *geometry)
   return geometry->inputPlanes * THNN_convolutionTaps(geometry);
 }
 
-/* Cuts the map into bands of about `most` positions, or fewer so that there are some bands. Their frames
- * take no more than `bytes` where that is possible. */
+/* Cuts the map into bands of about `most` positions, or fewer so that there are some bands, and the image
+ * planes into blocks of at least `leastPlanes`. The frames of a band and a block take no more than `bytes`
+ * where that is possible. */
 THNNConvolutionBands THNN_(lineFrames_bands)(const THNNConvolution *geometry, bool copyPerTap,
-                                             int64_t most, int64_t bytes);
+                                             int64_t most, int64_t leastPlanes, int64_t bytes);
 THNNBand THNN_(lineFrames_band)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
                                 int64_t index);
 
-/* Of a band: the elements that its frames take, and the vectors that its lines are. */
+/* Of a band: the elements that the frames of a block take, and the vectors that its lines are. */
 int64_t THNN_(lineFrames_elements)(const THNNConvolution *geometry,
                                    const THNNConvolutionBands *bands);
 int64_t THNN_(lineFrames_vectors)(const THNNConvolution *geometry,
@@ -39,10 +40,12 @@ int64_t THNN_(lineFrames_vectors)(const THNNConvolution *geometry,
 
 /* What filling the frames of all bands costs, in cycles: a stride mixes lanes. */
 double THNN_(lineFrames_cost)(const THNNConvolution *geometry, const THNNConvolutionBands *bands);
+/* The frames of the block of image planes that begins with `firstPlane`. */
 void THNN_(lineFrames_fill)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
-                            const THNNBand *band, const real *image, real *frames);
+                            const THNNBand *band, int64_t firstPlane, const real *image,
+                            real *frames);
 
-/* Where the first position of a frame is seen by each image plane and tap. */
+/* Where the first position of a frame is seen by each plane of a block and each tap. */
 void THNN_(lineFrames_offsets)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
                                int64_t *offset);
 

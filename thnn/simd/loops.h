@@ -265,14 +265,15 @@ typedef struct THNN_(LineDots) {
 } THNN_(LineDots);
 
 /* The vectors of y[plane * yPlane]: start[plane] + the sum over the taps of x[offsets[tap]] *
- * factors[group][tap][plane of group], where a group is tilePlanes planes. Up to a vector's worth of
- * elements is read behind a part, and nothing written. */
+ * factors[group][tap][plane of group], where a group is tilePlanes planes. Without `start`, y is added to.
+ * Up to a vector's worth of x is read behind a part, and nothing written. */
 typedef struct THNN_(LineSums) {
   THNN_(Vectors) vectors;
   int64_t taps;
   const int64_t *offsets;
   int64_t planes, yPlane;
-  const real *factors, *start;
+  const real *factors;
+  const real *start; /* or NULL */
   const real *x;
   real *y;
 } THNN_(LineSums);

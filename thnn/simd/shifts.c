@@ -7,8 +7,16 @@ enum {
   MOST_TAPS = 4,                                 /* dotted at a time */
   /* Dotted with several planes at a time: their sums stay in registers, beside a vector of each. */
   TILE_PLANES = VECTOR_REGISTERS == 32 ? 4 : 2,
-  TILE_TAPS = VECTOR_REGISTERS == 32 ? 6 : 5
+  TILE_TAPS = VECTOR_REGISTERS == 32 ? 6 : 5,
+  MOST_SUM_VECTORS = 6
 };
+
+/* Vectors of positions that are summed up for so many planes at a time. */
+static inline int mostSumVectors(int planes)
+{
+  const int most = TILE_PLANES * TILE_TAPS / planes;
+  return most < MOST_SUM_VECTORS ? most : MOST_SUM_VECTORS;
+}
 
 /* Zeros from y on, in whole vectors. */
 INLINE void clearRow(int64_t n, real *y)
@@ -224,16 +232,16 @@ typedef struct Tile {
 INLINE void addTile(const int taps, const bool whole, Lanes lanes, const Tile *tile,
                     THNNPosition at, Vector (*sum)[TILE_TAPS])
 {
-  Vector factor[TILE_PLANES];
-#pragma GCC unroll 4
-  for (int p = 0; p < TILE_PLANES; p++)
-    factor[p] = whole ? load(tile->y[p] + at.y) : loadLanes(tile->y[p] + at.y, lanes);
+  Vector shifted[TILE_TAPS];
 #pragma GCC unroll 6
-  for (int t = 0; t < taps; t++) {
-    const Vector shifted = whole ? load(tile->x[t] + at.x) : loadLanes(tile->x[t] + at.x, lanes);
+  for (int t = 0; t < taps; t++)
+    shifted[t] = whole ? load(tile->x[t] + at.x) : loadLanes(tile->x[t] + at.x, lanes);
 #pragma GCC unroll 4
-    for (int p = 0; p < TILE_PLANES; p++)
-      sum[p][t] += factor[p] * shifted;
+  for (int p = 0; p < TILE_PLANES; p++) {
+    const Vector factor = whole ? load(tile->y[p] + at.y) : loadLanes(tile->y[p] + at.y, lanes);
+#pragma GCC unroll 6
+    for (int t = 0; t < taps; t++)
+      sum[p][t] += factor * shifted[t];
   }
 }
 
@@ -342,37 +350,44 @@ static void dotLines(const THNN_(LineDots) * of)
   }
 }
 
-/* `vectors` vectors, whole ones or the first `lanes`, of up to TILE_PLANES planes. */
-INLINE void sumTile(const int vectors, const bool whole, Lanes lanes, const THNN_(LineSums) * of,
-                    int64_t firstPlane, const THNNPosition *at)
+/* `vectors` vectors, whole ones or the first `lanes`, of `planes` planes. */
+INLINE void sumTile(const int planes, const int vectors, const bool whole, Lanes lanes,
+                    const THNN_(LineSums) * of, int64_t firstPlane, const THNNPosition *at)
 {
-  const real *factor = of->factors + firstPlane * of->taps, *x[TILE_TAPS];
-  Vector sum[TILE_PLANES][TILE_TAPS];
-#pragma GCC unroll 6
+  const real *factor = of->factors + firstPlane * of->taps, *x[MOST_SUM_VECTORS];
+  Vector sum[TILE_PLANES][MOST_SUM_VECTORS];
+#pragma GCC unroll 8
   for (int v = 0; v < vectors; v++)
     x[v] = of->x + at[v].x;
 #pragma GCC unroll 4
-  for (int p = 0; p < TILE_PLANES; p++)
-#pragma GCC unroll 6
-    for (int v = 0; v < vectors; v++)
-      sum[p][v] = broadcast(of->start[firstPlane + p]);
+  for (int p = 0; p < planes; p++)
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; v++) {
+      const real *y = of->y + (firstPlane + p) * of->yPlane + at[v].y;
+      if (of->start)
+        sum[p][v] = broadcast(of->start[firstPlane + p]);
+      else
+        sum[p][v] = whole ? load(y) : loadLanes(y, lanes);
+    }
   for (int64_t t = 0; t < of->taps; t++, factor += TILE_PLANES) {
     const int64_t offset = of->offsets[t];
-#pragma GCC unroll 6
-    for (int v = 0; v < vectors; v++) {
-      const Vector shifted = load(x[v] + offset);
+    Vector shifted[MOST_SUM_VECTORS];
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; v++)
+      shifted[v] = load(x[v] + offset);
 #pragma GCC unroll 4
-      for (int p = 0; p < TILE_PLANES; p++)
-        sum[p][v] += shifted * broadcast(factor[p]);
+    for (int p = 0; p < planes; p++) {
+      const Vector one = broadcast(factor[p]);
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; v++)
+        sum[p][v] += shifted[v] * one;
     }
   }
 #pragma GCC unroll 4
-  for (int p = 0; p < TILE_PLANES; p++)
-#pragma GCC unroll 6
+  for (int p = 0; p < planes; p++)
+#pragma GCC unroll 8
     for (int v = 0; v < vectors; v++) {
       real *y = of->y + (firstPlane + p) * of->yPlane + at[v].y;
-      if (firstPlane + p >= of->planes)
-        continue;
       if (whole)
         store(y, sum[p][v]);
       else
@@ -381,43 +396,61 @@ INLINE void sumTile(const int vectors, const bool whole, Lanes lanes, const THNN
 }
 
 /* Makes `vectors` a constant. */
-INLINE void sumSome(int64_t vectors, const bool whole, Lanes lanes, const THNN_(LineSums) * of,
-                    int64_t firstPlane, const THNNPosition *at)
+INLINE void sumSome(const int planes, int64_t vectors, const bool whole, Lanes lanes,
+                    const THNN_(LineSums) * of, int64_t firstPlane, const THNNPosition *at)
 {
+#define CASE(VECTORS)                                                                              \
+  case VECTORS:                                                                                    \
+    if (VECTORS <= mostSumVectors(planes))                                                         \
+      sumTile(planes, VECTORS, whole, lanes, of, firstPlane, at);                                  \
+    break
   switch (vectors) {
-  case 1:
-    return sumTile(1, whole, lanes, of, firstPlane, at);
-  case 2:
-    return sumTile(2, whole, lanes, of, firstPlane, at);
-  case 3:
-    return sumTile(3, whole, lanes, of, firstPlane, at);
-  case 4:
-    return sumTile(4, whole, lanes, of, firstPlane, at);
-  case 5:
-    return sumTile(5, whole, lanes, of, firstPlane, at);
-  default:
-    return sumTile(TILE_TAPS, whole, lanes, of, firstPlane, at);
+    CASE(1);
+    CASE(2);
+    CASE(3);
+    CASE(4);
+    CASE(5);
+    CASE(6);
+  }
+#undef CASE
+}
+
+INLINE void sumVectorsOf(const int planes, const bool whole, const THNN_(LineSums) * of,
+                         int64_t firstPlane, const THNNPosition *at, int64_t count)
+{
+  const Lanes lanes = firstLanes(of->vectors.lanes);
+  const int64_t most = mostSumVectors(planes), groups = (count + most - 1) / most;
+  for (int64_t group = 0; group < groups; group++) {
+    const int64_t begin = count * group / groups, end = count * (group + 1) / groups;
+    sumSome(planes, end - begin, whole, lanes, of, firstPlane, at + begin);
   }
 }
 
-INLINE void sumVectorsOf(const bool whole, const THNN_(LineSums) * of, int64_t firstPlane,
-                         const THNNPosition *at, int64_t count)
+INLINE void sumPlanes(const int planes, const THNN_(LineSums) * of, int64_t firstPlane)
 {
-  const Lanes lanes = firstLanes(of->vectors.lanes);
-  const int64_t groups = (count + TILE_TAPS - 1) / TILE_TAPS;
-  for (int64_t group = 0; group < groups; group++) {
-    const int64_t begin = count * group / groups, end = count * (group + 1) / groups;
-    sumSome(end - begin, whole, lanes, of, firstPlane, at + begin);
-  }
+  const THNN_(Vectors) *vectors = &of->vectors;
+  sumVectorsOf(planes, true, of, firstPlane, vectors->at, vectors->whole);
+  sumVectorsOf(planes, false, of, firstPlane, vectors->at + vectors->whole, vectors->parts);
 }
 
 static void sumLines(const THNN_(LineSums) * of)
 {
-  const THNN_(Vectors) *vectors = &of->vectors;
-  for (int64_t plane = 0; plane < of->planes; plane += TILE_PLANES) {
-    sumVectorsOf(true, of, plane, vectors->at, vectors->whole);
-    sumVectorsOf(false, of, plane, vectors->at + vectors->whole, vectors->parts);
-  }
+  for (int64_t plane = 0; plane < of->planes; plane += TILE_PLANES)
+    switch (of->planes - plane) {
+    case 1:
+      sumPlanes(1, of, plane);
+      break;
+    case 2:
+      sumPlanes(2, of, plane);
+      break;
+#ifdef MANY_REGISTERS
+    case 3:
+      sumPlanes(3, of, plane);
+      break;
+#endif
+    default:
+      sumPlanes(TILE_PLANES, of, plane);
+    }
 }
 
 static void addAllLanes(int64_t n, const real *vectors, real *sums)
