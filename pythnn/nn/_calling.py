@@ -46,7 +46,8 @@ def exchanging(method: Callable[..., Any], kernel: bool, known: bool) -> Callabl
         try:
             return work(self, *arguments, **named)
         except _UNFIT as error:
-            if not known or isinstance(error, THNNError) or self.__dict__.get("modules"):
+            inside = self.__dict__.get("modules")
+            if not known or isinstance(error, THNNError) or (inside and _is_of_others(error)):
                 raise
             given = [*arguments, *named.values()]
             raise _unfit(self, method.__name__, given, error) from error
@@ -64,6 +65,17 @@ def exchanging(method: Callable[..., Any], kernel: bool, known: bool) -> Callabl
         return self._as_tensors(result) if with_tensors else to_arrays(result)
 
     return call
+
+
+def _is_of_others(error: Exception) -> bool:
+    """Whether an error came through code that is not of layers, such as a class of a user's."""
+    trace = error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_globals.get("__name__", "")
+        if not name.startswith(("pythnn.nn.", "pythnn._tensor")):
+            return True
+        trace = trace.tb_next
+    return False
 
 
 def _unfit(layer: Any, method: str, arguments: list[Any], error: Exception) -> THNNArgumentError:

@@ -206,6 +206,11 @@ def test_a_step_with_a_shared_weight_leaves_the_gradients_of_linear_alone() -> N
         (nn.CAddTable(), 3.0),
         (nn.View(2), "text"),
         (nn.Sequential().add(nn.Square()).add(nn.Max(1)), np.empty(0)),
+        (nn.SpatialConvolution(1, 1, 1, 1), [data(2, 3), data(2, 3)]),
+        (nn.Bottle(nn.Linear(3, 2)), np.zeros((1, 2, 3), np.uint8)),
+        (nn.Parallel(1, 1).add(nn.Linear(3, 2)), np.zeros((2, 3), np.uint8)),
+        (nn.CReLU(3), None),
+        (nn.ParallelTable().add(nn.Identity()), None),
     ],
     ids=lambda value: getattr(value, "typename", lambda: "")(),
 )
@@ -224,3 +229,5 @@ class Broken(nn.Module):
 def test_mistakes_in_users_classes_stay_what_they_are() -> None:
     with pytest.raises(AttributeError, match="no_such_method"):
         nn.Sequential().add(Broken()).forward(np.ones(2))
+    with pytest.raises(AttributeError, match="no_such_method"):
+        nn.Concat(1).add(nn.Sequential().add(Broken())).forward(np.ones(2))
