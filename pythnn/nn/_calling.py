@@ -46,6 +46,8 @@ def exchanging(method: Callable[..., Any], kernel: bool, known: bool) -> Callabl
         try:
             return work(self, *arguments, **named)
         except _UNFIT as error:
+            if known and isinstance(error, THNNArgumentError):
+                _name(error, self)
             inside = self.__dict__.get("modules")
             if not known or isinstance(error, THNNError) or (inside and _is_of_others(error)):
                 raise
@@ -65,6 +67,13 @@ def exchanging(method: Callable[..., Any], kernel: bool, known: bool) -> Callabl
         return self._as_tensors(result) if with_tensors else to_arrays(result)
 
     return call
+
+
+def _name(error: THNNArgumentError, layer: Any) -> None:
+    """Says in an error of a Tensor's method which layer called it."""
+    if error.function is None or error.function.startswith(("Tensor.", "TH")):
+        error.function = layer.typename()
+        error.args = (f"{error.function}: {error.args[0]}", *error.args[1:])
 
 
 def _is_of_others(error: Exception) -> bool:
@@ -87,13 +96,14 @@ def _unfit(layer: Any, method: str, arguments: list[Any], error: Exception) -> T
 
 
 def none_is_default(init: Callable[..., None]) -> Callable[..., None]:
-    """A constructor for which None, Lua's nil, means the default."""
+    """A constructor for which None, Lua's nil, means the default.
+
+    Its errors name the class.
+    """
     parameters = list(inspect.signature(init).parameters.values())[1:]
     defaults = {
         p.name: p.default for p in parameters if p.default not in (inspect.Parameter.empty, None)
     }
-    if not defaults:
-        return init
     names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
 
     @functools.wraps(init)
@@ -103,6 +113,10 @@ def none_is_default(init: Callable[..., None]) -> Callable[..., None]:
             for name, value in zip(names, arguments, strict=False)
         ]
         named = {k: defaults.get(k) if value is None else value for k, value in named.items()}
-        init(self, *given, *arguments[len(given) :], **named)
+        try:
+            init(self, *given, *arguments[len(given) :], **named)
+        except THNNArgumentError as error:
+            _name(error, self)
+            raise
 
     return construct
