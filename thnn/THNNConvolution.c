@@ -86,9 +86,10 @@ static ResidueTaps residueTaps(const THNNConvolution *geometry, int dimension, i
   const int64_t shifted = residue + geometry->pad[dimension];
   const int64_t divisor = greatestCommonDivisor(stride, dilation);
   ResidueTaps taps = {.tapStep = stride / divisor, .tapSourceStep = dilation / divisor};
-  while (taps.firstTap < taps.tapStep && (shifted - taps.firstTap * dilation) % stride != 0)
+  const int64_t different = kernel < taps.tapStep ? kernel : taps.tapStep;
+  while (taps.firstTap < different && (shifted - taps.firstTap * dilation) % stride != 0)
     taps.firstTap++;
-  if (taps.firstTap < taps.tapStep && taps.firstTap < kernel)
+  if (taps.firstTap < different)
     taps.taps = ceilDivide(kernel - taps.firstTap, taps.tapStep);
   if (taps.taps)
     taps.offset = (shifted - taps.firstTap * dilation) / stride;

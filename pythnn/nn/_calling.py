@@ -46,7 +46,10 @@ def exchanging(method: Callable[..., Any], kernel: bool, known: bool) -> Callabl
         try:
             return work(self, *arguments, **named)
         except _UNFIT as error:
-            if not known or isinstance(error, THNNError) or self.__dict__.get("modules"):
+            if known and isinstance(error, THNNArgumentError):
+                _name(error, self)
+            inside = self.__dict__.get("modules")
+            if not known or isinstance(error, THNNError) or (inside and _is_of_others(error)):
                 raise
             given = [*arguments, *named.values()]
             raise _unfit(self, method.__name__, given, error) from error
@@ -66,6 +69,24 @@ def exchanging(method: Callable[..., Any], kernel: bool, known: bool) -> Callabl
     return call
 
 
+def _name(error: THNNArgumentError, layer: Any) -> None:
+    """Says in an error of a Tensor's method which layer called it."""
+    if error.function is None or error.function.startswith(("Tensor.", "TH")):
+        error.function = layer.typename()
+        error.args = (f"{error.function}: {error.args[0]}", *error.args[1:])
+
+
+def _is_of_others(error: Exception) -> bool:
+    """Whether an error came through code that is not of layers, such as a class of a user's."""
+    trace = error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_globals.get("__name__", "")
+        if not name.startswith(("pythnn.nn.", "pythnn._tensor")):
+            return True
+        trace = trace.tb_next
+    return False
+
+
 def _unfit(layer: Any, method: str, arguments: list[Any], error: Exception) -> THNNArgumentError:
     found = describe(arguments[0]) if arguments else "nothing"
     cause = f"{type(error).__name__}: {error}"
@@ -75,13 +96,14 @@ def _unfit(layer: Any, method: str, arguments: list[Any], error: Exception) -> T
 
 
 def none_is_default(init: Callable[..., None]) -> Callable[..., None]:
-    """A constructor for which None, Lua's nil, means the default."""
+    """A constructor for which None, Lua's nil, means the default.
+
+    Its errors name the class.
+    """
     parameters = list(inspect.signature(init).parameters.values())[1:]
     defaults = {
         p.name: p.default for p in parameters if p.default not in (inspect.Parameter.empty, None)
     }
-    if not defaults:
-        return init
     names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
 
     @functools.wraps(init)
@@ -91,6 +113,10 @@ def none_is_default(init: Callable[..., None]) -> Callable[..., None]:
             for name, value in zip(names, arguments, strict=False)
         ]
         named = {k: defaults.get(k) if value is None else value for k, value in named.items()}
-        init(self, *given, *arguments[len(given) :], **named)
+        try:
+            init(self, *given, *arguments[len(given) :], **named)
+        except THNNArgumentError as error:
+            _name(error, self)
+            raise
 
     return construct

@@ -46,6 +46,10 @@ class Kernel(Module, kernel=True):
         self.clear(*self._scratch)
         return super().clearState()
 
+    def empty(self) -> Any:
+        """clearState, by the name that poolings once had for it."""
+        return self.clearState()
+
 
 class OutputKernel(Kernel, kernel=True):
     """A layer whose gradient is a function of its output."""

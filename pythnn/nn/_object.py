@@ -15,7 +15,15 @@ from ._calling import EXCHANGING, exchanging, none_is_default
 from ._fields import Fields, is_held, reusable
 from ._old_files import added_fields, rename_fields
 from ._types import TypeCache, Typed, device_of_type, dtype_of_type
-from ._values import LongStorage, array_module, holds_tensors, is_array, to_arrays, to_tensors
+from ._values import (
+    LongStorage,
+    array_module,
+    describe,
+    holds_tensors,
+    is_array,
+    to_arrays,
+    to_tensors,
+)
 
 __all__ = ["Object", "register", "registry"]
 
@@ -140,7 +148,7 @@ class Object(Typed):
         It is a new one when somebody may still look at the old one's memory.
         """
         if isinstance(like, (list, np.ndarray, float, int)):
-            found = f"an array of {like.dtype}" if isinstance(like, np.ndarray) else repr(like)[:60]
+            found = f"an array of {like.dtype}" if isinstance(like, np.ndarray) else describe(like)
             raise THNNArgumentError.expected(
                 self.typename(), 1, "input", "a float32 or float64 array", found
             )

@@ -185,6 +185,16 @@ class MultiLabelSoftMarginCriterion(WeightedCriterion):
         super().__init__(weights, sizeAverage)
         self.sigmoid = Sigmoid()
 
+    def _upgrade(self) -> None:
+        """Once it was a Sigmoid, `lsm`, and a BCECriterion with the weights, `nll`."""
+        old = vars(self).pop("nll", None)
+        if old is not None and self.field("weights") is None:
+            self.assign("weights", old.field("weights"))
+        if self.field("sigmoid") is None:
+            vars(self).pop("lsm", None)
+            self.sigmoid = Sigmoid()
+        super()._upgrade()
+
     def _mean(self, input: Any, values: Any) -> Any:
         """Values with their weights, and divided by the number of elements."""
         weights = self.tensors.weights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .._errors import THNNArgumentError, THNNError
@@ -35,6 +36,11 @@ class Container(Module, kernel=True):
 
     def __len__(self) -> int:
         return len(self.modules)
+
+    def applyToModules(self, callback: Callable[[Module], Any]) -> None:
+        """Calls the function with each of the modules, not with those inside them."""
+        for module in self.modules:
+            callback(module)
 
     def ask(self, index: int, method: str, *arguments: Any) -> Any:
         """Calls a method of the module at an index, from 0; errors say which module it was."""

@@ -43,6 +43,11 @@ class LookupTable(Module, kernel=True):
         self.normType = normType
         self.reset()
 
+    def accUpdateOnly(self) -> Any:
+        """Gives up gradWeight: only accUpdateGradParameters trains then; returns itself."""
+        self.tensors.gradWeight = None
+        return self
+
     def setPadding(self, paddingValue: int) -> Any:
         """Sets the row without gradient; returns itself."""
         self.paddingValue = paddingValue

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._errors import THNNError
 from .._tensor import Array, Tensor
 from ._flat import flatten
 from ._object import Object, register
@@ -15,7 +16,7 @@ from ._values import to_arrays
 
 __all__ = ["Module"]
 
-TensorLists = tuple[list[Tensor], list[Tensor]]
+TensorLists = tuple[list[Tensor], list[Tensor | None]]
 
 
 @register
@@ -111,7 +112,10 @@ class Module(Object, kernel=True):
     # ---- Parameters
 
     def parameterTensors(self) -> TensorLists | None:
-        """Parameters and gradients as Tensors, or None: what :meth:`parameters` is made of."""
+        """Parameters and gradients as Tensors, or None: what :meth:`parameters` is made of.
+
+        In place of a gradient that was taken away, as from models saved for use alone, is None.
+        """
         pairs = [
             (self.field(parameter), self.field(gradient))
             for parameter, gradient in self.parameterFields
@@ -130,17 +134,24 @@ class Module(Object, kernel=True):
         The module's own are views of these from now on. Memory that parameters share occurs once.
         """
         parameters, gradients = self.parameterTensors() or ([], [])
+        present = [gradient for gradient in gradients if gradient is not None]
         device = device_of_type(self._type)
-        return flatten(parameters, self.dtype, device), flatten(gradients, self.dtype, device)
+        return flatten(parameters, self.dtype, device), flatten(present, self.dtype, device)
 
     def zeroGradParameters(self) -> None:
         """Sets the gradients of the parameters to 0."""
         for gradient in (self.parameterTensors() or ([], []))[1]:
-            gradient.zero()
+            if gradient is not None:
+                gradient.zero()
 
     def updateParameters(self, learningRate: Any) -> None:
         """Subtracts `learningRate` times the gradients from the parameters."""
         for parameter, gradient in zip(*(self.parameterTensors() or ([], [])), strict=True):
+            if gradient is None:
+                raise THNNError(
+                    f"{self.typename()}.updateParameters: a parameter has no gradient: it was taken"
+                    " away; assign zeros to it, such as gradWeight, before backward"
+                )
             values = parameter.array()
             values -= learningRate * gradient.array().reshape(values.shape)
 

@@ -76,7 +76,7 @@ class Normalize(Module):
         return super().clearState()
 
     def __repr__(self) -> str:
-        p = f"{self.p:d}" if isinstance(self.p, int) else f"{self.p:f}"
+        p = f"{int(self.p)}" if self.p % 1 == 0 else f"{self.p:f}"
         return f"{self.typename()}({p})"
 
 

@@ -118,7 +118,8 @@ class View(_SameElements, kernel=True):
 class Squeeze(_SameElements, kernel=True):
     """The input without dimension `dim` if it has size 1, or without all dimensions of size 1.
 
-    With `numInputDims`, inputs with one dimension more are batches, and `dim` is one more.
+    With `numInputDims`, inputs with one dimension more are batches: `dim` is one more, and that of
+    the batch stays.
     """
 
     dim: int | None = None
@@ -135,11 +136,16 @@ class Squeeze(_SameElements, kernel=True):
         return self
 
     def updateOutput(self, input: Any) -> Any:
-        axis = self.dim
-        if axis is not None:
-            axis = dimension(self.typename(), axis, input.ndim, self.numInputDims)
-        self.tensors.output = input.squeeze(axis)
-        return self.tensors.output
+        if self.dim is not None:
+            axis = dimension(self.typename(), self.dim, input.ndim, self.numInputDims)
+            output = input.squeeze(axis)
+        else:
+            output = input.squeeze()
+            is_batch = self.numInputDims is not None and input.ndim == self.numInputDims + 1
+            if is_batch and input.shape[0] == 1:
+                output = input.view(1, *output.shape)
+        self.tensors.output = output
+        return output
 
 
 @register

@@ -61,7 +61,8 @@ class StochasticGradient(Object):
     def train(self, dataset: Any) -> list[Any]:
         """Runs over the examples, pairs of input and target; returns the mean error per epoch."""
         size = len(dataset)
-        order = _random.permutation(size) - 1 if self.shuffleIndices else range(size)
+        shuffled = _random.permutation(size) - 1  # drawn in any case, as in Lua
+        order = shuffled if self.shuffleIndices else range(size)
         rate, errors = self.learningRate, []
         shown: AbstractContextManager[Callable[[int, float], None]]
         shown = _progress(self.maxIteration) if self.verbose else _silence()

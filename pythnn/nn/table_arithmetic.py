@@ -143,7 +143,7 @@ class _Extreme(_OnTable):
         xp = array_module(input)
         entries = xp.stack(self.entries(input))
         chosen = getattr(xp, self._choice)(entries, 0)
-        self.assign(self._index, chosen + 1)
+        self.assign(self._index, (chosen + 1).astype(entries.dtype))
         self.output = xp.take_along_axis(entries, chosen[None], 0)[0]
         return self.output
 

@@ -88,7 +88,12 @@ class SplitTable(Module):
         return dimension(self.typename(), self.dimension, input.ndim, self.nInputDims)
 
     def updateOutput(self, input: Any) -> Any:
-        self.output = list(array_module(input).moveaxis(input, self._axis(input), 0))
+        axis = self._axis(input)
+        if input.ndim < 2:
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", "2 dimensions or more", f"{input.shape}"
+            )
+        self.output = list(array_module(input).moveaxis(input, axis, 0))
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:

@@ -46,12 +46,15 @@ class _Line:
         self.outer = float(option(config, "ext", 3.0))
 
     def search(self, length: float, calls: float) -> bool:
-        """Whether a point that is good enough was found, in one call and so many more."""
+        """Whether a point that is good enough was found, in one call and `calls` more.
+
+        A fraction of a call is a whole one.
+        """
         other, distance = self.start, -length  # the point before, and where it is from here
         self._move(length)
         limit: float | None = None
         while True:
-            while self._is_beyond() and self.calls <= calls:
+            while self._is_beyond() and self.calls - 1 < calls:
                 limit = self.length
                 step = self._between(other, distance)
                 self._move(step)
@@ -60,7 +63,7 @@ class _Line:
                 return False
             if self.here.slope > self.sig * self.start.slope:
                 return True
-            if self.calls > calls:
+            if self.calls - 1 >= calls:
                 return False
             step = self._further(other, distance, limit)
             other, distance = self.here, -step

@@ -167,18 +167,23 @@ class TorchObject:
 
     def __getattr__(self, name: str) -> Any:
         # Slots that are not set yet come here too, while copy and pickle rebuild an object.
-        if name not in TorchObject.__slots__ and isinstance(self.fields, MutableMapping):
-            try:
-                return self.fields[name]
-            except KeyError:
-                pass
-        raise AttributeError(f"no field {name!r}")
+        if name in TorchObject.__slots__:
+            raise AttributeError(name)
+        if isinstance(self.fields, MutableMapping) and name in self.fields:
+            return self.fields[name]
+        raise AttributeError(
+            f"no field {name!r} in an object of {self.torch_class}, a class that pythnn does not"
+            " know; if it is a layer, write it in Python and register it (pythnn.nn.register)"
+        )
 
     def __getitem__(self, key: Any) -> Any:
         return self.fields[key]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.fields[key] = value
+
+    def __delitem__(self, key: Any) -> None:
+        del self.fields[key]
 
     def __contains__(self, key: object) -> bool:
         return key in self.fields

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -286,3 +287,16 @@ def test_gradients_by_finite_differences(module: Module) -> None:
             values.append(loss())
         array[at] = kept
         assert np.isclose((values[0] - values[1]) / 2e-4, gradient[at], rtol=1e-6, atol=1e-7)
+
+
+def test_a_large_stride_is_planned_at_once() -> None:
+    """Taps are looked for among the kernel's, not among as many as the stride."""
+    x, weight = np.ones((1, 2, 2)), np.ones((1, 1, 2, 2))
+    output = Tensor(dtype=np.float64)
+    started = time.process_time()
+    thnn.SpatialFullConvolution_updateOutput(
+        None, x, output, weight, None, None, None, 2, 2, 100_000, 1, 0, 0, 0, 0
+    )
+    assert time.process_time() - started < 2
+    assert output.shape == (1, 3, 100_002)
+    assert output.numpy().sum() == x.sum() * weight.sum()

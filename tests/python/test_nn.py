@@ -206,12 +206,36 @@ def test_a_step_with_a_shared_weight_leaves_the_gradients_of_linear_alone() -> N
         (nn.CAddTable(), 3.0),
         (nn.View(2), "text"),
         (nn.Sequential().add(nn.Square()).add(nn.Max(1)), np.empty(0)),
+        (nn.SpatialConvolution(1, 1, 1, 1), [data(2, 3), data(2, 3)]),
+        (nn.Bottle(nn.Linear(3, 2)), np.zeros((1, 2, 3), np.uint8)),
+        (nn.Parallel(1, 1).add(nn.Linear(3, 2)), np.zeros((2, 3), np.uint8)),
+        (nn.CReLU(3), None),
+        (nn.SplitTable(1), data(3)),
+        (nn.ParallelTable().add(nn.Identity()), None),
     ],
     ids=lambda value: getattr(value, "typename", lambda: "")(),
 )
 def test_other_kinds_of_inputs(module: Any, given: Any) -> None:
     with pytest.raises(pythnn.THNNArgumentError, match=r"nn\.\w+.* 'input'"):
         module.forward(given)
+
+
+@pytest.mark.parametrize(
+    ("work", "message"),
+    [
+        (lambda: nn.Linear(0, 2), r"nn\.Linear: .*expected sizes from 1 on.*\(2, 0\)"),
+        (lambda: nn.Maxout(3, 0, 2), r"nn\.Linear: .*\(0, 3\)"),
+        (lambda: nn.Narrow(1, 5, 2).forward(data(2, 2)), r"nn\.Narrow: index 4 .* size 2"),
+        (lambda: nn.Transpose((1, 5)).forward(data(2, 2)), r"nn\.Transpose: .*dimension"),
+        (
+            lambda: nn.Sequential().add(nn.Concat(1).add(nn.Tanh())).backward(data(2), data(2)),
+            r"in module 1 of nn\.Sequential: nn\.Concat: size 0",
+        ),
+    ],
+)
+def test_errors_of_tensors_name_the_layer(work: Any, message: str) -> None:
+    with pytest.raises(pythnn.THNNArgumentError, match=f"^{message}"):
+        work()
 
 
 class Broken(nn.Module):
@@ -224,3 +248,5 @@ class Broken(nn.Module):
 def test_mistakes_in_users_classes_stay_what_they_are() -> None:
     with pytest.raises(AttributeError, match="no_such_method"):
         nn.Sequential().add(Broken()).forward(np.ones(2))
+    with pytest.raises(AttributeError, match="no_such_method"):
+        nn.Concat(1).add(nn.Sequential().add(Broken())).forward(np.ones(2))

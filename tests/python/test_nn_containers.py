@@ -19,6 +19,13 @@ def data(*shape: int) -> np.ndarray:
 # ---- Text
 
 
+def test_function_of_the_modules_alone() -> None:
+    inside = nn.Sequential().add(nn.Tanh())
+    found: list[Any] = []
+    nn.Sequential().add(inside).add(nn.ReLU()).applyToModules(found.append)
+    assert [module.typename() for module in found] == ["nn.Sequential", "nn.ReLU"]
+
+
 def test_tree_of_nested_containers() -> None:
     inner = nn.Sequential().add(nn.Linear(2, 3, False)).add(nn.ReLU(True))
     block = nn.ConcatTable().add(inner).add(nn.Identity())
@@ -194,6 +201,15 @@ def test_hooks_and_order() -> None:
     errors = made.train(given)
     assert [id(entry) for entry in seen[:2]] == [id(entry) for entry in given]
     assert (seen[2], seen[5]) == ((1, errors[0]), (2, errors[1]))
+
+
+def test_an_order_is_drawn_even_if_examples_keep_theirs() -> None:
+    """As in Lua, so that what draws in training draws the same numbers."""
+    after = []
+    for shuffle in (True, False):
+        trainer(verbose=False, maxIteration=1, shuffleIndices=shuffle).train(examples())
+        after.append(pythnn._random.integer(1000))
+    assert after[0] == after[1]
 
 
 def test_learning_rate_decays() -> None:

@@ -57,7 +57,9 @@ TEXTS = [
     (nn.RReLU(), "nn.RReLU (l:0.125000, u:0.333333)"),
     (nn.Dropout(0.25), "nn.Dropout(0.250000)"),
     (nn.WhiteNoise(0, 0.5), "nn.WhiteNoise mean: 0.000000, std: 0.500000"),
-    (nn.Normalize(2), "nn.Normalize(2)"),
+    (nn.Normalize(2.0), "nn.Normalize(2)"),
+    (nn.Normalize(1.5), "nn.Normalize(1.500000)"),
+    (nn.Normalize(float("inf")), "nn.Normalize(inf)"),
     (nn.LinearWeightNorm(3, 2, False), "nn.LinearWeightNorm(3 -> 2) without bias"),
     (nn.PartialLinear(3, 2), "nn.PartialLinear(3 -> 2)"),
 ]
@@ -100,6 +102,12 @@ def test_connection_tables() -> None:
 
 
 # ---- Pooling and sampling
+
+
+def test_poolings_are_emptied_under_the_old_name() -> None:
+    module, x = nn.SpatialMaxPooling(2, 2), data(1, 4, 4)
+    module.forward(x)
+    assert module.empty().indices.size == 0
 
 
 def test_average_pooling_can_sum() -> None:
@@ -204,6 +212,29 @@ def test_partial_linear_is_linear() -> None:
     chosen = [4, 2]
     found = partial.setPartition(chosen).forward(x)
     np.testing.assert_allclose(found, dense.forward(x)[:, [3, 1]], rtol=1e-12)
+
+
+def test_lookup_table_trains_without_gradients() -> None:
+    table, other = nn.LookupTable(4, 2), nn.LookupTable(4, 2)
+    other.weight, x, gradient = table.weight, np.array([1, 2, 2]), data(3, 2)
+    table.accUpdateOnly().forward(x)
+    assert table.parameters()[1] == [None]
+    table.zeroGradParameters()
+    for layer in (table, other):
+        layer.accUpdateGradParameters(x, gradient, 0.5)
+    np.testing.assert_array_equal(table.weight, other.weight)
+
+
+# ---- Shapes
+
+
+@pytest.mark.parametrize("samples", [1, 2])
+def test_a_batch_of_one_stays_a_batch_when_squeezed(samples: int) -> None:
+    x = data(samples, 2, 1, 3)
+    assert nn.Squeeze(None, 3).forward(x).shape == (samples, 2, 3)
+    assert nn.Squeeze().setNumInputDims(3).forward(x).shape == (samples, 2, 3)
+    assert nn.Squeeze(None, 3).forward(x[0]).shape == (2, 3)
+    assert nn.Squeeze(None, 1).forward(np.ones((1, 1))).shape == (1, 1)
 
 
 # ---- In training only

@@ -187,6 +187,16 @@ def test_minimum_is_found(method: str) -> None:
     np.testing.assert_allclose(x, [1, 1], atol=1e-3)
 
 
+@pytest.mark.parametrize(("most", "calls"), [(10, 13), (25, 32), (50, 63)])
+def test_a_fraction_of_a_call_of_cg_is_a_whole_one(most: int, calls: int) -> None:
+    """As in Lua, where 10 steps stand for 12.5 calls, of which the last may be what succeeds."""
+    one, other = start(), start()
+    _, values, made = optim.cg(rosenbrock, one, {"maxIter": most})
+    _, wanted, _ = optim.cg(rosenbrock, other, {"maxIter": most, "maxEval": calls})
+    assert (values, made) == (wanted, calls)
+    np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("method", optim.__all__)
 def test_parameters_that_cannot_change(method: str) -> None:
     frozen = start()

@@ -68,6 +68,7 @@ OLD = {
         lambda: nn.SpatialBatchNormalization(4),
         ["eps", "momentum"],
     ),
+    "Replicate": (lambda: nn.Replicate(3), ["dim"]),
     "SpatialCrossMapLRN": (lambda: nn.SpatialCrossMapLRN(3), ["alpha", "beta", "k"]),
 }
 
@@ -87,6 +88,41 @@ def test_criterions_without_what_was_added_later():
     mean = nn.MSECriterion()
     old = as_saved(mean, without=["sizeAverage"])
     assert old.forward(x, x + 2) == mean.forward(x, x + 2) == pytest.approx(4)
+    entropy = nn.CrossEntropyCriterion(np.arange(1.0, 5), False)
+    old = as_saved(entropy, without=["sizeAverage", "oldSizeAverage"])
+    assert old.forward(x, target) == entropy.forward(x, target)
+
+
+def test_soft_margins_of_a_sigmoid_and_a_cross_entropy():
+    x, target = np.random.default_rng(0).standard_normal((3, 4)), np.eye(3, 4)
+    weights = np.arange(1.0, 5)
+    wanted = nn.MultiLabelSoftMarginCriterion(weights)
+    parts = {"lsm": nn.Sigmoid(), "nll": nn.BCECriterion(weights)}
+    old = as_saved(wanted, without=["sizeAverage", "sigmoid", "weights"], **parts)
+    assert old._to_fields().keys() == wanted._to_fields().keys()
+    assert old.forward(x, target) == wanted.forward(x, target)
+    np.testing.assert_array_equal(old.backward(x, target), wanted.backward(x, target))
+
+
+def test_models_without_gradients():
+    """As saved for use alone: everything works that does not need them."""
+    module = nn.Sequential().add(nn.Linear(3, 2)).add(nn.PReLU())
+    for inside in module.modules:
+        inside.tensors.gradWeight = inside.tensors.gradBias = None
+    file = io.BytesIO()
+    pythnn.save(file, module)
+    file.seek(0)
+    found, x = pythnn.load(file), X[:, 0, 0, :3]
+    assert found.parameters()[1] == [None] * 3
+    found.zeroGradParameters()
+    np.testing.assert_array_equal(found.forward(x), module.forward(x))
+    assert found.updateGradInput(x, found.output).shape == x.shape
+    flat, gradients = found.getParameters()
+    assert (flat.shape, gradients.shape) == ((9,), (0,))
+    with pytest.raises(pythnn.THNNError, match="taken away"):
+        found.updateParameters(0.1)
+    found.accUpdateGradParameters(x, found.output, 0.1)
+    assert (found.forward(x) != module.forward(x)).any()
 
 
 @pytest.mark.parametrize("shape", [(2, 36), (2, 4, 3, 3)])
