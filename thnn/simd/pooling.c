@@ -298,7 +298,7 @@ INLINE Few loadFew(const real *x)
 
 /* Indices and values come from memory one after the other, but in too many places at a time for the
  * processor to foresee all. */
-INLINE void addFrom(int64_t n, const int64_t *element, int64_t base, const real *x, real *y)
+static void addToElements(int64_t n, const int64_t *element, int64_t base, const real *x, real *y)
 {
   int64_t i = 0;
   for (; i + TURN <= n; i += TURN) {
@@ -314,14 +314,6 @@ INLINE void addFrom(int64_t n, const int64_t *element, int64_t base, const real 
   }
   for (; i < n; i++)
     y[element[i] - base] += x[i];
-}
-
-static void addToElements(int64_t n, const int64_t *element, int64_t base, const real *x, real *y)
-{
-  if (base == 1)
-    addFrom(n, element, 1, x, y);
-  else
-    addFrom(n, element, base, x, y);
 }
 
 /* Two numbers of elements, of which the first has the lower address. */
