@@ -280,19 +280,14 @@ static void elementsOfRegions(const THNNCorners *corners, const int64_t *row, co
     element[i] = corner[i] + ((int32_t)row[i] - 1) * width + (int32_t)column[i] - 1;
 }
 
-/* Adding to elements waits for loads: values are loaded side by side and taken apart in registers,
- * where the compiler would load each again. */
+/* Adding to elements waits for loads: values are loaded side by side and taken apart in registers. */
 typedef real Few __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
 enum { FEW = 16 / sizeof(real), TURN = 8 };
 
 INLINE Few loadFew(const real *x)
 {
   Few few = *(const Few *)x;
-#if defined(__SSE2__)
-  __asm__("" : "+x"(few));
-#elif defined(__aarch64__)
-  __asm__("" : "+w"(few));
-#endif
+  KEEP_LOADED(few);
   return few;
 }
 
