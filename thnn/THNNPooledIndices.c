@@ -136,18 +136,19 @@ static void reject(const THNNPooledIndices *pooled, const Values *values, int64_
   THNN_reject(pooled->function, "indices", position, pooled->expected, found);
 }
 
-void THNN_checkPooledIndices(const THNNPooledIndices *pooled, THLongTensor *indices, int position)
+bool THNN_checkPooledIndices(const THNNPooledIndices *pooled, THLongTensor *indices, int position)
 {
   const Values values = valuesOf(indices);
   if (!pooled->decode) {
     const int64_t count = THNN_pooledElements(pooled), first = pooled->optional ? 0 : 1;
-    if (!values.dense ||
-        !THNN_areAllWithin(pooled->state, count, values.data, first, pooled->elements))
-      THNN_checkIndices(pooled->state, THNN_INDICES(pooled->function, indices, position), count,
-                        first, pooled->elements, "elements of an input plane");
-    return;
+    if (values.dense && THNN_areAllWithin(pooled->state, count, values.data, 1, pooled->elements))
+      return false;
+    THNN_checkIndices(pooled->state, THNN_INDICES(pooled->function, indices, position), count,
+                      first, pooled->elements, "elements of an input plane");
+    return pooled->optional;
   }
   const int64_t bad = checkAll(pooled, &values);
   if (bad < INT64_MAX)
     reject(pooled, &values, bad, position);
+  return !pooled->near;
 }

@@ -30,7 +30,10 @@ typedef struct THNNIndexRun {
 
 /* A thread's room for decoding. */
 typedef struct THNNIndexRoom {
-  int64_t element[THNN_DECODED];
+  union {
+    int64_t element[THNN_DECODED];
+    uint32_t nearElement[THNN_DECODED];
+  };
   /* What decode keeps of a run for others at the same place in another plane. */
   int32_t kept[3][THNN_DECODED];
   int64_t keptRow, keptFirst; /* that place; -1: nothing */
@@ -41,7 +44,8 @@ typedef struct THNNIndexRoom {
 typedef int64_t (*THNNCheckIndexRun)(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                                      THNNIndexRoom *room);
 /* room->element = the number, from 0, of an element of the input plane, or of the run's planes side
- * by side, for each index of the run, or THNN_NO_ELEMENT; the indices have been checked. */
+ * by side, for each index of the run, or THNN_NO_ELEMENT; of near indices room->nearElement. They
+ * have been checked. */
 typedef void (*THNNDecodeIndices)(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                                   THNNIndexRoom *room);
 
@@ -55,6 +59,7 @@ struct THNNPooledIndices {
   /* Others are described by: */
   THNNCheckIndexRun check;
   THNNDecodeIndices decode;
+  bool near;            /* each has an element, whose number has 32 bits */
   bool halves;          /* the tensor has two values for each element of the output */
   bool alike;           /* planes have one slice and may be decoded several at a time */
   const char *expected; /* for the message */
@@ -75,6 +80,8 @@ int64_t THNN_checkTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
 void THNN_elementsOfTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                          THNNIndexRoom *room);
 bool THNN_someWindowIsOutside(const THNNConvolution *geometry);
+/* Whether the numbers of all elements have 32 bits, and the places of all taps, inside or not. */
+bool THNN_tapsAreNear(const THNNConvolution *geometry);
 
 /* The indices of a run. */
 static inline int64_t THNN_indexCount(const THNNIndexRun *run)
@@ -92,8 +99,9 @@ THNNIndexRun THNN_firstIndexRun(const THNNPooledIndices *pooled, int64_t slice, 
 void THNN_nextIndexRun(const THNNPooledIndices *pooled, THNNIndexRun *run);
 
 /* Rejects an index tensor with a value that is not an index. The tensor has at least as many
- * elements as the output, or twice as many; they are taken in order. */
-THNN_API void THNN_checkPooledIndices(const THNNPooledIndices *pooled, THLongTensor *indices,
+ * elements as the output, or twice as many; they are taken in order. Returns whether some may say
+ * that there is no element. */
+THNN_API bool THNN_checkPooledIndices(const THNNPooledIndices *pooled, THLongTensor *indices,
                                       int position);
 
 /* The indices of the output: elements of the planes' rows. */

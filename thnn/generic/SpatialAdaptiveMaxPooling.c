@@ -157,7 +157,7 @@ static void elementsOfNumbers(const THNNPooledIndices *pooled, const THNNIndexRu
                               THNNIndexRoom *room)
 {
   const THNNCorners corners = cornersOf(pooled, run, room);
-  THNN_(simd).pooling.elementsOfRegions(&corners, run->index[0], run->index[1], room->element);
+  THNN_(simd).pooling.elementsOfRegions(&corners, run->index[0], run->index[1], room->nearElement);
 }
 
 void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(THNNState *state, THTensor *input,
@@ -174,6 +174,7 @@ void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(THNNState *state, THTensor
                                     .rows = pooling.outputHeight,
                                     .length = pooling.outputWidth,
                                     .elements = pooling.inputHeight * pooling.inputWidth,
+                                    .near = true,
                                     .halves = true,
                                     .alike = true,
                                     .check = checkNumbers,

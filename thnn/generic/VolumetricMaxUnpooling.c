@@ -58,6 +58,7 @@ static THNNPooledIndices pooledFor(const char *function, const THNNState *state,
                              .elements = THNN_convolutionImagePositions(geometry),
                              .check = THNN_checkTaps,
                              .decode = THNN_elementsOfTaps,
+                             .near = THNN_tapsAreNear(geometry),
                              .expected = "offsets of elements inside the output",
                              .context = geometry};
 }

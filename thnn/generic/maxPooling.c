@@ -159,7 +159,7 @@ void THNN_(maxPoolingUpdateGradInput)(const THNNMaxPoolingCall *call, THTensor *
                                       THIndexTensor *indices)
 {
   const THNNConvolution *g = &call->geometry;
-  const bool plain = call->nDimension == 2;
+  const bool plain = call->nDimension == 2, optional = plain || THNN_someWindowIsOutside(g);
   const THNNPooledIndices pooled = {.function = call->function,
                                     .state = call->state,
                                     .planes = THNN_poolingPlanes(g),
@@ -167,9 +167,10 @@ void THNN_(maxPoolingUpdateGradInput)(const THNNMaxPoolingCall *call, THTensor *
                                     .rows = g->output[1],
                                     .length = g->output[2],
                                     .elements = THNN_convolutionImagePositions(g),
-                                    .optional = plain || THNN_someWindowIsOutside(g),
+                                    .optional = optional,
                                     .check = THNN_checkTaps,
                                     .decode = plain ? NULL : THNN_elementsOfTaps,
+                                    .near = !optional && THNN_tapsAreNear(g),
                                     .expected = "offsets in the windows that lie inside the input",
                                     .context = g};
 

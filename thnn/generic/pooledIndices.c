@@ -41,8 +41,7 @@ bool THNN_someWindowIsOutside(const THNNConvolution *g)
   return false;
 }
 
-/* Whether the places of all taps that an index can name, and all elements, are 32-bit numbers. */
-static bool areNear(const THNNConvolution *g)
+bool THNN_tapsAreNear(const THNNConvolution *g)
 {
   for (int d = 0; d < 3; d++)
     if (g->output[d] > INT32_MAX || g->output[d] * g->stride[d] + llabs(g->pad[d]) +
@@ -52,45 +51,65 @@ static bool areNear(const THNNConvolution *g)
   return THNN_convolutionImagePositions(g) <= INT32_MAX;
 }
 
-/* How many taps from the first on lie inside in all windows along a dimension; 0 with padding. */
-static int64_t commonTaps(const THNNConvolution *g, int dimension, int64_t most)
+/* The least and the greatest tap of a window along a dimension that lies inside, up to
+ * THNN_LAST_TAP, in the dimension's byte of an index. */
+typedef struct Limits {
+  uint32_t least, most;
+} Limits;
+
+static Limits limitsAt(const THNNConvolution *g, int dimension, int64_t position)
 {
-  THNNConvolution windows = *g;
-  windows.kernel[dimension] = most;
-  const THNNTaps first = THNN_tapsInside(&windows, dimension, 0);
-  const THNNTaps last = THNN_tapsInside(&windows, dimension, g->output[dimension] - 1);
-  return first.begin == 0 ? last.end : 0;
+  const int64_t start = position * g->stride[dimension] - g->pad[dimension];
+  const int64_t dilation = g->dilation[dimension], behind = g->input[dimension] - 1 - start;
+  const int64_t least = start < 0 ? (dilation - 1 - start) / dilation : 0;
+  const int64_t most = behind < 0 ? -1 : behind / dilation;
+  const int shift = dimension * THNN_TAP_BITS;
+  if (least > THNN_LAST_TAP || most < least)
+    return (Limits){(uint32_t)THNN_LAST_TAP << shift, 0};
+  return (Limits){(uint32_t)least << shift, (uint32_t)(most < THNN_LAST_TAP ? most : THNN_LAST_TAP)
+                                                << shift};
 }
 
-/* What is the same for all runs. They differ in where they begin: how far their windows lie behind
- * the first is the same. */
+/* Of windows that begin at the same place of any slice. */
+static void keepLimits(const THNNConvolution *g, const THNNIndexRun *run, THNNIndexRoom *room)
+{
+  uint32_t *least = (uint32_t *)room->kept[1], *most = (uint32_t *)room->kept[2];
+  for (int64_t x = 0; x < run->columns; x++) {
+    const Limits limits = limitsAt(g, 2, run->first + x);
+    least[x] = limits.least;
+    most[x] = limits.most;
+  }
+  for (int64_t row = run->rows - 1; row >= 0; row--) {
+    const Limits limits = limitsAt(g, 1, run->row.y + row);
+    uint32_t *leastInRow = least + row * run->columns, *mostInRow = most + row * run->columns;
+    for (int64_t x = 0; x < run->columns; x++) {
+      leastInRow[x] = least[x] | limits.least;
+      mostInRow[x] = most[x] | limits.most;
+    }
+  }
+  room->keptRow = run->row.y;
+  room->keptFirst = run->first;
+}
+
+/* How far windows lie behind the first is the same for all runs, of which the first is the longest. */
 static void keepWindows(const THNNConvolution *g, const THNNIndexRun *run, THNNIndexRoom *room)
 {
   THNNTapWindows *windows = &room->windows;
-  *windows = (THNNTapWindows){.strideY = g->stride[1], .strideX = g->stride[2], .someCommon = true};
+  *windows = (THNNTapWindows){.strideY = g->stride[1], .strideX = g->stride[2]};
   for (int d = 0; d < 3; d++) {
     windows->dilation[d] = g->dilation[d];
     windows->size[d] = g->input[d];
-    const int64_t common = commonTaps(g, d, THNN_COMMON_TAPS);
-    windows->someCommon &= common > 0;
-    windows->lastCommon += (common - 1) * (1 << d * THNN_TAP_BITS);
   }
-  room->keptRow = 0;
-  if (!areNear(g))
+  windows->least = (const uint32_t *)room->kept[1];
+  windows->most = (const uint32_t *)room->kept[2];
+  keepLimits(g, run, room);
+  if (!THNN_tapsAreNear(g))
     return;
-  for (int64_t i = 0, row = 0, column = 0; i < THNN_DECODED; i++) {
-    const int64_t down = row * g->stride[1], right = column * g->stride[2];
-    room->kept[0][i] = (int32_t)down;
-    room->kept[1][i] = (int32_t)right;
-    room->kept[2][i] = (int32_t)(down * g->input[2] + right);
-    if (++column == run->columns) {
-      column = 0;
-      row++;
-    }
-  }
-  windows->down = room->kept[0];
-  windows->right = room->kept[1];
-  windows->behind = room->kept[2];
+  int32_t *behind = room->kept[0];
+  for (int64_t row = 0; row < run->rows; row++)
+    for (int64_t x = 0; x < run->columns; x++)
+      *behind++ = (int32_t)(row * g->stride[1] * g->input[2] + x * g->stride[2]);
+  windows->behind = room->kept[0];
 }
 
 static const THNNTapWindows *windowsOf(const THNNConvolution *g, const THNNIndexRun *run,
@@ -107,11 +126,26 @@ static const THNNTapWindows *windowsOf(const THNNConvolution *g, const THNNIndex
   return windows;
 }
 
+/* The same with limits. */
+static const THNNTapWindows *limitedWindowsOf(const THNNConvolution *g, const THNNIndexRun *run,
+                                              THNNIndexRoom *room)
+{
+  const THNNTapWindows *windows = windowsOf(g, run, room);
+  if (room->keptRow != run->row.y || room->keptFirst != run->first)
+    keepLimits(g, run, room);
+  const Limits depth = limitsAt(g, 0, run->row.z);
+  room->windows.leastDepth = depth.least;
+  room->windows.mostDepth = depth.most;
+  return windows;
+}
+
 /* Index i of a run: whether it names an element, and whether its window has any. */
 static bool tapIsInside(const THNNTapWindows *windows, const THNNIndexRun *run, int64_t i)
 {
   THNNTapWindows window = *windows;
   window.rows = window.columns = 1;
+  window.least += i;
+  window.most += i;
   window.start[1] += i / run->columns * windows->strideY;
   window.start[2] += i % run->columns * windows->strideX;
   return THNN_(simd).pooling.areTaps(&window, run->index[0] + i);
@@ -128,7 +162,7 @@ int64_t THNN_checkTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                        THNNIndexRoom *room)
 {
   const int64_t count = run->rows * run->columns;
-  const THNNTapWindows *windows = windowsOf(pooled->context, run, room);
+  const THNNTapWindows *windows = limitedWindowsOf(pooled->context, run, room);
   if (THNN_(simd).pooling.areTaps(windows, run->index[0]))
     return count;
   int64_t i = 0;
@@ -142,7 +176,11 @@ void THNN_elementsOfTaps(const THNNPooledIndices *pooled, const THNNIndexRun *ru
                          THNNIndexRoom *room)
 {
   const THNNTapWindows *windows = windowsOf(pooled->context, run, room);
-  THNN_(simd).pooling.elementsOfTaps(windows, run->index[0], room->element);
+  if (pooled->near) {
+    THNN_(simd).pooling.elementsOfTaps(windows, run->index[0], room->nearElement);
+    return;
+  }
+  THNN_(simd).pooling.elementsOfFarTaps(windows, run->index[0], room->element);
   if (!pooled->optional)
     return;
   for (int64_t i = 0; i < run->rows * run->columns; i++)
@@ -153,53 +191,55 @@ void THNN_elementsOfTaps(const THNNPooledIndices *pooled, const THNNIndexRun *ru
 
 /* `small` has the indices' shape, `large` the planes that they name elements of. */
 
-/* What is done with the values of n indices; elements are counted from `base`. */
-typedef void (*Move)(int64_t n, const int64_t *element, int64_t base, real *small, real *large);
+/* What is done with the values of n indices; elements are counted from `base`, near ones from 0. */
+typedef struct Move {
+  void (*far)(int64_t n, const int64_t *element, int64_t base, real *small, real *large);
+  void (*near)(int64_t n, const uint32_t *element, real *small, real *large);
+} Move;
 
-/* Indices and values come from memory one after the other, but in too many places at a time for the
- * processor to foresee all. */
-enum { TURN = 8 };
-
-static inline void addOne(int64_t element, real value, real *large)
+static void addToSome(int64_t n, const int64_t *element, int64_t base, real *small, real *large)
 {
-  if (element >= 0)
-    large[element] += value;
+  for (int64_t i = 0; i < n; i++)
+    if (element[i] >= base)
+      large[element[i] - base] += small[i];
 }
 
-static inline void addFrom(int64_t base, int64_t n, const int64_t *element, const real *small,
-                           real *large)
+static void addToAll(int64_t n, const int64_t *element, int64_t base, real *small, real *large)
 {
-  int64_t i = 0;
-  for (; i + TURN <= n; i += TURN) {
-    THNN_fetchNextPage(element + i, TURN * sizeof *element);
-    THNN_fetchNextPage(small + i, TURN * sizeof *small);
-#pragma GCC unroll 8
-    for (int64_t j = i; j < i + TURN; j++)
-      addOne(element[j] - base, small[j], large);
-  }
-  for (; i < n; i++)
-    addOne(element[i] - base, small[i], large);
+  THNN_(simd).pooling.addToElements(n, element, base, small, large);
 }
 
-static void addToElements(int64_t n, const int64_t *element, int64_t base, real *small, real *large)
+static void addToNear(int64_t n, const uint32_t *element, real *small, real *large)
 {
-  if (base == TH_INDEX_BASE)
-    addFrom(TH_INDEX_BASE, n, element, small, large);
-  else
-    addFrom(0, n, element, small, large);
+  THNN_(simd).pooling.addToNearElements(n, element, small, large);
 }
 
-static void setElements(int64_t n, const int64_t *element, int64_t base, real *small, real *large)
+static void setAll(int64_t n, const int64_t *element, int64_t base, real *small, real *large)
 {
   for (int64_t i = 0; i < n; i++)
     large[element[i] - base] = small[i];
 }
 
-static void getElements(int64_t n, const int64_t *element, int64_t base, real *small, real *large)
+static void setNear(int64_t n, const uint32_t *element, real *small, real *large)
+{
+  for (int64_t i = 0; i < n; i++)
+    large[element[i]] = small[i];
+}
+
+static void getAll(int64_t n, const int64_t *element, int64_t base, real *small, real *large)
 {
   for (int64_t i = 0; i < n; i++)
     small[i] = large[element[i] - base];
 }
+
+static void getNear(int64_t n, const uint32_t *element, real *small, real *large)
+{
+  for (int64_t i = 0; i < n; i++)
+    small[i] = large[element[i]];
+}
+
+static const Move addSome = {addToSome, addToNear}, addAll = {addToAll, addToNear},
+                  set = {setAll, setNear}, get = {getAll, getNear};
 
 /* What a thread works with. Indices mostly name elements in about their own order, so that a plane
  * is gone through in step with its indices; `step` elements, rounded up, belong to one of them. */
@@ -242,10 +282,16 @@ static void streamSome(Walk *walk, int64_t n)
   walk->left -= n;
 }
 
+/* The elements of a run: near ones, or others, counted from `base`. */
+typedef struct Elements {
+  const uint32_t *near;
+  const int64_t *far;
+  int64_t base;
+} Elements;
+
 /* Moves n values, beginning with number `at`, and what belongs to them: so processor and memory work
  * at the same time. */
-static void moveRun(Walk *walk, int64_t at, int64_t n, const int64_t *element, int64_t base,
-                    real *large)
+static void moveRun(Walk *walk, int64_t at, int64_t n, Elements elements, real *large)
 {
   const int64_t piece = walk->fetched || walk->left ? 64 : n;
   const int64_t inPlane = walk->fetched ? at % planeIndices(walk->pooled) : 0;
@@ -254,7 +300,10 @@ static void moveRun(Walk *walk, int64_t at, int64_t n, const int64_t *element, i
     if (walk->fetched)
       THNN_fetchNextPage(large + (inPlane + i) * walk->step,
                          count * walk->step * (int64_t)sizeof(real));
-    walk->move(count, element + i, base, walk->small + at + i, large);
+    if (elements.near)
+      walk->move.near(count, elements.near + i, walk->small + at + i, large);
+    else
+      walk->move.far(count, elements.far + i, elements.base, walk->small + at + i, large);
     if (walk->left)
       streamSome(walk, count * walk->step + 64 / (int64_t)sizeof(real));
   }
@@ -268,18 +317,22 @@ static void movePart(Walk *walk, int64_t first, int64_t planes, real *large)
   if (!pooled->decode) {
     const int64_t count = planeIndices(pooled);
     for (int64_t plane = first; plane < first + planes; plane++)
-      moveRun(walk, plane * count, count, walk->indices + plane * count, TH_INDEX_BASE,
+      moveRun(walk, plane * count, count,
+              (Elements){.far = walk->indices + plane * count, .base = TH_INDEX_BASE},
               large + (plane - first) * pooled->elements);
     return;
   }
   const int64_t *second = pooled->halves ? walk->indices + THNN_pooledElements(pooled) : NULL;
+  const THNNIndexRoom *room = walk->room;
+  const Elements decoded =
+      pooled->near ? (Elements){.near = room->nearElement} : (Elements){.far = room->element};
   for (THNNIndexRun run =
            THNN_firstIndexRun(pooled, first * pooled->slices, planes * pooled->slices);
        run.at < run.end; THNN_nextIndexRun(pooled, &run)) {
     run.index[0] = walk->indices + run.at;
     run.index[1] = second ? second + run.at : NULL;
     pooled->decode(pooled, &run, walk->room);
-    moveRun(walk, run.at, THNN_indexCount(&run), walk->room->element, 0,
+    moveRun(walk, run.at, THNN_indexCount(&run), decoded,
             large + (run.row.plane - first) * pooled->elements);
   }
 }
@@ -349,13 +402,13 @@ void THNN_(pooledUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *inp
 {
   THNNPlan plan;
   THNN_planStart(&plan, pooled->function, pooled->state);
-  THNN_checkPooledIndices(pooled, indices, indicesPosition);
+  const bool mayMiss = THNN_checkPooledIndices(pooled, indices, indicesPosition);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   const THNNBuffer *index = THNN_planIn(&plan, indices, indicesPosition);
   const THNNBuffer *tiles = planTiles(&plan, pooled);
   THNN_planAcquire(&plan);
-  movePlanes(pooled, addToElements, index->data, from->data, to->data, tiles->data);
+  movePlanes(pooled, mayMiss ? addSome : addAll, index->data, from->data, to->data, tiles->data);
   THNN_planRelease(&plan);
 }
 
@@ -370,7 +423,7 @@ void THNN_(unpoolUpdateOutput)(const THNNPooledIndices *pooled, THTensor *input,
   const THNNBuffer *index = THNN_planIn(&plan, indices, 4);
   const THNNBuffer *tiles = planTiles(&plan, pooled);
   THNN_planAcquire(&plan);
-  movePlanes(pooled, setElements, index->data, from->data, to->data, tiles->data);
+  movePlanes(pooled, set, index->data, from->data, to->data, tiles->data);
   THNN_planRelease(&plan);
 }
 
@@ -387,7 +440,7 @@ void THNN_(unpoolUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *inp
 #pragma omp parallel num_threads(threadsFor(pooled))
   {
     THNNIndexRoom room;
-    Walk walk = startWalk(pooled, getElements, index->data, to->data, &room);
+    Walk walk = startWalk(pooled, get, index->data, to->data, &room);
     walk.fetched = THNN_leavesCaches(pooled->planes * pooled->elements, sizeof(real));
 #pragma omp for schedule(static)
     for (int64_t plane = 0; plane < pooled->planes; plane++)

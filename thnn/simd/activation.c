@@ -111,8 +111,13 @@ static void hardTanhBackward(int64_t n, const real *x, const real *gradOutput,
                              const real *parameters, real *gradInput)
 {
   const real least = parameters[0], most = parameters[1];
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++) {
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) {
+    const Vector values = load(x + i);
+    const Comparison outside = (values <= broadcast(least)) | (values >= broadcast(most));
+    store(gradInput + i, keepWhere(~outside, load(gradOutput + i)));
+  }
+  for (; i < n; i++) {
     const real gradient = gradOutput[i];
     const real low = x[i] <= least ? 0 : gradient;
     gradInput[i] = x[i] >= most ? 0 : low;

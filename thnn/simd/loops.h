@@ -397,13 +397,18 @@ typedef struct THNN_(SimdPooling) {
   /* Whether all of n values lie between two numbers, of which neither is below -1. */
   bool (*areWithin)(int64_t n, const int64_t *value, int64_t first, int64_t last);
   /* Whether the taps t, h and w in bytes 0, 1 and 2 of all indices lie inside, and the numbers of
-   * the elements that they name if so. */
+   * the elements that they name if so; 32-bit numbers where the windows have `behind`. */
   bool (*areTaps)(const THNNTapWindows *windows, const int64_t *index);
-  void (*elementsOfTaps)(const THNNTapWindows *windows, const int64_t *index, int64_t *element);
+  void (*elementsOfTaps)(const THNNTapWindows *windows, const int64_t *index, uint32_t *element);
+  void (*elementsOfFarTaps)(const THNNTapWindows *windows, const int64_t *index, int64_t *element);
   /* The same for rows and columns in regions, counted from 1. */
   bool (*areInRegions)(const THNNCorners *corners, const int64_t *row, const int64_t *column);
   void (*elementsOfRegions)(const THNNCorners *corners, const int64_t *row, const int64_t *column,
-                            int64_t *element);
+                            uint32_t *element);
+  /* y[element - base] += x, one after the other; an element may occur more than once */
+  void (*addToElements)(int64_t n, const int64_t *element, int64_t base, const real *x, real *y);
+  /* The same with base 0. */
+  void (*addToNearElements)(int64_t n, const uint32_t *element, const real *x, real *y);
   /* sums += x where index is `number`, or sums = that and 0 elsewhere where it is the first */
   void (*addNamed)(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
                    real *sums);

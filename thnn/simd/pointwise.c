@@ -162,8 +162,10 @@ static void thresholdBackward(int64_t n, const real *x, const real *gradOutput,
                               const real *parameters, real *gradInput)
 {
   const real threshold = parameters[0];
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++)
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES)
+    store(gradInput + i, keepWhere(load(x + i) > broadcast(threshold), load(gradOutput + i)));
+  for (; i < n; i++)
     gradInput[i] = x[i] > threshold ? gradOutput[i] : 0;
 }
 

@@ -178,16 +178,19 @@ INLINE uint64_t signsOutside(int64_t n, const int64_t *value, int64_t first, int
 
 /* Values from memory arrive faster when they are asked for beyond the page at hand, where the
  * processor's own guesses end. */
-enum { PIECE = 64, NEXT_PAGE = 4096 };
+INLINE void fetchNextPage(const void *address, int64_t bytes)
+{
+  for (int64_t at = 0; at < bytes; at += 64)
+    __builtin_prefetch((const char *)((uintptr_t)address + 4096) + at);
+}
 
 static bool areWithin(int64_t n, const int64_t *value, int64_t first, int64_t last)
 {
+  enum { PIECE = 64 };
   uint64_t signs = 0;
   int64_t i = 0;
   for (; i + PIECE <= n; i += PIECE) {
-    const char *next = (const char *)((uintptr_t)(value + i) + NEXT_PAGE);
-    for (int64_t at = 0; at < PIECE * (int64_t)sizeof *value; at += 64)
-      __builtin_prefetch(next + at);
+    fetchNextPage(value + i, PIECE * sizeof *value);
     signs |= signsOutside(PIECE, value + i, first, last);
   }
   signs |= signsOutside(n - i, value + i, first, last);
@@ -212,62 +215,37 @@ static bool throughFarTaps(const THNNTapWindows *w, const int64_t *index, int64_
   return outside >= 0;
 }
 
-/* The sign of `outside` joins those of all that must not be below 0. */
-INLINE bool areNearTaps(const THNNTapWindows *w, bool dilated, const int64_t *index)
-{
-  const int64_t n = w->rows * w->columns;
-  const int32_t *down = w->down, *right = w->right;
-  const int32_t startZ = (int32_t)w->start[0], lastZ = (int32_t)w->size[0] - 1;
-  const int32_t startY = (int32_t)w->start[1], lastY = (int32_t)w->size[1] - 1;
-  const int32_t startX = (int32_t)w->start[2], lastX = (int32_t)w->size[2] - 1;
-  const int32_t stepZ = dilated ? (int32_t)w->dilation[0] : 1;
-  const int32_t stepY = dilated ? (int32_t)w->dilation[1] : 1;
-  const int32_t stepX = dilated ? (int32_t)w->dilation[2] : 1;
-  int32_t outside = 0;
-#pragma omp simd reduction(| : outside)
-  for (int64_t i = 0; i < n; i++) {
-    const int32_t packed = (int32_t)index[i];
-    const int32_t z = startZ + (packed & TAP) * stepZ;
-    const int32_t y = startY + down[i] + (packed >> 8 & TAP) * stepY;
-    const int32_t x = startX + right[i] + (packed >> 16 & TAP) * stepX;
-    outside |= z | (lastZ - z) | y | (lastY - y) | x | (lastX - x);
-  }
-  return outside >= 0;
-}
-
-/* Bytes are compared side by side: the highest bit of each is set before the subtraction and still is
+/* Bytes are compared side by side: the highest bit of each is set before a subtraction and still is
  * where the difference is not below 0. */
-static bool areCommonTaps(const THNNTapWindows *w, const int64_t *index)
+static bool areWithinLimits(const THNNTapWindows *w, const int64_t *index)
 {
   const int64_t n = w->rows * w->columns;
-  const uint64_t taps = 0xffffff, tops = 0x808080, last = (uint64_t)w->lastCommon | tops;
-  uint64_t outside = 0;
+  const uint32_t taps = 0xffffff, tops = 0x808080;
+  const uint32_t leastDepth = w->leastDepth, mostDepth = w->mostDepth | tops;
+  const uint32_t *least = w->least, *most = w->most;
+  uint32_t outside = 0;
 #pragma omp simd reduction(| : outside)
   for (int64_t i = 0; i < n; i++) {
-    const uint64_t packed = (uint64_t)index[i] & taps;
-    outside |= packed | ~(last - packed);
+    const uint32_t packed = (uint32_t)index[i] & taps;
+    outside |=
+        packed | ~((packed | tops) - (least[i] | leastDepth)) | ~((most[i] | mostDepth) - packed);
   }
   return (outside & tops) == 0;
 }
 
 static bool areTaps(const THNNTapWindows *w, const int64_t *index)
 {
-  if (w->someCommon && areCommonTaps(w, index))
-    return true;
-  if (!w->behind)
-    return throughFarTaps(w, index, NULL);
-  if (w->dilation[0] == 1 && w->dilation[1] == 1 && w->dilation[2] == 1)
-    return areNearTaps(w, false, index);
-  return areNearTaps(w, true, index);
+  return areWithinLimits(w, index) || throughFarTaps(w, index, NULL);
+}
+
+static void elementsOfFarTaps(const THNNTapWindows *w, const int64_t *index, int64_t *element)
+{
+  throughFarTaps(w, index, element);
 }
 
 /* Sums may pass 32 bits on the way to an element that does not. */
-static void elementsOfTaps(const THNNTapWindows *w, const int64_t *index, int64_t *element)
+static void elementsOfTaps(const THNNTapWindows *w, const int64_t *index, uint32_t *element)
 {
-  if (!w->behind) {
-    throughFarTaps(w, index, element);
-    return;
-  }
   const int64_t n = w->rows * w->columns, height = w->size[1], width = w->size[2];
   const int32_t *behind = w->behind;
   const uint32_t first = (uint32_t)((w->start[0] * height + w->start[1]) * width + w->start[2]);
@@ -293,13 +271,68 @@ static bool areInRegions(const THNNCorners *corners, const int64_t *row, const i
 }
 
 static void elementsOfRegions(const THNNCorners *corners, const int64_t *row, const int64_t *column,
-                              int64_t *element)
+                              uint32_t *element)
 {
   const int32_t *corner = corners->corner;
-  const int64_t width = corners->width;
+  const int32_t width = (int32_t)corners->width;
 #pragma omp simd
   for (int64_t i = 0; i < corners->n; i++)
-    element[i] = corner[i] + (row[i] - 1) * width + column[i] - 1;
+    element[i] = corner[i] + ((int32_t)row[i] - 1) * width + (int32_t)column[i] - 1;
+}
+
+/* Adding to elements waits for loads: values are loaded side by side and taken apart in registers. */
+typedef real Few __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
+enum { FEW = 16 / sizeof(real), TURN = 8 };
+
+INLINE Few loadFew(const real *x)
+{
+  Few few = *(const Few *)x;
+  KEEP_LOADED(few);
+  return few;
+}
+
+/* Indices and values come from memory one after the other, but in too many places at a time for the
+ * processor to foresee all. */
+static void addToElements(int64_t n, const int64_t *element, int64_t base, const real *x, real *y)
+{
+  int64_t i = 0;
+  for (; i + TURN <= n; i += TURN) {
+    fetchNextPage(element + i, TURN * sizeof *element);
+    fetchNextPage(x + i, TURN * sizeof *x);
+#pragma GCC unroll 8
+    for (int64_t j = i; j < i + TURN; j += FEW) {
+      const Few few = loadFew(x + j);
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < FEW; k++)
+        y[element[j + k] - base] += few[k];
+    }
+  }
+  for (; i < n; i++)
+    y[element[i] - base] += x[i];
+}
+
+/* Two numbers of elements, of which the first has the lower address. */
+typedef uint64_t Two __attribute__((aligned(sizeof(uint32_t)), may_alias));
+enum { FIRST_BIT = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 32 : 0 };
+
+static void addToNearElements(int64_t n, const uint32_t *element, const real *x, real *y)
+{
+  int64_t i = 0;
+  for (; i + TURN <= n; i += TURN) {
+    fetchNextPage(x + i, TURN * sizeof *x);
+#pragma GCC unroll 8
+    for (int64_t j = i; j < i + TURN; j += FEW) {
+      const Few few = loadFew(x + j);
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < FEW; k += 2) {
+        const uint64_t two = *(const Two *)(element + j + k);
+        y[(uint32_t)(two >> FIRST_BIT)] += few[k];
+        y[(uint32_t)(two >> (32 - FIRST_BIT))] += few[k + 1];
+      }
+    }
+  }
+  for (; i < n; i++)
+    y[element[i]] += x[i];
 }
 
 INLINE void addNamedTo(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
@@ -519,8 +552,11 @@ const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .areWithin = areWithin,
     .areTaps = areTaps,
     .elementsOfTaps = elementsOfTaps,
+    .elementsOfFarTaps = elementsOfFarTaps,
     .areInRegions = areInRegions,
     .elementsOfRegions = elementsOfRegions,
+    .addToElements = addToElements,
+    .addToNearElements = addToNearElements,
     .addNamed = addNamed,
     .elementsOfFrames = elementsOfFrames,
     .maxOfRows = maxOfRows,

@@ -150,4 +150,24 @@ INLINE Vector broadcast(real x)
   return x - (Vector){0};
 }
 
+/* Has a vector loaded as it is; compilers would load its parts, or the lanes that a comparison chooses,
+ * which then wait for the comparison. */
+#if defined(__SSE2__)
+#  define KEEP_LOADED(vector) __asm__("" : "+x"(vector))
+#elif defined(__aarch64__)
+#  define KEEP_LOADED(vector) __asm__("" : "+w"(vector))
+#else
+#  define KEEP_LOADED(vector) (void)(vector)
+#endif
+
+/* What comparing two vectors gives: lanes of ones or zeros. */
+typedef THNN_(Place) Comparison __attribute__((vector_size(VECTOR_BYTES)));
+
+/* x in these lanes, 0 in the others. */
+INLINE Vector keepWhere(Comparison lanes, Vector x)
+{
+  KEEP_LOADED(x);
+  return (Vector)(lanes & (Comparison)x);
+}
+
 #endif

@@ -11,16 +11,16 @@
 typedef struct THNNTapWindows {
   int64_t rows, columns, strideY, strideX;
   int64_t start[3], dilation[3], size[3];
-  /* How many rows, columns and elements each window lies behind the first; NULL where the place of
-   * some tap, inside or not, is beyond 32 bits. */
-  const int32_t *down, *right, *behind;
-  /* Whether along each dimension the first taps lie inside in all windows of the volume, and the
-   * last of these taps, packed like an index. */
-  bool someCommon;
-  int64_t lastCommon;
+  /* How many elements each window lies behind the first; NULL where the place of some tap, inside or
+   * not, is beyond 32 bits. */
+  const int32_t *behind;
+  /* The least and the greatest tap of each window along the rows and columns that lies inside, and
+   * of all along the depth, as in an index; at most THNN_LAST_TAP. */
+  const uint32_t *least, *most;
+  uint32_t leastDepth, mostDepth;
 } THNNTapWindows;
 
-enum { THNN_COMMON_TAPS = 0x80 }; /* along a dimension at most */
+enum { THNN_LAST_TAP = 0x7f };
 
 /* Regions of planes `width` wide: the number of a region's first element, and how many rows down
  * and columns to the right of it there are in the plane. */
