@@ -160,32 +160,29 @@ static double streamingCost(const THNNConvolution *geometry)
   return 5.5 * panelCount(geometry->outputPlanes) * lines * (vectorsPerLine - 1);
 }
 
-/* Products, of which single vectors of planes need a load each; what tiles, rows and groups of taps cost
- * for each box; transposing and framing. */
+/* Products, of which single vectors of planes need a load each; listing the lines of each group of taps;
+ * the sums of each box; transposing and framing. */
 static double weightCost(const THNNConvolutionPlan *plan, const Meetings *meetings)
 {
   const THNNConvolution *geometry = &plan->geometry;
   const THNNConvolutionCorrelate *correlate = &plan->correlate;
-  const THNN_(SimdProducts) *loops = productsFor(geometry->outputPlanes);
-  const double vectors = (double)divideUp(geometry->outputPlanes, loops->lanes);
-  const double panels = (double)panelCount(geometry->outputPlanes);
-  const int64_t rows = geometry->inputPlanes * THNN_convolutionTaps(geometry);
-  const int64_t groups = meetings->groups[0] * meetings->groups[1] * meetings->groups[2];
-  const int tileRows = loops->tileRows((int)(correlate->panelLanes / loops->lanes));
-  const double tiles = (double)groups * divideUp(divideUp(rows, groups), tileRows);
+  const int64_t planes = geometry->outputPlanes;
+  const double vectors = (double)divideUp(planes, productsFor(planes)->lanes);
+  const double panels = (double)panelCount(planes);
+  const double rows = (double)geometry->inputPlanes * THNN_convolutionTaps(geometry);
+  const double groups = (double)meetings->groups[0] * meetings->groups[1] * meetings->groups[2];
   const double products = (double)meetings->positions[0] * meetings->positions[1] *
                           meetings->positions[2] * geometry->inputPlanes;
-  const double positions = (double)THNN_convolutionMapPositions(geometry);
+  const double lines = (double)geometry->output[0] * geometry->output[1];
   const double sample =
-      products * (0.59 * vectors + (vectors == 1 ? 0.18 : 0)) +
-      positions *
-          (2 * groups * panels + 0.085 * sizeof(real) * geometry->outputPlanes + 3.6 * vectors) +
+      products * (0.6 * vectors + (vectors == 1 ? 0.2 : 0)) + 41 * panels * groups * lines +
+      lines * geometry->output[2] * (0.07 * sizeof(real) * planes + 5.4 * vectors) +
       streamingCost(geometry);
-  const double boxes = panels * THNN_convolutionBoxCount(&correlate->boxes);
   const double frames =
       correlate->framedDimensions ? THNN_(boxFrames_cost)(geometry, &correlate->boxes) : 0;
-  return geometry->batch * sample + boxes * (215 * tiles + 5.6 * rows) + frames +
-         (correlate->exchanged ? 3.8 : 1) * weightElements(geometry);
+  return geometry->batch * sample +
+         26 * panels * rows * THNN_convolutionBoxCount(&correlate->boxes) + frames +
+         (correlate->exchanged ? 3.9 : 1.2) * weightElements(geometry);
 }
 
 /* Chooses which dimensions are framed, and sets the plan's cost. */

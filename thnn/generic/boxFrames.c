@@ -16,7 +16,7 @@ double THNN_(boxFrames_cost)(const THNNConvolution *geometry, const THNNConvolut
   boxFrameSize(geometry, boxes, size);
   const double lines = (double)THNN_convolutionBoxCount(boxes) * boxes->box[THNN_SAMPLE] *
                        geometry->inputPlanes * size[0] * size[1];
-  return lines * (11 + 4 * (double)divideUp(size[2], THNN_(simd).shifts.lanes));
+  return lines * (11 + 5 * (double)divideUp(size[2], THNN_(simd).shifts.lanes));
 }
 
 typedef struct Range {

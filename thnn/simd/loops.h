@@ -144,9 +144,8 @@ typedef struct THNN_(Products) {
 } THNN_(Products);
 
 typedef struct THNN_(SimdProducts) {
-  int lanes;                    /* reals in a vector */
-  int mostVectors;              /* vectors that one call takes at most */
-  int (*tileRows)(int vectors); /* that are added at a time */
+  int lanes;       /* reals in a vector */
+  int mostVectors; /* vectors that one call takes at most */
   void (*add)(const THNN_(Products) * products);
   /* offsets = first, first + step, first + 2*step, … */
   void (*listOffsets)(int64_t n, THNNOffsets first, THNNOffsets step, THNNOffsets *offsets);

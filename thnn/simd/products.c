@@ -18,7 +18,7 @@ enum {
 };
 
 /* Rows of a full tile, by its vectors. */
-static int tileRows(int vectors)
+static inline int tileRows(int vectors)
 {
   const int registers = VECTOR_REGISTERS - vectors - 1;
   const int rows = registers / vectors;
@@ -277,7 +277,6 @@ static void total(int64_t positions, int vectors, const real *x, real *sums)
 const THNN_(SimdProducts) SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
     .lanes = LANES,
     .mostVectors = MOST_VECTORS,
-    .tileRows = tileRows,
     .add = add,
     .listOffsets = listOffsets,
     .moveOffsets = moveOffsets,
