@@ -393,26 +393,15 @@ static THNNConvolutionTap clipTap(THNNConvolutionTap tap, const THNNConvolutionB
   return tap;
 }
 
-/* The positions of the box that the tap is multiplied for. */
-static THNNConvolutionTap boxTap(const Correlation *correlation, const THNNConvolutionBox *box,
-                                 int dimension, int64_t tap)
-{
-  THNNConvolutionTap positions = correlation->tap[dimension][tap];
-  if (dimension >= 3 - correlation->plan->correlate.framedDimensions) {
-    positions.begin = 0;
-    positions.end = correlation->plan->geometry.output[dimension];
-  }
-  return clipTap(positions, box, dimension);
-}
-
 /* The group that begins at tap `first`. */
 static TapGroup tapGroup(const Correlation *correlation, const THNNConvolutionBox *box,
                          int dimension, int64_t first)
 {
+  const THNNConvolutionTap *taps = correlation->tap[dimension];
   const int64_t kernel = correlation->plan->geometry.kernel[dimension];
-  TapGroup group = {first, first + 1, boxTap(correlation, box, dimension, first)};
+  TapGroup group = {first, first + 1, clipTap(taps[first], box, dimension)};
   for (; group.end < kernel; group.end++) {
-    const THNNConvolutionTap next = boxTap(correlation, box, dimension, group.end);
+    const THNNConvolutionTap next = clipTap(taps[group.end], box, dimension);
     if (next.begin != group.range.begin || next.end != group.range.end)
       break;
   }
@@ -656,8 +645,13 @@ static void takeSharedScratch(Correlation *correlation, char *scratch)
   for (int i = 0; i < 3; i++) {
     THNNConvolutionTap *tap =
         takeScratch(&scratch, geometry->kernel[i], sizeof(THNNConvolutionTap));
-    for (int64_t t = 0; t < geometry->kernel[i]; t++)
+    for (int64_t t = 0; t < geometry->kernel[i]; t++) {
       tap[t] = THNN_convolutionTap(geometry, i, t);
+      if (i >= 3 - correlate->framedDimensions) { /* it sees the padding too */
+        tap[t].begin = 0;
+        tap[t].end = geometry->output[i];
+      }
+    }
     correlation->tap[i] = tap;
   }
   correlation->transposed = takeScratch(&scratch,
