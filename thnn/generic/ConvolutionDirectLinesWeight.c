@@ -31,16 +31,20 @@ typedef struct Correlation {
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Tiles of taps and map planes for each vector of positions, and the frames. */
+/* Products, of which map planes fill up tiles; what each tile costs for a vector, for part of one and for a
+ * band; the vectors' own totals; the frames. */
 static double linesWeightCost(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
 {
-  const double vectors = (double)geometry->batch * geometry->output[0] * geometry->output[1] *
-                         divideUp(geometry->output[2], THNN_(simd).shifts.lanes);
-  const int64_t tileTaps = THNN_(simd).shifts.tileTaps, tilePlanes = THNN_(simd).shifts.tilePlanes;
-  const double tiles = (double)divideUp(frameRows(geometry), tileTaps) *
-                       divideUp(geometry->outputPlanes, tilePlanes);
-  return tiles * (0.8 * tileTaps * tilePlanes * vectors + 50 * bands->count) +
-         THNN_(lineFrames_cost)(geometry, bands) + bands->shares * weightElements(geometry);
+  const int64_t width = geometry->output[2], lanes = THNN_(simd).shifts.lanes;
+  const double lines = (double)geometry->batch * geometry->output[0] * geometry->output[1];
+  const double vectors = lines * divideUp(width, lanes), parts = width % lanes ? lines : 0;
+  const int64_t tilePlanes = THNN_(simd).shifts.tilePlanes, rows = frameRows(geometry);
+  const double planeTiles = (double)divideUp(geometry->outputPlanes, tilePlanes);
+  const double tiles = planeTiles * divideUp(rows, THNN_(simd).shifts.tileTaps);
+  return planeTiles * rows * (0.51 * tilePlanes * vectors + 17 * bands->count) +
+         tiles * (2.8 * vectors + 4.5 * parts + 5 * bands->count) +
+         2.5 * vectors * geometry->outputPlanes + 0.8 * THNN_(lineFrames_cost)(geometry, bands) +
+         1.7 * bands->shares * weightElements(geometry);
 }
 
 bool THNN_(ConvolutionDirectLinesWeight_prepare)(THNNConvolutionPlan *plan, const THNNState *state)

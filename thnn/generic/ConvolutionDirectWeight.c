@@ -3,8 +3,11 @@
  *
  * A vector holds the map gradients of neighbouring planes at one position, which takes a transposed
  * copy [position][lane]; the image element is one scalar for all of them, read where it lies. The
- * terms of a sum are the map positions that see inside the image through the tap, so nothing is
- * unfolded or padded.
+ * terms of a sum are the map positions that see inside the image through the tap: nothing is unfolded.
+ *
+ * Taps that see the same positions are added together. With padding they are few, and with few image
+ * planes too little for a tile: then boxes see a copy of the image with the padding of some dimensions,
+ * where all taps see the same. As in gemm's columns, an infinite map gradient becomes NaN there.
  *
  * Positions are gone through box by box, a group of boxes at a time: the group's gradients are
  * transposed by all threads, then each task adds the whole group to weights that are its own. A
@@ -15,9 +18,7 @@
  * With stride 1 image and map gradient may be exchanged, so that few map planes do not leave most lanes
  * empty: the same sums are those of another convolution, whose image is the map gradient and whose taps
  * run backwards. */
-#include "template.h"
-
-#include "ConvolutionParts.h"
+#include "boxFrames.h"
 
 /* Positions of a box: one register sum each. */
 static const int64_t BOX_POSITIONS = 256;
@@ -29,6 +30,8 @@ static const int64_t TASK_BYTES = 256 << 10;
 static const int64_t WORTHWHILE_ROWS = 36;
 /* Taps that see other positions than the rest are added apart: so many image planes fill a tile. */
 static const int64_t WORTHWHILE_PLANES = 8;
+/* With more image planes no frame is worth its products with zeros. */
+static const int64_t MOST_FRAMED_PLANES = 16;
 
 /* What all threads work with, and below what each has to itself. */
 typedef struct Correlation {
@@ -39,6 +42,8 @@ typedef struct Correlation {
   real *gradWeight, *gradBias;      /* the latter may be NULL */
   const THNNConvolutionTap *tap[3]; /* of each dimension */
   real *transposed;                 /* the group's gradients: [panel][box][position][lane] */
+  real *frames;                     /* of the group's boxes; NULL where the image itself is read */
+  int64_t frameElements;            /* of each */
   real *sharedSums;                 /* [task][share], each as `sums`; NULL with one share */
   real *boxSums;                    /* of the gradients: [panel][box][lane] */
   double *planeSums;                /* of all boxes so far: [panel][lane] */
@@ -95,6 +100,13 @@ static int64_t taskSums(const THNNConvolutionPlan *plan)
   return scratchBytes(rows * correlate->panelLanes, sizeof(real)) / (int64_t)sizeof(real);
 }
 
+/* Bytes of a box's frame. */
+static int64_t frameBytes(const THNNConvolutionPlan *plan)
+{
+  return scratchBytes(THNN_(boxFrames_elements)(&plan->geometry, &plan->correlate.boxes),
+                      sizeof(real));
+}
+
 /* How many threads' worth of work the boxes of a group are shared out into, for each task. */
 static int64_t chooseShares(const THNNConvolutionPlan *plan, int64_t roomBytes)
 {
@@ -104,17 +116,35 @@ static int64_t chooseShares(const THNNConvolutionPlan *plan, int64_t roomBytes)
   return maximum(minimum(shares, minimum(plan->correlate.groupBoxes, room)), 1);
 }
 
-/* Groups of taps along a dimension: those of a group see inside the image from the same positions. */
-static int64_t groupCount(const THNNConvolution *geometry, int dimension)
+/* Per dimension: the groups of taps that see inside the image from the same positions, and how many
+ * positions all taps see together. */
+typedef struct Meetings {
+  int64_t groups[3], positions[3];
+} Meetings;
+
+static Meetings countMeetings(const THNNConvolution *geometry)
 {
-  int64_t groups = 1;
-  THNNConvolutionTap last = THNN_convolutionTap(geometry, dimension, 0);
-  for (int64_t t = 1; t < geometry->kernel[dimension]; t++) {
-    const THNNConvolutionTap tap = THNN_convolutionTap(geometry, dimension, t);
-    groups += tap.begin != last.begin || tap.end != last.end;
-    last = tap;
+  Meetings meetings = {.groups = {0}};
+  for (int i = 0; i < 3; i++) {
+    THNNConvolutionTap last = {.begin = -1};
+    for (int64_t t = 0; t < geometry->kernel[i]; t++) {
+      const THNNConvolutionTap tap = THNN_convolutionTap(geometry, i, t);
+      meetings.groups[i] += tap.begin != last.begin || tap.end != last.end;
+      meetings.positions[i] += tap.end - tap.begin;
+      last = tap;
+    }
   }
-  return groups;
+  return meetings;
+}
+
+/* The same where the inner dimensions are framed. */
+static Meetings framedMeetings(Meetings meetings, const THNNConvolution *geometry, int dimensions)
+{
+  for (int i = 3 - dimensions; i < 3; i++) {
+    meetings.groups[i] = 1;
+    meetings.positions[i] = geometry->kernel[i] * geometry->output[i];
+  }
+  return meetings;
 }
 
 /* What fetching cache lines costs a pointwise convolution, which has one tap to use what it read: each
@@ -130,28 +160,51 @@ static double streamingCost(const THNNConvolution *geometry)
   return 5.5 * panelCount(geometry->outputPlanes) * lines * (vectorsPerLine - 1);
 }
 
-/* Products, what a tile, a group of taps and its list cost beside them, transposing both operands. */
-static double weightCost(const THNNConvolutionPlan *plan)
+/* Products, of which single vectors of planes need a load each; listing the lines of each group of taps;
+ * the sums of each box; transposing and framing. */
+static double weightCost(const THNNConvolutionPlan *plan, const Meetings *meetings)
 {
-  enum { TILE_ROWS = 8 };
   const THNNConvolution *geometry = &plan->geometry;
-  const int64_t taps = THNN_convolutionTaps(geometry), rows = geometry->inputPlanes * taps;
-  const int64_t groups =
-      groupCount(geometry, 0) * groupCount(geometry, 1) * groupCount(geometry, 2);
-  const double tiles = (double)groups * divideUp(divideUp(rows, groups), TILE_ROWS);
-  const double products = THNN_convolutionProducts(geometry);
-  const double vectors = divideUp(geometry->outputPlanes, THNN_(simd).products.lanes);
-  const double positions = (double)THNN_convolutionMapPositions(geometry);
+  const THNNConvolutionCorrelate *correlate = &plan->correlate;
+  const int64_t planes = geometry->outputPlanes;
+  const double vectors = (double)divideUp(planes, productsFor(planes)->lanes);
+  const double panels = (double)panelCount(planes);
+  const double rows = (double)geometry->inputPlanes * THNN_convolutionTaps(geometry);
+  const double groups = (double)meetings->groups[0] * meetings->groups[1] * meetings->groups[2];
+  const double products = (double)meetings->positions[0] * meetings->positions[1] *
+                          meetings->positions[2] * geometry->inputPlanes;
+  const double lines = (double)geometry->output[0] * geometry->output[1];
   const double sample =
-      products * (0.9 * geometry->inputPlanes * vectorsCost(geometry->outputPlanes) +
-                  tiles / (double)taps * vectors) +
-      positions *
-          (0.8 * groups * panelCount(geometry->outputPlanes) + 0.7 * geometry->outputPlanes) +
+      products * (0.6 * vectors + (vectors == 1 ? 0.2 : 0)) + 41 * panels * groups * lines +
+      lines * geometry->output[2] * (0.07 * sizeof(real) * planes + 5.4 * vectors) +
       streamingCost(geometry);
+  const double frames =
+      correlate->framedDimensions ? THNN_(boxFrames_cost)(geometry, &correlate->boxes) : 0;
   return geometry->batch * sample +
-         50 * tiles * THNN_convolutionBoxCount(&plan->correlate.boxes) *
-             panelCount(geometry->outputPlanes) +
-         (plan->correlate.exchanged ? 3 : 1.1) * weightElements(geometry);
+         26 * panels * rows * THNN_convolutionBoxCount(&correlate->boxes) + frames +
+         (correlate->exchanged ? 3.9 : 1.2) * weightElements(geometry);
+}
+
+/* Chooses which dimensions are framed, and sets the plan's cost. */
+static void chooseFrames(THNNConvolutionPlan *plan, int64_t roomBytes)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  const Meetings meetings = countMeetings(geometry);
+  plan->cost = weightCost(plan, &meetings);
+  /* Exchanged, the zeros would meet image elements that no gradient may depend on. */
+  if (geometry->inputPlanes > MOST_FRAMED_PLANES || plan->correlate.exchanged ||
+      frameBytes(plan) > roomBytes)
+    return;
+  THNNConvolutionPlan framed = *plan;
+  for (int dimensions = 1; dimensions <= 3; dimensions++) {
+    if (meetings.groups[3 - dimensions] == 1)
+      continue;
+    const Meetings fewer = framedMeetings(meetings, geometry, dimensions);
+    framed.correlate.framedDimensions = dimensions;
+    framed.cost = weightCost(&framed, &fewer);
+    if (framed.cost < plan->cost)
+      *plan = framed;
+  }
 }
 
 static bool prepareOrder(THNNConvolutionPlan *plan, bool exchanged, const THNNState *state)
@@ -170,8 +223,11 @@ static bool prepareOrder(THNNConvolutionPlan *plan, bool exchanged, const THNNSt
   correlate->boxes = THNN_convolutionBoxes(geometry->batch, geometry->output,
                                            maximum(minimum(BOX_POSITIONS, room), 1));
   const int64_t positions = THNN_convolutionBoxPositions(&correlate->boxes);
-  correlate->groupBoxes =
-      minimum(maximum(room / positions, 1), THNN_convolutionBoxCount(&correlate->boxes));
+  int64_t groupBoxes = maximum(room / positions, 1);
+  chooseFrames(&direct, groupBytes / 2);
+  if (correlate->framedDimensions)
+    groupBoxes = minimum(groupBoxes, groupBytes / 2 / frameBytes(&direct));
+  correlate->groupBoxes = minimum(groupBoxes, THNN_convolutionBoxCount(&correlate->boxes));
   chooseBlocks(correlate, geometry->inputPlanes, taps, panels,
                maximum(minimum(TASK_BYTES, limitBytes / 8) / vectorBytes, 1));
   correlate->shares = chooseShares(&direct, limitBytes / 8);
@@ -180,6 +236,8 @@ static bool prepareOrder(THNNConvolutionPlan *plan, bool exchanged, const THNNSt
   const int64_t sumsBytes = taskSums(&direct) * (int64_t)sizeof(real);
   int64_t sharedBytes = scratchBytes(
       panels * correlate->groupBoxes * positions * correlate->panelLanes, sizeof(real));
+  if (correlate->framedDimensions)
+    sharedBytes += correlate->groupBoxes * frameBytes(&direct);
   for (int i = 0; i < 3; i++)
     sharedBytes += scratchBytes(geometry->kernel[i], sizeof(THNNConvolutionTap));
   sharedBytes += scratchBytes(panels * correlate->groupBoxes * correlate->panelLanes, sizeof(real));
@@ -192,7 +250,6 @@ static bool prepareOrder(THNNConvolutionPlan *plan, bool exchanged, const THNNSt
     return false;
 
   direct.algorithm = THNN_CONVOLUTION_DIRECT;
-  direct.cost = weightCost(&direct);
   direct.threads =
       THNN_threads(state, taskCount(&direct) * correlate->shares, convolutionOperations(geometry));
   direct.sharedBytes = (size_t)sharedBytes;
@@ -248,6 +305,18 @@ static real *transposedBox(const Correlation *correlation, int64_t panel, int64_
   const THNNConvolutionCorrelate *correlate = &correlation->plan->correlate;
   return correlation->transposed +
          (panel * correlate->groupBoxes + box) * correlation->boxPositions * correlate->panelLanes;
+}
+
+/* Fills the frames of the group's boxes. All threads of the region come here. */
+static void fillFrames(const Correlation *correlation, int64_t groupFirst, int64_t count)
+{
+  const THNNConvolutionBoxes *boxes = &correlation->plan->correlate.boxes;
+#pragma omp for schedule(static) nowait
+  for (int64_t i = 0; i < count; i++) {
+    const THNNConvolutionBox box = THNN_convolutionBox(boxes, groupFirst + i);
+    THNN_(boxFrames_fill)(&correlation->plan->geometry, boxes, &box, correlation->image,
+                          correlation->frames + i * correlation->frameElements);
+  }
 }
 
 static real *boxSum(const Correlation *correlation, int64_t panel, int64_t box)
@@ -339,16 +408,39 @@ static TapGroup tapGroup(const Correlation *correlation, const THNNConvolutionBo
   return group;
 }
 
+/* Where a box sees the image: in its frame or in the image itself. */
+typedef struct View {
+  const real *elements;      /* of the box's first sample */
+  int64_t first[3], size[3]; /* of a plane: the image index it begins with, and how much there is */
+  int64_t plane;             /* elements of one */
+} View;
+
+static View viewOf(const Correlation *correlation, const THNNConvolutionBox *box, int64_t place)
+{
+  const THNNConvolution *geometry = &correlation->plan->geometry;
+  View view = {.size = {geometry->input[0], geometry->input[1], geometry->input[2]},
+               .plane = THNN_convolutionImagePositions(geometry)};
+  view.elements = correlation->image + box->first[THNN_SAMPLE] * geometry->inputPlanes * view.plane;
+  if (!correlation->frames)
+    return view;
+  boxFrameSize(geometry, &correlation->plan->correlate.boxes, view.size);
+  for (int i = 0; i < 3; i++)
+    view.first[i] = boxFrameFirst(geometry, box, i);
+  view.plane = view.size[0] * view.size[1] * view.size[2];
+  view.elements = correlation->frames + place * correlation->frameElements;
+  return view;
+}
+
 /* Lists the image planes of the block with each tap of the groups that belongs to the block: where
  * they see the image, from the groups' first taps, and where their sums are. */
-static int64_t listRows(const Correlation *correlation, const Block *block, const TapGroup *group,
-                        int64_t lanes)
+static int64_t listRows(const Correlation *correlation, const Block *block, const View *view,
+                        const TapGroup *group, int64_t lanes)
 {
   const THNNConvolution *geometry = &correlation->plan->geometry;
   const int64_t *kernel = geometry->kernel, *dilation = geometry->dilation;
   const int64_t blockTaps = block->tapEnd - block->tapFirst;
   const int64_t planes = block->planeEnd - block->planeFirst;
-  const THNNOffsets step = {THNN_convolutionImagePositions(geometry), blockTaps * lanes};
+  const THNNOffsets step = {view->plane, blockTaps * lanes};
   int64_t count = 0;
   for (int64_t z = group[0].first; z < group[0].end; z++)
     for (int64_t y = group[1].first; y < group[1].end; y++)
@@ -356,9 +448,9 @@ static int64_t listRows(const Correlation *correlation, const Block *block, cons
         const int64_t tap = (z * kernel[1] + y) * kernel[2] + x;
         if (tap < block->tapFirst || tap >= block->tapEnd)
           continue;
-        const int64_t lines = (z - group[0].first) * dilation[0] * geometry->input[1] +
-                              (y - group[1].first) * dilation[1];
-        const THNNOffsets first = {lines * geometry->input[2] + (x - group[2].first) * dilation[2],
+        const int64_t lines =
+            (z - group[0].first) * dilation[0] * view->size[1] + (y - group[1].first) * dilation[1];
+        const THNNOffsets first = {lines * view->size[2] + (x - group[2].first) * dilation[2],
                                    (tap - block->tapFirst) * lanes};
         THNN_(simd).products.listOffsets(planes, first, step, correlation->row + count);
         count += planes;
@@ -368,11 +460,10 @@ static int64_t listRows(const Correlation *correlation, const Block *block, cons
 
 /* Lists the positions of the box that see inside the image through the groups' taps. */
 static int64_t listTerms(const Correlation *correlation, const THNNConvolutionBox *box,
-                         const TapGroup *group, int64_t lanes)
+                         const View *view, const TapGroup *group, int64_t lanes)
 {
   const THNNConvolution *geometry = &correlation->plan->geometry;
-  const int64_t *stride = geometry->stride, *input = geometry->input;
-  const int64_t imageSize = geometry->inputPlanes * THNN_convolutionImagePositions(geometry);
+  const int64_t *stride = geometry->stride, *first = view->first;
   const int64_t height = box->end[THNN_HEIGHT] - box->first[THNN_HEIGHT];
   const int64_t width = box->end[THNN_WIDTH] - box->first[THNN_WIDTH];
   const int64_t samplePositions = (box->end[THNN_DEPTH] - box->first[THNN_DEPTH]) * height * width;
@@ -382,34 +473,36 @@ static int64_t listTerms(const Correlation *correlation, const THNNConvolutionBo
   for (int64_t n = 0; n < box->end[THNN_SAMPLE] - box->first[THNN_SAMPLE]; n++)
     for (int64_t mapZ = z->begin; mapZ < z->end; mapZ++)
       for (int64_t mapY = y->begin; mapY < y->end; mapY++) {
-        const int64_t imageLine =
-            (mapZ * stride[0] + z->start) * input[1] + mapY * stride[1] + y->start;
+        const int64_t slice = mapZ * stride[0] + z->start - first[0];
+        const int64_t line = slice * view->size[1] + mapY * stride[1] + y->start - first[1];
         const int64_t mapLine =
             (mapZ - box->first[THNN_DEPTH]) * height + mapY - box->first[THNN_HEIGHT];
         const int64_t position =
             n * samplePositions + mapLine * width + x->begin - box->first[THNN_WIDTH];
-        const THNNOffsets first = {(box->first[THNN_SAMPLE] + n) * imageSize +
-                                       imageLine * input[2] + x->begin * stride[2] + x->start,
+        const THNNOffsets begin = {n * geometry->inputPlanes * view->plane + line * view->size[2] +
+                                       x->begin * stride[2] + x->start - first[2],
                                    position * lanes};
-        THNN_(simd).products.listOffsets(x->end - x->begin, first, step, correlation->term + count);
+        THNN_(simd).products.listOffsets(x->end - x->begin, begin, step, correlation->term + count);
         count += x->end - x->begin;
       }
   return count;
 }
 
-/* Adds one box to the sums of the task. */
-static void addBox(const Correlation *correlation, const Panel *panel, const Block *block,
-                   const THNNConvolutionBox *box, const real *transposed)
+/* Adds one box, which is the group's `place`-th, to the sums of the task. */
+static void addBox(const Correlation *correlation, const Task *task, const THNNConvolutionBox *box,
+                   int64_t place)
 {
+  const Panel *panel = &task->panel;
+  const Block *block = &task->block;
+  const View view = viewOf(correlation, box, place);
   const THNNConvolution *geometry = &correlation->plan->geometry;
   const int64_t *kernel = geometry->kernel;
   THNN_(Products)
   products = {.row = correlation->row,
               .term = correlation->term,
               .vectors = panel->vectors,
-              .scalars =
-                  correlation->image + block->planeFirst * THNN_convolutionImagePositions(geometry),
-              .factors = transposed,
+              .scalars = view.elements + block->planeFirst * view.plane,
+              .factors = transposedBox(correlation, task->panelIndex, place),
               .sums = correlation->sums};
   TapGroup group[3];
   for (int64_t z = 0; z < kernel[0]; z = group[0].end) {
@@ -418,8 +511,9 @@ static void addBox(const Correlation *correlation, const Panel *panel, const Blo
       group[1] = tapGroup(correlation, box, 1, y);
       for (int64_t x = 0; x < kernel[2]; x = group[2].end) {
         group[2] = tapGroup(correlation, box, 2, x);
-        products.rows = listRows(correlation, block, group, panel->lanes);
-        products.terms = products.rows ? listTerms(correlation, box, group, panel->lanes) : 0;
+        products.rows = listRows(correlation, block, &view, group, panel->lanes);
+        products.terms =
+            products.rows ? listTerms(correlation, box, &view, group, panel->lanes) : 0;
         if (products.terms)
           panel->loops->add(&products);
       }
@@ -506,8 +600,7 @@ static void sumBoxes(const Correlation *correlation, const Task *task, int64_t g
   for (int64_t i = first; i < end; i++) {
     const THNNConvolutionBox box =
         THNN_convolutionBox(&correlation->plan->correlate.boxes, groupFirst + i);
-    addBox(correlation, &task->panel, &task->block, &box,
-           transposedBox(correlation, task->panelIndex, i));
+    addBox(correlation, task, &box, i);
   }
 }
 
@@ -552,8 +645,13 @@ static void takeSharedScratch(Correlation *correlation, char *scratch)
   for (int i = 0; i < 3; i++) {
     THNNConvolutionTap *tap =
         takeScratch(&scratch, geometry->kernel[i], sizeof(THNNConvolutionTap));
-    for (int64_t t = 0; t < geometry->kernel[i]; t++)
+    for (int64_t t = 0; t < geometry->kernel[i]; t++) {
       tap[t] = THNN_convolutionTap(geometry, i, t);
+      if (i >= 3 - correlate->framedDimensions) { /* it sees the padding too */
+        tap[t].begin = 0;
+        tap[t].end = geometry->output[i];
+      }
+    }
     correlation->tap[i] = tap;
   }
   correlation->transposed = takeScratch(&scratch,
@@ -562,6 +660,10 @@ static void takeSharedScratch(Correlation *correlation, char *scratch)
                                         sizeof(real));
   const int64_t lanes = panelCount(geometry->outputPlanes) * correlate->panelLanes;
   correlation->boxSums = takeScratch(&scratch, correlate->groupBoxes * lanes, sizeof(real));
+  correlation->frameElements = frameBytes(correlation->plan) / (int64_t)sizeof(real);
+  if (correlate->framedDimensions)
+    correlation->frames =
+        takeScratch(&scratch, correlate->groupBoxes * correlation->frameElements, sizeof(real));
   correlation->planeSums = takeScratch(&scratch, lanes, sizeof(double));
   for (int64_t lane = 0; lane < lanes; lane++)
     correlation->planeSums[lane] = 0;
@@ -609,6 +711,8 @@ void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const r
     takeThreadScratch(&correlation, threadScratch(plan, scratch));
     for (int64_t first = 0; first < boxes; first += correlate->groupBoxes) {
       const int64_t count = minimum(correlate->groupBoxes, boxes - first);
+      if (common.frames)
+        fillFrames(&correlation, first, count);
 #pragma omp for schedule(static)
       for (int64_t i = 0; i < panels * count; i++)
         transposeBox(&correlation, i % panels, first + i / panels, i / panels);
