@@ -9,6 +9,9 @@
  * planes too little for a tile: then boxes see a copy of the image with the padding of some dimensions,
  * where all taps see the same. As in gemm's columns, an infinite map gradient becomes NaN there.
  *
+ * With one vector of map planes a product for each load would be mostly loads. There neighbouring taps make
+ * chains, which see the same image element from neighbouring positions: it is loaded once for all of them.
+ *
  * Positions are gone through box by box, a group of boxes at a time: the group's gradients are
  * transposed by all threads, then each task adds the whole group to weights that are its own. A
  * task is a panel of map planes times a block of image planes and taps, summed up as
@@ -21,7 +24,7 @@
 #include "boxFrames.h"
 
 /* Positions of a box: one register sum each. */
-static const int64_t BOX_POSITIONS = 256;
+static const int64_t BOX_POSITIONS = 512;
 /* The transposed gradients of a group stay in the last-level cache. */
 static const int64_t GROUP_BYTES = 2 << 20;
 /* The sums of a task stay in the second-level cache. */
@@ -30,8 +33,39 @@ static const int64_t TASK_BYTES = 256 << 10;
 static const int64_t WORTHWHILE_ROWS = 36;
 /* Taps that see other positions than the rest are added apart: so many image planes fill a tile. */
 static const int64_t WORTHWHILE_PLANES = 8;
-/* With more image planes no frame is worth its products with zeros. */
+/* With more image planes no frame is worth its products with zeros, unless it makes chains of taps. */
 static const int64_t MOST_FRAMED_PLANES = 16;
+static const int64_t MOST_CHAINED_PLANES = 64;
+
+/* Image planes [planeFirst, planeEnd) and taps [tapFirst, tapEnd). */
+typedef struct Block {
+  int64_t planeFirst, planeEnd, tapFirst, tapEnd;
+} Block;
+
+/* Taps [first, end) of one dimension that see inside the image from the same positions of the box,
+ * [begin of range, end of range); the range's start is that of the first tap. */
+typedef struct TapGroup {
+  int64_t first, end;
+  THNNConvolutionTap range;
+} TapGroup;
+
+/* Parts of chains have so many taps at most, as the loops take; single taps have one. */
+enum { PART_TAPS = 3 };
+
+/* Image planes and taps of a block in three groups: those whose part of a chain has k taps are the rows from
+ * `begin[k]` on. */
+typedef struct Rows {
+  struct RowsOf {
+    Block block;
+    int64_t lanes, apart;
+    int64_t first[3], end[3]; /* of the groups */
+    int64_t begin;
+  } of;
+  int64_t begin[PART_TAPS + 2];
+} Rows;
+
+/* So many are kept from box to box, and those of one group more at a time. */
+enum { KEPT_ROWS = 64 };
 
 /* What all threads work with, and below what each has to itself. */
 typedef struct Correlation {
@@ -48,16 +82,12 @@ typedef struct Correlation {
   real *boxSums;                    /* of the gradients: [panel][box][lane] */
   double *planeSums;                /* of all boxes so far: [panel][lane] */
 
-  real *sums;           /* [image plane][tap][lane] of the task or share */
-  real *transposedSums; /* [lane][image plane][tap] */
-  THNNOffsets *row;     /* image element and sum of each image plane and tap */
-  THNNOffsets *term;    /* image element and gradients of each position */
+  real *sums;               /* [image plane][tap][lane] of the task or share */
+  real *transposedSums;     /* [lane][image plane][tap] */
+  THNNOffsets *row;         /* image element and sum of each image plane and tap */
+  Rows kept[KEPT_ROWS + 1]; /* what they are, by the order of the groups in a box */
+  THNNOffsets *term;        /* image element and gradients of each position */
 } Correlation;
-
-/* Image planes [planeFirst, planeEnd) and taps [tapFirst, tapEnd). */
-typedef struct Block {
-  int64_t planeFirst, planeEnd, tapFirst, tapEnd;
-} Block;
 
 typedef struct Task {
   int64_t panelIndex;
@@ -160,7 +190,16 @@ static double streamingCost(const THNNConvolution *geometry)
   return 5.5 * panelCount(geometry->outputPlanes) * lines * (vectorsPerLine - 1);
 }
 
-/* Products, of which single vectors of planes need a load each; listing the lines of each group of taps;
+/* Image positions of neighbouring map positions, in units of which taps make chains; or 0. */
+static int64_t tapsApart(const THNNConvolution *geometry)
+{
+  const int64_t stride = geometry->stride[2], dilation = geometry->dilation[2];
+  const bool one = geometry->outputPlanes <= productsFor(geometry->outputPlanes)->lanes;
+  const bool chains = one && stride % dilation == 0 && geometry->kernel[2] > stride / dilation;
+  return chains ? stride / dilation : 0;
+}
+
+/* Products, of which single vectors of planes need a load each but in chains; listing the lines of each group of taps;
  * the sums of each box; transposing and framing. */
 static double weightCost(const THNNConvolutionPlan *plan, const Meetings *meetings)
 {
@@ -174,8 +213,10 @@ static double weightCost(const THNNConvolutionPlan *plan, const Meetings *meetin
   const double products = (double)meetings->positions[0] * meetings->positions[1] *
                           meetings->positions[2] * geometry->inputPlanes;
   const double lines = (double)geometry->output[0] * geometry->output[1];
+  const bool chains = meetings->groups[2] == 1 && tapsApart(geometry);
   const double sample =
-      products * (0.6 * vectors + (vectors == 1 ? 0.2 : 0)) + 41 * panels * groups * lines +
+      products * (0.6 * vectors + (vectors == 1 ? chains ? 0.03 : 0.2 : 0)) +
+      41 * panels * groups * lines +
       lines * geometry->output[2] * (0.07 * sizeof(real) * planes + 5.4 * vectors) +
       streamingCost(geometry);
   const double frames =
@@ -192,8 +233,8 @@ static void chooseFrames(THNNConvolutionPlan *plan, int64_t roomBytes)
   const Meetings meetings = countMeetings(geometry);
   plan->cost = weightCost(plan, &meetings);
   /* Exchanged, the zeros would meet image elements that no gradient may depend on. */
-  if (geometry->inputPlanes > MOST_FRAMED_PLANES || plan->correlate.exchanged ||
-      frameBytes(plan) > roomBytes)
+  if (geometry->inputPlanes > (tapsApart(geometry) ? MOST_CHAINED_PLANES : MOST_FRAMED_PLANES) ||
+      plan->correlate.exchanged || frameBytes(plan) > roomBytes)
     return;
   THNNConvolutionPlan framed = *plan;
   for (int dimensions = 1; dimensions <= 3; dimensions++) {
@@ -378,13 +419,6 @@ static void addBias(const Correlation *correlation, accreal scale)
 
 /* ---- One task -------------------------------------------------------------------------------- */
 
-/* Taps [first, end) of one dimension that see inside the image from the same positions of the box,
- * [begin of range, end of range); the range's start is that of the first tap. */
-typedef struct TapGroup {
-  int64_t first, end;
-  THNNConvolutionTap range;
-} TapGroup;
-
 static THNNConvolutionTap clipTap(THNNConvolutionTap tap, const THNNConvolutionBox *box,
                                   int dimension)
 {
@@ -431,36 +465,97 @@ static View viewOf(const Correlation *correlation, const THNNConvolutionBox *box
   return view;
 }
 
+/* The length of the part of a chain that begins with tap x of a line of taps, or 0 where none does; `line`
+ * is the line's first tap. */
+static int64_t partLength(const Block *block, const TapGroup *group, int64_t line, int64_t x,
+                          int64_t apart)
+{
+  const int64_t begin = maximum(group->first, block->tapFirst - line);
+  const int64_t end = minimum(group->end, block->tapEnd - line);
+  const int64_t residue = (x - begin) % apart, place = (x - begin) / apart;
+  const int64_t taps = divideUp(end - begin - residue, apart);
+  const int64_t parts = divideUp(taps, PART_TAPS);
+  for (int64_t part = 0; part < parts; part++)
+    if (taps * part / parts == place)
+      return taps * (part + 1) / parts - place;
+  return 0;
+}
+
 /* Lists the image planes of the block with each tap of the groups that belongs to the block: where
- * they see the image, from the groups' first taps, and where their sums are. */
-static int64_t listRows(const Correlation *correlation, const Block *block, const View *view,
-                        const TapGroup *group, int64_t lanes)
+ * they see the image, from the groups' first taps, and where their sums are. With chains, lists the first
+ * taps of those parts of them that have `length` taps. */
+static int64_t listRows(const Correlation *correlation, const struct RowsOf *rows, const View *view,
+                        const TapGroup *group, int64_t length, THNNOffsets *row)
 {
   const THNNConvolution *geometry = &correlation->plan->geometry;
   const int64_t *kernel = geometry->kernel, *dilation = geometry->dilation;
-  const int64_t blockTaps = block->tapEnd - block->tapFirst;
+  const Block *block = &rows->block;
   const int64_t planes = block->planeEnd - block->planeFirst;
-  const THNNOffsets step = {view->plane, blockTaps * lanes};
+  const THNNOffsets step = {view->plane, (block->tapEnd - block->tapFirst) * rows->lanes};
   int64_t count = 0;
   for (int64_t z = group[0].first; z < group[0].end; z++)
     for (int64_t y = group[1].first; y < group[1].end; y++)
       for (int64_t x = group[2].first; x < group[2].end; x++) {
-        const int64_t tap = (z * kernel[1] + y) * kernel[2] + x;
-        if (tap < block->tapFirst || tap >= block->tapEnd)
+        const int64_t line = (z * kernel[1] + y) * kernel[2], tap = line + x;
+        if (tap < block->tapFirst || tap >= block->tapEnd ||
+            (rows->apart && partLength(block, &group[2], line, x, rows->apart) != length))
           continue;
         const int64_t lines =
             (z - group[0].first) * dilation[0] * view->size[1] + (y - group[1].first) * dilation[1];
         const THNNOffsets first = {lines * view->size[2] + (x - group[2].first) * dilation[2],
-                                   (tap - block->tapFirst) * lanes};
-        THNN_(simd).products.listOffsets(planes, first, step, correlation->row + count);
+                                   (tap - block->tapFirst) * rows->lanes};
+        THNN_(simd).products.listOffsets(planes, first, step, row + count);
         count += planes;
       }
   return count;
 }
 
-/* Lists the positions of the box that see inside the image through the groups' taps. */
+static bool isSame(const struct RowsOf *a, const struct RowsOf *b)
+{
+  bool same = a->lanes == b->lanes && a->apart == b->apart && a->begin == b->begin &&
+              a->block.planeFirst == b->block.planeFirst &&
+              a->block.planeEnd == b->block.planeEnd && a->block.tapFirst == b->block.tapFirst &&
+              a->block.tapEnd == b->block.tapEnd;
+  for (int i = 0; i < 3; i++)
+    same = same && a->first[i] == b->first[i] && a->end[i] == b->end[i];
+  return same;
+}
+
+/* Lists the rows of the groups, which are the box's `place`-th, behind those of the groups before. What
+ * the last box has left is kept where it is the same: with one group, or boxes of whole samples, it is. */
+static const Rows *listGroups(Correlation *correlation, const Task *task, const View *view,
+                              const TapGroup *group, int64_t apart, int64_t place)
+{
+  Rows *kept = &correlation->kept[minimum(place, KEPT_ROWS)];
+  struct RowsOf of = {.block = task->block,
+                      .lanes = task->panel.lanes,
+                      .apart = apart,
+                      .begin = place ? kept[place <= KEPT_ROWS ? -1 : 0].begin[PART_TAPS + 1] : 0};
+  for (int i = 0; i < 3; i++) {
+    of.first[i] = group[i].first;
+    of.end[i] = group[i].end;
+  }
+  if (isSame(&kept->of, &of))
+    return kept;
+  /* Those behind it are listed anew: these rows may be where theirs were. */
+  kept[place < KEPT_ROWS].of.lanes = 0;
+  kept->of = of;
+  kept->begin[0] = of.begin;
+  kept->begin[1] = of.begin;
+  for (int64_t length = 1; length <= PART_TAPS; length++) {
+    const int64_t begin = kept->begin[length];
+    const int64_t count = apart || length == 1 ? listRows(correlation, &of, view, group, length,
+                                                          correlation->row + begin)
+                                               : 0;
+    kept->begin[length + 1] = begin + count;
+  }
+  return kept;
+}
+
+/* Lists the positions of the box that see inside the image through the groups' taps, or with chains the
+ * first one of each line. */
 static int64_t listTerms(const Correlation *correlation, const THNNConvolutionBox *box,
-                         const View *view, const TapGroup *group, int64_t lanes)
+                         const View *view, const TapGroup *group, bool chains, int64_t lanes)
 {
   const THNNConvolution *geometry = &correlation->plan->geometry;
   const int64_t *stride = geometry->stride, *first = view->first;
@@ -482,40 +577,97 @@ static int64_t listTerms(const Correlation *correlation, const THNNConvolutionBo
         const THNNOffsets begin = {n * geometry->inputPlanes * view->plane + line * view->size[2] +
                                        x->begin * stride[2] + x->start - first[2],
                                    position * lanes};
+        if (chains) {
+          correlation->term[count++] = begin;
+          continue;
+        }
         THNN_(simd).products.listOffsets(x->end - x->begin, begin, step, correlation->term + count);
         count += x->end - x->begin;
       }
   return count;
 }
 
+/* What one box, the group's `place`-th, and the taps of three groups add to the sums of the task. */
+typedef struct Meeting {
+  const Task *task;
+  const THNNConvolutionBox *box;
+  View view;
+  TapGroup group[3];
+  const real *scalars, *factors;
+} Meeting;
+
+/* Adds the rows of single taps. */
+static void addTaps(const Correlation *correlation, const Meeting *meeting, const Rows *rows)
+{
+  const Panel *panel = &meeting->task->panel;
+  const int64_t *begin = rows->begin;
+  if (begin[1] == begin[2])
+    return;
+  const THNN_(Products) products = {.row = correlation->row + begin[1],
+                                    .rows = begin[2] - begin[1],
+                                    .term = correlation->term,
+                                    .terms = listTerms(correlation, meeting->box, &meeting->view,
+                                                       meeting->group, false, panel->lanes),
+                                    .vectors = panel->vectors,
+                                    .scalars = meeting->scalars,
+                                    .factors = meeting->factors,
+                                    .sums = correlation->sums};
+  if (products.terms)
+    panel->loops->add(&products);
+}
+
+/* Adds the rows of chains. */
+static void addChains(const Correlation *correlation, const Meeting *meeting, const Rows *rows)
+{
+  const Panel *panel = &meeting->task->panel;
+  const THNNConvolutionTap *range = &meeting->group[2].range;
+  const int64_t *begin = rows->begin;
+  THNN_(Correlations)
+  chains = {.line = correlation->term,
+            .lines = listTerms(correlation, meeting->box, &meeting->view, meeting->group, true,
+                               panel->lanes),
+            .positions = range->end - range->begin,
+            .spacing = correlation->plan->geometry.stride[2],
+            .sumStep = rows->of.apart * panel->lanes,
+            .factorStep = panel->lanes,
+            .scalars = meeting->scalars,
+            .factors = meeting->factors,
+            .sums = correlation->sums};
+  for (chains.taps = 2; chains.taps <= PART_TAPS; chains.taps++) {
+    chains.row = correlation->row + begin[chains.taps];
+    chains.rows = begin[chains.taps + 1] - begin[chains.taps];
+    if (chains.rows && chains.lines)
+      panel->loops->correlate(&chains);
+  }
+}
+
 /* Adds one box, which is the group's `place`-th, to the sums of the task. */
-static void addBox(const Correlation *correlation, const Task *task, const THNNConvolutionBox *box,
+static void addBox(Correlation *correlation, const Task *task, const THNNConvolutionBox *box,
                    int64_t place)
 {
-  const Panel *panel = &task->panel;
-  const Block *block = &task->block;
-  const View view = viewOf(correlation, box, place);
-  const THNNConvolution *geometry = &correlation->plan->geometry;
-  const int64_t *kernel = geometry->kernel;
-  THNN_(Products)
-  products = {.row = correlation->row,
-              .term = correlation->term,
-              .vectors = panel->vectors,
-              .scalars = view.elements + block->planeFirst * view.plane,
-              .factors = transposedBox(correlation, task->panelIndex, place),
-              .sums = correlation->sums};
-  TapGroup group[3];
+  const int64_t *kernel = correlation->plan->geometry.kernel;
+  Meeting meeting = {.task = task,
+                     .box = box,
+                     .view = viewOf(correlation, box, place),
+                     .factors = transposedBox(correlation, task->panelIndex, place)};
+  meeting.scalars = meeting.view.elements + task->block.planeFirst * meeting.view.plane;
+  TapGroup *group = meeting.group;
+  int64_t groups = 0;
   for (int64_t z = 0; z < kernel[0]; z = group[0].end) {
     group[0] = tapGroup(correlation, box, 0, z);
     for (int64_t y = 0; y < kernel[1]; y = group[1].end) {
       group[1] = tapGroup(correlation, box, 1, y);
       for (int64_t x = 0; x < kernel[2]; x = group[2].end) {
         group[2] = tapGroup(correlation, box, 2, x);
-        products.rows = listRows(correlation, block, &view, group, panel->lanes);
-        products.terms =
-            products.rows ? listTerms(correlation, box, &view, group, panel->lanes) : 0;
-        if (products.terms)
-          panel->loops->add(&products);
+        const THNNConvolutionTap *range = &group[2].range;
+        const int64_t apart = tapsApart(&correlation->plan->geometry);
+        const bool chains = apart && group[2].end - group[2].first > apart &&
+                            range->end - range->begin >= PART_TAPS;
+        const Rows *rows =
+            listGroups(correlation, task, &meeting.view, group, chains ? apart : 0, groups++);
+        if (chains)
+          addChains(correlation, &meeting, rows);
+        addTaps(correlation, &meeting, rows);
       }
     }
   }
@@ -593,8 +745,8 @@ static int64_t sumsLength(const Task *task)
 }
 
 /* Adds up boxes [first, end) of the group that begins with box `groupFirst`. */
-static void sumBoxes(const Correlation *correlation, const Task *task, int64_t groupFirst,
-                     int64_t first, int64_t end)
+static void sumBoxes(Correlation *correlation, const Task *task, int64_t groupFirst, int64_t first,
+                     int64_t end)
 {
   THNN_(simd).pointwise.fill(sumsLength(task), 0, correlation->sums);
   for (int64_t i = first; i < end; i++) {

@@ -161,12 +161,30 @@ typedef struct THNN_(Chains) {
   real *sums;
 } THNN_(Chains);
 
+/* The other way round, sums for chains of taps over lines of positions: for each row r, each tap k of its
+ * chain and each lane l of one vector
+ *
+ *   sums[r.vector + k*sumStep + l] += sum over the lines n and their positions i of
+ *                                     scalars[r.scalar + n.scalar + (i + k)*spacing] *
+ *                                     factors[n.vector + i*factorStep + l] */
+typedef struct THNN_(Correlations) {
+  const THNNOffsets *row;
+  int64_t rows;
+  int taps; /* of each chain, 2 to mostTaps */
+  const THNNOffsets *line;
+  int64_t lines, positions; /* positions of each line, at least mostTaps */
+  int64_t spacing, sumStep, factorStep;
+  const real *scalars, *factors;
+  real *sums;
+} THNN_(Correlations);
+
 typedef struct THNN_(SimdProducts) {
   int lanes;       /* reals in a vector */
   int mostVectors; /* vectors that one call takes at most */
   void (*add)(const THNN_(Products) * products);
   int shortestLine, longestTile, mostTaps; /* lines are cut into tiles */
   void (*addChains)(const THNN_(Chains) * chains);
+  void (*correlate)(const THNN_(Correlations) * correlations);
   /* offsets = first, first + step, first + 2*step, … */
   void (*listOffsets)(int64_t n, THNNOffsets first, THNNOffsets step, THNNOffsets *offsets);
   /* moved = offsets + by; n may be 0, the two do not overlap */

@@ -18,7 +18,8 @@ enum {
   /* A line's sums, the factors of a chain and a scalar fit into the registers. */
   LONGEST_TILE = VECTOR_REGISTERS == 32 ? 24 : 12,
   MOST_TAPS = 3,
-  SHORTEST_LINE = 6 /* shorter ones are better taken as rows */
+  MOST_CHAINS = VECTOR_REGISTERS == 32 ? 8 : 4, /* whose sums fit beside them */
+  SHORTEST_LINE = 6                             /* shorter ones are better taken as rows */
 };
 
 /* Rows of a full tile, by its vectors. */
@@ -258,6 +259,121 @@ static void addChains(const THNN_(Chains) * of)
   }
 }
 
+/* Adds to the rows' sums what position `at` of a line, counted in scalars, has to do with taps
+ * [first, end); `factor[k]` are the factors that tap k meets there. All but the scalars are constants
+ * where this is called. */
+INLINE void correlatePosition(const int rows, const int first, const int end,
+                              const real *const *scalar, int64_t at, const Vector *factor,
+                              Vector (*sum)[MOST_TAPS])
+{
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; i++) {
+    const Vector x = broadcast(scalar[i][at]);
+#pragma GCC unroll 3
+    for (int k = first; k < end; k++)
+      sum[i][k] += x * factor[k];
+  }
+}
+
+/* Moves the factors on by one position: each tap meets those that the tap before has met. */
+INLINE void moveFactors(const int taps, const real *next, Vector *factor)
+{
+#pragma GCC unroll 3
+  for (int k = taps - 1; k > 0; k--)
+    factor[k] = factor[k - 1];
+  factor[0] = load(next);
+}
+
+/* `rows` chains of `taps` taps, both constants where this is called. The first and the last scalars of a
+ * line meet only some of the taps. */
+INLINE void correlateTile(const int rows, const int taps, const THNN_(Correlations) * of,
+                          const THNNOffsets *row)
+{
+  Vector sum[MOST_ROWS][MOST_TAPS];
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; i++)
+#pragma GCC unroll 3
+    for (int k = 0; k < taps; k++)
+      sum[i][k] = (Vector){0};
+  for (const THNNOffsets *line = of->line; line < of->line + of->lines; line++) {
+    const real *scalar[MOST_ROWS], *next = of->factors + line->vector;
+    const real *end = next + of->positions * of->factorStep;
+    Vector factor[MOST_TAPS] = {{0}};
+    int64_t at = 0;
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; i++)
+      scalar[i] = of->scalars + row[i].scalar + line->scalar;
+#pragma GCC unroll 3
+    for (int met = 1; met < taps; met++) {
+      moveFactors(taps, next, factor);
+      correlatePosition(rows, 0, met, scalar, at, factor, sum);
+      next += of->factorStep;
+      at += of->spacing;
+    }
+    for (; next < end; next += of->factorStep, at += of->spacing) {
+      moveFactors(taps, next, factor);
+      correlatePosition(rows, 0, taps, scalar, at, factor, sum);
+    }
+    next -= of->factorStep;
+#pragma GCC unroll 3
+    for (int passed = 1; passed < taps; passed++) {
+      moveFactors(taps, next, factor);
+      correlatePosition(rows, passed, taps, scalar, at, factor, sum);
+      at += of->spacing;
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; i++)
+#pragma GCC unroll 3
+    for (int k = 0; k < taps; k++) {
+      real *total = of->sums + row[i].vector + k * of->sumStep;
+      store(total, load(total) + sum[i][k]);
+    }
+}
+
+/* Makes `rows` a constant. */
+INLINE void correlateSome(int64_t rows, const int taps, const THNN_(Correlations) * of,
+                          const THNNOffsets *row)
+{
+  switch (rows) {
+  case 1:
+    return correlateTile(1, taps, of, row);
+  case 2:
+    return correlateTile(2, taps, of, row);
+  case 3:
+    return correlateTile(3, taps, of, row);
+  case 4:
+    return correlateTile(4, taps, of, row);
+#ifdef MANY_REGISTERS
+  case 5:
+    return correlateTile(5, taps, of, row);
+  case 6:
+    return correlateTile(6, taps, of, row);
+  case 7:
+    return correlateTile(7, taps, of, row);
+#endif
+  default:
+    return correlateTile(MOST_CHAINS, taps, of, row);
+  }
+}
+
+INLINE void correlateTiles(const int taps, const THNN_(Correlations) * of)
+{
+  const int64_t tiles = (of->rows + MOST_CHAINS - 1) / MOST_CHAINS;
+  for (int64_t tile = 0; tile < tiles; tile++) {
+    const int64_t begin = of->rows * tile / tiles, end = of->rows * (tile + 1) / tiles;
+    correlateSome(end - begin, taps, of, of->row + begin);
+  }
+}
+
+static void correlate(const THNN_(Correlations) * of)
+{
+  if (of->taps == 2)
+    correlateTiles(2, of);
+  else
+    correlateTiles(MOST_TAPS, of);
+}
+
 static void listOffsets(int64_t n, THNNOffsets first, THNNOffsets step, THNNOffsets *offsets)
 {
 #pragma omp simd
@@ -416,6 +532,7 @@ const THNN_(SimdProducts) SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
     .longestTile = LONGEST_TILE,
     .mostTaps = MOST_TAPS,
     .addChains = addChains,
+    .correlate = correlate,
     .listOffsets = listOffsets,
     .moveOffsets = moveOffsets,
     .prefetch = prefetch,
