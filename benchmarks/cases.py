@@ -313,6 +313,7 @@ CONVOLUTIONS = [
     transposed(4, 64, 64, 56, k=3, p=1),
     transposed(4, 96, 48, 31, k=5, s=2, p=2, a=1),
     volumetric(2, 16, 32, (16, 56, 56), k=3, p=1),
+    volumetric(8, 3, 16, (8, 16, 16), k=3, p=1),
     # beyond the shapes that the kernels were tuned on
     convolution(8, 128, 128, 28, k=3, p=1),
     convolution(8, 64, 256, 56, k=1),
@@ -331,6 +332,8 @@ CONVOLUTIONS = [
     convolution(16, 32, 32, 30, k=3),
     convolution(1, 3, 16, 512, k=3, p=1),
     convolution(1, 16, 3, 512, k=3, p=1),
+    convolution(1, 64, 3, 256, k=7, p=3),
+    convolution(128, 16, 16, 16, k=7, p=3),
     dilated(4, 128, 128, 28, k=3, p=2, d=2),
     transposed(16, 32, 1, 26, k=6, s=2, p=4),
     transposed(1, 256, 128, 16, k=3, s=2, p=1, a=1),

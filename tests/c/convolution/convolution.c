@@ -435,6 +435,45 @@ static void testScale(THNNState *state)
   free(scratch);
 }
 
+/* Larger than random ones: source planes in several blocks, more groups of taps than are kept from box to box,
+ * and chains of taps that are cut into parts. */
+static void testLarge(THNNState *state)
+{
+  const THNNConvolution large[] = {{.batch = 1,
+                                    .inputPlanes = 96,
+                                    .outputPlanes = 3,
+                                    .input = {1, 24, 40},
+                                    .output = {1, 24, 40},
+                                    .kernel = {1, 3, 3},
+                                    .stride = {1, 1, 1},
+                                    .dilation = {1, 1, 1},
+                                    .pad = {0, 1, 1}},
+                                   {.batch = 3,
+                                    .inputPlanes = 2,
+                                    .outputPlanes = 20,
+                                    .input = {5, 5, 6},
+                                    .output = {5, 5, 6},
+                                    .kernel = {5, 5, 5},
+                                    .stride = {1, 1, 1},
+                                    .dilation = {1, 1, 1},
+                                    .pad = {2, 2, 2}},
+                                   {.batch = 2,
+                                    .inputPlanes = 5,
+                                    .outputPlanes = 7,
+                                    .input = {1, 20, 30},
+                                    .output = {1, 20, 15},
+                                    .kernel = {1, 7, 8},
+                                    .stride = {1, 1, 2},
+                                    .dilation = {1, 1, 1},
+                                    .pad = {0, 3, 3}}};
+  THNNConvolutionPlan plan;
+  THNN_State_setThreads(state, 1);
+  THNN_(Convolution_prepare)(&plan, state, &large[0], THNN_CONVOLUTION_FORWARD);
+  CHECK(plan.variant == THNN_CONVOLUTION_LINES && plan.bands.planes < large[0].inputPlanes);
+  for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+    testGeometry(&large[i], state);
+}
+
 /* The direct algorithm takes every ordinary geometry, and scratch stays bounded for any batch. */
 static void testPlans(THNNState *state)
 {
@@ -463,6 +502,7 @@ int main(int argc, char **argv)
   catchErrors();
   THNNState *state = THNN_State_new();
   testPlans(state);
+  testLarge(state);
   for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_DIRECT; algorithm++) {
     THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
     testInfiniteWeights(state);
