@@ -440,14 +440,14 @@ static void testScale(THNNState *state)
 static void testLarge(THNNState *state)
 {
   const THNNConvolution large[] = {{.batch = 1,
-                                    .inputPlanes = 96,
-                                    .outputPlanes = 3,
+                                    .inputPlanes = 256,
+                                    .outputPlanes = 1,
                                     .input = {1, 24, 40},
                                     .output = {1, 24, 40},
-                                    .kernel = {1, 3, 3},
+                                    .kernel = {1, 5, 5},
                                     .stride = {1, 1, 1},
                                     .dilation = {1, 1, 1},
-                                    .pad = {0, 1, 1}},
+                                    .pad = {0, 2, 2}},
                                    {.batch = 3,
                                     .inputPlanes = 2,
                                     .outputPlanes = 20,
