@@ -469,7 +469,9 @@ static void testLarge(THNNState *state)
   THNNConvolutionPlan plan;
   THNN_State_setThreads(state, 1);
   THNN_(Convolution_prepare)(&plan, state, &large[0], THNN_CONVOLUTION_FORWARD);
-  CHECK(plan.variant == THNN_CONVOLUTION_LINES && plan.bands.planes < large[0].inputPlanes);
+  const bool lines = plan.variant == THNN_CONVOLUTION_LINES;
+  CHECK(lines || THNN_(simd).shifts.lanes <= 2); /* which are full with few planes too */
+  CHECK(!lines || plan.bands.planes < large[0].inputPlanes);
   for (size_t i = 0; i < sizeof large / sizeof *large; i++)
     testGeometry(&large[i], state);
 }
