@@ -10,6 +10,11 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
   return value < low ? low : value > high ? high : value;
 }
 
+static int64_t minimum(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
 /* The first map position whose image index, position*stride + start, is at least `index`. */
 static int64_t firstPositionFrom(int64_t index, int64_t start, int64_t stride)
 {
@@ -79,21 +84,31 @@ typedef struct ResidueTaps {
   int64_t offset, tapSourceStep;
 } ResidueTaps;
 
+/* Of a residue that sees `firstTap` and none before it. */
+static ResidueTaps tapsFrom(const THNNConvolution *geometry, int dimension, int64_t residue,
+                            int64_t firstTap)
+{
+  const int64_t stride = geometry->stride[dimension], dilation = geometry->dilation[dimension];
+  const int64_t divisor = greatestCommonDivisor(stride, dilation);
+  ResidueTaps taps = {
+      .firstTap = firstTap, .tapStep = stride / divisor, .tapSourceStep = dilation / divisor};
+  taps.taps = ceilDivide(geometry->kernel[dimension] - firstTap, taps.tapStep);
+  taps.offset = (residue + geometry->pad[dimension] - firstTap * dilation) / stride;
+  return taps;
+}
+
 static ResidueTaps residueTaps(const THNNConvolution *geometry, int dimension, int64_t residue)
 {
   const int64_t kernel = geometry->kernel[dimension], stride = geometry->stride[dimension];
   const int64_t dilation = geometry->dilation[dimension];
   const int64_t shifted = residue + geometry->pad[dimension];
-  const int64_t divisor = greatestCommonDivisor(stride, dilation);
-  ResidueTaps taps = {.tapStep = stride / divisor, .tapSourceStep = dilation / divisor};
-  const int64_t different = kernel < taps.tapStep ? kernel : taps.tapStep;
-  while (taps.firstTap < different && (shifted - taps.firstTap * dilation) % stride != 0)
-    taps.firstTap++;
-  if (taps.firstTap < different)
-    taps.taps = ceilDivide(kernel - taps.firstTap, taps.tapStep);
-  if (taps.taps)
-    taps.offset = (shifted - taps.firstTap * dilation) / stride;
-  return taps;
+  const int64_t tapStep = stride / greatestCommonDivisor(stride, dilation);
+  const int64_t different = minimum(kernel, tapStep);
+  for (int64_t tap = 0; tap < different; tap++)
+    if ((shifted - tap * dilation) % stride == 0)
+      return tapsFrom(geometry, dimension, residue, tap);
+  return (ResidueTaps){
+      .firstTap = different, .tapStep = tapStep, .tapSourceStep = tapStep * dilation / stride};
 }
 
 /* The run of image positions that begins at q*stride + residue. Tap j sees map index
@@ -134,21 +149,52 @@ static int64_t forwardRuns(const THNNConvolution *geometry, int dimension, THNNC
   return count;
 }
 
+/* The runs of one residue; writes those that there is room for, of which `count` is already taken. */
+static int64_t residueRuns(const THNNConvolution *geometry, int dimension, int64_t residue,
+                           const ResidueTaps *taps, THNNConvolutionRun *run, int64_t count,
+                           int64_t room)
+{
+  const int64_t stride = geometry->stride[dimension], input = geometry->input[dimension];
+  int64_t runs = 0;
+  for (int64_t q = 0; q * stride + residue < input; runs++) {
+    const THNNConvolutionRun next = backwardRun(geometry, dimension, taps, residue, q);
+    if (count + runs < room)
+      run[count + runs] = next;
+    q += next.results;
+  }
+  return runs;
+}
+
+/* Only residues that see a tap are looked at, for a stride may be far beyond the kernel: the positions
+ * of any other are one run. */
+static int64_t countBackwardRuns(const THNNConvolution *geometry, int dimension)
+{
+  const int64_t stride = geometry->stride[dimension], kernel = geometry->kernel[dimension];
+  const int64_t dilation = geometry->dilation[dimension];
+  const int64_t residues = minimum(stride, geometry->input[dimension]);
+  const int64_t tapStep = stride / greatestCommonDivisor(stride, dilation);
+  int64_t count = residues;
+  for (int64_t tap = 0; tap < kernel && tap < tapStep; tap++) {
+    const int64_t start = tap * dilation - geometry->pad[dimension];
+    const int64_t residue = start - floorDivide(start, stride) * stride;
+    if (residue >= residues)
+      continue;
+    const ResidueTaps taps = tapsFrom(geometry, dimension, residue, tap);
+    count += residueRuns(geometry, dimension, residue, &taps, NULL, 0, 0) - 1;
+  }
+  return count;
+}
+
 static int64_t backwardRuns(const THNNConvolution *geometry, int dimension, THNNConvolutionRun *run,
                             int64_t room)
 {
-  const int64_t stride = geometry->stride[dimension], input = geometry->input[dimension];
+  const int64_t residues = minimum(geometry->stride[dimension], geometry->input[dimension]);
   int64_t count = 0;
-  for (int64_t residue = 0; residue < stride && residue < input; residue++) {
+  for (int64_t residue = 0; residue < residues && count < room; residue++) {
     const ResidueTaps taps = residueTaps(geometry, dimension, residue);
-    for (int64_t q = 0; q * stride + residue < input; count++) {
-      const THNNConvolutionRun next = backwardRun(geometry, dimension, &taps, residue, q);
-      if (count < room)
-        run[count] = next;
-      q += next.results;
-    }
+    count += residueRuns(geometry, dimension, residue, &taps, run, count, room);
   }
-  return count;
+  return count < room ? count : countBackwardRuns(geometry, dimension);
 }
 
 int64_t THNN_convolutionRuns(const THNNConvolution *geometry, THNNConvolutionPart part,
@@ -156,11 +202,6 @@ int64_t THNN_convolutionRuns(const THNNConvolution *geometry, THNNConvolutionPar
 {
   return part == THNN_CONVOLUTION_FORWARD ? forwardRuns(geometry, dimension, run, room)
                                           : backwardRuns(geometry, dimension, run, room);
-}
-
-static int64_t minimum(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
 }
 
 THNNConvolutionBoxes THNN_convolutionBoxes(int64_t batch, const int64_t *size, int64_t positions)

@@ -128,6 +128,14 @@ static void setGeometry(const THNNConvolutionArguments *a, THNNConvolution *g)
   }
 }
 
+/* Two sizes that fit can have a product that does not: nothing may be planned for such an output. */
+static void checkOutput(const THNNConvolutionArguments *a, const THNNConvolution *g, bool batched)
+{
+  int64_t size[5];
+  const int dimensions = THNN_convolutionSizes(g, a->nDimension, a->transposed, batched, size);
+  THNN_elements(a->function, THNN_makeShape("output", 3, dimensions, size));
+}
+
 /* gradOutput has the output's sizes; of a larger batch the samples beyond the input's are left
  * aside. */
 static void checkGradOutput(const THNNConvolutionArguments *a, const THNNConvolution *g,
@@ -142,6 +150,7 @@ static void checkGradOutput(const THNNConvolutionArguments *a, const THNNConvolu
   if (batched && shape.size[0] > wanted[0])
     wanted[0] = shape.size[0];
   THNN_checkSizes(a->function, shape, dimensions, wanted, layout);
+  THNN_elements(a->function, shape);
 }
 
 THNNConvolution THNN_convolutionCheck(const THNNConvolutionArguments *a)
@@ -176,6 +185,8 @@ THNNConvolution THNN_convolutionCheck(const THNNConvolutionArguments *a)
     rejectSmall(a, far + 3 - a->nDimension);
   if (a->gradOutput.nDimension != THNN_NOT_PRESENT)
     checkGradOutput(a, &geometry, batched);
+  else
+    checkOutput(a, &geometry, batched);
   return geometry;
 }
 

@@ -24,6 +24,14 @@ THNNRegion THNN_adaptiveMaxRegion(int64_t input, int64_t output, int64_t positio
   return region;
 }
 
+int64_t THNN_mostAdaptiveMaxLength(int64_t input, int64_t output)
+{
+  /* Four roundings put an end wrong by up to 4 * 2^-24 of the input, and then it is rounded to an index. */
+  enum { ERRORS = 1 << 21 };
+  const int64_t most = input / output + input / ERRORS + 4;
+  return most < input ? most : input;
+}
+
 THNNRegion THNN_adaptiveRegionsOver(int64_t input, int64_t output, int64_t index)
 {
   return (THNNRegion){index * output / input, quotientUp((index + 1) * output, input)};

@@ -25,6 +25,9 @@ static inline int64_t THNN_adaptiveMaxBegin(int64_t input, int64_t output, int64
   return begin < input ? begin : input - 1;
 }
 
+/* None of those regions has more indices; it need not be the length of any. */
+int64_t THNN_mostAdaptiveMaxLength(int64_t input, int64_t output);
+
 /* The regions of the first kind that contain an index, [begin, end). */
 THNNRegion THNN_adaptiveRegionsOver(int64_t input, int64_t output, int64_t index);
 

@@ -26,13 +26,17 @@ THNNAdaptivePooling THNN_SpatialAdaptiveMaxPooling_shapeCheck(const char *functi
 }
 #endif
 
-/* How many rows or columns the regions along a dimension have. */
+/* How many rows or columns the regions along a dimension have; bounds of that where there are very many
+ * regions. Looking at each of 2^31 takes seconds, and mostly there is no memory for such an output. */
 typedef struct Lengths {
   int64_t least, most;
 } Lengths;
 
 static Lengths regionLengths(int64_t input, int64_t output)
 {
+  enum { LOOKED_AT = 1 << 20 };
+  if (output > LOOKED_AT)
+    return (Lengths){0, THNN_mostAdaptiveMaxLength(input, output)};
   Lengths lengths = {input, 1};
   for (int64_t i = 0; i < output; i++) {
     const THNNRegion region = THNN_adaptiveMaxRegion(input, output, i);

@@ -153,7 +153,7 @@ static void spreadColumns(const THNN_(WindowSums) * work, const real *columns, c
     if (length > oddLength)
       row[2 * oddLength] = even[oddLength];
   } else {
-    for (int64_t b = 0; b < stride; b++) {
+    for (int64_t b = 0; b < stride && b < g->input[2]; b++) {
       spreadPhase(work, b, columns, scratch, even, &length);
       for (int64_t i = 0; i < length; i++)
         row[i * stride + b] = even[i];
