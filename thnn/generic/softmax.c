@@ -45,8 +45,9 @@ static Tiles tilesOf(const THNNPlanes *shape)
 {
   Tiles tiles = {.rows = 1, .positions = 1, .perSample = 1};
   if (shape->positions == 1) {
-    if (shape->planes < THNN_BLOCK_LENGTH)
-      tiles.rows = THNN_BLOCK_LENGTH / shape->planes;
+    const int64_t length = THNN_BLOCK_LENGTH / 8; /* few rows, so that threads have as many each */
+    if (shape->planes < length)
+      tiles.rows = length / shape->planes;
     tiles.blocks = (shape->batch + tiles.rows - 1) / tiles.rows;
   } else {
     /* All planes of a tile fit the second-level cache. */
@@ -129,7 +130,7 @@ void THNN_(softmaxBackward)(const char *function, THNNState *state, bool logarit
   const real *g = from->data, *y = kept->data;
   real *gradient = to->data;
   const Tiles tiles = tilesOf(&shape);
-  const int threads = threadsFor(state, &shape, &tiles, logarithm ? 4 : 1);
+  const int threads = threadsFor(state, &shape, &tiles, logarithm ? 4 : 2);
   const bool stream = THNN_thirdLeavesCaches(THTensor_(nElement)(output), sizeof(real));
   const THNN_(RunMap2) run =
       stream ? THNN_(simd).pointwise.streamMap2 : THNN_(simd).pointwise.runMap2;

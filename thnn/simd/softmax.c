@@ -7,10 +7,21 @@
 #include "lanes.h"
 
 enum {
-  TILE = 512,      /* positions that are worked on together, where each has a row of its own */
-  NARROW = 32,     /* rows shorter than this are turned into columns first, … */
-  NARROW_ROWS = 64 /* … this many at a time */
+  TILE = 512,       /* positions that are worked on together, where each has a row of its own */
+  NARROW = 32,      /* rows shorter than this are turned into columns first, … */
+  NARROW_ROWS = 64, /* … this many at a time */
+  TOGETHER = 16,    /* other rows: so many, … */
+  SHARE = 8 << 10   /* … if a tensor's take no more than these bytes of the first-level cache */
 };
+
+/* How many of some rows are worked on together: parts of about the same size. */
+static int64_t together(int64_t rows, int64_t channels)
+{
+  const int64_t fitting = SHARE / (channels * (int64_t)sizeof(real));
+  const int64_t most = fitting < 1 ? 1 : fitting < TOGETHER ? fitting : TOGETHER;
+  const int64_t parts = (rows + most - 1) / most;
+  return (rows + parts - 1) / parts;
+}
 
 /* Rows that are no multiple of LANES end in a block of LANES elements that overlaps the one before:
  * of its lanes, those that have been summed up already count as 0. */
@@ -83,19 +94,29 @@ ALWAYS_INLINE double exponentials(int64_t n, const real *x, real most, real *y)
   return addLanes(lane);
 }
 
-static void forwardRow(bool logarithm, int64_t n, const real *x, real *y)
+/* At most TOGETHER rows, one step at a time: a step's rows do not wait for each other, a row's steps do. */
+static void forwardFewRows(bool logarithm, int64_t rows, int64_t n, const real *x, real *y)
 {
-  const real most = greatest(n, x);
+  real most[TOGETHER], term[TOGETHER];
+  for (int64_t r = 0; r < rows; r++)
+    most[r] = greatest(n, x + r * n);
   if (logarithm) {
-    const real logSum = realLog((real)exponentials(n, x, most, NULL));
+    for (int64_t r = 0; r < rows; r++)
+      term[r] = (real)exponentials(n, x + r * n, most[r], NULL);
 #pragma omp simd
-    for (int64_t i = 0; i < n; i++)
-      y[i] = (x[i] - most) - logSum;
+    for (int64_t r = 0; r < rows; r++)
+      term[r] = realLog(term[r]);
+    for (int64_t r = 0; r < rows; r++)
+#pragma omp simd
+      for (int64_t i = r * n; i < (r + 1) * n; i++)
+        y[i] = (x[i] - most[r]) - term[r];
   } else {
-    const real factor = (real)(1 / exponentials(n, x, most, y));
+    for (int64_t r = 0; r < rows; r++)
+      term[r] = (real)(1 / exponentials(n, x + r * n, most[r], y + r * n));
+    for (int64_t r = 0; r < rows; r++)
 #pragma omp simd
-    for (int64_t i = 0; i < n; i++)
-      y[i] *= factor;
+      for (int64_t i = r * n; i < (r + 1) * n; i++)
+        y[i] *= term[r];
   }
 }
 
@@ -133,22 +154,44 @@ static void softmaxGradient(int64_t n, const real *y, const real *gradOutput,
     gradInput[i] = y[i] * (gradOutput[i] - sum);
 }
 
+/* Rows that are no multiple of a vector end in one that overlaps the one before. */
 static void logSoftmaxGradient(int64_t n, const real *y, const real *gradOutput,
                                const real *parameters, real *gradInput)
 {
+  enum { STEP = 64 / sizeof(real) };
   const real sum = parameters[0];
+  if (n < STEP) {
 #pragma omp simd
-  for (int64_t i = 0; i < n; i++)
+    for (int l = 0; l < n; l++)
+      gradInput[l] = gradOutput[l] - realExp(y[l]) * sum;
+    return;
+  }
+  real last[STEP]; /* before gradInput, which may be gradOutput, is written */
+  const int64_t whole = n / STEP * STEP, before = n - STEP;
+  if (whole < n)
+#pragma omp simd
+    for (int l = 0; l < STEP; l++)
+      last[l] = gradOutput[before + l] - realExp(y[before + l]) * sum;
+#pragma omp simd
+  for (int64_t i = 0; i < whole; i++)
     gradInput[i] = gradOutput[i] - realExp(y[i]) * sum;
+  if (whole < n)
+    memcpy(gradInput + before, last, sizeof last);
 }
 
-static void backwardRow(bool logarithm, int64_t n, const real *y, const real *gradOutput,
-                        THNN_(RunMap2) run, real *gradInput)
+static void backwardFewRows(bool logarithm, int64_t rows, int64_t n, const real *y,
+                            const real *gradOutput, THNN_(RunMap2) run, real *gradInput)
 {
-  const real sum = (real)(logarithm ? sumOfGradients(true, n, y, gradOutput)
-                                    : sumOfGradients(false, n, y, gradOutput));
   const THNN_(Map2) map = logarithm ? logSoftmaxGradient : softmaxGradient;
-  run(map, n, y, gradOutput, &sum, gradInput);
+  real sum[TOGETHER];
+  if (logarithm)
+    for (int64_t r = 0; r < rows; r++)
+      sum[r] = (real)sumOfGradients(true, n, y + r * n, gradOutput + r * n);
+  else
+    for (int64_t r = 0; r < rows; r++)
+      sum[r] = (real)sumOfGradients(false, n, y + r * n, gradOutput + r * n);
+  for (int64_t r = 0; r < rows; r++)
+    run(map, n, y + r * n, gradOutput + r * n, sum + r, gradInput + r * n);
 }
 
 /* At most TILE positions; channel c of position i is element c*step + i. */
@@ -252,8 +295,10 @@ static void turnBack(int64_t rows, int64_t columns, const real *x, real *y)
 static void forwardRows(bool logarithm, int64_t rows, int64_t channels, const real *x, real *y)
 {
   if (channels >= NARROW || rows < 4) {
-    for (int64_t r = 0; r < rows; r++)
-      forwardRow(logarithm, channels, x + r * channels, y + r * channels);
+    for (int64_t r = 0, some; r < rows; r += some) {
+      some = together(rows - r, channels);
+      forwardFewRows(logarithm, some, channels, x + r * channels, y + r * channels);
+    }
     return;
   }
   real tile[NARROW * NARROW_ROWS];
@@ -269,9 +314,11 @@ static void backwardRows(bool logarithm, int64_t rows, int64_t channels, const r
                          const real *gradOutput, THNN_(RunMap2) run, real *gradInput)
 {
   if (channels >= NARROW || rows < 4) {
-    for (int64_t r = 0; r < rows; r++)
-      backwardRow(logarithm, channels, y + r * channels, gradOutput + r * channels, run,
-                  gradInput + r * channels);
+    for (int64_t r = 0, some; r < rows; r += some) {
+      some = logarithm ? 1 : together(rows - r, channels);
+      backwardFewRows(logarithm, some, channels, y + r * channels, gradOutput + r * channels, run,
+                      gradInput + r * channels);
+    }
     return;
   }
   real values[NARROW * NARROW_ROWS], gradients[NARROW * NARROW_ROWS];
