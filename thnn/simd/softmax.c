@@ -8,7 +8,8 @@
 
 enum {
   TILE = 512,       /* positions that are worked on together, where each has a row of its own */
-  NARROW = 32,      /* rows shorter than this are turned into columns first, … */
+  HALF = LANES / 2, /* rows between this and LANES are two halves that overlap, … */
+  NARROW = HALF,    /* … rows shorter than this are turned into columns first, … */
   NARROW_ROWS = 64, /* … this many at a time */
   TOGETHER = 16,    /* other rows: so many, … */
   SHARE = 8 << 10   /* … if a tensor's take no more than these bytes of the first-level cache */
@@ -194,6 +195,78 @@ static void backwardFewRows(bool logarithm, int64_t rows, int64_t n, const real 
     run(map, n, y + r * n, gradOutput + r * n, sum + r, gradInput + r * n);
 }
 
+/* A row of HALF to LANES elements: its first and its last HALF. */
+ALWAYS_INLINE void loadHalves(int64_t n, const real *x, real *halves)
+{
+  memcpy(halves, x, HALF * sizeof(real));
+  memcpy(halves + HALF, x + n - HALF, HALF * sizeof(real));
+}
+
+ALWAYS_INLINE void storeHalves(int64_t n, const real *halves, real *y)
+{
+  memcpy(y, halves, HALF * sizeof(real));
+  memcpy(y + n - HALF, halves + HALF, HALF * sizeof(real));
+}
+
+/* The sum of a row's halves, in which elements of both count once. */
+ALWAYS_INLINE double sumOfHalves(int64_t n, const real *halves)
+{
+  double lane[LANES];
+#pragma omp simd
+  for (int l = 0; l < HALF; l++) {
+    lane[l] = halves[l];
+    lane[HALF + l] = l >= LANES - (int)n ? halves[HALF + l] : 0;
+  }
+  return addLanes(lane);
+}
+
+/* At most TOGETHER rows; `logarithm` is a constant where this and the next are called. */
+ALWAYS_INLINE void forwardHalves(const bool logarithm, int64_t rows, int64_t n, const real *x,
+                                 real *y)
+{
+  real kept[TOGETHER][LANES], term[TOGETHER];
+  for (int64_t r = 0; r < rows; r++) {
+    real value[LANES], power[LANES];
+    loadHalves(n, x + r * n, value);
+    const real most = greatest(LANES, value);
+#pragma omp simd
+    for (int l = 0; l < LANES; l++) {
+      value[l] -= most;
+      power[l] = realExpNegative(value[l]);
+      kept[r][l] = logarithm ? value[l] : power[l];
+    }
+    term[r] = (real)sumOfHalves(n, power);
+  }
+#pragma omp simd
+  for (int64_t r = 0; r < rows; r++)
+    term[r] = logarithm ? realLog(term[r]) : 1 / term[r];
+  for (int64_t r = 0; r < rows; r++) {
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      kept[r][l] = logarithm ? kept[r][l] - term[r] : kept[r][l] * term[r];
+    storeHalves(n, kept[r], y + r * n);
+  }
+}
+
+ALWAYS_INLINE void backwardHalves(const bool logarithm, int64_t rows, int64_t n, const real *y,
+                                  const real *gradOutput, real *gradInput)
+{
+  for (int64_t r = 0; r < rows; r++) {
+    real value[LANES], gradient[LANES], product[LANES];
+    loadHalves(n, y + r * n, value);
+    loadHalves(n, gradOutput + r * n, gradient);
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      product[l] = gradient[l] * value[l];
+    const real sum = (real)sumOfHalves(n, logarithm ? gradient : product);
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      gradient[l] =
+          logarithm ? gradient[l] - realExp(value[l]) * sum : value[l] * (gradient[l] - sum);
+    storeHalves(n, gradient, gradInput + r * n);
+  }
+}
+
 /* At most TILE positions; channel c of position i is element c*step + i. */
 static void forwardTile(bool logarithm, int64_t channels, int64_t step, int64_t positions,
                         const real *x, real *y)
@@ -294,7 +367,17 @@ static void turnBack(int64_t rows, int64_t columns, const real *x, real *y)
 
 static void forwardRows(bool logarithm, int64_t rows, int64_t channels, const real *x, real *y)
 {
-  if (channels >= NARROW || rows < 4) {
+  if (channels > HALF && channels < LANES) {
+    for (int64_t r = 0; r < rows; r += TOGETHER) {
+      const int64_t some = rows - r < TOGETHER ? rows - r : TOGETHER;
+      if (logarithm)
+        forwardHalves(true, some, channels, x + r * channels, y + r * channels);
+      else
+        forwardHalves(false, some, channels, x + r * channels, y + r * channels);
+    }
+    return;
+  }
+  if (channels >= HALF || rows < 4) {
     for (int64_t r = 0, some; r < rows; r += some) {
       some = together(rows - r, channels);
       forwardFewRows(logarithm, some, channels, x + r * channels, y + r * channels);
@@ -313,7 +396,14 @@ static void forwardRows(bool logarithm, int64_t rows, int64_t channels, const re
 static void backwardRows(bool logarithm, int64_t rows, int64_t channels, const real *y,
                          const real *gradOutput, THNN_(RunMap2) run, real *gradInput)
 {
-  if (channels >= NARROW || rows < 4) {
+  if (channels >= HALF && channels < LANES) {
+    if (logarithm)
+      backwardHalves(true, rows, channels, y, gradOutput, gradInput);
+    else
+      backwardHalves(false, rows, channels, y, gradOutput, gradInput);
+    return;
+  }
+  if (channels >= LANES || rows < 4) {
     for (int64_t r = 0, some; r < rows; r += some) {
       some = logarithm ? 1 : together(rows - r, channels);
       backwardFewRows(logarithm, some, channels, y + r * channels, gradOutput + r * channels, run,
