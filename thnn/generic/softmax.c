@@ -45,7 +45,10 @@ static Tiles tilesOf(const THNNPlanes *shape)
 {
   Tiles tiles = {.rows = 1, .positions = 1, .perSample = 1};
   if (shape->positions == 1) {
-    const int64_t length = THNN_BLOCK_LENGTH / 8; /* few rows, so that threads have as many each */
+    /* Of few elements small blocks, so that threads have about as many rows each. */
+    const int64_t most = THNN_BLOCK_LENGTH, least = most / 8;
+    const int64_t share = shape->batch * shape->planes / 32;
+    const int64_t length = share < least ? least : share < most ? share : most;
     if (shape->planes < length)
       tiles.rows = length / shape->planes;
     tiles.blocks = (shape->batch + tiles.rows - 1) / tiles.rows;

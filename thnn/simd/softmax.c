@@ -155,44 +155,55 @@ static void softmaxGradient(int64_t n, const real *y, const real *gradOutput,
     gradInput[i] = y[i] * (gradOutput[i] - sum);
 }
 
-/* Rows that are no multiple of a vector end in one that overlaps the one before. */
+/* A row that is no multiple of STEP but longer ends in STEP elements that overlap those before. */
+enum { STEP = 64 / sizeof(real) };
+
+static __attribute__((noinline)) void logSoftmaxGradientOverlapped(int64_t n, const real *y,
+                                                                   const real *gradOutput, real sum,
+                                                                   real *gradInput)
+{
+  real last[STEP]; /* before gradInput, which may be gradOutput, is written */
+  const int64_t before = n - STEP;
+#pragma omp simd
+  for (int l = 0; l < STEP; l++)
+    last[l] = gradOutput[before + l] - realExp(y[before + l]) * sum;
+#pragma omp simd
+  for (int64_t i = 0; i < n / STEP * STEP; i++)
+    gradInput[i] = gradOutput[i] - realExp(y[i]) * sum;
+  memcpy(gradInput + before, last, sizeof last);
+}
+
 static void logSoftmaxGradient(int64_t n, const real *y, const real *gradOutput,
                                const real *parameters, real *gradInput)
 {
-  enum { STEP = 64 / sizeof(real) };
   const real sum = parameters[0];
-  if (n < STEP) {
-#pragma omp simd
-    for (int l = 0; l < n; l++)
-      gradInput[l] = gradOutput[l] - realExp(y[l]) * sum;
+  if (n > STEP && n % STEP > 0) {
+    logSoftmaxGradientOverlapped(n, y, gradOutput, sum, gradInput);
     return;
   }
-  real last[STEP]; /* before gradInput, which may be gradOutput, is written */
-  const int64_t whole = n / STEP * STEP, before = n - STEP;
-  if (whole < n)
 #pragma omp simd
-    for (int l = 0; l < STEP; l++)
-      last[l] = gradOutput[before + l] - realExp(y[before + l]) * sum;
-#pragma omp simd
-  for (int64_t i = 0; i < whole; i++)
+  for (int64_t i = 0; i < n; i++)
     gradInput[i] = gradOutput[i] - realExp(y[i]) * sum;
-  if (whole < n)
-    memcpy(gradInput + before, last, sizeof last);
 }
 
-static void backwardFewRows(bool logarithm, int64_t rows, int64_t n, const real *y,
-                            const real *gradOutput, THNN_(RunMap2) run, real *gradInput)
+/* At most TOGETHER rows, as above, which pays where the map is cheap. */
+static void softmaxBackwardFewRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
+                                   THNN_(RunMap2) run, real *gradInput)
 {
-  const THNN_(Map2) map = logarithm ? logSoftmaxGradient : softmaxGradient;
   real sum[TOGETHER];
-  if (logarithm)
-    for (int64_t r = 0; r < rows; r++)
-      sum[r] = (real)sumOfGradients(true, n, y + r * n, gradOutput + r * n);
-  else
-    for (int64_t r = 0; r < rows; r++)
-      sum[r] = (real)sumOfGradients(false, n, y + r * n, gradOutput + r * n);
   for (int64_t r = 0; r < rows; r++)
-    run(map, n, y + r * n, gradOutput + r * n, sum + r, gradInput + r * n);
+    sum[r] = (real)sumOfGradients(false, n, y + r * n, gradOutput + r * n);
+  for (int64_t r = 0; r < rows; r++)
+    run(softmaxGradient, n, y + r * n, gradOutput + r * n, sum + r, gradInput + r * n);
+}
+
+static void logSoftmaxBackwardRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
+                                   THNN_(RunMap2) run, real *gradInput)
+{
+  for (int64_t r = 0; r < rows; r++) {
+    const real sum = (real)sumOfGradients(true, n, y + r * n, gradOutput + r * n);
+    run(logSoftmaxGradient, n, y + r * n, gradOutput + r * n, &sum, gradInput + r * n);
+  }
 }
 
 /* A row of HALF to LANES elements: its first and its last HALF. */
@@ -404,11 +415,14 @@ static void backwardRows(bool logarithm, int64_t rows, int64_t channels, const r
     return;
   }
   if (channels >= LANES || rows < 4) {
-    for (int64_t r = 0, some; r < rows; r += some) {
-      some = logarithm ? 1 : together(rows - r, channels);
-      backwardFewRows(logarithm, some, channels, y + r * channels, gradOutput + r * channels, run,
-                      gradInput + r * channels);
-    }
+    if (logarithm)
+      logSoftmaxBackwardRows(rows, channels, y, gradOutput, run, gradInput);
+    else
+      for (int64_t r = 0, some; r < rows; r += some) {
+        some = together(rows - r, channels);
+        softmaxBackwardFewRows(some, channels, y + r * channels, gradOutput + r * channels, run,
+                               gradInput + r * channels);
+      }
     return;
   }
   real values[NARROW * NARROW_ROWS], gradients[NARROW * NARROW_ROWS];
