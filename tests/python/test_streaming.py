@@ -11,6 +11,7 @@ from pythnn import State, thnn
 
 PIECES = 4
 BYTES = 20 << 20  # of one tensor; a piece of it is written as usual
+MORE_BYTES = 36 << 20  # the same for a result of one tensor
 
 
 def calls(module: str, arguments: tuple[Any, ...], tensors: list[np.ndarray]) -> list[np.ndarray]:
@@ -33,7 +34,7 @@ def calls(module: str, arguments: tuple[Any, ...], tensors: list[np.ndarray]) ->
 def test_pointwise(real: Any) -> None:
     rng = np.random.default_rng(0)
     # No multiple of a vector, and blocks and tiles that end anywhere.
-    shape = (4 * 3, 3, BYTES // 36 // np.dtype(real).itemsize + 1)
+    shape = (4 * 3, 3, MORE_BYTES // 36 // np.dtype(real).itemsize + 1)
     x, gradient = (rng.standard_normal(shape).astype(real) for _ in range(2))
     for module, arguments, tensors in [
         ("Threshold_updateOutput", (0.5, 0.25, False), [x]),

@@ -206,7 +206,7 @@ static void mapPlane(const THNN_(ChannelWork) * work, int64_t n, int64_t at, con
   const int64_t elements = work->channels->elements;
   const real *x = work->x + at, *y = work->y ? work->y + at : x;
   const bool stream = work->y ? THNN_thirdLeavesCaches(elements, sizeof(real))
-                              : THNN_leavesCaches(elements, sizeof(real));
+                              : THNN_secondLeavesCaches(elements, sizeof(real));
   if (stream)
     THNN_(simd).pointwise.streamMap2(work->map->plane, n, x, y, parameters, work->z + at);
   else

@@ -130,8 +130,10 @@ void THNN_(criterionBackward)(const THNN_(Criterion) * run, THNN_(LossGradient) 
 
   real *y = out->data;
   const Streamed streamed = {gradient, run->parameters};
-  const bool stream =
-      !operandsAt(&buffers, 0).weights && THNN_leavesCaches(blocks.elements, sizeof(real));
+  const bool leaves = run->targetOnly || run->inputOnly
+                          ? THNN_secondLeavesCaches(blocks.elements, sizeof(real))
+                          : THNN_leavesCaches(blocks.elements, sizeof(real));
+  const bool stream = leaves && !operandsAt(&buffers, 0).weights;
 #pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
   for (int64_t i = 0; i < blocks.count; i++) {
     const int64_t at = i * blocks.length, n = THNN_blockLength(&blocks, i);

@@ -58,7 +58,7 @@ void THNN_(pointwiseForward)(const THNN_(Pointwise) * run, THNN_(Map) map, THTen
   const real *x = in->data;
   real *y = out->data;
   const THNNBlocks blocks = THNN_blocks(THTensor_(nElement)(input));
-  const bool stream = !run->inplace && THNN_leavesCaches(blocks.elements, sizeof(real));
+  const bool stream = !run->inplace && THNN_secondLeavesCaches(blocks.elements, sizeof(real));
 #pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
   for (int64_t i = 0; i < blocks.count; i++) {
     const int64_t n = THNN_blockLength(&blocks, i), at = i * blocks.length;

@@ -45,8 +45,12 @@ static Tiles tilesOf(const THNNPlanes *shape)
 {
   Tiles tiles = {.rows = 1, .positions = 1, .perSample = 1};
   if (shape->positions == 1) {
-    if (shape->planes < THNN_BLOCK_LENGTH)
-      tiles.rows = THNN_BLOCK_LENGTH / shape->planes;
+    /* Of few elements small blocks, so that threads have about as many rows each. */
+    const int64_t most = THNN_BLOCK_LENGTH, least = most / 8;
+    const int64_t share = shape->batch * shape->planes / 32;
+    const int64_t length = share < least ? least : share < most ? share : most;
+    if (shape->planes < length)
+      tiles.rows = length / shape->planes;
     tiles.blocks = (shape->batch + tiles.rows - 1) / tiles.rows;
   } else {
     /* All planes of a tile fit the second-level cache. */
@@ -129,7 +133,7 @@ void THNN_(softmaxBackward)(const char *function, THNNState *state, bool logarit
   const real *g = from->data, *y = kept->data;
   real *gradient = to->data;
   const Tiles tiles = tilesOf(&shape);
-  const int threads = threadsFor(state, &shape, &tiles, logarithm ? 4 : 1);
+  const int threads = threadsFor(state, &shape, &tiles, logarithm ? 4 : 2);
   const bool stream = THNN_thirdLeavesCaches(THTensor_(nElement)(output), sizeof(real));
   const THNN_(RunMap2) run =
       stream ? THNN_(simd).pointwise.streamMap2 : THNN_(simd).pointwise.runMap2;

@@ -4,7 +4,7 @@
 
 #include "vector.h"
 
-enum { SHORT_ROW = 1024 / sizeof(real) }; /* up to here a call of the C library does not pay */
+enum { SHORT_ROW = 4096 / sizeof(real) }; /* up to here a call of the C library does not pay */
 
 static void fill(int64_t n, real value, real *y)
 {

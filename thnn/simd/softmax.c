@@ -7,10 +7,22 @@
 #include "lanes.h"
 
 enum {
-  TILE = 512,      /* positions that are worked on together, where each has a row of its own */
-  NARROW = 32,     /* rows shorter than this are turned into columns first, … */
-  NARROW_ROWS = 64 /* … this many at a time */
+  TILE = 512,       /* positions that are worked on together, where each has a row of its own */
+  HALF = LANES / 2, /* rows between this and LANES are two halves that overlap, … */
+  NARROW = HALF,    /* … rows shorter than this are turned into columns first, … */
+  NARROW_ROWS = 64, /* … this many at a time */
+  TOGETHER = 16,    /* other rows: so many, … */
+  SHARE = 8 << 10   /* … if a tensor's take no more than these bytes of the first-level cache */
 };
+
+/* How many of some rows are worked on together: parts of about the same size. */
+static int64_t together(int64_t rows, int64_t channels)
+{
+  const int64_t fitting = SHARE / (channels * (int64_t)sizeof(real));
+  const int64_t most = fitting < 1 ? 1 : fitting < TOGETHER ? fitting : TOGETHER;
+  const int64_t parts = (rows + most - 1) / most;
+  return (rows + parts - 1) / parts;
+}
 
 /* Rows that are no multiple of LANES end in a block of LANES elements that overlaps the one before:
  * of its lanes, those that have been summed up already count as 0. */
@@ -83,19 +95,29 @@ ALWAYS_INLINE double exponentials(int64_t n, const real *x, real most, real *y)
   return addLanes(lane);
 }
 
-static void forwardRow(bool logarithm, int64_t n, const real *x, real *y)
+/* At most TOGETHER rows, one step at a time: a step's rows do not wait for each other, a row's steps do. */
+static void forwardFewRows(bool logarithm, int64_t rows, int64_t n, const real *x, real *y)
 {
-  const real most = greatest(n, x);
+  real most[TOGETHER], term[TOGETHER];
+  for (int64_t r = 0; r < rows; r++)
+    most[r] = greatest(n, x + r * n);
   if (logarithm) {
-    const real logSum = realLog((real)exponentials(n, x, most, NULL));
+    for (int64_t r = 0; r < rows; r++)
+      term[r] = (real)exponentials(n, x + r * n, most[r], NULL);
 #pragma omp simd
-    for (int64_t i = 0; i < n; i++)
-      y[i] = (x[i] - most) - logSum;
+    for (int64_t r = 0; r < rows; r++)
+      term[r] = realLog(term[r]);
+    for (int64_t r = 0; r < rows; r++)
+#pragma omp simd
+      for (int64_t i = r * n; i < (r + 1) * n; i++)
+        y[i] = (x[i] - most[r]) - term[r];
   } else {
-    const real factor = (real)(1 / exponentials(n, x, most, y));
+    for (int64_t r = 0; r < rows; r++)
+      term[r] = (real)(1 / exponentials(n, x + r * n, most[r], y + r * n));
+    for (int64_t r = 0; r < rows; r++)
 #pragma omp simd
-    for (int64_t i = 0; i < n; i++)
-      y[i] *= factor;
+      for (int64_t i = r * n; i < (r + 1) * n; i++)
+        y[i] *= term[r];
   }
 }
 
@@ -133,22 +155,127 @@ static void softmaxGradient(int64_t n, const real *y, const real *gradOutput,
     gradInput[i] = y[i] * (gradOutput[i] - sum);
 }
 
+/* A row that is no multiple of STEP but longer ends in STEP elements that overlap those before. */
+enum { STEP = 64 / sizeof(real) };
+
+static __attribute__((noinline)) void logSoftmaxGradientOverlapped(int64_t n, const real *y,
+                                                                   const real *gradOutput, real sum,
+                                                                   real *gradInput)
+{
+  real last[STEP]; /* before gradInput, which may be gradOutput, is written */
+  const int64_t before = n - STEP;
+#pragma omp simd
+  for (int l = 0; l < STEP; l++)
+    last[l] = gradOutput[before + l] - realExp(y[before + l]) * sum;
+#pragma omp simd
+  for (int64_t i = 0; i < n / STEP * STEP; i++)
+    gradInput[i] = gradOutput[i] - realExp(y[i]) * sum;
+  memcpy(gradInput + before, last, sizeof last);
+}
+
 static void logSoftmaxGradient(int64_t n, const real *y, const real *gradOutput,
                                const real *parameters, real *gradInput)
 {
   const real sum = parameters[0];
+  if (n > STEP && n % STEP > 0) {
+    logSoftmaxGradientOverlapped(n, y, gradOutput, sum, gradInput);
+    return;
+  }
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
     gradInput[i] = gradOutput[i] - realExp(y[i]) * sum;
 }
 
-static void backwardRow(bool logarithm, int64_t n, const real *y, const real *gradOutput,
-                        THNN_(RunMap2) run, real *gradInput)
+/* At most TOGETHER rows, as above, which pays where the map is cheap. */
+static void softmaxBackwardFewRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
+                                   THNN_(RunMap2) run, real *gradInput)
 {
-  const real sum = (real)(logarithm ? sumOfGradients(true, n, y, gradOutput)
-                                    : sumOfGradients(false, n, y, gradOutput));
-  const THNN_(Map2) map = logarithm ? logSoftmaxGradient : softmaxGradient;
-  run(map, n, y, gradOutput, &sum, gradInput);
+  real sum[TOGETHER];
+  for (int64_t r = 0; r < rows; r++)
+    sum[r] = (real)sumOfGradients(false, n, y + r * n, gradOutput + r * n);
+  for (int64_t r = 0; r < rows; r++)
+    run(softmaxGradient, n, y + r * n, gradOutput + r * n, sum + r, gradInput + r * n);
+}
+
+static void logSoftmaxBackwardRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
+                                   THNN_(RunMap2) run, real *gradInput)
+{
+  for (int64_t r = 0; r < rows; r++) {
+    const real sum = (real)sumOfGradients(true, n, y + r * n, gradOutput + r * n);
+    run(logSoftmaxGradient, n, y + r * n, gradOutput + r * n, &sum, gradInput + r * n);
+  }
+}
+
+/* A row of HALF to LANES elements: its first and its last HALF. */
+ALWAYS_INLINE void loadHalves(int64_t n, const real *x, real *halves)
+{
+  memcpy(halves, x, HALF * sizeof(real));
+  memcpy(halves + HALF, x + n - HALF, HALF * sizeof(real));
+}
+
+ALWAYS_INLINE void storeHalves(int64_t n, const real *halves, real *y)
+{
+  memcpy(y, halves, HALF * sizeof(real));
+  memcpy(y + n - HALF, halves + HALF, HALF * sizeof(real));
+}
+
+/* The sum of a row's halves, in which elements of both count once. */
+ALWAYS_INLINE double sumOfHalves(int64_t n, const real *halves)
+{
+  double lane[LANES];
+#pragma omp simd
+  for (int l = 0; l < HALF; l++) {
+    lane[l] = halves[l];
+    lane[HALF + l] = l >= LANES - (int)n ? halves[HALF + l] : 0;
+  }
+  return addLanes(lane);
+}
+
+/* At most TOGETHER rows; `logarithm` is a constant where this and the next are called. */
+ALWAYS_INLINE void forwardHalves(const bool logarithm, int64_t rows, int64_t n, const real *x,
+                                 real *y)
+{
+  real kept[TOGETHER][LANES], term[TOGETHER];
+  for (int64_t r = 0; r < rows; r++) {
+    real value[LANES], power[LANES];
+    loadHalves(n, x + r * n, value);
+    const real most = greatest(LANES, value);
+#pragma omp simd
+    for (int l = 0; l < LANES; l++) {
+      value[l] -= most;
+      power[l] = realExpNegative(value[l]);
+      kept[r][l] = logarithm ? value[l] : power[l];
+    }
+    term[r] = (real)sumOfHalves(n, power);
+  }
+#pragma omp simd
+  for (int64_t r = 0; r < rows; r++)
+    term[r] = logarithm ? realLog(term[r]) : 1 / term[r];
+  for (int64_t r = 0; r < rows; r++) {
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      kept[r][l] = logarithm ? kept[r][l] - term[r] : kept[r][l] * term[r];
+    storeHalves(n, kept[r], y + r * n);
+  }
+}
+
+ALWAYS_INLINE void backwardHalves(const bool logarithm, int64_t rows, int64_t n, const real *y,
+                                  const real *gradOutput, real *gradInput)
+{
+  for (int64_t r = 0; r < rows; r++) {
+    real value[LANES], gradient[LANES], product[LANES];
+    loadHalves(n, y + r * n, value);
+    loadHalves(n, gradOutput + r * n, gradient);
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      product[l] = gradient[l] * value[l];
+    const real sum = (real)sumOfHalves(n, logarithm ? gradient : product);
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      gradient[l] =
+          logarithm ? gradient[l] - realExp(value[l]) * sum : value[l] * (gradient[l] - sum);
+    storeHalves(n, gradient, gradInput + r * n);
+  }
 }
 
 /* At most TILE positions; channel c of position i is element c*step + i. */
@@ -251,9 +378,21 @@ static void turnBack(int64_t rows, int64_t columns, const real *x, real *y)
 
 static void forwardRows(bool logarithm, int64_t rows, int64_t channels, const real *x, real *y)
 {
-  if (channels >= NARROW || rows < 4) {
-    for (int64_t r = 0; r < rows; r++)
-      forwardRow(logarithm, channels, x + r * channels, y + r * channels);
+  if (channels > HALF && channels < LANES) {
+    for (int64_t r = 0; r < rows; r += TOGETHER) {
+      const int64_t some = rows - r < TOGETHER ? rows - r : TOGETHER;
+      if (logarithm)
+        forwardHalves(true, some, channels, x + r * channels, y + r * channels);
+      else
+        forwardHalves(false, some, channels, x + r * channels, y + r * channels);
+    }
+    return;
+  }
+  if (channels >= HALF || rows < 4) {
+    for (int64_t r = 0, some; r < rows; r += some) {
+      some = together(rows - r, channels);
+      forwardFewRows(logarithm, some, channels, x + r * channels, y + r * channels);
+    }
     return;
   }
   real tile[NARROW * NARROW_ROWS];
@@ -268,10 +407,22 @@ static void forwardRows(bool logarithm, int64_t rows, int64_t channels, const re
 static void backwardRows(bool logarithm, int64_t rows, int64_t channels, const real *y,
                          const real *gradOutput, THNN_(RunMap2) run, real *gradInput)
 {
-  if (channels >= NARROW || rows < 4) {
-    for (int64_t r = 0; r < rows; r++)
-      backwardRow(logarithm, channels, y + r * channels, gradOutput + r * channels, run,
-                  gradInput + r * channels);
+  if (channels >= HALF && channels < LANES) {
+    if (logarithm)
+      backwardHalves(true, rows, channels, y, gradOutput, gradInput);
+    else
+      backwardHalves(false, rows, channels, y, gradOutput, gradInput);
+    return;
+  }
+  if (channels >= LANES || rows < 4) {
+    if (logarithm)
+      logSoftmaxBackwardRows(rows, channels, y, gradOutput, run, gradInput);
+    else
+      for (int64_t r = 0, some; r < rows; r += some) {
+        some = together(rows - r, channels);
+        softmaxBackwardFewRows(some, channels, y + r * channels, gradOutput + r * channels, run,
+                               gradInput + r * channels);
+      }
     return;
   }
   real values[NARROW * NARROW_ROWS], gradients[NARROW * NARROW_ROWS];
