@@ -4,7 +4,7 @@
  * The lanes of a vector are neighbouring results of a line, so that few result planes still fill
  * vectors, and results are stored as they are, where a vector of planes has to be transposed. The
  * source is read from frames (lineFrames.h), where neighbouring positions are contiguous whatever the
- * padding and the stride. A weight is one scalar for all lanes.
+ * padding and the stride, or with one tap where it lies. A weight is one scalar for all lanes.
  *
  * A task is a band of result lines for all planes. Source planes are added to it block by block. */
 #include "lineFrames.h"
@@ -13,6 +13,11 @@
 static const int64_t FRAME_BYTES = 256 << 10;
 /* Positions of a band, unless the frames take too much. */
 static const int64_t BAND_POSITIONS = 4096;
+/* Where the source is read where it lies, planes of a block: the processor foresees so many streams, but for
+ * many result planes adding to them again takes longer. What a band reads of a block stays in the second-level
+ * cache, between a least and a most number of positions. */
+enum { FEW_STREAMS = 16, MOST_STREAMS = 64, FEW_RESULTS = 8 };
+static const int64_t FLAT_BYTES = 64 << 10, LEAST_FLAT_POSITIONS = 512;
 /* Packed weights, of which a block's stay in the second-level cache. */
 static const int64_t WEIGHT_BYTES = 4 << 20;
 /* Products for each sum of a block: with fewer, fetching and storing the sums takes too much of its time. */
@@ -61,20 +66,38 @@ static int64_t blockRows(const THNNConvolution *seen, const THNNConvolutionBands
   return bands->planes * THNN_convolutionTaps(seen);
 }
 
+/* Elements of a band's frames; of a flat one, what the part of a vector at its end sees. */
+static int64_t frameElements(const THNNConvolution *seen, const THNNConvolutionBands *bands)
+{
+  return bands->flat ? bands->planes * THNN_(simd).shifts.lanes
+                     : THNN_(lineFrames_elements)(seen, bands);
+}
+
 /* Groups of planes for each vector, whose loads lie across cache lines; the frames; fetching sums again
  * for each block; and packing. */
 static double linesCost(const THNNConvolution *seen, const THNNConvolutionBands *bands)
 {
   const int64_t lanes = THNN_(simd).shifts.lanes, planes = seen->outputPlanes;
-  const double vectors =
-      (double)seen->batch * seen->output[0] * seen->output[1] * divideUp(seen->output[2], lanes);
+  const int64_t map = THNN_convolutionMapPositions(seen);
+  const int64_t width = bands->flat ? map : seen->output[2];
+  const double vectors = (double)seen->batch * (map / width) * divideUp(width, lanes);
   const double perLoad = 0.55 + 0.0125 * (double)(lanes * (int64_t)sizeof(real));
   const double loads = (double)divideUp(planes, THNN_(simd).shifts.tilePlanes) +
                        (double)planes / THNN_(simd).shifts.tileTaps;
   const double perRow = 0.1 * (double)planes + perLoad * loads;
   const double blocks = (double)divideUp(seen->inputPlanes, bands->planes);
   const double perVector = perRow * (double)frameRows(seen) + (0.9 + 1.5 * blocks) * (double)planes;
-  return vectors * perVector + THNN_(lineFrames_cost)(seen, bands) + 0.4 * weightElements(seen);
+  return vectors * perVector * (bands->flat ? 1.15 : 1) + THNN_(lineFrames_cost)(seen, bands) +
+         0.4 * weightElements(seen);
+}
+
+static THNNConvolutionBands flatBands(const THNNConvolution *seen)
+{
+  const int64_t planes =
+      minimum(seen->inputPlanes, seen->outputPlanes <= FEW_RESULTS ? FEW_STREAMS : MOST_STREAMS);
+  const int64_t positions = FLAT_BYTES / (maximum(planes, 1) * (int64_t)sizeof(real));
+  return THNN_(lineFrames_flatBands)(
+      seen, minimum(maximum(positions, LEAST_FLAT_POSITIONS), BAND_POSITIONS), planes);
 }
 
 bool THNN_(ConvolutionDirectLines_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
@@ -88,10 +111,13 @@ bool THNN_(ConvolutionDirectLines_prepare)(THNNConvolutionPlan *plan, const THNN
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
   const int64_t rows = frameRows(&seen), planes = wholePlanes(&seen);
   const THNNConvolutionBands bands =
-      THNN_(lineFrames_bands)(&seen, false, BAND_POSITIONS,
-                              divideUp(WORTHWHILE_TERMS, THNN_convolutionTaps(&seen)), FRAME_BYTES);
+      THNN_(lineFrames_areFlat)(&seen)
+          ? flatBands(&seen)
+          : THNN_(lineFrames_bands)(&seen, false, BAND_POSITIONS,
+                                    divideUp(WORTHWHILE_TERMS, THNN_convolutionTaps(&seen)),
+                                    FRAME_BYTES);
   const int64_t weightBytes = scratchBytes(planes * rows, sizeof(real));
-  const int64_t frameBytes = scratchBytes(THNN_(lineFrames_elements)(&seen, &bands), sizeof(real));
+  const int64_t frameBytes = scratchBytes(frameElements(&seen, &bands), sizeof(real));
   const int64_t threadBytes =
       frameBytes + scratchBytes(THNN_(lineFrames_vectors)(&seen, &bands), sizeof(THNNPosition));
   const int64_t sharedBytes = weightBytes + scratchBytes(planes, sizeof(real)) +
@@ -144,6 +170,31 @@ static int64_t blockFactors(const THNNConvolution *seen, int64_t first)
   return wholePlanes(seen) * first * THNN_convolutionTaps(seen);
 }
 
+/* Adds a block of source planes to a flat band. The part of a vector at its end sees a copy, behind which may
+ * be read. */
+static void addFlat(const Worker *worker, int64_t first, THNN_(LineSums) sums)
+{
+  const THNN_(Vectors) all = sums.vectors;
+  const int64_t positions = THNN_convolutionImagePositions(&worker->geometry);
+  sums.x = worker->source + first * positions;
+  sums.vectors.parts = 0;
+  THNN_(simd).shifts.sumLines(&sums);
+  if (all.parts == 0)
+    return;
+  const THNNPosition *part = &all.at[all.whole];
+  const THNNPosition copied = {0, part->y};
+  int64_t offset[MOST_STREAMS];
+  for (int64_t plane = 0; plane < sums.taps; plane++) {
+    offset[plane] = plane * THNN_(simd).shifts.lanes;
+    THNN_(simd).pointwise.copy(all.lanes, sums.x + part->x + plane * positions,
+                               worker->frames + offset[plane]);
+  }
+  sums.vectors = (THNN_(Vectors)){.at = &copied, .parts = 1, .lanes = all.lanes};
+  sums.offsets = offset;
+  sums.x = worker->frames;
+  THNN_(simd).shifts.sumLines(&sums);
+}
+
 static void addBand(const Worker *worker, int64_t index)
 {
   const THNNConvolution *seen = &worker->geometry;
@@ -158,10 +209,14 @@ static void addBand(const Worker *worker, int64_t index)
           .x = worker->frames,
           .y = worker->result};
   for (int64_t first = 0; first < seen->inputPlanes; first += bands->planes) {
-    THNN_(lineFrames_fill)(seen, bands, &band, first, worker->source, worker->frames);
     sums.taps = blockPlanes(worker->plan, seen, first) * THNN_convolutionTaps(seen);
     sums.factors = worker->factors + blockFactors(seen, first);
-    THNN_(simd).shifts.sumLines(&sums);
+    if (bands->flat) {
+      addFlat(worker, first, sums);
+    } else {
+      THNN_(lineFrames_fill)(seen, bands, &band, first, worker->source, worker->frames);
+      THNN_(simd).shifts.sumLines(&sums);
+    }
     sums.start = NULL;
   }
 }
@@ -194,8 +249,7 @@ void THNN_(ConvolutionDirectLines_run)(const THNNConvolutionPlan *plan, const re
   {
     Worker worker = common;
     char *own = threadScratch(plan, scratch);
-    worker.frames =
-        takeScratch(&own, THNN_(lineFrames_elements)(&seen, &plan->bands), sizeof(real));
+    worker.frames = takeScratch(&own, frameElements(&seen, &plan->bands), sizeof(real));
     worker.at =
         takeScratch(&own, THNN_(lineFrames_vectors)(&seen, &plan->bands), sizeof(THNNPosition));
 #pragma omp for schedule(static)

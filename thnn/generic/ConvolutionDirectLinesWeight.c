@@ -4,7 +4,7 @@
  *
  * The lanes of a vector are neighbouring positions of a line. Map gradients are read where they lie;
  * the image is copied into frames, for each tap along a line what the map positions see through it:
- * then a load crosses no cache line. A sum keeps its lanes until the end of a share.
+ * then a load crosses no cache line. With one tap in all the image, too, is read where it lies. A sum keeps its lanes until the end of a share.
  *
  * A share is some bands of map lines. There is a fixed number of them, whose sums are added in their
  * order. */
@@ -35,13 +35,16 @@ typedef struct Correlation {
  * band; the vectors' own totals; the frames. */
 static double linesWeightCost(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
 {
-  const int64_t width = geometry->output[2], lanes = THNN_(simd).shifts.lanes;
-  const double lines = (double)geometry->batch * geometry->output[0] * geometry->output[1];
+  const int64_t lanes = THNN_(simd).shifts.lanes, map = THNN_convolutionMapPositions(geometry);
+  const int64_t width = bands->flat ? map : geometry->output[2];
+  const double lines = (double)geometry->batch * map / width;
   const double vectors = lines * divideUp(width, lanes), parts = width % lanes ? lines : 0;
   const int64_t tilePlanes = THNN_(simd).shifts.tilePlanes, rows = frameRows(geometry);
   const double planeTiles = (double)divideUp(geometry->outputPlanes, tilePlanes);
   const double tiles = planeTiles * divideUp(rows, THNN_(simd).shifts.tileTaps);
-  return planeTiles * rows * (0.51 * tilePlanes * vectors + 17 * bands->count) +
+  /* Where the image is read where it lies, loads lie across cache lines. */
+  const double crossing = bands->flat ? 1.4 : 1;
+  return crossing * planeTiles * rows * (0.51 * tilePlanes * vectors + 17 * bands->count) +
          tiles * (2.8 * vectors + 4.5 * parts + 5 * bands->count) +
          2.5 * vectors * geometry->outputPlanes + 0.8 * THNN_(lineFrames_cost)(geometry, bands) +
          1.7 * bands->shares * weightElements(geometry);
@@ -53,7 +56,10 @@ bool THNN_(ConvolutionDirectLinesWeight_prepare)(THNNConvolutionPlan *plan, cons
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
   const int64_t rows = frameRows(geometry), sums = rows * geometry->outputPlanes;
   THNNConvolutionBands bands =
-      THNN_(lineFrames_bands)(geometry, true, BAND_POSITIONS, geometry->inputPlanes, FRAME_BYTES);
+      THNN_(lineFrames_areFlat)(geometry)
+          ? THNN_(lineFrames_flatBands)(geometry, BAND_POSITIONS, geometry->inputPlanes)
+          : THNN_(lineFrames_bands)(geometry, true, BAND_POSITIONS, geometry->inputPlanes,
+                                    FRAME_BYTES);
   bands.shares = minimum(bands.count, ENOUGH_BLOCKS);
   const int64_t frameBytes =
       scratchBytes(THNN_(lineFrames_elements)(geometry, &bands), sizeof(real));
@@ -92,7 +98,7 @@ static void addBand(const Correlation *correlation, const THNNBand *band)
               .offsets = correlation->offset,
               .planes = geometry->outputPlanes,
               .yPlane = THNN_convolutionMapPositions(geometry),
-              .x = correlation->frames,
+              .x = bands->flat ? correlation->image : correlation->frames,
               .y = correlation->gradMap,
               .sums = correlation->sums,
               .totals = correlation->shareTotals ? correlation->totals : NULL};

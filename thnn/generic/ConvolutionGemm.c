@@ -18,6 +18,8 @@
 
 /* A tile shares the second-level cache with the panels that gemm packs. */
 static const int64_t TILE_BYTES = 512 << 10;
+/* An image or a map of more bytes than that is fetched from far. */
+static const double FAR_BYTES = 4 << 20;
 /* With fewer positions or rows than these, gemm's own packing and edges cost too much. */
 static const int64_t WORTHWHILE_POSITIONS = 192;
 static const int64_t WORTHWHILE_ROWS = 64;
@@ -67,6 +69,19 @@ static int64_t chooseBlockRows(const THNNConvolutionPlan *plan)
   }
 }
 
+/* What gemm itself takes beside its products: packing operands, and fetching results for which they are few. */
+static double pointwiseCost(const THNNConvolutionPlan *plan, double image, double map)
+{
+  const double operand = plan->part == THNN_CONVOLUTION_FORWARD         ? image
+                         : plan->part == THNN_CONVOLUTION_BACKWARD_DATA ? map
+                                                                        : image + map;
+  const double result = plan->part == THNN_CONVOLUTION_FORWARD         ? map
+                        : plan->part == THNN_CONVOLUTION_BACKWARD_DATA ? image
+                                                                       : 0;
+  return operand * (0.04 * sizeof(real) + (operand * sizeof(real) > FAR_BYTES)) +
+         0.25 * sizeof(real) * result * (result * sizeof(real) > FAR_BYTES);
+}
+
 /* Products, the unfolding or folding, which likes long lines and tiles that stay in cache, and what gemm
  * packs for each tile. */
 static double gemmCost(const THNNConvolutionPlan *plan)
@@ -97,8 +112,10 @@ static double gemmCost(const THNNConvolutionPlan *plan)
     unfolding = columns * (0.07 * sizeof(real) + 0.4 * spilled + 40 / width);
     results = map + 1000; /* a call for small samples */
   }
-  return geometry->batch * (columns * perVector * geometry->outputPlanes / lanes +
-                            (unfolds ? unfolding : 0) + 0.75 * weightElements(geometry) + results);
+  if (!unfolds)
+    unfolding = pointwiseCost(plan, columns, map);
+  return geometry->batch * (columns * perVector * geometry->outputPlanes / lanes + unfolding +
+                            0.75 * weightElements(geometry) + results);
 }
 
 void THNN_(ConvolutionGemm_prepare)(THNNConvolutionPlan *plan, const THNNState *state)

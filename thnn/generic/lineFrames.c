@@ -67,9 +67,36 @@ THNNConvolutionBands THNN_(lineFrames_bands)(const THNNConvolution *geometry, bo
   return bands;
 }
 
+bool THNN_(lineFrames_areFlat)(const THNNConvolution *geometry)
+{
+  return THNN_convolutionIsPointwise(geometry) && THNN_convolutionMapPositions(geometry) >= lanes();
+}
+
+THNNConvolutionBands THNN_(lineFrames_flatBands)(const THNNConvolution *geometry, int64_t positions,
+                                                 int64_t planes)
+{
+  const int64_t all = THNN_convolutionMapPositions(geometry);
+  THNNConvolutionBands bands = {.slices = 1,
+                                .lines = minimum(positions, all),
+                                .planes = minimum(planes, geometry->inputPlanes),
+                                .flat = true};
+  bands.perSlice = all / bands.lines;
+  bands.count = geometry->batch * bands.perSlice;
+  return bands;
+}
+
 THNNBand THNN_(lineFrames_band)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
                                 int64_t index)
 {
+  if (bands->flat) {
+    const int64_t sample = index / bands->perSlice, place = index % bands->perSlice;
+    const bool last = place == bands->perSlice - 1;
+    return (THNNBand){.firstSlice = sample,
+                      .endSlice = sample + 1,
+                      .first = place * bands->lines,
+                      .end = last ? THNN_convolutionMapPositions(geometry)
+                                  : (place + 1) * bands->lines};
+  }
   const int64_t slices = geometry->batch * geometry->output[0];
   const int64_t firstSlice = index / bands->perSlice * bands->slices;
   const int64_t first = index % bands->perSlice * bands->lines;
@@ -82,6 +109,8 @@ THNNBand THNN_(lineFrames_band)(const THNNConvolution *geometry, const THNNConvo
 int64_t THNN_(lineFrames_elements)(const THNNConvolution *geometry,
                                    const THNNConvolutionBands *bands)
 {
+  if (bands->flat)
+    return 0;
   /* A vector more: it may be read and written behind the end. */
   return bands->slices * frameElements(geometry, bands) + lanes();
 }
@@ -89,11 +118,15 @@ int64_t THNN_(lineFrames_elements)(const THNNConvolution *geometry,
 int64_t THNN_(lineFrames_vectors)(const THNNConvolution *geometry,
                                   const THNNConvolutionBands *bands)
 {
+  if (bands->flat)
+    return divideUp(2 * bands->lines, lanes());
   return bands->slices * bands->lines * divideUp(geometry->output[2], lanes());
 }
 
 double THNN_(lineFrames_cost)(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
 {
+  if (bands->flat)
+    return 0;
   const double lines = (double)geometry->batch * geometry->output[0] * bands->perSlice *
                        geometry->inputPlanes * geometry->kernel[0] *
                        imageLines(geometry, bands->lines);
@@ -171,7 +204,7 @@ void THNN_(lineFrames_fill)(const THNNConvolution *geometry, const THNNConvoluti
                             const THNNBand *band, int64_t firstPlane, const real *image,
                             real *frames)
 {
-  for (int64_t slice = band->firstSlice; slice < band->endSlice; slice++)
+  for (int64_t slice = band->firstSlice; slice < band->endSlice && !bands->flat; slice++)
     fillFrame(geometry, bands, band, firstPlane, image, slice,
               frames + (slice - band->firstSlice) * frameElements(geometry, bands));
 }
@@ -182,6 +215,10 @@ void THNN_(lineFrames_offsets)(const THNNConvolution *geometry, const THNNConvol
                                int64_t *offset)
 {
   const int64_t *kernel = geometry->kernel, *dilation = geometry->dilation;
+  for (int64_t plane = 0; plane < bands->planes && bands->flat; plane++)
+    offset[plane] = plane * THNN_convolutionImagePositions(geometry);
+  if (bands->flat)
+    return;
   const int64_t elements = copyElements(geometry, bands), width = columns(geometry, bands);
   const int64_t all = copies(geometry, bands), stride = geometry->stride[2];
   for (int64_t plane = 0; plane < bands->planes * kernel[0]; plane++)
@@ -201,10 +238,26 @@ static int64_t sliceBegin(const THNNConvolution *geometry, int64_t slice)
          geometry->output[2];
 }
 
+/* The vectors of a flat band. */
+static THNN_(Vectors)
+    listFlat(const THNNConvolution *geometry, const THNNBand *band, THNNPosition *at)
+{
+  const int64_t all = THNN_convolutionMapPositions(geometry);
+  const int64_t positions = band->end - band->first, whole = positions / lanes();
+  const THNNPosition first = {band->firstSlice * geometry->inputPlanes * all + band->first,
+                              band->firstSlice * geometry->outputPlanes * all + band->first};
+  for (int64_t i = 0; i * lanes() < positions; i++)
+    at[i] = (THNNPosition){first.x + i * lanes(), first.y + i * lanes()};
+  return (THNN_(Vectors)){
+      .at = at, .whole = whole, .parts = positions % lanes() > 0, .lanes = positions % lanes()};
+}
+
 THNN_(Vectors)
 THNN_(lineFrames_list)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
                        const THNNBand *band, THNNPosition *at)
 {
+  if (bands->flat)
+    return listFlat(geometry, band, at);
   const int64_t width = geometry->output[2], whole = width - width % lanes();
   const int64_t lines = band->end - band->first, slices = band->endSlice - band->firstSlice;
   THNNPosition *vector = at, *part = at + slices * lines * (whole / lanes());

@@ -14,6 +14,7 @@
 #include "ConvolutionParts.h"
 
 /* Map lines [first, end) of slices [firstSlice, endSlice) of the batch. */
+/* Of a flat band: positions [first, end) of sample `firstSlice`. */
 typedef struct THNNBand {
   int64_t firstSlice, endSlice, first, end;
 } THNNBand;
@@ -29,6 +30,12 @@ static inline int64_t frameRows(const THNNConvolution *geometry)
  * where that is possible. */
 THNNConvolutionBands THNN_(lineFrames_bands)(const THNNConvolution *geometry, bool copyPerTap,
                                              int64_t most, int64_t leastPlanes, int64_t bytes);
+
+/* The same where map positions see the image planes as they lie, with one tap: bands of `positions`
+ * neighbours, or up to twice as many, of one sample, and blocks of `planes`. */
+bool THNN_(lineFrames_areFlat)(const THNNConvolution *geometry);
+THNNConvolutionBands THNN_(lineFrames_flatBands)(const THNNConvolution *geometry, int64_t positions,
+                                                 int64_t planes);
 THNNBand THNN_(lineFrames_band)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
                                 int64_t index);
 
@@ -41,6 +48,7 @@ int64_t THNN_(lineFrames_vectors)(const THNNConvolution *geometry,
 /* What filling the frames of all bands costs, in cycles: a stride mixes lanes. */
 double THNN_(lineFrames_cost)(const THNNConvolution *geometry, const THNNConvolutionBands *bands);
 /* The frames of the block of image planes that begins with `firstPlane`. */
+/* Flat bands have none: their vectors are listed in the image. */
 void THNN_(lineFrames_fill)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
                             const THNNBand *band, int64_t firstPlane, const real *image,
                             real *frames);

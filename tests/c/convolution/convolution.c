@@ -436,7 +436,7 @@ static void testScale(THNNState *state)
 }
 
 /* Larger than random ones: source planes in several blocks, more groups of taps than are kept from box to box,
- * and chains of taps that are cut into parts. */
+ * chains of taps that are cut into parts, and one tap with many planes. */
 static void testLarge(THNNState *state)
 {
   const THNNConvolution large[] = {{.batch = 1,
@@ -465,7 +465,15 @@ static void testLarge(THNNState *state)
                                     .kernel = {1, 7, 8},
                                     .stride = {1, 1, 2},
                                     .dilation = {1, 1, 1},
-                                    .pad = {0, 3, 3}}};
+                                    .pad = {0, 3, 3}},
+                                   {.batch = 2,
+                                    .inputPlanes = 96,
+                                    .outputPlanes = 96,
+                                    .input = {1, 13, 15},
+                                    .output = {1, 13, 15},
+                                    .kernel = {1, 1, 1},
+                                    .stride = {1, 1, 1},
+                                    .dilation = {1, 1, 1}}};
   THNNConvolutionPlan plan;
   THNN_State_setThreads(state, 1);
   THNN_(Convolution_prepare)(&plan, state, &large[0], THNN_CONVOLUTION_FORWARD);
@@ -522,7 +530,9 @@ int main(int argc, char **argv)
   for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
     CHECK(met[part][THNN_CONVOLUTION_ANY] > geometries / 20);
     CHECK(met[part][THNN_CONVOLUTION_LINES] > geometries / 20);
-    CHECK(met[part][THNN_CONVOLUTION_ONE_POINT] > 0 || part == THNN_CONVOLUTION_BACKWARD_WEIGHT);
+    /* Two lanes are full with few planes too: then lines always serve better. */
+    CHECK(met[part][THNN_CONVOLUTION_ONE_POINT] > 0 || part == THNN_CONVOLUTION_BACKWARD_WEIGHT ||
+          THNN_(simd).shifts.lanes <= 2);
   }
   THNN_State_free(state);
   return checkResult();
