@@ -83,7 +83,7 @@ typedef struct THNNConvolutionBands {
   int64_t count;         /* of all bands */
   int64_t shares;        /* for backwardWeight: parts of them that are summed up apart */
   bool copyPerTap;       /* image lines are copied for each tap in width */
-  bool flat;             /* nothing is copied: a band is `lines` positions of a sample, which is a slice */
+  bool flat;             /* nothing is copied: slices are samples, lines their positions */
 } THNNConvolutionBands;
 
 /* The `direct` algorithm for one tap: a task is a box of result positions, with all planes. */
