@@ -87,9 +87,12 @@ def need_memory(xp: Any, size: str, nbytes: float) -> None:
     if EMULATED:
         pytest.skip(f"needs a GPU with {wanted / 2**30:.0f} GiB of memory")
     xp.get_default_memory_pool().free_all_blocks()  # what earlier tests left there is free, too
-    free = xp.cuda.Device().mem_info[0]
+    free, total = xp.cuda.Device().mem_info
+    reason = f"needs {wanted / 2**30:.0f} GiB of GPU memory, {free / 2**30:.0f} are free"
+    if free < wanted <= total and os.environ.get("PYTHNN_REQUIRE_GPU") == "1":
+        pytest.fail(f"{reason} of {total / 2**30:.0f}")
     if free < wanted:
-        pytest.skip(f"needs {wanted / 2**30:.0f} GiB of GPU memory, {free / 2**30:.0f} are free")
+        pytest.skip(reason)
 
 
 def repeated(xp: Any, block: Any, rows: int) -> Any:

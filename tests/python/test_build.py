@@ -19,7 +19,7 @@ from pythnn import thnn
 SOURCE = Path(__file__).parents[2] / "pythnn"
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 pytestmark = pytest.mark.skipif(
-    not (SOURCE / "_build").is_dir(), reason="the build scripts are not part of a wheel"
+    not SOURCE.is_dir(), reason="the build scripts are not part of a wheel"
 )
 
 

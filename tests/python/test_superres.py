@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("PIL")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
 
 import superres

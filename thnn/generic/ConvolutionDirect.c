@@ -395,9 +395,10 @@ static THNNConvolutionRun ascendingTaps(THNNConvolutionRun run)
 }
 
 /* Lists a class that is taken in lines along dimension `along`, as one class for each way that lines lie
- * between each other. The run there is left with one tap and one result. */
-static void listLines(Worker *worker, const Panel *panel, const THNNConvolutionBox *box, int along,
-                      THNNConvolutionRun *run, THNNOffsets *position, THNNOffsets *term)
+ * between each other. The run there is left with one tap and one result. Returns the end of the positions. */
+static THNNOffsets *listLines(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
+                              int along, THNNConvolutionRun *run, THNNOffsets *position,
+                              THNNOffsets *term)
 {
   const int64_t *source = worker->sides.source, *kernel = worker->plan->geometry.kernel;
   int64_t sourceStep = 1, tapStep = panel->lanes, sumStep = panel->lanes;
@@ -431,20 +432,24 @@ static void listLines(Worker *worker, const Panel *panel, const THNNConvolutionB
     listPositions(worker, panel, box, run, position);
     position += class->positions;
   }
+  return position;
 }
 
-/* Lists a class position by position. */
-static void listSingly(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
-                       const THNNConvolutionRun *run, THNNOffsets *position, THNNOffsets *term)
+/* Lists a class position by position. Returns their end. */
+static THNNOffsets *listSingly(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
+                               const THNNConvolutionRun *run, THNNOffsets *position,
+                               THNNOffsets *term)
 {
-  worker->class[worker->classes++] = (Class){
-      .position = position,
-      .positions = boxSize(box, THNN_SAMPLE) * run[0].results * run[1].results * run[2].results,
-      .term = term,
-      .taps = run[0].taps * run[1].taps * run[2].taps,
-      .line = {.positions = 1, .taps = 1}};
+  Class *class = &worker->class[worker->classes++];
+  *class = (Class){.position = position,
+                   .positions =
+                       boxSize(box, THNN_SAMPLE) * run[0].results * run[1].results * run[2].results,
+                   .term = term,
+                   .taps = run[0].taps * run[1].taps * run[2].taps,
+                   .line = {.positions = 1, .taps = 1}};
   listPositions(worker, panel, box, run, position);
   listTerms(worker, panel, run, term);
+  return position + class->positions;
 }
 
 /* Lists classes from number `index` on, as many as there is room for: at least one. Returns the
@@ -467,13 +472,9 @@ static int64_t listClasses(Worker *worker, const Panel *panel, const THNNConvolu
     if (term + gather->groupPlanes * taps > worker->term + gather->listedTerms)
       break;
     const int along = lineDimension(panel, run);
-    if (along >= 0)
-      listLines(worker, panel, box, along, run, position, term);
-    else
-      listSingly(worker, panel, box, run, position, term);
-    const Class *last = &worker->class[worker->classes - 1];
-    position = worker->position + (last->position - worker->position) + last->positions;
-    term += gather->groupPlanes * last->taps;
+    position = along >= 0 ? listLines(worker, panel, box, along, run, position, term)
+                          : listSingly(worker, panel, box, run, position, term);
+    term += gather->groupPlanes * worker->class[worker->classes - 1].taps;
   }
   worker->listedLanes = first == 0 && index == all ? panel->lanes : 0;
   worker->listedBox = *box;
@@ -639,7 +640,7 @@ static void addLines(const Worker *worker, const Panel *panel, const Class *clas
             .sums = worker->sums};
   for (int64_t residue = 0; residue < minimum(line->tapsApart, line->taps); residue++) {
     const int64_t taps = divideUp(line->taps - residue, line->tapsApart);
-    const int64_t parts = divideUp(taps, panel->loops->mostTaps);
+    const int64_t parts = divideUp(taps, THNN_CHAIN_TAPS);
     for (int64_t part = 0; part < parts; part++) {
       const int64_t begin = taps * part / parts, tap = residue + begin * line->tapsApart;
       chains.taps = (int)(taps * (part + 1) / parts - begin);

@@ -49,9 +49,6 @@ typedef struct TapGroup {
   THNNConvolutionTap range;
 } TapGroup;
 
-/* Parts of chains have so many taps at most, as the loops take; single taps have one. */
-enum { PART_TAPS = 3 };
-
 /* Image planes and taps of a block in three groups: those whose part of a chain has k taps are the rows from
  * `begin[k]` on. */
 typedef struct Rows {
@@ -61,7 +58,7 @@ typedef struct Rows {
     int64_t first[3], end[3]; /* of the groups */
     int64_t begin;
   } of;
-  int64_t begin[PART_TAPS + 2];
+  int64_t begin[THNN_CHAIN_TAPS + 2];
 } Rows;
 
 /* So many are kept from box to box, and those of one group more at a time. */
@@ -474,7 +471,7 @@ static int64_t partLength(const Block *block, const TapGroup *group, int64_t lin
   const int64_t end = minimum(group->end, block->tapEnd - line);
   const int64_t residue = (x - begin) % apart, place = (x - begin) / apart;
   const int64_t taps = divideUp(end - begin - residue, apart);
-  const int64_t parts = divideUp(taps, PART_TAPS);
+  const int64_t parts = divideUp(taps, THNN_CHAIN_TAPS);
   for (int64_t part = 0; part < parts; part++)
     if (taps * part / parts == place)
       return taps * (part + 1) / parts - place;
@@ -530,7 +527,8 @@ static const Rows *listGroups(Correlation *correlation, const Task *task, const 
   struct RowsOf of = {.block = task->block,
                       .lanes = task->panel.lanes,
                       .apart = apart,
-                      .begin = place ? kept[place <= KEPT_ROWS ? -1 : 0].begin[PART_TAPS + 1] : 0};
+                      .begin =
+                          place ? kept[place <= KEPT_ROWS ? -1 : 0].begin[THNN_CHAIN_TAPS + 1] : 0};
   for (int i = 0; i < 3; i++) {
     of.first[i] = group[i].first;
     of.end[i] = group[i].end;
@@ -542,7 +540,7 @@ static const Rows *listGroups(Correlation *correlation, const Task *task, const 
   kept->of = of;
   kept->begin[0] = of.begin;
   kept->begin[1] = of.begin;
-  for (int64_t length = 1; length <= PART_TAPS; length++) {
+  for (int64_t length = 1; length <= THNN_CHAIN_TAPS; length++) {
     const int64_t begin = kept->begin[length];
     const int64_t count = apart || length == 1 ? listRows(correlation, &of, view, group, length,
                                                           correlation->row + begin)
@@ -633,7 +631,7 @@ static void addChains(const Correlation *correlation, const Meeting *meeting, co
             .scalars = meeting->scalars,
             .factors = meeting->factors,
             .sums = correlation->sums};
-  for (chains.taps = 2; chains.taps <= PART_TAPS; chains.taps++) {
+  for (chains.taps = 2; chains.taps <= THNN_CHAIN_TAPS; chains.taps++) {
     chains.row = correlation->row + begin[chains.taps];
     chains.rows = begin[chains.taps + 1] - begin[chains.taps];
     if (chains.rows && chains.lines)
@@ -662,7 +660,7 @@ static void addBox(Correlation *correlation, const Task *task, const THNNConvolu
         const THNNConvolutionTap *range = &group[2].range;
         const int64_t apart = tapsApart(&correlation->plan->geometry);
         const bool chains = apart && group[2].end - group[2].first > apart &&
-                            range->end - range->begin >= PART_TAPS;
+                            range->end - range->begin >= THNN_CHAIN_TAPS;
         const Rows *rows =
             listGroups(correlation, task, &meeting.view, group, chains ? apart : 0, groups++);
         if (chains)

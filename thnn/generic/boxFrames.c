@@ -1,5 +1,7 @@
 #include "boxFrames.h"
 
+#include "lineFrames.h"
+
 int64_t THNN_(boxFrames_elements)(const THNNConvolution *geometry,
                                   const THNNConvolutionBoxes *boxes)
 {
@@ -19,39 +21,6 @@ double THNN_(boxFrames_cost)(const THNNConvolution *geometry, const THNNConvolut
   return lines * (11 + 5 * (double)divideUp(size[2], THNN_(simd).shifts.lanes));
 }
 
-typedef struct Range {
-  int64_t begin, end;
-} Range;
-
-/* Those of `count` indices from `start` on that lie inside the image. */
-static Range insideImage(int64_t start, int64_t count, int64_t size)
-{
-  const int64_t begin = maximum(minimum(-start, count), 0);
-  return (Range){begin, maximum(minimum(size - start, count), begin)};
-}
-
-/* Copies a slice of a plane, whose first element in the frame is image element (line, column). */
-static void fillSlice(const THNNConvolution *geometry, const int64_t *size, const real *slice,
-                      int64_t line, int64_t column, real *frame)
-{
-  const int64_t width = size[2], inputWidth = geometry->input[2];
-  const Range y = insideImage(line, size[1], geometry->input[1]);
-  const Range x = insideImage(column, width, inputWidth);
-  const THNN_(Frame) inside = {.rows = y.end - y.begin,
-                               .before = x.begin,
-                               .count = x.end - x.begin,
-                               .after = width - x.end,
-                               .x = slice + (line + y.begin) * inputWidth + column + x.begin,
-                               .xStride = inputWidth,
-                               .step = 1,
-                               .y = frame + y.begin * width,
-                               .yStride = width};
-  THNN_(simd).pointwise.fill(y.begin * width, 0, frame);
-  if (inside.rows)
-    THNN_(simd).shifts.frame(&inside);
-  THNN_(simd).pointwise.fill((size[1] - y.end) * width, 0, frame + y.end * width);
-}
-
 void THNN_(boxFrames_fill)(const THNNConvolution *geometry, const THNNConvolutionBoxes *boxes,
                            const THNNConvolutionBox *box, const real *image, real *frame)
 {
@@ -64,8 +33,9 @@ void THNN_(boxFrames_fill)(const THNNConvolution *geometry, const THNNConvolutio
   for (int64_t plane = first; plane < end; plane++)
     for (int64_t z = depth; z < depth + size[0]; z++, frame += size[1] * size[2])
       if (z >= 0 && z < input[0])
-        fillSlice(geometry, size, image + (plane * input[0] + z) * input[1] * input[2],
-                  boxFrameFirst(geometry, box, 1), boxFrameFirst(geometry, box, 2), frame);
+        THNN_(lineFrames_copy)(
+            geometry, 1, size[2], image + (plane * input[0] + z) * input[1] * input[2],
+            boxFrameFirst(geometry, box, 1), boxFrameFirst(geometry, box, 2), size[1], frame);
       else
         THNN_(simd).pointwise.fill(size[1] * size[2], 0, frame);
 }

@@ -151,12 +151,11 @@ static Range insideImage(int64_t start, int64_t stride, int64_t count, int64_t s
   return (Range){begin, maximum(begin, end)};
 }
 
-/* Fills a copy whose first element is image element (line, column) of a plane's slice, which may lie
- * outside. */
-static void fillCopy(const THNNConvolution *geometry, int64_t width, const real *slice,
-                     int64_t line, int64_t column, int64_t lines, real *copy)
+void THNN_(lineFrames_copy)(const THNNConvolution *geometry, int64_t stride, int64_t width,
+                            const real *slice, int64_t line, int64_t column, int64_t lines,
+                            real *copy)
 {
-  const int64_t inputWidth = geometry->input[2], stride = geometry->stride[2];
+  const int64_t inputWidth = geometry->input[2];
   const Range y = insideImage(line, 1, lines, geometry->input[1]);
   const Range x = insideImage(column, stride, width, inputWidth);
   const THNN_(Frame)
@@ -192,9 +191,10 @@ static void fillFrame(const THNNConvolution *geometry, const THNNConvolutionBand
       const int64_t imageSlice = (sample * geometry->inputPlanes + plane) * input[0] + z;
       for (int64_t copy = 0; copy < copies(geometry, bands); copy++, frame += elements)
         if (inside)
-          fillCopy(geometry, width, image + imageSlice * input[1] * input[2],
-                   band->first * stride[1] - pad[1],
-                   copy * (bands->copyPerTap ? dilation[2] : 1) - pad[2], lines, frame);
+          THNN_(lineFrames_copy)(
+              geometry, stride[2], width, image + imageSlice * input[1] * input[2],
+              band->first * stride[1] - pad[1],
+              copy * (bands->copyPerTap ? dilation[2] : 1) - pad[2], lines, frame);
         else
           THNN_(simd).pointwise.fill(elements, 0, frame);
     }

@@ -53,6 +53,12 @@ void THNN_(lineFrames_fill)(const THNNConvolution *geometry, const THNNConvoluti
                             const THNNBand *band, int64_t firstPlane, const real *image,
                             real *frames);
 
+/* Fills a copy of `lines` lines and `width` columns, every stride-th of the image, with zeros outside. Its first
+ * element is image element (line, column) of a plane's slice, which may lie outside. */
+void THNN_(lineFrames_copy)(const THNNConvolution *geometry, int64_t stride, int64_t width,
+                            const real *slice, int64_t line, int64_t column, int64_t lines,
+                            real *copy);
+
 /* Where the first position of a frame is seen by each plane of a block and each tap. */
 void THNN_(lineFrames_offsets)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
                                int64_t *offset);

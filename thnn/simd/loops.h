@@ -123,6 +123,9 @@ typedef struct THNN_(SimdReduce) {
 typedef struct THNNOffsets {
   int64_t scalar, vector;
 } THNNOffsets;
+
+/* Taps of a chain, at most. */
+enum { THNN_CHAIN_TAPS = 3 };
 #endif
 
 /* A sum of outer products: for each row r and each lane l of `vectors` vectors
@@ -154,7 +157,7 @@ typedef struct THNN_(Chains) {
   int64_t lines, positions; /* positions of each line, at least shortestLine */
   const THNNOffsets *chain;
   int64_t chains;
-  int taps; /* of each chain, 1 to mostTaps */
+  int taps; /* of each chain, 1 to THNN_CHAIN_TAPS */
   int64_t spacing, sumStep, factorStep;
   const real *scalars, *factors;
   const real *start; /* or NULL */
@@ -170,9 +173,9 @@ typedef struct THNN_(Chains) {
 typedef struct THNN_(Correlations) {
   const THNNOffsets *row;
   int64_t rows;
-  int taps; /* of each chain, 2 to mostTaps */
+  int taps; /* of each chain, 2 to THNN_CHAIN_TAPS */
   const THNNOffsets *line;
-  int64_t lines, positions; /* positions of each line, at least mostTaps */
+  int64_t lines, positions; /* positions of each line, at least THNN_CHAIN_TAPS */
   int64_t spacing, sumStep, factorStep;
   const real *scalars, *factors;
   real *sums;
@@ -182,7 +185,7 @@ typedef struct THNN_(SimdProducts) {
   int lanes;       /* reals in a vector */
   int mostVectors; /* vectors that one call takes at most */
   void (*add)(const THNN_(Products) * products);
-  int shortestLine, longestTile, mostTaps; /* lines are cut into tiles */
+  int shortestLine, longestTile; /* lines are cut into tiles */
   void (*addChains)(const THNN_(Chains) * chains);
   void (*correlate)(const THNN_(Correlations) * correlations);
   /* offsets = first, first + step, first + 2*step, … */

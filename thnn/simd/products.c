@@ -17,7 +17,6 @@ enum {
   TERMS_PER_SUM = 256,
   /* A line's sums, the factors of a chain and a scalar fit into the registers. */
   LONGEST_TILE = VECTOR_REGISTERS == 32 ? 24 : 12,
-  MOST_TAPS = 3,
   MOST_CHAINS = VECTOR_REGISTERS == 32 ? 8 : 4, /* whose sums fit beside them */
   SHORTEST_LINE = 6                             /* shorter ones are better taken as rows */
 };
@@ -167,7 +166,7 @@ INLINE void addChainTerms(const int positions, const int taps, const THNN_(Chain
     sum[i] = (Vector){0};
   for (const THNNOffsets *chain = of->chain + first; chain < of->chain + last; chain++) {
     const real *scalar = scalars + chain->scalar;
-    Vector factor[MOST_TAPS];
+    Vector factor[THNN_CHAIN_TAPS];
 #pragma GCC unroll 3
     for (int k = 0; k < taps; k++)
       factor[k] = load(of->factors + chain->vector + k * of->factorStep);
@@ -255,7 +254,7 @@ static void addChains(const THNN_(Chains) * of)
   case 2:
     return addChainLines(2, of);
   default:
-    return addChainLines(MOST_TAPS, of);
+    return addChainLines(THNN_CHAIN_TAPS, of);
   }
 }
 
@@ -264,7 +263,7 @@ static void addChains(const THNN_(Chains) * of)
  * where this is called. */
 INLINE void correlatePosition(const int rows, const int first, const int end,
                               const real *const *scalar, int64_t at, const Vector *factor,
-                              Vector (*sum)[MOST_TAPS])
+                              Vector (*sum)[THNN_CHAIN_TAPS])
 {
 #pragma GCC unroll 8
   for (int i = 0; i < rows; i++) {
@@ -289,7 +288,7 @@ INLINE void moveFactors(const int taps, const real *next, Vector *factor)
 INLINE void correlateTile(const int rows, const int taps, const THNN_(Correlations) * of,
                           const THNNOffsets *row)
 {
-  Vector sum[MOST_ROWS][MOST_TAPS];
+  Vector sum[MOST_ROWS][THNN_CHAIN_TAPS];
 #pragma GCC unroll 8
   for (int i = 0; i < rows; i++)
 #pragma GCC unroll 3
@@ -298,7 +297,7 @@ INLINE void correlateTile(const int rows, const int taps, const THNN_(Correlatio
   for (const THNNOffsets *line = of->line; line < of->line + of->lines; line++) {
     const real *scalar[MOST_ROWS], *next = of->factors + line->vector;
     const real *end = next + of->positions * of->factorStep;
-    Vector factor[MOST_TAPS] = {{0}};
+    Vector factor[THNN_CHAIN_TAPS] = {{0}};
     int64_t at = 0;
 #pragma GCC unroll 8
     for (int i = 0; i < rows; i++)
@@ -371,7 +370,7 @@ static void correlate(const THNN_(Correlations) * of)
   if (of->taps == 2)
     correlateTiles(2, of);
   else
-    correlateTiles(MOST_TAPS, of);
+    correlateTiles(THNN_CHAIN_TAPS, of);
 }
 
 static void listOffsets(int64_t n, THNNOffsets first, THNNOffsets step, THNNOffsets *offsets)
@@ -530,7 +529,6 @@ const THNN_(SimdProducts) SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
     .add = add,
     .shortestLine = SHORTEST_LINE,
     .longestTile = LONGEST_TILE,
-    .mostTaps = MOST_TAPS,
     .addChains = addChains,
     .correlate = correlate,
     .listOffsets = listOffsets,
