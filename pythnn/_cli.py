@@ -132,7 +132,13 @@ def convert(
 @_image_options
 @click.option("--no-batch", is_flag=True, help="Give the model 3 dimensions, not a batch of 1.")
 @click.option("--labels", type=_FILE, help="A text file with the name of a class on each line.")
-@click.option("--top", default=5, show_default=True, help="How many classes to print.")
+@click.option(
+    "--top",
+    type=click.IntRange(min=0),
+    default=5,
+    show_default=True,
+    help="How many classes to print.",
+)
 @click.option("--softmax", is_flag=True, help="Print scores as probabilities.")
 @click.option(
     "--output",

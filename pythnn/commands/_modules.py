@@ -36,7 +36,7 @@ def fields_of(value: Any) -> dict[Any, Any]:
     """The fields of an object."""
     if isinstance(value, TorchObject):
         return dict(value.fields) if isinstance(value.fields, dict) else {}
-    fields: dict[Any, Any] = value._to_fields()
+    fields: dict[Any, Any] = value._own_fields()
     return fields
 
 

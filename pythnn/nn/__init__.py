@@ -5,6 +5,7 @@ class targets count from 1. A table of tensors is a list of arrays.
 """
 
 from . import tables
+from ._node import Node
 from ._object import Object, register, registry
 from .batch_normalization import *
 from .border import *
@@ -17,6 +18,7 @@ from .criterion import *
 from .decorator import *
 from .distance import *
 from .element_criterion import *
+from .graph import *
 from .index_linear import *
 from .kmeans import *
 from .linear import *
@@ -58,6 +60,7 @@ from .volumetric_pooling import *
 from .weight_norm import *
 
 __all__ = [
+    "Node",
     "Object",
     "register",
     "registry",

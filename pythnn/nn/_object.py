@@ -239,11 +239,15 @@ class Object(Typed):
     def _upgrade(self) -> None:
         """Brings fields of old files up to date."""
 
-    def _to_fields(self) -> dict[str, Any]:
-        """All fields by their Lua names, tensors as Tensors."""
+    def _own_fields(self) -> dict[str, Any]:
+        """All fields, tensors as Tensors."""
         fields = {**self.__dict__, **self.tensors.__dict__}
         del fields["tensors"]
         return {name: value for name, value in fields.items() if value is not None}
+
+    def _to_fields(self) -> dict[str, Any]:
+        """All fields as Lua has them."""
+        return self._own_fields()
 
     def write(self, file: Any) -> None:
         """Saves the object: ``pythnn.save(file, self)``."""

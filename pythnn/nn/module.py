@@ -10,6 +10,7 @@ import numpy as np
 from .._errors import THNNError
 from .._tensor import Array, Tensor
 from ._flat import flatten
+from ._node import Node, are_nodes
 from ._object import Object, register
 from ._types import device_of_type
 from ._values import to_arrays
@@ -72,8 +73,13 @@ class Module(Object, kernel=True):
         self.accGradParameters(input, gradOutput, scale)
         return gradInput
 
-    def __call__(self, input: Any, gradOutput: Any = None) -> Any:
-        """The output, and with `gradOutput` the gradient of the input too."""
+    def __call__(self, input: Any = (), gradOutput: Any = None) -> Any:
+        """The output, and with `gradOutput` the gradient of the input too.
+
+        With a :class:`Node`, a list of them, or nothing: a node of a graph (:class:`gModule`).
+        """
+        if are_nodes(input):
+            return Node(self, input)
         output = self.forward(input)
         return output if gradOutput is None else (output, self.backward(input, gradOutput))
 

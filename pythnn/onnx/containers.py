@@ -100,3 +100,15 @@ def _bottle(g: Graph, m: Any, x: Value) -> Table:
 @writes(nn.Decorator, container=True)
 def _decorator(g: Graph, m: Any, x: Table) -> Table:
     return g.module(m.modules[0], x, "1")
+
+
+@writes(nn.gModule, container=True)
+def _graph(g: Graph, m: Any, x: Table) -> Table:
+    modules = g.modules(m)
+
+    def run(index: int, value: Any) -> Table:
+        name, module = modules[index]
+        return g.module(module, value, name)
+
+    outputs: Table = m.follow(x, run)[-1]
+    return outputs

@@ -33,11 +33,21 @@ def step(net: Any, x: Any, gradient: Any) -> list[Any]:
     return [*results, *parameters, *gradients]
 
 
+def graph() -> Any:
+    """The same layers, of which one gives to two."""
+    layers = model().modules
+    x = nn.Identity()()
+    below = layers[1](layers[0](x))
+    total = nn.CAddTable()([nn.Tanh()(below), below])
+    return nn.gModule([x], [layers[5](layers[4](total))])
+
+
+@pytest.mark.parametrize("make", [model, graph])
 @pytest.mark.parametrize("real", [np.float32, np.float64])
-def test_a_step_is_that_of_the_cpu(xp: Any, real: Any) -> None:
+def test_a_step_is_that_of_the_cpu(xp: Any, real: Any, make: Any) -> None:
     x = np.random.default_rng(0).standard_normal((2, 3, 6, 5)).astype(real)
     gradient = np.random.default_rng(1).standard_normal((2, 2, 12, 10)).astype(real)
-    on_host, on_device = model().type(real), model()
+    on_host, on_device = make().type(real), make()
     name = {np.float32: "torch.CudaTensor", np.float64: "torch.CudaDoubleTensor"}[real]
     assert on_device.type(name) is on_device
     assert on_device.type() == name

@@ -92,6 +92,21 @@ def test_inspect_with_input(folder):
     assert "saved for training" in done("inspect", folder / "training.t7", "--input", "3")
 
 
+def test_inspect_graph(folder):
+    x = nn.Identity()()
+    graph = nn.gModule([x], [nn.CAddTable()([nn.Linear(3, 3)(x), x])])
+    pythnn.save(folder / "graph.t7", graph)
+    text = done("inspect", folder / "graph.t7", "--input", "3")
+    lines = [line.split() for line in text.splitlines()[2:]]
+    assert [line[:2] for line in lines[1:5]] == [
+        ["nn.gModule", "12"],
+        ["(1)", "nn.Identity"],
+        ["(2)", "nn.Linear(3"],
+        ["(3)", "nn.CAddTable"],
+    ]
+    assert text.splitlines()[-1].startswith("12 parameters, 96 B, float64")
+
+
 def test_measuring_leaves_the_model_alone(folder):
     from pythnn.commands._measuring import measuring
     from pythnn.commands._modules import rows_of

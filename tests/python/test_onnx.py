@@ -129,6 +129,16 @@ def test_models(entry: dict[str, Any]) -> None:
     check(module, model, thrice if isinstance(example, list) else thrice[0])
 
 
+def test_graph() -> None:
+    x, y = nn.Identity()(), nn.Identity()()
+    total = nn.CAddTable()([nn.Linear(4, 6)(x), nn.Tanh()(nn.Linear(3, 6)(y))])
+    left, right = nn.SplitTable(2)(total).split(6)[1:3]
+    graph = nn.gModule([x, y], [nn.CMulTable()([left, right]), total]).float()
+    example = [np.ones((1, 4), np.float32), np.ones((1, 3), np.float32)]
+    batch = [np.random.default_rng(0).random((5, n), np.float32) for n in (4, 3)]
+    check(graph, onnx.to_onnx(graph, example), batch)
+
+
 def test_error_names_the_layer_and_its_place() -> None:
     inner = nn.Sequential().add(nn.ReLU()).add(nn.FeatureLPPooling(2, 1, 2, True))
     model = nn.Sequential().add(nn.Linear(4, 8)).add(inner).float()
