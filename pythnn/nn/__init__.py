@@ -32,6 +32,7 @@ from .module import *
 from .module_criterion import *
 from .noise import *
 from .normalization import *
+from .other_packages import *
 from .pair_criterion import *
 from .partial_linear import *
 from .plumbing import *
@@ -65,5 +66,5 @@ __all__ = [
     "register",
     "registry",
     "tables",
-    *(name.removeprefix("nn.") for name in registry),
+    *(name.removeprefix("nn.") for name in registry if name.startswith("nn.")),
 ]

@@ -10,13 +10,24 @@ from .. import nn
 from .graph import Graph, Value, writes
 
 
-@writes(nn.BatchNormalization)
-def _batch_normalization(g: Graph, m: Any, x: Value) -> str:
-    planes = len(m.running_mean)
+def _affine(g: Graph, m: Any, planes: int) -> list[str]:
+    """The weight and the bias of each plane."""
     weight = np.ones(planes) if m.weight is None else m.weight
     bias = np.zeros(planes) if m.bias is None else m.bias
-    constants = [g.constant(a) for a in (weight, bias, m.running_mean, m.running_var)]
+    return [g.constant(weight), g.constant(bias)]
+
+
+@writes(nn.BatchNormalization)
+def _batch_normalization(g: Graph, m: Any, x: Value) -> str:
+    constants = [*_affine(g, m, len(m.running_mean)), g.constant(m.running_mean)]
+    constants.append(g.constant(m.running_var))
     return g.op("BatchNormalization", x, *constants, epsilon=float(m.eps))
+
+
+@writes(nn.InstanceNormalization)
+def _instance_normalization(g: Graph, m: Any, x: Value) -> str:
+    affine = _affine(g, m, int(m.nOutput))
+    return g.op("InstanceNormalization", x, *affine, epsilon=float(m.eps))
 
 
 @writes(nn.Normalize)

@@ -34,12 +34,13 @@ def step(net: Any, x: Any, gradient: Any) -> list[Any]:
 
 
 def graph() -> Any:
-    """The same layers, of which one gives to two."""
+    """The same layers, of which one gives to two, and some of other packages."""
     layers = model().modules
     x = nn.Identity()()
-    below = layers[1](layers[0](x))
+    below = nn.InstanceNormalization(4)(layers[1](layers[0](x)))
     total = nn.CAddTable()([nn.Tanh()(below), below])
-    return nn.gModule([x], [layers[5](layers[4](total))])
+    end = nn.TotalVariation(0.1)(nn.ShaveImage(0)(layers[4](total)))
+    return nn.gModule([x], [layers[5](end)])
 
 
 @pytest.mark.parametrize("make", [model, graph])

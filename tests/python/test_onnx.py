@@ -139,6 +139,15 @@ def test_graph() -> None:
     check(graph, onnx.to_onnx(graph, example), batch)
 
 
+def test_a_network_for_style() -> None:
+    model = nn.Sequential().add(nn.SpatialReflectionPadding(4, 4, 4, 4))
+    model.add(nn.SpatialConvolution(3, 4, 3, 3)).add(nn.InstanceNormalization(4)).add(nn.ReLU(True))
+    model.add(nn.InstanceNormalization(4, 1e-5, 0, False)).add(nn.ShaveImage(2))
+    model.add(nn.TotalVariation(1e-6)).float()
+    example = np.random.default_rng(0).random((2, 3, 9, 8), np.float32)
+    check(model, onnx.to_onnx(model, example), example)
+
+
 def test_error_names_the_layer_and_its_place() -> None:
     inner = nn.Sequential().add(nn.ReLU()).add(nn.FeatureLPPooling(2, 1, 2, True))
     model = nn.Sequential().add(nn.Linear(4, 8)).add(inner).float()

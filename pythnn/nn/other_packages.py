@@ -1,0 +1,162 @@
+"""Classes of other packages that well-known models of Lua Torch are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _random, thnn
+from .._errors import THNNArgumentError
+from .._tensor import Tensor
+from ._object import register
+from .border import SpatialZeroPadding
+from .decorator import Decorator
+from .module import Module
+from .plumbing import Identity
+from .selection import OneHot
+
+__all__ = ["CharOneHot", "Inception", "InstanceNormalization", "ShaveImage", "TotalVariation"]
+
+
+@register
+class Inception(Decorator, kernel=True):
+    """dpnn's, in OpenFace's networks: branches, which a file has as the module inside."""
+
+    def _upgrade(self) -> None:
+        module = self.field("module")
+        if not self.field("modules") and module is not None:
+            self.modules = [module]
+
+
+@register
+class InstanceNormalization(Module, kernel=True):
+    """output = (input - mean) / sqrt(variance + eps) * weight + bias, for batch x nOutput x h x w.
+
+    Mean and variance are those of each plane of each image, in use as in training. Of style
+    transfer, as in fast-neural-style.
+    """
+
+    affine = True
+
+    def __init__(
+        self, nOutput: int, eps: Any = 1e-5, momentum: Any = 0, affine: bool = True
+    ) -> None:
+        super().__init__()
+        self.nOutput = nOutput
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.prev_batch_size = -1  # so that Lua makes its buffers anew
+        names = ["running_mean", "running_var"]
+        for name in names + ["weight", "bias", "gradWeight", "gradBias"] * affine:
+            setattr(self.tensors, name, Tensor.zeros(nOutput, dtype=np.float64))
+        self.tensors.running_var.fill(1)
+        if affine:
+            self.tensors.weight.copy_from(_random.uniform((nOutput,), 0, 1))
+
+    def _rows(self, tensor: Tensor) -> Tensor:
+        """The planes of all images as the features of one image."""
+        return tensor.contiguous().view(1, -1, *tensor.shape[2:])
+
+    def _repeated(self, name: str, images: int) -> Tensor | None:
+        tensor = self.field(name)
+        if tensor is None:
+            return None
+        repeated: Tensor = tensor.unsqueeze(0).expand(images, tensor.size).contiguous()
+        return repeated.view(-1)
+
+    def updateOutput(self, input: Any) -> Any:
+        features = int(self.nOutput)
+        if input.ndim != 4 or input.shape[1] != features:
+            wanted = f"batch x {features} x height x width"
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", wanted, f"shape {input.shape}"
+            )
+        images = input.shape[0]
+        output = self.result("output", input).resize(input.shape)
+        mean, std, unused, unused_too = (
+            self.result(name, input).resize(images * features)
+            for name in ("save_mean", "save_std", "seen_mean", "seen_var")
+        )
+        thnn.BatchNormalization_updateOutput(
+            None, self._rows(input), self._rows(output), self._repeated("weight", images),
+            self._repeated("bias", images), unused.zero(), unused_too.zero(), mean, std, True, 0,
+            self.eps,
+        )  # fmt: skip
+        return output
+
+    def _go_back(
+        self, input: Any, gradOutput: Any, scale: Any, gradInput: Any, slopes: Any
+    ) -> None:
+        own = self.tensors
+        thnn.BatchNormalization_backward(
+            None, self._rows(input), self._rows(gradOutput), gradInput, *slopes,
+            self._repeated("weight", input.shape[0]), own.seen_mean, own.seen_var, own.save_mean,
+            own.save_std, True, scale, self.eps,
+        )  # fmt: skip
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        gradInput = self.result("gradInput", input).resize(input.shape)
+        self._go_back(input, gradOutput, 1, self._rows(gradInput), (None, None))
+        return gradInput
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        own = self.tensors
+        if own.gradWeight is None:
+            return
+        slopes = [own.save_mean.clone().zero() for _ in range(2)]
+        self._go_back(input, gradOutput, scale, None, slopes)
+        for total, slope in zip((own.gradWeight, own.gradBias), slopes, strict=True):
+            array = total.array()
+            array += slope.array().reshape(-1, array.size).sum(0)
+
+    def clearState(self) -> Any:
+        self.clear("save_mean", "save_std", "seen_mean", "seen_var")
+        return super().clearState()
+
+    def __repr__(self) -> str:
+        return f"{self.typename()} ({self.nOutput})"
+
+
+@register("OneHot")
+class CharOneHot(OneHot):
+    """nn.OneHot under the name that it has in char-rnn's files."""
+
+
+@register
+class ShaveImage(SpatialZeroPadding):
+    """Cuts `size` rows and columns off each side of images, as fast-neural-style does."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(-size)
+        self.size = size
+
+    def _upgrade(self) -> None:
+        super()._upgrade()
+        for side in self._sides:
+            self.assign(side, -self.size)
+
+
+@register
+class TotalVariation(Identity, kernel=True):
+    """output = input; adds `strength` times the gradient of the total variation going back.
+
+    That is half the sum of the squared differences to the right and below, of all but the last
+    row and column. Of fast-neural-style.
+    """
+
+    def __init__(self, strength: float) -> None:
+        super().__init__()
+        self.strength = strength
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        image, gradient = input.array(), gradOutput.array().copy()
+        corner = image[..., :-1, :-1]
+        across = self.strength * (corner - image[..., :-1, 1:])
+        down = self.strength * (corner - image[..., 1:, :-1])
+        gradient[..., :-1, :-1] += across + down
+        gradient[..., :-1, 1:] -= across
+        gradient[..., 1:, :-1] -= down
+        self.assign("gradInput", gradient)
+        return self.tensors.gradInput
