@@ -201,16 +201,37 @@ static void checkOutputs(const THNNPlan *plan)
   }
 }
 
+static void reserveOutputs(THNNPlan *plan)
+{
+  for (int i = 0; i < plan->count; i++) {
+    THNNBuffer *buffer = &plan->buffers[i];
+    buffer->resized = buffer->role == THNN_ROLE_OUT && !hasWantedSize(buffer);
+    if (buffer->resized)
+      operationsOf(plan, buffer)
+          ->reserve(plan->context, buffer->tensor, buffer->nDimension, buffer->wanted);
+  }
+}
+
 static void resizeOutputs(THNNPlan *plan)
 {
   for (int i = 0; i < plan->count; i++) {
     THNNBuffer *buffer = &plan->buffers[i];
     const THNNTensorOperations *of = operationsOf(plan, buffer);
-    if (buffer->role == THNN_ROLE_OUT && !hasWantedSize(buffer))
-      of->resize(plan->context, buffer->tensor, buffer->nDimension, buffer->wanted);
-    else if (buffer->role == THNN_ROLE_SHARE && buffer->tensor != buffer->shared)
+    if (buffer->resized) {
+      of->resize(buffer->tensor, buffer->nDimension, buffer->wanted);
+      buffer->view = of->view(buffer->tensor);
+    } else if (buffer->role == THNN_ROLE_SHARE && buffer->tensor != buffer->shared)
       of->set(plan->context, buffer->tensor, buffer->shared);
   }
+}
+
+/* The elements that a tensor has, or will have. */
+static int64_t elementsOf(const THNNBuffer *buffer)
+{
+  const int nDimension = buffer->resized ? buffer->nDimension : buffer->view.nDimension;
+  return nDimension > 0
+             ? THNN_product(nDimension, buffer->resized ? buffer->wanted : buffer->view.size)
+             : 0;
 }
 
 /* The addresses that a tensor spans: [first, last). */
@@ -220,8 +241,8 @@ typedef struct Span {
 
 static Span spanOf(const THNNPlan *plan, const THNNBuffer *buffer)
 {
-  int64_t before = 0, after = 1;
-  for (int i = 0; i < buffer->view.nDimension; i++) {
+  int64_t before = 0, after = buffer->resized ? elementsOf(buffer) : 1;
+  for (int i = 0; i < (buffer->resized ? 0 : buffer->view.nDimension); i++) {
     const int64_t reach = (buffer->view.size[i] - 1) * buffer->view.stride[i];
     *(reach < 0 ? &before : &after) += reach;
   }
@@ -232,7 +253,7 @@ static Span spanOf(const THNNPlan *plan, const THNNBuffer *buffer)
 static bool isTensor(const THNNBuffer *buffer)
 {
   return buffer->role != THNN_ROLE_SCRATCH && buffer->role != THNN_ROLE_SHARE &&
-         buffer->view.nDimension > 0 && buffer->view.data;
+         elementsOf(buffer) > 0 && buffer->view.data;
 }
 
 static bool isWritten(const THNNBuffer *buffer)
@@ -280,11 +301,10 @@ static size_t planCopies(THNNPlan *plan)
   for (int i = 0; i < plan->count; i++) {
     THNNBuffer *buffer = &plan->buffers[i];
     if (isTensor(buffer)) {
-      buffer->copied =
-          !THNN_isDense(&buffer->view) || (isWritten(buffer) && overlapsAnother(plan, buffer));
+      buffer->copied = (!buffer->resized && !THNN_isDense(&buffer->view)) ||
+                       (isWritten(buffer) && overlapsAnother(plan, buffer));
       if (buffer->copied)
-        buffer->bytes = (size_t)THNN_product(buffer->view.nDimension, buffer->view.size) *
-                        elementSize(plan, buffer);
+        buffer->bytes = (size_t)elementsOf(buffer) * elementSize(plan, buffer);
     }
     total += alignedBytes(plan, buffer);
   }
@@ -294,14 +314,15 @@ static size_t planCopies(THNNPlan *plan)
 void THNN_planAcquire(THNNPlan *plan)
 {
   checkOutputs(plan);
-  resizeOutputs(plan);
+  reserveOutputs(plan);
   const size_t bytes = planCopies(plan);
-  if (bytes == 0)
-    return;
-  plan->block = plan->memory->allocate(plan->context, bytes);
-  if (!plan->block)
-    THError("%s: not enough memory: it needs %zu bytes beside its arguments", plan->function,
-            bytes);
+  if (bytes > 0) {
+    plan->block = plan->memory->allocate(plan->context, bytes);
+    if (!plan->block)
+      THError("%s: not enough memory: it needs %zu bytes beside its arguments", plan->function,
+              bytes);
+  }
+  resizeOutputs(plan);
   char *next = plan->block;
   for (int i = 0; i < plan->count; i++) {
     THNNBuffer *buffer = &plan->buffers[i];

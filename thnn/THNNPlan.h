@@ -10,9 +10,10 @@
  *   … in->data, out->data, tile->data …       dense; no error can arise here
  *   THNN_planRelease(&plan);
  *
- * Declaring checks and touches nothing. Acquiring resizes the outputs first, holding nothing; then
- * it takes one block for everything else and raises only when it holds nothing. So an error never
- * leaks and never leaves a tensor half changed, whether it unwinds by longjmp or otherwise.
+ * Declaring checks and touches nothing. Acquiring first takes the memory of outputs that have to grow,
+ * holding nothing; then one block for everything else, and raises only when it holds nothing. Outputs
+ * are resized when nothing can fail any more. So an error never leaks and never changes a tensor,
+ * whether it unwinds by longjmp or otherwise.
  *
  * A tensor is worked on in place when it is contiguous. Otherwise `data` is a dense copy: gathered
  * for inputs, scattered back at release for outputs. An output that shares memory with another
@@ -74,14 +75,16 @@ typedef struct THNNBuffer {
   void *shared;          /* the tensor whose view this one becomes */
   THNNView view;
   size_t bytes;
-  bool elementwise, copied;
+  bool elementwise, resized, copied;
 } THNNBuffer;
 
 /* What the plan asks of the memory in which tensors live: the host's, or a CUDA device's, whose
  * functions share this plan. `context` is what the plan was started with. */
 typedef struct THNNTensorOperations {
   THNNView (*view)(const void *tensor);
-  void (*resize)(void *context, void *tensor, int nDimension, const int64_t *size);
+  /* Takes the memory for these sizes; nothing of the tensor changes, but where its data lies. */
+  void (*reserve)(void *context, void *tensor, int nDimension, const int64_t *size);
+  void (*resize)(void *tensor, int nDimension, const int64_t *size); /* to reserved sizes */
   void (*set)(void *context, void *tensor, void *source);
   size_t elementSize;
 } THNNTensorOperations;

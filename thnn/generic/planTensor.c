@@ -19,10 +19,32 @@ static THNNView view(const void *untyped)
   return view;
 }
 
-static void resize(void *context, void *tensor, int nDimension, const int64_t *size)
+static void reserve(void *context, void *untyped, int nDimension, const int64_t *size)
 {
   (void)context;
-  THTensor_(resizeNd)(tensor, nDimension, (int64_t *)size, NULL);
+  THTensor *tensor = untyped;
+  if (nDimension > tensor->nDimension) {
+    const ptrdiff_t bytes = nDimension * (ptrdiff_t)sizeof(int64_t);
+    tensor->size = THRealloc(tensor->size, bytes);
+    tensor->stride = THRealloc(tensor->stride, bytes);
+  }
+  const int64_t needed = tensor->storageOffset + THNN_product(nDimension, size);
+  if (!tensor->storage)
+    tensor->storage = THStorage_(new)();
+  if (tensor->storage->size < needed)
+    THStorage_(resize)(tensor->storage, needed);
+}
+
+static void resize(void *untyped, int nDimension, const int64_t *size)
+{
+  THTensor *tensor = untyped;
+  int64_t stride = 1;
+  for (int d = nDimension - 1; d >= 0; d--) {
+    tensor->size[d] = size[d];
+    tensor->stride[d] = stride;
+    stride *= size[d];
+  }
+  tensor->nDimension = nDimension;
 }
 
 static void set(void *context, void *tensor, void *source)
@@ -32,4 +54,4 @@ static void set(void *context, void *tensor, void *source)
 }
 
 const THNNTensorOperations THNN_(TensorOperations) = {
-    .view = view, .resize = resize, .set = set, .elementSize = sizeof(real)};
+    .view = view, .reserve = reserve, .resize = resize, .set = set, .elementSize = sizeof(real)};

@@ -68,18 +68,10 @@ static THNNView viewOf(const void *untyped)
   return view;
 }
 
-static void resizeFor(void *context, void *tensor, int nDimension, const int64_t *size)
-{
-  THCTensor_(resizeNd)(((THCPlan *)context)->state, (THCTensor *)tensor, nDimension, size, nullptr);
-}
-
 static void setFor(void *context, void *tensor, void *source)
 {
   THCTensor_(set)(((THCPlan *)context)->state, (THCTensor *)tensor, (THCTensor *)source);
 }
-
-#define OPERATIONS TH_CONCAT_3(THC_, CReal, TensorOperations)
-extern const THNNTensorOperations OPERATIONS = {viewOf, resizeFor, setFor, sizeof(real)};
 
 int THCTensor_(isContiguous)(THCState *state, const THCTensor *self)
 {
@@ -140,6 +132,19 @@ static void ensureStorage(THCState *state, THCTensor *self, int64_t elements)
     THCStorage_(resize)(state, self->storage, (ptrdiff_t)elements);
 }
 
+/* Takes the memory for a layout. That the lists are longer then is no visible change. */
+static void reserve(THCState *state, THCTensor *self, int nDimension, const int64_t *size,
+                    const int64_t *stride)
+{
+  if (nDimension > self->nDimension) {
+    const ptrdiff_t bytes = nDimension * (ptrdiff_t)sizeof(int64_t);
+    self->size = (int64_t *)THRealloc(self->size, bytes);
+    self->stride = (int64_t *)THRealloc(self->stride, bytes);
+  }
+  const int64_t reach = reachOf(nDimension, size, stride);
+  ensureStorage(state, self, reach > 0 ? reach + self->storageOffset : 0);
+}
+
 /* The lists are long enough; the arguments may be the tensor's own lists. */
 static void setLayout(THCTensor *self, int nDimension, const int64_t *size, const int64_t *stride)
 {
@@ -159,16 +164,22 @@ void THCTensor_(resizeNd)(THCState *state, THCTensor *self, int nDimension, cons
     return;
   THArgCheck(nDimension == 0 || THNN_product(nDimension, size) > 0, 4,
              "THCTensor_resizeNd: the sizes' product does not fit into memory");
-  /* Whatever may raise comes before the first change. A longer list is no visible change. */
-  if (nDimension > self->nDimension) {
-    const ptrdiff_t bytes = nDimension * (ptrdiff_t)sizeof(int64_t);
-    self->size = (int64_t *)THRealloc(self->size, bytes);
-    self->stride = (int64_t *)THRealloc(self->stride, bytes);
-  }
-  const int64_t reach = reachOf(nDimension, size, stride);
-  ensureStorage(state, self, reach > 0 ? reach + self->storageOffset : 0);
+  reserve(state, self, nDimension, size, stride); /* whatever may raise, before the first change */
   setLayout(self, nDimension, size, stride);
 }
+
+static void reserveFor(void *context, void *tensor, int nDimension, const int64_t *size)
+{
+  reserve(((THCPlan *)context)->state, (THCTensor *)tensor, nDimension, size, nullptr);
+}
+
+static void resizeTo(void *tensor, int nDimension, const int64_t *size)
+{
+  setLayout((THCTensor *)tensor, nDimension, size, nullptr);
+}
+
+#define OPERATIONS TH_CONCAT_3(THC_, CReal, TensorOperations)
+extern const THNNTensorOperations OPERATIONS = {viewOf, reserveFor, resizeTo, setFor, sizeof(real)};
 
 void THCTensor_(resizeAs)(THCState *state, THCTensor *self, const THCTensor *other)
 {
