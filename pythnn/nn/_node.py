@@ -39,6 +39,9 @@ class Node:
         return self
 
 
+Node.__module__ = "pythnn.nn"  # where users find it
+
+
 def are_nodes(given: Any) -> bool:
     """Whether something is a node, a list of nodes, or the empty tuple: no nodes."""
     if isinstance(given, (list, tuple)):
