@@ -30,7 +30,7 @@ def graph_of_fields(fields: Mapping[str, Any], modules: list[Any]) -> Graph:
     order = [data for data in topological([*listed, end], _sources) if data is not end]
     order.append(end)
     number = {id(data): i for i, data in enumerate(order)}
-    known = {id(module): i for i, module in reversed(list(enumerate(modules)))}
+    known = {id(module): i for i, module in enumerate(modules)}
     steps = []
     for data in order:
         module = data.get("module")
