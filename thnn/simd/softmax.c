@@ -61,7 +61,8 @@ static real greatest(int64_t n, const real *x)
  * is called. */
 ALWAYS_INLINE double exponentials(int64_t n, const real *x, real most, real *y)
 {
-  double lane[LANES] = {0};
+  double lane[LANES];
+  clearLanes(lane);
   if (n < LANES) {
 #pragma omp simd
     for (int l = 0; l < n; l++) {
@@ -127,9 +128,7 @@ ALWAYS_INLINE double sumOfGradients(const bool logarithm, int64_t n, const real 
 {
   double lane[LANES];
   if (n < LANES) {
-#pragma omp simd
-    for (int l = 0; l < LANES; l++)
-      lane[l] = 0;
+    clearLanes(lane);
 #pragma omp simd
     for (int l = 0; l < n; l++)
       lane[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
