@@ -84,17 +84,18 @@ static const int64_t *readValues(const Values *values, int64_t first, int64_t co
 }
 
 /* The number of the first bad index of slices, or INT64_MAX. */
-static int64_t checkSlices(const THNNPooledIndices *pooled, const Values *values, int64_t slice,
-                           int64_t slices, THNNIndexRoom *room)
+static int64_t checkSlices(const THNNPooledIndices *pooled, const Values *values, THNNShare slices)
 {
   int64_t copies[2][THNN_DECODED];
-  for (THNNIndexRun run = THNN_firstIndexRun(pooled, slice, slices); run.at < run.end;
-       THNN_nextIndexRun(pooled, &run)) {
+  THNNIndexRoom room;
+  room.keptRow = -1;
+  for (THNNIndexRun run = THNN_firstIndexRun(pooled, slices.begin, slices.end - slices.begin);
+       run.at < run.end; THNN_nextIndexRun(pooled, &run)) {
     const int64_t count = THNN_indexCount(&run);
     run.index[0] = readValues(values, run.at, count, copies[0]);
     if (pooled->halves)
       run.index[1] = readValues(values, THNN_pooledElements(pooled) + run.at, count, copies[1]);
-    const int64_t bad = pooled->check(pooled, &run, room);
+    const int64_t bad = pooled->check(pooled, &run, &room);
     if (bad < count)
       return run.at + bad;
   }
@@ -105,19 +106,11 @@ static int64_t checkSlices(const THNNPooledIndices *pooled, const Values *values
 static int64_t checkAll(const THNNPooledIndices *pooled, const Values *values)
 {
   const int64_t slices = pooled->planes * pooled->slices;
-  const THNNBlocks blocks = THNN_rowBlocks(slices, 8 * pooled->rows * pooled->length);
-  const int threads =
-      THNN_threads(pooled->state, blocks.count, (double)THNN_pooledElements(pooled));
+  const int threads = THNN_threads(pooled->state, slices, 2 * (double)THNN_pooledElements(pooled));
   int64_t first = INT64_MAX;
-#pragma omp parallel num_threads(threads) reduction(min : first)
-  {
-    THNNIndexRoom room;
-    room.keptRow = -1;
-#pragma omp for schedule(static)
-    for (int64_t block = 0; block < blocks.count; block++)
-      first = least(first, checkSlices(pooled, values, block * blocks.length,
-                                       THNN_blockLength(&blocks, block), &room));
-  }
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : first)
+  for (int share = 0; share < threads; share++)
+    first = least(first, checkSlices(pooled, values, THNN_shareOf(slices, share, threads)));
   return first;
 }
 

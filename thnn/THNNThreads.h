@@ -79,6 +79,18 @@ static inline int64_t THNN_blockLength(const THNNBlocks *blocks, int64_t block)
   return left < blocks->length ? left : blocks->length;
 }
 
+/* What one of several threads does of `count` pieces of work: as much as the others, within one. */
+typedef struct THNNShare {
+  int64_t begin, end;
+} THNNShare;
+
+static inline THNNShare THNN_shareOf(int64_t count, int share, int shares)
+{
+  const int64_t each = count / shares, more = count % shares;
+  const int64_t begin = each * share + (share < more ? share : more);
+  return (THNNShare){begin, begin + each + (share < more)};
+}
+
 /* A row of planes that have `depth` slices of `height` rows, so that a block of rows is walked
  * through without divisions. */
 typedef struct THNNRow {

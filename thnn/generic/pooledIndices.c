@@ -348,11 +348,11 @@ static size_t tileBytes(const THNNPooledIndices *pooled)
   return pays && bytes <= MOST_TILE_BYTES ? (bytes + 63) / 64 * 64 : 0;
 }
 
-/* Counted in operations, an index that is moved takes two, or three where it is decoded, and an
- * element that is filled a quarter. */
+/* Counted in operations, an index that is moved takes two, or six where it is decoded, and an element
+ * that is filled a quarter. */
 static int threadsFor(const THNNPooledIndices *pooled)
 {
-  const double indices = (double)THNN_pooledElements(pooled) * (pooled->decode ? 3 : 2);
+  const double indices = (double)THNN_pooledElements(pooled) * (pooled->decode ? 6 : 2);
   const double elements = (double)pooled->planes * (double)pooled->elements;
   return THNN_threads(pooled->state, pooled->planes, indices + elements / 4);
 }
@@ -363,18 +363,19 @@ static void movePlanes(const THNNPooledIndices *pooled, Move move, const int64_t
                        real *small, real *large, char *tiles)
 {
   const size_t bytes = tileBytes(pooled);
-  const THNNBlocks blocks =
-      THNN_rowBlocks(pooled->planes, bytes ? THNN_BLOCK_LENGTH : pooled->elements);
-#pragma omp parallel num_threads(threadsFor(pooled))
-  {
+  const int64_t together =
+      THNN_rowBlocks(pooled->planes, bytes ? THNN_BLOCK_LENGTH : pooled->elements).length;
+  const int threads = threadsFor(pooled);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int share = 0; share < threads; share++) {
     THNNIndexRoom room;
     Walk walk = startWalk(pooled, move, indices, small, &room);
-    char *mine = tiles + (size_t)THNN_threadIndex() * TILES * bytes;
-#pragma omp for schedule(static)
-    for (int64_t block = 0; block < blocks.count; block++) {
-      const int64_t first = block * blocks.length, planes = THNN_blockLength(&blocks, block);
+    char *mine = tiles + (size_t)share * TILES * bytes;
+    const THNNShare all = THNN_shareOf(pooled->planes, share, threads);
+    for (int64_t first = all.begin; first < all.end; first += together) {
+      const int64_t planes = all.end - first < together ? all.end - first : together;
       real *result = large + first * pooled->elements;
-      real *to = bytes ? (real *)(mine + (size_t)(block % TILES) * bytes) : result;
+      real *to = bytes ? (real *)(mine + (size_t)(first % TILES) * bytes) : result;
       THNN_(simd).pointwise.fill(planes * pooled->elements, 0, to);
       movePart(&walk, first, planes, to);
       if (bytes) {

@@ -7,6 +7,14 @@
 /* Enough independent sums to hide the latency of an addition in 512-bit vectors. */
 enum { LANES = 32 };
 
+/* An initializer of zeros may become a repeated store, which takes longer than a short row. */
+static inline void clearLanes(double *lane)
+{
+#pragma GCC unroll 32
+  for (int l = 0; l < LANES; l++)
+    lane[l] = 0;
+}
+
 static inline double addLanes(double *lane)
 {
 #pragma GCC unroll 5

@@ -5,7 +5,8 @@
 
 static double sum(int64_t n, const real *x)
 {
-  double lane[LANES] = {0};
+  double lane[LANES];
+  clearLanes(lane);
   int64_t i = 0;
   for (; i + LANES <= n; i += LANES)
 #pragma omp simd
@@ -18,7 +19,8 @@ static double sum(int64_t n, const real *x)
 
 static double dot(int64_t n, const real *x, const real *y)
 {
-  double lane[LANES] = {0};
+  double lane[LANES];
+  clearLanes(lane);
   int64_t i = 0;
   for (; i + LANES <= n; i += LANES)
 #pragma omp simd

@@ -61,7 +61,8 @@ static real greatest(int64_t n, const real *x)
  * is called. */
 ALWAYS_INLINE double exponentials(int64_t n, const real *x, real most, real *y)
 {
-  double lane[LANES] = {0};
+  double lane[LANES];
+  clearLanes(lane);
   if (n < LANES) {
 #pragma omp simd
     for (int l = 0; l < n; l++) {
@@ -125,14 +126,18 @@ static void forwardFewRows(bool logarithm, int64_t rows, int64_t n, const real *
 ALWAYS_INLINE double sumOfGradients(const bool logarithm, int64_t n, const real *y,
                                     const real *gradOutput)
 {
-  double lane[LANES] = {0};
+  double lane[LANES];
   if (n < LANES) {
+    clearLanes(lane);
 #pragma omp simd
     for (int l = 0; l < n; l++)
       lane[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
     return addLanes(lane);
   }
-  for (int64_t i = 0; i + LANES <= n; i += LANES)
+#pragma omp simd
+  for (int l = 0; l < LANES; l++)
+    lane[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
+  for (int64_t i = LANES; i + LANES <= n; i += LANES)
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
       lane[l] += logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
