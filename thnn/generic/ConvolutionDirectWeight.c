@@ -101,12 +101,13 @@ static int64_t blockRows(const THNNConvolutionCorrelate *correlate, int64_t plan
 }
 
 /* Cuts planes, or where these are few taps, into blocks: enough for several threads, and so small
- * that their sums stay in cache. */
+ * that their sums stay in cache. An even number of panels occupies two threads evenly as it is: then there
+ * are as many blocks as to need no shares, whose sums have to be added up. */
 static void chooseBlocks(THNNConvolutionCorrelate *correlate, int64_t planes, int64_t taps,
                          int64_t panels, int64_t rowsInCache)
 {
-  const int64_t rows = planes * taps;
-  const int64_t shared = maximum(divideUp(rows * panels, ENOUGH_BLOCKS), WORTHWHILE_ROWS);
+  const int64_t rows = planes * taps, enough = panels % 2 ? ENOUGH_BLOCKS : 2 * ENOUGH_BLOCKS;
+  const int64_t shared = maximum(divideUp(rows * panels, enough), WORTHWHILE_ROWS);
   const int64_t blocks = divideUp(rows, minimum(shared, rowsInCache));
   correlate->planeBlocks = minimum(blocks, maximum(planes / WORTHWHILE_PLANES, 1));
   correlate->tapBlocks = minimum(divideUp(blocks, correlate->planeBlocks), taps);
@@ -265,10 +266,14 @@ static bool prepareOrder(THNNConvolutionPlan *plan, bool exchanged, const THNNSt
   chooseFrames(&direct, groupBytes / 2);
   if (correlate->framedDimensions)
     groupBoxes = minimum(groupBoxes, groupBytes / 2 / frameBytes(&direct));
-  correlate->groupBoxes = minimum(groupBoxes, THNN_convolutionBoxCount(&correlate->boxes));
+  const int64_t boxes = THNN_convolutionBoxCount(&correlate->boxes);
+  correlate->groupBoxes = minimum(groupBoxes, boxes);
   chooseBlocks(correlate, geometry->inputPlanes, taps, panels,
                maximum(minimum(TASK_BYTES, limitBytes / 8) / vectorBytes, 1));
   correlate->shares = chooseShares(&direct, limitBytes / 8);
+  /* Shares of as many boxes each: threads wait for each other after every group. */
+  correlate->groupBoxes = evenBlock(
+      boxes, correlate->groupBoxes - correlate->groupBoxes % correlate->shares, correlate->shares);
 
   const int64_t rows = blockRows(correlate, geometry->inputPlanes, taps);
   const int64_t sumsBytes = taskSums(&direct) * (int64_t)sizeof(real);
@@ -390,6 +395,26 @@ static void transposeBox(const Correlation *correlation, int64_t panelIndex, int
   THNN_(simd).pointwise.fill(correlation->plan->correlate.panelLanes, 0, sums);
   panel.loops->total(box.positions, panel.vectors, transposedBox(correlation, panelIndex, place),
                      sums);
+}
+
+/* The first box of share number `share` of a group of `count` boxes. */
+static int64_t shareBegin(const Correlation *correlation, int64_t count, int64_t share)
+{
+  return count * share / correlation->plan->correlate.shares;
+}
+
+/* Transposes what comes `index`-th in the order of tasks: share by share, and in each panel by panel. So a
+ * thread adds up what it has transposed, which is in its cache: fetching it from another core's takes long. */
+static void transposeNext(const Correlation *correlation, int64_t groupFirst, int64_t count,
+                          int64_t index)
+{
+  const int64_t panels = panelCount(correlation->plan->geometry.outputPlanes);
+  const int64_t shares = correlation->plan->correlate.shares;
+  const int64_t share = ((index / panels + 1) * shares - 1) / count;
+  const int64_t first = shareBegin(correlation, count, share);
+  const int64_t boxes = shareBegin(correlation, count, share + 1) - first;
+  const int64_t inShare = index - first * panels, place = first + inShare % boxes;
+  transposeBox(correlation, inShare / boxes, groupFirst + place, place);
 }
 
 /* Adds the sums of a group's boxes to those of the planes. All threads of the region come here. */
@@ -768,13 +793,13 @@ static void runTasks(Correlation *correlation, int64_t groupFirst, int64_t count
     }
     return;
   }
-  /* A thread adds up the boxes that it has transposed: they are in its cache. */
 #pragma omp for schedule(static)
   for (int64_t i = 0; i < tasks * shares; i++) {
     const Task task = taskAt(correlation, i % tasks);
     const int64_t share = i / tasks;
     correlation->sums = correlation->sharedSums + (i % tasks * shares + share) * length;
-    sumBoxes(correlation, &task, groupFirst, count * share / shares, count * (share + 1) / shares);
+    sumBoxes(correlation, &task, groupFirst, shareBegin(correlation, count, share),
+             shareBegin(correlation, count, share + 1));
   }
 #pragma omp for schedule(static)
   for (int64_t i = 0; i < tasks; i++) {
@@ -865,7 +890,7 @@ void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const r
         fillFrames(&correlation, first, count);
 #pragma omp for schedule(static)
       for (int64_t i = 0; i < panels * count; i++)
-        transposeBox(&correlation, i % panels, first + i / panels, i / panels);
+        transposeNext(&correlation, first, count, i);
       if (common.gradBias)
         addBoxSums(&correlation, count);
       runTasks(&correlation, first, count);
