@@ -253,6 +253,43 @@ def test_threads_do_not_change_bits(module: Module, dtype: str, algorithm: str) 
         assert found == wanted, f"{threads} threads"
 
 
+FEW_MAP_PLANES = {
+    "stride 2": ((24, 2), (31, 40), (3, 3), (2, 2), (1, 1), (1, 1)),
+    "different strides": ((33, 3), (40, 23), (5, 4), (3, 2), (2, 3), (1, 1)),
+    "strides that share a factor with the dilation": (
+        *((40, 2), (37, 29), (4, 5), (4, 6), (0, 3), (2, 4)),
+    ),
+    "strides beyond the kernel": ((17, 1), (50, 31), (2, 3), (5, 7), (0, 1), (1, 1)),
+    "no stride": ((65, 3), (19, 33), (3, 5), (1, 1), (1, 2), (1, 1)),
+}
+
+
+@pytest.mark.parametrize("workspace_limit", [200_000, None])
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("name", FEW_MAP_PLANES)
+def test_weight_gradient_of_few_map_planes(
+    name: str, dtype: str, workspace_limit: int | None
+) -> None:
+    """Image and map change roles; with little memory, in many groups of boxes."""
+    planes, near, kernel, stride, pad, dilation = FEW_MAP_PLANES[name]
+    module = next(m for m in MODULES if m.name == "SpatialDilatedConvolution")
+    far = tuple(
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, k, s, p, d in zip(near, kernel, stride, pad, dilation, strict=True)
+    )
+    g = Geometry(7, planes, near, far, kernel, stride, pad, dilation, (0, 0))
+    arguments = operands(module, g, dtype, np.random.default_rng(1))
+    limit = {} if workspace_limit is None else {"workspace_limit": workspace_limit}
+    wanted = 1 + 0.5 * expected(module, g, *arguments)[2]
+    first: bytes | None = None
+    for threads in (1, 2, 3, 5):
+        with State(convolution="direct", threads=threads, minimum_work=1, **limit) as state:
+            found = compute(module, g, *arguments, state)[2]
+        assert_close(found, wanted, 7 * far[0] * far[1], dtype, name)
+        first = first or found.tobytes()
+        assert found.tobytes() == first, f"{threads} threads"
+
+
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)
 def test_adjoint(module: Module) -> None:
     """<forward(x), g> = <x, backward(g)>, in the input and in the weight."""

@@ -23,8 +23,9 @@
  * stride then lies between the positions that see inside the image through a tap. */
 #include "boxFrames.h"
 
-/* Positions of a box: one register sum each. */
-static const int64_t BOX_POSITIONS = 512;
+/* Positions of a box: one register sum each. With a spread a tap sees some of them: then they are more, up
+ * to a factor. */
+static const int64_t BOX_POSITIONS = 512, MOST_SPREAD = 4;
 /* The transposed gradients of a group stay in the last-level cache. */
 static const int64_t GROUP_BYTES = 2 << 20;
 /* The sums of a task stay in the second-level cache. */
@@ -272,10 +273,12 @@ static double weightCost(const THNNConvolutionPlan *plan, const Meetings *meetin
                           meetings->positions[2] * geometry->inputPlanes;
   const double lines = (double)geometry->output[0] * geometry->output[1];
   const bool chains = meetings->groups[2] == 1 && tapsApart(plan);
+  const double perVector =
+      correlate->exchanged ? 2 : 5.4; /* only map gradients are summed up, too */
   const double sample =
       products * (0.6 * vectors + (vectors == 1 ? chains ? 0.03 : 0.2 : 0)) +
-      41 * panels * groups * lines / (double)(spread(plan, 0) * spread(plan, 1)) +
-      lines * geometry->output[2] * (0.07 * sizeof(real) * planes + 5.4 * vectors) +
+      41 * panels * groups * lines / (double)spread(plan, 0) / (double)spread(plan, 1) +
+      lines * geometry->output[2] * (0.07 * sizeof(real) * planes + perVector * vectors) +
       streamingCost(geometry);
   const double frames =
       correlate->framedDimensions ? THNN_(boxFrames_cost)(geometry, &correlate->boxes) : 0;
@@ -319,8 +322,11 @@ static bool prepareOrder(THNNConvolutionPlan *plan, bool exchanged, const THNNSt
 
   const int64_t groupBytes = minimum(GROUP_BYTES, limitBytes / 2);
   const int64_t room = groupBytes / (vectorBytes * panels);
+  int64_t spreads = 1;
+  for (int i = 0; i < 3; i++)
+    spreads = minimum(spreads * spread(&direct, i), MOST_SPREAD);
   correlate->boxes = THNN_convolutionBoxes(geometry->batch, geometry->output,
-                                           maximum(minimum(BOX_POSITIONS, room), 1));
+                                           maximum(minimum(BOX_POSITIONS * spreads, room), 1));
   const int64_t positions = THNN_convolutionBoxPositions(&correlate->boxes);
   int64_t groupBoxes = maximum(room / positions, 1);
   chooseFrames(&direct, groupBytes / 2);
