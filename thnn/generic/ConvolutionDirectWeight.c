@@ -618,8 +618,7 @@ static const Rows *listGroups(Correlation *correlation, const Task *task, const 
   struct RowsOf of = {.block = task->block,
                       .lanes = task->panel.lanes,
                       .apart = apart,
-                      .begin =
-                          place ? kept[place <= KEPT_ROWS ? -1 : 0].begin[THNN_CHAIN_TAPS + 1] : 0};
+                      .begin = place ? kept[-1].begin[THNN_CHAIN_TAPS + 1] : 0};
   for (int i = 0; i < 3; i++) {
     of.first[i] = group[i].first;
     of.end[i] = group[i].end;
