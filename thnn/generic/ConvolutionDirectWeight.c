@@ -138,13 +138,15 @@ static int64_t frameBytes(const THNNConvolutionPlan *plan)
                       sizeof(real));
 }
 
-/* How many threads' worth of work the boxes of a group are shared out into, for each task. */
+/* How many threads' worth of work the boxes of a group are shared out into, for each task: an even number, so
+ * that two threads have shares of their own. */
 static int64_t chooseShares(const THNNConvolutionPlan *plan, int64_t roomBytes)
 {
   const int64_t tasks = taskCount(plan);
   const int64_t room = roomBytes / (tasks * taskSums(plan) * (int64_t)sizeof(real));
-  const int64_t shares = divideUp(2 * ENOUGH_BLOCKS, tasks);
-  return maximum(minimum(shares, minimum(plan->correlate.groupBoxes, room)), 1);
+  const int64_t wanted = tasks < 2 * ENOUGH_BLOCKS ? 2 * divideUp(ENOUGH_BLOCKS, tasks) : 1;
+  const int64_t shares = maximum(minimum(wanted, minimum(plan->correlate.groupBoxes, room)), 1);
+  return shares > 1 ? shares - shares % 2 : 1;
 }
 
 /* Each sum seen from the image: an image position meets the map through the taps backwards. */
@@ -712,6 +714,8 @@ static void addChains(const Correlation *correlation, const Meeting *meeting, co
   const Panel *panel = &meeting->task->panel;
   const THNNConvolutionTap *range = &meeting->group[2].range;
   const int64_t *begin = rows->begin;
+  if (begin[2] == begin[THNN_CHAIN_TAPS + 1])
+    return;
   THNN_(Correlations)
   chains = {.line = correlation->term,
             .lines = listTerms(correlation, meeting->box, &meeting->view, meeting->group, true,
