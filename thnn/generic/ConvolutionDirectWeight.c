@@ -104,12 +104,13 @@ static int64_t blockRows(const THNNConvolutionCorrelate *correlate, int64_t plan
 }
 
 /* Cuts planes, or where these are few taps, into blocks: enough for several threads, and so small
- * that their sums stay in cache. An even number of panels occupies two threads evenly as it is: then there
- * are as many blocks as to need no shares, whose sums have to be added up. */
+ * that their sums stay in cache. An even number of panels occupies two threads evenly as it is: then more
+ * blocks take the place of shares, whose sums have to be added up. */
 static void chooseBlocks(THNNConvolutionCorrelate *correlate, int64_t planes, int64_t taps,
                          int64_t panels, int64_t rowsInCache)
 {
-  const int64_t rows = planes * taps, enough = panels % 2 ? ENOUGH_BLOCKS : 2 * ENOUGH_BLOCKS;
+  const bool unshared = panels % 2 == 0 && correlate->groupBoxes > 1;
+  const int64_t rows = planes * taps, enough = unshared ? 2 * ENOUGH_BLOCKS : ENOUGH_BLOCKS;
   const int64_t shared = maximum(divideUp(rows * panels, enough), WORTHWHILE_ROWS);
   const int64_t blocks = divideUp(rows, minimum(shared, rowsInCache));
   correlate->planeBlocks = minimum(blocks, maximum(planes / WORTHWHILE_PLANES, 1));
