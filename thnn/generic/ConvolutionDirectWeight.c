@@ -104,14 +104,12 @@ static int64_t blockRows(const THNNConvolutionCorrelate *correlate, int64_t plan
 }
 
 /* Cuts planes, or where these are few taps, into blocks: enough for several threads, and so small
- * that their sums stay in cache. An even number of panels occupies two threads evenly as it is: then more
- * blocks take the place of shares, whose sums have to be added up. */
+ * that their sums stay in cache. */
 static void chooseBlocks(THNNConvolutionCorrelate *correlate, int64_t planes, int64_t taps,
                          int64_t panels, int64_t rowsInCache)
 {
-  const bool unshared = panels % 2 == 0 && correlate->groupBoxes > 1;
-  const int64_t rows = planes * taps, enough = unshared ? 2 * ENOUGH_BLOCKS : ENOUGH_BLOCKS;
-  const int64_t shared = maximum(divideUp(rows * panels, enough), WORTHWHILE_ROWS);
+  const int64_t rows = planes * taps;
+  const int64_t shared = maximum(divideUp(rows * panels, ENOUGH_BLOCKS), WORTHWHILE_ROWS);
   const int64_t blocks = divideUp(rows, minimum(shared, rowsInCache));
   correlate->planeBlocks = minimum(blocks, maximum(planes / WORTHWHILE_PLANES, 1));
   correlate->tapBlocks = minimum(divideUp(blocks, correlate->planeBlocks), taps);
@@ -140,12 +138,14 @@ static int64_t frameBytes(const THNNConvolutionPlan *plan)
 }
 
 /* How many threads' worth of work the boxes of a group are shared out into, for each task: an even number, so
- * that two threads have shares of their own. */
+ * that two threads have shares of their own, or one where they have panels of their own. */
 static int64_t chooseShares(const THNNConvolutionPlan *plan, int64_t roomBytes)
 {
   const int64_t tasks = taskCount(plan);
   const int64_t room = roomBytes / (tasks * taskSums(plan) * (int64_t)sizeof(real));
-  const int64_t wanted = tasks < 2 * ENOUGH_BLOCKS ? 2 * divideUp(ENOUGH_BLOCKS, tasks) : 1;
+  const bool evenPanels = panelCount(plan->geometry.outputPlanes) % 2 == 0;
+  const int64_t enough = evenPanels ? ENOUGH_BLOCKS : 2 * ENOUGH_BLOCKS;
+  const int64_t wanted = tasks < enough ? 2 * divideUp(ENOUGH_BLOCKS, tasks) : 1;
   const int64_t shares = maximum(minimum(wanted, minimum(plan->correlate.groupBoxes, room)), 1);
   return shares > 1 ? shares - shares % 2 : 1;
 }
