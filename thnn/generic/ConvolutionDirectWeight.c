@@ -276,8 +276,8 @@ static double weightCost(const THNNConvolutionPlan *plan, const Meetings *meetin
                           meetings->positions[2] * geometry->inputPlanes;
   const double lines = (double)geometry->output[0] * geometry->output[1];
   const bool chains = meetings->groups[2] == 1 && tapsApart(plan);
-  const double perVector =
-      correlate->exchanged ? 2 : 5.4; /* only map gradients are summed up, too */
+  /* As fitted: with a spread boxes are larger. */
+  const double perVector = spread(plan, 2) > 1 ? 3 : 5.4;
   const double sample =
       products * (0.6 * vectors + (vectors == 1 ? chains ? 0.03 : 0.2 : 0)) +
       41 * panels * groups * lines / (double)spread(plan, 0) / (double)spread(plan, 1) +
