@@ -253,6 +253,56 @@ def test_threads_do_not_change_bits(module: Module, dtype: str, algorithm: str) 
         assert found == wanted, f"{threads} threads"
 
 
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize(("planes", "kernel"), [((40, 3), 1), ((150, 20), 1), ((200, 2), 3)])
+def test_many_planes_to_few(planes: tuple[int, int], kernel: int, dtype: str) -> None:
+    """Source planes are added block by block."""
+    module = next(m for m in MODULES if m.name == "SpatialConvolutionMM")
+    pair = ((v, v) for v in (kernel, 1, kernel // 2, 1, 0))
+    g = Geometry(2, planes, (19, 37), (19, 37), *pair)
+    check(module, g, dtype, "direct", 0)
+
+
+# Few map planes: image and map change roles.
+WEIGHT_GRADIENTS = {
+    "few map planes, stride 2": ((24, 2), (31, 40), (3, 3), (2, 2), (1, 1), (1, 1)),
+    "few map planes, different strides": ((33, 3), (40, 23), (5, 4), (3, 2), (2, 3), (1, 1)),
+    "few map planes, strides that share a factor with the dilation": (
+        *((40, 2), (37, 29), (4, 5), (4, 6), (0, 3), (2, 4)),
+    ),
+    "few map planes, strides beyond the kernel": (
+        *((17, 1), (50, 31), (2, 3), (5, 7), (0, 1), (1, 1)),
+    ),
+    "few map planes": ((65, 3), (19, 33), (3, 5), (1, 1), (1, 2), (1, 1)),
+    "boxes at one edge and at none": ((24, 33), (64, 66), (3, 3), (2, 2), (1, 1), (1, 1)),
+    "each of 81 taps sees other positions": ((24, 33), (12, 13), (9, 9), (1, 1), (4, 4), (1, 1)),
+}
+
+
+@pytest.mark.parametrize("workspace_limit", [200_000, None])
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("name", WEIGHT_GRADIENTS)
+def test_weight_gradient(name: str, dtype: str, workspace_limit: int | None) -> None:
+    """With little memory, in many groups of boxes."""
+    planes, near, kernel, stride, pad, dilation = WEIGHT_GRADIENTS[name]
+    module = next(m for m in MODULES if m.name == "SpatialDilatedConvolution")
+    far = tuple(
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, k, s, p, d in zip(near, kernel, stride, pad, dilation, strict=True)
+    )
+    g = Geometry(7, planes, near, far, kernel, stride, pad, dilation, (0, 0))
+    arguments = operands(module, g, dtype, np.random.default_rng(1))
+    limit = {} if workspace_limit is None else {"workspace_limit": workspace_limit}
+    wanted = 1 + 0.5 * expected(module, g, *arguments)[2]
+    first: bytes | None = None
+    for threads in (1, 2, 3, 5):
+        with State(convolution="direct", threads=threads, minimum_work=1, **limit) as state:
+            found = compute(module, g, *arguments, state)[2]
+        assert_close(found, wanted, 7 * far[0] * far[1], dtype, name)
+        first = first or found.tobytes()
+        assert found.tobytes() == first, f"{threads} threads"
+
+
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)
 def test_adjoint(module: Module) -> None:
     """<forward(x), g> = <x, backward(g)>, in the input and in the weight."""

@@ -18,13 +18,14 @@
  * [image plane][tap][lane]. Where that makes few tasks, the boxes of a group are shared out too, in
  * a fixed number of shares, whose sums are added in their order.
  *
- * With stride 1 image and map gradient may be exchanged, so that few map planes do not leave most lanes
- * empty: the same sums are those of another convolution, whose image is the map gradient and whose taps
- * run backwards. */
+ * Image and map gradient may be exchanged, so that few map planes do not leave most lanes empty: the same
+ * sums are those of another convolution, whose image is the map gradient and whose taps run backwards. A
+ * stride then lies between the positions that see inside the image through a tap. */
 #include "boxFrames.h"
 
-/* Positions of a box: one register sum each. */
-static const int64_t BOX_POSITIONS = 512;
+/* Positions of a box: one register sum each. With a spread a tap sees some of them: then they are more, up
+ * to a factor. */
+static const int64_t BOX_POSITIONS = 512, MOST_SPREAD = 4;
 /* The transposed gradients of a group stay in the last-level cache. */
 static const int64_t GROUP_BYTES = 2 << 20;
 /* The sums of a task stay in the second-level cache. */
@@ -42,10 +43,11 @@ typedef struct Block {
   int64_t planeFirst, planeEnd, tapFirst, tapEnd;
 } Block;
 
-/* Taps [first, end) of one dimension that see inside the image from the same positions of the box,
- * [begin of range, end of range); the range's start is that of the first tap. */
+/* Every step-th tap of [first, end) of one dimension: they see inside the image from the same positions of
+ * the box, [begin of range, end of range), some of them with a spread; the range's start is that of the
+ * first tap. */
 typedef struct TapGroup {
-  int64_t first, end;
+  int64_t first, end, step;
   THNNConvolutionTap range;
 } TapGroup;
 
@@ -72,12 +74,13 @@ typedef struct Correlation {
   real scale;
   real *gradWeight, *gradBias;      /* the latter may be NULL */
   const THNNConvolutionTap *tap[3]; /* of each dimension */
-  real *transposed;                 /* the group's gradients: [panel][box][position][lane] */
-  real *frames;                     /* of the group's boxes; NULL where the image itself is read */
-  int64_t frameElements;            /* of each */
-  real *sharedSums;                 /* [task][share], each as `sums`; NULL with one share */
-  real *boxSums;                    /* of the gradients: [panel][box][lane] */
-  double *planeSums;                /* of all boxes so far: [panel][lane] */
+  int64_t tapStep[3];
+  real *transposed;      /* the group's gradients: [panel][box][position][lane] */
+  real *frames;          /* of the group's boxes; NULL where the image itself is read */
+  int64_t frameElements; /* of each */
+  real *sharedSums;      /* [task][share], each as `sums`; NULL with one share */
+  real *boxSums;         /* of the gradients: [panel][box][lane] */
+  double *planeSums;     /* of all boxes so far: [panel][lane] */
 
   real *sums;               /* [image plane][tap][lane] of the task or share */
   real *transposedSums;     /* [lane][image plane][tap] */
@@ -134,13 +137,72 @@ static int64_t frameBytes(const THNNConvolutionPlan *plan)
                       sizeof(real));
 }
 
-/* How many threads' worth of work the boxes of a group are shared out into, for each task. */
+/* How many threads' worth of work the boxes of a group are shared out into, for each task: an even number, so
+ * that two threads have shares of their own, or one where they have panels of their own. */
 static int64_t chooseShares(const THNNConvolutionPlan *plan, int64_t roomBytes)
 {
   const int64_t tasks = taskCount(plan);
   const int64_t room = roomBytes / (tasks * taskSums(plan) * (int64_t)sizeof(real));
-  const int64_t shares = divideUp(2 * ENOUGH_BLOCKS, tasks);
-  return maximum(minimum(shares, minimum(plan->correlate.groupBoxes, room)), 1);
+  const bool evenPanels = panelCount(plan->geometry.outputPlanes) % 2 == 0;
+  const int64_t enough = evenPanels ? ENOUGH_BLOCKS : 2 * ENOUGH_BLOCKS;
+  const int64_t wanted = tasks < enough ? 2 * divideUp(ENOUGH_BLOCKS, tasks) : 1;
+  const int64_t shares = maximum(minimum(wanted, minimum(plan->correlate.groupBoxes, room)), 1);
+  return shares > 1 ? shares - shares % 2 : 1;
+}
+
+/* Each sum seen from the image: an image position meets the map through the taps backwards. */
+static THNNConvolution exchange(const THNNConvolution *geometry)
+{
+  THNNConvolution exchanged = *geometry;
+  exchanged.inputPlanes = geometry->outputPlanes;
+  exchanged.outputPlanes = geometry->inputPlanes;
+  for (int i = 0; i < 3; i++) {
+    exchanged.input[i] = geometry->output[i];
+    exchanged.output[i] = geometry->input[i];
+    exchanged.pad[i] = (geometry->kernel[i] - 1) * geometry->dilation[i] - geometry->pad[i];
+  }
+  return exchanged;
+}
+
+/* How far apart the positions lie that see inside the image through a tap. */
+static int64_t spread(const THNNConvolutionPlan *plan, int dimension)
+{
+  return plan->correlate.exchanged ? plan->geometry.stride[dimension] : 1;
+}
+
+/* Taps from one that some positions see to the next; at most all. */
+static int64_t tapStep(const THNNConvolutionPlan *plan, int dimension)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  int64_t step = 1;
+  while (step < geometry->kernel[dimension] &&
+         step * geometry->dilation[dimension] % spread(plan, dimension))
+    step++;
+  return step;
+}
+
+/* Which positions see inside the image through a tap. With a spread they begin with `begin`, and `end` is
+ * whole spreads behind. */
+static THNNConvolutionTap tapSeen(const THNNConvolutionPlan *plan, int dimension, int64_t tap)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  if (!plan->correlate.exchanged)
+    return THNN_convolutionTap(geometry, dimension, tap);
+  const THNNConvolution original = exchange(geometry);
+  const THNNConvolutionTap seen =
+      THNN_convolutionTap(&original, dimension, geometry->kernel[dimension] - 1 - tap);
+  const int64_t stride = geometry->stride[dimension];
+  return (THNNConvolutionTap){.start = -seen.start,
+                              .begin = seen.begin * stride + seen.start,
+                              .end = seen.end * stride + seen.start};
+}
+
+/* The image index that a position sees through a tap that begins with `start`. */
+static int64_t indexSeen(const THNNConvolutionPlan *plan, int dimension, int64_t position,
+                         int64_t start)
+{
+  const int64_t stride = plan->geometry.stride[dimension];
+  return plan->correlate.exchanged ? (position + start) / stride : position * stride + start;
 }
 
 /* Per dimension: the groups of taps that see inside the image from the same positions, and how many
@@ -149,16 +211,17 @@ typedef struct Meetings {
   int64_t groups[3], positions[3];
 } Meetings;
 
-static Meetings countMeetings(const THNNConvolution *geometry)
+static Meetings countMeetings(const THNNConvolutionPlan *plan)
 {
   Meetings meetings = {.groups = {0}};
   for (int i = 0; i < 3; i++) {
-    THNNConvolutionTap last = {.begin = -1};
-    for (int64_t t = 0; t < geometry->kernel[i]; t++) {
-      const THNNConvolutionTap tap = THNN_convolutionTap(geometry, i, t);
+    const int64_t step = tapStep(plan, i);
+    for (int64_t t = 0; t < plan->geometry.kernel[i]; t++) {
+      const THNNConvolutionTap tap = tapSeen(plan, i, t);
+      const THNNConvolutionTap last =
+          t < step ? (THNNConvolutionTap){.begin = -1} : tapSeen(plan, i, t - step);
       meetings.groups[i] += tap.begin != last.begin || tap.end != last.end;
-      meetings.positions[i] += tap.end - tap.begin;
-      last = tap;
+      meetings.positions[i] += (tap.end - tap.begin) / spread(plan, i);
     }
   }
   return meetings;
@@ -188,11 +251,13 @@ static double streamingCost(const THNNConvolution *geometry)
 }
 
 /* Image positions of neighbouring map positions, in units of which taps make chains; or 0. */
-static int64_t tapsApart(const THNNConvolution *geometry)
+static int64_t tapsApart(const THNNConvolutionPlan *plan)
 {
+  const THNNConvolution *geometry = &plan->geometry;
   const int64_t stride = geometry->stride[2], dilation = geometry->dilation[2];
   const bool one = geometry->outputPlanes <= productsFor(geometry->outputPlanes)->lanes;
-  const bool chains = one && stride % dilation == 0 && geometry->kernel[2] > stride / dilation;
+  const bool chains = one && spread(plan, 2) == 1 && stride % dilation == 0 &&
+                      geometry->kernel[2] > stride / dilation;
   return chains ? stride / dilation : 0;
 }
 
@@ -210,11 +275,13 @@ static double weightCost(const THNNConvolutionPlan *plan, const Meetings *meetin
   const double products = (double)meetings->positions[0] * meetings->positions[1] *
                           meetings->positions[2] * geometry->inputPlanes;
   const double lines = (double)geometry->output[0] * geometry->output[1];
-  const bool chains = meetings->groups[2] == 1 && tapsApart(geometry);
+  const bool chains = meetings->groups[2] == 1 && tapsApart(plan);
+  /* As fitted: with a spread boxes are larger. */
+  const double perVector = spread(plan, 2) > 1 ? 3 : 5.4;
   const double sample =
       products * (0.6 * vectors + (vectors == 1 ? chains ? 0.03 : 0.2 : 0)) +
-      41 * panels * groups * lines +
-      lines * geometry->output[2] * (0.07 * sizeof(real) * planes + 5.4 * vectors) +
+      41 * panels * groups * lines / (double)spread(plan, 0) / (double)spread(plan, 1) +
+      lines * geometry->output[2] * (0.07 * sizeof(real) * planes + perVector * vectors) +
       streamingCost(geometry);
   const double frames =
       correlate->framedDimensions ? THNN_(boxFrames_cost)(geometry, &correlate->boxes) : 0;
@@ -227,10 +294,10 @@ static double weightCost(const THNNConvolutionPlan *plan, const Meetings *meetin
 static void chooseFrames(THNNConvolutionPlan *plan, int64_t roomBytes)
 {
   const THNNConvolution *geometry = &plan->geometry;
-  const Meetings meetings = countMeetings(geometry);
+  const Meetings meetings = countMeetings(plan);
   plan->cost = weightCost(plan, &meetings);
   /* Exchanged, the zeros would meet image elements that no gradient may depend on. */
-  if (geometry->inputPlanes > (tapsApart(geometry) ? MOST_CHAINED_PLANES : MOST_FRAMED_PLANES) ||
+  if (geometry->inputPlanes > (tapsApart(plan) ? MOST_CHAINED_PLANES : MOST_FRAMED_PLANES) ||
       plan->correlate.exchanged || frameBytes(plan) > roomBytes)
     return;
   THNNConvolutionPlan framed = *plan;
@@ -258,17 +325,24 @@ static bool prepareOrder(THNNConvolutionPlan *plan, bool exchanged, const THNNSt
 
   const int64_t groupBytes = minimum(GROUP_BYTES, limitBytes / 2);
   const int64_t room = groupBytes / (vectorBytes * panels);
+  int64_t spreads = 1;
+  for (int i = 0; i < 3; i++)
+    spreads = minimum(spreads * spread(&direct, i), MOST_SPREAD);
   correlate->boxes = THNN_convolutionBoxes(geometry->batch, geometry->output,
-                                           maximum(minimum(BOX_POSITIONS, room), 1));
+                                           maximum(minimum(BOX_POSITIONS * spreads, room), 1));
   const int64_t positions = THNN_convolutionBoxPositions(&correlate->boxes);
   int64_t groupBoxes = maximum(room / positions, 1);
   chooseFrames(&direct, groupBytes / 2);
   if (correlate->framedDimensions)
     groupBoxes = minimum(groupBoxes, groupBytes / 2 / frameBytes(&direct));
-  correlate->groupBoxes = minimum(groupBoxes, THNN_convolutionBoxCount(&correlate->boxes));
+  const int64_t boxes = THNN_convolutionBoxCount(&correlate->boxes);
+  correlate->groupBoxes = minimum(groupBoxes, boxes);
   chooseBlocks(correlate, geometry->inputPlanes, taps, panels,
                maximum(minimum(TASK_BYTES, limitBytes / 8) / vectorBytes, 1));
   correlate->shares = chooseShares(&direct, limitBytes / 8);
+  /* Shares of as many boxes each: threads wait for each other after every group. */
+  correlate->groupBoxes = evenBlock(
+      boxes, correlate->groupBoxes - correlate->groupBoxes % correlate->shares, correlate->shares);
 
   const int64_t rows = blockRows(correlate, geometry->inputPlanes, taps);
   const int64_t sumsBytes = taskSums(&direct) * (int64_t)sizeof(real);
@@ -297,26 +371,10 @@ static bool prepareOrder(THNNConvolutionPlan *plan, bool exchanged, const THNNSt
   return true;
 }
 
-/* Each sum seen from the image: an image position meets the map through the taps backwards. */
-static THNNConvolution exchange(const THNNConvolution *geometry)
-{
-  THNNConvolution exchanged = *geometry;
-  exchanged.inputPlanes = geometry->outputPlanes;
-  exchanged.outputPlanes = geometry->inputPlanes;
-  for (int i = 0; i < 3; i++) {
-    exchanged.input[i] = geometry->output[i];
-    exchanged.output[i] = geometry->input[i];
-    exchanged.pad[i] = (geometry->kernel[i] - 1) * geometry->dilation[i] - geometry->pad[i];
-  }
-  return exchanged;
-}
-
 /* Whether lanes may be fuller the other way round, and the convolution exists. */
 static bool mayExchange(const THNNConvolution *geometry)
 {
-  const int64_t *stride = geometry->stride;
-  return geometry->outputPlanes < geometry->inputPlanes && stride[0] == 1 && stride[1] == 1 &&
-         stride[2] == 1;
+  return geometry->outputPlanes < geometry->inputPlanes;
 }
 
 bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
@@ -392,6 +450,26 @@ static void transposeBox(const Correlation *correlation, int64_t panelIndex, int
                      sums);
 }
 
+/* The first box of share number `share` of a group of `count` boxes. */
+static int64_t shareBegin(const Correlation *correlation, int64_t count, int64_t share)
+{
+  return count * share / correlation->plan->correlate.shares;
+}
+
+/* Transposes what comes `index`-th in the order of tasks: share by share, and in each panel by panel. So a
+ * thread adds up what it has transposed, which is in its cache: fetching it from another core's takes long. */
+static void transposeNext(const Correlation *correlation, int64_t groupFirst, int64_t count,
+                          int64_t index)
+{
+  const int64_t panels = panelCount(correlation->plan->geometry.outputPlanes);
+  const int64_t shares = correlation->plan->correlate.shares;
+  const int64_t share = ((index / panels + 1) * shares - 1) / count;
+  const int64_t first = shareBegin(correlation, count, share);
+  const int64_t boxes = shareBegin(correlation, count, share + 1) - first;
+  const int64_t inShare = index - first * panels, place = first + inShare % boxes;
+  transposeBox(correlation, inShare / boxes, groupFirst + place, place);
+}
+
 /* Adds the sums of a group's boxes to those of the planes. All threads of the region come here. */
 static void addBoxSums(const Correlation *correlation, int64_t count)
 {
@@ -417,10 +495,12 @@ static void addBias(const Correlation *correlation, accreal scale)
 /* ---- One task -------------------------------------------------------------------------------- */
 
 static THNNConvolutionTap clipTap(THNNConvolutionTap tap, const THNNConvolutionBox *box,
-                                  int dimension)
+                                  int dimension, int64_t apart)
 {
-  tap.begin = maximum(tap.begin, box->first[THNN_DEPTH + dimension]);
-  tap.end = maximum(tap.begin, minimum(tap.end, box->end[THNN_DEPTH + dimension]));
+  const int64_t first = box->first[THNN_DEPTH + dimension];
+  const int64_t end = minimum(tap.end, box->end[THNN_DEPTH + dimension]);
+  tap.begin += roundUp(maximum(first - tap.begin, 0), apart);
+  tap.end = tap.begin + roundUp(maximum(end - tap.begin, 0), apart);
   return tap;
 }
 
@@ -430,13 +510,24 @@ static TapGroup tapGroup(const Correlation *correlation, const THNNConvolutionBo
 {
   const THNNConvolutionTap *taps = correlation->tap[dimension];
   const int64_t kernel = correlation->plan->geometry.kernel[dimension];
-  TapGroup group = {first, first + 1, clipTap(taps[first], box, dimension)};
-  for (; group.end < kernel; group.end++) {
-    const THNNConvolutionTap next = clipTap(taps[group.end], box, dimension);
+  const int64_t apart = spread(correlation->plan, dimension),
+                step = correlation->tapStep[dimension];
+  TapGroup group = {first, first + step, step, clipTap(taps[first], box, dimension, apart)};
+  for (; group.end < kernel; group.end += step) {
+    const THNNConvolutionTap next = clipTap(taps[group.end], box, dimension, apart);
     if (next.begin != group.range.begin || next.end != group.range.end)
       break;
   }
   return group;
+}
+
+/* The first tap of the next group: of the same remainder of the step, or of the next one. */
+static int64_t nextGroup(const TapGroup *group, int64_t kernel)
+{
+  if (group->end < kernel)
+    return group->end;
+  const int64_t remainder = group->first % group->step + 1;
+  return remainder < group->step ? remainder : kernel;
 }
 
 /* Where a box sees the image: in its frame or in the image itself. */
@@ -488,18 +579,21 @@ static int64_t listRows(const Correlation *correlation, const struct RowsOf *row
   const int64_t *kernel = geometry->kernel, *dilation = geometry->dilation;
   const Block *block = &rows->block;
   const int64_t planes = block->planeEnd - block->planeFirst;
+  const int64_t apart[] = {spread(correlation->plan, 0), spread(correlation->plan, 1),
+                           spread(correlation->plan, 2)};
   const THNNOffsets step = {view->plane, (block->tapEnd - block->tapFirst) * rows->lanes};
   int64_t count = 0;
-  for (int64_t z = group[0].first; z < group[0].end; z++)
-    for (int64_t y = group[1].first; y < group[1].end; y++)
-      for (int64_t x = group[2].first; x < group[2].end; x++) {
+  for (int64_t z = group[0].first; z < group[0].end; z += group[0].step)
+    for (int64_t y = group[1].first; y < group[1].end; y += group[1].step)
+      for (int64_t x = group[2].first; x < group[2].end; x += group[2].step) {
         const int64_t line = (z * kernel[1] + y) * kernel[2], tap = line + x;
         if (tap < block->tapFirst || tap >= block->tapEnd ||
             (rows->apart && partLength(block, &group[2], line, x, rows->apart) != length))
           continue;
-        const int64_t lines =
-            (z - group[0].first) * dilation[0] * view->size[1] + (y - group[1].first) * dilation[1];
-        const THNNOffsets first = {lines * view->size[2] + (x - group[2].first) * dilation[2],
+        const int64_t slice = (z - group[0].first) * dilation[0] / apart[0];
+        const int64_t height = (y - group[1].first) * dilation[1] / apart[1];
+        const int64_t column = (x - group[2].first) * dilation[2] / apart[2];
+        const THNNOffsets first = {(slice * view->size[1] + height) * view->size[2] + column,
                                    (tap - block->tapFirst) * rows->lanes};
         THNN_(simd).products.listOffsets(planes, first, step, row + count);
         count += planes;
@@ -527,8 +621,7 @@ static const Rows *listGroups(Correlation *correlation, const Task *task, const 
   struct RowsOf of = {.block = task->block,
                       .lanes = task->panel.lanes,
                       .apart = apart,
-                      .begin =
-                          place ? kept[place <= KEPT_ROWS ? -1 : 0].begin[THNN_CHAIN_TAPS + 1] : 0};
+                      .begin = place ? kept[-1].begin[THNN_CHAIN_TAPS + 1] : 0};
   for (int i = 0; i < 3; i++) {
     of.first[i] = group[i].first;
     of.end[i] = group[i].end;
@@ -555,32 +648,34 @@ static const Rows *listGroups(Correlation *correlation, const Task *task, const 
 static int64_t listTerms(const Correlation *correlation, const THNNConvolutionBox *box,
                          const View *view, const TapGroup *group, bool chains, int64_t lanes)
 {
-  const THNNConvolution *geometry = &correlation->plan->geometry;
-  const int64_t *stride = geometry->stride, *first = view->first;
+  const THNNConvolutionPlan *plan = correlation->plan;
+  const int64_t inputPlanes = plan->geometry.inputPlanes, *first = view->first;
   const int64_t height = box->end[THNN_HEIGHT] - box->first[THNN_HEIGHT];
   const int64_t width = box->end[THNN_WIDTH] - box->first[THNN_WIDTH];
   const int64_t samplePositions = (box->end[THNN_DEPTH] - box->first[THNN_DEPTH]) * height * width;
   const THNNConvolutionTap *z = &group[0].range, *y = &group[1].range, *x = &group[2].range;
-  const THNNOffsets step = {stride[2], lanes};
+  const int64_t apart = spread(plan, 2), positions = (x->end - x->begin) / apart;
+  const THNNOffsets step = {plan->correlate.exchanged ? 1 : plan->geometry.stride[2],
+                            apart * lanes};
   int64_t count = 0;
   for (int64_t n = 0; n < box->end[THNN_SAMPLE] - box->first[THNN_SAMPLE]; n++)
-    for (int64_t mapZ = z->begin; mapZ < z->end; mapZ++)
-      for (int64_t mapY = y->begin; mapY < y->end; mapY++) {
-        const int64_t slice = mapZ * stride[0] + z->start - first[0];
-        const int64_t line = slice * view->size[1] + mapY * stride[1] + y->start - first[1];
+    for (int64_t mapZ = z->begin; mapZ < z->end; mapZ += spread(plan, 0))
+      for (int64_t mapY = y->begin; mapY < y->end; mapY += spread(plan, 1)) {
+        const int64_t slice = indexSeen(plan, 0, mapZ, z->start) - first[0];
+        const int64_t line = slice * view->size[1] + indexSeen(plan, 1, mapY, y->start) - first[1];
         const int64_t mapLine =
             (mapZ - box->first[THNN_DEPTH]) * height + mapY - box->first[THNN_HEIGHT];
         const int64_t position =
             n * samplePositions + mapLine * width + x->begin - box->first[THNN_WIDTH];
-        const THNNOffsets begin = {n * geometry->inputPlanes * view->plane + line * view->size[2] +
-                                       x->begin * stride[2] + x->start - first[2],
+        const THNNOffsets begin = {n * inputPlanes * view->plane + line * view->size[2] +
+                                       indexSeen(plan, 2, x->begin, x->start) - first[2],
                                    position * lanes};
         if (chains) {
           correlation->term[count++] = begin;
           continue;
         }
-        THNN_(simd).products.listOffsets(x->end - x->begin, begin, step, correlation->term + count);
-        count += x->end - x->begin;
+        THNN_(simd).products.listOffsets(positions, begin, step, correlation->term + count);
+        count += positions;
       }
   return count;
 }
@@ -620,6 +715,8 @@ static void addChains(const Correlation *correlation, const Meeting *meeting, co
   const Panel *panel = &meeting->task->panel;
   const THNNConvolutionTap *range = &meeting->group[2].range;
   const int64_t *begin = rows->begin;
+  if (begin[2] == begin[THNN_CHAIN_TAPS + 1])
+    return;
   THNN_(Correlations)
   chains = {.line = correlation->term,
             .lines = listTerms(correlation, meeting->box, &meeting->view, meeting->group, true,
@@ -651,14 +748,14 @@ static void addBox(Correlation *correlation, const Task *task, const THNNConvolu
   meeting.scalars = meeting.view.elements + task->block.planeFirst * meeting.view.plane;
   TapGroup *group = meeting.group;
   int64_t groups = 0;
-  for (int64_t z = 0; z < kernel[0]; z = group[0].end) {
+  for (int64_t z = 0; z < kernel[0]; z = nextGroup(&group[0], kernel[0])) {
     group[0] = tapGroup(correlation, box, 0, z);
-    for (int64_t y = 0; y < kernel[1]; y = group[1].end) {
+    for (int64_t y = 0; y < kernel[1]; y = nextGroup(&group[1], kernel[1])) {
       group[1] = tapGroup(correlation, box, 1, y);
-      for (int64_t x = 0; x < kernel[2]; x = group[2].end) {
+      for (int64_t x = 0; x < kernel[2]; x = nextGroup(&group[2], kernel[2])) {
         group[2] = tapGroup(correlation, box, 2, x);
         const THNNConvolutionTap *range = &group[2].range;
-        const int64_t apart = tapsApart(&correlation->plan->geometry);
+        const int64_t apart = tapsApart(correlation->plan);
         const bool chains = apart && group[2].end - group[2].first > apart &&
                             range->end - range->begin >= THNN_CHAIN_TAPS;
         const Rows *rows =
@@ -768,13 +865,13 @@ static void runTasks(Correlation *correlation, int64_t groupFirst, int64_t count
     }
     return;
   }
-  /* A thread adds up the boxes that it has transposed: they are in its cache. */
 #pragma omp for schedule(static)
   for (int64_t i = 0; i < tasks * shares; i++) {
     const Task task = taskAt(correlation, i % tasks);
     const int64_t share = i / tasks;
     correlation->sums = correlation->sharedSums + (i % tasks * shares + share) * length;
-    sumBoxes(correlation, &task, groupFirst, count * share / shares, count * (share + 1) / shares);
+    sumBoxes(correlation, &task, groupFirst, shareBegin(correlation, count, share),
+             shareBegin(correlation, count, share + 1));
   }
 #pragma omp for schedule(static)
   for (int64_t i = 0; i < tasks; i++) {
@@ -796,13 +893,14 @@ static void takeSharedScratch(Correlation *correlation, char *scratch)
     THNNConvolutionTap *tap =
         takeScratch(&scratch, geometry->kernel[i], sizeof(THNNConvolutionTap));
     for (int64_t t = 0; t < geometry->kernel[i]; t++) {
-      tap[t] = THNN_convolutionTap(geometry, i, t);
+      tap[t] = tapSeen(correlation->plan, i, t);
       if (i >= 3 - correlate->framedDimensions) { /* it sees the padding too */
         tap[t].begin = 0;
         tap[t].end = geometry->output[i];
       }
     }
     correlation->tap[i] = tap;
+    correlation->tapStep[i] = tapStep(correlation->plan, i);
   }
   correlation->transposed = takeScratch(&scratch,
                                         panelCount(geometry->outputPlanes) * correlate->groupBoxes *
@@ -865,7 +963,7 @@ void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const r
         fillFrames(&correlation, first, count);
 #pragma omp for schedule(static)
       for (int64_t i = 0; i < panels * count; i++)
-        transposeBox(&correlation, i % panels, first + i / panels, i / panels);
+        transposeNext(&correlation, first, count, i);
       if (common.gradBias)
         addBoxSums(&correlation, count);
       runTasks(&correlation, first, count);
