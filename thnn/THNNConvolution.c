@@ -204,6 +204,37 @@ int64_t THNN_convolutionRuns(const THNNConvolution *geometry, THNNConvolutionPar
                                           : backwardRuns(geometry, dimension, run, room);
 }
 
+int64_t THNN_convolutionWholeRuns(const THNNConvolution *geometry, THNNConvolutionPart part,
+                                  int dimension, THNNConvolutionRun *run, int64_t room)
+{
+  const int64_t stride = geometry->stride[dimension], dilation = geometry->dilation[dimension];
+  if (part == THNN_CONVOLUTION_FORWARD) {
+    if (room > 0)
+      run[0] = (THNNConvolutionRun){.step = 1,
+                                    .results = geometry->output[dimension],
+                                    .tapStep = 1,
+                                    .taps = geometry->kernel[dimension],
+                                    .source = -geometry->pad[dimension],
+                                    .sourceStep = stride,
+                                    .tapSourceStep = dilation};
+    return 1;
+  }
+  const int64_t input = geometry->input[dimension], residues = minimum(stride, input);
+  for (int64_t residue = 0; residue < minimum(residues, room); residue++) {
+    const ResidueTaps taps = residueTaps(geometry, dimension, residue);
+    run[residue] = (THNNConvolutionRun){.first = residue,
+                                        .step = stride,
+                                        .results = ceilDivide(input - residue, stride),
+                                        .firstTap = taps.firstTap,
+                                        .tapStep = taps.tapStep,
+                                        .taps = taps.taps,
+                                        .source = taps.offset,
+                                        .sourceStep = 1,
+                                        .tapSourceStep = -taps.tapSourceStep};
+  }
+  return residues;
+}
+
 THNNConvolutionBoxes THNN_convolutionBoxes(int64_t batch, const int64_t *size, int64_t positions)
 {
   THNNConvolutionBoxes boxes = {.size = {batch, size[0], size[1], size[2]}};
@@ -259,17 +290,21 @@ int64_t THNN_convolutionStretch(const THNNConvolutionBoxes *boxes, const THNNCon
   return (z * boxes->size[THNN_HEIGHT] + y) * boxes->size[THNN_WIDTH] + box->first[THNN_WIDTH];
 }
 
+double THNN_convolutionProductsAlong(const THNNConvolution *geometry, int dimension)
+{
+  int64_t inside = 0;
+  for (int64_t t = 0; t < geometry->kernel[dimension]; t++) {
+    const THNNConvolutionTap tap = THNN_convolutionTap(geometry, dimension, t);
+    inside += tap.end - tap.begin;
+  }
+  return (double)inside;
+}
+
 double THNN_convolutionProducts(const THNNConvolution *geometry)
 {
   double products = 1;
-  for (int i = 0; i < 3; i++) {
-    int64_t inside = 0;
-    for (int64_t t = 0; t < geometry->kernel[i]; t++) {
-      const THNNConvolutionTap tap = THNN_convolutionTap(geometry, i, t);
-      inside += tap.end - tap.begin;
-    }
-    products *= (double)inside;
-  }
+  for (int i = 0; i < 3; i++)
+    products *= THNN_convolutionProductsAlong(geometry, i);
   return products;
 }
 

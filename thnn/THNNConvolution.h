@@ -54,7 +54,8 @@ typedef struct THNNConvolutionBoxes {
  * panel of result planes. */
 typedef struct THNNConvolutionGather {
   THNNConvolutionBoxes boxes;
-  int64_t runs[3];     /* per dimension: THNN_convolutionRuns */
+  int along;       /* the dimension that positions are taken in lines along, or -1 */
+  int64_t runs[3]; /* per dimension: THNN_convolutionRuns, along lines THNN_convolutionWholeRuns */
   int64_t panelLanes;  /* of the widest panel */
   int64_t blockPlanes; /* source planes whose weights are packed at a time */
   int64_t groupPlanes; /* source planes that are added at a time */
@@ -145,6 +146,10 @@ typedef struct THNNConvolutionRun {
 int64_t THNN_convolutionRuns(const THNNConvolution *geometry, THNNConvolutionPart part,
                              int dimension, THNNConvolutionRun *run, int64_t room);
 
+/* The same with one run per residue: its results see all of its taps, some of them outside. */
+int64_t THNN_convolutionWholeRuns(const THNNConvolution *geometry, THNNConvolutionPart part,
+                                  int dimension, THNNConvolutionRun *run, int64_t room);
+
 /* A box of positions: first and end per dimension, how many positions there are in all, and how
  * they lie in memory: `stretches` pieces per sample, each `stretch` positions that are contiguous
  * in a plane. */
@@ -163,8 +168,10 @@ THNNConvolutionBox THNN_convolutionBox(const THNNConvolutionBoxes *boxes, int64_
 int64_t THNN_convolutionStretch(const THNNConvolutionBoxes *boxes, const THNNConvolutionBox *box,
                                 int64_t stretch);
 
-/* Products per sample and pair of channels: taps and map positions that meet inside the image. */
+/* Products per sample and pair of channels: taps and map positions that meet inside the image; and those of
+ * one dimension, of which they are made. */
 double THNN_convolutionProducts(const THNNConvolution *geometry);
+double THNN_convolutionProductsAlong(const THNNConvolution *geometry, int dimension);
 
 int64_t THNN_convolutionTaps(const THNNConvolution *geometry);           /* per channel pair */
 int64_t THNN_convolutionImagePositions(const THNNConvolution *geometry); /* per channel */

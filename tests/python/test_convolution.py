@@ -218,15 +218,47 @@ def test_widths_and_planes_around_the_vector_length(name: str, dtype: str, algor
         check(module, g, dtype, algorithm, i)
 
 
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("planes", [4, 16, 32, 48, 64, 80], ids=str)
+def test_lines_whose_ends_see_few_taps(planes: int, dtype: str) -> None:
+    """Lines of one to four vectors, in one tile and in several; kernels reach far outside."""
+    module = next(m for m in MODULES if m.name == "SpatialDilatedConvolution")
+    settings = [
+        # width, kernel, stride, pad, dilation
+        (5, 9, 1, 4, 1),
+        (7, 7, 1, 6, 1),
+        (9, 5, 1, 2, 1),
+        (16, 7, 1, 3, 1),
+        (26, 6, 1, 3, 1),
+        (37, 5, 2, 3, 1),
+        (29, 4, 3, 4, 2),
+        (31, 3, 1, 4, 4),
+        (30, 2, 2, 9, 9),
+    ]
+    for i, (width, *line) in enumerate(settings):
+        kernel, stride, pad, dilation = line
+        far = (width + 2 * pad - dilation * (kernel - 1) - 1) // stride + 1
+        for near, out in [((3, width), (3, far)), ((width, 3), (far, 3))]:
+            across = near[0] == 3
+            pairs = [(1, v) if across else (v, 1) for v in (kernel, stride)]
+            pads = (0, pad) if across else (pad, 0)
+            spread = (1, dilation) if across else (dilation, 1)
+            g = Geometry(2, (planes, planes), near, out, *pairs, pads, spread, (0, 0))
+            check(module, g, dtype, "direct", i)
+
+
 @pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
 def test_random_geometries_at_each_level_on_poisoned_memory(level: str) -> None:
     """The same with every instruction set that the processor has, in a process whose fresh memory
     holds garbage: nothing is read that was not written."""
     environment = {**os.environ, "THNN_SIMD": level, "MALLOC_PERTURB_": "128"}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-    tests = f"{Path(__file__)}::test_random_geometries"
+    tests = [
+        f"{Path(__file__)}::{name}"
+        for name in ("test_random_geometries", "test_lines_whose_ends_see_few_taps")
+    ]
     result = subprocess.run(
-        [*command, tests], env=environment, cwd=Path(__file__).parent, capture_output=True
+        [*command, *tests], env=environment, cwd=Path(__file__).parent, capture_output=True
     )
     assert result.returncode == 0, result.stdout.decode()[-4000:]
 

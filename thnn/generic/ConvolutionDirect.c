@@ -9,14 +9,17 @@
  * Along each dimension results fall into runs that see the same taps (THNN_convolutionRuns); a run
  * per dimension makes a class of positions that share one list of terms.
  *
- * A panel of one vector has one product for each scalar, and would be mostly loads. There a class is taken
- * in lines where it can be: neighbouring positions see the same source element through neighbouring taps,
- * and it is loaded once for several products.
+ * Where it is cheaper, positions are taken in lines along one dimension: then those at edges are in one class
+ * with the others, and the loops leave out what a tap sees outside. Neighbours of a line see the same source
+ * element through neighbouring taps; a panel of one vector, which has one product for each scalar and would be
+ * mostly loads, loads it once for several products.
  *
  * A task is a box of positions times a panel of planes. Its weights are packed as
  * [source plane][tap][lane]; its sums are kept as [position][lane], start from the bias and are
  * transposed into the result at the end. */
 #include "template.h"
+
+#include <math.h>
 
 #include "ConvolutionParts.h"
 
@@ -27,6 +30,9 @@ static const int64_t WEIGHT_BYTES = 3 << 20;
 /* Terms of a class that are added at a time, unless one plane has more: their weights stay in a
  * second-level cache while all positions pass by. */
 static const int64_t GROUP_TERMS = 256;
+/* In lines, with longer lists for the loops: their weights stay in a first-level cache, since a tile may have few
+ * positions to each of them. */
+static const int64_t LINE_GROUP_BYTES = 32 << 10, MOST_LINE_TERMS = 512;
 /* Room for the lists of several classes. */
 static const int64_t LISTED_TERMS = 8192;
 static const int64_t LISTED_CLASSES = 128;
@@ -60,12 +66,14 @@ static Sides sidesOf(const THNNConvolutionPlan *plan)
   return sides;
 }
 
-/* Positions and taps of a class along one dimension. Positions are those that see source elements
+/* Positions and taps of a class along one dimension. Positions are those that see source indices
  * `spacing` apart; so do every tapsApart-th taps. */
 typedef struct Line {
   int64_t positions, taps;
   int64_t spacing, tapsApart;
-  int64_t tapSource, tapFactor, positionSum; /* from one to the next */
+  int64_t first, tapStep; /* source index of the first position and tap; to the next tap */
+  int64_t size;           /* source indices that exist */
+  int64_t element, tapFactor, positionSum; /* from one source index, tap and position to the next */
 } Line;
 
 /* Positions of the box that share their terms: stretches of the worker's two lists. Where the class is
@@ -75,7 +83,7 @@ typedef struct Class {
   int64_t positions;
   const THNNOffsets *term; /* of one group of source planes */
   int64_t taps;            /* terms per source plane */
-  Line line;               /* of one position and one tap where it is not */
+  Line line;               /* of one position and no spacing where it is not */
 } Class;
 
 /* Memory to bring into cache while something else is computed: `length` reals at each place of a
@@ -115,7 +123,11 @@ typedef struct Worker {
 static Line lineAlong(const THNNConvolutionRun *run)
 {
   const int64_t tapStep = run->tapSourceStep < 0 ? -run->tapSourceStep : run->tapSourceStep;
-  Line line = {.taps = run->taps, .spacing = run->sourceStep, .tapsApart = 1};
+  Line line = {.taps = run->taps,
+               .spacing = run->sourceStep,
+               .tapsApart = 1,
+               .first = run->source,
+               .tapStep = run->tapSourceStep};
   int64_t sublines = 1;
   if (run->taps > 1) {
     while (line.spacing % tapStep != 0 && sublines <= MOST_SUBLINES) {
@@ -129,18 +141,12 @@ static Line lineAlong(const THNNConvolutionRun *run)
   return line;
 }
 
-/* How well a line serves: with tiles of a dozen positions, loads are no bottleneck, nor with fewer if
- * each scalar has several products. */
-static int64_t lineWorth(const THNN_(SimdProducts) * loops, const Line *line)
+/* The runs of a dimension; along lines, positions at edges are in one run with the others. */
+static int64_t runsOf(const THNNConvolutionPlan *plan, int dimension, int along,
+                      THNNConvolutionRun *run, int64_t room)
 {
-  enum { ENOUGH = 12 };
-  const int64_t tiles = divideUp(line->positions, loops->longestTile);
-  const int64_t tile = line->positions / maximum(tiles, 1);
-  if (tile < loops->shortestLine || line->taps < 1)
-    return 0;
-  if (line->taps > line->tapsApart)
-    return minimum(tile, ENOUGH);
-  return tile >= ENOUGH;
+  return (dimension == along ? THNN_convolutionWholeRuns : THNN_convolutionRuns)(
+      &plan->geometry, plan->part, dimension, run, room);
 }
 
 /* ---- Planning -------------------------------------------------------------------------------- */
@@ -154,25 +160,6 @@ static double shareWithTaps(const THNNConvolutionPlan *plan)
     if (plan->part == THNN_CONVOLUTION_BACKWARD_DATA && geometry->kernel[i] < geometry->stride[i])
       share *= (double)geometry->kernel[i] / (double)geometry->stride[i];
   return share;
-}
-
-/* The part of the products that lines along one dimension take. */
-static double shareOfLines(const THNNConvolutionPlan *plan, const Sides *sides, int dimension)
-{
-  enum { ROOM = 16 };
-  const THNN_(SimdProducts) *loops = productsFor(sides->resultPlanes);
-  THNNConvolutionRun run[ROOM];
-  const int64_t runs =
-      minimum(THNN_convolutionRuns(&plan->geometry, plan->part, dimension, run, ROOM), ROOM);
-  double products = 0, inLines = 0;
-  for (int64_t i = 0; i < runs; i++) {
-    run[i].results = minimum(run[i].results, plan->gather.boxes.box[THNN_DEPTH + dimension]);
-    const Line line = lineAlong(&run[i]);
-    const double these = (double)run[i].results * run[i].taps;
-    products += these;
-    inLines += lineWorth(loops, &line) ? these : 0;
-  }
-  return products > 0 ? inLines / products : 0;
 }
 
 /* Classes in all boxes: those at edges are in few of them. */
@@ -199,45 +186,114 @@ static double listedCount(const THNNConvolutionPlan *plan, int64_t classes)
   return again ? (double)classes : (double)classes / (double)samples;
 }
 
-/* Products, what a tile, a class and its lists cost beside them, packing and storing. */
-static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
+/* The products of a panel that are added position by position. A tile of few positions waits for its
+ * weights. */
+static double singleProductsCost(const THNNConvolutionPlan *plan, const Sides *sides)
 {
   enum { TILE_ROWS = 8 };
+  const int64_t positions = plan->geometry.batch * sides->resultPositions;
+  const int64_t classes = maximum(classCount(plan), 1);
+  const int64_t tiles = classes * divideUp(divideUp(positions, classes), TILE_ROWS);
+  const double panels = (double)panelCount(sides->resultPlanes);
+  const double products = (double)positions * vectorsCost(sides->resultPlanes) / panels;
+  const double weights =
+      (double)tiles * plan->gather.panelLanes / productsFor(sides->resultPlanes)->lanes;
+  const double terms = THNN_convolutionProducts(&plan->geometry) * sides->sourcePlanes /
+                       (double)maximum(sides->resultPositions, 1);
+  return terms * (0.7 * (double)tiles + fmax(products, weights));
+}
+
+/* Measured: what lines take longer for where their elements lie apart, where planes lie so that they meet in few
+ * sets of a first-level cache, and with vectors that have no fused multiply-add. */
+static double lineFactor(const THNNConvolutionPlan *plan, const Sides *sides)
+{
+  enum { ALIAS_BYTES = 2048, SHORT_VECTOR = 16 };
+  const THNNConvolutionGather *gather = &plan->gather;
+  const THNN_(SimdProducts) *loops = productsFor(sides->resultPlanes);
+  const bool meet = sides->sourcePositions * (int64_t)sizeof(real) % ALIAS_BYTES == 0;
+  return (gather->along < 2 ? 1.05 : 1) * (meet && gather->panelLanes > loops->lanes ? 1.25 : 1) *
+         (loops->lanes * sizeof(real) == SHORT_VECTOR ? 1.2 : 1);
+}
+
+/* The same in lines; infinite where they do not go. Few neighbours wait for their sums, or for the scalars of few
+ * vectors; of many, each product takes half a cycle. */
+static double lineProductsCost(const THNNConvolutionPlan *plan, const Sides *sides)
+{
+  enum { ROOM = 16, LONG_VECTOR = 64 };
+  const THNNConvolution *geometry = &plan->geometry;
+  const THNNConvolutionGather *gather = &plan->gather;
+  const THNN_(SimdProducts) *loops = productsFor(sides->resultPlanes);
+  const int64_t vectors = gather->panelLanes / loops->lanes;
+  const int64_t groups = divideUp(sides->sourcePlanes, gather->groupPlanes);
+  THNNConvolutionRun runs[ROOM];
+  const int64_t count = runsOf(plan, gather->along, gather->along, runs, ROOM);
+  const double inside = THNN_convolutionProductsAlong(geometry, gather->along);
+  const double perLoad = loops->lanes * sizeof(real) == LONG_VECTOR ? 1 : 0.5;
+  double all = 0, chains = 0, tiles = 0;
+  if (count > ROOM)
+    return INFINITY;
+  for (const THNNConvolutionRun *run = runs; run < runs + count; run++)
+    all += (double)run->results * run->taps;
+  for (const THNNConvolutionRun *run = runs; run < runs + count; run++) {
+    THNNConvolutionRun part = *run;
+    part.results = minimum(part.results, gather->boxes.box[THNN_DEPTH + gather->along]);
+    const Line line = lineAlong(&part);
+    if (run->taps == 0)
+      continue;
+    if (line.positions == 0)
+      return INFINITY;
+    const double positions =
+        (double)line.positions / divideUp(line.positions, loops->longestTile[vectors - 1]);
+    const int64_t taps = divideUp(line.taps, line.tapsApart);
+    const double together = vectors == 1 ? (double)taps / divideUp(taps, THNN_CHAIN_TAPS) : 1;
+    const double products = positions * together * vectors * inside / maximum(all, 1);
+    const double busy = 0.5 * products + 1 + together, waiting = 4 * together + 2;
+    const double loads = perLoad * (positions + 2 * together);
+    chains += run->results / positions * run->taps / together * fmax(fmax(busy, waiting), loads);
+    tiles += run->results / positions * minimum(line.tapsApart, line.taps) *
+             (60 + 2 * positions * vectors);
+  }
+  const double lines = (double)sides->resultPositions / sides->result[gather->along];
+  const double otherProducts = inside > 0 ? THNN_convolutionProducts(geometry) / inside : 0;
+  const double products = chains * otherProducts * sides->sourcePlanes;
+  return geometry->batch * (products * lineFactor(plan, sides) + tiles * lines * groups);
+}
+
+/* Products, what a class and its lists cost beside them, packing and storing. */
+static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
+{
   const THNNConvolution *geometry = &plan->geometry;
   const THNNConvolutionGather *gather = &plan->gather;
   const int64_t positions = geometry->batch * sides->resultPositions;
   const int64_t classes = classCount(plan);
-  const int64_t tiles = classes * divideUp(divideUp(positions, maximum(classes, 1)), TILE_ROWS);
   const double terms =
       THNN_convolutionProducts(geometry) / (double)maximum(sides->resultPositions, 1);
-  double singly = 1;
-  for (int i = 0; i < 3 && gather->panelLanes == productsFor(sides->resultPlanes)->lanes; i++)
-    singly *= 1 - shareOfLines(plan, sides, i);
   const double perPanel =
-      (0.7 * singly + 0.25 * (1 - singly)) * tiles * terms * sides->sourcePlanes +
+      (gather->along < 0 ? singleProductsCost : lineProductsCost)(plan, sides) +
       classes * 60 * (double)divideUp(sides->sourcePlanes, gather->groupPlanes) +
       listedCount(plan, classes) * (350 + 0.5 * terms * gather->groupPlanes);
   /* No product hides the storing of results without taps. */
   const double perVector = 11 + 15 * (1 - shareWithTaps(plan));
-  const double perProduct = vectorsCost(sides->resultPlanes) - 0.27 * (1 - singly);
-  const double perPosition = terms * sides->sourcePlanes * perProduct +
-                             perVector * divideUp(sides->resultPlanes, THNN_(simd).products.lanes);
-  return positions * perPosition + panelCount(sides->resultPlanes) * perPanel +
-         0.9 * weightElements(geometry);
+  return positions * perVector * divideUp(sides->resultPlanes, THNN_(simd).products.lanes) +
+         panelCount(sides->resultPlanes) * perPanel + 0.9 * weightElements(geometry);
 }
 
-bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
+/* With positions in lines along one dimension, or not if `along` is -1. The plan is unchanged where memory does
+ * not suffice. */
+static void prepareAlong(THNNConvolutionPlan *plan, const THNNState *state, int along)
 {
   const THNNConvolution *geometry = &plan->geometry;
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
   const Sides sides = sidesOf(plan);
   const int64_t taps = THNN_convolutionTaps(geometry), panels = panelCount(sides.resultPlanes);
-  THNNConvolutionGather gather = {.panelLanes = mostPanelLanes(sides.resultPlanes)};
+  THNNConvolutionGather gather = {.along = along, .panelLanes = mostPanelLanes(sides.resultPlanes)};
 
   const int64_t vectorBytes = gather.panelLanes * (int64_t)sizeof(real);
   const int64_t weightBytes = minimum(WEIGHT_BYTES, limitBytes / 2);
+  const int64_t groupTerms =
+      along < 0 ? GROUP_TERMS : minimum(LINE_GROUP_BYTES / vectorBytes, MOST_LINE_TERMS);
   gather.blockPlanes = minimum(weightBytes / vectorBytes / taps, sides.sourcePlanes);
-  gather.groupPlanes = minimum(maximum(GROUP_TERMS / taps, 1), sides.sourcePlanes);
+  gather.groupPlanes = minimum(maximum(groupTerms / taps, 1), sides.sourcePlanes);
   gather.listedTerms = maximum(gather.groupPlanes * taps, minimum(LISTED_TERMS, limitBytes / 256));
   const int64_t share = divideUp(geometry->batch * sides.resultPositions * panels, ENOUGH_BLOCKS);
   const int64_t room = minimum(SUM_BYTES, limitBytes / 4) / vectorBytes;
@@ -247,7 +303,7 @@ bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState
   const int64_t positions = THNN_convolutionBoxPositions(&gather.boxes);
   int64_t sharedBytes = 0;
   for (int i = 0; i < 3; i++) {
-    gather.runs[i] = THNN_convolutionRuns(geometry, plan->part, i, NULL, 0);
+    gather.runs[i] = runsOf(plan, i, gather.along, NULL, 0);
     sharedBytes += scratchBytes(gather.runs[i], sizeof(THNNConvolutionRun));
   }
   const int64_t threadBytes =
@@ -258,7 +314,7 @@ bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState
       scratchBytes(gather.listedTerms, sizeof(THNNOffsets)) +
       scratchBytes(LISTED_CLASSES, sizeof(Class));
   if (gather.blockPlanes < 1 || threadBytes + sharedBytes > limitBytes)
-    return false;
+    return;
 
   const int64_t tasks = THNN_convolutionBoxCount(&gather.boxes) * panels;
   plan->algorithm = THNN_CONVOLUTION_DIRECT;
@@ -268,6 +324,33 @@ bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState
   plan->sharedBytes = (size_t)sharedBytes;
   plan->threadBytes = (size_t)threadBytes;
   plan->scratchBytes = plan->sharedBytes + plan->threadBytes * (size_t)plan->threads;
+}
+
+/* The dimension that lines go along: the width unless it is short. */
+static int lineDimension(const Sides *sides)
+{
+  enum { ENOUGH = 8 };
+  int along = 2;
+  for (int i = 1; i >= 0; i--)
+    if (sides->result[along] < ENOUGH && sides->result[i] > sides->result[along])
+      along = i;
+  return along;
+}
+
+bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
+{
+  enum { WORTHWHILE_LINE = 4 };
+  const Sides sides = sidesOf(plan);
+  const int along = lineDimension(&sides);
+  THNNConvolutionPlan singly = *plan, lines = *plan;
+  singly.cost = lines.cost = INFINITY;
+  prepareAlong(&singly, state, -1);
+  if (sides.result[along] >= WORTHWHILE_LINE)
+    prepareAlong(&lines, state, along);
+  const THNNConvolutionPlan *best = lines.cost < singly.cost ? &lines : &singly;
+  if (best->cost == INFINITY)
+    return false;
+  *plan = *best;
   return true;
 }
 
@@ -366,22 +449,6 @@ static bool isListed(const Worker *worker, const Panel *panel, const THNNConvolu
   return same;
 }
 
-/* The dimension that a class is best taken in lines along, or -1. */
-static int lineDimension(const Panel *panel, const THNNConvolutionRun *run)
-{
-  int64_t most = 0;
-  int best = -1;
-  for (int i = 2; i >= 0 && panel->vectors == 1; i--) {
-    const Line line = lineAlong(&run[i]);
-    const int64_t worth = lineWorth(panel->loops, &line);
-    if (worth > most) {
-      most = worth;
-      best = i;
-    }
-  }
-  return best;
-}
-
 /* The same run with its taps in the order of their source elements. */
 static THNNConvolutionRun ascendingTaps(THNNConvolutionRun run)
 {
@@ -394,12 +461,12 @@ static THNNConvolutionRun ascendingTaps(THNNConvolutionRun run)
   return run;
 }
 
-/* Lists a class that is taken in lines along dimension `along`, as one class for each way that lines lie
- * between each other. The run there is left with one tap and one result. Returns the end of the positions. */
+/* Lists a class that is taken in lines, as one class for each way that lines lie between each other. The run
+ * along them is left with one tap and one result. Returns the end of the positions. */
 static THNNOffsets *listLines(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
-                              int along, THNNConvolutionRun *run, THNNOffsets *position,
-                              THNNOffsets *term)
+                              THNNConvolutionRun *run, THNNOffsets *position, THNNOffsets *term)
 {
+  const int along = worker->plan->gather.along;
   const int64_t *source = worker->sides.source, *kernel = worker->plan->geometry.kernel;
   int64_t sourceStep = 1, tapStep = panel->lanes, sumStep = panel->lanes;
   for (int i = 2; i > along; i--) {
@@ -410,7 +477,7 @@ static THNNOffsets *listLines(Worker *worker, const Panel *panel, const THNNConv
   run[along] = ascendingTaps(run[along]);
   const THNNConvolutionRun whole = run[along];
   const Line line = lineAlong(&whole);
-  const int64_t sublines = line.spacing / whole.sourceStep;
+  const int64_t sublines = minimum(line.spacing / whole.sourceStep, whole.results);
   run[along].taps = 1;
   run[along].results = 1;
   listTerms(worker, panel, run, term);
@@ -425,8 +492,9 @@ static THNNOffsets *listLines(Worker *worker, const Panel *panel, const THNNConv
                      .taps = run[0].taps * run[1].taps * run[2].taps,
                      .line = line};
     class->line.positions = divideUp(whole.results - i, sublines);
-    class->line.spacing *= sourceStep;
-    class->line.tapSource = whole.tapSourceStep * sourceStep;
+    class->line.first += i * whole.sourceStep;
+    class->line.size = source[along];
+    class->line.element = sourceStep;
     class->line.tapFactor = whole.tapStep * tapStep;
     class->line.positionSum = sublines * whole.step * sumStep;
     listPositions(worker, panel, box, run, position);
@@ -437,8 +505,7 @@ static THNNOffsets *listLines(Worker *worker, const Panel *panel, const THNNConv
 
 /* Lists a class position by position. Returns their end. */
 static THNNOffsets *listSingly(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
-                               const THNNConvolutionRun *run, THNNOffsets *position,
-                               THNNOffsets *term)
+                               THNNConvolutionRun *run, THNNOffsets *position, THNNOffsets *term)
 {
   Class *class = &worker->class[worker->classes++];
   *class = (Class){.position = position,
@@ -446,7 +513,7 @@ static THNNOffsets *listSingly(Worker *worker, const Panel *panel, const THNNCon
                        boxSize(box, THNN_SAMPLE) * run[0].results * run[1].results * run[2].results,
                    .term = term,
                    .taps = run[0].taps * run[1].taps * run[2].taps,
-                   .line = {.positions = 1, .taps = 1}};
+                   .line = {.positions = 1}};
   listPositions(worker, panel, box, run, position);
   listTerms(worker, panel, run, term);
   return position + class->positions;
@@ -471,9 +538,8 @@ static int64_t listClasses(Worker *worker, const Panel *panel, const THNNConvolu
       continue;
     if (term + gather->groupPlanes * taps > worker->term + gather->listedTerms)
       break;
-    const int along = lineDimension(panel, run);
-    position = along >= 0 ? listLines(worker, panel, box, along, run, position, term)
-                          : listSingly(worker, panel, box, run, position, term);
+    const bool inLines = gather->along >= 0 && run[gather->along].taps > 0;
+    position = (inLines ? listLines : listSingly)(worker, panel, box, run, position, term);
     term += gather->groupPlanes * worker->class[worker->classes - 1].taps;
   }
   worker->listedLanes = first == 0 && index == all ? panel->lanes : 0;
@@ -504,7 +570,7 @@ static void fetchAhead(Ahead *ahead)
   }
 }
 
-/* The source indices [first, end) that a box reads along one dimension. */
+/* The source indices [first, end) that a box reads along one dimension; along lines, some may lie outside. */
 static void windowOf(const Worker *worker, const THNNConvolutionBox *box, int dimension,
                      int64_t *first, int64_t *end)
 {
@@ -521,6 +587,8 @@ static void windowOf(const Worker *worker, const THNNConvolutionBox *box, int di
     *first = minimum(*first, minimum(run.source, run.source + alongTaps));
     *end = maximum(*end, maximum(last, last + alongTaps) + 1);
   }
+  *first = maximum(*first, 0);
+  *end = minimum(*end, worker->sides.source[dimension]);
 }
 
 /* Listed positions that are added between two turns of fetching. */
@@ -620,8 +688,7 @@ static void addSingly(const Worker *worker, const Panel *panel, const Class *cla
   panel->loops->add(&products);
 }
 
-/* The same for a class of lines. Taps that see elements of one residue make a chain, which is cut into
- * parts that the loops take. */
+/* The same for a class of lines. Taps that see elements of one residue make a chain. */
 static void addLines(const Worker *worker, const Panel *panel, const Class *class, int64_t first,
                      int64_t end, int64_t planes, const real *source, const real *weights,
                      const real *start)
@@ -633,22 +700,21 @@ static void addLines(const Worker *worker, const Panel *panel, const Class *clas
             .positions = line->positions,
             .chain = class->term,
             .chains = planes * class->taps,
-            .spacing = line->spacing,
+            .vectors = panel->vectors,
+            .spacing = line->spacing * line->element,
             .sumStep = line->positionSum,
             .factorStep = line->tapsApart * line->tapFactor,
             .start = start,
             .sums = worker->sums};
   for (int64_t residue = 0; residue < minimum(line->tapsApart, line->taps); residue++) {
-    const int64_t taps = divideUp(line->taps - residue, line->tapsApart);
-    const int64_t parts = divideUp(taps, THNN_CHAIN_TAPS);
-    for (int64_t part = 0; part < parts; part++) {
-      const int64_t begin = taps * part / parts, tap = residue + begin * line->tapsApart;
-      chains.taps = (int)(taps * (part + 1) / parts - begin);
-      chains.scalars = source + tap * line->tapSource;
-      chains.factors = weights + tap * line->tapFactor;
-      panel->loops->addChains(&chains);
-      chains.start = NULL;
-    }
+    const int64_t seen = line->first + residue * line->tapStep;
+    chains.begin = seen < 0 ? divideUp(-seen, line->spacing) : 0;
+    chains.end = seen < line->size ? divideUp(line->size - seen, line->spacing) : 0;
+    chains.taps = divideUp(line->taps - residue, line->tapsApart);
+    chains.scalars = source + residue * line->tapStep * line->element;
+    chains.factors = weights + residue * line->tapFactor;
+    panel->loops->addChains(&chains);
+    chains.start = NULL;
   }
 }
 
@@ -664,8 +730,8 @@ static void addGroup(Worker *worker, const Panel *panel, const THNNConvolutionBo
       const int64_t end = minimum(done + slicePositions(class), class->positions);
       fetchAhead(&worker->aheadSource);
       fetchAhead(&worker->aheadResult);
-      (class->line.positions > 1 ? addLines : addSingly)(worker, panel, class, done, end, planes,
-                                                         source, weights, start);
+      (class->line.spacing > 0 ? addLines : addSingly)(worker, panel, class, done, end, planes,
+                                                       source, weights, start);
     }
 }
 
@@ -721,7 +787,7 @@ static void listRuns(const THNNConvolutionPlan *plan, char *scratch, Worker *wor
   for (int i = 0; i < 3; i++) {
     THNNConvolutionRun *run =
         takeScratch(&scratch, plan->gather.runs[i], sizeof(THNNConvolutionRun));
-    THNN_convolutionRuns(&plan->geometry, plan->part, i, run, plan->gather.runs[i]);
+    runsOf(plan, i, plan->gather.along, run, plan->gather.runs[i]);
     worker->runs[i] = run;
   }
 }

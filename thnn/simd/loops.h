@@ -124,7 +124,7 @@ typedef struct THNNOffsets {
   int64_t scalar, vector;
 } THNNOffsets;
 
-/* Taps of a chain, at most. */
+/* Taps of a chain that are taken together, at most. */
 enum { THNN_CHAIN_TAPS = 3 };
 #endif
 
@@ -147,17 +147,21 @@ typedef struct THNN_(Products) {
 } THNN_(Products);
 
 /* The same for lines of positions and chains of taps, which share their scalars: for each line r, each of
- * its positions i and each lane l of one vector
+ * its positions i and each lane l
  *
  *   sums[r.vector + i*sumStep + l] += sum over the chains c and their taps k of
  *                                     scalars[r.scalar + c.scalar + (i + k)*spacing] *
- *                                     factors[c.vector + k*factorStep + l] */
+ *                                     factors[c.vector + k*factorStep + l]
+ *
+ * Only the products with begin <= i + k < end are formed. */
 typedef struct THNN_(Chains) {
   const THNNOffsets *line;
-  int64_t lines, positions; /* positions of each line, at least shortestLine */
+  int64_t lines, positions; /* positions of each line */
+  int64_t begin, end;
   const THNNOffsets *chain;
   int64_t chains;
-  int taps; /* of each chain, 1 to THNN_CHAIN_TAPS */
+  int vectors;  /* 1 to mostVectors */
+  int64_t taps; /* of each chain, at least 1 */
   int64_t spacing, sumStep, factorStep;
   const real *scalars, *factors;
   const real *start; /* or NULL */
@@ -185,7 +189,7 @@ typedef struct THNN_(SimdProducts) {
   int lanes;       /* reals in a vector */
   int mostVectors; /* vectors that one call takes at most */
   void (*add)(const THNN_(Products) * products);
-  int shortestLine, longestTile; /* lines are cut into tiles */
+  int longestTile[4]; /* positions of the tiles that lines are cut into, at most; by vectors */
   void (*addChains)(const THNN_(Chains) * chains);
   void (*correlate)(const THNN_(Correlations) * correlations);
   /* offsets = first, first + step, first + 2*step, … */

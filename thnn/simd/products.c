@@ -17,8 +17,7 @@ enum {
   TERMS_PER_SUM = 256,
   /* A line's sums, the factors of a chain and a scalar fit into the registers. */
   LONGEST_TILE = VECTOR_REGISTERS == 32 ? 24 : 12,
-  MOST_CHAINS = VECTOR_REGISTERS == 32 ? 8 : 4, /* whose sums fit beside them */
-  SHORTEST_LINE = 6                             /* shorter ones are better taken as rows */
+  MOST_CHAINS = VECTOR_REGISTERS == 32 ? 8 : 4 /* whose sums fit beside them */
 };
 
 /* Rows of a full tile, by its vectors. */
@@ -154,67 +153,105 @@ static void add(const Products *p)
   }
 }
 
-/* Adds chains [first, last) to `positions` neighbours of a line; `positions` and `taps` are constants where
- * this is called. A scalar is loaded once for all taps that see it. */
-INLINE void addChainTerms(const int positions, const int taps, const THNN_(Chains) * of,
-                          THNNOffsets line, int64_t first, int64_t last)
+/* Positions of the longest tile, by its vectors. */
+#define CHAIN_TILE(VECTORS)                                                                        \
+  ((VECTORS) == 1 ? LONGEST_TILE : (VECTOR_REGISTERS - (VECTORS) - 1) / (VECTORS))
+
+/* Adds one chain, or a part of it, of whose scalars [begin, end) are seen. */
+INLINE void addChain(const int positions, const int taps, const int vectors, int64_t begin,
+                     int64_t end, const real *scalar, int64_t spacing, const real *factors,
+                     int64_t factorStep, Vector (*sum)[4])
 {
-  const real *scalars = of->scalars + line.scalar;
-  Vector sum[LONGEST_TILE];
-#pragma GCC unroll 24
-  for (int i = 0; i < positions; i++)
-    sum[i] = (Vector){0};
-  for (const THNNOffsets *chain = of->chain + first; chain < of->chain + last; chain++) {
-    const real *scalar = scalars + chain->scalar;
-    Vector factor[THNN_CHAIN_TAPS];
+  Vector factor[THNN_CHAIN_TAPS][4];
+#pragma GCC unroll 3
+  for (int k = 0; k < taps; k++)
+#pragma GCC unroll 4
+    for (int j = 0; j < vectors; j++)
+      factor[k][j] = load(factors + k * factorStep + j * LANES);
+#pragma GCC unroll 26
+  for (int seen = 0; seen < positions + taps - 1; seen++) {
+    if (seen < begin)
+      continue;
+    if (seen >= end)
+      break;
+    const Vector x = broadcast(*scalar);
+    scalar += spacing;
 #pragma GCC unroll 3
     for (int k = 0; k < taps; k++)
-      factor[k] = load(of->factors + chain->vector + k * of->factorStep);
-#pragma GCC unroll 26
-    for (int seen = 0; seen < positions + taps - 1; seen++) {
-      const Vector x = broadcast(*scalar);
-      scalar += of->spacing;
-#pragma GCC unroll 3
-      for (int k = 0; k < taps; k++)
-        if (seen - k >= 0 && seen - k < positions)
-          sum[seen - k] += x * factor[k];
-    }
+      if (seen - k >= 0 && seen - k < positions)
+#pragma GCC unroll 4
+        for (int j = 0; j < vectors; j++)
+          sum[seen - k][j] += x * factor[k][j];
   }
-  real *total = of->sums + line.vector;
-  const bool begins = of->start && first == 0;
-#pragma GCC unroll 24
-  for (int i = 0; i < positions; i++)
-    store(total + i * of->sumStep, load(begins ? of->start : total + i * of->sumStep) + sum[i]);
 }
 
-INLINE void addChainTile(const int positions, const int taps, const THNN_(Chains) * of,
-                         THNNOffsets line)
+/* Adds chains [first, last), `taps` taps at a time, to neighbours of a line from number `begin` on. Their number
+ * `positions`, `taps` and `vectors` are constants where this is called. A scalar is loaded once for all taps
+ * that see it. */
+INLINE void addChainTerms(const int positions, const int taps, const int vectors,
+                          const THNN_(Chains) * of, const THNNOffsets *line, int64_t begin,
+                          int64_t first, int64_t last)
 {
-  const int64_t most = TERMS_PER_SUM / taps;
+  Vector sum[LONGEST_TILE][4];
+#pragma GCC unroll 24
+  for (int i = 0; i < positions; i++)
+#pragma GCC unroll 4
+    for (int j = 0; j < vectors; j++)
+      sum[i][j] = (Vector){0};
+  for (int64_t tap = 0; tap < of->taps; tap += taps) {
+    const int64_t before = begin + tap, seen = of->begin > before ? of->begin - before : 0;
+    const real *scalars = of->scalars + line->scalar + (before + seen) * of->spacing;
+    const real *factors = of->factors + tap * of->factorStep;
+    for (const THNNOffsets *chain = of->chain + first; chain < of->chain + last; chain++)
+      addChain(positions, taps, vectors, seen, of->end - before, scalars + chain->scalar,
+               of->spacing, factors + chain->vector, of->factorStep, sum);
+  }
+  real *total = of->sums + line->vector + begin * of->sumStep;
+  const bool begins = of->start && first == 0;
+#pragma GCC unroll 24
+  for (int i = 0; i < positions; i++) {
+    const real *before = begins ? of->start : total + i * of->sumStep;
+#pragma GCC unroll 4
+    for (int j = 0; j < vectors; j++)
+      store(total + i * of->sumStep + j * LANES, load(before + j * LANES) + sum[i][j]);
+  }
+}
+
+INLINE void addChainTile(const int positions, const int taps, const int vectors,
+                         const THNN_(Chains) * of, const THNNOffsets *line, int64_t begin)
+{
+  const int64_t most = TERMS_PER_SUM / of->taps > 0 ? TERMS_PER_SUM / of->taps : 1;
   int64_t first = 0;
   do {
     const int64_t last = first + most < of->chains ? first + most : of->chains;
-    addChainTerms(positions, taps, of, line, first, last);
+    addChainTerms(positions, taps, vectors, of, line, begin, first, last);
     first = last;
   } while (first < of->chains);
 }
 
 /* Makes `positions` a constant. */
-INLINE void addChainsTo(int64_t positions, const int taps, const THNN_(Chains) * of,
-                        THNNOffsets line)
+INLINE void addChainsTo(int64_t positions, const int taps, const int vectors,
+                        const THNN_(Chains) * of, const THNNOffsets *line, int64_t begin)
 {
 #define CASE(POSITIONS)                                                                            \
   case POSITIONS:                                                                                  \
-    return addChainTile(POSITIONS, taps, of, line)
+    if (POSITIONS <= CHAIN_TILE(vectors))                                                          \
+      addChainTile(POSITIONS, taps, vectors, of, line, begin);                                     \
+    return
   switch (positions) {
+    CASE(1);
+    CASE(2);
+    CASE(3);
+    CASE(4);
+    CASE(5);
     CASE(6);
     CASE(7);
     CASE(8);
     CASE(9);
     CASE(10);
     CASE(11);
-#ifdef MANY_REGISTERS
     CASE(12);
+#ifdef MANY_REGISTERS
     CASE(13);
     CASE(14);
     CASE(15);
@@ -226,35 +263,70 @@ INLINE void addChainsTo(int64_t positions, const int taps, const THNN_(Chains) *
     CASE(21);
     CASE(22);
     CASE(23);
+    CASE(24);
 #endif
   default:
-    return addChainTile(LONGEST_TILE, taps, of, line);
+    __builtin_unreachable();
   }
 #undef CASE
 }
 
 /* Cuts lines into tiles of nearly equal length. */
-INLINE void addChainLines(const int taps, const THNN_(Chains) * of)
+INLINE void addChainLines(const int taps, const int vectors, const THNN_(Chains) * of)
 {
-  const int64_t tiles = (of->positions + LONGEST_TILE - 1) / LONGEST_TILE;
+  const int64_t tiles = (of->positions + CHAIN_TILE(vectors) - 1) / CHAIN_TILE(vectors);
   for (const THNNOffsets *line = of->line; line < of->line + of->lines; line++)
     for (int64_t tile = 0; tile < tiles; tile++) {
       const int64_t begin = of->positions * tile / tiles, end = of->positions * (tile + 1) / tiles;
-      const THNNOffsets at = {line->scalar + begin * of->spacing,
-                              line->vector + begin * of->sumStep};
-      addChainsTo(end - begin, taps, of, at);
+      addChainsTo(end - begin, taps, vectors, of, line, begin);
     }
+}
+
+/* `taps` at a time. */
+static void addEqualParts(int64_t taps, const THNN_(Chains) * of)
+{
+  switch (taps) {
+  case 1:
+    return addChainLines(1, 1, of);
+  case 2:
+    return addChainLines(2, 1, of);
+  default:
+    return addChainLines(THNN_CHAIN_TAPS, 1, of);
+  }
+}
+
+/* Cuts chains into parts of nearly equal length: one tap alone would be mostly loads. */
+static void addParts(const THNN_(Chains) * of)
+{
+  const int64_t parts = (of->taps + THNN_CHAIN_TAPS - 1) / THNN_CHAIN_TAPS, taps = of->taps / parts;
+  const int64_t before = of->taps % parts * (taps + 1);
+  THNN_(Chains) part = *of;
+  if (before > 0) {
+    part.taps = before;
+    addEqualParts(taps + 1, &part);
+    part.start = NULL;
+  }
+  part.taps = of->taps - before;
+  part.begin -= before;
+  part.end -= before;
+  part.scalars += before * of->spacing;
+  part.factors += before * of->factorStep;
+  addEqualParts(taps, &part);
 }
 
 static void addChains(const THNN_(Chains) * of)
 {
-  switch (of->taps) {
+  if (of->vectors < 1 || of->vectors > MOST_VECTORS)
+    __builtin_unreachable();
+  switch (of->vectors) {
   case 1:
-    return addChainLines(1, of);
+    return addParts(of);
   case 2:
-    return addChainLines(2, of);
+    return addChainLines(1, 2, of);
+  case 3:
+    return addChainLines(1, 3, of);
   default:
-    return addChainLines(THNN_CHAIN_TAPS, of);
+    return addChainLines(1, 4, of);
   }
 }
 
@@ -527,8 +599,7 @@ const THNN_(SimdProducts) SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
     .lanes = LANES,
     .mostVectors = MOST_VECTORS,
     .add = add,
-    .shortestLine = SHORTEST_LINE,
-    .longestTile = LONGEST_TILE,
+    .longestTile = {CHAIN_TILE(1), CHAIN_TILE(2), CHAIN_TILE(3), CHAIN_TILE(4)},
     .addChains = addChains,
     .correlate = correlate,
     .listOffsets = listOffsets,
