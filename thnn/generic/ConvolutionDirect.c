@@ -259,7 +259,7 @@ static double lineProductsCost(const THNNConvolutionPlan *plan, const Sides *sid
   return geometry->batch * (products * lineFactor(plan, sides) + tiles * lines * groups);
 }
 
-/* Products, what a class and its lists cost beside them, packing and storing. */
+/* Products, what a class and its lists cost beside them, bringing the source into cache, packing and storing. */
 static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -271,7 +271,8 @@ static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
   const double perPanel =
       (gather->along < 0 ? singleProductsCost : lineProductsCost)(plan, sides) +
       classes * 60 * (double)divideUp(sides->sourcePlanes, gather->groupPlanes) +
-      listedCount(plan, classes) * (350 + 0.5 * terms * gather->groupPlanes);
+      listedCount(plan, classes) * (350 + 0.5 * terms * gather->groupPlanes) +
+      THNN_convolutionBoxCount(&gather->boxes) * 25 * (double)sides->sourcePlanes;
   /* No product hides the storing of results without taps. */
   const double perVector = 11 + 15 * (1 - shareWithTaps(plan));
   return positions * perVector * divideUp(sides->resultPlanes, THNN_(simd).products.lanes) +
@@ -431,9 +432,12 @@ static void listTerms(const Worker *worker, const Panel *panel, const THNNConvol
       THNN_(simd).products.listOffsets(run[2].taps, first, step, term + count);
       count += run[2].taps;
     }
-  for (int64_t plane = 1; plane < worker->plan->gather.groupPlanes; plane++) {
-    const THNNOffsets by = {plane * worker->sides.sourcePositions,
-                            plane * worker->taps * panel->lanes};
+  const int64_t planes = worker->plan->gather.groupPlanes;
+  const THNNOffsets nextPlane = {worker->sides.sourcePositions, worker->taps * panel->lanes};
+  if (count == 1)
+    THNN_(simd).products.listOffsets(planes, *term, nextPlane, term);
+  for (int64_t plane = 1; plane < planes && count > 1; plane++) {
+    const THNNOffsets by = {plane * nextPlane.scalar, plane * nextPlane.vector};
     THNN_(simd).products.moveOffsets(count, term, by, term + plane * count);
   }
 }
