@@ -18,6 +18,7 @@ from pythnn import Tensor, thnn
 EMULATED = os.environ.get("PYTHNN_CUDA_PACKAGE") == "pythnn_cuda_emulated"
 PERIOD = 61
 LARGEST = 2**31
+SIZES = ["small", pytest.param("large", marks=pytest.mark.gpu)]
 WINDOW = (2, 2, 2, 2, 0, 0)
 Call = Callable[[Any, Tensor, Tensor, Callable[..., Any]], object]
 
@@ -117,7 +118,7 @@ def check(xp: Any, found: Any, wanted: Any, rows: int) -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("size", ["small", "large"])
+@pytest.mark.parametrize("size", SIZES)
 def test_rows(xp: Any, size: str, name: str) -> None:
     shape, times, call = CALLS[name]
     rows = rows_of(size, shape)
@@ -132,7 +133,7 @@ def test_rows(xp: Any, size: str, name: str) -> None:
         check(xp, found, wanted, rows)
 
 
-@pytest.mark.parametrize("size", ["small", "large"])
+@pytest.mark.parametrize("size", SIZES)
 def test_an_input_with_gaps(xp: Any, size: str) -> None:
     rows = rows_of(size, (1024,))
     need_memory(xp, size, 3 * rows * 1024 * 4)
@@ -143,7 +144,7 @@ def test_an_input_with_gaps(xp: Any, size: str) -> None:
     check(xp, y.array().T, abs(block), rows)
 
 
-@pytest.mark.parametrize("size", ["small", "large"])
+@pytest.mark.parametrize("size", SIZES)
 def test_sums(xp: Any, size: str) -> None:
     rows = rows_of(size, (1024,))
     need_memory(xp, size, 2 * rows * 1024 * 4)

@@ -54,7 +54,6 @@ def test_t7(saved, tmp_path, options):
     ],
 )
 def test_onnx_guesses_the_input(tmp_path, name, shape):
-    pytest.importorskip("onnx", reason="needs the package onnx")
     found = convert(T7 / f"{name}.t7", tmp_path / "model.onnx")
     assert found.exit_code == 0, found.output
     assert found.output.endswith(f"input {shape}\n")

@@ -5,10 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner
 
-pytest.importorskip("sklearn", reason="scikit-learn is not installed (extra: demo)")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
 
 import digits

@@ -153,7 +153,7 @@ def test_page(tmp_path: Path) -> None:
 
 def test_plots(tmp_path: Path) -> None:
     (file,) = report.plots([row("output")], {"GPU": "a card"}, tmp_path)
-    assert "GFLOP/s, GPU" in file.read_text() or file.stat().st_size > 1000
+    assert "GFLOP/s, GPU" in file.read_text()
 
 
 def test_without_a_gpu(tmp_path: Path) -> None:

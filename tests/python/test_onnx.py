@@ -8,16 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
 from nn_recorded import Replay, names
 
 import pythnn
-from pythnn import nn
-
-pytest.importorskip("onnx", reason="needs the package onnx: pip install pythnn[onnx]")
-onnxruntime = pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
-
-from pythnn import onnx  # noqa: E402 - it needs the package
+from pythnn import nn, onnx
 
 T7 = Path(__file__).parents[1] / "data" / "t7"
 
