@@ -184,3 +184,12 @@ def test_resized_by_a_call(xp: Any) -> None:
         assert output.shape == shape
         assert (output.cpu().numpy() == 1).all()
     assert Tensor(np.float64([3])).cuda().item() == 3
+
+
+def test_a_view_is_resized_where_it_begins(xp: Any) -> None:
+    base = Tensor(np.arange(10.0)).cuda()
+    view = base.narrow(0, 6, 2)
+    thnn.Abs_updateOutput(None, Tensor(-np.arange(100.0)).cuda(), view)
+    assert view.tolist() == list(range(100))
+    assert view.storage_offset == 6
+    assert base.tolist() == [0, 1, 2, 3, 4, 5, 0, 1, 2, 3]

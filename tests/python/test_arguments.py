@@ -56,6 +56,16 @@ def test_tensors_are_resized(dtype):
     assert y.shape == (4, 5, 6)
 
 
+def test_a_view_is_resized_where_it_begins():
+    """Its storage grows by what lies before it, too."""
+    base = Tensor(np.arange(10.0))
+    view = base.narrow(0, 6, 2)
+    thnn.Abs_updateOutput(None, Tensor(-np.arange(100.0)), view)
+    assert view.tolist() == list(range(100))
+    assert (view.storage_offset, view.storage.size) == (6, 106)
+    assert base.tolist() == [0, 1, 2, 3, 4, 5, 0, 1, 2, 3]
+
+
 def test_arrays_and_tensors_together():
     x = sample()
     y = Tensor(dtype=x.dtype)
