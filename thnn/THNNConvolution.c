@@ -235,14 +235,17 @@ int64_t THNN_convolutionWholeRuns(const THNNConvolution *geometry, THNNConvoluti
   return residues;
 }
 
-THNNConvolutionBoxes THNN_convolutionBoxes(int64_t batch, const int64_t *size, int64_t positions)
+THNNConvolutionBoxes THNN_convolutionBoxes(int64_t batch, const int64_t *size, int64_t samples,
+                                           int64_t positions)
 {
   THNNConvolutionBoxes boxes = {.size = {batch, size[0], size[1], size[2]}};
   int64_t inner = product(size);
   for (int i = 0; i < THNN_BOX_DIMENSIONS; i++) {
-    const int64_t most = clamp(positions / inner, 1, boxes.size[i]);
+    const int64_t least = i == THNN_SAMPLE ? clamp(minimum(samples, positions), 1, batch) : 1;
+    const int64_t most = clamp(positions / inner, least, boxes.size[i]);
     boxes.boxes[i] = ceilDivide(boxes.size[i], most);
     boxes.box[i] = ceilDivide(boxes.size[i], boxes.boxes[i]);
+    positions /= boxes.box[i];
     if (i < THNN_WIDTH)
       inner /= boxes.size[i + 1];
   }

@@ -158,8 +158,10 @@ typedef struct THNNConvolutionBox {
   int64_t positions, stretch, stretches;
 } THNNConvolutionBox;
 
-/* Cuts batch x size into nearly equal boxes of at most `positions` positions. */
-THNNConvolutionBoxes THNN_convolutionBoxes(int64_t batch, const int64_t *size, int64_t positions);
+/* Cuts batch x size into nearly equal boxes of at most `positions` positions, and of `samples` samples at least
+ * where there is room for a position of each. */
+THNNConvolutionBoxes THNN_convolutionBoxes(int64_t batch, const int64_t *size, int64_t samples,
+                                           int64_t positions);
 int64_t THNN_convolutionBoxCount(const THNNConvolutionBoxes *boxes);
 int64_t THNN_convolutionBoxPositions(const THNNConvolutionBoxes *boxes); /* of the largest */
 THNNConvolutionBox THNN_convolutionBox(const THNNConvolutionBoxes *boxes, int64_t index);

@@ -247,6 +247,17 @@ def test_lines_whose_ends_see_few_taps(planes: int, dtype: str) -> None:
             check(module, g, dtype, "direct", i)
 
 
+@pytest.mark.parametrize("dtype", LIMITS)
+def test_taps_that_few_positions_share(dtype: str) -> None:
+    """The gradients of a strided layer: positions of many samples are taken together."""
+    module = next(m for m in MODULES if m.name == "SpatialConvolutionMM")
+    for batch in (2, 7, 40):
+        for size, kernel, stride, pad in [((20, 20), 7, 3, 0), ((9, 33), 6, 3, 2)]:
+            far = tuple((n + 2 * pad - kernel) // stride + 1 for n in size)
+            pairs = ((v, v) for v in (kernel, stride, pad, 1, 0))
+            check(module, Geometry(batch, (9, 35), size, far, *pairs), dtype, "direct", batch)
+
+
 @pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
 def test_random_geometries_at_each_level_on_poisoned_memory(level: str) -> None:
     """The same with every instruction set that the processor has, in a process whose fresh memory

@@ -26,7 +26,7 @@
 /* Sums of one task; with the weights of one list of terms they stay in a second-level cache. */
 static const int64_t SUM_BYTES = 128 << 10;
 /* Packed weights, which a thread keeps from task to task where all source planes fit. */
-static const int64_t WEIGHT_BYTES = 3 << 20;
+static const int64_t WEIGHT_BYTES = 6 << 20;
 /* Terms of a class that are added at a time, unless one plane has more: their weights stay in a
  * second-level cache while all positions pass by. */
 static const int64_t GROUP_TERMS = 256;
@@ -275,22 +275,27 @@ static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
       THNN_convolutionBoxCount(&gather->boxes) * 25 * (double)sides->sourcePlanes;
   /* No product hides the storing of results without taps. */
   const double perVector = 11 + 15 * (1 - shareWithTaps(plan));
+  const int64_t packings =
+      gather->blockPlanes < sides->sourcePlanes ? THNN_convolutionBoxCount(&gather->boxes) : 1;
   return positions * perVector * divideUp(sides->resultPlanes, THNN_(simd).products.lanes) +
-         panelCount(sides->resultPlanes) * perPanel + 0.9 * weightElements(geometry);
+         panelCount(sides->resultPlanes) * perPanel + 0.9 * packings * weightElements(geometry);
 }
 
-/* With positions in lines along one dimension, or not if `along` is -1. The plan is unchanged where memory does
- * not suffice. */
-static void prepareAlong(THNNConvolutionPlan *plan, const THNNState *state, int along)
+/* With positions in lines along one dimension, or not if `along` is -1, and with a line of as many samples as there
+ * is room for in each box, or with as many lines of one. `best` is unchanged where that is not cheaper, or memory
+ * does not suffice. */
+static void prepareAlong(THNNConvolutionPlan *best, const THNNState *state, int along,
+                         bool acrossSamples)
 {
-  const THNNConvolution *geometry = &plan->geometry;
+  THNNConvolutionPlan plan = *best;
+  const THNNConvolution *geometry = &plan.geometry;
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
-  const Sides sides = sidesOf(plan);
+  const Sides sides = sidesOf(&plan);
   const int64_t taps = THNN_convolutionTaps(geometry), panels = panelCount(sides.resultPlanes);
   THNNConvolutionGather gather = {.along = along, .panelLanes = mostPanelLanes(sides.resultPlanes)};
 
   const int64_t vectorBytes = gather.panelLanes * (int64_t)sizeof(real);
-  const int64_t weightBytes = minimum(WEIGHT_BYTES, limitBytes / 2);
+  const int64_t weightBytes = minimum(WEIGHT_BYTES, limitBytes / 4 * 3);
   const int64_t groupTerms =
       along < 0 ? GROUP_TERMS : minimum(LINE_GROUP_BYTES / vectorBytes, MOST_LINE_TERMS);
   gather.blockPlanes = minimum(weightBytes / vectorBytes / taps, sides.sourcePlanes);
@@ -298,13 +303,14 @@ static void prepareAlong(THNNConvolutionPlan *plan, const THNNState *state, int 
   gather.listedTerms = maximum(gather.groupPlanes * taps, minimum(LISTED_TERMS, limitBytes / 256));
   const int64_t share = divideUp(geometry->batch * sides.resultPositions * panels, ENOUGH_BLOCKS);
   const int64_t room = minimum(SUM_BYTES, limitBytes / 4) / vectorBytes;
-  gather.boxes = THNN_convolutionBoxes(geometry->batch, sides.result,
-                                       minimum(maximum(share, WORTHWHILE_POSITIONS), room));
+  const int64_t most = minimum(maximum(share, WORTHWHILE_POSITIONS), room);
+  const int64_t samples = acrossSamples ? most / sides.result[2] : 1;
+  gather.boxes = THNN_convolutionBoxes(geometry->batch, sides.result, samples, most);
 
   const int64_t positions = THNN_convolutionBoxPositions(&gather.boxes);
   int64_t sharedBytes = 0;
   for (int i = 0; i < 3; i++) {
-    gather.runs[i] = runsOf(plan, i, gather.along, NULL, 0);
+    gather.runs[i] = runsOf(&plan, i, gather.along, NULL, 0);
     sharedBytes += scratchBytes(gather.runs[i], sizeof(THNNConvolutionRun));
   }
   const int64_t threadBytes =
@@ -317,14 +323,17 @@ static void prepareAlong(THNNConvolutionPlan *plan, const THNNState *state, int 
   if (gather.blockPlanes < 1 || threadBytes + sharedBytes > limitBytes)
     return;
 
+  plan.algorithm = THNN_CONVOLUTION_DIRECT;
+  plan.gather = gather;
+  plan.cost = directCost(&plan, &sides);
+  if (plan.cost >= best->cost)
+    return;
   const int64_t tasks = THNN_convolutionBoxCount(&gather.boxes) * panels;
-  plan->algorithm = THNN_CONVOLUTION_DIRECT;
-  plan->gather = gather;
-  plan->cost = directCost(plan, &sides);
-  plan->threads = THNN_threads(state, tasks, convolutionOperations(geometry));
-  plan->sharedBytes = (size_t)sharedBytes;
-  plan->threadBytes = (size_t)threadBytes;
-  plan->scratchBytes = plan->sharedBytes + plan->threadBytes * (size_t)plan->threads;
+  plan.threads = THNN_threads(state, tasks, convolutionOperations(geometry));
+  plan.sharedBytes = (size_t)sharedBytes;
+  plan.threadBytes = (size_t)threadBytes;
+  plan.scratchBytes = plan.sharedBytes + plan.threadBytes * (size_t)plan.threads;
+  *best = plan;
 }
 
 /* The dimension that lines go along: the width unless it is short. */
@@ -340,18 +349,20 @@ static int lineDimension(const Sides *sides)
 
 bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
 {
-  enum { WORTHWHILE_LINE = 4 };
+  enum { WORTHWHILE_LINE = 4, FEW_POSITIONS = 4 };
   const Sides sides = sidesOf(plan);
+  const int64_t positions = plan->geometry.batch * sides.resultPositions;
   const int along = lineDimension(&sides);
-  THNNConvolutionPlan singly = *plan, lines = *plan;
-  singly.cost = lines.cost = INFINITY;
-  prepareAlong(&singly, state, -1);
+  THNNConvolutionPlan best = *plan;
+  best.cost = INFINITY;
+  prepareAlong(&best, state, -1, false);
+  if (plan->geometry.batch > 1 && classCount(&best) * FEW_POSITIONS > positions)
+    prepareAlong(&best, state, -1, true);
   if (sides.result[along] >= WORTHWHILE_LINE)
-    prepareAlong(&lines, state, along);
-  const THNNConvolutionPlan *best = lines.cost < singly.cost ? &lines : &singly;
-  if (best->cost == INFINITY)
+    prepareAlong(&best, state, along, false);
+  if (best.cost == INFINITY)
     return false;
-  *plan = *best;
+  *plan = best;
   return true;
 }
 
@@ -410,7 +421,7 @@ static void listPositions(const Worker *worker, const Panel *panel, const THNNCo
         const THNNOffsets first = {sourceSample + (sourceZ * source[1] + sourceY) * source[2] +
                                        run[2].source,
                                    sum * panel->lanes};
-        THNN_(simd).products.listOffsets(run[2].results, first, step, position);
+        listOffsets(run[2].results, first, step, position);
         position += run[2].results;
       }
 }
@@ -429,16 +440,16 @@ static void listTerms(const Worker *worker, const Panel *panel, const THNNConvol
       const int64_t tap = (tapZ * kernel[1] + tapY) * kernel[2] + run[2].firstTap;
       const int64_t line = z * run[0].tapSourceStep * source[1] + y * run[1].tapSourceStep;
       const THNNOffsets first = {line * source[2], tap * panel->lanes};
-      THNN_(simd).products.listOffsets(run[2].taps, first, step, term + count);
+      listOffsets(run[2].taps, first, step, term + count);
       count += run[2].taps;
     }
   const int64_t planes = worker->plan->gather.groupPlanes;
   const THNNOffsets nextPlane = {worker->sides.sourcePositions, worker->taps * panel->lanes};
   if (count == 1)
-    THNN_(simd).products.listOffsets(planes, *term, nextPlane, term);
+    listOffsets(planes, *term, nextPlane, term);
   for (int64_t plane = 1; plane < planes && count > 1; plane++) {
     const THNNOffsets by = {plane * nextPlane.scalar, plane * nextPlane.vector};
-    THNN_(simd).products.moveOffsets(count, term, by, term + plane * count);
+    moveOffsets(count, term, by, term + plane * count);
   }
 }
 
@@ -610,24 +621,29 @@ static int64_t sliceCount(const Worker *worker)
   return slices;
 }
 
-/* Aims at what a box reads from a group of source planes, to be fetched while the listed classes
- * are computed for another group. */
-static void aimAtSource(Worker *worker, const THNNConvolutionBox *box, int64_t plane)
+/* What a box reads from the first group of source planes. */
+static Ahead sourceOf(const Worker *worker, const THNNConvolutionBox *box)
 {
   const int64_t *size = worker->sides.source, positions = worker->sides.sourcePositions;
-  const int64_t group = worker->plan->gather.groupPlanes;
   int64_t first[3], end[3];
   for (int i = 0; i < 3; i++)
     windowOf(worker, box, i, &first[i], &end[i]);
   const int64_t sample = worker->sides.sourcePlanes * positions;
   const int64_t line = (first[0] * size[1] + first[1]) * size[2];
-  worker->aheadSource = (Ahead){.first = worker->source + box->first[THNN_SAMPLE] * sample +
-                                         plane * positions + line + first[2],
-                                .length = (end[1] - 1 - first[1]) * size[2] + end[2] - first[2],
-                                .count = {boxSize(box, THNN_SAMPLE),
-                                          minimum(group, worker->sides.sourcePlanes - plane),
-                                          maximum(end[0] - first[0], 0)},
-                                .stride = {sample, positions, size[1] * size[2]}};
+  return (Ahead){.first = worker->source + box->first[THNN_SAMPLE] * sample + line + first[2],
+                 .length = (end[1] - 1 - first[1]) * size[2] + end[2] - first[2],
+                 .count = {boxSize(box, THNN_SAMPLE), worker->plan->gather.groupPlanes,
+                           maximum(end[0] - first[0], 0)},
+                 .stride = {sample, positions, size[1] * size[2]}};
+}
+
+/* Aims at what is read from a group of source planes, to be fetched while the listed classes are computed for
+ * another group. `source` is what the box reads from the first. */
+static void aimAtSource(Worker *worker, const Ahead *source, int64_t plane)
+{
+  worker->aheadSource = *source;
+  worker->aheadSource.first += plane * worker->sides.sourcePositions;
+  worker->aheadSource.count[1] = minimum(source->count[1], worker->sides.sourcePlanes - plane);
   startAhead(&worker->aheadSource, sliceCount(worker));
 }
 
@@ -747,13 +763,15 @@ static void addPlanes(Worker *worker, const Panel *panel, const THNNConvolutionB
   const THNNConvolutionGather *gather = &worker->plan->gather;
   const int64_t classes = gather->runs[0] * gather->runs[1] * gather->runs[2];
   const int64_t group = gather->groupPlanes;
+  const Ahead source = sourceOf(worker, box);
+  const Ahead nextSource = next ? sourceOf(worker, next) : (Ahead){0};
   for (int64_t listed = 0; listed < classes;) {
     listed = listClasses(worker, panel, box, listed);
     for (int64_t plane = first; plane < end; plane += group) {
       if (plane + group < worker->sides.sourcePlanes)
-        aimAtSource(worker, box, plane + group);
-      else if (next)
-        aimAtSource(worker, next, 0);
+        aimAtSource(worker, &source, plane + group);
+      else
+        aimAtSource(worker, &nextSource, 0);
       if (plane + group >= worker->sides.sourcePlanes)
         aimAtResult(worker, panel, box);
       addGroup(worker, panel, box, plane, minimum(group, end - plane),

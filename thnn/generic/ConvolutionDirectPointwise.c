@@ -92,7 +92,7 @@ bool THNN_(ConvolutionDirectPointwise_prepare)(THNNConvolutionPlan *plan, const 
   const int64_t most = minimum(minimum(room, MOST_POSITIONS), maximum(share, WORTHWHILE_POSITIONS));
   if (most < WORTHWHILE_POSITIONS)
     return false;
-  direct.onePoint.boxes = THNN_convolutionBoxes(geometry->batch, positions, most);
+  direct.onePoint.boxes = THNN_convolutionBoxes(geometry->batch, positions, 1, most);
   const int64_t box = THNN_convolutionBoxPositions(&direct.onePoint.boxes);
   direct.onePoint.chunk = divideUp(box, divideUp(box, CHUNK_POSITIONS));
 
@@ -244,9 +244,9 @@ static void addPanel(const Worker *worker, const Panel *panel, const THNNConvolu
   THNN_(simd).pointwise.fill(panel->lanes, 0, worker->start);
   if (worker->bias)
     THNN_(simd).pointwise.copy(panel->planes, worker->bias + panel->first, worker->start);
-  THNN_(simd).products.listOffsets(length, none, (THNNOffsets){1, panel->lanes}, worker->row);
-  THNN_(simd).products.listOffsets(minimum(planes, GROUP_PLANES), none,
-                                   (THNNOffsets){length, panel->lanes}, worker->term);
+  listOffsets(length, none, (THNNOffsets){1, panel->lanes}, worker->row);
+  listOffsets(minimum(planes, GROUP_PLANES), none, (THNNOffsets){length, panel->lanes},
+              worker->term);
   for (int64_t plane = 0; plane < planes; plane += GROUP_PLANES)
     for (int64_t position = 0; position < box->positions; position += length) {
       const THNN_(Products)

@@ -328,7 +328,7 @@ static bool prepareOrder(THNNConvolutionPlan *plan, bool exchanged, const THNNSt
   int64_t spreads = 1;
   for (int i = 0; i < 3; i++)
     spreads = minimum(spreads * spread(&direct, i), MOST_SPREAD);
-  correlate->boxes = THNN_convolutionBoxes(geometry->batch, geometry->output,
+  correlate->boxes = THNN_convolutionBoxes(geometry->batch, geometry->output, 1,
                                            maximum(minimum(BOX_POSITIONS * spreads, room), 1));
   const int64_t positions = THNN_convolutionBoxPositions(&correlate->boxes);
   int64_t groupBoxes = maximum(room / positions, 1);
@@ -595,7 +595,7 @@ static int64_t listRows(const Correlation *correlation, const struct RowsOf *row
         const int64_t column = (x - group[2].first) * dilation[2] / apart[2];
         const THNNOffsets first = {(slice * view->size[1] + height) * view->size[2] + column,
                                    (tap - block->tapFirst) * rows->lanes};
-        THNN_(simd).products.listOffsets(planes, first, step, row + count);
+        listOffsets(planes, first, step, row + count);
         count += planes;
       }
   return count;
@@ -674,7 +674,7 @@ static int64_t listTerms(const Correlation *correlation, const THNNConvolutionBo
           correlation->term[count++] = begin;
           continue;
         }
-        THNN_(simd).products.listOffsets(positions, begin, step, correlation->term + count);
+        listOffsets(positions, begin, step, correlation->term + count);
         count += positions;
       }
   return count;

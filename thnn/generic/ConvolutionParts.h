@@ -40,6 +40,26 @@ static inline int64_t evenBlock(int64_t size, int64_t limit, int64_t unit)
 /* Blocks of work that keep a handful of threads evenly busy. */
 enum { ENOUGH_BLOCKS = 8 };
 
+/* offsets = first, first + step, first + 2*step, … */
+static inline void listOffsets(int64_t n, THNNOffsets first, THNNOffsets step, THNNOffsets *offsets)
+{
+  for (int64_t i = 0; i < n; i++) {
+    offsets[i] = first;
+    first.scalar += step.scalar;
+    first.vector += step.vector;
+  }
+}
+
+/* moved = offsets + by; the two do not overlap. */
+static inline void moveOffsets(int64_t n, const THNNOffsets *offsets, THNNOffsets by,
+                               THNNOffsets *moved)
+{
+  for (int64_t i = 0; i < n; i++) {
+    moved[i].scalar = offsets[i].scalar + by.scalar;
+    moved[i].vector = offsets[i].vector + by.vector;
+  }
+}
+
 /* Scratch areas begin on cache lines. */
 static inline int64_t scratchBytes(int64_t elements, size_t size)
 {

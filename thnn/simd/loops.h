@@ -192,10 +192,6 @@ typedef struct THNN_(SimdProducts) {
   int longestTile[4]; /* positions of the tiles that lines are cut into, at most; by vectors */
   void (*addChains)(const THNN_(Chains) * chains);
   void (*correlate)(const THNN_(Correlations) * correlations);
-  /* offsets = first, first + step, first + 2*step, … */
-  void (*listOffsets)(int64_t n, THNNOffsets first, THNNOffsets step, THNNOffsets *offsets);
-  /* moved = offsets + by; n may be 0, the two do not overlap */
-  void (*moveOffsets)(int64_t n, const THNNOffsets *offsets, THNNOffsets by, THNNOffsets *moved);
   /* brings x into the second-level cache; goes on at once */
   void (*prefetch)(int64_t n, const real *x);
   /* y[column*yStride + row] = x[row*xStride + column]; x and y do not overlap */

@@ -445,24 +445,6 @@ static void correlate(const THNN_(Correlations) * of)
     correlateTiles(THNN_CHAIN_TAPS, of);
 }
 
-static void listOffsets(int64_t n, THNNOffsets first, THNNOffsets step, THNNOffsets *offsets)
-{
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++) {
-    offsets[i].scalar = first.scalar + i * step.scalar;
-    offsets[i].vector = first.vector + i * step.vector;
-  }
-}
-
-static void moveOffsets(int64_t n, const THNNOffsets *offsets, THNNOffsets by, THNNOffsets *moved)
-{
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++) {
-    moved[i].scalar = offsets[i].scalar + by.scalar;
-    moved[i].vector = offsets[i].vector + by.vector;
-  }
-}
-
 static void prefetch(int64_t n, const real *x)
 {
   enum { LINE = 64 / sizeof(real), READ = 0, SECOND_LEVEL = 2 };
@@ -602,8 +584,6 @@ const THNN_(SimdProducts) SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
     .longestTile = {CHAIN_TILE(1), CHAIN_TILE(2), CHAIN_TILE(3), CHAIN_TILE(4)},
     .addChains = addChains,
     .correlate = correlate,
-    .listOffsets = listOffsets,
-    .moveOffsets = moveOffsets,
     .prefetch = prefetch,
     .transpose = transpose,
     .pack = pack,
