@@ -70,6 +70,8 @@ typedef struct THNNConvolutionCorrelate {
   int64_t groupBoxes;             /* boxes in a group */
   int64_t panelLanes;             /* of the widest panel */
   int64_t planeBlocks, tapBlocks; /* blocks that image planes and taps are cut into */
+  int64_t tapUnit;                /* neighbouring taps that are in one block */
+  int64_t tapsApart;              /* from one tap of a chain to the next; 0: no chains */
   int64_t shares;                 /* parts of a group that are summed up apart */
   int framedDimensions;           /* from width on: padding is multiplied, too; 0: nothing copied */
   bool exchanged;                 /* image and map gradient: the rest is for their geometry */

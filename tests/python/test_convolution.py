@@ -225,6 +225,8 @@ def test_lines_whose_ends_see_few_taps(planes: int, dtype: str) -> None:
     module = next(m for m in MODULES if m.name == "SpatialDilatedConvolution")
     settings = [
         # width, kernel, stride, pad, dilation
+        (1, 7, 1, 4, 1),
+        (3, 9, 1, 4, 1),
         (5, 9, 1, 4, 1),
         (7, 7, 1, 6, 1),
         (9, 5, 1, 2, 1),

@@ -10,7 +10,8 @@
  * where all taps see the same. As in gemm's columns, an infinite map gradient becomes NaN there.
  *
  * With one vector of map planes a product for each load would be mostly loads. There neighbouring taps make
- * chains, which see the same image element from neighbouring positions: it is loaded once for all of them.
+ * chains, which see the same image element from neighbouring positions: it is loaded once for all of them. The
+ * loops leave out what a chain sees outside.
  *
  * Positions are gone through box by box, a group of boxes at a time: the group's gradients are
  * transposed by all threads, then each task adds the whole group to weights that are its own. A
@@ -30,13 +31,13 @@ static const int64_t BOX_POSITIONS = 512, MOST_SPREAD = 4;
 static const int64_t GROUP_BYTES = 2 << 20;
 /* The sums of a task stay in the second-level cache. */
 static const int64_t TASK_BYTES = 256 << 10;
-/* A task reads all gradients of its panel; with few image planes and taps it would do little else. */
-static const int64_t WORTHWHILE_ROWS = 36;
+/* A task lists and reads all gradients of its panel; with few image planes and taps it would do little else. So
+ * there are more of them where boxes can be shared out instead. */
+static const int64_t WORTHWHILE_ROWS = 36, WORTHWHILE_SHARED_ROWS = 150;
 /* Taps that see other positions than the rest are added apart: so many image planes fill a tile. */
 static const int64_t WORTHWHILE_PLANES = 8;
-/* With more image planes no frame is worth its products with zeros, unless it makes chains of taps. */
+/* With more image planes no frame is worth its products with zeros. */
 static const int64_t MOST_FRAMED_PLANES = 16;
-static const int64_t MOST_CHAINED_PLANES = 64;
 
 /* Image planes [planeFirst, planeEnd) and taps [tapFirst, tapEnd). */
 typedef struct Block {
@@ -45,22 +46,22 @@ typedef struct Block {
 
 /* Every step-th tap of [first, end) of one dimension: they see inside the image from the same positions of
  * the box, [begin of range, end of range), some of them with a spread; the range's start is that of the
- * first tap. */
+ * first tap. Or a chain, whose range is all positions of the box. */
 typedef struct TapGroup {
   int64_t first, end, step;
   THNNConvolutionTap range;
 } TapGroup;
 
-/* Image planes and taps of a block in three groups: those whose part of a chain has k taps are the rows from
- * `begin[k]` on. */
+/* Image planes and taps of a block in three groups, or chains of them: `count` rows from row `begin` on. */
 typedef struct Rows {
   struct RowsOf {
     Block block;
-    int64_t lanes, apart;
+    int64_t lanes;
+    bool chains;
     int64_t first[3], end[3]; /* of the groups */
     int64_t begin;
   } of;
-  int64_t begin[THNN_CHAIN_TAPS + 2];
+  int64_t count;
 } Rows;
 
 /* So many are kept from box to box, and those of one group more at a time. */
@@ -97,22 +98,33 @@ typedef struct Task {
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
+/* Taps of the largest block. */
+static int64_t blockTaps(const THNNConvolutionCorrelate *correlate, int64_t taps)
+{
+  return divideUp(taps / correlate->tapUnit, correlate->tapBlocks) * correlate->tapUnit;
+}
+
 /* Image planes and taps of the largest block. */
 static int64_t blockRows(const THNNConvolutionCorrelate *correlate, int64_t planes, int64_t taps)
 {
-  return divideUp(planes, correlate->planeBlocks) * divideUp(taps, correlate->tapBlocks);
+  return divideUp(planes, correlate->planeBlocks) * blockTaps(correlate, taps);
 }
 
 /* Cuts planes, or where these are few taps, into blocks: enough for several threads, and so small
- * that their sums stay in cache. */
+ * that their sums stay in cache. Lines of `lineTaps` taps stay whole if their sums do. */
 static void chooseBlocks(THNNConvolutionCorrelate *correlate, int64_t planes, int64_t taps,
-                         int64_t panels, int64_t rowsInCache)
+                         int64_t lineTaps, int64_t panels, int64_t rowsInCache)
 {
   const int64_t rows = planes * taps;
-  const int64_t shared = maximum(divideUp(rows * panels, ENOUGH_BLOCKS), WORTHWHILE_ROWS);
+  const int64_t worthwhile =
+      correlate->groupBoxes < ENOUGH_BLOCKS ? WORTHWHILE_ROWS : WORTHWHILE_SHARED_ROWS;
+  const int64_t shared = maximum(divideUp(rows * panels, ENOUGH_BLOCKS), worthwhile);
   const int64_t blocks = divideUp(rows, minimum(shared, rowsInCache));
   correlate->planeBlocks = minimum(blocks, maximum(planes / WORTHWHILE_PLANES, 1));
-  correlate->tapBlocks = minimum(divideUp(blocks, correlate->planeBlocks), taps);
+  correlate->tapUnit =
+      divideUp(planes, correlate->planeBlocks) * lineTaps <= rowsInCache ? lineTaps : 1;
+  correlate->tapBlocks =
+      minimum(divideUp(blocks, correlate->planeBlocks), taps / correlate->tapUnit);
 }
 
 static int64_t taskCount(const THNNConvolutionPlan *plan)
@@ -205,7 +217,30 @@ static int64_t indexSeen(const THNNConvolutionPlan *plan, int dimension, int64_t
   return plan->correlate.exchanged ? (position + start) / stride : position * stride + start;
 }
 
-/* Per dimension: the groups of taps that see inside the image from the same positions, and how many
+/* Image positions of neighbouring map positions, in units of which taps make chains; or 0. */
+static int64_t tapsApart(const THNNConvolutionPlan *plan)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  const int64_t stride = geometry->stride[2], dilation = geometry->dilation[2];
+  const bool one = geometry->outputPlanes <= productsFor(geometry->outputPlanes)->lanes;
+  const bool chains = one && spread(plan, 2) == 1 && stride % dilation == 0 &&
+                      geometry->kernel[2] > stride / dilation;
+  return chains ? stride / dilation : 0;
+}
+
+/* The end of the chain that begins with tap `first`: taps of one residue make as few chains as they can, of
+ * nearly equal lengths. */
+static int64_t chainEnd(int64_t first, int64_t kernel, int64_t apart)
+{
+  const int64_t residue = first % apart, taps = divideUp(kernel - residue, apart);
+  const int64_t chains = divideUp(taps, THNN_CHAIN_TAPS);
+  int64_t chain = 1;
+  while (taps * chain / chains <= first / apart)
+    chain++;
+  return residue + taps * chain / chains * apart;
+}
+
+/* Per dimension: the groups of taps that see inside the image from the same positions, or chains, and how many
  * positions all taps see together. */
 typedef struct Meetings {
   int64_t groups[3], positions[3];
@@ -224,6 +259,11 @@ static Meetings countMeetings(const THNNConvolutionPlan *plan)
       meetings.positions[i] += (tap.end - tap.begin) / spread(plan, i);
     }
   }
+  const int64_t kernel = plan->geometry.kernel[2], apart = tapsApart(plan);
+  if (apart)
+    meetings.groups[2] = 0;
+  for (int64_t residue = 0; residue < apart; residue++)
+    meetings.groups[2] += divideUp(divideUp(kernel - residue, apart), THNN_CHAIN_TAPS);
   return meetings;
 }
 
@@ -250,17 +290,6 @@ static double streamingCost(const THNNConvolution *geometry)
   return 5.5 * panelCount(geometry->outputPlanes) * lines * (vectorsPerLine - 1);
 }
 
-/* Image positions of neighbouring map positions, in units of which taps make chains; or 0. */
-static int64_t tapsApart(const THNNConvolutionPlan *plan)
-{
-  const THNNConvolution *geometry = &plan->geometry;
-  const int64_t stride = geometry->stride[2], dilation = geometry->dilation[2];
-  const bool one = geometry->outputPlanes <= productsFor(geometry->outputPlanes)->lanes;
-  const bool chains = one && spread(plan, 2) == 1 && stride % dilation == 0 &&
-                      geometry->kernel[2] > stride / dilation;
-  return chains ? stride / dilation : 0;
-}
-
 /* Products, of which single vectors of planes need a load each but in chains; listing the lines of each group of taps;
  * the sums of each box; transposing and framing. */
 static double weightCost(const THNNConvolutionPlan *plan, const Meetings *meetings)
@@ -275,12 +304,15 @@ static double weightCost(const THNNConvolutionPlan *plan, const Meetings *meetin
   const double products = (double)meetings->positions[0] * meetings->positions[1] *
                           meetings->positions[2] * geometry->inputPlanes;
   const double lines = (double)geometry->output[0] * geometry->output[1];
-  const bool chains = meetings->groups[2] == 1 && tapsApart(plan);
+  const bool chains = tapsApart(plan) > 0;
   /* As fitted: with a spread boxes are larger. */
   const double perVector = spread(plan, 2) > 1 ? 3 : 5.4;
   const double sample =
-      products * (0.6 * vectors + (vectors == 1 ? chains ? 0.03 : 0.2 : 0)) +
-      41 * panels * groups * lines / (double)spread(plan, 0) / (double)spread(plan, 1) +
+      products * (chains         ? 0.57
+                  : vectors == 1 ? 0.8
+                                 : 0.6 * vectors) +
+      (chains ? 20 : 41) * panels * groups * lines / (double)spread(plan, 0) /
+          (double)spread(plan, 1) +
       lines * geometry->output[2] * (0.07 * sizeof(real) * planes + perVector * vectors) +
       streamingCost(geometry);
   const double frames =
@@ -296,9 +328,10 @@ static void chooseFrames(THNNConvolutionPlan *plan, int64_t roomBytes)
   const THNNConvolution *geometry = &plan->geometry;
   const Meetings meetings = countMeetings(plan);
   plan->cost = weightCost(plan, &meetings);
-  /* Exchanged, the zeros would meet image elements that no gradient may depend on. */
-  if (geometry->inputPlanes > (tapsApart(plan) ? MOST_CHAINED_PLANES : MOST_FRAMED_PLANES) ||
-      plan->correlate.exchanged || frameBytes(plan) > roomBytes)
+  /* Chains begin and end inside the image anyway. Exchanged, the zeros would meet image elements that no gradient
+   * may depend on. */
+  if (tapsApart(plan) || geometry->inputPlanes > MOST_FRAMED_PLANES || plan->correlate.exchanged ||
+      frameBytes(plan) > roomBytes)
     return;
   THNNConvolutionPlan framed = *plan;
   for (int dimensions = 1; dimensions <= 3; dimensions++) {
@@ -337,8 +370,11 @@ static bool prepareOrder(THNNConvolutionPlan *plan, bool exchanged, const THNNSt
     groupBoxes = minimum(groupBoxes, groupBytes / 2 / frameBytes(&direct));
   const int64_t boxes = THNN_convolutionBoxCount(&correlate->boxes);
   correlate->groupBoxes = minimum(groupBoxes, boxes);
-  chooseBlocks(correlate, geometry->inputPlanes, taps, panels,
+  const int64_t lineTaps = tapsApart(&direct) ? geometry->kernel[2] : 1;
+  chooseBlocks(correlate, geometry->inputPlanes, taps, lineTaps, panels,
                maximum(minimum(TASK_BYTES, limitBytes / 8) / vectorBytes, 1));
+  /* Cut lines would break chains. */
+  correlate->tapsApart = correlate->tapUnit == geometry->kernel[2] ? tapsApart(&direct) : 0;
   correlate->shares = chooseShares(&direct, limitBytes / 8);
   /* Shares of as many boxes each: threads wait for each other after every group. */
   correlate->groupBoxes = evenBlock(
@@ -504,6 +540,21 @@ static THNNConvolutionTap clipTap(THNNConvolutionTap tap, const THNNConvolutionB
   return tap;
 }
 
+/* The chain along the width that begins with tap `first`; of a single tap, the positions that it sees. */
+static TapGroup chainGroup(const Correlation *correlation, const THNNConvolutionBox *box,
+                           int64_t first, int64_t apart)
+{
+  TapGroup group = {first, chainEnd(first, correlation->plan->geometry.kernel[2], apart), apart,
+                    correlation->tap[2][first]};
+  if (group.end - first == apart)
+    group.range = clipTap(group.range, box, 2, 1);
+  else {
+    group.range.begin = box->first[THNN_WIDTH];
+    group.range.end = box->end[THNN_WIDTH];
+  }
+  return group;
+}
+
 /* The group that begins at tap `first`. */
 static TapGroup tapGroup(const Correlation *correlation, const THNNConvolutionBox *box,
                          int dimension, int64_t first)
@@ -553,27 +604,10 @@ static View viewOf(const Correlation *correlation, const THNNConvolutionBox *box
   return view;
 }
 
-/* The length of the part of a chain that begins with tap x of a line of taps, or 0 where none does; `line`
- * is the line's first tap. */
-static int64_t partLength(const Block *block, const TapGroup *group, int64_t line, int64_t x,
-                          int64_t apart)
-{
-  const int64_t begin = maximum(group->first, block->tapFirst - line);
-  const int64_t end = minimum(group->end, block->tapEnd - line);
-  const int64_t residue = (x - begin) % apart, place = (x - begin) / apart;
-  const int64_t taps = divideUp(end - begin - residue, apart);
-  const int64_t parts = divideUp(taps, THNN_CHAIN_TAPS);
-  for (int64_t part = 0; part < parts; part++)
-    if (taps * part / parts == place)
-      return taps * (part + 1) / parts - place;
-  return 0;
-}
-
-/* Lists the image planes of the block with each tap of the groups that belongs to the block: where
- * they see the image, from the groups' first taps, and where their sums are. With chains, lists the first
- * taps of those parts of them that have `length` taps. */
+/* Lists the image planes of the block with each tap of the groups that belongs to the block, or with the first
+ * tap of each chain: where they see the image, from the groups' first taps, and where their sums are. */
 static int64_t listRows(const Correlation *correlation, const struct RowsOf *rows, const View *view,
-                        const TapGroup *group, int64_t length, THNNOffsets *row)
+                        const TapGroup *group, THNNOffsets *row)
 {
   const THNNConvolution *geometry = &correlation->plan->geometry;
   const int64_t *kernel = geometry->kernel, *dilation = geometry->dilation;
@@ -582,28 +616,30 @@ static int64_t listRows(const Correlation *correlation, const struct RowsOf *row
   const int64_t apart[] = {spread(correlation->plan, 0), spread(correlation->plan, 1),
                            spread(correlation->plan, 2)};
   const THNNOffsets step = {view->plane, (block->tapEnd - block->tapFirst) * rows->lanes};
+  const int64_t endX = rows->chains ? group[2].first + 1 : group[2].end;
   int64_t count = 0;
   for (int64_t z = group[0].first; z < group[0].end; z += group[0].step)
     for (int64_t y = group[1].first; y < group[1].end; y += group[1].step)
-      for (int64_t x = group[2].first; x < group[2].end; x += group[2].step) {
-        const int64_t line = (z * kernel[1] + y) * kernel[2], tap = line + x;
-        if (tap < block->tapFirst || tap >= block->tapEnd ||
-            (rows->apart && partLength(block, &group[2], line, x, rows->apart) != length))
+      for (int64_t x = group[2].first; x < endX; x += group[2].step) {
+        const int64_t tap = (z * kernel[1] + y) * kernel[2] + x;
+        if (tap < block->tapFirst || tap >= block->tapEnd)
           continue;
         const int64_t slice = (z - group[0].first) * dilation[0] / apart[0];
         const int64_t height = (y - group[1].first) * dilation[1] / apart[1];
         const int64_t column = (x - group[2].first) * dilation[2] / apart[2];
-        const THNNOffsets first = {(slice * view->size[1] + height) * view->size[2] + column,
-                                   (tap - block->tapFirst) * rows->lanes};
-        listOffsets(planes, first, step, row + count);
-        count += planes;
+        row[count++] = (THNNOffsets){(slice * view->size[1] + height) * view->size[2] + column,
+                                     (tap - block->tapFirst) * rows->lanes};
       }
-  return count;
+  for (int64_t plane = 1; plane < planes; plane++) {
+    const THNNOffsets by = {plane * step.scalar, plane * step.vector};
+    moveOffsets(count, row, by, row + plane * count);
+  }
+  return planes * count;
 }
 
 static bool isSame(const struct RowsOf *a, const struct RowsOf *b)
 {
-  bool same = a->lanes == b->lanes && a->apart == b->apart && a->begin == b->begin &&
+  bool same = a->lanes == b->lanes && a->chains == b->chains && a->begin == b->begin &&
               a->block.planeFirst == b->block.planeFirst &&
               a->block.planeEnd == b->block.planeEnd && a->block.tapFirst == b->block.tapFirst &&
               a->block.tapEnd == b->block.tapEnd;
@@ -615,13 +651,13 @@ static bool isSame(const struct RowsOf *a, const struct RowsOf *b)
 /* Lists the rows of the groups, which are the box's `place`-th, behind those of the groups before. What
  * the last box has left is kept where it is the same: with one group, or boxes of whole samples, it is. */
 static const Rows *listGroups(Correlation *correlation, const Task *task, const View *view,
-                              const TapGroup *group, int64_t apart, int64_t place)
+                              const TapGroup *group, bool chains, int64_t place)
 {
   Rows *kept = &correlation->kept[minimum(place, KEPT_ROWS)];
   struct RowsOf of = {.block = task->block,
                       .lanes = task->panel.lanes,
-                      .apart = apart,
-                      .begin = place ? kept[-1].begin[THNN_CHAIN_TAPS + 1] : 0};
+                      .chains = chains,
+                      .begin = place ? kept[-1].of.begin + kept[-1].count : 0};
   for (int i = 0; i < 3; i++) {
     of.first[i] = group[i].first;
     of.end[i] = group[i].end;
@@ -631,15 +667,7 @@ static const Rows *listGroups(Correlation *correlation, const Task *task, const 
   /* Those behind it are listed anew: these rows may be where theirs were. */
   kept[place < KEPT_ROWS].of.lanes = 0;
   kept->of = of;
-  kept->begin[0] = of.begin;
-  kept->begin[1] = of.begin;
-  for (int64_t length = 1; length <= THNN_CHAIN_TAPS; length++) {
-    const int64_t begin = kept->begin[length];
-    const int64_t count = apart || length == 1 ? listRows(correlation, &of, view, group, length,
-                                                          correlation->row + begin)
-                                               : 0;
-    kept->begin[length + 1] = begin + count;
-  }
+  kept->count = listRows(correlation, &of, view, group, correlation->row + of.begin);
   return kept;
 }
 
@@ -689,15 +717,12 @@ typedef struct Meeting {
   const real *scalars, *factors;
 } Meeting;
 
-/* Adds the rows of single taps. */
+/* Adds the rows of taps. */
 static void addTaps(const Correlation *correlation, const Meeting *meeting, const Rows *rows)
 {
   const Panel *panel = &meeting->task->panel;
-  const int64_t *begin = rows->begin;
-  if (begin[1] == begin[2])
-    return;
-  const THNN_(Products) products = {.row = correlation->row + begin[1],
-                                    .rows = begin[2] - begin[1],
+  const THNN_(Products) products = {.row = correlation->row + rows->of.begin,
+                                    .rows = rows->count,
                                     .term = correlation->term,
                                     .terms = listTerms(correlation, meeting->box, &meeting->view,
                                                        meeting->group, false, panel->lanes),
@@ -713,27 +738,27 @@ static void addTaps(const Correlation *correlation, const Meeting *meeting, cons
 static void addChains(const Correlation *correlation, const Meeting *meeting, const Rows *rows)
 {
   const Panel *panel = &meeting->task->panel;
-  const THNNConvolutionTap *range = &meeting->group[2].range;
-  const int64_t *begin = rows->begin;
-  if (begin[2] == begin[THNN_CHAIN_TAPS + 1])
-    return;
-  THNN_(Correlations)
-  chains = {.line = correlation->term,
-            .lines = listTerms(correlation, meeting->box, &meeting->view, meeting->group, true,
-                               panel->lanes),
-            .positions = range->end - range->begin,
-            .spacing = correlation->plan->geometry.stride[2],
-            .sumStep = rows->of.apart * panel->lanes,
-            .factorStep = panel->lanes,
-            .scalars = meeting->scalars,
-            .factors = meeting->factors,
-            .sums = correlation->sums};
-  for (chains.taps = 2; chains.taps <= THNN_CHAIN_TAPS; chains.taps++) {
-    chains.row = correlation->row + begin[chains.taps];
-    chains.rows = begin[chains.taps + 1] - begin[chains.taps];
-    if (chains.rows && chains.lines)
-      panel->loops->correlate(&chains);
-  }
+  const View *view = &meeting->view;
+  const TapGroup *chain = &meeting->group[2];
+  const int64_t stride = correlation->plan->geometry.stride[2];
+  const int64_t seen = chain->range.begin * stride + chain->range.start - view->first[2];
+  const THNN_(Correlations) chains = {
+      .row = correlation->row + rows->of.begin,
+      .rows = rows->count,
+      .taps = (int)((chain->end - chain->first) / chain->step),
+      .line = correlation->term,
+      .lines = listTerms(correlation, meeting->box, view, meeting->group, true, panel->lanes),
+      .positions = chain->range.end - chain->range.begin,
+      .begin = seen < 0 ? divideUp(-seen, stride) : 0,
+      .end = seen < view->size[2] ? divideUp(view->size[2] - seen, stride) : 0,
+      .spacing = stride,
+      .sumStep = chain->step * panel->lanes,
+      .factorStep = panel->lanes,
+      .scalars = meeting->scalars,
+      .factors = meeting->factors,
+      .sums = correlation->sums};
+  if (chains.lines && chains.begin < chains.end)
+    panel->loops->correlate(&chains);
 }
 
 /* Adds one box, which is the group's `place`-th, to the sums of the task. */
@@ -746,6 +771,8 @@ static void addBox(Correlation *correlation, const Task *task, const THNNConvolu
                      .view = viewOf(correlation, box, place),
                      .factors = transposedBox(correlation, task->panelIndex, place)};
   meeting.scalars = meeting.view.elements + task->block.planeFirst * meeting.view.plane;
+  const bool wide = box->end[THNN_WIDTH] - box->first[THNN_WIDTH] >= THNN_CHAIN_TAPS;
+  const int64_t apart = wide ? correlation->plan->correlate.tapsApart : 0;
   TapGroup *group = meeting.group;
   int64_t groups = 0;
   for (int64_t z = 0; z < kernel[0]; z = nextGroup(&group[0], kernel[0])) {
@@ -753,16 +780,12 @@ static void addBox(Correlation *correlation, const Task *task, const THNNConvolu
     for (int64_t y = 0; y < kernel[1]; y = nextGroup(&group[1], kernel[1])) {
       group[1] = tapGroup(correlation, box, 1, y);
       for (int64_t x = 0; x < kernel[2]; x = nextGroup(&group[2], kernel[2])) {
-        group[2] = tapGroup(correlation, box, 2, x);
-        const THNNConvolutionTap *range = &group[2].range;
-        const int64_t apart = tapsApart(correlation->plan);
-        const bool chains = apart && group[2].end - group[2].first > apart &&
-                            range->end - range->begin >= THNN_CHAIN_TAPS;
-        const Rows *rows =
-            listGroups(correlation, task, &meeting.view, group, chains ? apart : 0, groups++);
-        if (chains)
-          addChains(correlation, &meeting, rows);
-        addTaps(correlation, &meeting, rows);
+        group[2] =
+            apart ? chainGroup(correlation, box, x, apart) : tapGroup(correlation, box, 2, x);
+        const bool chains = apart && group[2].end - group[2].first > apart;
+        const Rows *rows = listGroups(correlation, task, &meeting.view, group, chains, groups++);
+        if (rows->count)
+          (chains ? addChains : addTaps)(correlation, &meeting, rows);
       }
     }
   }
@@ -814,13 +837,14 @@ static Task taskAt(const Correlation *correlation, int64_t index)
   const int64_t tapBlock = index % correlate->tapBlocks;
   const int64_t planeBlock = index / correlate->tapBlocks % correlate->planeBlocks;
   const int64_t panelIndex = index / correlate->tapBlocks / correlate->planeBlocks;
+  const int64_t units = correlation->taps / correlate->tapUnit;
   return (Task){
       .panelIndex = panelIndex,
       .panel = panelAt(geometry->outputPlanes, panelIndex),
       .block = {.planeFirst = geometry->inputPlanes * planeBlock / correlate->planeBlocks,
                 .planeEnd = geometry->inputPlanes * (planeBlock + 1) / correlate->planeBlocks,
-                .tapFirst = correlation->taps * tapBlock / correlate->tapBlocks,
-                .tapEnd = correlation->taps * (tapBlock + 1) / correlate->tapBlocks}};
+                .tapFirst = units * tapBlock / correlate->tapBlocks * correlate->tapUnit,
+                .tapEnd = units * (tapBlock + 1) / correlate->tapBlocks * correlate->tapUnit}};
 }
 
 static void storeTask(const Correlation *correlation, const Task *task)

@@ -173,13 +173,16 @@ typedef struct THNN_(Chains) {
  *
  *   sums[r.vector + k*sumStep + l] += sum over the lines n and their positions i of
  *                                     scalars[r.scalar + n.scalar + (i + k)*spacing] *
- *                                     factors[n.vector + i*factorStep + l] */
+ *                                     factors[n.vector + i*factorStep + l]
+ *
+ * Only the products with begin <= i + k < end are formed. */
 typedef struct THNN_(Correlations) {
   const THNNOffsets *row;
   int64_t rows;
   int taps; /* of each chain, 2 to THNN_CHAIN_TAPS */
   const THNNOffsets *line;
   int64_t lines, positions; /* positions of each line, at least THNN_CHAIN_TAPS */
+  int64_t begin, end;
   int64_t spacing, sumStep, factorStep;
   const real *scalars, *factors;
   real *sums;

@@ -356,10 +356,15 @@ INLINE void moveFactors(const int taps, const real *next, Vector *factor)
 }
 
 /* `rows` chains of `taps` taps, both constants where this is called. The first and the last scalars of a
- * line meet only some of the taps. */
+ * line meet only some of the taps; of those before `begin` only as many are passed as it takes to have the factors that
+ * the next one meets. */
 INLINE void correlateTile(const int rows, const int taps, const THNN_(Correlations) * of,
                           const THNNOffsets *row)
 {
+  const int64_t positions = of->positions;
+  const int64_t beyond = of->begin < positions ? of->begin : positions;
+  const int64_t passedOver = beyond < taps ? 0 : beyond - (taps - 1);
+  const int64_t whole = of->end < positions ? of->end : positions;
   Vector sum[MOST_ROWS][THNN_CHAIN_TAPS];
 #pragma GCC unroll 8
   for (int i = 0; i < rows; i++)
@@ -367,30 +372,32 @@ INLINE void correlateTile(const int rows, const int taps, const THNN_(Correlatio
     for (int k = 0; k < taps; k++)
       sum[i][k] = (Vector){0};
   for (const THNNOffsets *line = of->line; line < of->line + of->lines; line++) {
-    const real *scalar[MOST_ROWS], *next = of->factors + line->vector;
-    const real *end = next + of->positions * of->factorStep;
+    const real *scalar[MOST_ROWS];
+    const real *next = of->factors + line->vector + passedOver * of->factorStep;
     Vector factor[THNN_CHAIN_TAPS] = {{0}};
-    int64_t at = 0;
+    int64_t at = passedOver;
 #pragma GCC unroll 8
     for (int i = 0; i < rows; i++)
       scalar[i] = of->scalars + row[i].scalar + line->scalar;
 #pragma GCC unroll 3
-    for (int met = 1; met < taps; met++) {
+    for (int met = 1; met < taps; met++, at++) {
       moveFactors(taps, next, factor);
-      correlatePosition(rows, 0, met, scalar, at, factor, sum);
+      if (at >= of->begin && at < of->end)
+        correlatePosition(rows, 0, met, scalar, at * of->spacing, factor, sum);
       next += of->factorStep;
-      at += of->spacing;
     }
-    for (; next < end; next += of->factorStep, at += of->spacing) {
+    for (; at < whole; at++) {
       moveFactors(taps, next, factor);
-      correlatePosition(rows, 0, taps, scalar, at, factor, sum);
+      correlatePosition(rows, 0, taps, scalar, at * of->spacing, factor, sum);
+      next += of->factorStep;
     }
+    at = positions;
     next -= of->factorStep;
 #pragma GCC unroll 3
-    for (int passed = 1; passed < taps; passed++) {
+    for (int passed = 1; passed < taps; passed++, at++) {
       moveFactors(taps, next, factor);
-      correlatePosition(rows, passed, taps, scalar, at, factor, sum);
-      at += of->spacing;
+      if (at >= of->begin && at < of->end)
+        correlatePosition(rows, passed, taps, scalar, at * of->spacing, factor, sum);
     }
   }
 #pragma GCC unroll 8
