@@ -88,7 +88,7 @@ static double linesCost(const THNNConvolution *seen, const THNNConvolutionBands 
   const double blocks = (double)divideUp(seen->inputPlanes, bands->planes);
   const double perVector = perRow * (double)frameRows(seen) + (0.9 + 1.5 * blocks) * (double)planes;
   return vectors * perVector * (bands->flat ? 1.15 : 1) + THNN_(lineFrames_cost)(seen, bands) +
-         0.4 * weightElements(seen);
+         2.5 * weightElements(seen);
 }
 
 static THNNConvolutionBands flatBands(const THNNConvolution *seen)
