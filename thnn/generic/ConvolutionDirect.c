@@ -339,7 +339,7 @@ static void prepareAlong(THNNConvolutionPlan *best, const THNNState *state, int 
 /* The dimension that lines go along: the width unless it is short. */
 static int lineDimension(const Sides *sides)
 {
-  enum { ENOUGH = 8 };
+  enum { ENOUGH = 5 };
   int along = 2;
   for (int i = 1; i >= 0; i--)
     if (sides->result[along] < ENOUGH && sides->result[i] > sides->result[along])
