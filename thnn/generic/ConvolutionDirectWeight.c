@@ -217,15 +217,26 @@ static int64_t indexSeen(const THNNConvolutionPlan *plan, int dimension, int64_t
   return plan->correlate.exchanged ? (position + start) / stride : position * stride + start;
 }
 
-/* Image positions of neighbouring map positions, in units of which taps make chains; or 0. */
+/* Map positions from one to the next that sees the same image elements through other taps: a line of positions is so
+ * many lines for chains. */
+static int64_t positionsApart(const THNNConvolution *geometry)
+{
+  int64_t positions = 1;
+  while (positions * geometry->stride[2] % geometry->dilation[2])
+    positions++;
+  return positions;
+}
+
+/* From one tap of a chain to the next; 0 without chains. */
 static int64_t tapsApart(const THNNConvolutionPlan *plan)
 {
   const THNNConvolution *geometry = &plan->geometry;
-  const int64_t stride = geometry->stride[2], dilation = geometry->dilation[2];
+  const int64_t positions = positionsApart(geometry);
+  const int64_t apart = positions * geometry->stride[2] / geometry->dilation[2];
   const bool one = geometry->outputPlanes <= productsFor(geometry->outputPlanes)->lanes;
-  const bool chains = one && spread(plan, 2) == 1 && stride % dilation == 0 &&
-                      geometry->kernel[2] > stride / dilation;
-  return chains ? stride / dilation : 0;
+  const bool fits = spread(plan, 2) == 1 && geometry->kernel[2] > apart &&
+                    geometry->output[2] >= positions * THNN_CHAIN_TAPS;
+  return one && fits ? apart : 0;
 }
 
 /* The end of the chain that begins with tap `first`: taps of one residue make as few chains as they can, of
@@ -740,25 +751,30 @@ static void addChains(const Correlation *correlation, const Meeting *meeting, co
   const Panel *panel = &meeting->task->panel;
   const View *view = &meeting->view;
   const TapGroup *chain = &meeting->group[2];
-  const int64_t stride = correlation->plan->geometry.stride[2];
-  const int64_t seen = chain->range.begin * stride + chain->range.start - view->first[2];
-  const THNN_(Correlations) chains = {
-      .row = correlation->row + rows->of.begin,
-      .rows = rows->count,
-      .taps = (int)((chain->end - chain->first) / chain->step),
-      .line = correlation->term,
-      .lines = listTerms(correlation, meeting->box, view, meeting->group, true, panel->lanes),
-      .positions = chain->range.end - chain->range.begin,
-      .begin = seen < 0 ? divideUp(-seen, stride) : 0,
-      .end = seen < view->size[2] ? divideUp(view->size[2] - seen, stride) : 0,
-      .spacing = stride,
-      .sumStep = chain->step * panel->lanes,
-      .factorStep = panel->lanes,
-      .scalars = meeting->scalars,
-      .factors = meeting->factors,
-      .sums = correlation->sums};
-  if (chains.lines && chains.begin < chains.end)
-    panel->loops->correlate(&chains);
+  const THNNConvolution *geometry = &correlation->plan->geometry;
+  const int64_t lines = positionsApart(geometry), spacing = lines * geometry->stride[2];
+  const int64_t positions = chain->range.end - chain->range.begin;
+  THNN_(Correlations)
+  chains = {.row = correlation->row + rows->of.begin,
+            .rows = rows->count,
+            .taps = (int)((chain->end - chain->first) / chain->step),
+            .line = correlation->term,
+            .lines = listTerms(correlation, meeting->box, view, meeting->group, true, panel->lanes),
+            .spacing = spacing,
+            .sumStep = chain->step * panel->lanes,
+            .factorStep = lines * panel->lanes,
+            .sums = correlation->sums};
+  for (int64_t line = 0; line < lines; line++) {
+    const int64_t seen =
+        (chain->range.begin + line) * geometry->stride[2] + chain->range.start - view->first[2];
+    chains.positions = divideUp(positions - line, lines);
+    chains.begin = seen < 0 ? divideUp(-seen, spacing) : 0;
+    chains.end = seen < view->size[2] ? divideUp(view->size[2] - seen, spacing) : 0;
+    chains.scalars = meeting->scalars + line * geometry->stride[2];
+    chains.factors = meeting->factors + line * panel->lanes;
+    if (chains.lines && chains.begin < chains.end)
+      panel->loops->correlate(&chains);
+  }
 }
 
 /* Adds one box, which is the group's `place`-th, to the sums of the task. */
@@ -771,7 +787,8 @@ static void addBox(Correlation *correlation, const Task *task, const THNNConvolu
                      .view = viewOf(correlation, box, place),
                      .factors = transposedBox(correlation, task->panelIndex, place)};
   meeting.scalars = meeting.view.elements + task->block.planeFirst * meeting.view.plane;
-  const bool wide = box->end[THNN_WIDTH] - box->first[THNN_WIDTH] >= THNN_CHAIN_TAPS;
+  const int64_t width = box->end[THNN_WIDTH] - box->first[THNN_WIDTH];
+  const bool wide = width >= THNN_CHAIN_TAPS * positionsApart(&correlation->plan->geometry);
   const int64_t apart = wide ? correlation->plan->correlate.tapsApart : 0;
   TapGroup *group = meeting.group;
   int64_t groups = 0;
