@@ -259,6 +259,20 @@ static double lineProductsCost(const THNNConvolutionPlan *plan, const Sides *sid
   return geometry->batch * (products * lineFactor(plan, sides) + tiles * lines * groups);
 }
 
+/* What a panel waits for the source where it is far: every panel fetches it again, ahead of its products. With a
+ * stride beyond the kernel some lines are passed over. */
+static double fetchingCost(const THNNConvolutionPlan *plan, const Sides *sides)
+{
+  enum { LINE_BYTES = 64, FAR_BYTES = 8 << 20 };
+  const THNNConvolution *geometry = &plan->geometry;
+  double bytes =
+      (double)geometry->batch * sides->sourcePlanes * sides->sourcePositions * sizeof(real);
+  for (int i = 0; i < 2; i++)
+    if (plan->part == THNN_CONVOLUTION_FORWARD && geometry->kernel[i] < geometry->stride[i])
+      bytes *= (double)geometry->kernel[i] / (double)geometry->stride[i];
+  return bytes > FAR_BYTES ? 34 * bytes / LINE_BYTES : 0;
+}
+
 /* Products, what a class and its lists cost beside them, bringing the source into cache, packing and storing. */
 static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
 {
@@ -269,7 +283,8 @@ static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
   const double terms =
       THNN_convolutionProducts(geometry) / (double)maximum(sides->resultPositions, 1);
   const double perPanel =
-      (gather->along < 0 ? singleProductsCost : lineProductsCost)(plan, sides) +
+      fmax((gather->along < 0 ? singleProductsCost : lineProductsCost)(plan, sides),
+           fetchingCost(plan, sides)) +
       classes * 60 * (double)divideUp(sides->sourcePlanes, gather->groupPlanes) +
       listedCount(plan, classes) * (350 + 0.5 * terms * gather->groupPlanes) +
       THNN_convolutionBoxCount(&gather->boxes) * 25 * (double)sides->sourcePlanes;
