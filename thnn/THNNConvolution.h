@@ -93,6 +93,7 @@ typedef struct THNNConvolutionBands {
 typedef struct THNNConvolutionOnePoint {
   THNNConvolutionBoxes boxes;
   int64_t chunk; /* positions that are added at a time */
+  int64_t parts; /* of the panels, each with a packed source of its own; 1: boxes are shared out */
 } THNNConvolutionOnePoint;
 
 /* Of the `direct` algorithm. */

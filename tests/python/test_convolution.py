@@ -308,6 +308,21 @@ def test_many_planes_to_few(planes: tuple[int, int], kernel: int, dtype: str) ->
     check(module, g, dtype, "direct", 0)
 
 
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("planes", [(40, 530), (200, 128), (300, 192)], ids=str)
+def test_many_planes_of_few_positions(planes: tuple[int, int], dtype: str) -> None:
+    """Threads share out the planes, where they are enough for as many even parts."""
+    module = next(m for m in MODULES if m.name == "SpatialConvolutionMM")
+    g = Geometry(1, planes, (7, 9), (7, 9), *((v, v) for v in (1, 1, 0, 1, 0)))
+    check(module, g, dtype, "direct", 0)
+    arguments = operands(module, g, dtype, np.random.default_rng(0))
+    outputs = set()
+    for threads in (1, 2, 3, 4):
+        with State(convolution="direct", threads=threads, minimum_work=1) as state:
+            outputs.add(compute(module, g, *arguments, state)[0].tobytes())
+    assert len(outputs) == 1
+
+
 # Few map planes: image and map change roles.
 WEIGHT_GRADIENTS = {
     "few map planes, stride 2": ((24, 2), (31, 40), (3, 3), (2, 2), (1, 1), (1, 1)),
@@ -319,6 +334,9 @@ WEIGHT_GRADIENTS = {
         *((17, 1), (50, 31), (2, 3), (5, 7), (0, 1), (1, 1)),
     ),
     "few map planes": ((65, 3), (19, 33), (3, 5), (1, 1), (1, 2), (1, 1)),
+    "chains of taps with a stride": ((17, 16), (19, 23), (3, 7), (1, 2), (1, 3), (1, 1)),
+    "chains of dilated taps": ((13, 12), (17, 29), (3, 3), (1, 1), (2, 4), (2, 4)),
+    "lines of taps whose sums are many": ((12, 12), (3, 90), (1, 80), (1, 1), (0, 20), (1, 1)),
     "boxes at one edge and at none": ((24, 33), (64, 66), (3, 3), (2, 2), (1, 1), (1, 1)),
     "each of 81 taps sees other positions": ((24, 33), (12, 13), (9, 9), (1, 1), (4, 4), (1, 1)),
 }

@@ -4,7 +4,10 @@
  *
  * So the weights of all panels are packed once, by all threads, and a task is a box of positions for
  * all panels, whose source it packs first: [group of planes][chunk of positions][plane][position].
- * What a tile of products reads is then contiguous and stays in the first-level cache. */
+ * What a tile of products reads is then contiguous and stays in the first-level cache.
+ *
+ * With many weights for few positions, handing packed weights to another thread takes longer than the products: then a
+ * task is a part of the panels for all boxes. */
 #include "template.h"
 
 #include "ConvolutionParts.h"
@@ -76,6 +79,19 @@ static double onePointCost(const THNNConvolutionPlan *plan)
   return (double)geometry->batch * positions * perPosition + 0.9 * weightElements(geometry);
 }
 
+/* Shares out boxes, or panels where there are more weights to hand over than the source to pack again; or nothing
+ * where panels cannot be shared out evenly. */
+static void chooseParts(THNNConvolutionPlan *plan)
+{
+  const THNNConvolutionBoxes *boxes = &plan->onePoint.boxes;
+  const int64_t planes = resultPlanes(plan), panels = panelCount(planes), threads = plan->threads;
+  const int64_t positions = THNN_convolutionBoxCount(boxes) * THNN_convolutionBoxPositions(boxes);
+  const bool even = panels % threads == 0 || panels >= 4 * threads;
+  plan->onePoint.parts = even && positions < 4 * planes ? threads : 1;
+  if (!even && positions < planes)
+    plan->threads = 1;
+}
+
 bool THNN_(ConvolutionDirectPointwise_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -112,6 +128,7 @@ bool THNN_(ConvolutionDirectPointwise_prepare)(THNNConvolutionPlan *plan, const 
   direct.cost = onePointCost(plan);
   direct.threads = THNN_threads(state, THNN_convolutionBoxCount(&direct.onePoint.boxes),
                                 convolutionOperations(geometry));
+  chooseParts(&direct);
   direct.sharedBytes = (size_t)weightBytes;
   direct.threadBytes = (size_t)threadBytes;
   direct.scratchBytes = direct.sharedBytes + direct.threadBytes * (size_t)direct.threads;
@@ -281,6 +298,29 @@ static void takeWorkerScratch(Worker *worker, char *scratch)
   worker->term = takeScratch(&scratch, GROUP_PLANES, sizeof(THNNOffsets));
 }
 
+/* Packs the weights of panels [begin, end). */
+static void packPanels(const Worker *worker, int64_t begin, int64_t end)
+{
+  for (int64_t index = begin; index < end; index++) {
+    const Panel panel = panelAt(worker->resultPlanes, index);
+    packWeights(worker, &panel);
+  }
+}
+
+/* A box for panels [begin, end), whose weights are packed. */
+static void runBox(const Worker *worker, int64_t boxIndex, int64_t begin, int64_t end)
+{
+  const THNNConvolutionBoxes *boxes = &worker->plan->onePoint.boxes;
+  const THNNConvolutionBox box = THNN_convolutionBox(boxes, boxIndex);
+  packSource(worker, &box);
+  for (int64_t index = begin; index < end; index++) {
+    const Panel panel = panelAt(worker->resultPlanes, index);
+    addPanel(worker, &panel, &box);
+    storeBox(boxes, &box, &panel, worker->sums, worker->result, worker->resultPlanes,
+             worker->resultPositions);
+  }
+}
+
 void THNN_(ConvolutionDirectPointwise_run)(const THNNConvolutionPlan *plan, const real *source,
                                            const real *weight, const real *bias, real *result,
                                            void *scratch)
@@ -300,25 +340,26 @@ void THNN_(ConvolutionDirectPointwise_run)(const THNNConvolutionPlan *plan, cons
                          .weights = scratch};
   const int64_t panels = panelCount(common.resultPlanes);
   const int64_t boxes = THNN_convolutionBoxCount(&plan->onePoint.boxes);
+  const int64_t parts = plan->onePoint.parts;
   const int threads = plan->threads;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     Worker worker = common;
     takeWorkerScratch(&worker, threadScratch(plan, scratch));
+    if (parts == 1) {
 #pragma omp for schedule(static)
-    for (int64_t index = 0; index < panels; index++) {
-      const Panel panel = panelAt(worker.resultPlanes, index);
-      packWeights(&worker, &panel);
-    }
+      for (int64_t panel = 0; panel < panels; panel++)
+        packPanels(&worker, panel, panel + 1);
 #pragma omp for schedule(static)
-    for (int64_t i = 0; i < boxes; i++) {
-      const THNNConvolutionBox box = THNN_convolutionBox(&plan->onePoint.boxes, i);
-      packSource(&worker, &box);
-      for (int64_t index = 0; index < panels; index++) {
-        const Panel panel = panelAt(worker.resultPlanes, index);
-        addPanel(&worker, &panel, &box);
-        storeBox(&plan->onePoint.boxes, &box, &panel, worker.sums, result, worker.resultPlanes,
-                 worker.resultPositions);
+      for (int64_t box = 0; box < boxes; box++)
+        runBox(&worker, box, 0, panels);
+    } else {
+#pragma omp for schedule(static)
+      for (int64_t part = 0; part < parts; part++) {
+        const int64_t begin = panels * part / parts, end = panels * (part + 1) / parts;
+        packPanels(&worker, begin, end);
+        for (int64_t box = 0; box < boxes; box++)
+          runBox(&worker, box, begin, end);
       }
     }
   }
