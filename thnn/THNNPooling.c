@@ -196,3 +196,32 @@ int64_t THNN_poolingPlanes(const THNNConvolution *g)
 {
   return g->batch * g->inputPlanes;
 }
+
+static int64_t mostWindowsOver(const THNNConvolution *g, int dimension)
+{
+  return minimum((g->kernel[dimension] - 1) / g->stride[dimension] + 1, g->output[dimension]);
+}
+
+THNNRegionSums THNN_windowRegionSums(const THNNConvolution *g, bool backward)
+{
+  const THNNConvolution windows = THNN_croppedWindows(g);
+  THNNRegionSums sums = {.planes = THNN_poolingPlanes(g),
+                         .backward = backward,
+                         .regular = THNN_wholeWindows(&windows, 2),
+                         .step = g->stride[2]};
+  for (int d = 0; d < 3; d++) {
+    sums.source[d] = backward ? g->output[d] : g->input[d];
+    sums.result[d] = backward ? g->input[d] : g->output[d];
+  }
+  sums.mostRows =
+      backward ? mostWindowsOver(g, 0) * mostWindowsOver(g, 1) : THNN_mostRowsUnderWindow(g);
+  return sums;
+}
+
+THNNSpan THNN_windowSpan(const THNNConvolution *g, int dimension, int64_t index, bool backward)
+{
+  if (backward)
+    return THNN_windowsOver(g, dimension, index);
+  const THNNTaps taps = THNN_tapsInside(g, dimension, index);
+  return (THNNSpan){taps.start + taps.begin, taps.start + taps.end};
+}

@@ -8,6 +8,7 @@
 
 #include "THNNCheck.h"
 #include "THNNConvolution.h"
+#include "THNNRegions.h"
 #include "THNNThreads.h"
 
 /* The arguments of a pooling module. The arrays hold nDimension values, outermost dimension first
@@ -44,9 +45,7 @@ int64_t THNN_windowLength(const THNNConvolution *geometry, int dimension, int64_
                           bool countPadding);
 
 /* The output positions, [begin, end), whose windows lie inside the input as a whole. */
-typedef struct THNNPositions {
-  int64_t begin, end;
-} THNNPositions;
+typedef THNNSpan THNNPositions;
 
 THNNPositions THNN_wholeWindows(const THNNConvolution *geometry, int dimension);
 
@@ -55,6 +54,11 @@ THNNPositions THNN_windowsOver(const THNNConvolution *geometry, int dimension, i
 
 /* Input rows that one window may cover at most. */
 int64_t THNN_mostRowsUnderWindow(const THNNConvolution *geometry);
+
+/* What average pooling sums up, and the span of an index of the result; the windows are cropped. */
+THNNRegionSums THNN_windowRegionSums(const THNNConvolution *geometry, bool backward);
+THNNSpan THNN_windowSpan(const THNNConvolution *geometry, int dimension, int64_t index,
+                         bool backward);
 
 /* Rows of one plane, and of all: of the output (the map) or of the input (the image). */
 int64_t THNN_outputRows(const THNNConvolution *geometry);

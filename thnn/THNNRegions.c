@@ -1,6 +1,7 @@
 #include "THNNRegions.h"
 
 #include <math.h>
+#include <string.h>
 
 static int64_t quotientUp(int64_t a, int64_t b)
 {
@@ -40,6 +41,23 @@ THNNRegion THNN_adaptiveRegionsOver(int64_t input, int64_t output, int64_t index
 int64_t THNN_adaptiveElements(const THNNAdaptivePooling *pooling)
 {
   return pooling->planes * pooling->outputHeight * pooling->outputWidth;
+}
+
+THNNRegionSums THNN_adaptiveRegionSums(const THNNAdaptivePooling *pooling, bool backward)
+{
+  const int64_t input[3] = {1, pooling->inputHeight, pooling->inputWidth};
+  const int64_t output[3] = {1, pooling->outputHeight, pooling->outputWidth};
+  THNNRegionSums sums = {.planes = pooling->planes, .backward = backward, .divided = true};
+  const int64_t *source = backward ? output : input, *result = backward ? input : output;
+  memcpy(sums.source, source, sizeof sums.source);
+  memcpy(sums.result, result, sizeof sums.result);
+  /* Rounding makes a region longer by up to 1 at either end. */
+  sums.mostRows = source[1] / result[1] + 2;
+  if (input[2] % output[2] == 0) {
+    sums.regular = (THNNSpan){0, output[2]};
+    sums.step = input[2] / output[2];
+  }
+  return sums;
 }
 
 int THNN_adaptiveOutputSize(const THNNAdaptivePooling *pooling, THNNShape input, int64_t *size)

@@ -3,10 +3,21 @@
 #define THNN_REGIONS_H
 
 #include "THNNCheck.h"
+#include "simd/windows.h"
 
-typedef struct THNNRegion {
-  int64_t begin, end; /* indices [begin, end), at least one */
-} THNNRegion;
+typedef THNNSpan THNNRegion; /* at least one index */
+
+/* Sums over regions of many planes: result element (z, y, x) is the sum of the source elements in a
+ * span of slices, one of rows and one of columns. Forward, the source is the input, and sums are
+ * divided; backward, it is gradOutput, which is divided before. */
+typedef struct THNNRegionSums {
+  int64_t planes, source[3], result[3];
+  int64_t mostRows; /* of a region at most, all of its slices together */
+  bool backward, divided;
+  /* Forward: result columns whose spans are of one length and begin `step` apart. */
+  THNNSpan regular;
+  int64_t step;
+} THNNRegionSums;
 
 /* Region `position` when `input` indices are divided among `output` regions, which overlap where
  * the division does not come out even: from position*input/output, rounded down, to
@@ -39,6 +50,9 @@ typedef struct THNNAdaptivePooling {
 
 /* The elements of the output. */
 int64_t THNN_adaptiveElements(const THNNAdaptivePooling *pooling);
+
+/* What average pooling sums up. */
+THNNRegionSums THNN_adaptiveRegionSums(const THNNAdaptivePooling *pooling, bool backward);
 
 /* The output's sizes, which are the input's but for the last two; returns how many there are. */
 int THNN_adaptiveOutputSize(const THNNAdaptivePooling *pooling, THNNShape input, int64_t *size);

@@ -3,9 +3,13 @@ to compare, and any number of threads."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, product
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -62,9 +66,18 @@ def integers(rng: np.random.Generator, low: int, high: int, count: int) -> list[
 class Windows:
     """Pooling windows of a random geometry, outermost dimension first."""
 
-    def __init__(self, rng: np.random.Generator, dimensions: int, dilated: bool):
+    def __init__(
+        self,
+        rng: np.random.Generator,
+        dimensions: int,
+        dilated: bool,
+        wide: bool = False,
+        largest_kernel: int = 4,
+    ):
         self.size = integers(rng, 1, 25 if dimensions == 2 else 9, dimensions)
-        self.kernel = integers(rng, 1, 5, dimensions)
+        if wide:
+            self.size[-1] = int(rng.integers(20, 150))
+        self.kernel = integers(rng, 1, largest_kernel + 1, dimensions)
         self.stride = integers(rng, 1, 5, dimensions)
         self.pad = [int(rng.integers(-1, k // 2 + 1)) for k in self.kernel]
         if rng.random() < 0.3:  # side by side
@@ -103,9 +116,9 @@ class Windows:
             yield tap, clipped, inside
 
 
-def geometry(rng: np.random.Generator, dimensions: int, dilated: bool) -> Windows:
+def geometry(rng: np.random.Generator, dimensions: int, dilated: bool, **kind: Any) -> Windows:
     while True:
-        windows = Windows(rng, dimensions, dilated)
+        windows = Windows(rng, dimensions, dilated, **kind)
         if min(windows.output) > 0:
             return windows
 
@@ -153,17 +166,13 @@ def test_max_pooling(dimensions: int, seed: int, real: Any) -> None:
     assert close(back, expected.reshape(x.shape))
 
 
-@pytest.mark.parametrize("real", REALS)
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("dimensions", [2, 3])
-@pytest.mark.parametrize("count_padding", [False, True])
-def test_average_pooling(count_padding: bool, dimensions: int, seed: int, real: Any) -> None:
-    rng = np.random.default_rng(seed)
-    w = geometry(rng, dimensions, dilated=False)
+def check_average_pooling(
+    rng: np.random.Generator, w: Windows, planes: tuple[int, int], count_padding: bool, real: Any
+) -> None:
     # Negative padding cuts the input off on either side.
     seen = [n + min(p, 0) for n, p in zip(w.size, w.pad, strict=True)]
-    x = rng.standard_normal([2, 20, *w.size]).astype(real)
-    total = np.zeros([2, 20, *w.output])
+    x = rng.standard_normal([*planes, *w.size]).astype(real)
+    total = np.zeros([*planes, *w.output])
     count = np.zeros(w.output)
     for _, at, inside in w.taps():
         inside = inside & np.logical_and.reduce([a < n for a, n in zip(at, seen, strict=True)])
@@ -178,10 +187,12 @@ def test_average_pooling(count_padding: bool, dimensions: int, seed: int, real: 
         count = np.where(count > 0, prod(np.ix_(*lengths)), 0)
     shares = np.divide(1, count, out=np.zeros(w.output), where=count > 0)
 
-    module = "SpatialAveragePooling" if dimensions == 2 else "VolumetricAveragePooling"
+    module = "SpatialAveragePooling" if len(w.size) == 2 else "VolumetricAveragePooling"
     arguments = [*w.arguments(w.kernel, w.stride, w.pad), w.ceil, count_padding]
     (output,) = call(f"{module}_updateOutput", x, real, *arguments, outputs=(1,))
     assert close(output, total * shares)
+    (alone,) = call(f"{module}_updateOutput", x[-1:, -1:], real, *arguments, outputs=(1,))
+    assert alone.tobytes() == output[-1, -1].tobytes()
     gradient = rng.standard_normal(output.shape).astype(real)
     expected = np.zeros(x.shape)
     for _, at, inside in w.taps():
@@ -189,6 +200,81 @@ def test_average_pooling(count_padding: bool, dimensions: int, seed: int, real: 
         np.add.at(expected, at_all(at), np.where(inside, gradient * shares, 0))
     (back,) = call(f"{module}_updateGradInput", x, gradient, real, *arguments, outputs=(2,))
     assert close(back, expected)
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dimensions", [2, 3])
+@pytest.mark.parametrize("count_padding", [False, True])
+def test_average_pooling(count_padding: bool, dimensions: int, seed: int, real: Any) -> None:
+    rng = np.random.default_rng(seed)
+    check_average_pooling(rng, geometry(rng, dimensions, False), (2, 20), count_padding, real)
+
+
+# Few planes are pooled row by row, many of them together in strips.
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dimensions", [2, 3])
+@pytest.mark.parametrize("planes", [(1, 1), (2, 1), (1, 17)])
+def test_average_pooling_of_wide_planes(
+    planes: tuple[int, int], dimensions: int, seed: int, real: Any
+) -> None:
+    rng = np.random.default_rng(seed)
+    w = geometry(rng, dimensions, False, wide=True, largest_kernel=12 if seed % 2 else 4)
+    check_average_pooling(rng, w, planes, seed % 3 == 0, real)
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("planes", [1, 17])
+def test_average_pooling_keeps_to_its_windows(planes: int, real: Any) -> None:
+    """What is not a number reaches those that its window covers, and no others."""
+    gradient = np.ones((planes, 5, 19), real)
+    gradient[-1, 2, 7] = np.nan
+    wanted = np.zeros((planes, 11, 39), bool)
+    wanted[-1, 4:7, 14:17] = True
+    (back,) = call(
+        "SpatialAveragePooling_updateGradInput",
+        *(np.ones((planes, 11, 39), real), gradient, real, 3, 3, 2, 2, 0, 0, False, True),
+        outputs=(2,),
+    )
+    np.testing.assert_array_equal(np.isnan(back), wanted)
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("planes", [1, 19])
+def test_subsampling(planes: int, seed: int, real: Any) -> None:
+    rng = np.random.default_rng(seed)
+    kernel, stride = integers(rng, 1, 6, 2), integers(rng, 1, 5, 2)
+    size = [k + int(n) for k, n in zip(kernel, rng.integers(0, 60, 2), strict=True)]
+    x = rng.standard_normal((2, planes, *size)).astype(real)
+    weight, bias = rng.standard_normal((2, planes)).astype(real)
+    windows = np.lib.stride_tricks.sliding_window_view(x, kernel, (2, 3))
+    sums = windows[:, :, :: stride[0], :: stride[1]].sum((4, 5), np.float64)
+    factor = weight[:, None, None]
+    arguments = [*kernel[::-1], *stride[::-1]]
+    (output,) = call(
+        "SpatialSubSampling_updateOutput", x, real, weight, bias, *arguments, outputs=(1,)
+    )
+    assert close(output, factor * sums + bias[:, None, None], 10)
+    gradient = rng.standard_normal(output.shape).astype(real)
+    expected = np.zeros(x.shape)
+    for y, left in product(range(kernel[0]), range(kernel[1])):
+        rows = slice(y, y + stride[0] * (output.shape[2] - 1) + 1, stride[0])
+        columns = slice(left, left + stride[1] * (output.shape[3] - 1) + 1, stride[1])
+        expected[:, :, rows, columns] += factor * gradient
+    (back,) = call(
+        "SpatialSubSampling_updateGradInput", x, gradient, real, weight, *arguments, outputs=(2,)
+    )
+    assert close(back, expected, 10)
+    for threads in (1, 3):
+        sensitivity, offset = np.ones(planes, real), np.ones(planes, real)
+        with State(threads=threads, minimum_work=1) as state:
+            thnn.SpatialSubSampling_accGradParameters(
+                state, x, gradient, sensitivity, offset, *arguments, 0.5
+            )
+        assert close(sensitivity, 1 + 0.5 * (gradient * sums).sum((0, 2, 3)), 100)
+        assert close(offset, 1 + 0.5 * gradient.sum((0, 2, 3), np.float64), 100)
 
 
 def regions(size: int, count: int, single: bool) -> list[slice]:
@@ -202,22 +288,23 @@ def regions(size: int, count: int, single: bool) -> list[slice]:
 
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_adaptive_pooling(seed: int, real: Any) -> None:
+@pytest.mark.parametrize("planes", [1, 2, 10])
+def test_adaptive_pooling(planes: int, seed: int, real: Any) -> None:
     rng = np.random.default_rng(seed)
-    height, width = integers(rng, 1, 40, 2)
-    oheight, owidth = integers(rng, 1, 20, 2)
-    x = np.round(rng.standard_normal((2, 10, height, width)), 1).astype(real)
-    best = np.zeros((2, 10, oheight, owidth), real)
+    height, width = integers(rng, 1, 40 if planes == 10 else 100, 2)
+    oheight, owidth = integers(rng, 1, 20 if planes == 10 else 70, 2)
+    x = np.round(rng.standard_normal((2, planes, height, width)), 1).astype(real)
+    best = np.zeros((2, planes, oheight, owidth), real)
     mean = np.zeros(best.shape)
     gradient = rng.standard_normal(best.shape).astype(real)
     to_best, to_all = np.zeros(x.shape), np.zeros(x.shape)
-    places = np.indices((2, 10)).reshape(2, -1)
+    places = np.indices((2, planes)).reshape(2, -1)
     ys, xs = regions(height, oheight, True), regions(width, owidth, True)
     for i, j in product(range(oheight), range(owidth)):
-        part = x[:, :, ys[i], xs[j]].reshape(20, -1)
+        part = x[:, :, ys[i], xs[j]].reshape(2 * planes, -1)
         columns = xs[j].stop - xs[j].start
         first = part.argmax(1)
-        best[:, :, i, j] = part.max(1).reshape(2, 10)
+        best[:, :, i, j] = part.max(1).reshape(2, planes)
         at = (*places, ys[i].start + first // columns, xs[j].start + first % columns)
         np.add.at(to_best, at, gradient[:, :, i, j].reshape(-1))
     ys, xs = regions(height, oheight, False), regions(width, owidth, False)
@@ -582,3 +669,17 @@ def test_planes_of_many_indices() -> None:
         wanted, (start[0], *(at + tap for at, tap in zip(start[1:], taps, strict=True))), gradient
     )
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
+def test_sums_of_regions_at_each_level_on_poisoned_memory(level: str) -> None:
+    environment = {**os.environ, "THNN_SIMD": level, "MALLOC_PERTURB_": "128"}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    choice = "(average or adaptive or subsampling) and not level"
+    result = subprocess.run(
+        [*command, __file__, "-k", choice],
+        env=environment,
+        cwd=Path(__file__).parent,
+        capture_output=True,
+    )
+    assert result.returncode == 0, result.stdout.decode()[-4000:]

@@ -3,8 +3,7 @@
  *   output  [batch x] planes x oheight x owidth
  * Output row y is taken over the input rows from y*height/oheight, rounded down, up to
  * (y + 1)*height/oheight, rounded up; columns likewise. */
-#include "template.h"
-#include "../THNNRegions.h"
+#include "regionSums.h"
 
 #ifdef THNN_ONCE
 THNNAdaptivePooling THNN_SpatialAdaptiveAveragePooling_shapeCheck(const char *function,
@@ -40,117 +39,30 @@ THNNAdaptivePooling THNN_SpatialAdaptiveAveragePooling_shapeCheck(const char *fu
 }
 #endif
 
-/* Per thread: the rows of a region and their sum. */
-typedef struct Work {
-  THNNBlocks blocks;
-  int threads;
-  size_t sum, threadBytes;
-} Work;
-
-static Work workFor(const THNNState *state, int64_t rows, int64_t width, int64_t terms)
+static THNN_(RegionSums)
+    sumsOf(const THNNState *state, const THNNAdaptivePooling *pooling, bool backward)
 {
-  Work work = {.threadBytes = 0};
-  const int64_t cost = (terms + 4) * width;
-  work.blocks = THNN_rowBlocks(rows, cost);
-  work.threads = THNN_threads(state, work.blocks.count, (double)rows * (double)cost);
-  THNN_reserve(&work.threadBytes, (size_t)terms * sizeof(real *));
-  work.sum = THNN_reserve(&work.threadBytes, (size_t)width * sizeof(real));
-  return work;
+  const THNNRegionSums of = THNN_adaptiveRegionSums(pooling, backward);
+  return THNN_(regionSums)(state, &of);
 }
 
-/* The regions of the columns, computed once. */
-static void setRegions(const THNNAdaptivePooling *pooling, THNNRegion *columns)
+static void pool(const THNN_(RegionSums) * sums, void *memory, const real *source, real *result)
 {
-  for (int64_t x = 0; x < pooling->outputWidth; x++)
-    columns[x] = THNN_adaptiveRegion(pooling->inputWidth, pooling->outputWidth, x);
-}
-
-static void poolRow(const THNNAdaptivePooling *pooling, const Work *work, const THNNRegion *columns,
-                    const real *plane, int64_t outputY, char *scratch, real *output)
-{
-  const real **rows = (const real **)scratch;
-  real *sum = (real *)(scratch + work->sum);
-  const THNNRegion y = THNN_adaptiveRegion(pooling->inputHeight, pooling->outputHeight, outputY);
-  for (int64_t i = y.begin; i < y.end; i++)
-    rows[i - y.begin] = plane + i * pooling->inputWidth;
-  THNN_(simd).pooling.sumOfRows(pooling->inputWidth, y.end - y.begin, rows, sum);
-  for (int64_t i = 0; i < pooling->outputWidth; i++) {
-    const THNNRegion x = columns[i];
-    real total;
-    THNN_(simd).pooling.sumOfColumns(1, 1, x.end - x.begin, sum + x.begin, &total);
-    output[i] = total / (real)((y.end - y.begin) * (x.end - x.begin));
+  const THNNRegionSums *of = &sums->of;
+  for (int d = 0; d < 3; d++) {
+    const int64_t input = of->backward ? of->result[d] : of->source[d];
+    const int64_t output = of->backward ? of->source[d] : of->result[d];
+    THNNSpan *spans = THNN_(regionSpans)(sums, memory, d);
+    for (int64_t i = 0; i < of->result[d]; i++)
+      spans[i] = of->backward ? THNN_adaptiveRegionsOver(input, output, i)
+                              : THNN_adaptiveRegion(input, output, i);
+    real *divisors = THNN_(regionDivisors)(sums, memory, d);
+    for (int64_t i = 0; i < output; i++) {
+      const THNNRegion region = THNN_adaptiveRegion(input, output, i);
+      divisors[i] = (real)(region.end - region.begin);
+    }
   }
-}
-
-void THNN_(SpatialAdaptiveAveragePooling_updateOutput)(THNNState *state, THTensor *input,
-                                                       THTensor *output, int owidth, int oheight)
-{
-  const char *function = "SpatialAdaptiveAveragePooling_updateOutput";
-  const THNNAdaptivePooling pooling = THNN_SpatialAdaptiveAveragePooling_shapeCheck(
-      function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, 4, owidth, oheight);
-  int64_t size[4];
-  const int nDimension = THNN_adaptiveOutputSize(&pooling, THNN_SHAPE(input, 2), size);
-
-  THNNPlan plan;
-  THNN_planStart(&plan, function, state);
-  const Work work = workFor(state, pooling.planes * pooling.outputHeight, pooling.inputWidth,
-                            pooling.inputHeight / pooling.outputHeight + 2);
-  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
-  const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
-  const THNNBuffer *regions =
-      THNN_planScratch(&plan, (size_t)pooling.outputWidth * sizeof(THNNRegion));
-  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
-  THNN_planAcquire(&plan);
-
-  setRegions(&pooling, regions->data);
-  const int64_t elements = pooling.inputHeight * pooling.inputWidth;
-#pragma omp parallel for num_threads(work.threads) schedule(static)
-  for (int64_t block = 0; block < work.blocks.count; block++) {
-    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
-    const int64_t first = block * work.blocks.length;
-    THNNRow row = THNN_rowAt(first, 1, pooling.outputHeight);
-    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row))
-      poolRow(&pooling, &work, regions->data, (const real *)in->data + row.plane * elements, row.y,
-              mine, (real *)out->data + (first + i) * pooling.outputWidth);
-  }
-  THNN_planRelease(&plan);
-}
-
-/* One row of gradInput: what the regions over it pass on, divided by their heights, and then each
- * column's share of that. */
-static void spreadRow(const THNNAdaptivePooling *pooling, const Work *work,
-                      const THNNRegion *columns, const real *outputPlane, int64_t inputY,
-                      char *scratch, real *row)
-{
-  const int64_t width = pooling->outputWidth;
-  real *sum = (real *)(scratch + work->sum);
-  const THNNRegion over =
-      THNN_adaptiveRegionsOver(pooling->inputHeight, pooling->outputHeight, inputY);
-  THNN_(simd).pointwise.fill(width, 0, sum);
-  for (int64_t i = over.begin; i < over.end; i++) {
-    const THNNRegion y = THNN_adaptiveRegion(pooling->inputHeight, pooling->outputHeight, i);
-    const real *from = outputPlane + i * width;
-    for (int64_t x = 0; x < width; x++)
-      sum[x] += from[x] / (real)(y.end - y.begin);
-  }
-  THNN_(simd).pointwise.fill(pooling->inputWidth, 0, row);
-  for (int64_t i = 0; i < width; i++) {
-    const THNNRegion x = columns[i];
-    const real share = sum[i] / (real)(x.end - x.begin);
-    for (int64_t at = x.begin; at < x.end; at++)
-      row[at] += share;
-  }
-}
-
-/* Whether an input row lies under the same regions as the row before it, which then is its like. */
-static bool repeatsRow(const THNNAdaptivePooling *pooling, int64_t inputY)
-{
-  if (inputY == 0)
-    return false;
-  const int64_t input = pooling->inputHeight, output = pooling->outputHeight;
-  const THNNRegion over = THNN_adaptiveRegionsOver(input, output, inputY);
-  const THNNRegion before = THNN_adaptiveRegionsOver(input, output, inputY - 1);
-  return over.begin == before.begin && over.end == before.end;
+  THNN_(sumRegions)(sums, memory, source, result);
 }
 
 /* One region for the whole plane: all of gradInput is the same. */
@@ -169,6 +81,27 @@ static void spreadPlanes(const THNNAdaptivePooling *pooling, const THNNState *st
     }
 }
 
+void THNN_(SpatialAdaptiveAveragePooling_updateOutput)(THNNState *state, THTensor *input,
+                                                       THTensor *output, int owidth, int oheight)
+{
+  const char *function = "SpatialAdaptiveAveragePooling_updateOutput";
+  const THNNAdaptivePooling pooling = THNN_SpatialAdaptiveAveragePooling_shapeCheck(
+      function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, 4, owidth, oheight);
+  int64_t size[4];
+  const int nDimension = THNN_adaptiveOutputSize(&pooling, THNN_SHAPE(input, 2), size);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  const THNN_(RegionSums) sums = sumsOf(state, &pooling, false);
+  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, sums.bytes);
+  THNN_planAcquire(&plan);
+
+  pool(&sums, scratch->data, in->data, out->data);
+  THNN_planRelease(&plan);
+}
+
 void THNN_(SpatialAdaptiveAveragePooling_updateGradInput)(THNNState *state, THTensor *input,
                                                           THTensor *gradOutput, THTensor *gradInput)
 {
@@ -178,35 +111,15 @@ void THNN_(SpatialAdaptiveAveragePooling_updateGradInput)(THNNState *state, THTe
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
-  const Work work = workFor(state, pooling.planes * pooling.inputHeight, pooling.outputWidth, 1);
+  const THNN_(RegionSums) sums = sumsOf(state, &pooling, true);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
-  const THNNBuffer *regions =
-      THNN_planScratch(&plan, (size_t)pooling.outputWidth * sizeof(THNNRegion));
-  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, sums.bytes);
   THNN_planAcquire(&plan);
 
-  if (pooling.outputHeight == 1 && pooling.outputWidth == 1) {
+  if (pooling.outputHeight == 1 && pooling.outputWidth == 1)
     spreadPlanes(&pooling, state, from->data, to->data);
-    THNN_planRelease(&plan);
-    return;
-  }
-
-  setRegions(&pooling, regions->data);
-  const int64_t elements = pooling.outputHeight * pooling.outputWidth;
-#pragma omp parallel for num_threads(work.threads) schedule(static)
-  for (int64_t block = 0; block < work.blocks.count; block++) {
-    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
-    const int64_t first = block * work.blocks.length;
-    THNNRow row = THNN_rowAt(first, 1, pooling.inputHeight);
-    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
-      real *gradient = (real *)to->data + (first + i) * pooling.inputWidth;
-      if (i > 0 && repeatsRow(&pooling, row.y))
-        THNN_(simd).pointwise.copy(pooling.inputWidth, gradient - pooling.inputWidth, gradient);
-      else
-        spreadRow(&pooling, &work, regions->data, (const real *)from->data + row.plane * elements,
-                  row.y, mine, gradient);
-    }
-  }
+  else
+    pool(&sums, scratch->data, from->data, to->data);
   THNN_planRelease(&plan);
 }

@@ -5,8 +5,9 @@
  * Window (y, x) is kH x kW elements from (y*dH, x*dW) on, inside the input as a whole:
  * outputHeight is (height - kH)/dH + 1, rounded down.
  *   output = weight * sum + bias */
-#include "windowSums.h"
+#include "regionSums.h"
 #include "../THNNConvolutionCheck.h"
+#include "../THNNPooling.h"
 
 #ifdef THNN_ONCE
 THNNConvolution THNN_SpatialSubSampling_shapeCheck(const char *function, THNNShape input,
@@ -47,6 +48,36 @@ THNNConvolution THNN_SpatialSubSampling_shapeCheck(const char *function, THNNSha
 }
 #endif
 
+static THNN_(RegionSums) sumsOf(const THNNState *state, const THNNConvolution *g, bool backward)
+{
+  const THNNRegionSums of = THNN_windowRegionSums(g, backward);
+  return THNN_(regionSums)(state, &of);
+}
+
+static void listSpans(const THNN_(RegionSums) * sums, const THNNConvolution *g, void *memory)
+{
+  for (int d = 0; d < 3; d++) {
+    THNNSpan *spans = THNN_(regionSpans)(sums, memory, d);
+    for (int64_t i = 0; i < sums->of.result[d]; i++)
+      spans[i] = THNN_windowSpan(g, d, i, sums->of.backward);
+  }
+}
+
+/* y = the plane's weight * y, and its bias on top if there is one. */
+static void weighPlanes(const THNN_(RegionSums) * sums, int64_t inputPlanes, const real *weight,
+                        const real *bias, real *y)
+{
+  const int64_t elements = sums->of.result[1] * sums->of.result[2];
+#pragma omp parallel for num_threads(sums->threads) schedule(static)
+  for (int64_t i = 0; i < sums->of.planes; i++) {
+    const int64_t plane = i % inputPlanes;
+    real *to = y + i * elements;
+    THNN_(simd).pooling.scale(elements, weight[plane], to, to);
+    if (bias)
+      THNN_(simd).pointwise.addScalar(elements, to, bias[plane], to);
+  }
+}
+
 void THNN_(SpatialSubSampling_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                             THTensor *weight, THTensor *bias, int kW, int kH,
                                             int dW, int dH)
@@ -60,28 +91,17 @@ void THNN_(SpatialSubSampling_updateOutput)(THNNState *state, THTensor *input, T
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
-  const THNN_(WindowSums) work = THNN_(windowSums)(state, &g, false);
+  const THNN_(RegionSums) sums = sumsOf(state, &g, false);
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
   const THNNBuffer *factors = THNN_planIn(&plan, weight, 4);
   const THNNBuffer *terms = THNN_planIn(&plan, bias, 5);
-  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, sums.bytes);
   THNN_planAcquire(&plan);
 
-  const int64_t elements = THNN_convolutionImagePositions(&g), width = g.output[2];
-#pragma omp parallel for num_threads(work.threads) schedule(static)
-  for (int64_t block = 0; block < work.blocks.count; block++) {
-    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
-    const int64_t first = block * work.blocks.length;
-    THNNRow row = THNN_rowAt(first, 1, g.output[1]);
-    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
-      const int64_t plane = row.plane % g.inputPlanes;
-      real *to = (real *)out->data + (first + i) * width;
-      THNN_(sumWindows)(&work, (const real *)in->data + row.plane * elements, 0, row.y, mine, to);
-      THNN_(simd).pooling.scale(width, ((const real *)factors->data)[plane], to, to);
-      THNN_(simd).pointwise.addScalar(width, to, ((const real *)terms->data)[plane], to);
-    }
-  }
+  listSpans(&sums, &g, scratch->data);
+  THNN_(sumRegions)(&sums, scratch->data, in->data, out->data);
+  weighPlanes(&sums, g.inputPlanes, factors->data, terms->data, out->data);
   THNN_planRelease(&plan);
 }
 
@@ -96,49 +116,45 @@ void THNN_(SpatialSubSampling_updateGradInput)(THNNState *state, THTensor *input
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
-  const THNN_(WindowSums) work = THNN_(windowSums)(state, &g, true);
+  const THNN_(RegionSums) sums = sumsOf(state, &g, true);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *gradient = THNN_planOutLike(&plan, gradInput, 4, input);
   const THNNBuffer *factors = THNN_planIn(&plan, weight, 5);
-  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, sums.bytes);
   THNN_planAcquire(&plan);
 
-  const THNN_(WindowDivisors) undivided = {NULL, NULL, NULL};
-  const int64_t elements = THNN_convolutionMapPositions(&g), width = g.input[2];
-#pragma omp parallel for num_threads(work.threads) schedule(static)
-  for (int64_t block = 0; block < work.blocks.count; block++) {
-    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
-    const int64_t first = block * work.blocks.length;
-    THNNRow row = THNN_rowAt(first, 1, g.input[1]);
-    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
-      real *to = (real *)gradient->data + (first + i) * width;
-      THNN_(spreadWindows)(&work, &undivided, (const real *)from->data + row.plane * elements, 0,
-                           row.y, mine, to);
-      THNN_(simd).pooling.scale(width, ((const real *)factors->data)[row.plane % g.inputPlanes], to,
-                                to);
-    }
-  }
+  listSpans(&sums, &g, scratch->data);
+  THNN_(sumRegions)(&sums, scratch->data, from->data, gradient->data);
+  weighPlanes(&sums, g.inputPlanes, factors->data, NULL, gradient->data);
   THNN_planRelease(&plan);
 }
 
-/* Sums over one plane of the whole batch. */
-static void addPlane(const THNN_(WindowSums) * work, int64_t plane, const real *input,
-                     const real *gradOutput, accreal scale, char *scratch, real *sums,
-                     real *gradWeight, real *gradBias)
+/* What the planes of one number give over the whole batch. */
+typedef struct Gradients {
+  const THNN_(RegionSums) * sums;
+  const THNNConvolution *geometry;
+  void *spans;
+  const real *input, *gradOutput;
+  accreal scale;
+  real *weight, *bias;
+} Gradients;
+
+static void addPlane(const Gradients *of, int64_t plane, char *scratch, real *sums)
 {
-  const THNNConvolution *g = work->geometry;
+  const THNNConvolution *g = of->geometry;
   double weightSum = 0, biasSum = 0;
   for (int64_t sample = 0; sample < g->batch; sample++) {
     const int64_t image = sample * g->inputPlanes + plane;
     for (int64_t y = 0; y < g->output[1]; y++) {
-      const real *from = gradOutput + (image * g->output[1] + y) * g->output[2];
-      THNN_(sumWindows)(work, input + image * g->input[1] * g->input[2], 0, y, scratch, sums);
+      const real *from = of->gradOutput + (image * g->output[1] + y) * g->output[2];
+      THNN_(sumRegionRow)(of->sums, of->spans, of->input + image * g->input[1] * g->input[2], 0, y,
+                          scratch, sums);
       weightSum += THNN_(simd).reduce.dot(g->output[2], from, sums);
       biasSum += THNN_(simd).reduce.sum(g->output[2], from);
     }
   }
-  gradWeight[plane] += (real)(scale * weightSum);
-  gradBias[plane] += (real)(scale * biasSum);
+  of->weight[plane] += (real)(of->scale * weightSum);
+  of->bias[plane] += (real)(of->scale * biasSum);
 }
 
 void THNN_(SpatialSubSampling_accGradParameters)(THNNState *state, THTensor *input,
@@ -153,21 +169,31 @@ void THNN_(SpatialSubSampling_accGradParameters)(THNNState *state, THTensor *inp
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
-  THNN_(WindowSums) work = THNN_(windowSums)(state, &g, false);
+  const THNN_(RegionSums) sums = sumsOf(state, &g, false);
   const int threads = THNN_threads(state, g.inputPlanes, (double)THTensor_(nElement)(input) * 2);
-  const size_t sumsAt = THNN_reserve(&work.threadBytes, (size_t)g.output[2] * sizeof(real));
+  size_t threadBytes = sums.threadBytes;
+  const size_t row = THNN_reserve(&threadBytes, (size_t)g.output[2] * sizeof(real));
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *weights = THNN_planInOut(&plan, gradWeight, 4);
   const THNNBuffer *biases = THNN_planInOut(&plan, gradBias, 5);
-  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * work.threadBytes);
+  const THNNBuffer *spans = THNN_planScratch(&plan, sums.bytes);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * threadBytes);
   THNN_planAcquire(&plan);
 
+  listSpans(&sums, &g, spans->data);
+  const Gradients gradients = {.sums = &sums,
+                               .geometry = &g,
+                               .spans = spans->data,
+                               .input = in->data,
+                               .gradOutput = from->data,
+                               .scale = scale,
+                               .weight = weights->data,
+                               .bias = biases->data};
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t plane = 0; plane < g.inputPlanes; plane++) {
-    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
-    addPlane(&work, plane, in->data, from->data, scale, mine, (real *)(mine + sumsAt),
-             weights->data, biases->data);
+    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * threadBytes;
+    addPlane(&gradients, plane, mine, (real *)(mine + row));
   }
   THNN_planRelease(&plan);
 }

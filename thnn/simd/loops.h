@@ -390,6 +390,10 @@ typedef struct THNN_(SimdPlanes) {
   void (*dot)(const THNN_(PlaneSums) * of, real *sums);
   /* sums += part, which becomes 0 */
   void (*settle)(int64_t n, real *part, double *sums);
+  /* vector i of y = the sum, in order, of the vectors of x in its span */
+  void (*sumSpans)(int64_t n, const THNNSpan *spans, const real *x, real *y);
+  /* vector i of y = that of x / (factor * divisors[i]) */
+  void (*divide)(int64_t n, real factor, const real *divisors, const real *x, real *y);
 } THNN_(SimdPlanes);
 
 /* Says where in a window or plane a value was found; as wide as a real, so that the two move
@@ -416,6 +420,14 @@ typedef struct THNN_(Bags) {
   const int64_t *index, *start;
   const real *table;
 } THNN_(Bags);
+
+/* Spans of a row, a vector's worth at a time. Where they are near each other: where each begins behind
+ * the first of them, and its elements; beyond the last span there are empty ones. */
+typedef struct THNN_(Spans) {
+  const THNNSpan *spans;
+  const THNNSpanVector *vectors;
+  const THNN_(Place) * index, *count;
+} THNN_(Spans);
 
 typedef struct THNN_(SimdPooling) {
   /* Whether all of n values lie between two numbers, of which neither is below -1. */
@@ -459,6 +471,9 @@ typedef struct THNN_(SimdPooling) {
   void (*sumOfBags)(const THNN_(Bags) * bags, int64_t first, int64_t end, real *sums);
   /* sum[i] = x[i*step] + … + x[i*step + kernel - 1] */
   void (*sumOfColumns)(int64_t n, int64_t step, int64_t kernel, const real *x, real *sum);
+  /* y[i] = the sum of the elements of span i, in order. Up to a vector's worth of elements is read
+   * behind the last span. */
+  void (*sumOfSpans)(int64_t n, const THNN_(Spans) * spans, const real *x, real *y);
   /* y = factor * x */
   void (*scale)(int64_t n, real factor, const real *x, real *y);
   /* sum = x * y + z */
@@ -474,8 +489,8 @@ typedef struct THNN_(SimdPooling) {
                        const real *weights, const real *x, int64_t below, real *y);
   /* y = x with each element `times` times */
   void (*repeat)(int64_t n, const real *x, int64_t times, real *y);
-  /* z = x[0], y[0], x[1], y[1], … */
-  void (*interleave)(int64_t n, const real *x, const real *y, real *z);
+  /* y = `times` rows that are x */
+  void (*repeatRow)(int64_t n, const real *x, int64_t times, real *y);
 } THNN_(SimdPooling);
 
 /* Elementary functions, element by element; none takes parameters but power: the exponent. */

@@ -250,10 +250,28 @@ static void settle(int64_t n, real *part, double *sums)
   }
 }
 
+static void sumSpans(int64_t n, const THNNSpan *spans, const real *x, real *y)
+{
+  for (int64_t i = 0; i < n; i++) {
+    Vector sum = {0};
+    for (int64_t j = spans[i].begin; j < spans[i].end; j++)
+      sum += load(x + j * LANES);
+    store(y + i * LANES, sum);
+  }
+}
+
+static void divide(int64_t n, real factor, const real *divisors, const real *x, real *y)
+{
+  for (int64_t i = 0; i < n; i++)
+    store(y + i * LANES, load(x + i * LANES) / broadcast(factor * divisors[i]));
+}
+
 const THNN_(SimdPlanes) SIMD_TABLE(Planes, THNN_SIMD_LEVEL) = {
     .load = loadPlanes,
     .store = storePlanes,
     .sum = sum,
     .dot = dot,
     .settle = settle,
+    .sumSpans = sumSpans,
+    .divide = divide,
 };

@@ -484,6 +484,61 @@ static void sumOfColumns(int64_t n, int64_t step, int64_t kernel, const real *x,
     sumOfTaps(n, step, kernel, x, sum);
 }
 
+typedef Place Places __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(Place)), may_alias));
+
+/* A vector of sums: the first element of each span, then the second of each, … */
+INLINE Vector sumOfSteps(int64_t length, const real *x)
+{
+  Vector sum = load(x);
+  for (int64_t t = 1; t < length; t++)
+    sum += load(x + t);
+  return sum;
+}
+
+INLINE Vector sumOfNearSpans(int64_t most, const Place *index, const Place *count, const real *x)
+{
+  Vector sum = {0};
+#if defined(VECTOR_PERMUTES)
+  const Places from = *(const Places *)index, end = *(const Places *)count;
+  for (Place t = 0; t < (Place)most; t++)
+    sum += keepWhere(end > t, permute(load(x + t), from));
+#else
+  (void)most;
+  for (int l = 0; l < LANES; l++)
+    for (Place t = 0; t < count[l]; t++)
+      sum[l] += x[index[l] + t];
+#endif
+  return sum;
+}
+
+static void sumOfFarSpans(int64_t n, const THNNSpan *spans, const real *x, real *y)
+{
+  for (int64_t i = 0; i < n; i++) {
+    real sum = 0;
+    for (int64_t j = spans[i].begin; j < spans[i].end; j++)
+      sum += x[j];
+    y[i] = sum;
+  }
+}
+
+static void sumOfSpans(int64_t n, const THNN_(Spans) * of, const real *x, real *y)
+{
+  for (int64_t i = 0; i < n; i += LANES) {
+    const THNNSpanVector vector = of->vectors[i / LANES];
+    const real *from = x + of->spans[i].begin;
+    const int64_t lanes = n - i < LANES ? n - i : LANES;
+    if (vector.kind == THNN_STEPS)
+      store(y + i, sumOfSteps(vector.most, from));
+    else if (vector.kind == THNN_FAR_SPANS)
+      sumOfFarSpans(lanes, of->spans + i, x, y + i);
+    else if (lanes == LANES)
+      store(y + i, sumOfNearSpans(vector.most, of->index + i, of->count + i, from));
+    else
+      storeLanes(y + i, firstLanes(lanes),
+                 sumOfNearSpans(vector.most, of->index + i, of->count + i, from));
+  }
+}
+
 static void scale(int64_t n, real factor, const real *x, real *y)
 {
 #pragma omp simd
@@ -540,12 +595,20 @@ static void repeat(int64_t n, const real *x, int64_t times, real *y)
         y[i * times + t] = x[i];
 }
 
-static void interleave(int64_t n, const real *x, const real *y, real *z)
+static void repeatRow(int64_t n, const real *x, int64_t times, real *y)
 {
-  for (int64_t i = 0; i < n; i++) {
-    z[2 * i] = x[i];
-    z[2 * i + 1] = y[i];
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) {
+    const Vector row = load(x + i);
+    for (int64_t t = 0; t < times; t++)
+      store(y + t * n + i, row);
   }
+  if (i == n)
+    return;
+  const Lanes lanes = firstLanes(n - i);
+  const Vector row = loadLanes(x + i, lanes);
+  for (int64_t t = 0; t < times; t++)
+    storeLanes(y + t * n + i, lanes, row);
 }
 
 const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
@@ -566,11 +629,12 @@ const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .sumOfRows = sumOfRows,
     .sumOfBags = sumOfBags,
     .sumOfColumns = sumOfColumns,
+    .sumOfSpans = sumOfSpans,
     .scale = scale,
     .multiplyAdd = multiplyAdd,
     .divide = divide,
     .interpolate = interpolate,
     .sumOfCorners = sumOfCorners,
     .repeat = repeat,
-    .interleave = interleave,
+    .repeatRow = repeatRow,
 };

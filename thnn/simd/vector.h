@@ -163,6 +163,24 @@ INLINE Vector broadcast(real x)
 /* What comparing two vectors gives: lanes of ones or zeros. */
 typedef THNN_(Place) Comparison __attribute__((vector_size(VECTOR_BYTES)));
 
+/* Lane l of the result is lane index[l] of x, from 0 to LANES - 1. */
+#if defined(__AVX2__)
+#  define VECTOR_PERMUTES
+INLINE Vector permute(Vector x, Comparison index)
+{
+#  if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
+  return (Vector)_mm512_permutexvar_ps((__m512i)index, (__m512)x);
+#  elif defined(__AVX512F__)
+  return (Vector)_mm512_permutexvar_pd((__m512i)index, (__m512d)x);
+#  elif defined(THNN_REAL_FLOAT)
+  return (Vector)_mm256_permutevar8x32_ps((__m256)x, (__m256i)index);
+#  else
+  const Comparison halves = 2 * index + ((2 * index + 1) << 32);
+  return (Vector)_mm256_permutevar8x32_ps((__m256)x, (__m256i)halves);
+#  endif
+}
+#endif
+
 /* x in these lanes, 0 in the others. */
 INLINE Vector keepWhere(Comparison lanes, Vector x)
 {

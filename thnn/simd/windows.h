@@ -29,4 +29,19 @@ typedef struct THNNCorners {
   const int32_t *corner, *down, *right;
 } THNNCorners;
 
+/* Neighbouring indices, [begin, end). */
+typedef struct THNNSpan {
+  int64_t begin, end;
+} THNNSpan;
+
+/* A vector of spans: how they lie, and the most elements that one of them has. */
+typedef struct THNNSpanVector {
+  enum {
+    THNN_NEAR_SPANS, /* each begins less than a vector behind the first one */
+    THNN_FAR_SPANS,
+    THNN_STEPS /* each begins one behind the one before it, and all are as long, not empty */
+  } kind;
+  int64_t most;
+} THNNSpanVector;
+
 #endif
