@@ -5,10 +5,9 @@
  * Output row y is taken over the input rows from y*height/oheight, rounded down, up to
  * (y + 1)*height/oheight, rounded up; columns likewise. Row and column count from 1 where the region
  * begins; both are 0 where no element exceeds the lowest finite float. */
+#include "planeMax.h"
 #include "regionMax.h"
 #include "pooledIndices.h"
-
-#include <string.h>
 
 #ifdef THNN_ONCE
 THNNAdaptivePooling THNN_SpatialAdaptiveMaxPooling_shapeCheck(const char *function, THNNShape input,
@@ -47,6 +46,100 @@ static Lengths regionLengths(int64_t input, int64_t output)
   return lengths;
 }
 
+typedef THNN_(Place) Place;
+
+/* Row after row. */
+static void prepareRows(const THNNAdaptivePooling *pooling, const THNNState *state, Lengths rows,
+                        Lengths columns, THNN_(RegionMax) * work)
+{
+  *work = (THNN_(RegionMax)){.planes = pooling->planes,
+                             .input = {1, pooling->inputHeight, pooling->inputWidth},
+                             .output = {1, pooling->outputHeight, pooling->outputWidth},
+                             .columns = columns.least == columns.most ? columns.most : 0,
+                             .start = -FLT_MAX};
+  THNN_(prepareRegionMax)(work, state, rows.most);
+}
+
+static void poolRows(const THNNAdaptivePooling *pooling, const THNN_(RegionMax) * work,
+                     const real *input, real *output, int64_t *numbers, char *scratch)
+{
+  const int64_t height = pooling->outputHeight, width = pooling->outputWidth;
+  const int64_t elements = pooling->inputHeight * pooling->inputWidth;
+  const int64_t outputElements = THNN_adaptiveElements(pooling);
+#pragma omp parallel for num_threads(work->threads) schedule(static)
+  for (int64_t block = 0; block < work->blocks.count; block++) {
+    char *mine = scratch + (size_t)THNN_threadIndex() * work->threadBytes;
+    THNNRegion *regions = THNN_(rowRegions)(work, mine);
+    for (int64_t x = 0; x < width; x++)
+      regions[x] = THNN_adaptiveMaxRegion(pooling->inputWidth, width, x);
+    const int64_t first = block * work->blocks.length;
+    THNNRow row = THNN_rowAt(first, 1, height);
+    for (int64_t i = 0; i < THNN_blockLength(&work->blocks, block); i++, THNN_nextRow(&row)) {
+      const THNNRegion y = THNN_adaptiveMaxRegion(pooling->inputHeight, height, row.y);
+      const Place *place =
+          THNN_(maxOfRegions)(work, input + row.plane * elements, (THNNRegion){0, 1}, y, mine,
+                              output + (first + i) * width);
+      int64_t *rowNumber = numbers + (first + i) * width;
+      THNN_(simd).pooling.numbersOfPlace(width, place, pooling->inputWidth, &regions->begin,
+                                         rowNumber, rowNumber + outputElements);
+    }
+  }
+}
+
+/* Small planes; the places of their elements are numbers of rows and columns, the former in the upper
+ * bits. */
+enum { COLUMN_BITS = 16 };
+
+static bool preparePlanes(const THNNAdaptivePooling *pooling, const THNNState *state, Lengths rows,
+                          Lengths columns, THNN_(PlaneMax) * work)
+{
+  *work = (THNN_(PlaneMax)){.planes = pooling->planes,
+                            .input = {1, pooling->inputHeight, pooling->inputWidth},
+                            .output = {1, pooling->outputHeight, pooling->outputWidth},
+                            .dilation = {1, 1, 1},
+                            .numberStep = {1, 1, 1},
+                            .placeStep = {0, 1 << COLUMN_BITS, 1},
+                            .start = -FLT_MAX};
+  return THNN_(preparePlaneMax)(work, state, rows.most, rows.most * columns.most);
+}
+
+static void setWindows(const THNN_(PlaneMax) * work, char *scratch)
+{
+  for (int d = 0; d < 3; d++) {
+    THNNTapSpan *windows = THNN_(planeWindows)(work, d, scratch);
+    for (int64_t i = 0; i < work->output[d]; i++) {
+      const THNNRegion region = THNN_adaptiveMaxRegion(work->input[d], work->output[d], i);
+      windows[i] = (THNNTapSpan){(int32_t)region.begin, (int32_t)(region.end - region.begin),
+                                 TH_INDEX_BASE};
+    }
+  }
+}
+
+static void poolPlanes(const THNNAdaptivePooling *pooling, const THNN_(PlaneMax) * work,
+                       const real *input, real *output, int64_t *numbers, char *scratch)
+{
+  const int64_t elements = pooling->inputHeight * pooling->inputWidth;
+  const int64_t outputs = pooling->outputHeight * pooling->outputWidth;
+  const int64_t outputElements = THNN_adaptiveElements(pooling);
+#pragma omp parallel num_threads(work->threads)
+  {
+    char *mine = scratch + (size_t)THNN_threadIndex() * work->threadBytes;
+    setWindows(work, mine);
+#pragma omp for schedule(static)
+    for (int64_t group = 0; group < work->groups.count; group++) {
+      const int64_t first = group * work->groups.length;
+      const int64_t planes = THNN_blockLength(&work->groups, group);
+      const Place *places = THNN_(maxOfPlanes)(work, planes, input + first * elements, mine,
+                                               output + first * outputs);
+      int64_t *row = numbers + first * outputs, *column = row + outputElements;
+      for (int64_t i = 0; i < planes * outputs; i++) {
+        row[i] = places[i] >> COLUMN_BITS;
+        column[i] = places[i] & ((1 << COLUMN_BITS) - 1);
+      }
+    }
+  }
+}
+
 void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(THNNState *state, THTensor *input,
                                                    THTensor *output, THIndexTensor *indices,
                                                    int owidth, int oheight)
@@ -56,45 +149,26 @@ void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(THNNState *state, THTensor *i
       function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_NO_SHAPE, 5, owidth, oheight);
   int64_t size[5] = {2};
   const int nDimension = THNN_adaptiveOutputSize(&pooling, THNN_SHAPE(input, 2), size + 1);
-  const int64_t outputElements = THNN_adaptiveElements(&pooling);
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
+  const Lengths rows = regionLengths(pooling.inputHeight, pooling.outputHeight);
   const Lengths columns = regionLengths(pooling.inputWidth, pooling.outputWidth);
-  THNN_(RegionMax)
-  work = {.planes = pooling.planes,
-          .input = {1, pooling.inputHeight, pooling.inputWidth},
-          .output = {1, pooling.outputHeight, pooling.outputWidth},
-          .columns = columns.least == columns.most ? columns.most : 0,
-          .start = -FLT_MAX};
-  THNN_(prepareRegionMax)(&work, state,
-                          regionLengths(pooling.inputHeight, pooling.outputHeight).most);
+  THNN_(PlaneMax) planes;
+  THNN_(RegionMax) regions;
+  const bool small = preparePlanes(&pooling, state, rows, columns, &planes);
+  prepareRows(&pooling, state, rows, columns, &regions);
+  const size_t bytes = small ? (size_t)planes.threads * planes.threadBytes
+                             : (size_t)regions.threads * regions.threadBytes;
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size + 1);
   const THNNBuffer *numbers = THNN_planOut(&plan, indices, 4, nDimension + 1, size);
-  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, bytes);
   THNN_planAcquire(&plan);
-
-  const int64_t height = pooling.outputHeight, width = pooling.outputWidth;
-  const int64_t elements = pooling.inputHeight * pooling.inputWidth;
-#pragma omp parallel for num_threads(work.threads) schedule(static)
-  for (int64_t block = 0; block < work.blocks.count; block++) {
-    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
-    THNNRegion *regions = THNN_(rowRegions)(&work, mine);
-    for (int64_t x = 0; x < width; x++)
-      regions[x] = THNN_adaptiveMaxRegion(pooling.inputWidth, width, x);
-    const int64_t first = block * work.blocks.length;
-    THNNRow row = THNN_rowAt(first, 1, height);
-    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
-      const THNNRegion y = THNN_adaptiveMaxRegion(pooling.inputHeight, height, row.y);
-      const THNN_(Place) *place =
-          THNN_(maxOfRegions)(&work, (const real *)in->data + row.plane * elements,
-                              (THNNRegion){0, 1}, y, mine, (real *)out->data + (first + i) * width);
-      int64_t *rowNumber = (int64_t *)numbers->data + (first + i) * width;
-      THNN_(simd).pooling.numbersOfPlace(width, place, pooling.inputWidth, &regions->begin,
-                                         rowNumber, rowNumber + outputElements);
-    }
-  }
+  if (small)
+    poolPlanes(&pooling, &planes, in->data, out->data, numbers->data, scratch->data);
+  else
+    poolRows(&pooling, &regions, in->data, out->data, numbers->data, scratch->data);
   THNN_planRelease(&plan);
 }
 

@@ -380,6 +380,27 @@ typedef struct THNN_(PlaneSums) {
   int64_t yRow, yStep;
 } THNN_(PlaneSums);
 
+/* Says where in a window or plane a value was found; as wide as a real, so that the two move
+ * through vectors together. -1 where nothing was found, unless
+ * something else is said. */
+#if defined(THNN_REAL_FLOAT)
+typedef int32_t THNN_(Place);
+#else
+typedef int64_t THNN_(Place);
+#endif
+
+/* Windows beside each other over the same rows, each `dilation` reals wide steps from tap to tap. The
+ * place of a tap is that of its row plus that of its number. */
+typedef struct THNN_(PlaneWindows) {
+  int64_t rows, columns; /* under each window, and of windows */
+  const real *const *row;
+  const THNN_(Place) * rowPlace;
+  const THNNTapSpan *window;
+  int64_t dilation;
+  THNN_(Place) numberPlace, tapPlace, none; /* of one number, of one tap, where nothing is found */
+  real start;                               /* what a value must exceed */
+} THNN_(PlaneWindows);
+
 typedef struct THNN_(SimdPlanes) {
   /* y = the planes in lanes, 0 in lanes that have none */
   void (*load)(const THNN_(PlaneRows) * rows, const real *x, real *y);
@@ -389,17 +410,12 @@ typedef struct THNN_(SimdPlanes) {
   void (*sum)(const THNN_(PlaneSums) * sums);
   /* sums[t] += the sum over all positions of y * tap t of x, a vector for each tap */
   void (*dot)(const THNN_(PlaneSums) * of, real *sums);
+  /* best = the greatest values of the windows, of equals the first, and their places: a vector for
+   * each window. NaN is never chosen. */
+  void (*max)(const THNN_(PlaneWindows) * of, real *best, THNN_(Place) * place);
   /* sums += part, which becomes 0 */
   void (*settle)(int64_t n, real *part, double *sums);
 } THNN_(SimdPlanes);
-
-/* Says where in a window or plane a value was found; as wide as a real, so that the two move
- * through vectors together. -1 where nothing was found. */
-#if defined(THNN_REAL_FLOAT)
-typedef int32_t THNN_(Place);
-#else
-typedef int64_t THNN_(Place);
-#endif
 
 /* Windows over the columns that maxOfRows leaves: window i has `kernel` columns, from i*step on and
  * `dilation` apart. The place of its tap t is that of the column's row plus

@@ -21,4 +21,10 @@ typedef struct THNNIndexWindows {
 
 enum { THNN_LAST_TAP = 0x7f };
 
+/* The taps of a window along one dimension that lie inside: `taps` of them from position `first` on,
+ * which has a number that the kernel's user gives it. */
+typedef struct THNNTapSpan {
+  int32_t first, taps, number;
+} THNNTapSpan;
+
 #endif
