@@ -462,6 +462,10 @@ typedef struct THNN_(SimdPooling) {
   /* The same over the columns of each window, of equals the one with the smallest place. */
   void (*maxOfColumns)(int64_t n, const THNN_(Columns) * columns, const real *best,
                        const THNN_(Place) * place, real *chosen, THNN_(Place) * chosenPlace);
+  /* best = the greatest of x[at[i] + offsets[t]] above `start` over the taps, at least one,
+   * of equals the first, and place = at[i] + its offset; `start` and -1 where there is none. NaN is never chosen. */
+  void (*maxAround)(int64_t n, const THNN_(Place) * at, int64_t taps, const THNN_(Place) * offsets,
+                    const real *x, real start, real *best, THNN_(Place) * place);
   /* index = place + first, or `none` where nothing was found */
   void (*indexOfPlace)(int64_t n, const THNN_(Place) * place, int64_t first, int64_t none,
                        int64_t *index);

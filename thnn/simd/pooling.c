@@ -144,6 +144,46 @@ static void maxOfColumns(int64_t n, const THNN_(Columns) * columns, const real *
       addTap(n, step, columns, t, best, place, chosen, chosenPlace);
 }
 
+INLINE void maxOfFewTaps(int64_t n, const Place *at, int64_t taps, const Place *offsets,
+                         const real *x, bool first, real start, real *best, Place *place)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    real greatest = first ? start : best[i];
+    Place found = first ? -1 : place[i];
+    for (int64_t t = 0; t < taps; t++) {
+      const Place here = at[i] + offsets[t];
+      const real value = x[here];
+      const bool take = value > greatest;
+      greatest = take ? value : greatest;
+      found = take ? here : found;
+    }
+    best[i] = greatest;
+    place[i] = found;
+  }
+}
+
+static void maxAround(int64_t n, const Place *at, int64_t taps, const Place *offsets, const real *x,
+                      real start, real *best, Place *place)
+{
+  int64_t t = (taps - 1) % GROUP + 1; /* of the first turn */
+  switch (t) {
+  case 1:
+    maxOfFewTaps(n, at, 1, offsets, x, true, start, best, place);
+    break;
+  case 2:
+    maxOfFewTaps(n, at, 2, offsets, x, true, start, best, place);
+    break;
+  case 3:
+    maxOfFewTaps(n, at, 3, offsets, x, true, start, best, place);
+    break;
+  default:
+    maxOfFewTaps(n, at, GROUP, offsets, x, true, start, best, place);
+  }
+  for (; t < taps; t += GROUP)
+    maxOfFewTaps(n, at, GROUP, offsets + t, x, false, start, best, place);
+}
+
 /* A quotient in double precision, half a step above the exact one, rounds down to the right row. */
 static void numbersOfPlace(int64_t n, const Place *place, int64_t width, const int64_t *begin,
                            int64_t *row, int64_t *column)
@@ -614,6 +654,7 @@ const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .addNamed = addNamed,
     .maxOfRows = maxOfRows,
     .maxOfColumns = maxOfColumns,
+    .maxAround = maxAround,
     .numbersOfPlace = numbersOfPlace,
     .indexOfPlace = indexOfPlace,
     .sumOfRows = sumOfRows,
