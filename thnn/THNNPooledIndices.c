@@ -17,15 +17,19 @@ static int64_t least(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
-/* Of planes that have few indices each, as many as may be taken together: a list of their windows
- * should be used several times. */
-static int64_t mostPlanes(const THNNPooledIndices *pooled, int64_t count)
+/* Of planes that have few indices each, how many are taken together. A run takes about as long as
+ * listing so many windows; more than that much listing for all planes together would not pay. */
+static int64_t planesOfRun(const THNNPooledIndices *pooled, int64_t count)
 {
-  enum { USES = 8 };
+  enum { LISTED_PER_RUN = 16 };
   if (!pooled->near)
     return 1;
-  const int64_t most = INT32_MAX / pooled->elements; /* elements of planes have 32-bit numbers */
-  return least(least(THNN_DECODED / count, pooled->planes / USES + 1), most > 0 ? most : 1);
+  /* Elements of planes have 32-bit numbers. */
+  const int64_t most = least(THNN_DECODED / count, INT32_MAX / pooled->elements);
+  int64_t planes = 1;
+  while (planes < most && planes * planes * count < LISTED_PER_RUN * pooled->planes)
+    planes++;
+  return planes;
 }
 
 static void cutRun(const THNNPooledIndices *pooled, THNNIndexRun *run)
@@ -36,7 +40,7 @@ static void cutRun(const THNNPooledIndices *pooled, THNNIndexRun *run)
   run->slice = run->row = run->column = 0;
   run->rows = 1;
   if (plane <= THNN_DECODED) {
-    run->columns = plane * least(mostPlanes(pooled, plane), left / plane);
+    run->columns = plane * least(planesOfRun(pooled, plane), left / plane);
   } else if (slice <= THNN_DECODED) {
     run->columns = slice;
     run->row = inPlane / slice;
@@ -93,6 +97,7 @@ static void copyWindows(int64_t n, int64_t at, THNNIndexWindow window, THNNWindo
   const int32_t start = (int32_t)window.start;
   int32_t *to = list->start + at * n;
   uint32_t *least = list->limit[0] + at * n, *most = list->limit[1] + at * n;
+#pragma omp simd
   for (int64_t i = 0; i < n; i++) {
     to[i] = list->start[i] + start;
     least[i] = list->limit[0][i] | window.limit[0];
@@ -122,7 +127,7 @@ static void listColumns(const THNNPooledIndices *pooled, const THNNIndexRun *run
   if (plane > THNN_DECODED)
     return;
   repeatWindows(pooled, 0, slice, pooled->slices, list);
-  for (int64_t at = mostPlanes(pooled, plane) - 1; at > 0; at--)
+  for (int64_t at = planesOfRun(pooled, plane) - 1; at > 0; at--)
     copyWindows(plane, at, (THNNIndexWindow){.start = at * pooled->elements}, list);
 }
 

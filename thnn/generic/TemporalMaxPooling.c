@@ -120,6 +120,42 @@ static void addFrame(const THNNConvolution *g, int64_t frame, bool fetched, int6
   }
 }
 
+/* Frames of so few values are too short for vectors of their own. */
+enum { NARROW = 32 };
+
+/* The values of narrow frames [begin, end) of a sequence, one after the other. */
+static void addNarrow(const THNNConvolution *g, int64_t begin, int64_t end, const int64_t *indices,
+                      const real *gradOutput, real *gradInput)
+{
+  const int64_t frameSize = g->input[2];
+  const int64_t last = THNN_windowsOver(g, 1, end - 1).end;
+  THNN_(simd).pointwise.fill((end - begin) * frameSize, 0, gradInput + begin * frameSize);
+  for (int64_t window = THNN_windowsOver(g, 1, begin).begin; window < last; window++) {
+    const int64_t first = window * g->stride[1], at = window * frameSize;
+    for (int64_t i = 0; i < frameSize; i++) {
+      const int64_t frame = first + indices[at + i];
+      if (frame >= begin && frame < end && frame >= first)
+        gradInput[frame * frameSize + i] += gradOutput[at + i];
+    }
+  }
+}
+
+/* Blocks of narrow frames, sequence by sequence. */
+static void addNarrowBlock(const THNNConvolution *g, int64_t first, int64_t count,
+                           const int64_t *indices, const real *gradOutput, real *gradInput)
+{
+  const int64_t frames = g->input[1], frameSize = g->input[2];
+  while (count > 0) {
+    const int64_t sequence = first / frames, begin = first % frames;
+    const int64_t end = begin + count < frames ? begin + count : frames;
+    const int64_t from = sequence * g->output[1] * frameSize;
+    addNarrow(g, begin, end, indices + from, gradOutput + from,
+              gradInput + sequence * frames * frameSize);
+    first += end - begin;
+    count -= end - begin;
+  }
+}
+
 /* Each index is a frame of its own window, or -1. A result that leaves the caches anyway is written
  * past them. */
 static void addFrames(const THNNState *state, const THNNConvolution *g, const int64_t *indices,
@@ -133,6 +169,11 @@ static void addFrames(const THNNState *state, const THNNConvolution *g, const in
   const bool stream = THNN_leavesCaches(frames * frameSize, sizeof(real));
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t block = 0; block < blocks.count; block++) {
+    if (frameSize < NARROW) {
+      addNarrowBlock(g, block * blocks.length, THNN_blockLength(&blocks, block), indices,
+                     gradOutput, gradInput);
+      continue;
+    }
     real tile[PIECE] __attribute__((aligned(64)));
     for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++) {
       const int64_t number = block * blocks.length + i;
