@@ -123,20 +123,22 @@ static void addFrame(const THNNConvolution *g, int64_t frame, bool fetched, int6
 /* Frames of so few values are too short for vectors of their own. */
 enum { NARROW = 32 };
 
-/* The values of narrow frames [begin, end) of a sequence, one after the other. */
+/* The values of narrow frames [begin, end) of a sequence, one after the other. Where they lie on the way
+ * from the window's first frame is asked only of windows that reach beyond. */
 static void addNarrow(const THNNConvolution *g, int64_t begin, int64_t end, const int64_t *indices,
                       const real *gradOutput, real *gradInput)
 {
-  const int64_t frameSize = g->input[2];
-  const int64_t last = THNN_windowsOver(g, 1, end - 1).end;
+  const int64_t frameSize = g->input[2], last = THNN_windowsOver(g, 1, end - 1).end;
   THNN_(simd).pointwise.fill((end - begin) * frameSize, 0, gradInput + begin * frameSize);
   for (int64_t window = THNN_windowsOver(g, 1, begin).begin; window < last; window++) {
-    const int64_t first = window * g->stride[1], at = window * frameSize;
-    for (int64_t i = 0; i < frameSize; i++) {
-      const int64_t frame = first + indices[at + i];
-      if (frame >= begin && frame < end && frame >= first)
-        gradInput[frame * frameSize + i] += gradOutput[at + i];
-    }
+    const int64_t first = window * g->stride[1];
+    const bool whole = begin <= first && first + g->kernel[1] <= end;
+    const int64_t *index = indices + window * frameSize;
+    const real *value = gradOutput + window * frameSize;
+    real *to = gradInput + first * frameSize;
+    for (int64_t i = 0; i < frameSize; i++)
+      if (index[i] >= 0 && (whole || (begin <= first + index[i] && first + index[i] < end)))
+        to[index[i] * frameSize + i] += value[i];
   }
 }
 
