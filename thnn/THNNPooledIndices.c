@@ -79,8 +79,8 @@ void THNN_clearRoom(THNNIndexRoom *room)
   room->columns.first = room->rows.first = -1;
 }
 
-static void listWindows(const THNNPooledIndices *pooled, int dimension, int64_t first, int64_t count,
-                        THNNWindowList *list)
+static void listWindows(const THNNPooledIndices *pooled, int dimension, int64_t first,
+                        int64_t count, THNNWindowList *list)
 {
   list->first = first;
   for (int64_t i = 0; i < count; i++) {
@@ -149,7 +149,8 @@ static THNNIndexWindows windowsOf(const THNNPooledIndices *pooled, const THNNInd
   THNNWindowList *columns = &room->columns, *rows = &room->rows;
   if (columns->first != run->column)
     listColumns(pooled, run, columns);
-  if (rows->first < 0 || run->row < rows->first || run->row + run->rows > rows->first + THNN_DECODED)
+  if (rows->first < 0 || run->row < rows->first ||
+      run->row + run->rows > rows->first + THNN_DECODED)
     listRows(pooled, run, rows);
   const int64_t row = run->row - rows->first;
   THNNIndexWindow slice = {0};
@@ -269,8 +270,7 @@ static int64_t checkSlices(const THNNPooledIndices *pooled, const Values *values
        run.at < run.end; THNN_nextIndexRun(pooled, &run)) {
     run.index[0] = readValues(values, run.at, run.count, copies[0]);
     if (pooled->halves)
-      run.index[1] =
-          readValues(values, THNN_pooledElements(pooled) + run.at, run.count, copies[1]);
+      run.index[1] = readValues(values, THNN_pooledElements(pooled) + run.at, run.count, copies[1]);
     const int64_t bad = checkRun(pooled, &run, &room);
     if (bad < run.count)
       return run.at + bad;

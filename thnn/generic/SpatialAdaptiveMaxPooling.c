@@ -53,8 +53,9 @@ static void prepareRows(const THNNAdaptivePooling *pooling, const THNNState *sta
                         Lengths columns, THNN_(RegionMax) * work)
 {
   *work = (THNN_(RegionMax)){.planes = pooling->planes,
-                             .input = {1, pooling->inputHeight, pooling->inputWidth},
-                             .output = {1, pooling->outputHeight, pooling->outputWidth},
+                             .inputWidth = pooling->inputWidth,
+                             .outputHeight = pooling->outputHeight,
+                             .outputWidth = pooling->outputWidth,
                              .columns = columns.least == columns.most ? columns.most : 0,
                              .start = -FLT_MAX};
   THNN_(prepareRegionMax)(work, state, rows.most);
@@ -76,9 +77,8 @@ static void poolRows(const THNNAdaptivePooling *pooling, const THNN_(RegionMax) 
     THNNRow row = THNN_rowAt(first, 1, height);
     for (int64_t i = 0; i < THNN_blockLength(&work->blocks, block); i++, THNN_nextRow(&row)) {
       const THNNRegion y = THNN_adaptiveMaxRegion(pooling->inputHeight, height, row.y);
-      const Place *place =
-          THNN_(maxOfRegions)(work, input + row.plane * elements, (THNNRegion){0, 1}, y, mine,
-                              output + (first + i) * width);
+      const Place *place = THNN_(maxOfRegions)(work, input + row.plane * elements, y, mine,
+                                               output + (first + i) * width);
       int64_t *rowNumber = numbers + (first + i) * width;
       THNN_(simd).pooling.numbersOfPlace(width, place, pooling->inputWidth, &regions->begin,
                                          rowNumber, rowNumber + outputElements);
@@ -109,8 +109,8 @@ static void setWindows(const THNN_(PlaneMax) * work, char *scratch)
     THNNTapSpan *windows = THNN_(planeWindows)(work, d, scratch);
     for (int64_t i = 0; i < work->output[d]; i++) {
       const THNNRegion region = THNN_adaptiveMaxRegion(work->input[d], work->output[d], i);
-      windows[i] = (THNNTapSpan){(int32_t)region.begin, (int32_t)(region.end - region.begin),
-                                 TH_INDEX_BASE};
+      windows[i] =
+          (THNNTapSpan){(int32_t)region.begin, (int32_t)(region.end - region.begin), TH_INDEX_BASE};
     }
   }
 }

@@ -68,7 +68,7 @@ static Work workFor(const THNNState *state, const THNNFractional *f)
 {
   Work work = {.together = f->output[2] < TOGETHER ? TOGETHER / f->output[2] : 1};
   const int64_t rows = f->planes * f->output[0] * f->output[1], width = f->output[2];
-  const int64_t cost = (tapsOf(f) + 4) * width, outputs = work.together * width;
+  const int64_t cost = (tapsOf(f) + 4) * width + 48, outputs = work.together * width;
   work.blocks = THNN_rowBlocks(rows, cost);
   work.threads = THNN_threads(state, work.blocks.count, (double)rows * (double)cost);
   THNN_reserve(&work.threadBytes, (size_t)tapsOf(f) * sizeof(Place));

@@ -22,7 +22,7 @@ static Work workFor(const THNNState *state, const THNNConvolution *g)
   const int64_t cost = under * g->input[2] + g->kernel[2] * g->output[2];
   work.whole = THNN_wholeWindows(g, 2);
   work.blocks = THNN_rowBlocks(rows, cost);
-  work.threads = THNN_threads(state, work.blocks.count, (double)rows * (double)cost / 2);
+  work.threads = THNN_threads(state, work.blocks.count, (double)rows * (double)(cost + 32));
   work.threadBytes = 0;
   THNN_reserve(&work.threadBytes, (size_t)under * sizeof(real *));
   work.places = THNN_reserve(&work.threadBytes, (size_t)under * sizeof(Place));
@@ -110,8 +110,8 @@ static void unpackPlaces(const THNNConvolution *g, THNNRow row, int64_t rows, co
         indices[at + x] = indexOfTaps(firstTap(g, row, x));
 }
 
-static void poolRow(const THNNMaxPoolingCall *call, const Work *work, const real *plane, THNNRow row,
-                    real *output, int64_t *indices, char *scratch)
+static void poolRow(const THNNMaxPoolingCall *call, const Work *work, const real *plane,
+                    THNNRow row, real *output, int64_t *indices, char *scratch)
 {
   const THNNConvolution *g = &call->geometry;
   const real **rows = (const real **)scratch;
@@ -163,11 +163,11 @@ static bool preparePlanes(const THNNMaxPoolingCall *call, THNN_(PlaneMax) * work
 {
   const THNNConvolution *g = &call->geometry;
   const bool taps = call->nDimension == 3;
-  *work = (THNN_(PlaneMax)){.planes = THNN_poolingPlanes(g),
-                            .placeStep = {1 << 2 * THNN_TAP_BITS,
-                                          taps ? 1 << THNN_TAP_BITS : g->input[2], 1},
-                            .none = -1,
-                            .start = THNN_LOWEST};
+  *work = (THNN_(PlaneMax)){
+      .planes = THNN_poolingPlanes(g),
+      .placeStep = {1 << 2 * THNN_TAP_BITS, taps ? 1 << THNN_TAP_BITS : g->input[2], 1},
+      .none = -1,
+      .start = THNN_LOWEST};
   for (int d = 0; d < 3; d++) {
     work->input[d] = g->input[d];
     work->output[d] = g->output[d];
@@ -233,8 +233,8 @@ void THNN_(maxPoolingUpdateOutput)(const THNNMaxPoolingCall *call, THTensor *inp
   THNN_(PlaneMax) planes;
   const bool small = preparePlanes(call, &planes);
   const Work work = workFor(call->state, g);
-  const size_t bytes = small ? (size_t)planes.threads * planes.threadBytes
-                             : (size_t)work.threads * work.threadBytes;
+  const size_t bytes =
+      small ? (size_t)planes.threads * planes.threadBytes : (size_t)work.threads * work.threadBytes;
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
   const THNNBuffer *places = THNN_planOut(&plan, indices, 4, nDimension, size);

@@ -23,8 +23,9 @@ bool THNN_(preparePlaneMax)(THNN_(PlaneMax) * work, const THNNState *state, int6
   if (work->planes * PAYING_SHARE < lanes)
     return false;
   work->groups = (THNNBlocks){(work->planes + lanes - 1) / lanes, lanes, work->planes};
-  work->threads = THNN_threads(state, work->groups.count,
-                               (double)work->planes * (double)(elements + outputs * (taps + 4)) / 4);
+  work->threads =
+      THNN_threads(state, work->groups.count,
+                   (double)work->planes * (double)(elements + outputs * (taps + 4)) / 4);
 
   size_t *bytes = &work->threadBytes;
   *bytes = 0;

@@ -32,6 +32,6 @@ THNNTapSpan *THNN_(planeWindows)(const THNN_(PlaneMax) * work, int dimension, ch
 /* output = the greatest values of the windows of a group of planes, of equals the first, and the
  * result their places; both and the input lie plane after plane. */
 const THNN_(Place) * THNN_(maxOfPlanes)(const THNN_(PlaneMax) * work, int64_t planes,
-                                         const real *input, char *scratch, real *output);
+                                        const real *input, char *scratch, real *output);
 
 #endif

@@ -280,11 +280,11 @@ static size_t tileBytes(const THNNPooledIndices *pooled)
   return pays && bytes <= MOST_TILE_BYTES ? (bytes + 63) / 64 * 64 : 0;
 }
 
-/* Counted in operations, an index that is moved takes two, or six where it is decoded, and an element
+/* Counted in operations, an index that is moved takes three, or six where it is decoded, and an element
  * that is filled a quarter. */
 static int threadsFor(const THNNPooledIndices *pooled)
 {
-  const double indices = (double)THNN_pooledElements(pooled) * (pooled->element ? 6 : 2);
+  const double indices = (double)THNN_pooledElements(pooled) * (pooled->element ? 6 : 3);
   const double elements = (double)pooled->planes * (double)pooled->elements;
   return THNN_threads(pooled->state, pooled->planes, indices + elements / 4);
 }

@@ -298,8 +298,8 @@ static bool areTaps(const THNNIndexWindows *w, const int64_t *index, const int64
 }
 
 /* Sums may pass 32 bits on the way to an element that does not. */
-INLINE void elementsOfTapsInRow(const RowOfWindows *w, const uint32_t *step, int64_t first, int64_t n,
-                                const int64_t *index, uint32_t *element)
+INLINE void elementsOfTapsInRow(const RowOfWindows *w, const uint32_t *step, int64_t first,
+                                int64_t n, const int64_t *index, uint32_t *element)
 {
   const int32_t *start = w->start;
   const uint32_t rowStart = w->rowStart, stepZ = step[0], stepY = step[1], stepX = step[2];
@@ -334,8 +334,7 @@ INLINE uint64_t placesOutside(const RowOfWindows *w, int64_t first, int64_t n, c
 #pragma omp simd reduction(| : outside)
   for (int64_t i = first; i < first + n; i++)
     outside |= ((uint64_t)row[i] - 1) | ((uint64_t)(down[i] | rowDown) - (uint64_t)row[i]) |
-               ((uint64_t)column[i] - 1) |
-               ((uint64_t)(right[i] | rowRight) - (uint64_t)column[i]);
+               ((uint64_t)column[i] - 1) | ((uint64_t)(right[i] | rowRight) - (uint64_t)column[i]);
   return outside;
 }
 
