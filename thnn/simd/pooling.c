@@ -289,7 +289,6 @@ static bool areTaps(const THNNIndexWindows *w, const int64_t *index, const int64
   uint32_t outside = 0;
   for (int64_t row = 0; row < w->rows; row++, index += n) {
     const RowOfWindows windows = rowOfWindows(w, row);
-    fetchNextPage(index, n * (int64_t)sizeof *index);
     outside |= tapsOutside(&windows, 0, whole, index);
     if (whole < n)
       outside |= tapsOutside(&windows, n - WINDOWS, WINDOWS, index);
@@ -318,7 +317,6 @@ static void elementsOfTaps(const THNNIndexWindows *w, const int64_t *index, cons
   const int64_t n = w->columns, whole = wholeBlocks(n);
   for (int64_t row = 0; row < w->rows; row++, index += n, element += n) {
     const RowOfWindows windows = rowOfWindows(w, row);
-    fetchNextPage(index, n * (int64_t)sizeof *index);
     elementsOfTapsInRow(&windows, w->step, 0, whole, index, element);
     if (whole < n)
       elementsOfTapsInRow(&windows, w->step, n - WINDOWS, WINDOWS, index, element);
@@ -344,8 +342,6 @@ static bool arePlaces(const THNNIndexWindows *w, const int64_t *row, const int64
   uint64_t outside = 0;
   for (int64_t r = 0; r < w->rows; r++, row += n, column += n) {
     const RowOfWindows windows = rowOfWindows(w, r);
-    fetchNextPage(row, n * (int64_t)sizeof *row);
-    fetchNextPage(column, n * (int64_t)sizeof *column);
     outside |= placesOutside(&windows, 0, whole, row, column);
     if (whole < n)
       outside |= placesOutside(&windows, n - WINDOWS, WINDOWS, row, column);
@@ -369,8 +365,6 @@ static void elementsOfPlaces(const THNNIndexWindows *w, const int64_t *row, cons
   const int64_t n = w->columns, whole = wholeBlocks(n);
   for (int64_t r = 0; r < w->rows; r++, row += n, column += n, element += n) {
     const RowOfWindows windows = rowOfWindows(w, r);
-    fetchNextPage(row, n * (int64_t)sizeof *row);
-    fetchNextPage(column, n * (int64_t)sizeof *column);
     elementsOfPlacesInRow(&windows, w->step[1], 0, whole, row, column, element);
     if (whole < n)
       elementsOfPlacesInRow(&windows, w->step[1], n - WINDOWS, WINDOWS, row, column, element);
