@@ -126,13 +126,15 @@ def geometry(rng: np.random.Generator, dimensions: int, dilated: bool, **kind: A
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("dimensions", [2, 3])
-def test_max_pooling(dimensions: int, seed: int, real: Any) -> None:
+@pytest.mark.parametrize("planes", [(1, 1), (2, 3), (2, 20)])
+def test_max_pooling(planes: tuple[int, int], dimensions: int, seed: int, real: Any) -> None:
     """The first greatest element of a window by one walk through it; NaN is never chosen, and
-    nothing where no element exceeds the lowest number."""
+    nothing where no element exceeds the lowest number. Of one plane row by row, of several at
+    once, some of whose vectors are filled up."""
     rng = np.random.default_rng(seed)
     w = geometry(rng, dimensions, dilated=True)
-    x = values(rng, [2, 20, *w.size], real)
-    best = np.full([2, 20, *w.output], np.finfo(real).min, real)
+    x = values(rng, [*planes, *w.size], real)
+    best = np.full([*planes, *w.output], np.finfo(real).min, real)
     element = np.full(best.shape, -1)
     offsets = np.zeros(best.shape, np.int64)
     for tap, at, inside in w.taps():
@@ -154,11 +156,12 @@ def test_max_pooling(dimensions: int, seed: int, real: Any) -> None:
         if (element < 0).any():
             return  # the index of such a window is some element of it
     gradient = rng.standard_normal(output.shape).astype(real)
-    expected = np.zeros((40, int(np.prod(w.size))))
-    for plane in range(40):
-        chosen = element.reshape(40, -1)[plane]
+    count = prod(planes)
+    expected = np.zeros((count, prod(w.size)))
+    for plane in range(count):
+        chosen = element.reshape(count, -1)[plane]
         np.add.at(
-            expected[plane], chosen[chosen >= 0], gradient.reshape(40, -1)[plane][chosen >= 0]
+            expected[plane], chosen[chosen >= 0], gradient.reshape(count, -1)[plane][chosen >= 0]
         )
     (back,) = call(
         f"{module}_updateGradInput", x, gradient, real, indices, *arguments, outputs=(2,)
@@ -288,23 +291,23 @@ def regions(size: int, count: int, single: bool) -> list[slice]:
 
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("planes", [1, 2, 10])
-def test_adaptive_pooling(planes: int, seed: int, real: Any) -> None:
+@pytest.mark.parametrize("planes", [(1, 1), (2, 1), (2, 2), (2, 10)])
+def test_adaptive_pooling(planes: tuple[int, int], seed: int, real: Any) -> None:
     rng = np.random.default_rng(seed)
-    height, width = integers(rng, 1, 40 if planes == 10 else 100, 2)
-    oheight, owidth = integers(rng, 1, 20 if planes == 10 else 70, 2)
-    x = np.round(rng.standard_normal((2, planes, height, width)), 1).astype(real)
-    best = np.zeros((2, planes, oheight, owidth), real)
+    height, width = integers(rng, 1, 40 if planes == (2, 10) else 100, 2)
+    oheight, owidth = integers(rng, 1, 20 if planes == (2, 10) else 70, 2)
+    x = np.round(rng.standard_normal((*planes, height, width)), 1).astype(real)
+    best = np.zeros((*planes, oheight, owidth), real)
     mean = np.zeros(best.shape)
     gradient = rng.standard_normal(best.shape).astype(real)
     to_best, to_all = np.zeros(x.shape), np.zeros(x.shape)
-    places = np.indices((2, planes)).reshape(2, -1)
+    places = np.indices(planes).reshape(2, -1)
     ys, xs = regions(height, oheight, True), regions(width, owidth, True)
     for i, j in product(range(oheight), range(owidth)):
-        part = x[:, :, ys[i], xs[j]].reshape(2 * planes, -1)
+        part = x[:, :, ys[i], xs[j]].reshape(prod(planes), -1)
         columns = xs[j].stop - xs[j].start
         first = part.argmax(1)
-        best[:, :, i, j] = part.max(1).reshape(2, planes)
+        best[:, :, i, j] = part.max(1).reshape(planes)
         at = (*places, ys[i].start + first // columns, xs[j].start + first % columns)
         np.add.at(to_best, at, gradient[:, :, i, j].reshape(-1))
     ys, xs = regions(height, oheight, False), regions(width, owidth, False)
@@ -650,25 +653,44 @@ def test_taps_beyond_32_bits(tap: int) -> None:
     np.testing.assert_array_equal(found, gradient)
 
 
-def test_planes_of_many_indices() -> None:
-    """More rows than are decoded at a time, under windows that overlap."""
+@pytest.mark.parametrize("output", [(2, 3, 5), (4, 15, 17), (70, 4, 5), (3, 37, 34), (2, 1100, 2)])
+@pytest.mark.parametrize("module", ["VolumetricMaxPooling", "SpatialAdaptiveMaxPooling"])
+def test_planes_of_many_indices(module: str, output: tuple[int, int, int]) -> None:
+    """Planes, slices and rows of fewer and of more indices than are decoded at a time, under
+    windows that overlap; and one bad index in each of a few places."""
     rng = np.random.default_rng(0)
-    x = rng.standard_normal((2, 4, 40, 37))
-    size, window = (2, 3, 37, 34), (2, 4, 4, 1, 1, 1, 0, 0, 0, False)
-    output, indices = Tensor(dtype=np.float64), Tensor(dtype=np.int64)
-    thnn.VolumetricMaxPooling_updateOutput(None, x, output, indices, *window)
-    gradient = rng.integers(1, 9, size).astype(np.float64)
-    found = np.empty_like(x)
-    thnn.VolumetricMaxPooling_updateGradInput(None, x, gradient, found, indices, *window)
+    flat = module == "SpatialAdaptiveMaxPooling"
+    kernel = (1, 3, 3) if flat else (2, 4, 4)
+    if flat:
+        output = (1, *output[1:])
+    planes, size = (10, *output), [o + k - 1 for o, k in zip(output, kernel, strict=True)]
+    x = rng.standard_normal((10, *(size[1:] if flat else size)))
+    arguments = () if flat else (2, 4, 4, 1, 1, 1, 0, 0, 0, False)
+    start = np.indices(output)
+    if flat:
+        starts = [[r.start for r in regions(n, o, True)] for n, o in zip(size, output, strict=True)]
+        start = np.stack(np.meshgrid(*starts, indexing="ij"))
+    taps = np.stack([rng.integers(0, k, planes) for k in kernel])
+    taps = np.minimum(taps, np.array(size).reshape(3, 1, 1, 1, 1) - 1 - start[:, None])
+    gradient = rng.integers(1, 9, planes).astype(np.float64)
+    wanted = np.zeros((planes[0], *size))
+    at = np.indices(planes)[0], *(start[:, None] + taps)
+    np.add.at(wanted, at, gradient)
 
-    views = np.lib.stride_tricks.sliding_window_view(x, (2, 4, 4), (1, 2, 3))
-    taps = np.unravel_index(views.reshape(*size, -1).argmax(-1), (2, 4, 4))
-    start = np.indices(size)
-    wanted = np.zeros_like(x)
-    np.add.at(
-        wanted, (start[0], *(at + tap for at, tap in zip(start[1:], taps, strict=True))), gradient
+    indices = taps[1:, :, 0] + 1 if flat else taps[0] | taps[1] << 8 | taps[2] << 16
+    gradient = gradient[:, 0] if flat else gradient
+    (found,) = call(
+        f"{module}_updateGradInput", x, gradient, np.float64, indices, *arguments, outputs=(2,)
     )
-    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(found, wanted.reshape(x.shape))
+
+    for place in {0, gradient.size // 2, gradient.size - 1}:
+        wrong = indices.copy()
+        wrong.reshape(-1)[place] = -1 if flat else 255 << 16
+        found = np.full_like(x, 7)
+        with pytest.raises(THNNArgumentError, match=rf"at element {place + 1}\b"):
+            getattr(thnn, f"{module}_updateGradInput")(None, x, gradient, found, wrong, *arguments)
+        assert (found == 7).all()
 
 
 @pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])

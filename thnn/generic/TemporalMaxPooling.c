@@ -91,32 +91,15 @@ void THNN_(TemporalMaxPooling_updateOutput)(THNNState *state, THTensor *input, T
 }
 
 /* An index is a frame of its window that lies in the sequence, or -1 for none. */
-static int64_t checkFrames(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                           THNNIndexRoom *room)
+static int64_t elementOfFrame(const THNNPooledIndices *pooled, const int64_t *position,
+                              int64_t frame, int64_t second)
 {
-  (void)room;
+  (void)second;
   const THNNConvolution *g = pooled->context;
-  const int64_t *index = run->index[0];
-  for (int64_t row = 0; row < run->rows; row++, index += run->columns) {
-    const int64_t last = g->input[1] - 1 - (run->row.y + row) * g->stride[1];
-    if (THNN_(simd).pooling.areWithin(run->columns, index, -1, last))
-      continue;
-    int64_t i = 0;
-    while (index[i] >= -1 && index[i] <= last)
-      i++;
-    return row * run->columns + i;
-  }
-  return run->rows * run->columns;
-}
-
-static void elementsOfFrames(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                             THNNIndexRoom *room)
-{
-  const THNNConvolution *g = pooled->context;
-  for (int64_t row = 0; row < run->rows; row++)
-    THNN_(simd).pooling.elementsOfFrames(
-        run->columns, (run->row.y + row) * g->stride[1] * g->input[2] + run->first, g->input[2],
-        run->index[0] + row * run->columns, room->element + row * run->columns);
+  const int64_t first = position[1] * g->stride[1];
+  if (frame < -1 || frame >= g->input[1] - first)
+    return THNN_BAD_INDEX;
+  return frame < 0 ? THNN_NO_ELEMENT : (first + frame) * g->input[2] + position[2];
 }
 
 /* A part of a frame of gradInput: of the windows over the frame, the values that name it. */
@@ -137,6 +120,44 @@ static void addFrame(const THNNConvolution *g, int64_t frame, bool fetched, int6
   }
 }
 
+/* Frames of so few values are too short for vectors of their own. */
+enum { NARROW = 32 };
+
+/* The values of narrow frames [begin, end) of a sequence, one after the other. Where they lie on the way
+ * from the window's first frame is asked only of windows that reach beyond. */
+static void addNarrow(const THNNConvolution *g, int64_t begin, int64_t end, const int64_t *indices,
+                      const real *gradOutput, real *gradInput)
+{
+  const int64_t frameSize = g->input[2], last = THNN_windowsOver(g, 1, end - 1).end;
+  THNN_(simd).pointwise.fill((end - begin) * frameSize, 0, gradInput + begin * frameSize);
+  for (int64_t window = THNN_windowsOver(g, 1, begin).begin; window < last; window++) {
+    const int64_t first = window * g->stride[1];
+    const bool whole = begin <= first && first + g->kernel[1] <= end;
+    const int64_t *index = indices + window * frameSize;
+    const real *value = gradOutput + window * frameSize;
+    real *to = gradInput + first * frameSize;
+    for (int64_t i = 0; i < frameSize; i++)
+      if (index[i] >= 0 && (whole || (begin <= first + index[i] && first + index[i] < end)))
+        to[index[i] * frameSize + i] += value[i];
+  }
+}
+
+/* Blocks of narrow frames, sequence by sequence. */
+static void addNarrowBlock(const THNNConvolution *g, int64_t first, int64_t count,
+                           const int64_t *indices, const real *gradOutput, real *gradInput)
+{
+  const int64_t frames = g->input[1], frameSize = g->input[2];
+  while (count > 0) {
+    const int64_t sequence = first / frames, begin = first % frames;
+    const int64_t end = begin + count < frames ? begin + count : frames;
+    const int64_t from = sequence * g->output[1] * frameSize;
+    addNarrow(g, begin, end, indices + from, gradOutput + from,
+              gradInput + sequence * frames * frameSize);
+    first += end - begin;
+    count -= end - begin;
+  }
+}
+
 /* Each index is a frame of its own window, or -1. A result that leaves the caches anyway is written
  * past them. */
 static void addFrames(const THNNState *state, const THNNConvolution *g, const int64_t *indices,
@@ -150,6 +171,11 @@ static void addFrames(const THNNState *state, const THNNConvolution *g, const in
   const bool stream = THNN_leavesCaches(frames * frameSize, sizeof(real));
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t block = 0; block < blocks.count; block++) {
+    if (frameSize < NARROW) {
+      addNarrowBlock(g, block * blocks.length, THNN_blockLength(&blocks, block), indices,
+                     gradOutput, gradInput);
+      continue;
+    }
     real tile[PIECE] __attribute__((aligned(64)));
     for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++) {
       const int64_t number = block * blocks.length + i;
@@ -182,8 +208,7 @@ void THNN_(TemporalMaxPooling_updateGradInput)(THNNState *state, THTensor *input
                                     .rows = g.output[1],
                                     .length = g.output[2],
                                     .elements = g.input[1] * g.input[2],
-                                    .check = checkFrames,
-                                    .decode = elementsOfFrames,
+                                    .element = elementOfFrame,
                                     .expected =
                                         "frames of the windows, from 0, inside the input, or -1",
                                     .context = &g};

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "pooledIndices.h"
-#include "regionMax.h"
+#include "../THNNRegions.h"
 #include "../THNNStrided.h"
 #include "../planTensor.h"
 
@@ -45,30 +45,93 @@ static void checkSamples(const THNNFractionalCall *call, THTensor *randomSamples
   }
 }
 
-/* The regions of a plane's columns. */
-static void setColumns(const THNNFractional *f, const real *samples, int64_t plane,
-                       THNNRegion *columns)
+typedef THNN_(Place) Place;
+
+/* How many outputs are pooled at a time: rows of one plane, or one long row. */
+enum { TOGETHER = 1024 };
+
+/* Output rows of one plane at a time: in blocks, each thread with the regions of a plane's columns, and
+ * the first element of each region, in scratch. */
+typedef struct Work {
+  THNNBlocks blocks;
+  int64_t together; /* rows */
+  int threads;
+  size_t columns, at, places, threadBytes;
+} Work;
+
+static int64_t tapsOf(const THNNFractional *f)
 {
-  const real sample = sampleOf(f, samples, plane, 2);
-  for (int64_t i = 0; i < f->output[2]; i++)
-    columns[i] = regionAt(f, 2, sample, i);
+  return f->pool[0] * f->pool[1] * f->pool[2];
 }
 
-static void poolRow(const THNNFractional *f, const THNN_(RegionMax) * work, const real *input,
-                    const real *samples, int64_t row, char *scratch, real *output, int64_t *indices)
+static Work workFor(const THNNState *state, const THNNFractional *f)
 {
-  const int64_t planeRows = f->output[0] * f->output[1], plane = row / planeRows;
-  const int64_t height = f->input[1], width = f->input[2], outputWidth = f->output[2];
-  const THNNRegion z = f->nDimension == 3 ? regionAt(f, 0, sampleOf(f, samples, plane, 0),
-                                                     row % planeRows / f->output[1])
-                                          : (THNNRegion){0, 1};
-  const THNNRegion y = regionAt(f, 1, sampleOf(f, samples, plane, 1), row % f->output[1]);
-  const THNN_(Place) *places =
-      THNN_(maxOfRegions)(work, input + plane * f->input[0] * height * width, z, y, scratch,
-                          output + row * outputWidth);
-  THNN_(simd).pooling.indexOfPlace(outputWidth, places,
-                                   (z.begin * height + y.begin) * width + TH_INDEX_BASE, 0,
-                                   indices + row * outputWidth);
+  Work work = {.together = f->output[2] < TOGETHER ? TOGETHER / f->output[2] : 1};
+  const int64_t rows = f->planes * f->output[0] * f->output[1], width = f->output[2];
+  const int64_t cost = (tapsOf(f) + 4) * width + 48, outputs = work.together * width;
+  work.blocks = THNN_rowBlocks(rows, cost);
+  work.threads = THNN_threads(state, work.blocks.count, (double)rows * (double)cost);
+  THNN_reserve(&work.threadBytes, (size_t)tapsOf(f) * sizeof(Place));
+  work.columns = THNN_reserve(&work.threadBytes, (size_t)width * sizeof(Place));
+  work.at = THNN_reserve(&work.threadBytes, (size_t)outputs * sizeof(Place));
+  work.places = THNN_reserve(&work.threadBytes, (size_t)outputs * sizeof(Place));
+  return work;
+}
+
+static void listTaps(const THNNFractional *f, Place *offsets)
+{
+  for (int64_t z = 0; z < f->pool[0]; z++)
+    for (int64_t y = 0; y < f->pool[1]; y++)
+      for (int64_t x = 0; x < f->pool[2]; x++)
+        *offsets++ = (Place)((z * f->input[1] + y) * f->input[2] + x);
+}
+
+/* Where regions begin along a dimension. */
+static int64_t beginOf(const THNNFractional *f, const real *samples, int64_t plane, int dimension,
+                       int64_t position)
+{
+  return regionAt(f, dimension, sampleOf(f, samples, plane, dimension), position).begin;
+}
+
+/* Rows of a plane, of which the first is `row`. */
+static void listRegions(const THNNFractional *f, const real *samples, THNNRow row, int64_t rows,
+                        const Place *columns, Place *at)
+{
+  const int64_t width = f->output[2];
+  for (int64_t i = 0; i < rows; i++, THNN_nextRow(&row)) {
+    const int64_t z = f->nDimension == 3 ? beginOf(f, samples, row.plane, 0, row.z) : 0;
+    const int64_t y = beginOf(f, samples, row.plane, 1, row.y);
+    const Place first = (Place)((z * f->input[1] + y) * f->input[2]);
+    for (int64_t x = 0; x < width; x++)
+      *at++ = first + columns[x];
+  }
+}
+
+static void poolBlock(const THNNFractional *f, const Work *work, int64_t block, const real *input,
+                      const real *samples, real *output, int64_t *indices, char *scratch)
+{
+  const int64_t planeRows = f->output[0] * f->output[1], width = f->output[2];
+  const int64_t elements = f->input[0] * f->input[1] * f->input[2];
+  const Place *offsets = (const Place *)scratch;
+  Place *columns = (Place *)(scratch + work->columns);
+  Place *at = (Place *)(scratch + work->at), *places = (Place *)(scratch + work->places);
+  const int64_t begin = block * work->blocks.length;
+  const int64_t end = begin + THNN_blockLength(&work->blocks, block);
+  for (int64_t first = begin, rows; first < end; first += rows) {
+    const THNNRow row = THNN_rowAt(first, f->output[0], f->output[1]);
+    const int64_t left = planeRows - first % planeRows;
+    rows = end - first < left ? end - first : left;
+    rows = rows < work->together ? rows : work->together;
+    if (first == begin || first % planeRows == 0)
+      for (int64_t x = 0; x < width; x++)
+        columns[x] = (Place)beginOf(f, samples, row.plane, 2, x);
+    listRegions(f, samples, row, rows, columns, at);
+    THNN_(simd).pooling.maxAround(rows * width, at, tapsOf(f), offsets,
+                                  input + row.plane * elements, THNN_LOWEST, output + first * width,
+                                  places);
+    THNN_(simd).pooling.indexOfPlace(rows * width, places, TH_INDEX_BASE, 0,
+                                     indices + first * width);
+  }
 }
 
 void THNN_(fractionalUpdateOutput)(const THNNFractionalCall *call, THTensor *input,
@@ -82,13 +145,7 @@ void THNN_(fractionalUpdateOutput)(const THNNFractionalCall *call, THTensor *inp
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
   checkSamples(call, randomSamples);
-  THNN_(RegionMax)
-  work = {.planes = f->planes,
-          .input = {f->input[0], f->input[1], f->input[2]},
-          .output = {f->output[0], f->output[1], f->output[2]},
-          .columns = f->pool[2],
-          .start = THNN_LOWEST};
-  THNN_(prepareRegionMax)(&work, call->state, f->pool[0] * f->pool[1]);
+  const Work work = workFor(call->state, f);
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
   const THNNBuffer *numbers = THNN_planOut(&plan, indices, call->indicesPosition, nDimension, size);
@@ -96,16 +153,13 @@ void THNN_(fractionalUpdateOutput)(const THNNFractionalCall *call, THTensor *inp
   const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
   THNN_planAcquire(&plan);
 
-  const int64_t planeRows = f->output[0] * f->output[1];
-#pragma omp parallel for num_threads(work.threads) schedule(static)
-  for (int64_t block = 0; block < work.blocks.count; block++) {
+#pragma omp parallel num_threads(work.threads)
+  {
     char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
-    const int64_t first = block * work.blocks.length;
-    for (int64_t row = first; row < first + THNN_blockLength(&work.blocks, block); row++) {
-      if (row == first || row % planeRows == 0)
-        setColumns(f, samples->data, row / planeRows, THNN_(rowRegions)(&work, mine));
-      poolRow(f, &work, in->data, samples->data, row, mine, out->data, numbers->data);
-    }
+    listTaps(f, (Place *)mine);
+#pragma omp for schedule(static)
+    for (int64_t block = 0; block < work.blocks.count; block++)
+      poolBlock(f, &work, block, in->data, samples->data, out->data, numbers->data, mine);
   }
   THNN_planRelease(&plan);
 }

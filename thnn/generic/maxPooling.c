@@ -1,4 +1,5 @@
 #include "maxPooling.h"
+#include "planeMax.h"
 #include "pooledIndices.h"
 
 typedef THNN_(Place) Place;
@@ -21,7 +22,7 @@ static Work workFor(const THNNState *state, const THNNConvolution *g)
   const int64_t cost = under * g->input[2] + g->kernel[2] * g->output[2];
   work.whole = THNN_wholeWindows(g, 2);
   work.blocks = THNN_rowBlocks(rows, cost);
-  work.threads = THNN_threads(state, work.blocks.count, (double)rows * (double)cost / 2);
+  work.threads = THNN_threads(state, work.blocks.count, (double)rows * (double)(cost + 32));
   work.threadBytes = 0;
   THNN_reserve(&work.threadBytes, (size_t)under * sizeof(real *));
   work.places = THNN_reserve(&work.threadBytes, (size_t)under * sizeof(Place));
@@ -77,24 +78,40 @@ static void poolWindows(const THNNMaxPoolingCall *call, int64_t position, int64_
                                    output + position, places + position);
 }
 
-/* The taps' bytes in the order t, h, w. A window without a value points at its first tap inside the
- * input. */
-static void unpackPlaces(const THNNConvolution *g, const THNNTaps *z, const THNNTaps *y,
-                         const Place *places, int64_t *indices)
+/* The taps' bytes in the order t, h, w. */
+static int64_t indexOfTaps(Place place)
 {
   const Place byte = (1 << THNN_TAP_BITS) - 1;
-  for (int64_t i = 0; i < g->output[2]; i++) {
-    Place place = places[i];
-    if (place < 0)
-      place = (Place)((z->begin << THNN_TAP_BITS | y->begin) << THNN_TAP_BITS |
-                      THNN_tapsInside(g, 2, i).begin);
-    indices[i] = (place >> 2 * THNN_TAP_BITS) | (place & byte << THNN_TAP_BITS) |
-                 (place & byte) << 2 * THNN_TAP_BITS;
+  return (place >> 2 * THNN_TAP_BITS & byte) | (place & byte << THNN_TAP_BITS) |
+         (place & byte) << 2 * THNN_TAP_BITS;
+}
+
+/* A window without a value points at its first tap inside the input. */
+static Place firstTap(const THNNConvolution *g, THNNRow row, int64_t x)
+{
+  const int64_t z = THNN_tapsInside(g, 0, row.z).begin, y = THNN_tapsInside(g, 1, row.y).begin;
+  return (Place)((z << THNN_TAP_BITS | y) << THNN_TAP_BITS | THNN_tapsInside(g, 2, x).begin);
+}
+
+static void unpackPlaces(const THNNConvolution *g, THNNRow row, int64_t rows, const Place *places,
+                         int64_t *indices)
+{
+  const int64_t width = g->output[2], count = rows * width;
+  Place signs = 0;
+  for (int64_t i = 0; i < count; i++) {
+    signs |= places[i];
+    indices[i] = indexOfTaps(places[i]);
   }
+  if (signs >= 0)
+    return;
+  for (int64_t at = 0; at < count; at += width, THNN_nextRow(&row))
+    for (int64_t x = 0; x < width; x++)
+      if (places[at + x] < 0)
+        indices[at + x] = indexOfTaps(firstTap(g, row, x));
 }
 
 static void poolRow(const THNNMaxPoolingCall *call, const Work *work, const real *plane,
-                    int64_t outputZ, int64_t outputY, real *output, int64_t *indices, char *scratch)
+                    THNNRow row, real *output, int64_t *indices, char *scratch)
 {
   const THNNConvolution *g = &call->geometry;
   const real **rows = (const real **)scratch;
@@ -103,7 +120,7 @@ static void poolRow(const THNNMaxPoolingCall *call, const Work *work, const real
   Place *bestPlaces = (Place *)(scratch + work->bestPlaces);
   Place *windowPlaces = (Place *)(scratch + work->windowPlaces);
 
-  const THNNTaps z = THNN_tapsInside(g, 0, outputZ), y = THNN_tapsInside(g, 1, outputY);
+  const THNNTaps z = THNN_tapsInside(g, 0, row.z), y = THNN_tapsInside(g, 1, row.y);
   const int64_t count = listRows(call, &z, &y, plane, rows, places);
   THNN_(simd).pooling.maxOfRows(g->input[2], count, rows, places, THNN_LOWEST, best, bestPlaces);
 
@@ -116,11 +133,91 @@ static void poolRow(const THNNMaxPoolingCall *call, const Work *work, const real
     poolWindows(call, x, 1, best, bestPlaces, output, windowPlaces);
 
   if (call->nDimension == 3)
-    unpackPlaces(g, &z, &y, windowPlaces, indices);
+    unpackPlaces(g, row, 1, windowPlaces, indices);
   else
     THNN_(simd).pooling.indexOfPlace(
         g->output[2], windowPlaces,
         (y.start + y.begin * g->dilation[1]) * g->input[2] + TH_INDEX_BASE, 0, indices);
+}
+
+static void poolRows(const THNNMaxPoolingCall *call, const Work *work, const real *input,
+                     real *output, int64_t *indices, char *scratch)
+{
+  const THNNConvolution *g = &call->geometry;
+  const int64_t elements = THNN_convolutionImagePositions(g), width = g->output[2];
+#pragma omp parallel for num_threads(work->threads) schedule(static)
+  for (int64_t block = 0; block < work->blocks.count; block++) {
+    char *mine = scratch + (size_t)THNN_threadIndex() * work->threadBytes;
+    const int64_t first = block * work->blocks.length;
+    THNNRow row = THNN_rowAt(first, g->output[0], g->output[1]);
+    for (int64_t i = 0; i < THNN_blockLength(&work->blocks, block); i++, THNN_nextRow(&row))
+      poolRow(call, work, input + row.plane * elements, row, output + (first + i) * width,
+              indices + (first + i) * width, mine);
+  }
+}
+
+/* ---- Small planes --------------------------------------------------------------------------- */
+
+/* Numbers are those of elements along the dimensions in two, and taps in three dimensions. */
+static bool preparePlanes(const THNNMaxPoolingCall *call, THNN_(PlaneMax) * work)
+{
+  const THNNConvolution *g = &call->geometry;
+  const bool taps = call->nDimension == 3;
+  *work = (THNN_(PlaneMax)){
+      .planes = THNN_poolingPlanes(g),
+      .placeStep = {1 << 2 * THNN_TAP_BITS, taps ? 1 << THNN_TAP_BITS : g->input[2], 1},
+      .none = -1,
+      .start = THNN_LOWEST};
+  for (int d = 0; d < 3; d++) {
+    work->input[d] = g->input[d];
+    work->output[d] = g->output[d];
+    work->dilation[d] = g->dilation[d];
+    work->numberStep[d] = taps ? 1 : g->dilation[d];
+  }
+  const int64_t under = THNN_mostRowsUnderWindow(g);
+  return THNN_(preparePlaneMax)(work, call->state, under, under * g->kernel[2]);
+}
+
+static void setWindows(const THNNMaxPoolingCall *call, const THNN_(PlaneMax) * work, char *scratch)
+{
+  const THNNConvolution *g = &call->geometry;
+  for (int d = 0; d < 3; d++) {
+    THNNTapSpan *windows = THNN_(planeWindows)(work, d, scratch);
+    for (int64_t i = 0; i < g->output[d]; i++) {
+      const THNNTaps taps = THNN_tapsInside(g, d, i);
+      const int64_t first = taps.start + taps.begin * g->dilation[d];
+      const int64_t number = call->nDimension == 3 ? taps.begin : first;
+      windows[i] = (THNNTapSpan){0};
+      if (taps.begin < taps.end)
+        windows[i] =
+            (THNNTapSpan){(int32_t)first, (int32_t)(taps.end - taps.begin), (int32_t)number};
+    }
+  }
+}
+
+static void poolPlanes(const THNNMaxPoolingCall *call, const THNN_(PlaneMax) * work,
+                       const real *input, real *output, int64_t *indices, char *scratch)
+{
+  const THNNConvolution *g = &call->geometry;
+  const int64_t elements = THNN_convolutionImagePositions(g);
+  const int64_t rows = THNN_outputRows(g), outputs = rows * g->output[2];
+#pragma omp parallel num_threads(work->threads)
+  {
+    char *mine = scratch + (size_t)THNN_threadIndex() * work->threadBytes;
+    setWindows(call, work, mine);
+#pragma omp for schedule(static)
+    for (int64_t group = 0; group < work->groups.count; group++) {
+      const int64_t first = group * work->groups.length;
+      const int64_t planes = THNN_blockLength(&work->groups, group);
+      int64_t *to = indices + first * outputs;
+      const Place *places = THNN_(maxOfPlanes)(work, planes, input + first * elements, mine,
+                                               output + first * outputs);
+      if (call->nDimension == 3)
+        unpackPlaces(g, THNN_rowAt(0, g->output[0], g->output[1]), planes * rows, places, to);
+      else
+        THNN_(simd).pooling.indexOfPlace(planes * outputs, places, TH_INDEX_BASE, 0, to);
+    }
+  }
 }
 
 void THNN_(maxPoolingUpdateOutput)(const THNNMaxPoolingCall *call, THTensor *input,
@@ -133,24 +230,20 @@ void THNN_(maxPoolingUpdateOutput)(const THNNMaxPoolingCall *call, THTensor *inp
 
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
+  THNN_(PlaneMax) planes;
+  const bool small = preparePlanes(call, &planes);
   const Work work = workFor(call->state, g);
+  const size_t bytes =
+      small ? (size_t)planes.threads * planes.threadBytes : (size_t)work.threads * work.threadBytes;
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
   const THNNBuffer *places = THNN_planOut(&plan, indices, 4, nDimension, size);
-  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, bytes);
   THNN_planAcquire(&plan);
-
-  const int64_t elements = THNN_convolutionImagePositions(g), width = g->output[2];
-#pragma omp parallel for num_threads(work.threads) schedule(static)
-  for (int64_t block = 0; block < work.blocks.count; block++) {
-    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
-    const int64_t first = block * work.blocks.length;
-    THNNRow row = THNN_rowAt(first, g->output[0], g->output[1]);
-    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row))
-      poolRow(call, &work, (const real *)in->data + row.plane * elements, row.z, row.y,
-              (real *)out->data + (first + i) * width,
-              (int64_t *)places->data + (first + i) * width, mine);
-  }
+  if (small)
+    poolPlanes(call, &planes, in->data, out->data, places->data, scratch->data);
+  else
+    poolRows(call, &work, in->data, out->data, places->data, scratch->data);
   THNN_planRelease(&plan);
 }
 
@@ -159,20 +252,17 @@ void THNN_(maxPoolingUpdateGradInput)(const THNNMaxPoolingCall *call, THTensor *
                                       THIndexTensor *indices)
 {
   const THNNConvolution *g = &call->geometry;
-  const bool plain = call->nDimension == 2, optional = plain || THNN_someWindowIsOutside(g);
-  const THNNPooledIndices pooled = {.function = call->function,
-                                    .state = call->state,
-                                    .planes = THNN_poolingPlanes(g),
-                                    .slices = g->output[0],
-                                    .rows = g->output[1],
-                                    .length = g->output[2],
-                                    .elements = THNN_convolutionImagePositions(g),
-                                    .optional = optional,
-                                    .check = THNN_checkTaps,
-                                    .decode = plain ? NULL : THNN_elementsOfTaps,
-                                    .near = !optional && THNN_tapsAreNear(g),
-                                    .expected = "offsets in the windows that lie inside the input",
-                                    .context = g};
-
+  const bool plain = call->nDimension == 2;
+  THNNPooledIndices pooled = {.function = call->function,
+                              .state = call->state,
+                              .planes = THNN_poolingPlanes(g),
+                              .slices = g->output[0],
+                              .rows = g->output[1],
+                              .length = g->output[2],
+                              .elements = THNN_convolutionImagePositions(g),
+                              .optional = plain || THNN_someWindowIsOutside(g),
+                              .expected = "offsets in the windows that lie inside the input"};
+  if (!plain)
+    THNN_(describeTaps)(&pooled, g);
   THNN_(pooledUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices, 5);
 }

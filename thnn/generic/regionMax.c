@@ -4,19 +4,19 @@ typedef THNN_(Place) Place;
 
 void THNN_(prepareRegionMax)(THNN_(RegionMax) * work, const THNNState *state, int64_t regionRows)
 {
-  const int64_t rows = work->planes * work->output[0] * work->output[1];
-  const int64_t cost = (regionRows + 4) * work->input[2] + work->output[2];
+  const int64_t rows = work->planes * work->outputHeight;
+  const int64_t cost = (regionRows + 4) * work->inputWidth + work->outputWidth;
   work->blocks = THNN_rowBlocks(rows, cost);
   work->threads = THNN_threads(state, work->blocks.count, (double)rows * (double)cost);
   work->threadBytes = 0;
   THNN_reserve(&work->threadBytes, (size_t)regionRows * sizeof(real *));
   work->rowPlaces = THNN_reserve(&work->threadBytes, (size_t)regionRows * sizeof(Place));
-  work->best = THNN_reserve(&work->threadBytes, (size_t)work->input[2] * sizeof(real));
-  work->bestPlaces = THNN_reserve(&work->threadBytes, (size_t)work->input[2] * sizeof(Place));
-  work->slid = THNN_reserve(&work->threadBytes, (size_t)work->input[2] * sizeof(real));
-  work->slidPlaces = THNN_reserve(&work->threadBytes, (size_t)work->input[2] * sizeof(Place));
-  work->places = THNN_reserve(&work->threadBytes, (size_t)work->output[2] * sizeof(Place));
-  work->regions = THNN_reserve(&work->threadBytes, (size_t)work->output[2] * sizeof(THNNRegion));
+  work->best = THNN_reserve(&work->threadBytes, (size_t)work->inputWidth * sizeof(real));
+  work->bestPlaces = THNN_reserve(&work->threadBytes, (size_t)work->inputWidth * sizeof(Place));
+  work->slid = THNN_reserve(&work->threadBytes, (size_t)work->inputWidth * sizeof(real));
+  work->slidPlaces = THNN_reserve(&work->threadBytes, (size_t)work->inputWidth * sizeof(Place));
+  work->places = THNN_reserve(&work->threadBytes, (size_t)work->outputWidth * sizeof(Place));
+  work->regions = THNN_reserve(&work->threadBytes, (size_t)work->outputWidth * sizeof(THNNRegion));
 }
 
 THNNRegion *THNN_(rowRegions)(const THNN_(RegionMax) * work, char *scratch)
@@ -28,7 +28,7 @@ THNNRegion *THNN_(rowRegions)(const THNN_(RegionMax) * work, char *scratch)
 static void poolColumns(const THNN_(RegionMax) * work, const THNNRegion *regions, const real *best,
                         const Place *bestPlaces, real *output, Place *places)
 {
-  for (int64_t x = 0; x < work->output[2]; x++) {
+  for (int64_t x = 0; x < work->outputWidth; x++) {
     const int64_t first = regions[x].begin;
     const THNN_(Columns) columns = {.step = 1,
                                     .dilation = 1,
@@ -56,16 +56,16 @@ static void slideColumns(const THNN_(RegionMax) * work, const THNNRegion *region
                                   .windowPlace = 1,
                                   .tapPlace = 1,
                                   .start = work->start};
-  THNN_(simd).pooling.maxOfColumns(work->input[2] - work->columns + 1, &columns, best, bestPlaces,
+  THNN_(simd).pooling.maxOfColumns(work->inputWidth - work->columns + 1, &columns, best, bestPlaces,
                                    slid, slidPlaces);
-  for (int64_t x = 0; x < work->output[2]; x++) {
+  for (int64_t x = 0; x < work->outputWidth; x++) {
     output[x] = slid[regions[x].begin];
     places[x] = slidPlaces[regions[x].begin];
   }
 }
 
-const Place *THNN_(maxOfRegions)(const THNN_(RegionMax) * work, const real *plane, THNNRegion z,
-                                 THNNRegion y, char *scratch, real *output)
+const Place *THNN_(maxOfRegions)(const THNN_(RegionMax) * work, const real *plane, THNNRegion y,
+                                 char *scratch, real *output)
 {
   const real **rows = (const real **)scratch;
   Place *rowPlaces = (Place *)(scratch + work->rowPlaces);
@@ -73,14 +73,11 @@ const Place *THNN_(maxOfRegions)(const THNN_(RegionMax) * work, const real *plan
   Place *bestPlaces = (Place *)(scratch + work->bestPlaces);
   Place *places = (Place *)(scratch + work->places);
   const THNNRegion *regions = THNN_(rowRegions)(work, scratch);
-  const int64_t height = work->input[1], width = work->input[2];
-
-  int64_t count = 0;
-  for (int64_t atZ = z.begin; atZ < z.end; atZ++)
-    for (int64_t atY = y.begin; atY < y.end; atY++) {
-      rows[count] = plane + (atZ * height + atY) * width;
-      rowPlaces[count++] = (Place)(((atZ - z.begin) * height + atY - y.begin) * width);
-    }
+  const int64_t width = work->inputWidth, count = y.end - y.begin;
+  for (int64_t i = 0; i < count; i++) {
+    rows[i] = plane + (y.begin + i) * width;
+    rowPlaces[i] = (Place)(i * width);
+  }
   THNN_(simd).pooling.maxOfRows(width, count, rows, rowPlaces, work->start, best, bestPlaces);
 
   if (work->columns > 0 && work->columns <= FEW_COLUMNS)

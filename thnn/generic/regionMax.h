@@ -1,5 +1,5 @@
-/* The greatest values of regions of arbitrary bounds, row by row of the output: for adaptive and
- * fractional max pooling. */
+/* The greatest values of regions of arbitrary bounds, row by row of the output: for adaptive max
+ * pooling. */
 #ifndef THNN_GENERIC_REGION_MAX_H
 #define THNN_GENERIC_REGION_MAX_H
 
@@ -9,10 +9,9 @@
 
 /* How it is computed: in blocks of output rows, each thread with scratch of its own. */
 typedef struct THNN_(RegionMax) {
-  int64_t planes;
-  int64_t input[3], output[3]; /* sizes of a plane, depth first; 1 where unused */
-  int64_t columns;             /* of every region along x; 0 where they differ */
-  real start;                  /* what a value must exceed */
+  int64_t planes, inputWidth, outputHeight, outputWidth;
+  int64_t columns; /* of every region along x; 0 where they differ */
+  real start;      /* what a value must exceed */
   THNNBlocks blocks;
   int threads;
   size_t rowPlaces, best, bestPlaces, slid, slidPlaces, places, regions, threadBytes;
@@ -24,10 +23,10 @@ void THNN_(prepareRegionMax)(THNN_(RegionMax) * work, const THNNState *state, in
 /* The memory of an output row's regions along x, one for each output column. */
 THNNRegion *THNN_(rowRegions)(const THNN_(RegionMax) * work, char *scratch);
 
-/* output[i] = the greatest value of region z x y x rowRegions[i], the first of equals, and the
- * result its place: the element's number in the plane less that of the element (z.begin, y.begin,
- * 0), or -1 where nothing exceeds the start. */
+/* output[i] = the greatest value of region y x rowRegions[i], the first of equals, and the result its
+ * place: the element's number in the plane less that of the element (y.begin, 0), or -1 where nothing
+ * exceeds the start. */
 const THNN_(Place) * THNN_(maxOfRegions)(const THNN_(RegionMax) * work, const real *plane,
-                                         THNNRegion z, THNNRegion y, char *scratch, real *output);
+                                         THNNRegion y, char *scratch, real *output);
 
 #endif

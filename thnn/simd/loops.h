@@ -379,6 +379,27 @@ typedef struct THNN_(PlaneSums) {
   int64_t yRow, yStep;
 } THNN_(PlaneSums);
 
+/* Says where in a window or plane a value was found; as wide as a real, so that the two move
+ * through vectors together. -1 where nothing was found, unless
+ * something else is said. */
+#if defined(THNN_REAL_FLOAT)
+typedef int32_t THNN_(Place);
+#else
+typedef int64_t THNN_(Place);
+#endif
+
+/* Windows beside each other over the same rows, each `dilation` reals wide steps from tap to tap. The
+ * place of a tap is that of its row plus that of its number. */
+typedef struct THNN_(PlaneWindows) {
+  int64_t rows, columns; /* under each window, and of windows */
+  const real *const *row;
+  const THNN_(Place) * rowPlace;
+  const THNNTapSpan *window;
+  int64_t dilation;
+  THNN_(Place) numberPlace, tapPlace, none; /* of one number, of one tap, where nothing is found */
+  real start;                               /* what a value must exceed */
+} THNN_(PlaneWindows);
+
 typedef struct THNN_(SimdPlanes) {
   /* y = the planes in lanes, 0 in lanes that have none */
   void (*load)(const THNN_(PlaneRows) * rows, const real *x, real *y);
@@ -388,6 +409,9 @@ typedef struct THNN_(SimdPlanes) {
   void (*sum)(const THNN_(PlaneSums) * sums);
   /* sums[t] += the sum over all positions of y * tap t of x, a vector for each tap */
   void (*dot)(const THNN_(PlaneSums) * of, real *sums);
+  /* best = the greatest values of the windows, of equals the first, and their places: a vector for
+   * each window. NaN is never chosen. */
+  void (*max)(const THNN_(PlaneWindows) * of, real *best, THNN_(Place) * place);
   /* sums += part, which becomes 0 */
   void (*settle)(int64_t n, real *part, double *sums);
   /* vector i of y = the sum, in order, of the vectors of x in its span */
@@ -395,14 +419,6 @@ typedef struct THNN_(SimdPlanes) {
   /* vector i of y = that of x / (factor * divisors[i]) */
   void (*divide)(int64_t n, real factor, const real *divisors, const real *x, real *y);
 } THNN_(SimdPlanes);
-
-/* Says where in a window or plane a value was found; as wide as a real, so that the two move
- * through vectors together. -1 where nothing was found. */
-#if defined(THNN_REAL_FLOAT)
-typedef int32_t THNN_(Place);
-#else
-typedef int64_t THNN_(Place);
-#endif
 
 /* Windows over the columns that maxOfRows leaves: window i has `kernel` columns, from i*step on and
  * `dilation` apart. The place of its tap t is that of the column's row plus
@@ -432,25 +448,24 @@ typedef struct THNN_(Spans) {
 typedef struct THNN_(SimdPooling) {
   /* Whether all of n values lie between two numbers, of which neither is below -1. */
   bool (*areWithin)(int64_t n, const int64_t *value, int64_t first, int64_t last);
-  /* Whether the taps t, h and w in bytes 0, 1 and 2 of all indices lie inside, and the numbers of
-   * the elements that they name if so; 32-bit numbers where the windows have `behind`. */
-  bool (*areTaps)(const THNNTapWindows *windows, const int64_t *index);
-  void (*elementsOfTaps)(const THNNTapWindows *windows, const int64_t *index, uint32_t *element);
-  void (*elementsOfFarTaps)(const THNNTapWindows *windows, const int64_t *index, int64_t *element);
-  /* The same for rows and columns in regions, counted from 1. */
-  bool (*areInRegions)(const THNNCorners *corners, const int64_t *row, const int64_t *column);
-  void (*elementsOfRegions)(const THNNCorners *corners, const int64_t *row, const int64_t *column,
-                            uint32_t *element);
-  /* y[element - base] += x, one after the other; an element may occur more than once */
-  void (*addToElements)(int64_t n, const int64_t *element, int64_t base, const real *x, real *y);
-  /* The same with base 0. */
+  /* Whether the taps t, h and w in bytes 0, 1 and 2 of all indices are within their windows' limits,
+   * and the numbers of the elements that they name if so. There is no second half. */
+  bool (*areTaps)(const THNNIndexWindows *windows, const int64_t *index, const int64_t *second);
+  void (*elementsOfTaps)(const THNNIndexWindows *windows, const int64_t *index,
+                         const int64_t *second, uint32_t *element);
+  /* The same for rows and columns, counted from 1 where the window begins. */
+  bool (*arePlaces)(const THNNIndexWindows *windows, const int64_t *row, const int64_t *column);
+  void (*elementsOfPlaces)(const THNNIndexWindows *windows, const int64_t *row,
+                           const int64_t *column, uint32_t *element);
+  /* y[element - base] += x, one after the other, for n elements of each plane; planes have `elements`
+   * in y. An element may occur more than once. */
+  void (*addToElements)(int64_t planes, int64_t n, int64_t elements, const int64_t *element,
+                        int64_t base, const real *x, real *y);
+  /* The same of one plane with base 0. */
   void (*addToNearElements)(int64_t n, const uint32_t *element, const real *x, real *y);
   /* sums += x where index is `number`, or sums = that and 0 elsewhere where it is the first */
   void (*addNamed)(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
                    real *sums);
-  /* element[i] = first + i + frame*frameSize, or -1 where the frame is below 0 */
-  void (*elementsOfFrames)(int64_t n, int64_t first, int64_t frameSize, const int64_t *frame,
-                           int64_t *element);
   /* best = the greatest of the rows' values above `start`, of equals the first, in each column;
    * place = its row's place. `start` and -1 where there is none; NaN is never chosen. */
   void (*maxOfRows)(int64_t n, int64_t count, const real *const *rows, const THNN_(Place) * places,
@@ -458,6 +473,10 @@ typedef struct THNN_(SimdPooling) {
   /* The same over the columns of each window, of equals the one with the smallest place. */
   void (*maxOfColumns)(int64_t n, const THNN_(Columns) * columns, const real *best,
                        const THNN_(Place) * place, real *chosen, THNN_(Place) * chosenPlace);
+  /* best = the greatest of x[at[i] + offsets[t]] above `start` over the taps, at least one,
+   * of equals the first, and place = at[i] + its offset; `start` and -1 where there is none. NaN is never chosen. */
+  void (*maxAround)(int64_t n, const THNN_(Place) * at, int64_t taps, const THNN_(Place) * offsets,
+                    const real *x, real start, real *best, THNN_(Place) * place);
   /* index = place + first, or `none` where nothing was found */
   void (*indexOfPlace)(int64_t n, const THNN_(Place) * place, int64_t first, int64_t none,
                        int64_t *index);

@@ -241,6 +241,46 @@ static void dot(const THNN_(PlaneSums) * of, real *sums)
   }
 }
 
+typedef THNN_(Place) Place;
+
+/* Where x is greater, best and found become x and `place`. */
+INLINE void takeGreater(Vector x, Comparison place, Vector *best, Comparison *found)
+{
+#if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
+  const __mmask16 greater = _mm512_cmp_ps_mask((__m512)x, (__m512)*best, _CMP_GT_OQ);
+  *best = (Vector)_mm512_mask_mov_ps((__m512)*best, greater, (__m512)x);
+  *found = (Comparison)_mm512_mask_mov_epi32((__m512i)*found, greater, (__m512i)place);
+#elif defined(__AVX512F__)
+  const __mmask8 greater = _mm512_cmp_pd_mask((__m512d)x, (__m512d)*best, _CMP_GT_OQ);
+  *best = (Vector)_mm512_mask_mov_pd((__m512d)*best, greater, (__m512d)x);
+  *found = (Comparison)_mm512_mask_mov_epi64((__m512i)*found, greater, (__m512i)place);
+#else
+  const Comparison greater = x > *best;
+  *best = (Vector)((greater & (Comparison)x) | (~greater & (Comparison)*best));
+  *found = (greater & place) | (~greater & *found);
+#endif
+}
+
+static void maxOfWindows(const THNN_(PlaneWindows) * of, real *best, Place *place)
+{
+  const Comparison zeros = {0}, none = zeros + of->none, tapPlace = zeros + of->tapPlace;
+  const Vector start = broadcast(of->start);
+  for (int64_t i = 0; i < of->columns; i++) {
+    const THNNTapSpan window = of->window[i];
+    const Place first = (Place)window.number * of->numberPlace;
+    Vector greatest = start;
+    Comparison found = none;
+    for (int64_t r = 0; r < of->rows; r++) {
+      const real *x = of->row[r] + window.first * (int64_t)LANES;
+      Comparison here = zeros + (of->rowPlace[r] + first);
+      for (int32_t t = 0; t < window.taps; t++, x += of->dilation, here += tapPlace)
+        takeGreater(load(x), here, &greatest, &found);
+    }
+    store(best + i * LANES, greatest);
+    store((real *)(place + i * LANES), (Vector)found);
+  }
+}
+
 static void settle(int64_t n, real *part, double *sums)
 {
 #pragma omp simd
@@ -271,6 +311,7 @@ const THNN_(SimdPlanes) SIMD_TABLE(Planes, THNN_SIMD_LEVEL) = {
     .store = storePlanes,
     .sum = sum,
     .dot = dot,
+    .max = maxOfWindows,
     .settle = settle,
     .sumSpans = sumSpans,
     .divide = divide,
