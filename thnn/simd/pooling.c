@@ -513,20 +513,6 @@ static void interpolate(int64_t n, const Place *before, const Place *after, cons
     y[i] = (1 - share[i]) * x[before[i]] + share[i] * x[after[i]];
 }
 
-/* Two neighbours; gathering single elements of many points takes longer. */
-typedef real Pair __attribute__((vector_size(2 * sizeof(real)), aligned(sizeof(real)), may_alias));
-
-static void sumOfCorners(int64_t n, const Place *from, const Place *to, const real *weights,
-                         const real *x, int64_t below, real *y)
-{
-  for (int64_t i = 0; i < n; i++) {
-    const real *corner = x + from[i], *weight = weights + 4 * i;
-    const Pair sums = *(const Pair *)corner * *(const Pair *)weight +
-                      *(const Pair *)(corner + below) * *(const Pair *)(weight + 2);
-    y[to[i]] = sums[0] + sums[1];
-  }
-}
-
 static void repeat(int64_t n, const real *x, int64_t times, real *y)
 {
   if (times == 2)
@@ -570,7 +556,6 @@ const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .multiplyAdd = multiplyAdd,
     .divide = divide,
     .interpolate = interpolate,
-    .sumOfCorners = sumOfCorners,
     .repeat = repeat,
     .interleave = interleave,
 };
