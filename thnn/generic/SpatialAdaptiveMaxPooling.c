@@ -98,70 +98,32 @@ void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(THNNState *state, THTensor *i
   THNN_planRelease(&plan);
 }
 
-/* Where the regions of a run begin, and what lies below and to the right of that in the plane; of as
- * many planes as a run may have. */
-static void keepCorners(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                        THNNIndexRoom *room)
+static int64_t elementOfNumbers(const THNNPooledIndices *pooled, const int64_t *position,
+                                int64_t row, int64_t column)
 {
   const THNNAdaptivePooling *pooling = pooled->context;
   const int64_t height = pooling->inputHeight, width = pooling->inputWidth;
-  const int64_t count = run->rows * run->columns, all = count * THNN_mostAlikePlanes(pooled);
-  int32_t *corner = room->kept[0], *down = room->kept[1], *right = room->kept[2];
-  for (int64_t x = 0; x < run->columns; x++)
-    right[x] =
-        (int32_t)(width - THNN_adaptiveMaxBegin(width, pooling->outputWidth, run->first + x));
-  for (int64_t y = 0, at = 0; y < run->rows; y++) {
-    const int64_t top = THNN_adaptiveMaxBegin(height, pooling->outputHeight, run->row.y + y);
-    for (int64_t x = 0; x < run->columns; x++, at++) {
-      right[at] = right[x];
-      down[at] = (int32_t)(height - top);
-      corner[at] = (int32_t)(top * width + width - right[x]);
-    }
-  }
-  for (int64_t at = count; at < all; at += count) {
-    const int32_t before = (int32_t)(at / count * pooled->elements);
-    memcpy(right + at, right, (size_t)count * sizeof *right);
-    memcpy(down + at, down, (size_t)count * sizeof *down);
-#pragma omp simd
-    for (int64_t i = 0; i < count; i++)
-      corner[at + i] = corner[i] + before;
-  }
-  room->keptRow = run->row.y;
-  room->keptFirst = run->first;
+  const int64_t top = THNN_adaptiveMaxBegin(height, pooling->outputHeight, position[1]);
+  const int64_t left = THNN_adaptiveMaxBegin(width, pooling->outputWidth, position[2]);
+  if (row < TH_INDEX_BASE || row - TH_INDEX_BASE >= height - top || column < TH_INDEX_BASE ||
+      column - TH_INDEX_BASE >= width - left)
+    return THNN_BAD_INDEX;
+  return (top + row - TH_INDEX_BASE) * width + left + column - TH_INDEX_BASE;
 }
 
-static THNNCorners cornersOf(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                             THNNIndexRoom *room)
+/* Where regions begin, and what lies below and to the right of that in the plane. */
+static THNNIndexWindow windowAt(const THNNPooledIndices *pooled, int dimension, int64_t position)
 {
-  if (room->keptRow != run->row.y || room->keptFirst != run->first)
-    keepCorners(pooled, run, room);
   const THNNAdaptivePooling *pooling = pooled->context;
-  return (THNNCorners){.n = THNN_indexCount(run),
-                       .width = pooling->inputWidth,
-                       .corner = room->kept[0],
-                       .down = room->kept[1],
-                       .right = room->kept[2]};
-}
-
-static int64_t checkNumbers(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                            THNNIndexRoom *room)
-{
-  const THNNCorners corners = cornersOf(pooled, run, room);
-  const int64_t *row = run->index[0], *column = run->index[1];
-  if (THNN_(simd).pooling.areInRegions(&corners, row, column))
-    return corners.n;
-  int64_t i = 0;
-  while (row[i] >= TH_INDEX_BASE && row[i] - TH_INDEX_BASE < corners.down[i] &&
-         column[i] >= TH_INDEX_BASE && column[i] - TH_INDEX_BASE < corners.right[i])
-    i++;
-  return i;
-}
-
-static void elementsOfNumbers(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                              THNNIndexRoom *room)
-{
-  const THNNCorners corners = cornersOf(pooled, run, room);
-  THNN_(simd).pooling.elementsOfRegions(&corners, run->index[0], run->index[1], room->nearElement);
+  const int64_t height = pooling->inputHeight, width = pooling->inputWidth;
+  if (dimension == 0)
+    return (THNNIndexWindow){0};
+  if (dimension == 1) {
+    const int64_t top = THNN_adaptiveMaxBegin(height, pooling->outputHeight, position);
+    return (THNNIndexWindow){top * width, {(uint32_t)(height - top), 0}};
+  }
+  const int64_t left = THNN_adaptiveMaxBegin(width, pooling->outputWidth, position);
+  return (THNNIndexWindow){left, {0, (uint32_t)(width - left)}};
 }
 
 void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(THNNState *state, THTensor *input,
@@ -178,11 +140,13 @@ void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(THNNState *state, THTensor
                                     .rows = pooling.outputHeight,
                                     .length = pooling.outputWidth,
                                     .elements = pooling.inputHeight * pooling.inputWidth,
+                                    .element = elementOfNumbers,
+                                    .window = windowAt,
+                                    .areInside = THNN_(simd).pooling.arePlaces,
+                                    .elementsOf = THNN_(simd).pooling.elementsOfPlaces,
+                                    .step = {0, pooling.inputWidth, 1},
                                     .near = true,
                                     .halves = true,
-                                    .alike = true,
-                                    .check = checkNumbers,
-                                    .decode = elementsOfNumbers,
                                     .expected = "rows and columns, from 1, inside the input plane",
                                     .context = &pooling};
 

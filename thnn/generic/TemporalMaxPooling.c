@@ -91,32 +91,15 @@ void THNN_(TemporalMaxPooling_updateOutput)(THNNState *state, THTensor *input, T
 }
 
 /* An index is a frame of its window that lies in the sequence, or -1 for none. */
-static int64_t checkFrames(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                           THNNIndexRoom *room)
+static int64_t elementOfFrame(const THNNPooledIndices *pooled, const int64_t *position,
+                              int64_t frame, int64_t second)
 {
-  (void)room;
+  (void)second;
   const THNNConvolution *g = pooled->context;
-  const int64_t *index = run->index[0];
-  for (int64_t row = 0; row < run->rows; row++, index += run->columns) {
-    const int64_t last = g->input[1] - 1 - (run->row.y + row) * g->stride[1];
-    if (THNN_(simd).pooling.areWithin(run->columns, index, -1, last))
-      continue;
-    int64_t i = 0;
-    while (index[i] >= -1 && index[i] <= last)
-      i++;
-    return row * run->columns + i;
-  }
-  return run->rows * run->columns;
-}
-
-static void elementsOfFrames(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                             THNNIndexRoom *room)
-{
-  const THNNConvolution *g = pooled->context;
-  for (int64_t row = 0; row < run->rows; row++)
-    THNN_(simd).pooling.elementsOfFrames(
-        run->columns, (run->row.y + row) * g->stride[1] * g->input[2] + run->first, g->input[2],
-        run->index[0] + row * run->columns, room->element + row * run->columns);
+  const int64_t first = position[1] * g->stride[1];
+  if (frame < -1 || frame >= g->input[1] - first)
+    return THNN_BAD_INDEX;
+  return frame < 0 ? THNN_NO_ELEMENT : (first + frame) * g->input[2] + position[2];
 }
 
 /* A part of a frame of gradInput: of the windows over the frame, the values that name it. */
@@ -182,8 +165,7 @@ void THNN_(TemporalMaxPooling_updateGradInput)(THNNState *state, THTensor *input
                                     .rows = g.output[1],
                                     .length = g.output[2],
                                     .elements = g.input[1] * g.input[2],
-                                    .check = checkFrames,
-                                    .decode = elementsOfFrames,
+                                    .element = elementOfFrame,
                                     .expected =
                                         "frames of the windows, from 0, inside the input, or -1",
                                     .context = &g};

@@ -49,18 +49,16 @@ THNNConvolution THNN_VolumetricMaxUnpooling_shapeCheck(const char *function, THN
 static THNNPooledIndices pooledFor(const char *function, const THNNState *state,
                                    const THNNConvolution *geometry)
 {
-  return (THNNPooledIndices){.function = function,
-                             .state = state,
-                             .planes = THNN_poolingPlanes(geometry),
-                             .slices = geometry->output[0],
-                             .rows = geometry->output[1],
-                             .length = geometry->output[2],
-                             .elements = THNN_convolutionImagePositions(geometry),
-                             .check = THNN_checkTaps,
-                             .decode = THNN_elementsOfTaps,
-                             .near = THNN_tapsAreNear(geometry),
-                             .expected = "offsets of elements inside the output",
-                             .context = geometry};
+  THNNPooledIndices pooled = {.function = function,
+                              .state = state,
+                              .planes = THNN_poolingPlanes(geometry),
+                              .slices = geometry->output[0],
+                              .rows = geometry->output[1],
+                              .length = geometry->output[2],
+                              .elements = THNN_convolutionImagePositions(geometry),
+                              .expected = "offsets of elements inside the output"};
+  THNN_(describeTaps)(&pooled, geometry);
+  return pooled;
 }
 
 void THNN_(VolumetricMaxUnpooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output,

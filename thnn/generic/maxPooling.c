@@ -159,20 +159,17 @@ void THNN_(maxPoolingUpdateGradInput)(const THNNMaxPoolingCall *call, THTensor *
                                       THIndexTensor *indices)
 {
   const THNNConvolution *g = &call->geometry;
-  const bool plain = call->nDimension == 2, optional = plain || THNN_someWindowIsOutside(g);
-  const THNNPooledIndices pooled = {.function = call->function,
-                                    .state = call->state,
-                                    .planes = THNN_poolingPlanes(g),
-                                    .slices = g->output[0],
-                                    .rows = g->output[1],
-                                    .length = g->output[2],
-                                    .elements = THNN_convolutionImagePositions(g),
-                                    .optional = optional,
-                                    .check = THNN_checkTaps,
-                                    .decode = plain ? NULL : THNN_elementsOfTaps,
-                                    .near = !optional && THNN_tapsAreNear(g),
-                                    .expected = "offsets in the windows that lie inside the input",
-                                    .context = g};
-
+  const bool plain = call->nDimension == 2;
+  THNNPooledIndices pooled = {.function = call->function,
+                              .state = call->state,
+                              .planes = THNN_poolingPlanes(g),
+                              .slices = g->output[0],
+                              .rows = g->output[1],
+                              .length = g->output[2],
+                              .elements = THNN_convolutionImagePositions(g),
+                              .optional = plain || THNN_someWindowIsOutside(g),
+                              .expected = "offsets in the windows that lie inside the input"};
+  if (!plain)
+    THNN_(describeTaps)(&pooled, g);
   THNN_(pooledUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices, 5);
 }

@@ -51,143 +51,60 @@ bool THNN_tapsAreNear(const THNNConvolution *g)
   return THNN_convolutionImagePositions(g) <= INT32_MAX;
 }
 
+int64_t THNN_elementOfTaps(const THNNPooledIndices *pooled, const int64_t *position, int64_t index,
+                           int64_t second)
+{
+  (void)second;
+  const THNNConvolution *g = pooled->context;
+  if (pooled->optional && windowIsOutside(g, position))
+    return THNN_NO_ELEMENT;
+  int64_t element = 0;
+  for (int d = 0; d < 3; d++) {
+    const int64_t tap = index >> d * THNN_TAP_BITS & ((1 << THNN_TAP_BITS) - 1);
+    const int64_t at = position[d] * g->stride[d] - g->pad[d] + tap * g->dilation[d];
+    if (at < 0 || at >= g->input[d])
+      return THNN_BAD_INDEX;
+    element = element * g->input[d] + at;
+  }
+  return element;
+}
+
 /* The least and the greatest tap of a window along a dimension that lies inside, up to
  * THNN_LAST_TAP, in the dimension's byte of an index. */
-typedef struct Limits {
-  uint32_t least, most;
-} Limits;
-
-static Limits limitsAt(const THNNConvolution *g, int dimension, int64_t position)
+THNNIndexWindow THNN_tapWindow(const THNNPooledIndices *pooled, int dimension, int64_t position)
 {
+  const THNNConvolution *g = pooled->context;
   const int64_t start = position * g->stride[dimension] - g->pad[dimension];
   const int64_t dilation = g->dilation[dimension], behind = g->input[dimension] - 1 - start;
   const int64_t least = start < 0 ? (dilation - 1 - start) / dilation : 0;
   const int64_t most = behind < 0 ? -1 : behind / dilation;
   const int shift = dimension * THNN_TAP_BITS;
-  if (least > THNN_LAST_TAP || most < least)
-    return (Limits){(uint32_t)THNN_LAST_TAP << shift, 0};
-  return (Limits){(uint32_t)least << shift, (uint32_t)(most < THNN_LAST_TAP ? most : THNN_LAST_TAP)
-                                                << shift};
-}
-
-/* Of windows that begin at the same place of any slice. */
-static void keepLimits(const THNNConvolution *g, const THNNIndexRun *run, THNNIndexRoom *room)
-{
-  uint32_t *least = (uint32_t *)room->kept[1], *most = (uint32_t *)room->kept[2];
-  for (int64_t x = 0; x < run->columns; x++) {
-    const Limits limits = limitsAt(g, 2, run->first + x);
-    least[x] = limits.least;
-    most[x] = limits.most;
+  THNNIndexWindow window = {.start = start, .limit = {(uint32_t)THNN_LAST_TAP << shift, 0}};
+  for (int d = dimension + 1; d < 3; d++)
+    window.start *= g->input[d];
+  if (least <= THNN_LAST_TAP && most >= least) {
+    window.limit[0] = (uint32_t)least << shift;
+    window.limit[1] = (uint32_t)(most < THNN_LAST_TAP ? most : THNN_LAST_TAP) << shift;
   }
-  for (int64_t row = run->rows - 1; row >= 0; row--) {
-    const Limits limits = limitsAt(g, 1, run->row.y + row);
-    uint32_t *leastInRow = least + row * run->columns, *mostInRow = most + row * run->columns;
-    for (int64_t x = 0; x < run->columns; x++) {
-      leastInRow[x] = least[x] | limits.least;
-      mostInRow[x] = most[x] | limits.most;
-    }
-  }
-  room->keptRow = run->row.y;
-  room->keptFirst = run->first;
+  return window;
 }
 
-/* How far windows lie behind the first is the same for all runs, of which the first is the longest. */
-static void keepWindows(const THNNConvolution *g, const THNNIndexRun *run, THNNIndexRoom *room)
-{
-  THNNTapWindows *windows = &room->windows;
-  *windows = (THNNTapWindows){.strideY = g->stride[1], .strideX = g->stride[2]};
-  for (int d = 0; d < 3; d++) {
-    windows->dilation[d] = g->dilation[d];
-    windows->size[d] = g->input[d];
-  }
-  windows->least = (const uint32_t *)room->kept[1];
-  windows->most = (const uint32_t *)room->kept[2];
-  keepLimits(g, run, room);
-  if (!THNN_tapsAreNear(g))
-    return;
-  int32_t *behind = room->kept[0];
-  for (int64_t row = 0; row < run->rows; row++)
-    for (int64_t x = 0; x < run->columns; x++)
-      *behind++ = (int32_t)(row * g->stride[1] * g->input[2] + x * g->stride[2]);
-  windows->behind = room->kept[0];
-}
-
-static const THNNTapWindows *windowsOf(const THNNConvolution *g, const THNNIndexRun *run,
-                                       THNNIndexRoom *room)
-{
-  if (room->keptRow < 0)
-    keepWindows(g, run, room);
-  THNNTapWindows *windows = &room->windows;
-  windows->rows = run->rows;
-  windows->columns = run->columns;
-  windows->start[0] = run->row.z * g->stride[0] - g->pad[0];
-  windows->start[1] = run->row.y * g->stride[1] - g->pad[1];
-  windows->start[2] = run->first * g->stride[2] - g->pad[2];
-  return windows;
-}
-
-/* The same with limits. */
-static const THNNTapWindows *limitedWindowsOf(const THNNConvolution *g, const THNNIndexRun *run,
-                                              THNNIndexRoom *room)
-{
-  const THNNTapWindows *windows = windowsOf(g, run, room);
-  if (room->keptRow != run->row.y || room->keptFirst != run->first)
-    keepLimits(g, run, room);
-  const Limits depth = limitsAt(g, 0, run->row.z);
-  room->windows.leastDepth = depth.least;
-  room->windows.mostDepth = depth.most;
-  return windows;
-}
-
-/* Index i of a run: whether it names an element, and whether its window has any. */
-static bool tapIsInside(const THNNTapWindows *windows, const THNNIndexRun *run, int64_t i)
-{
-  THNNTapWindows window = *windows;
-  window.rows = window.columns = 1;
-  window.least += i;
-  window.most += i;
-  window.start[1] += i / run->columns * windows->strideY;
-  window.start[2] += i % run->columns * windows->strideX;
-  return THNN_(simd).pooling.areTaps(&window, run->index[0] + i);
-}
-
-static bool hasNoElement(const THNNConvolution *g, const THNNIndexRun *run, int64_t i)
-{
-  const int64_t position[] = {run->row.z, run->row.y + i / run->columns,
-                              run->first + i % run->columns};
-  return windowIsOutside(g, position);
-}
-
-int64_t THNN_checkTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                       THNNIndexRoom *room)
-{
-  const int64_t count = run->rows * run->columns;
-  const THNNTapWindows *windows = limitedWindowsOf(pooled->context, run, room);
-  if (THNN_(simd).pooling.areTaps(windows, run->index[0]))
-    return count;
-  int64_t i = 0;
-  while (i < count && (tapIsInside(windows, run, i) ||
-                       (pooled->optional && hasNoElement(pooled->context, run, i))))
-    i++;
-  return i;
-}
-
-void THNN_elementsOfTaps(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                         THNNIndexRoom *room)
-{
-  const THNNTapWindows *windows = windowsOf(pooled->context, run, room);
-  if (pooled->near) {
-    THNN_(simd).pooling.elementsOfTaps(windows, run->index[0], room->nearElement);
-    return;
-  }
-  THNN_(simd).pooling.elementsOfFarTaps(windows, run->index[0], room->element);
-  if (!pooled->optional)
-    return;
-  for (int64_t i = 0; i < run->rows * run->columns; i++)
-    if (hasNoElement(pooled->context, run, i))
-      room->element[i] = THNN_NO_ELEMENT;
-}
 #endif
+
+void THNN_(describeTaps)(THNNPooledIndices *pooled, const THNNConvolution *g)
+{
+  pooled->element = THNN_elementOfTaps;
+  pooled->window = THNN_tapWindow;
+  pooled->areInside = THNN_(simd).pooling.areTaps;
+  pooled->elementsOf = THNN_(simd).pooling.elementsOfTaps;
+  pooled->near = !pooled->optional && THNN_tapsAreNear(g);
+  int64_t step = 1;
+  for (int d = 2; d >= 0; d--) {
+    pooled->step[d] = step * g->dilation[d];
+    step *= g->input[d];
+  }
+  pooled->context = g;
+}
 
 /* `small` has the indices' shape, `large` the planes that they name elements of. */
 
@@ -266,7 +183,7 @@ static Walk startWalk(const THNNPooledIndices *pooled, Move move, const int64_t 
   const int64_t count = planeIndices(pooled) ? planeIndices(pooled) : 1;
   Walk walk = {.pooled = pooled, .move = move, .indices = indices, .small = small, .room = room};
   walk.step = (pooled->elements + count - 1) / count;
-  room->keptRow = -1;
+  THNN_clearRoom(room);
   return walk;
 }
 
@@ -314,7 +231,7 @@ static void moveRun(Walk *walk, int64_t at, int64_t n, Elements elements, real *
 static void movePart(Walk *walk, int64_t first, int64_t planes, real *large)
 {
   const THNNPooledIndices *pooled = walk->pooled;
-  if (!pooled->decode) {
+  if (!pooled->element) {
     const int64_t count = planeIndices(pooled);
     for (int64_t plane = first; plane < first + planes; plane++)
       moveRun(walk, plane * count, count,
@@ -331,9 +248,8 @@ static void movePart(Walk *walk, int64_t first, int64_t planes, real *large)
        run.at < run.end; THNN_nextIndexRun(pooled, &run)) {
     run.index[0] = walk->indices + run.at;
     run.index[1] = second ? second + run.at : NULL;
-    pooled->decode(pooled, &run, walk->room);
-    moveRun(walk, run.at, THNN_indexCount(&run), decoded,
-            large + (run.row.plane - first) * pooled->elements);
+    THNN_decodeIndices(pooled, &run, walk->room);
+    moveRun(walk, run.at, run.count, decoded, large + (run.plane - first) * pooled->elements);
   }
 }
 
@@ -352,7 +268,7 @@ static size_t tileBytes(const THNNPooledIndices *pooled)
  * that is filled a quarter. */
 static int threadsFor(const THNNPooledIndices *pooled)
 {
-  const double indices = (double)THNN_pooledElements(pooled) * (pooled->decode ? 6 : 2);
+  const double indices = (double)THNN_pooledElements(pooled) * (pooled->element ? 6 : 2);
   const double elements = (double)pooled->planes * (double)pooled->elements;
   return THNN_threads(pooled->state, pooled->planes, indices + elements / 4);
 }

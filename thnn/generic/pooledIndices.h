@@ -5,6 +5,9 @@
 #include "template.h"
 #include "../THNNPooledIndices.h"
 
+/* Makes indices taps of windows of this geometry; `optional` has been set. */
+void THNN_(describeTaps)(THNNPooledIndices *pooled, const THNNConvolution *geometry);
+
 /* The backward pass of a pooling module: checks the indices, and adds each gradient to the element
  * that its index names. Arguments 2 to 4, and the indices. */
 void THNN_(pooledUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *input,

@@ -421,15 +421,15 @@ typedef struct THNN_(Bags) {
 typedef struct THNN_(SimdPooling) {
   /* Whether all of n values lie between two numbers, of which neither is below -1. */
   bool (*areWithin)(int64_t n, const int64_t *value, int64_t first, int64_t last);
-  /* Whether the taps t, h and w in bytes 0, 1 and 2 of all indices lie inside, and the numbers of
-   * the elements that they name if so; 32-bit numbers where the windows have `behind`. */
-  bool (*areTaps)(const THNNTapWindows *windows, const int64_t *index);
-  void (*elementsOfTaps)(const THNNTapWindows *windows, const int64_t *index, uint32_t *element);
-  void (*elementsOfFarTaps)(const THNNTapWindows *windows, const int64_t *index, int64_t *element);
-  /* The same for rows and columns in regions, counted from 1. */
-  bool (*areInRegions)(const THNNCorners *corners, const int64_t *row, const int64_t *column);
-  void (*elementsOfRegions)(const THNNCorners *corners, const int64_t *row, const int64_t *column,
-                            uint32_t *element);
+  /* Whether the taps t, h and w in bytes 0, 1 and 2 of all indices are within their windows' limits,
+   * and the numbers of the elements that they name if so. There is no second half. */
+  bool (*areTaps)(const THNNIndexWindows *windows, const int64_t *index, const int64_t *second);
+  void (*elementsOfTaps)(const THNNIndexWindows *windows, const int64_t *index,
+                         const int64_t *second, uint32_t *element);
+  /* The same for rows and columns, counted from 1 where the window begins. */
+  bool (*arePlaces)(const THNNIndexWindows *windows, const int64_t *row, const int64_t *column);
+  void (*elementsOfPlaces)(const THNNIndexWindows *windows, const int64_t *row,
+                           const int64_t *column, uint32_t *element);
   /* y[element - base] += x, one after the other; an element may occur more than once */
   void (*addToElements)(int64_t n, const int64_t *element, int64_t base, const real *x, real *y);
   /* The same with base 0. */
@@ -437,9 +437,6 @@ typedef struct THNN_(SimdPooling) {
   /* sums += x where index is `number`, or sums = that and 0 elsewhere where it is the first */
   void (*addNamed)(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
                    real *sums);
-  /* element[i] = first + i + frame*frameSize, or -1 where the frame is below 0 */
-  void (*elementsOfFrames)(int64_t n, int64_t first, int64_t frameSize, const int64_t *frame,
-                           int64_t *element);
   /* best = the greatest of the rows' values above `start`, of equals the first, in each column;
    * place = its row's place. `start` and -1 where there is none; NaN is never chosen. */
   void (*maxOfRows)(int64_t n, int64_t count, const real *const *rows, const THNN_(Place) * places,

@@ -199,85 +199,143 @@ static bool areWithin(int64_t n, const int64_t *value, int64_t first, int64_t la
 
 enum { TAP = 0xff };
 
-/* One window after the other, in 64 bits. */
-static bool throughFarTaps(const THNNTapWindows *w, const int64_t *index, int64_t *element)
+/* Rows are gone through in whole blocks; the last block of a row begins within the one before, which
+ * changes nothing. Shorter rows are blocks of their own. */
+enum { WINDOWS = 16 };
+
+INLINE int64_t wholeBlocks(int64_t columns)
 {
-  int64_t outside = 0;
-  for (int64_t row = 0; row < w->rows; row++)
-    for (int64_t i = 0; i < w->columns; i++, index++) {
-      const int64_t z = w->start[0] + (*index & TAP) * w->dilation[0];
-      const int64_t y = w->start[1] + row * w->strideY + (*index >> 8 & TAP) * w->dilation[1];
-      const int64_t x = w->start[2] + i * w->strideX + (*index >> 16 & TAP) * w->dilation[2];
-      outside |= z | (w->size[0] - 1 - z) | y | (w->size[1] - 1 - y) | x | (w->size[2] - 1 - x);
-      if (element)
-        *element++ = (z * w->size[1] + y) * w->size[2] + x;
-    }
-  return outside >= 0;
+  return columns < WINDOWS ? columns : columns & -WINDOWS;
+}
+
+/* A row of windows. */
+typedef struct RowOfWindows {
+  const int32_t *start;
+  const uint32_t *limit[2];
+  uint32_t rowStart, rowLimit[2];
+} RowOfWindows;
+
+INLINE RowOfWindows rowOfWindows(const THNNIndexWindows *w, int64_t row)
+{
+  RowOfWindows of = {.start = w->start, .rowStart = (uint32_t)w->rowStart[row] + w->firstStart};
+  for (int i = 0; i < 2; i++) {
+    of.limit[i] = w->limit[i];
+    of.rowLimit[i] = w->rowLimit[i][row] | w->firstLimit[i];
+  }
+  return of;
 }
 
 /* Bytes are compared side by side: the highest bit of each is set before a subtraction and still is
  * where the difference is not below 0. */
-static bool areWithinLimits(const THNNTapWindows *w, const int64_t *index)
+INLINE uint32_t tapsOutside(const RowOfWindows *w, int64_t first, int64_t n, const int64_t *index)
 {
-  const int64_t n = w->rows * w->columns;
   const uint32_t taps = 0xffffff, tops = 0x808080;
-  const uint32_t leastDepth = w->leastDepth, mostDepth = w->mostDepth | tops;
-  const uint32_t *least = w->least, *most = w->most;
+  const uint32_t *least = w->limit[0] + first, *most = w->limit[1] + first;
+  const uint32_t leastInRow = w->rowLimit[0], mostInRow = w->rowLimit[1] | tops;
   uint32_t outside = 0;
 #pragma omp simd reduction(| : outside)
   for (int64_t i = 0; i < n; i++) {
-    const uint32_t packed = (uint32_t)index[i] & taps;
+    const uint32_t packed = (uint32_t)index[first + i] & taps;
     outside |=
-        packed | ~((packed | tops) - (least[i] | leastDepth)) | ~((most[i] | mostDepth) - packed);
+        packed | ~((packed | tops) - (least[i] | leastInRow)) | ~((most[i] | mostInRow) - packed);
   }
-  return (outside & tops) == 0;
+  return outside & tops;
 }
 
-static bool areTaps(const THNNTapWindows *w, const int64_t *index)
+static bool areTaps(const THNNIndexWindows *w, const int64_t *index, const int64_t *second)
 {
-  return areWithinLimits(w, index) || throughFarTaps(w, index, NULL);
-}
-
-static void elementsOfFarTaps(const THNNTapWindows *w, const int64_t *index, int64_t *element)
-{
-  throughFarTaps(w, index, element);
+  (void)second;
+  const int64_t n = w->columns, whole = wholeBlocks(n);
+  uint32_t outside = 0;
+  for (int64_t row = 0; row < w->rows; row++, index += n) {
+    const RowOfWindows windows = rowOfWindows(w, row);
+    fetchNextPage(index, n * (int64_t)sizeof *index);
+    outside |= tapsOutside(&windows, 0, whole, index);
+    if (whole < n)
+      outside |= tapsOutside(&windows, n - WINDOWS, WINDOWS, index);
+  }
+  return outside == 0;
 }
 
 /* Sums may pass 32 bits on the way to an element that does not. */
-static void elementsOfTaps(const THNNTapWindows *w, const int64_t *index, uint32_t *element)
+INLINE void elementsOfTapsInRow(const RowOfWindows *w, const uint32_t *step, int64_t first, int64_t n,
+                                const int64_t *index, uint32_t *element)
 {
-  const int64_t n = w->rows * w->columns, height = w->size[1], width = w->size[2];
-  const int32_t *behind = w->behind;
-  const uint32_t first = (uint32_t)((w->start[0] * height + w->start[1]) * width + w->start[2]);
-  const uint32_t stepZ = (uint32_t)(w->dilation[0] * height * width);
-  const uint32_t stepY = (uint32_t)(w->dilation[1] * width), stepX = (uint32_t)w->dilation[2];
+  const int32_t *start = w->start;
+  const uint32_t rowStart = w->rowStart, stepZ = step[0], stepY = step[1], stepX = step[2];
 #pragma omp simd
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = first; i < first + n; i++) {
     const uint32_t packed = (uint32_t)index[i];
-    element[i] = (int32_t)(first + (uint32_t)behind[i] + (packed & TAP) * stepZ +
-                           (packed >> 8 & TAP) * stepY + (packed >> 16 & TAP) * stepX);
+    element[i] = rowStart + (uint32_t)start[i] + (packed & TAP) * stepZ +
+                 (packed >> 8 & TAP) * stepY + (packed >> 16 & TAP) * stepX;
   }
 }
 
-static bool areInRegions(const THNNCorners *corners, const int64_t *row, const int64_t *column)
+static void elementsOfTaps(const THNNIndexWindows *w, const int64_t *index, const int64_t *second,
+                           uint32_t *element)
 {
-  const int32_t *down = corners->down, *right = corners->right;
+  (void)second;
+  const int64_t n = w->columns, whole = wholeBlocks(n);
+  for (int64_t row = 0; row < w->rows; row++, index += n, element += n) {
+    const RowOfWindows windows = rowOfWindows(w, row);
+    fetchNextPage(index, n * (int64_t)sizeof *index);
+    elementsOfTapsInRow(&windows, w->step, 0, whole, index, element);
+    if (whole < n)
+      elementsOfTapsInRow(&windows, w->step, n - WINDOWS, WINDOWS, index, element);
+  }
+}
+
+INLINE uint64_t placesOutside(const RowOfWindows *w, int64_t first, int64_t n, const int64_t *row,
+                              const int64_t *column)
+{
+  const uint32_t *down = w->limit[0], *right = w->limit[1];
+  const uint32_t rowDown = w->rowLimit[0], rowRight = w->rowLimit[1];
   uint64_t outside = 0;
 #pragma omp simd reduction(| : outside)
-  for (int64_t i = 0; i < corners->n; i++)
-    outside |= ((uint64_t)row[i] - 1) | ((uint64_t)down[i] - (uint64_t)row[i]) |
-               ((uint64_t)column[i] - 1) | ((uint64_t)right[i] - (uint64_t)column[i]);
+  for (int64_t i = first; i < first + n; i++)
+    outside |= ((uint64_t)row[i] - 1) | ((uint64_t)(down[i] | rowDown) - (uint64_t)row[i]) |
+               ((uint64_t)column[i] - 1) |
+               ((uint64_t)(right[i] | rowRight) - (uint64_t)column[i]);
+  return outside;
+}
+
+static bool arePlaces(const THNNIndexWindows *w, const int64_t *row, const int64_t *column)
+{
+  const int64_t n = w->columns, whole = wholeBlocks(n);
+  uint64_t outside = 0;
+  for (int64_t r = 0; r < w->rows; r++, row += n, column += n) {
+    const RowOfWindows windows = rowOfWindows(w, r);
+    fetchNextPage(row, n * (int64_t)sizeof *row);
+    fetchNextPage(column, n * (int64_t)sizeof *column);
+    outside |= placesOutside(&windows, 0, whole, row, column);
+    if (whole < n)
+      outside |= placesOutside(&windows, n - WINDOWS, WINDOWS, row, column);
+  }
   return outside >> 63 == 0;
 }
 
-static void elementsOfRegions(const THNNCorners *corners, const int64_t *row, const int64_t *column,
-                              uint32_t *element)
+INLINE void elementsOfPlacesInRow(const RowOfWindows *w, uint32_t width, int64_t first, int64_t n,
+                                  const int64_t *row, const int64_t *column, uint32_t *element)
 {
-  const int32_t *corner = corners->corner;
-  const int32_t width = (int32_t)corners->width;
+  const int32_t *start = w->start;
+  const uint32_t before = w->rowStart - width - 1; /* rows and columns count from 1 */
 #pragma omp simd
-  for (int64_t i = 0; i < corners->n; i++)
-    element[i] = corner[i] + ((int32_t)row[i] - 1) * width + (int32_t)column[i] - 1;
+  for (int64_t i = first; i < first + n; i++)
+    element[i] = before + (uint32_t)start[i] + (uint32_t)row[i] * width + (uint32_t)column[i];
+}
+
+static void elementsOfPlaces(const THNNIndexWindows *w, const int64_t *row, const int64_t *column,
+                             uint32_t *element)
+{
+  const int64_t n = w->columns, whole = wholeBlocks(n);
+  for (int64_t r = 0; r < w->rows; r++, row += n, column += n, element += n) {
+    const RowOfWindows windows = rowOfWindows(w, r);
+    fetchNextPage(row, n * (int64_t)sizeof *row);
+    fetchNextPage(column, n * (int64_t)sizeof *column);
+    elementsOfPlacesInRow(&windows, w->step[1], 0, whole, row, column, element);
+    if (whole < n)
+      elementsOfPlacesInRow(&windows, w->step[1], n - WINDOWS, WINDOWS, row, column, element);
+  }
 }
 
 /* Adding to elements waits for loads: values are loaded side by side and taken apart in registers. */
@@ -352,16 +410,6 @@ static void addNamed(int64_t n, const int64_t *index, int64_t number, const real
     addNamedTo(n, index, number, x, true, sums);
   else
     addNamedTo(n, index, number, x, false, sums);
-}
-
-static void elementsOfFrames(int64_t n, int64_t first, int64_t frameSize, const int64_t *frame,
-                             int64_t *element)
-{
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++) {
-    const int64_t found = first + i + frame[i] * frameSize;
-    element[i] = frame[i] < 0 ? -1 : found;
-  }
 }
 
 INLINE void sumOfGroup(int64_t n, int64_t count, const real *const *rows, bool first, real *sum)
@@ -538,13 +586,11 @@ const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .areWithin = areWithin,
     .areTaps = areTaps,
     .elementsOfTaps = elementsOfTaps,
-    .elementsOfFarTaps = elementsOfFarTaps,
-    .areInRegions = areInRegions,
-    .elementsOfRegions = elementsOfRegions,
+    .arePlaces = arePlaces,
+    .elementsOfPlaces = elementsOfPlaces,
     .addToElements = addToElements,
     .addToNearElements = addToNearElements,
     .addNamed = addNamed,
-    .elementsOfFrames = elementsOfFrames,
     .maxOfRows = maxOfRows,
     .maxOfColumns = maxOfColumns,
     .numbersOfPlace = numbersOfPlace,

@@ -5,28 +5,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `rows` rows of `columns` windows over a volume. Along each of its dimensions, depth first, tap t of
- * the first window lies at start + t*dilation; the next row is strideY further, the next column
- * strideX. */
-typedef struct THNNTapWindows {
-  int64_t rows, columns, strideY, strideX;
-  int64_t start[3], dilation[3], size[3];
-  /* How many elements each window lies behind the first; NULL where the place of some tap, inside or
-   * not, is beyond 32 bits. */
-  const int32_t *behind;
-  /* The least and the greatest tap of each window along the rows and columns that lies inside, and
-   * of all along the depth, as in an index; at most THNN_LAST_TAP. */
-  const uint32_t *least, *most;
-  uint32_t leastDepth, mostDepth;
-} THNNTapWindows;
+/* The windows of `rows` rows of `columns` indices. That of column i in row r begins at element
+ * start[i] + rowStart[r] + firstStart, perhaps one outside, for which the sum has 32 bits all the
+ * same. Its limits are the bits of all three, too:
+ *   for taps    the least and the greatest that lie inside, in bytes as in an index; at most
+ *               THNN_LAST_TAP
+ *   for places  how many rows down and how many columns to the right there are
+ * From one tap to the next along the depth, the height and the width it is `step` elements. */
+typedef struct THNNIndexWindows {
+  int64_t rows, columns;
+  const int32_t *start, *rowStart;
+  const uint32_t *limit[2], *rowLimit[2];
+  uint32_t firstStart, firstLimit[2], step[3];
+} THNNIndexWindows;
 
 enum { THNN_LAST_TAP = 0x7f };
-
-/* Regions of planes `width` wide: the number of a region's first element, and how many rows down
- * and columns to the right of it there are in the plane. */
-typedef struct THNNCorners {
-  int64_t n, width;
-  const int32_t *corner, *down, *right;
-} THNNCorners;
 
 #endif
