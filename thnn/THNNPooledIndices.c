@@ -17,13 +17,15 @@ static int64_t least(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
-/* Of planes that have few indices each, as many as may be taken together. */
+/* Of planes that have few indices each, as many as may be taken together: a list of their windows
+ * should be used several times. */
 static int64_t mostPlanes(const THNNPooledIndices *pooled, int64_t count)
 {
+  enum { USES = 8 };
   if (!pooled->near)
     return 1;
   const int64_t most = INT32_MAX / pooled->elements; /* elements of planes have 32-bit numbers */
-  return least(least(THNN_DECODED / count, pooled->planes), most > 0 ? most : 1);
+  return least(least(THNN_DECODED / count, pooled->planes / USES + 1), most > 0 ? most : 1);
 }
 
 static void cutRun(const THNNPooledIndices *pooled, THNNIndexRun *run)

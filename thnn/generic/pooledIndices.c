@@ -108,22 +108,30 @@ void THNN_(describeTaps)(THNNPooledIndices *pooled, const THNNConvolution *g)
 
 /* `small` has the indices' shape, `large` the planes that they name elements of. */
 
-/* What is done with the values of n indices; elements are counted from `base`, near ones from 0. */
+/* Planes side by side: so many, of so many indices and elements. */
+typedef struct Planes {
+  int64_t count, indices, elements;
+} Planes;
+
+/* What is done with the values of the indices of some planes, whose elements are counted from `base`,
+ * or of n near elements, counted from 0. */
 typedef struct Move {
-  void (*far)(int64_t n, const int64_t *element, int64_t base, real *small, real *large);
+  void (*far)(Planes planes, const int64_t *element, int64_t base, real *small, real *large);
   void (*near)(int64_t n, const uint32_t *element, real *small, real *large);
 } Move;
 
-static void addToSome(int64_t n, const int64_t *element, int64_t base, real *small, real *large)
+static void addToSome(Planes planes, const int64_t *element, int64_t base, real *small, real *large)
 {
-  for (int64_t i = 0; i < n; i++)
-    if (element[i] >= base)
-      large[element[i] - base] += small[i];
+  for (int64_t plane = 0; plane < planes.count; plane++, large += planes.elements)
+    for (int64_t i = 0; i < planes.indices; i++, element++, small++)
+      if (*element >= base)
+        large[*element - base] += *small;
 }
 
-static void addToAll(int64_t n, const int64_t *element, int64_t base, real *small, real *large)
+static void addToAll(Planes planes, const int64_t *element, int64_t base, real *small, real *large)
 {
-  THNN_(simd).pooling.addToElements(n, element, base, small, large);
+  THNN_(simd).pooling.addToElements(planes.count, planes.indices, planes.elements, element, base,
+                                    small, large);
 }
 
 static void addToNear(int64_t n, const uint32_t *element, real *small, real *large)
@@ -131,10 +139,11 @@ static void addToNear(int64_t n, const uint32_t *element, real *small, real *lar
   THNN_(simd).pooling.addToNearElements(n, element, small, large);
 }
 
-static void setAll(int64_t n, const int64_t *element, int64_t base, real *small, real *large)
+static void setAll(Planes planes, const int64_t *element, int64_t base, real *small, real *large)
 {
-  for (int64_t i = 0; i < n; i++)
-    large[element[i] - base] = small[i];
+  for (int64_t plane = 0; plane < planes.count; plane++, large += planes.elements)
+    for (int64_t i = 0; i < planes.indices; i++)
+      large[*element++ - base] = *small++;
 }
 
 static void setNear(int64_t n, const uint32_t *element, real *small, real *large)
@@ -143,10 +152,11 @@ static void setNear(int64_t n, const uint32_t *element, real *small, real *large
     large[element[i]] = small[i];
 }
 
-static void getAll(int64_t n, const int64_t *element, int64_t base, real *small, real *large)
+static void getAll(Planes planes, const int64_t *element, int64_t base, real *small, real *large)
 {
-  for (int64_t i = 0; i < n; i++)
-    small[i] = large[element[i] - base];
+  for (int64_t plane = 0; plane < planes.count; plane++, large += planes.elements)
+    for (int64_t i = 0; i < planes.indices; i++)
+      *small++ = large[*element++ - base];
 }
 
 static void getNear(int64_t n, const uint32_t *element, real *small, real *large)
@@ -220,7 +230,8 @@ static void moveRun(Walk *walk, int64_t at, int64_t n, Elements elements, real *
     if (elements.near)
       walk->move.near(count, elements.near + i, walk->small + at + i, large);
     else
-      walk->move.far(count, elements.far + i, elements.base, walk->small + at + i, large);
+      walk->move.far((Planes){1, count, 0}, elements.far + i, elements.base, walk->small + at + i,
+                     large);
     if (walk->left)
       streamSome(walk, count * walk->step + 64 / (int64_t)sizeof(real));
   }
@@ -233,6 +244,11 @@ static void movePart(Walk *walk, int64_t first, int64_t planes, real *large)
   const THNNPooledIndices *pooled = walk->pooled;
   if (!pooled->element) {
     const int64_t count = planeIndices(pooled);
+    if (!walk->fetched && !walk->left) {
+      walk->move.far((Planes){planes, count, pooled->elements}, walk->indices + first * count,
+                     TH_INDEX_BASE, walk->small + first * count, large);
+      return;
+    }
     for (int64_t plane = first; plane < first + planes; plane++)
       moveRun(walk, plane * count, count,
               (Elements){.far = walk->indices + plane * count, .base = TH_INDEX_BASE},

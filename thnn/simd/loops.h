@@ -430,9 +430,11 @@ typedef struct THNN_(SimdPooling) {
   bool (*arePlaces)(const THNNIndexWindows *windows, const int64_t *row, const int64_t *column);
   void (*elementsOfPlaces)(const THNNIndexWindows *windows, const int64_t *row,
                            const int64_t *column, uint32_t *element);
-  /* y[element - base] += x, one after the other; an element may occur more than once */
-  void (*addToElements)(int64_t n, const int64_t *element, int64_t base, const real *x, real *y);
-  /* The same with base 0. */
+  /* y[element - base] += x, one after the other, for n elements of each plane; planes have `elements`
+   * in y. An element may occur more than once. */
+  void (*addToElements)(int64_t planes, int64_t n, int64_t elements, const int64_t *element,
+                        int64_t base, const real *x, real *y);
+  /* The same of one plane with base 0. */
   void (*addToNearElements)(int64_t n, const uint32_t *element, const real *x, real *y);
   /* sums += x where index is `number`, or sums = that and 0 elsewhere where it is the first */
   void (*addNamed)(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,

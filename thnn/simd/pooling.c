@@ -351,7 +351,7 @@ INLINE Few loadFew(const real *x)
 
 /* Indices and values come from memory one after the other, but in too many places at a time for the
  * processor to foresee all. */
-static void addToElements(int64_t n, const int64_t *element, int64_t base, const real *x, real *y)
+INLINE void addToPlane(int64_t n, const int64_t *element, int64_t base, const real *x, real *y)
 {
   int64_t i = 0;
   for (; i + TURN <= n; i += TURN) {
@@ -367,6 +367,13 @@ static void addToElements(int64_t n, const int64_t *element, int64_t base, const
   }
   for (; i < n; i++)
     y[element[i] - base] += x[i];
+}
+
+static void addToElements(int64_t planes, int64_t n, int64_t elements, const int64_t *element,
+                          int64_t base, const real *x, real *y)
+{
+  for (int64_t plane = 0; plane < planes; plane++)
+    addToPlane(n, element + plane * n, base, x + plane * n, y + plane * elements);
 }
 
 /* Two numbers of elements, of which the first has the lower address. */
