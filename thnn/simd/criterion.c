@@ -3,6 +3,7 @@
 #include "template.h"
 
 #include "elementary.h"
+#include "vector.h"
 
 typedef THNN_(Operands) Operands;
 
@@ -237,8 +238,11 @@ ALWAYS_INLINE double sumHinges(const bool squared, int64_t n, const real *x, rea
 {
   if (n < SUMS) {
     double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-      sum += hingeTerm(squared, x[i], offset);
+    for (int64_t i = 0; i < n; i++) {
+      real term = hingeTerm(squared, x[i], offset);
+      KEEP_LOADED(term); /* or it is chosen after it was made wider, by a branch */
+      sum += term;
+    }
     return sum;
   }
   double sums[SUMS] = {0};
