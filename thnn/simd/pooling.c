@@ -1,6 +1,7 @@
 /* Loops of pooling and sampling modules. Windows are taken apart into the rows under them, which are
  * combined column by column, and then into columns. Equal values are told apart by their places, so
  * the two steps choose what one walk through the window, row by row, would have chosen. */
+#include "fetch.h"
 #include "vector.h"
 
 typedef THNN_(Place) Place;
@@ -174,14 +175,6 @@ INLINE uint64_t signsOutside(int64_t n, const int64_t *value, int64_t first, int
   for (int64_t i = 0; i < n; i++)
     signs |= ((uint64_t)value[i] - (uint64_t)first) | ((uint64_t)last - (uint64_t)value[i]);
   return signs;
-}
-
-/* Values from memory arrive faster when they are asked for beyond the page at hand, where the
- * processor's own guesses end. */
-INLINE void fetchNextPage(const void *address, int64_t bytes)
-{
-  for (int64_t at = 0; at < bytes; at += 64)
-    __builtin_prefetch((const char *)((uintptr_t)address + 4096) + at);
 }
 
 static bool areWithin(int64_t n, const int64_t *value, int64_t first, int64_t last)
