@@ -58,6 +58,13 @@ static inline int64_t THNN_beyondLine(const void *address, size_t elementBytes)
   return (int64_t)((uintptr_t)address % 64 / elementBytes);
 }
 
+/* `elements` and as many more as fill their last cache line: what two threads write shares none. */
+static inline int64_t THNN_wholeLines(int64_t elements, size_t elementBytes)
+{
+  const int64_t line = 64 / (int64_t)elementBytes;
+  return (elements + line - 1) / line * line;
+}
+
 /* Asks for what lies a page behind some bytes: the processor's own guesses end with the page. Beyond
  * the end of a tensor it does no harm. */
 static inline void THNN_fetchNextPage(const void *address, int64_t bytes)

@@ -128,6 +128,10 @@ CHANNEL_SHAPES = [
     (9, 5, 3),  # short planes
     (60, 70, 23),
     (4, 3, 24),  # the shortest planes that are worked on one by one
+    (3, 6, 5, 5),  # planes that end in a part of a vector
+    (1, 5, 31),
+    (5, 3, 7, 7),
+    (4, 2, 8, 8),
     (5, 7, 9, 11),
     (8, 3, 70, 90),  # several blocks of planes
     (2, 3, 200, 190),  # planes longer than a block

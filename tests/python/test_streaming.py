@@ -85,11 +85,11 @@ def test_copies(real: Any) -> None:
 
 
 @pytest.mark.parametrize("real", [np.float32, np.float64])
-@pytest.mark.parametrize(("width", "left"), [(3, 2), (3, -2), (40, 1)])
-def test_short_rows(width: int, left: int, real: Any) -> None:
-    """Several rows in a cache line, and rows that end anywhere in one."""
+@pytest.mark.parametrize(("width", "left"), [(3, 2), (61, 4), (70, -2), (90, 1)])
+def test_padded_rows(width: int, left: int, real: Any) -> None:
+    """Rows that end anywhere in a cache line, and rows that are too short."""
     shape = (4, width + left)
-    planes = BYTES // 4 // shape[1] // np.dtype(real).itemsize // 4 * 4
+    planes = MORE_BYTES // 4 // shape[1] // np.dtype(real).itemsize // 4 * 4
     x = np.random.default_rng(0).standard_normal((planes, 2, width)).astype(real)
     memory = np.full(planes * 4 * shape[1] + 5, 7, real)
     whole = memory[3:-2].reshape(planes, *shape)

@@ -181,7 +181,8 @@ void THNN_(FeatureLPPooling_updateOutput)(THNNState *state, THTensor *input, THT
     size[i] = i == (batchMode ? 1 : 0) ? pooling.windows : input->size[i];
   const Cut cut = cutOf(&pooling);
   const int threads = threadsFor(state, &pooling, &cut);
-  const int64_t raisedLength = pooling.features * (cut.lines ? cut.samples : cut.tile);
+  const int64_t raisedLength =
+      THNN_wholeLines(pooling.features * (cut.lines ? cut.samples : cut.tile), sizeof(real));
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);

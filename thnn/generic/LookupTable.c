@@ -114,6 +114,7 @@ void THNN_(LookupTable_renorm)(THNNState *state, THIndexTensor *idx, THTensor *w
                     sizes.rows - 1 + TH_INDEX_BASE, "rows of weight");
   const int64_t columns = sizes.columns;
   const int threads = THNN_threads(state, sizes.indices, (double)sizes.indices * (double)columns);
+  const int64_t room = THNN_wholeLines(columns, sizeof(real));
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -121,7 +122,7 @@ void THNN_(LookupTable_renorm)(THNNState *state, THIndexTensor *idx, THTensor *w
   THNNBuffer *table = THNN_planInOut(&plan, weight, 3);
   THNNBuffer *marks = THNN_planScratch(&plan, (size_t)sizes.rows * sizeof(bool));
   THNNBuffer *list = THNN_planScratch(&plan, (size_t)sizes.indices * sizeof(int64_t));
-  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * (size_t)columns * sizeof(real));
+  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)(threads * room) * sizeof(real));
   THNN_planAcquire(&plan);
 
   const int64_t *rows = list->data;
@@ -130,7 +131,7 @@ void THNN_(LookupTable_renorm)(THNNState *state, THIndexTensor *idx, THTensor *w
   for (int64_t i = 0; i < count; i++) {
     real *row = (real *)table->data + rows[i] * columns;
     const double norm =
-        normOf(columns, row, normType, (real *)scratch->data + THNN_threadIndex() * columns);
+        normOf(columns, row, normType, (real *)scratch->data + THNN_threadIndex() * room);
     if (norm > maxNorm)
       THNN_(simd).pooling.scale(columns, (real)(maxNorm / (norm + 1e-7)), row, row);
   }

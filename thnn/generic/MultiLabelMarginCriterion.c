@@ -87,7 +87,7 @@ void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *i
       function, THNN_SHAPE(input, 2), THNN_SHAPE(target, 3), THNN_NO_SHAPE);
   THNN_checkFirstElement(function, THNN_SHAPE(output, 4));
   checkTargets(function, state, sizes, target);
-  const int64_t classes = sizes.classes;
+  const int64_t classes = sizes.classes, room = THNN_wholeLines(classes, sizeof(real));
   const int threads = threadsFor(state, sizes);
 
   THNNPlan plan;
@@ -97,8 +97,7 @@ void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *i
   THNNBuffer *out = THNN_planInOut(&plan, output, 4);
   THNNBuffer *marks = THNN_planOutLike(&plan, isTarget, 5, input);
   THNNBuffer *lossScratch = THNN_planScratch(&plan, (size_t)sizes.batch * sizeof(double));
-  THNNBuffer *rowScratch =
-      THNN_planScratch(&plan, (size_t)threads * (size_t)classes * sizeof(real));
+  THNNBuffer *rowScratch = THNN_planScratch(&plan, (size_t)(threads * room) * sizeof(real));
   THNN_planAcquire(&plan);
 
   double *losses = lossScratch->data;
@@ -107,7 +106,7 @@ void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *i
     const real *x = (const real *)in->data + i * classes;
     const int64_t *targets = (const int64_t *)wanted->data + i * classes;
     real *mark = (real *)marks->data + i * classes;
-    real *others = (real *)rowScratch->data + THNN_threadIndex() * classes;
+    real *others = (real *)rowScratch->data + THNN_threadIndex() * room;
     THNN_(simd).pointwise.fill(classes, 0, mark);
     for (int64_t j = 0, t; (t = targetAt(classes, targets, j)) >= 0; j++)
       mark[t] = 1;
@@ -131,7 +130,7 @@ void THNN_(MultiLabelMarginCriterion_updateGradInput)(THNNState *state, THTensor
   const THNNClasses sizes = THNN_MultiLabelMarginCriterion_shapeCheck(
       function, THNN_SHAPE(input, 2), THNN_SHAPE(target, 3), THNN_SHAPE(isTarget, 5));
   checkTargets(function, state, sizes, target);
-  const int64_t classes = sizes.classes;
+  const int64_t classes = sizes.classes, room = THNN_wholeLines(classes, sizeof(real));
   const int threads = threadsFor(state, sizes);
 
   THNNPlan plan;
@@ -140,14 +139,14 @@ void THNN_(MultiLabelMarginCriterion_updateGradInput)(THNNState *state, THTensor
   THNNBuffer *wanted = THNN_planIn(&plan, target, 3);
   THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   THNNBuffer *marks = THNN_planIn(&plan, isTarget, 5);
-  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * (size_t)classes * sizeof(real));
+  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)(threads * room) * sizeof(real));
   THNN_planAcquire(&plan);
 
   const double norm = 1 / ((double)classes * (sizeAverage ? (double)sizes.batch : 1));
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < sizes.batch; i++) {
     const real *x = (const real *)in->data + i * classes;
-    real *others = (real *)scratch->data + THNN_threadIndex() * classes;
+    real *others = (real *)scratch->data + THNN_threadIndex() * room;
     maskTargets(classes, x, (const real *)marks->data + i * classes, others);
     const THNN_(Sample) sample = {classes, x, (const int64_t *)wanted->data + i * classes, others};
     sampleGradient(&sample, (real)norm, (real *)to->data + i * classes);

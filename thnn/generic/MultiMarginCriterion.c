@@ -81,13 +81,14 @@ void THNN_(MultiMarginCriterion_updateOutput)(THNNState *state, THTensor *input,
   for (int64_t i = 0; i < sizes.batch; i++) {
     const int64_t class = targets[i] - TH_INDEX_BASE;
     const double loss = sampleLoss(sizes.classes, class, x + i * sizes.classes, (real)margin, p);
-    losses[i] = loss * (w ? w[class] : 1) / (double)sizes.classes;
+    losses[i] = loss * (w ? w[class] : 1);
   }
 
   double sum = 0;
   for (int64_t i = 0; i < sizes.batch; i++)
     sum += losses[i];
-  *(real *)out->data = (real)(sizeAverage ? sum / (double)sizes.batch : sum);
+  *(real *)out->data =
+      (real)(sum / (double)(sizeAverage ? sizes.classes * sizes.batch : sizes.classes));
   THNN_planRelease(&plan);
 }
 

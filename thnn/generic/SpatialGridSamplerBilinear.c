@@ -25,8 +25,6 @@ void THNN_SpatialGridSamplerBilinear_shapeCheck(const char *function, THNNShape 
 }
 #endif
 
-typedef THNN_(Place) Place;
-
 typedef struct Sizes {
   int64_t batch, planes, inputHeight, inputWidth;
   int64_t inputElements, elements; /* of a plane of the input and of the output */
@@ -42,124 +40,120 @@ static Sizes sizesOf(const THTensor *input, const THTensor *grid)
                  grid->size[1] * grid->size[2]};
 }
 
-enum { POINTS = 256 }; /* that are worked on at a time */
+/* What is worked on at a time: some points of one sample. Those that do not lie inside are taken one by
+ * one. */
+typedef struct Stretch {
+  const Sizes *sizes;
+  const real *grid;
+  int64_t first; /* the first point */
+  THNN_(Points) points;
+  int16_t other[THNN_POINTS];
+} Stretch;
 
-/* A stretch of the points of one sample, and where they lie: element `place` is the upper left one
- * of the four around a point, `right` and `down` the point's distance from it. */
-typedef struct Points {
-  int64_t first, count;
-  Place place[POINTS];
-  real right[POINTS], down[POINTS];
-  bool inside[POINTS];  /* all four lie in the input */
-  bool outside[POINTS]; /* none does */
-  Place column[POINTS], row[POINTS];
-} Points;
+/* A point at an edge: the elements around it, of which some lie outside, upper left, upper right, lower
+ * left, lower right. */
+typedef struct Edge {
+  bool near; /* not all lie outside */
+  real right, down;
+  bool inside[4];
+  int64_t place[4];
+} Edge;
 
-static void locate(const Sizes *sizes, const real *grid, Points *points)
+static Edge edgeAt(const Stretch *stretch, int64_t point)
 {
-  const real halfWidth = (real)(sizes->inputWidth - 1) / 2;
-  const real halfHeight = (real)(sizes->inputHeight - 1) / 2;
-  const real *at = grid + 2 * points->first;
-  for (int64_t i = 0; i < points->count; i++) {
-    const real x = (at[2 * i] + 1) * halfWidth, y = (at[2 * i + 1] + 1) * halfHeight;
-    /* NaN, and what no integer could hold, is outside. */
-    const bool near =
-        x > -1 && y > -1 && x < (real)sizes->inputWidth && y < (real)sizes->inputHeight;
-    const Place column = near ? (Place)(x + 1) - 1 : 0, row = near ? (Place)(y + 1) - 1 : 0;
-    points->column[i] = column;
-    points->row[i] = row;
-    points->place[i] = (Place)(row * sizes->inputWidth + column);
-    points->right[i] = x - (real)column;
-    points->down[i] = y - (real)row;
-    points->outside[i] = !near;
-    points->inside[i] = near && column >= 0 && row >= 0 && column < sizes->inputWidth - 1 &&
-                        row < sizes->inputHeight - 1;
-  }
-}
-
-/* The four elements around point i that lie inside: which of upper left, upper right, lower left,
- * lower right, and how far from the first. */
-typedef struct Corner {
-  bool inside;
-  Place offset;
-  real weight;
-} Corner;
-
-static void cornersOf(const Sizes *sizes, const Points *points, int64_t i, Corner corner[4])
-{
+  const Sizes *sizes = stretch->sizes;
+  const int64_t width = sizes->inputWidth, height = sizes->inputHeight;
+  const real x = (stretch->grid[2 * point] + 1) * ((real)(width - 1) / 2);
+  const real y = (stretch->grid[2 * point + 1] + 1) * ((real)(height - 1) / 2);
+  Edge edge = {.near = false};
+  /* NaN, and what no integer could hold, has no elements around it. */
+  if (!(x > -1 && y > -1 && x < (real)width && y < (real)height))
+    return edge;
+  const int64_t column = (int64_t)(x + 1) - 1, row = (int64_t)(y + 1) - 1;
+  edge.near = true;
+  edge.right = x - (real)column;
+  edge.down = y - (real)row;
   for (int c = 0; c < 4; c++) {
-    const Place column = points->column[i] + (c & 1), row = points->row[i] + (c >> 1);
-    corner[c].inside = !points->outside[i] && column >= 0 && row >= 0 &&
-                       column < sizes->inputWidth && row < sizes->inputHeight;
-    corner[c].offset = (Place)(row * sizes->inputWidth + column);
-    corner[c].weight = (c & 1 ? points->right[i] : 1 - points->right[i]) *
-                       (c & 2 ? points->down[i] : 1 - points->down[i]);
+    const int64_t atX = column + (c & 1), atY = row + (c >> 1);
+    edge.inside[c] = atX >= 0 && atY >= 0 && atX < width && atY < height;
+    edge.place[c] = atY * width + atX;
   }
+  return edge;
 }
 
-static real sampleAtEdge(const Sizes *sizes, const Points *points, int64_t i, const real *plane)
+static real weightOf(const Edge *edge, int corner)
 {
-  Corner corner[4];
+  return (corner & 1 ? edge->right : 1 - edge->right) * (corner & 2 ? edge->down : 1 - edge->down);
+}
+
+static real sampleAtEdge(const Edge *edge, const real *plane)
+{
   real sum = 0;
-  cornersOf(sizes, points, i, corner);
   for (int c = 0; c < 4; c++)
-    if (corner[c].inside)
-      sum += corner[c].weight * plane[corner[c].offset];
+    if (edge->inside[c])
+      sum += weightOf(edge, c) * plane[edge->place[c]];
   return sum;
 }
 
-/* The points of a stretch in the order in which all planes sample them: those inside, with the
- * weights of the four elements around each, then the others. */
-typedef struct Samples {
-  int64_t inside;
-  Place number[POINTS], place[POINTS];
-  real weights[4 * POINTS];
-} Samples;
-
-static void weigh(const Points *points, Samples *samples)
+static void spreadAtEdge(const Edge *edge, real gradient, real *plane)
 {
-  int64_t inside = 0, others = points->count;
-  for (int64_t i = 0; i < points->count; i++) {
-    if (!points->inside[i]) {
-      samples->number[--others] = (Place)i;
-      continue;
-    }
-    const real right = points->right[i], down = points->down[i];
-    real *weights = samples->weights + 4 * inside;
-    weights[0] = (1 - right) * (1 - down);
-    weights[1] = right * (1 - down);
-    weights[2] = (1 - right) * down;
-    weights[3] = right * down;
-    samples->place[inside] = points->place[i];
-    samples->number[inside++] = (Place)i;
-  }
-  samples->inside = inside;
+  for (int c = 0; c < 4; c++)
+    if (edge->inside[c])
+      plane[edge->place[c]] += weightOf(edge, c) * gradient;
 }
 
-static void samplePlane(const Sizes *sizes, const Points *points, const Samples *samples,
-                        const real *plane, real *output)
+/* Adds what one plane contributes to the gradients of a point's coordinates. */
+static void addSlopesAtEdge(const Edge *edge, real gradient, const real *plane, real *slopeX,
+                            real *slopeY)
 {
-  THNN_(simd).pooling.sumOfCorners(samples->inside, samples->place, samples->number,
-                                   samples->weights, plane, sizes->inputWidth, output);
-  for (int64_t i = samples->inside; i < points->count; i++) {
-    const Place number = samples->number[i];
-    output[number] = sampleAtEdge(sizes, points, number, plane);
-  }
+  const real right = edge->right, down = edge->down;
+  real value[4];
+  if (!edge->near)
+    return;
+  for (int c = 0; c < 4; c++)
+    value[c] = edge->inside[c] ? plane[edge->place[c]] : 0;
+  *slopeX += gradient * ((value[1] - value[0]) * (1 - down) + (value[3] - value[2]) * down);
+  *slopeY += gradient * ((value[2] - value[0]) * (1 - right) + (value[3] - value[1]) * right);
 }
 
 /* Stretches of the points of one sample. */
 static int64_t stretchesOf(const Sizes *sizes)
 {
-  return (sizes->elements + POINTS - 1) / POINTS;
+  return (sizes->elements + THNN_POINTS - 1) / THNN_POINTS;
 }
 
-static void beginStretch(const Sizes *sizes, const real *grid, int64_t sample, int64_t stretch,
-                         Points *points)
+static void beginStretch(const Sizes *sizes, const real *grid, int64_t sample, int64_t number,
+                         Stretch *stretch)
 {
-  points->first = stretch * POINTS;
-  const int64_t left = sizes->elements - points->first;
-  points->count = left < POINTS ? left : POINTS;
-  locate(sizes, grid + sample * 2 * sizes->elements, points);
+  THNN_(Points) *points = &stretch->points;
+  const int64_t first = number * THNN_POINTS, left = sizes->elements - first;
+  stretch->sizes = sizes;
+  stretch->grid = grid + 2 * (sample * sizes->elements + first);
+  stretch->first = first;
+  THNN_(simd).sampling.locate(left < THNN_POINTS ? left : THNN_POINTS, stretch->grid,
+                              sizes->inputHeight, sizes->inputWidth, points);
+  int64_t others = 0;
+  for (int64_t i = 0; others < points->others; i++) {
+    stretch->other[others] = (int16_t)i;
+    others += !points->inside[i];
+  }
+}
+
+static bool someAreInside(const Stretch *stretch)
+{
+  return stretch->points.others < stretch->points.count;
+}
+
+static void sampleOthers(const Stretch *stretch, int64_t planes, const real *input, real *output)
+{
+  const Sizes *sizes = stretch->sizes;
+  for (int64_t i = 0; i < stretch->points.others; i++) {
+    const int64_t point = stretch->other[i];
+    const Edge edge = edgeAt(stretch, point);
+    for (int64_t plane = 0; plane < planes; plane++)
+      output[plane * sizes->elements + point] =
+          sampleAtEdge(&edge, input + plane * sizes->inputElements);
+  }
 }
 
 void THNN_(SpatialGridSamplerBilinear_updateOutput)(THNNState *state, THTensor *input,
@@ -179,71 +173,35 @@ void THNN_(SpatialGridSamplerBilinear_updateOutput)(THNNState *state, THTensor *
   THNN_planAcquire(&plan);
 
   const int64_t stretches = stretchesOf(&sizes), blocks = sizes.batch * stretches;
-  const double operations = (double)blocks * POINTS * (double)(4 * sizes.planes + 16);
+  const double operations = (double)blocks * THNN_POINTS * (double)(4 * sizes.planes + 16);
 #pragma omp parallel for num_threads(THNN_threads(state, blocks, operations)) schedule(static)
   for (int64_t block = 0; block < blocks; block++) {
-    Points points;
-    Samples samples;
+    Stretch stretch;
     const int64_t sample = block / stretches;
-    beginStretch(&sizes, at->data, sample, block % stretches, &points);
-    weigh(&points, &samples);
-    for (int64_t plane = sample * sizes.planes; plane < (sample + 1) * sizes.planes; plane++)
-      samplePlane(&sizes, &points, &samples, (const real *)in->data + plane * sizes.inputElements,
-                  (real *)out->data + plane * sizes.elements + points.first);
+    beginStretch(&sizes, at->data, sample, block % stretches, &stretch);
+    const real *from = (const real *)in->data + sample * sizes.planes * sizes.inputElements;
+    real *to = (real *)out->data + sample * sizes.planes * sizes.elements + stretch.first;
+    for (int64_t plane = 0; plane < sizes.planes && someAreInside(&stretch); plane++)
+      THNN_(simd).sampling.sample(&stretch.points, from + plane * sizes.inputElements,
+                                  sizes.inputWidth, to + plane * sizes.elements);
+    sampleOthers(&stretch, sizes.planes, from, to);
   }
   THNN_planRelease(&plan);
 }
 
-static void spreadPoints(const Sizes *sizes, const Points *points, const real *gradOutput,
+static void spreadPoints(const Stretch *stretch, const Edge *edge, const real *gradOutput,
                          real *plane)
 {
-  const int64_t width = sizes->inputWidth;
-  for (int64_t i = 0; i < points->count; i++) {
-    if (!points->inside[i]) {
-      Corner corner[4];
-      cornersOf(sizes, points, i, corner);
-      for (int c = 0; c < 4; c++)
-        if (corner[c].inside)
-          plane[corner[c].offset] += corner[c].weight * gradOutput[i];
-      continue;
-    }
-    real *above = plane + points->place[i], *below = above + width;
-    const real lower = gradOutput[i] * points->down[i], upper = gradOutput[i] - lower;
-    const real right = points->right[i];
-    above[0] += upper * (1 - right);
-    above[1] += upper * right;
-    below[0] += lower * (1 - right);
-    below[1] += lower * right;
+  const THNN_(Points) *points = &stretch->points;
+  const int64_t width = stretch->sizes->inputWidth;
+  int64_t first = 0;
+  for (int64_t i = 0; i < points->others; i++) {
+    const int64_t point = stretch->other[i];
+    THNN_(simd).sampling.spread(points, first, point, gradOutput, width, plane);
+    spreadAtEdge(&edge[i], gradOutput[point], plane);
+    first = point + 1;
   }
-}
-
-/* Adds what one plane contributes to the gradients of the points' coordinates, which are measured
- * in input elements here. */
-static void addSlopes(const Sizes *sizes, const Points *points, const real *plane,
-                      const real *gradOutput, real *gradX, real *gradY)
-{
-  const int64_t width = sizes->inputWidth;
-  for (int64_t i = 0; i < points->count; i++) {
-    real value[4] = {0, 0, 0, 0};
-    if (points->inside[i]) {
-      const real *above = plane + points->place[i], *below = above + width;
-      value[0] = above[0];
-      value[1] = above[1];
-      value[2] = below[0];
-      value[3] = below[1];
-    } else {
-      Corner corner[4];
-      cornersOf(sizes, points, i, corner);
-      for (int c = 0; c < 4; c++)
-        value[c] = corner[c].inside ? plane[corner[c].offset] : 0;
-    }
-    const real right = points->right[i], down = points->down[i];
-    if (points->outside[i])
-      continue;
-    gradX[i] += gradOutput[i] * ((value[1] - value[0]) * (1 - down) + (value[3] - value[2]) * down);
-    gradY[i] +=
-        gradOutput[i] * ((value[2] - value[0]) * (1 - right) + (value[3] - value[1]) * right);
-  }
+  THNN_(simd).sampling.spread(points, first, points->count, gradOutput, width, plane);
 }
 
 enum { PLANES = 16 }; /* of one sample that share the work of locating the points */
@@ -255,29 +213,43 @@ static void gradInputOf(const Sizes *sizes, const real *grid, int64_t sample, in
   const int64_t first = sample * sizes->planes + firstPlane;
   THNN_(simd).pointwise.fill(planes * sizes->inputElements, 0,
                              gradInput + first * sizes->inputElements);
-  for (int64_t stretch = 0; stretch < stretchesOf(sizes); stretch++) {
-    Points points;
-    beginStretch(sizes, grid, sample, stretch, &points);
+  for (int64_t number = 0; number < stretchesOf(sizes); number++) {
+    Stretch stretch;
+    Edge edge[THNN_POINTS];
+    beginStretch(sizes, grid, sample, number, &stretch);
+    for (int64_t i = 0; i < stretch.points.others; i++)
+      edge[i] = edgeAt(&stretch, stretch.other[i]);
     for (int64_t plane = first; plane < first + planes; plane++)
-      spreadPoints(sizes, &points, gradOutput + plane * sizes->elements + points.first,
+      spreadPoints(&stretch, edge, gradOutput + plane * sizes->elements + stretch.first,
                    gradInput + plane * sizes->inputElements);
   }
 }
 
 /* gradGrid of a stretch of one sample's points. */
-static void gradGridOf(const Sizes *sizes, const real *grid, int64_t sample, int64_t stretch,
+static void gradGridOf(const Sizes *sizes, const real *grid, int64_t sample, int64_t number,
                        const real *input, const real *gradOutput, real *gradGrid)
 {
-  Points points;
-  real gradX[POINTS] = {0}, gradY[POINTS] = {0};
-  beginStretch(sizes, grid, sample, stretch, &points);
-  for (int64_t plane = sample * sizes->planes; plane < (sample + 1) * sizes->planes; plane++)
-    addSlopes(sizes, &points, input + plane * sizes->inputElements,
-              gradOutput + plane * sizes->elements + points.first, gradX, gradY);
-  real *to = gradGrid + 2 * (sample * sizes->elements + points.first);
-  for (int64_t i = 0; i < points.count; i++) {
-    to[2 * i] = gradX[i] * (real)(sizes->inputWidth - 1) / 2;
-    to[2 * i + 1] = gradY[i] * (real)(sizes->inputHeight - 1) / 2;
+  Stretch stretch;
+  real slopeX[THNN_POINTS] = {0}, slopeY[THNN_POINTS] = {0};
+  beginStretch(sizes, grid, sample, number, &stretch);
+  const real *in = input + sample * sizes->planes * sizes->inputElements;
+  const real *gradients = gradOutput + sample * sizes->planes * sizes->elements + stretch.first;
+  for (int64_t plane = 0; plane < sizes->planes && someAreInside(&stretch); plane++)
+    THNN_(simd).sampling.addSlopes(&stretch.points, in + plane * sizes->inputElements,
+                                   sizes->inputWidth, gradients + plane * sizes->elements, slopeX,
+                                   slopeY);
+  for (int64_t i = 0; i < stretch.points.others; i++) {
+    const int64_t point = stretch.other[i];
+    const Edge edge = edgeAt(&stretch, point);
+    slopeX[point] = slopeY[point] = 0;
+    for (int64_t plane = 0; plane < sizes->planes; plane++)
+      addSlopesAtEdge(&edge, gradients[plane * sizes->elements + point],
+                      in + plane * sizes->inputElements, slopeX + point, slopeY + point);
+  }
+  real *to = gradGrid + 2 * (sample * sizes->elements + stretch.first);
+  for (int64_t i = 0; i < stretch.points.count; i++) {
+    to[2 * i] = slopeX[i] * (real)(sizes->inputWidth - 1) / 2;
+    to[2 * i + 1] = slopeY[i] * (real)(sizes->inputHeight - 1) / 2;
   }
 }
 

@@ -77,13 +77,13 @@ void THNN_(TemporalSubSampling_updateOutput)(THNNState *state, THTensor *input, 
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, 2, g.output + 1);
   const THNNBuffer *factors = THNN_planIn(&plan, weight, 4);
   const THNNBuffer *terms = THNN_planIn(&plan, bias, 5);
-  const THNNBuffer *scratch =
-      THNN_planScratch(&plan, (size_t)threads * (size_t)kW * sizeof(real *));
+  const int64_t room = THNN_wholeLines(kW, sizeof(real *));
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)(threads * room) * sizeof(real *));
   THNN_planAcquire(&plan);
 
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t block = 0; block < blocks.count; block++) {
-    const real **rows = (const real **)scratch->data + (size_t)THNN_threadIndex() * (size_t)kW;
+    const real **rows = (const real **)scratch->data + THNN_threadIndex() * room;
     for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++) {
       const int64_t frame = block * blocks.length + i;
       real *to = (real *)out->data + frame * g.input[2];

@@ -296,7 +296,8 @@ void THNN_(channelRun)(const THNN_(ChannelWork) * work, void *memory)
   const THNNChannels *c = work->channels;
   const Scratch scratch = divide(work, memory);
   const int64_t blocks = c->groups * c->lineBlocks * c->spans;
-  const int threads = THNN_threads(work->state, blocks, 2 * (double)c->elements);
+  const double operations = (work->sum ? 5 : 0) + (work->map ? 2 : 0); /* per element */
+  const int threads = THNN_threads(work->state, blocks, operations * (double)c->elements);
 
   if (!c->rows && !work->sum && work->map) {
     for (int64_t channel = 0; channel < c->channels; channel++)
@@ -309,7 +310,7 @@ void THNN_(channelRun)(const THNN_(ChannelWork) * work, void *memory)
   if (!c->rows && c->lineBlocks * c->spans == 1) {
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < blocks; i++) {
-      const Block block = blockAt(c, i);
+      const Block block = {.group = i, .endLine = c->lines};
       if (work->sum)
         sumPlanes(work, &block, &scratch);
       finishChannel(work, i, &scratch);

@@ -161,19 +161,26 @@ static real weightOf(const Axis *axis, int64_t output, int64_t input)
          (axis->after[output] == input ? share : 0);
 }
 
-/* sum = the output rows that an input row was interpolated to, in the same shares. */
-static void collectRows(const Axis axes[3], const real *outputPlane, int64_t inputZ, int64_t inputY,
+/* sum = the output rows that an input row was interpolated to, in the same shares. Returns whether there
+ * are any; where there are none nothing is written. */
+static bool collectRows(const Axis axes[3], const real *outputPlane, int64_t inputZ, int64_t inputY,
                         real *sum)
 {
   const Axis *z = &axes[0], *y = &axes[1], *x = &axes[2];
-  THNN_(simd).pointwise.fill(x->output, 0, sum);
+  bool any = false;
   for (int64_t i = z->first[inputZ > 0 ? inputZ - 1 : 0]; i < z->first[inputZ + 1]; i++)
     for (int64_t j = y->first[inputY > 0 ? inputY - 1 : 0]; j < y->first[inputY + 1]; j++) {
       const real weight = weightOf(z, i, inputZ) * weightOf(y, j, inputY);
-      if (weight != 0)
-        THNN_(simd).pointwise.axpy(x->output, weight, outputPlane + (i * y->output + j) * x->output,
-                                   sum);
+      const real *row = outputPlane + (i * y->output + j) * x->output;
+      if (weight == 0)
+        continue;
+      if (any)
+        THNN_(simd).pointwise.axpy(x->output, weight, row, sum);
+      else
+        THNN_(simd).pooling.scale(x->output, weight, row, sum);
+      any = true;
     }
+  return any;
 }
 
 /* The same along x: row = what each input element was interpolated to. Either way an element's sum
@@ -228,8 +235,11 @@ void THNN_(resampleUpdateGradInput)(const THNNResamplingCall *call, THTensor *gr
     const int64_t first = block * work.blocks.length;
     THNNRow row = THNN_rowAt(first, r->input[0], r->input[1]);
     for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
-      collectRows(axes, (const real *)from->data + row.plane * elements, row.z, row.y, sum);
-      spreadRow(&axes[2], sum, (real *)to->data + (first + i) * r->input[2]);
+      real *result = (real *)to->data + (first + i) * r->input[2];
+      if (collectRows(axes, (const real *)from->data + row.plane * elements, row.z, row.y, sum))
+        spreadRow(&axes[2], sum, result);
+      else
+        THNN_(simd).pointwise.fill(r->input[2], 0, result);
     }
   }
   THNN_planRelease(&plan);

@@ -8,6 +8,12 @@ typedef struct Columns {
   int64_t *others;
 } Columns;
 
+/* A row of so many columns takes as long as so many operations. */
+static int64_t rowCost(int64_t columns)
+{
+  return columns + 32;
+}
+
 static size_t otherColumns(const THNNPadding *p)
 {
   const THNNPaddedRun inside = THNN_paddedInside(p, 2);
@@ -53,6 +59,10 @@ static void foldRow(const Columns *columns, const real *output, int64_t width, r
     input[right[x]] += output[inside.end + x];
 }
 
+/* Bytes of a row: putting shorter ones together in lines takes longer than writing past the caches
+ * saves. */
+enum { SHORTEST_STREAMED = 256 };
+
 /* Pads `count` rows from `row` on, whose results follow each other from `output` on. With a tile they
  * are written past the caches: a few whole lines at a time, so that reading and writing take turns
  * quickly. */
@@ -93,10 +103,12 @@ void THNN_(padUpdateOutput)(const THNNPaddingCall *call, THTensor *input, THTens
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
   const int64_t rows = p->planes * p->output[0] * p->output[1];
-  const THNNBlocks blocks = THNN_rowBlocks(rows, p->output[2]);
-  const int threads = THNN_threads(call->state, blocks.count, (double)rows * (double)p->output[2]);
-  const bool stream = THNN_leavesCaches(rows * p->output[2], sizeof(real));
-  const int64_t tile = p->output[2] + 1024 / (int64_t)sizeof(real);
+  const int64_t cost = rowCost(p->output[2]);
+  const THNNBlocks blocks = THNN_rowBlocks(rows, cost);
+  const int threads = THNN_threads(call->state, blocks.count, (double)rows * (double)cost);
+  const bool stream = p->output[2] * (int64_t)sizeof(real) >= SHORTEST_STREAMED &&
+                      THNN_secondLeavesCaches(rows * p->output[2], sizeof(real));
+  const int64_t tile = THNN_wholeLines(p->output[2] + 1024 / (int64_t)sizeof(real), sizeof(real));
   const THNNBuffer *scratch =
       THNN_planScratch(&plan, stream ? (size_t)(threads * tile) * sizeof(real) : 0);
   const THNNBuffer *others = THNN_planScratch(&plan, otherColumns(p) * sizeof(int64_t));
@@ -130,9 +142,7 @@ static const real *collectRows(const THNNPadding *p, const real *outputPlane, in
             first = row;
             continue;
           }
-          if (first != sum)
-            THNN_(simd).pointwise.copy(width, first, sum);
-          THNN_(simd).pointwise.axpy(width, 1, row, sum);
+          THNN_(simd).pointwise.blend(width, 1, first, 1, row, sum);
           first = sum;
         }
   if (!first)
@@ -145,27 +155,33 @@ void THNN_(padUpdateGradInput)(const THNNPaddingCall *call, THTensor *input, THT
 {
   const THNNPadding *p = &call->padding;
   const int64_t rows = p->planes * p->input[0] * p->input[1];
-  const int64_t outputElements = p->output[0] * p->output[1] * p->output[2];
 
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
-  const THNNBlocks blocks = THNN_rowBlocks(rows, p->output[2]);
-  const int threads = THNN_threads(call->state, blocks.count, (double)rows * (double)p->output[2]);
+  const int64_t outputRows = p->output[0] * p->output[1];
+  const int64_t cost = rowCost(p->output[2]) * (1 + outputRows / (p->input[0] * p->input[1]));
+  const THNNBlocks blocks = THNN_rowBlocks(rows, cost);
+  const int threads = THNN_threads(call->state, blocks.count, (double)rows * (double)cost);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
-  const size_t sumBytes = (size_t)p->output[2] * sizeof(real);
-  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * sumBytes);
+  const int64_t room = THNN_wholeLines(p->output[2], sizeof(real));
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)(threads * room) * sizeof(real));
   const THNNBuffer *others = THNN_planScratch(&plan, otherColumns(p) * sizeof(int64_t));
   THNN_planAcquire(&plan);
 
   const Columns columns = setColumns(p, others->data);
+  const int64_t step = outputRows * p->output[2] / (p->input[0] * p->input[1]); /* per input row */
+  const bool fetched = THNN_leavesCaches(p->planes * outputRows * p->output[2], sizeof(real));
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t block = 0; block < blocks.count; block++) {
-    real *sum = (real *)((char *)scratch->data + (size_t)THNN_threadIndex() * sumBytes);
+    real *sum = (real *)scratch->data + THNN_threadIndex() * room;
     const int64_t first = block * blocks.length;
     THNNRow row = THNN_rowAt(first, p->input[0], p->input[1]);
     for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++, THNN_nextRow(&row)) {
-      const real *plane = (const real *)from->data + row.plane * outputElements;
+      const real *plane = (const real *)from->data + row.plane * outputRows * p->output[2];
+      if (fetched)
+        THNN_fetchNextPage(plane + (row.z * p->input[1] + row.y) * step,
+                           step * (int64_t)sizeof(real));
       foldRow(&columns, collectRows(p, plane, row.z, row.y, sum), p->input[2],
               (real *)to->data + (first + i) * p->input[2]);
     }

@@ -154,13 +154,18 @@ static void setNear(int64_t n, const uint32_t *element, real *small, real *large
 
 static void getAll(Planes planes, const int64_t *element, int64_t base, real *small, real *large)
 {
-  for (int64_t plane = 0; plane < planes.count; plane++, large += planes.elements)
+  for (int64_t plane = 0; plane < planes.count; plane++, large += planes.elements) {
+#pragma GCC unroll 8
     for (int64_t i = 0; i < planes.indices; i++)
-      *small++ = large[*element++ - base];
+      small[i] = large[element[i] - base];
+    element += planes.indices;
+    small += planes.indices;
+  }
 }
 
 static void getNear(int64_t n, const uint32_t *element, real *small, real *large)
 {
+#pragma GCC unroll 8
   for (int64_t i = 0; i < n; i++)
     small[i] = large[element[i]];
 }
@@ -370,14 +375,17 @@ void THNN_(unpoolUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *inp
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   const THNNBuffer *index = THNN_planIn(&plan, indices, 5);
   THNN_planAcquire(&plan);
-#pragma omp parallel num_threads(threadsFor(pooled))
-  {
+  const int threads = threadsFor(pooled);
+  const int64_t bytesRead = (int64_t)sizeof(real) * pooled->planes * pooled->elements +
+                            (int64_t)sizeof(int64_t) * THNN_pooledElements(pooled);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int share = 0; share < threads; share++) {
     THNNIndexRoom room;
     Walk walk = startWalk(pooled, get, index->data, to->data, &room);
-    walk.fetched = THNN_leavesCaches(pooled->planes * pooled->elements, sizeof(real));
-#pragma omp for schedule(static)
-    for (int64_t plane = 0; plane < pooled->planes; plane++)
-      movePart(&walk, plane, 1, (real *)from->data + plane * pooled->elements);
+    walk.fetched = THNN_leavesCaches(bytesRead, 1);
+    const THNNShare planes = THNN_shareOf(pooled->planes, share, threads);
+    movePart(&walk, planes.begin, planes.end - planes.begin,
+             (real *)from->data + planes.begin * pooled->elements);
   }
   THNN_planRelease(&plan);
 }

@@ -3,6 +3,7 @@
 #include "template.h"
 
 #include "elementary.h"
+#include "vector.h"
 
 typedef THNN_(Operands) Operands;
 
@@ -235,6 +236,15 @@ ALWAYS_INLINE real hingeTerm(const bool squared, real x, real offset)
 
 ALWAYS_INLINE double sumHinges(const bool squared, int64_t n, const real *x, real offset)
 {
+  if (n < SUMS) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+      real term = hingeTerm(squared, x[i], offset);
+      KEEP_LOADED(term); /* or it is chosen after it was made wider, by a branch */
+      sum += term;
+    }
+    return sum;
+  }
   double sums[SUMS] = {0};
   int64_t i = 0;
   for (; i + SUMS <= n; i += SUMS)
@@ -265,6 +275,15 @@ ALWAYS_INLINE real hingeSlope(const bool squared, real x, real offset, real fact
 ALWAYS_INLINE double addSlopes(const bool squared, int64_t n, const real *x, real offset,
                                real factor, real *gradInput)
 {
+  if (n < SUMS) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+      const real slope = hingeSlope(squared, x[i], offset, factor);
+      gradInput[i] += slope;
+      sum += slope;
+    }
+    return sum;
+  }
   double sums[SUMS] = {0};
   int64_t i = 0;
   for (; i + SUMS <= n; i += SUMS)

@@ -14,6 +14,7 @@
   extern const THNN_(SimdShifts) SIMD_TABLE(Shifts, LEVEL);                                        \
   extern const THNN_(SimdPlanes) SIMD_TABLE(Planes, LEVEL);                                        \
   extern const THNN_(SimdPooling) SIMD_TABLE(Pooling, LEVEL);                                      \
+  extern const THNN_(SimdSampling) SIMD_TABLE(Sampling, LEVEL);                                    \
   extern const THNN_(SimdElementary) SIMD_TABLE(Elementary, LEVEL);                                \
   extern const THNN_(SimdActivation) SIMD_TABLE(Activation, LEVEL);                                \
   extern const THNN_(SimdChannels) SIMD_TABLE(Channels, LEVEL);                                    \
@@ -30,7 +31,7 @@
     .channels = SIMD_TABLE(Channels, LEVEL), .softmax = SIMD_TABLE(Softmax, LEVEL),                \
     .dots = SIMD_TABLE(Dots, LEVEL), .shifts = SIMD_TABLE(Shifts, LEVEL),                          \
     .planes = SIMD_TABLE(Planes, LEVEL), .panels = SIMD_TABLE(Panels, LEVEL),                      \
-    .recurrent = SIMD_TABLE(Recurrent, LEVEL),                                                     \
+    .recurrent = SIMD_TABLE(Recurrent, LEVEL), .sampling = SIMD_TABLE(Sampling, LEVEL),            \
   }
 
 DECLARE_LOOPS(baseline);

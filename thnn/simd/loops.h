@@ -502,15 +502,37 @@ typedef struct THNN_(SimdPooling) {
   /* y[i] = (1 - share[i]) * x[before[i]] + share[i] * x[after[i]] */
   void (*interpolate)(int64_t n, const THNN_(Place) * before, const THNN_(Place) * after,
                       const real *share, const real *x, real *y);
-  /* Points between elements of x: y[to[i]] = the sum of the elements from[i], from[i] + 1 and the
-   * two that lie `below` further, times four weights in this order. */
-  void (*sumOfCorners)(int64_t n, const THNN_(Place) * from, const THNN_(Place) * to,
-                       const real *weights, const real *x, int64_t below, real *y);
   /* y = x with each element `times` times */
   void (*repeat)(int64_t n, const real *x, int64_t times, real *y);
   /* y = `times` rows that are x */
   void (*repeatRow)(int64_t n, const real *x, int64_t times, real *y);
 } THNN_(SimdPooling);
+
+/* Points of a grid and where they lie in a plane. Those inside lie between four elements: `place` is the
+ * number of the upper left one, `right` and `down` the point's distance from it, and the weights are
+ * those of upper left, upper right, lower left and lower right. Of the others only the place is known:
+ * 0, where loops do with them as with those inside, unless they are all. */
+enum { THNN_POINTS = 256 };
+typedef struct THNN_(Points) {
+  int64_t count, others;
+  int32_t place[THNN_POINTS];
+  real right[THNN_POINTS], down[THNN_POINTS], weight[4][THNN_POINTS];
+  bool inside[THNN_POINTS];
+} THNN_(Points);
+
+typedef struct THNN_(SimdSampling) {
+  /* Finds n points in a plane; x and y of each go from -1 to 1. */
+  void (*locate)(int64_t n, const real *grid, int64_t height, int64_t width,
+                 THNN_(Points) * points);
+  /* y = the mean of the four elements of x around each point */
+  void (*sample)(const THNN_(Points) * points, const real *x, int64_t width, real *y);
+  /* adds gradient times the slope of that mean when the point moves to the right, and down */
+  void (*addSlopes)(const THNN_(Points) * points, const real *x, int64_t width,
+                    const real *gradient, real *slopeX, real *slopeY);
+  /* x += the gradients of points `first` to `end` - 1 in the same shares */
+  void (*spread)(const THNN_(Points) * points, int64_t first, int64_t end, const real *gradient,
+                 int64_t width, real *x);
+} THNN_(SimdSampling);
 
 /* Elementary functions, element by element; none takes parameters but power: the exponent. */
 typedef struct THNN_(SimdElementary) {
@@ -659,6 +681,7 @@ typedef struct THNN_(Simd) {
   THNN_(SimdShifts) shifts;
   THNN_(SimdPlanes) planes;
   THNN_(SimdPooling) pooling;
+  THNN_(SimdSampling) sampling;
   THNN_(SimdElementary) elementary;
   THNN_(SimdActivation) activation;
   THNN_(SimdChannels) channels;

@@ -1,6 +1,7 @@
 /* Loops of pooling and sampling modules. Windows are taken apart into the rows under them, which are
  * combined column by column, and then into columns. Equal values are told apart by their places, so
  * the two steps choose what one walk through the window, row by row, would have chosen. */
+#include "fetch.h"
 #include "vector.h"
 
 typedef THNN_(Place) Place;
@@ -214,14 +215,6 @@ INLINE uint64_t signsOutside(int64_t n, const int64_t *value, int64_t first, int
   for (int64_t i = 0; i < n; i++)
     signs |= ((uint64_t)value[i] - (uint64_t)first) | ((uint64_t)last - (uint64_t)value[i]);
   return signs;
-}
-
-/* Values from memory arrive faster when they are asked for beyond the page at hand, where the
- * processor's own guesses end. */
-INLINE void fetchNextPage(const void *address, int64_t bytes)
-{
-  for (int64_t at = 0; at < bytes; at += 64)
-    __builtin_prefetch((const char *)((uintptr_t)address + 4096) + at);
 }
 
 static bool areWithin(int64_t n, const int64_t *value, int64_t first, int64_t last)
@@ -656,20 +649,6 @@ static void interpolate(int64_t n, const Place *before, const Place *after, cons
     y[i] = (1 - share[i]) * x[before[i]] + share[i] * x[after[i]];
 }
 
-/* Two neighbours; gathering single elements of many points takes longer. */
-typedef real Pair __attribute__((vector_size(2 * sizeof(real)), aligned(sizeof(real)), may_alias));
-
-static void sumOfCorners(int64_t n, const Place *from, const Place *to, const real *weights,
-                         const real *x, int64_t below, real *y)
-{
-  for (int64_t i = 0; i < n; i++) {
-    const real *corner = x + from[i], *weight = weights + 4 * i;
-    const Pair sums = *(const Pair *)corner * *(const Pair *)weight +
-                      *(const Pair *)(corner + below) * *(const Pair *)(weight + 2);
-    y[to[i]] = sums[0] + sums[1];
-  }
-}
-
 static void repeat(int64_t n, const real *x, int64_t times, real *y)
 {
   if (times == 2)
@@ -721,7 +700,6 @@ const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .multiplyAdd = multiplyAdd,
     .divide = divide,
     .interpolate = interpolate,
-    .sumOfCorners = sumOfCorners,
     .repeat = repeat,
     .repeatRow = repeatRow,
 };

@@ -4,6 +4,7 @@
 #include "template.h"
 
 #include "elementary.h"
+#include "fetch.h"
 #include "lanes.h"
 
 enum {
@@ -137,10 +138,13 @@ ALWAYS_INLINE double sumOfGradients(const bool logarithm, int64_t n, const real 
 #pragma omp simd
   for (int l = 0; l < LANES; l++)
     lane[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
-  for (int64_t i = LANES; i + LANES <= n; i += LANES)
+  for (int64_t i = LANES; i + LANES <= n; i += LANES) {
+    fetchNextPage(y + i, LANES * sizeof(real));
+    fetchNextPage(gradOutput + i, LANES * sizeof(real));
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
       lane[l] += logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
+  }
   if (n % LANES > 0) {
     gradOutput += n - LANES, y += n - LANES;
 #pragma omp simd
