@@ -57,6 +57,11 @@ def workers(threads: int) -> str:
     return "GPU" if threads == ON_GPU else f"{threads}t"
 
 
+def is_wrong(error: float, torch_error: float | None, tolerance: float) -> bool:
+    """Not where PyTorch's own error is as large: beside steps, rounding decides."""
+    return not error <= max(tolerance, 1.5 * (torch_error or 0))
+
+
 @dataclass
 class Row:
     """The figures of one part. Times are seconds per call, rates per second."""
@@ -111,10 +116,7 @@ class Row:
 
     @property
     def wrong(self) -> bool:
-        """Also where PyTorch's own error is large: beside steps, rounding decides."""
-        if self.error is None:
-            return False
-        return not self.error <= max(self.tolerance, 1.5 * (self.torch_error or 0))
+        return self.error is not None and is_wrong(self.error, self.torch_error, self.tolerance)
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "ratio": self.ratio}

@@ -65,14 +65,6 @@ static inline int64_t THNN_wholeLines(int64_t elements, size_t elementBytes)
   return (elements + line - 1) / line * line;
 }
 
-/* Asks for what lies a page behind some bytes: the processor's own guesses end with the page. Beyond
- * the end of a tensor it does no harm. */
-static inline void THNN_fetchNextPage(const void *address, int64_t bytes)
-{
-  for (int64_t at = 0; at < bytes; at += 64)
-    __builtin_prefetch((const char *)((uintptr_t)address + 4096) + at);
-}
-
 /* Rows that cost about `cost` operations each, cut into blocks of as much work as above. */
 static inline THNNBlocks THNN_rowBlocks(int64_t rows, int64_t cost)
 {

@@ -18,6 +18,7 @@ from benchmarks import measure
 from benchmarks.cases import SMALL, Case, Indices, Normal, Part, Uniform, square
 from benchmarks.measure import Bench, Settings
 from benchmarks.report import ratio
+from benchmarks.sweep import KINDS, draw
 from benchmarks.table import CASES
 
 
@@ -26,8 +27,8 @@ def test_names_are_unique() -> None:
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.family}-{case.name}")
-def test_calls_fit_the_functions(case: Case) -> None:
+def _assert_fits(case: Case) -> None:
+    """Types and numbers of arguments; what is read is there or was written before."""
     written = set(case.tensors)
     for part in case.parts:
         for call in part.calls:
@@ -42,6 +43,19 @@ def test_calls_fit_the_functions(case: Case) -> None:
                 else:
                     assert value in written or role == "out", name
                     written.add(value)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.family}-{case.name}")
+def test_calls_fit_the_functions(case: Case) -> None:
+    _assert_fits(case)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_drawn_cases_fit_and_come_again(kind: str) -> None:
+    drawn = list(draw(3, 20, [kind]))
+    for case in drawn:
+        _assert_fits(case)
+    assert [case.name for case in draw(3, 20, [kind])] == [case.name for case in drawn]
 
 
 def _results(case: Case, part: Part, state: State) -> list[np.ndarray[Any, Any]]:

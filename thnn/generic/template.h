@@ -8,6 +8,7 @@
 #include "../THNNCheck.h"
 #include "../THNNPlan.h"
 #include "../THNNThreads.h"
+#include "../simd/fetch.h"
 #include "shapeChecks.h"
 
 #undef real

@@ -139,8 +139,8 @@ ALWAYS_INLINE double sumOfGradients(const bool logarithm, int64_t n, const real 
   for (int l = 0; l < LANES; l++)
     lane[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
   for (int64_t i = LANES; i + LANES <= n; i += LANES) {
-    fetchNextPage(y + i, LANES * sizeof(real));
-    fetchNextPage(gradOutput + i, LANES * sizeof(real));
+    THNN_fetchNextPage(y + i, LANES * sizeof(real));
+    THNN_fetchNextPage(gradOutput + i, LANES * sizeof(real));
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
       lane[l] += logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
