@@ -10,9 +10,7 @@ static void locate(int64_t n, const real *grid, int64_t height, int64_t width,
                    THNN_(Points) * points)
 {
   const real halfWidth = (real)(width - 1) / 2, halfHeight = (real)(height - 1) / 2;
-  /* In planes of more elements than a place can tell, none goes this way. */
-  const bool near = height <= INT32_MAX / width;
-  const real lastColumn = near ? (real)(width - 1) : 0, lastRow = (real)(height - 1);
+  const real lastColumn = (real)(width - 1), lastRow = (real)(height - 1);
   int32_t others = 0;
 #pragma omp simd reduction(+ : others)
   for (int64_t i = 0; i < n; i++) {
