@@ -5,7 +5,8 @@
  * sum i % RUNNING, and in the end the upper half of the running sums joins the lower one until one is
  * left. So many of them hide the latency of an addition and stay in registers. */
 enum { WIDTH = VECTOR_BYTES / sizeof(double), RUNNING = 16, PARTS = RUNNING / WIDTH };
-typedef double Doubles __attribute__((vector_size(VECTOR_BYTES)));
+typedef double Doubles
+    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(double)), may_alias));
 typedef real Reals
     __attribute__((vector_size(WIDTH * sizeof(real)), aligned(sizeof(real)), may_alias));
 
