@@ -108,30 +108,27 @@ void THNN_(describeTaps)(THNNPooledIndices *pooled, const THNNConvolution *g)
 
 /* `small` has the indices' shape, `large` the planes that they name elements of. */
 
-/* Planes side by side: so many, of so many indices and elements. */
-typedef struct Planes {
-  int64_t count, indices, elements;
-} Planes;
-
-/* What is done with the values of the indices of some planes, whose elements are counted from `base`,
- * or of n near elements, counted from 0. */
+/* What is done with the values of n indices of each of some planes side by side, which have `size` elements counted
+ * from `base`; or of n near elements, counted from 0. */
 typedef struct Move {
-  void (*far)(Planes planes, const int64_t *element, int64_t base, real *small, real *large);
+  void (*far)(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
+              real *small, real *large);
   void (*near)(int64_t n, const uint32_t *element, real *small, real *large);
 } Move;
 
-static void addToSome(Planes planes, const int64_t *element, int64_t base, real *small, real *large)
+static void addToSome(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
+                      real *small, real *large)
 {
-  for (int64_t plane = 0; plane < planes.count; plane++, large += planes.elements)
-    for (int64_t i = 0; i < planes.indices; i++, element++, small++)
+  for (int64_t plane = 0; plane < planes; plane++, large += size)
+    for (int64_t i = 0; i < n; i++, element++, small++)
       if (*element >= base)
         large[*element - base] += *small;
 }
 
-static void addToAll(Planes planes, const int64_t *element, int64_t base, real *small, real *large)
+static void addToAll(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
+                     real *small, real *large)
 {
-  THNN_(simd).pooling.addToElements(planes.count, planes.indices, planes.elements, element, base,
-                                    small, large);
+  THNN_(simd).pooling.addToElements(planes, n, size, element, base, small, large);
 }
 
 static void addToNear(int64_t n, const uint32_t *element, real *small, real *large)
@@ -139,10 +136,11 @@ static void addToNear(int64_t n, const uint32_t *element, real *small, real *lar
   THNN_(simd).pooling.addToNearElements(n, element, small, large);
 }
 
-static void setAll(Planes planes, const int64_t *element, int64_t base, real *small, real *large)
+static void setAll(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
+                   real *small, real *large)
 {
-  for (int64_t plane = 0; plane < planes.count; plane++, large += planes.elements)
-    for (int64_t i = 0; i < planes.indices; i++)
+  for (int64_t plane = 0; plane < planes; plane++, large += size)
+    for (int64_t i = 0; i < n; i++)
       large[*element++ - base] = *small++;
 }
 
@@ -152,14 +150,15 @@ static void setNear(int64_t n, const uint32_t *element, real *small, real *large
     large[element[i]] = small[i];
 }
 
-static void getAll(Planes planes, const int64_t *element, int64_t base, real *small, real *large)
+static void getAll(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
+                   real *small, real *large)
 {
-  for (int64_t plane = 0; plane < planes.count; plane++, large += planes.elements) {
+  for (int64_t plane = 0; plane < planes; plane++, large += size) {
 #pragma GCC unroll 8
-    for (int64_t i = 0; i < planes.indices; i++)
+    for (int64_t i = 0; i < n; i++)
       small[i] = large[element[i] - base];
-    element += planes.indices;
-    small += planes.indices;
+    element += n;
+    small += n;
   }
 }
 
@@ -235,8 +234,7 @@ static void moveRun(Walk *walk, int64_t at, int64_t n, Elements elements, real *
     if (elements.near)
       walk->move.near(count, elements.near + i, walk->small + at + i, large);
     else
-      walk->move.far((Planes){1, count, 0}, elements.far + i, elements.base, walk->small + at + i,
-                     large);
+      walk->move.far(1, count, 0, elements.far + i, elements.base, walk->small + at + i, large);
     if (walk->left)
       streamSome(walk, count * walk->step + 64 / (int64_t)sizeof(real));
   }
@@ -250,8 +248,8 @@ static void movePart(Walk *walk, int64_t first, int64_t planes, real *large)
   if (!pooled->element) {
     const int64_t count = planeIndices(pooled);
     if (!walk->fetched && !walk->left) {
-      walk->move.far((Planes){planes, count, pooled->elements}, walk->indices + first * count,
-                     TH_INDEX_BASE, walk->small + first * count, large);
+      walk->move.far(planes, count, pooled->elements, walk->indices + first * count, TH_INDEX_BASE,
+                     walk->small + first * count, large);
       return;
     }
     for (int64_t plane = first; plane < first + planes; plane++)
