@@ -19,10 +19,11 @@ static int64_t least(int64_t a, int64_t b)
 
 /* Of planes that have few indices each, how many are taken together. A run takes about as long as
  * listing so many windows; more than that much listing for all planes together would not pay. */
-static int64_t planesOfRun(const THNNPooledIndices *pooled, int64_t count)
+static int64_t planesOfRun(const THNNPooledIndices *pooled)
 {
   enum { LISTED_PER_RUN = 16 };
-  if (!pooled->near)
+  const int64_t count = pooled->slices * pooled->rows * pooled->length;
+  if (!pooled->near || count > THNN_DECODED)
     return 1;
   /* Elements of planes have 32-bit numbers. */
   const int64_t most = least(THNN_DECODED / count, INT32_MAX / pooled->elements);
@@ -40,7 +41,7 @@ static void cutRun(const THNNPooledIndices *pooled, THNNIndexRun *run)
   run->slice = run->row = run->column = 0;
   run->rows = 1;
   if (plane <= THNN_DECODED) {
-    run->columns = plane * least(planesOfRun(pooled, plane), left / plane);
+    run->columns = plane * least(run->planes, left / plane);
   } else if (slice <= THNN_DECODED) {
     run->columns = slice;
     run->row = inPlane / slice;
@@ -60,8 +61,10 @@ THNNIndexRun THNN_firstIndexRun(const THNNPooledIndices *pooled, int64_t slice, 
 {
   const int64_t count = pooled->rows * pooled->length;
   THNNIndexRun run = {.at = slice * count, .end = (slice + slices) * count};
-  if (run.at < run.end)
+  if (run.at < run.end) {
+    run.planes = planesOfRun(pooled);
     cutRun(pooled, &run);
+  }
   return run;
 }
 
@@ -127,7 +130,7 @@ static void listColumns(const THNNPooledIndices *pooled, const THNNIndexRun *run
   if (plane > THNN_DECODED)
     return;
   repeatWindows(pooled, 0, slice, pooled->slices, list);
-  for (int64_t at = planesOfRun(pooled, plane) - 1; at > 0; at--)
+  for (int64_t at = run->planes - 1; at > 0; at--)
     copyWindows(plane, at, (THNNIndexWindow){.start = at * pooled->elements}, list);
 }
 

@@ -24,6 +24,7 @@ typedef struct THNNPooledIndices THNNPooledIndices;
 typedef struct THNNIndexRun {
   int64_t at, end;         /* number of the first index, and of the one behind all runs */
   int64_t plane, count;    /* the first plane, how many indices */
+  int64_t planes;          /* whole ones that are taken together, at most */
   int64_t rows, columns;   /* of which the windows are listed apart; count = rows * columns */
   int64_t row, column;     /* the first */
   int64_t slice;           /* of rows; 0 where rows are slices or there is one */

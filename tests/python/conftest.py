@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -23,3 +25,12 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def compiler() -> str:
+    """A C compiler's path. Whoever has built the library has one: without it these tests fail."""
+    names = [os.environ.get("CC"), "cc", "gcc", "clang"]
+    found = next(filter(None, (shutil.which(name) for name in names if name)), None)
+    assert found, "no C compiler on PATH: set CC to the one that has built the library"
+    return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -299,11 +298,8 @@ def test_many_shapes():
 # ---- The process
 
 
-def test_foreign_libth_comes_first(tmp_path):
+def test_foreign_libth_comes_first(tmp_path, compiler):
     """A Torch7 first on LD_LIBRARY_PATH, whose functions end the process, is never called."""
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None:
-        pytest.skip("no C compiler")
     names = ["THFloatTensor_new", "THFloatTensor_resizeNd", "THFloatStorage_newWithAllocator"]
     names += ["THFloatTensor_free", "THSetErrorHandler", "THAlloc", "THGetNumThreads"]
     names += ["THNN_FloatThreshold_updateOutput"]

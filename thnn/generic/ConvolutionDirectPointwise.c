@@ -81,11 +81,9 @@ static double onePointCost(const THNNConvolutionPlan *plan)
 
 /* Shares out boxes, or panels where there are more weights to hand over than the source to pack again; or nothing
  * where panels cannot be shared out evenly. */
-static void chooseParts(THNNConvolutionPlan *plan)
+static void chooseParts(THNNConvolutionPlan *plan, int64_t positions)
 {
-  const THNNConvolutionBoxes *boxes = &plan->onePoint.boxes;
   const int64_t planes = resultPlanes(plan), panels = panelCount(planes), threads = plan->threads;
-  const int64_t positions = THNN_convolutionBoxCount(boxes) * THNN_convolutionBoxPositions(boxes);
   const bool even = panels % threads == 0 || panels >= 4 * threads;
   plan->onePoint.parts = even && positions < 4 * planes ? threads : 1;
   if (!even && positions < planes)
@@ -103,8 +101,8 @@ bool THNN_(ConvolutionDirectPointwise_prepare)(THNNConvolutionPlan *plan, const 
   THNNConvolutionPlan direct = *plan;
   const int64_t *positions = isForward(plan) ? geometry->output : geometry->input;
   const int64_t room = minimum(SOURCE_BYTES, limitBytes / 4) / (planes * size);
-  const int64_t share =
-      divideUp(geometry->batch * positions[0] * positions[1] * positions[2], 2 * ENOUGH_BLOCKS);
+  const int64_t all = geometry->batch * positions[0] * positions[1] * positions[2];
+  const int64_t share = divideUp(all, 2 * ENOUGH_BLOCKS);
   const int64_t most = minimum(minimum(room, MOST_POSITIONS), maximum(share, WORTHWHILE_POSITIONS));
   if (most < WORTHWHILE_POSITIONS)
     return false;
@@ -128,7 +126,7 @@ bool THNN_(ConvolutionDirectPointwise_prepare)(THNNConvolutionPlan *plan, const 
   direct.cost = onePointCost(plan);
   direct.threads = THNN_threads(state, THNN_convolutionBoxCount(&direct.onePoint.boxes),
                                 convolutionOperations(geometry));
-  chooseParts(&direct);
+  chooseParts(&direct, all);
   direct.sharedBytes = (size_t)weightBytes;
   direct.threadBytes = (size_t)threadBytes;
   direct.scratchBytes = direct.sharedBytes + direct.threadBytes * (size_t)direct.threads;

@@ -1,4 +1,5 @@
 /* The loops of modules with parameters or statistics per channel. */
+#include "halves.h"
 #include "vector.h"
 
 /* Sums over planes, in an order that is the same at every level: element i of a plane goes to running
@@ -20,12 +21,7 @@ INLINE double totalOf(const Sums *sums)
 #pragma GCC unroll 8
   for (int p = 0; p < PARTS; p++)
     *(Doubles *)(lane + p * WIDTH) = sums->part[p];
-#pragma GCC unroll 4
-  for (int half = RUNNING / 2; half > 0; half /= 2)
-#pragma omp simd
-    for (int l = 0; l < half; l++)
-      lane[l] += lane[l + half];
-  return lane[0];
+  return THNN_addHalves(RUNNING, lane);
 }
 
 INLINE Doubles loadAll(const real *x)

@@ -4,6 +4,8 @@
 #ifndef THNN_SIMD_LANES_H
 #define THNN_SIMD_LANES_H
 
+#include "halves.h"
+
 /* Enough independent sums to hide the latency of an addition in 512-bit vectors. */
 enum { LANES = 32 };
 
@@ -17,12 +19,7 @@ static inline void clearLanes(double *lane)
 
 static inline double addLanes(double *lane)
 {
-#pragma GCC unroll 5
-  for (int half = LANES / 2; half > 0; half /= 2)
-#pragma omp simd
-    for (int l = 0; l < half; l++)
-      lane[l] += lane[l + half];
-  return lane[0];
+  return THNN_addHalves(LANES, lane);
 }
 
 #endif

@@ -1,0 +1,17 @@
+/* Running sums become one in an order that is the same at every level. */
+#ifndef THNN_SIMD_HALVES_H
+#define THNN_SIMD_HALVES_H
+
+/* The upper half of n sums, a power of two and a constant where this is called, joins the lower one until one is
+ * left. */
+static inline double THNN_addHalves(const int n, double *sum)
+{
+#pragma GCC unroll 5
+  for (int half = n / 2; half > 0; half /= 2)
+#pragma omp simd
+    for (int i = 0; i < half; i++)
+      sum[i] += sum[i + half];
+  return sum[0];
+}
+
+#endif
