@@ -276,6 +276,17 @@ def test_random_geometries_at_each_level_on_poisoned_memory(level: str) -> None:
     assert result.returncode == 0, result.stdout.decode()[-4000:]
 
 
+def check_bits(module: Module, g: Geometry, dtype: str, algorithm: str) -> None:
+    """Results are the same for any number of threads."""
+    arguments = operands(module, g, dtype, np.random.default_rng(0))
+    wanted: tuple[bytes, ...] | None = None
+    for threads in (1, 2, 3, 4):
+        with State(convolution=algorithm, threads=threads) as state:
+            found = tuple(a.tobytes() for a in compute(module, g, *arguments, state))
+        wanted = wanted or found
+        assert found == wanted, f"{threads} threads"
+
+
 @pytest.mark.parametrize("algorithm", ["gemm", "direct"])
 @pytest.mark.parametrize("dtype", LIMITS)
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)
@@ -289,13 +300,19 @@ def test_threads_do_not_change_bits(module: Module, dtype: str, algorithm: str) 
     else:
         far = tuple((m - 1) // 2 + 1 for m in near)
     g = Geometry(5, (33, 47), near, far, adjustment=(0,) * n, **settings)
-    arguments = operands(module, g, dtype, np.random.default_rng(0))
-    wanted: tuple[bytes, ...] | None = None
-    for threads in (1, 2, 3, 4):
-        with State(convolution=algorithm, threads=threads) as state:
-            found = tuple(a.tobytes() for a in compute(module, g, *arguments, state))
-        wanted = wanted or found
-        assert found == wanted, f"{threads} threads"
+    check_bits(module, g, dtype, algorithm)
+
+
+@pytest.mark.parametrize("planes", [(24, 147), (147, 24), (70, 70)])
+@pytest.mark.parametrize("dtype", LIMITS)
+def test_pointwise_layers(dtype: str, planes: tuple[int, int]) -> None:
+    """The weight gradient transposes whichever side has fewer planes."""
+    module = next(m for m in MODULES if m.name == "SpatialConvolutionMM")
+    pairs = ((1, 1), (1, 1), (0, 0), (1, 1), (0, 0))
+    for batch, size in [(1, (9, 13)), (7, (5, 5)), (3, (41, 37)), (2, (80, 90))]:
+        g = Geometry(batch, planes, size, size, *pairs)
+        check(module, g, dtype, "direct", batch)
+        check_bits(module, g, dtype, "direct")
 
 
 @pytest.mark.parametrize("dtype", LIMITS)

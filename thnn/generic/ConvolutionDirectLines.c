@@ -16,7 +16,7 @@ static const int64_t BAND_POSITIONS = 4096;
 /* Where the source is read where it lies, planes of a block: the processor foresees so many streams, but for
  * many result planes adding to them again takes longer. What a band reads of a block stays in the second-level
  * cache, between a least and a most number of positions. */
-enum { FEW_STREAMS = 16, MOST_STREAMS = 64, FEW_RESULTS = 8 };
+enum { FEW_STREAMS = 16, MOST_STREAMS = 512 / sizeof(real), FEW_RESULTS = 8 };
 static const int64_t FLAT_BYTES = 64 << 10, LEAST_FLAT_POSITIONS = 512;
 /* Packed weights, of which a block's stay in the second-level cache. */
 static const int64_t WEIGHT_BYTES = 4 << 20;
@@ -192,6 +192,7 @@ static void addFlat(const Worker *worker, int64_t first, THNN_(LineSums) sums)
   sums.vectors = (THNN_(Vectors)){.at = &copied, .parts = 1, .lanes = all.lanes};
   sums.offsets = offset;
   sums.x = worker->frames;
+  sums.streams = false;
   THNN_(simd).shifts.sumLines(&sums);
 }
 
@@ -207,6 +208,7 @@ static void addBand(const Worker *worker, int64_t index)
           .yPlane = THNN_convolutionMapPositions(seen),
           .start = worker->start,
           .x = worker->frames,
+          .streams = bands->flat,
           .y = worker->result};
   for (int64_t first = 0; first < seen->inputPlanes; first += bands->planes) {
     sums.taps = blockPlanes(worker->plan, seen, first) * THNN_convolutionTaps(seen);

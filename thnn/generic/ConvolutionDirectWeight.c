@@ -80,8 +80,8 @@ typedef struct Correlation {
   real *frames;          /* of the group's boxes; NULL where the image itself is read */
   int64_t frameElements; /* of each */
   real *sharedSums;      /* [task][share], each as `sums`; NULL with one share */
-  real *boxSums;         /* of the gradients: [panel][box][lane] */
-  double *planeSums;     /* of all boxes so far: [panel][lane] */
+  real *boxSums;         /* of the gradients: [box][panel][lane], or exchanged [box][plane] */
+  double *planeSums;     /* of all boxes so far */
 
   real *sums;               /* [image plane][tap][lane] of the task or share */
   real *transposedSums;     /* [lane][image plane][tap] */
@@ -140,6 +140,22 @@ static int64_t taskSums(const THNNConvolutionPlan *plan)
   const int64_t rows =
       blockRows(correlate, plan->geometry.inputPlanes, THNN_convolutionTaps(&plan->geometry));
   return scratchBytes(rows * correlate->panelLanes, sizeof(real)) / (int64_t)sizeof(real);
+}
+
+/* Whether each position sees the one gradient that it meets, so that the sums of a box's gradients are those for the
+ * bias. */
+static bool sumsGradients(const THNNConvolutionPlan *plan)
+{
+  return !plan->correlate.exchanged || THNN_convolutionIsPointwise(&plan->geometry);
+}
+
+/* Sums that a box has of its gradients. */
+static int64_t sumCount(const THNNConvolutionPlan *plan)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  return plan->correlate.exchanged
+             ? geometry->inputPlanes
+             : panelCount(geometry->outputPlanes) * plan->correlate.panelLanes;
 }
 
 /* Bytes of a box's frame. */
@@ -301,6 +317,17 @@ static double streamingCost(const THNNConvolution *geometry)
   return 5.5 * panelCount(geometry->outputPlanes) * lines * (vectorsPerLine - 1);
 }
 
+/* Exchanged, the map gradients are read once more for the gradient of the bias, from a cache where that is done box
+ * by box. */
+static double biasCost(const THNNConvolutionPlan *plan)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  if (!plan->correlate.exchanged)
+    return 0;
+  return (sumsGradients(plan) ? 0.015 : 0.04) * sizeof(real) * (double)geometry->batch *
+         (double)geometry->inputPlanes * (double)THNN_convolutionImagePositions(geometry);
+}
+
 /* Products, of which single vectors of planes need a load each but in chains; listing the lines of each group of taps;
  * the sums of each box; transposing and framing. */
 static double weightCost(const THNNConvolutionPlan *plan, const Meetings *meetings)
@@ -330,7 +357,7 @@ static double weightCost(const THNNConvolutionPlan *plan, const Meetings *meetin
       correlate->framedDimensions ? THNN_(boxFrames_cost)(geometry, &correlate->boxes) : 0;
   return geometry->batch * sample +
          26 * panels * rows * THNN_convolutionBoxCount(&correlate->boxes) + frames +
-         (correlate->exchanged ? 3.9 : 1.2) * weightElements(geometry);
+         (correlate->exchanged ? 3.9 : 1.2) * weightElements(geometry) + biasCost(plan);
 }
 
 /* Chooses which dimensions are framed, and sets the plan's cost. */
@@ -399,8 +426,8 @@ static bool prepareOrder(THNNConvolutionPlan *plan, bool exchanged, const THNNSt
     sharedBytes += correlate->groupBoxes * frameBytes(&direct);
   for (int i = 0; i < 3; i++)
     sharedBytes += scratchBytes(geometry->kernel[i], sizeof(THNNConvolutionTap));
-  sharedBytes += scratchBytes(panels * correlate->groupBoxes * correlate->panelLanes, sizeof(real));
-  sharedBytes += scratchBytes(panels * correlate->panelLanes, sizeof(double));
+  sharedBytes += scratchBytes(correlate->groupBoxes * sumCount(&direct), sizeof(real));
+  sharedBytes += scratchBytes(sumCount(&direct), sizeof(double));
   if (correlate->shares > 1)
     sharedBytes += taskCount(&direct) * correlate->shares * sumsBytes;
   const int64_t threadBytes = 2 * sumsBytes + scratchBytes(rows, sizeof(THNNOffsets)) +
@@ -418,10 +445,12 @@ static bool prepareOrder(THNNConvolutionPlan *plan, bool exchanged, const THNNSt
   return true;
 }
 
-/* Whether lanes may be fuller the other way round, and the convolution exists. */
+/* Whether lanes may be fuller the other way round, or fewer planes have to be transposed, and the convolution
+ * exists. */
 static bool mayExchange(const THNNConvolution *geometry)
 {
-  return geometry->outputPlanes < geometry->inputPlanes;
+  return geometry->outputPlanes < geometry->inputPlanes ||
+         (THNN_convolutionIsPointwise(geometry) && geometry->outputPlanes > geometry->inputPlanes);
 }
 
 bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
@@ -462,10 +491,9 @@ static void fillFrames(const Correlation *correlation, int64_t groupFirst, int64
   }
 }
 
-static real *boxSum(const Correlation *correlation, int64_t panel, int64_t box)
+static real *boxSums(const Correlation *correlation, int64_t box)
 {
-  const THNNConvolutionCorrelate *correlate = &correlation->plan->correlate;
-  return correlation->boxSums + (panel * correlate->groupBoxes + box) * correlate->panelLanes;
+  return correlation->boxSums + box * sumCount(correlation->plan);
 }
 
 /* Transposes a panel's gradients of one box, which is the group's `place`-th. Lanes without a plane
@@ -489,9 +517,9 @@ static void transposeBox(const Correlation *correlation, int64_t panelIndex, int
       transposed += box.stretch * panel.lanes;
     }
   }
-  if (!correlation->gradBias)
+  if (!correlation->gradBias || correlation->plan->correlate.exchanged)
     return;
-  real *sums = boxSum(correlation, panelIndex, place);
+  real *sums = boxSums(correlation, place) + panelIndex * correlation->plan->correlate.panelLanes;
   THNN_(simd).pointwise.fill(correlation->plan->correlate.panelLanes, 0, sums);
   panel.loops->total(box.positions, panel.vectors, transposedBox(correlation, panelIndex, place),
                      sums);
@@ -520,20 +548,22 @@ static void transposeNext(const Correlation *correlation, int64_t groupFirst, in
 /* Adds the sums of a group's boxes to those of the planes. All threads of the region come here. */
 static void addBoxSums(const Correlation *correlation, int64_t count)
 {
-  const int64_t lanes = correlation->plan->correlate.panelLanes;
-#pragma omp for schedule(static) nowait
-  for (int64_t panel = 0; panel < panelCount(correlation->plan->geometry.outputPlanes); panel++)
+  const int64_t sums = sumCount(correlation->plan);
+#pragma omp for schedule(static)
+  for (int64_t i = 0; i < sums; i++)
     for (int64_t box = 0; box < count; box++)
-      for (int64_t lane = 0; lane < lanes; lane++)
-        correlation->planeSums[panel * lanes + lane] += boxSum(correlation, panel, box)[lane];
+      correlation->planeSums[i] += boxSums(correlation, box)[i];
 }
 
 static void addBias(const Correlation *correlation, accreal scale)
 {
-  const int64_t planes = correlation->plan->geometry.outputPlanes;
-  for (int64_t index = 0; index < panelCount(planes); index++) {
+  const THNNConvolutionPlan *plan = correlation->plan;
+  const int64_t planes = plan->geometry.outputPlanes;
+  for (int64_t i = 0; plan->correlate.exchanged && i < sumCount(plan); i++)
+    correlation->gradBias[i] += (real)(scale * correlation->planeSums[i]);
+  for (int64_t index = 0; !plan->correlate.exchanged && index < panelCount(planes); index++) {
     const Panel panel = panelAt(planes, index);
-    const double *sums = correlation->planeSums + index * correlation->plan->correlate.panelLanes;
+    const double *sums = correlation->planeSums + index * plan->correlate.panelLanes;
     for (int64_t lane = 0; lane < panel.planes; lane++)
       correlation->gradBias[panel.first + lane] += (real)(scale * sums[lane]);
   }
@@ -732,15 +762,18 @@ typedef struct Meeting {
 static void addTaps(const Correlation *correlation, const Meeting *meeting, const Rows *rows)
 {
   const Panel *panel = &meeting->task->panel;
-  const THNN_(Products) products = {.row = correlation->row + rows->of.begin,
-                                    .rows = rows->count,
-                                    .term = correlation->term,
-                                    .terms = listTerms(correlation, meeting->box, &meeting->view,
-                                                       meeting->group, false, panel->lanes),
-                                    .vectors = panel->vectors,
-                                    .scalars = meeting->scalars,
-                                    .factors = meeting->factors,
-                                    .sums = correlation->sums};
+  const THNN_(Products) products = {
+      .row = correlation->row + rows->of.begin,
+      .rows = rows->count,
+      .term = correlation->term,
+      .terms =
+          listTerms(correlation, meeting->box, &meeting->view, meeting->group, false, panel->lanes),
+      .vectors = panel->vectors,
+      .scalars = meeting->scalars,
+      .factors = meeting->factors,
+      .streams =
+          THNN_convolutionIsPointwise(&correlation->plan->geometry) ? meeting->view.plane : 0,
+      .sums = correlation->sums};
   if (products.terms)
     panel->loops->add(&products);
 }
@@ -880,6 +913,24 @@ static int64_t sumsLength(const Task *task)
          task->panel.lanes;
 }
 
+/* Sums up the gradients that a box, the group's `place`-th, has just seen: the planes of the task. */
+static void sumGradients(const Correlation *correlation, const Task *task,
+                         const THNNConvolutionBox *box, int64_t place)
+{
+  const THNNConvolutionBoxes *boxes = &correlation->plan->correlate.boxes;
+  const int64_t planes = correlation->plan->geometry.inputPlanes;
+  const int64_t positions = THNN_convolutionImagePositions(&correlation->plan->geometry);
+  for (int64_t plane = task->block.planeFirst; plane < task->block.planeEnd; plane++) {
+    double sum = 0;
+    for (int64_t n = box->first[THNN_SAMPLE]; n < box->end[THNN_SAMPLE]; n++)
+      for (int64_t stretch = 0; stretch < box->stretches; stretch++)
+        sum += THNN_(simd).reduce.sum(box->stretch,
+                                      correlation->image + (n * planes + plane) * positions +
+                                          THNN_convolutionStretch(boxes, box, stretch));
+    boxSums(correlation, place)[plane] = (real)sum;
+  }
+}
+
 /* Adds up boxes [first, end) of the group that begins with box `groupFirst`. */
 static void sumBoxes(Correlation *correlation, const Task *task, int64_t groupFirst, int64_t first,
                      int64_t end)
@@ -889,6 +940,8 @@ static void sumBoxes(Correlation *correlation, const Task *task, int64_t groupFi
     const THNNConvolutionBox box =
         THNN_convolutionBox(&correlation->plan->correlate.boxes, groupFirst + i);
     addBox(correlation, task, &box, i);
+    if (correlation->gradBias && correlation->plan->correlate.exchanged && task->panelIndex == 0)
+      sumGradients(correlation, task, &box, i);
   }
 }
 
@@ -947,15 +1000,15 @@ static void takeSharedScratch(Correlation *correlation, char *scratch)
                                         panelCount(geometry->outputPlanes) * correlate->groupBoxes *
                                             correlation->boxPositions * correlate->panelLanes,
                                         sizeof(real));
-  const int64_t lanes = panelCount(geometry->outputPlanes) * correlate->panelLanes;
-  correlation->boxSums = takeScratch(&scratch, correlate->groupBoxes * lanes, sizeof(real));
+  const int64_t sums = sumCount(correlation->plan);
+  correlation->boxSums = takeScratch(&scratch, correlate->groupBoxes * sums, sizeof(real));
   correlation->frameElements = frameBytes(correlation->plan) / (int64_t)sizeof(real);
   if (correlate->framedDimensions)
     correlation->frames =
         takeScratch(&scratch, correlate->groupBoxes * correlation->frameElements, sizeof(real));
-  correlation->planeSums = takeScratch(&scratch, lanes, sizeof(double));
-  for (int64_t lane = 0; lane < lanes; lane++)
-    correlation->planeSums[lane] = 0;
+  correlation->planeSums = takeScratch(&scratch, sums, sizeof(double));
+  for (int64_t i = 0; i < sums; i++)
+    correlation->planeSums[i] = 0;
   if (correlate->shares > 1)
     correlation->sharedSums = takeScratch(
         &scratch, taskCount(correlation->plan) * correlate->shares * taskSums(correlation->plan),
@@ -991,7 +1044,7 @@ void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const r
                         .gradMap = exchanged ? input : gradOutput,
                         .scale = (real)scale,
                         .gradWeight = gradWeight,
-                        .gradBias = exchanged ? NULL : gradBias};
+                        .gradBias = sumsGradients(&seen) ? gradBias : NULL};
   takeSharedScratch(&common, scratch);
   const int threads = plan->threads;
 #pragma omp parallel num_threads(threads) if (threads > 1)
@@ -1005,9 +1058,9 @@ void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const r
 #pragma omp for schedule(static)
       for (int64_t i = 0; i < panels * count; i++)
         transposeNext(&correlation, first, count, i);
+      runTasks(&correlation, first, count);
       if (common.gradBias)
         addBoxSums(&correlation, count);
-      runTasks(&correlation, first, count);
     }
   }
   if (common.gradBias)

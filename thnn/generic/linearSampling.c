@@ -115,6 +115,29 @@ static const real *interpolatedRow(Slice *slice, int64_t index)
   return row;
 }
 
+/* Whether output rows are so short, and so far apart that they share no input row, that an element at a time takes less
+ * than interpolating rows. */
+static bool isSparse(const THNNResampling *r)
+{
+  enum { FEW_COLUMNS = 16 };
+  return r->output[2] <= FEW_COLUMNS && r->input[1] - 1 >= 2 * (r->output[1] - 1);
+}
+
+/* Output row `outputY`, element by element. */
+static void sampleRow(const Slice *slice, int64_t outputY, real *row)
+{
+  const Axis *y = &slice->axes[1], *x = &slice->axes[2];
+  const real *above = slice->before + y->before[outputY] * x->input;
+  const real *below = slice->before + y->after[outputY] * x->input;
+  const real down = y->share[outputY];
+  for (int64_t i = 0; i < x->output; i++) {
+    const int64_t before = x->before[i], after = x->after[i];
+    const real right = x->share[i];
+    row[i] = (1 - down) * ((1 - right) * above[before] + right * above[after]) +
+             down * ((1 - right) * below[before] + right * below[after]);
+  }
+}
+
 void THNN_(resampleUpdateOutput)(const THNNResamplingCall *call, THTensor *input, THTensor *output)
 {
   const THNNResampling *r = &call->resampling;
@@ -133,6 +156,7 @@ void THNN_(resampleUpdateOutput)(const THNNResamplingCall *call, THTensor *input
   Axis axes[3];
   setAxes(r, places->data, axes);
   const int64_t elements = r->input[0] * r->input[1] * r->input[2], width = r->output[2];
+  const bool sparse = isSparse(r);
 #pragma omp parallel for num_threads(work.threads) schedule(static)
   for (int64_t block = 0; block < work.blocks.count; block++) {
     real *mine = (real *)((char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes);
@@ -143,11 +167,15 @@ void THNN_(resampleUpdateOutput)(const THNNResamplingCall *call, THTensor *input
       const int64_t y = row.y;
       if (i == 0 || y == 0)
         beginSlice(&slice, (const real *)in->data + row.plane * elements, row.z);
+      real *result = (real *)out->data + (first + i) * width;
+      if (sparse && slice.share == 0) {
+        sampleRow(&slice, y, result);
+        continue;
+      }
       const real share = axes[1].share[y];
       const real *above = interpolatedRow(&slice, axes[1].before[y]);
       const real *below = interpolatedRow(&slice, axes[1].after[y]);
-      THNN_(simd).pointwise.blend(width, 1 - share, above, share, below,
-                                  (real *)out->data + (first + i) * width);
+      THNN_(simd).pointwise.blend(width, 1 - share, above, share, below, result);
     }
   }
   THNN_planRelease(&plan);

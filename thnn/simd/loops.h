@@ -142,6 +142,9 @@ typedef struct THNN_(Products) {
   int64_t terms;
   int vectors; /* 1 to mostVectors */
   const real *scalars, *factors;
+  /* Where each row's scalars are a stream of neighbours from memory, which the processor does not foresee: from one row
+   * to the next. Or 0. */
+  int64_t streams;
   const real *start; /* or NULL */
   real *sums;
 } THNN_(Products);
@@ -299,6 +302,7 @@ typedef struct THNN_(LineSums) {
   const real *factors;
   const real *start; /* or NULL */
   const real *x;
+  bool streams; /* x lies in memory rather than in a cache, each tap apart from the others */
   real *y;
 } THNN_(LineSums);
 

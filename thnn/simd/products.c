@@ -15,10 +15,13 @@ enum {
   MOST_ROWS = 8, /* more pointers than that do not fit into the other registers */
   /* Terms in one register sum: with short sums the error stays near that of a blocked product. */
   TERMS_PER_SUM = 256,
+  LINE = 64 / sizeof(real), /* of neighbours in cache */
   /* A line's sums, the factors of a chain and a scalar fit into the registers. */
   LONGEST_TILE = VECTOR_REGISTERS == 32 ? 24 : 12,
   MOST_CHAINS = VECTOR_REGISTERS == 32 ? 8 : 4 /* whose sums fit beside them */
 };
+
+enum { READ = 0, SECOND_LEVEL = 2 };
 
 /* Rows of a full tile, by its vectors. */
 static inline int tileRows(int vectors)
@@ -71,12 +74,21 @@ INLINE void addTerms(const Products *p, const THNNOffsets *row, const int rows, 
         sum[part][i][j] = (Vector){0};
   }
   const THNNOffsets *term = p->term + first, *end = p->term + last;
-  for (; term + parts <= end; term += parts)
+  const THNNOffsets *fetch = p->streams ? term : end;
+  while (term < end) {
+    const THNNOffsets *stop = fetch < end - LINE ? fetch + LINE : end;
+    if (fetch < end)
+#pragma GCC unroll 8
+      for (int i = 0; i < rows; i++)
+        __builtin_prefetch(scalar[i] + rows * p->streams + fetch->scalar, READ, SECOND_LEVEL);
+    fetch = stop;
+    for (; term + parts <= stop; term += parts)
 #pragma GCC unroll 4
-    for (int part = 0; part < parts; part++)
-      addTerm(p, term + part, rows, vectors, scalar, sum[part]);
-  for (; parts > 1 && term < end; term++)
-    addTerm(p, term, rows, vectors, scalar, sum[0]);
+      for (int part = 0; part < parts; part++)
+        addTerm(p, term + part, rows, vectors, scalar, sum[part]);
+    for (; parts > 1 && term < stop; term++)
+      addTerm(p, term, rows, vectors, scalar, sum[0]);
+  }
 #pragma GCC unroll 16
   for (int i = 0; i < rows; i++) {
     real *total = p->sums + row[i].vector;
@@ -454,7 +466,6 @@ static void correlate(const THNN_(Correlations) * of)
 
 static void prefetch(int64_t n, const real *x)
 {
-  enum { LINE = 64 / sizeof(real), READ = 0, SECOND_LEVEL = 2 };
   for (int64_t i = 0; i < n; i += LINE)
     __builtin_prefetch(x + i, READ, SECOND_LEVEL);
 }

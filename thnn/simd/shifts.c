@@ -419,38 +419,87 @@ INLINE void sumVectorsOf(const int planes, const bool whole, const THNN_(LineSum
                          int64_t firstPlane, const THNNPosition *at, int64_t count)
 {
   const Lanes lanes = firstLanes(of->vectors.lanes);
-  const int64_t most = mostSumVectors(planes), groups = (count + most - 1) / most;
-  for (int64_t group = 0; group < groups; group++) {
-    const int64_t begin = count * group / groups, end = count * (group + 1) / groups;
+  const int64_t most = mostSumVectors(planes), tiles = (count + most - 1) / most;
+  for (int64_t tile = 0; tile < tiles; tile++) {
+    const int64_t begin = count * tile / tiles, end = count * (tile + 1) / tiles;
     sumSome(planes, end - begin, whole, lanes, of, firstPlane, at + begin);
   }
 }
 
-INLINE void sumPlanes(const int planes, const THNN_(LineSums) * of, int64_t firstPlane)
+/* The planes of a group, of which the last one may have fewer. */
+INLINE void sumGroup(const bool whole, const THNN_(LineSums) * of, int64_t firstPlane,
+                     const THNNPosition *at, int64_t count)
 {
-  const THNN_(Vectors) *vectors = &of->vectors;
-  sumVectorsOf(planes, true, of, firstPlane, vectors->at, vectors->whole);
-  sumVectorsOf(planes, false, of, firstPlane, vectors->at + vectors->whole, vectors->parts);
+  switch (of->planes - firstPlane) {
+  case 1:
+    return sumVectorsOf(1, whole, of, firstPlane, at, count);
+  case 2:
+    return sumVectorsOf(2, whole, of, firstPlane, at, count);
+#ifdef MANY_REGISTERS
+  case 3:
+    return sumVectorsOf(3, whole, of, firstPlane, at, count);
+#endif
+  default:
+    return sumVectorsOf(TILE_PLANES, whole, of, firstPlane, at, count);
+  }
+}
+
+/* Fetches part `group` of `groups` of what vectors of x read: the products of the vectors before hide what
+ * that takes. */
+static void prefetchStreams(const THNN_(LineSums) * of, const THNNPosition *at, int64_t vectors,
+                            int64_t group, int64_t groups)
+{
+  const int64_t end = of->taps * (group + 1) / groups;
+  for (int64_t t = of->taps * group / groups; t < end; t++)
+    for (int64_t v = 0; v < vectors; v++)
+      __builtin_prefetch(of->x + of->offsets[t] + at[v].x);
+}
+
+/* Fetches the sums that a group of planes has in some vectors. */
+static void prefetchSums(const THNN_(LineSums) * of, const THNNPosition *at, int64_t vectors,
+                         int64_t group)
+{
+  const int64_t first = group * TILE_PLANES, end = first + TILE_PLANES;
+  for (int64_t plane = first; plane < end && plane < of->planes; plane++)
+    for (int64_t v = 0; v < vectors; v++)
+      __builtin_prefetch(of->y + plane * of->yPlane + at[v].y, 1);
+}
+
+/* Vectors that are summed up for all planes before the next ones: what they read of x comes from the first-level cache
+ * or the near end of the second, and as long stretches of y are written as that allows. */
+static int64_t stripVectors(const THNN_(LineSums) * of)
+{
+  enum { STRIP_BYTES = 48 << 10 };
+  const int64_t tile = mostSumVectors(of->planes < TILE_PLANES ? (int)of->planes : TILE_PLANES);
+  const int64_t tiles = STRIP_BYTES / (of->taps * tile * VECTOR_BYTES);
+  return tiles > 1 ? tiles * tile : tile;
+}
+
+INLINE void sumStrips(const bool whole, const THNN_(LineSums) * of, const THNNPosition *at,
+                      int64_t count)
+{
+  const int64_t most = stripVectors(of), strips = (count + most - 1) / most;
+  const int64_t groups = (of->planes + TILE_PLANES - 1) / TILE_PLANES;
+  for (int64_t strip = 0; strip < strips; strip++) {
+    const int64_t begin = count * strip / strips, end = count * (strip + 1) / strips;
+    const int64_t next = count * (strip + 2) / strips;
+    for (int64_t group = 0; group < groups; group++) {
+      if (group + 1 < groups)
+        prefetchSums(of, at + begin, end - begin, group + 1);
+      else if (strip + 1 < strips)
+        prefetchSums(of, at + end, next - end, 0);
+      if (of->streams && strip + 1 < strips)
+        prefetchStreams(of, at + end, next - end, group, groups);
+      sumGroup(whole, of, group * TILE_PLANES, at + begin, end - begin);
+    }
+  }
 }
 
 static void sumLines(const THNN_(LineSums) * of)
 {
-  for (int64_t plane = 0; plane < of->planes; plane += TILE_PLANES)
-    switch (of->planes - plane) {
-    case 1:
-      sumPlanes(1, of, plane);
-      break;
-    case 2:
-      sumPlanes(2, of, plane);
-      break;
-#ifdef MANY_REGISTERS
-    case 3:
-      sumPlanes(3, of, plane);
-      break;
-#endif
-    default:
-      sumPlanes(TILE_PLANES, of, plane);
-    }
+  const THNN_(Vectors) *vectors = &of->vectors;
+  sumStrips(true, of, vectors->at, vectors->whole);
+  sumStrips(false, of, vectors->at + vectors->whole, vectors->parts);
 }
 
 static void addAllLanes(int64_t n, const real *vectors, real *sums)
