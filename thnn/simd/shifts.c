@@ -466,10 +466,13 @@ static void prefetchSums(const THNN_(LineSums) * of, const THNNPosition *at, int
 }
 
 /* Vectors that are summed up for all planes before the next ones: what they read of x comes from the first-level cache
- * or the near end of the second, and as long stretches of y are written as that allows. */
-static int64_t stripVectors(const THNN_(LineSums) * of)
+ * or the near end of the second, and as long stretches of y are written as that allows. Where y is much more than x all
+ * vectors of a plane come first. */
+static int64_t stripVectors(const THNN_(LineSums) * of, int64_t count)
 {
-  enum { STRIP_BYTES = 48 << 10 };
+  enum { STRIP_BYTES = 48 << 10, MANY_TIMES = 4 };
+  if (of->planes >= MANY_TIMES * of->taps)
+    return count;
   const int64_t tile = mostSumVectors(of->planes < TILE_PLANES ? (int)of->planes : TILE_PLANES);
   const int64_t tiles = STRIP_BYTES / (of->taps * tile * VECTOR_BYTES);
   return tiles > 1 ? tiles * tile : tile;
@@ -478,13 +481,15 @@ static int64_t stripVectors(const THNN_(LineSums) * of)
 INLINE void sumStrips(const bool whole, const THNN_(LineSums) * of, const THNNPosition *at,
                       int64_t count)
 {
-  const int64_t most = stripVectors(of), strips = (count + most - 1) / most;
+  if (count == 0)
+    return;
+  const int64_t most = stripVectors(of, count), strips = (count + most - 1) / most;
   const int64_t groups = (of->planes + TILE_PLANES - 1) / TILE_PLANES;
   for (int64_t strip = 0; strip < strips; strip++) {
     const int64_t begin = count * strip / strips, end = count * (strip + 1) / strips;
     const int64_t next = count * (strip + 2) / strips;
     for (int64_t group = 0; group < groups; group++) {
-      if (group + 1 < groups)
+      if (strips > 1 && group + 1 < groups)
         prefetchSums(of, at + begin, end - begin, group + 1);
       else if (strip + 1 < strips)
         prefetchSums(of, at + end, next - end, 0);
