@@ -662,18 +662,30 @@ def test_taps_beyond_32_bits(tap: int) -> None:
     np.testing.assert_array_equal(found, gradient)
 
 
-@pytest.mark.parametrize("output", [(2, 3, 5), (4, 15, 17), (70, 4, 5), (3, 37, 34), (2, 1100, 2)])
+@pytest.mark.parametrize(
+    ("count", "output"),
+    [
+        (10, (2, 3, 5)),
+        (10, (4, 15, 17)),
+        (10, (70, 4, 5)),
+        (10, (3, 37, 34)),
+        (10, (2, 1100, 2)),
+        (1300, (1, 10, 10)),
+        (1300, (2, 5, 10)),
+    ],
+)
 @pytest.mark.parametrize("module", ["VolumetricMaxPooling", "SpatialAdaptiveMaxPooling"])
-def test_planes_of_many_indices(module: str, output: tuple[int, int, int]) -> None:
-    """Planes, slices and rows of fewer and of more indices than are decoded at a time, under
-    windows that overlap; and one bad index in each of a few places."""
+def test_planes_of_many_indices(module: str, count: int, output: tuple[int, int, int]) -> None:
+    """Planes, slices and rows of fewer and of more indices than are decoded at a time, and as many
+    planes as are decoded together at most, under windows that overlap; and one bad index in each of
+    a few places."""
     rng = np.random.default_rng(0)
     flat = module == "SpatialAdaptiveMaxPooling"
     kernel = (1, 3, 3) if flat else (2, 4, 4)
     if flat:
         output = (1, *output[1:])
-    planes, size = (10, *output), [o + k - 1 for o, k in zip(output, kernel, strict=True)]
-    x = rng.standard_normal((10, *(size[1:] if flat else size)))
+    planes, size = (count, *output), [o + k - 1 for o, k in zip(output, kernel, strict=True)]
+    x = rng.standard_normal((count, *(size[1:] if flat else size)))
     arguments = () if flat else (2, 4, 4, 1, 1, 1, 0, 0, 0, False)
     start = np.indices(output)
     if flat:
@@ -693,9 +705,11 @@ def test_planes_of_many_indices(module: str, output: tuple[int, int, int]) -> No
     )
     np.testing.assert_array_equal(found, wanted.reshape(x.shape))
 
-    for place in {0, gradient.size // 2, gradient.size - 1}:
+    outside = [250 << 8 * d for d in range(3) if size[d] <= 250]
+    places = 0, gradient.size // 2, gradient.size - 1
+    for place, bad in product(places, [-1, max(size) + 1] if flat else outside):
         wrong = indices.copy()
-        wrong.reshape(-1)[place] = -1 if flat else 255 << 16
+        wrong.reshape(-1)[place] = bad
         found = np.full_like(x, 7)
         with pytest.raises(THNNArgumentError, match=rf"at element {place + 1}\b"):
             getattr(thnn, f"{module}_updateGradInput")(None, x, gradient, found, wrong, *arguments)

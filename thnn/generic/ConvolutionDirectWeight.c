@@ -19,7 +19,8 @@
  * [image plane][tap][lane]. Where that makes few tasks, the boxes of a group are shared out too, in
  * a fixed number of shares, whose sums are added in their order.
  *
- * Image and map gradient may be exchanged, so that few map planes do not leave most lanes empty: the same
+ * Image and map gradient may be exchanged, so that few map planes do not leave most lanes empty, and with one tap
+ * fewer planes are transposed: the same
  * sums are those of another convolution, whose image is the map gradient and whose taps run backwards. A
  * stride then lies between the positions that see inside the image through a tap. */
 #include "boxFrames.h"
@@ -545,7 +546,8 @@ static void transposeNext(const Correlation *correlation, int64_t groupFirst, in
   transposeBox(correlation, inShare / boxes, groupFirst + place, place);
 }
 
-/* Adds the sums of a group's boxes to those of the planes. All threads of the region come here. */
+/* Adds the sums of a group's boxes to those of the planes. All threads of the region come here, and wait: the next
+ * group's boxes take the places of these. */
 static void addBoxSums(const Correlation *correlation, int64_t count)
 {
   const int64_t sums = sumCount(correlation->plan);
@@ -559,9 +561,12 @@ static void addBias(const Correlation *correlation, accreal scale)
 {
   const THNNConvolutionPlan *plan = correlation->plan;
   const int64_t planes = plan->geometry.outputPlanes;
-  for (int64_t i = 0; plan->correlate.exchanged && i < sumCount(plan); i++)
-    correlation->gradBias[i] += (real)(scale * correlation->planeSums[i]);
-  for (int64_t index = 0; !plan->correlate.exchanged && index < panelCount(planes); index++) {
+  if (plan->correlate.exchanged) {
+    for (int64_t i = 0; i < sumCount(plan); i++)
+      correlation->gradBias[i] += (real)(scale * correlation->planeSums[i]);
+    return;
+  }
+  for (int64_t index = 0; index < panelCount(planes); index++) {
     const Panel panel = panelAt(planes, index);
     const double *sums = correlation->planeSums + index * plan->correlate.panelLanes;
     for (int64_t lane = 0; lane < panel.planes; lane++)

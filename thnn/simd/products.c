@@ -74,14 +74,12 @@ INLINE void addTerms(const Products *p, const THNNOffsets *row, const int rows, 
         sum[part][i][j] = (Vector){0};
   }
   const THNNOffsets *term = p->term + first, *end = p->term + last;
-  const THNNOffsets *fetch = p->streams ? term : end;
   while (term < end) {
-    const THNNOffsets *stop = fetch < end - LINE ? fetch + LINE : end;
-    if (fetch < end)
+    const THNNOffsets *stop = p->streams && end - term > LINE ? term + LINE : end;
+    if (p->streams)
 #pragma GCC unroll 8
       for (int i = 0; i < rows; i++)
-        __builtin_prefetch(scalar[i] + rows * p->streams + fetch->scalar, READ, SECOND_LEVEL);
-    fetch = stop;
+        __builtin_prefetch(scalar[i] + rows * p->streams + term->scalar, READ, SECOND_LEVEL);
     for (; term + parts <= stop; term += parts)
 #pragma GCC unroll 4
       for (int part = 0; part < parts; part++)
