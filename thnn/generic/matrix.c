@@ -87,151 +87,128 @@ typedef struct Product {
 
 enum {
   /* Terms in one register sum: with short sums the error stays near that of a blocked product. */
-  PANEL_TERMS = 128,
-  /* What lies on the stack: six full panels of three of the longest vectors, or more of fewer
-   * terms, and the scalars of the columns that a vector holds. */
-  PANEL_ELEMENTS = 6 * PANEL_TERMS * 3 * 64 / sizeof(real),
-  MOST_SCALARS = 64 / sizeof(real),
-  /* What is read where it is stays in the second-level cache. */
-  IN_PLACE_ELEMENTS = (1 << 18) / sizeof(real)
+  PANEL_TERMS = 256,
+  /* Terms at a time of panels that are read where they are, and columns that are few for this. */
+  IN_PLACE_TERMS = 64,
+  FEW_IN_PLACE_TERMS = 32,
+  FEW_COLUMNS = 16,
+  MOST_IN_PLACE = 64,
+  /* What lies on the stack: panels, which stay in the second-level cache, and the scalars that all of them are
+   * multiplied by. */
+  PANEL_ELEMENTS = (1 << 19) / sizeof(real),
+  SCALAR_ELEMENTS = MOST_IN_PLACE * IN_PLACE_TERMS
 };
 
-/* What so many elements take in whole vectors. */
-static int64_t wholeVectors(int64_t elements)
+static int64_t minimum(int64_t a, int64_t b)
 {
-  const int64_t lanes = THNN_(simd).panels.lanes;
-  return (elements + lanes - 1) / lanes * lanes;
+  return a < b ? a : b;
 }
 
-/* Whether an operand that need not be transposed is read where it is: packing took longer than it saved
- * later, except for weight gradients of few terms. */
-static bool readsInPlace(const Product *p, bool transposes)
+/* Whether panels are read where they are: for few columns, packing takes longer than it saves. */
+static bool readsInPlace(const Product *p)
 {
-  enum { FEW_TERMS = 32 };
-  return !transposes && (!p->b.transposed || p->k > FEW_TERMS);
+  return !p->a.transposed && p->n <= THNN_(simd).panels.mostInPlace;
 }
 
-/* A panel of a, or scalars of b: from one term to the next. */
-typedef struct Operand {
-  const real *data;
-  int64_t stride;
-} Operand;
+/* A part of the operands: rows of a, terms, and columns of b. */
+typedef struct Block {
+  int64_t row, height, term, terms, column, width;
+} Block;
 
-static int64_t panelColumns(int64_t left)
+/* How many of each a block has at most. */
+static Block largestBlock(const Product *p, int64_t rows, int64_t columns)
 {
-  const int64_t columns = THNN_(simd).panels.columns;
-  return left < columns ? left : columns;
+  const int64_t panel = THNN_(simd).panels.columns, step = THNN_(simd).panels.step;
+  if (readsInPlace(p)) {
+    const int64_t most = p->n <= FEW_COLUMNS ? FEW_IN_PLACE_TERMS : IN_PLACE_TERMS;
+    return (Block){.height = rows, .terms = minimum(p->k, most), .width = columns};
+  }
+  const int64_t terms = minimum(p->k, PANEL_TERMS);
+  return (Block){.height = PANEL_ELEMENTS / terms / panel * panel, .terms = terms, .width = step};
 }
 
-/* Packs terms [term, term + terms) of rows [row, row + height) of a: all panels, or the last one if it
- * is not a whole one. */
-static void packPanels(const Product *p, int64_t row, int64_t height, int64_t term, int64_t terms,
-                       real *packed)
+/* Packs the panels of a block; where they are read in place, only the last one if it is not a whole
+ * one. */
+static void packPanels(const Product *p, const Block *block, real *packed)
 {
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
-  const bool inPlace = readsInPlace(p, p->a.transposed);
-  for (int64_t i = inPlace ? height - height % loops->columns : 0; i < height;
-       i += loops->columns) {
-    const int64_t columns = panelColumns(height - i);
-    const real *from = partOf(p->a, row + i, term);
+  const int64_t partial = block->height % loops->columns;
+  for (int64_t i = readsInPlace(p) ? block->height - partial : 0; i < block->height;
+       i += loops->columns, packed += loops->columns * block->terms) {
+    const int64_t columns = minimum(loops->columns, block->height - i);
+    const real *from = partOf(p->a, block->row + i, block->term);
     if (p->a.transposed)
-      THNN_(simd).products.pack(columns, terms, from, p->a.leading, packed, wholeVectors(columns));
+      THNN_(simd).products.pack(columns, block->terms, from, p->a.leading, packed, loops->columns);
     else
-      loops->copy(terms, columns, from, p->a.leading, packed);
-    packed += columns * terms;
+      loops->copy(block->terms, columns, from, p->a.leading, packed, loops->columns);
   }
 }
 
-/* The panel from row `row + i` on. */
-static Operand panelAt(const Product *p, int64_t row, int64_t i, int64_t height, int64_t term,
-                       int64_t terms, const real *packed)
-{
-  const int64_t columns = panelColumns(height - i);
-  if (!readsInPlace(p, p->a.transposed))
-    return (Operand){packed + i * terms, wholeVectors(columns)};
-  if (columns == THNN_(simd).panels.columns)
-    return (Operand){partOf(p->a, row + i, term), p->a.leading};
-  return (Operand){packed, wholeVectors(columns)};
-}
-
-/* Columns of b whose scalars are packed together: whole tiles and whole vectors. */
-static int64_t scalarStep(void)
+static void packScalars(const Product *p, const Block *block, real *packed)
 {
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
-  return loops->lanes > loops->rows ? loops->lanes : loops->rows;
+  for (int64_t j = 0; j < block->width; j += loops->step, packed += loops->step * block->terms) {
+    const int64_t columns = minimum(loops->step, block->width - j);
+    const real *from = partOf(p->b, block->term, block->column + j);
+    if (p->b.transposed)
+      loops->copy(block->terms, columns, from, p->b.leading, packed, loops->step);
+    else
+      THNN_(simd).products.pack(columns, block->terms, from, p->b.leading, packed, loops->step);
+  }
 }
 
-/* Terms [term, term + terms) of columns [column, column + width) of b; `packed` has room for them. */
-static Operand scalarsOf(const Product *p, int64_t term, int64_t terms, int64_t column,
-                         int64_t width, real *packed)
-{
-  const real *from = partOf(p->b, term, column);
-  if (readsInPlace(p, !p->b.transposed))
-    return (Operand){from, p->b.leading};
-  if (!p->b.transposed)
-    THNN_(simd).products.pack(width, terms, from, p->b.leading, packed, wholeVectors(width));
-  else
-    THNN_(simd).panels.copy(terms, width, from, p->b.leading, packed);
-  return (Operand){packed, wholeVectors(width)};
-}
-
-/* A block of the result: rows whose panels are packed where need be, columns with scalars. */
-static void multiplyBlock(const Product *p, int64_t row, int64_t height, int64_t column,
-                          int64_t width, int64_t term, int64_t terms, const real *packed,
-                          Operand scalars)
+static void multiplyBlock(const Product *p, const Block *block, bool add, const real *packed,
+                          const real *scalars)
 {
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
-  for (int64_t j = 0; j < width; j += loops->rows)
-    for (int64_t i = 0; i < height; i += loops->columns) {
-      const Operand factors = panelAt(p, row, i, height, term, terms, packed);
-      const THNN_(Panel) panel = {
-          .rows = width - j < loops->rows ? width - j : loops->rows,
-          .columns = panelColumns(height - i),
-          .terms = terms,
-          .scalars = scalars.data + j,
-          .step = scalars.stride,
-          .panel = factors.data,
-          .stride = factors.stride,
-          .scale = p->alpha,
-          .add = p->add || term > 0,
-          .c = p->c + (column + j) * p->leading + row + i,
-          .cStride = p->leading,
-      };
-      loops->multiply(&panel);
-    }
+  const int64_t inPlace = readsInPlace(p) ? block->height - block->height % loops->columns : 0;
+  THNN_(Panels)
+  panels = {.rows = block->width,
+            .columns = inPlace,
+            .terms = block->terms,
+            .scalars = scalars,
+            .panel = partOf(p->a, block->row, block->term),
+            .stride = p->a.leading,
+            .panelStep = loops->columns,
+            .scale = p->alpha,
+            .add = add,
+            .c = p->c + block->column * p->leading + block->row,
+            .cStride = p->leading};
+  loops->multiply(&panels);
+  panels.columns = block->height - inPlace;
+  panels.panel = packed;
+  panels.stride = loops->columns;
+  panels.panelStep = loops->columns * block->terms;
+  panels.c += inPlace;
+  loops->multiply(&panels);
 }
 
-/* One of the products, for rows of the result that panels of `most` terms are taken for together. */
-static void addPanels(const Product *p, int64_t row, int64_t height, int64_t firstColumn,
-                      int64_t endColumn, int64_t most)
+/* One of the products, for columns [first, end) of the rows of a block. */
+static void addPanels(const Product *p, const Block *most, int64_t row, int64_t height,
+                      int64_t first, int64_t end)
 {
-  _Alignas(64) real panels[PANEL_ELEMENTS], packed[PANEL_TERMS * MOST_SCALARS];
-  const int64_t step = scalarStep();
-  for (int64_t term = 0; term < p->k; term += most) {
-    const int64_t terms = p->k - term < most ? p->k - term : most;
-    packPanels(p, row, height, term, terms, panels);
-    for (int64_t column = firstColumn; column < endColumn; column += step) {
-      const int64_t width = endColumn - column < step ? endColumn - column : step;
-      const Operand scalars = scalarsOf(p, term, terms, column, width, packed);
-      multiplyBlock(p, row, height, column, width, term, terms, panels, scalars);
+  _Alignas(64) real packed[PANEL_ELEMENTS], scalars[SCALAR_ELEMENTS];
+  Block block = {.row = row, .height = height};
+  for (; block.term < p->k; block.term += most->terms) {
+    block.terms = minimum(most->terms, p->k - block.term);
+    packPanels(p, &block, packed);
+    for (block.column = first; block.column < end; block.column += most->width) {
+      block.width = minimum(most->width, end - block.column);
+      packScalars(p, &block, scalars);
+      multiplyBlock(p, &block, p->add || block.term > 0, packed, scalars);
     }
   }
 }
 
-/* Rows [firstRow, endRow) and columns [firstColumn, endColumn) of the result. Rows stay in the
- * second-level cache until all products are added. */
-static void multiplyPart(const Product *p, int64_t firstRow, int64_t endRow, int64_t firstColumn,
-                         int64_t endColumn)
+/* Rows [firstRow, endRow) and columns [first, end) of the result. */
+static void multiplyPart(const Product *p, int64_t firstRow, int64_t endRow, int64_t first,
+                         int64_t end)
 {
-  const int64_t most = p->k < PANEL_TERMS ? p->k : PANEL_TERMS;
-  const int64_t columns = THNN_(simd).panels.columns;
-  const int64_t elements = readsInPlace(p, p->a.transposed) ? IN_PLACE_ELEMENTS : PANEL_ELEMENTS;
-  const int64_t block = elements / (most * columns) * columns;
-  for (int64_t row = firstRow; row < endRow; row += block) {
+  const Block most = largestBlock(p, endRow - firstRow, end - first);
+  for (int64_t row = firstRow; row < endRow; row += most.height) {
     Product one = *p;
     for (int64_t i = 0; i < p->count; i++) {
-      addPanels(&one, row, endRow - row < block ? endRow - row : block, firstColumn, endColumn,
-                most);
+      addPanels(&one, &most, row, minimum(most.height, endRow - row), first, end);
       one.a.data += p->aNext;
       one.b.data += p->bNext;
       one.add = true;
@@ -239,22 +216,19 @@ static void multiplyPart(const Product *p, int64_t firstRow, int64_t endRow, int
   }
 }
 
-/* What gemm is slower at: it packs a large operand for few columns, or for few terms. Fitted beside
- * OpenBLAS at one thread, to linear layers of 4 to 256 rows: 128x128 to 4096x4096. The vector loops say
- * from which size on, and which of these cases. */
+/* What gemm is slower at: it packs a large operand for few columns, and with the longest vectors the loops
+ * here are ahead of it in nearly all products of some size. Rows that lie across their sums are for
+ * dots while they are few. */
 static bool prefersPanels(const Product *p)
 {
-  enum { MOST_TERMS = 256, LEAST_COLUMNS = 4, DOTS_COLUMNS = 32, MOST_COLUMNS = 256 };
+  enum { LEAST_COLUMNS = 4, DOTS_COLUMNS = 32 };
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
-  if ((double)p->m * (double)p->n * (double)p->k < (double)loops->leastProducts)
+  if (p->n < LEAST_COLUMNS ||
+      (double)p->m * (double)p->n * (double)p->k < (double)loops->leastProducts)
     return false;
-  if (!p->a.transposed && !p->b.transposed)
-    return p->n >= LEAST_COLUMNS && p->n <= loops->mostInPlace;
-  if (!loops->packs)
-    return false;
-  if (p->b.transposed)
-    return !p->a.transposed && p->k > 1 && p->k <= MOST_TERMS;
-  return p->n > DOTS_COLUMNS && p->n <= MOST_COLUMNS;
+  if (loops->packs)
+    return !p->a.transposed || p->n > DOTS_COLUMNS;
+  return readsInPlace(p) && !p->b.transposed;
 }
 
 /* On threads that share out the longer side of the result; of a weight gradient its columns, since
@@ -262,7 +236,8 @@ static bool prefersPanels(const Product *p)
 static void multiplyPanels(const THNNState *state, const Product *p)
 {
   const bool rows = p->m >= p->n && !p->b.transposed;
-  const int64_t size = rows ? p->m : p->n, step = rows ? THNN_(simd).panels.lanes : scalarStep();
+  const int64_t size = rows ? p->m : p->n,
+                step = rows ? THNN_(simd).panels.lanes : THNN_(simd).panels.step;
   const int64_t steps = (size + step - 1) / step;
   const double terms = (double)p->count * (double)p->k;
   const int threads = THNN_threads(state, steps, (double)p->m * (double)p->n * terms / 12);

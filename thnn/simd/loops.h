@@ -232,31 +232,32 @@ typedef struct THNN_(SimdDots) {
   void (*spread)(const THNN_(Dots) * of);
 } THNN_(SimdDots);
 
-/* c[i][j] = scale * the sum over the terms of scalars[t*step + i] * panel[t*stride + j], for up to
- * SimdPanels.rows rows and SimdPanels.columns columns; of the panel, whole vectors are read. */
-typedef struct THNN_(Panel) {
+/* c[i][j] = scale * the sum over the terms t of s[t][i] * p[t][j]. The scalars s lie in groups of
+ * SimdPanels.step rows, [group][term][row], and p in panels of SimdPanels.columns columns, of which the last one
+ * may have fewer; of a panel, whole vectors are read. */
+typedef struct THNN_(Panels) {
   int64_t rows, columns, terms;
   const real *scalars;
-  int64_t step;
   const real *panel;
-  int64_t stride;
+  int64_t stride, panelStep; /* from one term, and from one panel, to the next */
   real scale;
   bool add; /* to what is in c */
   real *c;
   int64_t cStride; /* from one row to the next */
-} THNN_(Panel);
+} THNN_(Panels);
 
 typedef struct THNN_(SimdPanels) {
   int lanes;   /* reals in a vector */
-  int columns; /* of a panel at most */
-  int rows;    /* of a call at most */
-  /* Measured, what gemm is slower at: from so many products on, columns of a product whose operands are
-   * read where they are, and whether any products whose operands are packed. */
+  int columns; /* of a panel */
+  int step;    /* rows of a group of scalars: whole tiles and whole vectors */
+  /* Measured, what gemm is slower at: from so many products on, columns of a product whose panels are
+   * read where they are, and whether also products whose panels are packed. */
   int64_t leastProducts, mostInPlace;
   bool packs;
-  void (*multiply)(const THNN_(Panel) * panel);
-  /* panel[t*lanes + j] = x[t*stride + j], 0 for lanes behind the columns */
-  void (*copy)(int64_t terms, int64_t columns, const real *x, int64_t stride, real *panel);
+  void (*multiply)(const THNN_(Panels) * panels);
+  /* y[t*yStride + j] = x[t*xStride + j], 0 for lanes behind the columns */
+  void (*copy)(int64_t terms, int64_t columns, const real *x, int64_t xStride, real *y,
+               int64_t yStride);
 } THNN_(SimdPanels);
 
 /* A position in each of two arrays. */

@@ -2,28 +2,45 @@
  * that those of each term follow those of the term before.
  *
  * A tile of rows x vectors is summed up in registers: each term loads its vectors from the panel and
- * multiplies them by one scalar per row. The panel stays in the first-level cache for all rows. */
+ * multiplies them by one scalar per row. The scalars of a tile stay in the first-level cache for all
+ * panels, which come from the second-level cache as fast as they are used. Results may lie in memory: a
+ * tile asks for those of the next one. */
 #include "vector.h"
 
 enum {
   /* A tile's sums, the vectors of a term and one scalar fill the registers. */
   MOST_VECTORS = 3,
-  MOST_ROWS = VECTOR_REGISTERS == 32 ? 8 : 4
+  MOST_ROWS = VECTOR_REGISTERS == 32 ? 8 : 4,
+  COLUMNS = MOST_VECTORS * LANES,
+  STEP = VECTOR_BYTES / sizeof(real) > MOST_ROWS ? VECTOR_BYTES / sizeof(real) : MOST_ROWS
 };
 
-typedef THNN_(Panel) Panel;
+enum { WRITE = 1, FIRST_LEVEL = 3 };
+
+typedef THNN_(Panels) Panels;
+
+/* A tile: where its operands and its results begin, where the results of the next one do, and how many
+ * lanes of its last vector are stored. */
+typedef struct Tile {
+  const real *scalars, *panel;
+  real *c, *next;
+  int64_t left;
+} Tile;
 
 /* `rows` and `vectors` are constants where this is called. */
-INLINE void addTile(const Panel *p, const int rows, const int vectors)
+INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int vectors)
 {
   Vector sum[MOST_ROWS][MOST_VECTORS];
 #pragma GCC unroll 8
   for (int i = 0; i < rows; i++)
 #pragma GCC unroll 4
-    for (int j = 0; j < vectors; j++)
+    for (int j = 0; j < vectors; j++) {
       sum[i][j] = (Vector){0};
-  const real *scalars = p->scalars, *factors = p->panel;
-  for (int64_t t = 0; t < p->terms; t++, scalars += p->step, factors += p->stride) {
+      __builtin_prefetch(tile->next + i * p->cStride + j * LANES, WRITE, FIRST_LEVEL);
+    }
+  const real *scalars = tile->scalars, *factors = tile->panel;
+  const int64_t stride = p->stride;
+  for (int64_t t = p->terms; t > 0; t--, scalars += STEP, factors += stride) {
     Vector factor[MOST_VECTORS];
 #pragma GCC unroll 4
     for (int j = 0; j < vectors; j++)
@@ -37,14 +54,13 @@ INLINE void addTile(const Panel *p, const int rows, const int vectors)
     }
   }
   const Vector scale = broadcast(p->scale);
-  const int64_t left = p->columns - (vectors - 1) * LANES;
-  const Lanes last = firstLanes(left);
+  const Lanes last = firstLanes(tile->left);
 #pragma GCC unroll 8
   for (int i = 0; i < rows; i++) {
-    real *c = p->c + i * p->cStride;
+    real *c = tile->c + i * p->cStride;
 #pragma GCC unroll 4
     for (int j = 0; j < vectors; j++) {
-      const bool whole = j < vectors - 1 || left == LANES;
+      const bool whole = j < vectors - 1 || tile->left == LANES;
       Vector before = {0};
       if (p->add)
         before = whole ? load(c + j * LANES) : loadLanes(c + j * LANES, last);
@@ -58,66 +74,79 @@ INLINE void addTile(const Panel *p, const int rows, const int vectors)
 }
 
 /* Makes `rows` a constant. */
-INLINE void addRows(const Panel *p, const int vectors)
+INLINE void addRows(const Panels *p, const Tile *tile, int64_t rows, const int vectors)
 {
-  switch (p->rows) {
+  switch (rows) {
   case 1:
-    return addTile(p, 1, vectors);
+    return addTile(p, tile, 1, vectors);
   case 2:
-    return addTile(p, 2, vectors);
+    return addTile(p, tile, 2, vectors);
   case 3:
-    return addTile(p, 3, vectors);
+    return addTile(p, tile, 3, vectors);
 #if defined(MANY_REGISTERS)
   case 4:
-    return addTile(p, 4, vectors);
+    return addTile(p, tile, 4, vectors);
   case 5:
-    return addTile(p, 5, vectors);
+    return addTile(p, tile, 5, vectors);
   case 6:
-    return addTile(p, 6, vectors);
+    return addTile(p, tile, 6, vectors);
   case 7:
-    return addTile(p, 7, vectors);
+    return addTile(p, tile, 7, vectors);
 #endif
   default:
-    return addTile(p, MOST_ROWS, vectors);
+    return addTile(p, tile, MOST_ROWS, vectors);
   }
 }
 
-static void multiply(const Panel *p)
+static void multiply(const Panels *p)
 {
-  switch ((p->columns + LANES - 1) / LANES) {
-  case 1:
-    return addRows(p, 1);
-  case 2:
-    return addRows(p, 2);
-  default:
-    return addRows(p, MOST_VECTORS);
+  for (int64_t i = 0; i < p->rows; i += MOST_ROWS) {
+    const int64_t rows = p->rows - i < MOST_ROWS ? p->rows - i : MOST_ROWS;
+    Tile tile = {.scalars = p->scalars + i / STEP * STEP * p->terms + i % STEP,
+                 .panel = p->panel,
+                 .c = p->c + i * p->cStride};
+    for (int64_t j = 0; j < p->columns; j += COLUMNS) {
+      const int64_t columns = p->columns - j < COLUMNS ? p->columns - j : COLUMNS;
+      const int64_t vectors = (columns + LANES - 1) / LANES;
+      tile.left = columns - (vectors - 1) * LANES;
+      tile.next = j + COLUMNS < p->columns ? tile.c + COLUMNS : p->c + (i + MOST_ROWS) * p->cStride;
+      if (vectors == MOST_VECTORS)
+        addRows(p, &tile, rows, MOST_VECTORS);
+      else if (vectors == 2)
+        addRows(p, &tile, rows, 2);
+      else
+        addRows(p, &tile, rows, 1);
+      tile.panel += p->panelStep;
+      tile.c += COLUMNS;
+    }
   }
 }
 
-static void copy(int64_t terms, int64_t columns, const real *x, int64_t stride, real *panel)
+static void copy(int64_t terms, int64_t columns, const real *x, int64_t xStride, real *y,
+                 int64_t yStride)
 {
   const int64_t vectors = (columns + LANES - 1) / LANES, last = columns - (vectors - 1) * LANES;
-  if (columns == MOST_VECTORS * LANES) {
-    for (int64_t t = 0; t < terms; t++, x += stride, panel += columns)
+  if (columns == COLUMNS) {
+    for (int64_t t = 0; t < terms; t++, x += xStride, y += yStride)
 #pragma GCC unroll 4
       for (int j = 0; j < MOST_VECTORS; j++)
-        store(panel + j * LANES, load(x + j * LANES));
+        store(y + j * LANES, load(x + j * LANES));
     return;
   }
-  for (int64_t t = 0; t < terms; t++, x += stride, panel += vectors * LANES) {
+  for (int64_t t = 0; t < terms; t++, x += xStride, y += yStride) {
     for (int64_t j = 0; j < vectors - 1; j++)
-      store(panel + j * LANES, load(x + j * LANES));
-    store(panel + (vectors - 1) * LANES, loadFirst(x + (vectors - 1) * LANES, last));
+      store(y + j * LANES, load(x + j * LANES));
+    store(y + (vectors - 1) * LANES, loadFirst(x + (vectors - 1) * LANES, last));
   }
 }
 
 const THNN_(SimdPanels) SIMD_TABLE(Panels, THNN_SIMD_LEVEL) = {
     .lanes = LANES,
-    .columns = MOST_VECTORS * LANES,
-    .rows = MOST_ROWS,
+    .columns = COLUMNS,
+    .step = STEP,
 #if defined(__AVX512F__)
     .leastProducts = 500000, /* OpenBLAS has kernels for small products */
-    .mostInPlace = 256,
+    .mostInPlace = 64,
     .packs = true,
 #elif defined(__AVX2__)
     .leastProducts = 10000,
