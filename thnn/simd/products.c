@@ -18,7 +18,9 @@ enum {
   LINE = 64 / sizeof(real), /* of neighbours in cache */
   /* A line's sums, the factors of a chain and a scalar fit into the registers. */
   LONGEST_TILE = VECTOR_REGISTERS == 32 ? 24 : 12,
-  MOST_CHAINS = VECTOR_REGISTERS == 32 ? 8 : 4 /* whose sums fit beside them */
+  MOST_CHAINS = VECTOR_REGISTERS == 32 ? 8 : 4, /* whose sums fit beside them */
+  /* Scalars at either end of a chain of which padding often hides some. */
+  CHECKED = 3
 };
 
 enum { READ = 0, SECOND_LEVEL = 2 };
@@ -167,11 +169,14 @@ static void add(const Products *p)
 #define CHAIN_TILE(VECTORS)                                                                        \
   ((VECTORS) == 1 ? LONGEST_TILE : (VECTOR_REGISTERS - (VECTORS) - 1) / (VECTORS))
 
-/* Adds one chain, or a part of it, of whose scalars [begin, end) are seen. */
-INLINE void addChain(const int positions, const int taps, const int vectors, int64_t begin,
-                     int64_t end, const real *scalar, int64_t spacing, const real *factors,
-                     int64_t factorStep, Vector (*sum)[4])
+/* Adds one chain, or a part of it, of whose scalars [begin, end) are seen; the first of all is at `scalar`. Where
+ * `nearly` all are, only the first and the last few are checked. */
+INLINE void addChain(const int positions, const int taps, const int vectors, const bool nearly,
+                     int64_t begin, int64_t end, const real *scalar, int64_t spacing,
+                     const real *factors, int64_t factorStep, Vector (*sum)[4])
 {
+  enum { STRIDE = 4 }; /* scalars whose addresses take no addition of their own */
+  const int count = positions + taps - 1;
   Vector factor[THNN_CHAIN_TAPS][4];
 #pragma GCC unroll 3
   for (int k = 0; k < taps; k++)
@@ -179,13 +184,14 @@ INLINE void addChain(const int positions, const int taps, const int vectors, int
     for (int j = 0; j < vectors; j++)
       factor[k][j] = load(factors + k * factorStep + j * LANES);
 #pragma GCC unroll 26
-  for (int seen = 0; seen < positions + taps - 1; seen++) {
-    if (seen < begin)
+  for (int seen = 0; seen < count; seen++) {
+    if (seen > 0 && seen % STRIDE == 0)
+      scalar += STRIDE * spacing;
+    if ((!nearly || seen < CHECKED) && seen < begin)
       continue;
-    if (seen >= end)
+    if ((!nearly || seen >= count - CHECKED) && seen >= end)
       break;
-    const Vector x = broadcast(*scalar);
-    scalar += spacing;
+    const Vector x = broadcast(scalar[seen % STRIDE * spacing]);
 #pragma GCC unroll 3
     for (int k = 0; k < taps; k++)
       if (seen - k >= 0 && seen - k < positions)
@@ -209,12 +215,18 @@ INLINE void addChainTerms(const int positions, const int taps, const int vectors
     for (int j = 0; j < vectors; j++)
       sum[i][j] = (Vector){0};
   for (int64_t tap = 0; tap < of->taps; tap += taps) {
-    const int64_t before = begin + tap, seen = of->begin > before ? of->begin - before : 0;
-    const real *scalars = of->scalars + line->scalar + (before + seen) * of->spacing;
+    const int64_t before = begin + tap, missed = of->begin - before, end = of->end - before;
+    const real *scalars = of->scalars + line->scalar + before * of->spacing;
     const real *factors = of->factors + tap * of->factorStep;
-    for (const THNNOffsets *chain = of->chain + first; chain < of->chain + last; chain++)
-      addChain(positions, taps, vectors, seen, of->end - before, scalars + chain->scalar,
-               of->spacing, factors + chain->vector, of->factorStep, sum);
+    const THNNOffsets *chain = of->chain + first, *stop = of->chain + last;
+    if (missed <= CHECKED && end >= positions + taps - 1 - CHECKED)
+      for (; chain < stop; chain++)
+        addChain(positions, taps, vectors, true, missed, end, scalars + chain->scalar, of->spacing,
+                 factors + chain->vector, of->factorStep, sum);
+    else
+      for (; chain < stop; chain++)
+        addChain(positions, taps, vectors, false, missed, end, scalars + chain->scalar, of->spacing,
+                 factors + chain->vector, of->factorStep, sum);
   }
   real *total = of->sums + line->vector + begin * of->sumStep;
   const bool begins = of->start && first == 0;
