@@ -13,7 +13,7 @@ import pytest
 from pythnn import State, Tensor, thnn
 
 LIMITS = {"float32": 4e-6, "float64": 8e-15}
-# Few terms, few rows, tails of vectors and tiles, several blocks of terms and columns; BLAS.
+# Few terms, few rows, tails of vectors and tiles, several blocks of terms, columns and rows.
 SHAPES = [
     (1, 7, 300),
     (2, 1, 257),
@@ -25,6 +25,7 @@ SHAPES = [
     (64, 65, 300),
     (128, 31, 1025),
     (129, 40, 600),
+    (65, 1100, 530),
 ]
 
 
