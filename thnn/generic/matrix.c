@@ -93,8 +93,8 @@ enum {
   FEW_IN_PLACE_TERMS = 32,
   FEW_COLUMNS = 16,
   MOST_IN_PLACE = 64,
-  /* What lies on the stack: panels, which stay in the second-level cache, and the scalars that all of them are
-   * multiplied by. */
+  /* What lies on the stack: panels, which stay in the second-level cache, and the scalars that all of
+   * them are multiplied by. */
   PANEL_ELEMENTS = (1 << 19) / sizeof(real),
   SCALAR_ELEMENTS = MOST_IN_PLACE * IN_PLACE_TERMS
 };
@@ -216,9 +216,9 @@ static void multiplyPart(const Product *p, int64_t firstRow, int64_t endRow, int
   }
 }
 
-/* What gemm is slower at: it packs a large operand for few columns, and with the longest vectors the loops
- * here are ahead of it in nearly all products of some size. Rows that lie across their sums are for
- * dots while they are few. */
+/* What gemm is slower at: it packs a large operand for few columns, and with the longest vectors the
+ * loops here are ahead of it in nearly all products of some size. Rows that lie across their sums are
+ * for dots while they are few. */
 static bool prefersPanels(const Product *p)
 {
   enum { LEAST_COLUMNS = 4, DOTS_COLUMNS = 32 };

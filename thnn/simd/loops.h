@@ -233,8 +233,8 @@ typedef struct THNN_(SimdDots) {
 } THNN_(SimdDots);
 
 /* c[i][j] = scale * the sum over the terms t of s[t][i] * p[t][j]. The scalars s lie in groups of
- * SimdPanels.step rows, [group][term][row], and p in panels of SimdPanels.columns columns, of which the last one
- * may have fewer; of a panel, whole vectors are read. */
+ * SimdPanels.step rows, [group][term][row], and p in panels of SimdPanels.columns columns, of which the
+ * last one may have fewer; of a panel, whole vectors are read. */
 typedef struct THNN_(Panels) {
   int64_t rows, columns, terms;
   const real *scalars;

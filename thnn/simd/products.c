@@ -169,8 +169,8 @@ static void add(const Products *p)
 #define CHAIN_TILE(VECTORS)                                                                        \
   ((VECTORS) == 1 ? LONGEST_TILE : (VECTOR_REGISTERS - (VECTORS) - 1) / (VECTORS))
 
-/* Adds one chain, or a part of it, of whose scalars [begin, end) are seen; the first of all is at `scalar`. Where
- * `nearly` all are, only the first and the last few are checked. */
+/* Adds one chain, or a part of it, of whose scalars [begin, end) are seen; the first of all is at
+ * `scalar`. Where `nearly` all are, only the first and the last few are checked. */
 INLINE void addChain(const int positions, const int taps, const int vectors, const bool nearly,
                      int64_t begin, int64_t end, const real *scalar, int64_t spacing,
                      const real *factors, int64_t factorStep, Vector (*sum)[4])
@@ -201,9 +201,9 @@ INLINE void addChain(const int positions, const int taps, const int vectors, con
   }
 }
 
-/* Adds chains [first, last), `taps` taps at a time, to neighbours of a line from number `begin` on. Their number
- * `positions`, `taps` and `vectors` are constants where this is called. A scalar is loaded once for all taps
- * that see it. */
+/* Adds chains [first, last), `taps` taps at a time, to neighbours of a line from number `begin` on.
+ * Their number `positions`, `taps` and `vectors` are constants where this is called. A scalar is loaded
+ * once for all taps that see it. */
 INLINE void addChainTerms(const int positions, const int taps, const int vectors,
                           const THNN_(Chains) * of, const THNNOffsets *line, int64_t begin,
                           int64_t first, int64_t last)
