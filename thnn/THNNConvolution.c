@@ -1,5 +1,7 @@
 #include "THNNConvolution.h"
 
+#include "THNNSizes.h"
+
 static int64_t product(const int64_t *size)
 {
   return size[0] * size[1] * size[2];
@@ -8,11 +10,6 @@ static int64_t product(const int64_t *size)
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
 {
   return value < low ? low : value > high ? high : value;
-}
-
-static int64_t minimum(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
 }
 
 /* The first map position whose image index, position*stride + start, is at least `index`. */

@@ -4,23 +4,9 @@
 #define THNN_PLANE_AXIS_H
 
 #include "THNNConvolution.h"
+#include "THNNSizes.h"
 
 enum { HEIGHT, WIDTH };
-
-static inline int64_t minimum(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
-
-static inline int64_t maximum(int64_t a, int64_t b)
-{
-  return a > b ? a : b;
-}
-
-static inline int64_t divideUp(int64_t a, int64_t b)
-{
-  return (a + b - 1) / b;
-}
 
 /* Result i lies at first + i*step; its tap j sees source index start + i*stride + j and is the
  * kernel's tap firstTap + j*tapStep. */

@@ -4,17 +4,13 @@
 
 #include "THNNCheck.h"
 #include "THNNIndices.h"
+#include "THNNSizes.h"
 #include "THNNStrided.h"
 #include "planTensor.h"
 
 int64_t THNN_pooledElements(const THNNPooledIndices *pooled)
 {
   return pooled->planes * pooled->slices * pooled->rows * pooled->length;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
 }
 
 /* Of planes that have few indices each, how many are taken together. A run takes about as long as
@@ -26,7 +22,7 @@ static int64_t planesOfRun(const THNNPooledIndices *pooled)
   if (!pooled->near || count > THNN_DECODED)
     return 1;
   /* Elements of planes have 32-bit numbers. */
-  const int64_t most = least(THNN_DECODED / count, INT32_MAX / pooled->elements);
+  const int64_t most = minimum(THNN_DECODED / count, INT32_MAX / pooled->elements);
   int64_t planes = 1;
   while (planes < most && planes * planes * count < LISTED_PER_RUN * pooled->planes)
     planes++;
@@ -41,18 +37,18 @@ static void cutRun(const THNNPooledIndices *pooled, THNNIndexRun *run)
   run->slice = run->row = run->column = 0;
   run->rows = 1;
   if (plane <= THNN_DECODED) {
-    run->columns = plane * least(run->planes, left / plane);
+    run->columns = plane * minimum(run->planes, left / plane);
   } else if (slice <= THNN_DECODED) {
     run->columns = slice;
     run->row = inPlane / slice;
-    run->rows = least(least(THNN_DECODED / slice, pooled->slices - run->row), left / slice);
+    run->rows = minimum(minimum(THNN_DECODED / slice, pooled->slices - run->row), left / slice);
   } else {
     run->slice = inPlane / slice;
     run->row = inPlane % slice / pooled->length;
     run->column = inPlane % pooled->length;
-    run->columns = least(pooled->length - run->column, THNN_DECODED);
+    run->columns = minimum(pooled->length - run->column, THNN_DECODED);
     if (run->columns == pooled->length)
-      run->rows = least(pooled->rows - run->row, THNN_DECODED / run->columns);
+      run->rows = minimum(pooled->rows - run->row, THNN_DECODED / run->columns);
   }
   run->count = run->rows * run->columns;
 }
@@ -139,9 +135,9 @@ static void listRows(const THNNPooledIndices *pooled, const THNNIndexRun *run, T
 {
   const int64_t slice = pooled->rows * pooled->length;
   if (slice > THNN_DECODED)
-    listWindows(pooled, 1, run->row, least(pooled->rows - run->row, THNN_DECODED), list);
+    listWindows(pooled, 1, run->row, minimum(pooled->rows - run->row, THNN_DECODED), list);
   else if (pooled->slices * slice > THNN_DECODED)
-    listWindows(pooled, 0, run->row, least(pooled->slices - run->row, THNN_DECODED), list);
+    listWindows(pooled, 0, run->row, minimum(pooled->slices - run->row, THNN_DECODED), list);
   else
     list->first = list->start[0] = list->limit[0][0] = list->limit[1][0] = 0;
 }
@@ -294,7 +290,7 @@ static int64_t checkAll(const THNNPooledIndices *pooled, const Values *values)
     THNNShare slices = THNN_shareOf(pieces, share, threads);
     slices.begin *= together;
     slices.end *= together;
-    first = least(first, checkSlices(pooled, values, slices));
+    first = minimum(first, checkSlices(pooled, values, slices));
   }
   return first;
 }

@@ -3,19 +3,10 @@
 #include <stdio.h>
 
 #include "THNNConvolutionCheck.h"
+#include "THNNSizes.h"
 
 static const char *const layouts[2] = {"[batch x] planes x height x width",
                                        "[batch x] planes x depth x height x width"};
-
-static int64_t minimum(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
-
-static int64_t maximum(int64_t a, int64_t b)
-{
-  return a > b ? a : b;
-}
 
 /* Quotients rounded down and up, of a numerator of any sign. */
 static int64_t quotientDown(int64_t a, int64_t b)

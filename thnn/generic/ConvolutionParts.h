@@ -6,29 +6,9 @@
 #  include <omp.h>
 #endif
 
+#include "../THNNSizes.h"
 #include "../simd/loops.h"
 #include "Convolution.h"
-
-static inline int64_t minimum(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
-
-static inline int64_t maximum(int64_t a, int64_t b)
-{
-  return a > b ? a : b;
-}
-
-/* a / b rounded up, both positive. */
-static inline int64_t divideUp(int64_t a, int64_t b)
-{
-  return (a + b - 1) / b;
-}
-
-static inline int64_t roundUp(int64_t a, int64_t unit)
-{
-  return divideUp(a, unit) * unit;
-}
 
 /* Cuts `size` into equal blocks of at most `limit`, a multiple of `unit` where that fits. */
 static inline int64_t evenBlock(int64_t size, int64_t limit, int64_t unit)

@@ -8,6 +8,7 @@
  * several samples are a matrix: so there is one product for each position. */
 #include <limits.h>
 
+#include "../THNNSizes.h"
 #include "matrix.h"
 
 #ifdef THNN_ONCE
@@ -78,11 +79,6 @@ THNNConvolution THNN_SpatialConvolutionLocal_shapeCheck(const char *function, TH
 /* Bytes of the windows, and of the output elements, that are multiplied at a time: they stay in the
  * second-level cache. */
 enum { WINDOW_BYTES = 1 << 18 };
-
-static int64_t minimum(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
 
 static int64_t positionsOf(const THNNConvolution *g)
 {

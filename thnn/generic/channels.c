@@ -1,5 +1,7 @@
 #include "channels.h"
 
+#include "../THNNSizes.h"
+
 enum {
   SHORT_PLANE = 24,     /* planes shorter than this become rows */
   ROW = 512,            /* rows are repeated up to about this length */
@@ -9,11 +11,6 @@ enum {
 };
 
 #ifdef THNN_ONCE
-static int64_t divideUp(int64_t a, int64_t b)
-{
-  return (a + b - 1) / b;
-}
-
 THNNChannels THNN_channels(int64_t outer, int64_t channels, int64_t inner)
 {
   THNNChannels c;

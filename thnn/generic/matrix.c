@@ -1,5 +1,7 @@
 #include "matrix.h"
 
+#include "../THNNSizes.h"
+
 /* Rows and columns of a block. A product of whole matrices runs at full speed from the larger size
  * on, and at nearly that from the smaller one on. */
 enum { SMALL_BLOCK = 256, BLOCK = 512 };
@@ -12,16 +14,15 @@ typedef struct Pieces {
 
 static Pieces cut(int64_t size)
 {
-  const int64_t pieces = (size + BLOCK - 1) / BLOCK;
+  const int64_t pieces = divideUp(size, BLOCK);
   const int64_t wanted = size >= 2 * SMALL_BLOCK ? (pieces + 1) / 2 * 2 : 1;
-  const int64_t length = ((size + wanted - 1) / wanted + 15) / 16 * 16;
-  return (Pieces){(size + length - 1) / length, length, size};
+  const int64_t length = roundUp(divideUp(size, wanted), 16);
+  return (Pieces){divideUp(size, length), length, size};
 }
 
 static int64_t pieceLength(const Pieces *pieces, int64_t piece)
 {
-  const int64_t left = pieces->size - piece * pieces->length;
-  return left < pieces->length ? left : pieces->length;
+  return minimum(pieces->size - piece * pieces->length, pieces->length);
 }
 
 /* The part of an operand that begins at (row, column) after transposition. */
@@ -53,15 +54,15 @@ static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, 
                        THNN_(Matrix) b, real *c, int64_t leading)
 {
   enum { BLOCK_COLUMNS = 64 };
-  const int64_t blocks = (m + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
+  const int64_t blocks = divideUp(m, BLOCK_COLUMNS);
   /* Reading the matrix takes longer than the products of a few columns. */
   const int threads = THNN_threads(state, blocks, (double)m * (double)k);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < threads; i++) {
     const int64_t first = blocks * i / threads * BLOCK_COLUMNS;
-    const int64_t end = blocks * (i + 1) / threads * BLOCK_COLUMNS;
+    const int64_t end = minimum(blocks * (i + 1) / threads * BLOCK_COLUMNS, m);
     const THNN_(Dots) of = {.rows = n,
-                            .columns = (end < m ? end : m) - first,
+                            .columns = end - first,
                             .terms = k,
                             .x = b.data,
                             .xStride = b.leading,
@@ -92,17 +93,13 @@ enum {
   IN_PLACE_TERMS = 64,
   FEW_IN_PLACE_TERMS = 32,
   FEW_COLUMNS = 16,
-  MOST_IN_PLACE = 64,
   /* What lies on the stack: panels, which stay in the second-level cache, and the scalars that all of
    * them are multiplied by. */
   PANEL_ELEMENTS = (1 << 19) / sizeof(real),
-  SCALAR_ELEMENTS = MOST_IN_PLACE * IN_PLACE_TERMS
+  SCALAR_ELEMENTS = THNN_MOST_IN_PLACE * IN_PLACE_TERMS
 };
-
-static int64_t minimum(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
+_Static_assert((int)SCALAR_ELEMENTS >= PANEL_TERMS * 64 / (int)sizeof(real),
+               "the scalars of one longest vector's columns fit, too");
 
 /* Whether panels are read where they are: for few columns, packing takes longer than it saves. */
 static bool readsInPlace(const Product *p)
@@ -238,13 +235,13 @@ static void multiplyPanels(const THNNState *state, const Product *p)
   const bool rows = p->m >= p->n && !p->b.transposed;
   const int64_t size = rows ? p->m : p->n,
                 step = rows ? THNN_(simd).panels.lanes : THNN_(simd).panels.step;
-  const int64_t steps = (size + step - 1) / step;
+  const int64_t steps = divideUp(size, step);
   const double terms = (double)p->count * (double)p->k;
   const int threads = THNN_threads(state, steps, (double)p->m * (double)p->n * terms / 12);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < threads; i++) {
-    const int64_t first = steps * i / threads * step, next = steps * (i + 1) / threads * step;
-    const int64_t end = next < size ? next : size;
+    const int64_t first = steps * i / threads * step;
+    const int64_t end = minimum(steps * (i + 1) / threads * step, size);
     if (rows)
       multiplyPart(p, first, end, 0, p->n);
     else
@@ -321,13 +318,13 @@ bool THNN_(prefersDots)(int64_t rows, int64_t columns, int64_t terms)
 static void affineDots(const THNNState *state, int64_t columns, const THNN_(Dots) * all)
 {
   enum { BLOCK_COLUMNS = 64 };
-  const int64_t blocks = (columns + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
+  const int64_t blocks = divideUp(columns, BLOCK_COLUMNS);
   const double operations = (double)all->rows * (double)columns * (double)all->terms / 12;
 #pragma omp parallel for num_threads(THNN_threads(state, blocks, operations)) schedule(static)
   for (int64_t i = 0; i < blocks; i++) {
     const int64_t first = i * BLOCK_COLUMNS;
     THNN_(Dots) block = *all;
-    block.columns = columns - first < BLOCK_COLUMNS ? columns - first : BLOCK_COLUMNS;
+    block.columns = minimum(columns - first, BLOCK_COLUMNS);
     block.w += first * block.wStride;
     block.y += first;
     if (block.start)

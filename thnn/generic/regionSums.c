@@ -1,5 +1,7 @@
 #include "regionSums.h"
 
+#include "../THNNSizes.h"
+
 enum {
   /* Elements of each plane that are in lanes at a time: 64 KB of the longest vectors. More where
    * neighbouring strips would have much of their source in common, within the second-level cache. */
@@ -8,21 +10,6 @@ enum {
   ENOUGH_ROWS = 8,
   OPERATIONS = 6 /* in the time that loading, summing and storing a vector takes */
 };
-
-static int64_t minimum(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
-
-static int64_t maximum(int64_t a, int64_t b)
-{
-  return a > b ? a : b;
-}
-
-static int64_t divideUp(int64_t a, int64_t b)
-{
-  return (a + b - 1) / b;
-}
 
 static int64_t lanes(void)
 {

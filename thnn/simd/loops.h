@@ -126,6 +126,9 @@ typedef struct THNNOffsets {
 
 /* Taps of a chain that are taken together, at most. */
 enum { THNN_CHAIN_TAPS = 3 };
+
+/* SimdPanels.mostInPlace at most. */
+enum { THNN_MOST_IN_PLACE = 64 };
 #endif
 
 /* A sum of outer products: for each row r and each lane l of `vectors` vectors

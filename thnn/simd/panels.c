@@ -15,8 +15,6 @@ enum {
   STEP = VECTOR_BYTES / sizeof(real) > MOST_ROWS ? VECTOR_BYTES / sizeof(real) : MOST_ROWS
 };
 
-enum { WRITE = 1, FIRST_LEVEL = 3 };
-
 typedef THNN_(Panels) Panels;
 
 /* A tile: where its operands and its results begin, where the results of the next one do, and how many
@@ -146,7 +144,7 @@ const THNN_(SimdPanels) SIMD_TABLE(Panels, THNN_SIMD_LEVEL) = {
     .step = STEP,
 #if defined(__AVX512F__)
     .leastProducts = 500000, /* OpenBLAS has kernels for small products */
-    .mostInPlace = 64,
+    .mostInPlace = THNN_MOST_IN_PLACE,
     .packs = true,
 #elif defined(__AVX2__)
     .leastProducts = 10000,

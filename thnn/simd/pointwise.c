@@ -99,7 +99,7 @@ static void fetchAhead(int64_t n, const real *x)
 {
   const char *ahead = (const char *)((uintptr_t)x + FETCH_AHEAD);
   for (int64_t i = 0; i < n * (int64_t)sizeof(real); i += CACHE_LINE)
-    __builtin_prefetch(ahead + i, 0, 2);
+    __builtin_prefetch(ahead + i, READ, SECOND_LEVEL);
 }
 
 static void streamMap(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y)

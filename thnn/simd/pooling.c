@@ -498,7 +498,6 @@ INLINE void sumOfBagColumns(const int vectors, const bool whole, Lanes lanes, in
                             const THNN_(Bags) * bags, int64_t begin, int64_t end, int64_t ahead,
                             real *sum)
 {
-  enum { READ = 0, FIRST_LEVEL = 3 };
   const real *table = bags->table + column;
   Vector sums[VECTOR_REGISTERS / 2] = {{0}};
   for (int64_t i = begin; i < end; i++) {

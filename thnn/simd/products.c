@@ -23,8 +23,6 @@ enum {
   CHECKED = 3
 };
 
-enum { READ = 0, SECOND_LEVEL = 2 };
-
 /* Rows of a full tile, by its vectors. */
 static inline int tileRows(int vectors)
 {

@@ -459,7 +459,6 @@ static void prefetchStreams(const THNN_(LineSums) * of, const THNNPosition *at, 
 static void prefetchSums(const THNN_(LineSums) * of, const THNNPosition *at, int64_t vectors,
                          int64_t group)
 {
-  enum { WRITE = 1 };
   const int64_t first = group * TILE_PLANES, end = first + TILE_PLANES;
   for (int64_t plane = first; plane < end && plane < of->planes; plane++)
     for (int64_t v = 0; v < vectors; v++)

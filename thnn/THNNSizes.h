@@ -1,0 +1,28 @@
+/* Arithmetic of sizes and of the blocks that they are cut into. */
+#ifndef THNN_SIZES_H
+#define THNN_SIZES_H
+
+#include <stdint.h>
+
+static inline int64_t minimum(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+static inline int64_t maximum(int64_t a, int64_t b)
+{
+  return a > b ? a : b;
+}
+
+/* a / b rounded up, both positive. */
+static inline int64_t divideUp(int64_t a, int64_t b)
+{
+  return (a + b - 1) / b;
+}
+
+static inline int64_t roundUp(int64_t a, int64_t unit)
+{
+  return divideUp(a, unit) * unit;
+}
+
+#endif
