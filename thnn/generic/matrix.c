@@ -74,8 +74,8 @@ static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, 
   }
 }
 
-/* c[m x n] = alpha * the sum of `count` products a[m x k] * b[k x n], or added to c. The operands of
- * the next product lie `aNext` and `bNext` elements behind. */
+/* c[m x n] = alpha * a[m x k] * b[k x n], or added to c. Of products that are added there may be `count`,
+ * the operands of the next one `aNext` and `bNext` elements behind. */
 typedef struct Product {
   int64_t m, n, k;
   real alpha;
@@ -208,7 +208,6 @@ static void multiplyPart(const Product *p, int64_t firstRow, int64_t endRow, int
       addPanels(&one, &most, row, minimum(most.height, endRow - row), first, end);
       one.a.data += p->aNext;
       one.b.data += p->bNext;
-      one.add = true;
     }
   }
 }
