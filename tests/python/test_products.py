@@ -80,12 +80,21 @@ def test_forward(function, shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", LIMITS)
-@pytest.mark.parametrize("rows", [1, 2, 3, 4, 7, 8, 9, 16, 33, 130, 260])
-def test_backward(rows, dtype):
+@pytest.mark.parametrize(
+    ("rows", "outputs", "inputs"),
+    [
+        *((rows, 263, 2065) for rows in (1, 2, 3, 4, 7, 8, 9, 16, 33, 130, 260)),
+        # sums in two, four and eight parts, fewer where they would not fit
+        *((rows, outputs, 70) for rows in (1, 3) for outputs in (513, 1030, 2050)),
+        (1, 1030, 9001),
+    ],
+)
+def test_backward(rows, outputs, inputs, dtype):
     """Through a matrix of several blocks, with tails of rows, terms and vectors."""
     random = np.random.default_rng(rows)
     x, w, g = (
-        random.standard_normal(s).astype(dtype) for s in ((rows, 2065), (263, 2065), (rows, 263))
+        random.standard_normal(s).astype(dtype)
+        for s in ((rows, inputs), (outputs, inputs), (rows, outputs))
     )
     results = []
     for threads in (1, 2, 3):
@@ -95,7 +104,7 @@ def test_backward(rows, dtype):
         results.append(gx.numpy())
         assert results[-1].tobytes() == results[0].tobytes(), f"{threads} threads"
     wide = g.astype(float) @ w.astype(float)
-    assert np.abs(results[0] - wide).max() <= LIMITS[dtype] * 263**0.5
+    assert np.abs(results[0] - wide).max() <= LIMITS[dtype] * outputs**0.5
 
 
 def linear_gradients(x, g, gw, gb, state):

@@ -14,6 +14,9 @@ enum {
   SPREAD_TERMS = 4,
   SPREAD_ROWS = VECTOR_REGISTERS == 32 ? 4 : 2,
   SINGLE_TERMS = 8,
+  /* Rows of so few bytes end before the processor has seen where they lead: the next ones are
+   * fetched. */
+  SHORT_BYTES = 2048,
   /* Results that are added to, in the first-level cache. */
   BLOCK_RESULTS = 16384 / sizeof(real)
 };
@@ -130,7 +133,13 @@ INLINE void spreadVectors(const int rows, const int terms, const THNN_(Dots) * o
       factor[i][t] = broadcast(of->x[(row + i) * of->xStride + term + t]);
   const real *w = of->w + term * of->wStride;
   real *y = of->y + row * of->yStride;
+  const bool fetches = (end - begin) * (int64_t)sizeof(real) <= SHORT_BYTES;
   for (int64_t c = begin; c < end; c += LANES) {
+    if (fetches) {
+#pragma GCC unroll 8
+      for (int t = 0; t < terms; t++)
+        __builtin_prefetch(w + (terms + t) * of->wStride + c, READ, FIRST_LEVEL);
+    }
     Vector line[SINGLE_TERMS];
 #pragma GCC unroll 8
     for (int t = 0; t < terms; t++)
