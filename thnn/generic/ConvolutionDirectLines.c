@@ -171,7 +171,7 @@ static int64_t blockFactors(const THNNConvolution *seen, int64_t first)
 }
 
 /* Adds a block of source planes to a flat band. The part of a vector at its end sees a copy, behind which may
- * be read. */
+ * be read: zeros, since denormal numbers left in the scratch would make it ten times as slow. */
 static void addFlat(const Worker *worker, int64_t first, THNN_(LineSums) sums)
 {
   const THNN_(Vectors) all = sums.vectors;
@@ -188,6 +188,8 @@ static void addFlat(const Worker *worker, int64_t first, THNN_(LineSums) sums)
     offset[plane] = plane * THNN_(simd).shifts.lanes;
     THNN_(simd).pointwise.copy(all.lanes, sums.x + part->x + plane * positions,
                                worker->frames + offset[plane]);
+    THNN_(simd).pointwise.fill(THNN_(simd).shifts.lanes - all.lanes, 0,
+                               worker->frames + offset[plane] + all.lanes);
   }
   sums.vectors = (THNN_(Vectors)){.at = &copied, .parts = 1, .lanes = all.lanes};
   sums.offsets = offset;

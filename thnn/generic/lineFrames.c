@@ -204,7 +204,11 @@ void THNN_(lineFrames_fill)(const THNNConvolution *geometry, const THNNConvoluti
                             const THNNBand *band, int64_t firstPlane, const real *image,
                             real *frames)
 {
-  for (int64_t slice = band->firstSlice; slice < band->endSlice && !bands->flat; slice++)
+  if (bands->flat)
+    return;
+  /* No result depends on what is read behind the end, but denormal numbers there would slow it down. */
+  THNN_(simd).pointwise.fill(lanes(), 0, frames + bands->slices * frameElements(geometry, bands));
+  for (int64_t slice = band->firstSlice; slice < band->endSlice; slice++)
     fillFrame(geometry, bands, band, firstPlane, image, slice,
               frames + (slice - band->firstSlice) * frameElements(geometry, bands));
 }
