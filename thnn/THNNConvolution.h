@@ -100,7 +100,8 @@ typedef struct THNNConvolutionOnePoint {
 typedef enum THNNConvolutionVariant {
   THNN_CONVOLUTION_ANY,       /* `gather`, or `correlate` for the weight gradient */
   THNN_CONVOLUTION_ONE_POINT, /* `onePoint` */
-  THNN_CONVOLUTION_LINES      /* `bands` */
+  THNN_CONVOLUTION_LINES,     /* `bands` */
+  THNN_CONVOLUTION_PRODUCTS   /* no blocks of its own */
 } THNNConvolutionVariant;
 
 /* How one part of one convolution is computed. Block sizes depend on the geometry and the state's
@@ -110,7 +111,7 @@ typedef struct THNNConvolutionPlan {
   THNNConvolutionPart part;
   THNNConvolutionAlgorithm algorithm; /* gemm or direct */
   THNNConvolutionVariant variant;     /* of the latter */
-  const THNNState *state;             /* of linear tiles, whose products choose their threads */
+  const THNNState *state;             /* of products that choose their threads */
   double cost;                        /* expected time, in cycles of one core */
   int threads;
   size_t sharedBytes;  /* scratch of all threads together */

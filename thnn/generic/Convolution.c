@@ -43,13 +43,16 @@ void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *stat
   const bool automatic = algorithm == THNN_CONVOLUTION_AUTO;
   const bool linear = THNN_convolutionIsLinear(geometry);
   const THNNConvolutionPlan none = {.geometry = *geometry, .part = part, .cost = INFINITY};
-  THNNConvolutionPlan direct = none, lines = none;
+  THNNConvolutionPlan direct = none, lines = none, products = none;
   *plan = none;
   if (algorithm != THNN_CONVOLUTION_GEMM && !(automatic && linear)) {
     if (prepareDirect(&direct, state))
       *plan = direct;
     if (!linear && prepareLines(&lines, state) && lines.cost < plan->cost)
       *plan = lines;
+    if (!linear && THNN_(ConvolutionDirectProducts_prepare)(&products, state) &&
+        products.cost < plan->cost)
+      *plan = products;
   }
   if (automatic || plan->cost == INFINITY) {
     THNNConvolutionPlan gemm = none;
@@ -70,6 +73,9 @@ static void runDirect(const THNNConvolutionPlan *plan, const real *source, const
     break;
   case THNN_CONVOLUTION_LINES:
     THNN_(ConvolutionDirectLines_run)(plan, source, weight, bias, result, scratch);
+    break;
+  case THNN_CONVOLUTION_PRODUCTS:
+    THNN_(ConvolutionDirectProducts_run)(plan, source, weight, bias, result);
     break;
   default:
     THNN_(ConvolutionDirect_run)(plan, source, weight, bias, result, scratch);
@@ -109,15 +115,32 @@ void THNN_(Convolution_addPlaneSums)(const THNNConvolutionPlan *plan, int64_t pl
   }
 }
 
+static void correlateDirect(const THNNConvolutionPlan *plan, const real *input,
+                            const real *gradOutput, accreal scale, real *gradWeight, real *gradBias,
+                            void *scratch)
+{
+  switch (plan->variant) {
+  case THNN_CONVOLUTION_LINES:
+    THNN_(ConvolutionDirectLinesWeight_run)(plan, input, gradOutput, scale, gradWeight, gradBias,
+                                            scratch);
+    break;
+  case THNN_CONVOLUTION_PRODUCTS:
+    THNN_(ConvolutionDirectProducts_backwardWeight)(plan, input, gradOutput, scale, gradWeight,
+                                                    gradBias);
+    break;
+  default:
+    THNN_(ConvolutionDirectWeight_run)(plan, input, gradOutput, scale, gradWeight, gradBias,
+                                       scratch);
+  }
+}
+
 void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const real *input,
                                        const real *gradOutput, accreal scale, real *gradWeight,
                                        real *gradBias, void *scratch)
 {
   const THNNConvolution *geometry = &plan->geometry;
   if (plan->algorithm == THNN_CONVOLUTION_DIRECT) {
-    (plan->variant == THNN_CONVOLUTION_LINES ? THNN_(ConvolutionDirectLinesWeight_run)
-                                             : THNN_(ConvolutionDirectWeight_run))(
-        plan, input, gradOutput, scale, gradWeight, gradBias, scratch);
+    correlateDirect(plan, input, gradOutput, scale, gradWeight, gradBias, scratch);
     return;
   }
   THNN_(ConvolutionGemm_backwardWeight)(plan, input, gradOutput, scale, gradWeight, scratch);

@@ -42,6 +42,15 @@ static void addOuterProduct(const THNNState *state, int64_t m, int64_t n, real a
     THNN_(simd).pointwise.axpy(m, alpha * *partOf(b, 0, j), a.data, c + j * m);
 }
 
+/* How many pieces to cut each of some parts into, so that threads have equally many. */
+static int64_t evenCuts(int64_t parts, int64_t threads)
+{
+  int64_t cuts = 1;
+  while (parts * cuts % threads > 0)
+    cuts++;
+  return cuts;
+}
+
 /* Few columns b for a matrix a of some size: gemm would pack the matrix for them. */
 static bool prefersSpread(int64_t m, int64_t n, int64_t k)
 {
@@ -63,9 +72,7 @@ static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, 
   const int64_t blocks = divideUp(m, BLOCK_ROWS);
   /* Reading the matrix takes longer than the products of a few columns. */
   const int threads = THNN_threads(state, parts * blocks, (double)m * (double)k);
-  int64_t cuts = 1; /* the same number for each thread */
-  while (parts * cuts % threads > 0)
-    cuts++;
+  const int64_t cuts = evenCuts(parts, threads);
 #pragma omp parallel for num_threads(threads) schedule(static) collapse(2)
   for (int64_t part = 0; part < parts; part++)
     for (int64_t i = 0; i < cuts; i++) {
@@ -95,13 +102,15 @@ static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, 
       THNN_(simd).pointwise.axpy(m, 1, sums + ((part - 1) * n + j) * m, c + j * leading);
 }
 
-/* c[m x n] = alpha * a[m x k] * b[k x n], or added to c. Of products that are added there may be `count`,
- * the operands of the next one `aNext` and `bNext` elements behind. */
+/* c[m x n] = alpha * a[m x k] * b[k x n], added to c or to one value for each column. Of products that
+ * are added there may be `count`, the operands of the next one `aNext` and `bNext` elements behind. */
 typedef struct Product {
   int64_t m, n, k;
   real alpha;
   THNN_(Matrix) a, b;
+  bool packs; /* panels, even for few columns */
   bool add;
+  const real *start; /* or NULL */
   real *c;
   int64_t leading;
   int64_t count, aNext, bNext;
@@ -125,7 +134,7 @@ _Static_assert((int)SCALAR_ELEMENTS >= PANEL_TERMS * 64 / (int)sizeof(real),
 /* Whether panels are read where they are: for few columns, packing takes longer than it saves. */
 static bool readsInPlace(const Product *p)
 {
-  return !p->a.transposed && p->n <= THNN_(simd).panels.mostInPlace;
+  return !p->packs && !p->a.transposed && p->n <= THNN_(simd).panels.mostInPlace;
 }
 
 /* A part of the operands: rows of a, terms, and columns of b. */
@@ -190,6 +199,7 @@ static void multiplyBlock(const Product *p, const Block *block, bool add, const 
             .panelStep = loops->columns,
             .scale = p->alpha,
             .add = add,
+            .start = p->start ? p->start + block->column : NULL,
             .c = p->c + block->column * p->leading + block->row,
             .cStride = p->leading};
   loops->multiply(&panels);
@@ -248,33 +258,90 @@ static bool prefersPanels(const Product *p)
   return readsInPlace(p) && !p->b.transposed;
 }
 
+/* How many steps a result has that it can be cut at, along its rows or its columns. */
+static int64_t stepCount(const Product *p, bool rows)
+{
+  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
+  return rows ? divideUp(p->m, loops->lanes) : divideUp(p->n, loops->step);
+}
+
+/* One of the pieces that a result is cut into. No element depends on where that is. */
+static void multiplyPiece(const Product *p, bool rows, int64_t piece, int64_t pieces)
+{
+  const int64_t step = rows ? THNN_(simd).panels.lanes : THNN_(simd).panels.step;
+  const int64_t steps = stepCount(p, rows);
+  const int64_t first = steps * piece / pieces * step;
+  const int64_t end = minimum(steps * (piece + 1) / pieces * step, rows ? p->m : p->n);
+  if (rows)
+    multiplyPart(p, first, end, 0, p->n);
+  else
+    multiplyPart(p, 0, p->m, first, end);
+}
+
+/* For THNN_threads: a dozen multiplications take as long as copying an element. */
+static double panelOperations(const Product *p)
+{
+  return (double)p->m * (double)p->n * (double)p->k / 12;
+}
+
 /* On threads that share out the longer side of the result; of a weight gradient its columns, since
- * pieces of all of them took 1.4 to 2 times as long. No element depends on where the result is cut. */
+ * pieces of all of them took 1.4 to 2 times as long. */
 static void multiplyPanels(const THNNState *state, const Product *p)
 {
   const bool rows = p->m >= p->n && !p->b.transposed;
-  const int64_t size = rows ? p->m : p->n,
-                step = rows ? THNN_(simd).panels.lanes : THNN_(simd).panels.step;
-  const int64_t steps = divideUp(size, step);
-  const double terms = (double)p->count * (double)p->k;
-  const int threads = THNN_threads(state, steps, (double)p->m * (double)p->n * terms / 12);
+  const int threads =
+      THNN_threads(state, stepCount(p, rows), (double)p->count * panelOperations(p));
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < threads; i++) {
-    const int64_t first = steps * i / threads * step;
-    const int64_t end = minimum(steps * (i + 1) / threads * step, size);
-    if (rows)
-      multiplyPart(p, first, end, 0, p->n);
-    else
-      multiplyPart(p, 0, p->m, first, end);
-  }
+  for (int64_t i = 0; i < threads; i++)
+    multiplyPiece(p, rows, i, threads);
 }
 
 void THNN_(addProducts)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
                         THNN_(Matrix) a, THNN_(Matrix) b, int64_t count, int64_t aNext,
                         int64_t bNext, real *c)
 {
-  const Product product = {m, n, k, alpha, a, b, true, c, m, count, aNext, bNext};
+  const Product product = {.m = m,
+                           .n = n,
+                           .k = k,
+                           .alpha = alpha,
+                           .a = a,
+                           .b = b,
+                           .add = true,
+                           .c = c,
+                           .leading = m,
+                           .count = count,
+                           .aNext = aNext,
+                           .bNext = bNext};
   multiplyPanels(state, &product);
+}
+
+void THNN_(multiplyEach)(const THNNState *state, int64_t m, int64_t n, int64_t k, THNN_(Matrix) a,
+                         THNN_(Matrix) b, const real *start, int64_t count, int64_t aNext, real *c,
+                         int64_t cNext)
+{
+  const Product first = {.m = m,
+                         .n = n,
+                         .k = k,
+                         .alpha = 1,
+                         .a = a,
+                         .b = b,
+                         .packs = true,
+                         .start = start,
+                         .c = c,
+                         .leading = m,
+                         .count = 1};
+  const bool rows = m >= n;
+  const int threads =
+      THNN_threads(state, count * stepCount(&first, rows), (double)count * panelOperations(&first));
+  const int64_t cuts = evenCuts(count, threads);
+#pragma omp parallel for num_threads(threads) schedule(static) collapse(2)
+  for (int64_t i = 0; i < count; i++)
+    for (int64_t cut = 0; cut < cuts; cut++) {
+      Product product = first;
+      product.a.data += i * aNext;
+      product.c += i * cNext;
+      multiplyPiece(&product, rows, cut, cuts);
+    }
 }
 
 void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
@@ -297,7 +364,16 @@ void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k
     spreadRows(state, m, n, k, a, b, c, leading);
     return;
   }
-  const Product product = {m, n, k, alpha, a, b, beta == 1, c, leading, 1, 0, 0};
+  const Product product = {.m = m,
+                           .n = n,
+                           .k = k,
+                           .alpha = alpha,
+                           .a = a,
+                           .b = b,
+                           .add = beta == 1,
+                           .c = c,
+                           .leading = leading,
+                           .count = 1};
   if ((beta == 0 || beta == 1) && prefersPanels(&product)) {
     multiplyPanels(state, &product);
     return;

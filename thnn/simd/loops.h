@@ -235,16 +235,17 @@ typedef struct THNN_(SimdDots) {
   void (*spread)(const THNN_(Dots) * of);
 } THNN_(SimdDots);
 
-/* c[i][j] = scale * the sum over the terms t of s[t][i] * p[t][j]. The scalars s lie in groups of
- * SimdPanels.step rows, [group][term][row], and p in panels of SimdPanels.columns columns, of which the
- * last one may have fewer; of a panel, whole vectors are read. */
+/* c[i][j] = start[i] + scale * the sum over the terms t of s[t][i] * p[t][j]. The scalars s lie in groups
+ * of SimdPanels.step rows, [group][term][row], and p in panels of SimdPanels.columns columns, of which
+ * the last one may have fewer; of a panel, whole vectors are read. */
 typedef struct THNN_(Panels) {
   int64_t rows, columns, terms;
   const real *scalars;
   const real *panel;
   int64_t stride, panelStep; /* from one term, and from one panel, to the next */
   real scale;
-  bool add; /* to what is in c */
+  bool add;          /* to what is in c, instead of `start` */
+  const real *start; /* or NULL: 0 */
   real *c;
   int64_t cStride; /* from one row to the next */
 } THNN_(Panels);

@@ -17,10 +17,10 @@ enum {
 
 typedef THNN_(Panels) Panels;
 
-/* A tile: where its operands and its results begin, where the results of the next one do, and how many
- * lanes of its last vector are stored. */
+/* A tile: where its operands and its results begin, what these start from, where the results of the next
+ * one begin, and how many lanes of its last vector are stored. */
 typedef struct Tile {
-  const real *scalars, *panel;
+  const real *scalars, *panel, *start;
   real *c, *next;
   int64_t left;
 } Tile;
@@ -59,7 +59,7 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
 #pragma GCC unroll 4
     for (int j = 0; j < vectors; j++) {
       const bool whole = j < vectors - 1 || tile->left == LANES;
-      Vector before = {0};
+      Vector before = tile->start ? broadcast(tile->start[i]) : (Vector){0};
       if (p->add)
         before = whole ? load(c + j * LANES) : loadLanes(c + j * LANES, last);
       const Vector after = before + scale * sum[i][j];
@@ -102,6 +102,7 @@ static void multiply(const Panels *p)
     const int64_t rows = p->rows - i < MOST_ROWS ? p->rows - i : MOST_ROWS;
     Tile tile = {.scalars = p->scalars + i / STEP * STEP * p->terms + i % STEP,
                  .panel = p->panel,
+                 .start = p->start ? p->start + i : NULL,
                  .c = p->c + i * p->cStride};
     for (int64_t j = 0; j < p->columns; j += COLUMNS) {
       const int64_t columns = p->columns - j < COLUMNS ? p->columns - j : COLUMNS;
