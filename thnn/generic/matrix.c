@@ -142,16 +142,23 @@ typedef struct Block {
   int64_t row, height, term, terms, column, width;
 } Block;
 
-/* How many of each a block has at most. */
+/* As few pieces as there can be, of nearly equal length. */
+static int64_t evenPiece(int64_t size, int64_t most, int64_t unit)
+{
+  return roundUp(divideUp(size, divideUp(size, most)), unit);
+}
+
+/* How many of each a block has at most. The terms depend on their number alone, as the results do. */
 static Block largestBlock(const Product *p, int64_t rows, int64_t columns)
 {
   const int64_t panel = THNN_(simd).panels.columns, step = THNN_(simd).panels.step;
   if (readsInPlace(p)) {
     const int64_t most = p->n <= FEW_COLUMNS ? FEW_IN_PLACE_TERMS : IN_PLACE_TERMS;
-    return (Block){.height = rows, .terms = minimum(p->k, most), .width = columns};
+    return (Block){.height = rows, .terms = evenPiece(p->k, most, 1), .width = columns};
   }
-  const int64_t terms = minimum(p->k, PANEL_TERMS);
-  return (Block){.height = PANEL_ELEMENTS / terms / panel * panel, .terms = terms, .width = step};
+  const int64_t terms = evenPiece(p->k, PANEL_TERMS, 1);
+  const int64_t height = evenPiece(rows, PANEL_ELEMENTS / terms / panel * panel, panel);
+  return (Block){.height = height, .terms = terms, .width = step};
 }
 
 /* Packs the panels of a block; where they are read in place, only the last one if it is not a whole
