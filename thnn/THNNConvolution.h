@@ -162,8 +162,8 @@ typedef struct THNNConvolutionBox {
   int64_t positions, stretch, stretches;
 } THNNConvolutionBox;
 
-/* Cuts batch x size into nearly equal boxes of at most `positions` positions, and of `samples` samples at least
- * where there is room for a position of each. */
+/* Cuts batch x size into nearly equal boxes of at most `positions` positions, and of `samples`
+ * samples at least where there is room for a position of each. */
 THNNConvolutionBoxes THNN_convolutionBoxes(int64_t batch, const int64_t *size, int64_t samples,
                                            int64_t positions);
 int64_t THNN_convolutionBoxCount(const THNNConvolutionBoxes *boxes);
@@ -174,8 +174,8 @@ THNNConvolutionBox THNN_convolutionBox(const THNNConvolutionBoxes *boxes, int64_
 int64_t THNN_convolutionStretch(const THNNConvolutionBoxes *boxes, const THNNConvolutionBox *box,
                                 int64_t stretch);
 
-/* Products per sample and pair of channels: taps and map positions that meet inside the image; and those of
- * one dimension, of which they are made. */
+/* Products per sample and pair of channels: taps and map positions that meet inside the image; and
+ * those of one dimension, of which they are made. */
 double THNN_convolutionProducts(const THNNConvolution *geometry);
 double THNN_convolutionProductsAlong(const THNNConvolution *geometry, int dimension);
 

@@ -9,10 +9,10 @@
  * Along each dimension results fall into runs that see the same taps (THNN_convolutionRuns); a run
  * per dimension makes a class of positions that share one list of terms.
  *
- * Where it is cheaper, positions are taken in lines along one dimension: then those at edges are in one class
- * with the others, and the loops leave out what a tap sees outside. Neighbours of a line see the same source
- * element through neighbouring taps; a panel of one vector, which has one product for each scalar and would be
- * mostly loads, loads it once for several products.
+ * Where it is cheaper, positions are taken in lines along one dimension: then those at edges are in
+ * one class with the others, and the loops leave out what a tap sees outside. Neighbours of a line
+ * see the same source element through neighbouring taps; a panel of one vector, which has one
+ * product for each scalar and would be mostly loads, loads it once for several products.
  *
  * A task is a box of positions times a panel of planes. Its weights are packed as
  * [source plane][tap][lane]; its sums are kept as [position][lane], start from the bias and are
@@ -30,8 +30,8 @@ static const int64_t WEIGHT_BYTES = 6 << 20;
 /* Terms of a class that are added at a time, unless one plane has more: their weights stay in a
  * second-level cache while all positions pass by. */
 static const int64_t GROUP_TERMS = 256;
-/* In lines, with longer lists for the loops: their weights stay in a first-level cache, since a tile may have few
- * positions to each of them. */
+/* In lines, with longer lists for the loops: their weights stay in a first-level cache, since a
+ * tile may have few positions to each of them. */
 static const int64_t LINE_GROUP_BYTES = 32 << 10, MOST_LINE_TERMS = 512;
 /* Room for the lists of several classes. */
 static const int64_t LISTED_TERMS = 8192;
@@ -76,8 +76,8 @@ typedef struct Line {
   int64_t element, tapFactor, positionSum; /* from one source index, tap and position to the next */
 } Line;
 
-/* Positions of the box that share their terms: stretches of the worker's two lists. Where the class is
- * taken in lines, a listed position is the first of a line, and a listed term the first tap. */
+/* Positions of the box that share their terms: stretches of the worker's two lists. Where the class
+ * is taken in lines, a listed position is the first of a line, and a listed term the first tap. */
 typedef struct Class {
   const THNNOffsets *position;
   int64_t positions;
@@ -151,7 +151,8 @@ static int64_t runsOf(const THNNConvolutionPlan *plan, int dimension, int along,
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Of the results, those that see a tap: with a stride beyond the kernel, others lie between them. */
+/* Of the results, those that see a tap: with a stride beyond the kernel, others lie between them.
+ */
 static double shareWithTaps(const THNNConvolutionPlan *plan)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -186,8 +187,8 @@ static double listedCount(const THNNConvolutionPlan *plan, int64_t classes)
   return again ? (double)classes : (double)classes / (double)samples;
 }
 
-/* The products of a panel that are added position by position. A tile of few positions waits for its
- * weights. */
+/* The products of a panel that are added position by position. A tile of few positions waits for
+ * its weights. */
 static double singleProductsCost(const THNNConvolutionPlan *plan, const Sides *sides)
 {
   enum { TILE_ROWS = 8 };
@@ -203,8 +204,9 @@ static double singleProductsCost(const THNNConvolutionPlan *plan, const Sides *s
   return terms * (0.7 * (double)tiles + fmax(products, weights));
 }
 
-/* Measured: what lines take longer for where their elements lie apart, where planes lie so that they meet in few
- * sets of a first-level cache, and with vectors that have no fused multiply-add. */
+/* Measured: what lines take longer for where their elements lie apart, where planes lie so that
+ * they meet in few sets of a first-level cache, and with vectors that have no fused multiply-add.
+ */
 static double lineFactor(const THNNConvolutionPlan *plan, const Sides *sides)
 {
   enum { ALIAS_BYTES = 2048, SHORT_VECTOR = 16 };
@@ -215,8 +217,8 @@ static double lineFactor(const THNNConvolutionPlan *plan, const Sides *sides)
          (loops->lanes * sizeof(real) == SHORT_VECTOR ? 1.2 : 1);
 }
 
-/* The same in lines; infinite where they do not go. Few neighbours wait for their sums, or for the scalars of few
- * vectors; of many, each product takes half a cycle. */
+/* The same in lines; infinite where they do not go. Few neighbours wait for their sums, or for the
+ * scalars of few vectors; of many, each product takes half a cycle. */
 static double lineProductsCost(const THNNConvolutionPlan *plan, const Sides *sides)
 {
   enum { ROOM = 16, LONG_VECTOR = 64 };
@@ -259,8 +261,8 @@ static double lineProductsCost(const THNNConvolutionPlan *plan, const Sides *sid
   return geometry->batch * (products * lineFactor(plan, sides) + tiles * lines * groups);
 }
 
-/* What a panel waits for the source where it is far: every panel fetches it again, ahead of its products. With a
- * stride beyond the kernel some lines are passed over. */
+/* What a panel waits for the source where it is far: every panel fetches it again, ahead of its
+ * products. With a stride beyond the kernel some lines are passed over. */
 static double fetchingCost(const THNNConvolutionPlan *plan, const Sides *sides)
 {
   enum { LINE_BYTES = 64, FAR_BYTES = 8 << 20 };
@@ -273,7 +275,8 @@ static double fetchingCost(const THNNConvolutionPlan *plan, const Sides *sides)
   return bytes > FAR_BYTES ? 34 * bytes / LINE_BYTES : 0;
 }
 
-/* Products, what a class and its lists cost beside them, bringing the source into cache, packing and storing. */
+/* Products, what a class and its lists cost beside them, bringing the source into cache, packing
+ * and storing. */
 static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -296,9 +299,9 @@ static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
          panelCount(sides->resultPlanes) * perPanel + 0.9 * packings * weightElements(geometry);
 }
 
-/* With positions in lines along one dimension, or not if `along` is -1, and with a line of as many samples as there
- * is room for in each box, or with as many lines of one. `best` is unchanged where that is not cheaper, or memory
- * does not suffice. */
+/* With positions in lines along one dimension, or not if `along` is -1, and with a line of as many
+ * samples as there is room for in each box, or with as many lines of one. `best` is unchanged where
+ * that is not cheaper, or memory does not suffice. */
 static void prepareAlong(THNNConvolutionPlan *best, const THNNState *state, int along,
                          bool acrossSamples)
 {
@@ -491,8 +494,9 @@ static THNNConvolutionRun ascendingTaps(THNNConvolutionRun run)
   return run;
 }
 
-/* Lists a class that is taken in lines, as one class for each way that lines lie between each other. The run
- * along them is left with one tap and one result. Returns the end of the positions. */
+/* Lists a class that is taken in lines, as one class for each way that lines lie between each
+ * other. The run along them is left with one tap and one result. Returns the end of the positions.
+ */
 static THNNOffsets *listLines(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
                               THNNConvolutionRun *run, THNNOffsets *position, THNNOffsets *term)
 {
@@ -600,7 +604,8 @@ static void fetchAhead(Ahead *ahead)
   }
 }
 
-/* The source indices [first, end) that a box reads along one dimension; along lines, some may lie outside. */
+/* The source indices [first, end) that a box reads along one dimension; along lines, some may lie
+ * outside. */
 static void windowOf(const Worker *worker, const THNNConvolutionBox *box, int dimension,
                      int64_t *first, int64_t *end)
 {
@@ -652,8 +657,8 @@ static Ahead sourceOf(const Worker *worker, const THNNConvolutionBox *box)
                  .stride = {sample, positions, size[1] * size[2]}};
 }
 
-/* Aims at what is read from a group of source planes, to be fetched while the listed classes are computed for
- * another group. `source` is what the box reads from the first. */
+/* Aims at what is read from a group of source planes, to be fetched while the listed classes are
+ * computed for another group. `source` is what the box reads from the first. */
 static void aimAtSource(Worker *worker, const Ahead *source, int64_t plane)
 {
   worker->aheadSource = *source;
@@ -705,8 +710,8 @@ static void listBias(Worker *worker, const Panel *panel)
     THNN_(simd).pointwise.copy(panel->planes, worker->bias + panel->first, worker->start);
 }
 
-/* Adds terms of a class to its listed positions [first, end): the terms of `planes` source planes, whose
- * first elements are at `source`; `weights` are theirs. */
+/* Adds terms of a class to its listed positions [first, end): the terms of `planes` source planes,
+ * whose first elements are at `source`; `weights` are theirs. */
 static void addSingly(const Worker *worker, const Panel *panel, const Class *class, int64_t first,
                       int64_t end, int64_t planes, const real *source, const real *weights,
                       const real *start)

@@ -1,10 +1,10 @@
-/* Direct convolution line by line: the map, and with stride 1 the image gradient, for few result planes
- * or few source planes and taps.
+/* Direct convolution line by line: the map, and with stride 1 the image gradient, for few result
+ * planes or few source planes and taps.
  *
  * The lanes of a vector are neighbouring results of a line, so that few result planes still fill
  * vectors, and results are stored as they are, where a vector of planes has to be transposed. The
- * source is read from frames (lineFrames.h), where neighbouring positions are contiguous whatever the
- * padding and the stride, or with one tap where it lies. A weight is one scalar for all lanes.
+ * source is read from frames (lineFrames.h), where neighbouring positions are contiguous whatever
+ * the padding and the stride, or with one tap where it lies. A weight is one scalar for all lanes.
  *
  * A task is a band of result lines for all planes. Source planes are added to it block by block. */
 #include "lineFrames.h"
@@ -13,14 +13,15 @@
 static const int64_t FRAME_BYTES = 256 << 10;
 /* Positions of a band, unless the frames take too much. */
 static const int64_t BAND_POSITIONS = 4096;
-/* Where the source is read where it lies, planes of a block: the processor foresees so many streams, but for
- * many result planes adding to them again takes longer. What a band reads of a block stays in the second-level
- * cache, between a least and a most number of positions. */
+/* Where the source is read where it lies, planes of a block: the processor foresees so many
+ * streams, but for many result planes adding to them again takes longer. What a band reads of a
+ * block stays in the second-level cache, between a least and a most number of positions. */
 enum { FEW_STREAMS = 16, MOST_STREAMS = 512 / sizeof(real), FEW_RESULTS = 8 };
 static const int64_t FLAT_BYTES = 64 << 10, LEAST_FLAT_POSITIONS = 512;
 /* Packed weights, of which a block's stay in the second-level cache. */
 static const int64_t WEIGHT_BYTES = 4 << 20;
-/* Products for each sum of a block: with fewer, fetching and storing the sums takes too much of its time. */
+/* Products for each sum of a block: with fewer, fetching and storing the sums takes too much of its
+ * time. */
 static const int64_t WORTHWHILE_TERMS = 64;
 
 /* What all threads work with, and below what each has to itself. */
@@ -73,8 +74,8 @@ static int64_t frameElements(const THNNConvolution *seen, const THNNConvolutionB
                      : THNN_(lineFrames_elements)(seen, bands);
 }
 
-/* Groups of planes for each vector, whose loads lie across cache lines; the frames; fetching sums again
- * for each block; and packing. */
+/* Groups of planes for each vector, whose loads lie across cache lines; the frames; fetching sums
+ * again for each block; and packing. */
 static double linesCost(const THNNConvolution *seen, const THNNConvolutionBands *bands)
 {
   const int64_t lanes = THNN_(simd).shifts.lanes, planes = seen->outputPlanes;
@@ -170,8 +171,9 @@ static int64_t blockFactors(const THNNConvolution *seen, int64_t first)
   return wholePlanes(seen) * first * THNN_convolutionTaps(seen);
 }
 
-/* Adds a block of source planes to a flat band. The part of a vector at its end sees a copy, behind which may
- * be read: zeros, since denormal numbers left in the scratch would make it ten times as slow. */
+/* Adds a block of source planes to a flat band. The part of a vector at its end sees a copy, behind
+ * which may be read: zeros, since denormal numbers left in the scratch would make it ten times as
+ * slow. */
 static void addFlat(const Worker *worker, int64_t first, THNN_(LineSums) sums)
 {
   const THNN_(Vectors) all = sums.vectors;

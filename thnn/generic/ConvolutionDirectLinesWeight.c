@@ -1,13 +1,14 @@
 /* Direct convolution's weight gradient for few image planes and taps, where transposing the map
- * gradients would take longer than the products: for each map plane, image plane and tap the sum over
- * batch and positions of map gradient times image.
+ * gradients would take longer than the products: for each map plane, image plane and tap the sum
+ * over batch and positions of map gradient times image.
  *
- * The lanes of a vector are neighbouring positions of a line. Map gradients are read where they lie;
- * the image is copied into frames, for each tap along a line what the map positions see through it:
- * then a load crosses no cache line. With one tap in all the image, too, is read where it lies. A sum keeps its lanes until the end of a share.
+ * The lanes of a vector are neighbouring positions of a line. Map gradients are read where they
+ * lie; the image is copied into frames, for each tap along a line what the map positions see
+ * through it: then a load crosses no cache line. With one tap in all the image, too, is read where
+ * it lies. A sum keeps its lanes until the end of a share.
  *
- * A share is some bands of map lines. There is a fixed number of them, whose sums are added in their
- * order. */
+ * A share is some bands of map lines. There is a fixed number of them, whose sums are added in
+ * their order. */
 #include "lineFrames.h"
 
 /* Positions of a band: the gradients of a few planes stay in the first-level cache. */
@@ -31,8 +32,8 @@ typedef struct Correlation {
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Products, of which map planes fill up tiles; what each tile costs for a vector, for part of one and for a
- * band; the vectors' own totals; the frames. */
+/* Products, of which map planes fill up tiles; what each tile costs for a vector, for part of one
+ * and for a band; the vectors' own totals; the frames. */
 static double linesWeightCost(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
 {
   const int64_t lanes = THNN_(simd).shifts.lanes, map = THNN_convolutionMapPositions(geometry);

@@ -2,12 +2,13 @@
  * weights with the planes, as in ConvolutionDirect.c, but each source element is used once for each
  * result plane only, by panels that would all fetch it again from planes far apart.
  *
- * So the weights of all panels are packed once, by all threads, and a task is a box of positions for
- * all panels, whose source it packs first: [group of planes][chunk of positions][plane][position].
- * What a tile of products reads is then contiguous and stays in the first-level cache.
+ * So the weights of all panels are packed once, by all threads, and a task is a box of positions
+ * for all panels, whose source it packs first: [group of planes][chunk of
+ * positions][plane][position]. What a tile of products reads is then contiguous and stays in the
+ * first-level cache.
  *
- * With many weights for few positions, handing packed weights to another thread takes longer than the products: then a
- * task is a part of the panels for all boxes. */
+ * With many weights for few positions, handing packed weights to another thread takes longer than
+ * the products: then a task is a part of the panels for all boxes. */
 #include "template.h"
 
 #include "ConvolutionParts.h"
@@ -79,8 +80,8 @@ static double onePointCost(const THNNConvolutionPlan *plan)
   return (double)geometry->batch * positions * perPosition + 0.9 * weightElements(geometry);
 }
 
-/* Shares out boxes, or panels where there are more weights to hand over than the source to pack again; or nothing
- * where panels cannot be shared out evenly. */
+/* Shares out boxes, or panels where there are more weights to hand over than the source to pack
+ * again; or nothing where panels cannot be shared out evenly. */
 static void chooseParts(THNNConvolutionPlan *plan, int64_t positions)
 {
   const int64_t planes = resultPlanes(plan), panels = panelCount(planes), threads = plan->threads;
@@ -164,8 +165,8 @@ static real *packedGroup(const Worker *worker, int64_t firstPlane)
   return worker->packed + firstPlane * chunkCount(worker->plan) * worker->plan->onePoint.chunk;
 }
 
-/* Packs a stretch of `n` positions, of which the first is number `first` in the box, from x of plane
- * `plane` and of those behind it, `stride` apart. */
+/* Packs a stretch of `n` positions, of which the first is number `first` in the box, from x of
+ * plane `plane` and of those behind it, `stride` apart. */
 static void packStretch(const Worker *worker, int64_t plane, int64_t planes, int64_t first,
                         int64_t n, const real *x, int64_t stride)
 {

@@ -3,15 +3,17 @@
  *
  * A vector holds the map gradients of neighbouring planes at one position, which takes a transposed
  * copy [position][lane]; the image element is one scalar for all of them, read where it lies. The
- * terms of a sum are the map positions that see inside the image through the tap: nothing is unfolded.
+ * terms of a sum are the map positions that see inside the image through the tap: nothing is
+ * unfolded.
  *
- * Taps that see the same positions are added together. With padding they are few, and with few image
- * planes too little for a tile: then boxes see a copy of the image with the padding of some dimensions,
- * where all taps see the same. As in gemm's columns, an infinite map gradient becomes NaN there.
+ * Taps that see the same positions are added together. With padding they are few, and with few
+ * image planes too little for a tile: then boxes see a copy of the image with the padding of some
+ * dimensions, where all taps see the same. As in gemm's columns, an infinite map gradient becomes
+ * NaN there.
  *
- * With one vector of map planes a product for each load would be mostly loads. There neighbouring taps make
- * chains, which see the same image element from neighbouring positions: it is loaded once for all of them. The
- * loops leave out what a chain sees outside.
+ * With one vector of map planes a product for each load would be mostly loads. There neighbouring
+ * taps make chains, which see the same image element from neighbouring positions: it is loaded once
+ * for all of them. The loops leave out what a chain sees outside.
  *
  * Positions are gone through box by box, a group of boxes at a time: the group's gradients are
  * transposed by all threads, then each task adds the whole group to weights that are its own. A
@@ -19,21 +21,21 @@
  * [image plane][tap][lane]. Where that makes few tasks, the boxes of a group are shared out too, in
  * a fixed number of shares, whose sums are added in their order.
  *
- * Image and map gradient may be exchanged, so that few map planes do not leave most lanes empty, and with one tap
- * fewer planes are transposed: the same
- * sums are those of another convolution, whose image is the map gradient and whose taps run backwards. A
- * stride then lies between the positions that see inside the image through a tap. */
+ * Image and map gradient may be exchanged, so that few map planes do not leave most lanes empty,
+ * and with one tap fewer planes are transposed: the same sums are those of another convolution,
+ * whose image is the map gradient and whose taps run backwards. A stride then lies between the
+ * positions that see inside the image through a tap. */
 #include "boxFrames.h"
 
-/* Positions of a box: one register sum each. With a spread a tap sees some of them: then they are more, up
- * to a factor. */
+/* Positions of a box: one register sum each. With a spread a tap sees some of them: then they are
+ * more, up to a factor. */
 static const int64_t BOX_POSITIONS = 512, MOST_SPREAD = 4;
 /* The transposed gradients of a group stay in the last-level cache. */
 static const int64_t GROUP_BYTES = 2 << 20;
 /* The sums of a task stay in the second-level cache. */
 static const int64_t TASK_BYTES = 256 << 10;
-/* A task lists and reads all gradients of its panel; with few image planes and taps it would do little else. So
- * there are more of them where boxes can be shared out instead. */
+/* A task lists and reads all gradients of its panel; with few image planes and taps it would do
+ * little else. So there are more of them where boxes can be shared out instead. */
 static const int64_t WORTHWHILE_ROWS = 36, WORTHWHILE_SHARED_ROWS = 150;
 /* Taps that see other positions than the rest are added apart: so many image planes fill a tile. */
 static const int64_t WORTHWHILE_PLANES = 8;
@@ -45,15 +47,16 @@ typedef struct Block {
   int64_t planeFirst, planeEnd, tapFirst, tapEnd;
 } Block;
 
-/* Every step-th tap of [first, end) of one dimension: they see inside the image from the same positions of
- * the box, [begin of range, end of range), some of them with a spread; the range's start is that of the
- * first tap. Or a chain, whose range is all positions of the box. */
+/* Every step-th tap of [first, end) of one dimension: they see inside the image from the same
+ * positions of the box, [begin of range, end of range), some of them with a spread; the range's
+ * start is that of the first tap. Or a chain, whose range is all positions of the box. */
 typedef struct TapGroup {
   int64_t first, end, step;
   THNNConvolutionTap range;
 } TapGroup;
 
-/* Image planes and taps of a block in three groups, or chains of them: `count` rows from row `begin` on. */
+/* Image planes and taps of a block in three groups, or chains of them: `count` rows from row
+ * `begin` on. */
 typedef struct Rows {
   struct RowsOf {
     Block block;
@@ -143,8 +146,8 @@ static int64_t taskSums(const THNNConvolutionPlan *plan)
   return scratchBytes(rows * correlate->panelLanes, sizeof(real)) / (int64_t)sizeof(real);
 }
 
-/* Whether each position sees the one gradient that it meets, so that the sums of a box's gradients are those for the
- * bias. */
+/* Whether each position sees the one gradient that it meets, so that the sums of a box's gradients
+ * are those for the bias. */
 static bool sumsGradients(const THNNConvolutionPlan *plan)
 {
   return !plan->correlate.exchanged || THNN_convolutionIsPointwise(&plan->geometry);
@@ -166,8 +169,9 @@ static int64_t frameBytes(const THNNConvolutionPlan *plan)
                       sizeof(real));
 }
 
-/* How many threads' worth of work the boxes of a group are shared out into, for each task: an even number, so
- * that two threads have shares of their own, or one where they have panels of their own. */
+/* How many threads' worth of work the boxes of a group are shared out into, for each task: an even
+ * number, so that two threads have shares of their own, or one where they have panels of their own.
+ */
 static int64_t chooseShares(const THNNConvolutionPlan *plan, int64_t roomBytes)
 {
   const int64_t tasks = taskCount(plan);
@@ -210,8 +214,8 @@ static int64_t tapStep(const THNNConvolutionPlan *plan, int dimension)
   return step;
 }
 
-/* Which positions see inside the image through a tap. With a spread they begin with `begin`, and `end` is
- * whole spreads behind. */
+/* Which positions see inside the image through a tap. With a spread they begin with `begin`, and
+ * `end` is whole spreads behind. */
 static THNNConvolutionTap tapSeen(const THNNConvolutionPlan *plan, int dimension, int64_t tap)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -234,8 +238,8 @@ static int64_t indexSeen(const THNNConvolutionPlan *plan, int dimension, int64_t
   return plan->correlate.exchanged ? (position + start) / stride : position * stride + start;
 }
 
-/* Map positions from one to the next that sees the same image elements through other taps: a line of positions is so
- * many lines for chains. */
+/* Map positions from one to the next that sees the same image elements through other taps: a line
+ * of positions is so many lines for chains. */
 static int64_t positionsApart(const THNNConvolution *geometry)
 {
   int64_t positions = 1;
@@ -256,8 +260,8 @@ static int64_t tapsApart(const THNNConvolutionPlan *plan)
   return one && fits ? apart : 0;
 }
 
-/* The end of the chain that begins with tap `first`: taps of one residue make as few chains as they can, of
- * nearly equal lengths. */
+/* The end of the chain that begins with tap `first`: taps of one residue make as few chains as they
+ * can, of nearly equal lengths. */
 static int64_t chainEnd(int64_t first, int64_t kernel, int64_t apart)
 {
   const int64_t residue = first % apart, taps = divideUp(kernel - residue, apart);
@@ -268,8 +272,8 @@ static int64_t chainEnd(int64_t first, int64_t kernel, int64_t apart)
   return residue + taps * chain / chains * apart;
 }
 
-/* Per dimension: the groups of taps that see inside the image from the same positions, or chains, and how many
- * positions all taps see together. */
+/* Per dimension: the groups of taps that see inside the image from the same positions, or chains,
+ * and how many positions all taps see together. */
 typedef struct Meetings {
   int64_t groups[3], positions[3];
 } Meetings;
@@ -305,8 +309,8 @@ static Meetings framedMeetings(Meetings meetings, const THNNConvolution *geometr
   return meetings;
 }
 
-/* What fetching cache lines costs a pointwise convolution, which has one tap to use what it read: each
- * panel reads all planes, in short stretches. */
+/* What fetching cache lines costs a pointwise convolution, which has one tap to use what it read:
+ * each panel reads all planes, in short stretches. */
 static double streamingCost(const THNNConvolution *geometry)
 {
   enum { LINE_BYTES = 64 };
@@ -318,8 +322,8 @@ static double streamingCost(const THNNConvolution *geometry)
   return 5.5 * panelCount(geometry->outputPlanes) * lines * (vectorsPerLine - 1);
 }
 
-/* Exchanged, the map gradients are read once more for the gradient of the bias, from a cache where that is done box
- * by box. */
+/* Exchanged, the map gradients are read once more for the gradient of the bias, from a cache where
+ * that is done box by box. */
 static double biasCost(const THNNConvolutionPlan *plan)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -329,8 +333,8 @@ static double biasCost(const THNNConvolutionPlan *plan)
          (double)geometry->inputPlanes * (double)THNN_convolutionImagePositions(geometry);
 }
 
-/* Products, of which single vectors of planes need a load each but in chains; listing the lines of each group of taps;
- * the sums of each box; transposing and framing. */
+/* Products, of which single vectors of planes need a load each but in chains; listing the lines of
+ * each group of taps; the sums of each box; transposing and framing. */
 static double weightCost(const THNNConvolutionPlan *plan, const Meetings *meetings)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -367,8 +371,8 @@ static void chooseFrames(THNNConvolutionPlan *plan, int64_t roomBytes)
   const THNNConvolution *geometry = &plan->geometry;
   const Meetings meetings = countMeetings(plan);
   plan->cost = weightCost(plan, &meetings);
-  /* Chains begin and end inside the image anyway. Exchanged, the zeros would meet image elements that no gradient
-   * may depend on. */
+  /* Chains begin and end inside the image anyway. Exchanged, the zeros would meet image elements
+   * that no gradient may depend on. */
   if (tapsApart(plan) || geometry->inputPlanes > MOST_FRAMED_PLANES || plan->correlate.exchanged ||
       frameBytes(plan) > roomBytes)
     return;
@@ -446,8 +450,8 @@ static bool prepareOrder(THNNConvolutionPlan *plan, bool exchanged, const THNNSt
   return true;
 }
 
-/* Whether lanes may be fuller the other way round, or fewer planes have to be transposed, and the convolution
- * exists. */
+/* Whether lanes may be fuller the other way round, or fewer planes have to be transposed, and the
+ * convolution exists. */
 static bool mayExchange(const THNNConvolution *geometry)
 {
   return geometry->outputPlanes < geometry->inputPlanes ||
@@ -532,8 +536,9 @@ static int64_t shareBegin(const Correlation *correlation, int64_t count, int64_t
   return count * share / correlation->plan->correlate.shares;
 }
 
-/* Transposes what comes `index`-th in the order of tasks: share by share, and in each panel by panel. So a
- * thread adds up what it has transposed, which is in its cache: fetching it from another core's takes long. */
+/* Transposes what comes `index`-th in the order of tasks: share by share, and in each panel by
+ * panel. So a thread adds up what it has transposed, which is in its cache: fetching it from
+ * another core's takes long. */
 static void transposeNext(const Correlation *correlation, int64_t groupFirst, int64_t count,
                           int64_t index)
 {
@@ -546,8 +551,8 @@ static void transposeNext(const Correlation *correlation, int64_t groupFirst, in
   transposeBox(correlation, inShare / boxes, groupFirst + place, place);
 }
 
-/* Adds the sums of a group's boxes to those of the planes. All threads of the region come here, and wait: the next
- * group's boxes take the places of these. */
+/* Adds the sums of a group's boxes to those of the planes. All threads of the region come here, and
+ * wait: the next group's boxes take the places of these. */
 static void addBoxSums(const Correlation *correlation, int64_t count)
 {
   const int64_t sums = sumCount(correlation->plan);
@@ -586,7 +591,8 @@ static THNNConvolutionTap clipTap(THNNConvolutionTap tap, const THNNConvolutionB
   return tap;
 }
 
-/* The chain along the width that begins with tap `first`; of a single tap, the positions that it sees. */
+/* The chain along the width that begins with tap `first`; of a single tap, the positions that it
+ * sees. */
 static TapGroup chainGroup(const Correlation *correlation, const THNNConvolutionBox *box,
                            int64_t first, int64_t apart)
 {
@@ -650,8 +656,9 @@ static View viewOf(const Correlation *correlation, const THNNConvolutionBox *box
   return view;
 }
 
-/* Lists the image planes of the block with each tap of the groups that belongs to the block, or with the first
- * tap of each chain: where they see the image, from the groups' first taps, and where their sums are. */
+/* Lists the image planes of the block with each tap of the groups that belongs to the block, or
+ * with the first tap of each chain: where they see the image, from the groups' first taps, and
+ * where their sums are. */
 static int64_t listRows(const Correlation *correlation, const struct RowsOf *rows, const View *view,
                         const TapGroup *group, THNNOffsets *row)
 {
@@ -694,8 +701,9 @@ static bool isSame(const struct RowsOf *a, const struct RowsOf *b)
   return same;
 }
 
-/* Lists the rows of the groups, which are the box's `place`-th, behind those of the groups before. What
- * the last box has left is kept where it is the same: with one group, or boxes of whole samples, it is. */
+/* Lists the rows of the groups, which are the box's `place`-th, behind those of the groups before.
+ * What the last box has left is kept where it is the same: with one group, or boxes of whole
+ * samples, it is. */
 static const Rows *listGroups(Correlation *correlation, const Task *task, const View *view,
                               const TapGroup *group, bool chains, int64_t place)
 {
@@ -717,8 +725,8 @@ static const Rows *listGroups(Correlation *correlation, const Task *task, const 
   return kept;
 }
 
-/* Lists the positions of the box that see inside the image through the groups' taps, or with chains the
- * first one of each line. */
+/* Lists the positions of the box that see inside the image through the groups' taps, or with chains
+ * the first one of each line. */
 static int64_t listTerms(const Correlation *correlation, const THNNConvolutionBox *box,
                          const View *view, const TapGroup *group, bool chains, int64_t lanes)
 {
@@ -754,7 +762,8 @@ static int64_t listTerms(const Correlation *correlation, const THNNConvolutionBo
   return count;
 }
 
-/* What one box, the group's `place`-th, and the taps of three groups add to the sums of the task. */
+/* What one box, the group's `place`-th, and the taps of three groups add to the sums of the task.
+ */
 typedef struct Meeting {
   const Task *task;
   const THNNConvolutionBox *box;
@@ -846,7 +855,8 @@ static void addBox(Correlation *correlation, const Task *task, const THNNConvolu
   }
 }
 
-/* The same for exchanged operands, whose sums have a lane for each image plane and taps backwards. */
+/* The same for exchanged operands, whose sums have a lane for each image plane and taps backwards.
+ */
 static void storeExchanged(const Correlation *correlation, const Panel *panel, const Block *block)
 {
   const int64_t taps = correlation->taps, planes = correlation->plan->geometry.outputPlanes;
@@ -918,7 +928,8 @@ static int64_t sumsLength(const Task *task)
          task->panel.lanes;
 }
 
-/* Sums up the gradients that a box, the group's `place`-th, has just seen: the planes of the task. */
+/* Sums up the gradients that a box, the group's `place`-th, has just seen: the planes of the task.
+ */
 static void sumGradients(const Correlation *correlation, const Task *task,
                          const THNNConvolutionBox *box, int64_t place)
 {

@@ -69,7 +69,8 @@ static int64_t chooseBlockRows(const THNNConvolutionPlan *plan)
   }
 }
 
-/* What gemm itself takes beside its products: packing operands, and fetching results for which they are few. */
+/* What gemm itself takes beside its products: packing operands, and fetching results for which they
+ * are few. */
 static double pointwiseCost(const THNNConvolutionPlan *plan, double image, double map)
 {
   const double operand = plan->part == THNN_CONVOLUTION_FORWARD         ? image
@@ -82,8 +83,8 @@ static double pointwiseCost(const THNNConvolutionPlan *plan, double image, doubl
          0.25 * sizeof(real) * result * (result * sizeof(real) > FAR_BYTES);
 }
 
-/* Products, the unfolding or folding, which likes long lines and tiles that stay in cache, and what gemm
- * packs for each tile. */
+/* Products, the unfolding or folding, which likes long lines and tiles that stay in cache, and what
+ * gemm packs for each tile. */
 static double gemmCost(const THNNConvolutionPlan *plan)
 {
   const THNNConvolution *geometry = &plan->geometry;

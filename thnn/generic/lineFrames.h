@@ -1,6 +1,6 @@
-/* Image lines as map positions see them: copies with their padding, in which neighbouring positions of
- * a map line see neighbouring elements through any tap. The frame of a slice, which is a map position in
- * depth of a sample, holds a block of image planes:
+/* Image lines as map positions see them: copies with their padding, in which neighbouring positions
+ * of a map line see neighbouring elements through any tap. The frame of a slice, which is a map
+ * position in depth of a sample, holds a block of image planes:
  *
  *   [image plane][tap in depth][copy][image line][column]
  *
@@ -25,9 +25,9 @@ static inline int64_t frameRows(const THNNConvolution *geometry)
   return geometry->inputPlanes * THNN_convolutionTaps(geometry);
 }
 
-/* Cuts the map into bands of about `most` positions, or fewer so that there are some bands, and the image
- * planes into blocks of at least `leastPlanes`. The frames of a band and a block take no more than `bytes`
- * where that is possible. */
+/* Cuts the map into bands of about `most` positions, or fewer so that there are some bands, and the
+ * image planes into blocks of at least `leastPlanes`. The frames of a band and a block take no more
+ * than `bytes` where that is possible. */
 THNNConvolutionBands THNN_(lineFrames_bands)(const THNNConvolution *geometry, bool copyPerTap,
                                              int64_t most, int64_t leastPlanes, int64_t bytes);
 
@@ -53,8 +53,9 @@ void THNN_(lineFrames_fill)(const THNNConvolution *geometry, const THNNConvoluti
                             const THNNBand *band, int64_t firstPlane, const real *image,
                             real *frames);
 
-/* Fills a copy of `lines` lines and `width` columns, every stride-th of the image, with zeros outside. Its first
- * element is image element (line, column) of a plane's slice, which may lie outside. */
+/* Fills a copy of `lines` lines and `width` columns, every stride-th of the image, with zeros
+ * outside. Its first element is image element (line, column) of a plane's slice, which may lie
+ * outside. */
 void THNN_(lineFrames_copy)(const THNNConvolution *geometry, int64_t stride, int64_t width,
                             const real *slice, int64_t line, int64_t column, int64_t lines,
                             real *copy);

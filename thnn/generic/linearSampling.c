@@ -115,8 +115,8 @@ static const real *interpolatedRow(Slice *slice, int64_t index)
   return row;
 }
 
-/* Whether output rows are so short, and so far apart that they share no input row, that an element at a time takes less
- * than interpolating rows. */
+/* Whether output rows are so short, and so far apart that they share no input row, that an element
+ * at a time takes less than interpolating rows. */
 static bool isSparse(const THNNResampling *r)
 {
   enum { FEW_COLUMNS = 16 };
@@ -189,8 +189,8 @@ static real weightOf(const Axis *axis, int64_t output, int64_t input)
          (axis->after[output] == input ? share : 0);
 }
 
-/* sum = the output rows that an input row was interpolated to, in the same shares. Returns whether there
- * are any; where there are none nothing is written. */
+/* sum = the output rows that an input row was interpolated to, in the same shares. Returns whether
+ * there are any; where there are none nothing is written. */
 static bool collectRows(const Axis axes[3], const real *outputPlane, int64_t inputZ, int64_t inputY,
                         real *sum)
 {

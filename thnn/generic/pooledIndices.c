@@ -11,7 +11,8 @@ bool THNN_areAllWithin(const THNNState *state, int64_t count, const int64_t *val
   const THNNBlocks blocks = THNN_blocks(count);
   const int threads = THNN_threads(state, blocks.count, (double)count);
   bool all = true;
-  /* Each thread from its last to its first, so that the first are in its cache when they are used. */
+  /* Each thread from its last to its first, so that the first are in its cache when they are used.
+   */
 #  pragma omp parallel for num_threads(threads) schedule(static) reduction(&& : all)
   for (int share = 0; share < threads; share++)
     for (int64_t i = blocks.count * (share + 1) / threads; i-- > blocks.count * share / threads;)
@@ -108,8 +109,8 @@ void THNN_(describeTaps)(THNNPooledIndices *pooled, const THNNConvolution *g)
 
 /* `small` has the indices' shape, `large` the planes that they name elements of. */
 
-/* What is done with the values of n indices of each of some planes side by side, which have `size` elements counted
- * from `base`; or of n near elements, counted from 0. */
+/* What is done with the values of n indices of each of some planes side by side, which have `size`
+ * elements counted from `base`; or of n near elements, counted from 0. */
 typedef struct Move {
   void (*far)(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
               real *small, real *large);
@@ -220,8 +221,8 @@ typedef struct Elements {
   int64_t base;
 } Elements;
 
-/* Moves n values, beginning with number `at`, and what belongs to them: so processor and memory work
- * at the same time. */
+/* Moves n values, beginning with number `at`, and what belongs to them: so processor and memory
+ * work at the same time. */
 static void moveRun(Walk *walk, int64_t at, int64_t n, Elements elements, real *large)
 {
   const int64_t piece = walk->fetched || walk->left ? 64 : n;
@@ -240,8 +241,8 @@ static void moveRun(Walk *walk, int64_t at, int64_t n, Elements elements, real *
   }
 }
 
-/* Of planes that lie side by side in `large`, from number `first` on. Plain indices are used as they
- * are; the others are decoded run by run. */
+/* Of planes that lie side by side in `large`, from number `first` on. Plain indices are used as
+ * they are; the others are decoded run by run. */
 static void movePart(Walk *walk, int64_t first, int64_t planes, real *large)
 {
   const THNNPooledIndices *pooled = walk->pooled;
@@ -283,8 +284,8 @@ static size_t tileBytes(const THNNPooledIndices *pooled)
   return pays && bytes <= MOST_TILE_BYTES ? (bytes + 63) / 64 * 64 : 0;
 }
 
-/* Counted in operations, an index that is moved takes three, or six where it is decoded, and an element
- * that is filled a quarter. */
+/* Counted in operations, an index that is moved takes three, or six where it is decoded, and an
+ * element that is filled a quarter. */
 static int threadsFor(const THNNPooledIndices *pooled)
 {
   const double indices = (double)THNN_pooledElements(pooled) * (pooled->element ? 6 : 3);

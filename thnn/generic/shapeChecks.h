@@ -188,7 +188,8 @@ THNN_API THNNConvolution THNN_SpatialDilatedConvolution_shapeCheck(
     int firstPosition, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW,
     int dilationH);
 
-/* `firstPosition` is that of the first of kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH. */
+/* `firstPosition` is that of the first of kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW,
+ * adjH. */
 THNN_API THNNConvolution THNN_SpatialFullDilatedConvolution_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
     int firstPosition, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW,
@@ -209,13 +210,15 @@ THNN_API THNNConvolution THNN_VolumetricFullConvolution_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
     int firstPosition, int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH);
 
-/* `firstPosition` is that of the first of kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH. */
+/* `firstPosition` is that of the first of kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT,
+ * dilationW, dilationH. */
 THNN_API THNNConvolution THNN_VolumetricDilatedConvolution_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
     int firstPosition, int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW, int padH,
     int dilationT, int dilationW, int dilationH);
 
-/* `firstPosition` is that of the first of dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH. */
+/* `firstPosition` is that of the first of dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH,
+ * aT, aW, aH. */
 THNN_API THNNConvolution THNN_VolumetricFullDilatedConvolution_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
     int firstPosition, int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW,
@@ -338,11 +341,11 @@ THNN_API THNNFrames THNN_TemporalConvolution_shapeCheck(const char *function, TH
                                                         THNNShape bias, THNNScalar kW,
                                                         THNNScalar dW);
 
-/* Which planes of an image and of a map kernels join: `connections` of them. With a multiplier, each
- * image plane has that many maps of its own, which follow each other; connection i belongs to image
- * plane i % imagePlanes. Without one, a table says. For a transposed convolution the geometry is
- * that of the ordinary one from its output to its input. Planes of the geometry are those that the
- * tensors have, of which the first imagePlanes and mapPlanes take part. */
+/* Which planes of an image and of a map kernels join: `connections` of them. With a multiplier,
+ * each image plane has that many maps of its own, which follow each other; connection i belongs to
+ * image plane i % imagePlanes. Without one, a table says. For a transposed convolution the geometry
+ * is that of the ordinary one from its output to its input. Planes of the geometry are those that
+ * the tensors have, of which the first imagePlanes and mapPlanes take part. */
 typedef struct THNNPlaneJoins {
   THNNConvolution geometry;
   int nDimension; /* spatial dimensions */
@@ -366,7 +369,8 @@ typedef struct THNNMapTensors {
   THNNShape input, gradOutput, weight, bias, connTable;
 } THNNMapTensors;
 
-/* What both such modules check: weight, bias and connTable. Leaves planes and most of the geometry. */
+/* What both such modules check: weight, bias and connTable. Leaves planes and most of the geometry.
+ */
 THNN_API THNNPlaneJoins THNN_connectionCheck(const char *function, const THNNMapTensors *tensors,
                                              int64_t nOutputPlane);
 

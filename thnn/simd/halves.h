@@ -2,8 +2,8 @@
 #ifndef THNN_SIMD_HALVES_H
 #define THNN_SIMD_HALVES_H
 
-/* The upper half of n sums, a power of two and a constant where this is called, joins the lower one until one is
- * left. */
+/* The upper half of n sums, a power of two and a constant where this is called, joins the lower one
+ * until one is left. */
 static inline double THNN_addHalves(const int n, double *sum)
 {
 #pragma GCC unroll 5

@@ -145,15 +145,15 @@ typedef struct THNN_(Products) {
   int64_t terms;
   int vectors; /* 1 to mostVectors */
   const real *scalars, *factors;
-  /* Where each row's scalars are a stream of neighbours from memory, which the processor does not foresee: from one row
-   * to the next. Or 0. */
+  /* Where each row's scalars are a stream of neighbours from memory, which the processor does not
+   * foresee: from one row to the next. Or 0. */
   int64_t streams;
   const real *start; /* or NULL */
   real *sums;
 } THNN_(Products);
 
-/* The same for lines of positions and chains of taps, which share their scalars: for each line r, each of
- * its positions i and each lane l
+/* The same for lines of positions and chains of taps, which share their scalars: for each line r,
+ * each of its positions i and each lane l
  *
  *   sums[r.vector + i*sumStep + l] += sum over the chains c and their taps k of
  *                                     scalars[r.scalar + c.scalar + (i + k)*spacing] *
@@ -174,8 +174,8 @@ typedef struct THNN_(Chains) {
   real *sums;
 } THNN_(Chains);
 
-/* The other way round, sums for chains of taps over lines of positions: for each row r, each tap k of its
- * chain and each lane l of one vector
+/* The other way round, sums for chains of taps over lines of positions: for each row r, each tap k
+ * of its chain and each lane l of one vector
  *
  *   sums[r.vector + k*sumStep + l] += sum over the lines n and their positions i of
  *                                     scalars[r.scalar + n.scalar + (i + k)*spacing] *
@@ -235,9 +235,9 @@ typedef struct THNN_(SimdDots) {
   void (*spread)(const THNN_(Dots) * of);
 } THNN_(SimdDots);
 
-/* c[i][j] = start[i] + scale * the sum over the terms t of s[t][i] * p[t][j]. The scalars s lie in groups
- * of SimdPanels.step rows, [group][term][row], and p in panels of SimdPanels.columns columns, of which
- * the last one may have fewer; of a panel, whole vectors are read. */
+/* c[i][j] = start[i] + scale * the sum over the terms t of s[t][i] * p[t][j]. The scalars s lie in
+ * groups of SimdPanels.step rows, [group][term][row], and p in panels of SimdPanels.columns
+ * columns, of which the last one may have fewer; of a panel, whole vectors are read. */
 typedef struct THNN_(Panels) {
   int64_t rows, columns, terms;
   const real *scalars;
@@ -254,8 +254,8 @@ typedef struct THNN_(SimdPanels) {
   int lanes;   /* reals in a vector */
   int columns; /* of a panel */
   int step;    /* rows of a group of scalars: whole tiles and whole vectors */
-  /* Measured, what gemm is slower at: from so many products on, columns of a product whose panels are
-   * read where they are, and whether also products whose panels are packed. */
+  /* Measured, what gemm is slower at: from so many products on, columns of a product whose panels
+   * are read where they are, and whether also products whose panels are packed. */
   int64_t leastProducts, mostInPlace;
   bool packs;
   void (*multiply)(const THNN_(Panels) * panels);
@@ -277,15 +277,15 @@ typedef struct THNN_(Shifted) {
   int64_t xStride, yStride; /* from one row to the next */
 } THNN_(Shifted);
 
-/* Vectors of neighbouring positions in two arrays, and behind them parts of vectors, of `lanes` lanes
- * each. */
+/* Vectors of neighbouring positions in two arrays, and behind them parts of vectors, of `lanes`
+ * lanes each. */
 typedef struct THNN_(Vectors) {
   const THNNPosition *at;
   int64_t whole, parts, lanes;
 } THNN_(Vectors);
 
-/* sums[plane][tap][lane] += the sum over the vectors of x[offsets[tap]] * y[plane * yPlane]; lanes are
- * yet to be added up. Nothing is read behind a part. */
+/* sums[plane][tap][lane] += the sum over the vectors of x[offsets[tap]] * y[plane * yPlane]; lanes
+ * are yet to be added up. Nothing is read behind a part. */
 typedef struct THNN_(LineDots) {
   THNN_(Vectors) vectors;
   int64_t taps;
@@ -297,8 +297,8 @@ typedef struct THNN_(LineDots) {
 } THNN_(LineDots);
 
 /* The vectors of y[plane * yPlane]: start[plane] + the sum over the taps of x[offsets[tap]] *
- * factors[group][tap][plane of group], where a group is tilePlanes planes. Without `start`, y is added to.
- * Up to a vector's worth of x is read behind a part, and nothing written. */
+ * factors[group][tap][plane of group], where a group is tilePlanes planes. Without `start`, y is
+ * added to. Up to a vector's worth of x is read behind a part, and nothing written. */
 typedef struct THNN_(LineSums) {
   THNN_(Vectors) vectors;
   int64_t taps;
@@ -311,8 +311,8 @@ typedef struct THNN_(LineSums) {
   real *y;
 } THNN_(LineSums);
 
-/* The rows of y, in order: in each, `before` zeros, `count` elements of x that lie `step` apart, and
- * `after` zeros. Zeros are written in whole vectors: up to one goes beyond them. */
+/* The rows of y, in order: in each, `before` zeros, `count` elements of x that lie `step` apart,
+ * and `after` zeros. Zeros are written in whole vectors: up to one goes beyond them. */
 typedef struct THNN_(Frame) {
   int64_t rows, before, count, after;
   const real *x;
@@ -321,8 +321,8 @@ typedef struct THNN_(Frame) {
   int64_t yStride;
 } THNN_(Frame);
 
-/* `n` neighbouring positions of some planes, cut into chunks of `length`: position i of a plane of x,
- * which is number first + i, becomes element number % length of its plane's piece of chunk
+/* `n` neighbouring positions of some planes, cut into chunks of `length`: position i of a plane of
+ * x, which is number first + i, becomes element number % length of its plane's piece of chunk
  * number / length. Pieces of neighbouring planes follow each other. */
 typedef struct THNN_(Chunks) {
   int64_t planes, n, first;
@@ -366,16 +366,16 @@ typedef struct THNN_(SimdShifts) {
   void (*addLanes)(int64_t n, const real *vectors, real *sums);
 } THNN_(SimdShifts);
 
-/* Up to a vector's worth of planes, which in scratch lie with one plane in each lane: a vector for each
- * element. In memory each plane is rows * n contiguous elements; in scratch its rows are `pitch`
- * elements apart. */
+/* Up to a vector's worth of planes, which in scratch lie with one plane in each lane: a vector for
+ * each element. In memory each plane is rows * n contiguous elements; in scratch its rows are
+ * `pitch` elements apart. */
 typedef struct THNN_(PlaneRows) {
   int64_t planes, stride; /* their number, and from one to the next */
   int64_t rows, n, pitch;
 } THNN_(PlaneRows);
 
-/* Rows of n positions, a vector each, from x to y: rows are xRow and yRow apart, positions xStep and
- * yStep. Tap t of a position lies offsets[t] behind it and has its factors, a vector, at
+/* Rows of n positions, a vector each, from x to y: rows are xRow and yRow apart, positions xStep
+ * and yStep. Tap t of a position lies offsets[t] behind it and has its factors, a vector, at
  * factorAt[t]. All are counted in elements. */
 typedef struct THNN_(PlaneSums) {
   int64_t rows, n, taps;
@@ -397,8 +397,8 @@ typedef int32_t THNN_(Place);
 typedef int64_t THNN_(Place);
 #endif
 
-/* Windows beside each other over the same rows, each `dilation` reals wide steps from tap to tap. The
- * place of a tap is that of its row plus that of its number. */
+/* Windows beside each other over the same rows, each `dilation` reals wide steps from tap to tap.
+ * The place of a tap is that of its row plus that of its number. */
 typedef struct THNN_(PlaneWindows) {
   int64_t rows, columns; /* under each window, and of windows */
   const real *const *row;
@@ -438,16 +438,16 @@ typedef struct THNN_(Columns) {
   real start;
 } THNN_(Columns);
 
-/* Bags of rows of a table. Rows are named by `indices` numbers, counted from `base`; bag b begins with
- * number start[b], counted from there, too, and ends where the next one begins. */
+/* Bags of rows of a table. Rows are named by `indices` numbers, counted from `base`; bag b begins
+ * with number start[b], counted from there, too, and ends where the next one begins. */
 typedef struct THNN_(Bags) {
   int64_t bags, indices, base, columns;
   const int64_t *index, *start;
   const real *table;
 } THNN_(Bags);
 
-/* Spans of a row, a vector's worth at a time. Where they are near each other: where each begins behind
- * the first of them, and its elements; beyond the last span there are empty ones. */
+/* Spans of a row, a vector's worth at a time. Where they are near each other: where each begins
+ * behind the first of them, and its elements; beyond the last span there are empty ones. */
 typedef struct THNN_(Spans) {
   const THNNSpan *spans;
   const THNNSpanVector *vectors;
@@ -457,8 +457,8 @@ typedef struct THNN_(Spans) {
 typedef struct THNN_(SimdPooling) {
   /* Whether all of n values lie between two numbers, of which neither is below -1. */
   bool (*areWithin)(int64_t n, const int64_t *value, int64_t first, int64_t last);
-  /* Whether the taps t, h and w in bytes 0, 1 and 2 of all indices are within their windows' limits,
-   * and the numbers of the elements that they name if so. There is no second half. */
+  /* Whether the taps t, h and w in bytes 0, 1 and 2 of all indices are within their windows'
+   * limits, and the numbers of the elements that they name if so. There is no second half. */
   bool (*areTaps)(const THNNIndexWindows *windows, const int64_t *index, const int64_t *second);
   void (*elementsOfTaps)(const THNNIndexWindows *windows, const int64_t *index,
                          const int64_t *second, uint32_t *element);
@@ -466,8 +466,8 @@ typedef struct THNN_(SimdPooling) {
   bool (*arePlaces)(const THNNIndexWindows *windows, const int64_t *row, const int64_t *column);
   void (*elementsOfPlaces)(const THNNIndexWindows *windows, const int64_t *row,
                            const int64_t *column, uint32_t *element);
-  /* y[element - base] += x, one after the other, for n elements of each plane; planes have `elements`
-   * in y. An element may occur more than once. */
+  /* y[element - base] += x, one after the other, for n elements of each plane; planes have
+   * `elements` in y. An element may occur more than once. */
   void (*addToElements)(int64_t planes, int64_t n, int64_t elements, const int64_t *element,
                         int64_t base, const real *x, real *y);
   /* The same of one plane with base 0. */
@@ -483,7 +483,8 @@ typedef struct THNN_(SimdPooling) {
   void (*maxOfColumns)(int64_t n, const THNN_(Columns) * columns, const real *best,
                        const THNN_(Place) * place, real *chosen, THNN_(Place) * chosenPlace);
   /* best = the greatest of x[at[i] + offsets[t]] above `start` over the taps, at least one,
-   * of equals the first, and place = at[i] + its offset; `start` and -1 where there is none. NaN is never chosen. */
+   * of equals the first, and place = at[i] + its offset; `start` and -1 where there is none. NaN is
+   * never chosen. */
   void (*maxAround)(int64_t n, const THNN_(Place) * at, int64_t taps, const THNN_(Place) * offsets,
                     const real *x, real start, real *best, THNN_(Place) * place);
   /* index = place + first, or `none` where nothing was found */
@@ -517,10 +518,10 @@ typedef struct THNN_(SimdPooling) {
   void (*repeatRow)(int64_t n, const real *x, int64_t times, real *y);
 } THNN_(SimdPooling);
 
-/* Points of a grid and where they lie in a plane. Those inside lie between four elements: `place` is the
- * number of the upper left one, `right` and `down` the point's distance from it, and the weights are
- * those of upper left, upper right, lower left and lower right. Of the others only the place is known:
- * 0, where loops do with them as with those inside, unless they are all. */
+/* Points of a grid and where they lie in a plane. Those inside lie between four elements: `place`
+ * is the number of the upper left one, `right` and `down` the point's distance from it, and the
+ * weights are those of upper left, upper right, lower left and lower right. Of the others only the
+ * place is known: 0, where loops do with them as with those inside, unless they are all. */
 enum { THNN_POINTS = 256 };
 typedef struct THNN_(Points) {
   int64_t count, others;

@@ -33,7 +33,8 @@ static inline int tileRows(int vectors)
 
 typedef THNN_(Products) Products;
 
-/* Sums that each sum of a tile is made of: products that wait for the one before take several times as long. */
+/* Sums that each sum of a tile is made of: products that wait for the one before take several times
+ * as long. */
 static inline int partialSums(int rows, int vectors)
 {
   return rows * vectors == 1 ? 4 : rows * vectors <= 4 ? 2 : 1;
@@ -200,8 +201,8 @@ INLINE void addChain(const int positions, const int taps, const int vectors, con
 }
 
 /* Adds chains [first, last), `taps` taps at a time, to neighbours of a line from number `begin` on.
- * Their number `positions`, `taps` and `vectors` are constants where this is called. A scalar is loaded
- * once for all taps that see it. */
+ * Their number `positions`, `taps` and `vectors` are constants where this is called. A scalar is
+ * loaded once for all taps that see it. */
 INLINE void addChainTerms(const int positions, const int taps, const int vectors,
                           const THNN_(Chains) * of, const THNNOffsets *line, int64_t begin,
                           int64_t first, int64_t last)
@@ -351,8 +352,8 @@ static void addChains(const THNN_(Chains) * of)
 }
 
 /* Adds to the rows' sums what position `at` of a line, counted in scalars, has to do with taps
- * [first, end); `factor[k]` are the factors that tap k meets there. All but the scalars are constants
- * where this is called. */
+ * [first, end); `factor[k]` are the factors that tap k meets there. All but the scalars are
+ * constants where this is called. */
 INLINE void correlatePosition(const int rows, const int first, const int end,
                               const real *const *scalar, int64_t at, const Vector *factor,
                               Vector (*sum)[THNN_CHAIN_TAPS])
@@ -375,9 +376,9 @@ INLINE void moveFactors(const int taps, const real *next, Vector *factor)
   factor[0] = load(next);
 }
 
-/* `rows` chains of `taps` taps, both constants where this is called. The first and the last scalars of a
- * line meet only some of the taps; of those before `begin` only as many are passed as it takes to have the factors that
- * the next one meets. */
+/* `rows` chains of `taps` taps, both constants where this is called. The first and the last scalars
+ * of a line meet only some of the taps; of those before `begin` only as many are passed as it takes
+ * to have the factors that the next one meets. */
 INLINE void correlateTile(const int rows, const int taps, const THNN_(Correlations) * of,
                           const THNNOffsets *row)
 {

@@ -221,7 +221,8 @@ static void dot(const THNN_(Shifted) * of, int64_t taps, const int64_t *offsets,
   }
 }
 
-/* What a tile works on; planes that it has too few of are the last one again, with sums of no use. */
+/* What a tile works on; planes that it has too few of are the last one again, with sums of no use.
+ */
 typedef struct Tile {
   const THNN_(LineDots) * of;
   const real *x[TILE_TAPS], *y[TILE_PLANES];
@@ -245,8 +246,8 @@ INLINE void addTile(const int taps, const bool whole, Lanes lanes, const Tile *t
   }
 }
 
-/* A list in place of loops over lines: going from one short line to the next took nearly as long as its
- * products. */
+/* A list in place of loops over lines: going from one short line to the next took nearly as long as
+ * its products. */
 INLINE void dotTile(const int taps, const Tile *tile)
 {
   const THNN_(LineDots) *of = tile->of;
@@ -305,8 +306,8 @@ INLINE void dotSome(int64_t taps, const Tile *tile)
   }
 }
 
-/* Fetches part `group` of `groups` of the planes of y [first, end): the products of the tiles before
- * hide what that takes. */
+/* Fetches part `group` of `groups` of the planes of y [first, end): the products of the tiles
+ * before hide what that takes. */
 static void prefetchPart(const THNN_(LineDots) * of, int64_t first, int64_t end, int64_t group,
                          int64_t groups)
 {
@@ -444,8 +445,8 @@ INLINE void sumGroup(const bool whole, const THNN_(LineSums) * of, int64_t first
   }
 }
 
-/* Fetches part `group` of `groups` of what vectors of x read: the products of the vectors before hide what
- * that takes. */
+/* Fetches part `group` of `groups` of what vectors of x read: the products of the vectors before
+ * hide what that takes. */
 static void prefetchStreams(const THNN_(LineSums) * of, const THNNPosition *at, int64_t vectors,
                             int64_t group, int64_t groups)
 {
@@ -465,9 +466,9 @@ static void prefetchSums(const THNN_(LineSums) * of, const THNNPosition *at, int
       __builtin_prefetch(of->y + plane * of->yPlane + at[v].y, WRITE);
 }
 
-/* Vectors that are summed up for all planes before the next ones: what they read of x comes from the first-level cache
- * or the near end of the second, and as long stretches of y are written as that allows. Where y is much more than x all
- * vectors of a plane come first. */
+/* Vectors that are summed up for all planes before the next ones: what they read of x comes from
+ * the first-level cache or the near end of the second, and as long stretches of y are written as
+ * that allows. Where y is much more than x all vectors of a plane come first. */
 static int64_t stripVectors(const THNN_(LineSums) * of, int64_t count)
 {
   enum { STRIP_BYTES = 48 << 10, MANY_TIMES = 4 };

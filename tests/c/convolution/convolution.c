@@ -1,6 +1,7 @@
 /* The convolution engine against its definition: unfolding and folding, and both algorithms in all
- * three parts, over random geometries of one to three dimensions. Strides above the kernel, negative
- * and full padding, dilation and outputs one smaller or larger than the formula are among them.
+ * three parts, over random geometries of one to three dimensions. Strides above the kernel,
+ * negative and full padding, dilation and outputs one smaller or larger than the formula are among
+ * them.
  *
  *     test_convolution_float [geometries]     200 unless given
  *
@@ -435,8 +436,8 @@ static void testScale(THNNState *state)
   free(scratch);
 }
 
-/* Larger than random ones: source planes in several blocks, more groups of taps than are kept from box to box,
- * chains of taps that are cut into parts, and one tap with many planes. */
+/* Larger than random ones: source planes in several blocks, more groups of taps than are kept from
+ * box to box, chains of taps that are cut into parts, and one tap with many planes. */
 static void testLarge(THNNState *state)
 {
   const THNNConvolution large[] = {{.batch = 1,
@@ -546,8 +547,8 @@ int main(int argc, char **argv)
   for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
     CHECK(met[part][THNN_CONVOLUTION_ANY] > geometries / 20);
     CHECK(met[part][THNN_CONVOLUTION_LINES] > geometries / 20);
-    /* Two lanes are full with few planes too: then lines always serve better. Where products are for
-     * one tap, only a stride is left to the others. */
+    /* Two lanes are full with few planes too: then lines always serve better. Where products are
+     * for one tap, only a stride is left to the others. */
     const bool products = THNN_(simd).panels.packs;
     CHECK(met[part][THNN_CONVOLUTION_PRODUCTS] > 0 || !products);
     CHECK(met[part][THNN_CONVOLUTION_ONE_POINT] > 0 || part == THNN_CONVOLUTION_BACKWARD_WEIGHT ||
