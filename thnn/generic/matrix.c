@@ -123,6 +123,10 @@ enum {
   IN_PLACE_TERMS = 64,
   FEW_IN_PLACE_TERMS = 32,
   FEW_COLUMNS = 16,
+  /* A matrix of more elements does not stay in a second-level cache. */
+  FAR_ELEMENTS = (1 << 22) / sizeof(real),
+  /* Terms of all panels that are packed at a time: so many pages are read side by side. */
+  PACKED_TERMS = 16,
   /* What lies on the stack: panels, which stay in the second-level cache, and the scalars that all of
    * them are multiplied by. */
   PANEL_ELEMENTS = (1 << 19) / sizeof(real),
@@ -131,10 +135,13 @@ enum {
 _Static_assert((int)SCALAR_ELEMENTS >= PANEL_TERMS * 64 / (int)sizeof(real),
                "the scalars of one longest vector's columns fit, too");
 
-/* Whether panels are read where they are: for few columns, packing takes longer than it saves. */
+/* Whether panels are read where they are: for few columns, packing takes longer than it saves, and for
+ * very few also where the matrix comes from far. */
 static bool readsInPlace(const Product *p)
 {
-  return !p->packs && !p->a.transposed && p->n <= THNN_(simd).panels.mostInPlace;
+  const bool far = p->m * p->k > FAR_ELEMENTS;
+  const int64_t most = THNN_(simd).panels.mostInPlace;
+  return !p->packs && !p->a.transposed && p->n <= (far ? minimum(most, FEW_COLUMNS) : most);
 }
 
 /* A part of the operands: rows of a, terms, and columns of b. */
@@ -167,14 +174,20 @@ static void packPanels(const Product *p, const Block *block, real *packed)
 {
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
   const int64_t partial = block->height % loops->columns;
-  for (int64_t i = readsInPlace(p) ? block->height - partial : 0; i < block->height;
-       i += loops->columns, packed += loops->columns * block->terms) {
-    const int64_t columns = minimum(loops->columns, block->height - i);
-    const real *from = partOf(p->a, block->row + i, block->term);
-    if (p->a.transposed)
-      THNN_(simd).products.pack(columns, block->terms, from, p->a.leading, packed, loops->columns);
-    else
-      loops->copy(block->terms, columns, from, p->a.leading, packed, loops->columns);
+  const int64_t first = readsInPlace(p) ? block->height - partial : 0;
+  const int64_t most = p->a.transposed ? block->terms : PACKED_TERMS;
+  for (int64_t term = 0; term < block->terms; term += most) {
+    const int64_t terms = minimum(most, block->terms - term);
+    real *to = packed + term * loops->columns;
+    for (int64_t i = first; i < block->height;
+         i += loops->columns, to += loops->columns * block->terms) {
+      const int64_t columns = minimum(loops->columns, block->height - i);
+      const real *from = partOf(p->a, block->row + i, block->term + term);
+      if (p->a.transposed)
+        THNN_(simd).products.pack(columns, terms, from, p->a.leading, to, loops->columns);
+      else
+        loops->copy(terms, columns, from, p->a.leading, to, loops->columns);
+    }
   }
 }
 
@@ -255,7 +268,7 @@ static void multiplyPart(const Product *p, int64_t firstRow, int64_t endRow, int
  * for dots while they are few. */
 static bool prefersPanels(const Product *p)
 {
-  enum { LEAST_COLUMNS = 4, DOTS_COLUMNS = 32 };
+  enum { LEAST_COLUMNS = 4, DOTS_COLUMNS = 20 };
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
   if (p->n < LEAST_COLUMNS ||
       (double)p->m * (double)p->n * (double)p->k < (double)loops->leastProducts)
