@@ -25,4 +25,11 @@ static inline int64_t roundUp(int64_t a, int64_t unit)
   return divideUp(a, unit) * unit;
 }
 
+/* Cuts `size` into equal blocks of at most `limit`, a multiple of `unit` where that fits. */
+static inline int64_t evenBlock(int64_t size, int64_t limit, int64_t unit)
+{
+  const int64_t block = roundUp(divideUp(size, divideUp(size, limit)), unit);
+  return minimum(block, minimum(size, limit));
+}
+
 #endif

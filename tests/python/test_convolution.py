@@ -280,8 +280,8 @@ def check_bits(module: Module, g: Geometry, dtype: str, algorithm: str) -> None:
     """Results are the same for any number of threads."""
     arguments = operands(module, g, dtype, np.random.default_rng(0))
     wanted: tuple[bytes, ...] | None = None
-    for threads in (1, 2, 3, 4):
-        with State(convolution=algorithm, threads=threads) as state:
+    for threads in (1, 2, 3, 4, 7):
+        with State(convolution=algorithm, threads=threads, minimum_work=1) as state:
             found = tuple(a.tobytes() for a in compute(module, g, *arguments, state))
         wanted = wanted or found
         assert found == wanted, f"{threads} threads"
@@ -313,6 +313,19 @@ def test_pointwise_layers(dtype: str, planes: tuple[int, int]) -> None:
         g = Geometry(batch, planes, size, size, *pairs)
         check(module, g, dtype, "direct", batch)
         check_bits(module, g, dtype, "direct")
+
+
+@pytest.mark.parametrize("planes", [(20, 40), (64, 20), (300, 32)])
+@pytest.mark.parametrize("dtype", LIMITS)
+def test_pointwise_layers_of_few_positions(dtype: str, planes: tuple[int, int]) -> None:
+    """Of few samples, too: there is not an even part for each thread."""
+    module = next(m for m in MODULES if m.name == "SpatialConvolutionMM")
+    pairs = ((1, 1), (1, 1), (0, 0), (1, 1), (0, 0))
+    for batch in (1, 2, 3, 5):
+        for size in [(1, 5), (3, 3), (5, 5)]:
+            g = Geometry(batch, planes, size, size, *pairs)
+            check(module, g, dtype, "direct", batch)
+            check_bits(module, g, dtype, "direct")
 
 
 @pytest.mark.parametrize("dtype", LIMITS)

@@ -11,9 +11,8 @@
 /* What packing operands of so many elements takes: `perByte` where they are fetched from far. */
 static double packingCost(double elements, double perByte)
 {
-  enum { FAR_BYTES = 4 << 20 };
   const double bytes = elements * sizeof(real);
-  return bytes * (bytes > FAR_BYTES ? perByte : 0.07);
+  return bytes * (bytes > FAR_OPERAND_BYTES ? perByte : 0.07);
 }
 
 /* Products, packing the source for all result planes and the weights for each block of positions, and

@@ -18,8 +18,6 @@
 
 /* A tile shares the second-level cache with the panels that gemm packs. */
 static const int64_t TILE_BYTES = 512 << 10;
-/* An image or a map of more bytes than that is fetched from far. */
-static const double FAR_BYTES = 4 << 20;
 /* With fewer positions or rows than these, gemm's own packing and edges cost too much. */
 static const int64_t WORTHWHILE_POSITIONS = 192;
 static const int64_t WORTHWHILE_ROWS = 64;
@@ -79,8 +77,8 @@ static double pointwiseCost(const THNNConvolutionPlan *plan, double image, doubl
   const double result = plan->part == THNN_CONVOLUTION_FORWARD         ? map
                         : plan->part == THNN_CONVOLUTION_BACKWARD_DATA ? image
                                                                        : 0;
-  return operand * (0.04 * sizeof(real) + (operand * sizeof(real) > FAR_BYTES)) +
-         0.25 * sizeof(real) * result * (result * sizeof(real) > FAR_BYTES);
+  return operand * (0.04 * sizeof(real) + (operand * sizeof(real) > FAR_OPERAND_BYTES)) +
+         0.25 * sizeof(real) * result * (result * sizeof(real) > FAR_OPERAND_BYTES);
 }
 
 /* Products, the unfolding or folding, which likes long lines and tiles that stay in cache, and what

@@ -10,15 +10,11 @@
 #include "../simd/loops.h"
 #include "Convolution.h"
 
-/* Cuts `size` into equal blocks of at most `limit`, a multiple of `unit` where that fits. */
-static inline int64_t evenBlock(int64_t size, int64_t limit, int64_t unit)
-{
-  const int64_t block = roundUp(divideUp(size, divideUp(size, limit)), unit);
-  return minimum(block, minimum(size, limit));
-}
-
 /* Blocks of work that keep a handful of threads evenly busy. */
 enum { ENOUGH_BLOCKS = 8 };
+
+/* An operand of products that takes more bytes is fetched from far. */
+enum { FAR_OPERAND_BYTES = 4 << 20 };
 
 /* offsets = first, first + step, first + 2*step, … */
 static inline void listOffsets(int64_t n, THNNOffsets first, THNNOffsets step, THNNOffsets *offsets)

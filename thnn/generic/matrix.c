@@ -42,11 +42,11 @@ static void addOuterProduct(const THNNState *state, int64_t m, int64_t n, real a
     THNN_(simd).pointwise.axpy(m, alpha * *partOf(b, 0, j), a.data, c + j * m);
 }
 
-/* How many pieces to cut each of some parts into, so that threads have equally many. */
-static int64_t evenCuts(int64_t parts, int64_t threads)
+/* How many pieces to cut each of some parts into, `most` at most, so that threads have equally many. */
+static int64_t evenCuts(int64_t parts, int64_t most, int64_t threads)
 {
   int64_t cuts = 1;
-  while (parts * cuts % threads > 0)
+  while (cuts < most && parts * cuts % threads > 0)
     cuts++;
   return cuts;
 }
@@ -72,7 +72,7 @@ static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, 
   const int64_t blocks = divideUp(m, BLOCK_ROWS);
   /* Reading the matrix takes longer than the products of a few columns. */
   const int threads = THNN_threads(state, parts * blocks, (double)m * (double)k);
-  const int64_t cuts = evenCuts(parts, threads);
+  const int64_t cuts = evenCuts(parts, blocks, threads);
 #pragma omp parallel for num_threads(threads) schedule(static) collapse(2)
   for (int64_t part = 0; part < parts; part++)
     for (int64_t i = 0; i < cuts; i++) {
@@ -116,6 +116,20 @@ typedef struct Product {
   int64_t count, aNext, bNext;
 } Product;
 
+static Product productOf(int64_t m, int64_t n, int64_t k, real alpha, THNN_(Matrix) a,
+                         THNN_(Matrix) b, real *c, int64_t leading)
+{
+  return (Product){.m = m,
+                   .n = n,
+                   .k = k,
+                   .alpha = alpha,
+                   .a = a,
+                   .b = b,
+                   .c = c,
+                   .leading = leading,
+                   .count = 1};
+}
+
 enum {
   /* Terms in one register sum: with short sums the error stays near that of a blocked product. */
   PANEL_TERMS = 256,
@@ -149,22 +163,16 @@ typedef struct Block {
   int64_t row, height, term, terms, column, width;
 } Block;
 
-/* As few pieces as there can be, of nearly equal length. */
-static int64_t evenPiece(int64_t size, int64_t most, int64_t unit)
-{
-  return roundUp(divideUp(size, divideUp(size, most)), unit);
-}
-
 /* How many of each a block has at most. The terms depend on their number alone, as the results do. */
 static Block largestBlock(const Product *p, int64_t rows, int64_t columns)
 {
   const int64_t panel = THNN_(simd).panels.columns, step = THNN_(simd).panels.step;
   if (readsInPlace(p)) {
     const int64_t most = p->n <= FEW_COLUMNS ? FEW_IN_PLACE_TERMS : IN_PLACE_TERMS;
-    return (Block){.height = rows, .terms = evenPiece(p->k, most, 1), .width = columns};
+    return (Block){.height = rows, .terms = evenBlock(p->k, most, 1), .width = columns};
   }
-  const int64_t terms = evenPiece(p->k, PANEL_TERMS, 1);
-  const int64_t height = evenPiece(rows, PANEL_ELEMENTS / terms / panel * panel, panel);
+  const int64_t terms = evenBlock(p->k, PANEL_TERMS, 1);
+  const int64_t height = evenBlock(rows, PANEL_ELEMENTS / terms / panel * panel, panel);
   return (Block){.height = height, .terms = terms, .width = step};
 }
 
@@ -320,18 +328,11 @@ void THNN_(addProducts)(const THNNState *state, int64_t m, int64_t n, int64_t k,
                         THNN_(Matrix) a, THNN_(Matrix) b, int64_t count, int64_t aNext,
                         int64_t bNext, real *c)
 {
-  const Product product = {.m = m,
-                           .n = n,
-                           .k = k,
-                           .alpha = alpha,
-                           .a = a,
-                           .b = b,
-                           .add = true,
-                           .c = c,
-                           .leading = m,
-                           .count = count,
-                           .aNext = aNext,
-                           .bNext = bNext};
+  Product product = productOf(m, n, k, alpha, a, b, c, m);
+  product.add = true;
+  product.count = count;
+  product.aNext = aNext;
+  product.bNext = bNext;
   multiplyPanels(state, &product);
 }
 
@@ -339,21 +340,13 @@ void THNN_(multiplyEach)(const THNNState *state, int64_t m, int64_t n, int64_t k
                          THNN_(Matrix) b, const real *start, int64_t count, int64_t aNext, real *c,
                          int64_t cNext)
 {
-  const Product first = {.m = m,
-                         .n = n,
-                         .k = k,
-                         .alpha = 1,
-                         .a = a,
-                         .b = b,
-                         .packs = true,
-                         .start = start,
-                         .c = c,
-                         .leading = m,
-                         .count = 1};
+  Product first = productOf(m, n, k, 1, a, b, c, m);
+  first.packs = true;
+  first.start = start;
   const bool rows = m >= n;
-  const int threads =
-      THNN_threads(state, count * stepCount(&first, rows), (double)count * panelOperations(&first));
-  const int64_t cuts = evenCuts(count, threads);
+  const int64_t steps = stepCount(&first, rows);
+  const int threads = THNN_threads(state, count * steps, (double)count * panelOperations(&first));
+  const int64_t cuts = evenCuts(count, steps, threads);
 #pragma omp parallel for num_threads(threads) schedule(static) collapse(2)
   for (int64_t i = 0; i < count; i++)
     for (int64_t cut = 0; cut < cuts; cut++) {
@@ -384,16 +377,8 @@ void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k
     spreadRows(state, m, n, k, a, b, c, leading);
     return;
   }
-  const Product product = {.m = m,
-                           .n = n,
-                           .k = k,
-                           .alpha = alpha,
-                           .a = a,
-                           .b = b,
-                           .add = beta == 1,
-                           .c = c,
-                           .leading = leading,
-                           .count = 1};
+  Product product = productOf(m, n, k, alpha, a, b, c, leading);
+  product.add = beta == 1;
   if ((beta == 0 || beta == 1) && prefersPanels(&product)) {
     multiplyPanels(state, &product);
     return;
@@ -457,7 +442,7 @@ void THNN_(affine)(const THNNState *state, int64_t rows, int64_t columns, int64_
                    int64_t yStride)
 {
   const THNN_(Matrix) a = {w, terms, true}, b = {x, xStride, false};
-  const Product product = {.m = columns, .n = rows, .k = terms, .a = a, .b = b};
+  const Product product = productOf(columns, rows, terms, 1, a, b, y, yStride);
   if (THNN_(prefersDots)(rows, columns, terms) && !prefersPanels(&product)) {
     const THNN_(Dots) all = {.rows = rows,
                              .terms = terms,
