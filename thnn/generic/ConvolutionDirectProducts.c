@@ -1,8 +1,8 @@
-/* Direct convolution where map positions are image positions: products of matrices that are there, with
- * all their packing in matrix.c. With n samples, m map planes, k image planes and p positions
+/* Direct convolution where map positions are image positions: products of matrices that are there,
+ * with all their packing in matrix.c. With n samples, m map planes, k image planes and p positions
  *   forward         map (m x p)     = bias + weight (m x k) * image (k x p), for each sample
  *   backwardData    image (k x p)   = bias + weight^T (k x m) * map (m x p), for each sample
- *   backwardWeight  weight (m x k) += scale * map (m x p) * image^T (p x k), summed over the samples */
+ *   backwardWeight  weight (m x k) += scale * map (m x p) * image^T (p x k), over all samples */
 #include "template.h"
 
 #include "ConvolutionParts.h"
@@ -15,8 +15,8 @@ static double packingCost(double elements, double perByte)
   return bytes * (bytes > FAR_OPERAND_BYTES ? perByte : 0.07);
 }
 
-/* Products, packing the source for all result planes and the weights for each block of positions, and
- * storing. */
+/* Products, packing the source for all result planes and the weights for each block of positions,
+ * and storing. */
 static double sourceCost(const THNNConvolution *geometry, int64_t sources, int64_t results)
 {
   enum { BLOCK_POSITIONS = 512 };

@@ -206,7 +206,8 @@ void THNN_(lineFrames_fill)(const THNNConvolution *geometry, const THNNConvoluti
 {
   if (bands->flat)
     return;
-  /* No result depends on what is read behind the end, but denormal numbers there would slow it down. */
+  /* No result depends on what is read behind the end, but denormal numbers there would slow it
+   * down. */
   THNN_(simd).pointwise.fill(lanes(), 0, frames + bands->slices * frameElements(geometry, bands));
   for (int64_t slice = band->firstSlice; slice < band->endSlice; slice++)
     fillFrame(geometry, bands, band, firstPlane, image, slice,

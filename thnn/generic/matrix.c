@@ -6,8 +6,8 @@
  * on, and at nearly that from the smaller one on. */
 enum { SMALL_BLOCK = 256, BLOCK = 512 };
 
-/* A size cut into pieces of nearly the same length, a multiple of what vectors hold; an even number of
- * them, for two threads. */
+/* A size cut into pieces of nearly the same length, a multiple of what vectors hold; an even number
+ * of them, for two threads. */
 typedef struct Pieces {
   int64_t count, length, size;
 } Pieces;
@@ -42,7 +42,8 @@ static void addOuterProduct(const THNNState *state, int64_t m, int64_t n, real a
     THNN_(simd).pointwise.axpy(m, alpha * *partOf(b, 0, j), a.data, c + j * m);
 }
 
-/* How many pieces to cut each of some parts into, `most` at most, so that threads have equally many. */
+/* How many pieces to cut each of some parts into, `most` at most, so that threads have equally
+ * many. */
 static int64_t evenCuts(int64_t parts, int64_t most, int64_t threads)
 {
   int64_t cuts = 1;
@@ -102,8 +103,9 @@ static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, 
       THNN_(simd).pointwise.axpy(m, 1, sums + ((part - 1) * n + j) * m, c + j * leading);
 }
 
-/* c[m x n] = alpha * a[m x k] * b[k x n], added to c or to one value for each column. Of products that
- * are added there may be `count`, the operands of the next one `aNext` and `bNext` elements behind. */
+/* c[m x n] = alpha * a[m x k] * b[k x n], added to c or to one value for each column. Of products
+ * that are added there may be `count`, the operands of the next one `aNext` and `bNext` elements
+ * behind. */
 typedef struct Product {
   int64_t m, n, k;
   real alpha;
@@ -141,16 +143,16 @@ enum {
   FAR_ELEMENTS = (1 << 22) / sizeof(real),
   /* Terms of all panels that are packed at a time: so many pages are read side by side. */
   PACKED_TERMS = 16,
-  /* What lies on the stack: panels, which stay in the second-level cache, and the scalars that all of
-   * them are multiplied by. */
+  /* What lies on the stack: panels, which stay in the second-level cache, and the scalars that all
+   * of them are multiplied by. */
   PANEL_ELEMENTS = (1 << 19) / sizeof(real),
   SCALAR_ELEMENTS = THNN_MOST_IN_PLACE * IN_PLACE_TERMS
 };
 _Static_assert((int)SCALAR_ELEMENTS >= PANEL_TERMS * 64 / (int)sizeof(real),
                "the scalars of one longest vector's columns fit, too");
 
-/* Whether panels are read where they are: for few columns, packing takes longer than it saves, and for
- * very few also where the matrix comes from far. */
+/* Whether panels are read where they are: for few columns, packing takes longer than it saves, and
+ * for very few also where the matrix comes from far. */
 static bool readsInPlace(const Product *p)
 {
   const bool far = p->m * p->k > FAR_ELEMENTS;
@@ -163,7 +165,7 @@ typedef struct Block {
   int64_t row, height, term, terms, column, width;
 } Block;
 
-/* How many of each a block has at most. The terms depend on their number alone, as the results do. */
+/* How many of each a block has at most. Its terms, and with them the results, depend on no thread. */
 static Block largestBlock(const Product *p, int64_t rows, int64_t columns)
 {
   const int64_t panel = THNN_(simd).panels.columns, step = THNN_(simd).panels.step;
@@ -271,9 +273,9 @@ static void multiplyPart(const Product *p, int64_t firstRow, int64_t endRow, int
   }
 }
 
-/* What gemm is slower at: it packs a large operand for few columns, and with the longest vectors the
- * loops here are ahead of it in nearly all products of some size. Rows that lie across their sums are
- * for dots while they are few. */
+/* What gemm is slower at: it packs a large operand for few columns, and with the longest vectors
+ * the loops here are ahead of it in nearly all products of some size. Rows that lie across their
+ * sums are for dots while they are few. */
 static bool prefersPanels(const Product *p)
 {
   enum { LEAST_COLUMNS = 4, DOTS_COLUMNS = 20 };

@@ -25,8 +25,8 @@ void THNN_(addProducts)(const THNNState *state, int64_t m, int64_t n, int64_t k,
                         THNN_(Matrix) a, THNN_(Matrix) b, int64_t count, int64_t aNext,
                         int64_t bNext, real *c);
 
-/* c = start + a * b for `count` matrices a and c, `aNext` and `cNext` elements apart. `start`, which may be
- * NULL, has a value for each column of c. */
+/* c = start + a * b for `count` matrices a and c, `aNext` and `cNext` elements apart. `start`,
+ * which may be NULL, has a value for each column of c. */
 void THNN_(multiplyEach)(const THNNState *state, int64_t m, int64_t n, int64_t k, THNN_(Matrix) a,
                          THNN_(Matrix) b, const real *start, int64_t count, int64_t aNext, real *c,
                          int64_t cNext);

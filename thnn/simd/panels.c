@@ -1,10 +1,10 @@
-/* Products of matrices with panels: a few neighbouring columns of a matrix, where they are, or packed so
- * that those of each term follow those of the term before.
+/* Products of matrices with panels: a few neighbouring columns of a matrix, where they are, or
+ * packed so that those of each term follow those of the term before.
  *
- * A tile of rows x vectors is summed up in registers: each term loads its vectors from the panel and
- * multiplies them by one scalar per row. The scalars of a tile stay in the first-level cache for all
- * panels, which come from the second-level cache as fast as they are used. Results may lie in memory: a
- * tile asks for those of the next one. */
+ * A tile of rows x vectors is summed up in registers: each term loads its vectors from the panel
+ * and multiplies them by one scalar per row. The scalars of a tile stay in the first-level cache
+ * for all panels, which come from the second-level cache as fast as they are used. Results may lie
+ * in memory: a tile asks for those of the next one. */
 #include "vector.h"
 
 enum {
@@ -17,8 +17,8 @@ enum {
 
 typedef THNN_(Panels) Panels;
 
-/* A tile: where its operands and its results begin, what these start from, where the results of the next
- * one begin, and how many lanes of its last vector are stored. */
+/* A tile: where its operands and its results begin, what these start from, where the results of the
+ * next one begin, and how many lanes of its last vector are stored. */
 typedef struct Tile {
   const real *scalars, *panel, *start;
   real *c, *next;
