@@ -24,7 +24,7 @@ function(thnn_compile_options target)
     endif()
     foreach(sanitizer IN LISTS THNN_SANITIZE)
       target_compile_options(${target} PRIVATE -fsanitize=${sanitizer} -fno-sanitize-recover=all
-                                               -fno-omit-frame-pointer -g)
+                                               -fno-omit-frame-pointer -g1)
       target_link_options(${target} PUBLIC -fsanitize=${sanitizer})
     endforeach()
   endif()
