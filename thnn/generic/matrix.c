@@ -273,19 +273,23 @@ static void multiplyPart(const Product *p, int64_t firstRow, int64_t endRow, int
   }
 }
 
+static bool hasProducts(const Product *p, int64_t least)
+{
+  return (double)p->m * (double)p->n * (double)p->k >= (double)least;
+}
+
 /* What gemm is slower at: it packs a large operand for few columns, and with the longest vectors
- * the loops here are ahead of it in nearly all products of some size. Rows that lie across their
- * sums are for dots while they are few. */
+ * the loops here are ahead of it in nearly all products of some size. Where both operands lie along
+ * their sums, few rows or columns are for dots. */
 static bool prefersPanels(const Product *p)
 {
-  enum { LEAST_COLUMNS = 4, DOTS_COLUMNS = 20 };
+  enum { LEAST_COLUMNS = 4, DOTS_COLUMNS = 20, LEAST_ALONG = 24 };
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
-  if (p->n < LEAST_COLUMNS ||
-      (double)p->m * (double)p->n * (double)p->k < (double)loops->leastProducts)
+  if (p->n < LEAST_COLUMNS || !(loops->packs || readsInPlace(p)))
     return false;
-  if (loops->packs)
-    return !p->a.transposed || p->n > DOTS_COLUMNS;
-  return readsInPlace(p) && !p->b.transposed;
+  if (p->a.transposed)
+    return p->n > DOTS_COLUMNS && p->m >= LEAST_ALONG && hasProducts(p, loops->leastAlong);
+  return hasProducts(p, p->b.transposed ? loops->leastAcross : loops->leastProducts);
 }
 
 /* How many steps a result has that it can be cut at, along its rows or its columns. */
@@ -411,10 +415,14 @@ void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k
 
 bool THNN_(prefersDots)(int64_t rows, int64_t columns, int64_t terms)
 {
-  enum { LEAST_TERMS = 256 }; /* to be worth adding up the lanes */
-  const THNN_(SimdDots) *loops = &THNN_(simd).dots;
-  return rows > 1 && rows <= loops->mostRows && terms >= LEAST_TERMS &&
-         (double)rows * (double)columns * (double)terms >= (double)loops->leastProducts;
+  const double products = (double)rows * (double)columns * (double)terms;
+  for (int i = 0; i < 2; i++) {
+    const THNNDotsRange *range = &THNN_(simd).dots.ranges[i];
+    if (rows >= range->leastRows && rows <= range->mostRows && terms >= range->leastTerms &&
+        products >= (double)range->leastProducts)
+      return true;
+  }
+  return false;
 }
 
 /* Blocks of columns for the threads, for few rows. */

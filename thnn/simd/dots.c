@@ -204,10 +204,9 @@ static void spread(const THNN_(Dots) * of)
 
 const THNN_(SimdDots) SIMD_TABLE(Dots, THNN_SIMD_LEVEL) = {
 #if defined(__AVX512F__)
-    .mostRows = 512 / sizeof(real),
-    .leastProducts = 500000, /* OpenBLAS has kernels for small products */
+    .ranges = {{2, 512 / sizeof(real), 256, 500000}, {4, 20, 48, 80000}},
 #else
-    .mostRows = 16,
+    .ranges = {{2, 16, 256, 0}},
 #endif
     .dots = dots,
     .spread = spread,

@@ -227,9 +227,13 @@ typedef struct THNN_(Dots) {
   int64_t yStride;
 } THNN_(Dots);
 
+/* Sizes of products that gemm is slower at. */
+typedef struct THNNDotsRange {
+  int64_t leastRows, mostRows, leastTerms, leastProducts;
+} THNNDotsRange;
+
 typedef struct THNN_(SimdDots) {
-  /* Measured: what gemm is slower at, which packs its operands first. */
-  int64_t mostRows, leastProducts;
+  THNNDotsRange ranges[2]; /* measured */
   void (*dots)(const THNN_(Dots) * of);
   /* y[i][j] += the sum over the terms of x[i][t] * w[t][j]; `start` is not used */
   void (*spread)(const THNN_(Dots) * of);
@@ -254,9 +258,10 @@ typedef struct THNN_(SimdPanels) {
   int lanes;   /* reals in a vector */
   int columns; /* of a panel */
   int step;    /* rows of a group of scalars: whole tiles and whole vectors */
-  /* Measured, what gemm is slower at: from so many products on, columns of a product whose panels
-   * are read where they are, and whether also products whose panels are packed. */
-  int64_t leastProducts, mostInPlace;
+  /* Measured, what gemm is slower at: from so many products on, where one operand lies along the
+   * sums, both or none; columns of a product whose panels are read where they are; and whether also
+   * products whose panels are packed. */
+  int64_t leastProducts, leastAlong, leastAcross, mostInPlace;
   bool packs;
   void (*multiply)(const THNN_(Panels) * panels);
   /* y[t*yStride + j] = x[t*xStride + j], 0 for lanes behind the columns */

@@ -144,11 +144,15 @@ const THNN_(SimdPanels) SIMD_TABLE(Panels, THNN_SIMD_LEVEL) = {
     .columns = COLUMNS,
     .step = STEP,
 #if defined(__AVX512F__)
-    .leastProducts = 500000, /* OpenBLAS has kernels for small products */
-    .mostInPlace = THNN_MOST_IN_PLACE,
+    .leastProducts = 400000, /* OpenBLAS has kernels for small products */
+    .leastAlong = 130000,
+    .leastAcross = 500000,
+    .mostInPlace = sizeof(real) == sizeof(float) ? 32 : 48,
     .packs = true,
 #elif defined(__AVX2__)
     .leastProducts = 10000,
+    .leastAlong = INT64_MAX,
+    .leastAcross = INT64_MAX,
     .mostInPlace = 16,
 #endif
     .multiply = multiply,
