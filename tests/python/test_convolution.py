@@ -328,6 +328,25 @@ def test_pointwise_layers_of_few_positions(dtype: str, planes: tuple[int, int]) 
             check_bits(module, g, dtype, "direct")
 
 
+@pytest.mark.parametrize("planes", [(33, 70), (70, 33)])
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)
+def test_one_tap_with_strides(module: Module, dtype: str, planes: tuple[int, int]) -> None:
+    """Positions between the strides and some behind the last one are seen by nothing."""
+    n = module.dimensions
+    ones, zeros = (1,) * n, (0,) * n
+    for batch, near, stride in [(1, (9, 16, 14), (2, 3, 2)), (3, (7, 9, 21), (1, 2, 4))]:
+        size, steps = near[-n:], stride[-n:]
+        if module.transposed:
+            far = tuple((m - 1) * s + 1 for m, s in zip(size, steps, strict=True))
+        else:
+            far = tuple((m - 1) // s + 1 for m, s in zip(size, steps, strict=True))
+        g = Geometry(batch, planes, size, far, ones, steps, zeros, ones, zeros)
+        for algorithm in ("direct", "auto"):
+            check(module, g, dtype, algorithm, batch)
+            check_bits(module, g, dtype, algorithm)
+
+
 @pytest.mark.parametrize("dtype", LIMITS)
 @pytest.mark.parametrize(("planes", "kernel"), [((40, 3), 1), ((150, 20), 1), ((200, 2), 3)])
 def test_many_planes_to_few(planes: tuple[int, int], kernel: int, dtype: str) -> None:

@@ -75,7 +75,7 @@ static void runDirect(const THNNConvolutionPlan *plan, const real *source, const
     THNN_(ConvolutionDirectLines_run)(plan, source, weight, bias, result, scratch);
     break;
   case THNN_CONVOLUTION_PRODUCTS:
-    THNN_(ConvolutionDirectProducts_run)(plan, source, weight, bias, result);
+    THNN_(ConvolutionDirectProducts_run)(plan, source, weight, bias, result, scratch);
     break;
   default:
     THNN_(ConvolutionDirect_run)(plan, source, weight, bias, result, scratch);
@@ -126,7 +126,7 @@ static void correlateDirect(const THNNConvolutionPlan *plan, const real *input,
     break;
   case THNN_CONVOLUTION_PRODUCTS:
     THNN_(ConvolutionDirectProducts_backwardWeight)(plan, input, gradOutput, scale, gradWeight,
-                                                    gradBias);
+                                                    gradBias, scratch);
     break;
   default:
     THNN_(ConvolutionDirectWeight_run)(plan, input, gradOutput, scale, gradWeight, gradBias,

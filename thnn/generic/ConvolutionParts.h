@@ -184,14 +184,15 @@ void THNN_(ConvolutionDirectPointwise_run)(const THNNConvolutionPlan *plan, cons
                                            const real *weight, const real *bias, real *result,
                                            void *scratch);
 
-/* The same for pointwise convolutions, as products of whole matrices; needs no scratch. */
+/* The same for one tap, as products of whole matrices. */
 bool THNN_(ConvolutionDirectProducts_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
 void THNN_(ConvolutionDirectProducts_run)(const THNNConvolutionPlan *plan, const real *source,
-                                          const real *weight, const real *bias, real *result);
+                                          const real *weight, const real *bias, real *result,
+                                          void *scratch);
 void THNN_(ConvolutionDirectProducts_backwardWeight)(const THNNConvolutionPlan *plan,
                                                      const real *input, const real *gradOutput,
                                                      accreal scale, real *gradWeight,
-                                                     real *gradBias);
+                                                     real *gradBias, void *scratch);
 
 /* The same line by line: for few result planes, or few source planes and taps. */
 bool THNN_(ConvolutionDirectLines_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
