@@ -328,23 +328,40 @@ def test_pointwise_layers_of_few_positions(dtype: str, planes: tuple[int, int]) 
             check_bits(module, g, dtype, "direct")
 
 
+def check_one_tap(
+    module: Module,
+    dtype: str,
+    planes: tuple[int, int],
+    batch: int,
+    near: tuple[int, ...],
+    stride: tuple[int, ...],
+) -> None:
+    """Positions between the strides and some behind the last one are seen by nothing."""
+    n = module.dimensions
+    if module.transposed:
+        far = tuple((m - 1) * s + 1 for m, s in zip(near, stride, strict=True))
+    else:
+        far = tuple((m - 1) // s + 1 for m, s in zip(near, stride, strict=True))
+    g = Geometry(batch, planes, near, far, (1,) * n, stride, (0,) * n, (1,) * n, (0,) * n)
+    for algorithm in ("direct", "auto"):
+        check(module, g, dtype, algorithm, batch)
+        check_bits(module, g, dtype, algorithm)
+
+
 @pytest.mark.parametrize("planes", [(33, 70), (70, 33)])
 @pytest.mark.parametrize("dtype", LIMITS)
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)
 def test_one_tap_with_strides(module: Module, dtype: str, planes: tuple[int, int]) -> None:
-    """Positions between the strides and some behind the last one are seen by nothing."""
     n = module.dimensions
-    ones, zeros = (1,) * n, (0,) * n
     for batch, near, stride in [(1, (9, 16, 14), (2, 3, 2)), (3, (7, 9, 21), (1, 2, 4))]:
-        size, steps = near[-n:], stride[-n:]
-        if module.transposed:
-            far = tuple((m - 1) * s + 1 for m, s in zip(size, steps, strict=True))
-        else:
-            far = tuple((m - 1) // s + 1 for m, s in zip(size, steps, strict=True))
-        g = Geometry(batch, planes, size, far, ones, steps, zeros, ones, zeros)
-        for algorithm in ("direct", "auto"):
-            check(module, g, dtype, algorithm, batch)
-            check_bits(module, g, dtype, algorithm)
+        check_one_tap(module, dtype, planes, batch, near[-n:], stride[-n:])
+
+
+@pytest.mark.parametrize("dtype", LIMITS)
+def test_one_tap_with_strides_and_many_planes(dtype: str) -> None:
+    """Gradients of the weights as products, too."""
+    module = next(m for m in MODULES if m.name == "SpatialConvolutionMM")
+    check_one_tap(module, dtype, (160, 480), 2, (13, 14), (2, 2))
 
 
 @pytest.mark.parametrize("dtype", LIMITS)
