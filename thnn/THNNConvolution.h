@@ -106,6 +106,11 @@ typedef enum THNNConvolutionVariant {
 
 /* How one part of one convolution is computed. Block sizes depend on the geometry and the state's
  * workspace limit, never on the number of threads. */
+/* Products of matrices: samples whose positions are taken together. */
+typedef struct THNNConvolutionGroups {
+  int64_t samples;
+} THNNConvolutionGroups;
+
 typedef struct THNNConvolutionPlan {
   THNNConvolution geometry;
   THNNConvolutionPart part;
@@ -123,6 +128,7 @@ typedef struct THNNConvolutionPlan {
     THNNConvolutionCorrelate correlate;
     THNNConvolutionOnePoint onePoint;
     THNNConvolutionBands bands;
+    THNNConvolutionGroups groups;
   };
 } THNNConvolutionPlan;
 

@@ -318,10 +318,11 @@ def test_pointwise_layers(dtype: str, planes: tuple[int, int]) -> None:
 @pytest.mark.parametrize("planes", [(20, 40), (64, 20), (300, 32)])
 @pytest.mark.parametrize("dtype", LIMITS)
 def test_pointwise_layers_of_few_positions(dtype: str, planes: tuple[int, int]) -> None:
-    """Of few samples, too: there is not an even part for each thread."""
+    """Of few samples, too: there is not an even part for each thread. Of many, some are taken
+    together."""
     module = next(m for m in MODULES if m.name == "SpatialConvolutionMM")
     pairs = ((1, 1), (1, 1), (0, 0), (1, 1), (0, 0))
-    for batch in (1, 2, 3, 5):
+    for batch in (1, 2, 3, 5, 29):
         for size in [(1, 5), (3, 3), (5, 5)]:
             g = Geometry(batch, planes, size, size, *pairs)
             check(module, g, dtype, "direct", batch)
@@ -359,9 +360,10 @@ def test_one_tap_with_strides(module: Module, dtype: str, planes: tuple[int, int
 
 @pytest.mark.parametrize("dtype", LIMITS)
 def test_one_tap_with_strides_and_many_planes(dtype: str) -> None:
-    """Gradients of the weights as products, too."""
-    module = next(m for m in MODULES if m.name == "SpatialConvolutionMM")
-    check_one_tap(module, dtype, (160, 480), 2, (13, 14), (2, 2))
+    """Gradients of the weights as products, too, and samples in two groups."""
+    for name in ("SpatialConvolutionMM", "SpatialFullConvolution"):
+        module = next(m for m in MODULES if m.name == name)
+        check_one_tap(module, dtype, (160, 480), 9, (13, 14), (2, 2))
 
 
 @pytest.mark.parametrize("dtype", LIMITS)

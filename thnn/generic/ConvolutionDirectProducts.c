@@ -3,8 +3,9 @@
  *   forward         map (m x p)     = bias + weight (m x k) * image (k x p), for each sample
  *   backwardData    image (k x p)   = bias + weight^T (k x m) * map (m x p), for each sample
  *   backwardWeight  weight (m x k) += scale * map (m x p) * image^T (p x k), over all samples
- * With a stride the map sees some positions of the image only: of one sample after the other these
- * are brought together in scratch memory, or spread out from there. */
+ * With a stride the map sees some positions of the image only, which are brought together in scratch
+ * memory, or spread out from there. So are the positions of several samples where one has few:
+ * they fill vectors, and weights are packed once for all of them. */
 #include "template.h"
 
 #include "ConvolutionParts.h"
@@ -17,30 +18,36 @@ static double packingCost(double elements, double perByte)
   return bytes * (bytes > FAR_OPERAND_BYTES ? perByte : 0.07);
 }
 
-/* Weights that are too many to stay near are fetched for each sample, and for backwardData a few of
+/* Weights that are too many to stay near are fetched for each group, and for backwardData a few of
  * each row at a time. */
 static double farWeightsCost(const THNNConvolution *geometry, THNNConvolutionPart part)
 {
   const double bytes = weightElements(geometry) * sizeof(real);
   const double perByte = part == THNN_CONVOLUTION_FORWARD ? 0.13 : 0.45;
-  return bytes > FAR_OPERAND_BYTES ? geometry->batch * bytes * perByte : 0;
+  return bytes > FAR_OPERAND_BYTES ? bytes * perByte : 0;
 }
 
 /* Products, packing the source for all result planes and the weights for each block of positions,
- * and storing. */
-static double sourceCost(const THNNConvolution *geometry, THNNConvolutionPart part)
+ * and storing; for groups of samples also bringing them together. */
+static double sourceCost(const THNNConvolutionPlan *plan)
 {
   enum { BLOCK_POSITIONS = 512 };
-  const bool forward = part == THNN_CONVOLUTION_FORWARD;
+  const THNNConvolution *geometry = &plan->geometry;
+  const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
   const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
   const int64_t sources = forward ? in : out, results = forward ? out : in;
   const int64_t positions = THNN_convolutionMapPositions(geometry);
-  const double vectors = (double)divideUp(positions, THNN_(simd).panels.lanes);
-  const double blocks = (double)divideUp(positions, BLOCK_POSITIONS),
-               batch = (double)geometry->batch;
-  return batch * weightElements(geometry) * (0.54 * vectors + 0.1 * blocks) +
-         packingCost(batch * positions * sources, 0.28) + farWeightsCost(geometry, part) +
-         0.01 * sizeof(real) * batch * positions * results;
+  const int64_t width = plan->groups.samples * positions;
+  const double groups = (double)divideUp(geometry->batch, plan->groups.samples);
+  const double vectors = (double)divideUp(width, THNN_(simd).panels.lanes);
+  const double blocks = (double)divideUp(width, BLOCK_POSITIONS);
+  const double batch = (double)geometry->batch;
+  const double copied = plan->groups.samples > 1 ? batch * (double)(in + out) : 0;
+  return groups * weightElements(geometry) * (0.54 * vectors + 0.1 * blocks) +
+         groups * farWeightsCost(geometry, plan->part) +
+         packingCost(batch * positions * sources, 0.28) +
+         0.01 * sizeof(real) * batch * positions * results +
+         copied * (0.15 * sizeof(real) * positions + 10);
 }
 
 /* Products, packing, and fetching and storing the sums for each block of terms. */
@@ -65,86 +72,144 @@ static double gatherCost(const THNNConvolution *geometry, THNNConvolutionPart pa
          (0.35 * sizeof(real) * (double)THNN_convolutionMapPositions(geometry) + perLine * lines);
 }
 
+/* Scratch for a group: the positions of the image and of the map, where these are not taken from
+ * where they are. */
+static int64_t groupBytes(const THNNConvolutionPlan *plan, int64_t samples)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  const int64_t elements = samples * THNN_convolutionMapPositions(geometry);
+  const bool image = samples > 1 || !THNN_convolutionIsPointwise(geometry), map = samples > 1;
+  return (image ? scratchBytes(geometry->inputPlanes * elements, sizeof(real)) : 0) +
+         (map ? scratchBytes(geometry->outputPlanes * elements, sizeof(real)) : 0);
+}
+
+/* One sample where it has enough positions, or where more would take too much scratch memory. */
+static int64_t groupSamples(const THNNConvolutionPlan *plan, int64_t limitBytes)
+{
+  enum { FEW_POSITIONS = 128, ENOUGH_POSITIONS = 256 };
+  const int64_t positions = THNN_convolutionMapPositions(&plan->geometry);
+  if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT || positions >= FEW_POSITIONS)
+    return 1;
+  const int64_t samples = evenBlock(plan->geometry.batch, divideUp(ENOUGH_POSITIONS, positions), 1);
+  return groupBytes(plan, samples) <= limitBytes ? samples : 1;
+}
+
 bool THNN_(ConvolutionDirectProducts_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
 {
   const THNNConvolution *geometry = &plan->geometry;
-  const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
+  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
   const bool gathers = !THNN_convolutionIsPointwise(geometry);
-  const int64_t bytes =
-      gathers ? scratchBytes(in * THNN_convolutionMapPositions(geometry), sizeof(real)) : 0;
-  if (!THNN_(simd).panels.packs || bytes > (int64_t)THNN_State_workspaceLimit(state) ||
-      !THNN_convolutionHasOneTap(geometry, THNN_CONVOLUTION_FORWARD))
+  if (!THNN_(simd).panels.packs || !THNN_convolutionHasOneTap(geometry, THNN_CONVOLUTION_FORWARD) ||
+      groupBytes(plan, 1) > limitBytes)
     return false;
   plan->algorithm = THNN_CONVOLUTION_DIRECT;
   plan->variant = THNN_CONVOLUTION_PRODUCTS;
   plan->state = state;
-  plan->threads = THNN_threads(state, maximum(in, out), convolutionOperations(geometry));
-  plan->sharedBytes = plan->scratchBytes = (size_t)bytes;
+  plan->threads = THNN_threads(state, maximum(geometry->inputPlanes, geometry->outputPlanes),
+                               convolutionOperations(geometry));
+  plan->groups.samples = groupSamples(plan, limitBytes);
+  plan->sharedBytes = plan->scratchBytes = (size_t)groupBytes(plan, plan->groups.samples);
   if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT) {
     /* With a stride other algorithms take longer than their costs say. */
     const double share = sizeof(real) == sizeof(float) ? 0.85 : 0.7;
     plan->cost = weightCost(geometry) * (gathers ? share : 1);
   } else {
-    plan->cost = sourceCost(geometry, plan->part);
+    plan->cost = sourceCost(plan);
   }
   if (gathers)
     plan->cost += gatherCost(geometry, plan->part);
   return true;
 }
 
-/* The positions of a plane that the map sees. */
+/* The positions of one plane that the map sees. */
 static Columns seenOf(const THNNConvolution *geometry, int64_t plane, real *seen)
 {
   const int64_t positions = THNN_convolutionMapPositions(geometry);
-  return (Columns){.firstRow = plane,
-                   .rows = 1,
-                   .positions = positions,
-                   .data = seen + plane * positions,
-                   .stride = positions};
+  return (Columns){
+      .firstRow = plane, .rows = 1, .positions = positions, .data = seen, .stride = positions};
 }
 
-static void gatherPlanes(const THNNConvolutionPlan *plan, const real *image, real *seen)
+/* together[plane][sample][position] = image[sample][plane][what the map sees of it] */
+static void gatherImages(const THNNConvolutionPlan *plan, int64_t samples, const real *image,
+                         real *together)
 {
+  const THNNConvolution *geometry = &plan->geometry;
+  const int64_t planes = geometry->inputPlanes, size = THNN_convolutionImagePositions(geometry);
+  const int64_t positions = THNN_convolutionMapPositions(geometry);
+  const bool dense = THNN_convolutionIsPointwise(geometry);
 #pragma omp parallel for num_threads(plan->threads) schedule(static) if (plan->threads > 1)
-  for (int64_t plane = 0; plane < plan->geometry.inputPlanes; plane++) {
-    const Columns positions = seenOf(&plan->geometry, plane, seen);
-    THNN_(unfold)(&plan->geometry, image, &positions);
-  }
+  for (int64_t plane = 0; plane < planes; plane++)
+    for (int64_t sample = 0; sample < samples; sample++) {
+      real *to = together + (plane * samples + sample) * positions;
+      const Columns seen = seenOf(geometry, plane, to);
+      if (dense)
+        THNN_(simd).pointwise.copy(size, image + (sample * planes + plane) * size, to);
+      else
+        THNN_(unfold)(geometry, image + sample * planes * size, &seen);
+    }
 }
 
-/* What the map does not see gets the bias alone. */
-static void scatterPlanes(const THNNConvolutionPlan *plan, const real *bias, real *seen,
-                          real *image)
+/* The reverse; what the map does not see gets the bias alone. */
+static void scatterImages(const THNNConvolutionPlan *plan, int64_t samples, const real *bias,
+                          real *together, real *image)
 {
-  const int64_t size = THNN_convolutionImagePositions(&plan->geometry);
+  const THNNConvolution *geometry = &plan->geometry;
+  const int64_t planes = geometry->inputPlanes, size = THNN_convolutionImagePositions(geometry);
+  const int64_t positions = THNN_convolutionMapPositions(geometry);
+  const bool dense = THNN_convolutionIsPointwise(geometry);
 #pragma omp parallel for num_threads(plan->threads) schedule(static) if (plan->threads > 1)
-  for (int64_t plane = 0; plane < plan->geometry.inputPlanes; plane++) {
-    const Columns positions = seenOf(&plan->geometry, plane, seen);
-    THNN_(simd).pointwise.fill(size, bias ? bias[plane] : 0, image + plane * size);
-    THNN_(fold)(&plan->geometry, &positions, image);
-  }
+  for (int64_t plane = 0; plane < planes; plane++)
+    for (int64_t sample = 0; sample < samples; sample++) {
+      real *from = together + (plane * samples + sample) * positions;
+      real *to = image + (sample * planes + plane) * size;
+      const Columns seen = seenOf(geometry, plane, from);
+      if (dense) {
+        THNN_(simd).pointwise.copy(size, from, to);
+      } else {
+        THNN_(simd).pointwise.fill(size, bias ? bias[plane] : 0, to);
+        THNN_(fold)(geometry, &seen, image + sample * planes * size);
+      }
+    }
 }
 
-/* One sample at a time: its positions that the map sees are brought together, or spread out. */
-static void runSamples(const THNNConvolutionPlan *plan, const real *source, THNN_(Matrix) weight,
-                       const real *bias, real *result, real *seen)
+/* together[plane][sample][position] = map[sample][plane][position], or the reverse */
+static void copyMaps(const THNNConvolutionPlan *plan, int64_t samples, bool gather, real *map,
+                     real *together)
+{
+  const int64_t planes = plan->geometry.outputPlanes;
+  const int64_t positions = THNN_convolutionMapPositions(&plan->geometry);
+#pragma omp parallel for num_threads(plan->threads) schedule(static) if (plan->threads > 1)
+  for (int64_t plane = 0; plane < planes; plane++)
+    for (int64_t sample = 0; sample < samples; sample++) {
+      real *apart = map + (sample * planes + plane) * positions;
+      real *near = together + (plane * samples + sample) * positions;
+      THNN_(simd).pointwise.copy(positions, gather ? apart : near, gather ? near : apart);
+    }
+}
+
+/* A group of samples: forward from the image to the map, or from the map to the image. */
+static void runGroup(const THNNConvolutionPlan *plan, int64_t samples, THNN_(Matrix) weight,
+                     const real *bias, real *image, real *map, char *scratch)
 {
   const THNNConvolution *geometry = &plan->geometry;
   const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
-  const int64_t positions = THNN_convolutionMapPositions(geometry);
-  const int64_t imageSize = in * THNN_convolutionImagePositions(geometry);
-  const int64_t mapSize = out * positions;
-  for (int64_t sample = 0; sample < geometry->batch; sample++)
-    if (plan->part == THNN_CONVOLUTION_FORWARD) {
-      gatherPlanes(plan, source + sample * imageSize, seen);
-      THNN_(multiplyEach)(plan->state, positions, out, in, (THNN_(Matrix)){seen, positions, false},
-                          weight, bias, 1, 0, result + sample * mapSize, 0);
-    } else {
-      THNN_(multiplyEach)(plan->state, positions, in, out,
-                          (THNN_(Matrix)){source + sample * mapSize, positions, false}, weight,
-                          NULL, 1, 0, seen, 0);
-      scatterPlanes(plan, bias, seen, result + sample * imageSize);
-    }
+  const int64_t width = samples * THNN_convolutionMapPositions(geometry);
+  real *images = takeScratch(&scratch, in * width, sizeof(real));
+  real *maps = samples > 1 ? takeScratch(&scratch, out * width, sizeof(real)) : map;
+  if (plan->part == THNN_CONVOLUTION_FORWARD) {
+    gatherImages(plan, samples, image, images);
+    THNN_(multiplyEach)(plan->state, width, out, in, (THNN_(Matrix)){images, width, false}, weight,
+                        bias, 1, 0, maps, 0);
+    if (samples > 1)
+      copyMaps(plan, samples, false, map, maps);
+  } else {
+    const bool dense = THNN_convolutionIsPointwise(geometry);
+    if (samples > 1)
+      copyMaps(plan, samples, true, map, maps);
+    THNN_(multiplyEach)(plan->state, width, in, out, (THNN_(Matrix)){maps, width, false}, weight,
+                        dense ? bias : NULL, 1, 0, images, 0);
+    scatterImages(plan, samples, bias, images, image);
+  }
 }
 
 void THNN_(ConvolutionDirectProducts_run)(const THNNConvolutionPlan *plan, const real *source,
@@ -154,15 +219,20 @@ void THNN_(ConvolutionDirectProducts_run)(const THNNConvolutionPlan *plan, const
   const THNNConvolution *geometry = &plan->geometry;
   const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
   const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
-  const int64_t sources = forward ? in : out, results = forward ? out : in;
   const int64_t positions = THNN_convolutionMapPositions(geometry);
-  const THNN_(Matrix) a = {source, positions, false}, b = {weight, in, !forward};
-  if (plan->sharedBytes > 0) {
-    runSamples(plan, source, b, bias, result, scratch);
+  const THNN_(Matrix) b = {weight, in, !forward};
+  if (plan->sharedBytes == 0) {
+    const int64_t sources = forward ? in : out, results = forward ? out : in;
+    const THNN_(Matrix) a = {source, positions, false};
+    THNN_(multiplyEach)(plan->state, positions, results, sources, a, b, bias, geometry->batch,
+                        sources * positions, result, results * positions);
     return;
   }
-  THNN_(multiplyEach)(plan->state, positions, results, sources, a, b, bias, geometry->batch,
-                      sources * positions, result, results * positions);
+  real *image = forward ? (real *)source : result, *map = forward ? result : (real *)source;
+  for (int64_t first = 0; first < geometry->batch; first += plan->groups.samples)
+    runGroup(plan, minimum(plan->groups.samples, geometry->batch - first), b, bias,
+             image + first * in * THNN_convolutionImagePositions(geometry),
+             map + first * out * positions, scratch);
 }
 
 void THNN_(ConvolutionDirectProducts_backwardWeight)(const THNNConvolutionPlan *plan,
@@ -177,7 +247,8 @@ void THNN_(ConvolutionDirectProducts_backwardWeight)(const THNNConvolutionPlan *
   if (plan->sharedBytes > 0) {
     a.data = scratch;
     for (int64_t sample = 0; sample < geometry->batch; sample++) {
-      gatherPlanes(plan, input + sample * in * THNN_convolutionImagePositions(geometry), scratch);
+      gatherImages(plan, 1, input + sample * in * THNN_convolutionImagePositions(geometry),
+                   scratch);
       THNN_(addProducts)(plan->state, in, out, positions, (real)scale, a, b, 1, 0, 0, gradWeight);
       b.data += out * positions;
     }
