@@ -121,70 +121,55 @@ bool THNN_(ConvolutionDirectProducts_prepare)(THNNConvolutionPlan *plan, const T
   return true;
 }
 
-/* The positions of one plane that the map sees. */
-static Columns seenOf(const THNNConvolution *geometry, int64_t plane, real *seen)
-{
-  const int64_t positions = THNN_convolutionMapPositions(geometry);
-  return (Columns){
-      .firstRow = plane, .rows = 1, .positions = positions, .data = seen, .stride = positions};
-}
+/* Planes of some samples, apart[sample][plane][size] and together[plane][sample][position]. */
+typedef struct Planes {
+  int64_t count, size;
+  bool strided; /* the map does not see all of them */
+  real *apart, *together;
+} Planes;
 
-/* together[plane][sample][position] = image[sample][plane][what the map sees of it] */
-static void gatherImages(const THNNConvolutionPlan *plan, int64_t samples, const real *image,
-                         real *together)
-{
-  const THNNConvolution *geometry = &plan->geometry;
-  const int64_t planes = geometry->inputPlanes, size = THNN_convolutionImagePositions(geometry);
-  const int64_t positions = THNN_convolutionMapPositions(geometry);
-  const bool dense = THNN_convolutionIsPointwise(geometry);
-#pragma omp parallel for num_threads(plan->threads) schedule(static) if (plan->threads > 1)
-  for (int64_t plane = 0; plane < planes; plane++)
-    for (int64_t sample = 0; sample < samples; sample++) {
-      real *to = together + (plane * samples + sample) * positions;
-      const Columns seen = seenOf(geometry, plane, to);
-      if (dense)
-        THNN_(simd).pointwise.copy(size, image + (sample * planes + plane) * size, to);
-      else
-        THNN_(unfold)(geometry, image + sample * planes * size, &seen);
-    }
-}
-
-/* The reverse; what the map does not see gets the bias alone. */
-static void scatterImages(const THNNConvolutionPlan *plan, int64_t samples, const real *bias,
-                          real *together, real *image)
-{
-  const THNNConvolution *geometry = &plan->geometry;
-  const int64_t planes = geometry->inputPlanes, size = THNN_convolutionImagePositions(geometry);
-  const int64_t positions = THNN_convolutionMapPositions(geometry);
-  const bool dense = THNN_convolutionIsPointwise(geometry);
-#pragma omp parallel for num_threads(plan->threads) schedule(static) if (plan->threads > 1)
-  for (int64_t plane = 0; plane < planes; plane++)
-    for (int64_t sample = 0; sample < samples; sample++) {
-      real *from = together + (plane * samples + sample) * positions;
-      real *to = image + (sample * planes + plane) * size;
-      const Columns seen = seenOf(geometry, plane, from);
-      if (dense) {
-        THNN_(simd).pointwise.copy(size, from, to);
-      } else {
-        THNN_(simd).pointwise.fill(size, bias ? bias[plane] : 0, to);
-        THNN_(fold)(geometry, &seen, image + sample * planes * size);
-      }
-    }
-}
-
-/* together[plane][sample][position] = map[sample][plane][position], or the reverse */
-static void copyMaps(const THNNConvolutionPlan *plan, int64_t samples, bool gather, real *map,
+/* Of an image with a stride. What the map does not see gets the bias alone. */
+static void copySeen(const THNNConvolution *geometry, bool gather, real bias, real *plane,
                      real *together)
 {
-  const int64_t planes = plan->geometry.outputPlanes;
+  const int64_t positions = THNN_convolutionMapPositions(geometry);
+  const Columns seen = {.rows = 1, .positions = positions, .data = together, .stride = positions};
+  if (gather) {
+    THNN_(unfold)(geometry, plane, &seen);
+  } else {
+    THNN_(simd).pointwise.fill(THNN_convolutionImagePositions(geometry), bias, plane);
+    THNN_(fold)(geometry, &seen, plane);
+  }
+}
+
+/* Brings planes together, or apart again. */
+static void copyPlanes(const THNNConvolutionPlan *plan, const Planes *planes, int64_t samples,
+                       bool gather, const real *bias)
+{
   const int64_t positions = THNN_convolutionMapPositions(&plan->geometry);
+  if (planes->together == planes->apart)
+    return;
 #pragma omp parallel for num_threads(plan->threads) schedule(static) if (plan->threads > 1)
-  for (int64_t plane = 0; plane < planes; plane++)
+  for (int64_t plane = 0; plane < planes->count; plane++)
     for (int64_t sample = 0; sample < samples; sample++) {
-      real *apart = map + (sample * planes + plane) * positions;
-      real *near = together + (plane * samples + sample) * positions;
-      THNN_(simd).pointwise.copy(positions, gather ? apart : near, gather ? near : apart);
+      real *apart = planes->apart + (sample * planes->count + plane) * planes->size;
+      real *together = planes->together + (plane * samples + sample) * positions;
+      if (planes->strided)
+        copySeen(&plan->geometry, gather, bias ? bias[plane] : 0, apart, together);
+      else if (gather)
+        THNN_(simd).pointwise.copy(positions, apart, together);
+      else
+        THNN_(simd).pointwise.copy(positions, together, apart);
     }
+}
+
+static Planes imagePlanes(const THNNConvolution *geometry, real *image, real *together)
+{
+  return (Planes){.count = geometry->inputPlanes,
+                  .size = THNN_convolutionImagePositions(geometry),
+                  .strided = !THNN_convolutionIsPointwise(geometry),
+                  .apart = image,
+                  .together = together};
 }
 
 /* A group of samples: forward from the image to the map, or from the map to the image. */
@@ -193,23 +178,21 @@ static void runGroup(const THNNConvolutionPlan *plan, int64_t samples, THNN_(Mat
 {
   const THNNConvolution *geometry = &plan->geometry;
   const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
-  const int64_t width = samples * THNN_convolutionMapPositions(geometry);
-  real *images = takeScratch(&scratch, in * width, sizeof(real));
-  real *maps = samples > 1 ? takeScratch(&scratch, out * width, sizeof(real)) : map;
-  if (plan->part == THNN_CONVOLUTION_FORWARD) {
-    gatherImages(plan, samples, image, images);
-    THNN_(multiplyEach)(plan->state, width, out, in, (THNN_(Matrix)){images, width, false}, weight,
-                        bias, 1, 0, maps, 0);
-    if (samples > 1)
-      copyMaps(plan, samples, false, map, maps);
-  } else {
-    const bool dense = THNN_convolutionIsPointwise(geometry);
-    if (samples > 1)
-      copyMaps(plan, samples, true, map, maps);
-    THNN_(multiplyEach)(plan->state, width, in, out, (THNN_(Matrix)){maps, width, false}, weight,
-                        dense ? bias : NULL, 1, 0, images, 0);
-    scatterImages(plan, samples, bias, images, image);
-  }
+  const int64_t positions = THNN_convolutionMapPositions(geometry), width = samples * positions;
+  const Planes images =
+      imagePlanes(geometry, image, takeScratch(&scratch, in * width, sizeof(real)));
+  const Planes maps = {.count = out,
+                       .size = positions,
+                       .apart = map,
+                       .together =
+                           samples > 1 ? takeScratch(&scratch, out * width, sizeof(real)) : map};
+  const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
+  const Planes *sources = forward ? &images : &maps, *results = forward ? &maps : &images;
+  const THNN_(Matrix) a = {sources->together, width, false};
+  copyPlanes(plan, sources, samples, true, NULL);
+  THNN_(multiplyEach)(plan->state, width, results->count, sources->count, a, weight,
+                      results->strided ? NULL : bias, 1, 0, results->together, 0);
+  copyPlanes(plan, results, samples, false, bias);
 }
 
 void THNN_(ConvolutionDirectProducts_run)(const THNNConvolutionPlan *plan, const real *source,
@@ -246,10 +229,11 @@ void THNN_(ConvolutionDirectProducts_backwardWeight)(const THNNConvolutionPlan *
   THNN_(Matrix) a = {input, positions, true}, b = {gradOutput, positions, false};
   if (plan->sharedBytes > 0) {
     a.data = scratch;
+    Planes images = imagePlanes(geometry, (real *)input, scratch);
     for (int64_t sample = 0; sample < geometry->batch; sample++) {
-      gatherImages(plan, 1, input + sample * in * THNN_convolutionImagePositions(geometry),
-                   scratch);
+      copyPlanes(plan, &images, 1, true, NULL);
       THNN_(addProducts)(plan->state, in, out, positions, (real)scale, a, b, 1, 0, 0, gradWeight);
+      images.apart += in * images.size;
       b.data += out * positions;
     }
   } else {
