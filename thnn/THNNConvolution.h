@@ -101,16 +101,11 @@ typedef enum THNNConvolutionVariant {
   THNN_CONVOLUTION_ANY,       /* `gather`, or `correlate` for the weight gradient */
   THNN_CONVOLUTION_ONE_POINT, /* `onePoint` */
   THNN_CONVOLUTION_LINES,     /* `bands` */
-  THNN_CONVOLUTION_PRODUCTS   /* no blocks of its own */
+  THNN_CONVOLUTION_PRODUCTS   /* `groupSamples` */
 } THNNConvolutionVariant;
 
 /* How one part of one convolution is computed. Block sizes depend on the geometry and the state's
  * workspace limit, never on the number of threads. */
-/* Products of matrices: samples whose positions are taken together. */
-typedef struct THNNConvolutionGroups {
-  int64_t samples;
-} THNNConvolutionGroups;
-
 typedef struct THNNConvolutionPlan {
   THNNConvolution geometry;
   THNNConvolutionPart part;
@@ -128,7 +123,7 @@ typedef struct THNNConvolutionPlan {
     THNNConvolutionCorrelate correlate;
     THNNConvolutionOnePoint onePoint;
     THNNConvolutionBands bands;
-    THNNConvolutionGroups groups;
+    int64_t groupSamples; /* of products of matrices: whose positions are taken together */
   };
 } THNNConvolutionPlan;
 

@@ -35,9 +35,7 @@ foreach(file IN ITEMS include/TH/TH.h lib/libTH.so lib/libTH.so.0)
   endif()
 endforeach()
 
-# The vector loops are the same sources for every instruction set: one of them is enough.
-build("${BINARY_DIR}/thnn" THNN -DTHNN_TH=system "-DTH_ROOT=${prefix}"
-      -DTHNN_COMPILER_HAS_X86_64_V3=OFF -DTHNN_COMPILER_HAS_X86_64_V4=OFF)
+build("${BINARY_DIR}/thnn" THNN -DTHNN_TH=system "-DTH_ROOT=${prefix}")
 set(library "${BINARY_DIR}/thnn/thnn/libTHNN.so")
 
 # Symbols: libTH's must be Torch7's; the others come with a version (libc, libm, OpenMP), or are

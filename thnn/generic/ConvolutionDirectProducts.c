@@ -37,12 +37,12 @@ static double sourceCost(const THNNConvolutionPlan *plan)
   const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
   const int64_t sources = forward ? in : out, results = forward ? out : in;
   const int64_t positions = THNN_convolutionMapPositions(geometry);
-  const int64_t width = plan->groups.samples * positions;
-  const double groups = (double)divideUp(geometry->batch, plan->groups.samples);
+  const int64_t width = plan->groupSamples * positions;
+  const double groups = (double)divideUp(geometry->batch, plan->groupSamples);
   const double vectors = (double)divideUp(width, THNN_(simd).panels.lanes);
   const double blocks = (double)divideUp(width, BLOCK_POSITIONS);
   const double batch = (double)geometry->batch;
-  const double copied = plan->groups.samples > 1 ? batch * (double)(in + out) : 0;
+  const double copied = plan->groupSamples > 1 ? batch * (double)(in + out) : 0;
   return groups * weightElements(geometry) * (0.54 * vectors + 0.1 * blocks) +
          groups * farWeightsCost(geometry, plan->part) +
          packingCost(batch * positions * sources, 0.28) +
@@ -84,7 +84,7 @@ static int64_t groupBytes(const THNNConvolutionPlan *plan, int64_t samples)
 }
 
 /* One sample where it has enough positions, or where more would take too much scratch memory. */
-static int64_t groupSamples(const THNNConvolutionPlan *plan, int64_t limitBytes)
+static int64_t chooseGroup(const THNNConvolutionPlan *plan, int64_t limitBytes)
 {
   enum { FEW_POSITIONS = 128, ENOUGH_POSITIONS = 256 };
   const int64_t positions = THNN_convolutionMapPositions(&plan->geometry);
@@ -107,8 +107,8 @@ bool THNN_(ConvolutionDirectProducts_prepare)(THNNConvolutionPlan *plan, const T
   plan->state = state;
   plan->threads = THNN_threads(state, maximum(geometry->inputPlanes, geometry->outputPlanes),
                                convolutionOperations(geometry));
-  plan->groups.samples = groupSamples(plan, limitBytes);
-  plan->sharedBytes = plan->scratchBytes = (size_t)groupBytes(plan, plan->groups.samples);
+  plan->groupSamples = chooseGroup(plan, limitBytes);
+  plan->sharedBytes = plan->scratchBytes = (size_t)groupBytes(plan, plan->groupSamples);
   if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT) {
     /* With a stride other algorithms take longer than their costs say. */
     const double share = sizeof(real) == sizeof(float) ? 0.85 : 0.7;
@@ -212,8 +212,8 @@ void THNN_(ConvolutionDirectProducts_run)(const THNNConvolutionPlan *plan, const
     return;
   }
   real *image = forward ? (real *)source : result, *map = forward ? result : (real *)source;
-  for (int64_t first = 0; first < geometry->batch; first += plan->groups.samples)
-    runGroup(plan, minimum(plan->groups.samples, geometry->batch - first), b, bias,
+  for (int64_t first = 0; first < geometry->batch; first += plan->groupSamples)
+    runGroup(plan, minimum(plan->groupSamples, geometry->batch - first), b, bias,
              image + first * in * THNN_convolutionImagePositions(geometry),
              map + first * out * positions, scratch);
 }

@@ -283,12 +283,12 @@ static bool hasProducts(const Product *p, int64_t least)
  * their sums, few rows or columns are for dots. */
 static bool prefersPanels(const Product *p)
 {
-  enum { LEAST_COLUMNS = 4, DOTS_COLUMNS = 20, LEAST_ALONG = 24 };
+  enum { LEAST_COLUMNS = 4, LEAST_ROWS_ALONG = 24 };
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
   if (p->n < LEAST_COLUMNS || !(loops->packs || readsInPlace(p)))
     return false;
   if (p->a.transposed)
-    return p->n > DOTS_COLUMNS && p->m >= LEAST_ALONG && hasProducts(p, loops->leastAlong);
+    return p->n > THNN_FEW_ROWS && p->m >= LEAST_ROWS_ALONG && hasProducts(p, loops->leastAlong);
   return hasProducts(p, p->b.transposed ? loops->leastAcross : loops->leastProducts);
 }
 

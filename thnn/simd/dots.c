@@ -204,7 +204,7 @@ static void spread(const THNN_(Dots) * of)
 
 const THNN_(SimdDots) SIMD_TABLE(Dots, THNN_SIMD_LEVEL) = {
 #if defined(__AVX512F__)
-    .ranges = {{2, 512 / sizeof(real), 256, 500000}, {4, 20, 48, 80000}},
+    .ranges = {{2, 512 / sizeof(real), 256, 500000}, {4, THNN_FEW_ROWS, 48, 80000}},
 #else
     .ranges = {{2, 16, 256, 0}},
 #endif

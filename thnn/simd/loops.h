@@ -227,6 +227,9 @@ typedef struct THNN_(Dots) {
   int64_t yStride;
 } THNN_(Dots);
 
+/* Rows of products up to which dots are ahead of panels. */
+enum { THNN_FEW_ROWS = 20 };
+
 /* Sizes of products that gemm is slower at. */
 typedef struct THNNDotsRange {
   int64_t leastRows, mostRows, leastTerms, leastProducts;

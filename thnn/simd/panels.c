@@ -151,7 +151,6 @@ const THNN_(SimdPanels) SIMD_TABLE(Panels, THNN_SIMD_LEVEL) = {
     .packs = true,
 #elif defined(__AVX2__)
     .leastProducts = 10000,
-    .leastAlong = INT64_MAX,
     .leastAcross = INT64_MAX,
     .mostInPlace = 16,
 #endif

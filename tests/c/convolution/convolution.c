@@ -501,24 +501,41 @@ static void testLarge(THNNState *state)
     testGeometry(&large[i], state);
 }
 
-/* The direct algorithm takes every ordinary geometry, and scratch stays bounded for any batch. */
+/* The direct algorithm takes every ordinary geometry, and scratch stays bounded for any batch; also
+ * where it chooses to bring samples together, and what a stride sees. */
 static void testPlans(THNNState *state)
 {
-  THNNConvolution g = PADDED;
+  THNNConvolution geometries[] = {PADDED,
+                                  {.inputPlanes = 512,
+                                   .outputPlanes = 700,
+                                   .input = {1, 7, 7},
+                                   .output = {1, 7, 7},
+                                   .kernel = {1, 1, 1},
+                                   .stride = {1, 1, 1},
+                                   .dilation = {1, 1, 1}},
+                                  {.inputPlanes = 256,
+                                   .outputPlanes = 512,
+                                   .input = {1, 13, 14},
+                                   .output = {1, 7, 7},
+                                   .kernel = {1, 1, 1},
+                                   .stride = {1, 2, 2},
+                                   .dilation = {1, 1, 1}}};
   THNNConvolutionPlan plan, large;
   THNN_State_setThreads(state, 1);
-  for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
-    THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_DIRECT);
-    g.batch = 1000;
-    THNN_(Convolution_prepare)(&plan, state, &g, (THNNConvolutionPart)part);
-    g.batch = 100000;
-    THNN_(Convolution_prepare)(&large, state, &g, (THNNConvolutionPart)part);
-    CHECK(plan.algorithm == THNN_CONVOLUTION_DIRECT);
-    CHECK(large.scratchBytes <= (size_t)8 << 20);
-    THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_GEMM);
-    THNN_(Convolution_prepare)(&plan, state, &g, (THNNConvolutionPart)part);
-    CHECK(plan.algorithm == THNN_CONVOLUTION_GEMM);
-  }
+  for (size_t i = 0; i < sizeof geometries / sizeof *geometries; i++)
+    for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
+      THNNConvolution *g = &geometries[i];
+      THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_DIRECT);
+      g->batch = 1000;
+      THNN_(Convolution_prepare)(&plan, state, g, (THNNConvolutionPart)part);
+      g->batch = 100000;
+      THNN_(Convolution_prepare)(&large, state, g, (THNNConvolutionPart)part);
+      CHECK(plan.algorithm == THNN_CONVOLUTION_DIRECT);
+      CHECK(large.scratchBytes <= (size_t)8 << 20);
+      THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_GEMM);
+      THNN_(Convolution_prepare)(&plan, state, g, (THNNConvolutionPart)part);
+      CHECK(plan.algorithm == THNN_CONVOLUTION_GEMM);
+    }
   THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
 }
 

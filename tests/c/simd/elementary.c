@@ -2,10 +2,9 @@
  * at every instruction set that is compiled in and that the processor has, in units in the last
  * place of the result:
  *
- *     test_elementary_float             a sample of all floats
- *     test_elementary_float every [n]   every float, or one block of neighbours in n: three to ten
- *                                       minutes on two cores, divided by n
- *     test_elementary_double [n]        n million numbers of all sizes, 1 unless given
+ *     test_elementary_float          a sample of all floats
+ *     test_elementary_float every    every float: three minutes on two cores
+ *     test_elementary_double [n]     n million numbers of all sizes, 1 unless given
  *
  * NaN, infinities and the sign of zero have to be right, and square roots in every bit.
  *
@@ -287,8 +286,8 @@ static real sampled(uint64_t index)
   }
 }
 
-/* `total` numbers: sampled, or where `every` is not 0, of each `every` blocks of bit patterns one. */
-static void measureAll(Function *function, int levels, uint64_t total, uint64_t every)
+/* `total` numbers: sampled, or all bit patterns from 0. */
+static void measureAll(Function *function, int levels, uint64_t total, bool every)
 {
   const int64_t blocks = (int64_t)((total + BLOCK - 1) / BLOCK);
 #pragma omp parallel
@@ -299,14 +298,12 @@ static void measureAll(Function *function, int levels, uint64_t total, uint64_t 
     for (int64_t block = 0; block < blocks; block++) {
       const uint64_t first = (uint64_t)block * BLOCK;
       const int n = (int)(total - first < BLOCK ? total - first : BLOCK);
-      if (every) {
-        const uint64_t pattern = ((uint64_t)block * every + mixed((uint64_t)block) % every) * BLOCK;
+      if (every)
         for (int i = 0; i < n; i++)
-          x[i] = fromBits((Bits)pattern + (Bits)i);
-      } else {
+          x[i] = fromBits((Bits)first + (Bits)i);
+      else
         for (int i = 0; i < n; i++)
           x[i] = sampled(first + (uint64_t)i);
-      }
       measureBlock(&own, levels, n, x);
     }
 #pragma omp critical
@@ -391,11 +388,10 @@ static bool rootsAreRounded(int levels, uint64_t total)
 
 int main(int argc, char **argv)
 {
-  uint64_t every = 0, total = (uint64_t)1 << 20;
-  if (sizeof(real) == sizeof(float) && argc > 1 && !strcmp(argv[1], "every"))
-    every = argc > 2 && atoi(argv[2]) > 0 ? (uint64_t)atoi(argv[2]) : 1;
+  const bool every = sizeof(real) == sizeof(float) && argc > 1 && !strcmp(argv[1], "every");
+  uint64_t total = (uint64_t)1 << 20;
   if (every)
-    total = ((uint64_t)1 << 32) / BLOCK / every * BLOCK;
+    total = (uint64_t)1 << 32;
   else if (argc > 1)
     total *= (uint64_t)atoi(argv[1]);
   if (sizeof(Wide) == sizeof(real)) {
