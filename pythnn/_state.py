@@ -10,12 +10,13 @@ from ._library import lib, native, own
 
 __all__ = ["State", "get_num_threads", "set_num_threads", "synchronize"]
 
-Algorithm = Literal["auto", "gemm", "direct"]
+Algorithm = Literal["auto", "gemm", "direct", "winograd"]
 
 _ALGORITHMS: dict[str, int] = {
     "auto": native.THNN_CONVOLUTION_AUTO,
     "gemm": native.THNN_CONVOLUTION_GEMM,
     "direct": native.THNN_CONVOLUTION_DIRECT,
+    "winograd": native.THNN_CONVOLUTION_WINOGRAD,
 }
 _ALGORITHM_NAMES = {value: name for name, value in _ALGORITHMS.items()}
 _INT_MAX = 2**31 - 1
@@ -44,8 +45,10 @@ class State(Closing):
         32768. Calls below twice as much stay on the calling thread.
     workspace_limit : int or None
         Scratch memory per thread in bytes; at least 64 KiB, by default 8 MiB.
-    convolution : "auto", "gemm" or "direct"
-        The algorithm of convolutions; "auto" takes the faster one.
+    convolution : "auto", "gemm", "direct" or "winograd"
+        The algorithm of convolutions; "auto" takes the fastest one. Winograd's is for output and
+        gradInput of kernels of 3x3 with stride 1: "winograd" takes it for all of these, and is
+        "auto" for the rest.
     deterministic : bool
         Refuse what is not deterministic. On the CPU everything is.
     check_indices : bool
@@ -130,7 +133,7 @@ class State(Closing):
         algorithm = _ALGORITHMS.get(value) if isinstance(value, str) else None
         if algorithm is None:
             raise THNNArgumentError.expected(
-                "State", 4, "convolution", "'auto', 'gemm' or 'direct'", repr(value)
+                "State", 4, "convolution", "'auto', 'gemm', 'direct' or 'winograd'", repr(value)
             )
         lib.THNN_State_setConvolutionAlgorithm(self._open(), algorithm)
 

@@ -96,6 +96,20 @@ typedef struct THNNConvolutionOnePoint {
   int64_t parts; /* of the panels, each with a packed source of its own; 1: boxes are shared out */
 } THNNConvolutionOnePoint;
 
+/* Winograd's algorithm for forward and backwardData, tried before the plan's own: a task is a group of
+ * blocks of tiles, for all result planes or some of them. */
+typedef struct THNNConvolutionWinograd {
+  bool used;
+  double cost;
+  int64_t blockTiles;  /* tiles in a block, a multiple of a vector's lanes */
+  int64_t groupBlocks; /* blocks in a group */
+  int64_t panelPlanes; /* result planes whose products are formed at a time */
+  bool sharesWeights;  /* all weights are transformed once, otherwise a panel's for each group */
+  int64_t parts;       /* of the panels, each a task of its own for a group */
+  int threads;
+  size_t sharedBytes, threadBytes;
+} THNNConvolutionWinograd;
+
 /* Of the `direct` algorithm. */
 typedef enum THNNConvolutionVariant {
   THNN_CONVOLUTION_ANY,       /* `gather`, or `correlate` for the weight gradient */
@@ -117,6 +131,7 @@ typedef struct THNNConvolutionPlan {
   size_t sharedBytes;  /* scratch of all threads together */
   size_t threadBytes;  /* and of each one */
   size_t scratchBytes; /* what the caller provides */
+  THNNConvolutionWinograd winograd;
   union {
     THNNConvolutionTiles tiles;
     THNNConvolutionGather gather;

@@ -99,10 +99,10 @@ size_t THNN_State_workspaceLimit(const THNNState *state)
 void THNN_State_setConvolutionAlgorithm(THNNState *state, THNNConvolutionAlgorithm algorithm)
 {
   checkGiven(state, "State_setConvolutionAlgorithm");
-  THArgCheck((int)algorithm >= THNN_CONVOLUTION_AUTO && (int)algorithm <= THNN_CONVOLUTION_DIRECT,
+  THArgCheck((int)algorithm >= THNN_CONVOLUTION_AUTO && (int)algorithm <= THNN_CONVOLUTION_WINOGRAD,
              2,
-             "State_setConvolutionAlgorithm: argument #2 'algorithm': expected 0 (auto), 1 (gemm) "
-             "or 2 (direct), found %d",
+             "State_setConvolutionAlgorithm: argument #2 'algorithm': expected 0 (auto), 1 (gemm), "
+             "2 (direct) or 3 (winograd), found %d",
              (int)algorithm);
   state->convolutionAlgorithm = algorithm;
 }

@@ -170,10 +170,19 @@ def assert_close(found: np.ndarray, wanted: np.ndarray, terms: int, dtype: str, 
     assert error <= LIMITS[dtype], f"{what}: error {error:.3g}"
 
 
-def check(module: Module, g: Geometry, dtype: str, algorithm: str, seed: int) -> None:
+def check(
+    module: Module,
+    g: Geometry,
+    dtype: str,
+    algorithm: str,
+    seed: int,
+    workspace_limit: int | None = None,
+) -> None:
     random = np.random.default_rng(seed)
     x, w, b, go = operands(module, g, dtype, random)
-    with State(convolution=algorithm, threads=2, minimum_work=1) as state:
+    with State(
+        convolution=algorithm, threads=2, minimum_work=1, workspace_limit=workspace_limit
+    ) as state:
         y, gx, gw, gb = compute(module, g, x, w, b, go, state)
     wy, wgx, wgw = expected(module, g, x, w, b, go)
     if not g.batch:
@@ -188,7 +197,7 @@ def check(module: Module, g: Geometry, dtype: str, algorithm: str, seed: int) ->
     assert_close(gb, wgb, (g.batch or 1) * int(np.prod(g.far)), dtype, f"gradBias of {where}")
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "gemm", "direct"])
+@pytest.mark.parametrize("algorithm", ["auto", "gemm", "direct", "winograd"])
 @pytest.mark.parametrize("dtype", LIMITS)
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)
 def test_random_geometries(module: Module, dtype: str, algorithm: str) -> None:
@@ -201,7 +210,7 @@ def test_random_geometries(module: Module, dtype: str, algorithm: str) -> None:
 WIDTHS = [1, 2, 7, 14, 15, 16, 17, 28, 31, 47, 48, 49, 56, 64, 112]
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "gemm", "direct"])
+@pytest.mark.parametrize("algorithm", ["auto", "gemm", "direct", "winograd"])
 @pytest.mark.parametrize("dtype", LIMITS)
 @pytest.mark.parametrize("name", ["SpatialConvolutionMM", "SpatialFullConvolution"])
 def test_widths_and_planes_around_the_vector_length(name: str, dtype: str, algorithm: str) -> None:

@@ -36,11 +36,27 @@ static bool prepareDirect(THNNConvolutionPlan *plan, const THNNState *state)
           THNN_(ConvolutionDirect_prepare)(plan, state));
 }
 
+/* Lets Winograd's algorithm try first where it is faster, or asked for. */
+static void tryWinograd(THNNConvolutionPlan *plan, const THNNState *state)
+{
+  const THNNConvolutionAlgorithm algorithm = THNN_State_convolutionAlgorithm(state);
+  THNNConvolutionWinograd winograd = {.used = false};
+  if ((algorithm != THNN_CONVOLUTION_AUTO && algorithm != THNN_CONVOLUTION_WINOGRAD) ||
+      !THNN_(ConvolutionWinograd_prepare)(plan, state, &winograd) ||
+      (algorithm == THNN_CONVOLUTION_AUTO && winograd.cost >= plan->cost))
+    return;
+  const size_t bytes = winograd.sharedBytes + winograd.threadBytes * (size_t)winograd.threads;
+  plan->winograd = winograd;
+  if (plan->scratchBytes < bytes)
+    plan->scratchBytes = bytes;
+}
+
 void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
                                 const THNNConvolution *geometry, THNNConvolutionPart part)
 {
   const THNNConvolutionAlgorithm algorithm = THNN_State_convolutionAlgorithm(state);
-  const bool automatic = algorithm == THNN_CONVOLUTION_AUTO;
+  const bool automatic =
+      algorithm == THNN_CONVOLUTION_AUTO || algorithm == THNN_CONVOLUTION_WINOGRAD;
   const bool linear = THNN_convolutionIsLinear(geometry);
   const THNNConvolutionPlan none = {.geometry = *geometry, .part = part, .cost = INFINITY};
   THNNConvolutionPlan direct = none, lines = none, products = none;
@@ -60,6 +76,7 @@ void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *stat
     if (plan->cost == INFINITY || gemm.cost < plan->cost)
       *plan = gemm;
   }
+  tryWinograd(plan, state);
 }
 
 /* ---- The parts ------------------------------------------------------------------------------- */
@@ -85,6 +102,9 @@ static void runDirect(const THNNConvolutionPlan *plan, const real *source, const
 void THNN_(Convolution_forward)(const THNNConvolutionPlan *plan, const real *input,
                                 const real *weight, const real *bias, real *output, void *scratch)
 {
+  if (plan->winograd.used &&
+      THNN_(ConvolutionWinograd_run)(plan, input, weight, bias, output, scratch))
+    return;
   if (plan->algorithm == THNN_CONVOLUTION_DIRECT)
     runDirect(plan, input, weight, bias, output, scratch);
   else
@@ -95,6 +115,9 @@ void THNN_(Convolution_backwardData)(const THNNConvolutionPlan *plan, const real
                                      const real *weight, const real *bias, real *gradInput,
                                      void *scratch)
 {
+  if (plan->winograd.used &&
+      THNN_(ConvolutionWinograd_run)(plan, gradOutput, weight, bias, gradInput, scratch))
+    return;
   if (plan->algorithm == THNN_CONVOLUTION_DIRECT)
     runDirect(plan, gradOutput, weight, bias, gradInput, scratch);
   else

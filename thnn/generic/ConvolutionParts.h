@@ -50,15 +50,20 @@ static inline void *takeScratch(char **scratch, int64_t elements, size_t size)
   return area;
 }
 
-/* The calling thread's part of the scratch block. */
-static inline void *threadScratch(const THNNConvolutionPlan *plan, void *scratch)
+/* The calling thread's part of a scratch block. */
+static inline void *threadScratchOf(void *scratch, size_t sharedBytes, size_t threadBytes)
 {
 #ifdef _OPENMP
   const size_t thread = (size_t)omp_get_thread_num();
 #else
   const size_t thread = 0;
 #endif
-  return (char *)scratch + plan->sharedBytes + thread * plan->threadBytes;
+  return (char *)scratch + sharedBytes + thread * threadBytes;
+}
+
+static inline void *threadScratch(const THNNConvolutionPlan *plan, void *scratch)
+{
+  return threadScratchOf(scratch, plan->sharedBytes, plan->threadBytes);
 }
 
 static inline double weightElements(const THNNConvolution *geometry)
@@ -193,6 +198,16 @@ void THNN_(ConvolutionDirectProducts_backwardWeight)(const THNNConvolutionPlan *
                                                      const real *input, const real *gradOutput,
                                                      accreal scale, real *gradWeight,
                                                      real *gradBias, void *scratch);
+
+/* Winograd's algorithm for 3x3 taps. Preparing returns whether it can work within the state's
+ * workspace limit, and is for such a geometry and part at all. Running returns whether the result is
+ * right: where some of it is not finite, intermediate sums may have overflowed, and the plan's own
+ * algorithm has to say. */
+bool THNN_(ConvolutionWinograd_prepare)(const THNNConvolutionPlan *plan, const THNNState *state,
+                                        THNNConvolutionWinograd *winograd);
+bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real *source,
+                                    const real *weight, const real *bias, real *result,
+                                    void *scratch);
 
 /* The same line by line: for few result planes, or few source planes and taps. */
 bool THNN_(ConvolutionDirectLines_prepare)(THNNConvolutionPlan *plan, const THNNState *state);

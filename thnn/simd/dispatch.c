@@ -11,6 +11,7 @@
   extern const THNN_(SimdProducts) SIMD_TABLE(Products, LEVEL);                                    \
   extern const THNN_(SimdDots) SIMD_TABLE(Dots, LEVEL);                                            \
   extern const THNN_(SimdPanels) SIMD_TABLE(Panels, LEVEL);                                        \
+  extern const THNN_(SimdWinograd) SIMD_TABLE(Winograd, LEVEL);                                    \
   extern const THNN_(SimdShifts) SIMD_TABLE(Shifts, LEVEL);                                        \
   extern const THNN_(SimdPlanes) SIMD_TABLE(Planes, LEVEL);                                        \
   extern const THNN_(SimdPooling) SIMD_TABLE(Pooling, LEVEL);                                      \
@@ -32,6 +33,7 @@
     .dots = SIMD_TABLE(Dots, LEVEL), .shifts = SIMD_TABLE(Shifts, LEVEL),                          \
     .planes = SIMD_TABLE(Planes, LEVEL), .panels = SIMD_TABLE(Panels, LEVEL),                      \
     .recurrent = SIMD_TABLE(Recurrent, LEVEL), .sampling = SIMD_TABLE(Sampling, LEVEL),            \
+    .winograd = SIMD_TABLE(Winograd, LEVEL),                                                       \
   }
 
 DECLARE_LOOPS(baseline);

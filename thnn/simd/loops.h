@@ -688,6 +688,36 @@ typedef struct THNN_(SimdRecurrent) {
                        real *gradGates, real *gradCx);
 } THNN_(SimdRecurrent);
 
+/* Tiles of 2x2 results of a correlation with 3x3 taps that lie side by side, as Winograd's algorithm
+ * F(2x2, 3x3) takes them: a tile sees 4x4 elements, which overlap its neighbours' by two. */
+typedef struct THNN_(TileRow) {
+  int64_t tiles;         /* up to THNN_MOST_TILES */
+  int64_t height, width; /* of the plane that is read or written */
+  int64_t row, column;   /* of the first tile's first element there; may lie outside */
+} THNN_(TileRow);
+
+enum {
+  THNN_TILE_NUMBERS = 16, /* that a tile, or 3x3 weights, are transformed into */
+  THNN_MOST_TILES = 64    /* that are transformed at a time */
+};
+
+/* Number k of tile or filter i of a transform lies at [k * step + i]. Whole vectors are written:
+ * what lies behind the last tile is overwritten, up to a vector. */
+typedef struct THNN_(SimdWinograd) {
+  /* The transform of the elements that the tiles see, which are 0 outside of the plane. `lines` keeps
+   * what the tiles below share with them: with `below`, the call before was for the row of tiles
+   * above, with as many tiles or more. */
+  void (*source)(const THNN_(TileRow) * of, const real *plane, bool below, real *lines, int64_t step,
+                 real *y);
+  int64_t lines; /* room for those */
+  /* The transforms of some times a vector of filters, [time][lane], from x[time][tap][lane];
+   * `flipped` takes the taps backwards. */
+  void (*weights)(int64_t times, bool flipped, const real *x, int64_t step, real *y);
+  /* Results of the tiles, inside the plane: bias + the transform of sums of products. Returns whether
+   * all of them are finite. */
+  bool (*result)(const THNN_(TileRow) * of, const real *x, int64_t step, real bias, real *plane);
+} THNN_(SimdWinograd);
+
 typedef struct THNN_(Simd) {
   THNN_(SimdPointwise) pointwise;
   THNN_(SimdReduce) reduce;
@@ -696,6 +726,7 @@ typedef struct THNN_(Simd) {
   THNN_(SimdProducts) narrowProducts; /* with vectors of half the size where that may pay */
   THNN_(SimdDots) dots;
   THNN_(SimdPanels) panels;
+  THNN_(SimdWinograd) winograd;
   THNN_(SimdShifts) shifts;
   THNN_(SimdPlanes) planes;
   THNN_(SimdPooling) pooling;

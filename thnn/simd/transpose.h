@@ -1,22 +1,32 @@
-/* Moving elements across the lanes of vectors: transposing a square of them, adding up lanes. */
+/* Moving elements across the lanes of vectors: taking them apart and together, transposing a square of
+ * them, adding up lanes. */
 #ifndef THNN_SIMD_TRANSPOSE_H
 #define THNN_SIMD_TRANSPOSE_H
 
 #include "vector.h"
 
-/* Interleaves the lower or the upper halves of two vectors: a0 b0 a1 b1 … */
+/* Interleaves the lower or the upper halves of two vectors: a0 b0 a1 b1 …; and takes the even or the
+ * odd lanes of both. */
 #if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
 #  define LOWER_HALVES 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
 #  define UPPER_HALVES 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#  define EVEN_LANES 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#  define ODD_LANES 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
 #elif defined(__AVX512F__) || (defined(__AVX__) && defined(THNN_REAL_FLOAT))
 #  define LOWER_HALVES 0, 8, 1, 9, 2, 10, 3, 11
 #  define UPPER_HALVES 4, 12, 5, 13, 6, 14, 7, 15
+#  define EVEN_LANES 0, 2, 4, 6, 8, 10, 12, 14
+#  define ODD_LANES 1, 3, 5, 7, 9, 11, 13, 15
 #elif defined(__AVX__) || defined(THNN_REAL_FLOAT)
 #  define LOWER_HALVES 0, 4, 1, 5
 #  define UPPER_HALVES 2, 6, 3, 7
+#  define EVEN_LANES 0, 2, 4, 6
+#  define ODD_LANES 1, 3, 5, 7
 #else
 #  define LOWER_HALVES 0, 2
 #  define UPPER_HALVES 1, 3
+#  define EVEN_LANES 0, 2
+#  define ODD_LANES 1, 3
 #endif
 
 INLINE Vector interleaveLower(Vector a, Vector b)
@@ -27,6 +37,16 @@ INLINE Vector interleaveLower(Vector a, Vector b)
 INLINE Vector interleaveUpper(Vector a, Vector b)
 {
   return __builtin_shufflevector(a, b, UPPER_HALVES);
+}
+
+INLINE Vector evenLanes(Vector a, Vector b)
+{
+  return __builtin_shufflevector(a, b, EVEN_LANES);
+}
+
+INLINE Vector oddLanes(Vector a, Vector b)
+{
+  return __builtin_shufflevector(a, b, ODD_LANES);
 }
 
 /* Transposes LANES rows of LANES columns. Interleaving the first half of the rows with the second

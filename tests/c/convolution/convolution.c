@@ -169,6 +169,12 @@ static THNNConvolution randomGeometry(void)
       g.pad[i] = 0;
       g.output[i] = g.input[i];
     }
+  else if (dimensions == 2 && !randomBetween(0, 3)) /* for Winograd's algorithm */
+    for (int i = 1; i < 3; i++) {
+      g.kernel[i] = 3;
+      g.stride[i] = g.dilation[i] = 1;
+      g.output[i] = g.input[i] + 2 * (g.pad[i] = g.input[i] < 3 ? 2 : randomBetween(0, 3)) - 2;
+    }
   return g;
 }
 
@@ -274,8 +280,9 @@ static double largestError(const real *result, const double *wanted, const doubl
   return largest;
 }
 
-/* How often each variant of the direct algorithm was met, for each part. */
-static int met[3][4];
+/* How often each variant of the direct algorithm was met, for each part; and Winograd's algorithm, with
+ * weights that are transformed once and group by group. */
+static int met[3][4], metWinograd[3][2];
 
 static void testAlgorithm(const THNNConvolution *g, const Operands *operands, const double *wanted,
                           const double *size, THNNState *state)
@@ -283,11 +290,15 @@ static void testAlgorithm(const THNNConvolution *g, const Operands *operands, co
   THNNConvolutionPlan plan;
   THNN_State_setThreads(state, 1);
   real *first = compute(g, operands, state, &plan);
-  if (plan.algorithm == THNN_CONVOLUTION_DIRECT)
+  const THNNConvolutionWinograd *winograd = &plan.winograd;
+  if (winograd->used)
+    metWinograd[plan.part][winograd->sharesWeights]++;
+  else if (plan.algorithm == THNN_CONVOLUTION_DIRECT)
     met[plan.part][plan.variant]++;
   const double error = largestError(first, wanted, size, operands->results);
   CHECK(error < 16);
   CHECK(plan.threadBytes + plan.sharedBytes <= THNN_State_workspaceLimit(state));
+  CHECK(winograd->threadBytes + winograd->sharedBytes <= THNN_State_workspaceLimit(state));
   bool same = true;
   for (int threads = 2; threads <= MOST_THREADS; threads++) {
     THNN_State_setThreads(state, threads);
@@ -313,7 +324,7 @@ static void testPart(const THNNConvolution *g, Operands operands, THNNState *sta
     size[i] = fabs(wanted[i]);
   }
   addProducts(g, operands.part, operands.image, operands.map, operands.weight, wanted, size);
-  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_DIRECT; algorithm++) {
+  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD; algorithm++) {
     THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
     testAlgorithm(g, &operands, wanted, size, state);
   }
@@ -501,6 +512,49 @@ static void testLarge(THNNState *state)
     testGeometry(&large[i], state);
 }
 
+/* Winograd's algorithm with room for some tiles and weights only: several groups of blocks, of which the
+ * last ones have fewer, and panels of both sides of the weights. */
+static void testGroups(THNNState *state)
+{
+  const THNNConvolution g = {.batch = 3,
+                             .inputPlanes = 150,
+                             .outputPlanes = 115,
+                             .input = {1, 22, 25},
+                             .output = {1, 22, 25},
+                             .kernel = {1, 3, 3},
+                             .stride = {1, 1, 1},
+                             .dilation = {1, 1, 1},
+                             .pad = {0, 1, 1}};
+  THNN_State_setWorkspaceLimit(state, sizeof(real) << 18);
+  testGeometry(&g, state);
+  THNN_State_setWorkspaceLimit(state, 8 << 20);
+}
+
+/* Where it pays, by the costs: with many planes on large maps; never for weight gradients. */
+static void testWinogradPlans(THNNState *state)
+{
+  THNNConvolution g = {.batch = 1,
+                       .inputPlanes = 64,
+                       .outputPlanes = 64,
+                       .input = {1, 56, 56},
+                       .output = {1, 56, 56},
+                       .kernel = {1, 3, 3},
+                       .stride = {1, 1, 1},
+                       .dilation = {1, 1, 1},
+                       .pad = {0, 1, 1}};
+  THNNConvolutionPlan plan;
+  THNN_State_setThreads(state, 1);
+  THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
+  for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
+    g.inputPlanes = 64;
+    THNN_(Convolution_prepare)(&plan, state, &g, (THNNConvolutionPart)part);
+    CHECK(plan.winograd.used == (part != THNN_CONVOLUTION_BACKWARD_WEIGHT));
+    g.inputPlanes = 3;
+    THNN_(Convolution_prepare)(&plan, state, &g, (THNNConvolutionPart)part);
+    CHECK(!plan.winograd.used);
+  }
+}
+
 /* The direct algorithm takes every ordinary geometry, and scratch stays bounded for any batch; also
  * where it chooses to bring samples together, and what a stride sees. */
 static void testPlans(THNNState *state)
@@ -547,7 +601,9 @@ int main(int argc, char **argv)
   THNNState *state = THNN_State_new();
   testPlans(state);
   testLarge(state);
-  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_DIRECT; algorithm++) {
+  testGroups(state);
+  testWinogradPlans(state);
+  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD; algorithm++) {
     THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
     testInfiniteWeights(state);
     testNaNInImage(state);
@@ -562,6 +618,8 @@ int main(int argc, char **argv)
     testGeometry(&g, state);
   }
   for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
+    const bool winograd = part != THNN_CONVOLUTION_BACKWARD_WEIGHT;
+    CHECK((metWinograd[part][true] > 0) == winograd && (metWinograd[part][false] > 0) == winograd);
     CHECK(met[part][THNN_CONVOLUTION_ANY] > geometries / 20);
     CHECK(met[part][THNN_CONVOLUTION_LINES] > geometries / 20);
     /* Two lanes are full with few planes too: then lines always serve better. Where products are

@@ -1,0 +1,156 @@
+"""Winograd's algorithm for kernels of 3x3 with stride 1."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_convolution import (
+    LIMITS,
+    MODULES,
+    Geometry,
+    Module,
+    check,
+    check_bits,
+    compute,
+    expected,
+    operands,
+)
+
+from pythnn import State, Tensor, thnn
+
+TWO_DIMENSIONAL = [module for module in MODULES if module.dimensions == 2]
+
+
+def layer(
+    module: Module, batch: int, planes: tuple[int, int], near: tuple[int, int], pad: tuple[int, int]
+) -> Geometry:
+    grown = [2 - 2 * p if module.transposed else 2 * p - 2 for p in pad]
+    far = (near[0] + grown[0], near[1] + grown[1])
+    return Geometry(batch, planes, near, far, (3, 3), (1, 1), pad, (1, 1), (0, 0))
+
+
+def convolve(x: np.ndarray, w: np.ndarray, algorithm: str, stride: int = 1) -> np.ndarray:
+    y = Tensor(dtype=x.dtype)
+    with State(convolution=algorithm) as state:
+        thnn.SpatialConvolutionMM_updateOutput(
+            state, x, y, w, None, None, None, 3, 3, stride, stride, 1, 1
+        )
+    return y.numpy()
+
+
+@pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70), (70, 150)], ids=str)
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("module", TWO_DIMENSIONAL, ids=lambda m: m.name)
+def test_layers(module: Module, dtype: str, planes: tuple[int, int]) -> None:
+    """Tiles reach outside at each side; rows of a block lie in several samples, or blocks in a row;
+    some blocks are not full."""
+    settings = [
+        # batch, size, pad
+        (1, (3, 3), (0, 0)),
+        (2, (4, 3), (1, 1)),
+        (1, (3, 5), (2, 2)),
+        (7, (5, 4), (1, 0)),
+        (3, (7, 7), (1, 1)),
+        (2, (14, 15), (2, 1)),
+        (1, (9, 140), (1, 1)),
+    ]
+    for batch, size, pad in settings:
+        g = layer(module, batch, planes, size, pad)
+        check(module, g, dtype, "winograd", batch)
+        check_bits(module, g, dtype, "winograd")
+
+
+@pytest.mark.parametrize("planes", [(150, 115), (115, 150)], ids=str)
+@pytest.mark.parametrize("dtype", LIMITS)
+def test_weights_that_do_not_fit(dtype: str, planes: tuple[int, int]) -> None:
+    """They are transformed for each group of blocks, panel by panel."""
+    module = TWO_DIMENSIONAL[0]
+    g = layer(module, 3, planes, (22, 25), (1, 1))
+    for limit in (600_000, 1_000_000, 2_000_000):
+        check(module, g, dtype, "winograd", 0, workspace_limit=limit)
+
+
+@pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
+def test_each_level_on_poisoned_memory(level: str) -> None:
+    """The same with every instruction set that the processor has, in a process whose fresh memory
+    holds garbage: nothing is read that was not written."""
+    environment = {**os.environ, "THNN_SIMD": level, "MALLOC_PERTURB_": "128"}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    tests = [
+        f"{Path(__file__)}::{name}" for name in ("test_layers", "test_weights_that_do_not_fit")
+    ]
+    result = subprocess.run(
+        [*command, *tests], env=environment, cwd=Path(__file__).parent, capture_output=True
+    )
+    assert result.returncode == 0, result.stdout.decode()[-4000:]
+
+
+@pytest.mark.parametrize("dtype", LIMITS)
+def test_error_is_that_of_other_algorithms(dtype: str) -> None:
+    module = TWO_DIMENSIONAL[0]
+    g = layer(module, 2, (96, 80), (20, 30), (1, 1))
+    arguments = operands(module, g, dtype, np.random.default_rng(0))
+    wanted = expected(module, g, *arguments)
+    largest = {}
+    for algorithm in ("direct", "winograd"):
+        with State(convolution=algorithm) as state:
+            found = compute(module, g, *arguments, state)
+        largest[algorithm] = [np.abs(f - w).max() for f, w in zip(found[:2], wanted, strict=False)]
+    for winograd, direct in zip(largest["winograd"], largest["direct"], strict=True):
+        assert 0 < winograd < 4 * direct
+
+
+@pytest.mark.parametrize("dtype", LIMITS)
+def test_what_overflows_on_the_way_only(dtype: str) -> None:
+    """Sums of elements that are too large, of results that are not."""
+    random = np.random.default_rng(0)
+    x = random.uniform(0.5, 1, (2, 4, 9, 10)).astype(dtype) * np.finfo(dtype).max
+    w = random.uniform(-1, 1, (3, 36)).astype(dtype) / 64
+    found, wanted = (convolve(x, w, algorithm) for algorithm in ("winograd", "direct"))
+    assert np.isfinite(wanted).all()
+    assert found.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("dtype", LIMITS)
+def test_infinity_and_nan(dtype: str, value: float) -> None:
+    """In an element and in a weight: results are those of the other algorithm."""
+    random = np.random.default_rng(0)
+    x = random.standard_normal((2, 4, 9, 10)).astype(dtype)
+    w = random.standard_normal((3, 36)).astype(dtype)
+    for array in (x, w):
+        array.flat[40] = value
+        found, wanted = (convolve(x, w, algorithm) for algorithm in ("winograd", "direct"))
+        np.testing.assert_array_equal(found, wanted)
+        assert {True, False} == set(np.isfinite(found).flat)
+        array.flat[40] = 1
+
+
+@pytest.mark.parametrize("dtype", LIMITS)
+def test_results_depend_on_what_they_see_only(dtype: str) -> None:
+    """A large element changes no bit of a result that does not see it, in the same tile or not."""
+    random = np.random.default_rng(0)
+    x = random.standard_normal((1, 3, 8, 9)).astype(dtype)
+    w = random.standard_normal((2, 27)).astype(dtype)
+    before = convolve(x, w, "winograd")
+    for row in range(3, 5):
+        for column in range(3, 5):
+            changed = x.copy()
+            changed[0, 1, row, column] = 1e20
+            after = convolve(changed, w, "winograd")
+            seen = np.zeros((8, 9), bool)
+            seen[row - 1 : row + 2, column - 1 : column + 2] = True
+            np.testing.assert_array_equal(after != before, np.broadcast_to(seen, after.shape))
+
+
+def test_other_convolutions_are_chosen_for_automatically() -> None:
+    random = np.random.default_rng(0)
+    x = random.standard_normal((1, 3, 8, 9)).astype("float32")
+    w = random.standard_normal((2, 27)).astype("float32")
+    found, wanted = (convolve(x, w, algorithm, stride=2) for algorithm in ("winograd", "auto"))
+    assert found.tobytes() == wanted.tobytes()

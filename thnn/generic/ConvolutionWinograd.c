@@ -1,0 +1,459 @@
+/* Convolution with 3x3 taps and stride 1 by Winograd's algorithm, forward and backwardData. Results
+ * are taken in tiles of 2x2, for which elements and weights are transformed to 16 numbers each
+ * (simd/winograd.c). Number by number, they are multiplied and summed up over the source planes:
+ *
+ *   sums[number][result plane][tile] = weights[number][result plane][source plane] *
+ *                                      sources[number][source plane][tile]
+ *
+ * which takes 16 products where the definition has 36. What the sums are transformed to is a result.
+ * A result depends on the elements that the definition has for it and no others, but where one of
+ * those is infinite, differences of infinities may arise. So results that are not finite are left to
+ * another algorithm. */
+#include "template.h"
+
+#include <math.h>
+
+#include "ConvolutionParts.h"
+
+enum {
+  SIDE = 2, /* results of a tile along and across */
+  TAPS = 3,
+  NUMBERS = THNN_TILE_NUMBERS,
+  /* Sums of so many planes stay in the second-level cache, beside the sources of a block. */
+  PANEL_PLANES = 48,
+  /* Planes whose weights are transformed at a time; a multiple of a vector's lanes. */
+  BLOCK_PLANES = 64,
+  /* Sources that are multiplied with a panel's weights at a time: in the first-level cache. */
+  NEAR_BYTES = 24 << 10
+};
+/* Sources of a block; and of several, where these spare transforming weights again. */
+static const int64_t BLOCK_BYTES = 2304 << 10, GROUP_BYTES = 4608 << 10;
+
+/* Tiles side by side in one sample. */
+typedef struct Segment {
+  int64_t sample, row, column, tiles; /* counted in tiles */
+  bool below;                         /* the segment before lies above this one */
+} Segment;
+
+/* What all threads work with, and below what each has to itself. */
+typedef struct Worker {
+  const THNNConvolutionPlan *plan;
+  int64_t sourcePlanes, resultPlanes;
+  const int64_t *sourceSize, *resultSize; /* height and width */
+  int64_t rows, columns;                  /* of tiles in a sample */
+  const real *source, *weight, *bias;
+  real *result;
+  real *weights; /* [number][vector of map planes][image plane][lane], of all planes or some */
+
+  real *packed;  /* weights: [image plane][tap][lane] */
+  real *sources; /* [block][number][source plane][tile] */
+  real *sums;    /* [block][number][result plane of the panel][tile] */
+  real *lines;
+  real *zeros; /* what sums start from */
+  THNNOffsets *row, *term;
+  Segment *segment; /* [block][segment] */
+  int64_t *segments; /* [block] */
+} Worker;
+
+static bool isForward(const THNNConvolutionPlan *plan)
+{
+  return plan->part == THNN_CONVOLUTION_FORWARD;
+}
+
+static int64_t lanes(void)
+{
+  return THNN_(simd).products.lanes;
+}
+
+/* Numbers lie a cache line more than a whole area apart: multiples of large powers of two would meet
+ * in the same places of a cache. */
+static int64_t numberStep(int64_t elements)
+{
+  return elements + 64 / (int64_t)sizeof(real);
+}
+
+/* Image planes whose weights follow each other, and from a number of the weights to the next. */
+static int64_t imagesOf(const THNNConvolutionPlan *plan, const THNNConvolutionWinograd *winograd)
+{
+  if (winograd->sharesWeights)
+    return plan->geometry.inputPlanes;
+  return isForward(plan) ? BLOCK_PLANES : winograd->panelPlanes;
+}
+
+static int64_t weightStep(const THNNConvolutionPlan *plan, const THNNConvolutionWinograd *winograd)
+{
+  const int64_t some = isForward(plan) ? winograd->panelPlanes : BLOCK_PLANES;
+  const int64_t maps = winograd->sharesWeights ? plan->geometry.outputPlanes : some;
+  return numberStep(roundUp(maps, lanes()) * imagesOf(plan, winograd));
+}
+
+static int64_t sourceStep(const Worker *worker, const THNNConvolutionWinograd *winograd)
+{
+  return numberStep(worker->sourcePlanes * winograd->blockTiles);
+}
+
+static int64_t sumStep(const THNNConvolutionWinograd *winograd)
+{
+  return numberStep(winograd->panelPlanes * winograd->blockTiles);
+}
+
+static Worker workerFor(const THNNConvolutionPlan *plan)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  const bool forward = isForward(plan);
+  const int64_t *image = &geometry->input[1], *map = &geometry->output[1];
+  Worker worker = {.plan = plan,
+                   .sourcePlanes = forward ? geometry->inputPlanes : geometry->outputPlanes,
+                   .resultPlanes = forward ? geometry->outputPlanes : geometry->inputPlanes,
+                   .sourceSize = forward ? image : map,
+                   .resultSize = forward ? map : image};
+  worker.rows = divideUp(worker.resultSize[0], SIDE);
+  worker.columns = divideUp(worker.resultSize[1], SIDE);
+  return worker;
+}
+
+static int64_t allTiles(const Worker *worker)
+{
+  return worker->plan->geometry.batch * worker->rows * worker->columns;
+}
+
+/* ---- Planning -------------------------------------------------------------------------------- */
+
+static bool isForGeometry(const THNNConvolutionPlan *plan)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  bool is = plan->part != THNN_CONVOLUTION_BACKWARD_WEIGHT && geometry->kernel[0] == 1 &&
+            geometry->pad[0] == 0 && geometry->input[0] == 1 && geometry->output[0] == 1;
+  for (int i = 1; i < 3; i++)
+    is = is && geometry->kernel[i] == TAPS && geometry->stride[i] == 1 && geometry->dilation[i] == 1;
+  return is;
+}
+
+/* Products, and the three transforms: fitted to 180 timings of layers from 8 to 1024 planes. */
+static double winogradCost(const Worker *worker, const THNNConvolutionWinograd *winograd)
+{
+  enum { FEWEST_PLANES = 16 }; /* with fewer, transforms take more than products spare */
+  const double sources = (double)worker->sourcePlanes, results = (double)worker->resultPlanes;
+  if (minimum(worker->sourcePlanes, worker->resultPlanes) < FEWEST_PLANES)
+    return INFINITY;
+  const int64_t tiles = allTiles(worker), blocks = divideUp(tiles, winograd->blockTiles);
+  const double vectors = (double)divideUp(tiles, lanes());
+  const double lines = (double)worker->plan->geometry.batch * (double)worker->rows *
+                       ((double)divideUp(worker->columns, lanes()) + 0.5);
+  const double transforms =
+      winograd->sharesWeights ? 1 : (double)divideUp(blocks, winograd->groupBlocks);
+  return NUMBERS * results * (0.77 * sources * vectors + 8 * (double)blocks) +
+         lines * (64 * (double)winograd->parts * sources + 55 * results) +
+         11 * transforms * sources * results;
+}
+
+static int64_t workerBytes(const Worker *worker, const THNNConvolutionWinograd *winograd)
+{
+  const int64_t tiles = winograd->blockTiles, blocks = winograd->groupBlocks;
+  const int64_t packed =
+      minimum(worker->plan->geometry.inputPlanes, BLOCK_PLANES) * TAPS * TAPS * lanes();
+  const int64_t weights =
+      winograd->sharesWeights ? 0 : NUMBERS * weightStep(worker->plan, winograd);
+  return scratchBytes(weights, sizeof(real)) + scratchBytes(packed, sizeof(real)) +
+         scratchBytes(blocks * NUMBERS * sourceStep(worker, winograd), sizeof(real)) +
+         scratchBytes(blocks * NUMBERS * sumStep(winograd), sizeof(real)) +
+         scratchBytes(THNN_(simd).winograd.lines, sizeof(real)) +
+         scratchBytes(tiles, sizeof(real)) +
+         scratchBytes(winograd->panelPlanes, sizeof(THNNOffsets)) +
+         scratchBytes(worker->sourcePlanes, sizeof(THNNOffsets)) +
+         scratchBytes(blocks * tiles, sizeof(Segment)) + scratchBytes(blocks, sizeof(int64_t));
+}
+
+/* Blocks of tiles; and whether all weights fit beside one, or weights are transformed again for as
+ * many as there is room for. */
+static void chooseBlocks(const Worker *worker, int64_t limitBytes, THNNConvolutionWinograd *winograd)
+{
+  const int64_t perTile = NUMBERS * worker->sourcePlanes * (int64_t)sizeof(real);
+  const int64_t vectors = divideUp(allTiles(worker), lanes());
+  const int64_t room = minimum(BLOCK_BYTES, limitBytes / 2) / (perTile * lanes());
+  const int64_t most = minimum(maximum(room, 1), THNN_(simd).products.mostVectors);
+  winograd->blockTiles = evenBlock(vectors, most, 1) * lanes();
+  winograd->groupBlocks = 1;
+  winograd->panelPlanes = roundUp(evenBlock(worker->resultPlanes, PANEL_PLANES, 1), lanes());
+  winograd->sharesWeights = true;
+  winograd->sharedBytes =
+      (size_t)scratchBytes(NUMBERS * weightStep(worker->plan, winograd), sizeof(real));
+  if ((int64_t)winograd->sharedBytes + workerBytes(worker, winograd) > limitBytes) {
+    const int64_t blocks = divideUp(vectors * lanes(), winograd->blockTiles);
+    const int64_t bytes = minimum(GROUP_BYTES, limitBytes / 2);
+    winograd->groupBlocks =
+        evenBlock(blocks, maximum(bytes / (perTile * winograd->blockTiles), 1), 1);
+    winograd->sharesWeights = false;
+    winograd->sharedBytes = 0;
+  }
+  winograd->threadBytes = (size_t)workerBytes(worker, winograd);
+}
+
+bool THNN_(ConvolutionWinograd_prepare)(const THNNConvolutionPlan *plan, const THNNState *state,
+                                        THNNConvolutionWinograd *winograd)
+{
+  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
+  if (!isForGeometry(plan))
+    return false;
+  const Worker worker = workerFor(plan);
+  chooseBlocks(&worker, limitBytes, winograd);
+  if ((int64_t)(winograd->sharedBytes + winograd->threadBytes) > limitBytes)
+    return false;
+  const int64_t groups =
+      divideUp(allTiles(&worker), winograd->blockTiles * winograd->groupBlocks);
+  const int64_t panels = divideUp(worker.resultPlanes, winograd->panelPlanes);
+  winograd->used = true;
+  winograd->threads = THNN_threads(state, groups * panels, convolutionOperations(&plan->geometry));
+  const bool uneven = groups < ENOUGH_BLOCKS && groups % winograd->threads != 0;
+  winograd->parts = uneven ? minimum(panels, winograd->threads) : 1;
+  winograd->cost = winogradCost(&worker, winograd);
+  return true;
+}
+
+/* ---- Transforms ------------------------------------------------------------------------------ */
+
+/* Packs and transforms the weights of map planes [map, end), a vector at a time, for `images` image
+ * planes from `image` on. */
+static void transformWeights(const Worker *worker, int64_t map, int64_t end, int64_t image,
+                             int64_t images, real *weights)
+{
+  enum { FILTER = TAPS * TAPS };
+  const THNNConvolutionPlan *plan = worker->plan;
+  const int64_t stride = plan->geometry.inputPlanes * FILTER;
+  const int64_t step = weightStep(plan, &plan->winograd);
+  for (; map < end; map += lanes(), weights += imagesOf(plan, &plan->winograd) * lanes())
+    for (int64_t first = 0; first < images; first += BLOCK_PLANES) {
+      const int64_t count = minimum(BLOCK_PLANES, images - first);
+      THNN_(simd).products.pack(minimum(end - map, lanes()), count * FILTER,
+                                worker->weight + map * stride + (image + first) * FILTER, stride,
+                                worker->packed, lanes());
+      THNN_(simd).winograd.weights(count, !isForward(plan), worker->packed, step,
+                                   weights + first * lanes());
+    }
+}
+
+/* Cuts tiles [first, end) of all samples into segments, and returns their number. */
+static int64_t listSegments(const Worker *worker, int64_t first, int64_t end, Segment *segment)
+{
+  const int64_t columns = worker->columns, rows = worker->rows;
+  int64_t segments = 0;
+  for (; first < end; first += segment[segments++].tiles) {
+    const int64_t line = first / columns, row = line % rows, column = first % columns;
+    segment[segments] =
+        (Segment){.sample = line / rows,
+                  .row = row,
+                  .column = column,
+                  .tiles = minimum(columns - column, end - first),
+                  .below = segments > 0 && row > 0 && segment[segments - 1].column == column};
+  }
+  return segments;
+}
+
+/* Number `block` of the group; its first tile is number `first` of all. */
+static void transformSources(const Worker *worker, int64_t block, int64_t first)
+{
+  const THNNConvolution *geometry = &worker->plan->geometry;
+  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
+  const bool forward = isForward(worker->plan);
+  const int64_t padRows = forward ? geometry->pad[1] : TAPS - 1 - geometry->pad[1];
+  const int64_t padColumns = forward ? geometry->pad[2] : TAPS - 1 - geometry->pad[2];
+  const int64_t *size = worker->sourceSize, step = sourceStep(worker, winograd);
+  const int64_t tiles = minimum(winograd->blockTiles, allTiles(worker) - first);
+  Segment *segment = worker->segment + block * winograd->blockTiles;
+  worker->segments[block] = listSegments(worker, first, first + tiles, segment);
+  for (int64_t plane = 0; plane < worker->sourcePlanes; plane++) {
+    real *to = worker->sources + block * NUMBERS * step + plane * winograd->blockTiles;
+    /* Behind the last tile are numbers too, which have to be ordinary ones. */
+    for (int64_t number = 0; tiles < winograd->blockTiles && number < NUMBERS; number++)
+      THNN_(simd).pointwise.fill(winograd->blockTiles, 0, to + number * step);
+    for (int64_t i = 0; i < worker->segments[block]; i++) {
+      const THNN_(TileRow) row = {.tiles = segment[i].tiles,
+                                  .height = size[0],
+                                  .width = size[1],
+                                  .row = segment[i].row * SIDE - padRows,
+                                  .column = segment[i].column * SIDE - padColumns};
+      const int64_t source = segment[i].sample * worker->sourcePlanes + plane;
+      THNN_(simd).winograd.source(&row, worker->source + source * size[0] * size[1],
+                                  segment[i].below, worker->lines, step, to);
+      to += segment[i].tiles;
+    }
+  }
+}
+
+/* Results of planes [first, first + planes) of a block of the group. */
+static bool transformSums(const Worker *worker, int64_t block, int64_t first, int64_t planes)
+{
+  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
+  const int64_t *size = worker->resultSize, step = sumStep(winograd);
+  const Segment *segment = worker->segment + block * winograd->blockTiles;
+  bool finite = true;
+  for (int64_t plane = first; plane < first + planes; plane++) {
+    const real *sums =
+        worker->sums + block * NUMBERS * step + (plane - first) * winograd->blockTiles;
+    const real bias = worker->bias ? worker->bias[plane] : 0;
+    for (int64_t i = 0; i < worker->segments[block]; i++) {
+      const THNN_(TileRow) row = {.tiles = segment[i].tiles,
+                                  .height = size[0],
+                                  .width = size[1],
+                                  .row = segment[i].row * SIDE,
+                                  .column = segment[i].column * SIDE};
+      const int64_t result = segment[i].sample * worker->resultPlanes + plane;
+      finite &= THNN_(simd).winograd.result(&row, sums, step, bias,
+                                            worker->result + result * size[0] * size[1]);
+      sums += segment[i].tiles;
+    }
+  }
+  return finite;
+}
+
+/* ---- One task -------------------------------------------------------------------------------- */
+
+/* Adds the products of source planes [first, end), whose weights are given, to the sums of a panel for
+ * a block of the group. */
+static void multiplyPlanes(const Worker *worker, int64_t block, int64_t planes, int64_t first,
+                           int64_t end, const real *weights)
+{
+  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
+  const int64_t step = sourceStep(worker, winograd), tiles = winograd->blockTiles;
+  const int64_t near = NEAR_BYTES / (tiles * (int64_t)sizeof(real));
+  const int64_t terms = evenBlock(end - first, maximum(near, lanes()), lanes());
+  for (int64_t number = 0; number < NUMBERS; number++)
+    for (int64_t plane = first; plane < end; plane += terms) {
+      const int64_t place = block * NUMBERS + number;
+      const THNN_(Products)
+          products = {.row = worker->row,
+                      .rows = planes,
+                      .term = worker->term,
+                      .terms = minimum(terms, end - plane),
+                      .vectors = (int)(tiles / lanes()),
+                      .scalars = weights + number * weightStep(worker->plan, winograd) +
+                                 worker->term[plane - first].scalar,
+                      .factors = worker->sources + place * step + plane * tiles,
+                      .start = plane == 0 ? worker->zeros : NULL,
+                      .sums = worker->sums + place * sumStep(winograd)};
+      /* A group's sources lie beyond the second-level cache. */
+      if (!winograd->sharesWeights && number + 1 < NUMBERS)
+        THNN_(simd).products.prefetch(minimum(terms, end - plane) * tiles, products.factors + step);
+      THNN_(simd).products.add(&products);
+    }
+}
+
+/* Adds all products of a panel for `blocks` blocks, whose sources are transformed. */
+static void multiplyPanel(const Worker *worker, int64_t panel, int64_t planes, int64_t blocks)
+{
+  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
+  const int64_t sources = worker->sourcePlanes, result = panel * winograd->panelPlanes;
+  const bool forward = isForward(worker->plan);
+  if (winograd->sharesWeights) {
+    const int64_t apart = forward ? worker->plan->geometry.inputPlanes : lanes();
+    for (int64_t block = 0; block < blocks; block++)
+      multiplyPlanes(worker, block, planes, 0, sources, worker->weights + result * apart);
+    return;
+  }
+  for (int64_t first = 0; first < sources; first += BLOCK_PLANES) {
+    const int64_t end = minimum(first + BLOCK_PLANES, sources);
+    if (forward)
+      transformWeights(worker, result, result + planes, first, end - first, worker->weights);
+    else
+      transformWeights(worker, first, end, result, planes, worker->weights);
+    for (int64_t block = 0; block < blocks; block++)
+      multiplyPlanes(worker, block, planes, first, end, worker->weights);
+  }
+}
+
+/* Part `part` of the panels for a group of blocks. */
+static bool runTask(const Worker *worker, int64_t group, int64_t part)
+{
+  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
+  const int64_t panels = divideUp(worker->resultPlanes, winograd->panelPlanes);
+  const int64_t begin = panels * part / winograd->parts;
+  const int64_t end = panels * (part + 1) / winograd->parts;
+  const int64_t first = group * winograd->groupBlocks * winograd->blockTiles;
+  const int64_t left = divideUp(allTiles(worker) - first, winograd->blockTiles);
+  const int64_t blocks = minimum(winograd->groupBlocks, left);
+  bool finite = true;
+  for (int64_t block = 0; block < blocks; block++)
+    transformSources(worker, block, first + block * winograd->blockTiles);
+  for (int64_t panel = begin; panel < end; panel++) {
+    const int64_t result = panel * winograd->panelPlanes;
+    const int64_t planes = minimum(winograd->panelPlanes, worker->resultPlanes - result);
+    multiplyPanel(worker, panel, planes, blocks);
+    for (int64_t block = 0; block < blocks; block++)
+      finite &= transformSums(worker, block, result, planes);
+  }
+  return finite;
+}
+
+/* Where the products of result and source planes find their weights and tiles. Map planes are spread
+ * over lanes, image planes follow each other. */
+static void listPlanes(Worker *worker)
+{
+  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
+  const bool forward = isForward(worker->plan);
+  const int64_t vector = imagesOf(worker->plan, winograd) * lanes();
+  for (int64_t plane = 0; plane < maximum(winograd->panelPlanes, worker->sourcePlanes); plane++) {
+    const int64_t map = plane / lanes() * vector + plane % lanes();
+    const int64_t image = plane * lanes(), tile = plane * winograd->blockTiles;
+    if (plane < winograd->panelPlanes)
+      worker->row[plane] = (THNNOffsets){forward ? map : image, tile};
+    if (plane < worker->sourcePlanes)
+      worker->term[plane] = (THNNOffsets){forward ? image : map, tile};
+  }
+}
+
+static void takeWorkerScratch(Worker *worker, char *scratch)
+{
+  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
+  const int64_t tiles = winograd->blockTiles, blocks = winograd->groupBlocks;
+  const int64_t images = worker->plan->geometry.inputPlanes;
+  if (!winograd->sharesWeights)
+    worker->weights =
+        takeScratch(&scratch, NUMBERS * weightStep(worker->plan, winograd), sizeof(real));
+  worker->packed = takeScratch(
+      &scratch, minimum(images, BLOCK_PLANES) * TAPS * TAPS * lanes(), sizeof(real));
+  worker->sources =
+      takeScratch(&scratch, blocks * NUMBERS * sourceStep(worker, winograd), sizeof(real));
+  worker->sums = takeScratch(&scratch, blocks * NUMBERS * sumStep(winograd), sizeof(real));
+  worker->lines = takeScratch(&scratch, THNN_(simd).winograd.lines, sizeof(real));
+  worker->zeros = takeScratch(&scratch, tiles, sizeof(real));
+  worker->row = takeScratch(&scratch, winograd->panelPlanes, sizeof(THNNOffsets));
+  worker->term = takeScratch(&scratch, worker->sourcePlanes, sizeof(THNNOffsets));
+  worker->segment = takeScratch(&scratch, blocks * tiles, sizeof(Segment));
+  worker->segments = takeScratch(&scratch, blocks, sizeof(int64_t));
+  THNN_(simd).pointwise.fill(tiles, 0, worker->zeros);
+  listPlanes(worker);
+}
+
+bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real *source,
+                                    const real *weight, const real *bias, real *result,
+                                    void *scratch)
+{
+  const THNNConvolutionWinograd *winograd = &plan->winograd;
+  const int64_t images = plan->geometry.inputPlanes, maps = plan->geometry.outputPlanes;
+  const int64_t parts = winograd->parts;
+  Worker common = workerFor(plan);
+  common.source = source;
+  common.weight = weight;
+  common.bias = bias;
+  common.result = result;
+  common.weights = scratch;
+  const int64_t groups =
+      divideUp(allTiles(&common), winograd->blockTiles * winograd->groupBlocks);
+  const int64_t shared = winograd->sharesWeights ? maps : 0;
+  const int threads = winograd->threads;
+  int wrong = 0;
+#pragma omp parallel num_threads(threads) reduction(| : wrong) if (threads > 1)
+  {
+    Worker worker = common;
+    takeWorkerScratch(&worker,
+                      threadScratchOf(scratch, winograd->sharedBytes, winograd->threadBytes));
+#pragma omp for schedule(static)
+    for (int64_t map = 0; map < shared; map += lanes())
+      transformWeights(&worker, map, minimum(map + lanes(), maps), 0, images,
+                       common.weights + map * images);
+#pragma omp for schedule(static)
+    for (int64_t task = 0; task < groups * parts; task++)
+      wrong |= !runTask(&worker, task / parts, task % parts);
+  }
+  return !wrong;
+}

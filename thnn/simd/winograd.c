@@ -1,0 +1,187 @@
+/* The transforms of Winograd's algorithm F(2x2, 3x3). Along a line, two results of three taps g over
+ * four elements d take four products instead of six:
+ *
+ *   p0 = (d0 - d2) g0                       y0 = p0 + p1 + p2
+ *   p1 = (d1 + d2) (g0 + g1 + g2) / 2       y1 = p1 - p2 - p3
+ *   p2 = (d2 - d1) (g0 - g1 + g2) / 2
+ *   p3 = (d1 - d3) g2
+ *
+ * and the same across the lines makes 16 of 36. The factors on either side are summed up over planes
+ * before the results are formed: 16 products of matrices.
+ *
+ * (Winograd, Arithmetic Complexity of Computations, 1980; Lavin and Gray, Fast Algorithms for
+ * Convolutional Neural Networks, 2015.) */
+#include "transpose.h"
+
+enum { SIDE = 4 }; /* numbers of a tile along and across */
+
+/* Elements [column, column + LANES) of a line, 0 outside of it. */
+INLINE Vector loadInside(const real *line, int64_t column, int64_t width)
+{
+  if (column >= 0 && column + LANES <= width)
+    return load(line + column);
+  const int64_t begin = column < 0 ? -column : 0;
+  const int64_t end = width - column < LANES ? width - column : LANES;
+  if (begin >= end)
+    return (Vector){0};
+  return loadLanes(line + column, firstLanes(end) & ~firstLanes(begin));
+}
+
+/* From four elements, or vectors of them, along or across to what is multiplied. */
+INLINE void spreadElements(const Vector *d, Vector *y)
+{
+  y[0] = d[0] - d[2];
+  y[1] = d[1] + d[2];
+  y[2] = d[2] - d[1];
+  y[3] = d[1] - d[3];
+}
+
+/* A vector of tiles along one line of the plane, of which the first tile begins at `column`. */
+INLINE void spreadLine(const THNN_(TileRow) * of, const real *plane, int64_t row, int64_t column,
+                       Vector *y)
+{
+  if (row < 0 || row >= of->height) {
+    for (int i = 0; i < SIDE; i++)
+      y[i] = (Vector){0};
+    return;
+  }
+  const real *line = plane + row * of->width;
+  const Vector a = loadInside(line, column, of->width);
+  const Vector b = loadInside(line, column + LANES, of->width);
+  const Vector c = loadInside(line, column + 2, of->width);
+  const Vector d = loadInside(line, column + 2 + LANES, of->width);
+  const Vector element[SIDE] = {evenLanes(a, b), oddLanes(a, b), evenLanes(c, d), oddLanes(c, d)};
+  spreadElements(element, y);
+}
+
+static void source(const THNN_(TileRow) * of, const real *plane, bool below, real *lines,
+                   int64_t step, real *y)
+{
+  for (int64_t tile = 0; tile < of->tiles; tile += LANES) {
+    const int64_t column = of->column + 2 * tile;
+    Vector line[SIDE][SIDE];
+#pragma GCC unroll 2
+    for (int i = 0; i < SIDE / 2; i++) {
+      if (below) {
+#pragma GCC unroll 4
+        for (int j = 0; j < SIDE; j++)
+          line[i][j] = load(lines + (i * SIDE + j) * THNN_MOST_TILES + tile);
+      } else {
+        spreadLine(of, plane, of->row + i, column, line[i]);
+      }
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < SIDE / 2; i++) {
+      spreadLine(of, plane, of->row + SIDE / 2 + i, column, line[SIDE / 2 + i]);
+#pragma GCC unroll 4
+      for (int j = 0; j < SIDE; j++)
+        store(lines + (i * SIDE + j) * THNN_MOST_TILES + tile, line[SIDE / 2 + i][j]);
+    }
+#pragma GCC unroll 4
+    for (int j = 0; j < SIDE; j++) {
+      const Vector across[SIDE] = {line[0][j], line[1][j], line[2][j], line[3][j]};
+      Vector number[SIDE];
+      spreadElements(across, number);
+#pragma GCC unroll 4
+      for (int i = 0; i < SIDE; i++)
+        store(y + (i * SIDE + j) * step + tile, number[i]);
+    }
+  }
+}
+
+/* From three taps along or across to what elements are multiplied with. */
+INLINE void spreadTaps(const Vector *g, Vector *y)
+{
+  const Vector ends = g[0] + g[2];
+  y[0] = g[0];
+  y[1] = (real)0.5 * (ends + g[1]);
+  y[2] = (real)0.5 * (ends - g[1]);
+  y[3] = g[2];
+}
+
+static void weights(int64_t times, bool flipped, const real *x, int64_t step, real *y)
+{
+  enum { TAPS = 3 };
+  const int first = flipped ? TAPS * TAPS - 1 : 0, next = flipped ? -1 : 1;
+  for (int64_t time = 0; time < times; time++, x += TAPS * TAPS * LANES, y += LANES) {
+    Vector along[TAPS][SIDE];
+#pragma GCC unroll 3
+    for (int i = 0; i < TAPS; i++) {
+      Vector tap[TAPS];
+#pragma GCC unroll 3
+      for (int j = 0; j < TAPS; j++)
+        tap[j] = load(x + (first + next * (i * TAPS + j)) * LANES);
+      spreadTaps(tap, along[i]);
+    }
+#pragma GCC unroll 4
+    for (int j = 0; j < SIDE; j++) {
+      const Vector across[TAPS] = {along[0][j], along[1][j], along[2][j]};
+      Vector number[SIDE];
+      spreadTaps(across, number);
+#pragma GCC unroll 4
+      for (int i = 0; i < SIDE; i++)
+        store(y + (i * SIDE + j) * step, number[i]);
+    }
+  }
+}
+
+/* From sums of four products along or across to two results. */
+INLINE void gatherResults(const Vector *p, Vector *y)
+{
+  y[0] = p[0] + p[1] + p[2];
+  y[1] = p[1] - p[2] - p[3];
+}
+
+/* The first `count` elements of a line, which may be none or more than a vector has. */
+INLINE void storeInside(real *line, int64_t count, Vector x)
+{
+  if (count >= LANES)
+    store(line, x);
+  else if (count > 0)
+    storeLanes(line, firstLanes(count), x);
+}
+
+static bool result(const THNN_(TileRow) * of, const real *x, int64_t step, real bias, real *plane)
+{
+  const int64_t most = of->width - of->column;
+  const int64_t count = 2 * of->tiles < most ? 2 * of->tiles : most;
+  Vector undefined = {0};
+  for (int64_t tile = 0; tile < of->tiles; tile += LANES) {
+    const int64_t tiles = of->tiles - tile < LANES ? of->tiles - tile : LANES;
+    Vector across[2][SIDE];
+#pragma GCC unroll 4
+    for (int j = 0; j < SIDE; j++) {
+      Vector sum[SIDE], results[2];
+#pragma GCC unroll 4
+      for (int i = 0; i < SIDE; i++)
+        sum[i] = loadFirst(x + (i * SIDE + j) * step + tile, tiles);
+      gatherResults(sum, results);
+      across[0][j] = results[0];
+      across[1][j] = results[1];
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) {
+      if (of->row + i >= of->height)
+        break;
+      Vector results[2];
+      gatherResults(across[i], results);
+      real *line = plane + (of->row + i) * of->width + of->column + 2 * tile;
+      const Vector lower = interleaveLower(results[0], results[1]) + bias;
+      const Vector upper = interleaveUpper(results[0], results[1]) + bias;
+      storeInside(line, count - 2 * tile, lower);
+      storeInside(line + LANES, count - 2 * tile - LANES, upper);
+      undefined += 0 * lower + 0 * upper; /* NaN for infinity and NaN */
+    }
+  }
+  real any = 0;
+  for (int l = 0; l < LANES; l++)
+    any += undefined[l];
+  return any == 0;
+}
+
+const THNN_(SimdWinograd) SIMD_TABLE(Winograd, THNN_SIMD_LEVEL) = {
+    .source = source,
+    .lines = SIDE / 2 * SIDE * THNN_MOST_TILES,
+    .weights = weights,
+    .result = result,
+};
