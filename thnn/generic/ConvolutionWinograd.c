@@ -51,7 +51,7 @@ typedef struct Worker {
   real *lines;
   real *zeros; /* what sums start from */
   THNNOffsets *row, *term;
-  Segment *segment; /* [block][segment] */
+  Segment *segment;  /* [block][segment] */
   int64_t *segments; /* [block] */
 } Worker;
 
@@ -125,7 +125,8 @@ static bool isForGeometry(const THNNConvolutionPlan *plan)
   bool is = plan->part != THNN_CONVOLUTION_BACKWARD_WEIGHT && geometry->kernel[0] == 1 &&
             geometry->pad[0] == 0 && geometry->input[0] == 1 && geometry->output[0] == 1;
   for (int i = 1; i < 3; i++)
-    is = is && geometry->kernel[i] == TAPS && geometry->stride[i] == 1 && geometry->dilation[i] == 1;
+    is =
+        is && geometry->kernel[i] == TAPS && geometry->stride[i] == 1 && geometry->dilation[i] == 1;
   return is;
 }
 
@@ -143,7 +144,8 @@ static double winogradCost(const Worker *worker, const THNNConvolutionWinograd *
   const double transforms =
       winograd->sharesWeights ? 1 : (double)divideUp(blocks, winograd->groupBlocks);
   return NUMBERS * results * (0.77 * sources * vectors + 8 * (double)blocks) +
-         lines * (64 * (double)winograd->parts * sources + 55 * results) +
+         lines * (THNN_(simd).winograd.sourceCost * sources +
+                  THNN_(simd).winograd.resultCost * results) +
          11 * transforms * sources * results;
 }
 
@@ -166,7 +168,8 @@ static int64_t workerBytes(const Worker *worker, const THNNConvolutionWinograd *
 
 /* Blocks of tiles; and whether all weights fit beside one, or weights are transformed again for as
  * many as there is room for. */
-static void chooseBlocks(const Worker *worker, int64_t limitBytes, THNNConvolutionWinograd *winograd)
+static void chooseBlocks(const Worker *worker, int64_t limitBytes,
+                         THNNConvolutionWinograd *winograd)
 {
   const int64_t perTile = NUMBERS * worker->sourcePlanes * (int64_t)sizeof(real);
   const int64_t vectors = divideUp(allTiles(worker), lanes());
@@ -199,8 +202,7 @@ bool THNN_(ConvolutionWinograd_prepare)(const THNNConvolutionPlan *plan, const T
   chooseBlocks(&worker, limitBytes, winograd);
   if ((int64_t)(winograd->sharedBytes + winograd->threadBytes) > limitBytes)
     return false;
-  const int64_t groups =
-      divideUp(allTiles(&worker), winograd->blockTiles * winograd->groupBlocks);
+  const int64_t groups = divideUp(allTiles(&worker), winograd->blockTiles * winograd->groupBlocks);
   const int64_t panels = divideUp(worker.resultPlanes, winograd->panelPlanes);
   winograd->used = true;
   winograd->threads = THNN_threads(state, groups * panels, convolutionOperations(&plan->geometry));
@@ -409,8 +411,8 @@ static void takeWorkerScratch(Worker *worker, char *scratch)
   if (!winograd->sharesWeights)
     worker->weights =
         takeScratch(&scratch, NUMBERS * weightStep(worker->plan, winograd), sizeof(real));
-  worker->packed = takeScratch(
-      &scratch, minimum(images, BLOCK_PLANES) * TAPS * TAPS * lanes(), sizeof(real));
+  worker->packed =
+      takeScratch(&scratch, minimum(images, BLOCK_PLANES) * TAPS * TAPS * lanes(), sizeof(real));
   worker->sources =
       takeScratch(&scratch, blocks * NUMBERS * sourceStep(worker, winograd), sizeof(real));
   worker->sums = takeScratch(&scratch, blocks * NUMBERS * sumStep(winograd), sizeof(real));
@@ -437,8 +439,7 @@ bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real 
   common.bias = bias;
   common.result = result;
   common.weights = scratch;
-  const int64_t groups =
-      divideUp(allTiles(&common), winograd->blockTiles * winograd->groupBlocks);
+  const int64_t groups = divideUp(allTiles(&common), winograd->blockTiles * winograd->groupBlocks);
   const int64_t shared = winograd->sharesWeights ? maps : 0;
   const int threads = winograd->threads;
   int wrong = 0;

@@ -704,11 +704,12 @@ enum {
 /* Number k of tile or filter i of a transform lies at [k * step + i]. Whole vectors are written:
  * what lies behind the last tile is overwritten, up to a vector. */
 typedef struct THNN_(SimdWinograd) {
+  double sourceCost, resultCost; /* measured, of a vector of tiles: cycles */
   /* The transform of the elements that the tiles see, which are 0 outside of the plane. `lines` keeps
    * what the tiles below share with them: with `below`, the call before was for the row of tiles
    * above, with as many tiles or more. */
-  void (*source)(const THNN_(TileRow) * of, const real *plane, bool below, real *lines, int64_t step,
-                 real *y);
+  void (*source)(const THNN_(TileRow) * of, const real *plane, bool below, real *lines,
+                 int64_t step, real *y);
   int64_t lines; /* room for those */
   /* The transforms of some times a vector of filters, [time][lane], from x[time][tap][lane];
    * `flipped` takes the taps backwards. */

@@ -13,7 +13,12 @@
  * Convolutional Neural Networks, 2015.) */
 #include "transpose.h"
 
-enum { SIDE = 4 }; /* numbers of a tile along and across */
+enum {
+  SIDE = 4, /* numbers of a tile along and across */
+  /* From a plane that is transformed to the one that is fetched: lines of a plane are too short for the
+   * processor to see where they lead. */
+  AHEAD_PLANES = 2
+};
 
 /* Elements [column, column + LANES) of a line, 0 outside of it. */
 INLINE Vector loadInside(const real *line, int64_t column, int64_t width)
@@ -36,6 +41,14 @@ INLINE void spreadElements(const Vector *d, Vector *y)
   y[3] = d[1] - d[3];
 }
 
+/* Where two vectors of a plane's line lie in one that is worked on soon: brought into cache. */
+#define FETCH_AHEAD(OF, LINE, WHY)                                                                 \
+  do {                                                                                             \
+    const int64_t ahead = AHEAD_PLANES * (OF)->height * (OF)->width;                               \
+    __builtin_prefetch((LINE) + ahead, WHY, FIRST_LEVEL);                                          \
+    __builtin_prefetch((LINE) + ahead + LANES, WHY, FIRST_LEVEL);                                  \
+  } while (0)
+
 /* A vector of tiles along one line of the plane, of which the first tile begins at `column`. */
 INLINE void spreadLine(const THNN_(TileRow) * of, const real *plane, int64_t row, int64_t column,
                        Vector *y)
@@ -46,6 +59,7 @@ INLINE void spreadLine(const THNN_(TileRow) * of, const real *plane, int64_t row
     return;
   }
   const real *line = plane + row * of->width;
+  FETCH_AHEAD(of, line + column, READ);
   const Vector a = loadInside(line, column, of->width);
   const Vector b = loadInside(line, column + LANES, of->width);
   const Vector c = loadInside(line, column + 2, of->width);
@@ -166,6 +180,7 @@ static bool result(const THNN_(TileRow) * of, const real *x, int64_t step, real 
       Vector results[2];
       gatherResults(across[i], results);
       real *line = plane + (of->row + i) * of->width + of->column + 2 * tile;
+      FETCH_AHEAD(of, line, WRITE);
       const Vector lower = interleaveLower(results[0], results[1]) + bias;
       const Vector upper = interleaveUpper(results[0], results[1]) + bias;
       storeInside(line, count - 2 * tile, lower);
@@ -181,6 +196,8 @@ static bool result(const THNN_(TileRow) * of, const real *x, int64_t step, real 
 
 const THNN_(SimdWinograd) SIMD_TABLE(Winograd, THNN_SIMD_LEVEL) = {
     .source = source,
+    .sourceCost = VECTOR_REGISTERS == 32 ? 64 : 100,
+    .resultCost = VECTOR_REGISTERS == 32 ? 55 : 85,
     .lines = SIDE / 2 * SIDE * THNN_MOST_TILES,
     .weights = weights,
     .result = result,
