@@ -39,6 +39,7 @@ def test_constants_and_variables():
     assert lib.TH_STORAGE_RESIZABLE == 2
     assert ffi.addressof(lib.THDefaultAllocator).malloc != NULL
     assert lib.THNN_CONVOLUTION_GEMM == 1
+    assert lib.THNN_CONVOLUTION_WINOGRAD == 3
 
 
 def test_names():

@@ -108,14 +108,16 @@ def test_state_reaches_the_library():
     x = np.random.default_rng(0).normal(size=(2, 3, 9, 9)).astype(np.float32)
     w = np.random.default_rng(1).normal(size=(4, 3, 3, 3)).astype(np.float32)
     results = []
-    for convolution in ("gemm", "direct"):
+    for convolution in ("gemm", "direct", "winograd"):
         y = Tensor(dtype=np.float32)
         with State(convolution=convolution, workspace_limit=64 << 10) as state:
+            assert state.convolution == convolution
             thnn.SpatialConvolutionMM_updateOutput(
                 state, x, y, w, None, None, None, 3, 3, 1, 1, 1, 1
             )
         results.append(y.numpy())
-    np.testing.assert_allclose(*results, rtol=1e-4, atol=1e-5)
+    for result in results[1:]:
+        np.testing.assert_allclose(result, results[0], rtol=1e-4, atol=1e-5)
 
 
 # ---- Random numbers
