@@ -269,20 +269,21 @@ def test_taps_that_few_positions_share(dtype: str) -> None:
             check(module, Geometry(batch, (9, 35), size, far, *pairs), dtype, "direct", batch)
 
 
-@pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
-def test_random_geometries_at_each_level_on_poisoned_memory(level: str) -> None:
-    """The same with every instruction set that the processor has, in a process whose fresh memory
+def check_on_poisoned_memory(level: str, *tests: str) -> None:
+    """These tests with an instruction set, if the processor has it, in a process whose fresh memory
     holds garbage: nothing is read that was not written."""
     environment = {**os.environ, "THNN_SIMD": level, "MALLOC_PERTURB_": "128"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-    tests = [
-        f"{Path(__file__)}::{name}"
-        for name in ("test_random_geometries", "test_lines_whose_ends_see_few_taps")
-    ]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     result = subprocess.run(
-        [*command, *tests], env=environment, cwd=Path(__file__).parent, capture_output=True
+        command, env=environment, cwd=Path(__file__).parent, capture_output=True, check=False
     )
     assert result.returncode == 0, result.stdout.decode()[-4000:]
+
+
+@pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
+def test_each_level_on_poisoned_memory(level: str) -> None:
+    names = ("test_random_geometries", "test_lines_whose_ends_see_few_taps")
+    check_on_poisoned_memory(level, *(f"{Path(__file__)}::{name}" for name in names))
 
 
 def check_bits(module: Module, g: Geometry, dtype: str, algorithm: str) -> None:

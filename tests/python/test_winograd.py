@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from test_convolution import (
@@ -16,6 +11,7 @@ from test_convolution import (
     Module,
     check,
     check_bits,
+    check_on_poisoned_memory,
     compute,
     expected,
     operands,
@@ -77,17 +73,8 @@ def test_weights_that_do_not_fit(dtype: str, planes: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
 def test_each_level_on_poisoned_memory(level: str) -> None:
-    """The same with every instruction set that the processor has, in a process whose fresh memory
-    holds garbage: nothing is read that was not written."""
-    environment = {**os.environ, "THNN_SIMD": level, "MALLOC_PERTURB_": "128"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-    tests = [
-        f"{Path(__file__)}::{name}" for name in ("test_layers", "test_weights_that_do_not_fit")
-    ]
-    result = subprocess.run(
-        [*command, *tests], env=environment, cwd=Path(__file__).parent, capture_output=True
-    )
-    assert result.returncode == 0, result.stdout.decode()[-4000:]
+    some = "(fit and float32) or (layers and 33 and SpatialConvolutionMM)"
+    check_on_poisoned_memory(level, "-k", some, __file__)
 
 
 @pytest.mark.parametrize("dtype", LIMITS)
