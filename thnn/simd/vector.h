@@ -58,7 +58,7 @@ INLINE Lanes firstLanes(int64_t count)
 typedef THNN_(Place) Lanes __attribute__((vector_size(VECTOR_BYTES)));
 INLINE Lanes firstLanes(int64_t count)
 {
-  Lanes lanes;
+  Lanes lanes = {0};
   for (int l = 0; l < LANES; l++)
     lanes[l] = l < count ? -1 : 0;
   return lanes;
