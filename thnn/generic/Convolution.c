@@ -36,14 +36,17 @@ static bool prepareDirect(THNNConvolutionPlan *plan, const THNNState *state)
           THNN_(ConvolutionDirect_prepare)(plan, state));
 }
 
-/* Lets Winograd's algorithm try first where it is faster, or asked for. */
-static void tryWinograd(THNNConvolutionPlan *plan, const THNNState *state)
+/* Lets Winograd's algorithm try first where it is expected to be faster, or asked for. With few planes
+ * its transforms take more than its products spare. */
+static void tryWinograd(THNNConvolutionPlan *plan, const THNNState *state, bool asked)
 {
-  const THNNConvolutionAlgorithm algorithm = THNN_State_convolutionAlgorithm(state);
+  enum { FEWEST_PLANES = 16 };
+  const THNNConvolution *geometry = &plan->geometry;
   THNNConvolutionWinograd winograd = {.used = false};
-  if ((algorithm != THNN_CONVOLUTION_AUTO && algorithm != THNN_CONVOLUTION_WINOGRAD) ||
-      !THNN_(ConvolutionWinograd_prepare)(plan, state, &winograd) ||
-      (algorithm == THNN_CONVOLUTION_AUTO && winograd.cost >= plan->cost))
+  if (!asked && minimum(geometry->inputPlanes, geometry->outputPlanes) < FEWEST_PLANES)
+    return;
+  if (!THNN_(ConvolutionWinograd_prepare)(plan, state, &winograd) ||
+      !(asked || winograd.cost < plan->cost))
     return;
   const size_t bytes = winograd.sharedBytes + winograd.threadBytes * (size_t)winograd.threads;
   plan->winograd = winograd;
@@ -55,8 +58,8 @@ void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *stat
                                 const THNNConvolution *geometry, THNNConvolutionPart part)
 {
   const THNNConvolutionAlgorithm algorithm = THNN_State_convolutionAlgorithm(state);
-  const bool automatic =
-      algorithm == THNN_CONVOLUTION_AUTO || algorithm == THNN_CONVOLUTION_WINOGRAD;
+  const bool winograd = algorithm == THNN_CONVOLUTION_WINOGRAD;
+  const bool automatic = algorithm == THNN_CONVOLUTION_AUTO || winograd;
   const bool linear = THNN_convolutionIsLinear(geometry);
   const THNNConvolutionPlan none = {.geometry = *geometry, .part = part, .cost = INFINITY};
   THNNConvolutionPlan direct = none, lines = none, products = none;
@@ -76,7 +79,8 @@ void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *stat
     if (plan->cost == INFINITY || gemm.cost < plan->cost)
       *plan = gemm;
   }
-  tryWinograd(plan, state);
+  if (automatic)
+    tryWinograd(plan, state, winograd);
 }
 
 /* ---- The parts ------------------------------------------------------------------------------- */

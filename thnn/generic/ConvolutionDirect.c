@@ -43,29 +43,6 @@ static const int64_t MOST_SUBLINES = 8;
 /* With fewer positions to a task, packing the weights takes too much of its time. */
 static const int64_t WORTHWHILE_POSITIONS = 48;
 
-/* The computation as it is seen here, whichever part it is. */
-typedef struct Sides {
-  int64_t sourcePlanes, resultPlanes;
-  int64_t source[3], result[3];
-  int64_t sourcePositions, resultPositions;
-} Sides;
-
-static Sides sidesOf(const THNNConvolutionPlan *plan)
-{
-  const THNNConvolution *geometry = &plan->geometry;
-  const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
-  Sides sides = {.sourcePositions = 1, .resultPositions = 1};
-  sides.sourcePlanes = forward ? geometry->inputPlanes : geometry->outputPlanes;
-  sides.resultPlanes = forward ? geometry->outputPlanes : geometry->inputPlanes;
-  for (int i = 0; i < 3; i++) {
-    sides.source[i] = forward ? geometry->input[i] : geometry->output[i];
-    sides.result[i] = forward ? geometry->output[i] : geometry->input[i];
-    sides.sourcePositions *= sides.source[i];
-    sides.resultPositions *= sides.result[i];
-  }
-  return sides;
-}
-
 /* Positions and taps of a class along one dimension. Positions are those that see source indices
  * `spacing` apart; so do every tapsApart-th taps. */
 typedef struct Line {

@@ -28,7 +28,7 @@ static const int64_t CHUNK_POSITIONS = 24;
 /* What all threads work with, and below what each has to itself. */
 typedef struct Worker {
   const THNNConvolutionPlan *plan;
-  int64_t sourcePlanes, resultPlanes, sourcePositions, resultPositions;
+  Sides sides;
   const real *source, *weight, *bias;
   real *result;
   real *weights; /* [panel][source plane][lane] */
@@ -39,21 +39,6 @@ typedef struct Worker {
   real *sums;   /* [position][lane] */
   THNNOffsets *row, *term;
 } Worker;
-
-static bool isForward(const THNNConvolutionPlan *plan)
-{
-  return plan->part == THNN_CONVOLUTION_FORWARD;
-}
-
-static int64_t sourcePlanes(const THNNConvolutionPlan *plan)
-{
-  return isForward(plan) ? plan->geometry.inputPlanes : plan->geometry.outputPlanes;
-}
-
-static int64_t resultPlanes(const THNNConvolutionPlan *plan)
-{
-  return isForward(plan) ? plan->geometry.outputPlanes : plan->geometry.inputPlanes;
-}
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
@@ -71,20 +56,19 @@ static int64_t chunkCount(const THNNConvolutionPlan *plan)
 /* Products, packing both operands, and storing. */
 static double onePointCost(const THNNConvolutionPlan *plan)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  const int64_t positions = isForward(plan) ? THNN_convolutionMapPositions(geometry)
-                                            : THNN_convolutionImagePositions(geometry);
+  const Sides sides = sidesOf(plan);
   const double perPosition =
-      sourcePlanes(plan) * (vectorsCost(resultPlanes(plan)) + 0.08 * sizeof(real)) +
-      11 * divideUp(resultPlanes(plan), THNN_(simd).products.lanes);
-  return (double)geometry->batch * positions * perPosition + 0.9 * weightElements(geometry);
+      sides.sourcePlanes * (vectorsCost(sides.resultPlanes) + 0.08 * sizeof(real)) +
+      11 * divideUp(sides.resultPlanes, THNN_(simd).products.lanes);
+  return (double)plan->geometry.batch * sides.resultPositions * perPosition +
+         0.9 * weightElements(&plan->geometry);
 }
 
 /* Shares out boxes, or panels where there are more weights to hand over than the source to pack
  * again; or nothing where panels cannot be shared out evenly. */
-static void chooseParts(THNNConvolutionPlan *plan, int64_t positions)
+static void chooseParts(THNNConvolutionPlan *plan, int64_t planes, int64_t positions)
 {
-  const int64_t planes = resultPlanes(plan), panels = panelCount(planes), threads = plan->threads;
+  const int64_t panels = panelCount(planes), threads = plan->threads;
   const bool even = panels % threads == 0 || panels >= 4 * threads;
   plan->onePoint.parts = even && positions < 4 * planes ? threads : 1;
   if (!even && positions < planes)
@@ -95,19 +79,19 @@ bool THNN_(ConvolutionDirectPointwise_prepare)(THNNConvolutionPlan *plan, const 
 {
   const THNNConvolution *geometry = &plan->geometry;
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
-  const int64_t planes = sourcePlanes(plan), results = resultPlanes(plan);
+  const Sides sides = sidesOf(plan);
+  const int64_t planes = sides.sourcePlanes, results = sides.resultPlanes;
   const int64_t size = (int64_t)sizeof(real);
   if (!THNN_convolutionHasOneTap(geometry, plan->part))
     return false;
   THNNConvolutionPlan direct = *plan;
-  const int64_t *positions = isForward(plan) ? geometry->output : geometry->input;
   const int64_t room = minimum(SOURCE_BYTES, limitBytes / 4) / (planes * size);
-  const int64_t all = geometry->batch * positions[0] * positions[1] * positions[2];
+  const int64_t all = geometry->batch * sides.resultPositions;
   const int64_t share = divideUp(all, 2 * ENOUGH_BLOCKS);
   const int64_t most = minimum(minimum(room, MOST_POSITIONS), maximum(share, WORTHWHILE_POSITIONS));
   if (most < WORTHWHILE_POSITIONS)
     return false;
-  direct.onePoint.boxes = THNN_convolutionBoxes(geometry->batch, positions, 1, most);
+  direct.onePoint.boxes = THNN_convolutionBoxes(geometry->batch, sides.result, 1, most);
   const int64_t box = THNN_convolutionBoxPositions(&direct.onePoint.boxes);
   direct.onePoint.chunk = divideUp(box, divideUp(box, CHUNK_POSITIONS));
 
@@ -127,7 +111,7 @@ bool THNN_(ConvolutionDirectPointwise_prepare)(THNNConvolutionPlan *plan, const 
   direct.cost = onePointCost(plan);
   direct.threads = THNN_threads(state, THNN_convolutionBoxCount(&direct.onePoint.boxes),
                                 convolutionOperations(geometry));
-  chooseParts(&direct, all);
+  chooseParts(&direct, results, all);
   direct.sharedBytes = (size_t)weightBytes;
   direct.threadBytes = (size_t)threadBytes;
   direct.scratchBytes = direct.sharedBytes + direct.threadBytes * (size_t)direct.threads;
@@ -139,13 +123,13 @@ bool THNN_(ConvolutionDirectPointwise_prepare)(THNNConvolutionPlan *plan, const 
 
 static real *weightsOf(const Worker *worker, const Panel *panel)
 {
-  return worker->weights + worker->sourcePlanes * panel->first;
+  return worker->weights + worker->sides.sourcePlanes * panel->first;
 }
 
 /* Packs a panel's weights. Lanes without a plane hold zeros. */
 static void packWeights(const Worker *worker, const Panel *panel)
 {
-  const int64_t planes = worker->sourcePlanes;
+  const int64_t planes = worker->sides.sourcePlanes;
   real *weights = weightsOf(worker, panel);
   if (isForward(worker->plan)) {
     panel->loops->pack(panel->planes, planes, worker->weight + panel->first * planes, planes,
@@ -154,8 +138,8 @@ static void packWeights(const Worker *worker, const Panel *panel)
   }
   for (int64_t plane = 0; plane < planes; plane++) {
     real *lanes = weights + plane * panel->lanes;
-    THNN_(simd).pointwise.copy(panel->planes,
-                               worker->weight + plane * worker->resultPlanes + panel->first, lanes);
+    THNN_(simd).pointwise.copy(
+        panel->planes, worker->weight + plane * worker->sides.resultPlanes + panel->first, lanes);
     THNN_(simd).pointwise.fill(panel->lanes - panel->planes, 0, lanes + panel->planes);
   }
 }
@@ -197,11 +181,11 @@ static void packApart(const Worker *worker, const THNNConvolutionBox *box, int64
   const int64_t height = box->end[THNN_HEIGHT] - box->first[THNN_HEIGHT];
   const int64_t width = box->end[THNN_WIDTH] - box->first[THNN_WIDTH];
   const int64_t line = z * stride[0] * input[1] + box->first[THNN_HEIGHT] * stride[1];
-  for (int64_t plane = 0; plane < worker->sourcePlanes; plane++) {
+  for (int64_t plane = 0; plane < worker->sides.sourcePlanes; plane++) {
     const THNN_(Frame) lines = {.rows = height,
                                 .count = width,
-                                .x = sample + plane * worker->sourcePositions + line * input[2] +
-                                     box->first[THNN_WIDTH] * stride[2],
+                                .x = sample + plane * worker->sides.sourcePositions +
+                                     line * input[2] + box->first[THNN_WIDTH] * stride[2],
                                 .xStride = stride[1] * input[2],
                                 .step = stride[2],
                                 .y = worker->line,
@@ -219,10 +203,12 @@ static void packSource(const Worker *worker, const THNNConvolutionBox *box)
   const bool pointwise = THNN_convolutionIsPointwise(&worker->plan->geometry);
   int64_t first = 0;
   for (int64_t n = box->first[THNN_SAMPLE]; n < box->end[THNN_SAMPLE]; n++) {
-    const real *sample = worker->source + n * worker->sourcePlanes * worker->sourcePositions;
+    const real *sample =
+        worker->source + n * worker->sides.sourcePlanes * worker->sides.sourcePositions;
     for (int64_t stretch = 0; pointwise && stretch < box->stretches; stretch++) {
-      packStretch(worker, 0, worker->sourcePlanes, first, box->stretch,
-                  sample + THNN_convolutionStretch(boxes, box, stretch), worker->sourcePositions);
+      packStretch(worker, 0, worker->sides.sourcePlanes, first, box->stretch,
+                  sample + THNN_convolutionStretch(boxes, box, stretch),
+                  worker->sides.sourcePositions);
       first += box->stretch;
     }
     for (int64_t z = box->first[THNN_DEPTH]; !pointwise && z < box->end[THNN_DEPTH]; z++) {
@@ -244,16 +230,17 @@ static void fetchResults(const Worker *worker, const Panel *panel, const THNNCon
   for (int64_t n = box->first[THNN_SAMPLE]; n < box->end[THNN_SAMPLE]; n++)
     for (int64_t plane = first; plane < end; plane++)
       for (int64_t stretch = 0; stretch < box->stretches; stretch++)
-        THNN_(simd).products.prefetch(
-            box->stretch, worker->result +
-                              (n * worker->resultPlanes + plane) * worker->resultPositions +
-                              THNN_convolutionStretch(boxes, box, stretch));
+        THNN_(simd).products.prefetch(box->stretch,
+                                      worker->result +
+                                          (n * worker->sides.resultPlanes + plane) *
+                                              worker->sides.resultPositions +
+                                          THNN_convolutionStretch(boxes, box, stretch));
 }
 
 /* The panel's sums of a box, whose source is packed. */
 static void addPanel(const Worker *worker, const Panel *panel, const THNNConvolutionBox *box)
 {
-  const int64_t length = worker->plan->onePoint.chunk, planes = worker->sourcePlanes;
+  const int64_t length = worker->plan->onePoint.chunk, planes = worker->sides.sourcePlanes;
   const int64_t turns = divideUp(planes, GROUP_PLANES) * divideUp(box->positions, length);
   int64_t turn = 0;
   const THNNOffsets none = {0, 0};
@@ -284,13 +271,13 @@ static void takeWorkerScratch(Worker *worker, char *scratch)
 {
   const THNNConvolutionOnePoint *plan = &worker->plan->onePoint;
   const int64_t box = THNN_convolutionBoxPositions(&plan->boxes);
-  const int64_t lanes = mostPanelLanes(worker->resultPlanes);
+  const int64_t lanes = mostPanelLanes(worker->sides.resultPlanes);
   worker->packed = takeScratch(&scratch,
-                               roundUp(worker->sourcePlanes, GROUP_PLANES) *
+                               roundUp(worker->sides.sourcePlanes, GROUP_PLANES) *
                                    chunkCount(worker->plan) * plan->chunk,
                                sizeof(real));
   worker->line =
-      takeScratch(&scratch, box + productsFor(worker->resultPlanes)->lanes, sizeof(real));
+      takeScratch(&scratch, box + productsFor(worker->sides.resultPlanes)->lanes, sizeof(real));
   worker->start = takeScratch(&scratch, lanes, sizeof(real));
   worker->sums = takeScratch(&scratch, box * lanes, sizeof(real));
   worker->row = takeScratch(&scratch, CHUNK_POSITIONS, sizeof(THNNOffsets));
@@ -301,7 +288,7 @@ static void takeWorkerScratch(Worker *worker, char *scratch)
 static void packPanels(const Worker *worker, int64_t begin, int64_t end)
 {
   for (int64_t index = begin; index < end; index++) {
-    const Panel panel = panelAt(worker->resultPlanes, index);
+    const Panel panel = panelAt(worker->sides.resultPlanes, index);
     packWeights(worker, &panel);
   }
 }
@@ -313,10 +300,10 @@ static void runBox(const Worker *worker, int64_t boxIndex, int64_t begin, int64_
   const THNNConvolutionBox box = THNN_convolutionBox(boxes, boxIndex);
   packSource(worker, &box);
   for (int64_t index = begin; index < end; index++) {
-    const Panel panel = panelAt(worker->resultPlanes, index);
+    const Panel panel = panelAt(worker->sides.resultPlanes, index);
     addPanel(worker, &panel, &box);
-    storeBox(boxes, &box, &panel, worker->sums, worker->result, worker->resultPlanes,
-             worker->resultPositions);
+    storeBox(boxes, &box, &panel, worker->sums, worker->result, worker->sides.resultPlanes,
+             worker->sides.resultPositions);
   }
 }
 
@@ -324,20 +311,14 @@ void THNN_(ConvolutionDirectPointwise_run)(const THNNConvolutionPlan *plan, cons
                                            const real *weight, const real *bias, real *result,
                                            void *scratch)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  const int64_t image = THNN_convolutionImagePositions(geometry);
-  const int64_t map = THNN_convolutionMapPositions(geometry);
   const Worker common = {.plan = plan,
-                         .sourcePlanes = sourcePlanes(plan),
-                         .resultPlanes = resultPlanes(plan),
-                         .sourcePositions = isForward(plan) ? image : map,
-                         .resultPositions = isForward(plan) ? map : image,
+                         .sides = sidesOf(plan),
                          .source = source,
                          .weight = weight,
                          .bias = bias,
                          .result = result,
                          .weights = scratch};
-  const int64_t panels = panelCount(common.resultPlanes);
+  const int64_t panels = panelCount(common.sides.resultPlanes);
   const int64_t boxes = THNN_convolutionBoxCount(&plan->onePoint.boxes);
   const int64_t parts = plan->onePoint.parts;
   const int threads = plan->threads;

@@ -66,6 +66,34 @@ static inline void *threadScratch(const THNNConvolutionPlan *plan, void *scratch
   return threadScratchOf(scratch, plan->sharedBytes, plan->threadBytes);
 }
 
+static inline bool isForward(const THNNConvolutionPlan *plan)
+{
+  return plan->part == THNN_CONVOLUTION_FORWARD;
+}
+
+/* Forward or backwardData as a computation of results from a source, whichever it is. */
+typedef struct Sides {
+  int64_t sourcePlanes, resultPlanes;
+  int64_t source[3], result[3];
+  int64_t sourcePositions, resultPositions;
+} Sides;
+
+static inline Sides sidesOf(const THNNConvolutionPlan *plan)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  const bool forward = isForward(plan);
+  Sides sides = {.sourcePositions = 1, .resultPositions = 1};
+  sides.sourcePlanes = forward ? geometry->inputPlanes : geometry->outputPlanes;
+  sides.resultPlanes = forward ? geometry->outputPlanes : geometry->inputPlanes;
+  for (int i = 0; i < 3; i++) {
+    sides.source[i] = forward ? geometry->input[i] : geometry->output[i];
+    sides.result[i] = forward ? geometry->output[i] : geometry->input[i];
+    sides.sourcePositions *= sides.source[i];
+    sides.resultPositions *= sides.result[i];
+  }
+  return sides;
+}
+
 static inline double weightElements(const THNNConvolution *geometry)
 {
   return (double)geometry->inputPlanes * geometry->outputPlanes * THNN_convolutionTaps(geometry);

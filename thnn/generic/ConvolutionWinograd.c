@@ -11,8 +11,6 @@
  * another algorithm. */
 #include "template.h"
 
-#include <math.h>
-
 #include "ConvolutionParts.h"
 
 enum {
@@ -38,9 +36,8 @@ typedef struct Segment {
 /* What all threads work with, and below what each has to itself. */
 typedef struct Worker {
   const THNNConvolutionPlan *plan;
-  int64_t sourcePlanes, resultPlanes;
-  const int64_t *sourceSize, *resultSize; /* height and width */
-  int64_t rows, columns;                  /* of tiles in a sample */
+  Sides sides;
+  int64_t rows, columns; /* of tiles in a sample */
   const real *source, *weight, *bias;
   real *result;
   real *weights; /* [number][vector of map planes][image plane][lane], of all planes or some */
@@ -54,11 +51,6 @@ typedef struct Worker {
   Segment *segment;  /* [block][segment] */
   int64_t *segments; /* [block] */
 } Worker;
-
-static bool isForward(const THNNConvolutionPlan *plan)
-{
-  return plan->part == THNN_CONVOLUTION_FORWARD;
-}
 
 static int64_t lanes(void)
 {
@@ -89,7 +81,7 @@ static int64_t weightStep(const THNNConvolutionPlan *plan, const THNNConvolution
 
 static int64_t sourceStep(const Worker *worker, const THNNConvolutionWinograd *winograd)
 {
-  return numberStep(worker->sourcePlanes * winograd->blockTiles);
+  return numberStep(worker->sides.sourcePlanes * winograd->blockTiles);
 }
 
 static int64_t sumStep(const THNNConvolutionWinograd *winograd)
@@ -99,16 +91,9 @@ static int64_t sumStep(const THNNConvolutionWinograd *winograd)
 
 static Worker workerFor(const THNNConvolutionPlan *plan)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  const bool forward = isForward(plan);
-  const int64_t *image = &geometry->input[1], *map = &geometry->output[1];
-  Worker worker = {.plan = plan,
-                   .sourcePlanes = forward ? geometry->inputPlanes : geometry->outputPlanes,
-                   .resultPlanes = forward ? geometry->outputPlanes : geometry->inputPlanes,
-                   .sourceSize = forward ? image : map,
-                   .resultSize = forward ? map : image};
-  worker.rows = divideUp(worker.resultSize[0], SIDE);
-  worker.columns = divideUp(worker.resultSize[1], SIDE);
+  Worker worker = {.plan = plan, .sides = sidesOf(plan)};
+  worker.rows = divideUp(worker.sides.result[1], SIDE);
+  worker.columns = divideUp(worker.sides.result[2], SIDE);
   return worker;
 }
 
@@ -133,10 +118,8 @@ static bool isForGeometry(const THNNConvolutionPlan *plan)
 /* Products, and the three transforms: fitted to 180 timings of layers from 8 to 1024 planes. */
 static double winogradCost(const Worker *worker, const THNNConvolutionWinograd *winograd)
 {
-  enum { FEWEST_PLANES = 16 }; /* with fewer, transforms take more than products spare */
-  const double sources = (double)worker->sourcePlanes, results = (double)worker->resultPlanes;
-  if (minimum(worker->sourcePlanes, worker->resultPlanes) < FEWEST_PLANES)
-    return INFINITY;
+  const double sources = (double)worker->sides.sourcePlanes,
+               results = (double)worker->sides.resultPlanes;
   const int64_t tiles = allTiles(worker), blocks = divideUp(tiles, winograd->blockTiles);
   const double vectors = (double)divideUp(tiles, lanes());
   const double lines = (double)worker->plan->geometry.batch * (double)worker->rows *
@@ -162,7 +145,7 @@ static int64_t workerBytes(const Worker *worker, const THNNConvolutionWinograd *
          scratchBytes(THNN_(simd).winograd.lines, sizeof(real)) +
          scratchBytes(tiles, sizeof(real)) +
          scratchBytes(winograd->panelPlanes, sizeof(THNNOffsets)) +
-         scratchBytes(worker->sourcePlanes, sizeof(THNNOffsets)) +
+         scratchBytes(worker->sides.sourcePlanes, sizeof(THNNOffsets)) +
          scratchBytes(blocks * tiles, sizeof(Segment)) + scratchBytes(blocks, sizeof(int64_t));
 }
 
@@ -171,13 +154,13 @@ static int64_t workerBytes(const Worker *worker, const THNNConvolutionWinograd *
 static void chooseBlocks(const Worker *worker, int64_t limitBytes,
                          THNNConvolutionWinograd *winograd)
 {
-  const int64_t perTile = NUMBERS * worker->sourcePlanes * (int64_t)sizeof(real);
+  const int64_t perTile = NUMBERS * worker->sides.sourcePlanes * (int64_t)sizeof(real);
   const int64_t vectors = divideUp(allTiles(worker), lanes());
   const int64_t room = minimum(BLOCK_BYTES, limitBytes / 2) / (perTile * lanes());
   const int64_t most = minimum(maximum(room, 1), THNN_(simd).products.mostVectors);
   winograd->blockTiles = evenBlock(vectors, most, 1) * lanes();
   winograd->groupBlocks = 1;
-  winograd->panelPlanes = roundUp(evenBlock(worker->resultPlanes, PANEL_PLANES, 1), lanes());
+  winograd->panelPlanes = roundUp(evenBlock(worker->sides.resultPlanes, PANEL_PLANES, 1), lanes());
   winograd->sharesWeights = true;
   winograd->sharedBytes =
       (size_t)scratchBytes(NUMBERS * weightStep(worker->plan, winograd), sizeof(real));
@@ -203,7 +186,7 @@ bool THNN_(ConvolutionWinograd_prepare)(const THNNConvolutionPlan *plan, const T
   if ((int64_t)(winograd->sharedBytes + winograd->threadBytes) > limitBytes)
     return false;
   const int64_t groups = divideUp(allTiles(&worker), winograd->blockTiles * winograd->groupBlocks);
-  const int64_t panels = divideUp(worker.resultPlanes, winograd->panelPlanes);
+  const int64_t panels = divideUp(worker.sides.resultPlanes, winograd->panelPlanes);
   winograd->used = true;
   winograd->threads = THNN_threads(state, groups * panels, convolutionOperations(&plan->geometry));
   const bool uneven = groups < ENOUGH_BLOCKS && groups % winograd->threads != 0;
@@ -259,23 +242,24 @@ static void transformSources(const Worker *worker, int64_t block, int64_t first)
   const bool forward = isForward(worker->plan);
   const int64_t padRows = forward ? geometry->pad[1] : TAPS - 1 - geometry->pad[1];
   const int64_t padColumns = forward ? geometry->pad[2] : TAPS - 1 - geometry->pad[2];
-  const int64_t *size = worker->sourceSize, step = sourceStep(worker, winograd);
+  const Sides *sides = &worker->sides;
+  const int64_t step = sourceStep(worker, winograd);
   const int64_t tiles = minimum(winograd->blockTiles, allTiles(worker) - first);
   Segment *segment = worker->segment + block * winograd->blockTiles;
   worker->segments[block] = listSegments(worker, first, first + tiles, segment);
-  for (int64_t plane = 0; plane < worker->sourcePlanes; plane++) {
+  for (int64_t plane = 0; plane < worker->sides.sourcePlanes; plane++) {
     real *to = worker->sources + block * NUMBERS * step + plane * winograd->blockTiles;
     /* Behind the last tile are numbers too, which have to be ordinary ones. */
     for (int64_t number = 0; tiles < winograd->blockTiles && number < NUMBERS; number++)
       THNN_(simd).pointwise.fill(winograd->blockTiles, 0, to + number * step);
     for (int64_t i = 0; i < worker->segments[block]; i++) {
       const THNN_(TileRow) row = {.tiles = segment[i].tiles,
-                                  .height = size[0],
-                                  .width = size[1],
+                                  .height = sides->source[1],
+                                  .width = sides->source[2],
                                   .row = segment[i].row * SIDE - padRows,
                                   .column = segment[i].column * SIDE - padColumns};
-      const int64_t source = segment[i].sample * worker->sourcePlanes + plane;
-      THNN_(simd).winograd.source(&row, worker->source + source * size[0] * size[1],
+      const int64_t source = segment[i].sample * worker->sides.sourcePlanes + plane;
+      THNN_(simd).winograd.source(&row, worker->source + source * sides->sourcePositions,
                                   segment[i].below, worker->lines, step, to);
       to += segment[i].tiles;
     }
@@ -286,7 +270,8 @@ static void transformSources(const Worker *worker, int64_t block, int64_t first)
 static bool transformSums(const Worker *worker, int64_t block, int64_t first, int64_t planes)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
-  const int64_t *size = worker->resultSize, step = sumStep(winograd);
+  const Sides *sides = &worker->sides;
+  const int64_t step = sumStep(winograd);
   const Segment *segment = worker->segment + block * winograd->blockTiles;
   bool finite = true;
   for (int64_t plane = first; plane < first + planes; plane++) {
@@ -295,13 +280,13 @@ static bool transformSums(const Worker *worker, int64_t block, int64_t first, in
     const real bias = worker->bias ? worker->bias[plane] : 0;
     for (int64_t i = 0; i < worker->segments[block]; i++) {
       const THNN_(TileRow) row = {.tiles = segment[i].tiles,
-                                  .height = size[0],
-                                  .width = size[1],
+                                  .height = sides->result[1],
+                                  .width = sides->result[2],
                                   .row = segment[i].row * SIDE,
                                   .column = segment[i].column * SIDE};
-      const int64_t result = segment[i].sample * worker->resultPlanes + plane;
+      const int64_t result = segment[i].sample * worker->sides.resultPlanes + plane;
       finite &= THNN_(simd).winograd.result(&row, sums, step, bias,
-                                            worker->result + result * size[0] * size[1]);
+                                            worker->result + result * sides->resultPositions);
       sums += segment[i].tiles;
     }
   }
@@ -344,7 +329,7 @@ static void multiplyPlanes(const Worker *worker, int64_t block, int64_t planes, 
 static void multiplyPanel(const Worker *worker, int64_t panel, int64_t planes, int64_t blocks)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
-  const int64_t sources = worker->sourcePlanes, result = panel * winograd->panelPlanes;
+  const int64_t sources = worker->sides.sourcePlanes, result = panel * winograd->panelPlanes;
   const bool forward = isForward(worker->plan);
   if (winograd->sharesWeights) {
     const int64_t apart = forward ? worker->plan->geometry.inputPlanes : lanes();
@@ -367,7 +352,7 @@ static void multiplyPanel(const Worker *worker, int64_t panel, int64_t planes, i
 static bool runTask(const Worker *worker, int64_t group, int64_t part)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
-  const int64_t panels = divideUp(worker->resultPlanes, winograd->panelPlanes);
+  const int64_t panels = divideUp(worker->sides.resultPlanes, winograd->panelPlanes);
   const int64_t begin = panels * part / winograd->parts;
   const int64_t end = panels * (part + 1) / winograd->parts;
   const int64_t first = group * winograd->groupBlocks * winograd->blockTiles;
@@ -378,7 +363,7 @@ static bool runTask(const Worker *worker, int64_t group, int64_t part)
     transformSources(worker, block, first + block * winograd->blockTiles);
   for (int64_t panel = begin; panel < end; panel++) {
     const int64_t result = panel * winograd->panelPlanes;
-    const int64_t planes = minimum(winograd->panelPlanes, worker->resultPlanes - result);
+    const int64_t planes = minimum(winograd->panelPlanes, worker->sides.resultPlanes - result);
     multiplyPanel(worker, panel, planes, blocks);
     for (int64_t block = 0; block < blocks; block++)
       finite &= transformSums(worker, block, result, planes);
@@ -393,12 +378,13 @@ static void listPlanes(Worker *worker)
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
   const bool forward = isForward(worker->plan);
   const int64_t vector = imagesOf(worker->plan, winograd) * lanes();
-  for (int64_t plane = 0; plane < maximum(winograd->panelPlanes, worker->sourcePlanes); plane++) {
+  for (int64_t plane = 0; plane < maximum(winograd->panelPlanes, worker->sides.sourcePlanes);
+       plane++) {
     const int64_t map = plane / lanes() * vector + plane % lanes();
     const int64_t image = plane * lanes(), tile = plane * winograd->blockTiles;
     if (plane < winograd->panelPlanes)
       worker->row[plane] = (THNNOffsets){forward ? map : image, tile};
-    if (plane < worker->sourcePlanes)
+    if (plane < worker->sides.sourcePlanes)
       worker->term[plane] = (THNNOffsets){forward ? image : map, tile};
   }
 }
@@ -419,7 +405,7 @@ static void takeWorkerScratch(Worker *worker, char *scratch)
   worker->lines = takeScratch(&scratch, THNN_(simd).winograd.lines, sizeof(real));
   worker->zeros = takeScratch(&scratch, tiles, sizeof(real));
   worker->row = takeScratch(&scratch, winograd->panelPlanes, sizeof(THNNOffsets));
-  worker->term = takeScratch(&scratch, worker->sourcePlanes, sizeof(THNNOffsets));
+  worker->term = takeScratch(&scratch, worker->sides.sourcePlanes, sizeof(THNNOffsets));
   worker->segment = takeScratch(&scratch, blocks * tiles, sizeof(Segment));
   worker->segments = takeScratch(&scratch, blocks, sizeof(int64_t));
   THNN_(simd).pointwise.fill(tiles, 0, worker->zeros);

@@ -11,6 +11,7 @@
  *
  * (Winograd, Arithmetic Complexity of Computations, 1980; Lavin and Gray, Fast Algorithms for
  * Convolutional Neural Networks, 2015.) */
+#include "fetch.h"
 #include "transpose.h"
 
 enum {
@@ -41,12 +42,12 @@ INLINE void spreadElements(const Vector *d, Vector *y)
   y[3] = d[1] - d[3];
 }
 
-/* Where two vectors of a plane's line lie in one that is worked on soon: brought into cache. */
+/* Fetches two vectors of a line, in a plane that is worked on soon; WHY must be a constant. */
 #define FETCH_AHEAD(OF, LINE, WHY)                                                                 \
   do {                                                                                             \
-    const int64_t ahead = AHEAD_PLANES * (OF)->height * (OF)->width;                               \
-    __builtin_prefetch((LINE) + ahead, WHY, FIRST_LEVEL);                                          \
-    __builtin_prefetch((LINE) + ahead + LANES, WHY, FIRST_LEVEL);                                  \
+    const int64_t bytes = AHEAD_PLANES * (OF)->height * (OF)->width * (int64_t)sizeof(real);       \
+    __builtin_prefetch(THNN_ahead(LINE, bytes), WHY, FIRST_LEVEL);                                 \
+    __builtin_prefetch(THNN_ahead(LINE, bytes + VECTOR_BYTES), WHY, FIRST_LEVEL);                  \
   } while (0)
 
 /* A vector of tiles along one line of the plane, of which the first tile begins at `column`. */

@@ -512,19 +512,26 @@ static void testLarge(THNNState *state)
     testGeometry(&large[i], state);
 }
 
+/* A layer of 3x3 kernels whose maps are as large as its images. */
+static THNNConvolution layerOf(int64_t batch, int64_t imagePlanes, int64_t mapPlanes,
+                               int64_t height, int64_t width)
+{
+  return (THNNConvolution){.batch = batch,
+                           .inputPlanes = imagePlanes,
+                           .outputPlanes = mapPlanes,
+                           .input = {1, height, width},
+                           .output = {1, height, width},
+                           .kernel = {1, 3, 3},
+                           .stride = {1, 1, 1},
+                           .dilation = {1, 1, 1},
+                           .pad = {0, 1, 1}};
+}
+
 /* Winograd's algorithm with room for some tiles and weights only: several groups of blocks, of which the
  * last ones have fewer, and panels of both sides of the weights. */
 static void testGroups(THNNState *state)
 {
-  const THNNConvolution g = {.batch = 3,
-                             .inputPlanes = 150,
-                             .outputPlanes = 115,
-                             .input = {1, 22, 25},
-                             .output = {1, 22, 25},
-                             .kernel = {1, 3, 3},
-                             .stride = {1, 1, 1},
-                             .dilation = {1, 1, 1},
-                             .pad = {0, 1, 1}};
+  const THNNConvolution g = layerOf(3, 150, 115, 22, 25);
   THNN_State_setWorkspaceLimit(state, sizeof(real) << 18);
   testGeometry(&g, state);
   THNN_State_setWorkspaceLimit(state, 8 << 20);
@@ -533,25 +540,36 @@ static void testGroups(THNNState *state)
 /* Where it pays, by the costs: with many planes on large maps; never for weight gradients. */
 static void testWinogradPlans(THNNState *state)
 {
-  THNNConvolution g = {.batch = 1,
-                       .inputPlanes = 64,
-                       .outputPlanes = 64,
-                       .input = {1, 56, 56},
-                       .output = {1, 56, 56},
-                       .kernel = {1, 3, 3},
-                       .stride = {1, 1, 1},
-                       .dilation = {1, 1, 1},
-                       .pad = {0, 1, 1}};
+  const THNNConvolution many = layerOf(1, 64, 64, 56, 56), few = layerOf(1, 3, 64, 56, 56);
   THNNConvolutionPlan plan;
   THNN_State_setThreads(state, 1);
   THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
   for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
-    g.inputPlanes = 64;
-    THNN_(Convolution_prepare)(&plan, state, &g, (THNNConvolutionPart)part);
+    THNN_(Convolution_prepare)(&plan, state, &many, (THNNConvolutionPart)part);
     CHECK(plan.winograd.used == (part != THNN_CONVOLUTION_BACKWARD_WEIGHT));
-    g.inputPlanes = 3;
-    THNN_(Convolution_prepare)(&plan, state, &g, (THNNConvolutionPart)part);
+    THNN_(Convolution_prepare)(&plan, state, &few, (THNNConvolutionPart)part);
     CHECK(!plan.winograd.used);
+  }
+}
+
+/* Asking for Winograd's algorithm leaves the choice for other convolutions to the costs: here all of
+ * the image in one position of the map, for which the direct algorithm is not chosen. */
+static void testWinogradOtherwise(THNNState *state)
+{
+  THNNConvolution g = layerOf(4, 16, 16, 5, 5);
+  for (int i = 1; i < 3; i++) {
+    g.kernel[i] = 5;
+    g.pad[i] = 0;
+    g.output[i] = 1;
+  }
+  THNNConvolutionPlan asked, automatic;
+  for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
+    THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_WINOGRAD);
+    THNN_(Convolution_prepare)(&asked, state, &g, (THNNConvolutionPart)part);
+    THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
+    THNN_(Convolution_prepare)(&automatic, state, &g, (THNNConvolutionPart)part);
+    CHECK(!asked.winograd.used && asked.algorithm == THNN_CONVOLUTION_GEMM);
+    CHECK(automatic.algorithm == THNN_CONVOLUTION_GEMM);
   }
 }
 
@@ -603,6 +621,7 @@ int main(int argc, char **argv)
   testLarge(state);
   testGroups(state);
   testWinogradPlans(state);
+  testWinogradOtherwise(state);
   for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD; algorithm++) {
     THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
     testInfiniteWeights(state);

@@ -3,7 +3,7 @@
  * place of the result:
  *
  *     test_elementary_float          a sample of all floats
- *     test_elementary_float every    every float: three minutes on two cores
+ *     test_elementary_float every    every float: three to ten minutes on two cores
  *     test_elementary_double [n]     n million numbers of all sizes, 1 unless given
  *
  * NaN, infinities and the sign of zero have to be right, and square roots in every bit.
