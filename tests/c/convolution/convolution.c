@@ -268,6 +268,97 @@ static real *compute(const THNNConvolution *g, const Operands *operands, THNNSta
   return result;
 }
 
+/* ---- Sizes of what Winograd's algorithm sums up ---------------------------------------------- */
+
+/* Sizes of the factors of F(2, 3) along one dimension: four numbers of four elements, and of three
+ * taps; and which of their products are summed up to either result. */
+static const double FROM_ELEMENTS[4][4] = {{1, 0, 1, 0}, {0, 1, 1, 0}, {0, 1, 1, 0}, {0, 1, 0, 1}};
+static const double FROM_TAPS[4][3] = {{1, 0, 0}, {.5, .5, .5}, {.5, .5, .5}, {0, 0, 1}};
+static const double TO_RESULTS[2][4] = {{1, 1, 1, 0}, {0, 1, 1, 1}};
+
+/* number[p][q] = the sum over i, j of from[p][i] * |x[i][j]| * from[q][j] */
+static void transformSizes(int n, const double *from, const double *x, double *number)
+{
+  for (int p = 0; p < 4; p++)
+    for (int q = 0; q < 4; q++) {
+      double sum = 0;
+      for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+          sum += from[p * n + i] * fabs(x[i * n + j]) * from[q * n + j];
+      number[p * 4 + q] = sum;
+    }
+}
+
+static bool isForWinograd(const THNNConvolution *g)
+{
+  bool is = g->kernel[0] == 1 && g->input[0] == 1 && g->output[0] == 1;
+  for (int i = 1; i < 3; i++)
+    is = is && g->kernel[i] == 3 && g->stride[i] == 1 && g->dilation[i] == 1;
+  return is;
+}
+
+/* The 4x4 elements of a source plane from (row, column) on, zeros outside. */
+static void takeTile(const real *plane, const int64_t *size, int64_t row, int64_t column, double *x)
+{
+  for (int i = 0; i < 4; i++)
+    for (int j = 0; j < 4; j++) {
+      const int64_t y = row + i, z = column + j;
+      const bool inside = y >= 0 && y < size[1] && z >= 0 && z < size[2];
+      x[i * 4 + j] = inside ? plane[y * size[2] + z] : 0;
+    }
+}
+
+/* Adds what a tile's results are made of, all source planes, to their sizes in one plane. */
+static void addTileSizes(int64_t sources, const double *weights, const double *tiles,
+                         const int64_t *size, int64_t row, int64_t column, double *plane)
+{
+  double sum[16] = {0};
+  for (int64_t i = 0; i < sources * 16; i++)
+    sum[i % 16] += weights[i] * tiles[i];
+  for (int i = 0; i < 2 && row + i < size[1]; i++)
+    for (int j = 0; j < 2 && column + j < size[2]; j++)
+      for (int k = 0; k < 16; k++)
+        plane[(row + i) * size[2] + column + j] +=
+            TO_RESULTS[i][k / 4] * sum[k] * TO_RESULTS[j][k % 4];
+}
+
+/* Adds for each result of a layer of 3x3 kernels with stride 1 the sizes of what Winograd's algorithm
+ * sums up: also elements times weights that meet in the tile, but not in the result. */
+static void addTransformedSizes(const THNNConvolution *g, const Operands *operands, double *size)
+{
+  const bool forward = operands->part == THNN_CONVOLUTION_FORWARD;
+  const int64_t sources = forward ? g->inputPlanes : g->outputPlanes;
+  const int64_t results = forward ? g->outputPlanes : g->inputPlanes;
+  const int64_t *from = forward ? g->input : g->output, *to = forward ? g->output : g->input;
+  const int64_t pad[] = {forward ? g->pad[1] : 2 - g->pad[1], forward ? g->pad[2] : 2 - g->pad[2]};
+  const real *source = forward ? operands->image : operands->map;
+  double *weights = calloc((size_t)(results * sources * 16), sizeof(double));
+  double *tiles = calloc((size_t)(sources * 16), sizeof(double));
+  for (int64_t r = 0; r < results; r++)
+    for (int64_t s = 0; s < sources; s++) {
+      const int64_t filter = forward ? r * sources + s : s * results + r;
+      double taps[9];
+      for (int t = 0; t < 9; t++)
+        taps[t] = operands->weight[filter * 9 + (forward ? t : 8 - t)];
+      transformSizes(3, FROM_TAPS[0], taps, weights + (r * sources + s) * 16);
+    }
+  for (int64_t n = 0; n < g->batch; n++)
+    for (int64_t row = 0; row < to[1]; row += 2)
+      for (int64_t column = 0; column < to[2]; column += 2) {
+        for (int64_t s = 0; s < sources; s++) {
+          double x[16];
+          takeTile(source + (n * sources + s) * product(from), from, row - pad[0], column - pad[1],
+                   x);
+          transformSizes(4, FROM_ELEMENTS[0], x, tiles + s * 16);
+        }
+        for (int64_t r = 0; r < results; r++)
+          addTileSizes(sources, weights + r * sources * 16, tiles, to, row, column,
+                       size + (n * results + r) * product(to));
+      }
+  free(weights);
+  free(tiles);
+}
+
 /* The largest error, in units of EPSILON times the sum of the terms' sizes; NaN if one is NaN. */
 static double largestError(const real *result, const double *wanted, const double *size, int64_t n)
 {
@@ -284,8 +375,9 @@ static double largestError(const real *result, const double *wanted, const doubl
  * weights that are transformed once and group by group. */
 static int met[3][4], metWinograd[3][2];
 
+/* `size` is what the definition sums up for each result, `transformed` what Winograd's algorithm does. */
 static void testAlgorithm(const THNNConvolution *g, const Operands *operands, const double *wanted,
-                          const double *size, THNNState *state)
+                          const double *size, const double *transformed, THNNState *state)
 {
   THNNConvolutionPlan plan;
   THNN_State_setThreads(state, 1);
@@ -295,7 +387,8 @@ static void testAlgorithm(const THNNConvolution *g, const Operands *operands, co
     metWinograd[plan.part][winograd->sharesWeights]++;
   else if (plan.algorithm == THNN_CONVOLUTION_DIRECT)
     met[plan.part][plan.variant]++;
-  const double error = largestError(first, wanted, size, operands->results);
+  const double error =
+      largestError(first, wanted, winograd->used ? transformed : size, operands->results);
   CHECK(error < 16);
   CHECK(plan.threadBytes + plan.sharedBytes <= THNN_State_workspaceLimit(state));
   CHECK(winograd->threadBytes + winograd->sharedBytes <= THNN_State_workspaceLimit(state));
@@ -308,7 +401,8 @@ static void testAlgorithm(const THNNConvolution *g, const Operands *operands, co
   }
   CHECK(same);
   if (!(error < 16) || !same) {
-    printf("part %d, algorithm %d, error %g\n", (int)operands->part, (int)plan.algorithm, error);
+    printf("part %d, algorithm %d%s, error %g\n", (int)operands->part, (int)plan.algorithm,
+           winograd->used ? " after Winograd's" : "", error);
     printGeometry(g, same ? "wrong" : "threads differ");
   }
   free(first);
@@ -323,11 +417,16 @@ static void testPart(const THNNConvolution *g, Operands operands, THNNState *sta
     wanted[i] = operands.bias[i / positions % operands.planes];
     size[i] = fabs(wanted[i]);
   }
+  double *transformed = calloc((size_t)operands.results, sizeof(double));
+  memcpy(transformed, size, (size_t)operands.results * sizeof(double));
+  if (operands.part != THNN_CONVOLUTION_BACKWARD_WEIGHT && isForWinograd(g))
+    addTransformedSizes(g, &operands, transformed);
   addProducts(g, operands.part, operands.image, operands.map, operands.weight, wanted, size);
   for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD; algorithm++) {
     THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
-    testAlgorithm(g, &operands, wanted, size, state);
+    testAlgorithm(g, &operands, wanted, size, transformed, state);
   }
+  free(transformed);
   free(wanted);
   free(size);
 }
@@ -573,6 +672,25 @@ static void testWinogradOtherwise(THNNState *state)
   }
 }
 
+/* Bits would differ if the choice depended on the number of threads. */
+static void testChoiceForThreads(THNNState *state)
+{
+  THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
+  for (int i = 0; i < 300; i++) {
+    const int part = (int)randomBetween(THNN_CONVOLUTION_FORWARD, THNN_CONVOLUTION_BACKWARD_WEIGHT);
+    const THNNConvolution g =
+        layerOf(randomBetween(1, 9), randomBetween(1, 300), randomBetween(1, 300),
+                randomBetween(3, 60), randomBetween(3, 60));
+    THNNConvolutionPlan one, many;
+    THNN_State_setThreads(state, 1);
+    THNN_(Convolution_prepare)(&one, state, &g, (THNNConvolutionPart)part);
+    THNN_State_setThreads(state, 2 + i % 10);
+    THNN_(Convolution_prepare)(&many, state, &g, (THNNConvolutionPart)part);
+    CHECK(one.cost == many.cost && one.algorithm == many.algorithm && one.variant == many.variant);
+    CHECK(one.winograd.used == many.winograd.used && one.winograd.cost == many.winograd.cost);
+  }
+}
+
 /* The direct algorithm takes every ordinary geometry, and scratch stays bounded for any batch; also
  * where it chooses to bring samples together, and what a stride sees. */
 static void testPlans(THNNState *state)
@@ -622,6 +740,7 @@ int main(int argc, char **argv)
   testGroups(state);
   testWinogradPlans(state);
   testWinogradOtherwise(state);
+  testChoiceForThreads(state);
   for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD; algorithm++) {
     THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
     testInfiniteWeights(state);
