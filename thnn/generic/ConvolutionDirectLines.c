@@ -74,6 +74,15 @@ static int64_t frameElements(const THNNConvolution *seen, const THNNConvolutionB
                      : THNN_(lineFrames_elements)(seen, bands);
 }
 
+/* What reading a source where it lies takes, from as many streams as it has planes: fitted to two
+ * processors, of which one takes twice as much and the other nothing. */
+static double streamingCost(const THNNConvolution *seen, const THNNConvolutionBands *bands)
+{
+  const double bytes = (double)seen->batch * (double)seen->inputPlanes *
+                       (double)THNN_convolutionImagePositions(seen) * sizeof(real);
+  return bands->flat && bytes > FAR_OPERAND_BYTES ? 0.05 * bytes : 0;
+}
+
 /* Groups of planes for each vector, whose loads lie across cache lines; the frames; fetching sums
  * again for each block; and packing. */
 static double linesCost(const THNNConvolution *seen, const THNNConvolutionBands *bands)
@@ -88,8 +97,8 @@ static double linesCost(const THNNConvolution *seen, const THNNConvolutionBands 
   const double perRow = 0.1 * (double)planes + perLoad * loads;
   const double blocks = (double)divideUp(seen->inputPlanes, bands->planes);
   const double perVector = perRow * (double)frameRows(seen) + (0.9 + 1.5 * blocks) * (double)planes;
-  return vectors * perVector * (bands->flat ? 1.15 : 1) + THNN_(lineFrames_cost)(seen, bands) +
-         2.5 * weightElements(seen);
+  return vectors * perVector * (bands->flat ? 1.15 : 1) + streamingCost(seen, bands) +
+         THNN_(lineFrames_cost)(seen, bands) + 2.5 * weightElements(seen);
 }
 
 static THNNConvolutionBands flatBands(const THNNConvolution *seen)

@@ -45,7 +45,7 @@ static double sourceCost(const THNNConvolutionPlan *plan)
   const double copied = plan->groupSamples > 1 ? batch * (double)(in + out) : 0;
   return groups * weightElements(geometry) * (0.54 * vectors + 0.1 * blocks) +
          groups * farWeightsCost(geometry, plan->part) +
-         packingCost(batch * positions * sources, 0.28) +
+         packingCost(batch * positions * sources, 0.18) +
          0.01 * sizeof(real) * batch * positions * results +
          copied * (0.15 * sizeof(real) * positions + 10);
 }
