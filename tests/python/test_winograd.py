@@ -20,14 +20,25 @@ from test_convolution import (
 from pythnn import State, Tensor, thnn
 
 TWO_DIMENSIONAL = [module for module in MODULES if module.dimensions == 2]
+THREE_DIMENSIONAL = [module for module in MODULES if module.dimensions == 3]
 
 
 def layer(
-    module: Module, batch: int, planes: tuple[int, int], near: tuple[int, int], pad: tuple[int, int]
+    module: Module,
+    batch: int,
+    planes: tuple[int, int],
+    near: tuple[int, ...],
+    pad: tuple[int, ...],
+    depth: int = 3,
 ) -> Geometry:
-    grown = [2 - 2 * p if module.transposed else 2 * p - 2 for p in pad]
-    far = (near[0] + grown[0], near[1] + grown[1])
-    return Geometry(batch, planes, near, far, (3, 3), (1, 1), pad, (1, 1), (0, 0))
+    """`depth` is the kernel's where there are three dimensions."""
+    n = module.dimensions
+    kernel = (depth, 3, 3)[-n:]
+    grown = [
+        (2 * p - k + 1) * (-1 if module.transposed else 1) for p, k in zip(pad, kernel, strict=True)
+    ]
+    far = tuple(size + by for size, by in zip(near, grown, strict=True))
+    return Geometry(batch, planes, near, far, kernel, (1,) * n, pad, (1,) * n, (0,) * n)
 
 
 def convolve(x: np.ndarray, w: np.ndarray, algorithm: str, stride: int = 1) -> np.ndarray:
@@ -59,6 +70,24 @@ def test_layers(module: Module, dtype: str, planes: tuple[int, int]) -> None:
         g = layer(module, batch, planes, size, pad)
         check(module, g, dtype, "winograd", batch)
     check_bits(module, layer(module, 3, planes, (9, 11), (1, 1)), dtype, "winograd")
+
+
+@pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70)], ids=str)
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("module", THREE_DIMENSIONAL, ids=lambda m: m.name)
+def test_taps_in_depth(module: Module, dtype: str, planes: tuple[int, int]) -> None:
+    """A result sees a slice of each plane through each of them; some of them lie outside."""
+    settings = [
+        # batch, size, pad, taps in depth
+        (1, (1, 3, 3), (0, 0, 0), 1),
+        (3, (4, 5, 4), (0, 1, 0), 1),
+        (2, (3, 4, 7), (1, 1, 1), 3),
+        (1, (5, 7, 7), (2, 0, 1), 3),
+        (2, (2, 6, 5), (1, 2, 1), 2),
+    ]
+    for batch, size, pad, depth in settings:
+        check(module, layer(module, batch, planes, size, pad, depth), dtype, "winograd", batch)
+    check_bits(module, layer(module, 2, planes, (4, 7, 9), (1, 1, 1)), dtype, "winograd")
 
 
 @pytest.mark.parametrize("planes", [(150, 115), (115, 150)], ids=str)

@@ -6,6 +6,9 @@
  *                                      sources[number][source plane][tile]
  *
  * which takes 16 products where the definition has 36. What the sums are transformed to is a result.
+ * Where there are taps in depth, a result sees a slice of each source plane through each of them: these
+ * slices are what stands for source planes here.
+ *
  * A result depends on the elements that the definition has for it and no others, but where one of
  * those is infinite, differences of infinities may arise. So results that are not finite are left to
  * another algorithm. */
@@ -22,28 +25,34 @@ enum {
   /* Planes whose weights are transformed at a time; a multiple of a vector's lanes. */
   BLOCK_PLANES = 64,
   /* Sources that are multiplied with a panel's weights at a time: in the first-level cache. */
-  NEAR_BYTES = 24 << 10
+  NEAR_BYTES = 24 << 10,
+  /* From a slice that is transformed to the one that is fetched: lines of a plane are too short for the
+   * processor to see where they lead. */
+  AHEAD_SLICES = 2
 };
 /* Sources of a block; and of several, where these spare transforming weights again. */
 static const int64_t BLOCK_BYTES = 2304 << 10, GROUP_BYTES = 4608 << 10;
 
 /* Tiles side by side in one sample. */
 typedef struct Segment {
-  int64_t sample, row, column, tiles; /* counted in tiles */
-  bool below;                         /* the segment before lies above this one */
+  int64_t sample, depth;
+  int64_t row, column, tiles; /* counted in tiles */
+  bool below;                 /* the segment before lies above this one */
 } Segment;
 
 /* What all threads work with, and below what each has to itself. */
 typedef struct Worker {
   const THNNConvolutionPlan *plan;
   Sides sides;
-  int64_t rows, columns; /* of tiles in a sample */
+  int64_t slices;        /* of the source that a result sees */
+  int64_t rows, columns; /* of tiles in a slice */
   const real *source, *weight, *bias;
   real *result;
-  real *weights; /* [number][vector of map planes][image plane][lane], of all planes or some */
+  /* [number][vector of map planes][image plane][tap in depth][lane], of all planes or some */
+  real *weights;
 
-  real *packed;  /* weights: [image plane][tap][lane] */
-  real *sources; /* [block][number][source plane][tile] */
+  real *packed;  /* weights: [image plane and tap in depth][tap][lane] */
+  real *sources; /* [block][number][slice][tile] */
   real *sums;    /* [block][number][result plane of the panel][tile] */
   real *lines;
   real *zeros; /* what sums start from */
@@ -64,24 +73,26 @@ static int64_t numberStep(int64_t elements)
   return elements + 64 / (int64_t)sizeof(real);
 }
 
-/* Image planes whose weights follow each other, and from a number of the weights to the next. */
-static int64_t imagesOf(const THNNConvolutionPlan *plan, const THNNConvolutionWinograd *winograd)
+/* Filters of 3x3 taps for a map plane that follow each other: those of image planes, for each tap in
+ * depth. And from a number of the weights to the next. */
+static int64_t filtersOf(const THNNConvolutionPlan *plan, const THNNConvolutionWinograd *winograd)
 {
+  const int64_t depth = plan->geometry.kernel[0];
   if (winograd->sharesWeights)
-    return plan->geometry.inputPlanes;
-  return isForward(plan) ? BLOCK_PLANES : winograd->panelPlanes;
+    return plan->geometry.inputPlanes * depth;
+  return isForward(plan) ? BLOCK_PLANES : winograd->panelPlanes * depth;
 }
 
 static int64_t weightStep(const THNNConvolutionPlan *plan, const THNNConvolutionWinograd *winograd)
 {
   const int64_t some = isForward(plan) ? winograd->panelPlanes : BLOCK_PLANES;
   const int64_t maps = winograd->sharesWeights ? plan->geometry.outputPlanes : some;
-  return numberStep(roundUp(maps, lanes()) * imagesOf(plan, winograd));
+  return numberStep(roundUp(maps, lanes()) * filtersOf(plan, winograd));
 }
 
 static int64_t sourceStep(const Worker *worker, const THNNConvolutionWinograd *winograd)
 {
-  return numberStep(worker->sides.sourcePlanes * winograd->blockTiles);
+  return numberStep(worker->slices * winograd->blockTiles);
 }
 
 static int64_t sumStep(const THNNConvolutionWinograd *winograd)
@@ -92,6 +103,7 @@ static int64_t sumStep(const THNNConvolutionWinograd *winograd)
 static Worker workerFor(const THNNConvolutionPlan *plan)
 {
   Worker worker = {.plan = plan, .sides = sidesOf(plan)};
+  worker.slices = worker.sides.sourcePlanes * plan->geometry.kernel[0];
   worker.rows = divideUp(worker.sides.result[1], SIDE);
   worker.columns = divideUp(worker.sides.result[2], SIDE);
   return worker;
@@ -99,7 +111,7 @@ static Worker workerFor(const THNNConvolutionPlan *plan)
 
 static int64_t allTiles(const Worker *worker)
 {
-  return worker->plan->geometry.batch * worker->rows * worker->columns;
+  return worker->plan->geometry.batch * worker->sides.result[0] * worker->rows * worker->columns;
 }
 
 /* ---- Planning -------------------------------------------------------------------------------- */
@@ -107,8 +119,7 @@ static int64_t allTiles(const Worker *worker)
 static bool isForGeometry(const THNNConvolutionPlan *plan)
 {
   const THNNConvolution *geometry = &plan->geometry;
-  bool is = plan->part != THNN_CONVOLUTION_BACKWARD_WEIGHT && geometry->kernel[0] == 1 &&
-            geometry->pad[0] == 0 && geometry->input[0] == 1 && geometry->output[0] == 1;
+  bool is = plan->part != THNN_CONVOLUTION_BACKWARD_WEIGHT && geometry->stride[0] == 1;
   for (int i = 1; i < 3; i++)
     is =
         is && geometry->kernel[i] == TAPS && geometry->stride[i] == 1 && geometry->dilation[i] == 1;
@@ -118,12 +129,11 @@ static bool isForGeometry(const THNNConvolutionPlan *plan)
 /* Products, and the three transforms: fitted to 180 timings of layers from 8 to 1024 planes. */
 static double winogradCost(const Worker *worker, const THNNConvolutionWinograd *winograd)
 {
-  const double sources = (double)worker->sides.sourcePlanes,
-               results = (double)worker->sides.resultPlanes;
+  const double sources = (double)worker->slices, results = (double)worker->sides.resultPlanes;
   const int64_t tiles = allTiles(worker), blocks = divideUp(tiles, winograd->blockTiles);
   const double vectors = (double)divideUp(tiles, lanes());
-  const double lines = (double)worker->plan->geometry.batch * (double)worker->rows *
-                       ((double)divideUp(worker->columns, lanes()) + 0.5);
+  const double lines = (double)worker->plan->geometry.batch * (double)worker->sides.result[0] *
+                       (double)worker->rows * ((double)divideUp(worker->columns, lanes()) + 0.5);
   const double transforms =
       winograd->sharesWeights ? 1 : (double)divideUp(blocks, winograd->groupBlocks);
   return NUMBERS * results * (0.77 * sources * vectors + 8 * (double)blocks) +
@@ -135,8 +145,7 @@ static double winogradCost(const Worker *worker, const THNNConvolutionWinograd *
 static int64_t workerBytes(const Worker *worker, const THNNConvolutionWinograd *winograd)
 {
   const int64_t tiles = winograd->blockTiles, blocks = winograd->groupBlocks;
-  const int64_t packed =
-      minimum(worker->plan->geometry.inputPlanes, BLOCK_PLANES) * TAPS * TAPS * lanes();
+  const int64_t packed = BLOCK_PLANES * TAPS * TAPS * lanes();
   const int64_t weights =
       winograd->sharesWeights ? 0 : NUMBERS * weightStep(worker->plan, winograd);
   return scratchBytes(weights, sizeof(real)) + scratchBytes(packed, sizeof(real)) +
@@ -145,7 +154,7 @@ static int64_t workerBytes(const Worker *worker, const THNNConvolutionWinograd *
          scratchBytes(THNN_(simd).winograd.lines, sizeof(real)) +
          scratchBytes(tiles, sizeof(real)) +
          scratchBytes(winograd->panelPlanes, sizeof(THNNOffsets)) +
-         scratchBytes(worker->sides.sourcePlanes, sizeof(THNNOffsets)) +
+         scratchBytes(worker->slices, sizeof(THNNOffsets)) +
          scratchBytes(blocks * tiles, sizeof(Segment)) + scratchBytes(blocks, sizeof(int64_t));
 }
 
@@ -154,7 +163,7 @@ static int64_t workerBytes(const Worker *worker, const THNNConvolutionWinograd *
 static void chooseBlocks(const Worker *worker, int64_t limitBytes,
                          THNNConvolutionWinograd *winograd)
 {
-  const int64_t perTile = NUMBERS * worker->sides.sourcePlanes * (int64_t)sizeof(real);
+  const int64_t perTile = NUMBERS * worker->slices * (int64_t)sizeof(real);
   const int64_t vectors = divideUp(allTiles(worker), lanes());
   const int64_t room = minimum(BLOCK_BYTES, limitBytes / 2) / (perTile * lanes());
   const int64_t most = minimum(maximum(room, 1), THNN_(simd).products.mostVectors);
@@ -197,20 +206,20 @@ bool THNN_(ConvolutionWinograd_prepare)(const THNNConvolutionPlan *plan, const T
 
 /* ---- Transforms ------------------------------------------------------------------------------ */
 
-/* Packs and transforms the weights of map planes [map, end), a vector at a time, for `images` image
- * planes from `image` on. */
-static void transformWeights(const Worker *worker, int64_t map, int64_t end, int64_t image,
-                             int64_t images, real *weights)
+/* Packs and transforms the weights of map planes [map, end), a vector at a time: `filters` of each, from
+ * number `filter` on. */
+static void transformWeights(const Worker *worker, int64_t map, int64_t end, int64_t filter,
+                             int64_t filters, real *weights)
 {
   enum { FILTER = TAPS * TAPS };
   const THNNConvolutionPlan *plan = worker->plan;
-  const int64_t stride = plan->geometry.inputPlanes * FILTER;
+  const int64_t stride = plan->geometry.inputPlanes * plan->geometry.kernel[0] * FILTER;
   const int64_t step = weightStep(plan, &plan->winograd);
-  for (; map < end; map += lanes(), weights += imagesOf(plan, &plan->winograd) * lanes())
-    for (int64_t first = 0; first < images; first += BLOCK_PLANES) {
-      const int64_t count = minimum(BLOCK_PLANES, images - first);
+  for (; map < end; map += lanes(), weights += filtersOf(plan, &plan->winograd) * lanes())
+    for (int64_t first = 0; first < filters; first += BLOCK_PLANES) {
+      const int64_t count = minimum(BLOCK_PLANES, filters - first);
       THNN_(simd).products.pack(minimum(end - map, lanes()), count * FILTER,
-                                worker->weight + map * stride + (image + first) * FILTER, stride,
+                                worker->weight + map * stride + (filter + first) * FILTER, stride,
                                 worker->packed, lanes());
       THNN_(simd).winograd.weights(count, !isForward(plan), worker->packed, step,
                                    weights + first * lanes());
@@ -224,8 +233,10 @@ static int64_t listSegments(const Worker *worker, int64_t first, int64_t end, Se
   int64_t segments = 0;
   for (; first < end; first += segment[segments++].tiles) {
     const int64_t line = first / columns, row = line % rows, column = first % columns;
+    const int64_t slice = line / rows, depths = worker->sides.result[0];
     segment[segments] =
-        (Segment){.sample = line / rows,
+        (Segment){.sample = slice / depths,
+                  .depth = slice % depths,
                   .row = row,
                   .column = column,
                   .tiles = minimum(columns - column, end - first),
@@ -234,33 +245,57 @@ static int64_t listSegments(const Worker *worker, int64_t first, int64_t end, Se
   return segments;
 }
 
-/* Number `block` of the group; its first tile is number `first` of all. */
-static void transformSources(const Worker *worker, int64_t block, int64_t first)
+/* The depth of the source that results at `depth` see through a tap; may lie outside. */
+static int64_t depthSeen(const THNNConvolutionPlan *plan, int64_t depth, int64_t tap)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  const int64_t start = tap * geometry->dilation[0] - geometry->pad[0];
+  return isForward(plan) ? depth + start : depth - start;
+}
+
+/* Slice `slice` of those that the tiles of a segment see. */
+static void transformSlice(const Worker *worker, const Segment *segment, int64_t slice, real *to)
 {
   const THNNConvolution *geometry = &worker->plan->geometry;
-  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
+  const Sides *sides = &worker->sides;
   const bool forward = isForward(worker->plan);
   const int64_t padRows = forward ? geometry->pad[1] : TAPS - 1 - geometry->pad[1];
   const int64_t padColumns = forward ? geometry->pad[2] : TAPS - 1 - geometry->pad[2];
-  const Sides *sides = &worker->sides;
+  const int64_t taps = geometry->kernel[0], step = sourceStep(worker, &worker->plan->winograd);
+  const int64_t plane = segment->sample * sides->sourcePlanes + slice / taps;
+  const int64_t depth = depthSeen(worker->plan, segment->depth, slice % taps);
+  if (depth < 0 || depth >= sides->source[0]) {
+    for (int64_t number = 0; number < NUMBERS; number++)
+      THNN_(simd).pointwise.fill(segment->tiles, 0, to + number * step);
+    return;
+  }
+  const THNN_(TileRow) row = {.tiles = segment->tiles,
+                              .height = sides->source[1],
+                              .width = sides->source[2],
+                              .row = segment->row * SIDE - padRows,
+                              .column = segment->column * SIDE - padColumns,
+                              .ahead = divideUp(AHEAD_SLICES, taps) * sides->sourcePositions};
+  THNN_(simd).winograd.source(&row,
+                              worker->source + plane * sides->sourcePositions +
+                                  depth * sides->source[1] * sides->source[2],
+                              segment->below, worker->lines, step, to);
+}
+
+/* Number `block` of the group; its first tile is number `first` of all. */
+static void transformSources(const Worker *worker, int64_t block, int64_t first)
+{
+  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
   const int64_t step = sourceStep(worker, winograd);
   const int64_t tiles = minimum(winograd->blockTiles, allTiles(worker) - first);
   Segment *segment = worker->segment + block * winograd->blockTiles;
   worker->segments[block] = listSegments(worker, first, first + tiles, segment);
-  for (int64_t plane = 0; plane < worker->sides.sourcePlanes; plane++) {
-    real *to = worker->sources + block * NUMBERS * step + plane * winograd->blockTiles;
+  for (int64_t slice = 0; slice < worker->slices; slice++) {
+    real *to = worker->sources + block * NUMBERS * step + slice * winograd->blockTiles;
     /* Behind the last tile are numbers too, which have to be ordinary ones. */
     for (int64_t number = 0; tiles < winograd->blockTiles && number < NUMBERS; number++)
       THNN_(simd).pointwise.fill(winograd->blockTiles, 0, to + number * step);
     for (int64_t i = 0; i < worker->segments[block]; i++) {
-      const THNN_(TileRow) row = {.tiles = segment[i].tiles,
-                                  .height = sides->source[1],
-                                  .width = sides->source[2],
-                                  .row = segment[i].row * SIDE - padRows,
-                                  .column = segment[i].column * SIDE - padColumns};
-      const int64_t source = segment[i].sample * worker->sides.sourcePlanes + plane;
-      THNN_(simd).winograd.source(&row, worker->source + source * sides->sourcePositions,
-                                  segment[i].below, worker->lines, step, to);
+      transformSlice(worker, &segment[i], slice, to);
       to += segment[i].tiles;
     }
   }
@@ -283,10 +318,12 @@ static bool transformSums(const Worker *worker, int64_t block, int64_t first, in
                                   .height = sides->result[1],
                                   .width = sides->result[2],
                                   .row = segment[i].row * SIDE,
-                                  .column = segment[i].column * SIDE};
-      const int64_t result = segment[i].sample * worker->sides.resultPlanes + plane;
+                                  .column = segment[i].column * SIDE,
+                                  .ahead = AHEAD_SLICES * sides->resultPositions};
+      const int64_t result = segment[i].sample * sides->resultPlanes + plane;
       finite &= THNN_(simd).winograd.result(&row, sums, step, bias,
-                                            worker->result + result * sides->resultPositions);
+                                            worker->result + result * sides->resultPositions +
+                                                segment[i].depth * row.height * row.width);
       sums += segment[i].tiles;
     }
   }
@@ -295,32 +332,32 @@ static bool transformSums(const Worker *worker, int64_t block, int64_t first, in
 
 /* ---- One task -------------------------------------------------------------------------------- */
 
-/* Adds the products of source planes [first, end), whose weights are given, to the sums of a panel for
- * a block of the group. */
-static void multiplyPlanes(const Worker *worker, int64_t block, int64_t planes, int64_t first,
+/* Adds the products of slices [first, end), whose weights are given, to the sums of a panel for a block
+ * of the group. */
+static void multiplySlices(const Worker *worker, int64_t block, int64_t planes, int64_t first,
                            int64_t end, const real *weights)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
   const int64_t step = sourceStep(worker, winograd), tiles = winograd->blockTiles;
   const int64_t near = NEAR_BYTES / (tiles * (int64_t)sizeof(real));
-  const int64_t terms = evenBlock(end - first, maximum(near, lanes()), lanes());
+  const int64_t terms = evenBlock(end - first, near, 1);
   for (int64_t number = 0; number < NUMBERS; number++)
-    for (int64_t plane = first; plane < end; plane += terms) {
+    for (int64_t slice = first; slice < end; slice += terms) {
       const int64_t place = block * NUMBERS + number;
       const THNN_(Products)
           products = {.row = worker->row,
                       .rows = planes,
-                      .term = worker->term,
-                      .terms = minimum(terms, end - plane),
+                      .term = worker->term + slice - first,
+                      .terms = minimum(terms, end - slice),
                       .vectors = (int)(tiles / lanes()),
-                      .scalars = weights + number * weightStep(worker->plan, winograd) +
-                                 worker->term[plane - first].scalar,
-                      .factors = worker->sources + place * step + plane * tiles,
-                      .start = plane == 0 ? worker->zeros : NULL,
+                      .scalars = weights + number * weightStep(worker->plan, winograd),
+                      .factors = worker->sources + place * step + first * tiles,
+                      .start = slice == 0 ? worker->zeros : NULL,
                       .sums = worker->sums + place * sumStep(winograd)};
       /* A group's sources lie beyond the second-level cache. */
       if (!winograd->sharesWeights && number + 1 < NUMBERS)
-        THNN_(simd).products.prefetch(minimum(terms, end - plane) * tiles, products.factors + step);
+        THNN_(simd).products.prefetch(products.terms * tiles,
+                                      products.factors + step + (slice - first) * tiles);
       THNN_(simd).products.add(&products);
     }
 }
@@ -330,21 +367,24 @@ static void multiplyPanel(const Worker *worker, int64_t panel, int64_t planes, i
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
   const int64_t sources = worker->sides.sourcePlanes, result = panel * winograd->panelPlanes;
+  const int64_t depth = worker->plan->geometry.kernel[0];
   const bool forward = isForward(worker->plan);
   if (winograd->sharesWeights) {
-    const int64_t apart = forward ? worker->plan->geometry.inputPlanes : lanes();
+    const int64_t apart = (forward ? worker->plan->geometry.inputPlanes : lanes()) * depth;
     for (int64_t block = 0; block < blocks; block++)
-      multiplyPlanes(worker, block, planes, 0, sources, worker->weights + result * apart);
+      multiplySlices(worker, block, planes, 0, worker->slices, worker->weights + result * apart);
     return;
   }
-  for (int64_t first = 0; first < sources; first += BLOCK_PLANES) {
-    const int64_t end = minimum(first + BLOCK_PLANES, sources);
+  /* Forward, a filter belongs to each slice; otherwise a map plane's slices share its filters. */
+  const int64_t steps = forward ? worker->slices : sources, slices = forward ? 1 : depth;
+  for (int64_t first = 0; first < steps; first += BLOCK_PLANES) {
+    const int64_t end = minimum(first + BLOCK_PLANES, steps);
     if (forward)
       transformWeights(worker, result, result + planes, first, end - first, worker->weights);
     else
-      transformWeights(worker, first, end, result, planes, worker->weights);
+      transformWeights(worker, first, end, result * depth, planes * depth, worker->weights);
     for (int64_t block = 0; block < blocks; block++)
-      multiplyPlanes(worker, block, planes, first, end, worker->weights);
+      multiplySlices(worker, block, planes, first * slices, end * slices, worker->weights);
   }
 }
 
@@ -371,21 +411,23 @@ static bool runTask(const Worker *worker, int64_t group, int64_t part)
   return finite;
 }
 
-/* Where the products of result and source planes find their weights and tiles. Map planes are spread
- * over lanes, image planes follow each other. */
+/* Where the products of result planes and slices find their weights and tiles. Map planes are spread over
+ * lanes, filters follow each other. */
 static void listPlanes(Worker *worker)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
   const bool forward = isForward(worker->plan);
-  const int64_t vector = imagesOf(worker->plan, winograd) * lanes();
-  for (int64_t plane = 0; plane < maximum(winograd->panelPlanes, worker->sides.sourcePlanes);
-       plane++) {
-    const int64_t map = plane / lanes() * vector + plane % lanes();
-    const int64_t image = plane * lanes(), tile = plane * winograd->blockTiles;
-    if (plane < winograd->panelPlanes)
-      worker->row[plane] = (THNNOffsets){forward ? map : image, tile};
-    if (plane < worker->sides.sourcePlanes)
-      worker->term[plane] = (THNNOffsets){forward ? image : map, tile};
+  const int64_t vector = filtersOf(worker->plan, winograd) * lanes();
+  const int64_t taps = worker->plan->geometry.kernel[0];
+  for (int64_t plane = 0; plane < winograd->panelPlanes; plane++) {
+    const int64_t map = plane / lanes() * vector + plane % lanes(), image = plane * taps * lanes();
+    worker->row[plane] = (THNNOffsets){forward ? map : image, plane * winograd->blockTiles};
+  }
+  for (int64_t slice = 0; slice < worker->slices; slice++) {
+    const int64_t plane = slice / taps, filter = slice % taps * lanes();
+    const int64_t map = plane / lanes() * vector + plane % lanes() + filter;
+    worker->term[slice] =
+        (THNNOffsets){forward ? slice * lanes() : map, slice * winograd->blockTiles};
   }
 }
 
@@ -393,19 +435,17 @@ static void takeWorkerScratch(Worker *worker, char *scratch)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
   const int64_t tiles = winograd->blockTiles, blocks = winograd->groupBlocks;
-  const int64_t images = worker->plan->geometry.inputPlanes;
   if (!winograd->sharesWeights)
     worker->weights =
         takeScratch(&scratch, NUMBERS * weightStep(worker->plan, winograd), sizeof(real));
-  worker->packed =
-      takeScratch(&scratch, minimum(images, BLOCK_PLANES) * TAPS * TAPS * lanes(), sizeof(real));
+  worker->packed = takeScratch(&scratch, BLOCK_PLANES * TAPS * TAPS * lanes(), sizeof(real));
   worker->sources =
       takeScratch(&scratch, blocks * NUMBERS * sourceStep(worker, winograd), sizeof(real));
   worker->sums = takeScratch(&scratch, blocks * NUMBERS * sumStep(winograd), sizeof(real));
   worker->lines = takeScratch(&scratch, THNN_(simd).winograd.lines, sizeof(real));
   worker->zeros = takeScratch(&scratch, tiles, sizeof(real));
   worker->row = takeScratch(&scratch, winograd->panelPlanes, sizeof(THNNOffsets));
-  worker->term = takeScratch(&scratch, worker->sides.sourcePlanes, sizeof(THNNOffsets));
+  worker->term = takeScratch(&scratch, worker->slices, sizeof(THNNOffsets));
   worker->segment = takeScratch(&scratch, blocks * tiles, sizeof(Segment));
   worker->segments = takeScratch(&scratch, blocks, sizeof(int64_t));
   THNN_(simd).pointwise.fill(tiles, 0, worker->zeros);
@@ -417,7 +457,8 @@ bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real 
                                     void *scratch)
 {
   const THNNConvolutionWinograd *winograd = &plan->winograd;
-  const int64_t images = plan->geometry.inputPlanes, maps = plan->geometry.outputPlanes;
+  const int64_t filters = plan->geometry.inputPlanes * plan->geometry.kernel[0];
+  const int64_t maps = plan->geometry.outputPlanes;
   const int64_t parts = winograd->parts;
   Worker common = workerFor(plan);
   common.source = source;
@@ -436,8 +477,8 @@ bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real 
                       threadScratchOf(scratch, winograd->sharedBytes, winograd->threadBytes));
 #pragma omp for schedule(static)
     for (int64_t map = 0; map < shared; map += lanes())
-      transformWeights(&worker, map, minimum(map + lanes(), maps), 0, images,
-                       common.weights + map * images);
+      transformWeights(&worker, map, minimum(map + lanes(), maps), 0, filters,
+                       common.weights + map * filters);
 #pragma omp for schedule(static)
     for (int64_t task = 0; task < groups * parts; task++)
       wrong |= !runTask(&worker, task / parts, task % parts);

@@ -694,6 +694,7 @@ typedef struct THNN_(TileRow) {
   int64_t tiles;         /* up to THNN_MOST_TILES */
   int64_t height, width; /* of the plane that is read or written */
   int64_t row, column;   /* of the first tile's first element there; may lie outside */
+  int64_t ahead;         /* from an element to one that is worked on soon, which is fetched */
 } THNN_(TileRow);
 
 enum {

@@ -14,12 +14,7 @@
 #include "fetch.h"
 #include "transpose.h"
 
-enum {
-  SIDE = 4, /* numbers of a tile along and across */
-  /* From a plane that is transformed to the one that is fetched: lines of a plane are too short for the
-   * processor to see where they lead. */
-  AHEAD_PLANES = 2
-};
+enum { SIDE = 4 }; /* numbers of a tile along and across */
 
 /* Elements [column, column + LANES) of a line, 0 outside of it. */
 INLINE Vector loadInside(const real *line, int64_t column, int64_t width)
@@ -42,10 +37,10 @@ INLINE void spreadElements(const Vector *d, Vector *y)
   y[3] = d[1] - d[3];
 }
 
-/* Fetches two vectors of a line, in a plane that is worked on soon; WHY must be a constant. */
+/* Fetches two vectors of a line that is worked on soon; WHY must be a constant. */
 #define FETCH_AHEAD(OF, LINE, WHY)                                                                 \
   do {                                                                                             \
-    const int64_t bytes = AHEAD_PLANES * (OF)->height * (OF)->width * (int64_t)sizeof(real);       \
+    const int64_t bytes = (OF)->ahead * (int64_t)sizeof(real);                                     \
     __builtin_prefetch(THNN_ahead(LINE, bytes), WHY, FIRST_LEVEL);                                 \
     __builtin_prefetch(THNN_ahead(LINE, bytes + VECTOR_BYTES), WHY, FIRST_LEVEL);                  \
   } while (0)

@@ -169,10 +169,10 @@ static THNNConvolution randomGeometry(void)
       g.pad[i] = 0;
       g.output[i] = g.input[i];
     }
-  else if (dimensions == 2 && !randomBetween(0, 3)) /* for Winograd's algorithm */
+  else if (dimensions >= 2 && !randomBetween(0, 3)) /* for Winograd's algorithm */
     for (int i = 1; i < 3; i++) {
       g.kernel[i] = 3;
-      g.stride[i] = g.dilation[i] = 1;
+      g.stride[0] = g.stride[i] = g.dilation[i] = 1;
       g.output[i] = g.input[i] + 2 * (g.pad[i] = g.input[i] < 3 ? 2 : randomBetween(0, 3)) - 2;
     }
   return g;
@@ -291,29 +291,31 @@ static void transformSizes(int n, const double *from, const double *x, double *n
 
 static bool isForWinograd(const THNNConvolution *g)
 {
-  bool is = g->kernel[0] == 1 && g->input[0] == 1 && g->output[0] == 1;
+  bool is = g->stride[0] == 1;
   for (int i = 1; i < 3; i++)
     is = is && g->kernel[i] == 3 && g->stride[i] == 1 && g->dilation[i] == 1;
   return is;
 }
 
-/* The 4x4 elements of a source plane from (row, column) on, zeros outside. */
-static void takeTile(const real *plane, const int64_t *size, int64_t row, int64_t column, double *x)
+/* The 4x4 elements of a source plane from (depth, row, column) on, zeros outside. */
+static void takeTile(const real *plane, const int64_t *size, int64_t depth, int64_t row,
+                     int64_t column, double *x)
 {
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 4; j++) {
       const int64_t y = row + i, z = column + j;
-      const bool inside = y >= 0 && y < size[1] && z >= 0 && z < size[2];
-      x[i * 4 + j] = inside ? plane[y * size[2] + z] : 0;
+      const bool inside =
+          depth >= 0 && depth < size[0] && y >= 0 && y < size[1] && z >= 0 && z < size[2];
+      x[i * 4 + j] = inside ? plane[(depth * size[1] + y) * size[2] + z] : 0;
     }
 }
 
-/* Adds what a tile's results are made of, all source planes, to their sizes in one plane. */
-static void addTileSizes(int64_t sources, const double *weights, const double *tiles,
+/* Adds what a tile's results are made of, all slices of the source, to their sizes in one slice. */
+static void addTileSizes(int64_t slices, const double *weights, const double *tiles,
                          const int64_t *size, int64_t row, int64_t column, double *plane)
 {
   double sum[16] = {0};
-  for (int64_t i = 0; i < sources * 16; i++)
+  for (int64_t i = 0; i < slices * 16; i++)
     sum[i % 16] += weights[i] * tiles[i];
   for (int i = 0; i < 2 && row + i < size[1]; i++)
     for (int j = 0; j < 2 && column + j < size[2]; j++)
@@ -330,30 +332,34 @@ static void addTransformedSizes(const THNNConvolution *g, const Operands *operan
   const int64_t sources = forward ? g->inputPlanes : g->outputPlanes;
   const int64_t results = forward ? g->outputPlanes : g->inputPlanes;
   const int64_t *from = forward ? g->input : g->output, *to = forward ? g->output : g->input;
+  const int64_t depth = g->kernel[0], slices = sources * depth;
   const int64_t pad[] = {forward ? g->pad[1] : 2 - g->pad[1], forward ? g->pad[2] : 2 - g->pad[2]};
   const real *source = forward ? operands->image : operands->map;
-  double *weights = calloc((size_t)(results * sources * 16), sizeof(double));
-  double *tiles = calloc((size_t)(sources * 16), sizeof(double));
+  double *weights = calloc((size_t)(results * slices * 16), sizeof(double));
+  double *tiles = calloc((size_t)(slices * 16), sizeof(double));
   for (int64_t r = 0; r < results; r++)
-    for (int64_t s = 0; s < sources; s++) {
-      const int64_t filter = forward ? r * sources + s : s * results + r;
+    for (int64_t s = 0; s < slices; s++) {
+      const int64_t planes = forward ? r * sources + s / depth : s / depth * results + r;
+      const real *filter = operands->weight + (planes * depth + s % depth) * 9;
       double taps[9];
       for (int t = 0; t < 9; t++)
-        taps[t] = operands->weight[filter * 9 + (forward ? t : 8 - t)];
-      transformSizes(3, FROM_TAPS[0], taps, weights + (r * sources + s) * 16);
+        taps[t] = filter[forward ? t : 8 - t];
+      transformSizes(3, FROM_TAPS[0], taps, weights + (r * slices + s) * 16);
     }
-  for (int64_t n = 0; n < g->batch; n++)
+  for (int64_t n = 0; n < g->batch * to[0]; n++)
     for (int64_t row = 0; row < to[1]; row += 2)
       for (int64_t column = 0; column < to[2]; column += 2) {
-        for (int64_t s = 0; s < sources; s++) {
+        const int64_t sample = n / to[0], z = n % to[0];
+        for (int64_t s = 0; s < slices; s++) {
+          const int64_t start = s % depth * g->dilation[0] - g->pad[0];
           double x[16];
-          takeTile(source + (n * sources + s) * product(from), from, row - pad[0], column - pad[1],
-                   x);
+          takeTile(source + (sample * sources + s / depth) * product(from), from,
+                   forward ? z + start : z - start, row - pad[0], column - pad[1], x);
           transformSizes(4, FROM_ELEMENTS[0], x, tiles + s * 16);
         }
         for (int64_t r = 0; r < results; r++)
-          addTileSizes(sources, weights + r * sources * 16, tiles, to, row, column,
-                       size + (n * results + r) * product(to));
+          addTileSizes(slices, weights + r * slices * 16, tiles, to, row, column,
+                       size + (sample * results + r) * product(to) + z * to[1] * to[2]);
       }
   free(weights);
   free(tiles);
@@ -630,8 +636,13 @@ static THNNConvolution layerOf(int64_t batch, int64_t imagePlanes, int64_t mapPl
  * last ones have fewer, and panels of both sides of the weights. */
 static void testGroups(THNNState *state)
 {
-  const THNNConvolution g = layerOf(3, 150, 115, 22, 25);
+  THNNConvolution g = layerOf(3, 150, 115, 22, 25);
   THNN_State_setWorkspaceLimit(state, sizeof(real) << 18);
+  testGeometry(&g, state);
+  g = layerOf(2, 50, 65, 12, 15); /* also with taps in depth */
+  g.kernel[0] = 3;
+  g.pad[0] = g.dilation[0] = 2;
+  g.input[0] = g.output[0] = 4;
   testGeometry(&g, state);
   THNN_State_setWorkspaceLimit(state, 8 << 20);
 }
