@@ -96,8 +96,9 @@ typedef struct THNNConvolutionOnePoint {
   int64_t parts; /* of the panels, each with a packed source of its own; 1: boxes are shared out */
 } THNNConvolutionOnePoint;
 
-/* Winograd's algorithm for forward and backwardData, tried before the plan's own: a task is a group of
- * blocks of tiles, for all result planes or some of them. */
+/* Winograd's algorithm, tried before the plan's own. For forward and backwardData a task is a group of
+ * blocks of tiles, for all result planes or some of them; for backwardWeight a panel of map planes times a
+ * block of slices of the image, for all blocks of tiles or a share of them. */
 typedef struct THNNConvolutionWinograd {
   bool used;
   double cost;
@@ -106,6 +107,10 @@ typedef struct THNNConvolutionWinograd {
   int64_t panelPlanes; /* result planes whose products are formed at a time */
   bool sharesWeights;  /* all weights are transformed once, otherwise a panel's for each group */
   int64_t parts;       /* of the panels, each a task of its own for a group */
+  /* for backwardWeight */
+  int64_t blockSegments; /* rows of tiles, or pieces of them, in a block */
+  int64_t blockSlices;
+  int64_t shares; /* of the blocks, which are summed up apart */
   int threads;
   size_t sharedBytes, threadBytes;
 } THNNConvolutionWinograd;

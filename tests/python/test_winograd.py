@@ -50,6 +50,17 @@ def convolve(x: np.ndarray, w: np.ndarray, algorithm: str, stride: int = 1) -> n
     return y.numpy()
 
 
+def correlate(x: np.ndarray, go: np.ndarray, algorithm: str) -> tuple[np.ndarray, np.ndarray]:
+    """gradWeight and gradBias, which start at 1."""
+    gw = np.ones((go.shape[1], 9 * x.shape[1]), x.dtype)
+    gb = np.ones(go.shape[1], x.dtype)
+    with State(convolution=algorithm) as state:
+        thnn.SpatialConvolutionMM_accGradParameters(
+            state, x, go, gw, gb, None, None, 3, 3, 1, 1, 1, 1, 0.5
+        )
+    return gw, gb
+
+
 @pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70), (70, 150)], ids=str)
 @pytest.mark.parametrize("dtype", LIMITS)
 @pytest.mark.parametrize("module", TWO_DIMENSIONAL, ids=lambda m: m.name)
@@ -115,8 +126,9 @@ def test_error_is_that_of_other_algorithms(dtype: str) -> None:
     largest = {}
     for algorithm in ("direct", "winograd"):
         with State(convolution=algorithm) as state:
-            found = compute(module, g, *arguments, state)
-        largest[algorithm] = [np.abs(f - w).max() for f, w in zip(found[:2], wanted, strict=False)]
+            y, gx, gw, _ = compute(module, g, *arguments, state)
+        found = y, gx, 2 * (gw.astype(np.float64) - 1)
+        largest[algorithm] = [np.abs(f - w).max() for f, w in zip(found, wanted, strict=True)]
     for winograd, direct in zip(largest["winograd"], largest["direct"], strict=True):
         assert 0 < winograd < 4 * direct
 
@@ -130,6 +142,34 @@ def test_what_overflows_on_the_way_only(dtype: str) -> None:
     found, wanted = (convolve(x, w, algorithm) for algorithm in ("winograd", "direct"))
     assert np.isfinite(wanted).all()
     assert found.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("dtype", LIMITS)
+def test_weight_gradient_of_what_overflows_on_the_way_only(dtype: str) -> None:
+    random = np.random.default_rng(0)
+    x = random.uniform(0.5, 1, (2, 4, 9, 10)).astype(dtype) * np.finfo(dtype).max
+    go = random.uniform(-1, 1, (2, 3, 9, 10)).astype(dtype) / 1024
+    found, wanted = (correlate(x, go, algorithm) for algorithm in ("winograd", "direct"))
+    for f, w in zip(found, wanted, strict=True):
+        assert np.isfinite(w).all()
+        assert f.tobytes() == w.tobytes()
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("dtype", LIMITS)
+def test_weight_gradient_of_infinity_and_nan(dtype: str, value: float) -> None:
+    """In an element and in a gradient: results are those of the other algorithm, and what the
+    gradients were before is added to once."""
+    random = np.random.default_rng(0)
+    x = random.standard_normal((2, 4, 9, 10)).astype(dtype)
+    go = random.standard_normal((2, 3, 9, 10)).astype(dtype)
+    for array in (x, go):
+        array.flat[40] = value
+        found, wanted = (correlate(x, go, algorithm) for algorithm in ("winograd", "direct"))
+        for f, w in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(f, w)
+        assert {True, False} == set(np.isfinite(found[0]).flat)
+        array.flat[40] = 1
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])

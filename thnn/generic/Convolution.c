@@ -45,8 +45,10 @@ static void tryWinograd(THNNConvolutionPlan *plan, const THNNState *state, bool 
   THNNConvolutionWinograd winograd = {.used = false};
   if (!asked && minimum(geometry->inputPlanes, geometry->outputPlanes) < FEWEST_PLANES)
     return;
-  if (!THNN_(ConvolutionWinograd_prepare)(plan, state, &winograd) ||
-      !(asked || winograd.cost < plan->cost))
+  const bool applies = plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT
+                           ? THNN_(ConvolutionWinogradWeight_prepare)(plan, state, &winograd)
+                           : THNN_(ConvolutionWinograd_prepare)(plan, state, &winograd);
+  if (!applies || !(asked || winograd.cost < plan->cost))
     return;
   const size_t bytes = winograd.sharedBytes + winograd.threadBytes * (size_t)winograd.threads;
   plan->winograd = winograd;
@@ -166,6 +168,9 @@ void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const re
                                        real *gradBias, void *scratch)
 {
   const THNNConvolution *geometry = &plan->geometry;
+  if (plan->winograd.used && THNN_(ConvolutionWinogradWeight_run)(plan, input, gradOutput, scale,
+                                                                  gradWeight, gradBias, scratch))
+    return;
   if (plan->algorithm == THNN_CONVOLUTION_DIRECT) {
     correlateDirect(plan, input, gradOutput, scale, gradWeight, gradBias, scratch);
     return;

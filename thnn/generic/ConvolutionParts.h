@@ -71,7 +71,8 @@ static inline bool isForward(const THNNConvolutionPlan *plan)
   return plan->part == THNN_CONVOLUTION_FORWARD;
 }
 
-/* Forward or backwardData as a computation of results from a source, whichever it is. */
+/* Forward or backwardData as a computation of results from a source, whichever it is; backwardWeight's
+ * are those of forward. */
 typedef struct Sides {
   int64_t sourcePlanes, resultPlanes;
   int64_t source[3], result[3];
@@ -81,7 +82,7 @@ typedef struct Sides {
 static inline Sides sidesOf(const THNNConvolutionPlan *plan)
 {
   const THNNConvolution *geometry = &plan->geometry;
-  const bool forward = isForward(plan);
+  const bool forward = plan->part != THNN_CONVOLUTION_BACKWARD_DATA;
   Sides sides = {.sourcePositions = 1, .resultPositions = 1};
   sides.sourcePlanes = forward ? geometry->inputPlanes : geometry->outputPlanes;
   sides.resultPlanes = forward ? geometry->outputPlanes : geometry->inputPlanes;
@@ -236,6 +237,13 @@ bool THNN_(ConvolutionWinograd_prepare)(const THNNConvolutionPlan *plan, const T
 bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real *source,
                                     const real *weight, const real *bias, real *result,
                                     void *scratch);
+bool THNN_(ConvolutionWinogradWeight_prepare)(const THNNConvolutionPlan *plan,
+                                              const THNNState *state,
+                                              THNNConvolutionWinograd *winograd);
+/* Where it returns false it has added nothing. */
+bool THNN_(ConvolutionWinogradWeight_run)(const THNNConvolutionPlan *plan, const real *input,
+                                          const real *gradOutput, accreal scale, real *gradWeight,
+                                          real *gradBias, void *scratch);
 
 /* The same line by line: for few result planes, or few source planes and taps. */
 bool THNN_(ConvolutionDirectLines_prepare)(THNNConvolutionPlan *plan, const THNNState *state);

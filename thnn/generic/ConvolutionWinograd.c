@@ -12,33 +12,18 @@
  * A result depends on the elements that the definition has for it and no others, but where one of
  * those is infinite, differences of infinities may arise. So results that are not finite are left to
  * another algorithm. */
-#include "template.h"
-
-#include "ConvolutionParts.h"
+#include "winogradTiles.h"
 
 enum {
-  SIDE = 2, /* results of a tile along and across */
-  TAPS = 3,
-  NUMBERS = THNN_TILE_NUMBERS,
   /* Sums of so many planes stay in the second-level cache, beside the sources of a block. */
   PANEL_PLANES = 48,
   /* Planes whose weights are transformed at a time; a multiple of a vector's lanes. */
   BLOCK_PLANES = 64,
   /* Sources that are multiplied with a panel's weights at a time: in the first-level cache. */
-  NEAR_BYTES = 24 << 10,
-  /* From a slice that is transformed to the one that is fetched: lines of a plane are too short for the
-   * processor to see where they lead. */
-  AHEAD_SLICES = 2
+  NEAR_BYTES = 24 << 10
 };
 /* Sources of a block; and of several, where these spare transforming weights again. */
 static const int64_t BLOCK_BYTES = 2304 << 10, GROUP_BYTES = 4608 << 10;
-
-/* Tiles side by side in one sample. */
-typedef struct Segment {
-  int64_t sample, depth;
-  int64_t row, column, tiles; /* counted in tiles */
-  bool below;                 /* the segment before lies above this one */
-} Segment;
 
 /* What all threads work with, and below what each has to itself. */
 typedef struct Worker {
@@ -60,18 +45,6 @@ typedef struct Worker {
   Segment *segment;  /* [block][segment] */
   int64_t *segments; /* [block] */
 } Worker;
-
-static int64_t lanes(void)
-{
-  return THNN_(simd).products.lanes;
-}
-
-/* Numbers lie a cache line more than a whole area apart: multiples of large powers of two would meet
- * in the same places of a cache. */
-static int64_t numberStep(int64_t elements)
-{
-  return elements + 64 / (int64_t)sizeof(real);
-}
 
 /* Filters of 3x3 taps for a map plane that follow each other: those of image planes, for each tap in
  * depth. And from a number of the weights to the next. */
@@ -116,16 +89,6 @@ static int64_t allTiles(const Worker *worker)
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-static bool isForGeometry(const THNNConvolutionPlan *plan)
-{
-  const THNNConvolution *geometry = &plan->geometry;
-  bool is = plan->part != THNN_CONVOLUTION_BACKWARD_WEIGHT && geometry->stride[0] == 1;
-  for (int i = 1; i < 3; i++)
-    is =
-        is && geometry->kernel[i] == TAPS && geometry->stride[i] == 1 && geometry->dilation[i] == 1;
-  return is;
-}
-
 /* Products, and the three transforms: fitted to 180 timings of layers from 8 to 1024 planes. */
 static double winogradCost(const Worker *worker, const THNNConvolutionWinograd *winograd)
 {
@@ -145,7 +108,7 @@ static double winogradCost(const Worker *worker, const THNNConvolutionWinograd *
 static int64_t workerBytes(const Worker *worker, const THNNConvolutionWinograd *winograd)
 {
   const int64_t tiles = winograd->blockTiles, blocks = winograd->groupBlocks;
-  const int64_t packed = BLOCK_PLANES * TAPS * TAPS * lanes();
+  const int64_t packed = BLOCK_PLANES * FILTER * lanes();
   const int64_t weights =
       winograd->sharesWeights ? 0 : NUMBERS * weightStep(worker->plan, winograd);
   return scratchBytes(weights, sizeof(real)) + scratchBytes(packed, sizeof(real)) +
@@ -188,7 +151,7 @@ bool THNN_(ConvolutionWinograd_prepare)(const THNNConvolutionPlan *plan, const T
                                         THNNConvolutionWinograd *winograd)
 {
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
-  if (!isForGeometry(plan))
+  if (!winogradApplies(&plan->geometry))
     return false;
   const Worker worker = workerFor(plan);
   chooseBlocks(&worker, limitBytes, winograd);
@@ -211,7 +174,6 @@ bool THNN_(ConvolutionWinograd_prepare)(const THNNConvolutionPlan *plan, const T
 static void transformWeights(const Worker *worker, int64_t map, int64_t end, int64_t filter,
                              int64_t filters, real *weights)
 {
-  enum { FILTER = TAPS * TAPS };
   const THNNConvolutionPlan *plan = worker->plan;
   const int64_t stride = plan->geometry.inputPlanes * plan->geometry.kernel[0] * FILTER;
   const int64_t step = weightStep(plan, &plan->winograd);
@@ -245,42 +207,6 @@ static int64_t listSegments(const Worker *worker, int64_t first, int64_t end, Se
   return segments;
 }
 
-/* The depth of the source that results at `depth` see through a tap; may lie outside. */
-static int64_t depthSeen(const THNNConvolutionPlan *plan, int64_t depth, int64_t tap)
-{
-  const THNNConvolution *geometry = &plan->geometry;
-  const int64_t start = tap * geometry->dilation[0] - geometry->pad[0];
-  return isForward(plan) ? depth + start : depth - start;
-}
-
-/* Slice `slice` of those that the tiles of a segment see. */
-static void transformSlice(const Worker *worker, const Segment *segment, int64_t slice, real *to)
-{
-  const THNNConvolution *geometry = &worker->plan->geometry;
-  const Sides *sides = &worker->sides;
-  const bool forward = isForward(worker->plan);
-  const int64_t padRows = forward ? geometry->pad[1] : TAPS - 1 - geometry->pad[1];
-  const int64_t padColumns = forward ? geometry->pad[2] : TAPS - 1 - geometry->pad[2];
-  const int64_t taps = geometry->kernel[0], step = sourceStep(worker, &worker->plan->winograd);
-  const int64_t plane = segment->sample * sides->sourcePlanes + slice / taps;
-  const int64_t depth = depthSeen(worker->plan, segment->depth, slice % taps);
-  if (depth < 0 || depth >= sides->source[0]) {
-    for (int64_t number = 0; number < NUMBERS; number++)
-      THNN_(simd).pointwise.fill(segment->tiles, 0, to + number * step);
-    return;
-  }
-  const THNN_(TileRow) row = {.tiles = segment->tiles,
-                              .height = sides->source[1],
-                              .width = sides->source[2],
-                              .row = segment->row * SIDE - padRows,
-                              .column = segment->column * SIDE - padColumns,
-                              .ahead = divideUp(AHEAD_SLICES, taps) * sides->sourcePositions};
-  THNN_(simd).winograd.source(&row,
-                              worker->source + plane * sides->sourcePositions +
-                                  depth * sides->source[1] * sides->source[2],
-                              segment->below, worker->lines, step, to);
-}
-
 /* Number `block` of the group; its first tile is number `first` of all. */
 static void transformSources(const Worker *worker, int64_t block, int64_t first)
 {
@@ -295,7 +221,8 @@ static void transformSources(const Worker *worker, int64_t block, int64_t first)
     for (int64_t number = 0; tiles < winograd->blockTiles && number < NUMBERS; number++)
       THNN_(simd).pointwise.fill(winograd->blockTiles, 0, to + number * step);
     for (int64_t i = 0; i < worker->segments[block]; i++) {
-      transformSlice(worker, &segment[i], slice, to);
+      transformSlice(worker->plan, &worker->sides, &segment[i], slice, worker->source,
+                     worker->lines, step, to);
       to += segment[i].tiles;
     }
   }
@@ -304,6 +231,7 @@ static void transformSources(const Worker *worker, int64_t block, int64_t first)
 /* Results of planes [first, first + planes) of a block of the group. */
 static bool transformSums(const Worker *worker, int64_t block, int64_t first, int64_t planes)
 {
+  enum { AHEAD_PLANES = 2 }; /* from one that is stored to the one that is fetched */
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
   const Sides *sides = &worker->sides;
   const int64_t step = sumStep(winograd);
@@ -319,7 +247,7 @@ static bool transformSums(const Worker *worker, int64_t block, int64_t first, in
                                   .width = sides->result[2],
                                   .row = segment[i].row * SIDE,
                                   .column = segment[i].column * SIDE,
-                                  .ahead = AHEAD_SLICES * sides->resultPositions};
+                                  .ahead = AHEAD_PLANES * sides->resultPositions};
       const int64_t result = segment[i].sample * sides->resultPlanes + plane;
       finite &= THNN_(simd).winograd.result(&row, sums, step, bias,
                                             worker->result + result * sides->resultPositions +
@@ -438,7 +366,7 @@ static void takeWorkerScratch(Worker *worker, char *scratch)
   if (!winograd->sharesWeights)
     worker->weights =
         takeScratch(&scratch, NUMBERS * weightStep(worker->plan, winograd), sizeof(real));
-  worker->packed = takeScratch(&scratch, BLOCK_PLANES * TAPS * TAPS * lanes(), sizeof(real));
+  worker->packed = takeScratch(&scratch, BLOCK_PLANES * FILTER * lanes(), sizeof(real));
   worker->sources =
       takeScratch(&scratch, blocks * NUMBERS * sourceStep(worker, winograd), sizeof(real));
   worker->sums = takeScratch(&scratch, blocks * NUMBERS * sumStep(winograd), sizeof(real));

@@ -688,8 +688,8 @@ typedef struct THNN_(SimdRecurrent) {
                        real *gradGates, real *gradCx);
 } THNN_(SimdRecurrent);
 
-/* Tiles of 2x2 results of a correlation with 3x3 taps that lie side by side, as Winograd's algorithm
- * F(2x2, 3x3) takes them: a tile sees 4x4 elements, which overlap its neighbours' by two. */
+/* Tiles of 2x2 results of a correlation with 3x3 taps that lie side by side, as Winograd's algorithms
+ * F(2x2, 3x3) and F(3x3, 2x2) take them: a tile sees 4x4 elements, which overlap its neighbours' by two. */
 typedef struct THNN_(TileRow) {
   int64_t tiles;         /* up to THNN_MOST_TILES */
   int64_t height, width; /* of the plane that is read or written */
@@ -706,6 +706,7 @@ enum {
  * what lies behind the last tile is overwritten, up to a vector. */
 typedef struct THNN_(SimdWinograd) {
   double sourceCost, resultCost; /* measured, of a vector of tiles: cycles */
+  double weightShare; /* the weight gradient's measured cost, of what is counted for it */
   /* The transform of the elements that the tiles see, which are 0 outside of the plane. `lines` keeps
    * what the tiles below share with them: with `below`, the call before was for the row of tiles
    * above, with as many tiles or more. */
@@ -718,6 +719,14 @@ typedef struct THNN_(SimdWinograd) {
   /* Results of the tiles, inside the plane: bias + the transform of sums of products. Returns whether
    * all of them are finite. */
   bool (*result)(const THNN_(TileRow) * of, const real *x, int64_t step, real bias, real *plane);
+  /* The transforms of the gradients of results of some tiles, for a vector of planes, from x[row of
+   * two][column of two for each tile][lane]. Number k of a tile lies at y[k * step + tile * tileStep].
+   * Adds the gradients to `sums`. */
+  void (*gradients)(int64_t tiles, const real *x, int64_t step, int64_t tileStep, real *y,
+                    real *sums);
+  /* y[filter][tap][lane], the gradients of 3x3 weights, from sums of products of these and elements at
+   * x[number * step + filter * lanes + lane]. Returns whether all of them are finite. */
+  bool (*taps)(int64_t filters, int64_t lanes, const real *x, int64_t step, real *y);
 } THNN_(SimdWinograd);
 
 typedef struct THNN_(Simd) {

@@ -9,6 +9,15 @@
  * and the same across the lines makes 16 of 36. The factors on either side are summed up over planes
  * before the results are formed: 16 products of matrices.
  *
+ * F(3x3, 2x2) is for the gradients w of the taps: of the same elements d and two gradients g of results
+ *
+ *   p0 = (d0 - d2) g0                       w0 = p0 + p1 + p2
+ *   p1 = (d1 + d2) (g0 + g1) / 2            w1 = p1 - p2
+ *   p2 = (d2 - d1) (g0 - g1) / 2            w2 = p1 + p2 - p3
+ *   p3 = (d1 - d3) g1
+ *
+ * where the factors are summed up over tiles.
+ *
  * (Winograd, Arithmetic Complexity of Computations, 1980; Lavin and Gray, Fast Algorithms for
  * Convolutional Neural Networks, 2015.) */
 #include "fetch.h"
@@ -151,6 +160,15 @@ INLINE void storeInside(real *line, int64_t count, Vector x)
     storeLanes(line, firstLanes(count), x);
 }
 
+/* Of a sum of 0 * x, which is NaN where an x is infinite or NaN. */
+INLINE bool isZero(Vector sum)
+{
+  real any = 0;
+  for (int l = 0; l < LANES; l++)
+    any += sum[l];
+  return any == 0;
+}
+
 static bool result(const THNN_(TileRow) * of, const real *x, int64_t step, real bias, real *plane)
 {
   const int64_t most = of->width - of->column;
@@ -181,20 +199,98 @@ static bool result(const THNN_(TileRow) * of, const real *x, int64_t step, real 
       const Vector upper = interleaveUpper(results[0], results[1]) + bias;
       storeInside(line, count - 2 * tile, lower);
       storeInside(line + LANES, count - 2 * tile - LANES, upper);
-      undefined += 0 * lower + 0 * upper; /* NaN for infinity and NaN */
+      undefined += 0 * lower + 0 * upper;
     }
   }
-  real any = 0;
-  for (int l = 0; l < LANES; l++)
-    any += undefined[l];
-  return any == 0;
+  return isZero(undefined);
+}
+
+/* From two gradients of results along or across to what elements are multiplied with. */
+INLINE void spreadGradients(const Vector *g, Vector *y)
+{
+  y[0] = g[0];
+  y[1] = (real)0.5 * (g[0] + g[1]);
+  y[2] = (real)0.5 * (g[0] - g[1]);
+  y[3] = g[1];
+}
+
+static void gradients(int64_t tiles, const real *x, int64_t step, int64_t tileStep, real *y,
+                      real *sums)
+{
+  const int64_t rowStep = 2 * tiles * LANES;
+  Vector total = load(sums);
+  for (int64_t tile = 0; tile < tiles; tile++, x += 2 * LANES, y += tileStep) {
+    Vector along[2][SIDE];
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) {
+      const Vector pair[2] = {load(x + i * rowStep), load(x + i * rowStep + LANES)};
+      spreadGradients(pair, along[i]);
+      total += pair[0] + pair[1];
+    }
+#pragma GCC unroll 4
+    for (int j = 0; j < SIDE; j++) {
+      const Vector across[2] = {along[0][j], along[1][j]};
+      Vector number[SIDE];
+      spreadGradients(across, number);
+#pragma GCC unroll 4
+      for (int i = 0; i < SIDE; i++)
+        store(y + (i * SIDE + j) * step, number[i]);
+    }
+  }
+  store(sums, total);
+}
+
+/* From sums of four products along or across to the gradients of three taps. */
+INLINE void gatherTaps(const Vector *p, Vector *y)
+{
+  const Vector sum = p[1] + p[2];
+  y[0] = p[0] + sum;
+  y[1] = p[1] - p[2];
+  y[2] = sum - p[3];
+}
+
+static bool taps(int64_t filters, int64_t lanes, const real *x, int64_t step, real *y)
+{
+  enum { TAPS = 3 };
+  Vector undefined = {0};
+  for (int64_t filter = 0; filter < filters; filter++, y += TAPS * TAPS * lanes)
+    for (int64_t lane = 0; lane < lanes; lane += LANES, x += LANES) {
+      Vector across[TAPS][SIDE];
+#pragma GCC unroll 4
+      for (int j = 0; j < SIDE; j++) {
+        Vector sum[SIDE], results[TAPS];
+#pragma GCC unroll 4
+        for (int i = 0; i < SIDE; i++)
+          sum[i] = load(x + (i * SIDE + j) * step);
+        gatherTaps(sum, results);
+#pragma GCC unroll 3
+        for (int i = 0; i < TAPS; i++)
+          across[i][j] = results[i];
+      }
+#pragma GCC unroll 3
+      for (int i = 0; i < TAPS; i++) {
+        Vector results[TAPS];
+        gatherTaps(across[i], results);
+#pragma GCC unroll 3
+        for (int j = 0; j < TAPS; j++) {
+          store(y + (i * TAPS + j) * lanes + lane, results[j]);
+          undefined += 0 * results[j];
+        }
+      }
+    }
+  return isZero(undefined);
 }
 
 const THNN_(SimdWinograd) SIMD_TABLE(Winograd, THNN_SIMD_LEVEL) = {
     .source = source,
     .sourceCost = VECTOR_REGISTERS == 32 ? 64 : 100,
     .resultCost = VECTOR_REGISTERS == 32 ? 55 : 85,
+    .weightShare = VECTOR_REGISTERS == 32 ? 1
+                   : VECTOR_BYTES == 32   ? 0.9
+                                          : 0.62,
     .lines = SIDE / 2 * SIDE * THNN_MOST_TILES,
     .weights = weights,
     .result = result,
+    .gradients = gradients,
+    .taps = taps,
 };

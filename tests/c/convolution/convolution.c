@@ -271,10 +271,13 @@ static real *compute(const THNNConvolution *g, const Operands *operands, THNNSta
 /* ---- Sizes of what Winograd's algorithm sums up ---------------------------------------------- */
 
 /* Sizes of the factors of F(2, 3) along one dimension: four numbers of four elements, and of three
- * taps; and which of their products are summed up to either result. */
+ * taps; and which of their products are summed up to either result. And those of F(3, 2), where two
+ * gradients are in the place of taps, and three taps in that of results. */
 static const double FROM_ELEMENTS[4][4] = {{1, 0, 1, 0}, {0, 1, 1, 0}, {0, 1, 1, 0}, {0, 1, 0, 1}};
 static const double FROM_TAPS[4][3] = {{1, 0, 0}, {.5, .5, .5}, {.5, .5, .5}, {0, 0, 1}};
 static const double TO_RESULTS[2][4] = {{1, 1, 1, 0}, {0, 1, 1, 1}};
+static const double FROM_GRADIENTS[4][2] = {{1, 0}, {.5, .5}, {.5, .5}, {0, 1}};
+static const double TO_TAPS[3][4] = {{1, 1, 1, 0}, {0, 1, 1, 0}, {0, 1, 1, 1}};
 
 /* number[p][q] = the sum over i, j of from[p][i] * |x[i][j]| * from[q][j] */
 static void transformSizes(int n, const double *from, const double *x, double *number)
@@ -297,16 +300,16 @@ static bool isForWinograd(const THNNConvolution *g)
   return is;
 }
 
-/* The 4x4 elements of a source plane from (depth, row, column) on, zeros outside. */
-static void takeTile(const real *plane, const int64_t *size, int64_t depth, int64_t row,
+/* The n x n elements of a plane from (depth, row, column) on, zeros outside. */
+static void takeTile(int n, const real *plane, const int64_t *size, int64_t depth, int64_t row,
                      int64_t column, double *x)
 {
-  for (int i = 0; i < 4; i++)
-    for (int j = 0; j < 4; j++) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
       const int64_t y = row + i, z = column + j;
       const bool inside =
           depth >= 0 && depth < size[0] && y >= 0 && y < size[1] && z >= 0 && z < size[2];
-      x[i * 4 + j] = inside ? plane[(depth * size[1] + y) * size[2] + z] : 0;
+      x[i * n + j] = inside ? plane[(depth * size[1] + y) * size[2] + z] : 0;
     }
 }
 
@@ -353,7 +356,7 @@ static void addTransformedSizes(const THNNConvolution *g, const Operands *operan
         for (int64_t s = 0; s < slices; s++) {
           const int64_t start = s % depth * g->dilation[0] - g->pad[0];
           double x[16];
-          takeTile(source + (sample * sources + s / depth) * product(from), from,
+          takeTile(4, source + (sample * sources + s / depth) * product(from), from,
                    forward ? z + start : z - start, row - pad[0], column - pad[1], x);
           transformSizes(4, FROM_ELEMENTS[0], x, tiles + s * 16);
         }
@@ -363,6 +366,48 @@ static void addTransformedSizes(const THNNConvolution *g, const Operands *operan
       }
   free(weights);
   free(tiles);
+}
+
+/* Adds what one tile adds to the sizes of the gradients of some filters: `gradients` of its map planes,
+ * [map plane][number], with `elements` of what the map sees, [slice][number]. */
+static void addFilterSizes(int64_t maps, const double *gradients, int64_t slices,
+                           const double *elements, double *size)
+{
+  for (int64_t filter = 0; filter < maps * slices; filter++)
+    for (int tap = 0; tap < 9; tap++)
+      for (int k = 0; k < 16; k++)
+        size[filter * 9 + tap] += TO_TAPS[tap / 3][k / 4] * TO_TAPS[tap % 3][k % 4] *
+                                  gradients[filter / slices * 16 + k] *
+                                  elements[filter % slices * 16 + k];
+}
+
+/* The same for the weight gradient. */
+static void addTransformedWeightSizes(const THNNConvolution *g, const Operands *operands,
+                                      double *size)
+{
+  const int64_t depth = g->kernel[0], slices = g->inputPlanes * depth, maps = g->outputPlanes;
+  double *elements = calloc((size_t)(slices * 16), sizeof(double));
+  double *gradients = calloc((size_t)(maps * 16), sizeof(double));
+  for (int64_t n = 0; n < g->batch * g->output[0]; n++)
+    for (int64_t row = 0; row < g->output[1]; row += 2)
+      for (int64_t column = 0; column < g->output[2]; column += 2) {
+        const int64_t sample = n / g->output[0], z = n % g->output[0];
+        double x[16];
+        for (int64_t s = 0; s < slices; s++) {
+          takeTile(4, operands->image + (sample * g->inputPlanes + s / depth) * product(g->input),
+                   g->input, z + s % depth * g->dilation[0] - g->pad[0], row - g->pad[1],
+                   column - g->pad[2], x);
+          transformSizes(4, FROM_ELEMENTS[0], x, elements + s * 16);
+        }
+        for (int64_t m = 0; m < maps; m++) {
+          takeTile(2, operands->map + (sample * maps + m) * product(g->output), g->output, z, row,
+                   column, x);
+          transformSizes(2, FROM_GRADIENTS[0], x, gradients + m * 16);
+        }
+        addFilterSizes(maps, gradients, slices, elements, size);
+      }
+  free(elements);
+  free(gradients);
 }
 
 /* The largest error, in units of EPSILON times the sum of the terms' sizes; NaN if one is NaN. */
@@ -378,7 +423,7 @@ static double largestError(const real *result, const double *wanted, const doubl
 }
 
 /* How often each variant of the direct algorithm was met, for each part; and Winograd's algorithm, with
- * weights that are transformed once and group by group. */
+ * weights that are transformed once and group by group, or weight gradients with several shares and one. */
 static int met[3][4], metWinograd[3][2];
 
 /* `size` is what the definition sums up for each result, `transformed` what Winograd's algorithm does. */
@@ -390,7 +435,7 @@ static void testAlgorithm(const THNNConvolution *g, const Operands *operands, co
   real *first = compute(g, operands, state, &plan);
   const THNNConvolutionWinograd *winograd = &plan.winograd;
   if (winograd->used)
-    metWinograd[plan.part][winograd->sharesWeights]++;
+    metWinograd[plan.part][winograd->sharesWeights || winograd->shares > 1]++;
   else if (plan.algorithm == THNN_CONVOLUTION_DIRECT)
     met[plan.part][plan.variant]++;
   const double error =
@@ -425,8 +470,10 @@ static void testPart(const THNNConvolution *g, Operands operands, THNNState *sta
   }
   double *transformed = calloc((size_t)operands.results, sizeof(double));
   memcpy(transformed, size, (size_t)operands.results * sizeof(double));
-  if (operands.part != THNN_CONVOLUTION_BACKWARD_WEIGHT && isForWinograd(g))
-    addTransformedSizes(g, &operands, transformed);
+  if (isForWinograd(g))
+    (operands.part == THNN_CONVOLUTION_BACKWARD_WEIGHT
+         ? addTransformedWeightSizes
+         : addTransformedSizes)(g, &operands, transformed);
   addProducts(g, operands.part, operands.image, operands.map, operands.weight, wanted, size);
   for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD; algorithm++) {
     THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
@@ -645,9 +692,11 @@ static void testGroups(THNNState *state)
   g.input[0] = g.output[0] = 4;
   testGeometry(&g, state);
   THNN_State_setWorkspaceLimit(state, 8 << 20);
+  g = layerOf(3, 20, 33, 40, 145); /* tiles enough for shares of them, and for pieces of a row */
+  testGeometry(&g, state);
 }
 
-/* Where it pays, by the costs: with many planes on large maps; never for weight gradients. */
+/* Where it pays, by the costs: with many planes on large maps. */
 static void testWinogradPlans(THNNState *state)
 {
   const THNNConvolution many = layerOf(1, 64, 64, 56, 56), few = layerOf(1, 3, 64, 56, 56);
@@ -656,7 +705,7 @@ static void testWinogradPlans(THNNState *state)
   THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
   for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
     THNN_(Convolution_prepare)(&plan, state, &many, (THNNConvolutionPart)part);
-    CHECK(plan.winograd.used == (part != THNN_CONVOLUTION_BACKWARD_WEIGHT));
+    CHECK(plan.winograd.used);
     THNN_(Convolution_prepare)(&plan, state, &few, (THNNConvolutionPart)part);
     CHECK(!plan.winograd.used);
   }
@@ -767,8 +816,7 @@ int main(int argc, char **argv)
     testGeometry(&g, state);
   }
   for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
-    const bool winograd = part != THNN_CONVOLUTION_BACKWARD_WEIGHT;
-    CHECK((metWinograd[part][true] > 0) == winograd && (metWinograd[part][false] > 0) == winograd);
+    CHECK(metWinograd[part][true] > 0 && metWinograd[part][false] > 0);
     CHECK(met[part][THNN_CONVOLUTION_ANY] > geometries / 20);
     CHECK(met[part][THNN_CONVOLUTION_LINES] > geometries / 20);
     /* Two lanes are full with few planes too: then lines always serve better. Where products are

@@ -1,0 +1,441 @@
+/* The weight gradient of a convolution with 3x3 taps and stride 1 by Winograd's algorithm. A tile of 2x2
+ * map gradients meets 4x4 elements of the image; both are transformed to 16 numbers (simd/winograd.c).
+ * Number by number, they are multiplied and summed up over the tiles of all samples:
+ *
+ *   sums[number][slice][map plane] = sources[number][slice][tile] * gradients[number][tile][map plane]
+ *
+ * which takes 16 products where the definition has 36. What the sums are transformed to are the gradients of
+ * the 3x3 weights between a slice and a map plane.
+ *
+ * A vector holds neighbouring map planes, which takes a transposed copy of the map gradients, as in
+ * ConvolutionDirectWeight.c. A task is a panel of map planes times a block of slices, for all tiles. Where that
+ * makes few tasks, the tiles are shared out too, in a fixed number of shares, whose sums are added in their
+ * order.
+ *
+ * Where an element or a gradient is infinite, or nearly so, differences of infinities may arise. So nothing is
+ * added to the weight gradient until all that is to be added is known to be finite. */
+#include "winogradTiles.h"
+
+/* Sums of so many slices and a panel stay in the second-level cache, beside a block's sources. */
+enum { MOST_SLICES = 64 };
+/* The gradients of a block that are multiplied at a time stay in the first-level cache. */
+enum { NEAR_BYTES = 24 << 10 };
+
+/* What all threads work with, and below what each has to itself. */
+typedef struct Worker {
+  const THNNConvolutionPlan *plan;
+  Sides sides;
+  int64_t slices;        /* of the image that a map position sees */
+  int64_t rows, columns; /* of tiles in a slice of the map */
+  int64_t pieces;        /* of a row, each a segment */
+  const real *image, *map;
+  real *results;  /* [share][panel][slice][tap][lane] */
+  double *totals; /* of the map gradients: [share][panel][lane] */
+
+  real *sources;   /* [number][slice][tile], a block's */
+  real *gradients; /* [number][tile][lane] */
+  real *sums;      /* [number][slice][lane] */
+  real *lines, *packed, *blockTotals;
+  real *zeros; /* what sums start from */
+  THNNOffsets *row, *term;
+  Segment *segment; /* of a block */
+} Worker;
+
+/* Map planes of a panel, whole vectors of lanes. */
+typedef struct WeightPanel {
+  int64_t first, planes, lanes;
+} WeightPanel;
+
+/* ---- Planning -------------------------------------------------------------------------------- */
+
+static Worker workerFor(const THNNConvolutionPlan *plan)
+{
+  Worker worker = {.plan = plan, .sides = sidesOf(plan)};
+  worker.slices = worker.sides.sourcePlanes * plan->geometry.kernel[0];
+  worker.rows = divideUp(worker.sides.result[1], SIDE);
+  worker.columns = divideUp(worker.sides.result[2], SIDE);
+  worker.pieces = divideUp(worker.columns, THNN_MOST_TILES);
+  return worker;
+}
+
+static int64_t panels(const Worker *worker)
+{
+  return divideUp(divideUp(worker->sides.resultPlanes, lanes()), THNN_(simd).products.mostVectors);
+}
+
+static WeightPanel weightPanel(const Worker *worker, int64_t index)
+{
+  const int64_t planes = worker->sides.resultPlanes, count = panels(worker);
+  const int64_t vectors = divideUp(planes, lanes());
+  const int64_t first = vectors * index / count * lanes();
+  const int64_t end = vectors * (index + 1) / count * lanes();
+  return (WeightPanel){first, minimum(planes, end) - first, end - first};
+}
+
+static int64_t mostLanes(const Worker *worker)
+{
+  return divideUp(divideUp(worker->sides.resultPlanes, lanes()), panels(worker)) * lanes();
+}
+
+static int64_t segmentCount(const Worker *worker)
+{
+  return worker->plan->geometry.batch * worker->sides.result[0] * worker->pieces * worker->rows;
+}
+
+/* Of a block, at most. */
+static int64_t blockTiles(const Worker *worker, const THNNConvolutionWinograd *winograd)
+{
+  return winograd->blockSegments * divideUp(worker->columns, worker->pieces);
+}
+
+/* From a slice to the next: a vector of tiles more may be written. */
+static int64_t sliceStep(const Worker *worker, const THNNConvolutionWinograd *winograd)
+{
+  return roundUp(blockTiles(worker, winograd) + lanes(), lanes());
+}
+
+static int64_t sourceStep(const Worker *worker, const THNNConvolutionWinograd *winograd)
+{
+  return numberStep(winograd->blockSlices * sliceStep(worker, winograd));
+}
+
+static int64_t gradientStep(const Worker *worker, const THNNConvolutionWinograd *winograd)
+{
+  return numberStep(blockTiles(worker, winograd) * mostLanes(worker));
+}
+
+static int64_t sumStep(const Worker *worker, const THNNConvolutionWinograd *winograd)
+{
+  return numberStep(winograd->blockSlices * mostLanes(worker));
+}
+
+/* Of a share's results. */
+static int64_t resultElements(const Worker *worker)
+{
+  return panels(worker) * worker->slices * FILTER * mostLanes(worker);
+}
+
+/* Of two rows of map gradients for the tiles of a segment. */
+static int64_t packedElements(void)
+{
+  return SIDE * SIDE * THNN_MOST_TILES * lanes();
+}
+
+/* Products, with fetching their sums; the transforms; and the results: fitted to 50 timings. A tile of one
+ * vector is mostly loads, which other algorithms have fewer of. */
+static double weightCost(const Worker *worker, const THNNConvolutionWinograd *winograd)
+{
+  const double segments = (double)segmentCount(worker), planes = (double)panels(worker);
+  const double tiles = segments / (double)worker->pieces * (double)worker->columns;
+  const double vectors = (double)divideUp(worker->sides.resultPlanes, lanes());
+  const double perTile = vectors > 1 ? 0.68 * vectors : 1.25, slices = (double)worker->slices;
+  const double blocks = (double)divideUp(segmentCount(worker), winograd->blockSegments);
+  const double sliceBlocks = (double)divideUp(worker->slices, winograd->blockSlices);
+  const double pieceVectors =
+      (double)divideUp(divideUp(worker->columns, worker->pieces), lanes()) + 0.5;
+  const double cost =
+      NUMBERS * slices * (perTile * tiles + 6 * vectors * blocks) +
+      planes * segments * pieceVectors * 0.85 * THNN_(simd).winograd.sourceCost * slices +
+      sliceBlocks * vectors * (34 * tiles + 50 * segments) +
+      (double)winograd->shares * slices * vectors * 170;
+  return THNN_(simd).winograd.weightShare * cost;
+}
+
+static int64_t workerBytes(const Worker *worker, const THNNConvolutionWinograd *winograd)
+{
+  return scratchBytes(NUMBERS * sourceStep(worker, winograd), sizeof(real)) +
+         scratchBytes(NUMBERS * gradientStep(worker, winograd), sizeof(real)) +
+         scratchBytes(NUMBERS * sumStep(worker, winograd), sizeof(real)) +
+         scratchBytes(THNN_(simd).winograd.lines, sizeof(real)) +
+         scratchBytes(packedElements(), sizeof(real)) +
+         2 * scratchBytes(mostLanes(worker), sizeof(real)) +
+         scratchBytes(winograd->blockSlices, sizeof(THNNOffsets)) +
+         scratchBytes(blockTiles(worker, winograd), sizeof(THNNOffsets)) +
+         scratchBytes(winograd->blockSegments, sizeof(Segment));
+}
+
+static int64_t sharedBytes(const Worker *worker, int64_t shares)
+{
+  return scratchBytes(shares * resultElements(worker), sizeof(real)) +
+         scratchBytes(shares * panels(worker) * mostLanes(worker), sizeof(double));
+}
+
+/* So many that threads have equally many tasks, if there are blocks and room for them. */
+static int64_t chooseShares(const Worker *worker, const THNNConvolutionWinograd *winograd,
+                            int64_t roomBytes)
+{
+  const int64_t tasks = panels(worker) * divideUp(worker->slices, winograd->blockSlices);
+  const int64_t blocks = divideUp(segmentCount(worker), winograd->blockSegments);
+  int64_t shares = 1;
+  while (tasks * shares % ENOUGH_BLOCKS > 0 && tasks * shares < 2 * ENOUGH_BLOCKS &&
+         2 * shares <= blocks && sharedBytes(worker, 2 * shares) <= roomBytes)
+    shares *= 2;
+  return shares;
+}
+
+bool THNN_(ConvolutionWinogradWeight_prepare)(const THNNConvolutionPlan *plan,
+                                              const THNNState *state,
+                                              THNNConvolutionWinograd *winograd)
+{
+  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
+  if (!winogradApplies(&plan->geometry))
+    return false;
+  const Worker worker = workerFor(plan);
+  const int64_t tiles = NEAR_BYTES / (mostLanes(&worker) * (int64_t)sizeof(real));
+  const int64_t segments = tiles / divideUp(worker.columns, worker.pieces);
+  winograd->blockSegments = evenBlock(segmentCount(&worker), maximum(segments, 1), 1);
+  winograd->blockSlices = evenBlock(worker.slices, MOST_SLICES, 1);
+  const int64_t threadBytes = workerBytes(&worker, winograd);
+  if (sharedBytes(&worker, 1) + threadBytes > limitBytes)
+    return false;
+  winograd->used = true;
+  winograd->shares = chooseShares(&worker, winograd, limitBytes - threadBytes);
+  winograd->sharedBytes = (size_t)sharedBytes(&worker, winograd->shares);
+  winograd->threadBytes = (size_t)threadBytes;
+  const int64_t tasks =
+      panels(&worker) * divideUp(worker.slices, winograd->blockSlices) * winograd->shares;
+  winograd->threads = THNN_threads(state, tasks, convolutionOperations(&plan->geometry));
+  winograd->cost = weightCost(&worker, winograd);
+  return true;
+}
+
+/* ---- Transforms ------------------------------------------------------------------------------ */
+
+/* Lists segments [first, end), which make a block: rows follow each other downwards, piece by piece. */
+static void listSegments(const Worker *worker, int64_t first, int64_t end)
+{
+  for (int64_t index = first; index < end; index++) {
+    const int64_t row = index % worker->rows, place = index / worker->rows;
+    const int64_t piece = place % worker->pieces, slice = place / worker->pieces;
+    const int64_t column = worker->columns * piece / worker->pieces;
+    worker->segment[index - first] =
+        (Segment){.sample = slice / worker->sides.result[0],
+                  .depth = slice % worker->sides.result[0],
+                  .row = row,
+                  .column = column,
+                  .tiles = worker->columns * (piece + 1) / worker->pieces - column,
+                  .below = index > first && row > 0};
+  }
+}
+
+/* Slices [first, end) of the listed segments. Returns the number of their tiles. */
+static int64_t transformSources(const Worker *worker, int64_t segments, int64_t first, int64_t end)
+{
+  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
+  const int64_t step = sourceStep(worker, winograd);
+  int64_t tiles = 0;
+  for (int64_t slice = first; slice < end; slice++) {
+    real *to = worker->sources + (slice - first) * sliceStep(worker, winograd);
+    tiles = 0;
+    for (int64_t i = 0; i < segments; i++) {
+      transformSlice(worker->plan, &worker->sides, &worker->segment[i], slice, worker->image,
+                     worker->lines, step, to + tiles);
+      tiles += worker->segment[i].tiles;
+    }
+  }
+  return tiles;
+}
+
+/* The two rows of map gradients of a segment, for a vector of planes from `plane` on, with zeros outside of
+ * the map. */
+static void packGradients(const Worker *worker, const Segment *segment, int64_t plane)
+{
+  const Sides *sides = &worker->sides;
+  const int64_t width = sides->result[2], planes = minimum(sides->resultPlanes - plane, lanes());
+  const int64_t row = segment->row * SIDE, column = segment->column * SIDE;
+  const int64_t columns = segment->tiles * SIDE, inside = minimum(columns, width - column);
+  const real *map = worker->map +
+                    (segment->sample * sides->resultPlanes + plane) * sides->resultPositions +
+                    (segment->depth * sides->result[1] + row) * width + column;
+  const bool both = row + 1 < sides->result[1];
+  if (both && columns == width) { /* one stretch */
+    THNN_(simd).products.pack(planes, SIDE * columns, map, sides->resultPositions, worker->packed,
+                              lanes());
+    return;
+  }
+  real *second = worker->packed + columns * lanes();
+  for (int64_t i = 0; i <= both; i++) {
+    real *packed = i ? second : worker->packed;
+    THNN_(simd).products.pack(planes, inside, map + i * width, sides->resultPositions, packed,
+                              lanes());
+    THNN_(simd).pointwise.fill((columns - inside) * lanes(), 0, packed + inside * lanes());
+  }
+  if (!both)
+    THNN_(simd).pointwise.fill(columns * lanes(), 0, second);
+}
+
+/* Of the listed segments, for a panel. */
+static void transformGradients(const Worker *worker, int64_t segments, const WeightPanel *panel)
+{
+  const int64_t step = gradientStep(worker, &worker->plan->winograd);
+  real *to = worker->gradients;
+  for (int64_t i = 0; i < segments; i++) {
+    const Segment *segment = &worker->segment[i];
+    for (int64_t lane = 0; lane < panel->lanes; lane += lanes()) {
+      packGradients(worker, segment, panel->first + lane);
+      THNN_(simd).winograd.gradients(segment->tiles, worker->packed, step, panel->lanes, to + lane,
+                                     worker->blockTotals + lane);
+    }
+    to += segment->tiles * panel->lanes;
+  }
+}
+
+/* ---- One task -------------------------------------------------------------------------------- */
+
+static void multiplyBlock(const Worker *worker, const WeightPanel *panel, int64_t slices,
+                          int64_t tiles, bool begins)
+{
+  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
+  for (int64_t number = 0; number < NUMBERS; number++) {
+    const THNN_(Products)
+        products = {.row = worker->row,
+                    .rows = slices,
+                    .term = worker->term,
+                    .terms = tiles,
+                    .vectors = (int)(panel->lanes / lanes()),
+                    .scalars = worker->sources + number * sourceStep(worker, winograd),
+                    .factors = worker->gradients + number * gradientStep(worker, winograd),
+                    .start = begins ? worker->zeros : NULL,
+                    .sums = worker->sums + number * sumStep(worker, winograd)};
+    THNN_(simd).products.add(&products);
+  }
+}
+
+/* Where a share has its results of a panel from a slice on, and its totals of a panel. */
+static real *resultsOf(const Worker *worker, int64_t share, int64_t panel, int64_t slice)
+{
+  return worker->results + share * resultElements(worker) +
+         (panel * worker->slices + slice) * FILTER * mostLanes(worker);
+}
+
+static double *totalsOf(const Worker *worker, int64_t share, int64_t panel)
+{
+  return worker->totals + (share * panels(worker) + panel) * mostLanes(worker);
+}
+
+/* Tasks are numbered by share, panel and block of slices. */
+static bool runTask(const Worker *worker, int64_t task)
+{
+  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
+  const int64_t sliceBlocks = divideUp(worker->slices, winograd->blockSlices);
+  const int64_t first = task % sliceBlocks * winograd->blockSlices;
+  const int64_t end = minimum(first + winograd->blockSlices, worker->slices);
+  const int64_t index = task / sliceBlocks % panels(worker);
+  const int64_t share = task / sliceBlocks / panels(worker);
+  const int64_t segments = segmentCount(worker);
+  const int64_t blocks = divideUp(segments, winograd->blockSegments);
+  const int64_t beginBlock = blocks * share / winograd->shares;
+  const int64_t endBlock = blocks * (share + 1) / winograd->shares;
+  const WeightPanel panel = weightPanel(worker, index);
+  double *totals = totalsOf(worker, share, index);
+  const THNNOffsets none = {0, 0};
+  listOffsets(end - first, none, (THNNOffsets){sliceStep(worker, winograd), panel.lanes},
+              worker->row);
+  listOffsets(blockTiles(worker, winograd), none, (THNNOffsets){1, panel.lanes}, worker->term);
+  for (int64_t lane = 0; first == 0 && lane < panel.lanes; lane++)
+    totals[lane] = 0;
+  for (int64_t block = beginBlock; block < endBlock; block++) {
+    const int64_t begin = block * winograd->blockSegments;
+    const int64_t stop = minimum(begin + winograd->blockSegments, segments);
+    listSegments(worker, begin, stop);
+    const int64_t tiles = transformSources(worker, stop - begin, first, end);
+    THNN_(simd).pointwise.fill(panel.lanes, 0, worker->blockTotals);
+    transformGradients(worker, stop - begin, &panel);
+    for (int64_t lane = 0; first == 0 && lane < panel.lanes; lane++)
+      totals[lane] += worker->blockTotals[lane];
+    multiplyBlock(worker, &panel, end - first, tiles, block == beginBlock);
+  }
+  return THNN_(simd).winograd.taps(end - first, panel.lanes, worker->sums,
+                                   sumStep(worker, winograd),
+                                   resultsOf(worker, share, index, first));
+}
+
+/* Adds the shares of a panel's results from slice `first` to `end` to the weight gradient. */
+static void storeResults(const Worker *worker, int64_t index, int64_t first, int64_t end,
+                         real scale, real *gradWeight)
+{
+  const WeightPanel panel = weightPanel(worker, index);
+  const int64_t rows = (end - first) * FILTER;
+  real *results = resultsOf(worker, 0, index, first), *transposed = worker->sums;
+  for (int64_t share = 1; share < worker->plan->winograd.shares; share++)
+    THNN_(simd).pointwise.axpy(rows * panel.lanes, 1, resultsOf(worker, share, index, first),
+                               results);
+  THNN_(simd).products.transpose(rows, panel.planes, results, panel.lanes, transposed, rows);
+  for (int64_t lane = 0; lane < panel.planes; lane++)
+    THNN_(simd).pointwise.axpy(rows, scale, transposed + lane * rows,
+                               gradWeight +
+                                   ((panel.first + lane) * worker->slices + first) * FILTER);
+}
+
+static void addTotals(const Worker *worker, accreal scale, real *gradBias)
+{
+  for (int64_t index = 0; index < panels(worker); index++) {
+    const WeightPanel panel = weightPanel(worker, index);
+    for (int64_t lane = 0; lane < panel.planes; lane++) {
+      double total = 0;
+      for (int64_t share = 0; share < worker->plan->winograd.shares; share++)
+        total += totalsOf(worker, share, index)[lane];
+      gradBias[panel.first + lane] += (real)(scale * total);
+    }
+  }
+}
+
+static void takeWorkerScratch(Worker *worker, char *scratch)
+{
+  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
+  worker->sources = takeScratch(&scratch, NUMBERS * sourceStep(worker, winograd), sizeof(real));
+  worker->gradients = takeScratch(&scratch, NUMBERS * gradientStep(worker, winograd), sizeof(real));
+  worker->sums = takeScratch(&scratch, NUMBERS * sumStep(worker, winograd), sizeof(real));
+  worker->lines = takeScratch(&scratch, THNN_(simd).winograd.lines, sizeof(real));
+  worker->packed = takeScratch(&scratch, packedElements(), sizeof(real));
+  worker->blockTotals = takeScratch(&scratch, mostLanes(worker), sizeof(real));
+  worker->zeros = takeScratch(&scratch, mostLanes(worker), sizeof(real));
+  worker->row = takeScratch(&scratch, winograd->blockSlices, sizeof(THNNOffsets));
+  worker->term = takeScratch(&scratch, blockTiles(worker, winograd), sizeof(THNNOffsets));
+  worker->segment = takeScratch(&scratch, winograd->blockSegments, sizeof(Segment));
+  THNN_(simd).pointwise.fill(mostLanes(worker), 0, worker->zeros);
+}
+
+bool THNN_(ConvolutionWinogradWeight_run)(const THNNConvolutionPlan *plan, const real *input,
+                                          const real *gradOutput, accreal scale, real *gradWeight,
+                                          real *gradBias, void *scratch)
+{
+  const THNNConvolutionWinograd *winograd = &plan->winograd;
+  Worker common = workerFor(plan);
+  common.image = input;
+  common.map = gradOutput;
+  char *shared = scratch;
+  common.results = takeScratch(&shared, winograd->shares * resultElements(&common), sizeof(real));
+  common.totals =
+      takeScratch(&shared, winograd->shares * panels(&common) * mostLanes(&common), sizeof(double));
+  const int64_t sliceBlocks = divideUp(common.slices, winograd->blockSlices);
+  const int64_t parts = panels(&common) * sliceBlocks;
+  const int threads = winograd->threads;
+  int wrong = 0;
+#pragma omp parallel num_threads(threads) reduction(| : wrong) if (threads > 1)
+  {
+    Worker worker = common;
+    takeWorkerScratch(&worker,
+                      threadScratchOf(scratch, winograd->sharedBytes, winograd->threadBytes));
+#pragma omp for schedule(static)
+    for (int64_t task = 0; task < parts * winograd->shares; task++)
+      wrong |= !runTask(&worker, task);
+  }
+  if (wrong)
+    return false;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    Worker worker = common;
+    takeWorkerScratch(&worker,
+                      threadScratchOf(scratch, winograd->sharedBytes, winograd->threadBytes));
+#pragma omp for schedule(static)
+    for (int64_t part = 0; part < parts; part++) {
+      const int64_t first = part % sliceBlocks * winograd->blockSlices;
+      storeResults(&worker, part / sliceBlocks, first,
+                   minimum(first + winograd->blockSlices, common.slices), (real)scale, gradWeight);
+    }
+  }
+  if (gradBias)
+    addTotals(&common, scale, gradBias);
+  return true;
+}
