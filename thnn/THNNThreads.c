@@ -8,6 +8,9 @@
 #ifdef _OPENMP
 #  include <omp.h>
 #endif
+#if defined(__unix__) || defined(__APPLE__)
+#  include <unistd.h>
+#endif
 
 static int threadLimit(const THNNState *state)
 {
@@ -35,6 +38,26 @@ int THNN_threads(const THNNState *state, int64_t blocks, double operations)
   if ((double)threads > operations / minimum)
     threads = (int64_t)(operations / minimum);
   return (int)threads;
+}
+
+/* Of the third-level cache; 0 where the system does not tell. */
+static int64_t largeCacheBytes(void)
+{
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  static _Atomic int64_t known; /* a hypervisor may take long to answer */
+  if (known == 0)
+    known = sysconf(_SC_LEVEL3_CACHE_SIZE) + 1;
+  return known - 1;
+#else
+  return 0;
+#endif
+}
+
+bool THNN_bytesLeaveLargeCaches(int64_t bytes)
+{
+  enum { SHARE = 8 }; /* other processors use it, too */
+  return THNN_leavesCaches(bytes, 1) &&
+         (THNN_leavesCaches(bytes / 2, 1) || bytes > largeCacheBytes() / SHARE);
 }
 
 int THNN_threadIndex(void)

@@ -280,7 +280,8 @@ enum { MOST_TILE_BYTES = 256 << 10, TILES = 2 };
 static size_t tileBytes(const THNNPooledIndices *pooled)
 {
   const size_t bytes = (size_t)pooled->elements * sizeof(real);
-  const bool pays = THNN_leavesCaches(pooled->planes * pooled->elements, sizeof(real));
+  const bool pays =
+      THNN_bytesLeaveLargeCaches((int64_t)sizeof(real) * pooled->planes * pooled->elements);
   return pays && bytes <= MOST_TILE_BYTES ? (bytes + 63) / 64 * 64 : 0;
 }
 
