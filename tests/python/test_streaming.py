@@ -11,7 +11,7 @@ from pythnn import State, thnn
 
 PIECES = 4
 BYTES = 20 << 20  # of one tensor; a piece of it is written as usual
-MORE_BYTES = 36 << 20  # the same for a result of one tensor
+MORE_BYTES = 36 << 20  # the same where caches may be larger, or other tensors are read for it
 
 
 def calls(module: str, arguments: tuple[Any, ...], tensors: list[np.ndarray]) -> list[np.ndarray]:
@@ -53,7 +53,7 @@ def test_pointwise(real: Any) -> None:
 @pytest.mark.parametrize("module", ["SoftMax", "LogSoftMax"])
 def test_softmax(module: str, real: Any) -> None:
     classes = 1001
-    rows = BYTES // classes // np.dtype(real).itemsize // PIECES * PIECES
+    rows = MORE_BYTES // classes // np.dtype(real).itemsize // PIECES * PIECES
     rng = np.random.default_rng(0)
     y, gradient = (-rng.random((rows, classes), real) for _ in range(2))
     memory = np.full(2 * y.size + 3, 7, real)  # not aligned
@@ -103,7 +103,7 @@ def test_padded_rows(width: int, left: int, real: Any) -> None:
 @pytest.mark.parametrize("real", [np.float32, np.float64])
 def test_planes(real: Any) -> None:
     """Planes that are put together in a tile, whose size is no multiple of a vector."""
-    planes = 4 * (BYTES // 4 // 151 // 203 // np.dtype(real).itemsize + 1)
+    planes = 4 * (MORE_BYTES // 4 // 151 // 203 // np.dtype(real).itemsize + 1)
     rng = np.random.default_rng(0)
     indices = rng.integers(1, 151 * 203, (planes, 75, 101), endpoint=True)
     x = rng.standard_normal((planes, 151, 203)).astype(real)
