@@ -5,10 +5,12 @@
  *
  * The frames of a window lie one after the other, so a window is a column of the input as it is, and
  * windows that do not overlap are the columns of a matrix: every `period`-th one. So gemm takes
- * `period` products for each sample, and nothing is unfolded. Our own loops take windows that overlap. */
+ * `period` products for each sample, and nothing is unfolded. Our own loops take windows that overlap.
+ * Of windows of three frames with stride 1 Winograd's algorithm forms fewer products. */
 #include <limits.h>
 
 #include "matrix.h"
+#include "temporalWinograd.h"
 
 #ifdef THNN_ONCE
 THNNFrames THNN_TemporalConvolution_shapeCheck(const char *function, THNNShape input,
@@ -163,6 +165,24 @@ static void correlatePhases(THNNState *state, const THNNFrames *frames, int64_t 
   }
 }
 
+/* Winograd's algorithm as it sees the frames; its scratch is `bytes`, none where it is not used. */
+static bool prepareWinograd(THNNState *state, const THNNFrames *frames, int kW, int dW,
+                            bool backward, THNN_(TemporalWinograd) * of, size_t *bytes)
+{
+  const int64_t inputSample = frames->inputFrames * frames->inputSize;
+  *of = (THNN_(TemporalWinograd)){.state = state,
+                                  .batch = frames->batch,
+                                  .sources = backward ? frames->outputFrames : frames->inputFrames,
+                                  .results = backward ? frames->inputFrames : frames->outputFrames,
+                                  .sourceSize = backward ? frames->outputSize : frames->inputSize,
+                                  .resultSize = backward ? frames->inputSize : frames->outputSize,
+                                  .backward = backward};
+  of->sourceSample = backward ? frames->gradientFrames * frames->outputSize : inputSample;
+  of->resultSample = backward ? inputSample : frames->outputFrames * frames->outputSize;
+  *bytes = kW == 3 && dW == 1 ? THNN_(temporalWinograd_bytes)(of) : 0;
+  return *bytes > 0;
+}
+
 /* Threads for whole samples; what is left of them works inside a sample's products. */
 static int sampleThreads(const THNNState *state, const THNNFrames *frames, int64_t kW)
 {
@@ -190,8 +210,17 @@ void THNN_(TemporalConvolution_updateOutput)(THNNState *state, THTensor *input, 
   THNNBuffer *out = THNN_planOut(&plan, output, 3, 2 + batched, size + !batched);
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 4);
   THNNBuffer *start = THNN_planIn(&plan, bias, 5);
+  THNN_(TemporalWinograd) winograd;
+  size_t bytes;
+  const bool tries = prepareWinograd(state, &frames, kW, dW, false, &winograd, &bytes);
+  THNNBuffer *scratch = THNN_planScratch(&plan, bytes);
   THNN_planAcquire(&plan);
 
+  if (tries && THNN_(temporalWinograd_run)(&winograd, in->data, matrix->data, start->data,
+                                           out->data, scratch->data)) {
+    THNN_planRelease(&plan);
+    return;
+  }
   const int64_t inputSample = frames.inputFrames * frames.inputSize;
   const int64_t outputSample = frames.outputFrames * frames.outputSize;
   THNN_blasBegin();
@@ -217,8 +246,17 @@ void THNN_(TemporalConvolution_updateGradInput)(THNNState *state, THTensor *inpu
   THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 5);
+  THNN_(TemporalWinograd) winograd;
+  size_t bytes;
+  const bool tries = prepareWinograd(state, &frames, kW, dW, true, &winograd, &bytes);
+  THNNBuffer *scratch = THNN_planScratch(&plan, bytes);
   THNN_planAcquire(&plan);
 
+  if (tries && THNN_(temporalWinograd_run)(&winograd, from->data, matrix->data, NULL, to->data,
+                                           scratch->data)) {
+    THNN_planRelease(&plan);
+    return;
+  }
   const int64_t inputSample = frames.inputFrames * frames.inputSize;
   const int64_t gradientSample = frames.gradientFrames * frames.outputSize;
   THNN_blasBegin();

@@ -727,6 +727,15 @@ typedef struct THNN_(SimdWinograd) {
   /* y[filter][tap][lane], the gradients of 3x3 weights, from sums of products of these and elements at
    * x[number * step + filter * lanes + lane]. Returns whether all of them are finite. */
   bool (*taps)(int64_t filters, int64_t lanes, const real *x, int64_t step, real *y);
+
+  /* F(2, 3) along frames of n reals, with number k at y[k * step]: the transforms of the four frames that
+   * two results see, and of three weights of n reals. */
+  void (*frames)(int64_t n, const real *const *x, int64_t step, real *y);
+  void (*frameWeights)(int64_t n, const real *const *x, int64_t step, real *y);
+  /* One or two result frames, which follow each other: start + the transform of sums of products; start
+   * may be NULL. Returns whether all of them are finite. */
+  bool (*frameResults)(int64_t n, const real *x, int64_t step, const real *start, int results,
+                       real *y);
 } THNN_(SimdWinograd);
 
 typedef struct THNN_(Simd) {

@@ -281,6 +281,55 @@ static bool taps(int64_t filters, int64_t lanes, const real *x, int64_t step, re
   return isZero(undefined);
 }
 
+static void frames(int64_t n, const real *const *x, int64_t step, real *y)
+{
+  for (int64_t i = 0; i < n; i += LANES) {
+    const int64_t left = n - i < LANES ? n - i : LANES;
+    const Vector d[SIDE] = {loadFirst(x[0] + i, left), loadFirst(x[1] + i, left),
+                            loadFirst(x[2] + i, left), loadFirst(x[3] + i, left)};
+    Vector number[SIDE];
+    spreadElements(d, number);
+#pragma GCC unroll 4
+    for (int k = 0; k < SIDE; k++)
+      storeInside(y + k * step + i, left, number[k]);
+  }
+}
+
+static void frameWeights(int64_t n, const real *const *x, int64_t step, real *y)
+{
+  for (int64_t i = 0; i < n; i += LANES) {
+    const int64_t left = n - i < LANES ? n - i : LANES;
+    const Vector g[3] = {loadFirst(x[0] + i, left), loadFirst(x[1] + i, left),
+                         loadFirst(x[2] + i, left)};
+    Vector number[SIDE];
+    spreadTaps(g, number);
+#pragma GCC unroll 4
+    for (int k = 0; k < SIDE; k++)
+      storeInside(y + k * step + i, left, number[k]);
+  }
+}
+
+static bool frameResults(int64_t n, const real *x, int64_t step, const real *start, int results,
+                         real *y)
+{
+  Vector undefined = {0};
+  for (int64_t i = 0; i < n; i += LANES) {
+    const int64_t left = n - i < LANES ? n - i : LANES;
+    const Vector before = start ? loadFirst(start + i, left) : (Vector){0};
+    Vector p[SIDE], result[2];
+#pragma GCC unroll 4
+    for (int k = 0; k < SIDE; k++)
+      p[k] = loadFirst(x + k * step + i, left);
+    gatherResults(p, result);
+    for (int k = 0; k < results; k++) {
+      const Vector sum = before + result[k];
+      storeInside(y + k * n + i, left, sum);
+      undefined += 0 * sum;
+    }
+  }
+  return isZero(undefined);
+}
+
 const THNN_(SimdWinograd) SIMD_TABLE(Winograd, THNN_SIMD_LEVEL) = {
     .source = source,
     .sourceCost = VECTOR_REGISTERS == 32 ? 64 : 100,
@@ -293,4 +342,7 @@ const THNN_(SimdWinograd) SIMD_TABLE(Winograd, THNN_SIMD_LEVEL) = {
     .result = result,
     .gradients = gradients,
     .taps = taps,
+    .frames = frames,
+    .frameWeights = frameWeights,
+    .frameResults = frameResults,
 };
