@@ -23,7 +23,7 @@ typedef enum THNNConvolutionAlgorithm {
   THNN_CONVOLUTION_AUTO = 0,    /* the fastest by measurement */
   THNN_CONVOLUTION_GEMM = 1,    /* im2col in tiles and BLAS: the reference */
   THNN_CONVOLUTION_DIRECT = 2,  /* register-blocked kernels that read the padded image */
-  THNN_CONVOLUTION_WINOGRAD = 3 /* Winograd's F(2x2, 3x3) where it applies, otherwise as `auto` */
+  THNN_CONVOLUTION_WINOGRAD = 3 /* Winograd's algorithms where they apply, otherwise as `auto` */
 } THNNConvolutionAlgorithm;
 
 /* A new state with the defaults; an error through TH's handlers when memory is short. */
