@@ -53,11 +53,12 @@ static int64_t largeCacheBytes(void)
 #endif
 }
 
-bool THNN_bytesLeaveLargeCaches(int64_t bytes)
+bool THNN_leavesLargeCaches(int64_t elements, size_t elementBytes)
 {
   enum { SHARE = 8 }; /* other processors use it, too */
-  return THNN_leavesCaches(bytes, 1) &&
-         (THNN_leavesCaches(bytes / 2, 1) || bytes > largeCacheBytes() / SHARE);
+  return THNN_leavesCaches(elements, elementBytes) &&
+         (THNN_leavesCaches(elements / 2, elementBytes) ||
+          elements * (int64_t)elementBytes > largeCacheBytes() / SHARE);
 }
 
 int THNN_threadIndex(void)

@@ -45,16 +45,15 @@ static inline bool THNN_secondLeavesCaches(int64_t elements, size_t elementBytes
   return THNN_leavesCaches(elements / 2, elementBytes);
 }
 
-/* Whether so many bytes leave a third-level cache that is larger than usual, as servers have: up to twice as
- * many as above stay. */
-bool THNN_bytesLeaveLargeCaches(int64_t bytes);
+/* The same where a third-level cache may be larger than usual, as servers have: up to twice as much stays. */
+bool THNN_leavesLargeCaches(int64_t elements, size_t elementBytes);
 
 /* The same of the third of three tensors: the two that are read for it pass through the caches, too.
  * With 32 MB of third-level cache, past it was slower up to 38 MB of tensors, faster from 48 on; with 480 MB
  * slower at 60, faster at 300. */
 static inline bool THNN_thirdLeavesCaches(int64_t elements, size_t elementBytes)
 {
-  return THNN_bytesLeaveLargeCaches((elements + elements / 4) * (int64_t)elementBytes);
+  return THNN_leavesLargeCaches(elements + elements / 4, elementBytes);
 }
 
 /* Elements in front of the address that lie behind a whole number of cache lines. */

@@ -130,24 +130,22 @@ typedef struct Panel {
   int vectors;
 } Panel;
 
-/* The number of panels that `planes` planes make, and the most lanes that one has. */
-static inline int64_t panelCount(int64_t planes)
+/* The number of panels that `planes` planes make with some loops, and the most lanes that one has. */
+static inline int64_t panelCountOf(const THNN_(SimdProducts) * loops, int64_t planes)
 {
-  const THNN_(SimdProducts) *loops = productsFor(planes);
   return divideUp(divideUp(planes, loops->lanes), loops->mostVectors);
 }
 
-static inline int64_t mostPanelLanes(int64_t planes)
+static inline int64_t mostPanelLanesOf(const THNN_(SimdProducts) * loops, int64_t planes)
 {
-  const int64_t lanes = productsFor(planes)->lanes;
-  return divideUp(divideUp(planes, lanes), panelCount(planes)) * lanes;
+  const int64_t vectors = divideUp(planes, loops->lanes);
+  return divideUp(vectors, panelCountOf(loops, planes)) * loops->lanes;
 }
 
 /* Panel number `index`; panels differ by one vector at most. */
-static inline Panel panelAt(int64_t planes, int64_t index)
+static inline Panel panelOf(const THNN_(SimdProducts) * loops, int64_t planes, int64_t index)
 {
-  const THNN_(SimdProducts) *loops = productsFor(planes);
-  const int64_t lanes = loops->lanes, panels = panelCount(planes);
+  const int64_t lanes = loops->lanes, panels = panelCountOf(loops, planes);
   const int64_t vectors = divideUp(planes, lanes);
   const int64_t begin = vectors * index / panels, end = vectors * (index + 1) / panels;
   const Panel panel = {.loops = loops,
@@ -156,6 +154,22 @@ static inline Panel panelAt(int64_t planes, int64_t index)
                        .lanes = (end - begin) * lanes,
                        .vectors = (int)(end - begin)};
   return panel;
+}
+
+/* The same with the loops for so many planes. */
+static inline int64_t panelCount(int64_t planes)
+{
+  return panelCountOf(productsFor(planes), planes);
+}
+
+static inline int64_t mostPanelLanes(int64_t planes)
+{
+  return mostPanelLanesOf(productsFor(planes), planes);
+}
+
+static inline Panel panelAt(int64_t planes, int64_t index)
+{
+  return panelOf(productsFor(planes), planes, index);
 }
 
 /* Transposes the sums of a box, [position][lane], into the panel's planes of the result, a contiguous

@@ -41,11 +41,6 @@ typedef struct Worker {
   Segment *segment; /* of a block */
 } Worker;
 
-/* Map planes of a panel, whole vectors of lanes. */
-typedef struct WeightPanel {
-  int64_t first, planes, lanes;
-} WeightPanel;
-
 /* ---- Planning -------------------------------------------------------------------------------- */
 
 static Worker workerFor(const THNNConvolutionPlan *plan)
@@ -60,21 +55,17 @@ static Worker workerFor(const THNNConvolutionPlan *plan)
 
 static int64_t panels(const Worker *worker)
 {
-  return divideUp(divideUp(worker->sides.resultPlanes, lanes()), THNN_(simd).products.mostVectors);
-}
-
-static WeightPanel weightPanel(const Worker *worker, int64_t index)
-{
-  const int64_t planes = worker->sides.resultPlanes, count = panels(worker);
-  const int64_t vectors = divideUp(planes, lanes());
-  const int64_t first = vectors * index / count * lanes();
-  const int64_t end = vectors * (index + 1) / count * lanes();
-  return (WeightPanel){first, minimum(planes, end) - first, end - first};
+  return panelCountOf(&THNN_(simd).products, worker->sides.resultPlanes);
 }
 
 static int64_t mostLanes(const Worker *worker)
 {
-  return divideUp(divideUp(worker->sides.resultPlanes, lanes()), panels(worker)) * lanes();
+  return mostPanelLanesOf(&THNN_(simd).products, worker->sides.resultPlanes);
+}
+
+static Panel panelOfMap(const Worker *worker, int64_t index)
+{
+  return panelOf(&THNN_(simd).products, worker->sides.resultPlanes, index);
 }
 
 static int64_t segmentCount(const Worker *worker)
@@ -121,7 +112,7 @@ static int64_t packedElements(void)
   return SIDE * SIDE * THNN_MOST_TILES * lanes();
 }
 
-/* Products, with fetching their sums; the transforms; and the results: fitted to 50 timings. A tile of one
+/* Products, with fetching their sums; the transforms; and the results: fitted to some 70 timings. A tile of one
  * vector is mostly loads, which other algorithms have fewer of. */
 static double weightCost(const Worker *worker, const THNNConvolutionWinograd *winograd)
 {
@@ -265,7 +256,7 @@ static void packGradients(const Worker *worker, const Segment *segment, int64_t 
 }
 
 /* Of the listed segments, for a panel. */
-static void transformGradients(const Worker *worker, int64_t segments, const WeightPanel *panel)
+static void transformGradients(const Worker *worker, int64_t segments, const Panel *panel)
 {
   const int64_t step = gradientStep(worker, &worker->plan->winograd);
   real *to = worker->gradients;
@@ -282,8 +273,8 @@ static void transformGradients(const Worker *worker, int64_t segments, const Wei
 
 /* ---- One task -------------------------------------------------------------------------------- */
 
-static void multiplyBlock(const Worker *worker, const WeightPanel *panel, int64_t slices,
-                          int64_t tiles, bool begins)
+static void multiplyBlock(const Worker *worker, const Panel *panel, int64_t slices, int64_t tiles,
+                          bool begins)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
   for (int64_t number = 0; number < NUMBERS; number++) {
@@ -292,7 +283,7 @@ static void multiplyBlock(const Worker *worker, const WeightPanel *panel, int64_
                     .rows = slices,
                     .term = worker->term,
                     .terms = tiles,
-                    .vectors = (int)(panel->lanes / lanes()),
+                    .vectors = panel->vectors,
                     .scalars = worker->sources + number * sourceStep(worker, winograd),
                     .factors = worker->gradients + number * gradientStep(worker, winograd),
                     .start = begins ? worker->zeros : NULL,
@@ -326,7 +317,7 @@ static bool runTask(const Worker *worker, int64_t task)
   const int64_t blocks = divideUp(segments, winograd->blockSegments);
   const int64_t beginBlock = blocks * share / winograd->shares;
   const int64_t endBlock = blocks * (share + 1) / winograd->shares;
-  const WeightPanel panel = weightPanel(worker, index);
+  const Panel panel = panelOfMap(worker, index);
   double *totals = totalsOf(worker, share, index);
   const THNNOffsets none = {0, 0};
   listOffsets(end - first, none, (THNNOffsets){sliceStep(worker, winograd), panel.lanes},
@@ -354,7 +345,7 @@ static bool runTask(const Worker *worker, int64_t task)
 static void storeResults(const Worker *worker, int64_t index, int64_t first, int64_t end,
                          real scale, real *gradWeight)
 {
-  const WeightPanel panel = weightPanel(worker, index);
+  const Panel panel = panelOfMap(worker, index);
   const int64_t rows = (end - first) * FILTER;
   real *results = resultsOf(worker, 0, index, first), *transposed = worker->sums;
   for (int64_t share = 1; share < worker->plan->winograd.shares; share++)
@@ -370,7 +361,7 @@ static void storeResults(const Worker *worker, int64_t index, int64_t first, int
 static void addTotals(const Worker *worker, accreal scale, real *gradBias)
 {
   for (int64_t index = 0; index < panels(worker); index++) {
-    const WeightPanel panel = weightPanel(worker, index);
+    const Panel panel = panelOfMap(worker, index);
     for (int64_t lane = 0; lane < panel.planes; lane++) {
       double total = 0;
       for (int64_t share = 0; share < worker->plan->winograd.shares; share++)
@@ -412,29 +403,23 @@ bool THNN_(ConvolutionWinogradWeight_run)(const THNNConvolutionPlan *plan, const
   const int64_t parts = panels(&common) * sliceBlocks;
   const int threads = winograd->threads;
   int wrong = 0;
-#pragma omp parallel num_threads(threads) reduction(| : wrong) if (threads > 1)
-  {
-    Worker worker = common;
-    takeWorkerScratch(&worker,
-                      threadScratchOf(scratch, winograd->sharedBytes, winograd->threadBytes));
-#pragma omp for schedule(static)
-    for (int64_t task = 0; task < parts * winograd->shares; task++)
-      wrong |= !runTask(&worker, task);
-  }
-  if (wrong)
-    return false;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     Worker worker = common;
     takeWorkerScratch(&worker,
                       threadScratchOf(scratch, winograd->sharedBytes, winograd->threadBytes));
+#pragma omp for schedule(static) reduction(| : wrong)
+    for (int64_t task = 0; task < parts * winograd->shares; task++)
+      wrong |= !runTask(&worker, task);
 #pragma omp for schedule(static)
-    for (int64_t part = 0; part < parts; part++) {
+    for (int64_t part = 0; part < (wrong ? 0 : parts); part++) {
       const int64_t first = part % sliceBlocks * winograd->blockSlices;
       storeResults(&worker, part / sliceBlocks, first,
                    minimum(first + winograd->blockSlices, common.slices), (real)scale, gradWeight);
     }
   }
+  if (wrong)
+    return false;
   if (gradBias)
     addTotals(&common, scale, gradBias);
   return true;

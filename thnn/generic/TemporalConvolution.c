@@ -165,9 +165,9 @@ static void correlatePhases(THNNState *state, const THNNFrames *frames, int64_t 
   }
 }
 
-/* Winograd's algorithm as it sees the frames; its scratch is `bytes`, none where it is not used. */
-static bool prepareWinograd(THNNState *state, const THNNFrames *frames, int kW, int dW,
-                            bool backward, THNN_(TemporalWinograd) * of, size_t *bytes)
+/* Winograd's algorithm as it sees the frames. Returns the bytes of its scratch; 0 where it is not used. */
+static size_t prepareWinograd(THNNState *state, const THNNFrames *frames, int kW, int dW,
+                              bool backward, THNN_(TemporalWinograd) * of)
 {
   const int64_t inputSample = frames->inputFrames * frames->inputSize;
   *of = (THNN_(TemporalWinograd)){.state = state,
@@ -179,8 +179,7 @@ static bool prepareWinograd(THNNState *state, const THNNFrames *frames, int kW, 
                                   .backward = backward};
   of->sourceSample = backward ? frames->gradientFrames * frames->outputSize : inputSample;
   of->resultSample = backward ? inputSample : frames->outputFrames * frames->outputSize;
-  *bytes = kW == 3 && dW == 1 ? THNN_(temporalWinograd_bytes)(of) : 0;
-  return *bytes > 0;
+  return kW == 3 && dW == 1 ? THNN_(temporalWinograd_bytes)(of) : 0;
 }
 
 /* Threads for whole samples; what is left of them works inside a sample's products. */
@@ -189,6 +188,32 @@ static int sampleThreads(const THNNState *state, const THNNFrames *frames, int64
   return THNN_blasThreads(state, frames->batch,
                           (double)frames->batch * (double)frames->outputFrames *
                               (double)(kW * frames->inputSize) * (double)frames->outputSize / 12);
+}
+
+static void convolveSamples(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
+                            const real *input, const real *weight, const real *bias, real *output)
+{
+  const int64_t inputSample = frames->inputFrames * frames->inputSize;
+  const int64_t outputSample = frames->outputFrames * frames->outputSize;
+  THNN_blasBegin();
+#pragma omp parallel for num_threads(sampleThreads(state, frames, kW)) schedule(static)
+  for (int64_t i = 0; i < frames->batch; i++)
+    convolveSample(state, frames, kW, dW, input + i * inputSample, weight, bias,
+                   output + i * outputSample);
+  THNN_blasEnd();
+}
+
+static void spreadSamples(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
+                          const real *gradOutput, const real *weight, real *gradInput)
+{
+  const int64_t inputSample = frames->inputFrames * frames->inputSize;
+  const int64_t gradientSample = frames->gradientFrames * frames->outputSize;
+  THNN_blasBegin();
+#pragma omp parallel for num_threads(sampleThreads(state, frames, kW)) schedule(static)
+  for (int64_t i = 0; i < frames->batch; i++)
+    spreadSample(state, frames, kW, dW, gradOutput + i * gradientSample, weight,
+                 gradInput + i * inputSample);
+  THNN_blasEnd();
 }
 
 void THNN_(TemporalConvolution_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
@@ -211,24 +236,13 @@ void THNN_(TemporalConvolution_updateOutput)(THNNState *state, THTensor *input, 
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 4);
   THNNBuffer *start = THNN_planIn(&plan, bias, 5);
   THNN_(TemporalWinograd) winograd;
-  size_t bytes;
-  const bool tries = prepareWinograd(state, &frames, kW, dW, false, &winograd, &bytes);
+  const size_t bytes = prepareWinograd(state, &frames, kW, dW, false, &winograd);
   THNNBuffer *scratch = THNN_planScratch(&plan, bytes);
   THNN_planAcquire(&plan);
 
-  if (tries && THNN_(temporalWinograd_run)(&winograd, in->data, matrix->data, start->data,
-                                           out->data, scratch->data)) {
-    THNN_planRelease(&plan);
-    return;
-  }
-  const int64_t inputSample = frames.inputFrames * frames.inputSize;
-  const int64_t outputSample = frames.outputFrames * frames.outputSize;
-  THNN_blasBegin();
-#pragma omp parallel for num_threads(sampleThreads(state, &frames, kW)) schedule(static)
-  for (int64_t i = 0; i < frames.batch; i++)
-    convolveSample(state, &frames, kW, dW, (const real *)in->data + i * inputSample, matrix->data,
-                   start->data, (real *)out->data + i * outputSample);
-  THNN_blasEnd();
+  if (bytes == 0 || !THNN_(temporalWinograd_run)(&winograd, in->data, matrix->data, start->data,
+                                                 out->data, scratch->data))
+    convolveSamples(state, &frames, kW, dW, in->data, matrix->data, start->data, out->data);
   THNN_planRelease(&plan);
 }
 
@@ -247,24 +261,13 @@ void THNN_(TemporalConvolution_updateGradInput)(THNNState *state, THTensor *inpu
   THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 5);
   THNN_(TemporalWinograd) winograd;
-  size_t bytes;
-  const bool tries = prepareWinograd(state, &frames, kW, dW, true, &winograd, &bytes);
+  const size_t bytes = prepareWinograd(state, &frames, kW, dW, true, &winograd);
   THNNBuffer *scratch = THNN_planScratch(&plan, bytes);
   THNN_planAcquire(&plan);
 
-  if (tries && THNN_(temporalWinograd_run)(&winograd, from->data, matrix->data, NULL, to->data,
-                                           scratch->data)) {
-    THNN_planRelease(&plan);
-    return;
-  }
-  const int64_t inputSample = frames.inputFrames * frames.inputSize;
-  const int64_t gradientSample = frames.gradientFrames * frames.outputSize;
-  THNN_blasBegin();
-#pragma omp parallel for num_threads(sampleThreads(state, &frames, kW)) schedule(static)
-  for (int64_t i = 0; i < frames.batch; i++)
-    spreadSample(state, &frames, kW, dW, (const real *)from->data + i * gradientSample,
-                 matrix->data, (real *)to->data + i * inputSample);
-  THNN_blasEnd();
+  if (bytes == 0 || !THNN_(temporalWinograd_run)(&winograd, from->data, matrix->data, NULL,
+                                                 to->data, scratch->data))
+    spreadSamples(state, &frames, kW, dW, from->data, matrix->data, to->data);
   THNN_planRelease(&plan);
 }
 

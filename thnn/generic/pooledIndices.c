@@ -280,8 +280,10 @@ enum { MOST_TILE_BYTES = 256 << 10, TILES = 2 };
 static size_t tileBytes(const THNNPooledIndices *pooled)
 {
   const size_t bytes = (size_t)pooled->elements * sizeof(real);
-  const bool pays =
-      THNN_bytesLeaveLargeCaches((int64_t)sizeof(real) * pooled->planes * pooled->elements);
+  const int64_t written = (int64_t)sizeof(real) * pooled->planes * pooled->elements;
+  const int64_t read = (int64_t)(sizeof(real) + sizeof(int64_t)) * THNN_pooledElements(pooled);
+  /* What is read passes through the caches, too. */
+  const bool pays = THNN_leavesCaches(written, 1) && THNN_leavesLargeCaches(written + read / 8, 1);
   return pays && bytes <= MOST_TILE_BYTES ? (bytes + 63) / 64 * 64 : 0;
 }
 

@@ -281,32 +281,31 @@ static bool taps(int64_t filters, int64_t lanes, const real *x, int64_t step, re
   return isZero(undefined);
 }
 
-static void frames(int64_t n, const real *const *x, int64_t step, real *y)
+/* Transforms vectors of `count` frames or taps; `count` and `spread` are constants where this is called. */
+INLINE void spreadVectors(void (*spread)(const Vector *x, Vector *y), const int count, int64_t n,
+                          const real *const *x, int64_t step, real *y)
 {
   for (int64_t i = 0; i < n; i += LANES) {
     const int64_t left = n - i < LANES ? n - i : LANES;
-    const Vector d[SIDE] = {loadFirst(x[0] + i, left), loadFirst(x[1] + i, left),
-                            loadFirst(x[2] + i, left), loadFirst(x[3] + i, left)};
-    Vector number[SIDE];
-    spreadElements(d, number);
+    Vector given[SIDE], number[SIDE];
+#pragma GCC unroll 4
+    for (int k = 0; k < count; k++)
+      given[k] = loadFirst(x[k] + i, left);
+    spread(given, number);
 #pragma GCC unroll 4
     for (int k = 0; k < SIDE; k++)
       storeInside(y + k * step + i, left, number[k]);
   }
 }
 
+static void frames(int64_t n, const real *const *x, int64_t step, real *y)
+{
+  spreadVectors(spreadElements, SIDE, n, x, step, y);
+}
+
 static void frameWeights(int64_t n, const real *const *x, int64_t step, real *y)
 {
-  for (int64_t i = 0; i < n; i += LANES) {
-    const int64_t left = n - i < LANES ? n - i : LANES;
-    const Vector g[3] = {loadFirst(x[0] + i, left), loadFirst(x[1] + i, left),
-                         loadFirst(x[2] + i, left)};
-    Vector number[SIDE];
-    spreadTaps(g, number);
-#pragma GCC unroll 4
-    for (int k = 0; k < SIDE; k++)
-      storeInside(y + k * step + i, left, number[k]);
-  }
+  spreadVectors(spreadTaps, 3, n, x, step, y);
 }
 
 static bool frameResults(int64_t n, const real *x, int64_t step, const real *start, int results,
