@@ -335,6 +335,9 @@ CONVOLUTIONS = [
     convolution(1, 64, 3, 256, k=7, p=3),
     convolution(128, 16, 16, 16, k=7, p=3),
     dilated(4, 128, 128, 28, k=3, p=2, d=2),
+    dilated(1, 512, 512, 32, k=3, p=4, d=4),
+    dilated(1, 256, 256, 33, k=3, p=12, d=12),
+    dilated(2, 32, 32, 128, k=3, p=8, d=8),
     transposed(16, 32, 1, 26, k=6, s=2, p=4),
     transposed(1, 256, 128, 16, k=3, s=2, p=1, a=1),
 ]

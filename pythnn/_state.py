@@ -47,8 +47,8 @@ class State(Closing):
         Scratch memory per thread in bytes; at least 64 KiB, by default 8 MiB.
     convolution : "auto", "gemm", "direct" or "winograd"
         The algorithm of convolutions; "auto" takes the fastest one. Winograd's is for kernels of
-        3x3, also with taps in depth, and of three frames (output and gradInput), with stride 1:
-        "winograd" takes it for all of these, and is "auto" for the rest.
+        3x3, also dilated or with taps in depth, and of three frames (output and gradInput), with
+        stride 1: "winograd" takes it for all of these, and is "auto" for the rest.
     deterministic : bool
         Refuse what is not deterministic. On the CPU everything is.
     check_indices : bool

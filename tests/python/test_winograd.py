@@ -1,4 +1,4 @@
-"""Winograd's algorithm for kernels of 3x3 and of three frames, with stride 1."""
+"""Winograd's algorithm for kernels of 3x3, also dilated, and of three frames, with stride 1."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from pythnn import State, Tensor, thnn
 from pythnn._library import ffi, lib
 
 TWO_DIMENSIONAL = [module for module in MODULES if module.dimensions == 2]
+DILATED = [module for module in MODULES if "d" in module.order]
 THREE_DIMENSIONAL = [module for module in MODULES if module.dimensions == 3]
 
 
@@ -33,15 +34,18 @@ def layer(
     near: tuple[int, ...],
     pad: tuple[int, ...],
     depth: int = 3,
+    dilation: tuple[int, ...] | None = None,
 ) -> Geometry:
     """`depth` is the kernel's where there are three dimensions."""
     n = module.dimensions
     kernel = (depth, 3, 3)[-n:]
+    dilation = dilation or (1,) * n
     grown = [
-        (2 * p - k + 1) * (-1 if module.transposed else 1) for p, k in zip(pad, kernel, strict=True)
+        (2 * p - d * (k - 1)) * (-1 if module.transposed else 1)
+        for p, k, d in zip(pad, kernel, dilation, strict=True)
     ]
     far = tuple(size + by for size, by in zip(near, grown, strict=True))
-    return Geometry(batch, planes, near, far, kernel, (1,) * n, pad, (1,) * n, (0,) * n)
+    return Geometry(batch, planes, near, far, kernel, (1,) * n, pad, dilation, (0,) * n)
 
 
 def convolve(x: np.ndarray, w: np.ndarray, algorithm: str, stride: int = 1) -> np.ndarray:
@@ -88,6 +92,35 @@ def test_layers(module: Module, dtype: str, planes: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70)], ids=str)
 @pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("module", DILATED, ids=lambda m: m.name)
+def test_dilated_layers(module: Module, dtype: str, planes: tuple[int, int]) -> None:
+    """Tiles of a row begin in pairs or larger groups, which blocks cut; some lie outside."""
+    settings = [
+        # batch, size, pad, dilation
+        (3, (8, 8), (2, 2), (2, 2)),
+        (2, (7, 11), (2, 1), (2, 2)),
+        (2, (9, 10), (3, 3), (1, 2)),
+        (2, (14, 13), (1, 1), (3, 1)),
+        (2, (13, 14), (3, 3), (3, 3)),
+        (1, (29, 31), (4, 4), (4, 4)),
+        (1, (12, 140), (1, 5), (2, 5)),
+        (1, (12, 150), (2, 2), (2, 2)),
+        (1, (8, 60), (7, 17), (7, 17)),
+        (1, (9, 66), (64, 64), (64, 64)),
+        (1, (5, 7), (65, 65), (65, 65)),
+    ]
+    for batch, size, pad, dilation in settings:
+        pad, size, dilation = (
+            (some, *values)[-module.dimensions :]
+            for some, values in ((0, pad), (2, size), (1, dilation))
+        )
+        g = layer(module, batch, planes, size, pad, 1, dilation)
+        check(module, g, dtype, "winograd", batch)
+        check_bits(module, g, dtype, "winograd")
+
+
+@pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70)], ids=str)
+@pytest.mark.parametrize("dtype", LIMITS)
 @pytest.mark.parametrize("module", THREE_DIMENSIONAL, ids=lambda m: m.name)
 def test_taps_in_depth(module: Module, dtype: str, planes: tuple[int, int]) -> None:
     """A result sees a slice of each plane through each of them; some of them lie outside."""
@@ -116,7 +149,7 @@ def test_weights_that_do_not_fit(dtype: str, planes: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
 def test_each_level_on_poisoned_memory(level: str) -> None:
-    some = "(fit and float32) or (layers and 33 and SpatialConvolutionMM)"
+    some = "(fit and float32) or (layers and 33 and Spatial and not Full)"
     check_on_poisoned_memory(level, "-k", some, __file__)
 
 

@@ -29,8 +29,8 @@ static const int64_t BLOCK_BYTES = 2304 << 10, GROUP_BYTES = 4608 << 10;
 typedef struct Worker {
   const THNNConvolutionPlan *plan;
   Sides sides;
-  int64_t slices;        /* of the source that a result sees */
-  int64_t rows, columns; /* of tiles in a slice */
+  int64_t slices; /* of the source that a result sees */
+  TileGrid grid;
   const real *source, *weight, *bias;
   real *result;
   /* [number][vector of map planes][image plane][tap in depth][lane], of all planes or some */
@@ -77,14 +77,20 @@ static Worker workerFor(const THNNConvolutionPlan *plan)
 {
   Worker worker = {.plan = plan, .sides = sidesOf(plan)};
   worker.slices = worker.sides.sourcePlanes * plan->geometry.kernel[0];
-  worker.rows = divideUp(worker.sides.result[1], SIDE);
-  worker.columns = divideUp(worker.sides.result[2], SIDE);
+  worker.grid = tileGrid(&plan->geometry, &worker.sides);
   return worker;
+}
+
+/* Rows of tiles, and tiles, of all samples. */
+static int64_t allRows(const Worker *worker)
+{
+  return worker->plan->geometry.batch * worker->sides.result[0] * worker->grid.phases *
+         worker->grid.rows;
 }
 
 static int64_t allTiles(const Worker *worker)
 {
-  return worker->plan->geometry.batch * worker->sides.result[0] * worker->rows * worker->columns;
+  return allRows(worker) * worker->grid.columns;
 }
 
 /* ---- Planning -------------------------------------------------------------------------------- */
@@ -95,13 +101,15 @@ static double winogradCost(const Worker *worker, const THNNConvolutionWinograd *
   const double sources = (double)worker->slices, results = (double)worker->sides.resultPlanes;
   const int64_t tiles = allTiles(worker), blocks = divideUp(tiles, winograd->blockTiles);
   const double vectors = (double)divideUp(tiles, lanes());
-  const double lines = (double)worker->plan->geometry.batch * (double)worker->sides.result[0] *
-                       (double)worker->rows * ((double)divideUp(worker->columns, lanes()) + 0.5);
+  const double rows = (double)allRows(worker);
+  const double lines = rows * ((double)divideUp(worker->grid.columns, lanes()) + 0.5);
   const double transforms =
       winograd->sharesWeights ? 1 : (double)divideUp(blocks, winograd->groupBlocks);
   return NUMBERS * results * (0.77 * sources * vectors + 8 * (double)blocks) +
          lines * (THNN_(simd).winograd.sourceCost * sources +
                   THNN_(simd).winograd.resultCost * results) +
+         rows * movingCost(&worker->grid, worker->plan->geometry.dilation[2]) *
+             (sources + results) +
          11 * transforms * sources * results;
 }
 
@@ -191,18 +199,16 @@ static void transformWeights(const Worker *worker, int64_t map, int64_t end, int
 /* Cuts tiles [first, end) of all samples into segments, and returns their number. */
 static int64_t listSegments(const Worker *worker, int64_t first, int64_t end, Segment *segment)
 {
-  const int64_t columns = worker->columns, rows = worker->rows;
+  const TileGrid *grid = &worker->grid;
   int64_t segments = 0;
   for (; first < end; first += segment[segments++].tiles) {
-    const int64_t line = first / columns, row = line % rows, column = first % columns;
-    const int64_t slice = line / rows, depths = worker->sides.result[0];
-    segment[segments] =
-        (Segment){.sample = slice / depths,
-                  .depth = slice % depths,
-                  .row = row,
-                  .column = column,
-                  .tiles = minimum(columns - column, end - first),
-                  .below = segments > 0 && row > 0 && segment[segments - 1].column == column};
+    const int64_t line = first / grid->columns, column = first % grid->columns;
+    const int64_t row = line % grid->rows, phase = line / grid->rows % grid->phases;
+    const int64_t slice = line / grid->rows / grid->phases;
+    Segment *next = &segment[segments];
+    *next = segmentAt(worker->plan, &worker->sides, slice, phase, row, column);
+    next->tiles = minimum(grid->columns - column, end - first);
+    next->below = segments > 0 && row > 0 && next[-1].column == next->column;
   }
   return segments;
 }
@@ -245,8 +251,11 @@ static bool transformSums(const Worker *worker, int64_t block, int64_t first, in
       const THNN_(TileRow) row = {.tiles = segment[i].tiles,
                                   .height = sides->result[1],
                                   .width = sides->result[2],
-                                  .row = segment[i].row * SIDE,
-                                  .column = segment[i].column * SIDE,
+                                  .row = segment[i].row,
+                                  .column = segment[i].column,
+                                  .rowStep = worker->plan->geometry.dilation[1],
+                                  .columnStep = worker->plan->geometry.dilation[2],
+                                  .place = segment[i].place,
                                   .ahead = AHEAD_PLANES * sides->resultPositions};
       const int64_t result = segment[i].sample * sides->resultPlanes + plane;
       finite &= THNN_(simd).winograd.result(&row, sums, step, bias,

@@ -25,9 +25,9 @@ enum { NEAR_BYTES = 24 << 10 };
 typedef struct Worker {
   const THNNConvolutionPlan *plan;
   Sides sides;
-  int64_t slices;        /* of the image that a map position sees */
-  int64_t rows, columns; /* of tiles in a slice of the map */
-  int64_t pieces;        /* of a row, each a segment */
+  int64_t slices; /* of the image that a map position sees */
+  TileGrid grid;  /* of the map */
+  int64_t pieces; /* of a row, each a segment */
   const real *image, *map;
   real *results;  /* [share][panel][slice][tap][lane] */
   double *totals; /* of the map gradients: [share][panel][lane] */
@@ -47,9 +47,8 @@ static Worker workerFor(const THNNConvolutionPlan *plan)
 {
   Worker worker = {.plan = plan, .sides = sidesOf(plan)};
   worker.slices = worker.sides.sourcePlanes * plan->geometry.kernel[0];
-  worker.rows = divideUp(worker.sides.result[1], SIDE);
-  worker.columns = divideUp(worker.sides.result[2], SIDE);
-  worker.pieces = divideUp(worker.columns, THNN_MOST_TILES);
+  worker.grid = tileGrid(&plan->geometry, &worker.sides);
+  worker.pieces = divideUp(worker.grid.columns, THNN_MOST_TILES);
   return worker;
 }
 
@@ -70,13 +69,14 @@ static Panel panelOfMap(const Worker *worker, int64_t index)
 
 static int64_t segmentCount(const Worker *worker)
 {
-  return worker->plan->geometry.batch * worker->sides.result[0] * worker->pieces * worker->rows;
+  return worker->plan->geometry.batch * worker->sides.result[0] * worker->grid.phases *
+         worker->pieces * worker->grid.rows;
 }
 
 /* Of a block, at most. */
 static int64_t blockTiles(const Worker *worker, const THNNConvolutionWinograd *winograd)
 {
-  return winograd->blockSegments * divideUp(worker->columns, worker->pieces);
+  return winograd->blockSegments * divideUp(worker->grid.columns, worker->pieces);
 }
 
 /* From a slice to the next: a vector of tiles more may be written. */
@@ -107,9 +107,10 @@ static int64_t resultElements(const Worker *worker)
 }
 
 /* Of two rows of map gradients for the tiles of a segment. */
-static int64_t packedElements(void)
+static int64_t packedElements(const Worker *worker)
 {
-  return SIDE * SIDE * THNN_MOST_TILES * lanes();
+  const int64_t tiles = divideUp(worker->grid.columns, worker->pieces);
+  return SIDE * SIDE * (tiles + worker->plan->geometry.dilation[2]) * lanes();
 }
 
 /* Products, with fetching their sums; the transforms; and the results: fitted to some 70 timings. A tile of one
@@ -117,16 +118,18 @@ static int64_t packedElements(void)
 static double weightCost(const Worker *worker, const THNNConvolutionWinograd *winograd)
 {
   const double segments = (double)segmentCount(worker), planes = (double)panels(worker);
-  const double tiles = segments / (double)worker->pieces * (double)worker->columns;
+  const double tiles = segments / (double)worker->pieces * (double)worker->grid.columns;
   const double vectors = (double)divideUp(worker->sides.resultPlanes, lanes());
   const double perTile = vectors > 1 ? 0.68 * vectors : 1.25, slices = (double)worker->slices;
   const double blocks = (double)divideUp(segmentCount(worker), winograd->blockSegments);
   const double sliceBlocks = (double)divideUp(worker->slices, winograd->blockSlices);
   const double pieceVectors =
-      (double)divideUp(divideUp(worker->columns, worker->pieces), lanes()) + 0.5;
+      (double)divideUp(divideUp(worker->grid.columns, worker->pieces), lanes()) + 0.5;
   const double cost =
       NUMBERS * slices * (perTile * tiles + 6 * vectors * blocks) +
       planes * segments * pieceVectors * 0.85 * THNN_(simd).winograd.sourceCost * slices +
+      1.5 * planes * segments / (double)worker->pieces * slices *
+          movingCost(&worker->grid, worker->plan->geometry.dilation[2]) +
       sliceBlocks * vectors * (34 * tiles + 50 * segments) +
       (double)winograd->shares * slices * vectors * 170;
   return THNN_(simd).winograd.weightShare * cost;
@@ -138,7 +141,7 @@ static int64_t workerBytes(const Worker *worker, const THNNConvolutionWinograd *
          scratchBytes(NUMBERS * gradientStep(worker, winograd), sizeof(real)) +
          scratchBytes(NUMBERS * sumStep(worker, winograd), sizeof(real)) +
          scratchBytes(THNN_(simd).winograd.lines, sizeof(real)) +
-         scratchBytes(packedElements(), sizeof(real)) +
+         scratchBytes(packedElements(worker), sizeof(real)) +
          2 * scratchBytes(mostLanes(worker), sizeof(real)) +
          scratchBytes(winograd->blockSlices, sizeof(THNNOffsets)) +
          scratchBytes(blockTiles(worker, winograd), sizeof(THNNOffsets)) +
@@ -173,7 +176,7 @@ bool THNN_(ConvolutionWinogradWeight_prepare)(const THNNConvolutionPlan *plan,
     return false;
   const Worker worker = workerFor(plan);
   const int64_t tiles = NEAR_BYTES / (mostLanes(&worker) * (int64_t)sizeof(real));
-  const int64_t segments = tiles / divideUp(worker.columns, worker.pieces);
+  const int64_t segments = tiles / divideUp(worker.grid.columns, worker.pieces);
   winograd->blockSegments = evenBlock(segmentCount(&worker), maximum(segments, 1), 1);
   winograd->blockSlices = evenBlock(worker.slices, MOST_SLICES, 1);
   const int64_t threadBytes = workerBytes(&worker, winograd);
@@ -195,17 +198,16 @@ bool THNN_(ConvolutionWinogradWeight_prepare)(const THNNConvolutionPlan *plan,
 /* Lists segments [first, end), which make a block: rows follow each other downwards, piece by piece. */
 static void listSegments(const Worker *worker, int64_t first, int64_t end)
 {
+  const TileGrid *grid = &worker->grid;
   for (int64_t index = first; index < end; index++) {
-    const int64_t row = index % worker->rows, place = index / worker->rows;
-    const int64_t piece = place % worker->pieces, slice = place / worker->pieces;
-    const int64_t column = worker->columns * piece / worker->pieces;
-    worker->segment[index - first] =
-        (Segment){.sample = slice / worker->sides.result[0],
-                  .depth = slice % worker->sides.result[0],
-                  .row = row,
-                  .column = column,
-                  .tiles = worker->columns * (piece + 1) / worker->pieces - column,
-                  .below = index > first && row > 0};
+    const int64_t row = index % grid->rows, place = index / grid->rows;
+    const int64_t piece = place % worker->pieces, phase = place / worker->pieces % grid->phases;
+    const int64_t slice = place / worker->pieces / grid->phases;
+    const int64_t column = grid->columns * piece / worker->pieces;
+    Segment *segment = &worker->segment[index - first];
+    *segment = segmentAt(worker->plan, &worker->sides, slice, phase, row, column);
+    segment->tiles = grid->columns * (piece + 1) / worker->pieces - column;
+    segment->below = index > first && row > 0;
   }
 }
 
@@ -229,45 +231,50 @@ static int64_t transformSources(const Worker *worker, int64_t segments, int64_t 
 
 /* The two rows of map gradients of a segment, for a vector of planes from `plane` on, with zeros outside of
  * the map. */
-static void packGradients(const Worker *worker, const Segment *segment, int64_t plane)
+static void packGradients(const Worker *worker, const Segment *segment, int64_t columns,
+                          int64_t plane)
 {
   const Sides *sides = &worker->sides;
-  const int64_t width = sides->result[2], planes = minimum(sides->resultPlanes - plane, lanes());
-  const int64_t row = segment->row * SIDE, column = segment->column * SIDE;
-  const int64_t columns = segment->tiles * SIDE, inside = minimum(columns, width - column);
+  const int64_t height = sides->result[1], width = sides->result[2];
+  const int64_t rowStep = worker->plan->geometry.dilation[1];
+  const int64_t planes = minimum(sides->resultPlanes - plane, lanes());
+  const int64_t inside = maximum(minimum(columns, width - segment->column), 0);
   const real *map = worker->map +
                     (segment->sample * sides->resultPlanes + plane) * sides->resultPositions +
-                    (segment->depth * sides->result[1] + row) * width + column;
-  const bool both = row + 1 < sides->result[1];
-  if (both && columns == width) { /* one stretch */
+                    (segment->depth * height + segment->row) * width + segment->column;
+  if (columns == width && rowStep == 1 && segment->row + 1 < height) { /* one stretch */
     THNN_(simd).products.pack(planes, SIDE * columns, map, sides->resultPositions, worker->packed,
                               lanes());
     return;
   }
-  real *second = worker->packed + columns * lanes();
-  for (int64_t i = 0; i <= both; i++) {
-    real *packed = i ? second : worker->packed;
-    THNN_(simd).products.pack(planes, inside, map + i * width, sides->resultPositions, packed,
-                              lanes());
-    THNN_(simd).pointwise.fill((columns - inside) * lanes(), 0, packed + inside * lanes());
+  real *packed = worker->packed;
+  for (int64_t i = 0; i < SIDE; i++, packed += columns * lanes()) {
+    const int64_t count = segment->row + i * rowStep < height ? inside : 0;
+    if (count > 0)
+      THNN_(simd).products.pack(planes, count, map + i * rowStep * width, sides->resultPositions,
+                                packed, lanes());
+    THNN_(simd).pointwise.fill((columns - count) * lanes(), 0, packed + count * lanes());
   }
-  if (!both)
-    THNN_(simd).pointwise.fill(columns * lanes(), 0, second);
 }
 
 /* Of the listed segments, for a panel. */
 static void transformGradients(const Worker *worker, int64_t segments, const Panel *panel)
 {
   const int64_t step = gradientStep(worker, &worker->plan->winograd);
+  const int64_t columnStep = worker->plan->geometry.dilation[2];
   real *to = worker->gradients;
   for (int64_t i = 0; i < segments; i++) {
     const Segment *segment = &worker->segment[i];
+    const int64_t tiles = segment->tiles;
+    const int64_t groups = divideUp(segment->place + tiles, columnStep);
+    const int64_t columns = tiles + groups * columnStep;
+    const THNN_(TileRow) row = {.tiles = tiles, .columnStep = columnStep, .place = segment->place};
     for (int64_t lane = 0; lane < panel->lanes; lane += lanes()) {
-      packGradients(worker, segment, panel->first + lane);
-      THNN_(simd).winograd.gradients(segment->tiles, worker->packed, step, panel->lanes, to + lane,
+      packGradients(worker, segment, columns, panel->first + lane);
+      THNN_(simd).winograd.gradients(&row, columns, worker->packed, step, panel->lanes, to + lane,
                                      worker->blockTotals + lane);
     }
-    to += segment->tiles * panel->lanes;
+    to += tiles * panel->lanes;
   }
 }
 
@@ -378,7 +385,7 @@ static void takeWorkerScratch(Worker *worker, char *scratch)
   worker->gradients = takeScratch(&scratch, NUMBERS * gradientStep(worker, winograd), sizeof(real));
   worker->sums = takeScratch(&scratch, NUMBERS * sumStep(worker, winograd), sizeof(real));
   worker->lines = takeScratch(&scratch, THNN_(simd).winograd.lines, sizeof(real));
-  worker->packed = takeScratch(&scratch, packedElements(), sizeof(real));
+  worker->packed = takeScratch(&scratch, packedElements(worker), sizeof(real));
   worker->blockTotals = takeScratch(&scratch, mostLanes(worker), sizeof(real));
   worker->zeros = takeScratch(&scratch, mostLanes(worker), sizeof(real));
   worker->row = takeScratch(&scratch, winograd->blockSlices, sizeof(THNNOffsets));

@@ -15,11 +15,20 @@ enum {
   NUMBERS = THNN_TILE_NUMBERS
 };
 
-/* Tiles side by side in a slice of one sample. */
+/* Tiles cover the positions of a slice. Dilated taps see every so many-th row and column: the rows that lie
+ * as far apart make a phase, whose tiles lie side by side as THNNFloatTileRow says. */
+typedef struct TileGrid {
+  int64_t phases;
+  int64_t rows, columns; /* of tiles in a phase */
+} TileGrid;
+
+/* Tiles side by side in a phase of a slice of one sample. */
 typedef struct Segment {
   int64_t sample, depth;
-  int64_t row, column, tiles; /* counted in tiles */
-  bool below;                 /* the segment before lies above this one */
+  int64_t row, column; /* of the first tile's first position in the slice */
+  int64_t place;       /* of the first tile, as in THNNFloatTileRow */
+  int64_t tiles;
+  bool below; /* the segment before lies above this one */
 } Segment;
 
 static inline int64_t lanes(void)
@@ -39,8 +48,36 @@ static inline bool winogradApplies(const THNNConvolution *geometry)
   bool applies = geometry->stride[0] == 1;
   for (int i = 1; i < 3; i++)
     applies = applies && geometry->kernel[i] == TAPS && geometry->stride[i] == 1 &&
-              geometry->dilation[i] == 1;
+              geometry->dilation[i] <= THNN_MOST_TILES;
   return applies;
+}
+
+static inline TileGrid tileGrid(const THNNConvolution *geometry, const Sides *sides)
+{
+  const int64_t *dilation = geometry->dilation, *size = sides->result;
+  return (TileGrid){.phases = minimum(dilation[1], size[1]),
+                    .rows = divideUp(size[1], SIDE * dilation[1]),
+                    .columns = dilation[2] * divideUp(size[2], SIDE * dilation[2])};
+}
+
+/* What moving elements or results of a row of tiles to where they are computed costs for a plane. Dilation by
+ * 2 costs nothing, a vector's lanes are in pairs. */
+static inline double movingCost(const TileGrid *grid, int64_t dilation)
+{
+  return dilation > 2 ? 25 * (double)divideUp(grid->columns, dilation) : 0;
+}
+
+/* Tiles from number `column` of those in row `row` of a phase on; its sample and depth are by number of the
+ * slice. */
+static inline Segment segmentAt(const THNNConvolutionPlan *plan, const Sides *sides, int64_t slice,
+                                int64_t phase, int64_t row, int64_t column)
+{
+  const int64_t *dilation = plan->geometry.dilation;
+  return (Segment){.sample = slice / sides->result[0],
+                   .depth = slice % sides->result[0],
+                   .row = phase + row * SIDE * dilation[1],
+                   .column = column + column / dilation[2] * dilation[2],
+                   .place = column % dilation[2]};
 }
 
 /* Slice `slice` of those that the tiles of a segment see, in `source`. */
@@ -53,8 +90,9 @@ static inline void transformSlice(const THNNConvolutionPlan *plan, const Sides *
   enum { AHEAD = 2 };
   const THNNConvolution *geometry = &plan->geometry;
   const bool image = plan->part != THNN_CONVOLUTION_BACKWARD_DATA;
-  const int64_t padRows = image ? geometry->pad[1] : TAPS - 1 - geometry->pad[1];
-  const int64_t padColumns = image ? geometry->pad[2] : TAPS - 1 - geometry->pad[2];
+  int64_t pad[3];
+  for (int i = 1; i < 3; i++)
+    pad[i] = image ? geometry->pad[i] : geometry->dilation[i] * (TAPS - 1) - geometry->pad[i];
   const int64_t taps = geometry->kernel[0];
   const int64_t plane = segment->sample * sides->sourcePlanes + slice / taps;
   const int64_t start = slice % taps * geometry->dilation[0] - geometry->pad[0];
@@ -67,8 +105,11 @@ static inline void transformSlice(const THNNConvolutionPlan *plan, const Sides *
   const THNN_(TileRow) row = {.tiles = segment->tiles,
                               .height = sides->source[1],
                               .width = sides->source[2],
-                              .row = segment->row * SIDE - padRows,
-                              .column = segment->column * SIDE - padColumns,
+                              .row = segment->row - pad[1],
+                              .column = segment->column - pad[2],
+                              .rowStep = geometry->dilation[1],
+                              .columnStep = geometry->dilation[2],
+                              .place = segment->place,
                               .ahead = divideUp(AHEAD, taps) * sides->sourcePositions};
   THNN_(simd).winograd.source(
       &row, source + plane * sides->sourcePositions + depth * sides->source[1] * sides->source[2],

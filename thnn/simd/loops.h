@@ -689,12 +689,16 @@ typedef struct THNN_(SimdRecurrent) {
 } THNN_(SimdRecurrent);
 
 /* Tiles of 2x2 results of a correlation with 3x3 taps that lie side by side, as Winograd's algorithms
- * F(2x2, 3x3) and F(3x3, 2x2) take them: a tile sees 4x4 elements, which overlap its neighbours' by two. */
+ * F(2x2, 3x3) and F(3x3, 2x2) take them: a tile sees 4x4 elements, which overlap its neighbours' by two.
+ * Where the taps are dilated, these elements and results lie a step apart. Then tiles begin in neighbouring
+ * columns, a group of as many as a step has, and the next group begins two steps further on. */
 typedef struct THNN_(TileRow) {
-  int64_t tiles;         /* up to THNN_MOST_TILES */
-  int64_t height, width; /* of the plane that is read or written */
-  int64_t row, column;   /* of the first tile's first element there; may lie outside */
-  int64_t ahead;         /* from an element to one that is worked on soon, which is fetched */
+  int64_t tiles;               /* up to THNN_MOST_TILES */
+  int64_t height, width;       /* of the plane that is read or written */
+  int64_t row, column;         /* of the first tile's first element there; may lie outside */
+  int64_t rowStep, columnStep; /* the latter up to THNN_MOST_TILES */
+  int64_t place;               /* of the first tile in its group */
+  int64_t ahead;               /* from an element to one that is worked on soon, which is fetched */
 } THNN_(TileRow);
 
 enum {
@@ -719,11 +723,11 @@ typedef struct THNN_(SimdWinograd) {
   /* Results of the tiles, inside the plane: bias + the transform of sums of products. Returns whether
    * all of them are finite. */
   bool (*result)(const THNN_(TileRow) * of, const real *x, int64_t step, real bias, real *plane);
-  /* The transforms of the gradients of results of some tiles, for a vector of planes, from x[row of
-   * two][column of two for each tile][lane]. Number k of a tile lies at y[k * step + tile * tileStep].
+  /* The transforms of the gradients of the tiles' results, for a vector of planes, from the columns that
+   * the tiles cover: x[row of two][column][lane]. Number k of a tile lies at y[k * step + tile * tileStep].
    * Adds the gradients to `sums`. */
-  void (*gradients)(int64_t tiles, const real *x, int64_t step, int64_t tileStep, real *y,
-                    real *sums);
+  void (*gradients)(const THNN_(TileRow) * of, int64_t columns, const real *x, int64_t step,
+                    int64_t tileStep, real *y, real *sums);
   /* y[filter][tap][lane], the gradients of 3x3 weights, from sums of products of these and elements at
    * x[number * step + filter * lanes + lane]. Returns whether all of them are finite. */
   bool (*taps)(int64_t filters, int64_t lanes, const real *x, int64_t step, real *y);

@@ -23,7 +23,11 @@
 #include "fetch.h"
 #include "transpose.h"
 
-enum { SIDE = 4 }; /* numbers of a tile along and across */
+enum {
+  SIDE = 4, /* numbers of a tile along and across */
+  /* Room for the even or the odd elements of a line of tiles that are dilated. */
+  APART = 2 * (THNN_MOST_TILES + LANES)
+};
 
 /* Elements [column, column + LANES) of a line, 0 outside of it. */
 INLINE Vector loadInside(const real *line, int64_t column, int64_t width)
@@ -54,9 +58,20 @@ INLINE void spreadElements(const Vector *d, Vector *y)
     __builtin_prefetch(THNN_ahead(LINE, bytes + VECTOR_BYTES), WHY, FIRST_LEVEL);                  \
   } while (0)
 
+/* How the elements of tiles are found in a line: side by side, in pairs where columns are dilated by 2, or
+ * in groups of any other size. */
+typedef enum Spacing { SINGLE = 1, PAIRS = 2, GROUPS } Spacing;
+
+INLINE Spacing spacingOf(const THNN_(TileRow) * of)
+{
+  if (of->columnStep == 1)
+    return SINGLE;
+  return of->columnStep == 2 && of->place == 0 && of->tiles % 2 == 0 ? PAIRS : GROUPS;
+}
+
 /* A vector of tiles along one line of the plane, of which the first tile begins at `column`. */
-INLINE void spreadLine(const THNN_(TileRow) * of, const real *plane, int64_t row, int64_t column,
-                       Vector *y)
+INLINE void spreadLine(const THNN_(TileRow) * of, const Spacing spacing, const real *plane,
+                       int64_t row, int64_t column, Vector *y)
 {
   if (row < 0 || row >= of->height) {
     for (int i = 0; i < SIDE; i++)
@@ -67,15 +82,74 @@ INLINE void spreadLine(const THNN_(TileRow) * of, const real *plane, int64_t row
   FETCH_AHEAD(of, line + column, READ);
   const Vector a = loadInside(line, column, of->width);
   const Vector b = loadInside(line, column + LANES, of->width);
-  const Vector c = loadInside(line, column + 2, of->width);
-  const Vector d = loadInside(line, column + 2 + LANES, of->width);
-  const Vector element[SIDE] = {evenLanes(a, b), oddLanes(a, b), evenLanes(c, d), oddLanes(c, d)};
+  const Vector c = loadInside(line, column + 2 * spacing, of->width);
+  const Vector d = loadInside(line, column + 2 * spacing + LANES, of->width);
+  if (spacing == SINGLE) {
+    const Vector element[] = {evenLanes(a, b), oddLanes(a, b), evenLanes(c, d), oddLanes(c, d)};
+    spreadElements(element, y);
+  } else {
+    const Vector element[] = {evenPairs(a, b), oddPairs(a, b), evenPairs(c, d), oddPairs(c, d)};
+    spreadElements(element, y);
+  }
+}
+
+/* The same of dilated columns, which splitLine() took apart. */
+INLINE void spreadSplit(const real *even, const real *odd, int64_t step, Vector *y)
+{
+  const Vector element[SIDE] = {load(even), load(odd), load(even + step), load(odd + step)};
   spreadElements(element, y);
 }
 
-static void source(const THNN_(TileRow) * of, const real *plane, bool below, real *lines,
-                   int64_t step, real *y)
+/* Tiles [first, end) of a line begin in neighbouring columns, from `column` on. */
+typedef struct Group {
+  int64_t first, end, column;
+} Group;
+
+INLINE Group firstGroup(const THNN_(TileRow) * of)
 {
+  return (Group){0, of->columnStep - of->place, of->column};
+}
+
+INLINE Group nextGroup(const THNN_(TileRow) * of, Group last)
+{
+  return (Group){last.end, last.end + of->columnStep,
+                 last.column + last.end - last.first + of->columnStep};
+}
+
+/* Takes a line of dilated columns apart: tile i has elements 0 and 2 at even[i] and even[i + columnStep],
+ * 1 and 3 likewise at odd. Whole vectors are written, the later ones over the ends of those before; behind
+ * the last element are ordinary numbers, too. */
+static void splitLine(const THNN_(TileRow) * of, const real *plane, int64_t row, real *even,
+                      real *odd)
+{
+  const int64_t step = of->columnStep, count = of->tiles + step;
+  const real *line = plane + row * of->width;
+  if (row < 0 || row >= of->height) {
+    for (int64_t i = 0; i < count + LANES; i += LANES) {
+      store(even + i, (Vector){0});
+      store(odd + i, (Vector){0});
+    }
+    return;
+  }
+  for (int64_t i = 0; i < 2 * of->tiles; i += 2 * LANES)
+    FETCH_AHEAD(of, line + of->column + i, READ);
+  for (Group group = firstGroup(of); group.first < count; group = nextGroup(of, group))
+    for (int64_t i = group.first; i < group.end && i < count; i += LANES) {
+      const int64_t column = group.column + i - group.first;
+      store(even + i, loadInside(line, column, of->width));
+      store(odd + i, loadInside(line, column + step, of->width));
+    }
+  store(even + count, (Vector){0});
+  store(odd + count, (Vector){0});
+}
+
+/* `spacing` is a constant where this is called. */
+INLINE void sourceTiles(const THNN_(TileRow) * of, const Spacing spacing, const real *plane,
+                        bool below, real *lines, int64_t step, real *y)
+{
+  real even[SIDE][APART], odd[SIDE][APART];
+  for (int i = below ? SIDE / 2 : 0; spacing == GROUPS && i < SIDE; i++)
+    splitLine(of, plane, of->row + i * of->rowStep, even[i], odd[i]);
   for (int64_t tile = 0; tile < of->tiles; tile += LANES) {
     const int64_t column = of->column + 2 * tile;
     Vector line[SIDE][SIDE];
@@ -85,16 +159,21 @@ static void source(const THNN_(TileRow) * of, const real *plane, bool below, rea
 #pragma GCC unroll 4
         for (int j = 0; j < SIDE; j++)
           line[i][j] = load(lines + (i * SIDE + j) * THNN_MOST_TILES + tile);
+      } else if (spacing == GROUPS) {
+        spreadSplit(even[i] + tile, odd[i] + tile, of->columnStep, line[i]);
       } else {
-        spreadLine(of, plane, of->row + i, column, line[i]);
+        spreadLine(of, spacing, plane, of->row + i * of->rowStep, column, line[i]);
       }
     }
 #pragma GCC unroll 2
-    for (int i = 0; i < SIDE / 2; i++) {
-      spreadLine(of, plane, of->row + SIDE / 2 + i, column, line[SIDE / 2 + i]);
+    for (int i = SIDE / 2; i < SIDE; i++) {
+      if (spacing == GROUPS)
+        spreadSplit(even[i] + tile, odd[i] + tile, of->columnStep, line[i]);
+      else
+        spreadLine(of, spacing, plane, of->row + i * of->rowStep, column, line[i]);
 #pragma GCC unroll 4
       for (int j = 0; j < SIDE; j++)
-        store(lines + (i * SIDE + j) * THNN_MOST_TILES + tile, line[SIDE / 2 + i][j]);
+        store(lines + ((i - SIDE / 2) * SIDE + j) * THNN_MOST_TILES + tile, line[i][j]);
     }
 #pragma GCC unroll 4
     for (int j = 0; j < SIDE; j++) {
@@ -105,6 +184,21 @@ static void source(const THNN_(TileRow) * of, const real *plane, bool below, rea
       for (int i = 0; i < SIDE; i++)
         store(y + (i * SIDE + j) * step + tile, number[i]);
     }
+  }
+}
+
+static void source(const THNN_(TileRow) * of, const real *plane, bool below, real *lines,
+                   int64_t step, real *y)
+{
+  switch (spacingOf(of)) {
+  case SINGLE:
+    sourceTiles(of, SINGLE, plane, below, lines, step, y);
+    break;
+  case PAIRS:
+    sourceTiles(of, PAIRS, plane, below, lines, step, y);
+    break;
+  case GROUPS:
+    sourceTiles(of, GROUPS, plane, below, lines, step, y);
   }
 }
 
@@ -169,10 +263,28 @@ INLINE bool isZero(Vector sum)
   return any == 0;
 }
 
-static bool result(const THNN_(TileRow) * of, const real *x, int64_t step, real bias, real *plane)
+/* Puts a line of dilated columns together from the first and second results of its tiles. */
+static void mergeLine(const THNN_(TileRow) * of, const real *even, const real *odd, real *line)
+{
+  const int64_t step = of->columnStep;
+  for (Group group = firstGroup(of); group.first < of->tiles; group = nextGroup(of, group)) {
+    const int64_t end = group.end < of->tiles ? group.end : of->tiles;
+    for (int64_t i = group.first; i < end; i += LANES) {
+      const int64_t column = group.column + i - group.first;
+      const int64_t first = of->width - column, second = first - step;
+      storeInside(line + column, end - i < first ? end - i : first, load(even + i));
+      storeInside(line + column + step, end - i < second ? end - i : second, load(odd + i));
+    }
+  }
+}
+
+/* `spacing` is a constant where this is called. */
+INLINE bool resultTiles(const THNN_(TileRow) * of, const Spacing spacing, const real *x,
+                        int64_t step, real bias, real *plane)
 {
   const int64_t most = of->width - of->column;
   const int64_t count = 2 * of->tiles < most ? 2 * of->tiles : most;
+  real even[2][APART], odd[2][APART];
   Vector undefined = {0};
   for (int64_t tile = 0; tile < of->tiles; tile += LANES) {
     const int64_t tiles = of->tiles - tile < LANES ? of->tiles - tile : LANES;
@@ -189,20 +301,45 @@ static bool result(const THNN_(TileRow) * of, const real *x, int64_t step, real 
     }
 #pragma GCC unroll 2
     for (int i = 0; i < 2; i++) {
-      if (of->row + i >= of->height)
+      const int64_t row = of->row + i * of->rowStep;
+      if (row >= of->height)
         break;
       Vector results[2];
       gatherResults(across[i], results);
-      real *line = plane + (of->row + i) * of->width + of->column + 2 * tile;
+      real *line = plane + row * of->width + of->column + 2 * tile;
       FETCH_AHEAD(of, line, WRITE);
-      const Vector lower = interleaveLower(results[0], results[1]) + bias;
-      const Vector upper = interleaveUpper(results[0], results[1]) + bias;
-      storeInside(line, count - 2 * tile, lower);
-      storeInside(line + LANES, count - 2 * tile - LANES, upper);
-      undefined += 0 * lower + 0 * upper;
+      results[0] += bias;
+      results[1] += bias;
+      undefined += 0 * results[0] + 0 * results[1];
+      if (spacing == GROUPS) {
+        store(even[i] + tile, results[0]);
+        store(odd[i] + tile, results[1]);
+        continue;
+      }
+      const bool pairs = spacing == PAIRS;
+      storeInside(line, count - 2 * tile,
+                  pairs ? interleaveLowerPairs(results[0], results[1])
+                        : interleaveLower(results[0], results[1]));
+      storeInside(line + LANES, count - 2 * tile - LANES,
+                  pairs ? interleaveUpperPairs(results[0], results[1])
+                        : interleaveUpper(results[0], results[1]));
     }
   }
+  for (int i = 0; spacing == GROUPS && i < 2 && of->row + i * of->rowStep < of->height; i++)
+    mergeLine(of, even[i], odd[i], plane + (of->row + i * of->rowStep) * of->width);
   return isZero(undefined);
+}
+
+static bool result(const THNN_(TileRow) * of, const real *x, int64_t step, real bias, real *plane)
+{
+  switch (spacingOf(of)) {
+  case SINGLE:
+    return resultTiles(of, SINGLE, x, step, bias, plane);
+  case PAIRS:
+    return resultTiles(of, PAIRS, x, step, bias, plane);
+  default:
+    return resultTiles(of, GROUPS, x, step, bias, plane);
+  }
 }
 
 /* From two gradients of results along or across to what elements are multiplied with. */
@@ -214,16 +351,18 @@ INLINE void spreadGradients(const Vector *g, Vector *y)
   y[3] = g[1];
 }
 
-static void gradients(int64_t tiles, const real *x, int64_t step, int64_t tileStep, real *y,
-                      real *sums)
+static void gradients(const THNN_(TileRow) * of, int64_t columns, const real *x, int64_t step,
+                      int64_t tileStep, real *y, real *sums)
 {
-  const int64_t rowStep = 2 * tiles * LANES;
+  const int64_t second = of->columnStep * LANES;
+  int64_t left = of->columnStep - of->place; /* tiles of a group */
   Vector total = load(sums);
-  for (int64_t tile = 0; tile < tiles; tile++, x += 2 * LANES, y += tileStep) {
+  for (int64_t tile = 0; tile < of->tiles; tile++, x += LANES, y += tileStep) {
     Vector along[2][SIDE];
 #pragma GCC unroll 2
     for (int i = 0; i < 2; i++) {
-      const Vector pair[2] = {load(x + i * rowStep), load(x + i * rowStep + LANES)};
+      const real *row = x + i * columns * LANES;
+      const Vector pair[2] = {load(row), load(row + second)};
       spreadGradients(pair, along[i]);
       total += pair[0] + pair[1];
     }
@@ -235,6 +374,10 @@ static void gradients(int64_t tiles, const real *x, int64_t step, int64_t tileSt
 #pragma GCC unroll 4
       for (int i = 0; i < SIDE; i++)
         store(y + (i * SIDE + j) * step, number[i]);
+    }
+    if (--left == 0) {
+      x += second;
+      left = of->columnStep;
     }
   }
   store(sums, total);

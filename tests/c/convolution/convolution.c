@@ -172,8 +172,10 @@ static THNNConvolution randomGeometry(void)
   else if (dimensions >= 2 && !randomBetween(0, 3)) /* for Winograd's algorithm */
     for (int i = 1; i < 3; i++) {
       g.kernel[i] = 3;
-      g.stride[0] = g.stride[i] = g.dilation[i] = 1;
-      g.output[i] = g.input[i] + 2 * (g.pad[i] = g.input[i] < 3 ? 2 : randomBetween(0, 3)) - 2;
+      g.stride[0] = g.stride[i] = 1;
+      const int64_t reach = 2 * (g.dilation[i] = randomBetween(0, 1) ? 1 : randomBetween(2, 6));
+      g.pad[i] = g.input[i] <= reach ? reach : randomBetween(0, reach + 1);
+      g.output[i] = g.input[i] + 2 * g.pad[i] - reach;
     }
   return g;
 }
@@ -296,17 +298,25 @@ static bool isForWinograd(const THNNConvolution *g)
 {
   bool is = g->stride[0] == 1;
   for (int i = 1; i < 3; i++)
-    is = is && g->kernel[i] == 3 && g->stride[i] == 1 && g->dilation[i] == 1;
+    is = is && g->kernel[i] == 3 && g->stride[i] == 1;
   return is;
 }
 
-/* The n x n elements of a plane from (depth, row, column) on, zeros outside. */
-static void takeTile(int n, const real *plane, const int64_t *size, int64_t depth, int64_t row,
-                     int64_t column, double *x)
+/* The first position behind `at` in one dimension where a tile of two begins: those that lie a step, the
+ * dilation, apart follow each other. */
+static int64_t nextTile(int64_t at, int64_t step)
+{
+  at++;
+  return at / step % 2 ? at + step : at;
+}
+
+/* The n x n elements of a plane from (depth, row, column) on, `step` apart, zeros outside. */
+static void takeTile(int n, const real *plane, const int64_t *size, const int64_t *step,
+                     int64_t depth, int64_t row, int64_t column, double *x)
 {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
-      const int64_t y = row + i, z = column + j;
+      const int64_t y = row + i * step[1], z = column + j * step[2];
       const bool inside =
           depth >= 0 && depth < size[0] && y >= 0 && y < size[1] && z >= 0 && z < size[2];
       x[i * n + j] = inside ? plane[(depth * size[1] + y) * size[2] + z] : 0;
@@ -315,15 +325,16 @@ static void takeTile(int n, const real *plane, const int64_t *size, int64_t dept
 
 /* Adds what a tile's results are made of, all slices of the source, to their sizes in one slice. */
 static void addTileSizes(int64_t slices, const double *weights, const double *tiles,
-                         const int64_t *size, int64_t row, int64_t column, double *plane)
+                         const int64_t *size, const int64_t *step, int64_t row, int64_t column,
+                         double *plane)
 {
   double sum[16] = {0};
   for (int64_t i = 0; i < slices * 16; i++)
     sum[i % 16] += weights[i] * tiles[i];
-  for (int i = 0; i < 2 && row + i < size[1]; i++)
-    for (int j = 0; j < 2 && column + j < size[2]; j++)
+  for (int i = 0; i < 2 && row + i * step[1] < size[1]; i++)
+    for (int j = 0; j < 2 && column + j * step[2] < size[2]; j++)
       for (int k = 0; k < 16; k++)
-        plane[(row + i) * size[2] + column + j] +=
+        plane[(row + i * step[1]) * size[2] + column + j * step[2]] +=
             TO_RESULTS[i][k / 4] * sum[k] * TO_RESULTS[j][k % 4];
 }
 
@@ -336,7 +347,9 @@ static void addTransformedSizes(const THNNConvolution *g, const Operands *operan
   const int64_t results = forward ? g->outputPlanes : g->inputPlanes;
   const int64_t *from = forward ? g->input : g->output, *to = forward ? g->output : g->input;
   const int64_t depth = g->kernel[0], slices = sources * depth;
-  const int64_t pad[] = {forward ? g->pad[1] : 2 - g->pad[1], forward ? g->pad[2] : 2 - g->pad[2]};
+  const int64_t *step = g->dilation;
+  const int64_t pad[] = {forward ? g->pad[1] : 2 * step[1] - g->pad[1],
+                         forward ? g->pad[2] : 2 * step[2] - g->pad[2]};
   const real *source = forward ? operands->image : operands->map;
   double *weights = calloc((size_t)(results * slices * 16), sizeof(double));
   double *tiles = calloc((size_t)(slices * 16), sizeof(double));
@@ -350,18 +363,18 @@ static void addTransformedSizes(const THNNConvolution *g, const Operands *operan
       transformSizes(3, FROM_TAPS[0], taps, weights + (r * slices + s) * 16);
     }
   for (int64_t n = 0; n < g->batch * to[0]; n++)
-    for (int64_t row = 0; row < to[1]; row += 2)
-      for (int64_t column = 0; column < to[2]; column += 2) {
+    for (int64_t row = 0; row < to[1]; row = nextTile(row, step[1]))
+      for (int64_t column = 0; column < to[2]; column = nextTile(column, step[2])) {
         const int64_t sample = n / to[0], z = n % to[0];
         for (int64_t s = 0; s < slices; s++) {
           const int64_t start = s % depth * g->dilation[0] - g->pad[0];
           double x[16];
-          takeTile(4, source + (sample * sources + s / depth) * product(from), from,
+          takeTile(4, source + (sample * sources + s / depth) * product(from), from, step,
                    forward ? z + start : z - start, row - pad[0], column - pad[1], x);
           transformSizes(4, FROM_ELEMENTS[0], x, tiles + s * 16);
         }
         for (int64_t r = 0; r < results; r++)
-          addTileSizes(slices, weights + r * slices * 16, tiles, to, row, column,
+          addTileSizes(slices, weights + r * slices * 16, tiles, to, step, row, column,
                        size + (sample * results + r) * product(to) + z * to[1] * to[2]);
       }
   free(weights);
@@ -389,19 +402,19 @@ static void addTransformedWeightSizes(const THNNConvolution *g, const Operands *
   double *elements = calloc((size_t)(slices * 16), sizeof(double));
   double *gradients = calloc((size_t)(maps * 16), sizeof(double));
   for (int64_t n = 0; n < g->batch * g->output[0]; n++)
-    for (int64_t row = 0; row < g->output[1]; row += 2)
-      for (int64_t column = 0; column < g->output[2]; column += 2) {
+    for (int64_t row = 0; row < g->output[1]; row = nextTile(row, g->dilation[1]))
+      for (int64_t column = 0; column < g->output[2]; column = nextTile(column, g->dilation[2])) {
         const int64_t sample = n / g->output[0], z = n % g->output[0];
         double x[16];
         for (int64_t s = 0; s < slices; s++) {
           takeTile(4, operands->image + (sample * g->inputPlanes + s / depth) * product(g->input),
-                   g->input, z + s % depth * g->dilation[0] - g->pad[0], row - g->pad[1],
-                   column - g->pad[2], x);
+                   g->input, g->dilation, z + s % depth * g->dilation[0] - g->pad[0],
+                   row - g->pad[1], column - g->pad[2], x);
           transformSizes(4, FROM_ELEMENTS[0], x, elements + s * 16);
         }
         for (int64_t m = 0; m < maps; m++) {
-          takeTile(2, operands->map + (sample * maps + m) * product(g->output), g->output, z, row,
-                   column, x);
+          takeTile(2, operands->map + (sample * maps + m) * product(g->output), g->output,
+                   g->dilation, z, row, column, x);
           transformSizes(2, FROM_GRADIENTS[0], x, gradients + m * 16);
         }
         addFilterSizes(maps, gradients, slices, elements, size);
