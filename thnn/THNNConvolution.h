@@ -110,7 +110,8 @@ typedef struct THNNConvolutionWinograd {
   /* for backwardWeight */
   int64_t blockSegments; /* rows of tiles, or pieces of them, in a block */
   int64_t blockSlices;
-  int64_t shares; /* of the blocks, which are summed up apart */
+  int64_t shares;    /* of the blocks, which are summed up apart */
+  bool keepsResults; /* there is room to keep all results until they are known to be finite */
   int threads;
   size_t sharedBytes, threadBytes;
 } THNNConvolutionWinograd;

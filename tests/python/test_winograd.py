@@ -57,11 +57,21 @@ def convolve(x: np.ndarray, w: np.ndarray, algorithm: str, stride: int = 1) -> n
     return y.numpy()
 
 
-def correlate(x: np.ndarray, go: np.ndarray, algorithm: str) -> tuple[np.ndarray, np.ndarray]:
+KEPT = (4, 3), None
+TOO_MANY_TO_KEEP = (130, 150), 200_000
+"""Planes and how many elements there is room for: where gradients cannot be kept until all are
+known, elements and gradients are looked at first."""
+
+
+def correlate(
+    x: np.ndarray, go: np.ndarray, algorithm: str, limit: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """gradWeight and gradBias, which start at 1."""
     gw = np.ones((go.shape[1], 9 * x.shape[1]), x.dtype)
     gb = np.ones(go.shape[1], x.dtype)
-    with State(convolution=algorithm) as state:
+    if limit:
+        limit *= x.itemsize
+    with State(convolution=algorithm, workspace_limit=limit) as state:
         thnn.SpatialConvolutionMM_accGradParameters(
             state, x, go, gw, gb, None, None, 3, 3, 1, 1, 1, 1, 0.5
         )
@@ -180,28 +190,34 @@ def test_what_overflows_on_the_way_only(dtype: str) -> None:
     assert found.tobytes() == wanted.tobytes()
 
 
+@pytest.mark.parametrize(("planes", "limit"), [KEPT, TOO_MANY_TO_KEEP])
 @pytest.mark.parametrize("dtype", LIMITS)
-def test_weight_gradient_of_what_overflows_on_the_way_only(dtype: str) -> None:
+def test_weight_gradient_of_what_overflows_on_the_way_only(
+    dtype: str, planes: tuple[int, int], limit: int | None
+) -> None:
     random = np.random.default_rng(0)
-    x = random.uniform(0.5, 1, (2, 4, 9, 10)).astype(dtype) * np.finfo(dtype).max
-    go = random.uniform(-1, 1, (2, 3, 9, 10)).astype(dtype) / 1024
-    found, wanted = (correlate(x, go, algorithm) for algorithm in ("winograd", "direct"))
+    x = random.uniform(0.5, 1, (2, planes[0], 9, 10)).astype(dtype) * np.finfo(dtype).max
+    go = random.uniform(-1, 1, (2, planes[1], 9, 10)).astype(dtype) / 1024
+    found, wanted = (correlate(x, go, algorithm, limit) for algorithm in ("winograd", "direct"))
     for f, w in zip(found, wanted, strict=True):
         assert np.isfinite(w).all()
         assert f.tobytes() == w.tobytes()
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize(("planes", "limit"), [KEPT, TOO_MANY_TO_KEEP])
 @pytest.mark.parametrize("dtype", LIMITS)
-def test_weight_gradient_of_infinity_and_nan(dtype: str, value: float) -> None:
+def test_weight_gradient_of_infinity_and_nan(
+    dtype: str, planes: tuple[int, int], limit: int | None, value: float
+) -> None:
     """In an element and in a gradient: results are those of the other algorithm, and what the
     gradients were before is added to once."""
     random = np.random.default_rng(0)
-    x = random.standard_normal((2, 4, 9, 10)).astype(dtype)
-    go = random.standard_normal((2, 3, 9, 10)).astype(dtype)
+    x = random.standard_normal((2, planes[0], 9, 10)).astype(dtype)
+    go = random.standard_normal((2, planes[1], 9, 10)).astype(dtype)
     for array in (x, go):
         array.flat[40] = value
-        found, wanted = (correlate(x, go, algorithm) for algorithm in ("winograd", "direct"))
+        found, wanted = (correlate(x, go, algorithm, limit) for algorithm in ("winograd", "direct"))
         for f, w in zip(found, wanted, strict=True):
             np.testing.assert_array_equal(f, w)
         assert {True, False} == set(np.isfinite(found[0]).flat)

@@ -13,8 +13,11 @@
  * order.
  *
  * Where an element or a gradient is infinite, or nearly so, differences of infinities may arise. So nothing is
- * added to the weight gradient until all that is to be added is known to be finite. */
+ * added to the weight gradient until all that is to be added is known to be finite: results are kept, or where
+ * there is no room for that, elements and gradients are looked at first. */
 #include "winogradTiles.h"
+
+#include <math.h>
 
 /* Sums of so many slices and a panel stay in the second-level cache, beside a block's sources. */
 enum { MOST_SLICES = 64 };
@@ -29,7 +32,7 @@ typedef struct Worker {
   TileGrid grid;  /* of the map */
   int64_t pieces; /* of a row, each a segment */
   const real *image, *map;
-  real *results;  /* [share][panel][slice][tap][lane] */
+  real *results;  /* [share][panel][slice][tap][lane]; a task's where they are not kept */
   double *totals; /* of the map gradients: [share][panel][lane] */
 
   real *sources;   /* [number][slice][tile], a block's */
@@ -135,9 +138,16 @@ static double weightCost(const Worker *worker, const THNNConvolutionWinograd *wi
   return THNN_(simd).winograd.weightShare * cost;
 }
 
+/* Of the results of a task, where they are not kept. */
+static int64_t taskElements(const Worker *worker, const THNNConvolutionWinograd *winograd)
+{
+  return winograd->keepsResults ? 0 : winograd->blockSlices * FILTER * mostLanes(worker);
+}
+
 static int64_t workerBytes(const Worker *worker, const THNNConvolutionWinograd *winograd)
 {
-  return scratchBytes(NUMBERS * sourceStep(worker, winograd), sizeof(real)) +
+  return scratchBytes(taskElements(worker, winograd), sizeof(real)) +
+         scratchBytes(NUMBERS * sourceStep(worker, winograd), sizeof(real)) +
          scratchBytes(NUMBERS * gradientStep(worker, winograd), sizeof(real)) +
          scratchBytes(NUMBERS * sumStep(worker, winograd), sizeof(real)) +
          scratchBytes(THNN_(simd).winograd.lines, sizeof(real)) +
@@ -148,9 +158,11 @@ static int64_t workerBytes(const Worker *worker, const THNNConvolutionWinograd *
          scratchBytes(winograd->blockSegments, sizeof(Segment));
 }
 
-static int64_t sharedBytes(const Worker *worker, int64_t shares)
+static int64_t sharedBytes(const Worker *worker, const THNNConvolutionWinograd *winograd,
+                           int64_t shares)
 {
-  return scratchBytes(shares * resultElements(worker), sizeof(real)) +
+  const int64_t kept = winograd->keepsResults ? shares * resultElements(worker) : 0;
+  return scratchBytes(kept, sizeof(real)) +
          scratchBytes(shares * panels(worker) * mostLanes(worker), sizeof(double));
 }
 
@@ -161,8 +173,9 @@ static int64_t chooseShares(const Worker *worker, const THNNConvolutionWinograd 
   const int64_t tasks = panels(worker) * divideUp(worker->slices, winograd->blockSlices);
   const int64_t blocks = divideUp(segmentCount(worker), winograd->blockSegments);
   int64_t shares = 1;
-  while (tasks * shares % ENOUGH_BLOCKS > 0 && tasks * shares < 2 * ENOUGH_BLOCKS &&
-         2 * shares <= blocks && sharedBytes(worker, 2 * shares) <= roomBytes)
+  while (winograd->keepsResults && tasks * shares % ENOUGH_BLOCKS > 0 &&
+         tasks * shares < 2 * ENOUGH_BLOCKS && 2 * shares <= blocks &&
+         sharedBytes(worker, winograd, 2 * shares) <= roomBytes)
     shares *= 2;
   return shares;
 }
@@ -179,12 +192,15 @@ bool THNN_(ConvolutionWinogradWeight_prepare)(const THNNConvolutionPlan *plan,
   const int64_t segments = tiles / divideUp(worker.grid.columns, worker.pieces);
   winograd->blockSegments = evenBlock(segmentCount(&worker), maximum(segments, 1), 1);
   winograd->blockSlices = evenBlock(worker.slices, MOST_SLICES, 1);
+  winograd->keepsResults = true;
+  winograd->keepsResults =
+      sharedBytes(&worker, winograd, 1) + workerBytes(&worker, winograd) <= limitBytes;
   const int64_t threadBytes = workerBytes(&worker, winograd);
-  if (sharedBytes(&worker, 1) + threadBytes > limitBytes)
+  if (sharedBytes(&worker, winograd, 1) + threadBytes > limitBytes)
     return false;
   winograd->used = true;
   winograd->shares = chooseShares(&worker, winograd, limitBytes - threadBytes);
-  winograd->sharedBytes = (size_t)sharedBytes(&worker, winograd->shares);
+  winograd->sharedBytes = (size_t)sharedBytes(&worker, winograd, winograd->shares);
   winograd->threadBytes = (size_t)threadBytes;
   const int64_t tasks =
       panels(&worker) * divideUp(worker.slices, winograd->blockSlices) * winograd->shares;
@@ -299,9 +315,12 @@ static void multiplyBlock(const Worker *worker, const Panel *panel, int64_t slic
   }
 }
 
-/* Where a share has its results of a panel from a slice on, and its totals of a panel. */
+/* Where a share has its results of a panel from a slice on, which is where a task begins, and its totals of
+ * a panel. */
 static real *resultsOf(const Worker *worker, int64_t share, int64_t panel, int64_t slice)
 {
+  if (!worker->plan->winograd.keepsResults)
+    return worker->results;
   return worker->results + share * resultElements(worker) +
          (panel * worker->slices + slice) * FILTER * mostLanes(worker);
 }
@@ -311,15 +330,13 @@ static double *totalsOf(const Worker *worker, int64_t share, int64_t panel)
   return worker->totals + (share * panels(worker) + panel) * mostLanes(worker);
 }
 
-/* Tasks are numbered by share, panel and block of slices. */
-static bool runTask(const Worker *worker, int64_t task)
+/* Part `part` is the one of a panel and a block of slices. */
+static bool runTask(const Worker *worker, int64_t part, int64_t share)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
   const int64_t sliceBlocks = divideUp(worker->slices, winograd->blockSlices);
-  const int64_t first = task % sliceBlocks * winograd->blockSlices;
+  const int64_t index = part / sliceBlocks, first = part % sliceBlocks * winograd->blockSlices;
   const int64_t end = minimum(first + winograd->blockSlices, worker->slices);
-  const int64_t index = task / sliceBlocks % panels(worker);
-  const int64_t share = task / sliceBlocks / panels(worker);
   const int64_t segments = segmentCount(worker);
   const int64_t blocks = divideUp(segments, winograd->blockSegments);
   const int64_t beginBlock = blocks * share / winograd->shares;
@@ -348,14 +365,17 @@ static bool runTask(const Worker *worker, int64_t task)
                                    resultsOf(worker, share, index, first));
 }
 
-/* Adds the shares of a panel's results from slice `first` to `end` to the weight gradient. */
-static void storeResults(const Worker *worker, int64_t index, int64_t first, int64_t end,
-                         real scale, real *gradWeight)
+/* Adds the shares of a part's results to the weight gradient. */
+static void storeResults(const Worker *worker, int64_t part, real scale, real *gradWeight)
 {
+  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
+  const int64_t sliceBlocks = divideUp(worker->slices, winograd->blockSlices);
+  const int64_t index = part / sliceBlocks, first = part % sliceBlocks * winograd->blockSlices;
+  const int64_t end = minimum(first + winograd->blockSlices, worker->slices);
   const Panel panel = panelOfMap(worker, index);
   const int64_t rows = (end - first) * FILTER;
   real *results = resultsOf(worker, 0, index, first), *transposed = worker->sums;
-  for (int64_t share = 1; share < worker->plan->winograd.shares; share++)
+  for (int64_t share = 1; share < winograd->shares; share++)
     THNN_(simd).pointwise.axpy(rows * panel.lanes, 1, resultsOf(worker, share, index, first),
                                results);
   THNN_(simd).products.transpose(rows, panel.planes, results, panel.lanes, transposed, rows);
@@ -381,6 +401,8 @@ static void addTotals(const Worker *worker, accreal scale, real *gradBias)
 static void takeWorkerScratch(Worker *worker, char *scratch)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
+  if (!winograd->keepsResults)
+    worker->results = takeScratch(&scratch, taskElements(worker, winograd), sizeof(real));
   worker->sources = takeScratch(&scratch, NUMBERS * sourceStep(worker, winograd), sizeof(real));
   worker->gradients = takeScratch(&scratch, NUMBERS * gradientStep(worker, winograd), sizeof(real));
   worker->sums = takeScratch(&scratch, NUMBERS * sumStep(worker, winograd), sizeof(real));
@@ -394,6 +416,38 @@ static void takeWorkerScratch(Worker *worker, char *scratch)
   THNN_(simd).pointwise.fill(mostLanes(worker), 0, worker->zeros);
 }
 
+/* The largest sum of the squares of a plane's elements, of all samples; infinite where one is not a number. */
+static double largestSquare(const Worker *worker, int64_t planes, int64_t positions, const real *x)
+{
+  const int threads = worker->plan->winograd.threads;
+  double largest = 0;
+#pragma omp parallel for num_threads(threads) schedule(static)                                     \
+    reduction(max : largest) if (threads > 1)
+  for (int64_t plane = 0; plane < planes; plane++) {
+    const double square =
+        THNN_(simd).reduce.dot(positions, x + plane * positions, x + plane * positions);
+    if (!(square <= largest))
+      largest = isnan(square) ? INFINITY : square;
+  }
+  return largest;
+}
+
+/* Whether all sums will be finite. A number of a tile's elements is the sum of four of them, an element is in
+ * sixteen such numbers at most, and a result has the sums of nine numbers; of these the inequality of Cauchy and
+ * Schwarz tells more than enough. */
+static bool staysFinite(const Worker *worker)
+{
+  const Sides *sides = &worker->sides;
+  const int64_t batch = worker->plan->geometry.batch;
+  const double samples = (double)batch;
+  const double elements = sqrt(samples * largestSquare(worker, batch * sides->sourcePlanes,
+                                                       sides->sourcePositions, worker->image));
+  const double gradients = sqrt(samples * largestSquare(worker, batch * sides->resultPlanes,
+                                                        sides->resultPositions, worker->map));
+  const double most = -THNN_LOWEST / 1000;
+  return elements < most && gradients < most && elements * gradients < most;
+}
+
 bool THNN_(ConvolutionWinogradWeight_run)(const THNNConvolutionPlan *plan, const real *input,
                                           const real *gradOutput, accreal scale, real *gradWeight,
                                           real *gradBias, void *scratch)
@@ -403,27 +457,30 @@ bool THNN_(ConvolutionWinogradWeight_run)(const THNNConvolutionPlan *plan, const
   common.image = input;
   common.map = gradOutput;
   char *shared = scratch;
-  common.results = takeScratch(&shared, winograd->shares * resultElements(&common), sizeof(real));
+  if (winograd->keepsResults)
+    common.results = takeScratch(&shared, winograd->shares * resultElements(&common), sizeof(real));
   common.totals =
       takeScratch(&shared, winograd->shares * panels(&common) * mostLanes(&common), sizeof(double));
-  const int64_t sliceBlocks = divideUp(common.slices, winograd->blockSlices);
-  const int64_t parts = panels(&common) * sliceBlocks;
+  const int64_t parts = panels(&common) * divideUp(common.slices, winograd->blockSlices);
+  const bool keeps = winograd->keepsResults;
   const int threads = winograd->threads;
   int wrong = 0;
+  if (!keeps && !staysFinite(&common))
+    return false;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     Worker worker = common;
     takeWorkerScratch(&worker,
                       threadScratchOf(scratch, winograd->sharedBytes, winograd->threadBytes));
 #pragma omp for schedule(static) reduction(| : wrong)
-    for (int64_t task = 0; task < parts * winograd->shares; task++)
-      wrong |= !runTask(&worker, task);
-#pragma omp for schedule(static)
-    for (int64_t part = 0; part < (wrong ? 0 : parts); part++) {
-      const int64_t first = part % sliceBlocks * winograd->blockSlices;
-      storeResults(&worker, part / sliceBlocks, first,
-                   minimum(first + winograd->blockSlices, common.slices), (real)scale, gradWeight);
+    for (int64_t task = 0; task < parts * winograd->shares; task++) {
+      wrong |= !runTask(&worker, task % parts, task / parts);
+      if (!keeps)
+        storeResults(&worker, task, (real)scale, gradWeight);
     }
+#pragma omp for schedule(static)
+    for (int64_t part = 0; part < (wrong || !keeps ? 0 : parts); part++)
+      storeResults(&worker, part, (real)scale, gradWeight);
   }
   if (wrong)
     return false;

@@ -436,8 +436,9 @@ static double largestError(const real *result, const double *wanted, const doubl
 }
 
 /* How often each variant of the direct algorithm was met, for each part; and Winograd's algorithm, with
- * weights that are transformed once and group by group, or weight gradients with several shares and one. */
-static int met[3][4], metWinograd[3][2];
+ * weights that are transformed once and group by group, or weight gradients with several shares and one, and
+ * those whose results are not kept. */
+static int met[3][4], metWinograd[3][2], metUnkept;
 
 /* `size` is what the definition sums up for each result, `transformed` what Winograd's algorithm does. */
 static void testAlgorithm(const THNNConvolution *g, const Operands *operands, const double *wanted,
@@ -451,6 +452,8 @@ static void testAlgorithm(const THNNConvolution *g, const Operands *operands, co
     metWinograd[plan.part][winograd->sharesWeights || winograd->shares > 1]++;
   else if (plan.algorithm == THNN_CONVOLUTION_DIRECT)
     met[plan.part][plan.variant]++;
+  metUnkept +=
+      winograd->used && plan.part == THNN_CONVOLUTION_BACKWARD_WEIGHT && !winograd->keepsResults;
   const double error =
       largestError(first, wanted, winograd->used ? transformed : size, operands->results);
   CHECK(error < 16);
@@ -704,6 +707,13 @@ static void testGroups(THNNState *state)
   g.pad[0] = g.dilation[0] = 2;
   g.input[0] = g.output[0] = 4;
   testGeometry(&g, state);
+  g = layerOf(2, 130, 150, 12, 15); /* and dilated */
+  g.pad[1] = g.dilation[1] = 2;
+  g.pad[2] = g.dilation[2] = 3;
+  for (int elements = 1 << 17; elements <= 1 << 19; elements *= 2) {
+    THNN_State_setWorkspaceLimit(state, sizeof(real) * (size_t)elements);
+    testGeometry(&g, state);
+  }
   THNN_State_setWorkspaceLimit(state, 8 << 20);
   g = layerOf(3, 20, 33, 40, 145); /* tiles enough for shares of them, and for pieces of a row */
   testGeometry(&g, state);
@@ -830,6 +840,7 @@ int main(int argc, char **argv)
   }
   for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
     CHECK(metWinograd[part][true] > 0 && metWinograd[part][false] > 0);
+    CHECK(metUnkept > 0);
     CHECK(met[part][THNN_CONVOLUTION_ANY] > geometries / 20);
     CHECK(met[part][THNN_CONVOLUTION_LINES] > geometries / 20);
     /* Two lanes are full with few planes too: then lines always serve better. Where products are
