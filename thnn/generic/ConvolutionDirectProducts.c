@@ -94,6 +94,20 @@ static int64_t chooseGroup(const THNNConvolutionPlan *plan, int64_t limitBytes)
   return groupBytes(plan, samples) <= limitBytes ? samples : 1;
 }
 
+/* Scratch for the weights as they are multiplied, where whole samples are taken from where they are. */
+static int64_t packedWeightBytes(const THNNConvolutionPlan *plan)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
+    return 0;
+  const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
+  const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
+  const int64_t packed =
+      THNN_(packedElements)(THNN_convolutionMapPositions(geometry), forward ? out : in,
+                            forward ? in : out, geometry->batch);
+  return scratchBytes(packed, sizeof(real));
+}
+
 bool THNN_(ConvolutionDirectProducts_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -108,7 +122,10 @@ bool THNN_(ConvolutionDirectProducts_prepare)(THNNConvolutionPlan *plan, const T
   plan->threads = THNN_threads(state, maximum(geometry->inputPlanes, geometry->outputPlanes),
                                convolutionOperations(geometry));
   plan->groupSamples = chooseGroup(plan, limitBytes);
-  plan->sharedBytes = plan->scratchBytes = (size_t)groupBytes(plan, plan->groupSamples);
+  plan->sharedBytes = (size_t)groupBytes(plan, plan->groupSamples);
+  if (plan->sharedBytes == 0 && packedWeightBytes(plan) <= limitBytes)
+    plan->sharedBytes = (size_t)packedWeightBytes(plan);
+  plan->scratchBytes = plan->sharedBytes;
   if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT) {
     /* With a stride other algorithms take longer than their costs say. */
     const double share = sizeof(real) == sizeof(float) ? 0.85 : 0.7;
@@ -191,7 +208,7 @@ static void runGroup(const THNNConvolutionPlan *plan, int64_t samples, THNN_(Mat
   const THNN_(Matrix) a = {sources->together, width, false};
   copyPlanes(plan, sources, samples, true, NULL);
   THNN_(multiplyEach)(plan->state, width, results->count, sources->count, a, weight,
-                      results->strided ? NULL : bias, 1, 0, results->together, 0);
+                      results->strided ? NULL : bias, 1, 0, results->together, 0, NULL);
   copyPlanes(plan, results, samples, false, bias);
 }
 
@@ -204,11 +221,12 @@ void THNN_(ConvolutionDirectProducts_run)(const THNNConvolutionPlan *plan, const
   const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
   const int64_t positions = THNN_convolutionMapPositions(geometry);
   const THNN_(Matrix) b = {weight, in, !forward};
-  if (plan->sharedBytes == 0) {
+  if (groupBytes(plan, plan->groupSamples) == 0) {
     const int64_t sources = forward ? in : out, results = forward ? out : in;
     const THNN_(Matrix) a = {source, positions, false};
     THNN_(multiplyEach)(plan->state, positions, results, sources, a, b, bias, geometry->batch,
-                        sources * positions, result, results * positions);
+                        sources * positions, result, results * positions,
+                        plan->sharedBytes > 0 ? scratch : NULL);
     return;
   }
   real *image = forward ? (real *)source : result, *map = forward ? result : (real *)source;

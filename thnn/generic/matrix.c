@@ -112,7 +112,8 @@ typedef struct Product {
   THNN_(Matrix) a, b;
   bool packs; /* panels, even for few columns */
   bool add;
-  const real *start; /* or NULL */
+  const real *start;   /* or NULL */
+  const real *scalars; /* all of b, packed; or NULL */
   real *c;
   int64_t leading;
   int64_t count, aNext, bNext;
@@ -214,6 +215,24 @@ static void packScalars(const Product *p, const Block *block, real *packed)
   }
 }
 
+/* Where the scalars of a block lie among all of them: steps of columns follow each other, and in each its
+ * blocks of terms. */
+static int64_t scalarsBefore(const Product *p, const Block *block)
+{
+  return block->column * p->k + block->term * THNN_(simd).panels.step;
+}
+
+/* Packs columns [column, column + step) of b. */
+static void packColumns(const Product *p, int64_t column, real *packed)
+{
+  const int64_t terms = largestBlock(p, p->m, p->n).terms;
+  Block block = {.column = column, .width = minimum(THNN_(simd).panels.step, p->n - column)};
+  for (; block.term < p->k; block.term += terms) {
+    block.terms = minimum(terms, p->k - block.term);
+    packScalars(p, &block, packed + scalarsBefore(p, &block));
+  }
+}
+
 static void multiplyBlock(const Product *p, const Block *block, bool add, const real *packed,
                           const real *scalars)
 {
@@ -252,8 +271,10 @@ static void addPanels(const Product *p, const Block *most, int64_t row, int64_t 
     packPanels(p, &block, packed);
     for (block.column = first; block.column < end; block.column += most->width) {
       block.width = minimum(most->width, end - block.column);
-      packScalars(p, &block, scalars);
-      multiplyBlock(p, &block, p->add || block.term > 0, packed, scalars);
+      if (!p->scalars)
+        packScalars(p, &block, scalars);
+      multiplyBlock(p, &block, p->add || block.term > 0, packed,
+                    p->scalars ? p->scalars + scalarsBefore(p, &block) : scalars);
     }
   }
 }
@@ -344,23 +365,37 @@ void THNN_(addProducts)(const THNNState *state, int64_t m, int64_t n, int64_t k,
 
 void THNN_(multiplyEach)(const THNNState *state, int64_t m, int64_t n, int64_t k, THNN_(Matrix) a,
                          THNN_(Matrix) b, const real *start, int64_t count, int64_t aNext, real *c,
-                         int64_t cNext)
+                         int64_t cNext, real *packed)
 {
   Product first = productOf(m, n, k, 1, a, b, c, m);
   first.packs = true;
   first.start = start;
+  first.scalars = packed;
   const bool rows = m >= n;
   const int64_t steps = stepCount(&first, rows);
   const int threads = THNN_threads(state, count * steps, (double)count * panelOperations(&first));
   const int64_t cuts = evenCuts(count, steps, threads);
-#pragma omp parallel for num_threads(threads) schedule(static) collapse(2)
-  for (int64_t i = 0; i < count; i++)
-    for (int64_t cut = 0; cut < cuts; cut++) {
-      Product product = first;
-      product.a.data += i * aNext;
-      product.c += i * cNext;
-      multiplyPiece(&product, rows, cut, cuts);
-    }
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+#pragma omp for schedule(static)
+    for (int64_t column = 0; column < (packed ? n : 0); column += THNN_(simd).panels.step)
+      packColumns(&first, column, packed);
+#pragma omp for schedule(static) collapse(2)
+    for (int64_t i = 0; i < count; i++)
+      for (int64_t cut = 0; cut < cuts; cut++) {
+        Product product = first;
+        product.a.data += i * aNext;
+        product.c += i * cNext;
+        multiplyPiece(&product, rows, cut, cuts);
+      }
+  }
+}
+
+int64_t THNN_(packedElements)(int64_t m, int64_t n, int64_t k, int64_t count)
+{
+  Product product = {.m = m, .n = n, .k = k, .packs = true};
+  const bool once = count == 1 && largestBlock(&product, m, n).height >= m;
+  return once ? 0 : roundUp(n, THNN_(simd).panels.step) * k;
 }
 
 void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,

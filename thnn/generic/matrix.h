@@ -26,10 +26,14 @@ void THNN_(addProducts)(const THNNState *state, int64_t m, int64_t n, int64_t k,
                         int64_t bNext, real *c);
 
 /* c = start + a * b for `count` matrices a and c, `aNext` and `cNext` elements apart. `start`,
- * which may be NULL, has a value for each column of c. */
+ * which may be NULL, has a value for each column of c. `packed` is room for b as it is multiplied; without,
+ * NULL, it is packed for each block of rows again. */
 void THNN_(multiplyEach)(const THNNState *state, int64_t m, int64_t n, int64_t k, THNN_(Matrix) a,
                          THNN_(Matrix) b, const real *start, int64_t count, int64_t aNext, real *c,
-                         int64_t cNext);
+                         int64_t cNext, real *packed);
+
+/* The size of that room; 0 if b is packed only once anyway. */
+int64_t THNN_(packedElements)(int64_t m, int64_t n, int64_t k, int64_t count);
 
 /* Whether a product of few rows with a matrix that lies across its sums is for the loops in
  * ../simd/dots.c: gemm would spend too much of its time on packing the matrix. */

@@ -109,7 +109,8 @@ static bool runBlock(const Temporal *of, int64_t first, int64_t end, const real 
     const real *part = weights + number * matrixElements(of);
     const THNN_(Matrix) w = {part, of->backward ? to : from, !of->backward};
     const THNN_(Matrix) x = {numbers + number * most * from, from, false};
-    THNN_(multiplyEach)(of->state, to, tiles, from, w, x, NULL, 1, 0, sums + number * most * to, 0);
+    THNN_(multiplyEach)(of->state, to, tiles, from, w, x, NULL, 1, 0, sums + number * most * to, 0,
+                        NULL);
   }
   bool finite = true;
   for (int64_t tile = 0; tile < tiles; tile++) {

@@ -5,11 +5,14 @@
  * and multiplies them by one scalar per row. The scalars of a tile stay in the first-level cache
  * for all panels, which come from the second-level cache as fast as they are used. Results may lie
  * in memory: a tile asks for those of the next one. */
+#include "fetch.h"
 #include "vector.h"
 
 enum {
   /* A tile's sums, the vectors of a term and one scalar fill the registers. */
   MOST_VECTORS = 3,
+  /* Terms from the one that is added to the one whose vectors are fetched. */
+  TERMS_AHEAD = 16,
   MOST_ROWS = VECTOR_REGISTERS == 32 ? 8 : 4,
   COLUMNS = MOST_VECTORS * LANES,
   STEP = VECTOR_BYTES / sizeof(real) > MOST_ROWS ? VECTOR_BYTES / sizeof(real) : MOST_ROWS
@@ -38,11 +41,15 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
     }
   const real *scalars = tile->scalars, *factors = tile->panel;
   const int64_t stride = p->stride;
+  const int64_t ahead = TERMS_AHEAD * stride * (int64_t)sizeof(real);
   for (int64_t t = p->terms; t > 0; t--, scalars += STEP, factors += stride) {
     Vector factor[MOST_VECTORS];
 #pragma GCC unroll 4
     for (int j = 0; j < vectors; j++)
       factor[j] = load(factors + j * LANES);
+#pragma GCC unroll 4
+    for (int j = 0; j < vectors; j++)
+      __builtin_prefetch(THNN_ahead(factors, ahead + j * VECTOR_BYTES), READ, FIRST_LEVEL);
 #pragma GCC unroll 8
     for (int i = 0; i < rows; i++) {
       const Vector x = broadcast(scalars[i]);
