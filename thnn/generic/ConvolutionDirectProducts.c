@@ -23,7 +23,7 @@ static double packingCost(double elements, double perByte)
 static double farWeightsCost(const THNNConvolution *geometry, THNNConvolutionPart part)
 {
   const double bytes = weightElements(geometry) * sizeof(real);
-  const double perByte = part == THNN_CONVOLUTION_FORWARD ? 0.13 : 0.45;
+  const double perByte = part == THNN_CONVOLUTION_FORWARD ? 0.13 : 0.25;
   return bytes > FAR_OPERAND_BYTES ? bytes * perByte : 0;
 }
 
@@ -43,9 +43,9 @@ static double sourceCost(const THNNConvolutionPlan *plan)
   const double blocks = (double)divideUp(width, BLOCK_POSITIONS);
   const double batch = (double)geometry->batch;
   const double copied = plan->groupSamples > 1 ? batch * (double)(in + out) : 0;
-  return groups * weightElements(geometry) * (0.54 * vectors + 0.1 * blocks) +
+  return groups * weightElements(geometry) * (0.54 * vectors + 0.03 * blocks) +
          groups * farWeightsCost(geometry, plan->part) +
-         packingCost(batch * positions * sources, 0.18) +
+         packingCost(batch * positions * sources, 0.1) +
          0.01 * sizeof(real) * batch * positions * results +
          copied * (0.15 * sizeof(real) * positions + 10);
 }
@@ -58,8 +58,8 @@ static double weightCost(const THNNConvolution *geometry)
   const double vectors = (double)divideUp(geometry->inputPlanes, THNN_(simd).panels.lanes);
   const double planes = (double)geometry->inputPlanes + geometry->outputPlanes;
   const double blocks = (double)divideUp(positions, BLOCK_TERMS), batch = (double)geometry->batch;
-  return batch * geometry->outputPlanes * positions * (0.55 * vectors + 0.6) +
-         packingCost(batch * positions * planes, 0.14) +
+  return batch * geometry->outputPlanes * positions * (0.55 * vectors + 0.25) +
+         packingCost(batch * positions * planes, 0.07) +
          0.02 * sizeof(real) * batch * blocks * weightElements(geometry);
 }
 

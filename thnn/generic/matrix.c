@@ -179,13 +179,10 @@ static Block largestBlock(const Product *p, int64_t rows, int64_t columns)
   return (Block){.height = height, .terms = terms, .width = step};
 }
 
-/* Packs the panels of a block; where they are read in place, only the last one if it is not a whole
- * one. */
-static void packPanels(const Product *p, const Block *block, real *packed)
+/* Packs the panels of a block, from row `first` of it on. */
+static void packPanels(const Product *p, const Block *block, int64_t first, real *packed)
 {
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
-  const int64_t partial = block->height % loops->columns;
-  const int64_t first = readsInPlace(p) ? block->height - partial : 0;
   const int64_t most = p->a.transposed ? block->terms : PACKED_TERMS;
   for (int64_t term = 0; term < block->terms; term += most) {
     const int64_t terms = minimum(most, block->terms - term);
@@ -233,11 +230,23 @@ static void packColumns(const Product *p, int64_t column, real *packed)
   }
 }
 
-static void multiplyBlock(const Product *p, const Block *block, bool add, const real *packed,
-                          const real *scalars)
+/* Rows of a block that are in whole panels. */
+static int64_t wholePanels(const Block *block)
+{
+  return block->height - block->height % THNN_(simd).panels.columns;
+}
+
+/* Whether whole panels are packed by the first tile that they are multiplied with, of so many columns. */
+static bool packsOnTheWay(const Product *p, int64_t columns)
+{
+  return !p->a.transposed && !readsInPlace(p) && columns >= THNN_(simd).panels.rows;
+}
+
+static void multiplyBlock(const Product *p, const Block *block, bool add, bool packs,
+                          const real *packed, const real *scalars)
 {
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
-  const int64_t inPlace = readsInPlace(p) ? block->height - block->height % loops->columns : 0;
+  const int64_t inPlace = readsInPlace(p) ? wholePanels(block) : 0;
   THNN_(Panels)
   panels = {.rows = block->width,
             .columns = inPlace,
@@ -253,6 +262,8 @@ static void multiplyBlock(const Product *p, const Block *block, bool add, const 
             .cStride = p->leading};
   loops->multiply(&panels);
   panels.columns = block->height - inPlace;
+  panels.source = packs ? panels.panel : NULL;
+  panels.sourceStride = p->a.leading;
   panels.panel = packed;
   panels.stride = loops->columns;
   panels.panelStep = loops->columns * block->terms;
@@ -266,14 +277,16 @@ static void addPanels(const Product *p, const Block *most, int64_t row, int64_t 
 {
   _Alignas(64) real packed[PANEL_ELEMENTS], scalars[SCALAR_ELEMENTS];
   Block block = {.row = row, .height = height};
+  const bool onTheWay = packsOnTheWay(p, end - first);
   for (; block.term < p->k; block.term += most->terms) {
     block.terms = minimum(most->terms, p->k - block.term);
-    packPanels(p, &block, packed);
+    const int64_t whole = onTheWay || readsInPlace(p) ? wholePanels(&block) : 0;
+    packPanels(p, &block, whole, packed + (onTheWay ? whole * block.terms : 0));
     for (block.column = first; block.column < end; block.column += most->width) {
       block.width = minimum(most->width, end - block.column);
       if (!p->scalars)
         packScalars(p, &block, scalars);
-      multiplyBlock(p, &block, p->add || block.term > 0, packed,
+      multiplyBlock(p, &block, p->add || block.term > 0, onTheWay && block.column == first, packed,
                     p->scalars ? p->scalars + scalarsBefore(p, &block) : scalars);
     }
   }

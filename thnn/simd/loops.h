@@ -250,6 +250,10 @@ typedef struct THNN_(Panels) {
   const real *scalars;
   const real *panel;
   int64_t stride, panelStep; /* from one term, and from one panel, to the next */
+  /* Where whole panels are packed from, to `panel`, on the way: by the first tile of rows, which has to be
+   * a whole one. Or NULL, where they are packed already. */
+  const real *source;
+  int64_t sourceStride; /* from one term to the next; panels are neighbours */
   real scale;
   bool add;          /* to what is in c, instead of `start` */
   const real *start; /* or NULL: 0 */
@@ -260,6 +264,7 @@ typedef struct THNN_(Panels) {
 typedef struct THNN_(SimdPanels) {
   int lanes;   /* reals in a vector */
   int columns; /* of a panel */
+  int rows;    /* of a tile */
   int step;    /* rows of a group of scalars: whole tiles and whole vectors */
   /* Measured, what gemm is slower at: from so many products on, where one operand lies along the
    * sums, both or none; columns of a product whose panels are read where they are; and whether also

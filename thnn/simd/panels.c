@@ -23,13 +23,14 @@ typedef THNN_(Panels) Panels;
 /* A tile: where its operands and its results begin, what these start from, where the results of the
  * next one begin, and how many lanes of its last vector are stored. */
 typedef struct Tile {
-  const real *scalars, *panel, *start;
+  const real *scalars, *panel, *source, *start;
   real *c, *next;
   int64_t left;
 } Tile;
 
-/* `rows` and `vectors` are constants where this is called. */
-INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int vectors)
+/* `rows`, `vectors` and whether it `packs` the panel are constants where this is called. */
+INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int vectors,
+                    const bool packs)
 {
   Vector sum[MOST_ROWS][MOST_VECTORS];
 #pragma GCC unroll 8
@@ -39,8 +40,9 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
       sum[i][j] = (Vector){0};
       __builtin_prefetch(tile->next + i * p->cStride + j * LANES, WRITE, FIRST_LEVEL);
     }
-  const real *scalars = tile->scalars, *factors = tile->panel;
-  const int64_t stride = p->stride;
+  const real *scalars = tile->scalars, *factors = packs ? tile->source : tile->panel;
+  real *packed = packs ? (real *)tile->panel : NULL;
+  const int64_t stride = packs ? p->sourceStride : p->stride;
   const int64_t ahead = TERMS_AHEAD * stride * (int64_t)sizeof(real);
   for (int64_t t = p->terms; t > 0; t--, scalars += STEP, factors += stride) {
     Vector factor[MOST_VECTORS];
@@ -50,6 +52,12 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
 #pragma GCC unroll 4
     for (int j = 0; j < vectors; j++)
       __builtin_prefetch(THNN_ahead(factors, ahead + j * VECTOR_BYTES), READ, FIRST_LEVEL);
+    if (packs) {
+#pragma GCC unroll 4
+      for (int j = 0; j < vectors; j++)
+        store(packed + j * LANES, factor[j]);
+      packed += COLUMNS;
+    }
 #pragma GCC unroll 8
     for (int i = 0; i < rows; i++) {
       const Vector x = broadcast(scalars[i]);
@@ -83,23 +91,23 @@ INLINE void addRows(const Panels *p, const Tile *tile, int64_t rows, const int v
 {
   switch (rows) {
   case 1:
-    return addTile(p, tile, 1, vectors);
+    return addTile(p, tile, 1, vectors, false);
   case 2:
-    return addTile(p, tile, 2, vectors);
+    return addTile(p, tile, 2, vectors, false);
   case 3:
-    return addTile(p, tile, 3, vectors);
+    return addTile(p, tile, 3, vectors, false);
 #if defined(MANY_REGISTERS)
   case 4:
-    return addTile(p, tile, 4, vectors);
+    return addTile(p, tile, 4, vectors, false);
   case 5:
-    return addTile(p, tile, 5, vectors);
+    return addTile(p, tile, 5, vectors, false);
   case 6:
-    return addTile(p, tile, 6, vectors);
+    return addTile(p, tile, 6, vectors, false);
   case 7:
-    return addTile(p, tile, 7, vectors);
+    return addTile(p, tile, 7, vectors, false);
 #endif
   default:
-    return addTile(p, tile, MOST_ROWS, vectors);
+    return addTile(p, tile, MOST_ROWS, vectors, false);
   }
 }
 
@@ -109,6 +117,7 @@ static void multiply(const Panels *p)
     const int64_t rows = p->rows - i < MOST_ROWS ? p->rows - i : MOST_ROWS;
     Tile tile = {.scalars = p->scalars + i / STEP * STEP * p->terms + i % STEP,
                  .panel = p->panel,
+                 .source = p->source,
                  .start = p->start ? p->start + i : NULL,
                  .c = p->c + i * p->cStride};
     for (int64_t j = 0; j < p->columns; j += COLUMNS) {
@@ -116,7 +125,9 @@ static void multiply(const Panels *p)
       const int64_t vectors = (columns + LANES - 1) / LANES;
       tile.left = columns - (vectors - 1) * LANES;
       tile.next = j + COLUMNS < p->columns ? tile.c + COLUMNS : p->c + (i + MOST_ROWS) * p->cStride;
-      if (vectors == MOST_VECTORS)
+      if (p->source && i == 0 && columns == COLUMNS)
+        addTile(p, &tile, MOST_ROWS, MOST_VECTORS, true);
+      else if (vectors == MOST_VECTORS)
         addRows(p, &tile, rows, MOST_VECTORS);
       else if (vectors == 2)
         addRows(p, &tile, rows, 2);
@@ -124,6 +135,7 @@ static void multiply(const Panels *p)
         addRows(p, &tile, rows, 1);
       tile.panel += p->panelStep;
       tile.c += COLUMNS;
+      tile.source = p->source ? tile.source + COLUMNS : NULL;
     }
   }
 }
@@ -149,6 +161,7 @@ static void copy(int64_t terms, int64_t columns, const real *x, int64_t xStride,
 const THNN_(SimdPanels) SIMD_TABLE(Panels, THNN_SIMD_LEVEL) = {
     .lanes = LANES,
     .columns = COLUMNS,
+    .rows = MOST_ROWS,
     .step = STEP,
 #if defined(__AVX512F__)
     .leastProducts = 400000, /* OpenBLAS has kernels for small products */
