@@ -60,7 +60,10 @@ static double onePointCost(const THNNConvolutionPlan *plan)
   const double perPosition =
       sides.sourcePlanes * (vectorsCost(sides.resultPlanes) + 0.08 * sizeof(real)) +
       11 * divideUp(sides.resultPlanes, THNN_(simd).products.lanes);
+  const bool gathers = isForward(plan) && !THNN_convolutionIsPointwise(&plan->geometry);
+  const double lines = (double)sides.result[0] * (double)sides.result[1];
   return (double)plan->geometry.batch * sides.resultPositions * perPosition +
+         (gathers ? 45 * (double)plan->geometry.batch * sides.sourcePlanes * lines : 0) +
          0.9 * weightElements(&plan->geometry);
 }
 

@@ -242,8 +242,8 @@ static bool packsOnTheWay(const Product *p, int64_t columns)
   return !p->a.transposed && !readsInPlace(p) && columns >= THNN_(simd).panels.rows;
 }
 
-static void multiplyBlock(const Product *p, const Block *block, bool add, bool packs,
-                          const real *packed, const real *scalars)
+static void multiplyBlock(const Product *p, const Block *block, bool add, bool packs, real *packed,
+                          const real *scalars)
 {
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
   const int64_t inPlace = readsInPlace(p) ? wholePanels(block) : 0;
@@ -262,8 +262,11 @@ static void multiplyBlock(const Product *p, const Block *block, bool add, bool p
             .cStride = p->leading};
   loops->multiply(&panels);
   panels.columns = block->height - inPlace;
-  panels.source = packs ? panels.panel : NULL;
-  panels.sourceStride = p->a.leading;
+  if (packs) {
+    panels.source = panels.panel;
+    panels.sourceStride = p->a.leading;
+    panels.packed = packed;
+  }
   panels.panel = packed;
   panels.stride = loops->columns;
   panels.panelStep = loops->columns * block->terms;

@@ -250,10 +250,11 @@ typedef struct THNN_(Panels) {
   const real *scalars;
   const real *panel;
   int64_t stride, panelStep; /* from one term, and from one panel, to the next */
-  /* Where whole panels are packed from, to `panel`, on the way: by the first tile of rows, which has to be
-   * a whole one. Or NULL, where they are packed already. */
+  /* Where whole panels are packed on the way, by the first tile of rows, which has to be a whole one: from
+   * `source` to `packed`, which is `panel`. Or NULL. */
   const real *source;
   int64_t sourceStride; /* from one term to the next; panels are neighbours */
+  real *packed;
   real scale;
   bool add;          /* to what is in c, instead of `start` */
   const real *start; /* or NULL: 0 */

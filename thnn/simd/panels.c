@@ -24,7 +24,7 @@ typedef THNN_(Panels) Panels;
  * next one begin, and how many lanes of its last vector are stored. */
 typedef struct Tile {
   const real *scalars, *panel, *source, *start;
-  real *c, *next;
+  real *packed, *c, *next;
   int64_t left;
 } Tile;
 
@@ -41,7 +41,7 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
       __builtin_prefetch(tile->next + i * p->cStride + j * LANES, WRITE, FIRST_LEVEL);
     }
   const real *scalars = tile->scalars, *factors = packs ? tile->source : tile->panel;
-  real *packed = packs ? (real *)tile->panel : NULL;
+  real *packed = tile->packed;
   const int64_t stride = packs ? p->sourceStride : p->stride;
   const int64_t ahead = TERMS_AHEAD * stride * (int64_t)sizeof(real);
   for (int64_t t = p->terms; t > 0; t--, scalars += STEP, factors += stride) {
@@ -49,9 +49,11 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
 #pragma GCC unroll 4
     for (int j = 0; j < vectors; j++)
       factor[j] = load(factors + j * LANES);
+    if (VECTOR_REGISTERS == 32) { /* with fewer, loads are what a term takes most time for */
 #pragma GCC unroll 4
-    for (int j = 0; j < vectors; j++)
-      __builtin_prefetch(THNN_ahead(factors, ahead + j * VECTOR_BYTES), READ, FIRST_LEVEL);
+      for (int j = 0; j < vectors; j++)
+        __builtin_prefetch(THNN_ahead(factors, ahead + j * VECTOR_BYTES), READ, FIRST_LEVEL);
+    }
     if (packs) {
 #pragma GCC unroll 4
       for (int j = 0; j < vectors; j++)
@@ -118,6 +120,7 @@ static void multiply(const Panels *p)
     Tile tile = {.scalars = p->scalars + i / STEP * STEP * p->terms + i % STEP,
                  .panel = p->panel,
                  .source = p->source,
+                 .packed = p->packed,
                  .start = p->start ? p->start + i : NULL,
                  .c = p->c + i * p->cStride};
     for (int64_t j = 0; j < p->columns; j += COLUMNS) {
@@ -135,7 +138,10 @@ static void multiply(const Panels *p)
         addRows(p, &tile, rows, 1);
       tile.panel += p->panelStep;
       tile.c += COLUMNS;
-      tile.source = p->source ? tile.source + COLUMNS : NULL;
+      if (p->source) {
+        tile.source += COLUMNS;
+        tile.packed += p->panelStep;
+      }
     }
   }
 }
