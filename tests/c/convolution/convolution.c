@@ -616,7 +616,7 @@ static void testScale(THNNState *state)
 }
 
 /* Larger than random ones: source planes in several blocks, more groups of taps than are kept from
- * box to box, chains of taps that are cut into parts, and one tap with many planes. */
+ * box to box, chains of taps that are cut into parts, and one tap with many planes or positions. */
 static void testLarge(THNNState *state)
 {
   const THNNConvolution large[] = {{.batch = 1,
@@ -661,6 +661,30 @@ static void testLarge(THNNState *state)
                                     .output = {1, 7, 5},
                                     .kernel = {1, 1, 1},
                                     .stride = {1, 2, 3},
+                                    .dilation = {1, 1, 1}},
+                                   {.batch = 2,
+                                    .inputPlanes = 300,
+                                    .outputPlanes = 40,
+                                    .input = {1, 11, 13},
+                                    .output = {1, 11, 13},
+                                    .kernel = {1, 1, 1},
+                                    .stride = {1, 1, 1},
+                                    .dilation = {1, 1, 1}},
+                                   {.batch = 2,
+                                    .inputPlanes = 40,
+                                    .outputPlanes = 300,
+                                    .input = {1, 11, 13},
+                                    .output = {1, 11, 13},
+                                    .kernel = {1, 1, 1},
+                                    .stride = {1, 1, 1},
+                                    .dilation = {1, 1, 1}},
+                                   {.batch = 1,
+                                    .inputPlanes = 20,
+                                    .outputPlanes = 40,
+                                    .input = {1, 30, 41},
+                                    .output = {1, 30, 41},
+                                    .kernel = {1, 1, 1},
+                                    .stride = {1, 1, 1},
                                     .dilation = {1, 1, 1}},
                                    {.batch = 30,
                                     .inputPlanes = 70,
