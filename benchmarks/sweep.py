@@ -3,6 +3,7 @@
     python -m benchmarks.sweep                          200 layers, float32, one thread
     python -m benchmarks.sweep --seed 7 --threads 2     others, with two threads
     python -m benchmarks.sweep --only pooling softmax   some kinds
+    python -m benchmarks.sweep --networks               instead, those of known networks
 
 Prints the ratio of PyTorch's time to ours by family, and every part in which we are slower. Times
 include the call from Python, on both sides. Results are compared in the same run.
@@ -217,6 +218,34 @@ def draw(seed: int, count: int, kinds: list[str]) -> Iterator[Case]:
         yield case
 
 
+NETWORKS = (
+    # ResNet: planes in, planes out, size, kernel, stride, padding
+    (3, 64, 224, 7, 2, 3), (64, 64, 56, 1, 1, 0), (64, 64, 56, 3, 1, 1), (64, 256, 56, 1, 1, 0),
+    (256, 64, 56, 1, 1, 0), (256, 128, 56, 1, 1, 0), (64, 128, 56, 3, 2, 1),
+    (128, 128, 56, 3, 2, 1), (256, 512, 56, 1, 2, 0), (512, 128, 28, 1, 1, 0),
+    (128, 128, 28, 3, 1, 1), (128, 512, 28, 1, 1, 0), (512, 256, 28, 1, 1, 0),
+    (256, 256, 28, 3, 2, 1), (512, 1024, 28, 1, 2, 0), (1024, 256, 14, 1, 1, 0),
+    (256, 256, 14, 3, 1, 1), (256, 1024, 14, 1, 1, 0), (1024, 512, 14, 1, 1, 0),
+    (512, 512, 14, 3, 2, 1), (1024, 2048, 14, 1, 2, 0), (2048, 512, 7, 1, 1, 0),
+    (512, 512, 7, 3, 1, 1), (512, 2048, 7, 1, 1, 0),
+    (3, 32, 32, 3, 1, 1), (16, 16, 32, 3, 1, 1), (32, 32, 32, 3, 1, 1), (64, 64, 8, 3, 1, 1),
+    # VGG
+    (3, 64, 224, 3, 1, 1), (64, 64, 224, 3, 1, 1), (64, 128, 112, 3, 1, 1),
+    (256, 512, 28, 3, 1, 1), (512, 512, 28, 3, 1, 1), (512, 512, 14, 3, 1, 1),
+    # AlexNet, SqueezeNet, GoogLeNet
+    (3, 96, 227, 11, 4, 0), (96, 256, 27, 5, 1, 2), (256, 384, 13, 3, 1, 1),
+    (384, 256, 13, 3, 1, 1), (64, 16, 55, 1, 1, 0), (16, 64, 55, 1, 1, 0), (16, 64, 55, 3, 1, 1),
+    (192, 32, 28, 1, 1, 0), (16, 32, 28, 5, 1, 2), (832, 384, 7, 1, 1, 0),
+)  # fmt: skip
+
+
+def networks() -> Iterator[Case]:
+    """Convolutions of known networks, for one and for four images."""
+    for batch in (1, 4):
+        for planes, maps, size, k, s, p in NETWORKS:
+            yield cases.convolution(batch, planes, maps, size, k=k, s=s, p=p)
+
+
 @dataclass(frozen=True)
 class Compared:
     name: str
@@ -243,6 +272,7 @@ def _arguments() -> argparse.Namespace:
     add("--threads", type=int, default=1)
     add("--only", nargs="+", default=list(KINDS), choices=KINDS, metavar="KIND",
         help=f"kinds of layers: {', '.join(KINDS)}")  # fmt: skip
+    add("--networks", action="store_true", help="the convolutions of known networks instead")
     add("--simd", choices=LEVELS, help="keep both sides to this instruction set")
     add("--seconds", type=float, default=0.04, help="per side and part (default: %(default)s)")
     return parser.parse_args()
@@ -269,8 +299,8 @@ def main() -> int:
 
     found: list[Compared] = []
     wrong: list[str] = []
-    layers_drawn = list(draw(options.seed, options.count, options.only))
-    for case in track(layers_drawn, description="layers", console=console):
+    drawn = networks() if options.networks else draw(options.seed, options.count, options.only)
+    for case in track(list(drawn), description="layers", console=console):
         bound = Bound(case, options.dtype, torch)
         for part in case.parts:
             error, torch_error = bound.errors(part, None)

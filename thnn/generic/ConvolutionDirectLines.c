@@ -97,7 +97,7 @@ static double linesCost(const THNNConvolution *seen, const THNNConvolutionBands 
   const double perRow = 0.1 * (double)planes + perLoad * loads;
   const double blocks = (double)divideUp(seen->inputPlanes, bands->planes);
   const double perVector = perRow * (double)frameRows(seen) + (0.9 + 1.5 * blocks) * (double)planes;
-  return vectors * perVector * (bands->flat ? 1.15 : 1) + streamingCost(seen, bands) +
+  return vectors * perVector * (bands->flat ? 1.25 : 1) + streamingCost(seen, bands) +
          THNN_(lineFrames_cost)(seen, bands) + 2.5 * weightElements(seen);
 }
 
