@@ -18,7 +18,7 @@ from benchmarks import measure
 from benchmarks.cases import SMALL, Case, Indices, Normal, Part, Uniform, square
 from benchmarks.measure import Bench, Settings
 from benchmarks.report import ratio
-from benchmarks.sweep import KINDS, draw
+from benchmarks.sweep import KINDS, draw, networks
 from benchmarks.table import CASES
 
 
@@ -56,6 +56,13 @@ def test_drawn_cases_fit_and_come_again(kind: str) -> None:
     for case in drawn:
         _assert_fits(case)
     assert [case.name for case in draw(3, 20, [kind])] == [case.name for case in drawn]
+
+
+def test_layers_of_networks_fit() -> None:
+    cases = list(networks())
+    assert len({case.name for case in cases}) == len(cases)
+    for case in cases:
+        _assert_fits(case)
 
 
 def _results(case: Case, part: Part, state: State) -> list[np.ndarray[Any, Any]]:

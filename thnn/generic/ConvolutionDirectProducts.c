@@ -27,8 +27,8 @@ static double farWeightsCost(const THNNConvolution *geometry, THNNConvolutionPar
   return bytes > FAR_OPERAND_BYTES ? bytes * perByte : 0;
 }
 
-/* Products, packing the source for all result planes and the weights for each block of positions,
- * and storing; for groups of samples also bringing them together. */
+/* Products, fetching the weights for each block of positions, packing the source for all result planes, and
+ * storing; for groups of samples also bringing them together. */
 static double sourceCost(const THNNConvolutionPlan *plan)
 {
   enum { BLOCK_POSITIONS = 512 };

@@ -7,7 +7,8 @@
  *
  * which takes 16 products where the definition has 36. What the sums are transformed to is a result.
  * Where there are taps in depth, a result sees a slice of each source plane through each of them: these
- * slices are what stands for source planes here.
+ * slices are what stands for source planes here. Dilated taps see parts of a slice, each a slice of its own
+ * (winogradTiles.h).
  *
  * A result depends on the elements that the definition has for it and no others, but where one of
  * those is infinite, differences of infinities may arise. So results that are not finite are left to

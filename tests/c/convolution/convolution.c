@@ -615,19 +615,38 @@ static void testScale(THNNState *state)
   free(scratch);
 }
 
+/* A layer of square kernels whose maps are as large as its images. */
+static THNNConvolution evenLayer(int64_t kernel, int64_t batch, int64_t imagePlanes,
+                                 int64_t mapPlanes, int64_t height, int64_t width)
+{
+  return (THNNConvolution){.batch = batch,
+                           .inputPlanes = imagePlanes,
+                           .outputPlanes = mapPlanes,
+                           .input = {1, height, width},
+                           .output = {1, height, width},
+                           .kernel = {1, kernel, kernel},
+                           .stride = {1, 1, 1},
+                           .dilation = {1, 1, 1},
+                           .pad = {0, kernel / 2, kernel / 2}};
+}
+
+static THNNConvolution layerOf(int64_t batch, int64_t imagePlanes, int64_t mapPlanes,
+                               int64_t height, int64_t width)
+{
+  return evenLayer(3, batch, imagePlanes, mapPlanes, height, width);
+}
+
+static THNNConvolution pointwise(int64_t batch, int64_t imagePlanes, int64_t mapPlanes,
+                                 int64_t height, int64_t width)
+{
+  return evenLayer(1, batch, imagePlanes, mapPlanes, height, width);
+}
+
 /* Larger than random ones: source planes in several blocks, more groups of taps than are kept from
  * box to box, chains of taps that are cut into parts, and one tap with many planes or positions. */
 static void testLarge(THNNState *state)
 {
-  const THNNConvolution large[] = {{.batch = 1,
-                                    .inputPlanes = 256,
-                                    .outputPlanes = 1,
-                                    .input = {1, 24, 40},
-                                    .output = {1, 24, 40},
-                                    .kernel = {1, 5, 5},
-                                    .stride = {1, 1, 1},
-                                    .dilation = {1, 1, 1},
-                                    .pad = {0, 2, 2}},
+  const THNNConvolution large[] = {evenLayer(5, 1, 256, 1, 24, 40),
                                    {.batch = 3,
                                     .inputPlanes = 2,
                                     .outputPlanes = 20,
@@ -646,14 +665,7 @@ static void testLarge(THNNState *state)
                                     .stride = {1, 1, 2},
                                     .dilation = {1, 1, 1},
                                     .pad = {0, 3, 3}},
-                                   {.batch = 2,
-                                    .inputPlanes = 96,
-                                    .outputPlanes = 96,
-                                    .input = {1, 13, 15},
-                                    .output = {1, 13, 15},
-                                    .kernel = {1, 1, 1},
-                                    .stride = {1, 1, 1},
-                                    .dilation = {1, 1, 1}},
+                                   pointwise(2, 96, 96, 13, 15),
                                    {.batch = 2,
                                     .inputPlanes = 70,
                                     .outputPlanes = 90,
@@ -662,38 +674,10 @@ static void testLarge(THNNState *state)
                                     .kernel = {1, 1, 1},
                                     .stride = {1, 2, 3},
                                     .dilation = {1, 1, 1}},
-                                   {.batch = 2,
-                                    .inputPlanes = 300,
-                                    .outputPlanes = 40,
-                                    .input = {1, 11, 13},
-                                    .output = {1, 11, 13},
-                                    .kernel = {1, 1, 1},
-                                    .stride = {1, 1, 1},
-                                    .dilation = {1, 1, 1}},
-                                   {.batch = 2,
-                                    .inputPlanes = 40,
-                                    .outputPlanes = 300,
-                                    .input = {1, 11, 13},
-                                    .output = {1, 11, 13},
-                                    .kernel = {1, 1, 1},
-                                    .stride = {1, 1, 1},
-                                    .dilation = {1, 1, 1}},
-                                   {.batch = 1,
-                                    .inputPlanes = 20,
-                                    .outputPlanes = 40,
-                                    .input = {1, 30, 41},
-                                    .output = {1, 30, 41},
-                                    .kernel = {1, 1, 1},
-                                    .stride = {1, 1, 1},
-                                    .dilation = {1, 1, 1}},
-                                   {.batch = 30,
-                                    .inputPlanes = 70,
-                                    .outputPlanes = 64,
-                                    .input = {1, 1, 3},
-                                    .output = {1, 1, 3},
-                                    .kernel = {1, 1, 1},
-                                    .stride = {1, 1, 1},
-                                    .dilation = {1, 1, 1}}};
+                                   pointwise(2, 300, 40, 11, 13),
+                                   pointwise(2, 40, 300, 11, 13),
+                                   pointwise(1, 20, 40, 30, 41),
+                                   pointwise(30, 70, 64, 1, 3)};
   THNNConvolutionPlan plan;
   THNN_State_setThreads(state, 1);
   THNN_(Convolution_prepare)(&plan, state, &large[0], THNN_CONVOLUTION_FORWARD);
@@ -702,21 +686,6 @@ static void testLarge(THNNState *state)
   CHECK(!lines || plan.bands.planes < large[0].inputPlanes);
   for (size_t i = 0; i < sizeof large / sizeof *large; i++)
     testGeometry(&large[i], state);
-}
-
-/* A layer of 3x3 kernels whose maps are as large as its images. */
-static THNNConvolution layerOf(int64_t batch, int64_t imagePlanes, int64_t mapPlanes,
-                               int64_t height, int64_t width)
-{
-  return (THNNConvolution){.batch = batch,
-                           .inputPlanes = imagePlanes,
-                           .outputPlanes = mapPlanes,
-                           .input = {1, height, width},
-                           .output = {1, height, width},
-                           .kernel = {1, 3, 3},
-                           .stride = {1, 1, 1},
-                           .dilation = {1, 1, 1},
-                           .pad = {0, 1, 1}};
 }
 
 /* Winograd's algorithm with room for some tiles and weights only: several groups of blocks, of which the
@@ -741,18 +710,25 @@ static void testGroups(THNNState *state)
   THNN_State_setWorkspaceLimit(state, 8 << 20);
   g = layerOf(3, 20, 33, 40, 145); /* tiles enough for shares of them, and for pieces of a row */
   testGeometry(&g, state);
+  g.pad[2] = g.dilation[2] = 7; /* which cut groups of tiles */
+  testGeometry(&g, state);
 }
 
-/* Where it pays, by the costs: with many planes on large maps. */
+/* Where it pays, by the costs: with many planes on large maps, also dilated. */
 static void testWinogradPlans(THNNState *state)
 {
-  const THNNConvolution many = layerOf(1, 64, 64, 56, 56), few = layerOf(1, 3, 64, 56, 56);
+  const THNNConvolution few = layerOf(1, 3, 64, 56, 56);
   THNNConvolutionPlan plan;
   THNN_State_setThreads(state, 1);
   THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
   for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
-    THNN_(Convolution_prepare)(&plan, state, &many, (THNNConvolutionPart)part);
-    CHECK(plan.winograd.used);
+    for (int dilation = 1; dilation <= 2; dilation++) {
+      THNNConvolution many = layerOf(1, 128, 128, 56, 56);
+      for (int i = 1; i < 3; i++)
+        many.pad[i] = many.dilation[i] = dilation;
+      THNN_(Convolution_prepare)(&plan, state, &many, (THNNConvolutionPart)part);
+      CHECK(plan.winograd.used);
+    }
     THNN_(Convolution_prepare)(&plan, state, &few, (THNNConvolutionPart)part);
     CHECK(!plan.winograd.used);
   }
