@@ -97,8 +97,9 @@ typedef struct THNNConvolutionOnePoint {
 } THNNConvolutionOnePoint;
 
 /* Winograd's algorithm, tried before the plan's own. For forward and backwardData a task is a group of
- * blocks of tiles, for all result planes or some of them; for backwardWeight a panel of map planes times a
- * block of slices of the image, for all blocks of tiles or a share of them. */
+ * blocks of tiles, or where fewer of these are left than there are threads, a share of its result planes; for
+ * backwardWeight a panel of map planes times a block of slices of the image, for all blocks of tiles or a
+ * share of them. */
 typedef struct THNNConvolutionWinograd {
   bool used;
   double cost;
@@ -106,7 +107,6 @@ typedef struct THNNConvolutionWinograd {
   int64_t groupBlocks; /* blocks in a group */
   int64_t panelPlanes; /* result planes whose products are formed at a time */
   bool sharesWeights;  /* all weights are transformed once, otherwise a panel's for each group */
-  int64_t parts;       /* of the panels, each a task of its own for a group */
   /* for backwardWeight */
   int64_t blockSegments; /* rows of tiles, or pieces of them, in a block */
   int64_t blockSlices;

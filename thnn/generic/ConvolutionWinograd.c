@@ -18,6 +18,8 @@
 enum {
   /* Sums of so many planes stay in the second-level cache, beside the sources of a block. */
   PANEL_PLANES = 48,
+  /* Threads share out these; with fewer planes, sums would be added in another order. */
+  SHARED_PLANES = 16,
   /* Planes whose weights are transformed at a time; a multiple of a vector's lanes. */
   BLOCK_PLANES = 64,
   /* Sources that are multiplied with a panel's weights at a time: in the first-level cache. */
@@ -46,6 +48,12 @@ typedef struct Worker {
   Segment *segment;  /* [block][segment] */
   int64_t *segments; /* [block] */
 } Worker;
+
+/* Some blocks of tiles. */
+typedef struct Group {
+  int64_t first; /* tile of all */
+  int64_t blocks;
+} Group;
 
 /* Filters of 3x3 taps for a map plane that follow each other: those of image planes, for each tap in
  * depth. And from a number of the weights to the next. */
@@ -92,6 +100,18 @@ static int64_t allRows(const Worker *worker)
 static int64_t allTiles(const Worker *worker)
 {
   return allRows(worker) * worker->grid.columns;
+}
+
+/* What threads can share out of the result planes. */
+static int64_t planeParts(const Sides *sides)
+{
+  return maximum(sides->resultPlanes / SHARED_PLANES, 1);
+}
+
+/* Of part number `part`; the last part may be longer than the others. */
+static int64_t firstPlane(const Sides *sides, int64_t part)
+{
+  return part < planeParts(sides) ? part * SHARED_PLANES : sides->resultPlanes;
 }
 
 /* ---- Planning -------------------------------------------------------------------------------- */
@@ -141,7 +161,8 @@ static void chooseBlocks(const Worker *worker, int64_t limitBytes,
   const int64_t most = minimum(maximum(room, 1), THNN_(simd).products.mostVectors);
   winograd->blockTiles = evenBlock(vectors, most, 1) * lanes();
   winograd->groupBlocks = 1;
-  winograd->panelPlanes = roundUp(evenBlock(worker->sides.resultPlanes, PANEL_PLANES, 1), lanes());
+  winograd->panelPlanes =
+      roundUp(evenBlock(worker->sides.resultPlanes, PANEL_PLANES, 1), SHARED_PLANES);
   winograd->sharesWeights = true;
   winograd->sharedBytes =
       (size_t)scratchBytes(NUMBERS * weightStep(worker->plan, winograd), sizeof(real));
@@ -167,11 +188,9 @@ bool THNN_(ConvolutionWinograd_prepare)(const THNNConvolutionPlan *plan, const T
   if ((int64_t)(winograd->sharedBytes + winograd->threadBytes) > limitBytes)
     return false;
   const int64_t groups = divideUp(allTiles(&worker), winograd->blockTiles * winograd->groupBlocks);
-  const int64_t panels = divideUp(worker.sides.resultPlanes, winograd->panelPlanes);
   winograd->used = true;
-  winograd->threads = THNN_threads(state, groups * panels, convolutionOperations(&plan->geometry));
-  const bool uneven = groups < ENOUGH_BLOCKS && groups % winograd->threads != 0;
-  winograd->parts = uneven ? minimum(panels, winograd->threads) : 1;
+  winograd->threads = THNN_threads(state, groups * planeParts(&worker.sides),
+                                   convolutionOperations(&plan->geometry));
   winograd->cost = winogradCost(&worker, winograd);
   return true;
 }
@@ -214,23 +233,62 @@ static int64_t listSegments(const Worker *worker, int64_t first, int64_t end, Se
   return segments;
 }
 
-/* Number `block` of the group; its first tile is number `first` of all. */
-static void transformSources(const Worker *worker, int64_t block, int64_t first)
+/* Group number `index`, whose segments are listed. */
+static Group groupAt(const Worker *worker, int64_t index)
+{
+  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
+  const int64_t blockTiles = winograd->blockTiles, all = allTiles(worker);
+  const int64_t first = index * winograd->groupBlocks * blockTiles;
+  const Group group = {first, minimum(winograd->groupBlocks, divideUp(all - first, blockTiles))};
+  for (int64_t block = 0; block < group.blocks; block++) {
+    const int64_t begin = first + block * blockTiles;
+    worker->segments[block] = listSegments(worker, begin, minimum(begin + blockTiles, all),
+                                           worker->segment + block * blockTiles);
+  }
+  return group;
+}
+
+/* Vectors of tiles of a block of the group: fewer in the last one of all. */
+static int64_t blockVectors(const Worker *worker, const Group *group, int64_t block)
+{
+  const int64_t blockTiles = worker->plan->winograd.blockTiles;
+  return divideUp(minimum(allTiles(worker) - group->first - block * blockTiles, blockTiles),
+                  lanes());
+}
+
+/* One slice of a block's listed segments. Whole vectors are written: those of the last segment may reach into the
+ * next slice. */
+static void transformSegments(const Worker *worker, int64_t block, int64_t slice, int64_t step,
+                              real *to)
+{
+  const Segment *segment = worker->segment + block * worker->plan->winograd.blockTiles;
+  for (int64_t i = 0; i < worker->segments[block]; i++) {
+    transformSlice(worker->plan, &worker->sides, &segment[i], slice, worker->source, worker->lines,
+                   step, to);
+    to += segment[i].tiles;
+  }
+}
+
+/* Slices [begin, end) of a group's sources, of which other threads may transform the rest. */
+static void transformSources(const Worker *worker, const Group *group, int64_t begin, int64_t end)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
   const int64_t step = sourceStep(worker, winograd);
-  const int64_t tiles = minimum(winograd->blockTiles, allTiles(worker) - first);
-  Segment *segment = worker->segment + block * winograd->blockTiles;
-  worker->segments[block] = listSegments(worker, first, first + tiles, segment);
-  for (int64_t slice = 0; slice < worker->slices; slice++) {
-    real *to = worker->sources + block * NUMBERS * step + slice * winograd->blockTiles;
-    /* Behind the last tile are numbers too, which have to be ordinary ones. */
-    for (int64_t number = 0; tiles < winograd->blockTiles && number < NUMBERS; number++)
-      THNN_(simd).pointwise.fill(winograd->blockTiles, 0, to + number * step);
-    for (int64_t i = 0; i < worker->segments[block]; i++) {
-      transformSlice(worker->plan, &worker->sides, &segment[i], slice, worker->source,
-                     worker->lines, step, to);
-      to += segment[i].tiles;
+  for (int64_t block = 0; block < group->blocks; block++) {
+    const int64_t room = blockVectors(worker, group, block) * lanes();
+    const bool last = group->first + block * winograd->blockTiles + room > allTiles(worker);
+    real *sources = worker->sources + block * NUMBERS * step;
+    for (int64_t slice = begin; slice < end; slice++) {
+      real *place = sources + slice * winograd->blockTiles;
+      const bool alone = slice + 1 < end || end == worker->slices;
+      const int64_t apart = alone ? step : sumStep(winograd);
+      real *to = alone ? place : worker->sums;
+      /* Behind the last tile are numbers too, which have to be ordinary ones. */
+      for (int64_t number = 0; last && number < NUMBERS; number++)
+        THNN_(simd).pointwise.fill(room, 0, to + number * apart);
+      transformSegments(worker, block, slice, apart, to);
+      for (int64_t number = 0; !alone && number < NUMBERS; number++)
+        THNN_(simd).pointwise.copy(room, to + number * apart, place + number * step);
     }
   }
 }
@@ -270,10 +328,10 @@ static bool transformSums(const Worker *worker, int64_t block, int64_t first, in
 
 /* ---- One task -------------------------------------------------------------------------------- */
 
-/* Adds the products of slices [first, end), whose weights are given, to the sums of a panel for a block
- * of the group. */
-static void multiplySlices(const Worker *worker, int64_t block, int64_t planes, int64_t first,
-                           int64_t end, const real *weights)
+/* Adds the products of slices [first, end), whose weights are given, to the sums of a panel for `vectors`
+ * vectors of a block of the group. */
+static void multiplySlices(const Worker *worker, int64_t block, int64_t vectors, int64_t planes,
+                           int64_t first, int64_t end, const real *weights)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
   const int64_t step = sourceStep(worker, winograd), tiles = winograd->blockTiles;
@@ -287,7 +345,7 @@ static void multiplySlices(const Worker *worker, int64_t block, int64_t planes, 
                       .rows = planes,
                       .term = worker->term + slice - first,
                       .terms = minimum(terms, end - slice),
-                      .vectors = (int)(tiles / lanes()),
+                      .vectors = (int)vectors,
                       .scalars = weights + number * weightStep(worker->plan, winograd),
                       .factors = worker->sources + place * step + first * tiles,
                       .start = slice == 0 ? worker->zeros : NULL,
@@ -300,17 +358,19 @@ static void multiplySlices(const Worker *worker, int64_t block, int64_t planes, 
     }
 }
 
-/* Adds all products of a panel for `blocks` blocks, whose sources are transformed. */
-static void multiplyPanel(const Worker *worker, int64_t panel, int64_t planes, int64_t blocks)
+/* Adds all products of planes [result, result + planes) of a panel for a group, whose sources are
+ * transformed. */
+static void multiplyPanel(const Worker *worker, int64_t result, int64_t planes, const Group *group)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
-  const int64_t sources = worker->sides.sourcePlanes, result = panel * winograd->panelPlanes;
+  const int64_t sources = worker->sides.sourcePlanes;
   const int64_t depth = worker->plan->geometry.kernel[0];
   const bool forward = isForward(worker->plan);
   if (winograd->sharesWeights) {
     const int64_t apart = (forward ? worker->plan->geometry.inputPlanes : lanes()) * depth;
-    for (int64_t block = 0; block < blocks; block++)
-      multiplySlices(worker, block, planes, 0, worker->slices, worker->weights + result * apart);
+    for (int64_t block = 0; block < group->blocks; block++)
+      multiplySlices(worker, block, blockVectors(worker, group, block), planes, 0, worker->slices,
+                     worker->weights + result * apart);
     return;
   }
   /* Forward, a filter belongs to each slice; otherwise a map plane's slices share its filters. */
@@ -321,30 +381,23 @@ static void multiplyPanel(const Worker *worker, int64_t panel, int64_t planes, i
       transformWeights(worker, result, result + planes, first, end - first, worker->weights);
     else
       transformWeights(worker, first, end, result * depth, planes * depth, worker->weights);
-    for (int64_t block = 0; block < blocks; block++)
-      multiplySlices(worker, block, planes, first * slices, end * slices, worker->weights);
+    for (int64_t block = 0; block < group->blocks; block++)
+      multiplySlices(worker, block, blockVectors(worker, group, block), planes, first * slices,
+                     end * slices, worker->weights);
   }
 }
 
-/* Part `part` of the panels for a group of blocks. */
-static bool runTask(const Worker *worker, int64_t group, int64_t part)
+/* Result planes [begin, end) of a group, whose sources are transformed. */
+static bool runPlanes(const Worker *worker, const Group *group, int64_t begin, int64_t end)
 {
-  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
-  const int64_t panels = divideUp(worker->sides.resultPlanes, winograd->panelPlanes);
-  const int64_t begin = panels * part / winograd->parts;
-  const int64_t end = panels * (part + 1) / winograd->parts;
-  const int64_t first = group * winograd->groupBlocks * winograd->blockTiles;
-  const int64_t left = divideUp(allTiles(worker) - first, winograd->blockTiles);
-  const int64_t blocks = minimum(winograd->groupBlocks, left);
+  const int64_t panel = worker->plan->winograd.panelPlanes;
   bool finite = true;
-  for (int64_t block = 0; block < blocks; block++)
-    transformSources(worker, block, first + block * winograd->blockTiles);
-  for (int64_t panel = begin; panel < end; panel++) {
-    const int64_t result = panel * winograd->panelPlanes;
-    const int64_t planes = minimum(winograd->panelPlanes, worker->sides.resultPlanes - result);
-    multiplyPanel(worker, panel, planes, blocks);
-    for (int64_t block = 0; block < blocks; block++)
-      finite &= transformSums(worker, block, result, planes);
+  for (int64_t plane = begin; plane < end;) {
+    const int64_t planes = minimum((plane / panel + 1) * panel, end) - plane;
+    multiplyPanel(worker, plane, planes, group);
+    for (int64_t block = 0; block < group->blocks; block++)
+      finite &= transformSums(worker, block, plane, planes);
+    plane += planes;
   }
   return finite;
 }
@@ -373,12 +426,12 @@ static void takeWorkerScratch(Worker *worker, char *scratch)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
   const int64_t tiles = winograd->blockTiles, blocks = winograd->groupBlocks;
+  worker->sources =
+      takeScratch(&scratch, blocks * NUMBERS * sourceStep(worker, winograd), sizeof(real));
   if (!winograd->sharesWeights)
     worker->weights =
         takeScratch(&scratch, NUMBERS * weightStep(worker->plan, winograd), sizeof(real));
   worker->packed = takeScratch(&scratch, BLOCK_PLANES * FILTER * lanes(), sizeof(real));
-  worker->sources =
-      takeScratch(&scratch, blocks * NUMBERS * sourceStep(worker, winograd), sizeof(real));
   worker->sums = takeScratch(&scratch, blocks * NUMBERS * sumStep(winograd), sizeof(real));
   worker->lines = takeScratch(&scratch, THNN_(simd).winograd.lines, sizeof(real));
   worker->zeros = takeScratch(&scratch, tiles, sizeof(real));
@@ -390,6 +443,21 @@ static void takeWorkerScratch(Worker *worker, char *scratch)
   listPlanes(worker);
 }
 
+/* Where share number `share` of `shares` begins in one of `groups` groups that each have `parts` parts: equal
+ * shares of all parts, and where these suffice, of each group. */
+static int64_t shareBegin(int64_t parts, int64_t group, int64_t groups, int64_t share,
+                          int64_t shares)
+{
+  return divideUp(parts * groups * share / shares - group + groups, groups) - 1;
+}
+
+/* Of one of the threads: where its scratch begins. */
+static real *sourcesOf(const THNNConvolutionPlan *plan, void *scratch, int64_t thread)
+{
+  const THNNConvolutionWinograd *winograd = &plan->winograd;
+  return (real *)((char *)scratch + winograd->sharedBytes + (size_t)thread * winograd->threadBytes);
+}
+
 bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real *source,
                                     const real *weight, const real *bias, real *result,
                                     void *scratch)
@@ -397,16 +465,20 @@ bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real 
   const THNNConvolutionWinograd *winograd = &plan->winograd;
   const int64_t filters = plan->geometry.inputPlanes * plan->geometry.kernel[0];
   const int64_t maps = plan->geometry.outputPlanes;
-  const int64_t parts = winograd->parts;
   Worker common = workerFor(plan);
   common.source = source;
   common.weight = weight;
   common.bias = bias;
   common.result = result;
   common.weights = scratch;
-  const int64_t groups = divideUp(allTiles(&common), winograd->blockTiles * winograd->groupBlocks);
+  const int64_t groupTiles = winograd->blockTiles * winograd->groupBlocks;
+  const int64_t planes = common.sides.resultPlanes, parts = planeParts(&common.sides);
   const int64_t shared = winograd->sharesWeights ? maps : 0;
   const int threads = winograd->threads;
+  /* Threads have equally many groups each; the rest, of which one may be smaller, is for all of them. */
+  const int64_t fullGroups = allTiles(&common) / groupTiles;
+  const int64_t whole = fullGroups - fullGroups % threads;
+  const int64_t rest = divideUp(allTiles(&common), groupTiles) - whole;
   int wrong = 0;
 #pragma omp parallel num_threads(threads) reduction(| : wrong) if (threads > 1)
   {
@@ -418,8 +490,29 @@ bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real 
       transformWeights(&worker, map, minimum(map + lanes(), maps), 0, filters,
                        common.weights + map * filters);
 #pragma omp for schedule(static)
-    for (int64_t task = 0; task < groups * parts; task++)
-      wrong |= !runTask(&worker, task / parts, task % parts);
+    for (int64_t index = 0; index < whole; index++) {
+      const Group group = groupAt(&worker, index);
+      transformSources(&worker, &group, 0, worker.slices);
+      wrong |= !runPlanes(&worker, &group, 0, planes);
+    }
+#pragma omp for schedule(static) collapse(2)
+    for (int64_t share = 0; share < threads; share++)
+      for (int64_t index = 0; index < rest; index++) {
+        const Group group = groupAt(&worker, whole + index);
+        worker.sources = sourcesOf(plan, scratch, index);
+        transformSources(&worker, &group, shareBegin(worker.slices, index, rest, share, threads),
+                         shareBegin(worker.slices, index, rest, share + 1, threads));
+      }
+#pragma omp for schedule(static) collapse(2)
+    for (int64_t share = 0; share < threads; share++)
+      for (int64_t index = 0; index < rest; index++) {
+        const int64_t begin = shareBegin(parts, index, rest, share, threads);
+        const int64_t end = shareBegin(parts, index, rest, share + 1, threads);
+        const Group group = groupAt(&worker, whole + index);
+        worker.sources = sourcesOf(plan, scratch, index);
+        wrong |= !runPlanes(&worker, &group, firstPlane(&worker.sides, begin),
+                            firstPlane(&worker.sides, end));
+      }
   }
   return !wrong;
 }
