@@ -12,23 +12,6 @@
 #  include <unistd.h>
 #endif
 
-#ifdef THNN_WRAPS_REGIONS
-/* GCC's parallel regions: the linker lets those of this library begin here. libgomp makes a system call at
- * the end of each one, of one thread as well, which takes as long as a small layer. Outside of all regions a
- * function behaves the same without a team of its own; inside of one it would share out its loops with
- * that one's threads. */
-void __real_GOMP_parallel(void (*run)(void *), void *data, unsigned threads, unsigned flags);
-void __wrap_GOMP_parallel(void (*run)(void *), void *data, unsigned threads, unsigned flags);
-
-void __wrap_GOMP_parallel(void (*run)(void *), void *data, unsigned threads, unsigned flags)
-{
-  if (threads == 1 && omp_get_level() == 0)
-    run(data);
-  else
-    __real_GOMP_parallel(run, data, threads, flags);
-}
-#endif
-
 static int threadLimit(const THNNState *state)
 {
   const int wanted = THNN_State_threads(state);

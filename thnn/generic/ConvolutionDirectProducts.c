@@ -27,6 +27,15 @@ static double farWeightsCost(const THNNConvolution *geometry, THNNConvolutionPar
   return bytes > FAR_OPERAND_BYTES ? bytes * perByte : 0;
 }
 
+/* Vectors of so many positions that products take as much time as. */
+static double vectorsOf(int64_t positions)
+{
+  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
+  const int64_t left = positions % loops->columns;
+  const double vectors = (double)divideUp(positions, loops->lanes);
+  return left > 0 && left <= loops->fewColumns ? vectors - 0.6 : vectors;
+}
+
 /* Products, fetching the weights for each block of positions, packing the source for all result planes, and
  * storing; for groups of samples also bringing them together. */
 static double sourceCost(const THNNConvolutionPlan *plan)
@@ -39,11 +48,10 @@ static double sourceCost(const THNNConvolutionPlan *plan)
   const int64_t positions = THNN_convolutionMapPositions(geometry);
   const int64_t width = plan->groupSamples * positions;
   const double groups = (double)divideUp(geometry->batch, plan->groupSamples);
-  const double vectors = (double)divideUp(width, THNN_(simd).panels.lanes);
   const double blocks = (double)divideUp(width, BLOCK_POSITIONS);
   const double batch = (double)geometry->batch;
   const double copied = plan->groupSamples > 1 ? batch * (double)(in + out) : 0;
-  return groups * weightElements(geometry) * (0.54 * vectors + 0.03 * blocks) +
+  return groups * weightElements(geometry) * (0.54 * vectorsOf(width) + 0.03 * blocks) +
          groups * farWeightsCost(geometry, plan->part) +
          packingCost(batch * positions * sources, 0.1) +
          0.01 * sizeof(real) * batch * positions * results +

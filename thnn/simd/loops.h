@@ -263,10 +263,11 @@ typedef struct THNN_(Panels) {
 } THNN_(Panels);
 
 typedef struct THNN_(SimdPanels) {
-  int lanes;   /* reals in a vector */
-  int columns; /* of a panel */
-  int rows;    /* of a tile */
-  int step;    /* rows of a group of scalars: whole tiles and whole vectors */
+  int lanes;      /* reals in a vector */
+  int columns;    /* of a panel */
+  int rows;       /* of a tile */
+  int step;       /* rows of a group of scalars: whole tiles and whole vectors */
+  int fewColumns; /* behind the last panel, which take much less time than a vector */
   /* Measured, what gemm is slower at: from so many products on, where one operand lies along the
    * sums, both or none; columns of a product whose panels are read where they are; and whether also
    * products whose panels are packed. */

@@ -15,8 +15,15 @@ enum {
   TERMS_AHEAD = 16,
   MOST_ROWS = VECTOR_REGISTERS == 32 ? 8 : 4,
   COLUMNS = MOST_VECTORS * LANES,
-  STEP = VECTOR_BYTES / sizeof(real) > MOST_ROWS ? VECTOR_BYTES / sizeof(real) : MOST_ROWS
+  STEP = VECTOR_BYTES / sizeof(real) > MOST_ROWS ? VECTOR_BYTES / sizeof(real) : MOST_ROWS,
+  /* Columns behind the last panel that take less time with rows in the lanes, and the vectors of rows whose
+   * sums do not wait for each other. */
+  MOST_FEW = 4,
+  FEW_COLUMNS = VECTOR_REGISTERS == 32 ? MOST_FEW : 0,
+  SIDE_BY_SIDE = 4
 };
+
+_Static_assert(FEW_COLUMNS == 0 || (int)STEP == (int)LANES, "groups of scalars are vectors");
 
 typedef THNN_(Panels) Panels;
 
@@ -113,8 +120,76 @@ INLINE void addRows(const Panels *p, const Tile *tile, int64_t rows, const int v
   }
 }
 
+/* `columns` columns of `vectors` vectors of rows, from number `row` on; both are constants where this is
+ * called. The sums are those of addTile(), term by term. */
+INLINE void addColumns(const Panels *p, int64_t row, const int vectors, const int columns,
+                       const real *panel, real *c)
+{
+  Vector sum[SIDE_BY_SIDE][MOST_FEW];
+#pragma GCC unroll 4
+  for (int i = 0; i < vectors; i++)
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; j++)
+      sum[i][j] = (Vector){0};
+  const real *scalars = p->scalars + row * p->terms;
+  for (int64_t t = p->terms; t > 0; t--, scalars += LANES, panel += p->stride)
+#pragma GCC unroll 4
+    for (int i = 0; i < vectors; i++) {
+      const Vector x = load(scalars + i * LANES * p->terms);
+#pragma GCC unroll 4
+      for (int j = 0; j < columns; j++)
+        sum[i][j] += x * broadcast(panel[j]);
+    }
+  const Vector scale = broadcast(p->scale);
+#pragma GCC unroll 4
+  for (int i = 0; i < vectors; i++, row += LANES) {
+    const int64_t rows = p->rows - row < LANES ? p->rows - row : LANES;
+    real *to = c + row * p->cStride;
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; j++) {
+      real value[LANES] = {0};
+      for (int64_t l = 0; l < rows; l++)
+        value[l] = p->add ? to[l * p->cStride + j] : p->start ? p->start[row + l] : 0;
+      store(value, load(value) + scale * sum[i][j]);
+      for (int64_t l = 0; l < rows; l++)
+        to[l * p->cStride + j] = value[l];
+    }
+  }
+}
+
+/* Makes `columns` a constant. */
+INLINE void addFewColumns(const Panels *p, int64_t row, const int vectors, int64_t columns,
+                          const real *panel, real *c)
+{
+  switch (columns) {
+  case 1:
+    return addColumns(p, row, vectors, 1, panel, c);
+  case 2:
+    return addColumns(p, row, vectors, 2, panel, c);
+  case 3:
+    return addColumns(p, row, vectors, 3, panel, c);
+  default:
+    return addColumns(p, row, vectors, 4, panel, c);
+  }
+}
+
+/* The last `few` columns. */
+static __attribute__((noinline)) void multiplyFew(const Panels *p, int64_t few)
+{
+  const int64_t whole = p->columns - few;
+  const real *panel = p->panel + whole / COLUMNS * p->panelStep;
+  const int64_t together = SIDE_BY_SIDE * LANES, most = p->rows - p->rows % together;
+  for (int64_t row = 0; row < most; row += together)
+    addFewColumns(p, row, SIDE_BY_SIDE, few, panel, p->c + whole);
+  for (int64_t row = most; row < p->rows; row += LANES)
+    addFewColumns(p, row, 1, few, panel, p->c + whole);
+}
+
 static void multiply(const Panels *p)
 {
+  const int64_t left = p->columns % COLUMNS;
+  const int64_t few = left <= FEW_COLUMNS ? left : 0;
+  const int64_t whole = p->columns - few;
   for (int64_t i = 0; i < p->rows; i += MOST_ROWS) {
     const int64_t rows = p->rows - i < MOST_ROWS ? p->rows - i : MOST_ROWS;
     Tile tile = {.scalars = p->scalars + i / STEP * STEP * p->terms + i % STEP,
@@ -123,11 +198,11 @@ static void multiply(const Panels *p)
                  .packed = p->packed,
                  .start = p->start ? p->start + i : NULL,
                  .c = p->c + i * p->cStride};
-    for (int64_t j = 0; j < p->columns; j += COLUMNS) {
-      const int64_t columns = p->columns - j < COLUMNS ? p->columns - j : COLUMNS;
+    for (int64_t j = 0; j < whole; j += COLUMNS) {
+      const int64_t columns = whole - j < COLUMNS ? whole - j : COLUMNS;
       const int64_t vectors = (columns + LANES - 1) / LANES;
       tile.left = columns - (vectors - 1) * LANES;
-      tile.next = j + COLUMNS < p->columns ? tile.c + COLUMNS : p->c + (i + MOST_ROWS) * p->cStride;
+      tile.next = j + COLUMNS < whole ? tile.c + COLUMNS : p->c + (i + MOST_ROWS) * p->cStride;
       if (p->source && i == 0 && columns == COLUMNS)
         addTile(p, &tile, MOST_ROWS, MOST_VECTORS, true);
       else if (vectors == MOST_VECTORS)
@@ -144,6 +219,8 @@ static void multiply(const Panels *p)
       }
     }
   }
+  if (few)
+    multiplyFew(p, few);
 }
 
 static void copy(int64_t terms, int64_t columns, const real *x, int64_t xStride, real *y,
@@ -169,6 +246,7 @@ const THNN_(SimdPanels) SIMD_TABLE(Panels, THNN_SIMD_LEVEL) = {
     .columns = COLUMNS,
     .rows = MOST_ROWS,
     .step = STEP,
+    .fewColumns = FEW_COLUMNS,
 #if defined(__AVX512F__)
     .leastProducts = 400000, /* OpenBLAS has kernels for small products */
     .leastAlong = 130000,
