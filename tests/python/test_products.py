@@ -80,6 +80,29 @@ def test_forward(function, shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("size", [(1, 3), (7, 7), (5, 10), (9, 11), (10, 10), (3, 49)], ids=str)
+def test_positions_behind_panels(size, dtype):
+    """A pointwise layer of more weights than are packed at once: one to four positions left."""
+    planes, maps = 520, 1547
+    random = np.random.default_rng(size)
+    x, w, b = (
+        random.standard_normal(s).astype(dtype)
+        for s in ((1, planes, *size), (maps, planes), (maps,))
+    )
+    results = []
+    for threads in (1, 2, 3):
+        y, none = Tensor(dtype=dtype), (Tensor(dtype=dtype), Tensor(dtype=dtype))
+        with State(threads=threads, minimum_work=1) as state:
+            thnn.SpatialConvolutionMM_updateOutput(
+                state, x, y, w[:, :, None, None], b, *none, 1, 1, 1, 1, 0, 0
+            )
+        results.append(y.numpy())
+        assert results[-1].tobytes() == results[0].tobytes(), f"{threads} threads"
+    wide = w.astype(float) @ x.astype(float).reshape(planes, -1) + b[:, None]
+    assert np.abs(results[0].reshape(wide.shape) - wide).max() <= LIMITS[dtype] * planes**0.5
+
+
+@pytest.mark.parametrize("dtype", LIMITS)
 @pytest.mark.parametrize(
     ("rows", "outputs", "inputs"),
     [
