@@ -280,6 +280,7 @@ static void transformSources(const Worker *worker, const Group *group, int64_t b
     real *sources = worker->sources + block * NUMBERS * step;
     for (int64_t slice = begin; slice < end; slice++) {
       real *place = sources + slice * winograd->blockTiles;
+      /* What is written behind the last slice must not reach into that of another thread. */
       const bool alone = slice + 1 < end || end == worker->slices;
       const int64_t apart = alone ? step : sumStep(winograd);
       real *to = alone ? place : worker->sums;
