@@ -97,8 +97,8 @@ typedef struct THNNConvolutionOnePoint {
 } THNNConvolutionOnePoint;
 
 /* Winograd's algorithm, tried before the plan's own. For forward and backwardData a task is a group of
- * blocks of tiles, or where fewer of these are left than there are threads, a share of its result planes; for
- * backwardWeight a panel of map planes times a block of slices of the image, for all blocks of tiles or a
+ * blocks of tiles; of those that are left when threads have equally many, a share of the result planes. For
+ * backwardWeight it is a panel of map planes times a block of slices of the image, for all blocks of tiles or a
  * share of them. */
 typedef struct THNNConvolutionWinograd {
   bool used;

@@ -27,7 +27,8 @@ static double farWeightsCost(const THNNConvolution *geometry, THNNConvolutionPar
   return bytes > FAR_OPERAND_BYTES ? bytes * perByte : 0;
 }
 
-/* Vectors of so many positions that products take as much time as. */
+/* The vectors whose products take as long as those of so many positions: the last few positions take less than
+ * half of one's time. */
 static double vectorsOf(int64_t positions)
 {
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;

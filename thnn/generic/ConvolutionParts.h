@@ -50,15 +50,22 @@ static inline void *takeScratch(char **scratch, int64_t elements, size_t size)
   return area;
 }
 
-/* The calling thread's part of a scratch block. */
+/* A thread's part of a scratch block. */
+static inline void *scratchOfThread(void *scratch, size_t sharedBytes, size_t threadBytes,
+                                    int64_t thread)
+{
+  return (char *)scratch + sharedBytes + (size_t)thread * threadBytes;
+}
+
+/* The calling thread's. */
 static inline void *threadScratchOf(void *scratch, size_t sharedBytes, size_t threadBytes)
 {
 #ifdef _OPENMP
-  const size_t thread = (size_t)omp_get_thread_num();
+  const int thread = omp_get_thread_num();
 #else
-  const size_t thread = 0;
+  const int thread = 0;
 #endif
-  return (char *)scratch + sharedBytes + thread * threadBytes;
+  return scratchOfThread(scratch, sharedBytes, threadBytes, thread);
 }
 
 static inline void *threadScratch(const THNNConvolutionPlan *plan, void *scratch)

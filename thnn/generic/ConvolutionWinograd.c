@@ -449,14 +449,13 @@ static void takeWorkerScratch(Worker *worker, char *scratch)
 static int64_t shareBegin(int64_t parts, int64_t group, int64_t groups, int64_t share,
                           int64_t shares)
 {
-  return divideUp(parts * groups * share / shares - group + groups, groups) - 1;
+  return (parts * groups * share / shares + groups - 1 - group) / groups;
 }
 
-/* Of one of the threads: where its scratch begins. */
+/* Of a thread, at the beginning of its scratch. */
 static real *sourcesOf(const THNNConvolutionPlan *plan, void *scratch, int64_t thread)
 {
-  const THNNConvolutionWinograd *winograd = &plan->winograd;
-  return (real *)((char *)scratch + winograd->sharedBytes + (size_t)thread * winograd->threadBytes);
+  return scratchOfThread(scratch, plan->winograd.sharedBytes, plan->winograd.threadBytes, thread);
 }
 
 bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real *source,
@@ -496,7 +495,7 @@ bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real 
       transformSources(&worker, &group, 0, worker.slices);
       wrong |= !runPlanes(&worker, &group, 0, planes);
     }
-#pragma omp for schedule(static) collapse(2)
+#pragma omp for schedule(static)
     for (int64_t share = 0; share < threads; share++)
       for (int64_t index = 0; index < rest; index++) {
         const Group group = groupAt(&worker, whole + index);
@@ -504,7 +503,7 @@ bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real 
         transformSources(&worker, &group, shareBegin(worker.slices, index, rest, share, threads),
                          shareBegin(worker.slices, index, rest, share + 1, threads));
       }
-#pragma omp for schedule(static) collapse(2)
+#pragma omp for schedule(static)
     for (int64_t share = 0; share < threads; share++)
       for (int64_t index = 0; index < rest; index++) {
         const int64_t begin = shareBegin(parts, index, rest, share, threads);

@@ -125,12 +125,7 @@ INLINE void addRows(const Panels *p, const Tile *tile, int64_t rows, const int v
 INLINE void addColumns(const Panels *p, int64_t row, const int vectors, const int columns,
                        const real *panel, real *c)
 {
-  Vector sum[SIDE_BY_SIDE][MOST_FEW];
-#pragma GCC unroll 4
-  for (int i = 0; i < vectors; i++)
-#pragma GCC unroll 4
-    for (int j = 0; j < columns; j++)
-      sum[i][j] = (Vector){0};
+  Vector sum[SIDE_BY_SIDE][MOST_FEW] = {{{0}}};
   const real *scalars = p->scalars + row * p->terms;
   for (int64_t t = p->terms; t > 0; t--, scalars += LANES, panel += p->stride)
 #pragma GCC unroll 4

@@ -1,25 +1,68 @@
-/* Calls on one thread from within a parallel region of the caller's: each does all of its work. */
+/* Calls on one thread: from within a parallel region of the caller's each does all of its work, and outside of
+ * one it needs none of libgomp's. */
+#define _GNU_SOURCE /* RTLD_NEXT */
 #include "module.h"
 
 enum { CALLERS = 3 };
+
+/* Several blocks of elements; rows of 40 planes, which are worked on in one region of several loops. */
+static void rectify(THNNState *state, Tensor *input, Tensor *output, Tensor *rows, Tensor *slopes,
+                    Tensor *rectified)
+{
+  MODULE(Abs_updateOutput)(state, input, output);
+  MODULE(PReLU_updateOutput)(state, rows, rectified, slopes, 40);
+}
+
+#ifdef COUNTS_REGIONS
+#  include <dlfcn.h>
+
+__attribute__((visibility("default"))) void GOMP_parallel(void (*run)(void *), void *data,
+                                                          unsigned threads, unsigned flags);
+
+static _Atomic int regions;
+
+/* Comes before libgomp's. */
+void GOMP_parallel(void (*run)(void *), void *data, unsigned threads, unsigned flags)
+{
+  void (*next)(void (*)(void *), void *, unsigned, unsigned);
+  *(void **)&next = dlsym(RTLD_NEXT, "GOMP_parallel");
+  regions++;
+  next(run, data, threads, flags);
+}
+
+static void testRegions(THNNState *state, Tensor *input, Tensor *rows, Tensor *slopes)
+{
+  Tensor *output = emptyTensor(), *rectified = emptyTensor();
+  rectify(state, input, output, rows, slopes, rectified);
+  CHECK(regions == 0);
+  THNN_State_setThreads(state, 2);
+  THNN_State_setMinimumWork(state, 1);
+  rectify(state, input, output, rows, slopes, rectified);
+  CHECK(regions > 0);
+  THNN_State_setThreads(state, 1);
+}
+#else
+static void testRegions(THNNState *state, Tensor *input, Tensor *rows, Tensor *slopes)
+{
+  (void)state, (void)input, (void)rows, (void)slopes;
+}
+#endif
 
 int main(void)
 {
   THNNState *state = THNN_State_new();
   THNN_State_setThreads(state, 1);
   Tensor *output[CALLERS], *rectified[CALLERS];
-  /* Several blocks of elements; rows of 40 planes, which are worked on in one region of several loops. */
   Tensor *input = TENSOR_OF((100000), -1, 2, -3), *rows = TENSOR_OF((200, 40), -4);
   Tensor *slopes = TENSOR_OF((40), 0.5);
+  testRegions(state, input, rows, slopes);
   for (int i = 0; i < CALLERS; i++) {
     output[i] = emptyTensor();
     rectified[i] = emptyTensor();
   }
 #pragma omp parallel for num_threads(CALLERS) schedule(static, 1)
-  for (int i = 0; i < CALLERS; i++) {
-    MODULE(Abs_updateOutput)(state, input, output[i]);
-    MODULE(PReLU_updateOutput)(state, rows, rectified[i], slopes, 40);
-  }
+  for (int i = 0; i < CALLERS; i++)
+    rectify(state, input, output[i], rows, slopes, rectified[i]);
   for (int i = 0; i < CALLERS; i++) {
     EXPECT(output[i], (100000), 1, 2, 3);
     EXPECT(rectified[i], (200, 40), -2);
