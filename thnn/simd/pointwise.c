@@ -75,7 +75,18 @@ static void addScalar(int64_t n, const real *x, real value, real *y)
  * and writing take turns quickly. */
 enum { TILE = 512 / sizeof(real) };
 
-enum { CACHE_LINE = 64, FETCH_AHEAD = 4096 }; /* bytes */
+enum { CACHE_LINE = 64, FETCH_AHEAD = 4096, FETCH_AHEAD_ZEN = 1024 }; /* bytes */
+
+/* AMD's processors of family 19h (measured on Zen 4): when asked for what lies a page away, they
+ * read at two thirds of the speed. */
+static uintptr_t aheadBytes(void)
+{
+#  if (defined(__x86_64__) || defined(__i386__)) && (__GNUC__ >= 11 || defined(__clang__))
+  if (__builtin_cpu_is("amdfam19h"))
+    return FETCH_AHEAD_ZEN;
+#  endif
+  return FETCH_AHEAD;
+}
 
 /* How many reals from y on to the next vector that can be streamed. */
 static int64_t toAligned(const real *y)
@@ -93,11 +104,11 @@ static void stream(int64_t n, const real *x, real *y)
   copy(n - i, x + i, y + i);
 }
 
-/* Asks for what lies FETCH_AHEAD beyond n reals of x: a loop that computes much per element would
+/* Asks for what lies some way beyond n reals of x: a loop that computes much per element would
  * otherwise compute and wait for memory in turns. Behind the end of a tensor it does no harm. */
 static void fetchAhead(int64_t n, const real *x)
 {
-  const char *ahead = (const char *)((uintptr_t)x + FETCH_AHEAD);
+  const char *ahead = (const char *)((uintptr_t)x + aheadBytes());
   for (int64_t i = 0; i < n * (int64_t)sizeof(real); i += CACHE_LINE)
     __builtin_prefetch(ahead + i, READ, SECOND_LEVEL);
 }
