@@ -85,9 +85,10 @@ def test_copies(real: Any) -> None:
 
 
 @pytest.mark.parametrize("real", [np.float32, np.float64])
-@pytest.mark.parametrize(("width", "left"), [(3, 2), (61, 4), (70, -2), (90, 1)])
+@pytest.mark.parametrize(("width", "left"), [(3, 2), (61, 4), (70, -2), (90, 1), (1500, 3)])
 def test_padded_rows(width: int, left: int, real: Any) -> None:
-    """Rows that end anywhere in a cache line, and rows that are too short."""
+    """Rows that end anywhere in a cache line, rows that are too short, and rows of more than a
+    page."""
     shape = (4, width + left)
     planes = MORE_BYTES // 4 // shape[1] // np.dtype(real).itemsize // 4 * 4
     x = np.random.default_rng(0).standard_normal((planes, 2, width)).astype(real)

@@ -81,7 +81,7 @@ enum { CACHE_LINE = 64, FETCH_AHEAD = 4096, FETCH_AHEAD_ZEN = 1024 }; /* bytes *
  * read at two thirds of the speed. */
 static uintptr_t aheadBytes(void)
 {
-#  if (defined(__x86_64__) || defined(__i386__)) && (__GNUC__ >= 11 || defined(__clang__))
+#  if __GNUC__ >= 11 || __clang_major__ >= 13 /* older ones do not know the name */
   if (__builtin_cpu_is("amdfam19h"))
     return FETCH_AHEAD_ZEN;
 #  endif
