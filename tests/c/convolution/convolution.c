@@ -102,17 +102,17 @@ static void addProducts(const THNNConvolution *g, THNNConvolutionPart part, cons
 {
   const int64_t imagePositions = product(g->input), positions = product(g->output);
   const int64_t taps = product(g->kernel);
+  const bool forward = part == THNN_CONVOLUTION_FORWARD;
+  const bool data = part == THNN_CONVOLUTION_BACKWARD_DATA;
   for (int64_t position = 0; position < positions; position++)
     for (int64_t tap = 0; tap < taps; tap++) {
       const int64_t seen = seenIndex(g, position, tap);
       for (int64_t n = 0; seen >= 0 && n < g->batch; n++)
-        for (int64_t m = 0; m < g->outputPlanes; m++)
-          for (int64_t c = 0; c < g->inputPlanes; c++) {
-            const int64_t x = (n * g->inputPlanes + c) * imagePositions + seen;
-            const int64_t y = (n * g->outputPlanes + m) * positions + position;
-            const int64_t w = (m * g->inputPlanes + c) * taps + tap;
-            const bool forward = part == THNN_CONVOLUTION_FORWARD;
-            const bool data = part == THNN_CONVOLUTION_BACKWARD_DATA;
+        for (int64_t m = 0; m < g->outputPlanes; m++) {
+          const int64_t y = (n * g->outputPlanes + m) * positions + position;
+          int64_t x = n * g->inputPlanes * imagePositions + seen;
+          int64_t w = m * g->inputPlanes * taps + tap;
+          for (int64_t c = 0; c < g->inputPlanes; c++, x += imagePositions, w += taps) {
             const double term = forward ? (double)image[x] * weight[w]
                                 : data  ? (double)map[y] * weight[w]
                                         : (double)image[x] * map[y];
@@ -120,6 +120,7 @@ static void addProducts(const THNNConvolution *g, THNNConvolutionPart part, cons
             result[to] += term;
             size[to] += fabs(term);
           }
+        }
     }
 }
 
@@ -381,31 +382,18 @@ static void addTransformedSizes(const THNNConvolution *g, const Operands *operan
   free(tiles);
 }
 
-/* Adds what one tile adds to the sizes of the gradients of some filters: `gradients` of its map planes,
- * [map plane][number], with `elements` of what the map sees, [slice][number]. */
-static void addFilterSizes(int64_t maps, const double *gradients, int64_t slices,
-                           const double *elements, double *size)
-{
-  for (int64_t filter = 0; filter < maps * slices; filter++)
-    for (int tap = 0; tap < 9; tap++)
-      for (int k = 0; k < 16; k++)
-        size[filter * 9 + tap] += TO_TAPS[tap / 3][k / 4] * TO_TAPS[tap % 3][k % 4] *
-                                  gradients[filter / slices * 16 + k] *
-                                  elements[filter % slices * 16 + k];
-}
-
-/* The same for the weight gradient. */
+/* The same for the weight gradient: the numbers of each filter are summed up over all tiles first. */
 static void addTransformedWeightSizes(const THNNConvolution *g, const Operands *operands,
                                       double *size)
 {
   const int64_t depth = g->kernel[0], slices = g->inputPlanes * depth, maps = g->outputPlanes;
   double *elements = calloc((size_t)(slices * 16), sizeof(double));
-  double *gradients = calloc((size_t)(maps * 16), sizeof(double));
+  double *numbers = calloc((size_t)(maps * slices * 16), sizeof(double));
   for (int64_t n = 0; n < g->batch * g->output[0]; n++)
     for (int64_t row = 0; row < g->output[1]; row = nextTile(row, g->dilation[1]))
       for (int64_t column = 0; column < g->output[2]; column = nextTile(column, g->dilation[2])) {
         const int64_t sample = n / g->output[0], z = n % g->output[0];
-        double x[16];
+        double x[16], gradients[16];
         for (int64_t s = 0; s < slices; s++) {
           takeTile(4, operands->image + (sample * g->inputPlanes + s / depth) * product(g->input),
                    g->input, g->dilation, z + s % depth * g->dilation[0] - g->pad[0],
@@ -415,12 +403,16 @@ static void addTransformedWeightSizes(const THNNConvolution *g, const Operands *
         for (int64_t m = 0; m < maps; m++) {
           takeTile(2, operands->map + (sample * maps + m) * product(g->output), g->output,
                    g->dilation, z, row, column, x);
-          transformSizes(2, FROM_GRADIENTS[0], x, gradients + m * 16);
+          transformSizes(2, FROM_GRADIENTS[0], x, gradients);
+          for (int64_t i = 0; i < slices * 16; i++)
+            numbers[m * slices * 16 + i] += gradients[i % 16] * elements[i];
         }
-        addFilterSizes(maps, gradients, slices, elements, size);
       }
+  for (int64_t i = 0; i < maps * slices * 9; i++)
+    for (int k = 0; k < 16; k++)
+      size[i] += TO_TAPS[i % 9 / 3][k / 4] * numbers[i / 9 * 16 + k] * TO_TAPS[i % 3][k % 4];
   free(elements);
-  free(gradients);
+  free(numbers);
 }
 
 /* The largest error, in units of EPSILON times the sum of the terms' sizes; NaN if one is NaN. */
