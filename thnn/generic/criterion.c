@@ -85,7 +85,7 @@ void THNN_(criterionForward)(const THNN_(Criterion) * run, THNN_(LossSum) sum, T
     const THNN_(Operands) of = operandsAt(&buffers, i * blocks.length);
     const int64_t length = THNN_blockLength(&blocks, i);
     parts[i].refused = run->accepts && !run->accepts(length, of.input);
-    parts[i].loss = sum(length, of, run->parameters);
+    parts[i].loss = sum(length, &of, run->parameters);
   }
 
   double loss = 0;
@@ -113,7 +113,7 @@ static void streamedGradient(int64_t n, const real *input, const real *target,
 {
   const Streamed *streamed = (const void *)parameters;
   const THNN_(Operands) of = {.input = input, .target = target};
-  streamed->gradient(n, of, streamed->parameters, gradInput);
+  streamed->gradient(n, &of, streamed->parameters, gradInput);
 }
 
 void THNN_(criterionBackward)(const THNN_(Criterion) * run, THNN_(LossGradient) gradient,
@@ -143,7 +143,7 @@ void THNN_(criterionBackward)(const THNN_(Criterion) * run, THNN_(LossGradient) 
                                        of.target ? of.target : of.input,
                                        (const real *)(const void *)&streamed, y + at);
     else
-      gradient(n, of, run->parameters, y + at);
+      gradient(n, &of, run->parameters, y + at);
   }
   THNN_planRelease(&plan);
 }

@@ -24,23 +24,23 @@ static double total(const double *sums)
 
 /* Sums a loss; which one is a constant where this is called, so that it becomes part of the loop,
  * and so is whether the operands have weights. */
-ALWAYS_INLINE double sumWeightedLoss(const Loss loss, const bool weighted, int64_t n, Operands of,
-                                     const real *parameters)
+ALWAYS_INLINE double sumWeightedLoss(const Loss loss, const bool weighted, int64_t n,
+                                     const Operands *of, const real *parameters)
 {
   double sums[SUMS] = {0};
   int64_t i = 0;
   for (; i + SUMS <= n; i += SUMS)
 #pragma omp simd
     for (int s = 0; s < SUMS; s++)
-      sums[s] +=
-          loss(of.input[i + s], of.target[i + s], parameters) * (weighted ? of.weights[i + s] : 1);
+      sums[s] += loss(of->input[i + s], of->target[i + s], parameters) *
+                 (weighted ? of->weights[i + s] : 1);
   for (int s = 0; i + s < n; s++)
     sums[s] +=
-        loss(of.input[i + s], of.target[i + s], parameters) * (weighted ? of.weights[i + s] : 1);
+        loss(of->input[i + s], of->target[i + s], parameters) * (weighted ? of->weights[i + s] : 1);
   return total(sums);
 }
 
-ALWAYS_INLINE double sumLoss(const Loss loss, int64_t n, Operands of, const real *parameters)
+ALWAYS_INLINE double sumLoss(const Loss loss, int64_t n, const Operands *of, const real *parameters)
 {
   return sumWeightedLoss(loss, false, n, of, parameters);
 }
@@ -51,17 +51,17 @@ ALWAYS_INLINE real absoluteError(real x, real target, const real *parameters)
   return absolute(x - target);
 }
 
-static double absLoss(int64_t n, Operands of, const real *parameters)
+static double absLoss(int64_t n, const Operands *of, const real *parameters)
 {
   return sumLoss(absoluteError, n, of, parameters);
 }
 
-static void absGradient(int64_t n, Operands of, const real *parameters, real *gradInput)
+static void absGradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
 {
   const real norm = parameters[0];
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
-    gradInput[i] = of.input[i] - of.target[i] >= 0 ? norm : -norm;
+    gradInput[i] = of->input[i] - of->target[i] >= 0 ? norm : -norm;
 }
 
 ALWAYS_INLINE real absoluteValue(real x, real target, const real *parameters)
@@ -70,18 +70,18 @@ ALWAYS_INLINE real absoluteValue(real x, real target, const real *parameters)
   return absolute(x);
 }
 
-static double l1Loss(int64_t n, Operands of, const real *parameters)
+static double l1Loss(int64_t n, const Operands *of, const real *parameters)
 {
-  of.target = of.input; /* it has none */
-  return sumLoss(absoluteValue, n, of, parameters);
+  const Operands inputTwice = {.input = of->input, .target = of->input}; /* there is no target */
+  return sumLoss(absoluteValue, n, &inputTwice, parameters);
 }
 
-static void l1Gradient(int64_t n, Operands of, const real *parameters, real *gradInput)
+static void l1Gradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
 {
   (void)parameters;
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
-    gradInput[i] = (real)(of.input[i] > 0) - (real)(of.input[i] < 0);
+    gradInput[i] = (real)(of->input[i] > 0) - (real)(of->input[i] < 0);
 }
 
 ALWAYS_INLINE real squaredError(real x, real target, const real *parameters)
@@ -90,17 +90,17 @@ ALWAYS_INLINE real squaredError(real x, real target, const real *parameters)
   return (x - target) * (x - target);
 }
 
-static double mseLoss(int64_t n, Operands of, const real *parameters)
+static double mseLoss(int64_t n, const Operands *of, const real *parameters)
 {
   return sumLoss(squaredError, n, of, parameters);
 }
 
-static void mseGradient(int64_t n, Operands of, const real *parameters, real *gradInput)
+static void mseGradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
 {
   const real norm = parameters[0];
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
-    gradInput[i] = norm * (of.input[i] - of.target[i]);
+    gradInput[i] = norm * (of->input[i] - of->target[i]);
 }
 
 ALWAYS_INLINE real smoothError(real x, real target, const real *parameters)
@@ -110,17 +110,17 @@ ALWAYS_INLINE real smoothError(real x, real target, const real *parameters)
   return error < 1 ? (real)0.5 * error * error : error - (real)0.5;
 }
 
-static double smoothL1Loss(int64_t n, Operands of, const real *parameters)
+static double smoothL1Loss(int64_t n, const Operands *of, const real *parameters)
 {
   return sumLoss(smoothError, n, of, parameters);
 }
 
-static void smoothL1Gradient(int64_t n, Operands of, const real *parameters, real *gradInput)
+static void smoothL1Gradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
 {
   const real norm = parameters[0];
 #pragma omp simd
   for (int64_t i = 0; i < n; i++) {
-    const real error = of.input[i] - of.target[i];
+    const real error = of->input[i] - of->target[i];
     const real slope = error > 1 ? 1 : error;
     gradInput[i] = norm * (slope < -1 ? -1 : slope);
   }
@@ -132,17 +132,17 @@ ALWAYS_INLINE real shortfall(real x, real target, const real *parameters)
   return missing > 0 ? missing : 0;
 }
 
-static double marginLoss(int64_t n, Operands of, const real *parameters)
+static double marginLoss(int64_t n, const Operands *of, const real *parameters)
 {
   return sumLoss(shortfall, n, of, parameters);
 }
 
-static void marginGradient(int64_t n, Operands of, const real *parameters, real *gradInput)
+static void marginGradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
 {
   const real norm = parameters[0], margin = parameters[1];
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
-    gradInput[i] = of.input[i] * of.target[i] < margin ? -norm * of.target[i] : 0;
+    gradInput[i] = of->input[i] * of->target[i] < margin ? -norm * of->target[i] : 0;
 }
 
 /* Keeps logarithms and quotients finite where a probability is 0 or 1. */
@@ -164,10 +164,10 @@ ALWAYS_INLINE real crossEntropy(real x, real target, const real *parameters)
            (1 - target) * realLog(1 - x + TINY_PROBABILITY));
 }
 
-static double bceLoss(int64_t n, Operands of, const real *parameters)
+static double bceLoss(int64_t n, const Operands *of, const real *parameters)
 {
-  return of.weights ? sumWeightedLoss(crossEntropy, true, n, of, parameters)
-                    : sumWeightedLoss(crossEntropy, false, n, of, parameters);
+  return of->weights ? sumWeightedLoss(crossEntropy, true, n, of, parameters)
+                     : sumWeightedLoss(crossEntropy, false, n, of, parameters);
 }
 
 ALWAYS_INLINE real crossEntropySlope(real x, real target)
@@ -175,17 +175,17 @@ ALWAYS_INLINE real crossEntropySlope(real x, real target)
   return (x - target) / ((1 - x + TINY_PROBABILITY) * (x + TINY_PROBABILITY));
 }
 
-static void bceGradient(int64_t n, Operands of, const real *parameters, real *gradInput)
+static void bceGradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
 {
   const real norm = parameters[0];
-  if (of.weights) {
+  if (of->weights) {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
-      gradInput[i] = norm * crossEntropySlope(of.input[i], of.target[i]) * of.weights[i];
+      gradInput[i] = norm * crossEntropySlope(of->input[i], of->target[i]) * of->weights[i];
   } else {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
-      gradInput[i] = norm * crossEntropySlope(of.input[i], of.target[i]);
+      gradInput[i] = norm * crossEntropySlope(of->input[i], of->target[i]);
   }
 }
 
@@ -195,17 +195,18 @@ ALWAYS_INLINE real divergence(real x, real target, const real *parameters)
   return target > 0 ? target * (realLog(target) - x) : 0;
 }
 
-static double distKLDivLoss(int64_t n, Operands of, const real *parameters)
+static double distKLDivLoss(int64_t n, const Operands *of, const real *parameters)
 {
   return sumLoss(divergence, n, of, parameters);
 }
 
-static void distKLDivGradient(int64_t n, Operands of, const real *parameters, real *gradInput)
+static void distKLDivGradient(int64_t n, const Operands *of, const real *parameters,
+                              real *gradInput)
 {
   const real norm = parameters[0];
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
-    gradInput[i] = of.target[i] > 0 ? -norm * of.target[i] : 0;
+    gradInput[i] = of->target[i] > 0 ? -norm * of->target[i] : 0;
 }
 
 ALWAYS_INLINE real softMargin(real x, real target, const real *parameters)
@@ -214,17 +215,18 @@ ALWAYS_INLINE real softMargin(real x, real target, const real *parameters)
   return realSoftplus(-x * target);
 }
 
-static double softMarginLoss(int64_t n, Operands of, const real *parameters)
+static double softMarginLoss(int64_t n, const Operands *of, const real *parameters)
 {
   return sumLoss(softMargin, n, of, parameters);
 }
 
-static void softMarginGradient(int64_t n, Operands of, const real *parameters, real *gradInput)
+static void softMarginGradient(int64_t n, const Operands *of, const real *parameters,
+                               real *gradInput)
 {
   const real norm = parameters[0];
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
-    gradInput[i] = -norm * of.target[i] * realSigmoid(-of.input[i] * of.target[i]);
+    gradInput[i] = -norm * of->target[i] * realSigmoid(-of->input[i] * of->target[i]);
 }
 
 /* A term of a multi-class margin loss; `squared` is a constant where this is called. */

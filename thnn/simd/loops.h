@@ -59,15 +59,17 @@ typedef struct THNN_(SimdPointwise) {
   THNN_(Map2) thresholdBackward;
 } THNN_(SimdPointwise);
 
-/* What the loops of criterions read, element by element; NULL where a criterion has none. */
+/* What the loops of criterions read, element by element; NULL where a criterion has none. Given by its
+ * address: in a copy, two pointers that were just stored are loaded as one vector, which waits until
+ * all stores before them, among them streamed ones, are done. */
 typedef struct THNN_(Operands) {
   const real *input, *target, *weights;
 } THNN_(Operands);
 
 /* The sum of a loss; running sums are double and their order depends on n alone. */
-typedef double (*THNN_(LossSum))(int64_t n, THNN_(Operands) of, const real *parameters);
+typedef double (*THNN_(LossSum))(int64_t n, const THNN_(Operands) * of, const real *parameters);
 /* The gradient of a loss with respect to the input. */
-typedef void (*THNN_(LossGradient))(int64_t n, THNN_(Operands) of, const real *parameters,
+typedef void (*THNN_(LossGradient))(int64_t n, const THNN_(Operands) * of, const real *parameters,
                                     real *gradInput);
 
 /* x is the input, t the target; `norm` is the gradient's first parameter. */
