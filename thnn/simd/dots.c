@@ -1,6 +1,7 @@
 /* Products of few rows with a matrix, the inner loops of a linear layer. Nothing is transposed or
  * packed: forward, both operands lie along the sum, and the lanes of a vector are neighbouring terms;
  * backward, the matrix lies along the result, and they are neighbouring results. */
+#include "fetch.h"
 #include "transpose.h"
 
 enum {

@@ -4,6 +4,10 @@
 
 #include <stdint.h>
 
+/* What __builtin_prefetch is told. */
+enum { READ, WRITE };
+enum { SECOND_LEVEL = 2, FIRST_LEVEL };
+
 /* Where an address leads so many bytes further on, only to be asked for: beyond the end of a tensor
  * that does no harm. */
 static inline const void *THNN_ahead(const void *address, int64_t bytes)
@@ -11,20 +15,34 @@ static inline const void *THNN_ahead(const void *address, int64_t bytes)
   return (const void *)((uintptr_t)address + (uintptr_t)bytes);
 }
 
+enum { THNN_PAGE = 4096 };
+
 /* Values from memory arrive faster when they are asked for beyond the page at hand, where the
  * processor's own guesses end. */
 static inline void THNN_fetchNextPage(const void *address, int64_t bytes)
 {
   for (int64_t at = 0; at < bytes; at += 64)
-    __builtin_prefetch(THNN_ahead(address, 4096 + at));
+    __builtin_prefetch(THNN_ahead(address, THNN_PAGE + at));
 }
 
-/* Only as far as the second-level cache, from where a loop that reads one value after the other gets
- * them in time: pooling's gradients are up to a third faster so on Zen 4. */
-static inline void THNN_fetchNextPageToSecondLevel(const void *address, int64_t bytes)
+/* The same so many bytes ahead, and only as far as the second-level cache, from where a loop that goes
+ * through values one after the other gets them in time. */
+static inline void THNN_fetchToSecondLevel(const void *address, int64_t bytes, int64_t ahead)
 {
   for (int64_t at = 0; at < bytes; at += 64)
-    __builtin_prefetch(THNN_ahead(address, 4096 + at), 0, 2);
+    __builtin_prefetch(THNN_ahead(address, ahead + at), READ, SECOND_LEVEL);
+}
+
+/* How far ahead that pays for a loop that does little else than read. AMD's processors of family 19h
+ * (measured on Zen 4) read at two thirds of their speed when asked for what lies a page away. */
+static inline int64_t THNN_bytesAhead(void)
+{
+  /* Older compilers do not know the name. */
+#if defined(__x86_64__) && (__GNUC__ >= 11 || __clang_major__ >= 13)
+  if (__builtin_cpu_is("amdfam19h"))
+    return 1024;
+#endif
+  return THNN_PAGE;
 }
 
 #endif

@@ -2,6 +2,7 @@
  * computed in an earlier turn, because pointers are equal or ranges do not overlap. */
 #include <string.h>
 
+#include "fetch.h"
 #include "vector.h"
 
 enum { SHORT_ROW = 4096 / sizeof(real) }; /* up to here a call of the C library does not pay */
@@ -75,19 +76,6 @@ static void addScalar(int64_t n, const real *x, real value, real *y)
  * and writing take turns quickly. */
 enum { TILE = 512 / sizeof(real) };
 
-enum { CACHE_LINE = 64, FETCH_AHEAD = 4096, FETCH_AHEAD_ZEN = 1024 }; /* bytes */
-
-/* AMD's processors of family 19h (measured on Zen 4): when asked for what lies a page away, they
- * read at two thirds of the speed. */
-static uintptr_t aheadBytes(void)
-{
-#  if __GNUC__ >= 11 || __clang_major__ >= 13 /* older ones do not know the name */
-  if (__builtin_cpu_is("amdfam19h"))
-    return FETCH_AHEAD_ZEN;
-#  endif
-  return FETCH_AHEAD;
-}
-
 /* How many reals from y on to the next vector that can be streamed. */
 static int64_t toAligned(const real *y)
 {
@@ -105,12 +93,10 @@ static void stream(int64_t n, const real *x, real *y)
 }
 
 /* Asks for what lies some way beyond n reals of x: a loop that computes much per element would
- * otherwise compute and wait for memory in turns. Behind the end of a tensor it does no harm. */
+ * otherwise compute and wait for memory in turns. */
 static void fetchAhead(int64_t n, const real *x)
 {
-  const char *ahead = (const char *)((uintptr_t)x + aheadBytes());
-  for (int64_t i = 0; i < n * (int64_t)sizeof(real); i += CACHE_LINE)
-    __builtin_prefetch(ahead + i, READ, SECOND_LEVEL);
+  THNN_fetchToSecondLevel(x, n * (int64_t)sizeof(real), THNN_bytesAhead());
 }
 
 static void streamMap(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y)

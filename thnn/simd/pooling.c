@@ -220,10 +220,11 @@ INLINE uint64_t signsOutside(int64_t n, const int64_t *value, int64_t first, int
 static bool areWithin(int64_t n, const int64_t *value, int64_t first, int64_t last)
 {
   enum { PIECE = 64 };
+  const int64_t ahead = THNN_bytesAhead();
   uint64_t signs = 0;
   int64_t i = 0;
   for (; i + PIECE <= n; i += PIECE) {
-    THNN_fetchNextPageToSecondLevel(value + i, PIECE * sizeof *value);
+    THNN_fetchToSecondLevel(value + i, PIECE * sizeof *value, ahead);
     signs |= signsOutside(PIECE, value + i, first, last);
   }
   signs |= signsOutside(n - i, value + i, first, last);
@@ -381,8 +382,8 @@ INLINE void addToPlane(int64_t n, const int64_t *element, int64_t base, const re
 {
   int64_t i = 0;
   for (; i + TURN <= n; i += TURN) {
-    THNN_fetchNextPageToSecondLevel(element + i, TURN * sizeof *element);
-    THNN_fetchNextPageToSecondLevel(x + i, TURN * sizeof *x);
+    THNN_fetchToSecondLevel(element + i, TURN * sizeof *element, THNN_PAGE);
+    THNN_fetchToSecondLevel(x + i, TURN * sizeof *x, THNN_PAGE);
 #pragma GCC unroll 8
     for (int64_t j = i; j < i + TURN; j += FEW) {
       const Few few = loadFew(x + j);
@@ -410,7 +411,7 @@ static void addToNearElements(int64_t n, const uint32_t *element, const real *x,
 {
   int64_t i = 0;
   for (; i + TURN <= n; i += TURN) {
-    THNN_fetchNextPageToSecondLevel(x + i, TURN * sizeof *x);
+    THNN_fetchToSecondLevel(x + i, TURN * sizeof *x, THNN_PAGE);
 #pragma GCC unroll 8
     for (int64_t j = i; j < i + TURN; j += FEW) {
       const Few few = loadFew(x + j);

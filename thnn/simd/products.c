@@ -6,6 +6,7 @@
  * vectors of a term and one scalar, so that multiplications far outnumber loads. */
 #include <string.h>
 
+#include "fetch.h"
 #include "transpose.h"
 
 enum {

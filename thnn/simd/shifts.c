@@ -1,5 +1,6 @@
 /* Sums of shifted rows, the inner loops of convolutions that join one plane with one other: here
  * all lanes are neighbouring positions, where products.c has a plane in each lane. */
+#include "fetch.h"
 #include "transpose.h"
 
 enum {

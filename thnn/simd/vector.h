@@ -27,10 +27,6 @@ enum { LANES = VECTOR_BYTES / sizeof(real) };
 #  define TWO_LANES
 #endif
 
-/* What __builtin_prefetch is told. */
-enum { READ, WRITE };
-enum { SECOND_LEVEL = 2, FIRST_LEVEL };
-
 /* Aligned like a real: loads and stores may be anywhere. */
 typedef real Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
