@@ -49,12 +49,9 @@ static inline bool THNN_secondLeavesCaches(int64_t elements, size_t elementBytes
 bool THNN_leavesLargeCaches(int64_t elements, size_t elementBytes);
 
 /* The same of the third of three tensors: the two that are read for it pass through the caches, too.
- * With 32 MB of third-level cache, past it was slower up to 38 MB of tensors, faster from 48 on; with 480 MB
- * slower at 60, faster at 300. */
-static inline bool THNN_thirdLeavesCaches(int64_t elements, size_t elementBytes)
-{
-  return THNN_leavesLargeCaches(elements + elements / 4, elementBytes);
-}
+ * With 32 MB of third-level cache, past it was slower up to 38 MB of tensors, faster from 48 on (on AMD's
+ * family 19h slower at 19, faster at 38); with 480 MB slower at 60, faster at 300. */
+bool THNN_thirdLeavesCaches(int64_t elements, size_t elementBytes);
 
 /* Elements in front of the address that lie behind a whole number of cache lines. */
 static inline int64_t THNN_beyondLine(const void *address, size_t elementBytes)

@@ -51,11 +51,12 @@ def test_pointwise(real: Any) -> None:
 
 @pytest.mark.parametrize("real", [np.float32, np.float64])
 @pytest.mark.parametrize("module", ["SoftMax", "LogSoftMax"])
-def test_softmax(module: str, real: Any) -> None:
-    classes = 1001
-    rows = MORE_BYTES // classes // np.dtype(real).itemsize // PIECES * PIECES
+@pytest.mark.parametrize("sample", [(1001,), (5, 23, 31)], ids=["rows", "tiles"])
+def test_softmax(sample: tuple[int, ...], module: str, real: Any) -> None:
+    """Rows, and planes of more positions than a tile has; neither is a multiple of a vector."""
+    batch = MORE_BYTES // int(np.prod(sample)) // np.dtype(real).itemsize // PIECES * PIECES
     rng = np.random.default_rng(0)
-    y, gradient = (-rng.random((rows, classes), real) for _ in range(2))
+    y, gradient = (-rng.random((batch, *sample), real) for _ in range(2))
     memory = np.full(2 * y.size + 3, 7, real)  # not aligned
     whole, pieces = memory[2:-1].reshape(2, *y.shape)
     update = getattr(thnn, module + "_updateGradInput")

@@ -205,7 +205,8 @@ static void mapPlane(const THNN_(ChannelWork) * work, int64_t n, int64_t at, con
   const bool stream = work->y ? THNN_thirdLeavesCaches(elements, sizeof(real))
                               : THNN_secondLeavesCaches(elements, sizeof(real));
   if (stream)
-    THNN_(simd).pointwise.streamMap2(work->map->plane, n, x, y, parameters, work->z + at);
+    THNN_(simd).pointwise.streamMap2(work->map->plane, n, x, y, parameters, THNN_bytesAhead(),
+                                     work->z + at);
   else
     work->map->plane(n, x, y, parameters, work->z + at);
 }

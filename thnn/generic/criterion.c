@@ -141,7 +141,8 @@ void THNN_(criterionBackward)(const THNN_(Criterion) * run, THNN_(LossGradient) 
     if (stream)
       THNN_(simd).pointwise.streamMap2(streamedGradient, n, run->targetOnly ? of.target : of.input,
                                        of.target ? of.target : of.input,
-                                       (const real *)(const void *)&streamed, y + at);
+                                       (const real *)(const void *)&streamed, THNN_bytesAhead(),
+                                       y + at);
     else
       gradient(n, &of, run->parameters, y + at);
   }

@@ -105,7 +105,8 @@ void THNN_(pointwiseBackward)(const THNN_(Pointwise) * run, THNN_(Map2) map, THT
   for (int64_t i = 0; i < blocks.count; i++) {
     const int64_t n = THNN_blockLength(&blocks, i), at = i * blocks.length;
     if (stream)
-      THNN_(simd).pointwise.streamMap2(map, n, x + at, g + at, run->parameters, y + at);
+      THNN_(simd).pointwise.streamMap2(map, n, x + at, g + at, run->parameters, THNN_bytesAhead(),
+                                       y + at);
     else
       map(n, x + at, g + at, run->parameters, y + at);
   }

@@ -137,6 +137,7 @@ void THNN_(softmaxBackward)(const char *function, THNNState *state, bool logarit
   const bool stream = THNN_thirdLeavesCaches(THTensor_(nElement)(output), sizeof(real));
   const THNN_(RunMap2) run =
       stream ? THNN_(simd).pointwise.streamMap2 : THNN_(simd).pointwise.runMap2;
+  const THNN_(Put) put = stream ? THNN_(simd).pointwise.stream : NULL;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < tiles.blocks; i++) {
     int64_t count;
@@ -146,7 +147,9 @@ void THNN_(softmaxBackward)(const char *function, THNNState *state, bool logarit
                                        gradient + at);
     else
       THNN_(simd).softmax.backwardTile(logarithm, shape.planes, shape.positions, count, y + at,
-                                       g + at, gradient + at);
+                                       g + at, put, gradient + at);
+    if (stream)
+      THNN_(simd).pointwise.streamEnd();
   }
   THNN_planRelease(&plan);
 }

@@ -20,9 +20,12 @@ typedef void (*THNN_(Map))(int64_t n, const real *x, const real *parameters, rea
 /* z = f(x, y), element by element. */
 typedef void (*THNN_(Map2))(int64_t n, const real *x, const real *y, const real *parameters,
                             real *z);
-/* map(n, x, y, parameters, z), which writes z in some way of its own. */
+/* map(n, x, y, parameters, z), which writes z in some way of its own and may ask for what lies so many
+ * bytes ahead in x and y. */
 typedef void (*THNN_(RunMap2))(THNN_(Map2) map, int64_t n, const real *x, const real *y,
-                               const real *parameters, real *z);
+                               const real *parameters, int64_t ahead, real *z);
+/* y = x, which is written in some way of its own. */
+typedef void (*THNN_(Put))(int64_t n, const real *x, real *y);
 
 typedef struct THNN_(SimdPointwise) {
   /* y = value */
@@ -43,7 +46,7 @@ typedef struct THNN_(SimdPointwise) {
   /* The same as y = x, map(n, x, …, y) and map(n, x, y, …, z), but what is written goes to memory
    * past the caches, where the processor can do so: for results that no cache would hold until
    * they are read. After `stream` other threads see it once streamEnd has been called. */
-  void (*stream)(int64_t n, const real *x, real *y);
+  THNN_(Put) stream;
   void (*streamEnd)(void);
   void (*streamMap)(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y);
   THNN_(RunMap2) streamMap2;
@@ -661,7 +664,7 @@ typedef struct THNN_(SimdChannels) {
 
 /* Softmax, or its logarithm, over channels: those of a row follow each other; those of a position
  * in a tile are `step` apart, and positions follow each other. Backward takes the forward call's
- * result y; `run` is what writes rows, unless they are short. */
+ * result y; `run` is what writes rows, unless they are short, `put` what writes tiles, unless NULL. */
 typedef struct THNN_(SimdSoftmax) {
   int64_t tile; /* most positions of a tile */
   void (*forwardRows)(bool logarithm, int64_t rows, int64_t channels, const real *x, real *y);
@@ -670,7 +673,7 @@ typedef struct THNN_(SimdSoftmax) {
   void (*forwardTile)(bool logarithm, int64_t channels, int64_t step, int64_t positions,
                       const real *x, real *y);
   void (*backwardTile)(bool logarithm, int64_t channels, int64_t step, int64_t positions,
-                       const real *y, const real *gradOutput, real *gradInput);
+                       const real *y, const real *gradOutput, THNN_(Put) put, real *gradInput);
 } THNN_(SimdSoftmax);
 
 /* One row of a recurrent cell of n units: what its gates are computed from, gate after gate. */

@@ -92,20 +92,20 @@ static void stream(int64_t n, const real *x, real *y)
   copy(n - i, x + i, y + i);
 }
 
-/* Asks for what lies some way beyond n reals of x: a loop that computes much per element would
- * otherwise compute and wait for memory in turns. */
-static void fetchAhead(int64_t n, const real *x)
+/* A loop that computes much per element would otherwise compute and wait for memory in turns. */
+static void fetchAhead(int64_t n, const real *x, int64_t ahead)
 {
-  THNN_fetchToSecondLevel(x, n * (int64_t)sizeof(real), THNN_bytesAhead());
+  THNN_fetchToSecondLevel(x, n * (int64_t)sizeof(real), ahead);
 }
 
 static void streamMap(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y)
 {
   real tile[TILE] __attribute__((aligned(VECTOR_BYTES)));
+  const int64_t ahead = THNN_bytesAhead();
   int64_t length = TILE - LANES + toAligned(y); /* the other tiles begin aligned */
   for (int64_t at = 0; at < n; at += length, length = TILE) {
     length = length < n - at ? length : n - at;
-    fetchAhead(length, x + at);
+    fetchAhead(length, x + at, ahead);
     map(length, x + at, parameters, tile);
     stream(length, tile, y + at);
   }
@@ -113,15 +113,15 @@ static void streamMap(THNN_(Map) map, int64_t n, const real *x, const real *para
 }
 
 static void streamMap2(THNN_(Map2) map, int64_t n, const real *x, const real *y,
-                       const real *parameters, real *z)
+                       const real *parameters, int64_t ahead, real *z)
 {
   real tile[TILE] __attribute__((aligned(VECTOR_BYTES)));
   int64_t length = TILE - LANES + toAligned(z);
   for (int64_t at = 0; at < n; at += length, length = TILE) {
     length = length < n - at ? length : n - at;
-    fetchAhead(length, x + at);
+    fetchAhead(length, x + at, ahead);
     if (y != x)
-      fetchAhead(length, y + at);
+      fetchAhead(length, y + at, ahead);
     map(length, x + at, y + at, parameters, tile);
     stream(length, tile, z + at);
   }
@@ -142,8 +142,9 @@ static void streamMap(THNN_(Map) map, int64_t n, const real *x, const real *para
 #endif
 
 static void runMap2(THNN_(Map2) map, int64_t n, const real *x, const real *y,
-                    const real *parameters, real *z)
+                    const real *parameters, int64_t ahead, real *z)
 {
+  (void)ahead;
   map(n, x, y, parameters, z);
 }
 

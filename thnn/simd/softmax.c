@@ -123,9 +123,12 @@ static void forwardFewRows(bool logarithm, int64_t rows, int64_t n, const real *
   }
 }
 
-/* `logarithm` is a constant where this is called. */
-ALWAYS_INLINE double sumOfGradients(const bool logarithm, int64_t n, const real *y,
-                                    const real *gradOutput)
+/* What rows' sums ask for ahead of its turn. */
+typedef enum Fetch { NOTHING, NEAR, NEXT_PAGE } Fetch;
+
+/* `logarithm` and `fetch` are constants where this is called. */
+ALWAYS_INLINE double sumOfGradients(const bool logarithm, const Fetch fetch, int64_t n,
+                                    const real *y, const real *gradOutput)
 {
   double lane[LANES];
   if (n < LANES) {
@@ -139,8 +142,13 @@ ALWAYS_INLINE double sumOfGradients(const bool logarithm, int64_t n, const real 
   for (int l = 0; l < LANES; l++)
     lane[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
   for (int64_t i = LANES; i + LANES <= n; i += LANES) {
-    THNN_fetchNextPage(y + i, LANES * sizeof(real));
-    THNN_fetchNextPage(gradOutput + i, LANES * sizeof(real));
+    if (fetch == NEXT_PAGE) {
+      THNN_fetchNextPage(y + i, LANES * sizeof(real));
+      THNN_fetchNextPage(gradOutput + i, LANES * sizeof(real));
+    } else if (fetch == NEAR) {
+      THNN_fetchToSecondLevel(y + i, LANES * sizeof(real), THNN_bytesAhead());
+      THNN_fetchToSecondLevel(gradOutput + i, LANES * sizeof(real), THNN_bytesAhead());
+    }
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
       lane[l] += logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
@@ -199,19 +207,26 @@ static void logSoftmaxGradient(int64_t n, const real *y, const real *gradOutput,
 static void softmaxBackwardFewRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
                                    THNN_(RunMap2) run, real *gradInput)
 {
+  const bool near = THNN_isFamily19h();
   real sum[TOGETHER];
   for (int64_t r = 0; r < rows; r++)
-    sum[r] = (real)sumOfGradients(false, n, y + r * n, gradOutput + r * n);
+    sum[r] = (real)(near ? sumOfGradients(false, NEAR, n, y + r * n, gradOutput + r * n)
+                         : sumOfGradients(false, NEXT_PAGE, n, y + r * n, gradOutput + r * n));
   for (int64_t r = 0; r < rows; r++)
-    run(softmaxGradient, n, y + r * n, gradOutput + r * n, sum + r, gradInput + r * n);
+    run(softmaxGradient, n, y + r * n, gradOutput + r * n, sum + r, THNN_bytesAhead(),
+        gradInput + r * n);
 }
 
+/* Family 19h has time for the next row while it computes this one's exponentials. */
 static void logSoftmaxBackwardRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
                                    THNN_(RunMap2) run, real *gradInput)
 {
-  for (int64_t r = 0; r < rows; r++) {
-    const real sum = (real)sumOfGradients(true, n, y + r * n, gradOutput + r * n);
-    run(logSoftmaxGradient, n, y + r * n, gradOutput + r * n, &sum, gradInput + r * n);
+  const bool nextRow = THNN_isFamily19h();
+  const int64_t ahead = nextRow ? n * (int64_t)sizeof(real) : THNN_bytesAhead();
+  for (int64_t r = 0; r < rows; r++, y += n, gradOutput += n, gradInput += n) {
+    const real sum = (real)(nextRow ? sumOfGradients(true, NOTHING, n, y, gradOutput)
+                                    : sumOfGradients(true, NEXT_PAGE, n, y, gradOutput));
+    run(logSoftmaxGradient, n, y, gradOutput, &sum, ahead, gradInput);
   }
 }
 
@@ -287,6 +302,12 @@ ALWAYS_INLINE void backwardHalves(const bool logarithm, int64_t rows, int64_t n,
   }
 }
 
+/* A tile's channels are short runs, each in another place, which the processor does not foresee. */
+ALWAYS_INLINE void fetchNextChannel(int64_t positions, const real *x, int64_t step)
+{
+  THNN_fetchToSecondLevel(x, positions * (int64_t)sizeof(real), step * (int64_t)sizeof(real));
+}
+
 /* At most TILE positions; channel c of position i is element c*step + i. */
 static void forwardTile(bool logarithm, int64_t channels, int64_t step, int64_t positions,
                         const real *x, real *y)
@@ -298,10 +319,12 @@ static void forwardTile(bool logarithm, int64_t channels, int64_t step, int64_t 
     most[i] = -(real)INFINITY;
     sum[i] = 0;
   }
-  for (int64_t c = 0; c < channels; c++)
+  for (int64_t c = 0; c < channels; c++) {
+    fetchNextChannel(positions, x + c * step, step);
 #pragma omp simd
     for (int64_t i = 0; i < positions; i++)
       most[i] = x[c * step + i] > most[i] ? x[c * step + i] : most[i];
+  }
   if (logarithm) {
     real logSum[TILE];
     for (int64_t c = 0; c < channels; c++)
@@ -335,15 +358,17 @@ static void forwardTile(bool logarithm, int64_t channels, int64_t step, int64_t 
 }
 
 static void backwardTile(bool logarithm, int64_t channels, int64_t step, int64_t positions,
-                         const real *y, const real *gradOutput, real *gradInput)
+                         const real *y, const real *gradOutput, THNN_(Put) put, real *gradInput)
 {
   double sum[TILE];
-  real rounded[TILE];
+  real rounded[TILE], row[TILE];
 #pragma omp simd
   for (int64_t i = 0; i < positions; i++)
     sum[i] = 0;
   for (int64_t c = 0; c < channels; c++) {
     const real *g = gradOutput + c * step, *value = y + c * step;
+    fetchNextChannel(positions, g, step);
+    fetchNextChannel(positions, value, step);
     if (logarithm)
 #pragma omp simd
       for (int64_t i = 0; i < positions; i++)
@@ -358,7 +383,7 @@ static void backwardTile(bool logarithm, int64_t channels, int64_t step, int64_t
     rounded[i] = (real)sum[i];
   for (int64_t c = 0; c < channels; c++) {
     const real *g = gradOutput + c * step, *value = y + c * step;
-    real *to = gradInput + c * step;
+    real *to = put ? row : gradInput + c * step;
     if (logarithm)
 #pragma omp simd
       for (int64_t i = 0; i < positions; i++)
@@ -367,6 +392,8 @@ static void backwardTile(bool logarithm, int64_t channels, int64_t step, int64_t
 #pragma omp simd
       for (int64_t i = 0; i < positions; i++)
         to[i] = value[i] * (g[i] - rounded[i]);
+    if (put)
+      put(positions, row, gradInput + c * step);
   }
 }
 
@@ -439,7 +466,7 @@ static void backwardRows(bool logarithm, int64_t rows, int64_t channels, const r
     const int64_t some = rows - r < NARROW_ROWS ? rows - r : NARROW_ROWS;
     turn(some, channels, y + r * channels, values);
     turn(some, channels, gradOutput + r * channels, gradients);
-    backwardTile(logarithm, channels, NARROW_ROWS, some, values, gradients, gradients);
+    backwardTile(logarithm, channels, NARROW_ROWS, some, values, gradients, NULL, gradients);
     turnBack(some, channels, gradients, gradInput + r * channels);
   }
 }
