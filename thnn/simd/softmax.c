@@ -123,11 +123,8 @@ static void forwardFewRows(bool logarithm, int64_t rows, int64_t n, const real *
   }
 }
 
-/* What rows' sums ask for ahead of its turn. */
-typedef enum Fetch { NOTHING, NEAR, NEXT_PAGE } Fetch;
-
-/* `logarithm` and `fetch` are constants where this is called. */
-ALWAYS_INLINE double sumOfGradients(const bool logarithm, const Fetch fetch, int64_t n,
+/* `logarithm` and `fetched`, whether the next page is asked for, are constants where this is called. */
+ALWAYS_INLINE double sumOfGradients(const bool logarithm, const bool fetched, int64_t n,
                                     const real *y, const real *gradOutput)
 {
   double lane[LANES];
@@ -142,12 +139,9 @@ ALWAYS_INLINE double sumOfGradients(const bool logarithm, const Fetch fetch, int
   for (int l = 0; l < LANES; l++)
     lane[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
   for (int64_t i = LANES; i + LANES <= n; i += LANES) {
-    if (fetch == NEXT_PAGE) {
+    if (fetched) {
       THNN_fetchNextPage(y + i, LANES * sizeof(real));
       THNN_fetchNextPage(gradOutput + i, LANES * sizeof(real));
-    } else if (fetch == NEAR) {
-      THNN_fetchToSecondLevel(y + i, LANES * sizeof(real), THNN_bytesAhead());
-      THNN_fetchToSecondLevel(gradOutput + i, LANES * sizeof(real), THNN_bytesAhead());
     }
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
@@ -207,25 +201,26 @@ static void logSoftmaxGradient(int64_t n, const real *y, const real *gradOutput,
 static void softmaxBackwardFewRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
                                    THNN_(RunMap2) run, real *gradInput)
 {
-  const bool near = THNN_isFamily19h();
+  const bool fetched = !THNN_isFamily19h();
   real sum[TOGETHER];
   for (int64_t r = 0; r < rows; r++)
-    sum[r] = (real)(near ? sumOfGradients(false, NEAR, n, y + r * n, gradOutput + r * n)
-                         : sumOfGradients(false, NEXT_PAGE, n, y + r * n, gradOutput + r * n));
+    sum[r] = (real)(fetched ? sumOfGradients(false, true, n, y + r * n, gradOutput + r * n)
+                            : sumOfGradients(false, false, n, y + r * n, gradOutput + r * n));
   for (int64_t r = 0; r < rows; r++)
     run(softmaxGradient, n, y + r * n, gradOutput + r * n, sum + r, THNN_bytesAhead(),
         gradInput + r * n);
 }
 
-/* Family 19h has time for the next row while it computes this one's exponentials. */
+/* Family 19h has time for the next row while it computes this one's exponentials, and sums are the faster
+ * the less they ask for. */
 static void logSoftmaxBackwardRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
                                    THNN_(RunMap2) run, real *gradInput)
 {
-  const bool nextRow = THNN_isFamily19h();
-  const int64_t ahead = nextRow ? n * (int64_t)sizeof(real) : THNN_bytesAhead();
+  const bool fetched = !THNN_isFamily19h();
+  const int64_t ahead = fetched ? THNN_bytesAhead() : n * (int64_t)sizeof(real);
   for (int64_t r = 0; r < rows; r++, y += n, gradOutput += n, gradInput += n) {
-    const real sum = (real)(nextRow ? sumOfGradients(true, NOTHING, n, y, gradOutput)
-                                    : sumOfGradients(true, NEXT_PAGE, n, y, gradOutput));
+    const real sum = (real)(fetched ? sumOfGradients(true, true, n, y, gradOutput)
+                                    : sumOfGradients(true, false, n, y, gradOutput));
     run(logSoftmaxGradient, n, y, gradOutput, &sum, ahead, gradInput);
   }
 }
@@ -302,12 +297,6 @@ ALWAYS_INLINE void backwardHalves(const bool logarithm, int64_t rows, int64_t n,
   }
 }
 
-/* A tile's channels are short runs, each in another place, which the processor does not foresee. */
-ALWAYS_INLINE void fetchNextChannel(int64_t positions, const real *x, int64_t step)
-{
-  THNN_fetchToSecondLevel(x, positions * (int64_t)sizeof(real), step * (int64_t)sizeof(real));
-}
-
 /* At most TILE positions; channel c of position i is element c*step + i. */
 static void forwardTile(bool logarithm, int64_t channels, int64_t step, int64_t positions,
                         const real *x, real *y)
@@ -319,12 +308,10 @@ static void forwardTile(bool logarithm, int64_t channels, int64_t step, int64_t 
     most[i] = -(real)INFINITY;
     sum[i] = 0;
   }
-  for (int64_t c = 0; c < channels; c++) {
-    fetchNextChannel(positions, x + c * step, step);
+  for (int64_t c = 0; c < channels; c++)
 #pragma omp simd
     for (int64_t i = 0; i < positions; i++)
       most[i] = x[c * step + i] > most[i] ? x[c * step + i] : most[i];
-  }
   if (logarithm) {
     real logSum[TILE];
     for (int64_t c = 0; c < channels; c++)
@@ -357,9 +344,13 @@ static void forwardTile(bool logarithm, int64_t channels, int64_t step, int64_t 
   }
 }
 
+/* What is put elsewhere is large, and read from memory: channels of a tile are short runs, each in another
+ * place, which the processor does not foresee. */
 static void backwardTile(bool logarithm, int64_t channels, int64_t step, int64_t positions,
                          const real *y, const real *gradOutput, THNN_(Put) put, real *gradInput)
 {
+  const int64_t bytes = positions * (int64_t)sizeof(real);
+  const int64_t bytesToNext = step * (int64_t)sizeof(real);
   double sum[TILE];
   real rounded[TILE], row[TILE];
 #pragma omp simd
@@ -367,8 +358,10 @@ static void backwardTile(bool logarithm, int64_t channels, int64_t step, int64_t
     sum[i] = 0;
   for (int64_t c = 0; c < channels; c++) {
     const real *g = gradOutput + c * step, *value = y + c * step;
-    fetchNextChannel(positions, g, step);
-    fetchNextChannel(positions, value, step);
+    if (put) {
+      THNN_fetchToSecondLevel(g, bytes, bytesToNext);
+      THNN_fetchToSecondLevel(value, bytes, bytesToNext);
+    }
     if (logarithm)
 #pragma omp simd
       for (int64_t i = 0; i < positions; i++)
