@@ -44,8 +44,8 @@ int THNN_threads(const THNNState *state, int64_t blocks, double operations)
   return (int)threads;
 }
 
-/* Of the third-level cache that a core has a part in; 0 where the system does not tell. On AMD's
- * processors glibc's sysconf may add up those of all cores, which are ten times as much. */
+/* Of the third-level cache that a core has a part in; 0 where the system does not tell. glibc's
+ * sysconf may add up those of all cores of AMD's processors (2.36: 320 MB where a core has 32). */
 static int64_t readLargeCacheBytes(void)
 {
   long long kilobytes = 0;

@@ -66,14 +66,6 @@ static inline int64_t THNN_wholeLines(int64_t elements, size_t elementBytes)
   return (elements + line - 1) / line * line;
 }
 
-/* The first page that begins at an address or behind it. */
-enum { THNN_PAGE_BYTES = 4096 };
-
-static inline char *THNN_nextPage(const void *address)
-{
-  return (char *)address + (-(uintptr_t)address & (THNN_PAGE_BYTES - 1));
-}
-
 /* Rows that cost about `cost` operations each, cut into blocks of as much work as above. */
 static inline THNNBlocks THNN_rowBlocks(int64_t rows, int64_t cost)
 {

@@ -112,8 +112,8 @@ static void addFrame(const THNNConvolution *g, int64_t frame, bool fetched, int6
   for (int64_t window = windows.begin; window < windows.end; window++) {
     const int64_t at = window * g->input[2];
     if (fetched) {
-      THNN_fetchToSecondLevel(indices + at, n * (int64_t)sizeof *indices, THNN_PAGE);
-      THNN_fetchToSecondLevel(gradOutput + at, n * (int64_t)sizeof(real), THNN_PAGE);
+      THNN_fetchToSecondLevel(indices + at, n * (int64_t)sizeof *indices, THNN_PAGE_BYTES);
+      THNN_fetchToSecondLevel(gradOutput + at, n * (int64_t)sizeof(real), THNN_PAGE_BYTES);
     }
     THNN_(simd).pooling.addNamed(n, indices + at, frame - window * g->stride[1], gradOutput + at,
                                  window == windows.begin, gradInput);

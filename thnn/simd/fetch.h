@@ -1,4 +1,4 @@
-/* Asking for memory ahead of its turn. */
+/* Asking for memory ahead of its turn, and pages of memory. */
 #ifndef THNN_SIMD_FETCH_H
 #define THNN_SIMD_FETCH_H
 
@@ -16,14 +16,20 @@ static inline const void *THNN_ahead(const void *address, int64_t bytes)
   return (const void *)((uintptr_t)address + (uintptr_t)bytes);
 }
 
-enum { THNN_PAGE = 4096 };
+enum { THNN_PAGE_BYTES = 4096 };
+
+/* The first page that begins at an address or behind it. */
+static inline char *THNN_nextPage(const void *address)
+{
+  return (char *)address + (-(uintptr_t)address & (THNN_PAGE_BYTES - 1));
+}
 
 /* Values from memory arrive faster when they are asked for beyond the page at hand, where the
  * processor's own guesses end. */
 static inline void THNN_fetchNextPage(const void *address, int64_t bytes)
 {
   for (int64_t at = 0; at < bytes; at += 64)
-    __builtin_prefetch(THNN_ahead(address, THNN_PAGE + at));
+    __builtin_prefetch(THNN_ahead(address, THNN_PAGE_BYTES + at));
 }
 
 /* The same so many bytes ahead, and only as far as the second-level cache, from where a loop that goes
@@ -49,7 +55,7 @@ static inline bool THNN_isFamily19h(void)
  * its speed when asked for what lies a page away. */
 static inline int64_t THNN_bytesAhead(void)
 {
-  return THNN_isFamily19h() ? 1024 : THNN_PAGE;
+  return THNN_isFamily19h() ? 1024 : THNN_PAGE_BYTES;
 }
 
 #endif

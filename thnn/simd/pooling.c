@@ -382,8 +382,8 @@ INLINE void addToPlane(int64_t n, const int64_t *element, int64_t base, const re
 {
   int64_t i = 0;
   for (; i + TURN <= n; i += TURN) {
-    THNN_fetchToSecondLevel(element + i, TURN * sizeof *element, THNN_PAGE);
-    THNN_fetchToSecondLevel(x + i, TURN * sizeof *x, THNN_PAGE);
+    THNN_fetchToSecondLevel(element + i, TURN * sizeof *element, THNN_PAGE_BYTES);
+    THNN_fetchToSecondLevel(x + i, TURN * sizeof *x, THNN_PAGE_BYTES);
 #pragma GCC unroll 8
     for (int64_t j = i; j < i + TURN; j += FEW) {
       const Few few = loadFew(x + j);
@@ -411,7 +411,7 @@ static void addToNearElements(int64_t n, const uint32_t *element, const real *x,
 {
   int64_t i = 0;
   for (; i + TURN <= n; i += TURN) {
-    THNN_fetchToSecondLevel(x + i, TURN * sizeof *x, THNN_PAGE);
+    THNN_fetchToSecondLevel(x + i, TURN * sizeof *x, THNN_PAGE_BYTES);
 #pragma GCC unroll 8
     for (int64_t j = i; j < i + TURN; j += FEW) {
       const Few few = loadFew(x + j);
