@@ -124,7 +124,8 @@ class TypeCache:
         if storage is None or not tensor.size:
             return Tensor(dtype=dtype, device=self.device)
         if storage not in self.storages:
-            with np.errstate(over="ignore"):  # what is too large becomes infinity, as in Lua
+            # What is too large becomes infinity, as in Lua; buffers may hold anything.
+            with np.errstate(over="ignore", invalid="ignore"):
                 elements = storage.numpy().astype(dtype)
             self.storages[storage] = Tensor(elements, device=self.device)
         flat = self.storages[storage]

@@ -121,7 +121,8 @@ class Graph:
     def constant(self, array: Any, dtype: Any = np.float32) -> str:
         """The name of a constant."""
         name = self._name("constant")
-        with np.errstate(over="ignore"):  # larger than float32 holds: infinity
+        # Larger than float32 holds: infinity. Signalling NaNs stay NaNs.
+        with np.errstate(over="ignore", invalid="ignore"):
             content = np.ascontiguousarray(np.asarray(array), dtype)
         self.constants.append(numpy_helper.from_array(content.reshape(np.shape(array)), name))
         return name

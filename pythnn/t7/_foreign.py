@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["HEAD", "describe_foreign", "looks_ascii", "looks_binary"]
+__all__ = ["HEAD", "describe_foreign", "goes_on", "is_numbers", "looks_ascii", "looks_binary"]
 
 HEAD = 512  # bytes that tell what a file is
 
@@ -40,9 +40,32 @@ def looks_binary(head: bytes) -> bool:
     return len(head) >= 4 and head[0] <= 8 and head[1:4] == b"\0\0\0"
 
 
+_WORDS = re.compile(rb"[A-Za-z]")
+_SINGLE = b"0125"  # tags of values that are not made of others
+_NAMED = b"4678"  # tags of objects and functions, in which there are words
+
+
 def looks_ascii(head: bytes) -> bool:
     """Whether a file begins with a type tag as in the ascii format."""
-    return re.match(rb"[0-8]\s", head) is not None
+    if re.match(rb"[0-8]\s", head) is None:
+        return False
+    return head[:1] not in _NAMED or _WORDS.search(head) is not None
+
+
+def is_numbers(text: bytes) -> bool:
+    """Whether a text is numbers alone, as far as its beginning tells."""
+    return _WORDS.search(text[:HEAD]) is None and _as_text(text[:HEAD]) is not None
+
+
+def goes_on(text: bytes, end: int) -> bool:
+    """Whether a file of which a value ends at `end` is other text that only begins like one.
+
+    A list of numbers, such as labels, may begin like a single value or a table of numbers. It then
+    goes on.
+    """
+    if not text[end:].strip():
+        return False
+    return text[:1] in _SINGLE or _WORDS.search(text[:end]) is None
 
 
 def describe_foreign(head: bytes) -> str:

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Literal
 
 from ._build import build
 from ._errors import T7Error
-from ._foreign import HEAD, describe_foreign, looks_ascii, looks_binary
+from ._foreign import HEAD, describe_foreign, goes_on, is_numbers, looks_ascii, looks_binary
 from ._parse import Graph, parse
 from ._source import AsciiSource, BinarySource
 
@@ -33,7 +33,8 @@ def load(
     Parameters
     ----------
     file : path or binary file
-        A file is read from where it stands.
+        A file is read from where it stands, and left behind the value: more may follow. A text
+        file given by its path that goes on after a value of numbers alone is none of Lua Torch's.
     classes : bool
         Whether objects of nn become those of :mod:`pythnn.nn`. Else they stay what the file holds,
         as TorchObjects.
@@ -50,13 +51,14 @@ def load(
         raise ValueError(f"long_size is {long_size!r}; it is 4 or 8")
     if isinstance(file, (str, os.PathLike)):
         with Path(file).open("rb") as opened:
-            return _load(opened, classes, long_size)
+            return _load(opened, classes, long_size, whole=True)
     if isinstance(file, io.TextIOBase) or not hasattr(file, "read"):
         raise TypeError("load wants a path, or a file opened for bytes such as open(path, 'rb')")
-    return _load(file, classes, long_size)
+    return _load(file, classes, long_size, whole=False)
 
 
-def _load(file: BinaryIO, classes: bool, long_size: int | None) -> Any:
+def _load(file: BinaryIO, classes: bool, long_size: int | None, whole: bool) -> Any:
+    """The value where the file stands; `whole` says that no others were asked for after it."""
     if not (hasattr(file, "seekable") and file.seekable() and hasattr(file, "readinto")):
         file = io.BytesIO(file.read())
     start = file.tell()
@@ -67,13 +69,25 @@ def _load(file: BinaryIO, classes: bool, long_size: int | None) -> Any:
     if looks_binary(head):
         graph = _parse_binary(file, start, size, long_size)
     elif looks_ascii(head):
-        source = AsciiSource(file.read())
+        text = file.read()
+        source = AsciiSource(text)
         graph = Graph()
-        parse(source, graph)
+        try:
+            parse(source, graph)
+        except T7Error:
+            if not (whole and is_numbers(text)):
+                raise
+            raise T7Error(_foreign(head)) from None
+        if whole and goes_on(text, source.pos):
+            raise T7Error(_foreign(head))
         file.seek(start + source.pos)
     else:
-        raise T7Error(f"not a .t7 file of Lua Torch but {describe_foreign(head)}")
+        raise T7Error(_foreign(head))
     return build(graph, classes)
+
+
+def _foreign(head: bytes) -> str:
+    return f"not a .t7 file of Lua Torch but {describe_foreign(head)}"
 
 
 def _parse_binary(file: BinaryIO, start: int, size: int, long_size: int | None) -> Graph:

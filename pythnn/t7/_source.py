@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from typing import Any, BinaryIO, Protocol
@@ -148,6 +149,27 @@ class BinarySource:
 _TOKEN = re.compile(rb"\s*([^\s_]{1,400})(?=\s|\Z)")
 _LINE_END = re.compile(rb"[ \t\r]*(\n|\Z)")
 
+# What C libraries print for what is no number, beside the words that float() takes: Microsoft's
+# "nan(ind)" and "nan(snan)" since 2015 and "-1.#IND" before, with zeros to the precision and an
+# exponent; C99's "nan(0x...)"; "NaNQ" and "NaNS" of AIX.
+_MICROSOFT = rb"1\.#%s0*(?:e[+-]?\d+)?"
+_NAN = re.compile(
+    rb"[+-]?(?:nan(?:\([\w.+-]*\)|[qs])?|%s)" % (_MICROSOFT % rb"(?:[qs]nan|ind)"), re.I
+)
+_INFINITY = re.compile(rb"[+-]?%s" % (_MICROSOFT % rb"inf"), re.I)
+
+
+def _float(token: bytes) -> float:
+    """A number as any C library prints it; ValueError for anything else."""
+    try:
+        return float(token)
+    except ValueError:
+        if _NAN.fullmatch(token):
+            return math.nan
+        if _INFINITY.fullmatch(token):
+            return -math.inf if token.startswith(b"-") else math.inf
+        raise
+
 
 class AsciiSource:
     """The ascii format: numbers in decimal, one newline after each item."""
@@ -222,7 +244,7 @@ class AsciiSource:
         start = self.pos
         (token,) = self._tokens(1)
         try:
-            return float(token)
+            return _float(token)
         except ValueError:
             raise T7Error("no number where one should be", start) from None
 
@@ -253,9 +275,9 @@ class AsciiSource:
             return Elements(dtype, 0)
         tokens = self._line(count) or self._tokens(count)
         elements = Elements(dtype, count)
-        number = float if dtype.kind == "f" else int
+        number = _float if dtype.kind == "f" else int
         try:
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):
                 elements.array[...] = np.array([number(token) for token in tokens], dtype)
         except (ValueError, OverflowError):
             raise T7Error(f"an element that is no number of type {dtype}", start) from None
