@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from .._files import replacing
 from ._errors import description_of
 
 __all__ = ["PRESETS", "Recipe", "Size", "read_image", "write_image"]
@@ -93,7 +94,10 @@ def write_image(path: Path, output: Array, recipe: Recipe) -> None:
     if len(planes) == 3 and recipe.channels == "BGR":
         planes = planes[::-1]
     pixels = np.clip(np.rint(planes * (255 / recipe.scale)), 0, 255).astype(np.uint8)
-    Image.fromarray(pixels[0] if len(pixels) == 1 else pixels.transpose(1, 2, 0)).save(path)
+    image = Image.fromarray(pixels[0] if len(pixels) == 1 else pixels.transpose(1, 2, 0))
+    kind = Image.registered_extensions()[path.suffix.lower()]
+    with replacing(path) as file:
+        image.save(file, kind)
 
 
 def _planes(numbers: tuple[float, ...]) -> Array:

@@ -10,6 +10,7 @@ import click
 import numpy as np
 
 from .. import nn, t7
+from .._files import replacing
 from ._errors import entry_of, explained, load_value, module_in
 from ._guessing import accepted, guessed_shape
 from ._measuring import noise, parse_shape
@@ -64,8 +65,8 @@ def _write_npz(out: Path, module: Any) -> None:
     """Names are places in the tree, from 1, and fields: 3.1.weight."""
     refuse_unknown(rows_of(module))
     arrays = dict(_names(module))
-    with explained(f"{out} cannot be written"):
-        np.savez(out, **arrays)
+    with explained(f"{out} cannot be written"), replacing(out) as file:
+        np.savez(file, **arrays)
     count = sum(array.size for array in arrays.values())
     click.echo(f"{out}: {len(arrays)} arrays, {count:,} numbers")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import nn
+from .._files import replacing
 from ._arrays import ARRAYS, read_arrays
 from ._errors import entry_of, explained, load_value, module_in
 from ._images import Recipe, read_image, write_image
@@ -47,6 +50,7 @@ def run_model(task: Task) -> None:
     refuse_unknown(rows)
     runner = _Runner(task, model, rows)
     files = _files(task.input)
+    places = _places(files, task.output) if len(files) > 1 else {}
     results: list[Array] = []
     for path in files if len(files) == 1 else _with_progress(files):
         output = runner.run(path)
@@ -59,10 +63,10 @@ def run_model(task: Task) -> None:
             results.append(_only(output))
         else:
             task.output.mkdir(parents=True, exist_ok=True)
-            _save(task.output / f"{path.stem}.npy", output, runner.recipe)
+            _save(places[path], output, runner.recipe)
     if results and task.output is not None:
-        with explained(f"{task.output} cannot be written"):
-            np.save(task.output, np.stack(results))
+        with explained(f"{task.output} cannot be written"), replacing(task.output) as file:
+            np.save(file, np.stack(results))
 
 
 def _files(path: Path) -> list[Path]:
@@ -73,6 +77,42 @@ def _files(path: Path) -> list[Path]:
     if not found:
         raise click.ClickException(f"{path} has no images and no .npy or .npz files.")
     return found
+
+
+def _places(files: list[Path], output: Path | None) -> dict[Path, Path]:
+    """Where the result of each file of a folder goes; all to one place, or into another folder.
+
+    There the results have the names of their inputs: a.npy, unless there are several inputs a.png,
+    a.jpg and so on. ClickException where an input would be overwritten.
+    """
+    if output is None:
+        return {}
+    if output.suffix == ".npy":
+        places = dict.fromkeys(files, output)
+    else:
+        places = {path: output / f"{name}.npy" for path, name in _names(files).items()}
+    written = {os.path.realpath(place) for place in places.values()}
+    lost = next((path for path in files if os.path.realpath(path) in written), None)
+    if lost is not None:
+        raise click.ClickException(
+            f"{lost} is one of the inputs, and a result would take its place; choose another "
+            "--output."
+        )
+    return places
+
+
+def _names(files: list[Path]) -> dict[Path, str]:
+    """A name for each file that no other has: its own without the ending, where that will do."""
+    names = {path: path.stem for path in files}
+    while len(set(names.values())) < len(names):
+        count = Counter(names.values())
+        names = {path: path.name if count[name] > 1 else name for path, name in names.items()}
+    whole = [path.name for path, name in names.items() if name == path.name]
+    if whole:
+        click.echo(
+            f"Results keep the whole name of {', '.join(whole)}: a name is there twice.", err=True
+        )
+    return names
 
 
 def _with_progress(files: list[Path]) -> Iterator[Path]:
@@ -170,9 +210,11 @@ def _only(output: Any) -> Array:
 def _save(path: Path, output: Any, recipe: Recipe) -> None:
     with explained(f"{path} cannot be written"):
         if path.suffix == ".npz":
-            np.savez(path, *map(np.asarray, tensors_in(output)))
+            with replacing(path) as file:
+                np.savez(file, *map(np.asarray, tensors_in(output)))
         elif path.suffix == ".npy":
-            np.save(path, _only(output))
+            with replacing(path) as file:
+                np.save(file, _only(output))
         elif path.suffix.lower() in IMAGES:
             write_image(path, _only(output), recipe)
         else:

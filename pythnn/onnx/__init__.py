@@ -19,6 +19,7 @@ except ImportError as error:
         "pythnn writes ONNX with the package onnx: pip install pythnn[onnx]"
     ) from error
 
+from .._files import replacing
 from .._tensor import is_on_device, on_host
 from . import containers, elementwise, normalisation, products, shaping, windows
 from .graph import OPSET, Graph, NotExportableError, Table, Value
@@ -96,4 +97,6 @@ def save(
     path: str | os.PathLike[str], module: Any, example: Any, *, dynamic_batch: bool = True
 ) -> None:
     """Writes :func:`to_onnx`'s model to a file."""
-    _onnx.save(to_onnx(module, example, dynamic_batch=dynamic_batch), os.fspath(path))
+    model = to_onnx(module, example, dynamic_batch=dynamic_batch)
+    with replacing(path) as file:
+        file.write(model.SerializeToString())

@@ -11,6 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
+from .._files import replacing
 from ..commands._errors import entry_of, explained, items_of, load_value, module_in
 from ..commands._guessing import guessed_shape
 from ..commands._images import PRESETS, Recipe, read_image
@@ -52,7 +53,8 @@ def write_report(task: Task) -> None:
     with explained(f"{task.output} cannot be written"):
         if task.output.exists() and task.output.samefile(task.model):
             raise ValueError("it is the model itself")
-        task.output.write_bytes(content)
+        with replacing(task.output) as file:
+            file.write(content)
     click.echo(f"{task.output}: {len(content):,} bytes")
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+from .._files import replacing
 from ._collect import (
     FunctionPart,
     HashPart,
@@ -35,6 +35,8 @@ def save(
     Takes what :func:`load` gives: None, bool, int, float, str, bytes, lists and tuples, dicts,
     numpy arrays and Tensors, the values of this module, in any graph. Entries that are None are
     left out.
+    A file at that path is replaced when the new one is complete: until then, and where saving fails
+    or is interrupted, the old one stays.
     Arrays that share memory share a storage in the file; as in Torch, a view is saved with all of
     the memory it is a view of (``view.copy()`` is not).
 
@@ -42,6 +44,8 @@ def save(
     ------
     T7Error
         The value cannot be saved; the message says where. Nothing has been written then.
+    OSError
+        The file cannot be written, as on a full disk.
     """
     if format not in ("binary", "ascii"):
         raise ValueError(f"format is {format!r}; it is 'binary' or 'ascii'")
@@ -49,7 +53,7 @@ def save(
         raise TypeError("save wants a file opened for bytes, such as open(path, 'wb')")
     root = collect(obj)
     if isinstance(file, (str, os.PathLike)):
-        with Path(file).open("wb") as opened:
+        with replacing(file) as opened:
             _save(opened, root, format)
     else:
         _save(file, root, format)
