@@ -18,6 +18,8 @@ __all__ = ["PRESETS", "Recipe", "Size", "read_image", "write_image"]
 Array = NDArray[Any]
 Size = tuple[int, int]  # height, width
 
+MAX_PIXELS = 89_478_485  # of an input: what Pillow, too, takes for the most that anybody means
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -64,19 +66,44 @@ def read_image(path: Path, recipe: Recipe) -> Array:
     with opened:
         upright = ImageOps.exif_transpose(opened)  # as cameras note it
         image = upright.convert("L" if recipe.channels == "gray" else "RGB")
-    if recipe.resize is not None:
-        factor = recipe.resize / min(image.size)
-        width, height = (max(1, round(side * factor)) for side in image.size)
-        image = image.resize((width, height), Image.Resampling.BICUBIC)
-    if recipe.crop is not None:
-        height, width = recipe.crop
-        left, top = (image.width - width) // 2, (image.height - height) // 2
-        image = image.crop((left, top, left + width, top + height))
+    image = _fitted(image, recipe)
     pixels = np.asarray(image, np.float32) * np.float32(recipe.scale / 255)
     planes = pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
     if recipe.channels == "BGR":
         planes = planes[::-1]
     return np.ascontiguousarray((planes - _planes(recipe.mean)) / _planes(recipe.std))
+
+
+def _fitted(image: Image.Image, recipe: Recipe) -> Image.Image:
+    """An image, scaled and cut; ValueError where it would become too large."""
+    width, height = image.size
+    if recipe.resize is not None:
+        factor = recipe.resize / min(image.size)
+        width, height = (max(1, round(side * factor)) for side in image.size)
+    rows, columns = recipe.crop or (height, width)
+    if rows * columns > MAX_PIXELS:
+        raise ValueError(
+            f"an image of {image.height} x {image.width} would become {rows} x {columns}; give the "
+            "part to cut out with --size"
+        )
+    left, top = (width - columns) // 2, (height - rows) // 2
+    inside = 0, 0, width, height
+    if width * height > MAX_PIXELS:  # as of 1 x 60,000 pixels: what is cut away is never computed
+        inside = max(left, 0), max(top, 0), min(left + columns, width), min(top + rows, height)
+    if recipe.resize is not None:
+        across, down = image.width / width, image.height / height
+        box = (
+            inside[0] * across,
+            inside[1] * down,
+            min(inside[2] * across, image.width),  # where rounding would lead outside
+            min(inside[3] * down, image.height),
+        )
+        size = inside[2] - inside[0], inside[3] - inside[1]
+        image = image.resize(size, Image.Resampling.BICUBIC, box)
+        left, top = left - inside[0], top - inside[1]
+    if recipe.crop is not None:
+        image = image.crop((left, top, left + columns, top + rows))
+    return image
 
 
 def write_image(path: Path, output: Array, recipe: Recipe) -> None:
