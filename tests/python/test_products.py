@@ -204,6 +204,24 @@ def test_temporal_weight_gradient(batch, frames, n_in, n_out, k, step, dtype):
     assert np.abs(results[0][1] - wide).max() <= LIMITS[dtype] * terms**0.5
 
 
+@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize(("n_in", "k", "step"), [(1, 1, 2), (1, 2, 3), (3, 1, 4), (2, 3, 2)])
+def test_temporal_gradient_of_one_feature(n_in, k, step, dtype):
+    """Products of one term, whose columns are further apart than they are long."""
+    frames = 4 * step + k
+    outputs = (frames - k) // step + 1
+    random = np.random.default_rng(step)
+    x, g, w = (
+        random.integers(-9, 9, s).astype(dtype)
+        for s in ((frames, n_in), (outputs, 1), (1, k * n_in))
+    )
+    gx, wide = Tensor(dtype=dtype), np.zeros((frames, n_in))
+    thnn.TemporalConvolution_updateGradInput(None, x, g, gx, w, k, step)
+    for i in range(outputs):
+        wide[i * step : i * step + k] += g[i] * w.reshape(k, n_in)
+    np.testing.assert_array_equal(gx.numpy(), wide)
+
+
 def test_rows_do_not_mix():
     """Infinite elements stay in their row and column, also in the tails of vectors."""
     x, w = np.ones((5, 270), np.float32), np.ones((203, 270), np.float32)
@@ -226,6 +244,7 @@ def test_at_each_level(level):
             "test_backward",
             "test_weight_gradient",
             "test_temporal_weight_gradient",
+            "test_temporal_gradient_of_one_feature",
             "test_rows_do_not_mix",
         )
     ]

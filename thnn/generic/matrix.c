@@ -34,12 +34,12 @@ static real *partOf(THNN_(Matrix) matrix, int64_t row, int64_t column)
 
 /* c += alpha * a * b for vectors a and b, a not transposed: a[m] times each element of b. */
 static void addOuterProduct(const THNNState *state, int64_t m, int64_t n, real alpha,
-                            THNN_(Matrix) a, THNN_(Matrix) b, real *c)
+                            THNN_(Matrix) a, THNN_(Matrix) b, real *c, int64_t leading)
 {
   const int threads = THNN_threads(state, n, (double)m * (double)n);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t j = 0; j < n; j++)
-    THNN_(simd).pointwise.axpy(m, alpha * *partOf(b, 0, j), a.data, c + j * m);
+    THNN_(simd).pointwise.axpy(m, alpha * *partOf(b, 0, j), a.data, c + j * leading);
 }
 
 /* How many pieces to cut each of some parts into, `most` at most, so that threads have equally
@@ -424,7 +424,7 @@ void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k
                          THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, int64_t leading)
 {
   if (k == 1 && beta == 1 && !a.transposed) {
-    addOuterProduct(state, m, n, alpha, a, b, c);
+    addOuterProduct(state, m, n, alpha, a, b, c, leading);
     return;
   }
   if (alpha == 1 && (beta == 0 || beta == 1) && !a.transposed && !b.transposed &&
