@@ -9,7 +9,6 @@ import numpy as np
 
 from .._errors import THNNArgumentError
 from .._tensor import Storage, Tensor
-from ._fields import Fields
 
 __all__ = [
     "TYPES",
@@ -63,22 +62,38 @@ def device_of_type(name: str) -> str:
     return f"cuda:{current_device()}"
 
 
-def type_of_tensors(fields: Fields) -> str:
-    """The name of the type that the first tensor of real type has; Double without one."""
-    pending = list(fields.__dict__.values())
+def type_of_tensors(owner: Typed) -> str:
+    """The name of the type that an object's first tensor of real type has; Double without one.
+
+    Its own tensors come first, then those of the objects in its fields.
+    """
+    pending, seen = [owner], {id(owner)}
     while pending:
-        value = pending.pop(0)
-        if isinstance(value, list):
-            pending += value
-        elif isinstance(value, Tensor) and value.dtype in TYPE_NAMES:
-            on_device = value.is_cuda
-            found: str = next(
-                name
-                for name, dtype in TYPES.items()
-                if dtype == value.dtype and name.startswith("torch.Cuda") == on_device
-            )
-            return found
+        value: Any = pending.pop(0)
+        if isinstance(value, Tensor) and value.dtype in TYPE_NAMES:
+            return _type_of_tensor(value)
+        if isinstance(value, Typed):
+            named = value.__dict__.get("_type")
+            if named is not None:
+                return str(named)
+            inside = [*value.__dict__["tensors"].__dict__.values(), *value.__dict__.values()]
+        else:
+            inside = value if isinstance(value, list) else []
+        fresh = [one for one in inside if isinstance(one, (list, Tensor, Typed))]
+        fresh = [one for one in fresh if id(one) not in seen]
+        seen |= set(map(id, fresh))
+        pending += fresh
     return "torch.DoubleTensor"
+
+
+def _type_of_tensor(tensor: Tensor) -> str:
+    on_device = tensor.is_cuda
+    found: str = next(
+        name
+        for name, dtype in TYPES.items()
+        if dtype == tensor.dtype and name.startswith("torch.Cuda") == on_device
+    )
+    return found
 
 
 class Typed:

@@ -30,8 +30,8 @@ class Criterion(Object, kernel=True):
 
     @property
     def _type(self) -> str:
-        """The type of the tensors; Lua's criterions have no such field."""
-        return type_of_tensors(self.tensors)
+        """The type of the tensors, here or inside; Lua's criterions have no such field."""
+        return type_of_tensors(self)
 
     @_type.setter
     def _type(self, name: str) -> None:

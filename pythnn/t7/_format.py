@@ -14,6 +14,7 @@ __all__ = [
     "TORCH_NAMES",
     "Tag",
     "cpu_type_name",
+    "real_type",
 ]
 
 
@@ -67,3 +68,9 @@ def cpu_type_name(name: str) -> str:
     """The CPU twin of a tensor's class name: torch.CudaDoubleTensor is torch.DoubleTensor here."""
     dtype = TENSOR_DTYPES.get(name)
     return name if dtype is None else f"torch.{TORCH_NAMES[dtype]}Tensor"
+
+
+def real_type(name: str) -> str:
+    """The type that modules of a type compute in: on the CPU, and float for half."""
+    name = cpu_type_name(name)
+    return "torch.FloatTensor" if name == "torch.HalfTensor" else name

@@ -10,9 +10,10 @@ from .._errors import THNNError
 from .._tensor import KINDS, Storage, Tensor, _strided, kind_of_dtype
 from ._cudnn import CUDNN_TWINS, nn_fields
 from ._errors import T7Error
-from ._format import TENSOR_DTYPES, cpu_type_name
+from ._format import TENSOR_DTYPES, real_type
 from ._parse import Graph, Node, ObjectNode, StorageNode, TableNode, TensorNode
 from ._path import path_to
+from ._untyped import type_untyped
 from ._values import TorchStorage
 
 __all__ = ["fill_objects", "new_object"]
@@ -57,11 +58,15 @@ def fill_objects(graph: Graph, objects: dict[int, Any]) -> None:
     T7Error where a class cannot do with them.
     """
     filler = _Filler(graph)
+    untyped = {}
     for node in graph.ended:
         made = objects.get(id(node))
         if made is not None and isinstance(node, ObjectNode):
             with np.errstate(all="ignore"):  # what a class computes from damaged numbers
                 filler.fill(made, node)
+            if "_type" not in made.__dict__:
+                untyped[id(node)] = made
+    type_untyped(graph, untyped)
 
 
 class _Filler:
@@ -79,7 +84,7 @@ class _Filler:
             if fields.get(name) is not None:
                 self.check_type(name, fields[name], node)
         if "_type" in fields:
-            fields["_type"] = _real_type(fields["_type"])
+            fields["_type"] = real_type(fields["_type"])
         try:
             fields = nn_fields(node.name, fields)
             made._set_fields(fields)
@@ -179,8 +184,3 @@ class _Filler:
 def _with_tensors(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The type that modules compute in: half becomes float."""
     return np.dtype(np.float32) if dtype == np.float16 else dtype
-
-
-def _real_type(name: str) -> str:
-    name = cpu_type_name(name)
-    return "torch.FloatTensor" if name == "torch.HalfTensor" else name
