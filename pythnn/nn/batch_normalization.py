@@ -20,7 +20,8 @@ class BatchNormalization(Module, kernel=True):
     """output = (input - mean) / sqrt(variance + eps) * weight + bias, for batch x nOutput.
 
     In training mean and variance are the batch's, and go into ``running_mean`` and ``running_var``
-    with weight `momentum`; in use they are those. Without `affine` there are no parameters.
+    with weight `momentum`; in use they are those. A batch of one sample is normalised as in use,
+    in training too, as in Lua. Without `affine` there are no parameters.
     """
 
     nDim: ClassVar[int] = 2
@@ -60,6 +61,10 @@ class BatchNormalization(Module, kernel=True):
                 f"{self.nDim} dimensions, the second of {features}", f"shape {input.shape}",
             )  # fmt: skip
 
+    def _learns_from(self, input: Any) -> bool:
+        """Whether mean and variance are the batch's, and join the running ones."""
+        return bool(self.train) and input.shape[0] > 1
+
     def updateOutput(self, input: Any) -> Any:
         self.checkInputDim(input)
         own, output = self.tensors, self.result("output", input)
@@ -68,7 +73,7 @@ class BatchNormalization(Module, kernel=True):
         save_std = self.result("save_std", input).resize(features)
         thnn.BatchNormalization_updateOutput(
             None, input, output, own.weight, own.bias, own.running_mean, own.running_var,
-            save_mean, save_std, bool(self.train), self.momentum, self.eps,
+            save_mean, save_std, self._learns_from(input), self.momentum, self.eps,
         )  # fmt: skip
         return output
 
@@ -85,8 +90,8 @@ class BatchNormalization(Module, kernel=True):
         own = self.tensors
         thnn.BatchNormalization_backward(
             None, input, gradOutput, gradInput, gradWeight, gradBias, own.weight,
-            own.running_mean, own.running_var, own.save_mean, own.save_std, bool(self.train),
-            scale, self.eps,
+            own.running_mean, own.running_var, own.save_mean, own.save_std,
+            self._learns_from(input), scale, self.eps,
         )  # fmt: skip
 
     def backward(self, input: Any, gradOutput: Any, scale: Any = 1) -> Any:

@@ -161,6 +161,43 @@ def test_subtracting_the_mean_leaves_nothing_of_a_constant() -> None:
     np.testing.assert_allclose(module.forward(np.full((2, 9, 9), 3.0)), 0, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
+        (nn.BatchNormalization, (1, 3)),
+        (nn.SpatialBatchNormalization, (1, 3, 4, 5)),
+        (nn.SpatialBatchNormalization, (1, 3, 1, 1)),
+        (nn.VolumetricBatchNormalization, (1, 3, 2, 1, 4)),
+    ],
+)
+@pytest.mark.parametrize("affine", [True, False])
+def test_one_sample_is_normalised_as_in_use(make: Any, shape: Any, affine: bool) -> None:
+    module, x, gradient = make(3, 1e-5, 0.1, affine), data(*shape), data(*shape)
+    module.running_mean, module.running_var = data(3), data(3) ** 2 + 0.5
+    in_use = module.clone()
+    in_use.evaluate()
+    results = [
+        [
+            one.forward(x), one.backward(x, gradient, 0.5), one.updateGradInput(x, gradient),
+            one.running_mean, one.running_var, *((one.gradWeight, one.gradBias) if affine else ()),
+        ]
+        for one in (module, in_use)
+    ]  # fmt: skip
+    for found, wanted in zip(*results, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    planes, outputs = x.reshape(3, -1).T, results[0][0].reshape(3, -1).T
+    wanted = (planes - module.running_mean) / np.sqrt(module.running_var + 1e-5)
+    if affine:
+        wanted = wanted * module.weight + module.bias
+    np.testing.assert_allclose(outputs, wanted, rtol=1e-13, atol=1e-13)
+
+
+def test_two_samples_are_normalised_by_themselves() -> None:
+    module, x = nn.SpatialBatchNormalization(3, 1e-5, 0.1, False), data(2, 3, 4, 5)
+    y = (x - x.mean((0, 2, 3), keepdims=True)) / np.sqrt(x.var((0, 2, 3), keepdims=True) + 1e-5)
+    np.testing.assert_allclose(module.forward(x), y, rtol=1e-13, atol=1e-13)
+
+
 # ---- Linear
 
 
