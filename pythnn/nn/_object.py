@@ -68,7 +68,6 @@ class Object(Typed):
     """All tensors and lists of tensors, as Tensors."""
     _results: ClassVar[tuple[str, ...]] = ("output", "gradInput")
     """Fields that assignment replaces."""
-    _type = "torch.DoubleTensor"
     _torch_name: ClassVar[str]
 
     def __new__(cls, *arguments: Any, **named: Any) -> Any:  # noqa: ARG004

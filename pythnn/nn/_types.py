@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,10 @@ __all__ = [
     "TYPES",
     "TypeCache",
     "Typed",
+    "contents_of",
     "device_of_type",
     "dtype_of_type",
+    "has_own_type",
     "type_of_tensors",
 ]
 
@@ -62,28 +64,36 @@ def device_of_type(name: str) -> str:
     return f"cuda:{current_device()}"
 
 
-def type_of_tensors(owner: Typed) -> str:
-    """The name of the type that an object's first tensor of real type has; Double without one.
+def type_of_tensors(values: Iterable[Any]) -> str:
+    """The name of the type that the first tensor of real type has; Double without one.
 
-    Its own tensors come first, then those of the objects in its fields.
+    Those among the values come first, then those of tables and objects among them.
     """
-    pending, seen = [owner], {id(owner)}
+    pending, seen = list(values), set()
     while pending:
-        value: Any = pending.pop(0)
+        value = pending.pop(0)
         if isinstance(value, Tensor) and value.dtype in TYPE_NAMES:
             return _type_of_tensor(value)
-        if isinstance(value, Typed):
-            named = value.__dict__.get("_type")
-            if named is not None:
-                return str(named)
-            inside = [*value.__dict__["tensors"].__dict__.values(), *value.__dict__.values()]
+        if not isinstance(value, (list, Typed)) or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, list):
+            pending += value
+        elif has_own_type(value):
+            return str(value._type)
         else:
-            inside = value if isinstance(value, list) else []
-        fresh = [one for one in inside if isinstance(one, (list, Tensor, Typed))]
-        fresh = [one for one in fresh if id(one) not in seen]
-        seen |= set(map(id, fresh))
-        pending += fresh
+            pending += contents_of(value)
     return "torch.DoubleTensor"
+
+
+def has_own_type(owner: Typed) -> bool:
+    """Whether an object keeps its type, as modules do; that of criterions follows from others."""
+    return not isinstance(type(owner)._type, property)
+
+
+def contents_of(owner: Typed) -> list[Any]:
+    """The values of an object's fields, its own tensors first."""
+    return [*owner.__dict__["tensors"].__dict__.values(), *owner.__dict__.values()]
 
 
 def _type_of_tensor(tensor: Tensor) -> str:
@@ -99,6 +109,7 @@ def _type_of_tensor(tensor: Tensor) -> str:
 class Typed:
     """Something that can be converted."""
 
+    _type: Any = "torch.DoubleTensor"
     type: Callable[..., Any]
     """Converts all tensors of real type; returns the object."""
 

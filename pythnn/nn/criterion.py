@@ -9,7 +9,7 @@ import numpy as np
 from .. import thnn
 from .._tensor import Tensor
 from ._object import Object, register
-from ._types import type_of_tensors
+from ._types import contents_of, type_of_tensors
 
 __all__ = ["Criterion", "KernelCriterion"]
 
@@ -31,7 +31,7 @@ class Criterion(Object, kernel=True):
     @property
     def _type(self) -> str:
         """The type of the tensors, here or inside; Lua's criterions have no such field."""
-        return type_of_tensors(self)
+        return type_of_tensors(contents_of(self))
 
     @_type.setter
     def _type(self, name: str) -> None:

@@ -148,7 +148,7 @@ class DontCast(Decorator, kernel=True):
         return cast(value, dtype_of_type(self.moduleType)) if self.castin else value
 
     def _out(self, value: Any) -> Any:
-        outer = dtype_of_type(type_of_tensors(self))
+        outer = dtype_of_type(type_of_tensors(self.tensors.__dict__.values()))
         return cast(value, outer) if self.castout else value
 
     def updateOutput(self, input: Any) -> Any:

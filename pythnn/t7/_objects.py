@@ -57,6 +57,8 @@ def fill_objects(graph: Graph, objects: dict[int, Any]) -> None:
 
     T7Error where a class cannot do with them.
     """
+    from ..nn._types import has_own_type
+
     filler = _Filler(graph)
     untyped = {}
     for node in graph.ended:
@@ -64,7 +66,7 @@ def fill_objects(graph: Graph, objects: dict[int, Any]) -> None:
         if made is not None and isinstance(node, ObjectNode):
             with np.errstate(all="ignore"):  # what a class computes from damaged numbers
                 filler.fill(made, node)
-            if "_type" not in made.__dict__:
+            if "_type" not in made.__dict__ and has_own_type(made):
                 untyped[id(node)] = made
     type_untyped(graph, untyped)
 
