@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,122 @@ from .. import _random, thnn
 from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._object import register
+from ._tables import zeros_like
+from ._values import array_module, describe
 from .border import SpatialZeroPadding
+from .container import Container
+from .criterion import Criterion
 from .decorator import Decorator
 from .module import Module
 from .plumbing import Identity
 from .selection import OneHot
 
-__all__ = ["CharOneHot", "Inception", "InstanceNormalization", "ShaveImage", "TotalVariation"]
+__all__ = [
+    "CharOneHot",
+    "DataParallelTable",
+    "Inception",
+    "InstanceNormalization",
+    "JustElement",
+    "JustTable",
+    "ModuleFromCriterion",
+    "ShaveImage",
+    "TotalVariation",
+]
+
+
+@register
+class DataParallelTable(Decorator, kernel=True):
+    """cunn's, of training scripts: acts as its first module, of which the others are replicas.
+
+    It keeps that module alone; `dimension` is that of the batch.
+    """
+
+    def __init__(
+        self,
+        dimension: int | None = None,
+        flattenParams: bool = False,
+        usenccl: bool = False,
+    ) -> None:
+        Container.__init__(self)
+        self.dimension = dimension
+        self.gpuAssignments: list[int] = []
+
+    def add(self, module: Module, gpus: int | Sequence[int] = 1) -> Any:
+        """Takes the module, unless it has one; `gpus` count from 1. Returns itself."""
+        self.modules = self.modules or [module]
+        self.gpuAssignments += [gpus] if isinstance(gpus, int) else list(gpus)
+        return self
+
+    def _upgrade(self) -> None:
+        self.modules = list(self.field("modules") or [])[:1]
+
+
+@register("nngraph.JustElement")
+class JustElement(Module, kernel=True):
+    """nngraph's, for the entry of a table of one."""
+
+    def updateOutput(self, input: Any) -> Any:
+        if not isinstance(input, list) or len(input) != 1:
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", "a table of 1", describe(input)
+            )
+        self.tensors.output = input[0]
+        return self.tensors.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.tensors.gradInput = [gradOutput]
+        return self.tensors.gradInput
+
+
+@register("nngraph.JustTable")
+class JustTable(Module, kernel=True):
+    """nngraph's, for a table of one whose entry is the input."""
+
+    def updateOutput(self, input: Any) -> Any:
+        self.tensors.output = [input]
+        return self.tensors.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.tensors.gradInput = gradOutput[0]
+        return self.tensors.gradInput
+
+
+@register
+class ModuleFromCriterion(Module):
+    """nngraph's: the value of a criterion, for a table of its input and its target.
+
+    The gradient of the input is the criterion's times `gradOutput`, that of the target is 0.
+    """
+
+    def __init__(self, criterion: Criterion) -> None:
+        super().__init__()
+        self.criterion = criterion
+        self.tensors.output = Tensor.zeros(1, dtype=np.float64)
+        self.tensors.gradInput = [Tensor(dtype=np.float64), Tensor(dtype=np.float64)]
+
+    def _given(self, input: Any) -> tuple[Any, Any]:
+        if not isinstance(input, list) or len(input) != 2:
+            wanted = "a table of the criterion's input and target"
+            raise THNNArgumentError.expected(self.typename(), 1, "input", wanted, describe(input))
+        return input[0], input[1]
+
+    def updateOutput(self, input: Any) -> Any:
+        given, target = self._given(input)
+        value = self.criterion.forward(given, target)
+        self.output = array_module(given).full((1,), value, self.dtype)
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        given, target = self._given(input)
+        gradient = self.criterion.backward(given, target)
+        self.gradInput = [_times(gradient, gradOutput.reshape(-1)[0]), zeros_like(target)]
+        return self.gradInput
+
+
+def _times(value: Any, factor: Any) -> Any:
+    if isinstance(value, list):
+        return [_times(entry, factor) for entry in value]
+    return value * factor
 
 
 @register
@@ -121,7 +231,11 @@ class InstanceNormalization(Module, kernel=True):
 
 @register("OneHot")
 class CharOneHot(OneHot):
-    """nn.OneHot under the name that it has in char-rnn's files."""
+    """nn.OneHot under the name that it has in char-rnn's files; its gradient is empty."""
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.gradInput = array_module(gradOutput).zeros(0, gradOutput.dtype)
+        return self.gradInput
 
 
 @register

@@ -226,6 +226,16 @@ def _select_table(_: Graph, m: Any, x: list[Any]) -> Any:
     return x[m.index - 1 if m.index > 0 else m.index]
 
 
+@writes(nn.JustElement, container=True)
+def _just_element(_: Graph, __: Any, x: list[Any]) -> Any:
+    return x[0]
+
+
+@writes(nn.JustTable, container=True)
+def _just_table(_: Graph, __: Any, x: Any) -> Any:
+    return [x]
+
+
 @writes(nn.NarrowTable, container=True)
 def _narrow_table(_: Graph, m: Any, x: list[Any]) -> Any:
     return x[m.offset - 1 : m.offset - 1 + m.length]

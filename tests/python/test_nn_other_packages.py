@@ -138,3 +138,61 @@ def test_total_variation(tmp_path: Path) -> None:
     found = layer.backward(x, gradient)
     np.testing.assert_allclose(found - gradient, slope(variation, x), atol=1e-8)
     np.testing.assert_array_equal(gradient, before)
+
+
+def test_data_parallel_table_acts_as_its_first_module(tmp_path: Path) -> None:
+    inner = nn.Sequential().add(nn.Linear(3, 2)).add(nn.Tanh())
+    fields = {"modules": [inner, inner.clone()], "dimension": 1, "gpuAssignments": [1, 2]}
+    made = nn.DataParallelTable(1).add(inner, [1, 2])
+    for layer in (made, read("nn.DataParallelTable", fields, tmp_path)):
+        net, alone = (
+            nn.Sequential().add(m).add(nn.LogSoftMax()) for m in (layer, layer.get(1).clone())
+        )
+        x = RNG.standard_normal((4, 3))
+        for model in (net, alone):
+            model.training()
+            model.zeroGradParameters()
+            np.testing.assert_array_equal(model.forward(x), alone.forward(x))
+            model.backward(x, np.cos(model.output))
+            model.updateParameters(0.1)
+        np.testing.assert_array_equal(net.gradInput, alone.gradInput)
+        for ours, theirs in zip(net.parameters()[0], alone.parameters()[0], strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        assert len(net.float().parameters()[0]) == 2
+        assert net.get(1).get(1).dtype == np.float32
+        again = tmp_path / "again.t7"
+        pythnn.save(again, layer)
+        assert pythnn.load(again).gpuAssignments == [1, 2]
+
+
+def test_just_element_and_just_table(tmp_path: Path) -> None:
+    x = RNG.standard_normal((2, 3))
+    element, table = nn.JustElement(), read("nngraph.JustTable", {}, tmp_path)
+    assert element.typename() == "nngraph.JustElement"
+    np.testing.assert_array_equal(element.forward([x]), x)
+    np.testing.assert_array_equal(element.backward([x], 2 * x)[0], 2 * x)
+    np.testing.assert_array_equal(table.forward(x)[0], x)
+    np.testing.assert_array_equal(table.backward(x, [3 * x]), 3 * x)
+    with pytest.raises(THNNArgumentError, match="JustElement.*a table of 1, found a table of 2"):
+        element.forward([x, x])
+
+
+@pytest.mark.parametrize(
+    ("criterion", "target"),
+    [
+        (nn.MSECriterion(), RNG.standard_normal((2, 3))),
+        (nn.ClassNLLCriterion(), np.array([1.0, 3.0])),
+    ],
+)
+def test_module_from_criterion(criterion: Any, target: Any) -> None:
+    x = RNG.standard_normal((2, 3))
+    layer = nn.ModuleFromCriterion(criterion)
+    found = layer.forward([x, target])
+    np.testing.assert_array_equal(found, [criterion.forward(x, target)])
+    slopes = layer.backward([x, target], np.array([3.0]))
+    np.testing.assert_allclose(slopes[0], 3 * criterion.backward(x, target))
+    np.testing.assert_array_equal(slopes[1], np.zeros_like(target))
+    layer.float()
+    assert layer.forward([x.astype("f4"), target.astype("f4")]).dtype == np.float32
+    with pytest.raises(THNNArgumentError, match="input and target, found a table of 1"):
+        layer.forward([x])
