@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <THNNPlan.h>
+#include <call/plan.h>
 
 /* ---- Arrays as arguments --------------------------------------------------------------------- */
 

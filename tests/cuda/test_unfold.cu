@@ -1,7 +1,7 @@
 /* Unfolding, folding and the convolution engine against their definitions. */
 #define THC_TYPE_CUDADOUBLE
-#include <cuda/generic/Convolution.cuh>
-#include <cuda/generic/unfold.cuh>
+#include <cuda/generic/convolution/engine/engine.cuh>
+#include <cuda/generic/convolution/engine/unfold.cuh>
 
 #include "kernels.cuh"
 

@@ -9,98 +9,40 @@ set(THCUNN_COMMON_SOURCES THC/THCState.cpp THC/THCPlan.cpp THC/THCBlas.cpp THC/T
 # Compiled once per element type: float, double, long, int.
 set(THCUNN_ELEMENT_SOURCES THC/generic/THCStorage.cpp THC/generic/THCTensor.cu)
 
-# One file per module, and what several modules share; compiled once per real type.
-set(THCUNN_MODULE_SOURCES
-    generic/Abs.cu
-    generic/AbsCriterion.cu
-    generic/BCECriterion.cu
-    generic/BatchNormalization.cu
-    generic/ClassNLLCriterion.cu
-    generic/Convolution.cu
-    generic/DistKLDivCriterion.cu
-    generic/ELU.cu
-    generic/FeatureLPPooling.cu
-    generic/GRUFused.cu
-    generic/GatedLinear.cu
-    generic/HardShrink.cu
-    generic/HardTanh.cu
-    generic/IndexLinear.cu
-    generic/L1Cost.cu
-    generic/LSTMFused.cu
-    generic/LeakyReLU.cu
-    generic/Linear.cu
-    generic/LogSigmoid.cu
-    generic/LogSoftMax.cu
-    generic/LookupTable.cu
-    generic/LookupTableBag.cu
-    generic/MSECriterion.cu
-    generic/MarginCriterion.cu
-    generic/MultiLabelMarginCriterion.cu
-    generic/MultiMarginCriterion.cu
-    generic/PReLU.cu
-    generic/RReLU.cu
-    generic/Sigmoid.cu
-    generic/SmoothL1Criterion.cu
-    generic/SoftMarginCriterion.cu
-    generic/SoftMax.cu
-    generic/SoftPlus.cu
-    generic/SoftShrink.cu
-    generic/SparseLinear.cu
-    generic/SpatialAdaptiveAveragePooling.cu
-    generic/SpatialAdaptiveMaxPooling.cu
-    generic/SpatialAveragePooling.cu
-    generic/SpatialClassNLLCriterion.cu
-    generic/SpatialConvolutionLocal.cu
-    generic/SpatialConvolutionMM.cu
-    generic/SpatialConvolutionMap.cu
-    generic/SpatialCrossMapLRN.cu
-    generic/SpatialDepthWiseConvolution.cu
-    generic/SpatialDilatedConvolution.cu
-    generic/SpatialDilatedMaxPooling.cu
-    generic/SpatialFractionalMaxPooling.cu
-    generic/SpatialFullConvolution.cu
-    generic/SpatialFullConvolutionMap.cu
-    generic/SpatialFullDilatedConvolution.cu
-    generic/SpatialGridSamplerBilinear.cu
-    generic/SpatialMaxPooling.cu
-    generic/SpatialMaxUnpooling.cu
-    generic/SpatialReflectionPadding.cu
-    generic/SpatialReplicationPadding.cu
-    generic/SpatialSubSampling.cu
-    generic/SpatialUpSamplingBilinear.cu
-    generic/SpatialUpSamplingNearest.cu
-    generic/Sqrt.cu
-    generic/Square.cu
-    generic/Tanh.cu
-    generic/TemporalConvolution.cu
-    generic/TemporalMaxPooling.cu
-    generic/TemporalRowConvolution.cu
-    generic/TemporalSubSampling.cu
-    generic/Threshold.cu
-    generic/VolumetricAveragePooling.cu
-    generic/VolumetricConvolution.cu
-    generic/VolumetricConvolutionMM.cu
-    generic/VolumetricDilatedConvolution.cu
-    generic/VolumetricDilatedMaxPooling.cu
-    generic/VolumetricFractionalMaxPooling.cu
-    generic/VolumetricFullConvolution.cu
-    generic/VolumetricFullDilatedConvolution.cu
-    generic/VolumetricMaxPooling.cu
-    generic/VolumetricMaxUnpooling.cu
-    generic/VolumetricReplicationPadding.cu
-    generic/VolumetricUpSamplingNearest.cu
-    generic/VolumetricUpSamplingTrilinear.cu
-    generic/averagePooling.cu
-    generic/convolutionModule.cu
-    generic/fractionalPooling.cu
-    generic/linearSampling.cu
-    generic/maxPooling.cu
-    generic/maxUnpooling.cu
-    generic/nearestSampling.cu
-    generic/padding.cu
-    generic/planeConvolution.cu
-    generic/subSampling.cu
-    generic/unfold.cu)
+# A folder per family of modules; compiled once per real type.
+set(THCUNN_MODULE_SOURCES "")
+thnn_folder(THCUNN_MODULE_SOURCES generic/activation Abs.cu ELU.cu GatedLinear.cu HardShrink.cu
+            HardTanh.cu LeakyReLU.cu LogSigmoid.cu LogSoftMax.cu PReLU.cu RReLU.cu Sigmoid.cu
+            SoftMax.cu SoftPlus.cu SoftShrink.cu Sqrt.cu Square.cu Tanh.cu Threshold.cu)
+thnn_folder(THCUNN_MODULE_SOURCES generic/convolution module.cu SpatialConvolutionLocal.cu
+            SpatialConvolutionMM.cu SpatialDilatedConvolution.cu SpatialFullConvolution.cu
+            SpatialFullDilatedConvolution.cu TemporalConvolution.cu TemporalRowConvolution.cu
+            VolumetricConvolution.cu VolumetricConvolutionMM.cu VolumetricDilatedConvolution.cu
+            VolumetricFullConvolution.cu VolumetricFullDilatedConvolution.cu)
+thnn_folder(THCUNN_MODULE_SOURCES generic/convolution/engine engine.cu unfold.cu)
+thnn_folder(THCUNN_MODULE_SOURCES generic/convolution/planewise connected.cu
+            SpatialConvolutionMap.cu SpatialDepthWiseConvolution.cu SpatialFullConvolutionMap.cu)
+thnn_folder(THCUNN_MODULE_SOURCES generic/criterion AbsCriterion.cu BCECriterion.cu
+            ClassNLLCriterion.cu DistKLDivCriterion.cu L1Cost.cu MarginCriterion.cu
+            MSECriterion.cu MultiLabelMarginCriterion.cu MultiMarginCriterion.cu
+            SmoothL1Criterion.cu SoftMarginCriterion.cu SpatialClassNLLCriterion.cu)
+thnn_folder(THCUNN_MODULE_SOURCES generic/linear IndexLinear.cu Linear.cu LookupTable.cu
+            LookupTableBag.cu SparseLinear.cu)
+thnn_folder(THCUNN_MODULE_SOURCES generic/normalization BatchNormalization.cu
+            SpatialCrossMapLRN.cu)
+thnn_folder(THCUNN_MODULE_SOURCES generic/padding padding.cu SpatialReflectionPadding.cu
+            SpatialReplicationPadding.cu VolumetricReplicationPadding.cu)
+thnn_folder(THCUNN_MODULE_SOURCES generic/pooling average.cu FeatureLPPooling.cu fractional.cu
+            max.cu maxUnpooling.cu SpatialAdaptiveAveragePooling.cu SpatialAdaptiveMaxPooling.cu
+            SpatialAveragePooling.cu SpatialDilatedMaxPooling.cu SpatialFractionalMaxPooling.cu
+            SpatialMaxPooling.cu SpatialMaxUnpooling.cu SpatialSubSampling.cu subSampling.cu
+            TemporalMaxPooling.cu TemporalSubSampling.cu VolumetricAveragePooling.cu
+            VolumetricDilatedMaxPooling.cu VolumetricFractionalMaxPooling.cu
+            VolumetricMaxPooling.cu VolumetricMaxUnpooling.cu)
+thnn_folder(THCUNN_MODULE_SOURCES generic/recurrent GRUFused.cu LSTMFused.cu)
+thnn_folder(THCUNN_MODULE_SOURCES generic/resampling linear.cu nearest.cu
+            SpatialGridSamplerBilinear.cu SpatialUpSamplingBilinear.cu SpatialUpSamplingNearest.cu
+            VolumetricUpSamplingNearest.cu VolumetricUpSamplingTrilinear.cu)
 
 set(THCUNN_REAL_TYPES CUDA CUDADOUBLE)
 set(THCUNN_ELEMENT_TYPES CUDA CUDADOUBLE CUDALONG CUDAINT)

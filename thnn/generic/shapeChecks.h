@@ -4,12 +4,12 @@
 #ifndef THNN_SHAPE_CHECKS_H
 #define THNN_SHAPE_CHECKS_H
 
-#include "../THNNCheck.h"
-#include "../THNNConvolutionCheck.h"
-#include "../THNNFractional.h"
-#include "../THNNPadding.h"
-#include "../THNNRegions.h"
-#include "../THNNResampling.h"
+#include "call/check.h"
+#include "geometry/convolutionCheck.h"
+#include "geometry/fractional.h"
+#include "geometry/padding.h"
+#include "geometry/adaptive.h"
+#include "geometry/resampling.h"
 
 /* Element-by-element modules, backward: as many elements in gradOutput as in `saved`, the input or
  * the output of the forward call. */

@@ -4,12 +4,12 @@
 #ifndef THNN_TEMPLATE_H
 #define THNN_TEMPLATE_H
 
-#include "../THNN.h"
-#include "../THNNCheck.h"
-#include "../THNNPlan.h"
-#include "../THNNThreads.h"
-#include "../simd/fetch.h"
-#include "shapeChecks.h"
+#include <THNN.h>
+#include "call/check.h"
+#include "call/plan.h"
+#include "work/threads.h"
+#include "simd/vector/prefetch.h"
+#include "generic/shapeChecks.h"
 
 #undef real
 #undef Real
@@ -54,7 +54,7 @@
 #endif
 
 #if defined(THNN_REAL_FLOAT) || defined(THNN_REAL_DOUBLE)
-#  include "../simd/loops.h"
+#  include "simd/simd.h"
 #  include <float.h>
 #  if defined(THNN_REAL_FLOAT)
 #    define THNN_LOWEST (-FLT_MAX) /* the lowest finite real */

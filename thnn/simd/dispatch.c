@@ -1,7 +1,7 @@
 /* Fills the table of vector loops with those of the level in use. */
-#include "template.h"
+#include "simd/vector/template.h"
 
-#include "../THNNSimd.h"
+#include <THNNSimd.h>
 
 /* One row per topic in each of the two. */
 #define DECLARE_LOOPS(LEVEL)                                                                       \

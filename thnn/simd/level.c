@@ -1,4 +1,4 @@
-#include "../THNNSimd.h"
+#include <THNNSimd.h>
 
 #include <stdlib.h>
 #include <string.h>

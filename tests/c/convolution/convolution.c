@@ -15,7 +15,7 @@
 #include "generic/template.h"
 
 #include "../check.h"
-#include "generic/Convolution.h"
+#include "generic/convolution/engine/engine.h"
 
 #if defined(THNN_REAL_FLOAT)
 static const double EPSILON = FLT_EPSILON;

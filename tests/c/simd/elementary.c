@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "THNNSimd.h"
-#include "simd/template.h"
+#include "simd/vector/template.h"
 
 #include "reference.h"
 

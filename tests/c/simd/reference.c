@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "simd/template.h"
+#include "simd/vector/template.h"
 
 #define TABLE(TOPIC) SIMD_TABLE(TOPIC, THNN_SIMD_LEVEL)
 

@@ -1,4 +1,4 @@
-/* How a function gets at its tensors: the host's plan (THNNPlan.h) on device memory. It declares,
+/* How a function gets at its tensors: the host's plan (call/plan.h) on device memory. It declares,
  * acquires, launches and releases:
  *
  *   THCPlan plan;
@@ -16,7 +16,7 @@
 #ifndef THC_PLAN_H
 #define THC_PLAN_H
 
-#include "../../THNNPlan.h"
+#include "call/plan.h"
 #include "THCInternal.h"
 
 struct THCPlan {
@@ -50,7 +50,7 @@ template <typename T> static inline T *THC_pointer(const THNNBuffer *buffer)
   return buffer ? static_cast<T *>(buffer->data) : nullptr;
 }
 
-/* The roles of THNNPlan.h; the tensors are variables named as in the prototype. */
+/* The roles of call/plan.h; the tensors are variables named as in the prototype. */
 #define THC_planIn(plan, tensor, position)                                                         \
   THC_planTensor(plan, THNN_ROLE_IN, tensor, #tensor, position)
 #define THC_planInOut(plan, tensor, position)                                                      \
@@ -113,7 +113,7 @@ void THC_planSharing(THCPlan *plan, Tensor *tensor, const char *name, int positi
   THNN_planSharing(&plan->plan, THC_elementOf(tensor), tensor, name, position, other);
 }
 
-/* What the plan does with tensors of an element type (generic/planTensor.cpp). */
+/* What the plan does with tensors of an element type (THC/generic/THCTensor.cu). */
 extern const THNNTensorOperations THC_CudaTensorOperations, THC_CudaDoubleTensorOperations,
     THC_CudaLongTensorOperations, THC_CudaIntTensorOperations;
 

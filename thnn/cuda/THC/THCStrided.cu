@@ -1,7 +1,7 @@
 /* Copies between strided tensors and dense memory, element by element. */
 #include "THCPlan.h"
 
-#include "../../THNNStrided.h"
+#include "call/strided.h"
 #include "THCDivision.cuh"
 
 enum Direction { GATHER, SCATTER };

@@ -3,14 +3,14 @@
 #ifndef THCUNN_TEMPLATE_H
 #define THCUNN_TEMPLATE_H
 
-#include "../THCUNN.h"
-#include "../THC/THCApply.cuh"
-#include "../../generic/shapeChecks.h"
+#include "cuda/THCUNN.h"
+#include "cuda/THC/THCApply.cuh"
+#include "generic/shapeChecks.h"
 
 #if defined(THC_TYPE_CUDA)
-#  include "../THC/types/Cuda.h"
+#  include "cuda/THC/types/Cuda.h"
 #elif defined(THC_TYPE_CUDADOUBLE)
-#  include "../THC/types/CudaDouble.h"
+#  include "cuda/THC/types/CudaDouble.h"
 #else
 #  error "define THC_TYPE_CUDA or THC_TYPE_CUDADOUBLE: templated files are compiled once per type"
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <TH/THPortability.h>
 
-#include "../../../THNNStrided.h"
+#include "call/strided.h"
 #include "../THCApply.cuh"
 
 THCTensor *THCTensor_(new)(THCState *state)

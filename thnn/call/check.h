@@ -1,0 +1,142 @@
+/* Argument checks, shared by both real types and by the CUDA twins: they see the sizes of tensors,
+ * not their contents. A failed check raises through TH's argument handler and says
+ *   <function>: argument #<position> '<name>': expected <what>, found <what>
+ * where positions count the C arguments from 1. Nothing has been touched by then. */
+#ifndef THNN_CHECK_H
+#define THNN_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <THNNState.h>
+
+/* The shape of a tensor argument. */
+typedef struct THNNShape {
+  const char *name;
+  int position;
+  int nDimension; /* THNN_NULL_TENSOR when NULL was passed */
+  const int64_t *size;
+} THNNShape;
+
+enum {
+  THNN_NULL_TENSOR = -1, /* the caller passed NULL */
+  THNN_NOT_PRESENT = -2  /* the function has no such argument */
+};
+
+/* The value of an integer argument. */
+typedef struct THNNScalar {
+  const char *name;
+  int position;
+  int64_t value;
+} THNNScalar;
+
+static inline THNNShape THNN_makeShape(const char *name, int position, int nDimension,
+                                       const int64_t *size)
+{
+  THNNShape shape;
+  shape.name = name;
+  shape.position = position;
+  shape.nDimension = nDimension;
+  shape.size = size;
+  return shape;
+}
+
+static inline THNNScalar THNN_makeScalar(const char *name, int position, int64_t value)
+{
+  THNNScalar scalar;
+  scalar.name = name;
+  scalar.position = position;
+  scalar.value = value;
+  return scalar;
+}
+
+/* The shape of a tensor of any type, which must be a variable named as in the prototype. */
+#define THNN_SHAPE(tensor, position)                                                               \
+  THNN_makeShape(#tensor, position, (tensor) ? (tensor)->nDimension : THNN_NULL_TENSOR,            \
+                 (tensor) ? (tensor)->size : NULL)
+
+/* Stands for a tensor that another function of the module has. */
+#define THNN_NO_SHAPE THNN_makeShape("", 0, THNN_NOT_PRESENT, NULL)
+
+#define THNN_SCALAR(variable, position) THNN_makeScalar(#variable, position, (int64_t)(variable))
+
+/* Whether a tensor was passed (neither NULL nor absent). */
+static inline bool THNN_given(THNNShape shape)
+{
+  return shape.nDimension >= 0;
+}
+
+/* "[2 x 3 x 4]", "an empty tensor" or "NULL", for messages. */
+typedef struct THNNText {
+  char characters[192];
+} THNNText;
+THNN_API THNNText THNN_shapeText(THNNShape shape);
+
+/* Raises "<function>: argument #… '…': expected <expected>, found <found>". */
+THNN_API void THNN_reject(const char *function, const char *name, int position,
+                          const char *expected, const char *found);
+
+/* Raises for a tensor; `expected` is a printf format. */
+THNN_API void THNN_rejectShape(const char *function, THNNShape shape, const char *expected, ...);
+
+/* A tensor, not NULL. */
+THNN_API void THNN_checkGiven(const char *function, THNNShape shape);
+
+/* A tensor, not NULL, with `least` to `most` dimensions, none of size 0. `layout` names the
+ * dimensions in the message, as in "[batch x] nInputPlane x height x width". */
+THNN_API void THNN_checkDimensions(const char *function, THNNShape shape, int least, int most,
+                                   const char *layout);
+
+/* A tensor, not NULL, with at least one element. */
+THNN_API void THNN_checkNotEmpty(const char *function, THNNShape shape);
+
+/* Size `wanted` in dimension `dimension` (from 0), called `meaning` in the message. */
+THNN_API void THNN_checkSize(const char *function, THNNShape shape, int dimension, int64_t wanted,
+                             const char *meaning);
+
+/* Exactly these sizes. */
+THNN_API void THNN_checkSizes(const char *function, THNNShape shape, int nDimension,
+                              const int64_t *wanted, const char *layout);
+
+/* The same, but the first size may be larger: what is beyond is left aside. */
+THNN_API void THNN_checkSizesOrMore(const char *function, THNNShape shape, int nDimension,
+                                    const int64_t *wanted, const char *layout);
+
+/* As many dimensions and the same `trailing` last sizes, and in front of them at least as many
+ * elements: planes are taken in order, what is beyond is left aside. */
+THNN_API void THNN_checkPlanes(const char *function, THNNShape shape, int nDimension,
+                               const int64_t *wanted, int trailing, const char *layout);
+
+/* At least `wanted` elements, in any shape; those beyond are left aside. Negative: more than there
+ * can be, as THNN_product says it. */
+THNN_API void THNN_checkElements(const char *function, THNNShape shape, int64_t wanted,
+                                 const char *meaning);
+
+/* A vector of `wanted` elements in one dimension. */
+THNN_API void THNN_checkVector(const char *function, THNNShape shape, int64_t wanted,
+                               const char *meaning);
+
+/* As many elements as `like`, in any shape. */
+THNN_API void THNN_checkSameElements(const char *function, THNNShape shape, THNNShape like);
+
+/* One element in one dimension: what a criterion writes its loss to. */
+THNN_API void THNN_checkOneElement(const char *function, THNNShape shape);
+
+/* One dimension with at least one element, the first of which is written. */
+THNN_API void THNN_checkFirstElement(const char *function, THNNShape shape);
+
+/* Sizes that BLAS can count. */
+THNN_API void THNN_checkBlasSizes(const char *function, THNNShape shape);
+
+THNN_API void THNN_checkPositive(const char *function, THNNScalar scalar);
+THNN_API void THNN_checkAtLeast(const char *function, THNNScalar scalar, int64_t least);
+THNN_API void THNN_checkAtMost(const char *function, THNNScalar scalar, int64_t most);
+
+/* The number of elements; raises when their bytes would not fit into memory's address range. */
+THNN_API int64_t THNN_elements(const char *function, THNNShape shape);
+
+/* The number of elements that sizes stand for, or -1 when it does not fit. */
+THNN_API int64_t THNN_product(int nDimension, const int64_t *size);
+
+#endif

@@ -1,0 +1,126 @@
+#include <THNNState.h>
+
+#include <stdint.h>
+#include <TH/TH.h>
+
+/* Tells a live state from a freed or foreign pointer. */
+static const uint64_t LIVE = 0x7468656e6e737461u;
+/* About 10 microseconds of vector work: less than that, and waking the pool costs more. */
+static const double DEFAULT_MINIMUM_WORK = 1 << 15;
+static const size_t DEFAULT_WORKSPACE_LIMIT = (size_t)8 << 20;
+static const size_t MINIMUM_WORKSPACE_LIMIT = (size_t)64 << 10;
+
+struct THNNState {
+  uint64_t live;
+  int threads;
+  double minimumWork;
+  size_t workspaceLimit;
+  THNNConvolutionAlgorithm convolutionAlgorithm;
+  bool deterministic;
+};
+
+THNNState *THNN_State_new(void)
+{
+  THNNState *state = THAlloc(sizeof *state);
+  *state = (THNNState){
+      .live = LIVE, .minimumWork = DEFAULT_MINIMUM_WORK, .workspaceLimit = DEFAULT_WORKSPACE_LIMIT};
+  return state;
+}
+
+void THNN_State_free(THNNState *state)
+{
+  if (!state)
+    return;
+  THNN_State_check(state, "State_free");
+  state->live = 0;
+  THFree(state);
+}
+
+void THNN_State_check(const THNNState *state, const char *function)
+{
+  THArgCheck(!state || state->live == LIVE, 1,
+             "%s: argument #1 'state': expected NULL or a state made by THNN_State_new, found "
+             "something else",
+             function);
+}
+
+/* The setters need a state: NULL has nothing to set. */
+static void checkGiven(const THNNState *state, const char *function)
+{
+  THArgCheck(state != NULL, 1, "%s: argument #1 'state': expected a state, found NULL", function);
+  THNN_State_check(state, function);
+}
+
+void THNN_State_setThreads(THNNState *state, int threads)
+{
+  checkGiven(state, "State_setThreads");
+  THArgCheck(threads >= 0, 2,
+             "State_setThreads: argument #2 'threads': expected 0 (TH's setting) or more, found %d",
+             threads);
+  state->threads = threads;
+}
+
+int THNN_State_threads(const THNNState *state)
+{
+  THNN_State_check(state, "State_threads");
+  return state ? state->threads : 0;
+}
+
+void THNN_State_setMinimumWork(THNNState *state, double operations)
+{
+  checkGiven(state, "State_setMinimumWork");
+  THArgCheck(operations >= 1, 2,
+             "State_setMinimumWork: argument #2 'operations': expected at least 1, found %g",
+             operations);
+  state->minimumWork = operations;
+}
+
+double THNN_State_minimumWork(const THNNState *state)
+{
+  THNN_State_check(state, "State_minimumWork");
+  return state ? state->minimumWork : DEFAULT_MINIMUM_WORK;
+}
+
+void THNN_State_setWorkspaceLimit(THNNState *state, size_t bytes)
+{
+  checkGiven(state, "State_setWorkspaceLimit");
+  THArgCheck(bytes >= MINIMUM_WORKSPACE_LIMIT, 2,
+             "State_setWorkspaceLimit: argument #2 'bytes': expected at least %zu, found %zu",
+             MINIMUM_WORKSPACE_LIMIT, bytes);
+  state->workspaceLimit = bytes;
+}
+
+size_t THNN_State_workspaceLimit(const THNNState *state)
+{
+  THNN_State_check(state, "State_workspaceLimit");
+  return state ? state->workspaceLimit : DEFAULT_WORKSPACE_LIMIT;
+}
+
+void THNN_State_setConvolutionAlgorithm(THNNState *state, THNNConvolutionAlgorithm algorithm)
+{
+  checkGiven(state, "State_setConvolutionAlgorithm");
+  THArgCheck((int)algorithm >= THNN_CONVOLUTION_AUTO && (int)algorithm <= THNN_CONVOLUTION_WINOGRAD,
+             2,
+             "State_setConvolutionAlgorithm: argument #2 'algorithm': expected 0 (auto), 1 (gemm), "
+             "2 (direct) or 3 (winograd), found %d",
+             (int)algorithm);
+  state->convolutionAlgorithm = algorithm;
+}
+
+THNNConvolutionAlgorithm THNN_State_convolutionAlgorithm(const THNNState *state)
+{
+  THNN_State_check(state, "State_convolutionAlgorithm");
+  return state ? state->convolutionAlgorithm : THNN_CONVOLUTION_AUTO;
+}
+
+void THNN_State_setDeterministic(THNNState *state, bool deterministic)
+{
+  checkGiven(state, "State_setDeterministic");
+  state->deterministic = deterministic;
+}
+
+bool THNN_State_deterministic(const THNNState *state)
+{
+  THNN_State_check(state, "State_deterministic");
+  return state ? state->deterministic : false;
+}

@@ -1,0 +1,249 @@
+/* Softmax and its logarithm, over the planes of a tensor: one code, with the logarithm as a variant.
+ * A vector is worked on by a team of threads: lanes of a warp or of a block where its elements
+ * follow each other, otherwise the threads of a block that have the same position. Each thread keeps
+ * its elements in registers where there are few, so that memory is read once. */
+#ifndef THCUNN_SOFTMAX_CUH
+#define THCUNN_SOFTMAX_CUH
+
+#include "cuda/generic/shared/elementary.cuh"
+#include "cuda/generic/shared/rows.cuh"
+
+namespace
+{
+
+/* Where the elements of a vector lie: at `first` + i * stride. */
+struct Vector {
+  int64_t first, stride, length;
+};
+
+enum { COLUMN_POSITIONS = THC_WARP }; /* that a block works on at the same time */
+
+/* The threads of a block that share a position. */
+struct ColumnTeam {
+  enum { SIZE = THC_THREADS / COLUMN_POSITIONS };
+  static __device__ int rank() { return threadIdx.x / COLUMN_POSITIONS; }
+
+  template <typename T, typename Combine>
+  static __device__ T reduce(T value, const Combine &combine)
+  {
+    THC_SHARED(T, shared, [THC_THREADS]);
+    shared[threadIdx.x] = value;
+    __syncthreads();
+    value = shared[threadIdx.x % COLUMN_POSITIONS];
+    for (int other = 1; other < SIZE; other++)
+      value = combine(value, shared[other * COLUMN_POSITIONS + threadIdx.x % COLUMN_POSITIONS]);
+    __syncthreads();
+    return value;
+  }
+
+  template <typename T> static __device__ T sum(T value)
+  {
+    return reduce(value, [](T a, T b) { return a + b; });
+  }
+};
+
+/* work(vector, team, kept): `kept` elements for each thread are enough; 0: any number may come. */
+template <int threads, int kept, typename Work>
+__global__ void __launch_bounds__(THC_THREADS) softmaxRows(int64_t rows, int64_t length, Work work)
+{
+  THC_FOR_ROWS(int64_t, row, rows, threads)
+  work(Vector{row * length, 1, length}, THCTeam<threads>(), std::integral_constant<int, kept>());
+}
+
+template <int kept, typename Work>
+__global__ void __launch_bounds__(THC_THREADS)
+    softmaxColumns(int64_t batch, int64_t planes, int64_t positions, Work work)
+{
+  const int64_t strips = (positions + COLUMN_POSITIONS - 1) / COLUMN_POSITIONS;
+  for (int64_t task = blockIdx.x; task < batch * strips; task += gridDim.x) {
+    const int64_t sample = task / strips;
+    const int64_t position = task % strips * COLUMN_POSITIONS + threadIdx.x % COLUMN_POSITIONS;
+    const Vector of = {sample * planes * positions + position, positions,
+                       position < positions ? planes : 0};
+    work(of, ColumnTeam(), std::integral_constant<int, kept>());
+  }
+}
+
+template <int threads, int kept, typename Work>
+void launchRows(THCPlan *plan, const THNNPlanes &shape, const Work &work)
+{
+  THC_LAUNCH(plan, (softmaxRows<threads, kept, Work>), THC_rowBlocks(plan, shape.batch, threads),
+             THC_THREADS, 0, shape.batch, shape.planes, work);
+}
+
+template <int kept, typename Work>
+void launchColumns(THCPlan *plan, const THNNPlanes &shape, const Work &work)
+{
+  const int64_t threads =
+      shape.batch * ((shape.positions + COLUMN_POSITIONS - 1) / COLUMN_POSITIONS) * THC_THREADS;
+  THC_LAUNCH(plan, (softmaxColumns<kept, Work>), THC_blocksFor(plan, threads), THC_THREADS, 0,
+             shape.batch, shape.planes, shape.positions, work);
+}
+
+template <typename Work> void forVectors(THCPlan *plan, const THNNPlanes &shape, const Work &work)
+{
+  const bool rows = shape.positions == 1;
+  const int64_t length = shape.planes;
+  if (rows && length <= 4 * THC_WARP)
+    launchRows<THC_WARP, 4>(plan, shape, work);
+  else if (rows && length <= 16 * THC_WARP)
+    launchRows<THC_WARP, 16>(plan, shape, work);
+  else if (rows && length <= 32 * THC_WARP)
+    launchRows<THC_WARP, 32>(plan, shape, work);
+  else if (rows && length <= 16 * THC_THREADS)
+    launchRows<THC_THREADS, 16>(plan, shape, work);
+  else if (rows)
+    launchRows<THC_THREADS, 0>(plan, shape, work);
+  else if (length <= 4 * ColumnTeam::SIZE)
+    launchColumns<4>(plan, shape, work);
+  else if (length <= 32 * ColumnTeam::SIZE)
+    launchColumns<32>(plan, shape, work);
+  else
+    launchColumns<0>(plan, shape, work);
+}
+
+struct Greater {
+  __device__ real operator()(real a, real b) const { return a > b ? a : b; }
+};
+
+template <bool logarithm> struct SoftmaxForward {
+  const real *input;
+  real *output;
+
+  /* What an element becomes; `scale` is the logarithm of the sum, or 1 / sum. */
+  static __device__ accreal scaleOf(accreal sum) { return logarithm ? log(sum) : 1 / sum; }
+
+  template <typename Team, int kept>
+  __device__ void operator()(const Vector &of, Team, std::integral_constant<int, kept>) const
+  {
+    const real *x = input + of.first;
+    real *y = output + of.first;
+    if constexpr (kept > 0) {
+      real values[kept], most = LOWEST;
+      THC_UNROLL
+      for (int k = 0; k < kept; k++) {
+        const int64_t i = Team::rank() + k * Team::SIZE;
+        values[k] = i < of.length ? x[i * of.stride] : -(real)INFINITY;
+        most = values[k] > most ? values[k] : most;
+      }
+      most = Team::reduce(most, Greater());
+      accreal sum = 0;
+      THC_UNROLL
+      for (int k = 0; k < kept; k++) {
+        values[k] -= most;
+        const real power = exp(values[k]);
+        sum += power;
+        values[k] = logarithm ? values[k] : power;
+      }
+      const real scale = (real)scaleOf(Team::sum(sum));
+      THC_UNROLL
+      for (int k = 0; k < kept; k++) {
+        const int64_t i = Team::rank() + k * Team::SIZE;
+        if (i < of.length)
+          y[i * of.stride] = logarithm ? values[k] - scale : values[k] * scale;
+      }
+    } else {
+      /* The sum is that of the powers relative to the greatest value so far. */
+      real most = LOWEST;
+      accreal sum = 0;
+      for (int64_t i = Team::rank(); i < of.length; i += Team::SIZE) {
+        const real value = x[i * of.stride];
+        if (value > most) {
+          sum *= exp(most - value);
+          most = value;
+        }
+        sum += exp(value - most);
+      }
+      const real greatest = Team::reduce(most, Greater());
+      const real scale = (real)scaleOf(Team::sum(sum * exp(most - greatest)));
+      for (int64_t i = Team::rank(); i < of.length; i += Team::SIZE) {
+        const real value = x[i * of.stride] - greatest;
+        y[i * of.stride] = logarithm ? value - scale : exp(value) * scale;
+      }
+    }
+  }
+};
+
+template <bool logarithm> struct SoftmaxBackward {
+  const real *output, *gradOutput;
+  real *gradInput;
+
+  static __device__ real term(real y, real g) { return logarithm ? g : g * y; }
+  static __device__ real result(real y, real g, real sum)
+  {
+    return logarithm ? g - exp(y) * sum : y * (g - sum);
+  }
+
+  template <typename Team, int kept>
+  __device__ void operator()(const Vector &of, Team, std::integral_constant<int, kept>) const
+  {
+    const real *y = output + of.first, *g = gradOutput + of.first;
+    real *to = gradInput + of.first;
+    accreal sum = 0;
+    if constexpr (kept > 0) {
+      real ys[kept], gs[kept];
+      THC_UNROLL
+      for (int k = 0; k < kept; k++) {
+        const int64_t i = Team::rank() + k * Team::SIZE;
+        ys[k] = i < of.length ? y[i * of.stride] : 0;
+        gs[k] = i < of.length ? g[i * of.stride] : 0;
+        sum += term(ys[k], gs[k]);
+      }
+      const real total = (real)Team::sum(sum);
+      THC_UNROLL
+      for (int k = 0; k < kept; k++) {
+        const int64_t i = Team::rank() + k * Team::SIZE;
+        if (i < of.length)
+          to[i * of.stride] = result(ys[k], gs[k], total);
+      }
+    } else {
+      for (int64_t i = Team::rank(); i < of.length; i += Team::SIZE)
+        sum += term(y[i * of.stride], g[i * of.stride]);
+      const real total = (real)Team::sum(sum);
+      for (int64_t i = Team::rank(); i < of.length; i += Team::SIZE)
+        to[i * of.stride] = result(y[i * of.stride], g[i * of.stride], total);
+    }
+  }
+};
+
+/* output (#3) from input (#2). */
+template <bool logarithm>
+void softmaxForward(const char *function, THCState *state, THCTensor *input, THCTensor *output)
+{
+  const THNNPlanes shape =
+      THNN_SoftMax_shapeCheck(function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_NO_SHAPE);
+  THCPlan plan;
+  THC_planStart(&plan, function, state);
+  const THNNBuffer *in = THC_planIn(&plan, input, 2);
+  THNNBuffer *out = THC_planOutLike(&plan, output, 3, input);
+  THNN_planElementwise(out);
+  THC_planAcquire(&plan);
+  forVectors(&plan, shape,
+             SoftmaxForward<logarithm>{THC_pointer<const real>(in), THC_pointer<real>(out)});
+  THC_planRelease(&plan);
+}
+
+/* gradInput (#4) from gradOutput (#3) and the forward call's output (#5); input (#2) may be NULL:
+ * only its sizes are looked at. */
+template <bool logarithm>
+void softmaxBackward(const char *function, THCState *state, THCTensor *input, THCTensor *gradOutput,
+                     THCTensor *gradInput, THCTensor *output)
+{
+  const THNNPlanes shape = THNN_SoftMax_shapeCheck(
+      function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(output, 5));
+  THCPlan plan;
+  THC_planStart(&plan, function, state);
+  const THNNBuffer *from = THC_planIn(&plan, gradOutput, 3);
+  THNNBuffer *to = THC_planOutLike(&plan, gradInput, 4, output);
+  THNN_planElementwise(to);
+  const THNNBuffer *kept = THC_planIn(&plan, output, 5);
+  THC_planAcquire(&plan);
+  forVectors(&plan, shape,
+             SoftmaxBackward<logarithm>{THC_pointer<const real>(kept),
+                                        THC_pointer<const real>(from), THC_pointer<real>(to)});
+  THC_planRelease(&plan);
+}
+
+} // namespace
+
+#endif

@@ -1,0 +1,47 @@
+/* 2-D convolution.
+ *   input    [batch x] nInputPlane x height x width
+ *   weight   nOutputPlane x nInputPlane x kH x kW, or nOutputPlane x (nInputPlane * kH * kW)
+ *   output   [batch x] nOutputPlane x ((height + 2 padH - kH) / dH + 1) x (…W) */
+#include "cuda/generic/convolution/module.cuh"
+
+void THCUNN_(SpatialConvolutionMM_updateOutput)(THCState *state, THCTensor *input,
+                                                THCTensor *output, THCTensor *weight,
+                                                THCTensor *bias, THCTensor *columns,
+                                                THCTensor *ones, int kW, int kH, int dW, int dH,
+                                                int padW, int padH)
+{
+  (void)columns, (void)ones;
+  THCConvolutionCall call = {"SpatialConvolutionMM_updateOutput", state, 2, false, {}};
+  call.geometry = THNN_SpatialConvolutionMM_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
+      THNN_SHAPE(bias, 5), 8, kW, kH, dW, dH, padW, padH);
+  THCUNN_(convolutionUpdateOutput)(&call, input, output, weight, bias);
+}
+
+void THCUNN_(SpatialConvolutionMM_updateGradInput)(THCState *state, THCTensor *input,
+                                                   THCTensor *gradOutput, THCTensor *gradInput,
+                                                   THCTensor *weight, THCTensor *gradColumns,
+                                                   THCTensor *ones, int kW, int kH, int dW, int dH,
+                                                   int padW, int padH)
+{
+  (void)gradColumns, (void)ones;
+  THCConvolutionCall call = {"SpatialConvolutionMM_updateGradInput", state, 2, false, {}};
+  call.geometry = THNN_SpatialConvolutionMM_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
+      THNN_NO_SHAPE, 8, kW, kH, dW, dH, padW, padH);
+  THCUNN_(convolutionUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+}
+
+void THCUNN_(SpatialConvolutionMM_accGradParameters)(THCState *state, THCTensor *input,
+                                                     THCTensor *gradOutput, THCTensor *gradWeight,
+                                                     THCTensor *gradBias, THCTensor *columns,
+                                                     THCTensor *ones, int kW, int kH, int dW,
+                                                     int dH, int padW, int padH, accreal scale)
+{
+  (void)columns, (void)ones;
+  THCConvolutionCall call = {"SpatialConvolutionMM_accGradParameters", state, 2, false, {}};
+  call.geometry = THNN_SpatialConvolutionMM_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
+      THNN_SHAPE(gradBias, 5), 8, kW, kH, dW, dH, padW, padH);
+  THCUNN_(convolutionAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+}

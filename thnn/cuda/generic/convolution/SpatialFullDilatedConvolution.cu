@@ -1,0 +1,49 @@
+/* Full (transposed) 2-D convolution with a dilated kernel: each input pixel paints kH x kW pixels
+ * that lie dilationH rows and dilationW columns apart.
+ *   input    [batch x] nInputPlane x height x width
+ *   weight   nInputPlane x nOutputPlane x kH x kW
+ *   output   [batch x] nOutputPlane x outputHeight x outputWidth
+ * outputHeight is (height - 1) dH - 2 padH + dilationH (kH - 1) + 1 + adjH. It is the backward pass of the
+ * ordinary convolution from its output to its input, whose geometry the shape check returns. */
+#include "cuda/generic/convolution/module.cuh"
+
+void THCUNN_(SpatialFullDilatedConvolution_updateOutput)(THCState *state, THCTensor *input,
+                                                         THCTensor *output, THCTensor *weight,
+                                                         THCTensor *bias, THCTensor *columns,
+                                                         THCTensor *ones, int kW, int kH, int dW,
+                                                         int dH, int padW, int padH, int dilationW,
+                                                         int dilationH, int adjW, int adjH)
+{
+  (void)columns, (void)ones;
+  THCConvolutionCall call = {"SpatialFullDilatedConvolution_updateOutput", state, 2, true, {}};
+  call.geometry = THNN_SpatialFullDilatedConvolution_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
+      THNN_SHAPE(bias, 5), 8, kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
+  THCUNN_(convolutionUpdateOutput)(&call, input, output, weight, bias);
+}
+
+void THCUNN_(SpatialFullDilatedConvolution_updateGradInput)(
+    THCState *state, THCTensor *input, THCTensor *gradOutput, THCTensor *gradInput,
+    THCTensor *weight, THCTensor *gradColumns, int kW, int kH, int dW, int dH, int padW, int padH,
+    int dilationW, int dilationH, int adjW, int adjH)
+{
+  (void)gradColumns;
+  THCConvolutionCall call = {"SpatialFullDilatedConvolution_updateGradInput", state, 2, true, {}};
+  call.geometry = THNN_SpatialFullDilatedConvolution_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
+      THNN_NO_SHAPE, 7, kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
+  THCUNN_(convolutionUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+}
+
+void THCUNN_(SpatialFullDilatedConvolution_accGradParameters)(
+    THCState *state, THCTensor *input, THCTensor *gradOutput, THCTensor *gradWeight,
+    THCTensor *gradBias, THCTensor *columns, THCTensor *ones, int kW, int kH, int dW, int dH,
+    int padW, int padH, int dilationW, int dilationH, int adjW, int adjH, accreal scale)
+{
+  (void)columns, (void)ones;
+  THCConvolutionCall call = {"SpatialFullDilatedConvolution_accGradParameters", state, 2, true, {}};
+  call.geometry = THNN_SpatialFullDilatedConvolution_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
+      THNN_SHAPE(gradBias, 5), 8, kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
+  THCUNN_(convolutionAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+}

@@ -1,0 +1,47 @@
+/* 3-D convolution; the kernel's sizes are those of the weight.
+ *   input    [batch x] nInputPlane x depth x height x width
+ *   weight   nOutputPlane x nInputPlane x kT x kH x kW
+ *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
+ * outputDepth is (depth + 2 padT - kT) / dT + 1, rounded down. */
+#include "cuda/generic/convolution/module.cuh"
+
+void THCUNN_(VolumetricConvolution_updateOutput)(THCState *state, THCTensor *input,
+                                                 THCTensor *output, THCTensor *weight,
+                                                 THCTensor *bias, THCTensor *finput,
+                                                 THCTensor *fgradInput, int dT, int dW, int dH,
+                                                 int padT, int padW, int padH)
+{
+  (void)finput, (void)fgradInput;
+  THCConvolutionCall call = {"VolumetricConvolution_updateOutput", state, 3, false, {}};
+  call.geometry = THNN_VolumetricConvolution_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
+      THNN_SHAPE(bias, 5), 8, dT, dW, dH, padT, padW, padH);
+  THCUNN_(convolutionUpdateOutput)(&call, input, output, weight, bias);
+}
+
+void THCUNN_(VolumetricConvolution_updateGradInput)(THCState *state, THCTensor *input,
+                                                    THCTensor *gradOutput, THCTensor *gradInput,
+                                                    THCTensor *weight, THCTensor *finput, int dT,
+                                                    int dW, int dH, int padT, int padW, int padH)
+{
+  (void)finput;
+  THCConvolutionCall call = {"VolumetricConvolution_updateGradInput", state, 3, false, {}};
+  call.geometry = THNN_VolumetricConvolution_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
+      THNN_NO_SHAPE, 7, dT, dW, dH, padT, padW, padH);
+  THCUNN_(convolutionUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+}
+
+void THCUNN_(VolumetricConvolution_accGradParameters)(THCState *state, THCTensor *input,
+                                                      THCTensor *gradOutput, THCTensor *gradWeight,
+                                                      THCTensor *gradBias, THCTensor *finput,
+                                                      THCTensor *fgradInput, int dT, int dW, int dH,
+                                                      int padT, int padW, int padH, accreal scale)
+{
+  (void)finput, (void)fgradInput;
+  THCConvolutionCall call = {"VolumetricConvolution_accGradParameters", state, 3, false, {}};
+  call.geometry = THNN_VolumetricConvolution_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
+      THNN_SHAPE(gradBias, 5), 8, dT, dW, dH, padT, padW, padH);
+  THCUNN_(convolutionAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+}

@@ -1,0 +1,51 @@
+/* Full (transposed) 3-D convolution: each input voxel paints a kT x kH x kW block of every output
+ * volume; the kernel's sizes are those of the weight.
+ *   input    [batch x] nInputPlane x depth x height x width
+ *   weight   nInputPlane x nOutputPlane x kT x kH x kW
+ *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
+ * outputDepth is (depth - 1) dT - 2 padT + kT + adjT. It is the backward pass of the
+ * ordinary convolution from its output to its input, whose geometry the shape check returns. */
+#include "cuda/generic/convolution/module.cuh"
+
+void THCUNN_(VolumetricFullConvolution_updateOutput)(THCState *state, THCTensor *input,
+                                                     THCTensor *output, THCTensor *weight,
+                                                     THCTensor *bias, THCTensor *finput,
+                                                     THCTensor *fgradInput, int dT, int dW, int dH,
+                                                     int padT, int padW, int padH, int adjT,
+                                                     int adjW, int adjH)
+{
+  (void)finput, (void)fgradInput;
+  THCConvolutionCall call = {"VolumetricFullConvolution_updateOutput", state, 3, true, {}};
+  call.geometry = THNN_VolumetricFullConvolution_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
+      THNN_SHAPE(bias, 5), 8, dT, dW, dH, padT, padW, padH, adjT, adjW, adjH);
+  THCUNN_(convolutionUpdateOutput)(&call, input, output, weight, bias);
+}
+
+void THCUNN_(VolumetricFullConvolution_updateGradInput)(THCState *state, THCTensor *input,
+                                                        THCTensor *gradOutput, THCTensor *gradInput,
+                                                        THCTensor *weight, THCTensor *finput,
+                                                        THCTensor *fgradInput, int dT, int dW,
+                                                        int dH, int padT, int padW, int padH,
+                                                        int adjT, int adjW, int adjH)
+{
+  (void)finput, (void)fgradInput;
+  THCConvolutionCall call = {"VolumetricFullConvolution_updateGradInput", state, 3, true, {}};
+  call.geometry = THNN_VolumetricFullConvolution_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
+      THNN_NO_SHAPE, 8, dT, dW, dH, padT, padW, padH, adjT, adjW, adjH);
+  THCUNN_(convolutionUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+}
+
+void THCUNN_(VolumetricFullConvolution_accGradParameters)(
+    THCState *state, THCTensor *input, THCTensor *gradOutput, THCTensor *gradWeight,
+    THCTensor *gradBias, THCTensor *finput, THCTensor *fgradInput, int dT, int dW, int dH, int padT,
+    int padW, int padH, int adjT, int adjW, int adjH, accreal scale)
+{
+  (void)finput, (void)fgradInput;
+  THCConvolutionCall call = {"VolumetricFullConvolution_accGradParameters", state, 3, true, {}};
+  call.geometry = THNN_VolumetricFullConvolution_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
+      THNN_SHAPE(gradBias, 5), 8, dT, dW, dH, padT, padW, padH, adjT, adjW, adjH);
+  THCUNN_(convolutionAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+}

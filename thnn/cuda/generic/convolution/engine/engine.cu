@@ -1,0 +1,290 @@
+#include "cuda/generic/convolution/engine/engine.cuh"
+
+#include "cuda/generic/shared/segmentSums.cuh"
+#include "cuda/generic/convolution/engine/unfold.cuh"
+
+namespace
+{
+
+enum {
+  LEAST_ROWS = 64,        /* of a product: fewer would leave the device idle */
+  LEAST_POSITIONS = 1024, /* summed over by a product of its own */
+  LARGEST_BATCH = 65535   /* of a batched product */
+};
+
+const int64_t USUAL_CACHE_BYTES = 4 << 20; /* where the device does not say */
+
+int64_t minimum(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+int64_t maximum(int64_t a, int64_t b)
+{
+  return a > b ? a : b;
+}
+
+int64_t divideUp(int64_t a, int64_t b)
+{
+  return (a + b - 1) / b;
+}
+
+/* 1x1 kernel, stride 1, no padding: map positions are image positions. */
+bool isPointwise(const THNNConvolution *geometry)
+{
+  for (int d = 0; d < 3; d++)
+    if (geometry->kernel[d] != 1 || geometry->stride[d] != 1 || geometry->pad[d] != 0 ||
+        geometry->input[d] != geometry->output[d])
+      return false;
+  return true;
+}
+
+/* Some planes of some images, whose columns are in scratch at the same time. */
+struct Chunk {
+  int64_t image, images; /* first, and how many */
+  int64_t plane, planes;
+};
+
+int64_t chunksOf(int64_t total, int64_t size)
+{
+  return divideUp(total, size);
+}
+
+Chunk chunkAt(const THCConvolutionPlan *convolution, int64_t imageChunk, int64_t planeChunk)
+{
+  const THNNConvolution *geometry = &convolution->geometry;
+  Chunk chunk;
+  chunk.image = imageChunk * convolution->chunkImages;
+  chunk.images = minimum(convolution->chunkImages, geometry->batch - chunk.image);
+  chunk.plane = planeChunk * convolution->chunkPlanes;
+  chunk.planes = minimum(convolution->chunkPlanes, geometry->inputPlanes - chunk.plane);
+  return chunk;
+}
+
+template <typename T>
+Planes<T> planesOf(const THCConvolutionPlan *convolution, const Chunk &chunk, T *images)
+{
+  const int64_t stride = convolution->geometry.inputPlanes * convolution->imagePositions;
+  Planes<T> planes = {images + chunk.image * stride + chunk.plane * convolution->imagePositions,
+                      chunk.images, chunk.planes, stride};
+  return planes;
+}
+
+/* The columns of a chunk, one image's after the other's: the image itself where it is that. */
+template <typename T>
+Columns<T> columnsOf(const THCConvolutionPlan *convolution, const Chunk &chunk, T *image,
+                     real *scratch)
+{
+  const int64_t positions = convolution->mapPositions;
+  if (convolution->readsImage) {
+    const Planes<T> planes = planesOf(convolution, chunk, image);
+    Columns<T> columns = {planes.data, planes.imageStride, positions};
+    return columns;
+  }
+  Columns<T> columns = {scratch, chunk.planes * convolution->taps * positions, positions};
+  return columns;
+}
+
+/* An element becomes its plane's bias. */
+template <typename Index> struct PlaneBias {
+  THCDivisor<Index> positions, planes;
+  const real *bias;
+
+  __device__ void operator()(int64_t i, real &output) const
+  {
+    output = bias[THC_divide(positions.quotient((Index)i), planes).remainder];
+  }
+};
+
+/* output = bias, spread over batch and positions. */
+void fillWithBias(THCPlan *plan, int64_t batch, int64_t planes, int64_t positions, const real *bias,
+                  real *output)
+{
+  const int64_t count = batch * planes * positions;
+  THC_withIndex(count, [&](auto index) {
+    typedef THCDivisor<decltype(index)> By;
+    const PlaneBias<decltype(index)> fill = {By(positions), By(planes), bias};
+    THC_apply(plan, "biases of planes", count, fill, output);
+  });
+}
+
+} // namespace
+
+THCConvolutionPlan THCUNN_(Convolution_prepare)(const THCState *state,
+                                                const THNNConvolution *geometry,
+                                                THNNConvolutionPart part)
+{
+  THCConvolutionPlan plan;
+  plan.geometry = *geometry;
+  plan.taps = volumeOf(geometry->kernel);
+  plan.imagePositions = volumeOf(geometry->input);
+  plan.mapPositions = volumeOf(geometry->output);
+
+  /* The weight's gradient sums over positions: where an image has few, a chunk's images are
+   * unfolded side by side and its maps copied likewise, for one long product. */
+  const bool weights = part == THNN_CONVOLUTION_BACKWARD_WEIGHT;
+  const bool sideBySide = weights && geometry->batch > 1 && plan.mapPositions < LEAST_POSITIONS;
+  plan.readsImage = isPointwise(geometry) && !sideBySide;
+  const int64_t planeElements = plan.taps * plan.mapPositions;
+  const int64_t mapElements = sideBySide ? geometry->outputPlanes * plan.mapPositions : 0;
+  const int64_t imageElements = geometry->inputPlanes * planeElements + mapElements;
+  const int64_t cacheBytes = state->cacheBytes > 0 ? state->cacheBytes : USUAL_CACHE_BYTES;
+  const int64_t budget = cacheBytes / 2 / (int64_t)sizeof(real);
+
+  plan.chunkImages = 1;
+  plan.chunkPlanes = geometry->inputPlanes;
+  if (plan.readsImage)
+    plan.chunkImages = weights ? 1 : minimum(geometry->batch, LARGEST_BATCH);
+  else if (imageElements <= budget)
+    plan.chunkImages = minimum(minimum(geometry->batch, budget / imageElements), LARGEST_BATCH);
+  else
+    plan.chunkPlanes = minimum(geometry->inputPlanes,
+                               maximum(budget / planeElements, divideUp(LEAST_ROWS, plan.taps)));
+  if (weights && !sideBySide)
+    plan.chunkImages = 1;
+
+  plan.columnElements = plan.readsImage ? 0 : plan.chunkImages * plan.chunkPlanes * planeElements;
+  plan.scratchBytes =
+      (plan.columnElements + plan.chunkImages * mapElements) * (int64_t)sizeof(real);
+  return plan;
+}
+
+void THCUNN_(Convolution_forward)(THCPlan *plan, const THCConvolutionPlan *convolution,
+                                  const real *input, const real *weight, const real *bias,
+                                  real *output, real *scratch)
+{
+  const THNNConvolution *geometry = &convolution->geometry;
+  const int64_t positions = convolution->mapPositions, taps = convolution->taps;
+  const int64_t mapStride = geometry->outputPlanes * positions;
+  const int64_t weightStride = geometry->inputPlanes * taps;
+  const int64_t imageChunks = chunksOf(geometry->batch, convolution->chunkImages);
+  const int64_t planeChunks = chunksOf(geometry->inputPlanes, convolution->chunkPlanes);
+  if (bias)
+    fillWithBias(plan, geometry->batch, geometry->outputPlanes, positions, bias, output);
+  for (int64_t i = 0; i < imageChunks; i++)
+    for (int64_t p = 0; p < planeChunks; p++) {
+      const Chunk chunk = chunkAt(convolution, i, p);
+      if (!convolution->readsImage)
+        THCUNN_(unfold)(plan, geometry, planesOf(convolution, chunk, input),
+                        columnsOf<real>(convolution, chunk, nullptr, scratch));
+      const Columns<const real> columns = columnsOf(convolution, chunk, input, scratch);
+      THC_multiply(plan, chunk.images, geometry->outputPlanes, positions, chunk.planes * taps,
+                   real(1), THC_matrix(weight + chunk.plane * taps, weightStride),
+                   THC_matrix(columns.data, columns.rowStride, false, columns.imageStride),
+                   real(bias || p > 0 ? 1 : 0),
+                   THC_matrix(output + chunk.image * mapStride, positions, false, mapStride));
+    }
+}
+
+void THCUNN_(Convolution_backwardData)(THCPlan *plan, const THCConvolutionPlan *convolution,
+                                       const real *gradOutput, const real *weight, const real *bias,
+                                       real *gradInput, real *scratch)
+{
+  const THNNConvolution *geometry = &convolution->geometry;
+  const int64_t positions = convolution->mapPositions, taps = convolution->taps;
+  const int64_t mapStride = geometry->outputPlanes * positions;
+  const int64_t weightStride = geometry->inputPlanes * taps;
+  const int64_t imageChunks = chunksOf(geometry->batch, convolution->chunkImages);
+  const int64_t planeChunks = chunksOf(geometry->inputPlanes, convolution->chunkPlanes);
+  const bool biasFirst = bias && convolution->readsImage;
+  if (biasFirst)
+    fillWithBias(plan, geometry->batch, geometry->inputPlanes, positions, bias, gradInput);
+  for (int64_t i = 0; i < imageChunks; i++)
+    for (int64_t p = 0; p < planeChunks; p++) {
+      const Chunk chunk = chunkAt(convolution, i, p);
+      const Columns<real> columns = columnsOf(convolution, chunk, gradInput, scratch);
+      const real *maps = gradOutput + chunk.image * mapStride;
+      THC_multiply(plan, chunk.images, chunk.planes * taps, positions, geometry->outputPlanes,
+                   real(1), THC_matrix(weight + chunk.plane * taps, weightStride, true),
+                   THC_matrix(maps, positions, false, mapStride), real(biasFirst ? 1 : 0),
+                   THC_matrix(columns.data, columns.rowStride, false, columns.imageStride));
+      if (convolution->readsImage)
+        continue;
+      const Columns<const real> filled = {columns.data, columns.imageStride, columns.rowStride};
+      THCUNN_(fold)(plan, geometry, filled, bias ? bias + chunk.plane : nullptr,
+                    planesOf(convolution, chunk, gradInput));
+    }
+}
+
+/* sideBySide[plane][image][position] = maps[image][plane][position] */
+static void putSideBySide(THCPlan *plan, int64_t planes, int64_t images, int64_t positions,
+                          const real *maps, real *sideBySide)
+{
+  const int64_t size[] = {planes, images, positions};
+  const int64_t stride[] = {positions, planes * positions, 1};
+  THNNView view = {3, size, stride, (char *)maps, planes * images * positions, false, false};
+  THC_gather(plan, &view, sizeof(real), sideBySide);
+}
+
+void THCUNN_(Convolution_backwardWeight)(THCPlan *plan, const THCConvolutionPlan *convolution,
+                                         const real *input, const real *gradOutput, accreal scale,
+                                         real *gradWeight, real *scratch)
+{
+  const THNNConvolution *geometry = &convolution->geometry;
+  const int64_t positions = convolution->mapPositions, taps = convolution->taps;
+  const int64_t mapStride = geometry->outputPlanes * positions;
+  const int64_t weightStride = geometry->inputPlanes * taps;
+  const int64_t imageChunks = chunksOf(geometry->batch, convolution->chunkImages);
+  const int64_t planeChunks = chunksOf(geometry->inputPlanes, convolution->chunkPlanes);
+  for (int64_t i = 0; i < imageChunks; i++)
+    for (int64_t p = 0; p < planeChunks; p++) {
+      const Chunk chunk = chunkAt(convolution, i, p);
+      const int64_t summed = chunk.images * positions;
+      const real *maps = gradOutput + chunk.image * mapStride;
+      if (chunk.images > 1) {
+        real *sideBySide = scratch + convolution->columnElements;
+        putSideBySide(plan, geometry->outputPlanes, chunk.images, positions, maps, sideBySide);
+        maps = sideBySide;
+      }
+      const real *columns = scratch;
+      if (convolution->readsImage)
+        columns = planesOf(convolution, chunk, input).data;
+      else
+        THCUNN_(unfold)(plan, geometry, planesOf(convolution, chunk, input),
+                        Columns<real>{scratch, positions, summed});
+      THC_multiply(plan, 1, geometry->outputPlanes, chunk.planes * taps, summed, (real)scale,
+                   THC_matrix(maps, summed), THC_matrix(columns, summed, true), real(1),
+                   THC_matrix(gradWeight + chunk.plane * taps, weightStride));
+    }
+}
+
+/* ---- Bias ----------------------------------------------------------------------------------- */
+
+namespace
+{
+
+/* Element number i of a plane, over batch and positions. */
+template <typename Index> struct PlaneElement {
+  Divisor<Index> positions;
+  Index planes;
+  const real *gradients;
+
+  __device__ accreal operator()(Index plane, Index i) const
+  {
+    const Index image = quotient(i, positions), position = i - image * (Index)positions.value;
+    return gradients[(image * planes + plane) * (Index)positions.value + position];
+  }
+};
+
+template <typename Index>
+void addPlanes(THCPlan *plan, int64_t batch, int64_t planes, int64_t positions,
+               const real *gradients, accreal scale, real *gradBias, accreal *partial)
+{
+  const PlaneElement<Index> element = {Divisor<Index>(positions), (Index)planes, gradients};
+  addSums<Index>(plan, planes, batch * positions, element, scale, gradBias, partial);
+}
+
+} // namespace
+
+int64_t THCUNN_(biasScratchBytes)(int64_t batch, int64_t planes, int64_t positions)
+{
+  return segmentBytes(planes, batch * positions);
+}
+
+void THCUNN_(Convolution_backwardBias)(THCPlan *plan, int64_t batch, int64_t planes,
+                                       int64_t positions, const real *gradients, accreal scale,
+                                       real *gradBias, accreal *partial)
+{
+  const auto add = THC_fitsIndex(planes * batch * positions) ? addPlanes<int> : addPlanes<int64_t>;
+  add(plan, batch, planes, positions, gradients, scale, gradBias, partial);
+}

@@ -1,0 +1,36 @@
+/* Unfolding images into columns and back, in two and three dimensions.
+ *
+ * The column matrix of an image has a row per (plane, tap), plane slowest, and a column per map
+ * position in row-major order. Several images' matrices may stand one after the other or side by
+ * side: the strides of a Columns say how. */
+#ifndef THCUNN_UNFOLD_CUH
+#define THCUNN_UNFOLD_CUH
+
+#include "geometry/convolution.h"
+#include "cuda/generic/template.h"
+#include "cuda/generic/shared/windows.cuh"
+
+/* Some planes of some images: `count` planes of each, from `data` on. */
+template <typename T> struct Planes {
+  T *data;
+  int64_t images, count;
+  int64_t imageStride; /* elements from an image to the next */
+};
+
+template <typename T> struct Columns {
+  T *data;
+  int64_t imageStride;        /* elements from an image's matrix to the next one's */
+  int64_t rowStride;          /* elements from a row to the next */
+  int64_t positionStride = 1; /* elements from a map position to the next */
+};
+
+/* columns = what each tap sees at each map position, 0 outside the image. */
+void THCUNN_(unfold)(THCPlan *plan, const THNNConvolution *geometry, Planes<const real> images,
+                     Columns<real> columns);
+
+/* images = the sums of what unfold would have copied from there, plus the plane's bias unless it is
+ * NULL. */
+void THCUNN_(fold)(THCPlan *plan, const THNNConvolution *geometry, Columns<const real> columns,
+                   const real *bias, Planes<real> images);
+
+#endif

@@ -1,0 +1,56 @@
+/* 2-D full (transposed) convolution in which a table says which planes are joined.
+ *   input      nInputPlane x height x width
+ *   connTable  connections x 2: an input plane and an output plane, from 1
+ *   weight     connections x kH x kW
+ *   output     nOutputPlane x outputHeight x outputWidth
+ * Each input element paints its connections' kernels, scaled by its value, into the output planes.
+ * outputHeight is (height - 1) dH + kH. */
+#include "cuda/THCUNNExtra.h"
+
+#include "cuda/generic/convolution/planewise/connected.cuh"
+
+void THCUNN_(SpatialFullConvolutionMap_updateOutput)(THCState *state, THCTensor *input,
+                                                     THCTensor *output, THCTensor *weight,
+                                                     THCTensor *bias, THCTensor *connTable,
+                                                     int nInputPlane, int nOutputPlane, int dW,
+                                                     int dH)
+{
+  THCPlanesCall call = {"SpatialFullConvolutionMap_updateOutput", state, false, {}};
+  const THNNMapTensors tensors = {THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
+                                  THNN_SHAPE(bias, 5), THNN_SHAPE(connTable, 6)};
+  call.joins = THNN_SpatialFullConvolutionMap_shapeCheck(call.function, &tensors, 7, nInputPlane,
+                                                         nOutputPlane, dW, dH);
+  THCUNN_(planesUpdateOutput)(&call, input, output, weight, bias, connTable);
+}
+
+void THCUNN_(SpatialFullConvolutionMap_updateGradInput)(THCState *state, THCTensor *input,
+                                                        THCTensor *gradOutput, THCTensor *gradInput,
+                                                        THCTensor *weight, THCTensor *bias,
+                                                        THCTensor *connTable, int nInputPlane,
+                                                        int nOutputPlane, int dW, int dH)
+{
+  (void)bias;
+  THCPlanesCall call = {"SpatialFullConvolutionMap_updateGradInput", state, false, {}};
+  const THNNMapTensors tensors = {THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3),
+                                  THNN_SHAPE(weight, 5), THNN_NO_SHAPE, THNN_SHAPE(connTable, 7)};
+  call.joins = THNN_SpatialFullConvolutionMap_shapeCheck(call.function, &tensors, 8, nInputPlane,
+                                                         nOutputPlane, dW, dH);
+  THCUNN_(planesUpdateGradInput)(&call, input, gradOutput, gradInput, weight, connTable);
+}
+
+void THCUNN_(SpatialFullConvolutionMap_accGradParameters)(THCState *state, THCTensor *input,
+                                                          THCTensor *gradOutput,
+                                                          THCTensor *gradWeight,
+                                                          THCTensor *gradBias, THCTensor *connTable,
+                                                          int nInputPlane, int nOutputPlane, int dW,
+                                                          int dH, accreal scale)
+{
+  THCPlanesCall call = {"SpatialFullConvolutionMap_accGradParameters", state, false, {}};
+  const THNNMapTensors tensors = {THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3),
+                                  THNN_SHAPE(gradWeight, 4), THNN_SHAPE(gradBias, 5),
+                                  THNN_SHAPE(connTable, 6)};
+  call.joins = THNN_SpatialFullConvolutionMap_shapeCheck(call.function, &tensors, 7, nInputPlane,
+                                                         nOutputPlane, dW, dH);
+  THCUNN_(planesAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, connTable,
+                                   scale);
+}

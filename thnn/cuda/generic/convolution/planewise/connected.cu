@@ -1,0 +1,387 @@
+#include "cuda/generic/convolution/planewise/connected.cuh"
+
+#include "geometry/convolutionCheck.h"
+#include "cuda/THC/THCIndex.cuh"
+#include "cuda/generic/shared/segmentSums.cuh"
+#include "cuda/generic/shared/windows.cuh"
+
+namespace
+{
+
+const char *const EXPECTED = "numbers of input and output planes, from 1";
+
+/* ---- Connections ---------------------------------------------------------------------------- */
+
+/* What a table says of a plane, from 0; -1 where there is none. */
+__device__ int64_t entryPlane(real entry, int64_t planes)
+{
+  return entry >= 1 && (double)entry < (double)(planes + 1) ? (int64_t)entry - 1 : -1;
+}
+
+/* A table, row by row: reports planes that there are not in the columns that must be right. */
+struct TableCheck {
+  int64_t columns, planes[2];
+  bool must[2];
+  THCIndexRange range;
+
+  __device__ void operator()(int64_t i, const real *entries) const
+  {
+    const int64_t column = i % columns;
+    const real entry = entries[i];
+    if (column < 2 && must[column] && entryPlane(entry, planes[column]) < 0)
+      THC_reportIndex((int64_t)entry, range);
+  }
+};
+
+/* The planes of one side of the geometry: named by connections, and in the tensor. */
+template <typename Index> struct Side {
+  Box<Index> box;
+  Divisor<Index> planes;
+  Index named;
+  bool framesFirst;
+
+  Side(const THNNPlaneJoins &joins, bool image, bool framesFirst)
+      : box(image ? joins.geometry.input : joins.geometry.output),
+        planes(image ? joins.geometry.inputPlanes : joins.geometry.outputPlanes),
+        named((Index)(image ? joins.imagePlanes : joins.mapPlanes)), framesFirst(framesFirst)
+  {
+  }
+
+  /* Where a plane's elements are: the first, and the distance to the next. */
+  __device__ Index first(Index sample, Index plane) const
+  {
+    const Index number = (Index)planes.value;
+    return framesFirst ? sample * box.volume() * number + plane
+                       : (sample * number + plane) * box.volume();
+  }
+  __device__ Index step() const { return framesFirst ? (Index)planes.value : 1; }
+
+  /* The sample, plane and position of an element of the tensor. */
+  __device__ Place<Index> place(Index i, Index *sample) const
+  {
+    const Index number = (Index)planes.value;
+    Index plane = 0;
+    if (framesFirst) {
+      const Index rest = quotient(i, planes);
+      plane = i - rest * number;
+      i = rest;
+    }
+    Place<Index> place = placeOf<2>(i, box);
+    *sample = framesFirst ? place.plane : quotient(place.plane, planes);
+    place.plane = framesFirst ? plane : place.plane - *sample * number;
+    return place;
+  }
+};
+
+template <typename Index> struct Joins {
+  Windows<Index> windows;
+  Side<Index> image, map;
+  Index connections, multiplier, columns;
+  Divisor<Index> byImagePlanes, byMultiplier;
+  bool transposed;
+  const real *table; /* NULL for a depth-wise convolution */
+
+  Joins(const THCPlanesCall *call, const real *table, int64_t columns)
+      : windows(call->joins.geometry), image(call->joins, true, call->framesFirst),
+        map(call->joins, false, call->framesFirst), connections((Index)call->joins.connections),
+        multiplier((Index)call->joins.multiplier), columns((Index)columns),
+        byImagePlanes(call->joins.imagePlanes), byMultiplier(call->joins.multiplier),
+        transposed(call->joins.transposed), table(table)
+  {
+  }
+
+  /* The connection of a map plane in a depth-wise convolution, whose connections are multiplier x
+   * image planes and whose map planes are image planes x multiplier. */
+  __device__ Index depthWise(Index plane) const
+  {
+    const Index imagePlane = quotient(plane, byMultiplier);
+    return (plane - imagePlane * multiplier) * image.named + imagePlane;
+  }
+
+  __device__ Index imagePlane(Index number) const
+  {
+    /* The first column is the module's input: the map, when it is a transposed convolution. */
+    return table ? (Index)entryPlane(table[number * columns + transposed], image.named)
+                 : number - quotient(number, byImagePlanes) * image.named;
+  }
+  __device__ Index mapPlane(Index number) const
+  {
+    if (table)
+      return (Index)entryPlane(table[number * columns + !transposed], map.named);
+    const Index repeat = quotient(number, byImagePlanes);
+    return (number - repeat * image.named) * multiplier + repeat;
+  }
+  __device__ const real *kernel(Index number, const real *weight) const
+  {
+    return weight + number * windows.kernel[1] * windows.kernel[2];
+  }
+
+  /* join(number) for every connection of a plane. */
+  template <typename Join> __device__ void ofMap(Index plane, Join join) const
+  {
+    if (!table && plane < map.named)
+      join(depthWise(plane));
+    for (Index number = 0; table && number < connections; number++)
+      if (mapPlane(number) == plane && imagePlane(number) >= 0)
+        join(number);
+  }
+  template <typename Join> __device__ void ofImage(Index plane, Join join) const
+  {
+    for (Index i = 0; !table && plane < image.named && i < multiplier; i++)
+      join(i * image.named + plane);
+    for (Index number = 0; table && number < connections; number++)
+      if (imagePlane(number) == plane && mapPlane(number) >= 0)
+        join(number);
+  }
+  /* Where a plane's bias is; depth-wise, biases lie like the weights. */
+  __device__ Index biasIndex(Index plane) const { return table ? plane : depthWise(plane); }
+};
+
+/* ---- Forward, and backward to the image ------------------------------------------------------ */
+
+/* One element of the map: what its connections' windows see. */
+template <typename Index> struct SeeImage {
+  Joins<Index> joins;
+  const real *images, *weight, *bias;
+
+  __device__ void operator()(int64_t i, real &result) const
+  {
+    const Windows<Index> &windows = joins.windows;
+    const Box<Index> &box = windows.image;
+    Index sample;
+    const Place<Index> place = joins.map.place((Index)i, &sample);
+    const Index top = windows.start(1, place.at[1]), left = windows.start(2, place.at[2]);
+    accreal sum = bias ? bias[joins.biasIndex(place.plane)] : real(0);
+    joins.ofMap(place.plane, [&](Index number) {
+      const real *plane = images + joins.image.first(sample, joins.imagePlane(number));
+      const real *kernel = joins.kernel(number, weight);
+      for (Index y = 0; y < windows.kernel[1]; y++)
+        for (Index x = 0; x < windows.kernel[2]; x++)
+          if (box.contains(1, top + y) && box.contains(2, left + x))
+            sum += plane[((top + y) * box.size[2] + left + x) * joins.image.step()] *
+                   kernel[y * windows.kernel[2] + x];
+    });
+    result = real(sum);
+  }
+};
+
+/* One element of the image: what the windows that see it send back. */
+template <typename Index> struct GatherMap {
+  Joins<Index> joins;
+  const real *maps, *weight, *bias;
+
+  __device__ void operator()(int64_t i, real &result) const
+  {
+    const Windows<Index> &windows = joins.windows;
+    Index sample;
+    const Place<Index> place = joins.image.place((Index)i, &sample);
+    accreal sum = bias ? bias[place.plane] : real(0);
+    joins.ofImage(place.plane, [&](Index number) {
+      const real *plane = maps + joins.map.first(sample, joins.mapPlane(number));
+      const real *kernel = joins.kernel(number, weight);
+      seeAll<2>(windows, place.at, [&](const Index *tap, const Index *map) {
+        sum += plane[windows.map.flat(map) * joins.map.step()] *
+               kernel[tap[1] * windows.kernel[2] + tap[2]];
+      });
+    });
+    result = real(sum);
+  }
+};
+
+/* ---- Backward to the weights ------------------------------------------------------------------ */
+
+/* A term of a weight's gradient: a position of the map, in all samples. */
+template <typename Index> struct Correlate {
+  Joins<Index> joins;
+  Divisor<Index> taps, width;
+  const real *images, *maps;
+
+  __device__ accreal operator()(Index weight, Index i) const
+  {
+    const Windows<Index> &windows = joins.windows;
+    const Index number = quotient(weight, taps), tap = weight - number * (Index)taps.value;
+    const Index tapY = quotient(tap, width), tapX = tap - tapY * windows.kernel[2];
+    const Index imagePlane = joins.imagePlane(number), mapPlane = joins.mapPlane(number);
+    const Place<Index> place = placeOf<2>(i, windows.map);
+    const Index y = windows.start(1, place.at[1]) + tapY;
+    const Index x = windows.start(2, place.at[2]) + tapX;
+    if (imagePlane < 0 || mapPlane < 0 || !windows.image.contains(1, y) ||
+        !windows.image.contains(2, x))
+      return 0;
+    const real *image = images + joins.image.first(place.plane, imagePlane);
+    const real *map = maps + joins.map.first(place.plane, mapPlane);
+    return image[(y * windows.image.size[2] + x) * joins.image.step()] *
+           map[windows.map.flat(place.at) * joins.map.step()];
+  }
+};
+
+/* A term of a bias's gradient: a position of the module's output, in all samples. */
+template <typename Index> struct PlaneElement {
+  Joins<Index> joins;
+  Divisor<Index> positions;
+  const real *gradOutput;
+
+  __device__ accreal operator()(Index bias, Index i) const
+  {
+    const Side<Index> &side = joins.transposed ? joins.image : joins.map;
+    const Index sample = quotient(i, positions), position = i - sample * (Index)positions.value;
+    const Index plane = joins.table ? bias : joins.mapPlane(bias);
+    return gradOutput[side.first(sample, plane) + position * side.step()];
+  }
+};
+
+/* ---- The functions of a module ---------------------------------------------------------------- */
+
+/* work(Index()) with the index type that will do. */
+template <typename Work> void chooseIndex(const THNNPlaneJoins &joins, Work work)
+{
+  const THNNConvolution &g = joins.geometry;
+  const int64_t planes = g.inputPlanes > g.outputPlanes ? g.inputPlanes : g.outputPlanes;
+  if (fitsWindows(g, g.batch * planes) &&
+      THC_fitsIndex(joins.connections * g.kernel[1] * g.kernel[2]))
+    work(int());
+  else
+    work(int64_t());
+}
+
+TableCheck makeCheck(const THCPlanesCall *call, const THCTensor *table, bool input, bool output)
+{
+  const THNNPlaneJoins &joins = call->joins;
+  const int64_t inputs = joins.transposed ? joins.mapPlanes : joins.imagePlanes;
+  const int64_t outputs = joins.transposed ? joins.imagePlanes : joins.mapPlanes;
+  return {table->size[1],
+          {inputs, outputs},
+          {input, output},
+          THC_valueDomain(call->state, call->function, EXPECTED)};
+}
+
+/* With the state's checkIndices, before the work: the columns that must be right. */
+void checkTable(const THCPlanesCall *call, THCTensor *connTable, int position, bool input,
+                bool output)
+{
+  if (connTable)
+    THC_checkValues<real>(call->state, call->function, connTable, "connTable", position,
+                          connTable->size[0] * connTable->size[1],
+                          makeCheck(call, connTable, input, output));
+}
+
+/* The same as part of the work. */
+void reportTable(THCPlan *plan, const THCPlanesCall *call, const THCTensor *connTable,
+                 const THNNBuffer *entries, bool input, bool output)
+{
+  if (!connTable)
+    return;
+  const int64_t count = connTable->size[0] * connTable->size[1];
+  THC_LAUNCH_ELEMENTS(plan, (THC_checkKernel<TableCheck, real>), count, count,
+                      THC_pointer<const real>(entries), makeCheck(call, connTable, input, output));
+}
+
+/* result = bias + what the connections carry from the source, to the image or to the map. */
+void carry(THCPlan *plan, const THCPlanesCall *call, bool toImage, const THCTensor *connTable,
+           const THNNBuffer *entries, const THNNBuffer *source, const THNNBuffer *weight,
+           const THNNBuffer *bias, const THNNBuffer *result)
+{
+  const THNNConvolution &g = call->joins.geometry;
+  chooseIndex(call->joins, [&](auto index) {
+    typedef decltype(index) Index;
+    const Joins<Index> joins(call, THC_pointer<const real>(entries),
+                             connTable ? connTable->size[1] : 0);
+    const real *from = THC_pointer<const real>(source), *kernels = THC_pointer<const real>(weight);
+    const real *start = THC_pointer<const real>(bias);
+    real *to = THC_pointer<real>(result);
+    if (toImage)
+      THC_apply(plan, "convolution of planes", g.batch * g.inputPlanes * volumeOf(g.input),
+                GatherMap<Index>{joins, from, kernels, start}, to);
+    else
+      THC_apply(plan, "convolution of planes", g.batch * g.outputPlanes * volumeOf(g.output),
+                SeeImage<Index>{joins, from, kernels, start}, to);
+  });
+}
+
+} // namespace
+
+void THCUNN_(planesUpdateOutput)(const THCPlanesCall *call, THCTensor *input, THCTensor *output,
+                                 THCTensor *weight, THCTensor *bias, THCTensor *connTable)
+{
+  const THNNPlaneJoins &joins = call->joins;
+  checkTable(call, connTable, 6, true, false);
+  const bool batched = input->nDimension == joins.nDimension + 2;
+  int64_t size[5];
+  const int nDimension =
+      THNN_convolutionSizes(&joins.geometry, joins.nDimension, joins.transposed, batched, size);
+  if (call->framesFirst) {
+    size[batched] = joins.geometry.output[2];
+    size[batched + 1] = joins.geometry.outputPlanes;
+  }
+
+  THCPlan plan;
+  THC_planStart(&plan, call->function, call->state);
+  const THNNBuffer *in = THC_planIn(&plan, input, 2);
+  const THNNBuffer *out = THC_planOut(&plan, output, 3, nDimension, size);
+  const THNNBuffer *kernels = THC_planIn(&plan, weight, 4);
+  const THNNBuffer *start = bias ? THC_planIn(&plan, bias, 5) : nullptr;
+  const THNNBuffer *entries = connTable ? THC_planIn(&plan, connTable, 6) : nullptr;
+  THC_planAcquire(&plan);
+  reportTable(&plan, call, connTable, entries, true, false);
+  carry(&plan, call, joins.transposed, connTable, entries, in, kernels, start, out);
+  THC_planRelease(&plan);
+}
+
+void THCUNN_(planesUpdateGradInput)(const THCPlanesCall *call, THCTensor *input,
+                                    THCTensor *gradOutput, THCTensor *gradInput, THCTensor *weight,
+                                    THCTensor *connTable)
+{
+  checkTable(call, connTable, 7, false, true);
+
+  THCPlan plan;
+  THC_planStart(&plan, call->function, call->state);
+  const THNNBuffer *from = THC_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *to = THC_planOutLike(&plan, gradInput, 4, input);
+  const THNNBuffer *kernels = THC_planIn(&plan, weight, 5);
+  const THNNBuffer *entries = connTable ? THC_planIn(&plan, connTable, 7) : nullptr;
+  THC_planAcquire(&plan);
+  reportTable(&plan, call, connTable, entries, false, true);
+  carry(&plan, call, !call->joins.transposed, connTable, entries, from, kernels, nullptr, to);
+  THC_planRelease(&plan);
+}
+
+void THCUNN_(planesAccGradParameters)(const THCPlanesCall *call, THCTensor *input,
+                                      THCTensor *gradOutput, THCTensor *gradWeight,
+                                      THCTensor *gradBias, THCTensor *connTable, accreal scale)
+{
+  const THNNPlaneJoins &shape = call->joins;
+  const THNNConvolution &g = shape.geometry;
+  checkTable(call, connTable, 6, true, true);
+  const int64_t taps = g.kernel[1] * g.kernel[2], weights = shape.connections * taps;
+  const int64_t biases = shape.transposed ? shape.imagePlanes : shape.mapPlanes;
+  const int64_t positions = volumeOf(shape.transposed ? g.input : g.output);
+  const int64_t weightTerms = g.batch * volumeOf(g.output), biasTerms = g.batch * positions;
+
+  THCPlan plan;
+  THC_planStart(&plan, call->function, call->state);
+  const THNNBuffer *in = THC_planIn(&plan, input, 2);
+  const THNNBuffer *from = THC_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *kernels = THC_planInOut(&plan, gradWeight, 4);
+  const THNNBuffer *start = gradBias ? THC_planInOut(&plan, gradBias, 5) : nullptr;
+  const THNNBuffer *entries = connTable ? THC_planIn(&plan, connTable, 6) : nullptr;
+  const THNNBuffer *partial = THC_planScratch(&plan, segmentBytes(weights, weightTerms));
+  const THNNBuffer *biasPartial = THC_planScratch(&plan, segmentBytes(biases, biasTerms));
+  THC_planAcquire(&plan);
+  reportTable(&plan, call, connTable, entries, true, true);
+  chooseIndex(shape, [&](auto index) {
+    typedef decltype(index) Index;
+    const Joins<Index> joins(call, THC_pointer<const real>(entries),
+                             connTable ? connTable->size[1] : 0);
+    const real *gradients = THC_pointer<const real>(from), *x = THC_pointer<const real>(in);
+    const Correlate<Index> correlate = {joins, Divisor<Index>(taps), Divisor<Index>(g.kernel[2]),
+                                        shape.transposed ? gradients : x,
+                                        shape.transposed ? x : gradients};
+    addSums<Index>(&plan, weights, weightTerms, correlate, scale, THC_pointer<real>(kernels),
+                   THC_pointer<accreal>(partial));
+    const PlaneElement<Index> element = {joins, Divisor<Index>(positions), gradients};
+    if (start)
+      addSums<Index>(&plan, biases, biasTerms, element, scale, THC_pointer<real>(start),
+                     THC_pointer<accreal>(biasPartial));
+  });
+  THC_planRelease(&plan);
+}

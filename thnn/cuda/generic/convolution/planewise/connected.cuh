@@ -1,0 +1,34 @@
+/* Convolutions that join single planes: each connection is one kernel between a plane of the image
+ * and a plane of the map. Which planes it joins is said by a table, or follows from its number where
+ * every image plane has maps of its own (depth-wise). */
+#ifndef THCUNN_PLANE_CONVOLUTION_CUH
+#define THCUNN_PLANE_CONVOLUTION_CUH
+
+#include "cuda/generic/template.h"
+
+/* One checked call. */
+struct THCPlanesCall {
+  const char *function;
+  THCState *state;
+  bool framesFirst; /* tensors have the position before the plane */
+  THNNPlaneJoins joins;
+};
+
+/* The three functions of a module. Arguments stand where every convolution module has them;
+ * `connTable` is #6 (#7 for updateGradInput), NULL for a depth-wise convolution. */
+
+/* input #2, output #3, weight #4, bias #5 (may be NULL) */
+void THCUNN_(planesUpdateOutput)(const THCPlanesCall *call, THCTensor *input, THCTensor *output,
+                                 THCTensor *weight, THCTensor *bias, THCTensor *connTable);
+
+/* input #2, gradOutput #3, gradInput #4, weight #5 */
+void THCUNN_(planesUpdateGradInput)(const THCPlanesCall *call, THCTensor *input,
+                                    THCTensor *gradOutput, THCTensor *gradInput, THCTensor *weight,
+                                    THCTensor *connTable);
+
+/* input #2, gradOutput #3, gradWeight #4, gradBias #5 (may be NULL) */
+void THCUNN_(planesAccGradParameters)(const THCPlanesCall *call, THCTensor *input,
+                                      THCTensor *gradOutput, THCTensor *gradWeight,
+                                      THCTensor *gradBias, THCTensor *connTable, accreal scale);
+
+#endif

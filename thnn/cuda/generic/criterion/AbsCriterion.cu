@@ -1,0 +1,34 @@
+/* Mean absolute error.
+ *   input, target, gradInput   any shape, the same number of elements
+ *   output                     one element; of a longer vector the first is written
+ * output = sum of |input - target|;  gradInput = 1 where input >= target, else -1; both divided by
+ * the number of elements when sizeAverage. */
+#include "cuda/generic/criterion/criterion.cuh"
+
+namespace
+{
+struct Loss {
+  __device__ real operator()(real x, real target) const { return fabs(x - target); }
+};
+
+struct Gradient {
+  real norm;
+  __device__ real operator()(real x, real target) const { return x - target >= 0 ? norm : -norm; }
+};
+} // namespace
+
+void THCUNN_(AbsCriterion_updateOutput)(THCState *state, THCTensor *input, THCTensor *target,
+                                        THCTensor *output, bool sizeAverage)
+{
+  Criterion run = {"AbsCriterion_updateOutput", state, input, target};
+  run.longOutput = true;
+  criterionForward(run, Loss{}, output, sizeAverage);
+}
+
+void THCUNN_(AbsCriterion_updateGradInput)(THCState *state, THCTensor *input, THCTensor *target,
+                                           THCTensor *gradInput, bool sizeAverage)
+{
+  const Criterion run = {"AbsCriterion_updateGradInput", state, input, target};
+  const real norm = criterionNorm(input, sizeAverage);
+  criterionBackward(run, Gradient{norm}, gradInput);
+}

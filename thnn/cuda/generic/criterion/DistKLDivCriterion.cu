@@ -1,0 +1,41 @@
+/* Kullback-Leibler divergence of log probabilities from target probabilities.
+ *   input, target, gradInput   any shape, the same number of elements
+ *   output                     one element
+ * output = sum of target (log target - input) where target > 0;  gradInput = -target where that is
+ * positive, else 0; both divided by the number of elements when sizeAverage. */
+#include "cuda/generic/criterion/criterion.cuh"
+
+namespace
+{
+struct Loss {
+  __device__ real operator()(real x, real target) const
+  {
+    return target > 0 ? target * (log(target) - x) : 0;
+  }
+};
+
+struct Gradient {
+  real norm;
+  __device__ real operator()(real x, real target) const
+  {
+    (void)x;
+    return target > 0 ? -norm * target : 0;
+  }
+};
+} // namespace
+
+void THCUNN_(DistKLDivCriterion_updateOutput)(THCState *state, THCTensor *input, THCTensor *target,
+                                              THCTensor *output, bool sizeAverage)
+{
+  const Criterion run = {"DistKLDivCriterion_updateOutput", state, input, target};
+  criterionForward(run, Loss{}, output, sizeAverage);
+}
+
+void THCUNN_(DistKLDivCriterion_updateGradInput)(THCState *state, THCTensor *input,
+                                                 THCTensor *target, THCTensor *gradInput,
+                                                 bool sizeAverage)
+{
+  const Criterion run = {"DistKLDivCriterion_updateGradInput", state, input, target};
+  const real norm = criterionNorm(input, sizeAverage);
+  criterionBackward(run, Gradient{norm}, gradInput);
+}

@@ -1,0 +1,66 @@
+/* What linear layers have in common: a bias for each row of a batch, and its gradient. */
+#ifndef THCUNN_LINEAR_CUH
+#define THCUNN_LINEAR_CUH
+
+#include "cuda/generic/shared/channelwise.cuh"
+
+namespace
+{
+
+/* output[i] = bias, for each row of a batch. */
+template <typename Index> struct RepeatBias {
+  THCDivisor<Index> outputs;
+  const real *bias;
+  __device__ void operator()(int64_t i, real &output) const
+  {
+    output = bias[THC_divide((Index)i, outputs).remainder];
+  }
+};
+
+inline void repeatBias(THCPlan *plan, int64_t batch, int64_t outputs, const real *bias,
+                       real *output)
+{
+  THC_withIndex(batch * outputs, [&](auto index) {
+    typedef decltype(index) Index;
+    THC_apply(plan, plan->plan.function, batch * outputs,
+              RepeatBias<Index>{THCDivisor<Index>(outputs), bias}, output);
+  });
+}
+
+struct GradientOfOutput {
+  const real *gradOutput;
+  __device__ accreal operator()(int64_t i, int64_t plane) const
+  {
+    (void)plane;
+    return gradOutput[i];
+  }
+};
+
+struct AddToBias {
+  accreal scale;
+  real *bias;
+  __device__ void operator()(int64_t o, const accreal &sum) const
+  {
+    bias[o] = (real)(bias[o] + scale * sum);
+  }
+};
+
+typedef ChannelSum<GradientOfOutput> BiasTerm;
+
+inline int64_t biasScratchBytes(int64_t batch, int64_t outputs)
+{
+  return channelScratchBytes<BiasTerm>(channelsOf(THNNPlanes{batch, outputs, 1}));
+}
+
+/* bias += scale * the sum of the rows of gradOutput; `scratch` has biasScratchBytes. */
+inline void addBiasGradient(THCPlan *plan, int64_t batch, int64_t outputs, accreal scale,
+                            const real *gradOutput, real *bias, const THNNBuffer *scratch)
+{
+  if (batch > 0)
+    sumChannels(plan, channelsOf(THNNPlanes{batch, outputs, 1}), BiasTerm{{gradOutput}},
+                AddToBias{scale, bias}, THC_pointer<accreal>(scratch));
+}
+
+} // namespace
+
+#endif

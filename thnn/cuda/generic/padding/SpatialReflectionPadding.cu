@@ -1,0 +1,26 @@
+/* 2-D padding by reflection: beyond the first and the last row or column the input goes on mirrored,
+ * without repeating the edge.
+ *   input   [batch x] planes x height x width
+ *   output  [batch x] planes x (padT + height + padB) x (padL + width + padR)
+ * A negative padding cuts rows or columns off. */
+#include "cuda/generic/padding/padding.cuh"
+
+void THCUNN_(SpatialReflectionPadding_updateOutput)(THCState *state, THCTensor *input,
+                                                    THCTensor *output, int padL, int padR, int padT,
+                                                    int padB)
+{
+  THCPaddingCall call = {"SpatialReflectionPadding_updateOutput", state, 2, {}};
+  call.padding = THNN_SpatialReflectionPadding_shapeCheck(call.function, THNN_SHAPE(input, 2),
+                                                          THNN_NO_SHAPE, 4, padL, padR, padT, padB);
+  THCUNN_(padUpdateOutput)(&call, input, output);
+}
+
+void THCUNN_(SpatialReflectionPadding_updateGradInput)(THCState *state, THCTensor *input,
+                                                       THCTensor *gradOutput, THCTensor *gradInput,
+                                                       int padL, int padR, int padT, int padB)
+{
+  THCPaddingCall call = {"SpatialReflectionPadding_updateGradInput", state, 2, {}};
+  call.padding = THNN_SpatialReflectionPadding_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), 5, padL, padR, padT, padB);
+  THCUNN_(padUpdateGradInput)(&call, input, gradOutput, gradInput);
+}

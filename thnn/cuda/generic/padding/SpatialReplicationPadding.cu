@@ -1,0 +1,25 @@
+/* 2-D padding by replication: the first and the last row and column go on for ever.
+ *   input   [batch x] planes x height x width
+ *   output  [batch x] planes x (padT + height + padB) x (padL + width + padR)
+ * A negative padding cuts rows or columns off. */
+#include "cuda/generic/padding/padding.cuh"
+
+void THCUNN_(SpatialReplicationPadding_updateOutput)(THCState *state, THCTensor *input,
+                                                     THCTensor *output, int padL, int padR,
+                                                     int padT, int padB)
+{
+  THCPaddingCall call = {"SpatialReplicationPadding_updateOutput", state, 2, {}};
+  call.padding = THNN_SpatialReplicationPadding_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, 4, padL, padR, padT, padB);
+  THCUNN_(padUpdateOutput)(&call, input, output);
+}
+
+void THCUNN_(SpatialReplicationPadding_updateGradInput)(THCState *state, THCTensor *input,
+                                                        THCTensor *gradOutput, THCTensor *gradInput,
+                                                        int padL, int padR, int padT, int padB)
+{
+  THCPaddingCall call = {"SpatialReplicationPadding_updateGradInput", state, 2, {}};
+  call.padding = THNN_SpatialReplicationPadding_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), 5, padL, padR, padT, padB);
+  THCUNN_(padUpdateGradInput)(&call, input, gradOutput, gradInput);
+}

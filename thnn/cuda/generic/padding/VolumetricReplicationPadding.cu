@@ -1,0 +1,31 @@
+/* 3-D padding by replication: the first and the last slice, row and column go on for ever.
+ *   input   [batch x] planes x depth x height x width
+ *   output  [batch x] planes x (pfront + depth + pback) x (ptop + height + pbottom)
+ *           x (pleft + width + pright)
+ * A negative padding cuts slices, rows or columns off. */
+#include "cuda/generic/padding/padding.cuh"
+
+void THCUNN_(VolumetricReplicationPadding_updateOutput)(THCState *state, THCTensor *input,
+                                                        THCTensor *output, int pleft, int pright,
+                                                        int ptop, int pbottom, int pfront,
+                                                        int pback)
+{
+  THCPaddingCall call = {"VolumetricReplicationPadding_updateOutput", state, 3, {}};
+  call.padding = THNN_VolumetricReplicationPadding_shapeCheck(call.function, THNN_SHAPE(input, 2),
+                                                              THNN_NO_SHAPE, 4, pleft, pright, ptop,
+                                                              pbottom, pfront, pback);
+  THCUNN_(padUpdateOutput)(&call, input, output);
+}
+
+void THCUNN_(VolumetricReplicationPadding_updateGradInput)(THCState *state, THCTensor *input,
+                                                           THCTensor *gradOutput,
+                                                           THCTensor *gradInput, int pleft,
+                                                           int pright, int ptop, int pbottom,
+                                                           int pfront, int pback)
+{
+  THCPaddingCall call = {"VolumetricReplicationPadding_updateGradInput", state, 3, {}};
+  call.padding = THNN_VolumetricReplicationPadding_shapeCheck(call.function, THNN_SHAPE(input, 2),
+                                                              THNN_SHAPE(gradOutput, 3), 5, pleft,
+                                                              pright, ptop, pbottom, pfront, pback);
+  THCUNN_(padUpdateGradInput)(&call, input, gradOutput, gradInput);
+}

@@ -1,0 +1,167 @@
+#include "cuda/generic/padding/padding.cuh"
+
+#include "cuda/generic/shared/windows.cuh"
+
+namespace
+{
+
+/* Output indices [begin, end) that show one input index, as in geometry/padding.h. */
+template <typename Index> struct Run {
+  Index begin, end;
+};
+
+/* Along each dimension, every output index shows one input index. */
+template <int dimensions, typename Index> struct Padded {
+  Box<Index> image, map;
+  Index before[3];
+  bool reflects;
+
+  explicit Padded(const THNNPadding &p)
+      : image(p.input), map(p.output),
+        before{(Index)p.before[0], (Index)p.before[1], (Index)p.before[2]},
+        reflects(p.mode == THNN_PADDING_REFLECTION)
+  {
+  }
+
+  __device__ Index shown(int d, Index index) const
+  {
+    const Index at = index - before[d], last = image.size[d] - 1;
+    if (reflects)
+      return at < 0 ? -at : at > last ? 2 * last - at : at;
+    return at < 0 ? 0 : at > last ? last : at;
+  }
+
+  /* The runs that show an index: run 0 before the input, 1 inside, 2 behind it. Some are empty. */
+  __device__ Run<Index> run(int d, Index index, int number) const
+  {
+    const Index last = image.size[d] - 1, end = map.size[d];
+    Run<Index> run = {before[d] + index, before[d] + index + 1};
+    if (number == 0 && reflects)
+      run = {before[d] - index, before[d] - index + (index > 0)};
+    else if (number == 0)
+      run = {0, index == 0 ? before[d] : 0};
+    else if (number == 2 && reflects)
+      run = {before[d] + 2 * last - index, before[d] + 2 * last - index + (index < last)};
+    else if (number == 2)
+      run = {before[d] + last + 1, index == last ? end : 0};
+    run.begin = run.begin > 0 ? run.begin : 0;
+    run.end = run.end < end ? run.end : end;
+    return run;
+  }
+};
+
+template <int dimensions, typename Index> struct Forward {
+  Padded<dimensions, Index> padded;
+  const real *input;
+
+  __device__ void operator()(int64_t i, real &output) const
+  {
+    Place<Index> place = placeOf<dimensions>((Index)i, padded.map);
+    for (int d = 3 - dimensions; d < 3; d++)
+      place.at[d] = padded.shown(d, place.at[d]);
+    output = input[place.plane * padded.image.volume() + padded.image.flat(place.at)];
+  }
+};
+
+template <int dimensions, typename Index> struct Backward {
+  Padded<dimensions, Index> padded;
+  const real *gradOutput;
+
+  __device__ accreal rowSum(const real *row, Index atX) const
+  {
+    accreal sum = 0;
+    for (int k = 0; k < 3; k++) {
+      const Run<Index> x = padded.run(2, atX, k);
+      for (Index i = x.begin; i < x.end; i++)
+        sum += row[i];
+    }
+    return sum;
+  }
+  __device__ accreal sliceSum(const real *slice, Index atY, Index atX) const
+  {
+    accreal sum = 0;
+    for (int k = 0; k < 3; k++) {
+      const Run<Index> y = padded.run(1, atY, k);
+      for (Index i = y.begin; i < y.end; i++)
+        sum += rowSum(slice + i * padded.map.size[2], atX);
+    }
+    return sum;
+  }
+  __device__ void operator()(int64_t i, real &gradInput) const
+  {
+    const Place<Index> place = placeOf<dimensions>((Index)i, padded.image);
+    const real *plane = gradOutput + place.plane * padded.map.volume();
+    if (dimensions == 2) {
+      gradInput = real(sliceSum(plane, place.at[1], place.at[2]));
+      return;
+    }
+    const Index slice = padded.map.size[1] * padded.map.size[2];
+    accreal sum = 0;
+    for (int k = 0; k < 3; k++) {
+      const Run<Index> z = padded.run(0, place.at[0], k);
+      for (Index at = z.begin; at < z.end; at++)
+        sum += sliceSum(plane + at * slice, place.at[1], place.at[2]);
+    }
+    gradInput = real(sum);
+  }
+};
+
+/* launch(Dimensions<d>(), Index()) with the fastest that will do. */
+template <typename Launch> void choosePadded(const THCPaddingCall *call, Launch launch)
+{
+  const THNNPadding &p = call->padding;
+  bool small =
+      THC_fitsIndex(p.planes * volumeOf(p.input)) && THC_fitsIndex(p.planes * volumeOf(p.output));
+  for (int d = 0; d < 3; d++)
+    small = small && THC_fitsIndex(2 * p.input[d] + 2 * p.output[d]);
+  if (small && call->nDimension == 2)
+    launch(Dimensions<2>(), int());
+  else if (small)
+    launch(Dimensions<3>(), int());
+  else
+    launch(Dimensions<3>(), int64_t());
+}
+
+} // namespace
+
+void THCUNN_(padUpdateOutput)(const THCPaddingCall *call, THCTensor *input, THCTensor *output)
+{
+  const THNNPadding &p = call->padding;
+  const int leading = input->nDimension - call->nDimension;
+  int64_t size[5];
+  for (int i = 0; i < input->nDimension; i++)
+    size[i] = i < leading ? input->size[i] : p.output[3 - call->nDimension + i - leading];
+
+  THCPlan plan;
+  THC_planStart(&plan, call->function, call->state);
+  const THNNBuffer *in = THC_planIn(&plan, input, 2);
+  const THNNBuffer *out = THC_planOut(&plan, output, 3, input->nDimension, size);
+  THC_planAcquire(&plan);
+  choosePadded(call, [&](auto dimensions, auto index) {
+    constexpr int number = decltype(dimensions)::value;
+    typedef decltype(index) Index;
+    const Forward<number, Index> forward = {Padded<number, Index>(p), THC_pointer<const real>(in)};
+    THC_apply(&plan, "padding", p.planes * volumeOf(p.output), forward, THC_pointer<real>(out));
+  });
+  THC_planRelease(&plan);
+}
+
+void THCUNN_(padUpdateGradInput)(const THCPaddingCall *call, THCTensor *input,
+                                 THCTensor *gradOutput, THCTensor *gradInput)
+{
+  const THNNPadding &p = call->padding;
+  THCPlan plan;
+  THC_planStart(&plan, call->function, call->state);
+  const THNNBuffer *from = THC_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *to = THC_planOutLike(&plan, gradInput, 4, input);
+  THC_planAcquire(&plan);
+  choosePadded(call, [&](auto dimensions, auto index) {
+    constexpr int number = decltype(dimensions)::value;
+    typedef decltype(index) Index;
+    const Backward<number, Index> backward = {Padded<number, Index>(p),
+                                              THC_pointer<const real>(from)};
+    THC_apply(&plan, "padding backward", p.planes * volumeOf(p.input), backward,
+              THC_pointer<real>(to));
+  });
+  THC_planRelease(&plan);
+}

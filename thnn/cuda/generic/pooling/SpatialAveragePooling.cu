@@ -1,0 +1,32 @@
+/* 2-D average pooling.
+ *   input   [batch x] planes x height x width
+ *   output  [batch x] planes x outputHeight x outputWidth
+ * Window (y, x) is kH x kW elements from (y*dH - padH, x*dW - padW) on. Its sum is divided by the
+ * number of its elements inside the input, or with count_include_pad inside input and padding. */
+#include "cuda/generic/pooling/average.cuh"
+
+void THCUNN_(SpatialAveragePooling_updateOutput)(THCState *state, THCTensor *input,
+                                                 THCTensor *output, int kW, int kH, int dW, int dH,
+                                                 int padW, int padH, bool ceil_mode,
+                                                 bool count_include_pad)
+{
+  THCAveragePoolingCall call = {
+      "SpatialAveragePooling_updateOutput", state, 2, count_include_pad, {}};
+  call.geometry = THNN_SpatialAveragePooling_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, 4, kW, kH, dW, dH, padW, padH, ceil_mode);
+  THCUNN_(averagePoolingUpdateOutput)(&call, input, output);
+}
+
+void THCUNN_(SpatialAveragePooling_updateGradInput)(THCState *state, THCTensor *input,
+                                                    THCTensor *gradOutput, THCTensor *gradInput,
+                                                    int kW, int kH, int dW, int dH, int padW,
+                                                    int padH, bool ceil_mode,
+                                                    bool count_include_pad)
+{
+  THCAveragePoolingCall call = {
+      "SpatialAveragePooling_updateGradInput", state, 2, count_include_pad, {}};
+  call.geometry = THNN_SpatialAveragePooling_shapeCheck(call.function, THNN_SHAPE(input, 2),
+                                                        THNN_SHAPE(gradOutput, 3), 5, kW, kH, dW,
+                                                        dH, padW, padH, ceil_mode);
+  THCUNN_(averagePoolingUpdateGradInput)(&call, input, gradOutput, gradInput);
+}

@@ -1,0 +1,30 @@
+/* 2-D max pooling.
+ *   input            [batch x] planes x height x width
+ *   output, indices  [batch x] planes x outputHeight x outputWidth
+ * Window (y, x) is kH x kW elements from (y*dH - padH, x*dW - padW) on, as far as they lie inside.
+ * indices names the greatest, the first of equals, by its number in the plane; 0 stands where no
+ * element exceeds the lowest finite number. */
+#include "cuda/generic/pooling/max.cuh"
+
+void THCUNN_(SpatialMaxPooling_updateOutput)(THCState *state, THCTensor *input, THCTensor *output,
+                                             THCIndexTensor *indices, int kW, int kH, int dW,
+                                             int dH, int padW, int padH, bool ceil_mode)
+{
+  THCMaxPoolingCall call = {"SpatialMaxPooling_updateOutput", state, THC_NAMED_BY_NUMBER, 3, {}};
+  call.geometry =
+      THNN_SpatialMaxPooling_shapeCheck(call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE,
+                                        THNN_NO_SHAPE, 5, kW, kH, dW, dH, padW, padH, ceil_mode);
+  THCUNN_(maxPoolingUpdateOutput)(&call, input, output, indices);
+}
+
+void THCUNN_(SpatialMaxPooling_updateGradInput)(THCState *state, THCTensor *input,
+                                                THCTensor *gradOutput, THCTensor *gradInput,
+                                                THCIndexTensor *indices, int kW, int kH, int dW,
+                                                int dH, int padW, int padH, bool ceil_mode)
+{
+  THCMaxPoolingCall call = {"SpatialMaxPooling_updateGradInput", state, THC_NAMED_BY_NUMBER, 3, {}};
+  call.geometry = THNN_SpatialMaxPooling_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 5), 6, kW,
+      kH, dW, dH, padW, padH, ceil_mode);
+  THCUNN_(maxPoolingUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+}

@@ -1,0 +1,44 @@
+/* 2-D max unpooling: each value goes back to where max pooling found it, zeros elsewhere.
+ *   input, indices  [batch x] planes x height x width
+ *   output          [batch x] planes x oheight x owidth
+ * indices are numbers of elements in an output plane, from 1. Of several values for one element the
+ * last stays. */
+#include "cuda/generic/pooling/maxUnpooling.cuh"
+
+static THNNConvolution geometryOf(const THCTensor *input, int owidth, int oheight)
+{
+  const bool batched = input->nDimension == 4;
+  const int64_t *size = input->size + batched;
+  return {batched ? input->size[0] : 1,
+          size[0],
+          size[0],
+          {1, oheight, owidth},
+          {1, size[1], size[2]},
+          {1, 1, 1},
+          {1, 1, 1},
+          {1, 1, 1},
+          {0, 0, 0}};
+}
+
+void THCUNN_(SpatialMaxUnpooling_updateOutput)(THCState *state, THCTensor *input, THCTensor *output,
+                                               THCIndexTensor *indices, int owidth, int oheight)
+{
+  THCMaxPoolingCall call = {"SpatialMaxUnpooling_updateOutput", state, THC_NAMED_BY_NUMBER, 3, {}};
+  THNN_SpatialMaxUnpooling_shapeCheck(call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE,
+                                      THNN_SHAPE(indices, 4), 5, owidth, oheight);
+  call.geometry = geometryOf(input, owidth, oheight);
+  THCUNN_(unpoolUpdateOutput)(&call, input, output, indices);
+}
+
+void THCUNN_(SpatialMaxUnpooling_updateGradInput)(THCState *state, THCTensor *input,
+                                                  THCTensor *gradOutput, THCTensor *gradInput,
+                                                  THCIndexTensor *indices, int owidth, int oheight)
+{
+  THCMaxPoolingCall call = {
+      "SpatialMaxUnpooling_updateGradInput", state, THC_NAMED_BY_NUMBER, 3, {}};
+  THNN_SpatialMaxUnpooling_shapeCheck(call.function, THNN_SHAPE(input, 2),
+                                      THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 5), 6, owidth,
+                                      oheight);
+  call.geometry = geometryOf(input, owidth, oheight);
+  THCUNN_(unpoolUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+}

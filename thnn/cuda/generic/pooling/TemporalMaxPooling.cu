@@ -1,0 +1,27 @@
+/* 1-D max pooling over time.
+ *   input            [batch x] nInputFrame x frameSize
+ *   output, indices  [batch x] nOutputFrame x frameSize
+ * nOutputFrame is (nInputFrame - kW)/dW + 1, rounded down. indices is the frame of the greatest
+ * element in the window, the first of equals, counted from 0; -1 where no element exceeds the lowest
+ * finite number. */
+#include "cuda/generic/pooling/max.cuh"
+
+void THCUNN_(TemporalMaxPooling_updateOutput)(THCState *state, THCTensor *input, THCTensor *output,
+                                              THCIndexTensor *indices, int kW, int dW)
+{
+  THCMaxPoolingCall call = {"TemporalMaxPooling_updateOutput", state, THC_NAMED_BY_FRAME, 2, {}};
+  call.geometry = THNN_TemporalMaxPooling_shapeCheck(call.function, THNN_SHAPE(input, 2),
+                                                     THNN_NO_SHAPE, THNN_NO_SHAPE, 5, kW, dW);
+  THCUNN_(maxPoolingUpdateOutput)(&call, input, output, indices);
+}
+
+void THCUNN_(TemporalMaxPooling_updateGradInput)(THCState *state, THCTensor *input,
+                                                 THCTensor *gradOutput, THCTensor *gradInput,
+                                                 THCIndexTensor *indices, int kW, int dW)
+{
+  THCMaxPoolingCall call = {"TemporalMaxPooling_updateGradInput", state, THC_NAMED_BY_FRAME, 2, {}};
+  call.geometry = THNN_TemporalMaxPooling_shapeCheck(call.function, THNN_SHAPE(input, 2),
+                                                     THNN_SHAPE(gradOutput, 3),
+                                                     THNN_SHAPE(indices, 5), 6, kW, dW);
+  THCUNN_(maxPoolingUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+}

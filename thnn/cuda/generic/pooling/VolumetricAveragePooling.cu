@@ -1,0 +1,35 @@
+/* 3-D average pooling.
+ *   input   [batch x] planes x depth x height x width
+ *   output  [batch x] planes x outputDepth x outputHeight x outputWidth
+ * Window (z, y, x) is kT x kH x kW elements from (z*dT - padT, y*dH - padH, x*dW - padW) on. Its sum
+ * is divided by the number of its elements inside the input, or with count_include_pad inside input
+ * and padding. */
+#include "cuda/generic/pooling/average.cuh"
+
+void THCUNN_(VolumetricAveragePooling_updateOutput)(THCState *state, THCTensor *input,
+                                                    THCTensor *output, int kT, int kW, int kH,
+                                                    int dT, int dW, int dH, int padT, int padW,
+                                                    int padH, bool ceil_mode,
+                                                    bool count_include_pad)
+{
+  THCAveragePoolingCall call = {
+      "VolumetricAveragePooling_updateOutput", state, 3, count_include_pad, {}};
+  call.geometry = THNN_VolumetricAveragePooling_shapeCheck(call.function, THNN_SHAPE(input, 2),
+                                                           THNN_NO_SHAPE, 4, kT, kW, kH, dT, dW, dH,
+                                                           padT, padW, padH, ceil_mode);
+  THCUNN_(averagePoolingUpdateOutput)(&call, input, output);
+}
+
+void THCUNN_(VolumetricAveragePooling_updateGradInput)(THCState *state, THCTensor *input,
+                                                       THCTensor *gradOutput, THCTensor *gradInput,
+                                                       int kT, int kW, int kH, int dT, int dW,
+                                                       int dH, int padT, int padW, int padH,
+                                                       bool ceil_mode, bool count_include_pad)
+{
+  THCAveragePoolingCall call = {
+      "VolumetricAveragePooling_updateGradInput", state, 3, count_include_pad, {}};
+  call.geometry = THNN_VolumetricAveragePooling_shapeCheck(call.function, THNN_SHAPE(input, 2),
+                                                           THNN_SHAPE(gradOutput, 3), 5, kT, kW, kH,
+                                                           dT, dW, dH, padT, padW, padH, ceil_mode);
+  THCUNN_(averagePoolingUpdateGradInput)(&call, input, gradOutput, gradInput);
+}

@@ -1,0 +1,36 @@
+/* 3-D max pooling over windows with gaps.
+ *   input            [batch x] planes x depth x height x width
+ *   output, indices  [batch x] planes x outputDepth x outputHeight x outputWidth
+ * Window (z, y, x) has the elements (z*dT - padT + t*dilationT, y*dH - padH + h*dilationH,
+ * x*dW - padW + w*dilationW), t < kT, h < kH and w < kW, as far as they lie inside. The greatest, the
+ * first of equals, is named by its offsets in the window: bytes 0, 1 and 2 of the index are t, h
+ * and w, the other bytes 0. */
+#include "cuda/generic/pooling/max.cuh"
+
+void THCUNN_(VolumetricDilatedMaxPooling_updateOutput)(THCState *state, THCTensor *input,
+                                                       THCTensor *output, THCIndexTensor *indices,
+                                                       int kT, int kW, int kH, int dT, int dW,
+                                                       int dH, int padT, int padW, int padH,
+                                                       int dilationT, int dilationW, int dilationH,
+                                                       bool ceilMode)
+{
+  THCMaxPoolingCall call = {
+      "VolumetricDilatedMaxPooling_updateOutput", state, THC_NAMED_BY_TAPS, 4, {}};
+  call.geometry = THNN_VolumetricDilatedMaxPooling_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_NO_SHAPE, 5, kT, kW, kH, dT, dW, dH,
+      padT, padW, padH, dilationT, dilationW, dilationH, ceilMode);
+  THCUNN_(maxPoolingUpdateOutput)(&call, input, output, indices);
+}
+
+void THCUNN_(VolumetricDilatedMaxPooling_updateGradInput)(
+    THCState *state, THCTensor *input, THCTensor *gradOutput, THCTensor *gradInput,
+    THCIndexTensor *indices, int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW,
+    int padH, int dilationT, int dilationW, int dilationH, bool ceilMode)
+{
+  THCMaxPoolingCall call = {
+      "VolumetricDilatedMaxPooling_updateGradInput", state, THC_NAMED_BY_TAPS, 4, {}};
+  call.geometry = THNN_VolumetricDilatedMaxPooling_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 5), 6, kT,
+      kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, ceilMode);
+  THCUNN_(maxPoolingUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+}

@@ -1,0 +1,29 @@
+/* 3-D max pooling over regions of poolSizeH x poolSizeW x poolSizeT elements at pseudo-random
+ * places. Time is the last dimension here.
+ *   input            [batch x] planes x height x width x time
+ *   randomSamples    batch x planes x 3: from 0 to 1, for time, for width and for height
+ *   output, indices  [batch x] planes x outputH x outputW x outputT
+ * Regions and indices are those of SpatialFractionalMaxPooling with a dimension more. */
+#include "cuda/generic/pooling/fractional.cuh"
+
+void THCUNN_(VolumetricFractionalMaxPooling_updateOutput)(
+    THCState *state, THCTensor *input, THCTensor *output, int outputT, int outputW, int outputH,
+    int poolSizeT, int poolSizeW, int poolSizeH, THCIndexTensor *indices, THCTensor *randomSamples)
+{
+  THCFractionalCall call = {"VolumetricFractionalMaxPooling_updateOutput", state, 10, {}};
+  call.pooling = THNN_VolumetricFractionalMaxPooling_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_NO_SHAPE,
+      THNN_SHAPE(randomSamples, 11), 4, outputT, outputW, outputH, poolSizeT, poolSizeW, poolSizeH);
+  THCUNN_(fractionalUpdateOutput)(&call, input, output, indices, randomSamples);
+}
+
+void THCUNN_(VolumetricFractionalMaxPooling_updateGradInput)(
+    THCState *state, THCTensor *input, THCTensor *gradOutput, THCTensor *gradInput, int outputT,
+    int outputW, int outputH, int poolSizeT, int poolSizeW, int poolSizeH, THCIndexTensor *indices)
+{
+  THCFractionalCall call = {"VolumetricFractionalMaxPooling_updateGradInput", state, 11, {}};
+  call.pooling = THNN_VolumetricFractionalMaxPooling_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 11),
+      THNN_NO_SHAPE, 5, outputT, outputW, outputH, poolSizeT, poolSizeW, poolSizeH);
+  THCUNN_(fractionalUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+}

@@ -1,0 +1,34 @@
+/* 3-D max unpooling: each value goes back to where max pooling found it, zeros elsewhere.
+ *   input, indices  [batch x] planes x depth x height x width
+ *   output          [batch x] planes x outputTime x outputHeight x outputWidth
+ * indices are those of VolumetricMaxPooling: bytes 0, 1 and 2 are offsets from
+ * (z*dT - padT, y*dH - padH, x*dW - padW), the first element of the window that the value at
+ * (z, y, x) came from. Of several values for one element the last stays. */
+#include "cuda/generic/pooling/maxUnpooling.cuh"
+
+void THCUNN_(VolumetricMaxUnpooling_updateOutput)(THCState *state, THCTensor *input,
+                                                  THCTensor *output, THCIndexTensor *indices,
+                                                  int outputTime, int outputWidth, int outputHeight,
+                                                  int dT, int dW, int dH, int padT, int padW,
+                                                  int padH)
+{
+  THCMaxPoolingCall call = {"VolumetricMaxUnpooling_updateOutput", state, THC_NAMED_BY_TAPS, 4, {}};
+  call.geometry = THNN_VolumetricMaxUnpooling_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(indices, 4), 5, outputTime,
+      outputWidth, outputHeight, dT, dW, dH, padT, padW, padH);
+  THCUNN_(unpoolUpdateOutput)(&call, input, output, indices);
+}
+
+void THCUNN_(VolumetricMaxUnpooling_updateGradInput)(THCState *state, THCTensor *input,
+                                                     THCTensor *gradOutput, THCTensor *gradInput,
+                                                     THCIndexTensor *indices, int outputTime,
+                                                     int outputWidth, int outputHeight, int dT,
+                                                     int dW, int dH, int padT, int padW, int padH)
+{
+  THCMaxPoolingCall call = {
+      "VolumetricMaxUnpooling_updateGradInput", state, THC_NAMED_BY_TAPS, 4, {}};
+  call.geometry = THNN_VolumetricMaxUnpooling_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 5), 6,
+      outputTime, outputWidth, outputHeight, dT, dW, dH, padT, padW, padH);
+  THCUNN_(unpoolUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+}

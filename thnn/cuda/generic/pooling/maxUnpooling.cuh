@@ -1,0 +1,15 @@
+/* Max unpooling: each value goes to the element of the output plane that its index names. */
+#ifndef THCUNN_MAX_UNPOOLING_CUH
+#define THCUNN_MAX_UNPOOLING_CUH
+
+#include "cuda/generic/pooling/max.cuh"
+
+/* Arguments 2 to 4, and 2 to 5. The geometry's image is the output, its map the input; the naming is
+ * by number or by taps. */
+void THCUNN_(unpoolUpdateOutput)(const THCMaxPoolingCall *call, THCTensor *input, THCTensor *output,
+                                 THCIndexTensor *indices);
+void THCUNN_(unpoolUpdateGradInput)(const THCMaxPoolingCall *call, THCTensor *input,
+                                    THCTensor *gradOutput, THCTensor *gradInput,
+                                    THCIndexTensor *indices);
+
+#endif

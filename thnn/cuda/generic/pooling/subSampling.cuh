@@ -1,0 +1,25 @@
+/* Subsampling: sums over windows, each with a weight and a bias of its plane or column. */
+#ifndef THCUNN_SUB_SAMPLING_CUH
+#define THCUNN_SUB_SAMPLING_CUH
+
+#include "cuda/generic/template.h"
+
+/* One checked call. */
+struct THCSubSamplingCall {
+  const char *function;
+  THCState *state;
+  bool byColumn; /* weights belong to columns of the one plane, else to planes */
+  THNNConvolution geometry;
+};
+
+/* Arguments 2 to 5 in all. */
+void THCUNN_(subSamplingUpdateOutput)(const THCSubSamplingCall *call, THCTensor *input,
+                                      THCTensor *output, THCTensor *weight, THCTensor *bias);
+void THCUNN_(subSamplingUpdateGradInput)(const THCSubSamplingCall *call, THCTensor *input,
+                                         THCTensor *gradOutput, THCTensor *gradInput,
+                                         THCTensor *weight);
+void THCUNN_(subSamplingAccGradParameters)(const THCSubSamplingCall *call, THCTensor *input,
+                                           THCTensor *gradOutput, THCTensor *gradWeight,
+                                           THCTensor *gradBias, accreal scale);
+
+#endif

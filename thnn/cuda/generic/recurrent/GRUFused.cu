@@ -1,0 +1,130 @@
+/* One step of a GRU cell, from the products of its matrices on.
+ *   input, hidden        batch x 3 units: W x and U h, gates in the order r, z, n
+ *   bias1, bias2         3 units: of input and of hidden; both or neither
+ *   hx, hy               batch x units: the state before and after
+ *   storage              batch x 5 units: r, z, n, hx, m, for the backward call
+ *
+ *   r = sigmoid(input_r + hidden_r + bias1_r + bias2_r), z likewise
+ *   m = hidden_n + bias2_n,  n = tanh(input_n + bias1_n + r m),  hy = n + z (hx - n)
+ *
+ * Backward, with g = gradOutput:
+ *   gradInputHx = g z            gradInInput_n = g (1 - z) (1 - n^2)
+ *   gradInHidden_n = gradInInput_n r
+ *   of both: grad_r = gradInInput_n m r (1 - r),  grad_z = g (hx - n) z (1 - z) */
+#include "cuda/generic/recurrent/cell.cuh"
+
+namespace
+{
+
+enum { GATES = 3, STORED = 5 };
+
+template <typename Index> struct Forward {
+  Parts<Index, GATES> gates;
+  Parts<Index, STORED> parts;
+  GateSums sums;
+  real *storage;
+
+  __device__ void operator()(int64_t i, real &hy, const real &hx) const
+  {
+    const int64_t at = gates.first(i), unit = gates.unit(i), step = gates.step();
+    const real r = sigmoid(sums.both(at, unit)), z = sigmoid(sums.both(at + step, unit + step));
+    const real m = (real)sums.ofHidden(at + 2 * step, unit + 2 * step);
+    const real n = tanh((real)(sums.ofInput(at + 2 * step, unit + 2 * step) + r * m));
+    hy = n + z * (hx - n);
+    real *stored = storage + parts.first(i);
+    stored[0] = r;
+    stored[step] = z;
+    stored[2 * step] = n;
+    stored[3 * step] = hx;
+    stored[4 * step] = m;
+  }
+};
+
+template <typename Index> struct Backward {
+  Parts<Index, GATES> gates;
+  Parts<Index, STORED> parts;
+  const real *storage;
+  real *gradInInput, *gradInHidden;
+
+  __device__ void operator()(int64_t i, real &gradInputHx, const real &g) const
+  {
+    const int64_t at = gates.first(i), step = gates.step();
+    const real *stored = storage + parts.first(i);
+    const real r = stored[0], z = stored[step], n = stored[2 * step];
+    const real hx = stored[3 * step], m = stored[4 * step];
+    const real gradN = g * (1 - z) * (1 - n * n);
+    const real gradR = gradN * m * r * (1 - r), gradZ = g * (hx - n) * z * (1 - z);
+    gradInputHx = g * z;
+    gradInInput[at] = gradInHidden[at] = gradR;
+    gradInInput[at + step] = gradInHidden[at + step] = gradZ;
+    gradInInput[at + 2 * step] = gradN;
+    gradInHidden[at + 2 * step] = gradN * r;
+  }
+};
+
+} // namespace
+
+void THCUNN_(GRUFused_updateOutput)(THCState *state, THCTensor *input, THCTensor *hidden,
+                                    THCTensor *bias1, THCTensor *bias2, THCTensor *hx,
+                                    THCTensor *hy, THCTensor *storage)
+{
+  const char *function = "GRUFused_updateOutput";
+  const THNNCell cell =
+      THNN_fusedCell_shapeCheck(function, GATES, THNN_SHAPE(hx, 6), THNN_SHAPE(input, 2),
+                                THNN_SHAPE(hidden, 3), THNN_SHAPE(bias1, 4), THNN_SHAPE(bias2, 5));
+  const int64_t storageSize[] = {cell.batch, STORED * cell.units};
+
+  THCPlan plan;
+  THC_planStart(&plan, function, state);
+  const THNNBuffer *in = THC_planIn(&plan, input, 2);
+  const THNNBuffer *recurrent = THC_planIn(&plan, hidden, 3);
+  const THNNBuffer *inBias = bias1 ? THC_planIn(&plan, bias1, 4) : nullptr;
+  const THNNBuffer *recurrentBias = bias2 ? THC_planIn(&plan, bias2, 5) : nullptr;
+  const THNNBuffer *before = THC_planIn(&plan, hx, 6);
+  const THNNBuffer *after = THC_planOutLike(&plan, hy, 7, hx);
+  const THNNBuffer *stored = THC_planOut(&plan, storage, 8, 2, storageSize);
+  THC_planAcquire(&plan);
+  const GateSums sums = {THC_pointer<const real>(in), THC_pointer<const real>(recurrent),
+                         THC_pointer<const real>(inBias), THC_pointer<const real>(recurrentBias)};
+  const int64_t count = cell.batch * cell.units;
+  THC_withIndex(count, [&](auto index) {
+    typedef decltype(index) Index;
+    const THCDivisor<Index> units(cell.units);
+    const Forward<Index> map = {{units}, {units}, sums, THC_pointer<real>(stored)};
+    THC_apply(&plan, function, count, map, THC_pointer<real>(after),
+              THC_pointer<const real>(before));
+  });
+  THC_planRelease(&plan);
+}
+
+void THCUNN_(GRUFused_updateGradInput)(THCState *state, THCTensor *gradInInput,
+                                       THCTensor *gradInHidden, THCTensor *gradOutput,
+                                       THCTensor *gradInputHx, THCTensor *storage)
+{
+  const char *function = "GRUFused_updateGradInput";
+  THNN_checkNotEmpty(function, THNN_SHAPE(gradOutput, 4));
+  THNN_checkCellElements(function, THNN_SHAPE(storage, 6), STORED, THNN_SHAPE(gradOutput, 4));
+  const int64_t units = gradOutput->size[gradOutput->nDimension - 1];
+  const int64_t count = THCTensor_(nElement)(state, gradOutput);
+  const int64_t gateSize[] = {count / units, GATES * units};
+
+  THCPlan plan;
+  THC_planStart(&plan, function, state);
+  const THNNBuffer *toInput = THC_planOut(&plan, gradInInput, 2, 2, gateSize);
+  const THNNBuffer *toHidden = THC_planOut(&plan, gradInHidden, 3, 2, gateSize);
+  const THNNBuffer *from = THC_planIn(&plan, gradOutput, 4);
+  const THNNBuffer *to = THC_planOutLike(&plan, gradInputHx, 5, gradOutput);
+  const THNNBuffer *stored = THC_planIn(&plan, storage, 6);
+  THC_planAcquire(&plan);
+  THC_withIndex(count, [&](auto index) {
+    typedef decltype(index) Index;
+    const THCDivisor<Index> divisor(units);
+    const Backward<Index> map = {{divisor},
+                                 {divisor},
+                                 THC_pointer<const real>(stored),
+                                 THC_pointer<real>(toInput),
+                                 THC_pointer<real>(toHidden)};
+    THC_apply(&plan, function, count, map, THC_pointer<real>(to), THC_pointer<const real>(from));
+  });
+  THC_planRelease(&plan);
+}

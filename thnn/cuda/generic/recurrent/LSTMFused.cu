@@ -1,0 +1,129 @@
+/* One step of an LSTM cell, from the products of its matrices on.
+ *   input, hidden           batch x 4 units: W x and U h, gates in the order i, f, c, o
+ *   bias1, bias2            4 units: of input and of hidden; both or neither
+ *   cx, prevC, cy            batch x units: the cell's state before (cx, prevC) and after
+ *   hy                      batch x units
+ *
+ *   i, f, o = sigmoid(input + hidden + bias1 + bias2),  c = tanh(…), which input becomes
+ *   cy = f cx + i c,  hy = o tanh(cy)
+ *
+ * Backward, with g = gradOutput, gc = gradOutputCell, t = tanh(cy), d = g o (1 - t^2) + gc:
+ *   gradInputCx = d f
+ *   gradInGates = d c i (1 - i), d prevC f (1 - f), d i (1 - c^2), g t o (1 - o) */
+#include "cuda/generic/recurrent/cell.cuh"
+
+namespace
+{
+
+enum { GATES = 4 };
+
+/* `gates` is the input, which becomes what the gates let through. */
+template <typename Index> struct Forward {
+  Parts<Index, GATES> parts;
+  GateSums sums;
+  real *gates;
+
+  __device__ void operator()(int64_t unit, real &hy, real &cy, const real &cx) const
+  {
+    const int64_t at = parts.first(unit), gate = parts.unit(unit), step = parts.step();
+    const real i = sigmoid(sums.both(at, gate));
+    const real f = sigmoid(sums.both(at + step, gate + step));
+    const real c = tanh(sums.both(at + 2 * step, gate + 2 * step));
+    const real o = sigmoid(sums.both(at + 3 * step, gate + 3 * step));
+    gates[at] = i;
+    gates[at + step] = f;
+    gates[at + 2 * step] = c;
+    gates[at + 3 * step] = o;
+    const real after = f * cx + i * c;
+    cy = after;
+    hy = o * tanh(after);
+  }
+};
+
+template <typename Index> struct Backward {
+  Parts<Index, GATES> parts;
+  const real *storage;
+  real *gradInGates;
+
+  __device__ void operator()(int64_t unit, real &gradInputCx, const real &cx, const real &cy,
+                             const real &g, const real &gc) const
+  {
+    const int64_t at = parts.first(unit), step = parts.step();
+    const real i = storage[at], f = storage[at + step];
+    const real c = storage[at + 2 * step], o = storage[at + 3 * step];
+    const real t = tanh(cy), d = g * o * (1 - t * t) + gc;
+    gradInputCx = d * f;
+    gradInGates[at] = d * c * i * (1 - i);
+    gradInGates[at + step] = d * cx * f * (1 - f);
+    gradInGates[at + 2 * step] = d * i * (1 - c * c);
+    gradInGates[at + 3 * step] = g * t * o * (1 - o);
+  }
+};
+
+} // namespace
+
+void THCUNN_(LSTMFused_updateOutput)(THCState *state, THCTensor *input, THCTensor *hidden,
+                                     THCTensor *bias1, THCTensor *bias2, THCTensor *cx,
+                                     THCTensor *hy, THCTensor *cy)
+{
+  const char *function = "LSTMFused_updateOutput";
+  const THNNCell cell =
+      THNN_fusedCell_shapeCheck(function, GATES, THNN_SHAPE(cx, 6), THNN_SHAPE(input, 2),
+                                THNN_SHAPE(hidden, 3), THNN_SHAPE(bias1, 4), THNN_SHAPE(bias2, 5));
+
+  THCPlan plan;
+  THC_planStart(&plan, function, state);
+  const THNNBuffer *gates = THC_planInOut(&plan, input, 2);
+  const THNNBuffer *recurrent = THC_planIn(&plan, hidden, 3);
+  const THNNBuffer *inBias = bias1 ? THC_planIn(&plan, bias1, 4) : nullptr;
+  const THNNBuffer *recurrentBias = bias2 ? THC_planIn(&plan, bias2, 5) : nullptr;
+  const THNNBuffer *before = THC_planIn(&plan, cx, 6);
+  const THNNBuffer *out = THC_planOutLike(&plan, hy, 7, cx);
+  const THNNBuffer *after = THC_planOutLike(&plan, cy, 8, cx);
+  THC_planAcquire(&plan);
+  const GateSums sums = {THC_pointer<const real>(gates), THC_pointer<const real>(recurrent),
+                         THC_pointer<const real>(inBias), THC_pointer<const real>(recurrentBias)};
+  const int64_t count = cell.batch * cell.units;
+  THC_withIndex(count, [&](auto index) {
+    typedef decltype(index) Index;
+    const Forward<Index> map = {{THCDivisor<Index>(cell.units)}, sums, THC_pointer<real>(gates)};
+    THC_apply(&plan, function, count, map, THC_pointer<real>(out), THC_pointer<real>(after),
+              THC_pointer<const real>(before));
+  });
+  THC_planRelease(&plan);
+}
+
+void THCUNN_(LSTMFused_updateGradInput)(THCState *state, THCTensor *storage, THCTensor *gradInGates,
+                                        THCTensor *prevC, THCTensor *cy, THCTensor *gradOutput,
+                                        THCTensor *gradOutputCell, THCTensor *gradInputCx)
+{
+  const char *function = "LSTMFused_updateGradInput";
+  THNN_checkNotEmpty(function, THNN_SHAPE(prevC, 4));
+  THNN_checkCellElements(function, THNN_SHAPE(storage, 2), GATES, THNN_SHAPE(prevC, 4));
+  THNN_checkSameElements(function, THNN_SHAPE(cy, 5), THNN_SHAPE(prevC, 4));
+  THNN_checkSameElements(function, THNN_SHAPE(gradOutput, 6), THNN_SHAPE(prevC, 4));
+  THNN_checkSameElements(function, THNN_SHAPE(gradOutputCell, 7), THNN_SHAPE(prevC, 4));
+  const int64_t units = prevC->size[prevC->nDimension - 1];
+  const int64_t count = THCTensor_(nElement)(state, prevC);
+  const int64_t gateSize[] = {count / units, GATES * units};
+
+  THCPlan plan;
+  THC_planStart(&plan, function, state);
+  const THNNBuffer *gates = THC_planIn(&plan, storage, 2);
+  const THNNBuffer *toGates = THC_planOut(&plan, gradInGates, 3, 2, gateSize);
+  const THNNBuffer *before = THC_planIn(&plan, prevC, 4);
+  const THNNBuffer *after = THC_planIn(&plan, cy, 5);
+  const THNNBuffer *from = THC_planIn(&plan, gradOutput, 6);
+  const THNNBuffer *fromCell = THC_planIn(&plan, gradOutputCell, 7);
+  const THNNBuffer *to = THC_planOutLike(&plan, gradInputCx, 8, prevC);
+  THC_planAcquire(&plan);
+  THC_withIndex(count, [&](auto index) {
+    typedef decltype(index) Index;
+    const Backward<Index> map = {
+        {THCDivisor<Index>(units)}, THC_pointer<const real>(gates), THC_pointer<real>(toGates)};
+    THC_apply(&plan, function, count, map, THC_pointer<real>(to), THC_pointer<const real>(before),
+              THC_pointer<const real>(after), THC_pointer<const real>(from),
+              THC_pointer<const real>(fromCell));
+  });
+  THC_planRelease(&plan);
+}

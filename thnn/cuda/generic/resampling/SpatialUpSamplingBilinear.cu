@@ -1,0 +1,29 @@
+/* Bilinear resampling of planes; the corners of input and output coincide.
+ *   input, gradInput     batch x planes x inputHeight x inputWidth
+ *   output, gradOutput   batch x planes x outputHeight x outputWidth
+ * Output row y lies at y * (inputHeight - 1) / (outputHeight - 1) of the input (at 0 when
+ * outputHeight is 1) and is interpolated between the rows above and below; columns likewise. */
+#include "cuda/generic/resampling/linear.cuh"
+
+void THCUNN_(SpatialUpSamplingBilinear_updateOutput)(THCState *state, THCTensor *input,
+                                                     THCTensor *output, int outputHeight,
+                                                     int outputWidth)
+{
+  THCResamplingCall call = {"SpatialUpSamplingBilinear_updateOutput", state, 2, {}};
+  call.resampling = THNN_SpatialUpSamplingBilinear_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, 4, 0, 0, 0, 0, outputHeight, outputWidth);
+  THCUNN_(resampleUpdateOutput)(&call, input, output);
+}
+
+void THCUNN_(SpatialUpSamplingBilinear_updateGradInput)(THCState *state, THCTensor *gradOutput,
+                                                        THCTensor *gradInput, int nbatch,
+                                                        int nchannels, int inputHeight,
+                                                        int inputWidth, int outputHeight,
+                                                        int outputWidth)
+{
+  THCResamplingCall call = {"SpatialUpSamplingBilinear_updateGradInput", state, 2, {}};
+  call.resampling = THNN_SpatialUpSamplingBilinear_shapeCheck(
+      call.function, THNN_NO_SHAPE, THNN_SHAPE(gradOutput, 2), 4, nbatch, nchannels, inputHeight,
+      inputWidth, outputHeight, outputWidth);
+  THCUNN_(resampleUpdateGradInput)(&call, gradOutput, gradInput);
+}

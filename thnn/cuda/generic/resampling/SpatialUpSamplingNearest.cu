@@ -1,0 +1,19 @@
+/* 2-D nearest-neighbour upsampling by a whole factor.
+ *   input   [batch x] planes x height x width
+ *   output  [batch x] planes x the same, each times scale_factor */
+#include "cuda/generic/resampling/nearest.cuh"
+
+void THCUNN_(SpatialUpSamplingNearest_updateOutput)(THCState *state, THCTensor *input,
+                                                    THCTensor *output, int scale_factor)
+{
+  const THCNearestCall call = {"SpatialUpSamplingNearest_updateOutput", state, 2, scale_factor};
+  THCUNN_(nearestUpdateOutput)(&call, input, output);
+}
+
+void THCUNN_(SpatialUpSamplingNearest_updateGradInput)(THCState *state, THCTensor *input,
+                                                       THCTensor *gradOutput, THCTensor *gradInput,
+                                                       int scale_factor)
+{
+  const THCNearestCall call = {"SpatialUpSamplingNearest_updateGradInput", state, 2, scale_factor};
+  THCUNN_(nearestUpdateGradInput)(&call, input, gradOutput, gradInput);
+}

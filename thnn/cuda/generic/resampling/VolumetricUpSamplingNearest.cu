@@ -1,0 +1,20 @@
+/* 3-D nearest-neighbour upsampling by a whole factor.
+ *   input   [batch x] planes x depth x height x width
+ *   output  [batch x] planes x the same, each times scale_factor */
+#include "cuda/generic/resampling/nearest.cuh"
+
+void THCUNN_(VolumetricUpSamplingNearest_updateOutput)(THCState *state, THCTensor *input,
+                                                       THCTensor *output, int scale_factor)
+{
+  const THCNearestCall call = {"VolumetricUpSamplingNearest_updateOutput", state, 3, scale_factor};
+  THCUNN_(nearestUpdateOutput)(&call, input, output);
+}
+
+void THCUNN_(VolumetricUpSamplingNearest_updateGradInput)(THCState *state, THCTensor *input,
+                                                          THCTensor *gradOutput,
+                                                          THCTensor *gradInput, int scale_factor)
+{
+  const THCNearestCall call = {"VolumetricUpSamplingNearest_updateGradInput", state, 3,
+                               scale_factor};
+  THCUNN_(nearestUpdateGradInput)(&call, input, gradOutput, gradInput);
+}

@@ -1,0 +1,32 @@
+/* Trilinear resampling of volumes; the corners of input and output coincide.
+ *   input, gradInput     batch x planes x inputDepth x inputHeight x inputWidth
+ *   output, gradOutput   batch x planes x outputDepth x outputHeight x outputWidth
+ * Output slice z lies at z * (inputDepth - 1) / (outputDepth - 1) of the input (at 0 when
+ * outputDepth is 1) and is interpolated between the slices on either side; rows and columns
+ * likewise. */
+#include "cuda/generic/resampling/linear.cuh"
+
+void THCUNN_(VolumetricUpSamplingTrilinear_updateOutput)(THCState *state, THCTensor *input,
+                                                         THCTensor *output, int outputDepth,
+                                                         int outputHeight, int outputWidth)
+{
+  THCResamplingCall call = {"VolumetricUpSamplingTrilinear_updateOutput", state, 3, {}};
+  call.resampling = THNN_VolumetricUpSamplingTrilinear_shapeCheck(
+      call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, 4, 0, 0, 0, 0, 0, outputDepth,
+      outputHeight, outputWidth);
+  THCUNN_(resampleUpdateOutput)(&call, input, output);
+}
+
+void THCUNN_(VolumetricUpSamplingTrilinear_updateGradInput)(THCState *state, THCTensor *gradOutput,
+                                                            THCTensor *gradInput, int nbatch,
+                                                            int nchannels, int inputDepth,
+                                                            int inputHeight, int inputWidth,
+                                                            int outputDepth, int outputHeight,
+                                                            int outputWidth)
+{
+  THCResamplingCall call = {"VolumetricUpSamplingTrilinear_updateGradInput", state, 3, {}};
+  call.resampling = THNN_VolumetricUpSamplingTrilinear_shapeCheck(
+      call.function, THNN_NO_SHAPE, THNN_SHAPE(gradOutput, 2), 4, nbatch, nchannels, inputDepth,
+      inputHeight, inputWidth, outputDepth, outputHeight, outputWidth);
+  THCUNN_(resampleUpdateGradInput)(&call, gradOutput, gradInput);
+}

@@ -1,0 +1,23 @@
+/* Linear resampling in two or three dimensions, forward and backward. Output index i lies at
+ * i * (input - 1) / (output - 1) along a dimension (at 0 when output is 1), between two input
+ * indices. */
+#ifndef THCUNN_LINEAR_SAMPLING_CUH
+#define THCUNN_LINEAR_SAMPLING_CUH
+
+#include "cuda/generic/template.h"
+
+/* One checked call. */
+struct THCResamplingCall {
+  const char *function;
+  THCState *state;
+  int nDimension;
+  THNNResampling resampling;
+};
+
+/* Arguments 2 and 3 in both. */
+void THCUNN_(resampleUpdateOutput)(const THCResamplingCall *call, THCTensor *input,
+                                   THCTensor *output);
+void THCUNN_(resampleUpdateGradInput)(const THCResamplingCall *call, THCTensor *gradOutput,
+                                      THCTensor *gradInput);
+
+#endif

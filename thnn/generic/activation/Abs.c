@@ -1,0 +1,18 @@
+/* Absolute value.
+ *   input, output, gradOutput, gradInput   any shape
+ * output = |input|;  gradInput = input >= 0 ? gradOutput : -gradOutput. */
+#include "generic/activation/pointwise.h"
+
+void THNN_(Abs_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
+{
+  const THNN_(Pointwise) run = {.function = "Abs_updateOutput", .state = state, .cost = 1};
+  THNN_(pointwiseForward)(&run, THNN_(simd).activation.abs, input, output);
+}
+
+void THNN_(Abs_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                THTensor *gradInput)
+{
+  const THNN_(Pointwise) run = {.function = "Abs_updateGradInput", .state = state, .cost = 1};
+  THNN_(pointwiseBackward)(&run, THNN_(simd).activation.absBackward, input, "input", 2, gradOutput,
+                           gradInput);
+}

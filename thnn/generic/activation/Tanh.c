@@ -1,0 +1,20 @@
+/* Hyperbolic tangent.
+ *   input, output, gradOutput, gradInput   any shape
+ * output = tanh(input);  gradInput = gradOutput (1 - output^2). */
+#include "generic/activation/pointwise.h"
+
+void THNN_(Tanh_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
+{
+  const THNN_(Pointwise) run = {.function = "Tanh_updateOutput", .state = state, .cost = 4};
+  THNN_(pointwiseForward)(&run, THNN_(simd).elementary.tanh, input, output);
+}
+
+void THNN_(Tanh_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                 THTensor *gradInput, THTensor *output)
+{
+  (void)input;
+  const THNN_(Pointwise)
+      run = {.function = "Tanh_updateGradInput", .state = state, .cost = 1, .sameSizes = true};
+  THNN_(pointwiseBackward)(&run, THNN_(simd).activation.tanhBackward, output, "output", 5,
+                           gradOutput, gradInput);
+}

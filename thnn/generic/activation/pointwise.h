@@ -1,0 +1,36 @@
+/* What element-by-element modules have in common: the module names its loop, these run it. */
+#ifndef THNN_POINTWISE_H
+#define THNN_POINTWISE_H
+
+#include "generic/template.h"
+
+/* A module's loop and what the run needs to know about it; what is left out is 0. */
+typedef struct THNN_(Pointwise) {
+  const char *function;
+  THNNState *state;
+  bool inplace;
+  int cost;               /* of an element, a copy being 1: decides when threads pay */
+  const real *parameters; /* the loop's */
+
+  /* Backward only. */
+  THTensor *compared; /* argument #2, where `saved` is another: as many elements; NULL: any */
+  THTensor *like;     /* the tensor whose sizes gradInput takes; NULL: saved */
+  bool sameSizes;     /* gradOutput has the sizes of saved, not only its number of elements */
+} THNN_(Pointwise);
+
+/* Declares the tensor that a forward call reads, argument #2, and the one that it writes, #3: one
+ * and the same when inplace. */
+void THNN_(pointwisePlan)(THNNPlan *plan, bool inplace, THTensor *input, THTensor *output,
+                          THNNBuffer **in, THNNBuffer **out);
+
+/* output = map(input), arguments #2 and #3; in input's storage when inplace. */
+void THNN_(pointwiseForward)(const THNN_(Pointwise) * run, THNN_(Map) map, THTensor *input,
+                             THTensor *output);
+
+/* gradInput = map(saved, gradOutput), arguments #4 and #3, in gradOutput's storage when inplace.
+ * `saved` is the forward call's input or output, argument #savedPosition. */
+void THNN_(pointwiseBackward)(const THNN_(Pointwise) * run, THNN_(Map2) map, THTensor *saved,
+                              const char *savedName, int savedPosition, THTensor *gradOutput,
+                              THTensor *gradInput);
+
+#endif

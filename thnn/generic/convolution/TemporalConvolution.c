@@ -1,0 +1,298 @@
+/* 1-D convolution over frames: each output frame is a linear function of kW neighbouring frames.
+ *   input    [batch x] nInputFrame x inputFrameSize
+ *   weight   outputFrameSize x (kW * inputFrameSize)
+ *   output   [batch x] nOutputFrame x outputFrameSize, with nOutputFrame = (nInputFrame - kW) / dW + 1
+ *
+ * The frames of a window lie one after the other, so a window is a column of the input as it is, and
+ * windows that do not overlap are the columns of a matrix: every `period`-th one. So gemm takes
+ * `period` products for each sample, and nothing is unfolded. Our own loops take windows that overlap.
+ * Of windows of three frames with stride 1 Winograd's algorithm forms fewer products. */
+#include <limits.h>
+
+#include "generic/shared/matrix.h"
+#include "generic/convolution/temporalWinograd.h"
+
+#ifdef THNN_ONCE
+THNNFrames THNN_TemporalConvolution_shapeCheck(const char *function, THNNShape input,
+                                               THNNShape gradOutput, THNNShape weight,
+                                               THNNShape bias, THNNScalar kW, THNNScalar dW)
+{
+  THNN_checkPositive(function, kW);
+  THNN_checkPositive(function, dW);
+  THNN_checkDimensions(function, input, 2, 3, "[batch x] nInputFrame x inputFrameSize");
+  THNN_elements(function, input);
+  const bool batched = input.nDimension == 3;
+  THNNFrames frames = {.batch = batched ? input.size[0] : 1,
+                       .inputFrames = input.size[batched],
+                       .inputSize = input.size[batched + 1]};
+  if (frames.inputFrames < kW.value)
+    THNN_rejectShape(function, input, "at least kW = %lld frames in dimension %d",
+                     (long long)kW.value, batched + 1);
+  frames.outputFrames = (frames.inputFrames - kW.value) / dW.value + 1;
+
+  const int64_t window[] = {kW.value, frames.inputSize};
+  THNN_checkDimensions(function, weight, 2, 2, "outputFrameSize x (kW * inputFrameSize)");
+  THNN_checkSize(function, weight, 1, THNN_product(2, window), "kW * inputFrameSize");
+  THNN_checkBlasSizes(function, weight);
+  frames.outputSize = weight.size[0];
+  if (bias.nDimension != THNN_NOT_PRESENT &&
+      (!THNN_given(bias) || THNN_elements(function, bias) != frames.outputSize))
+    THNN_rejectShape(function, bias, "%lld elements (outputFrameSize)",
+                     (long long)frames.outputSize);
+
+  /* What BLAS is told: the distance of windows that do not overlap. */
+  const int64_t leading[] = {kW.value + dW.value, frames.inputSize + frames.outputSize};
+  if (THNN_product(2, leading) < 0 || THNN_product(2, leading) > INT_MAX)
+    THNN_rejectShape(function, input, "frames of which kW + dW fit into 2^31 elements");
+  if (gradOutput.nDimension == THNN_NOT_PRESENT)
+    return frames;
+
+  const bool fits = gradOutput.nDimension == input.nDimension &&
+                    (!batched || gradOutput.size[0] >= frames.batch) &&
+                    gradOutput.size[batched] >= frames.outputFrames &&
+                    gradOutput.size[batched + 1] == frames.outputSize;
+  if (!fits)
+    THNN_rejectShape(
+        function, gradOutput, "[batch x] nOutputFrame x outputFrameSize = [%lld x] %lld x %lld",
+        (long long)frames.batch, (long long)frames.outputFrames, (long long)frames.outputSize);
+  frames.gradientFrames = gradOutput.size[batched];
+  return frames;
+}
+#endif
+
+/* The matrices of one phase of one sample: `count` windows, `period` output frames apart. */
+typedef struct Phase {
+  int64_t first, count;                /* of the output frames */
+  int64_t inputLeading, outputLeading; /* from one column to the next */
+  int64_t inputOffset, outputOffset;   /* of the first column */
+  int64_t window;                      /* elements of a column of the input */
+} Phase;
+
+/* The least distance at which windows do not overlap. */
+static int64_t periodOf(int64_t kW, int64_t dW)
+{
+  return (kW + dW - 1) / dW;
+}
+
+static Phase phaseOf(const THNNFrames *frames, int64_t kW, int64_t dW, int64_t phase)
+{
+  const int64_t period = periodOf(kW, dW);
+  return (Phase){
+      .first = phase,
+      .count = (frames->outputFrames - phase + period - 1) / period,
+      .inputLeading = period * dW * frames->inputSize,
+      .outputLeading = period * frames->outputSize,
+      .inputOffset = phase * dW * frames->inputSize,
+      .outputOffset = phase * frames->outputSize,
+      .window = kW * frames->inputSize,
+  };
+}
+
+/* output = bias + weight * windows, one sample. */
+static void convolveSample(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
+                           const real *input, const real *weight, const real *bias, real *output)
+{
+  const int64_t window = kW * frames->inputSize;
+  if (THNN_(prefersDots)(frames->outputFrames, frames->outputSize, window)) {
+    THNN_(affine)(state, frames->outputFrames, frames->outputSize, window, input,
+                  dW * frames->inputSize, weight, bias, output, frames->outputSize);
+    return;
+  }
+  if (THNN_(simd).panels.packs && periodOf(kW, dW) > 1) {
+    const THNN_(Matrix) kernels = {weight, window, true};
+    const THNN_(Matrix) windows = {input, dW * frames->inputSize, false};
+    THNN_(repeatRow)(state, frames->outputFrames, frames->outputSize, bias, output,
+                     frames->outputSize);
+    THNN_(addProducts)(state, frames->outputSize, frames->outputFrames, window, 1, kernels, windows,
+                       1, 0, 0, output);
+    return;
+  }
+  for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
+    const Phase phase = phaseOf(frames, kW, dW, i);
+    THNN_(affine)(state, phase.count, frames->outputSize, phase.window, input + phase.inputOffset,
+                  phase.inputLeading, weight, bias, output + phase.outputOffset,
+                  phase.outputLeading);
+  }
+}
+
+/* gradInput = the windows that weight^T * gradOutput adds up to, one sample. */
+static void spreadSample(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
+                         const real *gradOutput, const real *weight, real *gradInput)
+{
+  THNN_(simd).pointwise.fill(frames->inputFrames * frames->inputSize, 0, gradInput);
+  for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
+    const Phase phase = phaseOf(frames, kW, dW, i);
+    const THNN_(Matrix) w = {weight, phase.window, false};
+    const THNN_(Matrix) g = {gradOutput + phase.outputOffset, phase.outputLeading, false};
+    THNN_(multiplyInto)(state, phase.window, phase.count, frames->outputSize, 1, w, g, 1,
+                        gradInput + phase.inputOffset, phase.inputLeading);
+  }
+}
+
+/* Whether a weight stays in the second-level cache, beside what it is multiplied with. */
+static bool fitsCache(const THNNFrames *frames, int64_t kW)
+{
+  enum { CACHE_BYTES = 1 << 19 };
+  return kW * frames->inputSize * frames->outputSize <= CACHE_BYTES / (int64_t)sizeof(real);
+}
+
+/* gradWeight += scale * windows * gradOutput, for a small weight: the sums of all samples at once. */
+static void correlateWindows(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
+                             const real *input, const real *gradOutput, real scale,
+                             real *gradWeight)
+{
+  const THNN_(Matrix) windows = {input, dW * frames->inputSize, false};
+  const THNN_(Matrix) gradients = {gradOutput, frames->outputSize, true};
+  THNN_(addProducts)(state, kW * frames->inputSize, frames->outputSize, frames->outputFrames, scale,
+                     windows, gradients, frames->batch, frames->inputFrames * frames->inputSize,
+                     frames->gradientFrames * frames->outputSize, gradWeight);
+}
+
+/* The same for a large one, which gemm is better at. */
+static void correlatePhases(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
+                            const real *input, const real *gradOutput, real scale, real *gradWeight)
+{
+  for (int64_t sample = 0; sample < frames->batch; sample++) {
+    const real *x = input + sample * frames->inputFrames * frames->inputSize;
+    const real *g = gradOutput + sample * frames->gradientFrames * frames->outputSize;
+    for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
+      const Phase phase = phaseOf(frames, kW, dW, i);
+      const THNN_(Matrix) windows = {x + phase.inputOffset, phase.inputLeading, false};
+      const THNN_(Matrix) gradients = {g + phase.outputOffset, phase.outputLeading, true};
+      THNN_(multiply)(state, phase.window, frames->outputSize, phase.count, scale, windows,
+                      gradients, 1, gradWeight);
+    }
+  }
+}
+
+/* Winograd's algorithm as it sees the frames. Returns the bytes of its scratch; 0 where it is not used. */
+static size_t prepareWinograd(THNNState *state, const THNNFrames *frames, int kW, int dW,
+                              bool backward, THNN_(TemporalWinograd) * of)
+{
+  const int64_t inputSample = frames->inputFrames * frames->inputSize;
+  *of = (THNN_(TemporalWinograd)){.state = state,
+                                  .batch = frames->batch,
+                                  .sources = backward ? frames->outputFrames : frames->inputFrames,
+                                  .results = backward ? frames->inputFrames : frames->outputFrames,
+                                  .sourceSize = backward ? frames->outputSize : frames->inputSize,
+                                  .resultSize = backward ? frames->inputSize : frames->outputSize,
+                                  .backward = backward};
+  of->sourceSample = backward ? frames->gradientFrames * frames->outputSize : inputSample;
+  of->resultSample = backward ? inputSample : frames->outputFrames * frames->outputSize;
+  return kW == 3 && dW == 1 ? THNN_(temporalWinograd_bytes)(of) : 0;
+}
+
+/* Threads for whole samples; what is left of them works inside a sample's products. */
+static int sampleThreads(const THNNState *state, const THNNFrames *frames, int64_t kW)
+{
+  return THNN_blasThreads(state, frames->batch,
+                          (double)frames->batch * (double)frames->outputFrames *
+                              (double)(kW * frames->inputSize) * (double)frames->outputSize / 12);
+}
+
+static void convolveSamples(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
+                            const real *input, const real *weight, const real *bias, real *output)
+{
+  const int64_t inputSample = frames->inputFrames * frames->inputSize;
+  const int64_t outputSample = frames->outputFrames * frames->outputSize;
+  THNN_blasBegin();
+#pragma omp parallel for num_threads(sampleThreads(state, frames, kW)) schedule(static)
+  for (int64_t i = 0; i < frames->batch; i++)
+    convolveSample(state, frames, kW, dW, input + i * inputSample, weight, bias,
+                   output + i * outputSample);
+  THNN_blasEnd();
+}
+
+static void spreadSamples(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
+                          const real *gradOutput, const real *weight, real *gradInput)
+{
+  const int64_t inputSample = frames->inputFrames * frames->inputSize;
+  const int64_t gradientSample = frames->gradientFrames * frames->outputSize;
+  THNN_blasBegin();
+#pragma omp parallel for num_threads(sampleThreads(state, frames, kW)) schedule(static)
+  for (int64_t i = 0; i < frames->batch; i++)
+    spreadSample(state, frames, kW, dW, gradOutput + i * gradientSample, weight,
+                 gradInput + i * inputSample);
+  THNN_blasEnd();
+}
+
+void THNN_(TemporalConvolution_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                             THTensor *weight, THTensor *bias, int kW, int dW,
+                                             int inputFrameSize, int outputFrameSize)
+{
+  const char *function = "TemporalConvolution_updateOutput";
+  const THNNFrames frames = THNN_TemporalConvolution_shapeCheck(
+      function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4), THNN_SHAPE(bias, 5),
+      THNN_SCALAR(kW, 6), THNN_SCALAR(dW, 7));
+  const bool batched = input->nDimension == 3;
+  THNN_checkSize(function, THNN_SHAPE(input, 2), 1 + batched, inputFrameSize, "inputFrameSize");
+  THNN_checkSize(function, THNN_SHAPE(weight, 4), 0, outputFrameSize, "outputFrameSize");
+  const int64_t size[] = {frames.batch, frames.outputFrames, frames.outputSize};
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *out = THNN_planOut(&plan, output, 3, 2 + batched, size + !batched);
+  THNNBuffer *matrix = THNN_planIn(&plan, weight, 4);
+  THNNBuffer *start = THNN_planIn(&plan, bias, 5);
+  THNN_(TemporalWinograd) winograd;
+  const size_t bytes = prepareWinograd(state, &frames, kW, dW, false, &winograd);
+  THNNBuffer *scratch = THNN_planScratch(&plan, bytes);
+  THNN_planAcquire(&plan);
+
+  if (bytes == 0 || !THNN_(temporalWinograd_run)(&winograd, in->data, matrix->data, start->data,
+                                                 out->data, scratch->data))
+    convolveSamples(state, &frames, kW, dW, in->data, matrix->data, start->data, out->data);
+  THNN_planRelease(&plan);
+}
+
+void THNN_(TemporalConvolution_updateGradInput)(THNNState *state, THTensor *input,
+                                                THTensor *gradOutput, THTensor *gradInput,
+                                                THTensor *weight, int kW, int dW)
+{
+  const char *function = "TemporalConvolution_updateGradInput";
+  const THNNFrames frames = THNN_TemporalConvolution_shapeCheck(
+      function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
+      THNN_NO_SHAPE, THNN_SCALAR(kW, 6), THNN_SCALAR(dW, 7));
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  THNNBuffer *matrix = THNN_planIn(&plan, weight, 5);
+  THNN_(TemporalWinograd) winograd;
+  const size_t bytes = prepareWinograd(state, &frames, kW, dW, true, &winograd);
+  THNNBuffer *scratch = THNN_planScratch(&plan, bytes);
+  THNN_planAcquire(&plan);
+
+  if (bytes == 0 || !THNN_(temporalWinograd_run)(&winograd, from->data, matrix->data, NULL,
+                                                 to->data, scratch->data))
+    spreadSamples(state, &frames, kW, dW, from->data, matrix->data, to->data);
+  THNN_planRelease(&plan);
+}
+
+void THNN_(TemporalConvolution_accGradParameters)(THNNState *state, THTensor *input,
+                                                  THTensor *gradOutput, THTensor *gradWeight,
+                                                  THTensor *gradBias, int kW, int dW, accreal scale)
+{
+  const char *function = "TemporalConvolution_accGradParameters";
+  const THNNFrames frames = THNN_TemporalConvolution_shapeCheck(
+      function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
+      THNN_SHAPE(gradBias, 5), THNN_SCALAR(kW, 6), THNN_SCALAR(dW, 7));
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  THNNBuffer *matrix = THNN_planInOut(&plan, gradWeight, 4);
+  THNNBuffer *vector = THNN_planInOut(&plan, gradBias, 5);
+  THNN_planAcquire(&plan);
+
+  (fitsCache(&frames, kW) ? correlateWindows : correlatePhases)(
+      state, &frames, kW, dW, in->data, from->data, (real)scale, matrix->data);
+  for (int64_t sample = 0; sample < frames.batch; sample++)
+    THNN_(addRowSum)(state, frames.outputFrames, frames.outputSize, (real)scale,
+                     (const real *)from->data + sample * frames.gradientFrames * frames.outputSize,
+                     vector->data);
+  THNN_planRelease(&plan);
+}

@@ -1,0 +1,272 @@
+/* Direct convolution with one tap: products of matrices that are there, with all their packing in
+ * matrix.c. With n samples, m map planes, k image planes and p positions
+ *   forward         map (m x p)     = bias + weight (m x k) * image (k x p), for each sample
+ *   backwardData    image (k x p)   = bias + weight^T (k x m) * map (m x p), for each sample
+ *   backwardWeight  weight (m x k) += scale * map (m x p) * image^T (p x k), over all samples
+ * With a stride the map sees some positions of the image only, which are brought together in scratch
+ * memory, or spread out from there. So are the positions of several samples where one has few:
+ * they fill vectors, and weights are packed once for all of them. */
+#include "generic/template.h"
+
+#include "generic/convolution/engine/algorithm.h"
+#include "generic/shared/matrix.h"
+
+/* What packing operands of so many elements takes: `perByte` where they are fetched from far. */
+static double packingCost(double elements, double perByte)
+{
+  const double bytes = elements * sizeof(real);
+  return bytes * (bytes > FAR_OPERAND_BYTES ? perByte : 0.07);
+}
+
+/* Weights that are too many to stay near are fetched for each group, and for backwardData a few of
+ * each row at a time. */
+static double farWeightsCost(const THNNConvolution *geometry, THNNConvolutionPart part)
+{
+  const double bytes = weightElements(geometry) * sizeof(real);
+  const double perByte = part == THNN_CONVOLUTION_FORWARD ? 0.13 : 0.25;
+  return bytes > FAR_OPERAND_BYTES ? bytes * perByte : 0;
+}
+
+/* The vectors whose products take as long as those of so many positions: the last few positions take less than
+ * half of one's time. */
+static double vectorsOf(int64_t positions)
+{
+  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
+  const int64_t left = positions % loops->columns;
+  const double vectors = (double)divideUp(positions, loops->lanes);
+  return left > 0 && left <= loops->fewColumns ? vectors - 0.6 : vectors;
+}
+
+/* Products, fetching the weights for each block of positions, packing the source for all result planes, and
+ * storing; for groups of samples also bringing them together. */
+static double sourceCost(const THNNConvolutionPlan *plan)
+{
+  enum { BLOCK_POSITIONS = 512 };
+  const THNNConvolution *geometry = &plan->geometry;
+  const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
+  const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
+  const int64_t sources = forward ? in : out, results = forward ? out : in;
+  const int64_t positions = THNN_convolutionMapPositions(geometry);
+  const int64_t width = plan->groupSamples * positions;
+  const double groups = (double)divideUp(geometry->batch, plan->groupSamples);
+  const double blocks = (double)divideUp(width, BLOCK_POSITIONS);
+  const double batch = (double)geometry->batch;
+  const double copied = plan->groupSamples > 1 ? batch * (double)(in + out) : 0;
+  return groups * weightElements(geometry) * (0.54 * vectorsOf(width) + 0.03 * blocks) +
+         groups * farWeightsCost(geometry, plan->part) +
+         packingCost(batch * positions * sources, 0.1) +
+         0.01 * sizeof(real) * batch * positions * results +
+         copied * (0.15 * sizeof(real) * positions + 10);
+}
+
+/* Products, packing, and fetching and storing the sums for each block of terms. */
+static double weightCost(const THNNConvolution *geometry)
+{
+  enum { BLOCK_TERMS = 256 };
+  const int64_t positions = THNN_convolutionMapPositions(geometry);
+  const double vectors = (double)divideUp(geometry->inputPlanes, THNN_(simd).panels.lanes);
+  const double planes = (double)geometry->inputPlanes + geometry->outputPlanes;
+  const double blocks = (double)divideUp(positions, BLOCK_TERMS), batch = (double)geometry->batch;
+  return batch * geometry->outputPlanes * positions * (0.55 * vectors + 0.25) +
+         packingCost(batch * positions * planes, 0.07) +
+         0.02 * sizeof(real) * batch * blocks * weightElements(geometry);
+}
+
+/* What gathering or scattering the positions that the map sees takes, line by line. */
+static double gatherCost(const THNNConvolution *geometry, THNNConvolutionPart part)
+{
+  const double perLine = part == THNN_CONVOLUTION_BACKWARD_DATA ? 40 : 20;
+  const double lines = (double)geometry->output[0] * (double)geometry->output[1];
+  return geometry->batch * (double)geometry->inputPlanes *
+         (0.35 * sizeof(real) * (double)THNN_convolutionMapPositions(geometry) + perLine * lines);
+}
+
+/* Scratch for a group: the positions of the image and of the map, where these are not taken from
+ * where they are. */
+static int64_t groupBytes(const THNNConvolutionPlan *plan, int64_t samples)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  const int64_t elements = samples * THNN_convolutionMapPositions(geometry);
+  const bool image = samples > 1 || !THNN_convolutionIsPointwise(geometry), map = samples > 1;
+  return (image ? scratchBytes(geometry->inputPlanes * elements, sizeof(real)) : 0) +
+         (map ? scratchBytes(geometry->outputPlanes * elements, sizeof(real)) : 0);
+}
+
+/* One sample where it has enough positions, or where more would take too much scratch memory. */
+static int64_t chooseGroup(const THNNConvolutionPlan *plan, int64_t limitBytes)
+{
+  enum { FEW_POSITIONS = 128, ENOUGH_POSITIONS = 256 };
+  const int64_t positions = THNN_convolutionMapPositions(&plan->geometry);
+  if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT || positions >= FEW_POSITIONS)
+    return 1;
+  const int64_t samples = evenBlock(plan->geometry.batch, divideUp(ENOUGH_POSITIONS, positions), 1);
+  return groupBytes(plan, samples) <= limitBytes ? samples : 1;
+}
+
+/* Scratch for the weights as they are multiplied, where whole samples are taken from where they are. */
+static int64_t packedWeightBytes(const THNNConvolutionPlan *plan)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
+    return 0;
+  const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
+  const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
+  const int64_t packed =
+      THNN_(packedElements)(THNN_convolutionMapPositions(geometry), forward ? out : in,
+                            forward ? in : out, geometry->batch);
+  return scratchBytes(packed, sizeof(real));
+}
+
+bool THNN_(ConvolutionDirectProducts_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
+  const bool gathers = !THNN_convolutionIsPointwise(geometry);
+  if (!THNN_(simd).panels.packs || !THNN_convolutionHasOneTap(geometry, THNN_CONVOLUTION_FORWARD) ||
+      groupBytes(plan, 1) > limitBytes)
+    return false;
+  plan->algorithm = THNN_CONVOLUTION_DIRECT;
+  plan->variant = THNN_CONVOLUTION_PRODUCTS;
+  plan->state = state;
+  plan->threads = THNN_threads(state, maximum(geometry->inputPlanes, geometry->outputPlanes),
+                               convolutionOperations(geometry));
+  plan->groupSamples = chooseGroup(plan, limitBytes);
+  plan->sharedBytes = (size_t)groupBytes(plan, plan->groupSamples);
+  if (plan->sharedBytes == 0 && packedWeightBytes(plan) <= limitBytes)
+    plan->sharedBytes = (size_t)packedWeightBytes(plan);
+  plan->scratchBytes = plan->sharedBytes;
+  if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT) {
+    /* With a stride other algorithms take longer than their costs say. */
+    const double share = sizeof(real) == sizeof(float) ? 0.85 : 0.7;
+    plan->cost = weightCost(geometry) * (gathers ? share : 1);
+  } else {
+    plan->cost = sourceCost(plan);
+  }
+  if (gathers)
+    plan->cost += gatherCost(geometry, plan->part);
+  return true;
+}
+
+/* Planes of some samples, apart[sample][plane][size] and together[plane][sample][position]. */
+typedef struct Planes {
+  int64_t count, size;
+  bool strided; /* the map does not see all of them */
+  real *apart, *together;
+} Planes;
+
+/* Of an image with a stride. What the map does not see gets the bias alone. */
+static void copySeen(const THNNConvolution *geometry, bool gather, real bias, real *plane,
+                     real *together)
+{
+  const int64_t positions = THNN_convolutionMapPositions(geometry);
+  const Columns seen = {.rows = 1, .positions = positions, .data = together, .stride = positions};
+  if (gather) {
+    THNN_(unfold)(geometry, plane, &seen);
+  } else {
+    THNN_(simd).pointwise.fill(THNN_convolutionImagePositions(geometry), bias, plane);
+    THNN_(fold)(geometry, &seen, plane);
+  }
+}
+
+/* Brings planes together, or apart again. */
+static void copyPlanes(const THNNConvolutionPlan *plan, const Planes *planes, int64_t samples,
+                       bool gather, const real *bias)
+{
+  const int64_t positions = THNN_convolutionMapPositions(&plan->geometry);
+  if (planes->together == planes->apart)
+    return;
+#pragma omp parallel for num_threads(plan->threads) schedule(static) if (plan->threads > 1)
+  for (int64_t plane = 0; plane < planes->count; plane++)
+    for (int64_t sample = 0; sample < samples; sample++) {
+      real *apart = planes->apart + (sample * planes->count + plane) * planes->size;
+      real *together = planes->together + (plane * samples + sample) * positions;
+      if (planes->strided)
+        copySeen(&plan->geometry, gather, bias ? bias[plane] : 0, apart, together);
+      else if (gather)
+        THNN_(simd).pointwise.copy(positions, apart, together);
+      else
+        THNN_(simd).pointwise.copy(positions, together, apart);
+    }
+}
+
+static Planes imagePlanes(const THNNConvolution *geometry, real *image, real *together)
+{
+  return (Planes){.count = geometry->inputPlanes,
+                  .size = THNN_convolutionImagePositions(geometry),
+                  .strided = !THNN_convolutionIsPointwise(geometry),
+                  .apart = image,
+                  .together = together};
+}
+
+/* A group of samples: forward from the image to the map, or from the map to the image. */
+static void runGroup(const THNNConvolutionPlan *plan, int64_t samples, THNN_(Matrix) weight,
+                     const real *bias, real *image, real *map, char *scratch)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
+  const int64_t positions = THNN_convolutionMapPositions(geometry), width = samples * positions;
+  const Planes images =
+      imagePlanes(geometry, image, takeScratch(&scratch, in * width, sizeof(real)));
+  const Planes maps = {.count = out,
+                       .size = positions,
+                       .apart = map,
+                       .together =
+                           samples > 1 ? takeScratch(&scratch, out * width, sizeof(real)) : map};
+  const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
+  const Planes *sources = forward ? &images : &maps, *results = forward ? &maps : &images;
+  const THNN_(Matrix) a = {sources->together, width, false};
+  copyPlanes(plan, sources, samples, true, NULL);
+  THNN_(multiplyEach)(plan->state, width, results->count, sources->count, a, weight,
+                      results->strided ? NULL : bias, 1, 0, results->together, 0, NULL);
+  copyPlanes(plan, results, samples, false, bias);
+}
+
+void THNN_(ConvolutionDirectProducts_run)(const THNNConvolutionPlan *plan, const real *source,
+                                          const real *weight, const real *bias, real *result,
+                                          void *scratch)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
+  const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
+  const int64_t positions = THNN_convolutionMapPositions(geometry);
+  const THNN_(Matrix) b = {weight, in, !forward};
+  if (groupBytes(plan, plan->groupSamples) == 0) {
+    const int64_t sources = forward ? in : out, results = forward ? out : in;
+    const THNN_(Matrix) a = {source, positions, false};
+    THNN_(multiplyEach)(plan->state, positions, results, sources, a, b, bias, geometry->batch,
+                        sources * positions, result, results * positions,
+                        plan->sharedBytes > 0 ? scratch : NULL);
+    return;
+  }
+  real *image = forward ? (real *)source : result, *map = forward ? result : (real *)source;
+  for (int64_t first = 0; first < geometry->batch; first += plan->groupSamples)
+    runGroup(plan, minimum(plan->groupSamples, geometry->batch - first), b, bias,
+             image + first * in * THNN_convolutionImagePositions(geometry),
+             map + first * out * positions, scratch);
+}
+
+void THNN_(ConvolutionDirectProducts_backwardWeight)(const THNNConvolutionPlan *plan,
+                                                     const real *input, const real *gradOutput,
+                                                     accreal scale, real *gradWeight,
+                                                     real *gradBias, void *scratch)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
+  const int64_t positions = THNN_convolutionMapPositions(geometry);
+  THNN_(Matrix) a = {input, positions, true}, b = {gradOutput, positions, false};
+  if (plan->sharedBytes > 0) {
+    a.data = scratch;
+    Planes images = imagePlanes(geometry, (real *)input, scratch);
+    for (int64_t sample = 0; sample < geometry->batch; sample++) {
+      copyPlanes(plan, &images, 1, true, NULL);
+      THNN_(addProducts)(plan->state, in, out, positions, (real)scale, a, b, 1, 0, 0, gradWeight);
+      images.apart += in * images.size;
+      b.data += out * positions;
+    }
+  } else {
+    THNN_(addProducts)(plan->state, in, out, positions, (real)scale, a, b, geometry->batch,
+                       in * positions, out * positions, gradWeight);
+  }
+  if (gradBias)
+    THNN_(Convolution_addPlaneSums)(plan, out, positions, gradOutput, scale, gradBias);
+}

@@ -1,0 +1,209 @@
+/* Unfolding and folding, written once for every dimension: im2col, col2im, vol2col, col2vol and the
+ * convolution engine's tiles.
+ *
+ * A row of the column matrix belongs to one channel and one tap. For such a row the map positions
+ * that see inside the image form a box, known before the loop; within a line of the map they are
+ * one run without branches, and all else is padding. */
+#include <THNNExtra.h>
+#include "generic/template.h"
+
+#include "simd/simd.h"
+#include "generic/convolution/engine/engine.h"
+
+/* A piece of one line of the map: positions [begin, end) along the width. */
+typedef struct Run {
+  int64_t z, y, begin, end;
+} Run;
+
+/* The channel of a row and where its tap lies, per dimension. */
+typedef struct Row {
+  int64_t channel;
+  THNNConvolutionTap tap[3];
+} Row;
+
+static Row rowAt(const THNNConvolution *geometry, int64_t index)
+{
+  Row row;
+  for (int i = 2; i >= 0; i--) {
+    row.tap[i] = THNN_convolutionTap(geometry, i, index % geometry->kernel[i]);
+    index /= geometry->kernel[i];
+  }
+  row.channel = index;
+  return row;
+}
+
+/* The run that starts at a position and ends with its line or after `limit` positions. */
+static Run runAt(const THNNConvolution *geometry, int64_t position, int64_t limit)
+{
+  const int64_t width = geometry->output[2], line = position / width;
+  Run run = {line / geometry->output[1], line % geometry->output[1], position % width, width};
+  if (run.end - run.begin > limit)
+    run.end = run.begin + limit;
+  return run;
+}
+
+static void advance(const THNNConvolution *geometry, Run *run, int64_t limit)
+{
+  run->begin = 0;
+  run->end = geometry->output[2] < limit ? geometry->output[2] : limit;
+  if (++run->y == geometry->output[1]) {
+    run->y = 0;
+    run->z++;
+  }
+}
+
+static bool contains(const THNNConvolutionTap *tap, int64_t position)
+{
+  return position >= tap->begin && position < tap->end;
+}
+
+/* The part of the run that lies inside the image; empty (at the run's begin) when there is none. */
+static Run insideOf(const Row *row, const Run *run)
+{
+  Run inside = *run;
+  if (inside.begin < row->tap[2].begin)
+    inside.begin = row->tap[2].begin;
+  if (inside.end > row->tap[2].end)
+    inside.end = row->tap[2].end;
+  if (inside.begin >= inside.end || !contains(&row->tap[0], run->z) ||
+      !contains(&row->tap[1], run->y))
+    inside.begin = inside.end = run->begin;
+  return inside;
+}
+
+/* Index in the image of what the first position of a run inside it sees. */
+static int64_t imageIndex(const THNNConvolution *geometry, const Row *row, const Run *inside)
+{
+  const int64_t z = inside->z * geometry->stride[0] + row->tap[0].start;
+  const int64_t y = inside->y * geometry->stride[1] + row->tap[1].start;
+  const int64_t x = inside->begin * geometry->stride[2] + row->tap[2].start;
+  return ((row->channel * geometry->input[0] + z) * geometry->input[1] + y) * geometry->input[2] +
+         x;
+}
+
+static void unfoldRow(const THNNConvolution *geometry, const real *image, const Row *row,
+                      int64_t firstPosition, int64_t positions, real *column)
+{
+  Run run = runAt(geometry, firstPosition, positions);
+  while (positions > 0) {
+    const Run inside = insideOf(row, &run);
+    const int64_t before = inside.begin - run.begin, count = inside.end - inside.begin;
+    const int64_t length = run.end - run.begin;
+    THNN_(simd).pointwise.fill(before, 0, column);
+    if (count > 0)
+      THNN_(simd).pointwise.copyFromSteps(count, image + imageIndex(geometry, row, &inside),
+                                          geometry->stride[2], column + before);
+    THNN_(simd).pointwise.fill(length - before - count, 0, column + before + count);
+    column += length;
+    positions -= length;
+    advance(geometry, &run, positions);
+  }
+}
+
+static void foldRow(const THNNConvolution *geometry, const real *column, const Row *row,
+                    int64_t firstPosition, int64_t positions, real *image)
+{
+  Run run = runAt(geometry, firstPosition, positions);
+  while (positions > 0) {
+    const Run inside = insideOf(row, &run);
+    const int64_t length = run.end - run.begin;
+    if (inside.end > inside.begin)
+      THNN_(simd).pointwise.addToSteps(
+          inside.end - inside.begin, column + (inside.begin - run.begin),
+          image + imageIndex(geometry, row, &inside), geometry->stride[2]);
+    column += length;
+    positions -= length;
+    advance(geometry, &run, positions);
+  }
+}
+
+void THNN_(unfold)(const THNNConvolution *geometry, const real *image, const Columns *columns)
+{
+  for (int64_t r = 0; r < columns->rows; r++) {
+    const Row row = rowAt(geometry, columns->firstRow + r);
+    unfoldRow(geometry, image, &row, columns->firstPosition, columns->positions,
+              columns->data + r * columns->stride);
+  }
+}
+
+void THNN_(fold)(const THNNConvolution *geometry, const Columns *columns, real *image)
+{
+  for (int64_t r = 0; r < columns->rows; r++) {
+    const Row row = rowAt(geometry, columns->firstRow + r);
+    foldRow(geometry, columns->data + r * columns->stride, &row, columns->firstPosition,
+            columns->positions, image);
+  }
+}
+
+/* The whole column matrix of one image. */
+static Columns allColumns(const THNNConvolution *geometry, const real *data)
+{
+  const int64_t positions = THNN_convolutionMapPositions(geometry);
+  return (Columns){.rows = geometry->inputPlanes * THNN_convolutionTaps(geometry),
+                   .positions = positions,
+                   .data = (real *)data,
+                   .stride = positions};
+}
+
+static void foldAll(const THNNConvolution *geometry, const real *data, real *image)
+{
+  const Columns columns = allColumns(geometry, data);
+  const int64_t elements = geometry->inputPlanes * THNN_convolutionImagePositions(geometry);
+  THNN_(simd).pointwise.fill(elements, 0, image);
+  THNN_(fold)(geometry, &columns, image);
+}
+
+void THNN_(im2col)(const real *image, int64_t channels, int64_t height, int64_t width,
+                   int64_t outputHeight, int64_t outputWidth, int64_t kH, int64_t kW, int64_t padH,
+                   int64_t padW, int64_t dH, int64_t dW, int64_t dilationH, int64_t dilationW,
+                   real *columns)
+{
+  THNN_(vol2col)(image, channels, 1, height, width, 1, outputHeight, outputWidth, 1, kH, kW, 0,
+                 padH, padW, 1, dH, dW, 1, dilationH, dilationW, columns);
+}
+
+void THNN_(col2im)(const real *columns, int64_t channels, int64_t height, int64_t width,
+                   int64_t outputHeight, int64_t outputWidth, int64_t kH, int64_t kW, int64_t padH,
+                   int64_t padW, int64_t dH, int64_t dW, int64_t dilationH, int64_t dilationW,
+                   real *image)
+{
+  THNN_(col2vol)(columns, channels, 1, height, width, 1, outputHeight, outputWidth, 1, kH, kW, 0,
+                 padH, padW, 1, dH, dW, 1, dilationH, dilationW, image);
+}
+
+void THNN_(vol2col)(const real *volume, int64_t channels, int64_t depth, int64_t height,
+                    int64_t width, int64_t outputDepth, int64_t outputHeight, int64_t outputWidth,
+                    int64_t kT, int64_t kH, int64_t kW, int64_t padT, int64_t padH, int64_t padW,
+                    int64_t dT, int64_t dH, int64_t dW, int64_t dilationT, int64_t dilationH,
+                    int64_t dilationW, real *columns)
+{
+  const THNNConvolution geometry = {.batch = 1,
+                                    .inputPlanes = channels,
+                                    .outputPlanes = 1,
+                                    .input = {depth, height, width},
+                                    .output = {outputDepth, outputHeight, outputWidth},
+                                    .kernel = {kT, kH, kW},
+                                    .stride = {dT, dH, dW},
+                                    .dilation = {dilationT, dilationH, dilationW},
+                                    .pad = {padT, padH, padW}};
+  const Columns all = allColumns(&geometry, columns);
+  THNN_(unfold)(&geometry, volume, &all);
+}
+
+void THNN_(col2vol)(const real *columns, int64_t channels, int64_t depth, int64_t height,
+                    int64_t width, int64_t outputDepth, int64_t outputHeight, int64_t outputWidth,
+                    int64_t kT, int64_t kH, int64_t kW, int64_t padT, int64_t padH, int64_t padW,
+                    int64_t dT, int64_t dH, int64_t dW, int64_t dilationT, int64_t dilationH,
+                    int64_t dilationW, real *volume)
+{
+  const THNNConvolution geometry = {.batch = 1,
+                                    .inputPlanes = channels,
+                                    .outputPlanes = 1,
+                                    .input = {depth, height, width},
+                                    .output = {outputDepth, outputHeight, outputWidth},
+                                    .kernel = {kT, kH, kW},
+                                    .stride = {dT, dH, dW},
+                                    .dilation = {dilationT, dilationH, dilationW},
+                                    .pad = {padT, padH, padW}};
+  foldAll(&geometry, columns, volume);
+}

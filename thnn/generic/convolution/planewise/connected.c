@@ -1,0 +1,667 @@
+#include "generic/convolution/planewise/connected.h"
+
+#include <stdio.h>
+
+#include "geometry/axis.h"
+#include "generic/convolution/planewise/planesInLanes.h"
+
+#ifdef THNN_ONCE
+THNNPlaneJoins THNN_connectionCheck(const char *function, const THNNMapTensors *tensors,
+                                    int64_t nOutputPlane)
+{
+  const THNNShape weight = tensors->weight, connTable = tensors->connTable;
+  THNN_checkDimensions(function, weight, 3, 3, "connections x kH x kW");
+  THNN_elements(function, weight);
+  THNN_checkDimensions(function, connTable, 2, 2, "connections x 2");
+  THNN_checkSize(function, connTable, 0, weight.size[0], "connections, as in weight");
+  if (connTable.size[1] < 2)
+    THNN_rejectShape(function, connTable, "an input plane and an output plane in dimension 2");
+  THNN_elements(function, connTable);
+  if (tensors->bias.nDimension != THNN_NOT_PRESENT)
+    THNN_checkElements(function, tensors->bias, nOutputPlane, "nOutputPlane");
+  return (THNNPlaneJoins){.nDimension = 2,
+                          .connections = weight.size[0],
+                          .geometry = {.input = {1},
+                                       .output = {1},
+                                       .kernel = {1, weight.size[1], weight.size[2]},
+                                       .stride = {1, 1, 1},
+                                       .dilation = {1, 1, 1}}};
+}
+#endif
+
+/* Elements of a tile's source, to stay in the first-level cache, and its greatest width. */
+enum { TILE_ELEMENTS = 16384 / sizeof(real), TILE_WIDTH = 256, SLACK = 64 / sizeof(real) };
+
+/* ---- Connections ---------------------------------------------------------------------------- */
+
+/* The connections with their table, dense, one per row. */
+typedef struct Joins {
+  const THNNPlaneJoins *shape;
+  const real *table;
+  int64_t columns;
+} Joins;
+
+/* The planes of one side of the geometry: named by connections, and in the tensor. */
+typedef struct Side {
+  int64_t named, planes;
+  int64_t height, width;
+} Side;
+
+static Side sideOf(const THNNPlaneJoins *joins, bool image)
+{
+  const THNNConvolution *g = &joins->geometry;
+  if (image)
+    return (Side){joins->imagePlanes, g->inputPlanes, g->input[1], g->input[2]};
+  return (Side){joins->mapPlanes, g->outputPlanes, g->output[1], g->output[2]};
+}
+
+/* What the table says of connection `number`: its plane from 0, or -1 where there is none. */
+static int64_t tablePlane(const Joins *joins, int64_t number, bool image)
+{
+  /* The first column is the module's input: the map, when it is a transposed convolution. */
+  const bool second = image == joins->shape->transposed;
+  const double entry = joins->table[number * joins->columns + second];
+  const int64_t planes = image ? joins->shape->imagePlanes : joins->shape->mapPlanes;
+  return entry >= 1 && entry < (double)(planes + 1) ? (int64_t)entry - 1 : -1;
+}
+
+static int64_t planeOf(const Joins *joins, int64_t number, bool image)
+{
+  const THNNPlaneJoins *shape = joins->shape;
+  if (joins->table)
+    return tablePlane(joins, number, image);
+  const int64_t plane = number % shape->imagePlanes;
+  return image ? plane : plane * shape->multiplier + number / shape->imagePlanes;
+}
+
+/* Candidates for the connections of one plane: every step-th from the first. */
+typedef struct Candidates {
+  int64_t first, step, count;
+} Candidates;
+
+static Candidates candidatesOf(const Joins *joins, int64_t plane, bool image)
+{
+  const THNNPlaneJoins *shape = joins->shape;
+  if (joins->table)
+    return (Candidates){0, 1, shape->connections};
+  if (image)
+    return (Candidates){plane, shape->imagePlanes, shape->multiplier};
+  const int64_t first = plane % shape->multiplier * shape->imagePlanes + plane / shape->multiplier;
+  return (Candidates){first, 1, 1};
+}
+
+/* Where a map plane's bias is; depth-wise, biases lie like the weights. */
+static int64_t biasIndex(const THNNPlaneJoins *joins, int64_t plane)
+{
+  if (!joins->multiplier)
+    return plane;
+  return plane % joins->multiplier * joins->imagePlanes + plane / joins->multiplier;
+}
+
+static void checkColumn(const char *function, const THTensor *table, int position, int column,
+                        int64_t planes)
+{
+  const real *data = table->storage->data + table->storageOffset + column * table->stride[1];
+  for (int64_t i = 0; i < table->size[0]; i++) {
+    const double entry = data[i * table->stride[0]];
+    if (entry >= 1 && entry < (double)(planes + 1))
+      continue;
+    char expected[96], found[32];
+    snprintf(expected, sizeof expected, "values from 1 to %lld (planes of the %s) in column %d",
+             (long long)planes, column ? "output" : "input", column + 1);
+    snprintf(found, sizeof found, "%g", entry);
+    THNN_reject(function, "connTable", position, expected, found);
+  }
+}
+
+/* Rejects a table whose planes on one side of the geometry do not exist. */
+static void checkTable(const char *function, const THNNPlaneJoins *joins, const THTensor *table,
+                       int position, bool image)
+{
+  if (table)
+    checkColumn(function, table, position, image == joins->transposed,
+                image ? joins->imagePlanes : joins->mapPlanes);
+}
+
+/* ---- Tiles ---------------------------------------------------------------------------------- */
+
+/* How tiles lie in scratch. */
+typedef struct Layout {
+  int64_t rows, columns; /* results of the largest tile */
+  int64_t phases[2];     /* remainders of source rows and columns */
+  int64_t lines, pitch;  /* of each phase; the pitch is that of the results too */
+  int64_t sourceElements, sumElements;
+} Layout;
+
+/* For passes of at most this many results and taps per axis. */
+static Layout layOut(const int64_t *results, const int64_t *taps, const int64_t *stride)
+{
+  Layout layout;
+  int64_t more[2]; /* lines that a tile has beyond its results */
+  for (int axis = 0; axis < 2; axis++) {
+    layout.phases[axis] = minimum(stride[axis], taps[axis]);
+    more[axis] = (taps[axis] - 1) / stride[axis];
+  }
+  const int64_t room = TILE_ELEMENTS / (layout.phases[HEIGHT] * layout.phases[WIDTH]);
+  const int64_t widest = minimum(TILE_WIDTH, room / (more[HEIGHT] + 1) - more[WIDTH]);
+  layout.columns = maximum(1, minimum(results[WIDTH], widest));
+  layout.pitch = layout.columns + more[WIDTH];
+  layout.rows = maximum(1, minimum(results[HEIGHT], room / layout.pitch - more[HEIGHT]));
+  layout.lines = layout.rows + more[HEIGHT];
+  layout.sourceElements =
+      layout.phases[HEIGHT] * layout.phases[WIDTH] * layout.lines * layout.pitch + SLACK;
+  layout.sumElements = layout.rows * layout.pitch + SLACK;
+  return layout;
+}
+
+/* Where the taps of a pass find the source of a tile. */
+static void listShifts(const Layout *layout, const Axis *y, const Axis *x, int64_t *shifts)
+{
+  for (int64_t a = 0, line = 0, yPhase = 0; a < y->taps; a++) {
+    for (int64_t b = 0, column = 0, xPhase = 0; b < x->taps; b++) {
+      const int64_t phase = yPhase * layout->phases[WIDTH] + xPhase;
+      *shifts++ = (phase * layout->lines + line) * layout->pitch + column;
+      if (++xPhase == x->stride)
+        xPhase = 0, column++;
+    }
+    if (++yPhase == y->stride)
+      yPhase = 0, line++;
+  }
+}
+
+/* The kernel's factors in the same order. */
+static void listFactors(const Axis *y, const Axis *x, int64_t kernelWidth, const real *kernel,
+                        real *factors)
+{
+  for (int64_t a = 0; a < y->taps; a++)
+    for (int64_t b = 0; b < x->taps; b++)
+      *factors++ =
+          kernel[(y->firstTap + a * y->tapStep) * kernelWidth + x->firstTap + b * x->tapStep];
+}
+
+/* The part of a pass that begins at result (row, column). */
+typedef struct Tile {
+  int64_t row, column, rows, columns;
+} Tile;
+
+static Tile tileAt(const Layout *layout, const Axis *y, const Axis *x, int64_t row, int64_t column)
+{
+  return (Tile){row, column, minimum(layout->rows, y->results - row),
+                minimum(layout->columns, x->results - column)};
+}
+
+/* A rectangle of zeros, as a frame around nothing. */
+static void clearLines(int64_t lines, int64_t n, real *y, int64_t pitch)
+{
+  const THNN_(Frame) zeros = {.rows = lines, .before = n, .step = 1, .y = y, .yStride = pitch};
+  THNN_(simd).shifts.frame(&zeros);
+}
+
+static void loadTile(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
+                     const real *plane, real *source)
+{
+  const int64_t lines = tile->rows + (y->taps - 1) / y->stride;
+  const int64_t n = tile->columns + (x->taps - 1) / x->stride;
+  for (int64_t i = 0; i < layout->phases[HEIGHT]; i++) {
+    const int64_t top = y->start + tile->row * y->stride + i;
+    const Inside down = insideOf(y, top, lines);
+    for (int64_t j = 0; j < layout->phases[WIDTH]; j++) {
+      const int64_t left = x->start + tile->column * x->stride + j;
+      const Inside across = insideOf(x, left, n);
+      real *to = source + (i * layout->phases[WIDTH] + j) * layout->lines * layout->pitch;
+      clearLines(down.begin, n, to, layout->pitch);
+      if (down.end > down.begin) {
+        const int64_t count = across.end - across.begin;
+        const int64_t first = (top + down.begin * y->stride) * x->source;
+        const THNN_(Frame) frame = {
+            .rows = down.end - down.begin,
+            .before = across.begin,
+            .count = count,
+            .after = n - across.end,
+            .x = plane + (count > 0 ? first + left + across.begin * x->stride : 0),
+            .xStride = y->stride * x->source,
+            .step = x->stride,
+            .y = to + down.begin * layout->pitch,
+            .yStride = layout->pitch,
+        };
+        THNN_(simd).shifts.frame(&frame);
+      }
+      clearLines(lines - down.end, n, to + down.end * layout->pitch, layout->pitch);
+    }
+  }
+}
+
+/* Where the results of a tile lie in their plane. */
+static real *placeOf(const Axis *y, const Axis *x, const Tile *tile, int64_t width, real *plane)
+{
+  return plane + (y->first + tile->row * y->step) * width + x->first + tile->column * x->step;
+}
+
+static void storeTile(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
+                      int64_t width, const real *sums, real *plane)
+{
+  real *to = placeOf(y, x, tile, width, plane);
+  if (x->step == 1) {
+    const THNN_(Frame) frame = {.rows = tile->rows,
+                                .count = tile->columns,
+                                .x = sums,
+                                .xStride = layout->pitch,
+                                .step = 1,
+                                .y = to,
+                                .yStride = y->step * width};
+    THNN_(simd).shifts.frame(&frame);
+    return;
+  }
+  for (int64_t r = 0; r < tile->rows; r++, sums += layout->pitch, to += y->step * width)
+    for (int64_t i = 0; i < tile->columns; i++)
+      to[i * x->step] = sums[i];
+}
+
+/* The same for the two phases of a stride of 2; the second has as many columns or one less. */
+static void storePair(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
+                      int64_t secondColumns, int64_t width, const real *first, const real *second,
+                      real *plane)
+{
+  real *to = placeOf(y, x, tile, width, plane);
+  for (int64_t r = 0; r < tile->rows; r++, to += y->step * width) {
+    const real *a = first + r * layout->pitch;
+    THNN_(simd).shifts.interleave(secondColumns, a, second + r * layout->pitch, to);
+    if (tile->columns > secondColumns)
+      to[2 * secondColumns] = a[secondColumns];
+  }
+}
+
+/* ---- Forward, and backward to the image ------------------------------------------------------ */
+
+/* A pass over all planes of one side. Scratch of each thread: a tile's source, its sums, and the
+ * shifts and factors of the taps. */
+typedef struct Gather {
+  Joins joins;
+  bool toImage;
+  Layout layout;
+  int64_t phases[2]; /* passes per plane */
+  int64_t bands;     /* rows of tiles per pass */
+  int threads;
+  size_t source, sums, shifts, factors, threadBytes;
+} Gather;
+
+static Axis gatherAxis(const Gather *gather, int axis, int64_t phase)
+{
+  const THNNConvolution *g = &gather->joins.shape->geometry;
+  return gather->toImage ? backwardAxis(g, axis, phase) : forwardAxis(g, axis);
+}
+
+/* Products of all connections together. */
+static double operationsOf(const THNNPlaneJoins *joins)
+{
+  const THNNConvolution *g = &joins->geometry;
+  return (double)g->batch * (double)joins->connections *
+         ((double)(g->kernel[1] * g->kernel[2]) + 8) * (double)(g->output[1] * g->output[2]) / 8;
+}
+
+static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins, bool toImage)
+{
+  const THNNConvolution *g = &joins->geometry;
+  Gather gather = {.joins = {.shape = joins}, .toImage = toImage};
+  int64_t results[2], taps[2], stride[2];
+  for (int axis = 0; axis < 2; axis++) {
+    const int d = axis + 1;
+    gather.phases[axis] = toImage ? minimum(g->stride[d], g->input[d]) : 1;
+    results[axis] = toImage ? divideUp(g->input[d], g->stride[d]) : g->output[d];
+    taps[axis] = toImage ? divideUp(g->kernel[d], g->stride[d]) : g->kernel[d];
+    stride[axis] = toImage ? 1 : g->stride[d];
+  }
+  gather.layout = layOut(results, taps, stride);
+  gather.bands = divideUp(results[HEIGHT], gather.layout.rows);
+
+  const size_t most = (size_t)(taps[HEIGHT] * taps[WIDTH]);
+  gather.source =
+      THNN_reserve(&gather.threadBytes, (size_t)gather.layout.sourceElements * sizeof(real));
+  const size_t sumTiles = gather.phases[WIDTH] == 2 ? 2 : 1;
+  gather.sums = THNN_reserve(&gather.threadBytes,
+                             sumTiles * (size_t)gather.layout.sumElements * sizeof(real));
+  gather.shifts = THNN_reserve(&gather.threadBytes, most * sizeof(int64_t));
+  gather.factors = THNN_reserve(&gather.threadBytes, most * sizeof(real));
+  const int64_t planes = g->batch * sideOf(joins, toImage).planes;
+  gather.threads =
+      THNN_threads(state, planes * gather.phases[HEIGHT] * gather.bands, operationsOf(joins));
+  return gather;
+}
+
+/* Whether rows are summed one by one; the rows of narrow tiles fill vectors only together. */
+static bool isWide(const Gather *gather)
+{
+  return 2 * gather->layout.columns > THNN_(simd).products.lanes;
+}
+
+/* A result plane, and what is needed for each of its tiles. */
+typedef struct Target {
+  int64_t sample, plane;
+  const real *source, *weight;
+  real start;
+  real *result; /* the plane */
+  char *scratch;
+} Target;
+
+/* sums = start + what the connections of the plane carry into a tile; rows are `pitch` apart. */
+static void sumTile(const Gather *gather, const Target *target, const Axis *y, const Axis *x,
+                    const Tile *tile, real *sums, int64_t pitch)
+{
+  const Layout *layout = &gather->layout;
+  const THNNConvolution *g = &gather->joins.shape->geometry;
+  const Side from = sideOf(gather->joins.shape, !gather->toImage);
+  const Side to = sideOf(gather->joins.shape, gather->toImage);
+  const Candidates candidates = candidatesOf(&gather->joins, target->plane, gather->toImage);
+  real *source = (real *)(target->scratch + gather->source);
+  int64_t *shifts = (int64_t *)(target->scratch + gather->shifts);
+  real *factors = (real *)(target->scratch + gather->factors);
+  const int64_t length = (tile->rows - 1) * layout->pitch + tile->columns;
+  const bool joined = target->plane < to.named && y->taps && x->taps;
+  const bool one = joined && candidates.count == 1 && !gather->joins.table && isWide(gather);
+  if (joined)
+    listShifts(layout, y, x, shifts);
+  if (!one)
+    THNN_(simd).pointwise.fill(length, target->start, sums);
+  for (int64_t i = 0; joined && i < candidates.count; i++) {
+    const int64_t number = candidates.first + i * candidates.step;
+    if (planeOf(&gather->joins, number, gather->toImage) != target->plane)
+      continue;
+    const int64_t other = planeOf(&gather->joins, number, !gather->toImage);
+    const int64_t sourcePlane = target->sample * from.planes + other;
+    loadTile(layout, y, x, tile, target->source + sourcePlane * from.height * from.width, source);
+    listFactors(y, x, g->kernel[2], target->weight + number * g->kernel[1] * g->kernel[2], factors);
+    if (!one) {
+      THNN_(simd).shifts.add(length, y->taps * x->taps, shifts, factors, source, sums);
+      continue;
+    }
+    const THNN_(ShiftedSums) rows = {.rows = tile->rows,
+                                     .n = tile->columns,
+                                     .taps = y->taps * x->taps,
+                                     .offsets = shifts,
+                                     .factors = factors,
+                                     .start = target->start,
+                                     .x = source,
+                                     .xStride = layout->pitch,
+                                     .y = sums,
+                                     .yStride = pitch};
+    THNN_(simd).shifts.sumRows(&rows);
+  }
+}
+
+/* Whether a plane's results may go to their place at once: its rows are whole, and the only
+ * connection does not add to another's. */
+static bool isDirect(const Gather *gather, const Target *target)
+{
+  const Side to = sideOf(gather->joins.shape, gather->toImage);
+  return isWide(gather) && !gather->joins.table && target->plane < to.named &&
+         gather->phases[HEIGHT] == 1 && gather->phases[WIDTH] == 1 &&
+         gather->joins.shape->geometry.kernel[1] > 0 &&
+         candidatesOf(&gather->joins, target->plane, gather->toImage).count == 1;
+}
+
+/* One row of tiles of one phase of a result plane. */
+static void gatherBand(const Gather *gather, const Target *target, int64_t phase, int64_t band)
+{
+  const Layout *layout = &gather->layout;
+  const int64_t width = sideOf(gather->joins.shape, gather->toImage).width;
+  const Axis y = gatherAxis(gather, HEIGHT, phase);
+  const int64_t row = band * layout->rows, phases = gather->phases[WIDTH];
+  real *sums = (real *)(target->scratch + gather->sums), *second = sums + layout->sumElements;
+  const bool direct = isDirect(gather, target);
+  const int64_t columns = gatherAxis(gather, WIDTH, 0).results; /* no phase has more */
+  for (int64_t column = 0; row < y.results && column < columns; column += layout->columns)
+    for (int64_t xPhase = 0; xPhase < phases; xPhase++) {
+      const Axis x = gatherAxis(gather, WIDTH, xPhase);
+      const Tile tile = tileAt(layout, &y, &x, row, column);
+      if (tile.columns <= 0 && !(phases == 2 && xPhase == 1))
+        continue;
+      if (direct) {
+        sumTile(gather, target, &y, &x, &tile, placeOf(&y, &x, &tile, width, target->result),
+                width);
+      } else if (phases == 2) {
+        if (tile.columns > 0)
+          sumTile(gather, target, &y, &x, &tile, xPhase ? second : sums, layout->pitch);
+        if (xPhase == 0)
+          continue;
+        const Axis even = gatherAxis(gather, WIDTH, 0);
+        const Tile both = tileAt(layout, &y, &even, row, column);
+        storePair(layout, &y, &even, &both, maximum(tile.columns, 0), width, sums, second,
+                  target->result);
+      } else {
+        sumTile(gather, target, &y, &x, &tile, sums, layout->pitch);
+        storeTile(layout, &y, &x, &tile, width, sums, target->result);
+      }
+    }
+}
+
+/* result = start + what the connections carry from the source; `start` is per plane, or NULL. */
+static void gatherAll(const Gather *gather, const real *source, const real *weight,
+                      const real *start, real *result, void *scratch)
+{
+  const THNNPlaneJoins *joins = gather->joins.shape;
+  const Side to = sideOf(joins, gather->toImage);
+  const int64_t bands = gather->phases[HEIGHT] * gather->bands;
+#pragma omp parallel for num_threads(gather->threads) schedule(static)
+  for (int64_t i = 0; i < joins->geometry.batch * to.planes * bands; i++) {
+    const int64_t plane = i / bands % to.planes, band = i % bands;
+    const Target target = {.sample = i / bands / to.planes,
+                           .plane = plane,
+                           .source = source,
+                           .weight = weight,
+                           .start = start ? start[biasIndex(joins, plane)] : 0,
+                           .result = result + i / bands * to.height * to.width,
+                           .scratch =
+                               (char *)scratch + (size_t)THNN_threadIndex() * gather->threadBytes};
+    gatherBand(gather, &target, band / gather->bands, band % gather->bands);
+  }
+}
+
+/* ---- Backward to the weights ------------------------------------------------------------------ */
+
+typedef struct Correlate {
+  Joins joins;
+  Layout layout;
+  int64_t pitch; /* of the gradient's rows: whole vectors */
+  int threads;
+  size_t source, gradient, shifts, sums, threadBytes;
+} Correlate;
+
+static Correlate prepareCorrelate(const THNNState *state, const THNNPlaneJoins *joins)
+{
+  const THNNConvolution *g = &joins->geometry;
+  Correlate correlate = {.joins = {.shape = joins}};
+  correlate.layout = layOut(g->output + 1, g->kernel + 1, g->stride + 1);
+  const Layout *layout = &correlate.layout;
+  correlate.pitch = divideUp(layout->columns, SLACK) * SLACK;
+  const size_t taps = (size_t)(g->kernel[1] * g->kernel[2]);
+  correlate.source =
+      THNN_reserve(&correlate.threadBytes, (size_t)layout->sourceElements * sizeof(real));
+  correlate.gradient = THNN_reserve(
+      &correlate.threadBytes, (size_t)(layout->rows * correlate.pitch + SLACK) * sizeof(real));
+  correlate.shifts = THNN_reserve(&correlate.threadBytes, taps * sizeof(int64_t));
+  correlate.sums = THNN_reserve(&correlate.threadBytes, taps * sizeof(double));
+  correlate.threads = THNN_threads(state, joins->connections, operationsOf(joins));
+  return correlate;
+}
+
+/* gradient = a tile of a map plane, its rows padded with zeros to whole vectors. */
+static void loadGradient(const Correlate *correlate, const Tile *tile, const real *plane,
+                         int64_t width, real *gradient)
+{
+  const THNN_(Frame) frame = {.rows = tile->rows,
+                              .count = tile->columns,
+                              .after = correlate->pitch - tile->columns,
+                              .x = plane + tile->row * width + tile->column,
+                              .xStride = width,
+                              .step = 1,
+                              .y = gradient,
+                              .yStride = correlate->pitch};
+  THNN_(simd).shifts.frame(&frame);
+}
+
+/* gradKernel += scale * the correlation of the planes that one connection joins. */
+static void correlateJoin(const Correlate *correlate, int64_t number, const real *image,
+                          const real *map, accreal scale, real *gradKernel, char *scratch)
+{
+  const THNNConvolution *g = &correlate->joins.shape->geometry;
+  const Layout *layout = &correlate->layout;
+  const Side from = sideOf(correlate->joins.shape, true),
+             to = sideOf(correlate->joins.shape, false);
+  const int64_t imagePlane = planeOf(&correlate->joins, number, true);
+  const int64_t mapPlane = planeOf(&correlate->joins, number, false);
+  real *source = (real *)(scratch + correlate->source);
+  real *gradient = (real *)(scratch + correlate->gradient);
+  int64_t *shifts = (int64_t *)(scratch + correlate->shifts);
+  double *sums = (double *)(scratch + correlate->sums);
+
+  const Axis y = forwardAxis(g, HEIGHT), x = forwardAxis(g, WIDTH);
+  const int64_t taps = y.taps * x.taps;
+  listShifts(layout, &y, &x, shifts);
+  for (int64_t t = 0; t < taps; t++)
+    sums[t] = 0;
+  for (int64_t n = 0; n < g->batch; n++)
+    for (int64_t row = 0; row < y.results; row += layout->rows)
+      for (int64_t column = 0; column < x.results; column += layout->columns) {
+        const Tile tile = tileAt(layout, &y, &x, row, column);
+        loadTile(layout, &y, &x, &tile,
+                 image + (n * from.planes + imagePlane) * from.height * from.width, source);
+        loadGradient(correlate, &tile, map + (n * to.planes + mapPlane) * to.height * to.width,
+                     to.width, gradient);
+        const THNN_(Shifted)
+            shifted = {tile.rows, tile.columns, source, gradient, layout->pitch, correlate->pitch};
+        THNN_(simd).shifts.dot(&shifted, taps, shifts, sums);
+      }
+  for (int64_t t = 0; t < taps; t++)
+    gradKernel[t] += (real)(scale * sums[t]);
+}
+
+/* The same for all connections. */
+static void correlateAll(const Correlate *correlate, const real *image, const real *map,
+                         accreal scale, real *gradWeight, void *scratch)
+{
+  const THNNPlaneJoins *joins = correlate->joins.shape;
+  const int64_t taps = joins->geometry.kernel[1] * joins->geometry.kernel[2];
+#pragma omp parallel for num_threads(correlate->threads) schedule(static)
+  for (int64_t i = 0; i < joins->connections; i++)
+    correlateJoin(correlate, i, image, map, scale, gradWeight + i * taps,
+                  (char *)scratch + (size_t)THNN_threadIndex() * correlate->threadBytes);
+}
+
+/* gradBias += scale * the sums of gradOutput's planes. */
+static void sumPlanes(const THNNState *state, const THNNPlaneJoins *joins, const real *gradOutput,
+                      accreal scale, real *gradBias)
+{
+  const int64_t batch = joins->geometry.batch;
+  const Side side = sideOf(joins, joins->transposed);
+  const int64_t positions = side.height * side.width;
+  const double operations = (double)batch * (double)side.named * (double)positions;
+#pragma omp parallel for num_threads(THNN_threads(state, side.named, operations)) schedule(static)
+  for (int64_t plane = 0; plane < side.named; plane++) {
+    double sum = 0;
+    for (int64_t n = 0; n < batch; n++)
+      sum += THNN_(simd).reduce.sum(positions, gradOutput + (n * side.planes + plane) * positions);
+    gradBias[biasIndex(joins, plane)] += (real)(scale * sum);
+  }
+}
+
+/* ---- The functions of a module ---------------------------------------------------------------- */
+
+void THNN_(planesUpdateOutput)(const char *function, THNNState *state, const THNNPlaneJoins *joins,
+                               THTensor *input, THTensor *output, THTensor *weight, THTensor *bias,
+                               THTensor *connTable)
+{
+  checkTable(function, joins, connTable, 6, !joins->transposed);
+  Gather gather = prepareGather(state, joins, joins->transposed);
+  const THNN_(Depthwise) depthwise = THNN_(depthwise)(state, joins, THNN_CONVOLUTION_FORWARD);
+  const bool batched = input->nDimension == joins->nDimension + 2;
+  int64_t size[5];
+  const int nDimension =
+      THNN_convolutionSizes(&joins->geometry, joins->nDimension, joins->transposed, batched, size);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
+  THNNBuffer *kernels = THNN_planIn(&plan, weight, 4);
+  THNNBuffer *start = bias ? THNN_planIn(&plan, bias, 5) : NULL;
+  THNNBuffer *entries = connTable ? THNN_planIn(&plan, connTable, 6) : NULL;
+  THNNBuffer *scratch =
+      THNN_planScratch(&plan, depthwise.threads ? depthwise.scratchBytes
+                                                : gather.threadBytes * (size_t)gather.threads);
+  THNN_planAcquire(&plan);
+
+  if (connTable)
+    gather.joins.table = entries->data, gather.joins.columns = connTable->size[1];
+  const real *biases = start ? start->data : NULL;
+  if (depthwise.threads)
+    THNN_(depthwiseGather)(&depthwise, in->data, kernels->data, biases, out->data, scratch->data);
+  else
+    gatherAll(&gather, in->data, kernels->data, biases, out->data, scratch->data);
+  THNN_planRelease(&plan);
+}
+
+void THNN_(planesUpdateGradInput)(const char *function, THNNState *state,
+                                  const THNNPlaneJoins *joins, THTensor *input,
+                                  THTensor *gradOutput, THTensor *gradInput, THTensor *weight,
+                                  THTensor *connTable)
+{
+  checkTable(function, joins, connTable, 7, joins->transposed);
+  Gather gather = prepareGather(state, joins, !joins->transposed);
+  const THNN_(Depthwise) depthwise = THNN_(depthwise)(state, joins, THNN_CONVOLUTION_BACKWARD_DATA);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  THNNBuffer *kernels = THNN_planIn(&plan, weight, 5);
+  THNNBuffer *entries = connTable ? THNN_planIn(&plan, connTable, 7) : NULL;
+  THNNBuffer *scratch =
+      THNN_planScratch(&plan, depthwise.threads ? depthwise.scratchBytes
+                                                : gather.threadBytes * (size_t)gather.threads);
+  THNN_planAcquire(&plan);
+
+  if (connTable)
+    gather.joins.table = entries->data, gather.joins.columns = connTable->size[1];
+  if (depthwise.threads)
+    THNN_(depthwiseGather)(&depthwise, from->data, kernels->data, NULL, to->data, scratch->data);
+  else
+    gatherAll(&gather, from->data, kernels->data, NULL, to->data, scratch->data);
+  THNN_planRelease(&plan);
+}
+
+void THNN_(planesAccGradParameters)(const char *function, THNNState *state,
+                                    const THNNPlaneJoins *joins, THTensor *input,
+                                    THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
+                                    THTensor *connTable, accreal scale)
+{
+  checkTable(function, joins, connTable, 6, true);
+  checkTable(function, joins, connTable, 6, false);
+  Correlate correlate = prepareCorrelate(state, joins);
+  const THNN_(Depthwise) depthwise =
+      THNN_(depthwise)(state, joins, THNN_CONVOLUTION_BACKWARD_WEIGHT);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  THNNBuffer *kernels = THNN_planInOut(&plan, gradWeight, 4);
+  THNNBuffer *start = gradBias ? THNN_planInOut(&plan, gradBias, 5) : NULL;
+  THNNBuffer *entries = connTable ? THNN_planIn(&plan, connTable, 6) : NULL;
+  THNNBuffer *scratch = THNN_planScratch(&plan, depthwise.threads ? depthwise.scratchBytes
+                                                                  : correlate.threadBytes *
+                                                                        (size_t)correlate.threads);
+  THNN_planAcquire(&plan);
+
+  if (connTable)
+    correlate.joins.table = entries->data, correlate.joins.columns = connTable->size[1];
+  const real *image = joins->transposed ? from->data : in->data;
+  const real *map = joins->transposed ? in->data : from->data;
+  if (depthwise.threads)
+    THNN_(depthwiseCorrelate)(&depthwise, image, map, scale, kernels->data,
+                              start ? start->data : NULL, scratch->data);
+  else
+    correlateAll(&correlate, image, map, scale, kernels->data, scratch->data);
+  if (start && !depthwise.threads)
+    sumPlanes(state, joins, from->data, scale, start->data);
+  THNN_planRelease(&plan);
+}

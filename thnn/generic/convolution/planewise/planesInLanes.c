@@ -1,0 +1,454 @@
+#include "generic/convolution/planewise/planesInLanes.h"
+
+enum {
+  BAND_BYTES = 192 << 10,  /* of a band's source and results, in the second-level cache */
+  LARGEST_BYTES = 1 << 20, /* of a band of one row, and of the factors of a block */
+  ENOUGH_TASKS = 16,
+  PRODUCTS_PER_SUM = 256 /* in a sum of reals, which then goes to one of doubles */
+};
+
+/* A block of planes; of these, a sample and a band. */
+typedef struct Task {
+  int64_t plane, planes; /* first and number */
+  int64_t sample, unit, units;
+  char *scratch;
+} Task;
+
+static int64_t lanes(void)
+{
+  return THNN_(simd).products.lanes;
+}
+
+static int64_t tapsOf(const THNNPlaneJoins *joins)
+{
+  return joins->geometry.kernel[1] * joins->geometry.kernel[2];
+}
+
+/* Reals of the sums of a block of planes, those of the map itself included. */
+static int64_t sumsOf(const THNNPlaneJoins *joins)
+{
+  return (tapsOf(joins) + 1) * lanes();
+}
+
+static bool toImage(const THNN_(Depthwise) * d)
+{
+  return d->part == THNN_CONVOLUTION_BACKWARD_DATA;
+}
+
+static Axis axisOf(const THNN_(Depthwise) * d, int axis, int64_t phase)
+{
+  const THNNConvolution *g = &d->joins->geometry;
+  return toImage(d) ? backwardAxis(g, axis, phase) : forwardAxis(g, axis);
+}
+
+/* ---- Planning --------------------------------------------------------------------------------- */
+
+static void measureAxis(THNN_(Depthwise) * d, int axis)
+{
+  const THNNConvolution *g = &d->joins->geometry;
+  d->phases[axis] = toImage(d) ? minimum(g->stride[axis + 1], g->input[axis + 1]) : 1;
+  d->sourceStep[axis] = toImage(d) ? 1 : g->stride[axis + 1];
+  int64_t high = INT64_MIN;
+  d->low[axis] = INT64_MAX;
+  for (int64_t phase = 0; phase < d->phases[axis]; phase++) {
+    const Axis along = axisOf(d, axis, phase);
+    if (along.taps == 0)
+      continue;
+    d->low[axis] = minimum(d->low[axis], along.start);
+    high = maximum(high, along.start + along.taps);
+  }
+  if (high < d->low[axis]) /* no phase has a tap */
+    high = d->low[axis] = 0;
+  d->extent[axis] = high - d->low[axis];
+}
+
+/* Rows of the source that `units` units see. */
+static int64_t sourceRows(const THNN_(Depthwise) * d, int64_t units)
+{
+  return (units - 1) * d->sourceStep[HEIGHT] + d->extent[HEIGHT];
+}
+
+/* Rows of results in as many units. */
+static int64_t resultRows(const THNN_(Depthwise) * d, int64_t units)
+{
+  return toImage(d) ? units * d->joins->geometry.stride[1] : units;
+}
+
+static int64_t resultWidth(const THNN_(Depthwise) * d)
+{
+  const THNNConvolution *g = &d->joins->geometry;
+  return toImage(d) ? g->input[2] : g->output[2];
+}
+
+/* In floating point: with absurd padding it is more than any integer holds. */
+static double bandBytes(const THNN_(Depthwise) * d, int64_t units)
+{
+  const double source = (double)sourceRows(d, units) * (double)d->pitch;
+  const double results = (double)resultRows(d, units) * (double)resultWidth(d);
+  return (source + results) * (double)lanes() * sizeof(real);
+}
+
+static void reserve(THNN_(Depthwise) * d)
+{
+  const int64_t taps = tapsOf(d->joins), multiplier = d->joins->multiplier;
+  const size_t vector = (size_t)lanes() * sizeof(real);
+  size_t shared = 0;
+  d->offsets = THNN_reserve(&shared, (size_t)taps * sizeof(int64_t));
+  d->factorAt = THNN_reserve(&shared, (size_t)taps * sizeof(int64_t));
+  d->sums = shared;
+  if (d->part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
+    THNN_reserve(&shared,
+                 (size_t)(d->blocks * multiplier * d->shares * sumsOf(d->joins)) * sizeof(double));
+  d->threadsAt = shared;
+  d->source =
+      THNN_reserve(&d->threadBytes, (size_t)(sourceRows(d, d->bandUnits) * d->pitch) * vector);
+  d->results = THNN_reserve(&d->threadBytes,
+                            (size_t)(resultRows(d, d->bandUnits) * resultWidth(d)) * vector);
+  d->factors = THNN_reserve(&d->threadBytes, (size_t)(multiplier * taps) * vector);
+  d->start = THNN_reserve(&d->threadBytes, (size_t)multiplier * vector);
+  d->partial = THNN_reserve(&d->threadBytes, (size_t)sumsOf(d->joins) * sizeof(real));
+  d->scratchBytes = shared + d->threadBytes * (size_t)d->threads;
+}
+
+/* Whether vectors of planes are faster than those of neighbouring positions. These lose the lanes
+ * behind the end of a row, and need the source sorted where the stride is not 1; vectors of planes
+ * lose the lanes that have no plane. */
+static bool isWorthwhile(const THNN_(Depthwise) * d)
+{
+  const THNNConvolution *g = &d->joins->geometry;
+  const int64_t planes = d->joins->imagePlanes, multiplier = d->joins->multiplier;
+  if (g->output[1] < 1 || g->output[2] < 1 || g->batch < 1)
+    return false;
+  if (bandBytes(d, 1) > LARGEST_BYTES ||
+      (size_t)(multiplier * tapsOf(d->joins) * lanes()) * sizeof(real) > LARGEST_BYTES)
+    return false;
+  const int64_t inLanes = divideUp(planes, lanes()) * lanes();
+  if (4 * planes >= 3 * inLanes)
+    return true;
+  return 2 * planes >= inLanes && (g->stride[2] > 1 || g->output[2] <= lanes());
+}
+
+THNN_(Depthwise)
+THNN_(depthwise)(const THNNState *state, const THNNPlaneJoins *joins, THNNConvolutionPart part)
+{
+  THNN_(Depthwise) d = {.joins = joins, .part = part};
+  const THNNConvolution *g = &joins->geometry;
+  if (joins->multiplier < 1)
+    return d;
+  measureAxis(&d, HEIGHT);
+  measureAxis(&d, WIDTH);
+  const bool image = toImage(&d);
+  const int64_t width = image ? g->output[2] : g->input[2];
+  const int64_t columns = image ? divideUp(g->input[2], g->stride[2]) : g->output[2];
+  d.units = image ? divideUp(g->input[1], g->stride[1]) : g->output[1];
+  d.left = maximum(0, -d.low[WIDTH]);
+  d.pitch =
+      d.left + maximum(width, d.low[WIDTH] + (columns - 1) * d.sourceStep[WIDTH] + d.extent[WIDTH]);
+  if (!isWorthwhile(&d))
+    return d;
+  d.bandUnits = 1;
+  while (d.bandUnits < d.units && bandBytes(&d, d.bandUnits + 1) <= BAND_BYTES)
+    d.bandUnits++;
+  d.blocks = divideUp(joins->imagePlanes, lanes());
+  d.shares = minimum(g->batch, divideUp(ENOUGH_TASKS, d.blocks * joins->multiplier));
+  const int64_t tasks = part == THNN_CONVOLUTION_BACKWARD_WEIGHT
+                            ? d.blocks * joins->multiplier * d.shares
+                            : d.blocks * g->batch * divideUp(d.units, d.bandUnits);
+  const double operations = (double)g->batch * (double)joins->connections *
+                            (double)(tapsOf(joins) + 8) * (double)(g->output[1] * g->output[2]);
+  d.threads = THNN_threads(state, tasks, operations / (double)lanes());
+  reserve(&d);
+  return d;
+}
+
+static Task taskOf(const THNN_(Depthwise) * d, int64_t block, void *scratch)
+{
+  const int64_t first = block * lanes();
+  return (Task){.plane = first,
+                .planes = minimum(lanes(), d->joins->imagePlanes - first),
+                .scratch =
+                    (char *)scratch + d->threadsAt + (size_t)THNN_threadIndex() * d->threadBytes};
+}
+
+/* ---- Bands ------------------------------------------------------------------------------------ */
+
+static void clear(int64_t vectors, real *y)
+{
+  THNN_(simd).pointwise.fill(vectors * lanes(), 0, y);
+}
+
+/* What the units of a task see of planes that are `stride` apart. */
+static void loadBand(const THNN_(Depthwise) * d, const Task *task, const real *plane,
+                     int64_t stride, int64_t height, int64_t width, real *source)
+{
+  const int64_t rows = sourceRows(d, task->units);
+  const int64_t first = d->low[HEIGHT] + task->unit * d->sourceStep[HEIGHT];
+  const int64_t begin = minimum(maximum(-first, 0), rows);
+  const int64_t end = maximum(begin, minimum(height - first, rows));
+  const int64_t pitch = d->pitch * lanes(), right = d->pitch - d->left - width;
+  clear(begin * d->pitch, source);
+  clear((rows - end) * d->pitch, source + end * pitch);
+  if (begin == end)
+    return;
+  for (int64_t row = begin; row < end; row++) {
+    clear(d->left, source + row * pitch);
+    clear(right, source + (row + 1) * pitch - right * lanes());
+  }
+  const THNN_(PlaneRows) planes = {
+      .planes = task->planes, .stride = stride, .rows = end - begin, .n = width, .pitch = pitch};
+  THNN_(simd).planes.load(&planes, plane + (first + begin) * width,
+                          source + begin * pitch + d->left * lanes());
+}
+
+/* The taps of a phase: where they are in the source, and in the factors. Returns their number. */
+static int64_t listTaps(const THNN_(Depthwise) * d, const Axis *y, const Axis *x, int64_t *offsets,
+                        int64_t *factorAt)
+{
+  const int64_t row = y->start - d->low[HEIGHT], column = x->start + d->left;
+  for (int64_t a = 0; a < y->taps; a++)
+    for (int64_t b = 0; b < x->taps; b++) {
+      const int64_t kernelRow = y->firstTap + a * y->tapStep;
+      const int64_t tap = kernelRow * d->joins->geometry.kernel[2] + x->firstTap + b * x->tapStep;
+      *offsets++ = ((row + a) * d->pitch + column + b) * lanes();
+      *factorAt++ = tap * lanes();
+    }
+  return y->taps * x->taps;
+}
+
+static void listAllTaps(const THNN_(Depthwise) * d, void *scratch)
+{
+  int64_t *offsets = (int64_t *)((char *)scratch + d->offsets);
+  int64_t *factorAt = (int64_t *)((char *)scratch + d->factorAt);
+  for (int64_t i = 0; i < d->phases[HEIGHT]; i++)
+    for (int64_t j = 0; j < d->phases[WIDTH]; j++) {
+      const Axis y = axisOf(d, HEIGHT, i), x = axisOf(d, WIDTH, j);
+      const int64_t taps = listTaps(d, &y, &x, offsets, factorAt);
+      offsets += taps, factorAt += taps;
+    }
+}
+
+/* ---- From a source to results ----------------------------------------------------------------- */
+
+typedef struct Gather {
+  const THNN_(Depthwise) * depthwise;
+  const real *source, *weight, *bias;
+  real *result;
+  char *shared;
+} Gather;
+
+/* The factors and first values of a block of planes, for each multiple. */
+static void packBlock(const Gather *gather, const Task *task)
+{
+  const THNN_(Depthwise) *d = gather->depthwise;
+  const int64_t taps = tapsOf(d->joins);
+  real *factors = (real *)(task->scratch + d->factors), *start = (real *)(task->scratch + d->start);
+  clear(d->joins->multiplier, start);
+  for (int64_t m = 0; m < d->joins->multiplier; m++) {
+    const int64_t connection = m * d->joins->imagePlanes + task->plane;
+    THNN_(simd).products.pack(task->planes, taps, gather->weight + connection * taps, taps,
+                              factors + m * taps * lanes(), (int)lanes());
+    for (int64_t i = 0; gather->bias && i < task->planes; i++)
+      start[m * lanes() + i] = gather->bias[connection + i];
+  }
+}
+
+/* The sums of one multiple: added to what there is, or to `start`. */
+static void sumBand(const Gather *gather, const Task *task, int64_t multiple, const real *start)
+{
+  const THNN_(Depthwise) *d = gather->depthwise;
+  const int64_t width = resultWidth(d), step = toImage(d) ? d->joins->geometry.stride[1] : 1;
+  const int64_t *offsets = (const int64_t *)(gather->shared + d->offsets);
+  const int64_t *factorAt = (const int64_t *)(gather->shared + d->factorAt);
+  real *results = (real *)(task->scratch + d->results);
+  for (int64_t i = 0; i < d->phases[HEIGHT]; i++)
+    for (int64_t j = 0; j < d->phases[WIDTH]; j++) {
+      const Axis y = axisOf(d, HEIGHT, i), x = axisOf(d, WIDTH, j);
+      const THNN_(PlaneSums) sums = {.rows = minimum(task->units, y.results - task->unit),
+                                     .n = x.results,
+                                     .taps = y.taps * x.taps,
+                                     .offsets = offsets,
+                                     .factorAt = factorAt,
+                                     .factors = (real *)(task->scratch + d->factors) +
+                                                multiple * tapsOf(d->joins) * lanes(),
+                                     .start = start,
+                                     .x = (real *)(task->scratch + d->source),
+                                     .xRow = d->sourceStep[HEIGHT] * d->pitch * lanes(),
+                                     .xStep = d->sourceStep[WIDTH] * lanes(),
+                                     .y = results + (y.first * width + x.first) * lanes(),
+                                     .yRow = step * width * lanes(),
+                                     .yStep = x.step * lanes()};
+      THNN_(simd).planes.sum(&sums);
+      offsets += sums.taps, factorAt += sums.taps;
+    }
+}
+
+static void storeBand(const THNN_(Depthwise) * d, const Task *task, int64_t height, int64_t stride,
+                      real *plane)
+{
+  const int64_t first = resultRows(d, task->unit), width = resultWidth(d);
+  const THNN_(PlaneRows) planes = {.planes = task->planes,
+                                   .stride = stride,
+                                   .rows = minimum(resultRows(d, task->units), height - first),
+                                   .n = width};
+  THNN_(simd).planes.store(&planes, (real *)(task->scratch + d->results), plane + first * width);
+}
+
+static void gatherBand(const Gather *gather, const Task *task)
+{
+  const THNN_(Depthwise) *d = gather->depthwise;
+  const THNNConvolution *g = &d->joins->geometry;
+  const int64_t multiplier = d->joins->multiplier;
+  const int64_t image = g->input[1] * g->input[2], map = g->output[1] * g->output[2];
+  const int64_t imagePlane = task->sample * g->inputPlanes + task->plane;
+  const int64_t mapPlane = task->sample * g->outputPlanes + task->plane * multiplier;
+  const real *start = (real *)(task->scratch + d->start);
+  real *source = (real *)(task->scratch + d->source);
+  if (toImage(d)) {
+    for (int64_t m = 0; m < multiplier; m++) {
+      loadBand(d, task, gather->source + (mapPlane + m) * map, multiplier * map, g->output[1],
+               g->output[2], source);
+      sumBand(gather, task, m, m == 0 ? start : NULL);
+    }
+    storeBand(d, task, g->input[1], image, gather->result + imagePlane * image);
+    return;
+  }
+  loadBand(d, task, gather->source + imagePlane * image, image, g->input[1], g->input[2], source);
+  for (int64_t m = 0; m < multiplier; m++) {
+    sumBand(gather, task, m, start + m * lanes());
+    storeBand(d, task, g->output[1], multiplier * map, gather->result + (mapPlane + m) * map);
+  }
+}
+
+void THNN_(depthwiseGather)(const THNN_(Depthwise) * d, const real *source, const real *weight,
+                            const real *bias, real *result, void *scratch)
+{
+  const Gather gather = {d, source, weight, bias, result, scratch};
+  const int64_t batch = d->joins->geometry.batch, bands = divideUp(d->units, d->bandUnits);
+  listAllTaps(d, scratch);
+#pragma omp parallel num_threads(d->threads)
+  {
+    int64_t packed = -1; /* the block whose factors this thread has */
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < d->blocks * batch * bands; i++) {
+      const int64_t block = i / (batch * bands), band = i % bands;
+      Task task = taskOf(d, block, scratch);
+      task.sample = i / bands % batch;
+      task.unit = band * d->bandUnits;
+      task.units = minimum(d->bandUnits, d->units - task.unit);
+      if (block != packed)
+        packBlock(&gather, &task);
+      packed = block;
+      gatherBand(&gather, &task);
+    }
+  }
+}
+
+/* ---- To the weights --------------------------------------------------------------------------- */
+
+/* Sums over positions that are in the making: those of the taps, then that of the map. */
+typedef struct Sums {
+  int64_t products; /* in each of `part` */
+  real *part;
+  double *whole;
+} Sums;
+
+/* Adds what a band of rows that are in scratch gives, in pieces that are not too long. */
+static void correlateBand(const THNN_(Depthwise) * d, const Task *task, const int64_t *offsets,
+                          Sums *sum)
+{
+  const int64_t width = d->joins->geometry.output[2], taps = tapsOf(d->joins);
+  THNN_(PlaneSums)
+  of = {.n = width,
+        .taps = taps,
+        .offsets = offsets,
+        .x = (real *)(task->scratch + d->source),
+        .xRow = d->sourceStep[HEIGHT] * d->pitch * lanes(),
+        .xStep = d->sourceStep[WIDTH] * lanes(),
+        .y = (real *)(task->scratch + d->results),
+        .yRow = width * lanes(),
+        .yStep = lanes()};
+  for (int64_t left = task->units; left > 0; left -= of.rows) {
+    const int64_t room = maximum(1, (PRODUCTS_PER_SUM - sum->products) / width);
+    of.rows = minimum(left, room);
+    THNN_(simd).planes.dot(&of, sum->part);
+    THNN_(simd).products.total(of.rows * width, 1, of.y, sum->part + taps * lanes());
+    of.x += of.rows * of.xRow, of.y += of.rows * of.yRow;
+    sum->products += of.rows * width;
+    if (sum->products + width <= PRODUCTS_PER_SUM)
+      continue;
+    THNN_(simd).planes.settle(sumsOf(d->joins), sum->part, sum->whole);
+    sum->products = 0;
+  }
+}
+
+/* Adds the correlation of one sample's planes. */
+static void correlateSample(const THNN_(Depthwise) * d, Task task, int64_t multiple,
+                            const real *image, const real *map, const int64_t *offsets, Sums *sum)
+{
+  const THNNConvolution *g = &d->joins->geometry;
+  const int64_t multiplier = d->joins->multiplier, width = g->output[2];
+  const int64_t imageSize = g->input[1] * g->input[2], mapSize = g->output[1] * width;
+  const int64_t imagePlane = task.sample * g->inputPlanes + task.plane;
+  const int64_t mapPlane = task.sample * g->outputPlanes + task.plane * multiplier + multiple;
+  for (task.unit = 0; task.unit < d->units; task.unit += d->bandUnits) {
+    task.units = minimum(d->bandUnits, d->units - task.unit);
+    loadBand(d, &task, image + imagePlane * imageSize, imageSize, g->input[1], g->input[2],
+             (real *)(task.scratch + d->source));
+    const THNN_(PlaneRows) rows = {.planes = task.planes,
+                                   .stride = multiplier * mapSize,
+                                   .rows = task.units,
+                                   .n = width,
+                                   .pitch = width * lanes()};
+    THNN_(simd).planes.load(&rows, map + mapPlane * mapSize + task.unit * width,
+                            (real *)(task.scratch + d->results));
+    correlateBand(d, &task, offsets, sum);
+  }
+}
+
+/* The gradients of a task's connections += scale * the sums of all shares. */
+static void addShares(const THNN_(Depthwise) * d, const Task *task, int64_t multiple, double scale,
+                      const double *sums, real *gradWeight, real *gradBias)
+{
+  const int64_t taps = tapsOf(d->joins);
+  const int64_t connection = multiple * d->joins->imagePlanes + task->plane;
+  for (int64_t plane = 0; plane < task->planes; plane++)
+    for (int64_t tap = 0; tap <= taps; tap++) {
+      double sum = 0;
+      for (int64_t share = 0; share < d->shares; share++)
+        sum += sums[share * sumsOf(d->joins) + tap * lanes() + plane];
+      if (tap < taps)
+        gradWeight[(connection + plane) * taps + tap] += (real)(scale * sum);
+      else if (gradBias)
+        gradBias[connection + plane] += (real)(scale * sum);
+    }
+}
+
+void THNN_(depthwiseCorrelate)(const THNN_(Depthwise) * d, const real *image, const real *map,
+                               double scale, real *gradWeight, real *gradBias, void *scratch)
+{
+  const int64_t batch = d->joins->geometry.batch, multiplier = d->joins->multiplier;
+  const int64_t length = sumsOf(d->joins);
+  const int64_t *offsets = (const int64_t *)((char *)scratch + d->offsets);
+  double *sums = (double *)((char *)scratch + d->sums);
+  listAllTaps(d, scratch);
+#pragma omp parallel num_threads(d->threads)
+  {
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < d->blocks * multiplier * d->shares; i++) {
+      Task task = taskOf(d, i / (multiplier * d->shares), scratch);
+      const int64_t share = i % d->shares, end = batch * (share + 1) / d->shares;
+      Sums sum = {.part = (real *)(task.scratch + d->partial), .whole = sums + i * length};
+      for (int64_t e = 0; e < length; e++)
+        sum.part[e] = 0, sum.whole[e] = 0;
+      for (task.sample = batch * share / d->shares; task.sample < end; task.sample++)
+        correlateSample(d, task, i / d->shares % multiplier, image, map, offsets, &sum);
+      THNN_(simd).planes.settle(length, sum.part, sum.whole);
+    }
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < d->blocks * multiplier; i++) {
+      const Task task = taskOf(d, i / multiplier, scratch);
+      addShares(d, &task, i % multiplier, scale, sums + i * d->shares * length, gradWeight,
+                gradBias);
+    }
+  }
+}

@@ -1,0 +1,147 @@
+/* Frames and weights are transformed to four numbers each (simd/kernels/winograd.c), which are multiplied and summed up
+ * as matrices, number by number:
+ *
+ *   sums[number][tile][result] = frames[number][tile][source] * weights[number][source][result]
+ *
+ * What the sums are transformed to are the two results of a tile. */
+#include "generic/convolution/temporalWinograd.h"
+
+#include "generic/convolution/engine/algorithm.h"
+#include "generic/shared/matrix.h"
+
+enum { SIDE = 2, TAPS = 3, NUMBERS = 4, MOST_TILES = 256 };
+/* What a block's frames and sums take at most: they come from near. */
+static const int64_t BLOCK_BYTES = 2 << 20;
+
+typedef THNN_(TemporalWinograd) Temporal;
+
+static int64_t tilesOf(const Temporal *of)
+{
+  return divideUp(of->results, SIDE);
+}
+
+/* Tiles of a sample that are taken at a time. */
+static int64_t blockTiles(const Temporal *of)
+{
+  const int64_t perTile = NUMBERS * (of->sourceSize + of->resultSize) * (int64_t)sizeof(real);
+  const int64_t most = minimum(BLOCK_BYTES / perTile, MOST_TILES);
+  return evenBlock(tilesOf(of), maximum(most, 1), 1);
+}
+
+static int64_t blockCount(const Temporal *of)
+{
+  return of->batch * divideUp(tilesOf(of), blockTiles(of));
+}
+
+static int64_t matrixElements(const Temporal *of)
+{
+  return of->sourceSize * of->resultSize;
+}
+
+static int threadsFor(const Temporal *of)
+{
+  return THNN_threads(of->state, blockCount(of),
+                      (double)of->batch * (double)of->results * (double)matrixElements(of) / 4);
+}
+
+/* Scratch of one thread: the frames' numbers, the sums, and a frame of zeros. */
+static int64_t threadBytes(const Temporal *of)
+{
+  return scratchBytes(NUMBERS * blockTiles(of) * of->sourceSize, sizeof(real)) +
+         scratchBytes(NUMBERS * blockTiles(of) * of->resultSize, sizeof(real)) +
+         scratchBytes(of->sourceSize, sizeof(real));
+}
+
+static int64_t sharedBytes(const Temporal *of)
+{
+  return scratchBytes(NUMBERS * matrixElements(of), sizeof(real));
+}
+
+/* With small frames or few of them transforms and packing take longer than the products that they spare. */
+static bool pays(const Temporal *of)
+{
+  enum { LEAST_SIZE = 64, LEAST_TILES = 24 };
+  return minimum(of->sourceSize, of->resultSize) >= LEAST_SIZE && blockTiles(of) >= LEAST_TILES;
+}
+
+size_t THNN_(temporalWinograd_bytes)(const Temporal *of)
+{
+  const THNNConvolutionAlgorithm algorithm = THNN_State_convolutionAlgorithm(of->state);
+  const bool asked = algorithm == THNN_CONVOLUTION_WINOGRAD;
+  const bool automatic = algorithm == THNN_CONVOLUTION_AUTO && THNN_(simd).panels.packs && pays(of);
+  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(of->state);
+  if (!(asked || automatic) || sharedBytes(of) + threadBytes(of) > limitBytes)
+    return 0;
+  return (size_t)(sharedBytes(of) + threadsFor(of) * threadBytes(of));
+}
+
+/* [number][output plane][input plane], of an output plane. */
+static void transformWeights(const Temporal *of, int64_t plane, const real *weight, real *weights)
+{
+  const int64_t inputs = of->backward ? of->resultSize : of->sourceSize;
+  const real *kernels = weight + plane * TAPS * inputs;
+  const real *taps[TAPS];
+  for (int k = 0; k < TAPS; k++)
+    taps[k] = kernels + (of->backward ? TAPS - 1 - k : k) * inputs;
+  THNN_(simd).winograd.frameWeights(inputs, taps, matrixElements(of), weights + plane * inputs);
+}
+
+/* Tiles [first, end) of a sample, whose first source frame is given. */
+static bool runBlock(const Temporal *of, int64_t first, int64_t end, const real *source,
+                     const real *weights, const real *start, real *result, char *scratch)
+{
+  const int64_t most = blockTiles(of), tiles = end - first;
+  const int64_t pad = of->backward ? TAPS - 1 : 0;
+  const int64_t from = of->sourceSize, to = of->resultSize;
+  real *numbers = takeScratch(&scratch, NUMBERS * most * from, sizeof(real));
+  real *sums = takeScratch(&scratch, NUMBERS * most * to, sizeof(real));
+  real *zeros = takeScratch(&scratch, from, sizeof(real));
+  THNN_(simd).pointwise.fill(from, 0, zeros);
+  for (int64_t tile = 0; tile < tiles; tile++) {
+    const real *seen[NUMBERS];
+    for (int k = 0; k < NUMBERS; k++) {
+      const int64_t frame = (first + tile) * SIDE + k - pad;
+      seen[k] = frame >= 0 && frame < of->sources ? source + frame * from : zeros;
+    }
+    THNN_(simd).winograd.frames(from, seen, most * from, numbers + tile * from);
+  }
+  for (int number = 0; number < NUMBERS; number++) {
+    const real *part = weights + number * matrixElements(of);
+    const THNN_(Matrix) w = {part, of->backward ? to : from, !of->backward};
+    const THNN_(Matrix) x = {numbers + number * most * from, from, false};
+    THNN_(multiplyEach)(of->state, to, tiles, from, w, x, NULL, 1, 0, sums + number * most * to, 0,
+                        NULL);
+  }
+  bool finite = true;
+  for (int64_t tile = 0; tile < tiles; tile++) {
+    const int64_t frame = (first + tile) * SIDE;
+    finite &= THNN_(simd).winograd.frameResults(to, sums + tile * to, most * to, start,
+                                                (int)minimum(SIDE, of->results - frame),
+                                                result + frame * to);
+  }
+  return finite;
+}
+
+bool THNN_(temporalWinograd_run)(const Temporal *of, const real *source, const real *weight,
+                                 const real *start, real *result, void *scratch)
+{
+  const int64_t planes = of->backward ? of->sourceSize : of->resultSize;
+  const int64_t blocks = divideUp(tilesOf(of), blockTiles(of));
+  const int threads = threadsFor(of);
+  int wrong = 0;
+#pragma omp parallel num_threads(threads) reduction(| : wrong) if (threads > 1)
+  {
+    char *own = threadScratchOf(scratch, (size_t)sharedBytes(of), (size_t)threadBytes(of));
+#pragma omp for schedule(static)
+    for (int64_t plane = 0; plane < planes; plane++)
+      transformWeights(of, plane, weight, scratch);
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < of->batch * blocks; i++) {
+      const int64_t sample = i / blocks, first = i % blocks * blockTiles(of);
+      wrong |= !runBlock(of, first, minimum(first + blockTiles(of), tilesOf(of)),
+                         source + sample * of->sourceSample, scratch, start,
+                         result + sample * of->resultSample, own);
+    }
+  }
+  return !wrong;
+}

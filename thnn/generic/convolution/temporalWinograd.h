@@ -1,0 +1,27 @@
+/* Winograd's algorithm F(2, 3) for convolutions of three taps over frames with stride 1: two neighbouring
+ * results take four products of frames and weights where the definition has six. */
+#ifndef THNN_GENERIC_TEMPORAL_WINOGRAD_H
+#define THNN_GENERIC_TEMPORAL_WINOGRAD_H
+
+#include "generic/template.h"
+
+/* results[r] = start + the sum over taps k of weight[k] * sources[r + k - pad], where sources outside are
+ * zero. */
+typedef struct THNN_(TemporalWinograd) {
+  THNNState *state;
+  int64_t batch, sources, results;    /* frames of a sample */
+  int64_t sourceSize, resultSize;     /* reals of a frame */
+  int64_t sourceSample, resultSample; /* from a sample to the next */
+  bool backward; /* gradInput from gradOutput, with the taps backwards: pad is 2, otherwise 0 */
+} THNN_(TemporalWinograd);
+
+/* Bytes of scratch that it takes; 0 where it is not to be used: not asked for by the state, or slower. */
+size_t THNN_(temporalWinograd_bytes)(const THNN_(TemporalWinograd) * of);
+
+/* Returns whether the results are right: where some are not finite, intermediate sums may have overflowed,
+ * and the definition has to say. The weight is outputFrameSize x (3 * inputFrameSize). */
+bool THNN_(temporalWinograd_run)(const THNN_(TemporalWinograd) * of, const real *source,
+                                 const real *weight, const real *start, real *result,
+                                 void *scratch);
+
+#endif

@@ -1,0 +1,37 @@
+/* Binary cross entropy between probabilities and targets.
+ *   input, target, weights, gradInput   any shape, the same number of elements; input from 0 to 1
+ *   output                              one element
+ * output = -sum of weights (target log input + (1 - target) log(1 - input)), divided by the number
+ * of elements when sizeAverage. 1e-12 is added where a logarithm or a quotient would be infinite. */
+#include "generic/criterion/criterion.h"
+
+/* Two logarithms or a division cost about as much as so many copied elements. */
+enum { FORWARD_WORK = 10, BACKWARD_WORK = 2 };
+
+void THNN_(BCECriterion_updateOutput)(THNNState *state, THTensor *input, THTensor *target,
+                                      THTensor *output, bool sizeAverage, THTensor *weights)
+{
+  const THNN_(Criterion) run = {"BCECriterion_updateOutput",
+                                state,
+                                input,
+                                target,
+                                .work = FORWARD_WORK,
+                                .weights = weights,
+                                .accepts = THNN_(simd).criterion.areProbabilities,
+                                .domain = "values from 0 to 1"};
+  THNN_(criterionForward)(&run, THNN_(simd).criterion.bceLoss, output, sizeAverage);
+}
+
+void THNN_(BCECriterion_updateGradInput)(THNNState *state, THTensor *input, THTensor *target,
+                                         THTensor *gradInput, bool sizeAverage, THTensor *weights)
+{
+  const real parameters[] = {THNN_(criterionNorm)(input, sizeAverage)};
+  const THNN_(Criterion) run = {"BCECriterion_updateGradInput",
+                                state,
+                                input,
+                                target,
+                                parameters,
+                                .work = BACKWARD_WORK,
+                                .weights = weights};
+  THNN_(criterionBackward)(&run, THNN_(simd).criterion.bceGradient, gradInput);
+}

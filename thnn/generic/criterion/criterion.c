@@ -1,0 +1,150 @@
+#include "generic/criterion/criterion.h"
+
+#ifdef THNN_ONCE
+void THNN_elementwiseCriterion_shapeCheck(const char *function, THNNShape input, THNNShape target,
+                                          THNNShape weights, THNNShape output)
+{
+  THNN_checkNotEmpty(function, input);
+  if (target.nDimension != THNN_NOT_PRESENT)
+    THNN_checkSameElements(function, target, input);
+  if (THNN_given(weights))
+    THNN_checkSameElements(function, weights, input);
+  if (output.nDimension != THNN_NOT_PRESENT)
+    THNN_checkOneElement(function, output);
+}
+#endif
+
+/* The operands as declared to the plan; NULL where the criterion has none. */
+typedef struct Buffers {
+  const THNNBuffer *input, *target, *weights;
+} Buffers;
+
+/* `outputPosition` 0: the function has no output. */
+static void checkShapes(const THNN_(Criterion) * run, const THTensor *output, int outputPosition)
+{
+  const THTensor *input = run->input, *target = run->target, *weights = run->weights;
+  THNN_elementwiseCriterion_shapeCheck(
+      run->function, THNN_SHAPE(input, 2), run->inputOnly ? THNN_NO_SHAPE : THNN_SHAPE(target, 3),
+      THNN_SHAPE(weights, 6),
+      outputPosition && !run->longOutput ? THNN_SHAPE(output, outputPosition) : THNN_NO_SHAPE);
+  if (outputPosition && run->longOutput)
+    THNN_checkFirstElement(run->function, THNN_SHAPE(output, outputPosition));
+}
+
+static Buffers planOperands(THNNPlan *plan, const THNN_(Criterion) * run)
+{
+  THTensor *input = run->input, *target = run->target, *weights = run->weights;
+  THNN_planStart(plan, run->function, run->state);
+  Buffers buffers = {0};
+  buffers.input = THNN_planIn(plan, input, 2);
+  if (!run->inputOnly)
+    buffers.target = THNN_planIn(plan, target, 3);
+  if (weights)
+    buffers.weights = THNN_planIn(plan, weights, 6);
+  return buffers;
+}
+
+static THNN_(Operands) operandsAt(const Buffers *buffers, int64_t at)
+{
+  THNN_(Operands) of = {0};
+  of.input = (const real *)buffers->input->data + at;
+  if (buffers->target)
+    of.target = (const real *)buffers->target->data + at;
+  if (buffers->weights)
+    of.weights = (const real *)buffers->weights->data + at;
+  return of;
+}
+
+static int threadsFor(const THNN_(Criterion) * run, const THNNBlocks *blocks)
+{
+  return THNN_threads(run->state, blocks->count, (double)blocks->elements * (1 + run->work));
+}
+
+/* What one block of elements contributes. */
+typedef struct Part {
+  double loss;
+  bool refused;
+} Part;
+
+void THNN_(criterionForward)(const THNN_(Criterion) * run, THNN_(LossSum) sum, THTensor *output,
+                             bool sizeAverage)
+{
+  const int outputPosition = run->inputOnly ? 3 : 4;
+  checkShapes(run, output, outputPosition);
+  const THNNBlocks blocks = THNN_blocks(THTensor_(nElement)(run->input));
+
+  THNNPlan plan;
+  const Buffers buffers = planOperands(&plan, run);
+  THNNBuffer *out = THNN_planInOut(&plan, output, outputPosition);
+  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)blocks.count * sizeof(Part));
+  THNN_planAcquire(&plan);
+
+  Part *parts = scratch->data;
+#pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
+  for (int64_t i = 0; i < blocks.count; i++) {
+    const THNN_(Operands) of = operandsAt(&buffers, i * blocks.length);
+    const int64_t length = THNN_blockLength(&blocks, i);
+    parts[i].refused = run->accepts && !run->accepts(length, of.input);
+    parts[i].loss = sum(length, &of, run->parameters);
+  }
+
+  double loss = 0;
+  bool refused = false;
+  for (int64_t i = 0; i < blocks.count; i++) {
+    loss += parts[i].loss;
+    refused = refused || parts[i].refused;
+  }
+  if (!refused)
+    *(real *)out->data = (real)(sizeAverage ? loss / (double)blocks.elements : loss);
+  THNN_planRelease(&plan);
+  if (refused)
+    THNN_reject(run->function, "input", 2, run->domain, "others");
+}
+
+/* A gradient without weights as a map of input and target, which are the same where it reads but
+ * one; `parameters` is one of these. */
+typedef struct Streamed {
+  THNN_(LossGradient) gradient;
+  const real *parameters;
+} Streamed;
+
+static void streamedGradient(int64_t n, const real *input, const real *target,
+                             const real *parameters, real *gradInput)
+{
+  const Streamed *streamed = (const void *)parameters;
+  const THNN_(Operands) of = {.input = input, .target = target};
+  streamed->gradient(n, &of, streamed->parameters, gradInput);
+}
+
+void THNN_(criterionBackward)(const THNN_(Criterion) * run, THNN_(LossGradient) gradient,
+                              THTensor *gradInput)
+{
+  checkShapes(run, NULL, 0);
+  const THNNBlocks blocks = THNN_blocks(THTensor_(nElement)(run->input));
+
+  THNNPlan plan;
+  const Buffers buffers = planOperands(&plan, run);
+  THNNBuffer *out = THNN_planOutLike(&plan, gradInput, 4, run->input);
+  THNN_planElementwise(out);
+  THNN_planAcquire(&plan);
+
+  real *y = out->data;
+  const Streamed streamed = {gradient, run->parameters};
+  const bool leaves = run->targetOnly || run->inputOnly
+                          ? THNN_secondLeavesCaches(blocks.elements, sizeof(real))
+                          : THNN_leavesCaches(blocks.elements, sizeof(real));
+  const bool stream = leaves && !operandsAt(&buffers, 0).weights;
+#pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
+  for (int64_t i = 0; i < blocks.count; i++) {
+    const int64_t at = i * blocks.length, n = THNN_blockLength(&blocks, i);
+    const THNN_(Operands) of = operandsAt(&buffers, at);
+    if (stream)
+      THNN_(simd).pointwise.streamMap2(streamedGradient, n, run->targetOnly ? of.target : of.input,
+                                       of.target ? of.target : of.input,
+                                       (const real *)(const void *)&streamed, THNN_bytesAhead(),
+                                       y + at);
+    else
+      gradient(n, &of, run->parameters, y + at);
+  }
+  THNN_planRelease(&plan);
+}

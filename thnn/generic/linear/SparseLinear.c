@@ -1,0 +1,372 @@
+/* Linear layer over sparse samples. The input lists the elements that are not 0:
+ *   entries x 3, each (sample, feature, value); or, for the legacy functions,
+ *   batch x entries x 2, each (feature, value)
+ * in any order, features and samples counted from 1. Entries of value 0 do not count.
+ *   weight  outputs x inputs      bias  outputs      output, gradOutput  batch x outputs
+ * output = bias + weight * sample;  gradWeight += scale * gradOutput * sample^T + weightDecay *
+ * weight;  gradBias += scale * gradOutput, summed over the batch. Zeroing gradients and updating
+ * parameters look at the columns of the last input's features only.
+ *
+ * Threads share the rows of weight: each goes through all entries. */
+#include <stdio.h>
+
+#include "generic/shared/matrix.h"
+
+#ifdef THNN_ONCE
+THNNSparseLinear THNN_SparseLinear_shapeCheck(const char *function, bool legacy, THNNShape input,
+                                              THNNShape weight, THNNShape bias)
+{
+  THNNSparseLinear sizes = {0};
+  if (legacy) {
+    THNN_checkDimensions(function, input, 3, 3, "batch x entries x 2 (feature, value)");
+    THNN_checkSize(function, input, 2, 2, "feature, value");
+    sizes.batch = input.size[0];
+    sizes.entries = THNN_elements(function, input) / 2;
+  } else {
+    THNN_checkDimensions(function, input, 2, 2, "entries x 3 (sample, feature, value)");
+    THNN_checkSize(function, input, 1, 3, "sample, feature, value");
+    sizes.entries = input.size[0];
+  }
+  THNN_checkDimensions(function, weight, 2, 2, "outputs x inputs");
+  THNN_elements(function, weight);
+  sizes.outputs = weight.size[0];
+  sizes.inputs = weight.size[1];
+  THNN_checkVector(function, bias, sizes.outputs, "outputs");
+  return sizes;
+}
+#endif
+
+/* Which of an input's entries are looked at, and how. */
+typedef struct THNN_(SparseInput) {
+  const char *function;
+  THTensor *tensor;
+  const char *name;
+  int position;
+  bool legacy;
+} THNN_(SparseInput);
+
+static void rejectIndex(const THNN_(SparseInput) * input, const char *what, int64_t last,
+                        double found)
+{
+  char expected[64], text[32];
+  snprintf(expected, sizeof expected, "%s indices from 1 to %lld", what, (long long)last);
+  snprintf(text, sizeof text, "%g", found);
+  THNN_reject(input->function, input->name, input->position, expected, text);
+}
+
+static bool isIndex(real x, int64_t last)
+{
+  return x >= 1 && x < (double)last + 1;
+}
+
+/* Part `part` of entry i, where it lies. */
+static real partOf(const THNN_(SparseInput) * input, int64_t i, int part)
+{
+  const THTensor *t = input->tensor;
+  const real *data = t->storage->data + t->storageOffset;
+  if (input->legacy)
+    return data[i / t->size[1] * t->stride[0] + i % t->size[1] * t->stride[1] +
+                part * t->stride[2]];
+  return data[i * t->stride[0] + part * t->stride[1]];
+}
+
+enum { SAMPLE_DOES_NOT_MATTER = -1 };
+
+/* Every entry's feature a column of the weight, and its sample at most `samples`. */
+static void checkEntries(const THNN_(SparseInput) * input, int64_t entries, int64_t samples,
+                         int64_t inputs)
+{
+  for (int64_t i = 0; i < entries; i++) {
+    if (partOf(input, i, input->legacy ? 1 : 2) == 0)
+      continue;
+    const real feature = partOf(input, i, input->legacy ? 0 : 1);
+    if (!isIndex(feature, inputs))
+      rejectIndex(input, "feature", inputs, feature);
+    if (!input->legacy && samples != SAMPLE_DOES_NOT_MATTER) {
+      const real sample = partOf(input, i, 0);
+      if (!isIndex(sample, samples))
+        rejectIndex(input, "sample", samples, sample);
+    }
+  }
+}
+
+/* The entries up to the last one of a sample that there is: what comes after them is left aside. */
+static int64_t entriesOfSamples(const THNN_(SparseInput) * input, int64_t entries, int64_t samples)
+{
+  while (entries > 0 && partOf(input, entries - 1, 0) >= (double)samples + 1)
+    entries--;
+  return entries;
+}
+
+/* An entry with indices from 0. */
+typedef struct THNN_(Entry) {
+  int64_t sample, feature;
+  real value;
+} THNN_(Entry);
+
+/* The entries that count, from dense data; returns their number. */
+static int64_t listEntries(bool legacy, int64_t batch, int64_t entries, const real *data,
+                           THNN_(Entry) * list)
+{
+  int64_t count = 0;
+  const int64_t perSample = legacy ? entries / batch : 1;
+  for (int64_t i = 0; i < entries; i++) {
+    const real *entry = data + i * (legacy ? 2 : 3);
+    const real value = entry[legacy ? 1 : 2];
+    if (value != 0)
+      list[count++] = (THNN_(Entry)){legacy ? i / perSample : (int64_t)entry[0] - 1,
+                                     (int64_t)entry[legacy ? 0 : 1] - 1, value};
+  }
+  return count;
+}
+
+static int threadsFor(const THNNState *state, const THNNSparseLinear *sizes)
+{
+  return THNN_threads(state, sizes->outputs, (double)sizes->outputs * (double)sizes->entries);
+}
+
+/* output, of as many samples as it has rows, from the first `sizes.entries` entries. */
+static void forward(THNNState *state, const THNN_(SparseInput) * source, THNNSparseLinear sizes,
+                    bool resize, THTensor *output, THTensor *weight, THTensor *bias)
+{
+  const int64_t outputSize[] = {sizes.batch, sizes.outputs};
+  THTensor *input = source->tensor;
+  THNNPlan plan;
+  THNN_planStart(&plan, source->function, state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *out =
+      resize ? THNN_planOut(&plan, output, 3, 2, outputSize) : THNN_planInOut(&plan, output, 3);
+  THNNBuffer *matrix = THNN_planIn(&plan, weight, 4);
+  THNNBuffer *start = THNN_planIn(&plan, bias, 5);
+  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)sizes.entries * sizeof(THNN_(Entry)));
+  THNN_planAcquire(&plan);
+
+  const THNN_(Entry) *entry = scratch->data;
+  const int64_t count =
+      listEntries(source->legacy, sizes.batch, sizes.entries, in->data, scratch->data);
+  THNN_(repeatRow)(state, sizes.batch, sizes.outputs, start->data, out->data, sizes.outputs);
+#pragma omp parallel for num_threads(threadsFor(state, &sizes)) schedule(static)
+  for (int64_t o = 0; o < sizes.outputs; o++) {
+    const real *row = (const real *)matrix->data + o * sizes.inputs;
+    real *y = (real *)out->data + o;
+    for (int64_t i = 0; i < count; i++)
+      y[entry[i].sample * sizes.outputs] += entry[i].value * row[entry[i].feature];
+  }
+  THNN_planRelease(&plan);
+}
+
+void THNN_(SparseLinear_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                      THTensor *weight, THTensor *bias)
+{
+  const char *function = "SparseLinear_updateOutput";
+  const THNN_(SparseInput) source = {function, input, "input", 2, false};
+  THNNSparseLinear sizes = THNN_SparseLinear_shapeCheck(function, false, THNN_SHAPE(input, 2),
+                                                        THNN_SHAPE(weight, 4), THNN_SHAPE(bias, 5));
+  THNN_checkDimensions(function, THNN_SHAPE(output, 3), 2, 2, "batch x outputs");
+  THNN_checkSize(function, THNN_SHAPE(output, 3), 1, sizes.outputs, "rows of weight");
+  sizes.batch = output->size[0];
+  sizes.entries = entriesOfSamples(&source, sizes.entries, sizes.batch);
+  checkEntries(&source, sizes.entries, sizes.batch, sizes.inputs);
+  forward(state, &source, sizes, false, output, weight, bias);
+}
+
+void THNN_(SparseLinear_legacyUpdateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                            THTensor *weight, THTensor *bias)
+{
+  const char *function = "SparseLinear_legacyUpdateOutput";
+  const THNN_(SparseInput) source = {function, input, "input", 2, true};
+  const THNNSparseLinear sizes = THNN_SparseLinear_shapeCheck(
+      function, true, THNN_SHAPE(input, 2), THNN_SHAPE(weight, 4), THNN_SHAPE(bias, 5));
+  checkEntries(&source, sizes.entries, sizes.batch, sizes.inputs);
+  forward(state, &source, sizes, true, output, weight, bias);
+}
+
+/* Samples are the rows of gradOutput, `sizes.batch` of them. */
+static void addGradients(THNNState *state, const THNN_(SparseInput) * source,
+                         THNNSparseLinear sizes, THTensor *gradOutput, THTensor *gradWeight,
+                         THTensor *gradBias, THTensor *weight, double weightDecay, double scale)
+{
+  THTensor *input = source->tensor;
+  THNNPlan plan;
+  THNN_planStart(&plan, source->function, state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  THNNBuffer *to = THNN_planInOut(&plan, gradWeight, 4);
+  THNNBuffer *toBias = THNN_planInOut(&plan, gradBias, 5);
+  THNNBuffer *matrix = THNN_planIn(&plan, weight, 6);
+  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)sizes.entries * sizeof(THNN_(Entry)));
+  THNN_planAcquire(&plan);
+
+  const THNN_(Entry) *entry = scratch->data;
+  const int64_t count =
+      listEntries(source->legacy, sizes.batch, sizes.entries, in->data, scratch->data);
+#pragma omp parallel for num_threads(threadsFor(state, &sizes)) schedule(static)
+  for (int64_t o = 0; o < sizes.outputs; o++) {
+    const real *gradient = (const real *)from->data + o;
+    real *row = (real *)to->data + o * sizes.inputs;
+    for (int64_t i = 0; i < count; i++)
+      row[entry[i].feature] +=
+          (real)(scale * entry[i].value) * gradient[entry[i].sample * sizes.outputs];
+    if (weightDecay != 0)
+      THNN_(simd).pointwise.axpy(sizes.inputs, (real)weightDecay,
+                                 (const real *)matrix->data + o * sizes.inputs, row);
+  }
+  THNN_(addRowSum)(state, sizes.batch, sizes.outputs, (real)scale, from->data, toBias->data);
+  THNN_planRelease(&plan);
+}
+
+static THNNSparseLinear checkGradients(const THNN_(SparseInput) * source, THNNShape gradWeight,
+                                       THNNShape gradBias, THNNShape weight)
+{
+  const THTensor *input = source->tensor;
+  const THNNSparseLinear sizes = THNN_SparseLinear_shapeCheck(
+      source->function, source->legacy, THNN_SHAPE(input, 2), gradWeight, gradBias);
+  THNN_checkSizes(source->function, weight, 2, gradWeight.size, "the shape of gradWeight");
+  return sizes;
+}
+
+void THNN_(SparseLinear_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                           THTensor *gradWeight, THTensor *gradBias,
+                                           THTensor *weight, THTensor *bias, accreal weightDecay,
+                                           accreal scale)
+{
+  const char *function = "SparseLinear_accGradParameters";
+  (void)bias;
+  const THNN_(SparseInput) source = {function, input, "input", 2, false};
+  THNNSparseLinear sizes = checkGradients(&source, THNN_SHAPE(gradWeight, 4),
+                                          THNN_SHAPE(gradBias, 5), THNN_SHAPE(weight, 6));
+  THNN_checkDimensions(function, THNN_SHAPE(gradOutput, 3), 2, 2, "batch x outputs");
+  THNN_checkSize(function, THNN_SHAPE(gradOutput, 3), 1, sizes.outputs, "rows of gradWeight");
+  sizes.batch = gradOutput->size[0];
+  checkEntries(&source, sizes.entries, sizes.batch, sizes.inputs);
+  addGradients(state, &source, sizes, gradOutput, gradWeight, gradBias, weight, weightDecay, scale);
+}
+
+void THNN_(SparseLinear_legacyAccGradParameters)(THNNState *state, THTensor *input,
+                                                 THTensor *gradOutput, THTensor *gradWeight,
+                                                 THTensor *gradBias, THTensor *weight,
+                                                 THTensor *bias, accreal weightDecay, accreal scale)
+{
+  const char *function = "SparseLinear_legacyAccGradParameters";
+  (void)bias;
+  const THNN_(SparseInput) source = {function, input, "input", 2, true};
+  const THNNSparseLinear sizes = checkGradients(&source, THNN_SHAPE(gradWeight, 4),
+                                                THNN_SHAPE(gradBias, 5), THNN_SHAPE(weight, 6));
+  const int64_t wanted[] = {sizes.batch, sizes.outputs};
+  THNN_checkElements(function, THNN_SHAPE(gradOutput, 3), THNN_product(2, wanted),
+                     "batch x outputs");
+  checkEntries(&source, sizes.entries, SAMPLE_DOES_NOT_MATTER, sizes.inputs);
+  addGradients(state, &source, sizes, gradOutput, gradWeight, gradBias, weight, weightDecay, scale);
+}
+
+/* The features of the entries, each once; `isListed` has a mark for every feature. */
+static int64_t listFeatures(bool legacy, const THNNSparseLinear *sizes, const real *data,
+                            bool *isListed, int64_t *features)
+{
+  int64_t count = 0;
+  for (int64_t f = 0; f < sizes->inputs; f++)
+    isListed[f] = false;
+  for (int64_t i = 0; i < sizes->entries; i++) {
+    const real *entry = data + i * (legacy ? 2 : 3);
+    if (entry[legacy ? 1 : 2] == 0)
+      continue;
+    const int64_t feature = (int64_t)entry[legacy ? 0 : 1] - 1;
+    if (!isListed[feature])
+      features[count++] = feature;
+    isListed[feature] = true;
+  }
+  return count;
+}
+
+static void zeroGradients(THNNState *state, const char *function, bool legacy, THTensor *gradWeight,
+                          THTensor *gradBias, THTensor *lastInput)
+{
+  const THNN_(SparseInput) source = {function, lastInput, "lastInput", 4, legacy};
+  const THNNSparseLinear sizes =
+      THNN_SparseLinear_shapeCheck(function, legacy, THNN_SHAPE(lastInput, 4),
+                                   THNN_SHAPE(gradWeight, 2), THNN_SHAPE(gradBias, 3));
+  checkEntries(&source, sizes.entries, SAMPLE_DOES_NOT_MATTER, sizes.inputs);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *to = THNN_planInOut(&plan, gradWeight, 2);
+  THNNBuffer *toBias = THNN_planInOut(&plan, gradBias, 3);
+  THNNBuffer *in = THNN_planIn(&plan, lastInput, 4);
+  THNNBuffer *marks = THNN_planScratch(&plan, (size_t)sizes.inputs * sizeof(bool));
+  THNNBuffer *list = THNN_planScratch(&plan, (size_t)sizes.entries * sizeof(int64_t));
+  THNN_planAcquire(&plan);
+
+  const int64_t *features = list->data;
+  const int64_t count = listFeatures(legacy, &sizes, in->data, marks->data, list->data);
+#pragma omp parallel for num_threads(threadsFor(state, &sizes)) schedule(static)
+  for (int64_t o = 0; o < sizes.outputs; o++)
+    for (int64_t i = 0; i < count; i++)
+      ((real *)to->data)[o * sizes.inputs + features[i]] = 0;
+  THNN_(simd).pointwise.fill(sizes.outputs, 0, toBias->data);
+  THNN_planRelease(&plan);
+}
+
+void THNN_(SparseLinear_zeroGradParameters)(THNNState *state, THTensor *gradWeight,
+                                            THTensor *gradBias, THTensor *lastInput)
+{
+  zeroGradients(state, "SparseLinear_zeroGradParameters", false, gradWeight, gradBias, lastInput);
+}
+
+void THNN_(SparseLinear_legacyZeroGradParameters)(THNNState *state, THTensor *gradWeight,
+                                                  THTensor *gradBias, THTensor *lastInput)
+{
+  zeroGradients(state, "SparseLinear_legacyZeroGradParameters", true, gradWeight, gradBias,
+                lastInput);
+}
+
+static void updateParameters(THNNState *state, const char *function, bool legacy, THTensor *weight,
+                             THTensor *bias, THTensor *gradWeight, THTensor *gradBias,
+                             THTensor *lastInput, double learningRate)
+{
+  const THNN_(SparseInput) source = {function, lastInput, "lastInput", 6, legacy};
+  const THNNSparseLinear sizes = THNN_SparseLinear_shapeCheck(
+      function, legacy, THNN_SHAPE(lastInput, 6), THNN_SHAPE(weight, 2), THNN_SHAPE(bias, 3));
+  THNN_checkSizes(function, THNN_SHAPE(gradWeight, 4), 2, weight->size, "the shape of weight");
+  THNN_checkVector(function, THNN_SHAPE(gradBias, 5), sizes.outputs, "outputs");
+  checkEntries(&source, sizes.entries, SAMPLE_DOES_NOT_MATTER, sizes.inputs);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *to = THNN_planInOut(&plan, weight, 2);
+  THNNBuffer *toBias = THNN_planInOut(&plan, bias, 3);
+  THNNBuffer *from = THNN_planIn(&plan, gradWeight, 4);
+  THNNBuffer *fromBias = THNN_planIn(&plan, gradBias, 5);
+  THNNBuffer *in = THNN_planIn(&plan, lastInput, 6);
+  THNNBuffer *marks = THNN_planScratch(&plan, (size_t)sizes.inputs * sizeof(bool));
+  THNNBuffer *list = THNN_planScratch(&plan, (size_t)sizes.entries * sizeof(int64_t));
+  THNN_planAcquire(&plan);
+
+  const int64_t *features = list->data;
+  const int64_t count = listFeatures(legacy, &sizes, in->data, marks->data, list->data);
+  const real rate = (real)learningRate;
+#pragma omp parallel for num_threads(threadsFor(state, &sizes)) schedule(static)
+  for (int64_t o = 0; o < sizes.outputs; o++) {
+    const real *gradient = (const real *)from->data + o * sizes.inputs;
+    real *row = (real *)to->data + o * sizes.inputs;
+    for (int64_t i = 0; i < count; i++)
+      row[features[i]] -= rate * gradient[features[i]];
+  }
+  THNN_(simd).pointwise.axpy(sizes.outputs, -rate, fromBias->data, toBias->data);
+  THNN_planRelease(&plan);
+}
+
+void THNN_(SparseLinear_updateParameters)(THNNState *state, THTensor *weight, THTensor *bias,
+                                          THTensor *gradWeight, THTensor *gradBias,
+                                          THTensor *lastInput, accreal learningRate)
+{
+  updateParameters(state, "SparseLinear_updateParameters", false, weight, bias, gradWeight,
+                   gradBias, lastInput, learningRate);
+}
+
+void THNN_(SparseLinear_legacyUpdateParameters)(THNNState *state, THTensor *weight, THTensor *bias,
+                                                THTensor *gradWeight, THTensor *gradBias,
+                                                THTensor *lastInput, accreal learningRate)
+{
+  updateParameters(state, "SparseLinear_legacyUpdateParameters", true, weight, bias, gradWeight,
+                   gradBias, lastInput, learningRate);
+}

@@ -1,0 +1,186 @@
+/* Local response normalisation across channels.
+ *   input, output, scale, gradOutput, gradInput   [batch x] channels x height x width
+ * With a window of `size` channels around each, (size - 1) / 2 of them (rounded down) before it:
+ *   scale = k + alpha / size * sum over the window of input^2
+ *   output = input * scale^-beta
+ *   gradInput = gradOutput * scale^-beta - 2 alpha beta / size * input *
+ *               sum over the channels whose window holds this one of gradOutput * output / scale
+ *
+ * Both work on tiles of positions: a term per channel is computed once, the windows add up rows. */
+#include <THNNExtra.h>
+
+#include "generic/template.h"
+
+enum {
+  TILE_BYTES = 1 << 18, /* of the terms of all channels: they stay in the second-level cache */
+  SHORTEST_TILE = 64,
+  COST = 30 /* of an element, a copied one being 1 */
+};
+
+#ifdef THNN_ONCE
+THNNPlanes THNN_SpatialCrossMapLRN_shapeCheck(const char *function, THNNShape input,
+                                              THNNShape gradOutput, THNNShape scale,
+                                              THNNShape output, THNNScalar size)
+{
+  THNN_checkDimensions(function, input, 3, 4, "[batch x] channels x height x width");
+  THNN_elements(function, input);
+  THNN_checkPositive(function, size);
+  if (gradOutput.nDimension != THNN_NOT_PRESENT) {
+    THNN_checkSameElements(function, gradOutput, input);
+    THNN_checkSameElements(function, scale, input);
+    THNN_checkSameElements(function, output, input);
+  }
+  const int64_t *sizes = input.size + (input.nDimension - 3);
+  return (THNNPlanes){input.nDimension == 4 ? input.size[0] : 1, sizes[0], sizes[1] * sizes[2]};
+}
+#endif
+
+/* How the work is cut, and what each thread needs: pointers to the rows of terms, the terms, and one
+ * row more. */
+typedef struct Work {
+  THNNPlanes sizes;
+  int64_t before, after; /* channels of a window on either side of its own */
+  int64_t length, tiles; /* positions of a tile, tiles of a sample */
+  int threads;
+  size_t pointerBytes, threadBytes;
+} Work;
+
+static size_t aligned(size_t bytes)
+{
+  return (bytes + 63) / 64 * 64;
+}
+
+static Work workFor(const THNNState *state, THNNPlanes sizes, int size)
+{
+  Work work = {.sizes = sizes, .before = (size - 1) / 2, .after = size - 1 - (size - 1) / 2};
+  const int64_t fitting = TILE_BYTES / (int64_t)sizeof(real) / sizes.planes;
+  work.length = fitting < SHORTEST_TILE ? SHORTEST_TILE : fitting;
+  if (work.length > sizes.positions)
+    work.length = sizes.positions;
+  work.tiles = (sizes.positions + work.length - 1) / work.length;
+  const double elements = (double)sizes.batch * (double)sizes.planes * (double)sizes.positions;
+  work.threads = THNN_threads(state, sizes.batch * work.tiles, elements * COST);
+  work.pointerBytes = aligned((size_t)sizes.planes * sizeof(real *));
+  work.threadBytes =
+      work.pointerBytes + aligned((size_t)((sizes.planes + 1) * work.length) * sizeof(real));
+  return work;
+}
+
+/* One tile: where its elements of channel 0 lie in a sample's, and the calling thread's scratch. */
+typedef struct THNN_(Tile) {
+  int64_t at, length;
+  real **terms; /* one row per channel */
+  real *row;
+} THNN_(Tile);
+
+static THNN_(Tile) tileOf(const Work *work, int64_t index, void *scratch)
+{
+  const int64_t sample = index / work->tiles, position = index % work->tiles * work->length;
+  const int64_t left = work->sizes.positions - position, channels = work->sizes.planes;
+  THNN_(Tile) tile;
+  tile.at = sample * channels * work->sizes.positions + position;
+  tile.length = left < work->length ? left : work->length;
+  char *mine = (char *)scratch + (size_t)THNN_threadIndex() * work->threadBytes;
+  tile.terms = (real **)mine;
+  tile.row = (real *)(mine + work->pointerBytes);
+  for (int64_t c = 0; c < channels; c++)
+    tile.terms[c] = tile.row + (c + 1) * work->length;
+  return tile;
+}
+
+/* sum = the terms of the channels [first, last], as far as there are such. */
+static void addTerms(const Work *work, const THNN_(Tile) * tile, int64_t first, int64_t last,
+                     real *sum)
+{
+  if (first < 0)
+    first = 0;
+  if (last > work->sizes.planes - 1)
+    last = work->sizes.planes - 1;
+  THNN_(simd).pooling.sumOfRows(tile->length, last - first + 1,
+                                (const real *const *)tile->terms + first, sum);
+}
+
+void THNN_(SpatialCrossMapLRN_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                            THTensor *scale, int size, accreal alpha, accreal beta,
+                                            accreal k)
+{
+  const char *function = "SpatialCrossMapLRN_updateOutput";
+  const THNNPlanes sizes =
+      THNN_SpatialCrossMapLRN_shapeCheck(function, THNN_SHAPE(input, 2), THNN_NO_SHAPE,
+                                         THNN_NO_SHAPE, THNN_NO_SHAPE, THNN_SCALAR(size, 5));
+  const Work work = workFor(state, sizes, size);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *out = THNN_planOutLike(&plan, output, 3, input);
+  THNNBuffer *divisors = THNN_planOutLike(&plan, scale, 4, input);
+  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  THNN_planAcquire(&plan);
+
+  const real exponent = (real)-beta;
+#pragma omp parallel for num_threads(work.threads) schedule(static)
+  for (int64_t i = 0; i < sizes.batch * work.tiles; i++) {
+    const THNN_(Tile) tile = tileOf(&work, i, scratch->data);
+    const real *x = (const real *)in->data + tile.at;
+    real *y = (real *)out->data + tile.at, *s = (real *)divisors->data + tile.at;
+    for (int64_t c = 0; c < sizes.planes; c++)
+      THNN_(simd).activation.square(tile.length, x + c * sizes.positions, NULL, tile.terms[c]);
+    for (int64_t c = 0; c < sizes.planes; c++) {
+      const int64_t at = c * sizes.positions;
+      addTerms(&work, &tile, c - work.before, c + work.after, s + at);
+      THNN_(simd).pooling.scale(tile.length, (real)(alpha / size), s + at, s + at);
+      THNN_(simd).pointwise.addScalar(tile.length, s + at, (real)k, s + at);
+      THNN_(simd).elementary.power(tile.length, s + at, &exponent, y + at);
+      THNN_(simd).activation.product(tile.length, x + at, y + at, NULL, y + at);
+    }
+  }
+  THNN_planRelease(&plan);
+}
+
+void THNN_(SpatialCrossMapLRN_updateGradInput)(THNNState *state, THTensor *input,
+                                               THTensor *gradOutput, THTensor *gradInput,
+                                               THTensor *scale, THTensor *output, int size,
+                                               accreal alpha, accreal beta, accreal k)
+{
+  const char *function = "SpatialCrossMapLRN_updateGradInput";
+  const THNNPlanes sizes = THNN_SpatialCrossMapLRN_shapeCheck(
+      function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(scale, 5),
+      THNN_SHAPE(output, 6), THNN_SCALAR(size, 7));
+  (void)k;
+  const Work work = workFor(state, sizes, size);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  THNNBuffer *divisors = THNN_planIn(&plan, scale, 5);
+  THNNBuffer *out = THNN_planIn(&plan, output, 6);
+  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  THNN_planAcquire(&plan);
+
+  const real exponent = (real)-beta;
+#pragma omp parallel for num_threads(work.threads) schedule(static)
+  for (int64_t i = 0; i < sizes.batch * work.tiles; i++) {
+    const THNN_(Tile) tile = tileOf(&work, i, scratch->data);
+    const real *x = (const real *)in->data + tile.at, *y = (const real *)out->data + tile.at;
+    const real *g = (const real *)from->data + tile.at, *s = (const real *)divisors->data + tile.at;
+    real *gradient = (real *)to->data + tile.at;
+    for (int64_t c = 0; c < sizes.planes; c++) {
+      const int64_t at = c * sizes.positions;
+      THNN_(simd).activation.product(tile.length, g + at, y + at, NULL, tile.terms[c]);
+      THNN_(simd).pooling.divide(tile.length, 1, s + at, tile.terms[c], tile.terms[c]);
+    }
+    for (int64_t c = 0; c < sizes.planes; c++) {
+      const int64_t at = c * sizes.positions;
+      THNN_(simd).elementary.power(tile.length, s + at, &exponent, gradient + at);
+      THNN_(simd).activation.product(tile.length, g + at, gradient + at, NULL, gradient + at);
+      addTerms(&work, &tile, c - work.after, c + work.before, tile.row);
+      THNN_(simd).activation.product(tile.length, x + at, tile.row, NULL, tile.row);
+      THNN_(simd).pointwise.axpy(tile.length, (real)(-2 * alpha * beta / size), tile.row,
+                                 gradient + at);
+    }
+  }
+  THNN_planRelease(&plan);
+}

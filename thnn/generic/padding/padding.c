@@ -1,0 +1,199 @@
+#include "generic/padding/padding.h"
+
+/* The columns of an output row: those that show the input row itself, and the input's column of each
+ * of the others, from left to right. */
+typedef struct Columns {
+  THNNPaddedRun inside;
+  int64_t width, first; /* of the output; the input's column at inside.begin */
+  int64_t *others;
+} Columns;
+
+/* A row of so many columns takes as long as so many operations. */
+static int64_t rowCost(int64_t columns)
+{
+  return columns + 32;
+}
+
+static size_t otherColumns(const THNNPadding *p)
+{
+  const THNNPaddedRun inside = THNN_paddedInside(p, 2);
+  return (size_t)(p->output[2] - (inside.end - inside.begin));
+}
+
+static Columns setColumns(const THNNPadding *p, int64_t *others)
+{
+  const THNNPaddedRun inside = THNN_paddedInside(p, 2);
+  const Columns columns = {inside, p->output[2], inside.begin - p->before[2], others};
+  for (int64_t x = 0; x < inside.begin; x++)
+    *others++ = THNN_paddedIndex(p, 2, x);
+  for (int64_t x = inside.end; x < p->output[2]; x++)
+    *others++ = THNN_paddedIndex(p, 2, x);
+  return columns;
+}
+
+/* output = one row of the input, padded. */
+static void padRow(const Columns *columns, const real *input, real *output)
+{
+  const THNNPaddedRun inside = columns->inside;
+  const int64_t *right = columns->others + inside.begin, after = columns->width - inside.end;
+  for (int64_t x = 0; x < inside.begin; x++)
+    output[x] = input[columns->others[x]];
+  THNN_(simd).pointwise.copy(inside.end - inside.begin, input + columns->first,
+                             output + inside.begin);
+  for (int64_t x = 0; x < after; x++)
+    output[inside.end + x] = input[right[x]];
+}
+
+/* The transposed of padRow, for an input row of `width` columns. */
+static void foldRow(const Columns *columns, const real *output, int64_t width, real *input)
+{
+  const THNNPaddedRun inside = columns->inside;
+  const int64_t *right = columns->others + inside.begin, after = columns->width - inside.end;
+  const int64_t count = inside.end - inside.begin;
+  if (columns->first > 0 || columns->first + count < width)
+    THNN_(simd).pointwise.fill(width, 0, input);
+  THNN_(simd).pointwise.copy(count, output + inside.begin, input + columns->first);
+  for (int64_t x = 0; x < inside.begin; x++)
+    input[columns->others[x]] += output[x];
+  for (int64_t x = 0; x < after; x++)
+    input[right[x]] += output[inside.end + x];
+}
+
+/* Bytes of a row: putting shorter ones together in lines takes longer than writing past the caches
+ * saves. */
+enum { SHORTEST_STREAMED = 256 };
+
+/* Pads `count` rows from `row` on, whose results follow each other from `output` on. With a tile they
+ * are written past the caches: a few whole lines at a time, so that reading and writing take turns
+ * quickly. */
+static void padRows(const THNNPadding *p, const Columns *columns, const real *input, THNNRow row,
+                    int64_t count, real *tile, real *output)
+{
+  const int64_t width = p->output[2], piece = 512 / (int64_t)sizeof(real);
+  int64_t waiting = 0; /* elements in the tile */
+  for (int64_t i = 0; i < count; i++, THNN_nextRow(&row)) {
+    const int64_t z = row.plane * p->input[0] + THNN_paddedIndex(p, 0, row.z);
+    const int64_t y = z * p->input[1] + THNN_paddedIndex(p, 1, row.y);
+    const real *from = input + y * p->input[2];
+    if (tile)
+      THNN_fetchNextPage(from, p->input[2] * (int64_t)sizeof(real));
+    padRow(columns, from, tile ? tile + waiting : output + i * width);
+    waiting += width;
+    const bool last = i == count - 1;
+    if (!tile || (waiting < piece && !last))
+      continue;
+    const int64_t rest = last ? 0 : THNN_beyondLine(output + waiting, sizeof(real));
+    THNN_(simd).pointwise.stream(waiting - rest, tile, output);
+    output += waiting - rest;
+    THNN_(simd).pointwise.copy(rest, tile + waiting - rest, tile);
+    waiting = rest;
+  }
+  if (tile)
+    THNN_(simd).pointwise.streamEnd();
+}
+
+/* Of a thread: a row and what may wait before it, in whole pages. What is read right after it was
+ * written across the end of a page takes three times as long, on Zen 4. */
+static size_t tileBytes(const THNNPadding *p)
+{
+  const size_t bytes = (size_t)p->output[2] * sizeof(real) + 1024;
+  return (bytes + THNN_PAGE_BYTES - 1) / THNN_PAGE_BYTES * THNN_PAGE_BYTES;
+}
+
+void THNN_(padUpdateOutput)(const THNNPaddingCall *call, THTensor *input, THTensor *output)
+{
+  const THNNPadding *p = &call->padding;
+  int64_t size[5];
+  const int nDimension = THNN_paddedSize(p, call->nDimension, THNN_SHAPE(input, 2), size);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, call->function, call->state);
+  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
+  const int64_t rows = p->planes * p->output[0] * p->output[1];
+  const int64_t cost = rowCost(p->output[2]);
+  const THNNBlocks blocks = THNN_rowBlocks(rows, cost);
+  const int threads = THNN_threads(call->state, blocks.count, (double)rows * (double)cost);
+  const bool stream = p->output[2] * (int64_t)sizeof(real) >= SHORTEST_STREAMED &&
+                      THNN_secondLeavesCaches(rows * p->output[2], sizeof(real));
+  const size_t tile = tileBytes(p);
+  const THNNBuffer *tiles =
+      THNN_planScratch(&plan, stream ? (size_t)threads * tile + THNN_PAGE_BYTES : 0);
+  const THNNBuffer *others = THNN_planScratch(&plan, otherColumns(p) * sizeof(int64_t));
+  THNN_planAcquire(&plan);
+
+  const Columns columns = setColumns(p, others->data);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t block = 0; block < blocks.count; block++) {
+    const int64_t first = block * blocks.length;
+    char *mine = stream ? THNN_nextPage(tiles->data) + (size_t)THNN_threadIndex() * tile : NULL;
+    padRows(p, &columns, in->data, THNN_rowAt(first, p->output[0], p->output[1]),
+            THNN_blockLength(&blocks, block), (real *)mine,
+            (real *)out->data + first * p->output[2]);
+  }
+  THNN_planRelease(&plan);
+}
+
+/* The sum of the output rows that show an input row: the row itself when there is only one. */
+static const real *collectRows(const THNNPadding *p, const real *outputPlane, int64_t inputZ,
+                               int64_t inputY, real *sum)
+{
+  THNNPaddedRun z[THNN_PADDED_RUNS], y[THNN_PADDED_RUNS];
+  const int zRuns = THNN_paddedRuns(p, 0, inputZ, z), yRuns = THNN_paddedRuns(p, 1, inputY, y);
+  const int64_t width = p->output[2];
+  const real *first = NULL;
+  for (int i = 0; i < zRuns; i++)
+    for (int64_t atZ = z[i].begin; atZ < z[i].end; atZ++)
+      for (int j = 0; j < yRuns; j++)
+        for (int64_t atY = y[j].begin; atY < y[j].end; atY++) {
+          const real *row = outputPlane + (atZ * p->output[1] + atY) * width;
+          if (!first) {
+            first = row;
+            continue;
+          }
+          THNN_(simd).pointwise.blend(width, 1, first, 1, row, sum);
+          first = sum;
+        }
+  if (!first)
+    THNN_(simd).pointwise.fill(width, 0, sum);
+  return first ? first : sum;
+}
+
+void THNN_(padUpdateGradInput)(const THNNPaddingCall *call, THTensor *input, THTensor *gradOutput,
+                               THTensor *gradInput)
+{
+  const THNNPadding *p = &call->padding;
+  const int64_t rows = p->planes * p->input[0] * p->input[1];
+
+  THNNPlan plan;
+  THNN_planStart(&plan, call->function, call->state);
+  const int64_t outputRows = p->output[0] * p->output[1];
+  const int64_t cost = rowCost(p->output[2]) * (1 + outputRows / (p->input[0] * p->input[1]));
+  const THNNBlocks blocks = THNN_rowBlocks(rows, cost);
+  const int threads = THNN_threads(call->state, blocks.count, (double)rows * (double)cost);
+  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  const int64_t room = THNN_wholeLines(p->output[2], sizeof(real));
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)(threads * room) * sizeof(real));
+  const THNNBuffer *others = THNN_planScratch(&plan, otherColumns(p) * sizeof(int64_t));
+  THNN_planAcquire(&plan);
+
+  const Columns columns = setColumns(p, others->data);
+  const int64_t step = outputRows * p->output[2] / (p->input[0] * p->input[1]); /* per input row */
+  const bool fetched = THNN_leavesCaches(p->planes * outputRows * p->output[2], sizeof(real));
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t block = 0; block < blocks.count; block++) {
+    real *sum = (real *)scratch->data + THNN_threadIndex() * room;
+    const int64_t first = block * blocks.length;
+    THNNRow row = THNN_rowAt(first, p->input[0], p->input[1]);
+    for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++, THNN_nextRow(&row)) {
+      const real *plane = (const real *)from->data + row.plane * outputRows * p->output[2];
+      if (fetched)
+        THNN_fetchNextPage(plane + (row.z * p->input[1] + row.y) * step,
+                           step * (int64_t)sizeof(real));
+      foldRow(&columns, collectRows(p, plane, row.z, row.y, sum), p->input[2],
+              (real *)to->data + (first + i) * p->input[2]);
+    }
+  }
+  THNN_planRelease(&plan);
+}

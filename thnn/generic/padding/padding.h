@@ -1,0 +1,21 @@
+/* Padding by reflection or replication, forward and backward. */
+#ifndef THNN_GENERIC_PADDING_H
+#define THNN_GENERIC_PADDING_H
+
+#include "generic/template.h"
+#include "geometry/padding.h"
+
+/* One call: what the module knows beside its tensors. */
+typedef struct THNNPaddingCall {
+  const char *function;
+  const THNNState *state;
+  THNNPadding padding;
+  int nDimension;
+} THNNPaddingCall;
+
+/* Arguments 2 and 3, and 2 to 4. */
+void THNN_(padUpdateOutput)(const THNNPaddingCall *call, THTensor *input, THTensor *output);
+void THNN_(padUpdateGradInput)(const THNNPaddingCall *call, THTensor *input, THTensor *gradOutput,
+                               THTensor *gradInput);
+
+#endif

@@ -1,0 +1,23 @@
+/* Fractional max pooling in two or three dimensions, forward and backward. */
+#ifndef THNN_GENERIC_FRACTIONAL_POOLING_H
+#define THNN_GENERIC_FRACTIONAL_POOLING_H
+
+#include "generic/template.h"
+#include "geometry/fractional.h"
+
+/* One call: what the module knows beside its tensors. */
+typedef struct THNNFractionalCall {
+  const char *function;
+  const THNNState *state;
+  THNNFractional pooling;
+  int indicesPosition; /* of the last arguments: indices, and forward randomSamples after it */
+} THNNFractionalCall;
+
+void THNN_(fractionalUpdateOutput)(const THNNFractionalCall *call, THTensor *input,
+                                   THTensor *output, THIndexTensor *indices,
+                                   THTensor *randomSamples);
+void THNN_(fractionalUpdateGradInput)(const THNNFractionalCall *call, THTensor *input,
+                                      THTensor *gradOutput, THTensor *gradInput,
+                                      THIndexTensor *indices);
+
+#endif

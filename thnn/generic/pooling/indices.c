@@ -1,0 +1,393 @@
+#include "generic/pooling/indices.h"
+
+#include <stdlib.h>
+
+#include "geometry/pooling.h"
+
+#ifdef THNN_ONCE
+bool THNN_areAllWithin(const THNNState *state, int64_t count, const int64_t *values, int64_t first,
+                       int64_t last)
+{
+  const THNNBlocks blocks = THNN_blocks(count);
+  const int threads = THNN_threads(state, blocks.count, (double)count);
+  bool all = true;
+  /* Each thread from its last to its first, so that the first are in its cache when they are used.
+   */
+#  pragma omp parallel for num_threads(threads) schedule(static) reduction(&& : all)
+  for (int share = 0; share < threads; share++)
+    for (int64_t i = blocks.count * (share + 1) / threads; i-- > blocks.count * share / threads;)
+      all = all && THNN_(simd).pooling.areWithin(THNN_blockLength(&blocks, i),
+                                                 values + i * blocks.length, first, last);
+  return all;
+}
+
+static bool windowIsOutside(const THNNConvolution *g, const int64_t position[3])
+{
+  for (int d = 0; d < 3; d++) {
+    const THNNTaps taps = THNN_tapsInside(g, d, position[d]);
+    if (taps.begin == taps.end)
+      return true;
+  }
+  return false;
+}
+
+bool THNN_someWindowIsOutside(const THNNConvolution *g)
+{
+  for (int d = 0; d < 3; d++)
+    for (int64_t position = 0; position < g->output[d]; position++) {
+      const THNNTaps taps = THNN_tapsInside(g, d, position);
+      if (taps.begin == taps.end)
+        return true;
+    }
+  return false;
+}
+
+bool THNN_tapsAreNear(const THNNConvolution *g)
+{
+  for (int d = 0; d < 3; d++)
+    if (g->output[d] > INT32_MAX || g->output[d] * g->stride[d] + llabs(g->pad[d]) +
+                                            (1 << THNN_TAP_BITS) * g->dilation[d] + g->input[d] >
+                                        INT32_MAX)
+      return false;
+  return THNN_convolutionImagePositions(g) <= INT32_MAX;
+}
+
+int64_t THNN_elementOfTaps(const THNNPooledIndices *pooled, const int64_t *position, int64_t index,
+                           int64_t second)
+{
+  (void)second;
+  const THNNConvolution *g = pooled->context;
+  if (pooled->optional && windowIsOutside(g, position))
+    return THNN_NO_ELEMENT;
+  int64_t element = 0;
+  for (int d = 0; d < 3; d++) {
+    const int64_t tap = index >> d * THNN_TAP_BITS & ((1 << THNN_TAP_BITS) - 1);
+    const int64_t at = position[d] * g->stride[d] - g->pad[d] + tap * g->dilation[d];
+    if (at < 0 || at >= g->input[d])
+      return THNN_BAD_INDEX;
+    element = element * g->input[d] + at;
+  }
+  return element;
+}
+
+/* The least and the greatest tap of a window along a dimension that lies inside, up to
+ * THNN_LAST_TAP, in the dimension's byte of an index. */
+THNNIndexWindow THNN_tapWindow(const THNNPooledIndices *pooled, int dimension, int64_t position)
+{
+  const THNNConvolution *g = pooled->context;
+  const int64_t start = position * g->stride[dimension] - g->pad[dimension];
+  const int64_t dilation = g->dilation[dimension], behind = g->input[dimension] - 1 - start;
+  const int64_t least = start < 0 ? (dilation - 1 - start) / dilation : 0;
+  const int64_t most = behind < 0 ? -1 : behind / dilation;
+  const int shift = dimension * THNN_TAP_BITS;
+  THNNIndexWindow window = {.start = start, .limit = {(uint32_t)THNN_LAST_TAP << shift, 0}};
+  for (int d = dimension + 1; d < 3; d++)
+    window.start *= g->input[d];
+  if (least <= THNN_LAST_TAP && most >= least) {
+    window.limit[0] = (uint32_t)least << shift;
+    window.limit[1] = (uint32_t)(most < THNN_LAST_TAP ? most : THNN_LAST_TAP) << shift;
+  }
+  return window;
+}
+
+#endif
+
+void THNN_(describeTaps)(THNNPooledIndices *pooled, const THNNConvolution *g)
+{
+  pooled->element = THNN_elementOfTaps;
+  pooled->window = THNN_tapWindow;
+  pooled->areInside = THNN_(simd).pooling.areTaps;
+  pooled->elementsOf = THNN_(simd).pooling.elementsOfTaps;
+  pooled->near = !pooled->optional && THNN_tapsAreNear(g);
+  int64_t step = 1;
+  for (int d = 2; d >= 0; d--) {
+    pooled->step[d] = step * g->dilation[d];
+    step *= g->input[d];
+  }
+  pooled->context = g;
+}
+
+/* `small` has the indices' shape, `large` the planes that they name elements of. */
+
+/* What is done with the values of n indices of each of some planes side by side, which have `size`
+ * elements counted from `base`; or of n near elements, counted from 0. */
+typedef struct Move {
+  void (*far)(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
+              real *small, real *large);
+  void (*near)(int64_t n, const uint32_t *element, real *small, real *large);
+} Move;
+
+static void addToSome(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
+                      real *small, real *large)
+{
+  for (int64_t plane = 0; plane < planes; plane++, large += size)
+    for (int64_t i = 0; i < n; i++, element++, small++)
+      if (*element >= base)
+        large[*element - base] += *small;
+}
+
+static void addToAll(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
+                     real *small, real *large)
+{
+  THNN_(simd).pooling.addToElements(planes, n, size, element, base, small, large);
+}
+
+static void addToNear(int64_t n, const uint32_t *element, real *small, real *large)
+{
+  THNN_(simd).pooling.addToNearElements(n, element, small, large);
+}
+
+static void setAll(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
+                   real *small, real *large)
+{
+  for (int64_t plane = 0; plane < planes; plane++, large += size)
+    for (int64_t i = 0; i < n; i++)
+      large[*element++ - base] = *small++;
+}
+
+static void setNear(int64_t n, const uint32_t *element, real *small, real *large)
+{
+  for (int64_t i = 0; i < n; i++)
+    large[element[i]] = small[i];
+}
+
+static void getAll(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
+                   real *small, real *large)
+{
+  for (int64_t plane = 0; plane < planes; plane++, large += size) {
+#pragma GCC unroll 8
+    for (int64_t i = 0; i < n; i++)
+      small[i] = large[element[i] - base];
+    element += n;
+    small += n;
+  }
+}
+
+static void getNear(int64_t n, const uint32_t *element, real *small, real *large)
+{
+#pragma GCC unroll 8
+  for (int64_t i = 0; i < n; i++)
+    small[i] = large[element[i]];
+}
+
+static const Move addSome = {addToSome, addToNear}, addAll = {addToAll, addToNear},
+                  set = {setAll, setNear}, get = {getAll, getNear};
+
+/* What a thread works with. Indices mostly name elements in about their own order, so that a plane
+ * is gone through in step with its indices; `step` elements, rounded up, belong to one of them. */
+typedef struct Walk {
+  const THNNPooledIndices *pooled;
+  Move move;
+  const int64_t *indices;
+  real *small;
+  int64_t step;
+  bool fetched;       /* the plane is asked for ahead of its indices */
+  real *waiting, *to; /* of a plane that waits in a tile, what is still to be streamed */
+  int64_t left;
+  THNNIndexRoom *room;
+} Walk;
+
+static int64_t planeIndices(const THNNPooledIndices *pooled)
+{
+  return pooled->slices * pooled->rows * pooled->length;
+}
+
+static Walk startWalk(const THNNPooledIndices *pooled, Move move, const int64_t *indices,
+                      real *small, THNNIndexRoom *room)
+{
+  const int64_t count = planeIndices(pooled) ? planeIndices(pooled) : 1;
+  Walk walk = {.pooled = pooled, .move = move, .indices = indices, .small = small, .room = room};
+  walk.step = (pooled->elements + count - 1) / count;
+  THNN_clearRoom(room);
+  return walk;
+}
+
+/* Writes at least `n` of the elements that wait past the caches, up to the end of a line. */
+static void streamSome(Walk *walk, int64_t n)
+{
+  n = n < walk->left ? n - THNN_beyondLine(walk->to + n, sizeof(real)) : walk->left;
+  if (n < 1)
+    return;
+  THNN_(simd).pointwise.stream(n, walk->waiting, walk->to);
+  walk->waiting += n;
+  walk->to += n;
+  walk->left -= n;
+}
+
+/* The elements of a run: near ones, or others, counted from `base`. */
+typedef struct Elements {
+  const uint32_t *near;
+  const int64_t *far;
+  int64_t base;
+} Elements;
+
+/* Moves n values, beginning with number `at`, and what belongs to them: so processor and memory
+ * work at the same time. */
+static void moveRun(Walk *walk, int64_t at, int64_t n, Elements elements, real *large)
+{
+  const int64_t piece = walk->fetched || walk->left ? 64 : n;
+  const int64_t inPlane = walk->fetched ? at % planeIndices(walk->pooled) : 0;
+  for (int64_t i = 0; i < n; i += piece) {
+    const int64_t count = n - i < piece ? n - i : piece;
+    if (walk->fetched)
+      THNN_fetchNextPage(large + (inPlane + i) * walk->step,
+                         count * walk->step * (int64_t)sizeof(real));
+    if (elements.near)
+      walk->move.near(count, elements.near + i, walk->small + at + i, large);
+    else
+      walk->move.far(1, count, 0, elements.far + i, elements.base, walk->small + at + i, large);
+    if (walk->left)
+      streamSome(walk, count * walk->step + 64 / (int64_t)sizeof(real));
+  }
+}
+
+/* Of planes that lie side by side in `large`, from number `first` on. Plain indices are used as
+ * they are; the others are decoded run by run. */
+static void movePart(Walk *walk, int64_t first, int64_t planes, real *large)
+{
+  const THNNPooledIndices *pooled = walk->pooled;
+  if (!pooled->element) {
+    const int64_t count = planeIndices(pooled);
+    if (!walk->fetched && !walk->left) {
+      walk->move.far(planes, count, pooled->elements, walk->indices + first * count, TH_INDEX_BASE,
+                     walk->small + first * count, large);
+      return;
+    }
+    for (int64_t plane = first; plane < first + planes; plane++)
+      moveRun(walk, plane * count, count,
+              (Elements){.far = walk->indices + plane * count, .base = TH_INDEX_BASE},
+              large + (plane - first) * pooled->elements);
+    return;
+  }
+  const int64_t *second = pooled->halves ? walk->indices + THNN_pooledElements(pooled) : NULL;
+  const THNNIndexRoom *room = walk->room;
+  const Elements decoded =
+      pooled->near ? (Elements){.near = room->nearElement} : (Elements){.far = room->element};
+  for (THNNIndexRun run =
+           THNN_firstIndexRun(pooled, first * pooled->slices, planes * pooled->slices);
+       run.at < run.end; THNN_nextIndexRun(pooled, &run)) {
+    run.index[0] = walk->indices + run.at;
+    run.index[1] = second ? second + run.at : NULL;
+    THNN_decodeIndices(pooled, &run, walk->room);
+    moveRun(walk, run.at, run.count, decoded, large + (run.plane - first) * pooled->elements);
+  }
+}
+
+/* Planes that are written. A plane that fits the second-level cache is put together there where the
+ * result leaves the caches anyway, and written while the next one is put together. */
+enum { MOST_TILE_BYTES = 256 << 10, TILES = 2 };
+
+static size_t tileBytes(const THNNPooledIndices *pooled)
+{
+  const size_t bytes = (size_t)pooled->elements * sizeof(real);
+  const int64_t written = (int64_t)sizeof(real) * pooled->planes * pooled->elements;
+  const int64_t read = (int64_t)(sizeof(real) + sizeof(int64_t)) * THNN_pooledElements(pooled);
+  /* What is read passes through the caches, too. */
+  const bool pays = THNN_leavesCaches(written, 1) && THNN_leavesLargeCaches(written + read / 8, 1);
+  return pays && bytes <= MOST_TILE_BYTES ? (bytes + 63) / 64 * 64 : 0;
+}
+
+/* Counted in operations, an index that is moved takes three, or six where it is decoded, and an
+ * element that is filled a quarter. */
+static int threadsFor(const THNNPooledIndices *pooled)
+{
+  const double indices = (double)THNN_pooledElements(pooled) * (pooled->element ? 6 : 3);
+  const double elements = (double)pooled->planes * (double)pooled->elements;
+  return THNN_threads(pooled->state, pooled->planes, indices + elements / 4);
+}
+
+/* large = 0, then small is moved there, plane by plane in order. Each thread has its tiles, or
+ * none. */
+static void movePlanes(const THNNPooledIndices *pooled, Move move, const int64_t *indices,
+                       real *small, real *large, char *tiles)
+{
+  const size_t bytes = tileBytes(pooled);
+  const int64_t together =
+      THNN_rowBlocks(pooled->planes, bytes ? THNN_BLOCK_LENGTH : pooled->elements).length;
+  const int threads = threadsFor(pooled);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int share = 0; share < threads; share++) {
+    THNNIndexRoom room;
+    Walk walk = startWalk(pooled, move, indices, small, &room);
+    char *mine = tiles + (size_t)share * TILES * bytes;
+    const THNNShare all = THNN_shareOf(pooled->planes, share, threads);
+    for (int64_t first = all.begin; first < all.end; first += together) {
+      const int64_t planes = all.end - first < together ? all.end - first : together;
+      real *result = large + first * pooled->elements;
+      real *to = bytes ? (real *)(mine + (size_t)(first % TILES) * bytes) : result;
+      THNN_(simd).pointwise.fill(planes * pooled->elements, 0, to);
+      movePart(&walk, first, planes, to);
+      if (bytes) {
+        streamSome(&walk, walk.left);
+        walk.waiting = to;
+        walk.to = result;
+        walk.left = pooled->elements;
+      }
+    }
+    if (bytes) {
+      streamSome(&walk, walk.left);
+      THNN_(simd).pointwise.streamEnd();
+    }
+  }
+}
+
+static THNNBuffer *planTiles(THNNPlan *plan, const THNNPooledIndices *pooled)
+{
+  return THNN_planScratch(plan, (size_t)threadsFor(pooled) * TILES * tileBytes(pooled));
+}
+
+void THNN_(pooledUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *input,
+                                  THTensor *gradOutput, THTensor *gradInput, THIndexTensor *indices,
+                                  int indicesPosition)
+{
+  THNNPlan plan;
+  THNN_planStart(&plan, pooled->function, pooled->state);
+  const bool mayMiss = THNN_checkPooledIndices(pooled, indices, indicesPosition);
+  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  const THNNBuffer *index = THNN_planIn(&plan, indices, indicesPosition);
+  const THNNBuffer *tiles = planTiles(&plan, pooled);
+  THNN_planAcquire(&plan);
+  movePlanes(pooled, mayMiss ? addSome : addAll, index->data, from->data, to->data, tiles->data);
+  THNN_planRelease(&plan);
+}
+
+void THNN_(unpoolUpdateOutput)(const THNNPooledIndices *pooled, THTensor *input, THTensor *output,
+                               int nDimension, const int64_t *size, THIndexTensor *indices)
+{
+  THNNPlan plan;
+  THNN_planStart(&plan, pooled->function, pooled->state);
+  THNN_checkPooledIndices(pooled, indices, 4);
+  const THNNBuffer *from = THNN_planIn(&plan, input, 2);
+  const THNNBuffer *to = THNN_planOut(&plan, output, 3, nDimension, size);
+  const THNNBuffer *index = THNN_planIn(&plan, indices, 4);
+  const THNNBuffer *tiles = planTiles(&plan, pooled);
+  THNN_planAcquire(&plan);
+  movePlanes(pooled, set, index->data, from->data, to->data, tiles->data);
+  THNN_planRelease(&plan);
+}
+
+void THNN_(unpoolUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *input,
+                                  THTensor *gradOutput, THTensor *gradInput, THIndexTensor *indices)
+{
+  THNNPlan plan;
+  THNN_planStart(&plan, pooled->function, pooled->state);
+  THNN_checkPooledIndices(pooled, indices, 5);
+  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  const THNNBuffer *index = THNN_planIn(&plan, indices, 5);
+  THNN_planAcquire(&plan);
+  const int threads = threadsFor(pooled);
+  const int64_t bytesRead = (int64_t)sizeof(real) * pooled->planes * pooled->elements +
+                            (int64_t)sizeof(int64_t) * THNN_pooledElements(pooled);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int share = 0; share < threads; share++) {
+    THNNIndexRoom room;
+    Walk walk = startWalk(pooled, get, index->data, to->data, &room);
+    walk.fetched = THNN_leavesCaches(bytesRead, 1);
+    const THNNShare planes = THNN_shareOf(pooled->planes, share, threads);
+    movePart(&walk, planes.begin, planes.end - planes.begin,
+             (real *)from->data + planes.begin * pooled->elements);
+  }
+  THNN_planRelease(&plan);
+}

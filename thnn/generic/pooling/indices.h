@@ -1,0 +1,26 @@
+/* What pooling indices are for: moving values to and from the elements that they name. */
+#ifndef THNN_GENERIC_POOLED_INDICES_H
+#define THNN_GENERIC_POOLED_INDICES_H
+
+#include "generic/template.h"
+#include "geometry/indices.h"
+
+/* Makes indices taps of windows of this geometry; `optional` has been set. */
+void THNN_(describeTaps)(THNNPooledIndices *pooled, const THNNConvolution *geometry);
+
+/* The backward pass of a pooling module: checks the indices, and adds each gradient to the element
+ * that its index names. Arguments 2 to 4, and the indices. */
+void THNN_(pooledUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *input,
+                                  THTensor *gradOutput, THTensor *gradInput, THIndexTensor *indices,
+                                  int indicesPosition);
+
+/* Unpooling, with `pooled` describing the indices of the input: output = 0, then each value is put
+ * where its index says. Arguments 2 to 4. */
+void THNN_(unpoolUpdateOutput)(const THNNPooledIndices *pooled, THTensor *input, THTensor *output,
+                               int nDimension, const int64_t *size, THIndexTensor *indices);
+/* Unpooling backward: the gradient of the element that the index names. Arguments 2 to 5. */
+void THNN_(unpoolUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *input,
+                                  THTensor *gradOutput, THTensor *gradInput,
+                                  THIndexTensor *indices);
+
+#endif

@@ -1,0 +1,268 @@
+#include "generic/pooling/max.h"
+#include "generic/pooling/maxOfSmallPlanes.h"
+#include "generic/pooling/indices.h"
+
+typedef THNN_(Place) Place;
+
+/* Per thread: the rows under a window and their places, what the columns have, what the windows
+ * have. */
+typedef struct Work {
+  THNNPositions whole; /* windows that lie inside along x */
+  THNNBlocks blocks;
+  int threads;
+  size_t places, best, bestPlaces, windowPlaces; /* where they begin, after the rows' pointers */
+  size_t threadBytes;
+} Work;
+
+static Work workFor(const THNNState *state, const THNNConvolution *g)
+{
+  Work work;
+  const int64_t rows = THNN_poolingPlanes(g) * THNN_outputRows(g);
+  const int64_t under = THNN_mostRowsUnderWindow(g);
+  const int64_t cost = under * g->input[2] + g->kernel[2] * g->output[2];
+  work.whole = THNN_wholeWindows(g, 2);
+  work.blocks = THNN_rowBlocks(rows, cost);
+  work.threads = THNN_threads(state, work.blocks.count, (double)rows * (double)(cost + 32));
+  work.threadBytes = 0;
+  THNN_reserve(&work.threadBytes, (size_t)under * sizeof(real *));
+  work.places = THNN_reserve(&work.threadBytes, (size_t)under * sizeof(Place));
+  work.best = THNN_reserve(&work.threadBytes, (size_t)g->input[2] * sizeof(real));
+  work.bestPlaces = THNN_reserve(&work.threadBytes, (size_t)g->input[2] * sizeof(Place));
+  work.windowPlaces = THNN_reserve(&work.threadBytes, (size_t)g->output[2] * sizeof(Place));
+  return work;
+}
+
+/* Places of the rows under the windows of one output row: in two dimensions elements, counted from
+ * the first row's first; in three the packed taps, the first tap in the highest byte, so that
+ * smaller places come first. */
+static int64_t listRows(const THNNMaxPoolingCall *call, const THNNTaps *z, const THNNTaps *y,
+                        const real *plane, const real **rows, Place *places)
+{
+  const THNNConvolution *g = &call->geometry;
+  int64_t count = 0;
+  for (int64_t t = z->begin; t < z->end; t++)
+    for (int64_t h = y->begin; h < y->end; h++) {
+      const int64_t atZ = z->start + t * g->dilation[0], atY = y->start + h * g->dilation[1];
+      rows[count] = plane + (atZ * g->input[1] + atY) * g->input[2];
+      places[count] = call->nDimension == 3
+                          ? (Place)((t << THNN_TAP_BITS | h) << THNN_TAP_BITS)
+                          : (Place)((h - y->begin) * g->dilation[1] * g->input[2]);
+      count++;
+    }
+  return count;
+}
+
+/* Windows from `position` on, all with the same taps inside. */
+static THNN_(Columns) columnsAt(const THNNMaxPoolingCall *call, const THNNTaps *x)
+{
+  const THNNConvolution *g = &call->geometry;
+  const bool packed = call->nDimension == 3;
+  const int64_t first = x->start + x->begin * g->dilation[2];
+  return (THNN_(Columns)){.step = g->stride[2],
+                          .dilation = g->dilation[2],
+                          .kernel = x->end - x->begin,
+                          .firstPlace = (Place)(packed ? x->begin : first),
+                          .windowPlace = (Place)(packed ? 0 : g->stride[2]),
+                          .tapPlace = (Place)(packed ? 1 : g->dilation[2]),
+                          .start = THNN_LOWEST};
+}
+
+static void poolWindows(const THNNMaxPoolingCall *call, int64_t position, int64_t count,
+                        const real *best, const Place *bestPlaces, real *output, Place *places)
+{
+  const THNNConvolution *g = &call->geometry;
+  const THNNTaps x = THNN_tapsInside(g, 2, position);
+  const THNN_(Columns) columns = columnsAt(call, &x);
+  const int64_t first = x.start + x.begin * g->dilation[2];
+  THNN_(simd).pooling.maxOfColumns(count, &columns, best + first, bestPlaces + first,
+                                   output + position, places + position);
+}
+
+/* The taps' bytes in the order t, h, w. */
+static int64_t indexOfTaps(Place place)
+{
+  const Place byte = (1 << THNN_TAP_BITS) - 1;
+  return (place >> 2 * THNN_TAP_BITS & byte) | (place & byte << THNN_TAP_BITS) |
+         (place & byte) << 2 * THNN_TAP_BITS;
+}
+
+/* A window without a value points at its first tap inside the input. */
+static Place firstTap(const THNNConvolution *g, THNNRow row, int64_t x)
+{
+  const int64_t z = THNN_tapsInside(g, 0, row.z).begin, y = THNN_tapsInside(g, 1, row.y).begin;
+  return (Place)((z << THNN_TAP_BITS | y) << THNN_TAP_BITS | THNN_tapsInside(g, 2, x).begin);
+}
+
+static void unpackPlaces(const THNNConvolution *g, THNNRow row, int64_t rows, const Place *places,
+                         int64_t *indices)
+{
+  const int64_t width = g->output[2], count = rows * width;
+  Place signs = 0;
+  for (int64_t i = 0; i < count; i++) {
+    signs |= places[i];
+    indices[i] = indexOfTaps(places[i]);
+  }
+  if (signs >= 0)
+    return;
+  for (int64_t at = 0; at < count; at += width, THNN_nextRow(&row))
+    for (int64_t x = 0; x < width; x++)
+      if (places[at + x] < 0)
+        indices[at + x] = indexOfTaps(firstTap(g, row, x));
+}
+
+static void poolRow(const THNNMaxPoolingCall *call, const Work *work, const real *plane,
+                    THNNRow row, real *output, int64_t *indices, char *scratch)
+{
+  const THNNConvolution *g = &call->geometry;
+  const real **rows = (const real **)scratch;
+  Place *places = (Place *)(scratch + work->places);
+  real *best = (real *)(scratch + work->best);
+  Place *bestPlaces = (Place *)(scratch + work->bestPlaces);
+  Place *windowPlaces = (Place *)(scratch + work->windowPlaces);
+
+  const THNNTaps z = THNN_tapsInside(g, 0, row.z), y = THNN_tapsInside(g, 1, row.y);
+  const int64_t count = listRows(call, &z, &y, plane, rows, places);
+  THNN_(simd).pooling.maxOfRows(g->input[2], count, rows, places, THNN_LOWEST, best, bestPlaces);
+
+  const THNNPositions whole = work->whole;
+  for (int64_t x = 0; x < whole.begin; x++)
+    poolWindows(call, x, 1, best, bestPlaces, output, windowPlaces);
+  if (whole.end > whole.begin)
+    poolWindows(call, whole.begin, whole.end - whole.begin, best, bestPlaces, output, windowPlaces);
+  for (int64_t x = whole.end; x < g->output[2]; x++)
+    poolWindows(call, x, 1, best, bestPlaces, output, windowPlaces);
+
+  if (call->nDimension == 3)
+    unpackPlaces(g, row, 1, windowPlaces, indices);
+  else
+    THNN_(simd).pooling.indexOfPlace(
+        g->output[2], windowPlaces,
+        (y.start + y.begin * g->dilation[1]) * g->input[2] + TH_INDEX_BASE, 0, indices);
+}
+
+static void poolRows(const THNNMaxPoolingCall *call, const Work *work, const real *input,
+                     real *output, int64_t *indices, char *scratch)
+{
+  const THNNConvolution *g = &call->geometry;
+  const int64_t elements = THNN_convolutionImagePositions(g), width = g->output[2];
+#pragma omp parallel for num_threads(work->threads) schedule(static)
+  for (int64_t block = 0; block < work->blocks.count; block++) {
+    char *mine = scratch + (size_t)THNN_threadIndex() * work->threadBytes;
+    const int64_t first = block * work->blocks.length;
+    THNNRow row = THNN_rowAt(first, g->output[0], g->output[1]);
+    for (int64_t i = 0; i < THNN_blockLength(&work->blocks, block); i++, THNN_nextRow(&row))
+      poolRow(call, work, input + row.plane * elements, row, output + (first + i) * width,
+              indices + (first + i) * width, mine);
+  }
+}
+
+/* ---- Small planes --------------------------------------------------------------------------- */
+
+/* Numbers are those of elements along the dimensions in two, and taps in three dimensions. */
+static bool preparePlanes(const THNNMaxPoolingCall *call, THNN_(PlaneMax) * work)
+{
+  const THNNConvolution *g = &call->geometry;
+  const bool taps = call->nDimension == 3;
+  *work = (THNN_(PlaneMax)){
+      .planes = THNN_poolingPlanes(g),
+      .placeStep = {1 << 2 * THNN_TAP_BITS, taps ? 1 << THNN_TAP_BITS : g->input[2], 1},
+      .none = -1,
+      .start = THNN_LOWEST};
+  for (int d = 0; d < 3; d++) {
+    work->input[d] = g->input[d];
+    work->output[d] = g->output[d];
+    work->dilation[d] = g->dilation[d];
+    work->numberStep[d] = taps ? 1 : g->dilation[d];
+  }
+  const int64_t under = THNN_mostRowsUnderWindow(g);
+  return THNN_(preparePlaneMax)(work, call->state, under, under * g->kernel[2]);
+}
+
+static void setWindows(const THNNMaxPoolingCall *call, const THNN_(PlaneMax) * work, char *scratch)
+{
+  const THNNConvolution *g = &call->geometry;
+  for (int d = 0; d < 3; d++) {
+    THNNTapSpan *windows = THNN_(planeWindows)(work, d, scratch);
+    for (int64_t i = 0; i < g->output[d]; i++) {
+      const THNNTaps taps = THNN_tapsInside(g, d, i);
+      const int64_t first = taps.start + taps.begin * g->dilation[d];
+      const int64_t number = call->nDimension == 3 ? taps.begin : first;
+      windows[i] = (THNNTapSpan){0};
+      if (taps.begin < taps.end)
+        windows[i] =
+            (THNNTapSpan){(int32_t)first, (int32_t)(taps.end - taps.begin), (int32_t)number};
+    }
+  }
+}
+
+static void poolPlanes(const THNNMaxPoolingCall *call, const THNN_(PlaneMax) * work,
+                       const real *input, real *output, int64_t *indices, char *scratch)
+{
+  const THNNConvolution *g = &call->geometry;
+  const int64_t elements = THNN_convolutionImagePositions(g);
+  const int64_t rows = THNN_outputRows(g), outputs = rows * g->output[2];
+#pragma omp parallel num_threads(work->threads)
+  {
+    char *mine = scratch + (size_t)THNN_threadIndex() * work->threadBytes;
+    setWindows(call, work, mine);
+#pragma omp for schedule(static)
+    for (int64_t group = 0; group < work->groups.count; group++) {
+      const int64_t first = group * work->groups.length;
+      const int64_t planes = THNN_blockLength(&work->groups, group);
+      int64_t *to = indices + first * outputs;
+      const Place *places = THNN_(maxOfPlanes)(work, planes, input + first * elements, mine,
+                                               output + first * outputs);
+      if (call->nDimension == 3)
+        unpackPlaces(g, THNN_rowAt(0, g->output[0], g->output[1]), planes * rows, places, to);
+      else
+        THNN_(simd).pooling.indexOfPlace(planes * outputs, places, TH_INDEX_BASE, 0, to);
+    }
+  }
+}
+
+void THNN_(maxPoolingUpdateOutput)(const THNNMaxPoolingCall *call, THTensor *input,
+                                   THTensor *output, THIndexTensor *indices)
+{
+  const THNNConvolution *g = &call->geometry;
+  int64_t size[5];
+  const int nDimension = THNN_convolutionSizes(g, call->nDimension, false,
+                                               input->nDimension == call->nDimension + 2, size);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, call->function, call->state);
+  THNN_(PlaneMax) planes;
+  const bool small = preparePlanes(call, &planes);
+  const Work work = workFor(call->state, g);
+  const size_t bytes =
+      small ? (size_t)planes.threads * planes.threadBytes : (size_t)work.threads * work.threadBytes;
+  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
+  const THNNBuffer *places = THNN_planOut(&plan, indices, 4, nDimension, size);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, bytes);
+  THNN_planAcquire(&plan);
+  if (small)
+    poolPlanes(call, &planes, in->data, out->data, places->data, scratch->data);
+  else
+    poolRows(call, &work, in->data, out->data, places->data, scratch->data);
+  THNN_planRelease(&plan);
+}
+
+void THNN_(maxPoolingUpdateGradInput)(const THNNMaxPoolingCall *call, THTensor *input,
+                                      THTensor *gradOutput, THTensor *gradInput,
+                                      THIndexTensor *indices)
+{
+  const THNNConvolution *g = &call->geometry;
+  const bool plain = call->nDimension == 2;
+  THNNPooledIndices pooled = {.function = call->function,
+                              .state = call->state,
+                              .planes = THNN_poolingPlanes(g),
+                              .slices = g->output[0],
+                              .rows = g->output[1],
+                              .length = g->output[2],
+                              .elements = THNN_convolutionImagePositions(g),
+                              .optional = plain || THNN_someWindowIsOutside(g),
+                              .expected = "offsets in the windows that lie inside the input"};
+  if (!plain)
+    THNN_(describeTaps)(&pooled, g);
+  THNN_(pooledUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices, 5);
+}

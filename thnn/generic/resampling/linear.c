@@ -1,0 +1,274 @@
+#include "generic/resampling/linear.h"
+
+typedef THNN_(Place) Place;
+
+/* Where the output indices of one dimension lie: before + share of the way to after. */
+typedef struct Axis {
+  int64_t input, output;
+  Place *before, *after, *first; /* first[i]: the first output index that lies at i or beyond */
+  real *share;
+} Axis;
+
+static size_t axesBytes(const THNNResampling *r)
+{
+  size_t bytes = 0;
+  for (int d = 0; d < 3; d++) {
+    THNN_reserve(&bytes, (size_t)(2 * r->output[d] + r->input[d] + 2) * sizeof(Place));
+    THNN_reserve(&bytes, (size_t)r->output[d] * sizeof(real));
+  }
+  return bytes;
+}
+
+/* Positions are computed in single precision, whatever the real type, as they always were. */
+static void setAxis(Axis *axis)
+{
+  const float steps = (float)(axis->output - 1), last = (float)(axis->input - 1);
+  const float ratio = axis->output > 1 ? last / steps : 0;
+  Place next = 0;
+  for (int64_t i = 0; i < axis->output; i++) {
+    const float at = ratio * (float)i;
+    Place before = (Place)at;
+    if (before > axis->input - 1)
+      before = (Place)(axis->input - 1);
+    axis->before[i] = before;
+    axis->after[i] = before < axis->input - 1 ? before + 1 : before;
+    axis->share[i] = (real)(at - (float)before);
+    while (next <= before)
+      axis->first[next++] = (Place)i;
+  }
+  while (next <= axis->input)
+    axis->first[next++] = (Place)axis->output;
+}
+
+static void setAxes(const THNNResampling *r, char *memory, Axis axes[3])
+{
+  size_t bytes = 0;
+  for (int d = 0; d < 3; d++) {
+    Axis *axis = &axes[d];
+    axis->input = r->input[d];
+    axis->output = r->output[d];
+    axis->before =
+        (Place *)(memory + THNN_reserve(&bytes, (size_t)(2 * r->output[d] + r->input[d] + 2) *
+                                                    sizeof(Place)));
+    axis->after = axis->before + r->output[d];
+    axis->first = axis->after + r->output[d];
+    axis->share = (real *)(memory + THNN_reserve(&bytes, (size_t)r->output[d] * sizeof(real)));
+    setAxis(axis);
+  }
+}
+
+/* How either direction is computed: in blocks of rows of the result, each thread with some rows of
+ * its own. */
+typedef struct Work {
+  THNNBlocks blocks;
+  int threads;
+  size_t threadBytes;
+} Work;
+
+static Work workFor(const THNNState *state, const THNNResampling *r, const int64_t result[3],
+                    int64_t cost)
+{
+  const int64_t rows = r->batch * r->planes * result[0] * result[1];
+  Work work = {.threadBytes = 0};
+  work.blocks = THNN_rowBlocks(rows, cost);
+  work.threads = THNN_threads(state, work.blocks.count, (double)rows * (double)cost);
+  THNN_reserve(&work.threadBytes, (size_t)(2 * r->output[2] + r->input[2]) * sizeof(real));
+  return work;
+}
+
+/* One output slice of a plane, with the input rows interpolated last: neighbouring output rows
+ * share them. */
+typedef struct Slice {
+  const Axis *axes;
+  const real *before, *after; /* the input slices on either side */
+  real share;
+  int64_t held[2]; /* which input rows, interpolated along z and x, the two buffers hold */
+  real *buffer, *mixed;
+} Slice;
+
+static void beginSlice(Slice *slice, const real *plane, int64_t outputZ)
+{
+  const Axis *z = &slice->axes[0];
+  const int64_t elements = slice->axes[1].input * slice->axes[2].input;
+  slice->before = plane + z->before[outputZ] * elements;
+  slice->after = plane + z->after[outputZ] * elements;
+  slice->share = z->share[outputZ];
+  slice->held[0] = slice->held[1] = -1;
+}
+
+/* Input row `index`, interpolated along z and x. Rows come in rising order and neighbours lie in
+ * different buffers, so one is replaced when it is no longer needed. */
+static const real *interpolatedRow(Slice *slice, int64_t index)
+{
+  const Axis *x = &slice->axes[2];
+  real *row = slice->buffer + index % 2 * x->output;
+  if (slice->held[index % 2] == index)
+    return row;
+  const real *from = slice->before + index * x->input;
+  if (slice->share != 0) {
+    THNN_(simd).pointwise.blend(x->input, 1 - slice->share, from, slice->share,
+                                slice->after + index * x->input, slice->mixed);
+    from = slice->mixed;
+  }
+  THNN_(simd).pooling.interpolate(x->output, x->before, x->after, x->share, from, row);
+  slice->held[index % 2] = index;
+  return row;
+}
+
+/* Whether output rows are so short, and so far apart that they share no input row, that an element
+ * at a time takes less than interpolating rows. */
+static bool isSparse(const THNNResampling *r)
+{
+  enum { FEW_COLUMNS = 16 };
+  return r->output[2] <= FEW_COLUMNS && r->input[1] - 1 >= 2 * (r->output[1] - 1);
+}
+
+/* Output row `outputY`, element by element. */
+static void sampleRow(const Slice *slice, int64_t outputY, real *row)
+{
+  const Axis *y = &slice->axes[1], *x = &slice->axes[2];
+  const real *above = slice->before + y->before[outputY] * x->input;
+  const real *below = slice->before + y->after[outputY] * x->input;
+  const real down = y->share[outputY];
+  for (int64_t i = 0; i < x->output; i++) {
+    const int64_t before = x->before[i], after = x->after[i];
+    const real right = x->share[i];
+    row[i] = (1 - down) * ((1 - right) * above[before] + right * above[after]) +
+             down * ((1 - right) * below[before] + right * below[after]);
+  }
+}
+
+void THNN_(resampleUpdateOutput)(const THNNResamplingCall *call, THTensor *input, THTensor *output)
+{
+  const THNNResampling *r = &call->resampling;
+  const int64_t size[] = {r->batch, r->planes, r->output[3 - call->nDimension],
+                          r->output[4 - call->nDimension], r->output[2]};
+
+  THNNPlan plan;
+  THNN_planStart(&plan, call->function, call->state);
+  const Work work = workFor(call->state, r, r->output, 3 * r->output[2] + r->input[2]);
+  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  const THNNBuffer *out = THNN_planOut(&plan, output, 3, call->nDimension + 2, size);
+  const THNNBuffer *places = THNN_planScratch(&plan, axesBytes(r));
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  THNN_planAcquire(&plan);
+
+  Axis axes[3];
+  setAxes(r, places->data, axes);
+  const int64_t elements = r->input[0] * r->input[1] * r->input[2], width = r->output[2];
+  const bool sparse = isSparse(r);
+#pragma omp parallel for num_threads(work.threads) schedule(static)
+  for (int64_t block = 0; block < work.blocks.count; block++) {
+    real *mine = (real *)((char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes);
+    Slice slice = {.axes = axes, .buffer = mine, .mixed = mine + 2 * width};
+    const int64_t first = block * work.blocks.length;
+    THNNRow row = THNN_rowAt(first, r->output[0], r->output[1]);
+    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
+      const int64_t y = row.y;
+      if (i == 0 || y == 0)
+        beginSlice(&slice, (const real *)in->data + row.plane * elements, row.z);
+      real *result = (real *)out->data + (first + i) * width;
+      if (sparse && slice.share == 0) {
+        sampleRow(&slice, y, result);
+        continue;
+      }
+      const real share = axes[1].share[y];
+      const real *above = interpolatedRow(&slice, axes[1].before[y]);
+      const real *below = interpolatedRow(&slice, axes[1].after[y]);
+      THNN_(simd).pointwise.blend(width, 1 - share, above, share, below, result);
+    }
+  }
+  THNN_planRelease(&plan);
+}
+
+/* How much of an output index goes to an input index. */
+static real weightOf(const Axis *axis, int64_t output, int64_t input)
+{
+  const real share = axis->share[output];
+  return (axis->before[output] == input ? 1 - share : 0) +
+         (axis->after[output] == input ? share : 0);
+}
+
+/* sum = the output rows that an input row was interpolated to, in the same shares. Returns whether
+ * there are any; where there are none nothing is written. */
+static bool collectRows(const Axis axes[3], const real *outputPlane, int64_t inputZ, int64_t inputY,
+                        real *sum)
+{
+  const Axis *z = &axes[0], *y = &axes[1], *x = &axes[2];
+  bool any = false;
+  for (int64_t i = z->first[inputZ > 0 ? inputZ - 1 : 0]; i < z->first[inputZ + 1]; i++)
+    for (int64_t j = y->first[inputY > 0 ? inputY - 1 : 0]; j < y->first[inputY + 1]; j++) {
+      const real weight = weightOf(z, i, inputZ) * weightOf(y, j, inputY);
+      const real *row = outputPlane + (i * y->output + j) * x->output;
+      if (weight == 0)
+        continue;
+      if (any)
+        THNN_(simd).pointwise.axpy(x->output, weight, row, sum);
+      else
+        THNN_(simd).pooling.scale(x->output, weight, row, sum);
+      any = true;
+    }
+  return any;
+}
+
+/* The same along x: row = what each input element was interpolated to. Either way an element's sum
+ * has its terms in the order of the output. */
+static void spreadRow(const Axis *x, const real *sum, real *row)
+{
+  if (x->output <= x->input) {
+    THNN_(simd).pointwise.fill(x->input, 0, row);
+    for (int64_t at = 0; at < x->output; at++) {
+      row[x->before[at]] += (1 - x->share[at]) * sum[at];
+      row[x->after[at]] += x->share[at] * sum[at];
+    }
+    return;
+  }
+  real fromBefore = 0;
+  for (int64_t i = 0; i < x->input; i++) {
+    real total = fromBefore;
+    fromBefore = 0;
+    for (Place at = x->first[i]; at < x->first[i + 1]; at++) {
+      total += (1 - x->share[at]) * sum[at];
+      fromBefore += x->share[at] * sum[at];
+    }
+    row[i] = total;
+  }
+  row[x->input - 1] += fromBefore;
+}
+
+void THNN_(resampleUpdateGradInput)(const THNNResamplingCall *call, THTensor *gradOutput,
+                                    THTensor *gradInput)
+{
+  const THNNResampling *r = &call->resampling;
+  const int64_t size[] = {r->batch, r->planes, r->input[3 - call->nDimension],
+                          r->input[4 - call->nDimension], r->input[2]};
+  const int64_t inputRows = r->input[0] * r->input[1], outputRows = r->output[0] * r->output[1];
+
+  THNNPlan plan;
+  THNN_planStart(&plan, call->function, call->state);
+  const Work work = workFor(call->state, r, r->input,
+                            (4 * outputRows / inputRows + 3) * r->output[2] + r->input[2]);
+  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 2);
+  const THNNBuffer *to = THNN_planOut(&plan, gradInput, 3, call->nDimension + 2, size);
+  const THNNBuffer *places = THNN_planScratch(&plan, axesBytes(r));
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  THNN_planAcquire(&plan);
+
+  Axis axes[3];
+  setAxes(r, places->data, axes);
+  const int64_t elements = outputRows * r->output[2];
+#pragma omp parallel for num_threads(work.threads) schedule(static)
+  for (int64_t block = 0; block < work.blocks.count; block++) {
+    real *sum = (real *)((char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes);
+    const int64_t first = block * work.blocks.length;
+    THNNRow row = THNN_rowAt(first, r->input[0], r->input[1]);
+    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
+      real *result = (real *)to->data + (first + i) * r->input[2];
+      if (collectRows(axes, (const real *)from->data + row.plane * elements, row.z, row.y, sum))
+        spreadRow(&axes[2], sum, result);
+      else
+        THNN_(simd).pointwise.fill(r->input[2], 0, result);
+    }
+  }
+  THNN_planRelease(&plan);
+}

@@ -1,0 +1,23 @@
+/* Linear resampling in two or three dimensions, forward and backward. Output index i lies at
+ * i * (input - 1) / (output - 1) along a dimension (at 0 when output is 1), between two input
+ * indices. */
+#ifndef THNN_GENERIC_LINEAR_SAMPLING_H
+#define THNN_GENERIC_LINEAR_SAMPLING_H
+
+#include "generic/template.h"
+#include "geometry/resampling.h"
+
+/* One call: what the module knows beside its tensors. */
+typedef struct THNNResamplingCall {
+  const char *function;
+  const THNNState *state;
+  THNNResampling resampling;
+  int nDimension;
+} THNNResamplingCall;
+
+/* Arguments 2 and 3 in both. */
+void THNN_(resampleUpdateOutput)(const THNNResamplingCall *call, THTensor *input, THTensor *output);
+void THNN_(resampleUpdateGradInput)(const THNNResamplingCall *call, THTensor *gradOutput,
+                                    THTensor *gradInput);
+
+#endif

@@ -1,0 +1,21 @@
+/* Nearest-neighbour upsampling by a whole factor in two or three dimensions, forward and backward:
+ * each element becomes a square or cube of itself. */
+#ifndef THNN_GENERIC_NEAREST_SAMPLING_H
+#define THNN_GENERIC_NEAREST_SAMPLING_H
+
+#include "generic/template.h"
+
+/* One call: the module's arguments beside its tensors. */
+typedef struct THNNNearestCall {
+  const char *function;
+  const THNNState *state;
+  int nDimension; /* 2 or 3 */
+  int64_t factor;
+} THNNNearestCall;
+
+/* Arguments 2 and 3, and 2 to 4. */
+void THNN_(nearestUpdateOutput)(const THNNNearestCall *call, THTensor *input, THTensor *output);
+void THNN_(nearestUpdateGradInput)(const THNNNearestCall *call, THTensor *input,
+                                   THTensor *gradOutput, THTensor *gradInput);
+
+#endif

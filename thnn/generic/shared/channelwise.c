@@ -1,0 +1,331 @@
+#include "generic/shared/channelwise.h"
+
+#include "work/sizes.h"
+
+enum {
+  SHORT_PLANE = 24,     /* planes shorter than this become rows */
+  ROW = 512,            /* rows are repeated up to about this length */
+  ROW_SPAN = 2048,      /* columns whose sums stay in the first-level cache */
+  MOST_ROW_BLOCKS = 64, /* each has sums for every column */
+  PLANE_BLOCK = 1 << 15 /* two tensors' planes of doubles fit the second-level cache */
+};
+
+#ifdef THNN_ONCE
+THNNChannels THNN_channels(int64_t outer, int64_t channels, int64_t inner)
+{
+  THNNChannels c;
+  c.outer = outer;
+  c.channels = channels;
+  c.inner = inner;
+  c.elements = outer * channels * inner;
+  c.rows = inner < SHORT_PLANE;
+  if (c.rows) {
+    const int64_t columns = c.elements > 0 ? channels * inner : 1;
+    const int64_t repeat = columns < ROW ? ROW / columns : 1;
+    c.groups = 1;
+    c.length = c.step = columns * (repeat < outer ? repeat : outer);
+    c.lines = divideUp(c.elements, c.length);
+    c.spanLength = c.length < ROW_SPAN ? c.length : ROW_SPAN;
+  } else {
+    c.groups = channels;
+    c.length = inner;
+    c.step = channels * inner;
+    c.lines = outer;
+    c.spanLength = inner < PLANE_BLOCK ? inner : PLANE_BLOCK;
+  }
+  c.spans = divideUp(c.length, c.spanLength);
+  c.blockLines = PLANE_BLOCK / c.spanLength;
+  if (c.rows && c.blockLines < c.lines / MOST_ROW_BLOCKS)
+    c.blockLines = divideUp(c.lines, MOST_ROW_BLOCKS);
+  c.lineBlocks = divideUp(c.lines, c.blockLines);
+  return c;
+}
+#endif
+
+/* Where a block lies. */
+typedef struct Block {
+  int64_t group, lineBlock, firstLine, endLine;
+  int64_t column; /* of the span, in each line */
+} Block;
+
+static Block blockAt(const THNNChannels *c, int64_t index)
+{
+  Block block;
+  const int64_t line = index / c->spans;
+  block.column = index % c->spans * c->spanLength;
+  block.group = line / c->lineBlocks;
+  block.lineBlock = line % c->lineBlocks;
+  block.firstLine = block.lineBlock * c->blockLines;
+  block.endLine = block.firstLine + c->blockLines;
+  if (block.endLine > c->lines)
+    block.endLine = c->lines;
+  return block;
+}
+
+/* The place of a block's elements in one line, and their number: less in the last row. */
+static int64_t startOf(const THNNChannels *c, const Block *block, int64_t line)
+{
+  return (c->rows ? 0 : block->group * c->inner) + line * c->step + block->column;
+}
+
+static int64_t lengthAt(const THNNChannels *c, const Block *block, int64_t start)
+{
+  int64_t length = c->length - block->column;
+  if (length > c->spanLength)
+    length = c->spanLength;
+  if (length > c->elements - start)
+    length = c->elements - start;
+  return length > 0 ? length : 0;
+}
+
+/* The work's scratch memory. */
+typedef struct Scratch {
+  double *sums;           /* planes: two per block; rows: two per column and line block */
+  real *centers;          /* rows: one per column */
+  real *parameters;       /* the map's, channel by channel */
+  real *columnParameters; /* rows: the map's, parameter by parameter */
+} Scratch;
+
+static int64_t sumsOf(const THNN_(ChannelWork) * work)
+{
+  const THNNChannels *c = work->channels;
+  if (!work->sum)
+    return 0;
+  return 2 * c->lineBlocks * (c->rows ? c->length : c->groups * c->spans);
+}
+
+static int64_t columnsOf(const THNNChannels *c)
+{
+  return c->rows ? c->length : 0;
+}
+
+static int64_t parametersOf(const THNN_(ChannelWork) * work)
+{
+  return work->map ? work->map->count : 0;
+}
+
+size_t THNN_(channelScratch)(const THNN_(ChannelWork) * work)
+{
+  const THNNChannels *c = work->channels;
+  const int64_t reals =
+      (work->sum ? columnsOf(c) : 0) + parametersOf(work) * (c->channels + columnsOf(c));
+  return (size_t)sumsOf(work) * sizeof(double) + (size_t)reals * sizeof(real);
+}
+
+static Scratch divide(const THNN_(ChannelWork) * work, void *memory)
+{
+  const THNNChannels *c = work->channels;
+  Scratch scratch;
+  scratch.sums = memory;
+  scratch.centers = (real *)(scratch.sums + sumsOf(work));
+  scratch.parameters = scratch.centers + (work->sum ? columnsOf(c) : 0);
+  scratch.columnParameters = scratch.parameters + parametersOf(work) * c->channels;
+  return scratch;
+}
+
+static real centerOf(const THNN_(ChannelWork) * work, int64_t channel)
+{
+  if (!work->sum || work->channels->elements == 0)
+    return 0;
+  return work->centers ? work->centers[channel] : work->x[channel * work->channels->inner];
+}
+
+/* column j = value of its channel, `step` values apart from the next channel's */
+static void spread(const THNNChannels *c, const real *values, int64_t step, real *columns)
+{
+  if (c->elements == 0)
+    return; /* channels without elements fill no column */
+  const int64_t once = c->channels * c->inner;
+  for (int64_t channel = 0; channel < c->channels; channel++)
+    for (int64_t i = 0; i < c->inner; i++)
+      columns[channel * c->inner + i] = values[channel * step];
+  for (int64_t at = once; at < c->length; at += once)
+    THNN_(simd).pointwise.copy(once, columns, columns + at);
+}
+
+static void sumPlanes(const THNN_(ChannelWork) * work, const Block *block, const Scratch *scratch)
+{
+  const THNNChannels *c = work->channels;
+  const real *y = work->y ? work->y : work->x;
+  const int64_t start = startOf(c, block, block->firstLine);
+  double *sums = scratch->sums + 2 * ((block->group * c->lineBlocks + block->lineBlock) * c->spans +
+                                      block->column / c->spanLength);
+  sums[0] = sums[1] = 0;
+  work->sum->planes(block->endLine - block->firstLine, c->step, lengthAt(c, block, start),
+                    work->x + start, y + start, centerOf(work, block->group), sums);
+}
+
+static void sumRows(const THNN_(ChannelWork) * work, const Block *block, const Scratch *scratch)
+{
+  const THNNChannels *c = work->channels;
+  const real *y = work->y ? work->y : work->x;
+  double *first = scratch->sums + 2 * c->length * block->lineBlock + block->column;
+  double *second = first + c->length;
+  const int64_t columns = lengthAt(c, block, block->column);
+  for (int64_t i = 0; i < columns; i++)
+    first[i] = second[i] = 0;
+  for (int64_t line = block->firstLine; line < block->endLine; line++) {
+    const int64_t start = startOf(c, block, line);
+    work->sum->row(lengthAt(c, block, start), work->x + start, y + start,
+                   scratch->centers + block->column, first, second);
+  }
+}
+
+/* The sums of a channel, over its blocks and columns in order. */
+static void finishChannel(const THNN_(ChannelWork) * work, int64_t channel, const Scratch *scratch)
+{
+  const THNNChannels *c = work->channels;
+  double sums[2] = {0, 0};
+  if (work->sum && c->rows) {
+    for (int64_t b = 0; b < c->lineBlocks; b++) {
+      const double *first = scratch->sums + 2 * c->length * b, *second = first + c->length;
+      for (int64_t row = channel * c->inner; row < c->length; row += c->channels * c->inner)
+        for (int64_t i = row; i < row + c->inner; i++) {
+          sums[0] += first[i];
+          sums[1] += second[i];
+        }
+    }
+  } else if (work->sum) {
+    const int64_t blocks = c->lineBlocks * c->spans;
+    const double *first = scratch->sums + 2 * blocks * channel;
+    for (int64_t b = 0; b < blocks; b++) {
+      sums[0] += first[2 * b];
+      sums[1] += first[2 * b + 1];
+    }
+  }
+  work->finish(work->context, channel, centerOf(work, channel), sums,
+               work->map ? scratch->parameters + channel * parametersOf(work) : NULL);
+}
+
+/* Elements of one plane, from number `at` on. */
+static void mapPlane(const THNN_(ChannelWork) * work, int64_t n, int64_t at, const real *parameters)
+{
+  const int64_t elements = work->channels->elements;
+  const real *x = work->x + at, *y = work->y ? work->y + at : x;
+  const bool stream = work->y ? THNN_thirdLeavesCaches(elements, sizeof(real))
+                              : THNN_secondLeavesCaches(elements, sizeof(real));
+  if (stream)
+    THNN_(simd).pointwise.streamMap2(work->map->plane, n, x, y, parameters, THNN_bytesAhead(),
+                                     work->z + at);
+  else
+    work->map->plane(n, x, y, parameters, work->z + at);
+}
+
+static void mapBlock(const THNN_(ChannelWork) * work, const Block *block, const Scratch *scratch)
+{
+  const THNNChannels *c = work->channels;
+  const THNN_(ChannelMap) *map = work->map;
+  const real *y = work->y ? work->y : work->x;
+  for (int64_t line = block->firstLine; line < block->endLine; line++) {
+    const int64_t start = startOf(c, block, line), n = lengthAt(c, block, start);
+    if (c->rows)
+      map->row(n, work->x + start, y + start, scratch->columnParameters + block->column, c->length,
+               work->z + start);
+    else
+      mapPlane(work, n, start, scratch->parameters + block->group * map->count);
+  }
+}
+
+/* A map alone, of planes: in the order of memory, which is fetched ahead of its turn. */
+static void mapInOrder(const THNN_(ChannelWork) * work, const Scratch *scratch)
+{
+  const THNNChannels *c = work->channels;
+  const THNNBlocks blocks = THNN_blocks(c->elements);
+  const int threads = THNN_threads(work->state, blocks.count, 2 * (double)c->elements);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < blocks.count; i++) {
+    const int64_t end = i * blocks.length + THNN_blockLength(&blocks, i);
+    for (int64_t at = i * blocks.length, n; at < end; at += n) {
+      const int64_t plane = at / c->inner, left = (plane + 1) * c->inner - at;
+      n = left < end - at ? left : end - at;
+      mapPlane(work, n, at, scratch->parameters + plane % c->channels * work->map->count);
+    }
+  }
+}
+
+/* Groups whose planes are read once from memory, to be summed up, and then from the third-level cache,
+ * to be mapped: a share of it for each thread. */
+static int64_t groupsTogether(const THNN_(ChannelWork) * work, int threads)
+{
+  enum { SHARE = 2 << 20 }; /* bytes */
+  const THNNChannels *c = work->channels;
+  const int64_t lineBytes = c->length * (int64_t)sizeof(real) * (work->y ? 2 : 1);
+  const int64_t groups = (int64_t)threads * SHARE / (c->lines * lineBytes + 1);
+  return groups > 0 ? groups : 1;
+}
+
+/* The work of some groups, by all threads of a parallel region. */
+static void runGroups(const THNN_(ChannelWork) * work, int64_t first, int64_t end,
+                      const Scratch *scratch)
+{
+  const THNNChannels *c = work->channels;
+  const int64_t blocks = c->lineBlocks * c->spans; /* of a group */
+  const int64_t firstChannel = c->rows ? 0 : first, endChannel = c->rows ? c->channels : end;
+  if (work->sum) {
+#pragma omp for schedule(static)
+    for (int64_t i = first * blocks; i < end * blocks; i++) {
+      const Block block = blockAt(c, i);
+      if (c->rows)
+        sumRows(work, &block, scratch);
+      else
+        sumPlanes(work, &block, scratch);
+    }
+  }
+#pragma omp for schedule(static)
+  for (int64_t channel = firstChannel; channel < endChannel; channel++)
+    finishChannel(work, channel, scratch);
+  if (!work->map)
+    return;
+  if (c->rows) {
+#pragma omp for schedule(static)
+    for (int p = 0; p < work->map->count; p++)
+      spread(c, scratch->parameters + p, work->map->count,
+             scratch->columnParameters + p * c->length);
+  }
+#pragma omp for schedule(static)
+  for (int64_t i = first * blocks; i < end * blocks; i++) {
+    const Block block = blockAt(c, i);
+    mapBlock(work, &block, scratch);
+  }
+}
+
+void THNN_(channelRun)(const THNN_(ChannelWork) * work, void *memory)
+{
+  const THNNChannels *c = work->channels;
+  const Scratch scratch = divide(work, memory);
+  const int64_t blocks = c->groups * c->lineBlocks * c->spans;
+  const double operations = (work->sum ? 5 : 0) + (work->map ? 2 : 0); /* per element */
+  const int threads = THNN_threads(work->state, blocks, operations * (double)c->elements);
+
+  if (!c->rows && !work->sum && work->map) {
+    for (int64_t channel = 0; channel < c->channels; channel++)
+      finishChannel(work, channel, &scratch);
+    mapInOrder(work, &scratch);
+    return;
+  }
+
+  /* A channel that is one block is finished while it is in the cache. */
+  if (!c->rows && c->lineBlocks * c->spans == 1) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < blocks; i++) {
+      const Block block = {.group = i, .endLine = c->lines};
+      if (work->sum)
+        sumPlanes(work, &block, &scratch);
+      finishChannel(work, i, &scratch);
+      if (work->map)
+        mapBlock(work, &block, &scratch);
+    }
+    return;
+  }
+
+  if (c->rows && work->sum) {
+    if (work->centers)
+      spread(c, work->centers, 1, scratch.centers);
+    else
+      spread(c, work->x, c->inner, scratch.centers);
+  }
+#pragma omp parallel num_threads(threads)
+  for (int64_t first = 0, groups = groupsTogether(work, threads); first < c->groups;
+       first += groups)
+    runGroups(work, first, first + groups < c->groups ? first + groups : c->groups, &scratch);
+}

@@ -1,0 +1,544 @@
+#include "generic/shared/matrix.h"
+
+#include "work/sizes.h"
+
+/* Rows and columns of a block. A product of whole matrices runs at full speed from the larger size
+ * on, and at nearly that from the smaller one on. */
+enum { SMALL_BLOCK = 256, BLOCK = 512 };
+
+/* A size cut into pieces of nearly the same length, a multiple of what vectors hold; an even number
+ * of them, for two threads. */
+typedef struct Pieces {
+  int64_t count, length, size;
+} Pieces;
+
+static Pieces cut(int64_t size)
+{
+  const int64_t pieces = divideUp(size, BLOCK);
+  const int64_t wanted = size >= 2 * SMALL_BLOCK ? (pieces + 1) / 2 * 2 : 1;
+  const int64_t length = roundUp(divideUp(size, wanted), 16);
+  return (Pieces){divideUp(size, length), length, size};
+}
+
+static int64_t pieceLength(const Pieces *pieces, int64_t piece)
+{
+  return minimum(pieces->size - piece * pieces->length, pieces->length);
+}
+
+/* The part of an operand that begins at (row, column) after transposition. */
+static real *partOf(THNN_(Matrix) matrix, int64_t row, int64_t column)
+{
+  return (real *)matrix.data +
+         (matrix.transposed ? row * matrix.leading + column : column * matrix.leading + row);
+}
+
+/* c += alpha * a * b for vectors a and b, a not transposed: a[m] times each element of b. */
+static void addOuterProduct(const THNNState *state, int64_t m, int64_t n, real alpha,
+                            THNN_(Matrix) a, THNN_(Matrix) b, real *c, int64_t leading)
+{
+  const int threads = THNN_threads(state, n, (double)m * (double)n);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t j = 0; j < n; j++)
+    THNN_(simd).pointwise.axpy(m, alpha * *partOf(b, 0, j), a.data, c + j * leading);
+}
+
+/* How many pieces to cut each of some parts into, `most` at most, so that threads have equally
+ * many. */
+static int64_t evenCuts(int64_t parts, int64_t most, int64_t threads)
+{
+  int64_t cuts = 1;
+  while (cuts < most && parts * cuts % threads > 0)
+    cuts++;
+  return cuts;
+}
+
+/* Few columns b for a matrix a of some size: gemm would pack the matrix for them. */
+static bool prefersSpread(int64_t m, int64_t n, int64_t k)
+{
+  enum { MOST = 3, LEAST_ELEMENTS = 1 << 15 };
+  return n <= MOST && m * k >= LEAST_ELEMENTS;
+}
+
+/* c += a * b. Parts of the terms read whole columns of a; where threads are left they share out its
+ * rows. Two threads with half the rows each took up to 2.8 times as long. The parts depend on the
+ * sizes alone, and so do the results. */
+static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, THNN_(Matrix) a,
+                       THNN_(Matrix) b, real *c, int64_t leading)
+{
+  enum { BLOCK_ROWS = 64, PART_TERMS = 512, MOST_PARTS = 8, SUMS = (1 << 16) / sizeof(real) };
+  real sums[SUMS];
+  int64_t parts = 1;
+  while (parts < MOST_PARTS && parts * PART_TERMS < k && (2 * parts - 1) * m * n <= SUMS)
+    parts *= 2;
+  const int64_t blocks = divideUp(m, BLOCK_ROWS);
+  /* Reading the matrix takes longer than the products of a few columns. */
+  const int threads = THNN_threads(state, parts * blocks, (double)m * (double)k);
+  const int64_t cuts = evenCuts(parts, blocks, threads);
+#pragma omp parallel for num_threads(threads) schedule(static) collapse(2)
+  for (int64_t part = 0; part < parts; part++)
+    for (int64_t i = 0; i < cuts; i++) {
+      const int64_t first = blocks * i / cuts * BLOCK_ROWS;
+      const int64_t end = minimum(blocks * (i + 1) / cuts * BLOCK_ROWS, m);
+      const int64_t term = k * part / parts;
+      THNN_(Dots)
+      of = {.rows = n,
+            .columns = end - first,
+            .terms = k * (part + 1) / parts - term,
+            .x = b.data + term,
+            .xStride = b.leading,
+            .w = a.data + term * a.leading + first,
+            .wStride = a.leading,
+            .y = c + first,
+            .yStride = leading};
+      if (part > 0) {
+        of.y = sums + (part - 1) * m * n + first;
+        of.yStride = m;
+        for (int64_t j = 0; j < n; j++)
+          THNN_(simd).pointwise.fill(of.columns, 0, of.y + j * m);
+      }
+      THNN_(simd).dots.spread(&of);
+    }
+  for (int64_t part = 1; part < parts; part++)
+    for (int64_t j = 0; j < n; j++)
+      THNN_(simd).pointwise.axpy(m, 1, sums + ((part - 1) * n + j) * m, c + j * leading);
+}
+
+/* c[m x n] = alpha * a[m x k] * b[k x n], added to c or to one value for each column. Of products
+ * that are added there may be `count`, the operands of the next one `aNext` and `bNext` elements
+ * behind. */
+typedef struct Product {
+  int64_t m, n, k;
+  real alpha;
+  THNN_(Matrix) a, b;
+  bool packs; /* panels, even for few columns */
+  bool add;
+  const real *start;   /* or NULL */
+  const real *scalars; /* all of b, packed; or NULL */
+  real *c;
+  int64_t leading;
+  int64_t count, aNext, bNext;
+} Product;
+
+static Product productOf(int64_t m, int64_t n, int64_t k, real alpha, THNN_(Matrix) a,
+                         THNN_(Matrix) b, real *c, int64_t leading)
+{
+  return (Product){.m = m,
+                   .n = n,
+                   .k = k,
+                   .alpha = alpha,
+                   .a = a,
+                   .b = b,
+                   .c = c,
+                   .leading = leading,
+                   .count = 1};
+}
+
+enum {
+  /* Terms in one register sum: with short sums the error stays near that of a blocked product. */
+  PANEL_TERMS = 256,
+  /* Terms at a time of panels that are read where they are, and columns that are few for this. */
+  IN_PLACE_TERMS = 64,
+  FEW_IN_PLACE_TERMS = 32,
+  FEW_COLUMNS = 16,
+  /* A matrix of more elements does not stay in a second-level cache. */
+  FAR_ELEMENTS = (1 << 22) / sizeof(real),
+  /* Terms of all panels that are packed at a time: so many pages are read side by side. */
+  PACKED_TERMS = 16,
+  /* What lies on the stack: panels, which stay in the second-level cache, and the scalars that all
+   * of them are multiplied by. */
+  PANEL_ELEMENTS = (1 << 19) / sizeof(real),
+  SCALAR_ELEMENTS = THNN_MOST_IN_PLACE * IN_PLACE_TERMS
+};
+_Static_assert((int)SCALAR_ELEMENTS >= PANEL_TERMS * 64 / (int)sizeof(real),
+               "the scalars of one longest vector's columns fit, too");
+
+/* Whether panels are read where they are: for few columns, packing takes longer than it saves, and
+ * for very few also where the matrix comes from far. */
+static bool readsInPlace(const Product *p)
+{
+  const bool far = p->m * p->k > FAR_ELEMENTS;
+  const int64_t most = THNN_(simd).panels.mostInPlace;
+  return !p->packs && !p->a.transposed && p->n <= (far ? minimum(most, FEW_COLUMNS) : most);
+}
+
+/* A part of the operands: rows of a, terms, and columns of b. */
+typedef struct Block {
+  int64_t row, height, term, terms, column, width;
+} Block;
+
+/* How many of each a block has at most. Its terms, and with them the results, depend on no thread. */
+static Block largestBlock(const Product *p, int64_t rows, int64_t columns)
+{
+  const int64_t panel = THNN_(simd).panels.columns, step = THNN_(simd).panels.step;
+  if (readsInPlace(p)) {
+    const int64_t most = p->n <= FEW_COLUMNS ? FEW_IN_PLACE_TERMS : IN_PLACE_TERMS;
+    return (Block){.height = rows, .terms = evenBlock(p->k, most, 1), .width = columns};
+  }
+  const int64_t terms = evenBlock(p->k, PANEL_TERMS, 1);
+  const int64_t height = evenBlock(rows, PANEL_ELEMENTS / terms / panel * panel, panel);
+  return (Block){.height = height, .terms = terms, .width = step};
+}
+
+/* Packs the panels of a block, from row `first` of it on. */
+static void packPanels(const Product *p, const Block *block, int64_t first, real *packed)
+{
+  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
+  const int64_t most = p->a.transposed ? block->terms : PACKED_TERMS;
+  for (int64_t term = 0; term < block->terms; term += most) {
+    const int64_t terms = minimum(most, block->terms - term);
+    real *to = packed + term * loops->columns;
+    for (int64_t i = first; i < block->height;
+         i += loops->columns, to += loops->columns * block->terms) {
+      const int64_t columns = minimum(loops->columns, block->height - i);
+      const real *from = partOf(p->a, block->row + i, block->term + term);
+      if (p->a.transposed)
+        THNN_(simd).products.pack(columns, terms, from, p->a.leading, to, loops->columns);
+      else
+        loops->copy(terms, columns, from, p->a.leading, to, loops->columns);
+    }
+  }
+}
+
+static void packScalars(const Product *p, const Block *block, real *packed)
+{
+  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
+  for (int64_t j = 0; j < block->width; j += loops->step, packed += loops->step * block->terms) {
+    const int64_t columns = minimum(loops->step, block->width - j);
+    const real *from = partOf(p->b, block->term, block->column + j);
+    if (p->b.transposed)
+      loops->copy(block->terms, columns, from, p->b.leading, packed, loops->step);
+    else
+      THNN_(simd).products.pack(columns, block->terms, from, p->b.leading, packed, loops->step);
+  }
+}
+
+/* Where the scalars of a block lie among all of them: steps of columns follow each other, and in each its
+ * blocks of terms. */
+static int64_t scalarsBefore(const Product *p, const Block *block)
+{
+  return block->column * p->k + block->term * THNN_(simd).panels.step;
+}
+
+/* Packs columns [column, column + step) of b. */
+static void packColumns(const Product *p, int64_t column, real *packed)
+{
+  const int64_t terms = largestBlock(p, p->m, p->n).terms;
+  Block block = {.column = column, .width = minimum(THNN_(simd).panels.step, p->n - column)};
+  for (; block.term < p->k; block.term += terms) {
+    block.terms = minimum(terms, p->k - block.term);
+    packScalars(p, &block, packed + scalarsBefore(p, &block));
+  }
+}
+
+/* Rows of a block that are in whole panels. */
+static int64_t wholePanels(const Block *block)
+{
+  return block->height - block->height % THNN_(simd).panels.columns;
+}
+
+/* Whether whole panels are packed by the first tile that they are multiplied with, of so many columns. */
+static bool packsOnTheWay(const Product *p, int64_t columns)
+{
+  return !p->a.transposed && !readsInPlace(p) && columns >= THNN_(simd).panels.rows;
+}
+
+static void multiplyBlock(const Product *p, const Block *block, bool add, bool packs, real *packed,
+                          const real *scalars)
+{
+  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
+  const int64_t inPlace = readsInPlace(p) ? wholePanels(block) : 0;
+  THNN_(Panels)
+  panels = {.rows = block->width,
+            .columns = inPlace,
+            .terms = block->terms,
+            .scalars = scalars,
+            .panel = partOf(p->a, block->row, block->term),
+            .stride = p->a.leading,
+            .panelStep = loops->columns,
+            .scale = p->alpha,
+            .add = add,
+            .start = p->start ? p->start + block->column : NULL,
+            .c = p->c + block->column * p->leading + block->row,
+            .cStride = p->leading};
+  loops->multiply(&panels);
+  panels.columns = block->height - inPlace;
+  if (packs) {
+    panels.source = panels.panel;
+    panels.sourceStride = p->a.leading;
+    panels.packed = packed;
+  }
+  panels.panel = packed;
+  panels.stride = loops->columns;
+  panels.panelStep = loops->columns * block->terms;
+  panels.c += inPlace;
+  loops->multiply(&panels);
+}
+
+/* One of the products, for columns [first, end) of the rows of a block. */
+static void addPanels(const Product *p, const Block *most, int64_t row, int64_t height,
+                      int64_t first, int64_t end)
+{
+  _Alignas(64) real packed[PANEL_ELEMENTS], scalars[SCALAR_ELEMENTS];
+  Block block = {.row = row, .height = height};
+  const bool onTheWay = packsOnTheWay(p, end - first);
+  for (; block.term < p->k; block.term += most->terms) {
+    block.terms = minimum(most->terms, p->k - block.term);
+    const int64_t whole = onTheWay || readsInPlace(p) ? wholePanels(&block) : 0;
+    packPanels(p, &block, whole, packed + (onTheWay ? whole * block.terms : 0));
+    for (block.column = first; block.column < end; block.column += most->width) {
+      block.width = minimum(most->width, end - block.column);
+      if (!p->scalars)
+        packScalars(p, &block, scalars);
+      multiplyBlock(p, &block, p->add || block.term > 0, onTheWay && block.column == first, packed,
+                    p->scalars ? p->scalars + scalarsBefore(p, &block) : scalars);
+    }
+  }
+}
+
+/* Rows [firstRow, endRow) and columns [first, end) of the result. */
+static void multiplyPart(const Product *p, int64_t firstRow, int64_t endRow, int64_t first,
+                         int64_t end)
+{
+  const Block most = largestBlock(p, endRow - firstRow, end - first);
+  for (int64_t row = firstRow; row < endRow; row += most.height) {
+    Product one = *p;
+    for (int64_t i = 0; i < p->count; i++) {
+      addPanels(&one, &most, row, minimum(most.height, endRow - row), first, end);
+      one.a.data += p->aNext;
+      one.b.data += p->bNext;
+    }
+  }
+}
+
+static bool hasProducts(const Product *p, int64_t least)
+{
+  return (double)p->m * (double)p->n * (double)p->k >= (double)least;
+}
+
+/* What gemm is slower at: it packs a large operand for few columns, and with the longest vectors
+ * the loops here are ahead of it in nearly all products of some size. Where both operands lie along
+ * their sums, few rows or columns are for dots. */
+static bool prefersPanels(const Product *p)
+{
+  enum { LEAST_COLUMNS = 4, LEAST_ROWS_ALONG = 24 };
+  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
+  if (p->n < LEAST_COLUMNS || !(loops->packs || readsInPlace(p)))
+    return false;
+  if (p->a.transposed)
+    return p->n > THNN_FEW_ROWS && p->m >= LEAST_ROWS_ALONG && hasProducts(p, loops->leastAlong);
+  return hasProducts(p, p->b.transposed ? loops->leastAcross : loops->leastProducts);
+}
+
+/* How many steps a result has that it can be cut at, along its rows or its columns. */
+static int64_t stepCount(const Product *p, bool rows)
+{
+  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
+  return rows ? divideUp(p->m, loops->lanes) : divideUp(p->n, loops->step);
+}
+
+/* One of the pieces that a result is cut into. No element depends on where that is. */
+static void multiplyPiece(const Product *p, bool rows, int64_t piece, int64_t pieces)
+{
+  const int64_t step = rows ? THNN_(simd).panels.lanes : THNN_(simd).panels.step;
+  const int64_t steps = stepCount(p, rows);
+  const int64_t first = steps * piece / pieces * step;
+  const int64_t end = minimum(steps * (piece + 1) / pieces * step, rows ? p->m : p->n);
+  if (rows)
+    multiplyPart(p, first, end, 0, p->n);
+  else
+    multiplyPart(p, 0, p->m, first, end);
+}
+
+/* For THNN_threads: a dozen multiplications take as long as copying an element. */
+static double panelOperations(const Product *p)
+{
+  return (double)p->m * (double)p->n * (double)p->k / 12;
+}
+
+/* On threads that share out the longer side of the result; of a weight gradient its columns, since
+ * pieces of all of them took 1.4 to 2 times as long. */
+static void multiplyPanels(const THNNState *state, const Product *p)
+{
+  const bool rows = p->m >= p->n && !p->b.transposed;
+  const int threads =
+      THNN_threads(state, stepCount(p, rows), (double)p->count * panelOperations(p));
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < threads; i++)
+    multiplyPiece(p, rows, i, threads);
+}
+
+void THNN_(addProducts)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
+                        THNN_(Matrix) a, THNN_(Matrix) b, int64_t count, int64_t aNext,
+                        int64_t bNext, real *c)
+{
+  Product product = productOf(m, n, k, alpha, a, b, c, m);
+  product.add = true;
+  product.count = count;
+  product.aNext = aNext;
+  product.bNext = bNext;
+  multiplyPanels(state, &product);
+}
+
+void THNN_(multiplyEach)(const THNNState *state, int64_t m, int64_t n, int64_t k, THNN_(Matrix) a,
+                         THNN_(Matrix) b, const real *start, int64_t count, int64_t aNext, real *c,
+                         int64_t cNext, real *packed)
+{
+  Product first = productOf(m, n, k, 1, a, b, c, m);
+  first.packs = true;
+  first.start = start;
+  first.scalars = packed;
+  const bool rows = m >= n;
+  const int64_t steps = stepCount(&first, rows);
+  const int threads = THNN_threads(state, count * steps, (double)count * panelOperations(&first));
+  const int64_t cuts = evenCuts(count, steps, threads);
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+#pragma omp for schedule(static)
+    for (int64_t column = 0; column < (packed ? n : 0); column += THNN_(simd).panels.step)
+      packColumns(&first, column, packed);
+#pragma omp for schedule(static) collapse(2)
+    for (int64_t i = 0; i < count; i++)
+      for (int64_t cut = 0; cut < cuts; cut++) {
+        Product product = first;
+        product.a.data += i * aNext;
+        product.c += i * cNext;
+        multiplyPiece(&product, rows, cut, cuts);
+      }
+  }
+}
+
+int64_t THNN_(packedElements)(int64_t m, int64_t n, int64_t k, int64_t count)
+{
+  Product product = {.m = m, .n = n, .k = k, .packs = true};
+  const bool once = count == 1 && largestBlock(&product, m, n).height >= m;
+  return once ? 0 : roundUp(n, THNN_(simd).panels.step) * k;
+}
+
+void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
+                     THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c)
+{
+  THNN_(multiplyInto)(state, m, n, k, alpha, a, b, beta, c, m);
+}
+
+void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
+                         THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, int64_t leading)
+{
+  if (k == 1 && beta == 1 && !a.transposed) {
+    addOuterProduct(state, m, n, alpha, a, b, c, leading);
+    return;
+  }
+  if (alpha == 1 && (beta == 0 || beta == 1) && !a.transposed && !b.transposed &&
+      prefersSpread(m, n, k)) {
+    for (int64_t column = 0; beta == 0 && column < n; column++)
+      THNN_(simd).pointwise.fill(m, 0, c + column * leading);
+    spreadRows(state, m, n, k, a, b, c, leading);
+    return;
+  }
+  Product product = productOf(m, n, k, alpha, a, b, c, leading);
+  product.add = beta == 1;
+  if ((beta == 0 || beta == 1) && prefersPanels(&product)) {
+    multiplyPanels(state, &product);
+    return;
+  }
+  const Pieces rows = cut(m), columns = cut(n);
+  const int64_t bStep = b.transposed ? b.leading : 1; /* down a column */
+  /* A vector's product reads the matrix once; others compute a dozen times as fast as they copy. */
+  const double operations = (double)m * (double)n * (double)k / (n == 1 ? 1 : 12);
+  const int threads = THNN_blasThreads(state, rows.count * columns.count, operations);
+  THNN_blasBegin();
+#pragma omp parallel for num_threads(threads) schedule(static) collapse(2)
+  for (int64_t j = 0; j < columns.count; j++)
+    for (int64_t i = 0; i < rows.count; i++) {
+      const int64_t row = i * rows.length, column = j * columns.length;
+      const int64_t height = pieceLength(&rows, i), width = pieceLength(&columns, j);
+      real *aPart = partOf(a, row, 0), *bPart = partOf(b, 0, column);
+      real *cPart = c + column * leading + row;
+      if (n > 1)
+        THBlas_(gemm)(a.transposed ? 't' : 'n', b.transposed ? 't' : 'n', height, width, k, alpha,
+                      aPart, a.leading, bPart, b.leading, beta, cPart, leading);
+      else if (a.transposed)
+        THBlas_(gemv)('t', k, height, alpha, aPart, a.leading, bPart, bStep, beta, cPart, 1);
+      else
+        THBlas_(gemv)('n', height, k, alpha, aPart, a.leading, bPart, bStep, beta, cPart, 1);
+    }
+  THNN_blasEnd();
+}
+
+bool THNN_(prefersDots)(int64_t rows, int64_t columns, int64_t terms)
+{
+  const double products = (double)rows * (double)columns * (double)terms;
+  for (int i = 0; i < 2; i++) {
+    const THNNDotsRange *range = &THNN_(simd).dots.ranges[i];
+    if (rows >= range->leastRows && rows <= range->mostRows && terms >= range->leastTerms &&
+        products >= (double)range->leastProducts)
+      return true;
+  }
+  return false;
+}
+
+/* Blocks of columns for the threads, for few rows. */
+static void affineDots(const THNNState *state, int64_t columns, const THNN_(Dots) * all)
+{
+  enum { BLOCK_COLUMNS = 64 };
+  const int64_t blocks = divideUp(columns, BLOCK_COLUMNS);
+  const double operations = (double)all->rows * (double)columns * (double)all->terms / 12;
+#pragma omp parallel for num_threads(THNN_threads(state, blocks, operations)) schedule(static)
+  for (int64_t i = 0; i < blocks; i++) {
+    const int64_t first = i * BLOCK_COLUMNS;
+    THNN_(Dots) block = *all;
+    block.columns = minimum(columns - first, BLOCK_COLUMNS);
+    block.w += first * block.wStride;
+    block.y += first;
+    if (block.start)
+      block.start += first;
+    else
+      for (int64_t row = 0; row < block.rows; row++)
+        THNN_(simd).pointwise.fill(block.columns, 0, block.y + row * block.yStride);
+    THNN_(simd).dots.dots(&block);
+  }
+}
+
+void THNN_(affine)(const THNNState *state, int64_t rows, int64_t columns, int64_t terms,
+                   const real *x, int64_t xStride, const real *w, const real *start, real *y,
+                   int64_t yStride)
+{
+  const THNN_(Matrix) a = {w, terms, true}, b = {x, xStride, false};
+  const Product product = productOf(columns, rows, terms, 1, a, b, y, yStride);
+  if (THNN_(prefersDots)(rows, columns, terms) && !prefersPanels(&product)) {
+    const THNN_(Dots) all = {.rows = rows,
+                             .terms = terms,
+                             .x = x,
+                             .xStride = xStride,
+                             .w = w,
+                             .wStride = terms,
+                             .start = start,
+                             .y = y,
+                             .yStride = yStride};
+    affineDots(state, columns, &all);
+    return;
+  }
+  if (start)
+    THNN_(repeatRow)(state, rows, columns, start, y, yStride);
+  THNN_(multiplyInto)(state, columns, rows, terms, 1, a, b, start ? 1 : 0, y, yStride);
+}
+
+void THNN_(addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,
+                      const real *x, real *y)
+{
+  const Pieces pieces = cut(columns);
+  const int threads = THNN_threads(state, pieces.count, (double)rows * (double)columns);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < pieces.count; i++)
+    for (int64_t row = 0; row < rows; row++)
+      THNN_(simd).pointwise.axpy(pieceLength(&pieces, i), scale,
+                                 x + row * columns + i * pieces.length, y + i * pieces.length);
+}
+
+void THNN_(repeatRow)(const THNNState *state, int64_t rows, int64_t columns, const real *x, real *y,
+                      int64_t yStride)
+{
+  const int threads = THNN_threads(state, rows, (double)rows * (double)columns);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t row = 0; row < rows; row++)
+    THNN_(simd).pointwise.copy(columns, x, y + row * yStride);
+}

@@ -1,0 +1,57 @@
+/* What the plan does with a tensor of this element type. */
+#include "generic/template.h"
+#include "call/planTensor.h"
+
+static THNNView view(const void *untyped)
+{
+  const THTensor *tensor = untyped;
+  THNNView view = {
+      .nDimension = tensor->nDimension,
+      .size = tensor->size,
+      .stride = tensor->stride,
+      .resizable = !tensor->storage || (tensor->storage->flag & TH_STORAGE_RESIZABLE),
+      .fixedSize = (tensor->flag & THNN_TENSOR_FIXED_SIZE) != 0,
+  };
+  if (tensor->storage && tensor->storage->data) {
+    view.data = (char *)(tensor->storage->data + tensor->storageOffset);
+    view.available = tensor->storage->size - tensor->storageOffset;
+  }
+  return view;
+}
+
+static void reserve(void *context, void *untyped, int nDimension, const int64_t *size)
+{
+  (void)context;
+  THTensor *tensor = untyped;
+  if (nDimension > tensor->nDimension) {
+    const ptrdiff_t bytes = nDimension * (ptrdiff_t)sizeof(int64_t);
+    tensor->size = THRealloc(tensor->size, bytes);
+    tensor->stride = THRealloc(tensor->stride, bytes);
+  }
+  const int64_t needed = tensor->storageOffset + THNN_product(nDimension, size);
+  if (!tensor->storage)
+    tensor->storage = THStorage_(new)();
+  if (tensor->storage->size < needed)
+    THStorage_(resize)(tensor->storage, needed);
+}
+
+static void resize(void *untyped, int nDimension, const int64_t *size)
+{
+  THTensor *tensor = untyped;
+  int64_t stride = 1;
+  for (int d = nDimension - 1; d >= 0; d--) {
+    tensor->size[d] = size[d];
+    tensor->stride[d] = stride;
+    stride *= size[d];
+  }
+  tensor->nDimension = nDimension;
+}
+
+static void set(void *context, void *tensor, void *source)
+{
+  (void)context;
+  THTensor_(set)(tensor, source);
+}
+
+const THNNTensorOperations THNN_(TensorOperations) = {
+    .view = view, .reserve = reserve, .resize = resize, .set = set, .elementSize = sizeof(real)};

@@ -1,0 +1,71 @@
+#include "geometry/adaptive.h"
+
+#include <math.h>
+#include <string.h>
+
+static int64_t quotientUp(int64_t a, int64_t b)
+{
+  return (a + b - 1) / b;
+}
+
+THNNRegion THNN_adaptiveRegion(int64_t input, int64_t output, int64_t position)
+{
+  return (THNNRegion){position * input / output, quotientUp((position + 1) * input, output)};
+}
+
+THNNRegion THNN_adaptiveMaxRegion(int64_t input, int64_t output, int64_t position)
+{
+  const float end = (float)(position + 1) / (float)output * (float)input;
+  THNNRegion region = {THNN_adaptiveMaxBegin(input, output, position), (int64_t)ceilf(end)};
+  /* Where a float no longer tells neighbouring indices apart. */
+  if (region.end > input)
+    region.end = input;
+  if (region.end <= region.begin)
+    region.end = region.begin + 1;
+  return region;
+}
+
+int64_t THNN_mostAdaptiveMaxLength(int64_t input, int64_t output)
+{
+  /* Four roundings put an end wrong by up to 4 * 2^-24 of the input, and then it is rounded to an index. */
+  enum { ERRORS = 1 << 21 };
+  const int64_t most = input / output + input / ERRORS + 4;
+  return most < input ? most : input;
+}
+
+THNNRegion THNN_adaptiveRegionsOver(int64_t input, int64_t output, int64_t index)
+{
+  return (THNNRegion){index * output / input, quotientUp((index + 1) * output, input)};
+}
+
+int64_t THNN_adaptiveElements(const THNNAdaptivePooling *pooling)
+{
+  return pooling->planes * pooling->outputHeight * pooling->outputWidth;
+}
+
+THNNRegionSums THNN_adaptiveRegionSums(const THNNAdaptivePooling *pooling, bool backward)
+{
+  const int64_t input[3] = {1, pooling->inputHeight, pooling->inputWidth};
+  const int64_t output[3] = {1, pooling->outputHeight, pooling->outputWidth};
+  THNNRegionSums sums = {.planes = pooling->planes, .backward = backward, .divided = true};
+  const int64_t *source = backward ? output : input, *result = backward ? input : output;
+  memcpy(sums.source, source, sizeof sums.source);
+  memcpy(sums.result, result, sizeof sums.result);
+  /* Rounding makes a region longer by up to 1 at either end. */
+  sums.mostRows = source[1] / result[1] + 2;
+  if (input[2] % output[2] == 0) {
+    sums.regular = (THNNSpan){0, output[2]};
+    sums.step = input[2] / output[2];
+  }
+  return sums;
+}
+
+int THNN_adaptiveOutputSize(const THNNAdaptivePooling *pooling, THNNShape input, int64_t *size)
+{
+  const int last = input.nDimension - 1;
+  for (int i = 0; i < last - 1; i++)
+    size[i] = input.size[i];
+  size[last - 1] = pooling->outputHeight;
+  size[last] = pooling->outputWidth;
+  return input.nDimension;
+}

@@ -1,0 +1,60 @@
+/* Regions along one dimension whose size varies, as in adaptive pooling. */
+#ifndef THNN_REGIONS_H
+#define THNN_REGIONS_H
+
+#include "call/check.h"
+#include "simd/loops/indexWindows.h"
+
+typedef THNNSpan THNNRegion; /* at least one index */
+
+/* Sums over regions of many planes: result element (z, y, x) is the sum of the source elements in a
+ * span of slices, one of rows and one of columns. Forward, the source is the input, and sums are
+ * divided; backward, it is gradOutput, which is divided before. */
+typedef struct THNNRegionSums {
+  int64_t planes, source[3], result[3];
+  int64_t mostRows; /* of a region at most, all of its slices together */
+  bool backward, divided;
+  /* Forward: result columns whose spans are of one length and begin `step` apart. */
+  THNNSpan regular;
+  int64_t step;
+} THNNRegionSums;
+
+/* Region `position` when `input` indices are divided among `output` regions, which overlap where
+ * the division does not come out even: from position*input/output, rounded down, to
+ * (position + 1)*input/output, rounded up. */
+THNNRegion THNN_adaptiveRegion(int64_t input, int64_t output, int64_t position);
+
+/* The same computed in single precision, which now and then makes a region larger by an index. Max
+ * pooling has always done it this way, and stored models depend on it. */
+THNNRegion THNN_adaptiveMaxRegion(int64_t input, int64_t output, int64_t position);
+
+/* Where such a region begins; small, because indices are decoded with it one by one. */
+static inline int64_t THNN_adaptiveMaxBegin(int64_t input, int64_t output, int64_t position)
+{
+  /* The cast rounds down: nothing is negative. */
+  const int64_t begin = (int64_t)((float)position / (float)output * (float)input);
+  return begin < input ? begin : input - 1;
+}
+
+/* None of those regions has more indices; it need not be the length of any. */
+int64_t THNN_mostAdaptiveMaxLength(int64_t input, int64_t output);
+
+/* The regions of the first kind that contain an index, [begin, end). */
+THNNRegion THNN_adaptiveRegionsOver(int64_t input, int64_t output, int64_t index);
+
+/* Adaptive pooling of planes. */
+typedef struct THNNAdaptivePooling {
+  int64_t planes; /* of the whole batch */
+  int64_t inputHeight, inputWidth, outputHeight, outputWidth;
+} THNNAdaptivePooling;
+
+/* The elements of the output. */
+int64_t THNN_adaptiveElements(const THNNAdaptivePooling *pooling);
+
+/* What average pooling sums up. */
+THNNRegionSums THNN_adaptiveRegionSums(const THNNAdaptivePooling *pooling, bool backward);
+
+/* The output's sizes, which are the input's but for the last two; returns how many there are. */
+int THNN_adaptiveOutputSize(const THNNAdaptivePooling *pooling, THNNShape input, int64_t *size);
+
+#endif

@@ -1,0 +1,60 @@
+/* One dimension of a convolution between single planes, as a pass from a source to results: from the
+ * image to the map, or the other way round in one pass per remainder of the stride. */
+#ifndef THNN_PLANE_AXIS_H
+#define THNN_PLANE_AXIS_H
+
+#include "geometry/convolution.h"
+#include "work/sizes.h"
+
+enum { HEIGHT, WIDTH };
+
+/* Result i lies at first + i*step; its tap j sees source index start + i*stride + j and is the
+ * kernel's tap firstTap + j*tapStep. */
+typedef struct Axis {
+  int64_t results, first, step;
+  int64_t source, start, stride;
+  int64_t taps, firstTap, tapStep;
+} Axis;
+
+/* From the image to the map. */
+static inline Axis forwardAxis(const THNNConvolution *g, int axis)
+{
+  const int d = axis + 1;
+  return (Axis){g->output[d], 0, 1, g->input[d], -g->pad[d], g->stride[d], g->kernel[d], 0, 1};
+}
+
+/* From the map to the image positions of one phase: those with this remainder of the stride. Such a
+ * position q*stride + phase sees map index q + shift - j through tap least + j*stride. */
+static inline Axis backwardAxis(const THNNConvolution *g, int axis, int64_t phase)
+{
+  const int d = axis + 1;
+  const int64_t stride = g->stride[d];
+  const int64_t least = ((phase + g->pad[d]) % stride + stride) % stride;
+  const int64_t shift = (phase + g->pad[d] - least) / stride;
+  const int64_t taps = least < g->kernel[d] ? (g->kernel[d] - 1 - least) / stride + 1 : 0;
+  const int64_t last = least + (taps - 1) * stride;
+  return (Axis){divideUp(g->input[d] - phase, stride),
+                phase,
+                stride,
+                g->output[d],
+                shift - taps + 1,
+                1,
+                taps,
+                last,
+                -stride};
+}
+
+/* The elements from index `from` on that lie inside the source, every stride-th of n. */
+typedef struct Inside {
+  int64_t begin, end;
+} Inside;
+
+static inline Inside insideOf(const Axis *axis, int64_t from, int64_t n)
+{
+  const int64_t before = from < 0 ? divideUp(-from, axis->stride) : 0;
+  const int64_t upTo = from < axis->source ? divideUp(axis->source - from, axis->stride) : 0;
+  const int64_t begin = minimum(before, n);
+  return (Inside){begin, maximum(begin, minimum(upTo, n))};
+}
+
+#endif

@@ -1,0 +1,353 @@
+#include "geometry/convolution.h"
+
+#include "work/sizes.h"
+
+static int64_t product(const int64_t *size)
+{
+  return size[0] * size[1] * size[2];
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+  return value < low ? low : value > high ? high : value;
+}
+
+/* The first map position whose image index, position*stride + start, is at least `index`. */
+static int64_t firstPositionFrom(int64_t index, int64_t start, int64_t stride)
+{
+  return index <= start ? 0 : (index - start + stride - 1) / stride;
+}
+
+THNNConvolutionTap THNN_convolutionTap(const THNNConvolution *geometry, int dimension, int64_t tap)
+{
+  const int64_t output = geometry->output[dimension], stride = geometry->stride[dimension];
+  const int64_t start = tap * geometry->dilation[dimension] - geometry->pad[dimension];
+  const int64_t begin = clamp(firstPositionFrom(0, start, stride), 0, output);
+  const int64_t end =
+      clamp(firstPositionFrom(geometry->input[dimension], start, stride), begin, output);
+  return (THNNConvolutionTap){start, begin, end};
+}
+
+static int64_t floorDivide(int64_t a, int64_t b)
+{
+  return a / b - (a % b < 0);
+}
+
+static int64_t ceilDivide(int64_t a, int64_t b)
+{
+  return -floorDivide(-a, b);
+}
+
+/* The run of forward results that begins at map position `o`. Tap t sees image index
+ * o*stride - pad + t*dilation, so both ends of the taps inside the image move down as o grows. */
+static THNNConvolutionRun forwardRun(const THNNConvolution *geometry, int dimension, int64_t o)
+{
+  const int64_t kernel = geometry->kernel[dimension], stride = geometry->stride[dimension];
+  const int64_t dilation = geometry->dilation[dimension], pad = geometry->pad[dimension];
+  const int64_t before = pad - o * stride, after = before + geometry->input[dimension];
+  const int64_t begin = clamp(ceilDivide(before, dilation), 0, kernel);
+  const int64_t end = clamp(ceilDivide(after, dilation), begin, kernel);
+  int64_t next = geometry->output[dimension];
+  if (begin > 0)
+    next = clamp(ceilDivide(pad - (begin - 1) * dilation, stride), o + 1, next);
+  if (end > 0)
+    next = clamp(ceilDivide(pad + geometry->input[dimension] - (end - 1) * dilation, stride), o + 1,
+                 next);
+  return (THNNConvolutionRun){.first = o,
+                              .step = 1,
+                              .results = next - o,
+                              .firstTap = begin,
+                              .tapStep = 1,
+                              .taps = end - begin,
+                              .source = begin * dilation - before,
+                              .sourceStep = stride,
+                              .tapSourceStep = dilation};
+}
+
+static int64_t greatestCommonDivisor(int64_t a, int64_t b)
+{
+  while (b) {
+    const int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/* The taps that image positions of one residue of the stride see: every tapStep-th from firstTap.
+ * Such a tap j sees map index q + offset - j*tapSourceStep from image position q*stride + residue. */
+typedef struct ResidueTaps {
+  int64_t firstTap, tapStep, taps;
+  int64_t offset, tapSourceStep;
+} ResidueTaps;
+
+/* Of a residue that sees `firstTap` and none before it. */
+static ResidueTaps tapsFrom(const THNNConvolution *geometry, int dimension, int64_t residue,
+                            int64_t firstTap)
+{
+  const int64_t stride = geometry->stride[dimension], dilation = geometry->dilation[dimension];
+  const int64_t divisor = greatestCommonDivisor(stride, dilation);
+  ResidueTaps taps = {
+      .firstTap = firstTap, .tapStep = stride / divisor, .tapSourceStep = dilation / divisor};
+  taps.taps = ceilDivide(geometry->kernel[dimension] - firstTap, taps.tapStep);
+  taps.offset = (residue + geometry->pad[dimension] - firstTap * dilation) / stride;
+  return taps;
+}
+
+static ResidueTaps residueTaps(const THNNConvolution *geometry, int dimension, int64_t residue)
+{
+  const int64_t kernel = geometry->kernel[dimension], stride = geometry->stride[dimension];
+  const int64_t dilation = geometry->dilation[dimension];
+  const int64_t shifted = residue + geometry->pad[dimension];
+  const int64_t tapStep = stride / greatestCommonDivisor(stride, dilation);
+  const int64_t different = minimum(kernel, tapStep);
+  for (int64_t tap = 0; tap < different; tap++)
+    if ((shifted - tap * dilation) % stride == 0)
+      return tapsFrom(geometry, dimension, residue, tap);
+  return (ResidueTaps){
+      .firstTap = different, .tapStep = tapStep, .tapSourceStep = tapStep * dilation / stride};
+}
+
+/* The run of image positions that begins at q*stride + residue. Tap j sees map index
+ * q + offset - j*tapSourceStep, so both ends of the taps inside the map move up as q grows. */
+static THNNConvolutionRun backwardRun(const THNNConvolution *geometry, int dimension,
+                                      const ResidueTaps *taps, int64_t residue, int64_t q)
+{
+  const int64_t stride = geometry->stride[dimension], step = taps->tapSourceStep;
+  const int64_t top = q + taps->offset, output = geometry->output[dimension];
+  const int64_t begin = clamp(floorDivide(top - output, step) + 1, 0, taps->taps);
+  const int64_t end = clamp(floorDivide(top, step) + 1, begin, taps->taps);
+  int64_t next = ceilDivide(geometry->input[dimension] - residue, stride);
+  if (begin < taps->taps)
+    next = clamp(begin * step - taps->offset + output, q + 1, next);
+  if (end < taps->taps)
+    next = clamp(end * step - taps->offset, q + 1, next);
+  return (THNNConvolutionRun){.first = q * stride + residue,
+                              .step = stride,
+                              .results = next - q,
+                              .firstTap = taps->firstTap + begin * taps->tapStep,
+                              .tapStep = taps->tapStep,
+                              .taps = end - begin,
+                              .source = top - begin * step,
+                              .sourceStep = 1,
+                              .tapSourceStep = -step};
+}
+
+static int64_t forwardRuns(const THNNConvolution *geometry, int dimension, THNNConvolutionRun *run,
+                           int64_t room)
+{
+  int64_t count = 0;
+  for (int64_t o = 0; o < geometry->output[dimension]; count++) {
+    const THNNConvolutionRun next = forwardRun(geometry, dimension, o);
+    if (count < room)
+      run[count] = next;
+    o += next.results;
+  }
+  return count;
+}
+
+/* The runs of one residue; writes those that there is room for, of which `count` is already taken. */
+static int64_t residueRuns(const THNNConvolution *geometry, int dimension, int64_t residue,
+                           const ResidueTaps *taps, THNNConvolutionRun *run, int64_t count,
+                           int64_t room)
+{
+  const int64_t stride = geometry->stride[dimension], input = geometry->input[dimension];
+  int64_t runs = 0;
+  for (int64_t q = 0; q * stride + residue < input; runs++) {
+    const THNNConvolutionRun next = backwardRun(geometry, dimension, taps, residue, q);
+    if (count + runs < room)
+      run[count + runs] = next;
+    q += next.results;
+  }
+  return runs;
+}
+
+/* Only residues that see a tap are looked at, for a stride may be far beyond the kernel: the positions
+ * of any other are one run. */
+static int64_t countBackwardRuns(const THNNConvolution *geometry, int dimension)
+{
+  const int64_t stride = geometry->stride[dimension], kernel = geometry->kernel[dimension];
+  const int64_t dilation = geometry->dilation[dimension];
+  const int64_t residues = minimum(stride, geometry->input[dimension]);
+  const int64_t tapStep = stride / greatestCommonDivisor(stride, dilation);
+  int64_t count = residues;
+  for (int64_t tap = 0; tap < kernel && tap < tapStep; tap++) {
+    const int64_t start = tap * dilation - geometry->pad[dimension];
+    const int64_t residue = start - floorDivide(start, stride) * stride;
+    if (residue >= residues)
+      continue;
+    const ResidueTaps taps = tapsFrom(geometry, dimension, residue, tap);
+    count += residueRuns(geometry, dimension, residue, &taps, NULL, 0, 0) - 1;
+  }
+  return count;
+}
+
+static int64_t backwardRuns(const THNNConvolution *geometry, int dimension, THNNConvolutionRun *run,
+                            int64_t room)
+{
+  const int64_t residues = minimum(geometry->stride[dimension], geometry->input[dimension]);
+  int64_t count = 0;
+  for (int64_t residue = 0; residue < residues && count < room; residue++) {
+    const ResidueTaps taps = residueTaps(geometry, dimension, residue);
+    count += residueRuns(geometry, dimension, residue, &taps, run, count, room);
+  }
+  return count < room ? count : countBackwardRuns(geometry, dimension);
+}
+
+int64_t THNN_convolutionRuns(const THNNConvolution *geometry, THNNConvolutionPart part,
+                             int dimension, THNNConvolutionRun *run, int64_t room)
+{
+  return part == THNN_CONVOLUTION_FORWARD ? forwardRuns(geometry, dimension, run, room)
+                                          : backwardRuns(geometry, dimension, run, room);
+}
+
+int64_t THNN_convolutionWholeRuns(const THNNConvolution *geometry, THNNConvolutionPart part,
+                                  int dimension, THNNConvolutionRun *run, int64_t room)
+{
+  const int64_t stride = geometry->stride[dimension], dilation = geometry->dilation[dimension];
+  if (part == THNN_CONVOLUTION_FORWARD) {
+    if (room > 0)
+      run[0] = (THNNConvolutionRun){.step = 1,
+                                    .results = geometry->output[dimension],
+                                    .tapStep = 1,
+                                    .taps = geometry->kernel[dimension],
+                                    .source = -geometry->pad[dimension],
+                                    .sourceStep = stride,
+                                    .tapSourceStep = dilation};
+    return 1;
+  }
+  const int64_t input = geometry->input[dimension], residues = minimum(stride, input);
+  for (int64_t residue = 0; residue < minimum(residues, room); residue++) {
+    const ResidueTaps taps = residueTaps(geometry, dimension, residue);
+    run[residue] = (THNNConvolutionRun){.first = residue,
+                                        .step = stride,
+                                        .results = ceilDivide(input - residue, stride),
+                                        .firstTap = taps.firstTap,
+                                        .tapStep = taps.tapStep,
+                                        .taps = taps.taps,
+                                        .source = taps.offset,
+                                        .sourceStep = 1,
+                                        .tapSourceStep = -taps.tapSourceStep};
+  }
+  return residues;
+}
+
+THNNConvolutionBoxes THNN_convolutionBoxes(int64_t batch, const int64_t *size, int64_t samples,
+                                           int64_t positions)
+{
+  THNNConvolutionBoxes boxes = {.size = {batch, size[0], size[1], size[2]}};
+  int64_t inner = product(size);
+  for (int i = 0; i < THNN_BOX_DIMENSIONS; i++) {
+    const int64_t least = i == THNN_SAMPLE ? clamp(minimum(samples, positions), 1, batch) : 1;
+    const int64_t most = clamp(positions / inner, least, boxes.size[i]);
+    boxes.boxes[i] = ceilDivide(boxes.size[i], most);
+    boxes.box[i] = ceilDivide(boxes.size[i], boxes.boxes[i]);
+    positions /= boxes.box[i];
+    if (i < THNN_WIDTH)
+      inner /= boxes.size[i + 1];
+  }
+  return boxes;
+}
+
+int64_t THNN_convolutionBoxCount(const THNNConvolutionBoxes *boxes)
+{
+  return boxes->boxes[0] * product(boxes->boxes + 1);
+}
+
+int64_t THNN_convolutionBoxPositions(const THNNConvolutionBoxes *boxes)
+{
+  return boxes->box[0] * product(boxes->box + 1);
+}
+
+THNNConvolutionBox THNN_convolutionBox(const THNNConvolutionBoxes *boxes, int64_t index)
+{
+  THNNConvolutionBox box = {.positions = 1};
+  int64_t count[THNN_BOX_DIMENSIONS];
+  for (int i = THNN_WIDTH; i >= 0; i--) {
+    box.first[i] = index % boxes->boxes[i] * boxes->box[i];
+    box.end[i] = minimum(box.first[i] + boxes->box[i], boxes->size[i]);
+    count[i] = box.end[i] - box.first[i];
+    box.positions *= count[i];
+    index /= boxes->boxes[i];
+  }
+  /* Whole lines join up, and whole slices of whole lines. */
+  box.stretch = count[THNN_WIDTH];
+  int outer = THNN_HEIGHT;
+  while (outer > THNN_SAMPLE && count[outer + 1] == boxes->size[outer + 1])
+    box.stretch *= count[outer--];
+  box.stretches = count[THNN_SAMPLE] ? box.positions / count[THNN_SAMPLE] / box.stretch : 0;
+  return box;
+}
+
+int64_t THNN_convolutionStretch(const THNNConvolutionBoxes *boxes, const THNNConvolutionBox *box,
+                                int64_t stretch)
+{
+  const int64_t first = stretch * box->stretch,
+                width = box->end[THNN_WIDTH] - box->first[THNN_WIDTH];
+  const int64_t height = box->end[THNN_HEIGHT] - box->first[THNN_HEIGHT];
+  const int64_t z = box->first[THNN_DEPTH] + first / width / height;
+  const int64_t y = box->first[THNN_HEIGHT] + first / width % height;
+  return (z * boxes->size[THNN_HEIGHT] + y) * boxes->size[THNN_WIDTH] + box->first[THNN_WIDTH];
+}
+
+double THNN_convolutionProductsAlong(const THNNConvolution *geometry, int dimension)
+{
+  int64_t inside = 0;
+  for (int64_t t = 0; t < geometry->kernel[dimension]; t++) {
+    const THNNConvolutionTap tap = THNN_convolutionTap(geometry, dimension, t);
+    inside += tap.end - tap.begin;
+  }
+  return (double)inside;
+}
+
+double THNN_convolutionProducts(const THNNConvolution *geometry)
+{
+  double products = 1;
+  for (int i = 0; i < 3; i++)
+    products *= THNN_convolutionProductsAlong(geometry, i);
+  return products;
+}
+
+int64_t THNN_convolutionTaps(const THNNConvolution *geometry)
+{
+  return product(geometry->kernel);
+}
+
+int64_t THNN_convolutionImagePositions(const THNNConvolution *geometry)
+{
+  return product(geometry->input);
+}
+
+int64_t THNN_convolutionMapPositions(const THNNConvolution *geometry)
+{
+  return product(geometry->output);
+}
+
+bool THNN_convolutionIsPointwise(const THNNConvolution *geometry)
+{
+  for (int i = 0; i < 3; i++)
+    if (geometry->kernel[i] != 1 || geometry->stride[i] != 1 || geometry->pad[i] != 0 ||
+        geometry->input[i] != geometry->output[i])
+      return false;
+  return true;
+}
+
+bool THNN_convolutionHasOneTap(const THNNConvolution *geometry, THNNConvolutionPart part)
+{
+  if (part != THNN_CONVOLUTION_FORWARD)
+    return THNN_convolutionIsPointwise(geometry);
+  for (int i = 0; i < 3; i++)
+    if (geometry->kernel[i] != 1 || geometry->pad[i] != 0 ||
+        (geometry->output[i] - 1) * geometry->stride[i] >= geometry->input[i])
+      return false;
+  return true;
+}
+
+bool THNN_convolutionIsLinear(const THNNConvolution *geometry)
+{
+  for (int i = 0; i < 3; i++)
+    if (geometry->output[i] != 1 || geometry->kernel[i] != geometry->input[i] ||
+        geometry->pad[i] != 0 || (geometry->dilation[i] != 1 && geometry->kernel[i] != 1))
+      return false;
+  return true;
+}

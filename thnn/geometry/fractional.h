@@ -1,0 +1,29 @@
+/* Fractional pooling: regions of a fixed size whose places follow from one random number per plane
+ * and dimension. */
+#ifndef THNN_FRACTIONAL_H
+#define THNN_FRACTIONAL_H
+
+#include "call/check.h"
+
+/* The arguments of a fractional pooling module. The arrays hold nDimension values in the order of
+ * the input's dimensions. */
+typedef struct THNNFractionalArguments {
+  const char *function;
+  int nDimension; /* 2 or 3 */
+  const char *layout;
+  THNNShape input, gradOutput, indices, randomSamples;
+  THNNScalar output[3], pool[3]; /* no pool backward */
+} THNNFractionalArguments;
+
+typedef struct THNNFractional {
+  int64_t planes; /* of the whole batch */
+  int nDimension;
+  int64_t input[3], output[3], pool[3]; /* 1 in front where there are two dimensions */
+} THNNFractional;
+
+THNN_API THNNFractional THNN_fractionalCheck(const THNNFractionalArguments *arguments);
+
+/* The output's sizes, which are the input's but for the last; returns how many there are. */
+int THNN_fractionalOutputSize(const THNNFractional *pooling, THNNShape input, int64_t *size);
+
+#endif

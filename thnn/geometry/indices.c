@@ -1,0 +1,328 @@
+#include "geometry/indices.h"
+
+#include <stdio.h>
+
+#include "call/check.h"
+#include "call/indices.h"
+#include "work/sizes.h"
+#include "call/strided.h"
+#include "call/planTensor.h"
+
+int64_t THNN_pooledElements(const THNNPooledIndices *pooled)
+{
+  return pooled->planes * pooled->slices * pooled->rows * pooled->length;
+}
+
+/* Of planes that have few indices each, how many are taken together. A run takes about as long as
+ * listing so many windows; more than that much listing for all planes together would not pay. */
+static int64_t planesOfRun(const THNNPooledIndices *pooled)
+{
+  enum { LISTED_PER_RUN = 16 };
+  const int64_t count = pooled->slices * pooled->rows * pooled->length;
+  if (!pooled->near || count > THNN_DECODED)
+    return 1;
+  /* Elements of planes have 32-bit numbers. */
+  const int64_t most = minimum(THNN_DECODED / count, INT32_MAX / pooled->elements);
+  int64_t planes = 1;
+  while (planes < most && planes * planes * count < LISTED_PER_RUN * pooled->planes)
+    planes++;
+  return planes;
+}
+
+static void cutRun(const THNNPooledIndices *pooled, THNNIndexRun *run)
+{
+  const int64_t slice = pooled->rows * pooled->length, plane = pooled->slices * slice;
+  const int64_t inPlane = run->at % plane, left = run->end - run->at;
+  run->plane = run->at / plane;
+  run->slice = run->row = run->column = 0;
+  run->rows = 1;
+  if (plane <= THNN_DECODED) {
+    run->columns = plane * minimum(run->planes, left / plane);
+  } else if (slice <= THNN_DECODED) {
+    run->columns = slice;
+    run->row = inPlane / slice;
+    run->rows = minimum(minimum(THNN_DECODED / slice, pooled->slices - run->row), left / slice);
+  } else {
+    run->slice = inPlane / slice;
+    run->row = inPlane % slice / pooled->length;
+    run->column = inPlane % pooled->length;
+    run->columns = minimum(pooled->length - run->column, THNN_DECODED);
+    if (run->columns == pooled->length)
+      run->rows = minimum(pooled->rows - run->row, THNN_DECODED / run->columns);
+  }
+  run->count = run->rows * run->columns;
+}
+
+THNNIndexRun THNN_firstIndexRun(const THNNPooledIndices *pooled, int64_t slice, int64_t slices)
+{
+  const int64_t count = pooled->rows * pooled->length;
+  THNNIndexRun run = {.at = slice * count, .end = (slice + slices) * count};
+  if (run.at < run.end) {
+    run.planes = planesOfRun(pooled);
+    cutRun(pooled, &run);
+  }
+  return run;
+}
+
+void THNN_nextIndexRun(const THNNPooledIndices *pooled, THNNIndexRun *run)
+{
+  run->at += run->count;
+  if (run->at < run->end)
+    cutRun(pooled, run);
+}
+
+/* ---- Lists of windows ----------------------------------------------------------------------- */
+
+void THNN_clearRoom(THNNIndexRoom *room)
+{
+  room->columns.first = room->rows.first = -1;
+}
+
+static void listWindows(const THNNPooledIndices *pooled, int dimension, int64_t first,
+                        int64_t count, THNNWindowList *list)
+{
+  list->first = first;
+  for (int64_t i = 0; i < count; i++) {
+    const THNNIndexWindow window = pooled->window(pooled, dimension, first + i);
+    list->start[i] = (int32_t)window.start;
+    list->limit[0][i] = window.limit[0];
+    list->limit[1][i] = window.limit[1];
+  }
+}
+
+/* Copy number `at` of the n windows that the list begins with, with something added. */
+static void copyWindows(int64_t n, int64_t at, THNNIndexWindow window, THNNWindowList *list)
+{
+  const int32_t start = (int32_t)window.start;
+  int32_t *to = list->start + at * n;
+  uint32_t *least = list->limit[0] + at * n, *most = list->limit[1] + at * n;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    to[i] = list->start[i] + start;
+    least[i] = list->limit[0][i] | window.limit[0];
+    most[i] = list->limit[1][i] | window.limit[1];
+  }
+}
+
+/* Copies for all positions along one more dimension. The first takes the place of the original. */
+static void repeatWindows(const THNNPooledIndices *pooled, int dimension, int64_t n, int64_t count,
+                          THNNWindowList *list)
+{
+  for (int64_t at = count - 1; at >= 0; at--)
+    copyWindows(n, at, pooled->window(pooled, dimension, at), list);
+}
+
+static void listColumns(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                        THNNWindowList *list)
+{
+  const int64_t length = pooled->length, slice = pooled->rows * length;
+  const int64_t plane = pooled->slices * slice;
+  if (slice > THNN_DECODED) {
+    listWindows(pooled, 2, run->column, run->columns, list);
+    return;
+  }
+  listWindows(pooled, 2, 0, length, list);
+  repeatWindows(pooled, 1, length, pooled->rows, list);
+  if (plane > THNN_DECODED)
+    return;
+  repeatWindows(pooled, 0, slice, pooled->slices, list);
+  for (int64_t at = run->planes - 1; at > 0; at--)
+    copyWindows(plane, at, (THNNIndexWindow){.start = at * pooled->elements}, list);
+}
+
+/* From the run's first row on. Rows are slices, or there is one, which adds nothing. */
+static void listRows(const THNNPooledIndices *pooled, const THNNIndexRun *run, THNNWindowList *list)
+{
+  const int64_t slice = pooled->rows * pooled->length;
+  if (slice > THNN_DECODED)
+    listWindows(pooled, 1, run->row, minimum(pooled->rows - run->row, THNN_DECODED), list);
+  else if (pooled->slices * slice > THNN_DECODED)
+    listWindows(pooled, 0, run->row, minimum(pooled->slices - run->row, THNN_DECODED), list);
+  else
+    list->first = list->start[0] = list->limit[0][0] = list->limit[1][0] = 0;
+}
+
+static THNNIndexWindows windowsOf(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                                  THNNIndexRoom *room)
+{
+  THNNWindowList *columns = &room->columns, *rows = &room->rows;
+  if (columns->first != run->column)
+    listColumns(pooled, run, columns);
+  if (rows->first < 0 || run->row < rows->first ||
+      run->row + run->rows > rows->first + THNN_DECODED)
+    listRows(pooled, run, rows);
+  const int64_t row = run->row - rows->first;
+  THNNIndexWindow slice = {0};
+  if (pooled->rows * pooled->length > THNN_DECODED)
+    slice = pooled->window(pooled, 0, run->slice);
+  THNNIndexWindows windows = {.rows = run->rows,
+                              .columns = run->columns,
+                              .start = columns->start,
+                              .rowStart = rows->start + row,
+                              .firstStart = (uint32_t)slice.start};
+  for (int i = 0; i < 2; i++) {
+    windows.limit[i] = columns->limit[i];
+    windows.rowLimit[i] = rows->limit[i] + row;
+    windows.firstLimit[i] = slice.limit[i];
+  }
+  for (int d = 0; d < 3; d++)
+    windows.step[d] = (uint32_t)pooled->step[d];
+  return windows;
+}
+
+/* ---- One index after the other ---------------------------------------------------------------- */
+
+typedef struct Position {
+  int64_t at[3];
+} Position;
+
+static Position positionOf(const THNNPooledIndices *pooled, int64_t number)
+{
+  const int64_t row = number / pooled->length, slice = row / pooled->rows;
+  return (Position){{slice % pooled->slices, row % pooled->rows, number % pooled->length}};
+}
+
+static void advance(const THNNPooledIndices *pooled, Position *position)
+{
+  const int64_t size[3] = {pooled->slices, pooled->rows, pooled->length};
+  for (int d = 2; d >= 0; d--) {
+    if (++position->at[d] < size[d])
+      return;
+    position->at[d] = 0;
+  }
+}
+
+/* The first of the run's indices that is none, or their number. */
+static int64_t findBad(const THNNPooledIndices *pooled, const THNNIndexRun *run)
+{
+  Position position = positionOf(pooled, run->at);
+  for (int64_t i = 0; i < run->count; i++, advance(pooled, &position)) {
+    const int64_t second = pooled->halves ? run->index[1][i] : 0;
+    if (pooled->element(pooled, position.at, run->index[0][i], second) == THNN_BAD_INDEX)
+      return i;
+  }
+  return run->count;
+}
+
+static void decodeEach(const THNNPooledIndices *pooled, const THNNIndexRun *run, int64_t *element)
+{
+  Position position = positionOf(pooled, run->at);
+  for (int64_t i = 0; i < run->count; i++, advance(pooled, &position)) {
+    const int64_t second = pooled->halves ? run->index[1][i] : 0;
+    element[i] = pooled->element(pooled, position.at, run->index[0][i], second);
+  }
+}
+
+void THNN_decodeIndices(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                        THNNIndexRoom *room)
+{
+  if (!pooled->near) {
+    decodeEach(pooled, run, room->element);
+    return;
+  }
+  const THNNIndexWindows windows = windowsOf(pooled, run, room);
+  pooled->elementsOf(&windows, run->index[0], run->index[1], room->nearElement);
+}
+
+/* ---- Checking --------------------------------------------------------------------------------- */
+
+/* The tensor that is checked. */
+typedef struct Values {
+  const int64_t *data;
+  bool dense;
+  THNNFolded folded;
+} Values;
+
+static Values valuesOf(const THLongTensor *indices)
+{
+  const THNNView view = THNN_LongTensorOperations.view(indices);
+  return (Values){(const int64_t *)view.data, THNN_isDense(&view), THNN_fold(&view)};
+}
+
+/* `count` values in row-major order, copied to `room` where they do not lie side by side. */
+static const int64_t *readValues(const Values *values, int64_t first, int64_t count, int64_t *room)
+{
+  if (values->dense)
+    return values->data + first;
+  THNN_gatherPart(&values->folded, values->data, sizeof *room, first, count, room);
+  return room;
+}
+
+static int64_t checkRun(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                        THNNIndexRoom *room)
+{
+  if (pooled->areInside) {
+    const THNNIndexWindows windows = windowsOf(pooled, run, room);
+    if (pooled->areInside(&windows, run->index[0], run->index[1]))
+      return run->count;
+  }
+  return findBad(pooled, run);
+}
+
+/* The number of the first bad index of slices, or INT64_MAX. */
+static int64_t checkSlices(const THNNPooledIndices *pooled, const Values *values, THNNShare slices)
+{
+  int64_t copies[2][THNN_DECODED];
+  THNNIndexRoom room;
+  THNN_clearRoom(&room);
+  for (THNNIndexRun run = THNN_firstIndexRun(pooled, slices.begin, slices.end - slices.begin);
+       run.at < run.end; THNN_nextIndexRun(pooled, &run)) {
+    run.index[0] = readValues(values, run.at, run.count, copies[0]);
+    if (pooled->halves)
+      run.index[1] = readValues(values, THNN_pooledElements(pooled) + run.at, run.count, copies[1]);
+    const int64_t bad = checkRun(pooled, &run, &room);
+    if (bad < run.count)
+      return run.at + bad;
+  }
+  return INT64_MAX;
+}
+
+/* The number of the first bad index, or INT64_MAX. Planes with few indices are not divided. */
+static int64_t checkAll(const THNNPooledIndices *pooled, const Values *values)
+{
+  const int64_t plane = pooled->slices * pooled->rows * pooled->length;
+  const int64_t together = plane <= THNN_DECODED ? pooled->slices : 1;
+  const int64_t pieces = pooled->planes * pooled->slices / together;
+  const int threads = THNN_threads(pooled->state, pieces, 2 * (double)THNN_pooledElements(pooled));
+  int64_t first = INT64_MAX;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : first)
+  for (int share = 0; share < threads; share++) {
+    THNNShare slices = THNN_shareOf(pieces, share, threads);
+    slices.begin *= together;
+    slices.end *= together;
+    first = minimum(first, checkSlices(pooled, values, slices));
+  }
+  return first;
+}
+
+static void reject(const THNNPooledIndices *pooled, const Values *values, int64_t at, int position)
+{
+  int64_t room;
+  char found[96];
+  const int64_t value = *readValues(values, at, 1, &room);
+  if (pooled->halves) {
+    const int64_t second = *readValues(values, THNN_pooledElements(pooled) + at, 1, &room);
+    snprintf(found, sizeof found, "%lld and %lld at element %lld of each half", (long long)value,
+             (long long)second, (long long)at + 1);
+  } else {
+    snprintf(found, sizeof found, "%lld at element %lld", (long long)value, (long long)at + 1);
+  }
+  THNN_reject(pooled->function, "indices", position, pooled->expected, found);
+}
+
+bool THNN_checkPooledIndices(const THNNPooledIndices *pooled, THLongTensor *indices, int position)
+{
+  const Values values = valuesOf(indices);
+  if (!pooled->element) {
+    const int64_t count = THNN_pooledElements(pooled), first = pooled->optional ? 0 : 1;
+    if (values.dense && THNN_areAllWithin(pooled->state, count, values.data, 1, pooled->elements))
+      return false;
+    THNN_checkIndices(pooled->state, THNN_INDICES(pooled->function, indices, position), count,
+                      first, pooled->elements, "elements of an input plane");
+    return pooled->optional;
+  }
+  const int64_t bad = checkAll(pooled, &values);
+  if (bad < INT64_MAX)
+    reject(pooled, &values, bad, position);
+  return !pooled->near;
+}

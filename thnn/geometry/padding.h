@@ -1,0 +1,71 @@
+/* Padding that repeats elements of the input: reflection and replication in two or three
+ * dimensions. Along each dimension, every output index shows one input index. */
+#ifndef THNN_PADDING_H
+#define THNN_PADDING_H
+
+#include "call/check.h"
+
+typedef enum THNNPaddingMode {
+  THNN_PADDING_REFLECTION, /* mirrored at the first and the last element, which are not repeated */
+  THNN_PADDING_REPLICATION /* the first and the last element, over and over */
+} THNNPaddingMode;
+
+/* The arguments of a padding module. The arrays hold nDimension values, outermost dimension first;
+ * a negative padding cuts off. */
+typedef struct THNNPaddingArguments {
+  const char *function;
+  int nDimension; /* 2 or 3 */
+  THNNPaddingMode mode;
+  THNNShape input, gradOutput;
+  THNNScalar before[3], after[3];
+} THNNPaddingArguments;
+
+typedef struct THNNPadding {
+  THNNPaddingMode mode;
+  int64_t planes;                         /* of the whole batch */
+  int64_t input[3], output[3], before[3]; /* 1, 1 and 0 in front where there are two dimensions */
+} THNNPadding;
+
+THNN_API THNNPadding THNN_paddingCheck(const THNNPaddingArguments *arguments);
+
+/* The same for the arguments of the two modules in two dimensions; `firstPosition` is pad_l's. */
+THNN_API THNNPadding THNN_spatialPaddingCheck(const char *function, THNNPaddingMode mode,
+                                              THNNShape input, THNNShape gradOutput,
+                                              int firstPosition, int pad_l, int pad_r, int pad_t,
+                                              int pad_b);
+
+/* A run of output indices, [begin, end). */
+typedef struct THNNPaddedRun {
+  int64_t begin, end;
+} THNNPaddedRun;
+
+/* The output indices that show the input itself along one dimension: index i + before shows i.
+ * Empty when padding on one side is cut off again on the other, together with the input. */
+static inline THNNPaddedRun THNN_paddedInside(const THNNPadding *padding, int dimension)
+{
+  const int64_t before = padding->before[dimension], output = padding->output[dimension];
+  int64_t begin = before > 0 ? before : 0, end = before + padding->input[dimension];
+  begin = begin < output ? begin : output;
+  end = end < output ? end : output;
+  return (THNNPaddedRun){begin, end > begin ? end : begin};
+}
+
+/* The input index that an output index shows along one dimension. */
+static inline int64_t THNN_paddedIndex(const THNNPadding *padding, int dimension, int64_t index)
+{
+  const int64_t at = index - padding->before[dimension], last = padding->input[dimension] - 1;
+  if (padding->mode == THNN_PADDING_REPLICATION)
+    return at < 0 ? 0 : at > last ? last : at;
+  return at < 0 ? -at : at > last ? 2 * last - at : at;
+}
+
+/* The output indices that show one input index along one dimension, in rising order: writes runs,
+ * some of them perhaps empty, and returns how many. */
+enum { THNN_PADDED_RUNS = 3 };
+int THNN_paddedRuns(const THNNPadding *padding, int dimension, int64_t index,
+                    THNNPaddedRun run[THNN_PADDED_RUNS]);
+
+/* The output's sizes, which are the input's but for the last `nDimension`; returns how many. */
+int THNN_paddedSize(const THNNPadding *padding, int nDimension, THNNShape input, int64_t *size);
+
+#endif

@@ -1,0 +1,25 @@
+/* Linear resampling of planes in two or three dimensions; the corners of input and output
+ * coincide. */
+#ifndef THNN_RESAMPLING_H
+#define THNN_RESAMPLING_H
+
+#include "call/check.h"
+
+/* The arguments of a resampling module. The arrays hold nDimension values, outermost dimension
+ * first. Forward, the input's sizes are those of the tensor. */
+typedef struct THNNResamplingArguments {
+  const char *function;
+  int nDimension; /* 2 or 3 */
+  THNNShape input, gradOutput;
+  THNNScalar batch, planes, inputSize[3]; /* backward only */
+  THNNScalar outputSize[3];
+} THNNResamplingArguments;
+
+typedef struct THNNResampling {
+  int64_t batch, planes;
+  int64_t input[3], output[3]; /* 1 in front where there are two dimensions */
+} THNNResampling;
+
+THNN_API THNNResampling THNN_resamplingCheck(const THNNResamplingArguments *arguments);
+
+#endif

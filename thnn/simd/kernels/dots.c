@@ -1,0 +1,214 @@
+/* Products of few rows with a matrix, the inner loops of a linear layer. Nothing is transposed or
+ * packed: forward, both operands lie along the sum, and the lanes of a vector are neighbouring terms;
+ * backward, the matrix lies along the result, and they are neighbouring results. */
+#include "simd/vector/prefetch.h"
+#include "simd/vector/transpose.h"
+
+enum {
+  /* A tile's sums and the columns of a term stay in registers, beside one vector of a row. */
+  MOST_ROWS = VECTOR_REGISTERS == 32 ? 6 : 3,
+  MOST_COLUMNS = VECTOR_REGISTERS == 32 ? 4 : 3,
+  /* Terms at a time: so many of a tile's columns stay in the first-level cache. */
+  BLOCK_TERMS = 4096 / sizeof(real),
+  /* Backward: rows of the matrix that are added at a time, to so many rows of the result, and to a
+   * single one. */
+  SPREAD_TERMS = 4,
+  SPREAD_ROWS = VECTOR_REGISTERS == 32 ? 4 : 2,
+  SINGLE_TERMS = 8,
+  /* Rows of so few bytes end before the processor has seen where they lead: the next ones are
+   * fetched. */
+  SHORT_BYTES = 2048,
+  /* Results that are added to, in the first-level cache. */
+  BLOCK_RESULTS = 16384 / sizeof(real)
+};
+
+/* Adds terms to a tile; `rows` and `columns` are constants where this is called. */
+INLINE void addTerms(const int rows, const int columns, const THNN_(Dots) * of, const real *x,
+                     const real *w, int64_t terms, Vector (*sum)[4])
+{
+  int64_t t = 0;
+  for (; t + LANES <= terms; t += LANES) {
+    Vector factor[4];
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; j++)
+      factor[j] = load(w + j * of->wStride + t);
+#pragma GCC unroll 6
+    for (int i = 0; i < rows; i++) {
+      const Vector row = load(x + i * of->xStride + t);
+#pragma GCC unroll 4
+      for (int j = 0; j < columns; j++)
+        sum[i][j] += row * factor[j];
+    }
+  }
+  if (t == terms)
+    return;
+  const Lanes last = firstLanes(terms - t);
+  Vector factor[4];
+#pragma GCC unroll 4
+  for (int j = 0; j < columns; j++)
+    factor[j] = loadLanes(w + j * of->wStride + t, last);
+#pragma GCC unroll 6
+  for (int i = 0; i < rows; i++) {
+    const Vector row = loadLanes(x + i * of->xStride + t, last);
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; j++)
+      sum[i][j] += row * factor[j];
+  }
+}
+
+INLINE void addTile(const int rows, const int columns, const THNN_(Dots) * of, int64_t row,
+                    int64_t column, int64_t first)
+{
+  const int64_t left = of->terms - first, terms = left < BLOCK_TERMS ? left : BLOCK_TERMS;
+  Vector sum[MOST_ROWS][4];
+#pragma GCC unroll 6
+  for (int i = 0; i < rows; i++)
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; j++)
+      sum[i][j] = (Vector){0};
+  addTerms(rows, columns, of, of->x + row * of->xStride + first,
+           of->w + column * of->wStride + first, terms, sum);
+#pragma GCC unroll 6
+  for (int i = 0; i < rows; i++) {
+    real sums[4];
+    sumLanes(sum[i], sums);
+    real *y = of->y + (row + i) * of->yStride + column;
+    const real *before = of->start && first == 0 ? of->start + column : y;
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; j++)
+      y[j] = before[j] + sums[j];
+  }
+}
+
+/* Makes `rows` a constant. */
+INLINE void addRows(int64_t rows, const int columns, const THNN_(Dots) * of, int64_t row,
+                    int64_t column, int64_t first)
+{
+  switch (rows) {
+  case 1:
+    return addTile(1, columns, of, row, column, first);
+  case 2:
+    return addTile(2, columns, of, row, column, first);
+#if defined(MANY_REGISTERS)
+  case 3:
+    return addTile(3, columns, of, row, column, first);
+  case 4:
+    return addTile(4, columns, of, row, column, first);
+  case 5:
+    return addTile(5, columns, of, row, column, first);
+#endif
+  default:
+    return addTile(MOST_ROWS, columns, of, row, column, first);
+  }
+}
+
+/* All rows, in tiles of nearly equal height. */
+INLINE void addColumns(const int columns, const THNN_(Dots) * of, int64_t column)
+{
+  const int64_t tiles = (of->rows + MOST_ROWS - 1) / MOST_ROWS;
+  for (int64_t first = 0; first == 0 || first < of->terms; first += BLOCK_TERMS)
+    for (int64_t tile = 0; tile < tiles; tile++) {
+      const int64_t begin = of->rows * tile / tiles, end = of->rows * (tile + 1) / tiles;
+      addRows(end - begin, columns, of, begin, column, first);
+    }
+}
+
+static void dots(const THNN_(Dots) * of)
+{
+  int64_t column = 0;
+  for (; column + MOST_COLUMNS <= of->columns; column += MOST_COLUMNS)
+    addColumns(MOST_COLUMNS, of, column);
+  for (; column < of->columns; column++)
+    addColumns(1, of, column);
+}
+
+/* A few terms of whole vectors of some rows; `rows` and `terms` are constants where this is called. */
+INLINE void spreadVectors(const int rows, const int terms, const THNN_(Dots) * of, int64_t row,
+                          int64_t term, int64_t begin, int64_t end)
+{
+  Vector factor[SPREAD_ROWS][SINGLE_TERMS];
+#pragma GCC unroll 4
+  for (int i = 0; i < rows; i++)
+#pragma GCC unroll 8
+    for (int t = 0; t < terms; t++)
+      factor[i][t] = broadcast(of->x[(row + i) * of->xStride + term + t]);
+  const real *w = of->w + term * of->wStride;
+  real *y = of->y + row * of->yStride;
+  const bool fetches = (end - begin) * (int64_t)sizeof(real) <= SHORT_BYTES;
+  for (int64_t c = begin; c < end; c += LANES) {
+    if (fetches) {
+#pragma GCC unroll 8
+      for (int t = 0; t < terms; t++)
+        __builtin_prefetch(w + (terms + t) * of->wStride + c, READ, FIRST_LEVEL);
+    }
+    Vector line[SINGLE_TERMS];
+#pragma GCC unroll 8
+    for (int t = 0; t < terms; t++)
+      line[t] = load(w + t * of->wStride + c);
+#pragma GCC unroll 4
+    for (int i = 0; i < rows; i++) {
+      Vector sum = load(y + i * of->yStride + c);
+#pragma GCC unroll 8
+      for (int t = 0; t < terms; t++)
+        sum += factor[i][t] * line[t];
+      store(y + i * of->yStride + c, sum);
+    }
+  }
+}
+
+INLINE void spreadTerms(const int rows, const THNN_(Dots) * of, int64_t row, int64_t begin,
+                        int64_t end)
+{
+  const int most = rows == 1 ? SINGLE_TERMS : SPREAD_TERMS;
+  int64_t term = 0;
+  for (; term + most <= of->terms; term += most)
+    spreadVectors(rows, most, of, row, term, begin, end);
+  for (; term < of->terms; term++)
+    spreadVectors(rows, 1, of, row, term, begin, end);
+}
+
+/* The columns behind the last whole vector, from `begin` on. */
+static void spreadRest(const THNN_(Dots) * of, int64_t begin)
+{
+  const Lanes lanes = firstLanes(of->columns - begin);
+  for (int64_t row = 0; row < of->rows; row++) {
+    real *y = of->y + row * of->yStride + begin;
+    Vector sum = loadLanes(y, lanes);
+    for (int64_t term = 0; term < of->terms; term++)
+      sum += of->x[row * of->xStride + term] * loadLanes(of->w + term * of->wStride + begin, lanes);
+    storeLanes(y, lanes, sum);
+  }
+}
+
+static void spread(const THNN_(Dots) * of)
+{
+  const int64_t whole = of->columns - of->columns % LANES;
+  const int64_t rows = of->rows < SPREAD_ROWS ? of->rows : SPREAD_ROWS;
+  const int64_t block = BLOCK_RESULTS / rows / LANES * LANES;
+  for (int64_t begin = 0; begin < whole; begin += block) {
+    const int64_t end = begin + block < whole ? begin + block : whole;
+    int64_t row = 0;
+    for (; row + SPREAD_ROWS <= of->rows; row += SPREAD_ROWS)
+      spreadTerms(SPREAD_ROWS, of, row, begin, end);
+#if defined(MANY_REGISTERS)
+    for (; row + 3 <= of->rows; row += 3) /* two turns would read the matrix twice */
+      spreadTerms(3, of, row, begin, end);
+#endif
+    for (; row + 2 <= of->rows; row += 2)
+      spreadTerms(2, of, row, begin, end);
+    if (row < of->rows)
+      spreadTerms(1, of, row, begin, end);
+  }
+  if (whole < of->columns)
+    spreadRest(of, whole);
+}
+
+const THNN_(SimdDots) SIMD_TABLE(Dots, THNN_SIMD_LEVEL) = {
+#if defined(__AVX512F__)
+    .ranges = {{2, 512 / sizeof(real), 256, 500000}, {4, THNN_FEW_ROWS, 48, 80000}},
+#else
+    .ranges = {{2, 16, 256, 0}},
+#endif
+    .dots = dots,
+    .spread = spread,
+};

@@ -1,0 +1,258 @@
+/* Products of matrices with panels: a few neighbouring columns of a matrix, where they are, or
+ * packed so that those of each term follow those of the term before.
+ *
+ * A tile of rows x vectors is summed up in registers: each term loads its vectors from the panel
+ * and multiplies them by one scalar per row. The scalars of a tile stay in the first-level cache
+ * for all panels, which come from the second-level cache as fast as they are used. Results may lie
+ * in memory: a tile asks for those of the next one. */
+#include "simd/vector/prefetch.h"
+#include "simd/vector/vector.h"
+
+enum {
+  /* A tile's sums, the vectors of a term and one scalar fill the registers. */
+  MOST_VECTORS = 3,
+  /* Terms from the one that is added to the one whose vectors are fetched. */
+  TERMS_AHEAD = 16,
+  MOST_ROWS = VECTOR_REGISTERS == 32 ? 8 : 4,
+  COLUMNS = MOST_VECTORS * LANES,
+  STEP = VECTOR_BYTES / sizeof(real) > MOST_ROWS ? VECTOR_BYTES / sizeof(real) : MOST_ROWS,
+  /* Columns behind the last panel that take less time with rows in the lanes, and the vectors of rows whose
+   * sums do not wait for each other. */
+  MOST_FEW = 4,
+  FEW_COLUMNS = VECTOR_REGISTERS == 32 ? MOST_FEW : 0,
+  SIDE_BY_SIDE = 4
+};
+
+_Static_assert(FEW_COLUMNS == 0 || (int)STEP == (int)LANES, "groups of scalars are vectors");
+
+typedef THNN_(Panels) Panels;
+
+/* A tile: where its operands and its results begin, what these start from, where the results of the
+ * next one begin, and how many lanes of its last vector are stored. */
+typedef struct Tile {
+  const real *scalars, *panel, *source, *start;
+  real *packed, *c, *next;
+  int64_t left;
+} Tile;
+
+/* `rows`, `vectors` and whether it `packs` the panel are constants where this is called. */
+INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int vectors,
+                    const bool packs)
+{
+  Vector sum[MOST_ROWS][MOST_VECTORS];
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; i++)
+#pragma GCC unroll 4
+    for (int j = 0; j < vectors; j++) {
+      sum[i][j] = (Vector){0};
+      __builtin_prefetch(tile->next + i * p->cStride + j * LANES, WRITE, FIRST_LEVEL);
+    }
+  const real *scalars = tile->scalars, *factors = packs ? tile->source : tile->panel;
+  real *packed = tile->packed;
+  const int64_t stride = packs ? p->sourceStride : p->stride;
+  const int64_t ahead = TERMS_AHEAD * stride * (int64_t)sizeof(real);
+  for (int64_t t = p->terms; t > 0; t--, scalars += STEP, factors += stride) {
+    Vector factor[MOST_VECTORS];
+#pragma GCC unroll 4
+    for (int j = 0; j < vectors; j++)
+      factor[j] = load(factors + j * LANES);
+    if (VECTOR_REGISTERS == 32) { /* with fewer, loads are what a term takes most time for */
+#pragma GCC unroll 4
+      for (int j = 0; j < vectors; j++)
+        __builtin_prefetch(THNN_ahead(factors, ahead + j * VECTOR_BYTES), READ, FIRST_LEVEL);
+    }
+    if (packs) {
+#pragma GCC unroll 4
+      for (int j = 0; j < vectors; j++)
+        store(packed + j * LANES, factor[j]);
+      packed += COLUMNS;
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; i++) {
+      const Vector x = broadcast(scalars[i]);
+#pragma GCC unroll 4
+      for (int j = 0; j < vectors; j++)
+        sum[i][j] += x * factor[j];
+    }
+  }
+  const Vector scale = broadcast(p->scale);
+  const Lanes last = firstLanes(tile->left);
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; i++) {
+    real *c = tile->c + i * p->cStride;
+#pragma GCC unroll 4
+    for (int j = 0; j < vectors; j++) {
+      const bool whole = j < vectors - 1 || tile->left == LANES;
+      Vector before = tile->start ? broadcast(tile->start[i]) : (Vector){0};
+      if (p->add)
+        before = whole ? load(c + j * LANES) : loadLanes(c + j * LANES, last);
+      const Vector after = before + scale * sum[i][j];
+      if (whole)
+        store(c + j * LANES, after);
+      else
+        storeLanes(c + j * LANES, last, after);
+    }
+  }
+}
+
+/* Makes `rows` a constant. */
+INLINE void addRows(const Panels *p, const Tile *tile, int64_t rows, const int vectors)
+{
+  switch (rows) {
+  case 1:
+    return addTile(p, tile, 1, vectors, false);
+  case 2:
+    return addTile(p, tile, 2, vectors, false);
+  case 3:
+    return addTile(p, tile, 3, vectors, false);
+#if defined(MANY_REGISTERS)
+  case 4:
+    return addTile(p, tile, 4, vectors, false);
+  case 5:
+    return addTile(p, tile, 5, vectors, false);
+  case 6:
+    return addTile(p, tile, 6, vectors, false);
+  case 7:
+    return addTile(p, tile, 7, vectors, false);
+#endif
+  default:
+    return addTile(p, tile, MOST_ROWS, vectors, false);
+  }
+}
+
+/* `columns` columns of `vectors` vectors of rows, from number `row` on; both are constants where this is
+ * called. The sums are those of addTile(), term by term. */
+INLINE void addColumns(const Panels *p, int64_t row, const int vectors, const int columns,
+                       const real *panel, real *c)
+{
+  Vector sum[SIDE_BY_SIDE][MOST_FEW] = {{{0}}};
+  const real *scalars = p->scalars + row * p->terms;
+  for (int64_t t = p->terms; t > 0; t--, scalars += LANES, panel += p->stride)
+#pragma GCC unroll 4
+    for (int i = 0; i < vectors; i++) {
+      const Vector x = load(scalars + i * LANES * p->terms);
+#pragma GCC unroll 4
+      for (int j = 0; j < columns; j++)
+        sum[i][j] += x * broadcast(panel[j]);
+    }
+  const Vector scale = broadcast(p->scale);
+#pragma GCC unroll 4
+  for (int i = 0; i < vectors; i++, row += LANES) {
+    const int64_t rows = p->rows - row < LANES ? p->rows - row : LANES;
+    real *to = c + row * p->cStride;
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; j++) {
+      real value[LANES] = {0};
+      for (int64_t l = 0; l < rows; l++)
+        value[l] = p->add ? to[l * p->cStride + j] : p->start ? p->start[row + l] : 0;
+      store(value, load(value) + scale * sum[i][j]);
+      for (int64_t l = 0; l < rows; l++)
+        to[l * p->cStride + j] = value[l];
+    }
+  }
+}
+
+/* Makes `columns` a constant. */
+INLINE void addFewColumns(const Panels *p, int64_t row, const int vectors, int64_t columns,
+                          const real *panel, real *c)
+{
+  switch (columns) {
+  case 1:
+    return addColumns(p, row, vectors, 1, panel, c);
+  case 2:
+    return addColumns(p, row, vectors, 2, panel, c);
+  case 3:
+    return addColumns(p, row, vectors, 3, panel, c);
+  default:
+    return addColumns(p, row, vectors, 4, panel, c);
+  }
+}
+
+/* The last `few` columns. */
+static __attribute__((noinline)) void multiplyFew(const Panels *p, int64_t few)
+{
+  const int64_t whole = p->columns - few;
+  const real *panel = p->panel + whole / COLUMNS * p->panelStep;
+  const int64_t together = SIDE_BY_SIDE * LANES, most = p->rows - p->rows % together;
+  for (int64_t row = 0; row < most; row += together)
+    addFewColumns(p, row, SIDE_BY_SIDE, few, panel, p->c + whole);
+  for (int64_t row = most; row < p->rows; row += LANES)
+    addFewColumns(p, row, 1, few, panel, p->c + whole);
+}
+
+static void multiply(const Panels *p)
+{
+  const int64_t left = p->columns % COLUMNS;
+  const int64_t few = left <= FEW_COLUMNS ? left : 0;
+  const int64_t whole = p->columns - few;
+  for (int64_t i = 0; i < p->rows; i += MOST_ROWS) {
+    const int64_t rows = p->rows - i < MOST_ROWS ? p->rows - i : MOST_ROWS;
+    Tile tile = {.scalars = p->scalars + i / STEP * STEP * p->terms + i % STEP,
+                 .panel = p->panel,
+                 .source = p->source,
+                 .packed = p->packed,
+                 .start = p->start ? p->start + i : NULL,
+                 .c = p->c + i * p->cStride};
+    for (int64_t j = 0; j < whole; j += COLUMNS) {
+      const int64_t columns = whole - j < COLUMNS ? whole - j : COLUMNS;
+      const int64_t vectors = (columns + LANES - 1) / LANES;
+      tile.left = columns - (vectors - 1) * LANES;
+      tile.next = j + COLUMNS < whole ? tile.c + COLUMNS : p->c + (i + MOST_ROWS) * p->cStride;
+      if (p->source && i == 0 && columns == COLUMNS)
+        addTile(p, &tile, MOST_ROWS, MOST_VECTORS, true);
+      else if (vectors == MOST_VECTORS)
+        addRows(p, &tile, rows, MOST_VECTORS);
+      else if (vectors == 2)
+        addRows(p, &tile, rows, 2);
+      else
+        addRows(p, &tile, rows, 1);
+      tile.panel += p->panelStep;
+      tile.c += COLUMNS;
+      if (p->source) {
+        tile.source += COLUMNS;
+        tile.packed += p->panelStep;
+      }
+    }
+  }
+  if (few)
+    multiplyFew(p, few);
+}
+
+static void copy(int64_t terms, int64_t columns, const real *x, int64_t xStride, real *y,
+                 int64_t yStride)
+{
+  const int64_t vectors = (columns + LANES - 1) / LANES, last = columns - (vectors - 1) * LANES;
+  if (columns == COLUMNS) {
+    for (int64_t t = 0; t < terms; t++, x += xStride, y += yStride)
+#pragma GCC unroll 4
+      for (int j = 0; j < MOST_VECTORS; j++)
+        store(y + j * LANES, load(x + j * LANES));
+    return;
+  }
+  for (int64_t t = 0; t < terms; t++, x += xStride, y += yStride) {
+    for (int64_t j = 0; j < vectors - 1; j++)
+      store(y + j * LANES, load(x + j * LANES));
+    store(y + (vectors - 1) * LANES, loadFirst(x + (vectors - 1) * LANES, last));
+  }
+}
+
+const THNN_(SimdPanels) SIMD_TABLE(Panels, THNN_SIMD_LEVEL) = {
+    .lanes = LANES,
+    .columns = COLUMNS,
+    .rows = MOST_ROWS,
+    .step = STEP,
+    .fewColumns = FEW_COLUMNS,
+#if defined(__AVX512F__)
+    .leastProducts = 400000, /* OpenBLAS has kernels for small products */
+    .leastAlong = 130000,
+    .leastAcross = 500000,
+    .mostInPlace = sizeof(real) == sizeof(float) ? 32 : 48,
+    .packs = true,
+#elif defined(__AVX2__)
+    .leastProducts = 10000,
+    .leastAcross = INT64_MAX,
+    .mostInPlace = 16,
+#endif
+    .multiply = multiply,
+    .copy = copy,
+};

@@ -1,0 +1,339 @@
+/* Losses and their gradients. A loss is summed in a fixed order: element i goes to running sum
+ * i % SUMS, and the running sums are added from first to last. */
+#include "simd/vector/template.h"
+
+#include "simd/vector/elementary.h"
+#include "simd/vector/vector.h"
+
+typedef THNN_(Operands) Operands;
+
+/* Enough independent sums to hide the latency of an addition in 512-bit vectors. */
+enum { SUMS = 32 };
+
+/* The loss of one element, rounded to real. */
+typedef real (*Loss)(real x, real target, const real *parameters);
+
+/* Adds up the running sums. */
+static double total(const double *sums)
+{
+  double sum = 0;
+  for (int s = 0; s < SUMS; s++)
+    sum += sums[s];
+  return sum;
+}
+
+/* Sums a loss; which one is a constant where this is called, so that it becomes part of the loop,
+ * and so is whether the operands have weights. */
+ALWAYS_INLINE double sumWeightedLoss(const Loss loss, const bool weighted, int64_t n,
+                                     const Operands *of, const real *parameters)
+{
+  double sums[SUMS] = {0};
+  int64_t i = 0;
+  for (; i + SUMS <= n; i += SUMS)
+#pragma omp simd
+    for (int s = 0; s < SUMS; s++)
+      sums[s] += loss(of->input[i + s], of->target[i + s], parameters) *
+                 (weighted ? of->weights[i + s] : 1);
+  for (int s = 0; i + s < n; s++)
+    sums[s] +=
+        loss(of->input[i + s], of->target[i + s], parameters) * (weighted ? of->weights[i + s] : 1);
+  return total(sums);
+}
+
+ALWAYS_INLINE double sumLoss(const Loss loss, int64_t n, const Operands *of, const real *parameters)
+{
+  return sumWeightedLoss(loss, false, n, of, parameters);
+}
+
+ALWAYS_INLINE real absoluteError(real x, real target, const real *parameters)
+{
+  (void)parameters;
+  return absolute(x - target);
+}
+
+static double absLoss(int64_t n, const Operands *of, const real *parameters)
+{
+  return sumLoss(absoluteError, n, of, parameters);
+}
+
+static void absGradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
+{
+  const real norm = parameters[0];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    gradInput[i] = of->input[i] - of->target[i] >= 0 ? norm : -norm;
+}
+
+ALWAYS_INLINE real absoluteValue(real x, real target, const real *parameters)
+{
+  (void)target, (void)parameters;
+  return absolute(x);
+}
+
+static double l1Loss(int64_t n, const Operands *of, const real *parameters)
+{
+  const Operands inputTwice = {.input = of->input, .target = of->input}; /* there is no target */
+  return sumLoss(absoluteValue, n, &inputTwice, parameters);
+}
+
+static void l1Gradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
+{
+  (void)parameters;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    gradInput[i] = (real)(of->input[i] > 0) - (real)(of->input[i] < 0);
+}
+
+ALWAYS_INLINE real squaredError(real x, real target, const real *parameters)
+{
+  (void)parameters;
+  return (x - target) * (x - target);
+}
+
+static double mseLoss(int64_t n, const Operands *of, const real *parameters)
+{
+  return sumLoss(squaredError, n, of, parameters);
+}
+
+static void mseGradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
+{
+  const real norm = parameters[0];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    gradInput[i] = norm * (of->input[i] - of->target[i]);
+}
+
+ALWAYS_INLINE real smoothError(real x, real target, const real *parameters)
+{
+  (void)parameters;
+  const real error = absolute(x - target);
+  return error < 1 ? (real)0.5 * error * error : error - (real)0.5;
+}
+
+static double smoothL1Loss(int64_t n, const Operands *of, const real *parameters)
+{
+  return sumLoss(smoothError, n, of, parameters);
+}
+
+static void smoothL1Gradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
+{
+  const real norm = parameters[0];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real error = of->input[i] - of->target[i];
+    const real slope = error > 1 ? 1 : error;
+    gradInput[i] = norm * (slope < -1 ? -1 : slope);
+  }
+}
+
+ALWAYS_INLINE real shortfall(real x, real target, const real *parameters)
+{
+  const real missing = parameters[0] - x * target;
+  return missing > 0 ? missing : 0;
+}
+
+static double marginLoss(int64_t n, const Operands *of, const real *parameters)
+{
+  return sumLoss(shortfall, n, of, parameters);
+}
+
+static void marginGradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
+{
+  const real norm = parameters[0], margin = parameters[1];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    gradInput[i] = of->input[i] * of->target[i] < margin ? -norm * of->target[i] : 0;
+}
+
+/* Keeps logarithms and quotients finite where a probability is 0 or 1. */
+static const real TINY_PROBABILITY = (real)1e-12;
+
+static bool areProbabilities(int64_t n, const real *x)
+{
+  int outside = 0;
+#pragma omp simd reduction(| : outside)
+  for (int64_t i = 0; i < n; i++)
+    outside |= !(x[i] >= 0 && x[i] <= 1);
+  return !outside;
+}
+
+ALWAYS_INLINE real crossEntropy(real x, real target, const real *parameters)
+{
+  (void)parameters;
+  return -(target * realLog(x + TINY_PROBABILITY) +
+           (1 - target) * realLog(1 - x + TINY_PROBABILITY));
+}
+
+static double bceLoss(int64_t n, const Operands *of, const real *parameters)
+{
+  return of->weights ? sumWeightedLoss(crossEntropy, true, n, of, parameters)
+                     : sumWeightedLoss(crossEntropy, false, n, of, parameters);
+}
+
+ALWAYS_INLINE real crossEntropySlope(real x, real target)
+{
+  return (x - target) / ((1 - x + TINY_PROBABILITY) * (x + TINY_PROBABILITY));
+}
+
+static void bceGradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
+{
+  const real norm = parameters[0];
+  if (of->weights) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+      gradInput[i] = norm * crossEntropySlope(of->input[i], of->target[i]) * of->weights[i];
+  } else {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+      gradInput[i] = norm * crossEntropySlope(of->input[i], of->target[i]);
+  }
+}
+
+ALWAYS_INLINE real divergence(real x, real target, const real *parameters)
+{
+  (void)parameters;
+  return target > 0 ? target * (realLog(target) - x) : 0;
+}
+
+static double distKLDivLoss(int64_t n, const Operands *of, const real *parameters)
+{
+  return sumLoss(divergence, n, of, parameters);
+}
+
+static void distKLDivGradient(int64_t n, const Operands *of, const real *parameters,
+                              real *gradInput)
+{
+  const real norm = parameters[0];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    gradInput[i] = of->target[i] > 0 ? -norm * of->target[i] : 0;
+}
+
+ALWAYS_INLINE real softMargin(real x, real target, const real *parameters)
+{
+  (void)parameters;
+  return realSoftplus(-x * target);
+}
+
+static double softMarginLoss(int64_t n, const Operands *of, const real *parameters)
+{
+  return sumLoss(softMargin, n, of, parameters);
+}
+
+static void softMarginGradient(int64_t n, const Operands *of, const real *parameters,
+                               real *gradInput)
+{
+  const real norm = parameters[0];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    gradInput[i] = -norm * of->target[i] * realSigmoid(-of->input[i] * of->target[i]);
+}
+
+/* A term of a multi-class margin loss; `squared` is a constant where this is called. */
+ALWAYS_INLINE real hingeTerm(const bool squared, real x, real offset)
+{
+  const real missing = x + offset > 0 ? x + offset : 0;
+  return squared ? missing * missing : missing;
+}
+
+ALWAYS_INLINE double sumHinges(const bool squared, int64_t n, const real *x, real offset)
+{
+  if (n < SUMS) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+      real term = hingeTerm(squared, x[i], offset);
+      KEEP_LOADED(term); /* or it is chosen after it was made wider, by a branch */
+      sum += term;
+    }
+    return sum;
+  }
+  double sums[SUMS] = {0};
+  int64_t i = 0;
+  for (; i + SUMS <= n; i += SUMS)
+#pragma omp simd
+    for (int s = 0; s < SUMS; s++)
+      sums[s] += hingeTerm(squared, x[i + s], offset);
+  for (int s = 0; i + s < n; s++)
+    sums[s] += hingeTerm(squared, x[i + s], offset);
+  return total(sums);
+}
+
+static double hinge(int64_t n, const real *x, real offset)
+{
+  return sumHinges(false, n, x, offset);
+}
+
+static double squaredHinge(int64_t n, const real *x, real offset)
+{
+  return sumHinges(true, n, x, offset);
+}
+
+ALWAYS_INLINE real hingeSlope(const bool squared, real x, real offset, real factor)
+{
+  const real slope = squared ? 2 * factor * (x + offset) : factor;
+  return x + offset > 0 ? slope : 0;
+}
+
+ALWAYS_INLINE double addSlopes(const bool squared, int64_t n, const real *x, real offset,
+                               real factor, real *gradInput)
+{
+  if (n < SUMS) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+      const real slope = hingeSlope(squared, x[i], offset, factor);
+      gradInput[i] += slope;
+      sum += slope;
+    }
+    return sum;
+  }
+  double sums[SUMS] = {0};
+  int64_t i = 0;
+  for (; i + SUMS <= n; i += SUMS)
+#pragma omp simd
+    for (int s = 0; s < SUMS; s++) {
+      const real slope = hingeSlope(squared, x[i + s], offset, factor);
+      gradInput[i + s] += slope;
+      sums[s] += slope;
+    }
+  for (int s = 0; i + s < n; s++) {
+    const real slope = hingeSlope(squared, x[i + s], offset, factor);
+    gradInput[i + s] += slope;
+    sums[s] += slope;
+  }
+  return total(sums);
+}
+
+static double addHingeGradient(int64_t n, const real *x, real offset, real factor, real *gradInput)
+{
+  return addSlopes(false, n, x, offset, factor, gradInput);
+}
+
+static double addSquaredHingeGradient(int64_t n, const real *x, real offset, real factor,
+                                      real *gradInput)
+{
+  return addSlopes(true, n, x, offset, factor, gradInput);
+}
+
+const THNN_(SimdCriterion) SIMD_TABLE(Criterion, THNN_SIMD_LEVEL) = {
+    .absLoss = absLoss,
+    .absGradient = absGradient,
+    .areProbabilities = areProbabilities,
+    .bceLoss = bceLoss,
+    .bceGradient = bceGradient,
+    .distKLDivLoss = distKLDivLoss,
+    .distKLDivGradient = distKLDivGradient,
+    .l1Loss = l1Loss,
+    .l1Gradient = l1Gradient,
+    .marginLoss = marginLoss,
+    .marginGradient = marginGradient,
+    .mseLoss = mseLoss,
+    .mseGradient = mseGradient,
+    .smoothL1Loss = smoothL1Loss,
+    .smoothL1Gradient = smoothL1Gradient,
+    .softMarginLoss = softMarginLoss,
+    .softMarginGradient = softMarginGradient,
+    .hinge = hinge,
+    .squaredHinge = squaredHinge,
+    .addHingeGradient = addHingeGradient,
+    .addSquaredHingeGradient = addSquaredHingeGradient,
+};

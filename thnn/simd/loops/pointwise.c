@@ -1,0 +1,189 @@
+/* Element-by-element loops. `omp simd` says what the header promises: no element depends on one
+ * computed in an earlier turn, because pointers are equal or ranges do not overlap. */
+#include <string.h>
+
+#include "simd/vector/prefetch.h"
+#include "simd/vector/vector.h"
+
+enum { SHORT_ROW = 4096 / sizeof(real) }; /* up to here a call of the C library does not pay */
+
+static void fill(int64_t n, real value, real *y)
+{
+  if (n > SHORT_ROW && value == 0 && 1 / value > 0) { /* memset does not read what it overwrites */
+    memset(y, 0, (size_t)n * sizeof(real));
+    return;
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    y[i] = value;
+}
+
+static void copy(int64_t n, const real *x, real *y)
+{
+  if (n <= SHORT_ROW)
+    copyRow(n, x, y);
+  else if (x != y)
+    memcpy(y, x, (size_t)n * sizeof(real));
+}
+
+static void copyFromSteps(int64_t n, const real *x, int64_t step, real *y)
+{
+  if (step == 1)
+    copy(n, x, y);
+  else if (step == 2) /* a constant step becomes shuffles instead of gathers */
+    for (int64_t i = 0; i < n; i++)
+      y[i] = x[2 * i];
+  else
+    for (int64_t i = 0; i < n; i++)
+      y[i] = x[step * i];
+}
+
+static void addToSteps(int64_t n, const real *x, real *y, int64_t step)
+{
+  if (step == 1) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+      y[i] += x[i];
+  } else {
+    for (int64_t i = 0; i < n; i++)
+      y[step * i] += x[i];
+  }
+}
+
+static void axpy(int64_t n, real a, const real *x, real *y)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    y[i] += a * x[i];
+}
+
+static void blend(int64_t n, real a, const real *x, real b, const real *y, real *z)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    z[i] = a * x[i] + b * y[i];
+}
+
+static void addScalar(int64_t n, const real *x, real value, real *y)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    y[i] = x[i] + value;
+}
+
+#ifdef VECTOR_STREAMS
+/* Reals that a loop leaves in the first-level cache before they are streamed: few, so that reading
+ * and writing take turns quickly. */
+enum { TILE = 512 / sizeof(real) };
+
+/* How many reals from y on to the next vector that can be streamed. */
+static int64_t toAligned(const real *y)
+{
+  return (int64_t)(-(uintptr_t)y % VECTOR_BYTES / sizeof(real));
+}
+
+static void stream(int64_t n, const real *x, real *y)
+{
+  const int64_t first = toAligned(y) < n ? toAligned(y) : n;
+  copy(first, x, y);
+  int64_t i = first;
+  for (; i + LANES <= n; i += LANES)
+    streamVector(y + i, load(x + i));
+  copy(n - i, x + i, y + i);
+}
+
+/* A loop that computes much per element would otherwise compute and wait for memory in turns. */
+static void fetchAhead(int64_t n, const real *x, int64_t ahead)
+{
+  THNN_fetchToSecondLevel(x, n * (int64_t)sizeof(real), ahead);
+}
+
+static void streamMap(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y)
+{
+  real tile[TILE] __attribute__((aligned(VECTOR_BYTES)));
+  const int64_t ahead = THNN_bytesAhead();
+  int64_t length = TILE - LANES + toAligned(y); /* the other tiles begin aligned */
+  for (int64_t at = 0; at < n; at += length, length = TILE) {
+    length = length < n - at ? length : n - at;
+    fetchAhead(length, x + at, ahead);
+    map(length, x + at, parameters, tile);
+    stream(length, tile, y + at);
+  }
+  streamEnd();
+}
+
+static void streamMap2(THNN_(Map2) map, int64_t n, const real *x, const real *y,
+                       const real *parameters, int64_t ahead, real *z)
+{
+  real tile[TILE] __attribute__((aligned(VECTOR_BYTES)));
+  int64_t length = TILE - LANES + toAligned(z);
+  for (int64_t at = 0; at < n; at += length, length = TILE) {
+    length = length < n - at ? length : n - at;
+    fetchAhead(length, x + at, ahead);
+    if (y != x)
+      fetchAhead(length, y + at, ahead);
+    map(length, x + at, y + at, parameters, tile);
+    stream(length, tile, z + at);
+  }
+  streamEnd();
+}
+#else
+static void stream(int64_t n, const real *x, real *y)
+{
+  copy(n, x, y);
+}
+
+static void streamEnd(void) {}
+
+static void streamMap(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y)
+{
+  map(n, x, parameters, y);
+}
+#endif
+
+static void runMap2(THNN_(Map2) map, int64_t n, const real *x, const real *y,
+                    const real *parameters, int64_t ahead, real *z)
+{
+  (void)ahead;
+  map(n, x, y, parameters, z);
+}
+
+static void threshold(int64_t n, const real *x, const real *parameters, real *y)
+{
+  const real threshold = parameters[0], value = parameters[1];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    y[i] = x[i] > threshold ? x[i] : value;
+}
+
+static void thresholdBackward(int64_t n, const real *x, const real *gradOutput,
+                              const real *parameters, real *gradInput)
+{
+  const real threshold = parameters[0];
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES)
+    store(gradInput + i, keepWhere(load(x + i) > broadcast(threshold), load(gradOutput + i)));
+  for (; i < n; i++)
+    gradInput[i] = x[i] > threshold ? gradOutput[i] : 0;
+}
+
+const THNN_(SimdPointwise) SIMD_TABLE(Pointwise, THNN_SIMD_LEVEL) = {
+    .fill = fill,
+    .copy = copy,
+    .copyFromSteps = copyFromSteps,
+    .addToSteps = addToSteps,
+    .axpy = axpy,
+    .blend = blend,
+    .addScalar = addScalar,
+    .stream = stream,
+    .streamEnd = streamEnd,
+    .streamMap = streamMap,
+#ifdef VECTOR_STREAMS
+    .streamMap2 = streamMap2,
+#else
+    .streamMap2 = runMap2,
+#endif
+    .runMap2 = runMap2,
+    .threshold = threshold,
+    .thresholdBackward = thresholdBackward,
+};

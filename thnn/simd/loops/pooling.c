@@ -1,0 +1,705 @@
+/* Loops of pooling and sampling modules. Windows are taken apart into the rows under them, which are
+ * combined column by column, and then into columns. Equal values are told apart by their places, so
+ * the two steps choose what one walk through the window, row by row, would have chosen. */
+#include "simd/vector/prefetch.h"
+#include "simd/vector/vector.h"
+
+typedef THNN_(Place) Place;
+
+enum { GROUP = 4 }; /* rows that are combined at a time */
+
+INLINE void maxOfGroup(int64_t n, int64_t count, const real *const *rows, const Place *places,
+                       bool first, real start, real *best, Place *place)
+{
+  const real *row[GROUP];
+  Place rowPlace[GROUP];
+  for (int64_t r = 0; r < count; r++) {
+    row[r] = rows[r];
+    rowPlace[r] = places[r];
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    real greatest = first ? start : best[i];
+    Place found = first ? -1 : place[i];
+    for (int64_t r = 0; r < count; r++) {
+      const real value = row[r][i];
+      const bool take = value > greatest;
+      greatest = take ? value : greatest;
+      found = take ? rowPlace[r] : found;
+    }
+    best[i] = greatest;
+    place[i] = found;
+  }
+}
+
+INLINE void maxOfFewRows(int64_t n, int64_t count, const real *const *rows, const Place *places,
+                         bool first, real start, real *best, Place *place)
+{
+  switch (count) {
+  case 0:
+    maxOfGroup(n, 0, rows, places, first, start, best, place);
+    break;
+  case 1:
+    maxOfGroup(n, 1, rows, places, first, start, best, place);
+    break;
+  case 2:
+    maxOfGroup(n, 2, rows, places, first, start, best, place);
+    break;
+  case 3:
+    maxOfGroup(n, 3, rows, places, first, start, best, place);
+    break;
+  default:
+    maxOfGroup(n, GROUP, rows, places, first, start, best, place);
+  }
+}
+
+static void maxOfRows(int64_t n, int64_t count, const real *const *rows, const Place *places,
+                      real start, real *best, Place *place)
+{
+  maxOfFewRows(n, count, rows, places, true, start, best, place);
+  for (int64_t r = GROUP; r < count; r += GROUP)
+    maxOfFewRows(n, count - r, rows + r, places + r, false, start, best, place);
+}
+
+/* One tap more for each window, or the first. */
+INLINE void addTap(int64_t n, int64_t step, const THNN_(Columns) * columns, int64_t tap,
+                   const real *best, const Place *place, real *chosen, Place *chosenPlace)
+{
+  const int64_t at = tap * columns->dilation;
+  const Place shift = columns->firstPlace + (Place)tap * columns->tapPlace;
+  const Place windowPlace = columns->windowPlace;
+  const real start = columns->start;
+#pragma omp simd
+  for (Place i = 0; i < (Place)n; i++) {
+    const real value = best[at + i * step], other = tap ? chosen[i] : start;
+    const Place here = place[at + i * step] + shift + i * windowPlace;
+    const Place there = tap ? chosenPlace[i] : -1;
+    const bool take = (value > other) | ((value == other) & (here < there));
+    chosen[i] = take ? value : other;
+    chosenPlace[i] = take ? here : there;
+  }
+}
+
+/* Windows of neighbouring columns, a constant number of them. */
+INLINE void maxOfTaps(int64_t n, int64_t step, int64_t kernel, const THNN_(Columns) * columns,
+                      const real *best, const Place *place, real *chosen, Place *chosenPlace)
+{
+  const Place firstPlace = columns->firstPlace, windowPlace = columns->windowPlace;
+  const Place tapPlace = columns->tapPlace;
+  const real start = columns->start;
+#pragma omp simd
+  for (Place i = 0; i < (Place)n; i++) {
+    real value = start;
+    Place found = -1;
+    for (Place t = 0; t < (Place)kernel; t++) {
+      const real next = best[i * step + t];
+      const Place here = place[i * step + t] + firstPlace + i * windowPlace + t * tapPlace;
+      const bool take = (next > value) | ((next == value) & (here < found));
+      value = take ? next : value;
+      found = take ? here : found;
+    }
+    chosen[i] = value;
+    chosenPlace[i] = found;
+  }
+}
+
+/* One window, of any number of columns. */
+static void maxOfWindow(const THNN_(Columns) * columns, const real *best, const Place *place,
+                        real *chosen, Place *chosenPlace)
+{
+  real value = columns->start;
+  Place found = -1;
+  for (int64_t t = 0; t < columns->kernel; t++) {
+    const real next = best[t * columns->dilation];
+    const Place here =
+        place[t * columns->dilation] + columns->firstPlace + (Place)t * columns->tapPlace;
+    if (next > value || (next == value && here < found)) {
+      value = next;
+      found = here;
+    }
+  }
+  *chosen = value;
+  *chosenPlace = found;
+}
+
+static void maxOfColumns(int64_t n, const THNN_(Columns) * columns, const real *best,
+                         const Place *place, real *chosen, Place *chosenPlace)
+{
+  const int64_t step = columns->step, kernel = columns->kernel;
+  if (n == 1 || kernel < 1)
+    for (int64_t i = 0; i < n; i++)
+      maxOfWindow(columns, best, place, chosen + i, chosenPlace + i);
+  else if (columns->dilation == 1 && step == 1 && kernel == 2)
+    maxOfTaps(n, 1, 2, columns, best, place, chosen, chosenPlace);
+  else if (columns->dilation == 1 && step == 1 && kernel == 3)
+    maxOfTaps(n, 1, 3, columns, best, place, chosen, chosenPlace);
+  else if (columns->dilation == 1 && step == 2 && kernel == 2)
+    maxOfTaps(n, 2, 2, columns, best, place, chosen, chosenPlace);
+  else if (columns->dilation == 1 && step == 2 && kernel == 3)
+    maxOfTaps(n, 2, 3, columns, best, place, chosen, chosenPlace);
+  else if (step == 1)
+    for (int64_t t = 0; t < kernel; t++)
+      addTap(n, 1, columns, t, best, place, chosen, chosenPlace);
+  else
+    for (int64_t t = 0; t < kernel; t++)
+      addTap(n, step, columns, t, best, place, chosen, chosenPlace);
+}
+
+INLINE void maxOfFewTaps(int64_t n, const Place *at, int64_t taps, const Place *offsets,
+                         const real *x, bool first, real start, real *best, Place *place)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    real greatest = first ? start : best[i];
+    Place found = first ? -1 : place[i];
+    for (int64_t t = 0; t < taps; t++) {
+      const Place here = at[i] + offsets[t];
+      const real value = x[here];
+      const bool take = value > greatest;
+      greatest = take ? value : greatest;
+      found = take ? here : found;
+    }
+    best[i] = greatest;
+    place[i] = found;
+  }
+}
+
+static void maxAround(int64_t n, const Place *at, int64_t taps, const Place *offsets, const real *x,
+                      real start, real *best, Place *place)
+{
+  int64_t t = (taps - 1) % GROUP + 1; /* of the first turn */
+  switch (t) {
+  case 1:
+    maxOfFewTaps(n, at, 1, offsets, x, true, start, best, place);
+    break;
+  case 2:
+    maxOfFewTaps(n, at, 2, offsets, x, true, start, best, place);
+    break;
+  case 3:
+    maxOfFewTaps(n, at, 3, offsets, x, true, start, best, place);
+    break;
+  default:
+    maxOfFewTaps(n, at, GROUP, offsets, x, true, start, best, place);
+  }
+  for (; t < taps; t += GROUP)
+    maxOfFewTaps(n, at, GROUP, offsets + t, x, false, start, best, place);
+}
+
+/* A quotient in double precision, half a step above the exact one, rounds down to the right row. */
+static void numbersOfPlace(int64_t n, const Place *place, int64_t width, const int64_t *begin,
+                           int64_t *row, int64_t *column)
+{
+  const double rows = 1 / (double)width;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const int32_t at = (int32_t)place[i];
+    const int32_t y = (int32_t)((at + 0.5) * rows);
+    const int32_t x = at - y * (int32_t)width - (int32_t)begin[2 * i];
+    row[i] = at < 0 ? 0 : y + 1;
+    column[i] = at < 0 ? 0 : x + 1;
+  }
+}
+
+static void indexOfPlace(int64_t n, const Place *place, int64_t first, int64_t none, int64_t *index)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    index[i] = place[i] < 0 ? none : place[i] + first;
+}
+
+/* No difference may be negative. */
+INLINE uint64_t signsOutside(int64_t n, const int64_t *value, int64_t first, int64_t last)
+{
+  uint64_t signs = 0;
+#pragma omp simd reduction(| : signs)
+  for (int64_t i = 0; i < n; i++)
+    signs |= ((uint64_t)value[i] - (uint64_t)first) | ((uint64_t)last - (uint64_t)value[i]);
+  return signs;
+}
+
+static bool areWithin(int64_t n, const int64_t *value, int64_t first, int64_t last)
+{
+  enum { PIECE = 64 };
+  const int64_t ahead = THNN_bytesAhead();
+  uint64_t signs = 0;
+  int64_t i = 0;
+  for (; i + PIECE <= n; i += PIECE) {
+    THNN_fetchToSecondLevel(value + i, PIECE * sizeof *value, ahead);
+    signs |= signsOutside(PIECE, value + i, first, last);
+  }
+  signs |= signsOutside(n - i, value + i, first, last);
+  return signs >> 63 == 0;
+}
+
+enum { TAP = 0xff };
+
+/* Rows are gone through in whole blocks; the last block of a row begins within the one before, which
+ * changes nothing. Shorter rows are blocks of their own. */
+enum { WINDOWS = 16 };
+
+INLINE int64_t wholeBlocks(int64_t columns)
+{
+  return columns < WINDOWS ? columns : columns & -WINDOWS;
+}
+
+/* A row of windows. */
+typedef struct RowOfWindows {
+  const int32_t *start;
+  const uint32_t *limit[2];
+  uint32_t rowStart, rowLimit[2];
+} RowOfWindows;
+
+INLINE RowOfWindows rowOfWindows(const THNNIndexWindows *w, int64_t row)
+{
+  RowOfWindows of = {.start = w->start, .rowStart = (uint32_t)w->rowStart[row] + w->firstStart};
+  for (int i = 0; i < 2; i++) {
+    of.limit[i] = w->limit[i];
+    of.rowLimit[i] = w->rowLimit[i][row] | w->firstLimit[i];
+  }
+  return of;
+}
+
+/* Bytes are compared side by side: the highest bit of each is set before a subtraction and still is
+ * where the difference is not below 0. */
+INLINE uint32_t tapsOutside(const RowOfWindows *w, int64_t first, int64_t n, const int64_t *index)
+{
+  const uint32_t taps = 0xffffff, tops = 0x808080;
+  const uint32_t *least = w->limit[0] + first, *most = w->limit[1] + first;
+  const uint32_t leastInRow = w->rowLimit[0], mostInRow = w->rowLimit[1] | tops;
+  uint32_t outside = 0;
+#pragma omp simd reduction(| : outside)
+  for (int64_t i = 0; i < n; i++) {
+    const uint32_t packed = (uint32_t)index[first + i] & taps;
+    outside |=
+        packed | ~((packed | tops) - (least[i] | leastInRow)) | ~((most[i] | mostInRow) - packed);
+  }
+  return outside & tops;
+}
+
+static bool areTaps(const THNNIndexWindows *w, const int64_t *index, const int64_t *second)
+{
+  (void)second;
+  const int64_t n = w->columns, whole = wholeBlocks(n);
+  uint32_t outside = 0;
+  for (int64_t row = 0; row < w->rows; row++, index += n) {
+    const RowOfWindows windows = rowOfWindows(w, row);
+    outside |= tapsOutside(&windows, 0, whole, index);
+    if (whole < n)
+      outside |= tapsOutside(&windows, n - WINDOWS, WINDOWS, index);
+  }
+  return outside == 0;
+}
+
+/* Sums may pass 32 bits on the way to an element that does not. */
+INLINE void elementsOfTapsInRow(const RowOfWindows *w, const uint32_t *step, int64_t first,
+                                int64_t n, const int64_t *index, uint32_t *element)
+{
+  const int32_t *start = w->start;
+  const uint32_t rowStart = w->rowStart, stepZ = step[0], stepY = step[1], stepX = step[2];
+#pragma omp simd
+  for (int64_t i = first; i < first + n; i++) {
+    const uint32_t packed = (uint32_t)index[i];
+    element[i] = rowStart + (uint32_t)start[i] + (packed & TAP) * stepZ +
+                 (packed >> 8 & TAP) * stepY + (packed >> 16 & TAP) * stepX;
+  }
+}
+
+static void elementsOfTaps(const THNNIndexWindows *w, const int64_t *index, const int64_t *second,
+                           uint32_t *element)
+{
+  (void)second;
+  const int64_t n = w->columns, whole = wholeBlocks(n);
+  for (int64_t row = 0; row < w->rows; row++, index += n, element += n) {
+    const RowOfWindows windows = rowOfWindows(w, row);
+    elementsOfTapsInRow(&windows, w->step, 0, whole, index, element);
+    if (whole < n)
+      elementsOfTapsInRow(&windows, w->step, n - WINDOWS, WINDOWS, index, element);
+  }
+}
+
+INLINE uint64_t placesOutside(const RowOfWindows *w, int64_t first, int64_t n, const int64_t *row,
+                              const int64_t *column)
+{
+  const uint32_t *down = w->limit[0], *right = w->limit[1];
+  const uint32_t rowDown = w->rowLimit[0], rowRight = w->rowLimit[1];
+  uint64_t outside = 0;
+#pragma omp simd reduction(| : outside)
+  for (int64_t i = first; i < first + n; i++)
+    outside |= ((uint64_t)row[i] - 1) | ((uint64_t)(down[i] | rowDown) - (uint64_t)row[i]) |
+               ((uint64_t)column[i] - 1) | ((uint64_t)(right[i] | rowRight) - (uint64_t)column[i]);
+  return outside;
+}
+
+static bool arePlaces(const THNNIndexWindows *w, const int64_t *row, const int64_t *column)
+{
+  const int64_t n = w->columns, whole = wholeBlocks(n);
+  uint64_t outside = 0;
+  for (int64_t r = 0; r < w->rows; r++, row += n, column += n) {
+    const RowOfWindows windows = rowOfWindows(w, r);
+    outside |= placesOutside(&windows, 0, whole, row, column);
+    if (whole < n)
+      outside |= placesOutside(&windows, n - WINDOWS, WINDOWS, row, column);
+  }
+  return outside >> 63 == 0;
+}
+
+INLINE void elementsOfPlacesInRow(const RowOfWindows *w, uint32_t width, int64_t first, int64_t n,
+                                  const int64_t *row, const int64_t *column, uint32_t *element)
+{
+  const int32_t *start = w->start;
+  const uint32_t before = w->rowStart - width - 1; /* rows and columns count from 1 */
+#pragma omp simd
+  for (int64_t i = first; i < first + n; i++)
+    element[i] = before + (uint32_t)start[i] + (uint32_t)row[i] * width + (uint32_t)column[i];
+}
+
+static void elementsOfPlaces(const THNNIndexWindows *w, const int64_t *row, const int64_t *column,
+                             uint32_t *element)
+{
+  const int64_t n = w->columns, whole = wholeBlocks(n);
+  for (int64_t r = 0; r < w->rows; r++, row += n, column += n, element += n) {
+    const RowOfWindows windows = rowOfWindows(w, r);
+    elementsOfPlacesInRow(&windows, w->step[1], 0, whole, row, column, element);
+    if (whole < n)
+      elementsOfPlacesInRow(&windows, w->step[1], n - WINDOWS, WINDOWS, row, column, element);
+  }
+}
+
+/* Adding to elements waits for loads: values are loaded side by side and taken apart in registers. */
+typedef real Few __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
+enum { FEW = 16 / sizeof(real), TURN = 8 };
+
+INLINE Few loadFew(const real *x)
+{
+  Few few = *(const Few *)x;
+  KEEP_LOADED(few);
+  return few;
+}
+
+/* Indices and values come from memory one after the other, but in too many places at a time for the
+ * processor to foresee all. */
+INLINE void addToPlane(int64_t n, const int64_t *element, int64_t base, const real *x, real *y)
+{
+  int64_t i = 0;
+  for (; i + TURN <= n; i += TURN) {
+    THNN_fetchToSecondLevel(element + i, TURN * sizeof *element, THNN_PAGE_BYTES);
+    THNN_fetchToSecondLevel(x + i, TURN * sizeof *x, THNN_PAGE_BYTES);
+#pragma GCC unroll 8
+    for (int64_t j = i; j < i + TURN; j += FEW) {
+      const Few few = loadFew(x + j);
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < FEW; k++)
+        y[element[j + k] - base] += few[k];
+    }
+  }
+  for (; i < n; i++)
+    y[element[i] - base] += x[i];
+}
+
+static void addToElements(int64_t planes, int64_t n, int64_t elements, const int64_t *element,
+                          int64_t base, const real *x, real *y)
+{
+  for (int64_t plane = 0; plane < planes; plane++)
+    addToPlane(n, element + plane * n, base, x + plane * n, y + plane * elements);
+}
+
+/* Two numbers of elements, of which the first has the lower address. */
+typedef uint64_t Two __attribute__((aligned(sizeof(uint32_t)), may_alias));
+enum { FIRST_BIT = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 32 : 0 };
+
+static void addToNearElements(int64_t n, const uint32_t *element, const real *x, real *y)
+{
+  int64_t i = 0;
+  for (; i + TURN <= n; i += TURN) {
+    THNN_fetchToSecondLevel(x + i, TURN * sizeof *x, THNN_PAGE_BYTES);
+#pragma GCC unroll 8
+    for (int64_t j = i; j < i + TURN; j += FEW) {
+      const Few few = loadFew(x + j);
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < FEW; k += 2) {
+        const uint64_t two = *(const Two *)(element + j + k);
+        y[(uint32_t)(two >> FIRST_BIT)] += few[k];
+        y[(uint32_t)(two >> (32 - FIRST_BIT))] += few[k + 1];
+      }
+    }
+  }
+  for (; i < n; i++)
+    y[element[i]] += x[i];
+}
+
+INLINE void addNamedTo(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
+                       real *sums)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real value = index[i] == number ? x[i] : 0;
+    sums[i] = (first ? 0 : sums[i]) + value;
+  }
+}
+
+static void addNamed(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
+                     real *sums)
+{
+  if (first)
+    addNamedTo(n, index, number, x, true, sums);
+  else
+    addNamedTo(n, index, number, x, false, sums);
+}
+
+INLINE void sumOfGroup(int64_t n, int64_t count, const real *const *rows, bool first, real *sum)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    real s = first ? 0 : sum[i];
+    for (int64_t r = 0; r < count; r++)
+      s += rows[r][i];
+    sum[i] = s;
+  }
+}
+
+INLINE void sumOfFewRows(int64_t n, int64_t count, const real *const *rows, bool first, real *sum)
+{
+  switch (count) {
+  case 0:
+    sumOfGroup(n, 0, rows, first, sum);
+    break;
+  case 1:
+    sumOfGroup(n, 1, rows, first, sum);
+    break;
+  case 2:
+    sumOfGroup(n, 2, rows, first, sum);
+    break;
+  case 3:
+    sumOfGroup(n, 3, rows, first, sum);
+    break;
+  default:
+    sumOfGroup(n, GROUP, rows, first, sum);
+  }
+}
+
+static void sumOfRows(int64_t n, int64_t count, const real *const *rows, real *sum)
+{
+  sumOfFewRows(n, count, rows, true, sum);
+  for (int64_t r = GROUP; r < count; r += GROUP)
+    sumOfFewRows(n, count - r, rows + r, false, sum);
+}
+
+/* Rows lie anywhere in a table: they are fetched so many before their turn. Enough to hide the way to
+ * memory, little enough to stay in the first-level cache. */
+static int64_t rowsAhead(int64_t columns)
+{
+  enum { BYTES_AHEAD = 1 << 13, MOST = 16 };
+  const int64_t fitting = BYTES_AHEAD / (columns * (int64_t)sizeof(real) + 1) + 1;
+  return fitting < MOST ? fitting : MOST;
+}
+
+/* The sums of so many vectors of columns over indices from `begin` to `end`; of one vector perhaps some
+ * lanes only. */
+INLINE void sumOfBagColumns(const int vectors, const bool whole, Lanes lanes, int64_t column,
+                            const THNN_(Bags) * bags, int64_t begin, int64_t end, int64_t ahead,
+                            real *sum)
+{
+  const real *table = bags->table + column;
+  Vector sums[VECTOR_REGISTERS / 2] = {{0}};
+  for (int64_t i = begin; i < end; i++) {
+    const int64_t after = i + ahead < bags->indices ? i + ahead : i;
+    const real *row = table + (bags->index[i] - bags->base) * bags->columns;
+    const real *next = table + (bags->index[after] - bags->base) * bags->columns;
+#pragma GCC unroll 16
+    for (int v = 0; v < vectors; v++) {
+      __builtin_prefetch(next + v * LANES, READ, FIRST_LEVEL);
+      sums[v] += whole ? load(row + v * LANES) : loadLanes(row, lanes);
+    }
+  }
+#pragma GCC unroll 16
+  for (int v = 0; v < vectors; v++)
+    if (whole)
+      store(sum + column + v * LANES, sums[v]);
+    else
+      storeLanes(sum + column, lanes, sums[v]);
+}
+
+static void sumOfBags(const THNN_(Bags) * bags, int64_t first, int64_t end, real *sums)
+{
+  enum { MOST = VECTOR_REGISTERS / 2 };
+  const int64_t n = bags->columns, ahead = rowsAhead(n);
+  const Lanes all = firstLanes(LANES);
+  for (int64_t b = first; b < end; b++) {
+    const int64_t begin = bags->start[b] - bags->base;
+    const int64_t next = b + 1 < bags->bags ? bags->start[b + 1] - bags->base : bags->indices;
+    real *sum = sums + b * n;
+    int64_t i = 0;
+    for (; i + MOST * LANES <= n; i += MOST * LANES)
+      sumOfBagColumns(MOST, true, all, i, bags, begin, next, ahead, sum);
+    for (; i + 4 * LANES <= n; i += 4 * LANES)
+      sumOfBagColumns(4, true, all, i, bags, begin, next, ahead, sum);
+    for (; i + LANES <= n; i += LANES)
+      sumOfBagColumns(1, true, all, i, bags, begin, next, ahead, sum);
+    if (i < n)
+      sumOfBagColumns(1, false, firstLanes(n - i), i, bags, begin, next, ahead, sum);
+  }
+}
+
+INLINE void sumOfTaps(int64_t n, int64_t step, int64_t kernel, const real *x, real *sum)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    real s = 0;
+    for (int64_t t = 0; t < kernel; t++)
+      s += x[i * step + t];
+    sum[i] = s;
+  }
+}
+
+static void sumOfColumns(int64_t n, int64_t step, int64_t kernel, const real *x, real *sum)
+{
+  if (step == 1 && kernel == 2)
+    sumOfTaps(n, 1, 2, x, sum);
+  else if (step == 1 && kernel == 3)
+    sumOfTaps(n, 1, 3, x, sum);
+  else if (step == 2 && kernel == 2)
+    sumOfTaps(n, 2, 2, x, sum);
+  else if (step == 2 && kernel == 3)
+    sumOfTaps(n, 2, 3, x, sum);
+  else
+    sumOfTaps(n, step, kernel, x, sum);
+}
+
+typedef Place Places __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(Place)), may_alias));
+
+/* A vector of sums: the first element of each span, then the second of each, … */
+INLINE Vector sumOfSteps(int64_t length, const real *x)
+{
+  Vector sum = load(x);
+  for (int64_t t = 1; t < length; t++)
+    sum += load(x + t);
+  return sum;
+}
+
+INLINE Vector sumOfNearSpans(int64_t most, const Place *index, const Place *count, const real *x)
+{
+  Vector sum = {0};
+#if defined(VECTOR_PERMUTES)
+  const Places from = *(const Places *)index, end = *(const Places *)count;
+  for (Place t = 0; t < (Place)most; t++)
+    sum += keepWhere(end > t, permute(load(x + t), from));
+#else
+  (void)most;
+  for (int l = 0; l < LANES; l++)
+    for (Place t = 0; t < count[l]; t++)
+      sum[l] += x[index[l] + t];
+#endif
+  return sum;
+}
+
+static void sumOfFarSpans(int64_t n, const THNNSpan *spans, const real *x, real *y)
+{
+  for (int64_t i = 0; i < n; i++) {
+    real sum = 0;
+    for (int64_t j = spans[i].begin; j < spans[i].end; j++)
+      sum += x[j];
+    y[i] = sum;
+  }
+}
+
+static void sumOfSpans(int64_t n, const THNN_(Spans) * of, const real *x, real *y)
+{
+  for (int64_t i = 0; i < n; i += LANES) {
+    const THNNSpanVector vector = of->vectors[i / LANES];
+    const real *from = x + of->spans[i].begin;
+    const int64_t lanes = n - i < LANES ? n - i : LANES;
+    if (vector.kind == THNN_STEPS)
+      store(y + i, sumOfSteps(vector.most, from));
+    else if (vector.kind == THNN_FAR_SPANS)
+      sumOfFarSpans(lanes, of->spans + i, x, y + i);
+    else if (lanes == LANES)
+      store(y + i, sumOfNearSpans(vector.most, of->index + i, of->count + i, from));
+    else
+      storeLanes(y + i, firstLanes(lanes),
+                 sumOfNearSpans(vector.most, of->index + i, of->count + i, from));
+  }
+}
+
+static void scale(int64_t n, real factor, const real *x, real *y)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    y[i] = factor * x[i];
+}
+
+static void multiplyAdd(int64_t n, const real *x, const real *y, const real *z, real *sum)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    sum[i] = x[i] * y[i] + z[i];
+}
+
+static void divide(int64_t n, real factor, const real *divisors, const real *x, real *y)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    y[i] = x[i] / (factor * divisors[i]);
+}
+
+static void interpolate(int64_t n, const Place *before, const Place *after, const real *share,
+                        const real *x, real *y)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    y[i] = (1 - share[i]) * x[before[i]] + share[i] * x[after[i]];
+}
+
+static void repeat(int64_t n, const real *x, int64_t times, real *y)
+{
+  if (times == 2)
+    for (int64_t i = 0; i < n; i++) {
+      y[2 * i] = x[i];
+      y[2 * i + 1] = x[i];
+    }
+  else
+    for (int64_t i = 0; i < n; i++)
+      for (int64_t t = 0; t < times; t++)
+        y[i * times + t] = x[i];
+}
+
+static void repeatRow(int64_t n, const real *x, int64_t times, real *y)
+{
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) {
+    const Vector row = load(x + i);
+    for (int64_t t = 0; t < times; t++)
+      store(y + t * n + i, row);
+  }
+  if (i == n)
+    return;
+  const Lanes lanes = firstLanes(n - i);
+  const Vector row = loadLanes(x + i, lanes);
+  for (int64_t t = 0; t < times; t++)
+    storeLanes(y + t * n + i, lanes, row);
+}
+
+const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
+    .areWithin = areWithin,
+    .areTaps = areTaps,
+    .elementsOfTaps = elementsOfTaps,
+    .arePlaces = arePlaces,
+    .elementsOfPlaces = elementsOfPlaces,
+    .addToElements = addToElements,
+    .addToNearElements = addToNearElements,
+    .addNamed = addNamed,
+    .maxOfRows = maxOfRows,
+    .maxOfColumns = maxOfColumns,
+    .maxAround = maxAround,
+    .numbersOfPlace = numbersOfPlace,
+    .indexOfPlace = indexOfPlace,
+    .sumOfRows = sumOfRows,
+    .sumOfBags = sumOfBags,
+    .sumOfColumns = sumOfColumns,
+    .sumOfSpans = sumOfSpans,
+    .scale = scale,
+    .multiplyAdd = multiplyAdd,
+    .divide = divide,
+    .interpolate = interpolate,
+    .repeat = repeat,
+    .repeatRow = repeatRow,
+};

@@ -1,0 +1,473 @@
+/* Softmax and its logarithm. Running sums are double. */
+#include <string.h>
+
+#include "simd/vector/template.h"
+
+#include "simd/vector/elementary.h"
+#include "simd/vector/prefetch.h"
+#include "simd/vector/runningSums.h"
+
+enum {
+  TILE = 512,       /* positions that are worked on together, where each has a row of its own */
+  HALF = LANES / 2, /* rows between this and LANES are two halves that overlap, … */
+  NARROW = HALF,    /* … rows shorter than this are turned into columns first, … */
+  NARROW_ROWS = 64, /* … this many at a time */
+  TOGETHER = 16,    /* other rows: so many, … */
+  SHARE = 8 << 10   /* … if a tensor's take no more than these bytes of the first-level cache */
+};
+
+/* How many of some rows are worked on together: parts of about the same size. */
+static int64_t together(int64_t rows, int64_t channels)
+{
+  const int64_t fitting = SHARE / (channels * (int64_t)sizeof(real));
+  const int64_t most = fitting < 1 ? 1 : fitting < TOGETHER ? fitting : TOGETHER;
+  const int64_t parts = (rows + most - 1) / most;
+  return (rows + parts - 1) / parts;
+}
+
+/* Rows that are no multiple of LANES end in a block of LANES elements that overlaps the one before:
+ * of its lanes, those that have been summed up already count as 0. */
+ALWAYS_INLINE double unlessSummed(int64_t n, int lane, real value)
+{
+  return lane >= LANES - (int)(n % LANES) ? value : 0;
+}
+
+static real greatest(int64_t n, const real *x)
+{
+  real lane[LANES];
+  for (int l = 0; l < LANES; l++)
+    lane[l] = -(real)INFINITY;
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES)
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
+  if (n < LANES)
+#pragma omp simd
+    for (int l = 0; l < n; l++)
+      lane[l] = x[l];
+  else if (i < n)
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      lane[l] = x[n - LANES + l] > lane[l] ? x[n - LANES + l] : lane[l];
+#pragma GCC unroll 5
+  for (int half = LANES / 2; half > 0; half /= 2)
+#pragma omp simd
+    for (int l = 0; l < half; l++)
+      lane[l] = lane[l + half] > lane[l] ? lane[l + half] : lane[l];
+  return lane[0];
+}
+
+/* The sum of e^(x - most), which y becomes unless it is NULL; whether it is, is a constant where this
+ * is called. */
+ALWAYS_INLINE double exponentials(int64_t n, const real *x, real most, real *y)
+{
+  double lane[LANES];
+  clearLanes(lane);
+  if (n < LANES) {
+#pragma omp simd
+    for (int l = 0; l < n; l++) {
+      const real e = realExpNegative(x[l] - most);
+      if (y)
+        y[l] = e;
+      lane[l] = e;
+    }
+    return addLanes(lane);
+  }
+  real last[LANES]; /* before y, which may be x, is written */
+  if (n % LANES > 0)
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      last[l] = realExpNegative(x[n - LANES + l] - most);
+  for (int64_t i = 0; i + LANES <= n; i += LANES)
+#pragma omp simd
+    for (int l = 0; l < LANES; l++) {
+      const real e = realExpNegative(x[i + l] - most);
+      if (y)
+        y[i + l] = e;
+      lane[l] += e;
+    }
+  if (n % LANES > 0) {
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      lane[l] += unlessSummed(n, l, last[l]);
+    if (y)
+      memcpy(y + n - LANES, last, sizeof last);
+  }
+  return addLanes(lane);
+}
+
+/* At most TOGETHER rows, one step at a time: a step's rows do not wait for each other, a row's steps do. */
+static void forwardFewRows(bool logarithm, int64_t rows, int64_t n, const real *x, real *y)
+{
+  real most[TOGETHER], term[TOGETHER];
+  for (int64_t r = 0; r < rows; r++)
+    most[r] = greatest(n, x + r * n);
+  if (logarithm) {
+    for (int64_t r = 0; r < rows; r++)
+      term[r] = (real)exponentials(n, x + r * n, most[r], NULL);
+#pragma omp simd
+    for (int64_t r = 0; r < rows; r++)
+      term[r] = realLog(term[r]);
+    for (int64_t r = 0; r < rows; r++)
+#pragma omp simd
+      for (int64_t i = r * n; i < (r + 1) * n; i++)
+        y[i] = (x[i] - most[r]) - term[r];
+  } else {
+    for (int64_t r = 0; r < rows; r++)
+      term[r] = (real)(1 / exponentials(n, x + r * n, most[r], y + r * n));
+    for (int64_t r = 0; r < rows; r++)
+#pragma omp simd
+      for (int64_t i = r * n; i < (r + 1) * n; i++)
+        y[i] *= term[r];
+  }
+}
+
+/* `logarithm` and `fetched`, whether the next page is asked for, are constants where this is called. */
+ALWAYS_INLINE double sumOfGradients(const bool logarithm, const bool fetched, int64_t n,
+                                    const real *y, const real *gradOutput)
+{
+  double lane[LANES];
+  if (n < LANES) {
+    clearLanes(lane);
+#pragma omp simd
+    for (int l = 0; l < n; l++)
+      lane[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
+    return addLanes(lane);
+  }
+#pragma omp simd
+  for (int l = 0; l < LANES; l++)
+    lane[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
+  for (int64_t i = LANES; i + LANES <= n; i += LANES) {
+    if (fetched) {
+      THNN_fetchNextPage(y + i, LANES * sizeof(real));
+      THNN_fetchNextPage(gradOutput + i, LANES * sizeof(real));
+    }
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      lane[l] += logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
+  }
+  if (n % LANES > 0) {
+    gradOutput += n - LANES, y += n - LANES;
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      lane[l] += unlessSummed(n, l, logarithm ? gradOutput[l] : gradOutput[l] * y[l]);
+  }
+  return addLanes(lane);
+}
+
+/* Parameter: the sum above. */
+static void softmaxGradient(int64_t n, const real *y, const real *gradOutput,
+                            const real *parameters, real *gradInput)
+{
+  const real sum = parameters[0];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    gradInput[i] = y[i] * (gradOutput[i] - sum);
+}
+
+/* A row that is no multiple of STEP but longer ends in STEP elements that overlap those before. */
+enum { STEP = 64 / sizeof(real) };
+
+static __attribute__((noinline)) void logSoftmaxGradientOverlapped(int64_t n, const real *y,
+                                                                   const real *gradOutput, real sum,
+                                                                   real *gradInput)
+{
+  real last[STEP]; /* before gradInput, which may be gradOutput, is written */
+  const int64_t before = n - STEP;
+#pragma omp simd
+  for (int l = 0; l < STEP; l++)
+    last[l] = gradOutput[before + l] - realExp(y[before + l]) * sum;
+#pragma omp simd
+  for (int64_t i = 0; i < n / STEP * STEP; i++)
+    gradInput[i] = gradOutput[i] - realExp(y[i]) * sum;
+  memcpy(gradInput + before, last, sizeof last);
+}
+
+static void logSoftmaxGradient(int64_t n, const real *y, const real *gradOutput,
+                               const real *parameters, real *gradInput)
+{
+  const real sum = parameters[0];
+  if (n > STEP && n % STEP > 0) {
+    logSoftmaxGradientOverlapped(n, y, gradOutput, sum, gradInput);
+    return;
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    gradInput[i] = gradOutput[i] - realExp(y[i]) * sum;
+}
+
+/* At most TOGETHER rows, as above, which pays where the map is cheap. */
+static void softmaxBackwardFewRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
+                                   THNN_(RunMap2) run, real *gradInput)
+{
+  const bool fetched = !THNN_isFamily19h();
+  real sum[TOGETHER];
+  for (int64_t r = 0; r < rows; r++)
+    sum[r] = (real)(fetched ? sumOfGradients(false, true, n, y + r * n, gradOutput + r * n)
+                            : sumOfGradients(false, false, n, y + r * n, gradOutput + r * n));
+  for (int64_t r = 0; r < rows; r++)
+    run(softmaxGradient, n, y + r * n, gradOutput + r * n, sum + r, THNN_bytesAhead(),
+        gradInput + r * n);
+}
+
+/* Family 19h has time for the next row while it computes this one's exponentials, and sums are the faster
+ * the less they ask for. */
+static void logSoftmaxBackwardRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
+                                   THNN_(RunMap2) run, real *gradInput)
+{
+  const bool fetched = !THNN_isFamily19h();
+  const int64_t ahead = fetched ? THNN_bytesAhead() : n * (int64_t)sizeof(real);
+  for (int64_t r = 0; r < rows; r++, y += n, gradOutput += n, gradInput += n) {
+    const real sum = (real)(fetched ? sumOfGradients(true, true, n, y, gradOutput)
+                                    : sumOfGradients(true, false, n, y, gradOutput));
+    run(logSoftmaxGradient, n, y, gradOutput, &sum, ahead, gradInput);
+  }
+}
+
+/* A row of HALF to LANES elements: its first and its last HALF. */
+ALWAYS_INLINE void loadHalves(int64_t n, const real *x, real *halves)
+{
+  memcpy(halves, x, HALF * sizeof(real));
+  memcpy(halves + HALF, x + n - HALF, HALF * sizeof(real));
+}
+
+ALWAYS_INLINE void storeHalves(int64_t n, const real *halves, real *y)
+{
+  memcpy(y, halves, HALF * sizeof(real));
+  memcpy(y + n - HALF, halves + HALF, HALF * sizeof(real));
+}
+
+/* The sum of a row's halves, in which elements of both count once. */
+ALWAYS_INLINE double sumOfHalves(int64_t n, const real *halves)
+{
+  double lane[LANES];
+#pragma omp simd
+  for (int l = 0; l < HALF; l++) {
+    lane[l] = halves[l];
+    lane[HALF + l] = l >= LANES - (int)n ? halves[HALF + l] : 0;
+  }
+  return addLanes(lane);
+}
+
+/* At most TOGETHER rows; `logarithm` is a constant where this and the next are called. */
+ALWAYS_INLINE void forwardHalves(const bool logarithm, int64_t rows, int64_t n, const real *x,
+                                 real *y)
+{
+  real kept[TOGETHER][LANES], term[TOGETHER];
+  for (int64_t r = 0; r < rows; r++) {
+    real value[LANES], power[LANES];
+    loadHalves(n, x + r * n, value);
+    const real most = greatest(LANES, value);
+#pragma omp simd
+    for (int l = 0; l < LANES; l++) {
+      value[l] -= most;
+      power[l] = realExpNegative(value[l]);
+      kept[r][l] = logarithm ? value[l] : power[l];
+    }
+    term[r] = (real)sumOfHalves(n, power);
+  }
+#pragma omp simd
+  for (int64_t r = 0; r < rows; r++)
+    term[r] = logarithm ? realLog(term[r]) : 1 / term[r];
+  for (int64_t r = 0; r < rows; r++) {
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      kept[r][l] = logarithm ? kept[r][l] - term[r] : kept[r][l] * term[r];
+    storeHalves(n, kept[r], y + r * n);
+  }
+}
+
+ALWAYS_INLINE void backwardHalves(const bool logarithm, int64_t rows, int64_t n, const real *y,
+                                  const real *gradOutput, real *gradInput)
+{
+  for (int64_t r = 0; r < rows; r++) {
+    real value[LANES], gradient[LANES], product[LANES];
+    loadHalves(n, y + r * n, value);
+    loadHalves(n, gradOutput + r * n, gradient);
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      product[l] = gradient[l] * value[l];
+    const real sum = (real)sumOfHalves(n, logarithm ? gradient : product);
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      gradient[l] =
+          logarithm ? gradient[l] - realExp(value[l]) * sum : value[l] * (gradient[l] - sum);
+    storeHalves(n, gradient, gradInput + r * n);
+  }
+}
+
+/* At most TILE positions; channel c of position i is element c*step + i. */
+static void forwardTile(bool logarithm, int64_t channels, int64_t step, int64_t positions,
+                        const real *x, real *y)
+{
+  real most[TILE];
+  double sum[TILE];
+#pragma omp simd
+  for (int64_t i = 0; i < positions; i++) {
+    most[i] = -(real)INFINITY;
+    sum[i] = 0;
+  }
+  for (int64_t c = 0; c < channels; c++)
+#pragma omp simd
+    for (int64_t i = 0; i < positions; i++)
+      most[i] = x[c * step + i] > most[i] ? x[c * step + i] : most[i];
+  if (logarithm) {
+    real logSum[TILE];
+    for (int64_t c = 0; c < channels; c++)
+#pragma omp simd
+      for (int64_t i = 0; i < positions; i++)
+        sum[i] += realExpNegative(x[c * step + i] - most[i]);
+#pragma omp simd
+    for (int64_t i = 0; i < positions; i++)
+      logSum[i] = realLog((real)sum[i]);
+    for (int64_t c = 0; c < channels; c++)
+#pragma omp simd
+      for (int64_t i = 0; i < positions; i++)
+        y[c * step + i] = (x[c * step + i] - most[i]) - logSum[i];
+  } else {
+    real factor[TILE];
+    for (int64_t c = 0; c < channels; c++)
+#pragma omp simd
+      for (int64_t i = 0; i < positions; i++) {
+        const real e = realExpNegative(x[c * step + i] - most[i]);
+        y[c * step + i] = e;
+        sum[i] += e;
+      }
+#pragma omp simd
+    for (int64_t i = 0; i < positions; i++)
+      factor[i] = (real)(1 / sum[i]);
+    for (int64_t c = 0; c < channels; c++)
+#pragma omp simd
+      for (int64_t i = 0; i < positions; i++)
+        y[c * step + i] *= factor[i];
+  }
+}
+
+/* What is put elsewhere is large, and read from memory: channels of a tile are short runs, each in another
+ * place, which the processor does not foresee. */
+static void backwardTile(bool logarithm, int64_t channels, int64_t step, int64_t positions,
+                         const real *y, const real *gradOutput, THNN_(Put) put, real *gradInput)
+{
+  const int64_t bytes = positions * (int64_t)sizeof(real);
+  const int64_t bytesToNext = step * (int64_t)sizeof(real);
+  double sum[TILE];
+  real rounded[TILE], row[TILE];
+#pragma omp simd
+  for (int64_t i = 0; i < positions; i++)
+    sum[i] = 0;
+  for (int64_t c = 0; c < channels; c++) {
+    const real *g = gradOutput + c * step, *value = y + c * step;
+    if (put) {
+      THNN_fetchToSecondLevel(g, bytes, bytesToNext);
+      THNN_fetchToSecondLevel(value, bytes, bytesToNext);
+    }
+    if (logarithm)
+#pragma omp simd
+      for (int64_t i = 0; i < positions; i++)
+        sum[i] += g[i];
+    else
+#pragma omp simd
+      for (int64_t i = 0; i < positions; i++)
+        sum[i] += g[i] * value[i];
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < positions; i++)
+    rounded[i] = (real)sum[i];
+  for (int64_t c = 0; c < channels; c++) {
+    const real *g = gradOutput + c * step, *value = y + c * step;
+    real *to = put ? row : gradInput + c * step;
+    if (logarithm)
+#pragma omp simd
+      for (int64_t i = 0; i < positions; i++)
+        to[i] = g[i] - realExp(value[i]) * rounded[i];
+    else
+#pragma omp simd
+      for (int64_t i = 0; i < positions; i++)
+        to[i] = value[i] * (g[i] - rounded[i]);
+    if (put)
+      put(positions, row, gradInput + c * step);
+  }
+}
+
+/* y[column*NARROW_ROWS + row] = x[row*columns + column] */
+static void turn(int64_t rows, int64_t columns, const real *x, real *y)
+{
+  for (int64_t c = 0; c < columns; c++)
+    for (int64_t r = 0; r < rows; r++)
+      y[c * NARROW_ROWS + r] = x[r * columns + c];
+}
+
+static void turnBack(int64_t rows, int64_t columns, const real *x, real *y)
+{
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t c = 0; c < columns; c++)
+      y[r * columns + c] = x[c * NARROW_ROWS + r];
+}
+
+static void forwardRows(bool logarithm, int64_t rows, int64_t channels, const real *x, real *y)
+{
+  if (channels > HALF && channels < LANES) {
+    for (int64_t r = 0; r < rows; r += TOGETHER) {
+      const int64_t some = rows - r < TOGETHER ? rows - r : TOGETHER;
+      if (logarithm)
+        forwardHalves(true, some, channels, x + r * channels, y + r * channels);
+      else
+        forwardHalves(false, some, channels, x + r * channels, y + r * channels);
+    }
+    return;
+  }
+  if (channels >= HALF || rows < 4) {
+    for (int64_t r = 0, some; r < rows; r += some) {
+      some = together(rows - r, channels);
+      forwardFewRows(logarithm, some, channels, x + r * channels, y + r * channels);
+    }
+    return;
+  }
+  real tile[NARROW * NARROW_ROWS];
+  for (int64_t r = 0; r < rows; r += NARROW_ROWS) {
+    const int64_t some = rows - r < NARROW_ROWS ? rows - r : NARROW_ROWS;
+    turn(some, channels, x + r * channels, tile);
+    forwardTile(logarithm, channels, NARROW_ROWS, some, tile, tile);
+    turnBack(some, channels, tile, y + r * channels);
+  }
+}
+
+static void backwardRows(bool logarithm, int64_t rows, int64_t channels, const real *y,
+                         const real *gradOutput, THNN_(RunMap2) run, real *gradInput)
+{
+  if (channels >= HALF && channels < LANES) {
+    if (logarithm)
+      backwardHalves(true, rows, channels, y, gradOutput, gradInput);
+    else
+      backwardHalves(false, rows, channels, y, gradOutput, gradInput);
+    return;
+  }
+  if (channels >= LANES || rows < 4) {
+    if (logarithm)
+      logSoftmaxBackwardRows(rows, channels, y, gradOutput, run, gradInput);
+    else
+      for (int64_t r = 0, some; r < rows; r += some) {
+        some = together(rows - r, channels);
+        softmaxBackwardFewRows(some, channels, y + r * channels, gradOutput + r * channels, run,
+                               gradInput + r * channels);
+      }
+    return;
+  }
+  real values[NARROW * NARROW_ROWS], gradients[NARROW * NARROW_ROWS];
+  for (int64_t r = 0; r < rows; r += NARROW_ROWS) {
+    const int64_t some = rows - r < NARROW_ROWS ? rows - r : NARROW_ROWS;
+    turn(some, channels, y + r * channels, values);
+    turn(some, channels, gradOutput + r * channels, gradients);
+    backwardTile(logarithm, channels, NARROW_ROWS, some, values, gradients, NULL, gradients);
+    turnBack(some, channels, gradients, gradInput + r * channels);
+  }
+}
+
+const THNN_(SimdSoftmax) SIMD_TABLE(Softmax, THNN_SIMD_LEVEL) = {
+    .tile = TILE,
+    .forwardRows = forwardRows,
+    .backwardRows = backwardRows,
+    .forwardTile = forwardTile,
+    .backwardTile = backwardTile,
+};

@@ -1,0 +1,779 @@
+/* The vector loops: small functions on raw pointers, one thread each, compiled once per instruction
+ * set and called through one table that is filled while the library loads:
+ *
+ *     THNN_(simd).pointwise.fill(n, 0, y);
+ *
+ * To add a loop, add a member to its topic's struct here, the function and its initializer to the
+ * topic's source; to add a topic, also a row to the table in dispatch.c. Unless a comment says
+ * otherwise, two pointers of one call are equal or their ranges do not overlap, nothing needs
+ * alignment beyond the real's own, and n may be 0. */
+#ifndef THNN_SIMD_LOOPS_H
+#define THNN_SIMD_LOOPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "simd/loops/indexWindows.h"
+
+/* y = f(x), element by element. */
+typedef void (*THNN_(Map))(int64_t n, const real *x, const real *parameters, real *y);
+/* z = f(x, y), element by element. */
+typedef void (*THNN_(Map2))(int64_t n, const real *x, const real *y, const real *parameters,
+                            real *z);
+/* map(n, x, y, parameters, z), which writes z in some way of its own and may ask for what lies so many
+ * bytes ahead in x and y. */
+typedef void (*THNN_(RunMap2))(THNN_(Map2) map, int64_t n, const real *x, const real *y,
+                               const real *parameters, int64_t ahead, real *z);
+/* y = x, which is written in some way of its own. */
+typedef void (*THNN_(Put))(int64_t n, const real *x, real *y);
+
+typedef struct THNN_(SimdPointwise) {
+  /* y = value */
+  void (*fill)(int64_t n, real value, real *y);
+  /* y = x */
+  void (*copy)(int64_t n, const real *x, real *y);
+  /* y = x[0], x[step], x[2*step], … */
+  void (*copyFromSteps)(int64_t n, const real *x, int64_t step, real *y);
+  /* y[0], y[step], y[2*step], … += x */
+  void (*addToSteps)(int64_t n, const real *x, real *y, int64_t step);
+  /* y += a * x */
+  void (*axpy)(int64_t n, real a, const real *x, real *y);
+  /* z = a * x + b * y */
+  void (*blend)(int64_t n, real a, const real *x, real b, const real *y, real *z);
+  /* y = x + value */
+  void (*addScalar)(int64_t n, const real *x, real value, real *y);
+
+  /* The same as y = x, map(n, x, …, y) and map(n, x, y, …, z), but what is written goes to memory
+   * past the caches, where the processor can do so: for results that no cache would hold until
+   * they are read. After `stream` other threads see it once streamEnd has been called. */
+  THNN_(Put) stream;
+  void (*streamEnd)(void);
+  void (*streamMap)(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y);
+  THNN_(RunMap2) streamMap2;
+  /* Without streaming. */
+  THNN_(RunMap2) runMap2;
+
+  /* Modules' loops: one signature for forward and one for backward, so that one function of
+   * generic/activation/pointwise.c runs them all; `parameters` are those that the comment names, in order. */
+
+  /* y = x > threshold ? x : value; threshold, value */
+  THNN_(Map) threshold;
+  /* gradInput = x > threshold ? gradOutput : 0; threshold */
+  THNN_(Map2) thresholdBackward;
+} THNN_(SimdPointwise);
+
+/* What the loops of criterions read, element by element; NULL where a criterion has none. Given by its
+ * address: in a copy, two pointers that were just stored are loaded as one vector, which waits until
+ * all stores before them, among them streamed ones, are done. */
+typedef struct THNN_(Operands) {
+  const real *input, *target, *weights;
+} THNN_(Operands);
+
+/* The sum of a loss; running sums are double and their order depends on n alone. */
+typedef double (*THNN_(LossSum))(int64_t n, const THNN_(Operands) * of, const real *parameters);
+/* The gradient of a loss with respect to the input. */
+typedef void (*THNN_(LossGradient))(int64_t n, const THNN_(Operands) * of, const real *parameters,
+                                    real *gradInput);
+
+/* x is the input, t the target; `norm` is the gradient's first parameter. */
+typedef struct THNN_(SimdCriterion) {
+  /* |x - t| */
+  THNN_(LossSum) absLoss;
+  THNN_(LossGradient) absGradient;
+  /* Whether every x lies between 0 and 1 */
+  bool (*areProbabilities)(int64_t n, const real *x);
+  /* -weight (t log x + (1 - t) log(1 - x)), with 1e-12 added to both arguments; weights or none */
+  THNN_(LossSum) bceLoss;
+  THNN_(LossGradient) bceGradient;
+  /* t (log t - x) where t > 0, else 0 */
+  THNN_(LossSum) distKLDivLoss;
+  THNN_(LossGradient) distKLDivGradient;
+  /* |x|; no target, no norm */
+  THNN_(LossSum) l1Loss;
+  THNN_(LossGradient) l1Gradient;
+  /* max(0, margin - x t); margin is the loss's parameter and the gradient's second */
+  THNN_(LossSum) marginLoss;
+  THNN_(LossGradient) marginGradient;
+  /* (x - t)^2 */
+  THNN_(LossSum) mseLoss;
+  THNN_(LossGradient) mseGradient;
+  /* (x - t)^2 / 2 where |x - t| < 1, else |x - t| - 1/2 */
+  THNN_(LossSum) smoothL1Loss;
+  THNN_(LossGradient) smoothL1Gradient;
+  /* log(1 + exp(-x t)) */
+  THNN_(LossSum) softMarginLoss;
+  THNN_(LossGradient) softMarginGradient;
+
+  /* sum of max(0, x + offset), or of its square */
+  double (*hinge)(int64_t n, const real *x, real offset);
+  double (*squaredHinge)(int64_t n, const real *x, real offset);
+  /* gradInput += factor times the gradient of that sum; returns the sum of what is added */
+  double (*addHingeGradient)(int64_t n, const real *x, real offset, real factor, real *gradInput);
+  double (*addSquaredHingeGradient)(int64_t n, const real *x, real offset, real factor,
+                                    real *gradInput);
+} THNN_(SimdCriterion);
+
+/* Sums: the order of the additions depends on n alone, and the running sums are double. */
+typedef struct THNN_(SimdReduce) {
+  /* sum of x */
+  double (*sum)(int64_t n, const real *x);
+  /* sum of x * y */
+  double (*dot)(int64_t n, const real *x, const real *y);
+} THNN_(SimdReduce);
+
+#ifndef THNN_OFFSETS
+#  define THNN_OFFSETS
+/* Where one term of a sum of products, or one of its rows, finds a scalar and a vector: offsets
+ * from the pointers below. */
+typedef struct THNNOffsets {
+  int64_t scalar, vector;
+} THNNOffsets;
+
+/* Taps of a chain that are taken together, at most. */
+enum { THNN_CHAIN_TAPS = 3 };
+
+/* SimdPanels.mostInPlace at most. */
+enum { THNN_MOST_IN_PLACE = 64 };
+#endif
+
+/* A sum of outer products: for each row r and each lane l of `vectors` vectors
+ *
+ *   sums[r.vector + l] += sum over the terms t of
+ *                         scalars[r.scalar + t.scalar] * factors[t.vector + l]
+ *
+ * Terms are added up in groups of a few hundred, which then join the sums one after the other. With
+ * `start` the sums' old contents are not read: lane l starts from start[l]. */
+typedef struct THNN_(Products) {
+  const THNNOffsets *row;
+  int64_t rows;
+  const THNNOffsets *term;
+  int64_t terms;
+  int vectors; /* 1 to mostVectors */
+  const real *scalars, *factors;
+  /* Where each row's scalars are a stream of neighbours from memory, which the processor does not
+   * foresee: from one row to the next. Or 0. */
+  int64_t streams;
+  const real *start; /* or NULL */
+  real *sums;
+} THNN_(Products);
+
+/* The same for lines of positions and chains of taps, which share their scalars: for each line r,
+ * each of its positions i and each lane l
+ *
+ *   sums[r.vector + i*sumStep + l] += sum over the chains c and their taps k of
+ *                                     scalars[r.scalar + c.scalar + (i + k)*spacing] *
+ *                                     factors[c.vector + k*factorStep + l]
+ *
+ * Only the products with begin <= i + k < end are formed. */
+typedef struct THNN_(Chains) {
+  const THNNOffsets *line;
+  int64_t lines, positions; /* positions of each line */
+  int64_t begin, end;
+  const THNNOffsets *chain;
+  int64_t chains;
+  int vectors;  /* 1 to mostVectors */
+  int64_t taps; /* of each chain, at least 1 */
+  int64_t spacing, sumStep, factorStep;
+  const real *scalars, *factors;
+  const real *start; /* or NULL */
+  real *sums;
+} THNN_(Chains);
+
+/* The other way round, sums for chains of taps over lines of positions: for each row r, each tap k
+ * of its chain and each lane l of one vector
+ *
+ *   sums[r.vector + k*sumStep + l] += sum over the lines n and their positions i of
+ *                                     scalars[r.scalar + n.scalar + (i + k)*spacing] *
+ *                                     factors[n.vector + i*factorStep + l]
+ *
+ * Only the products with begin <= i + k < end are formed. */
+typedef struct THNN_(Correlations) {
+  const THNNOffsets *row;
+  int64_t rows;
+  int taps; /* of each chain, 2 to THNN_CHAIN_TAPS */
+  const THNNOffsets *line;
+  int64_t lines, positions; /* positions of each line, at least THNN_CHAIN_TAPS */
+  int64_t begin, end;
+  int64_t spacing, sumStep, factorStep;
+  const real *scalars, *factors;
+  real *sums;
+} THNN_(Correlations);
+
+typedef struct THNN_(SimdProducts) {
+  int lanes;       /* reals in a vector */
+  int mostVectors; /* vectors that one call takes at most */
+  void (*add)(const THNN_(Products) * products);
+  int longestTile[4]; /* positions of the tiles that lines are cut into, at most; by vectors */
+  void (*addChains)(const THNN_(Chains) * chains);
+  void (*correlate)(const THNN_(Correlations) * correlations);
+  /* brings x into the second-level cache; goes on at once */
+  void (*prefetch)(int64_t n, const real *x);
+  /* y[column*yStride + row] = x[row*xStride + column]; x and y do not overlap */
+  void (*transpose)(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
+                    int64_t yStride);
+  /* y[column*lanes + lane] = x[lane*xStride + column], 0 for lanes from `rows` on; `lanes` is
+   * `rows` rounded up to whole vectors */
+  void (*pack)(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
+               int64_t lanes);
+  /* sums += the sum of all positions, which have so many vectors each and follow each other */
+  void (*total)(int64_t positions, int vectors, const real *x, real *sums);
+} THNN_(SimdProducts);
+
+/* y[i][j] = start[j] + the sum over the terms of x[i][t] * w[j][t]; without `start`, y is added to.
+ * Strides are from one row of a matrix to the next. */
+typedef struct THNN_(Dots) {
+  int64_t rows, columns, terms;
+  const real *x;
+  int64_t xStride;
+  const real *w;
+  int64_t wStride;
+  const real *start; /* or NULL */
+  real *y;
+  int64_t yStride;
+} THNN_(Dots);
+
+/* Rows of products up to which dots are ahead of panels. */
+enum { THNN_FEW_ROWS = 20 };
+
+/* Sizes of products that gemm is slower at. */
+typedef struct THNNDotsRange {
+  int64_t leastRows, mostRows, leastTerms, leastProducts;
+} THNNDotsRange;
+
+typedef struct THNN_(SimdDots) {
+  THNNDotsRange ranges[2]; /* measured */
+  void (*dots)(const THNN_(Dots) * of);
+  /* y[i][j] += the sum over the terms of x[i][t] * w[t][j]; `start` is not used */
+  void (*spread)(const THNN_(Dots) * of);
+} THNN_(SimdDots);
+
+/* c[i][j] = start[i] + scale * the sum over the terms t of s[t][i] * p[t][j]. The scalars s lie in
+ * groups of SimdPanels.step rows, [group][term][row], and p in panels of SimdPanels.columns
+ * columns, of which the last one may have fewer; of a panel, whole vectors are read. */
+typedef struct THNN_(Panels) {
+  int64_t rows, columns, terms;
+  const real *scalars;
+  const real *panel;
+  int64_t stride, panelStep; /* from one term, and from one panel, to the next */
+  /* Where whole panels are packed on the way, by the first tile of rows, which has to be a whole one: from
+   * `source` to `packed`, which is `panel`. Or NULL. */
+  const real *source;
+  int64_t sourceStride; /* from one term to the next; panels are neighbours */
+  real *packed;
+  real scale;
+  bool add;          /* to what is in c, instead of `start` */
+  const real *start; /* or NULL: 0 */
+  real *c;
+  int64_t cStride; /* from one row to the next */
+} THNN_(Panels);
+
+typedef struct THNN_(SimdPanels) {
+  int lanes;      /* reals in a vector */
+  int columns;    /* of a panel */
+  int rows;       /* of a tile */
+  int step;       /* rows of a group of scalars: whole tiles and whole vectors */
+  int fewColumns; /* behind the last panel, which take much less time than a vector */
+  /* Measured, what gemm is slower at: from so many products on, where one operand lies along the
+   * sums, both or none; columns of a product whose panels are read where they are; and whether also
+   * products whose panels are packed. */
+  int64_t leastProducts, leastAlong, leastAcross, mostInPlace;
+  bool packs;
+  void (*multiply)(const THNN_(Panels) * panels);
+  /* y[t*yStride + j] = x[t*xStride + j], 0 for lanes behind the columns */
+  void (*copy)(int64_t terms, int64_t columns, const real *x, int64_t xStride, real *y,
+               int64_t yStride);
+} THNN_(SimdPanels);
+
+/* A position in each of two arrays. */
+typedef struct THNNPosition {
+  int64_t x, y;
+} THNNPosition;
+
+/* Rows of x that are read at offsets, and rows of y beside them. Up to a vector's worth of elements
+ * is read behind each row: those of y must be 0, those of x may be anything. */
+typedef struct THNN_(Shifted) {
+  int64_t rows, n;
+  const real *x, *y;
+  int64_t xStride, yStride; /* from one row to the next */
+} THNN_(Shifted);
+
+/* Vectors of neighbouring positions in two arrays, and behind them parts of vectors, of `lanes`
+ * lanes each. */
+typedef struct THNN_(Vectors) {
+  const THNNPosition *at;
+  int64_t whole, parts, lanes;
+} THNN_(Vectors);
+
+/* sums[plane][tap][lane] += the sum over the vectors of x[offsets[tap]] * y[plane * yPlane]; lanes
+ * are yet to be added up. Nothing is read behind a part. */
+typedef struct THNN_(LineDots) {
+  THNN_(Vectors) vectors;
+  int64_t taps;
+  const int64_t *offsets;
+  int64_t planes, yPlane;
+  const real *x, *y;
+  real *sums;
+  real *totals; /* [plane][lane] += the sums of y, or NULL */
+} THNN_(LineDots);
+
+/* The vectors of y[plane * yPlane]: start[plane] + the sum over the taps of x[offsets[tap]] *
+ * factors[group][tap][plane of group], where a group is tilePlanes planes. Without `start`, y is
+ * added to. Up to a vector's worth of x is read behind a part, and nothing written. */
+typedef struct THNN_(LineSums) {
+  THNN_(Vectors) vectors;
+  int64_t taps;
+  const int64_t *offsets;
+  int64_t planes, yPlane;
+  const real *factors;
+  const real *start; /* or NULL */
+  const real *x;
+  bool streams; /* x lies in memory rather than in a cache, each tap apart from the others */
+  real *y;
+} THNN_(LineSums);
+
+/* The rows of y, in order: in each, `before` zeros, `count` elements of x that lie `step` apart,
+ * and `after` zeros. Zeros are written in whole vectors: up to one goes beyond them. */
+typedef struct THNN_(Frame) {
+  int64_t rows, before, count, after;
+  const real *x;
+  int64_t xStride, step;
+  real *y;
+  int64_t yStride;
+} THNN_(Frame);
+
+/* `n` neighbouring positions of some planes, cut into chunks of `length`: position i of a plane of
+ * x, which is number first + i, becomes element number % length of its plane's piece of chunk
+ * number / length. Pieces of neighbouring planes follow each other. */
+typedef struct THNN_(Chunks) {
+  int64_t planes, n, first;
+  const real *x;
+  int64_t xStride; /* from one plane to the next */
+  int64_t length;
+  real *y;
+  int64_t yStride; /* from one chunk to the next */
+} THNN_(Chunks);
+
+/* The rows of sums: y[i] = start + the sum over the taps of factors[t] * x[offsets[t] + i]. Up to a
+ * vector's worth of elements is read behind each row of x. */
+typedef struct THNN_(ShiftedSums) {
+  int64_t rows, n, taps;
+  const int64_t *offsets;
+  const real *factors;
+  real start;
+  const real *x;
+  int64_t xStride;
+  real *y;
+  int64_t yStride;
+} THNN_(ShiftedSums);
+
+typedef struct THNN_(SimdShifts) {
+  int64_t lanes;                /* of a vector */
+  int64_t tilePlanes, tileTaps; /* that dotLines works on at a time, sumLines on as many planes */
+  void (*frame)(const THNN_(Frame) * frame);
+  void (*cut)(const THNN_(Chunks) * chunks);
+  void (*sumRows)(const THNN_(ShiftedSums) * sums);
+  /* y = a[0], b[0], a[1], b[1], …, n of each */
+  void (*interleave)(int64_t n, const real *a, const real *b, real *y);
+  /* y[i] += the sum over the taps of factors[t] * x[offsets[t] + i]; works on whole vectors: what
+   * lies behind n must be readable and writable, and its values mean nothing afterwards */
+  void (*add)(int64_t n, int64_t taps, const int64_t *offsets, const real *factors, const real *x,
+              real *y);
+  /* sums[t] += the sum over all rows of x[offsets[t] + i] * y[i] */
+  void (*dot)(const THNN_(Shifted) * of, int64_t taps, const int64_t *offsets, double *sums);
+  void (*dotLines)(const THNN_(LineDots) * of);
+  void (*sumLines)(const THNN_(LineSums) * of);
+  /* sums[i] = the sum of the lanes of vector i */
+  void (*addLanes)(int64_t n, const real *vectors, real *sums);
+} THNN_(SimdShifts);
+
+/* Up to a vector's worth of planes, which in scratch lie with one plane in each lane: a vector for
+ * each element. In memory each plane is rows * n contiguous elements; in scratch its rows are
+ * `pitch` elements apart. */
+typedef struct THNN_(PlaneRows) {
+  int64_t planes, stride; /* their number, and from one to the next */
+  int64_t rows, n, pitch;
+} THNN_(PlaneRows);
+
+/* Rows of n positions, a vector each, from x to y: rows are xRow and yRow apart, positions xStep
+ * and yStep. Tap t of a position lies offsets[t] behind it and has its factors, a vector, at
+ * factorAt[t]. All are counted in elements. */
+typedef struct THNN_(PlaneSums) {
+  int64_t rows, n, taps;
+  const int64_t *offsets, *factorAt;
+  const real *factors;
+  const real *start; /* a vector, or NULL: y itself */
+  const real *x;
+  int64_t xRow, xStep;
+  real *y;
+  int64_t yRow, yStep;
+} THNN_(PlaneSums);
+
+/* Says where in a window or plane a value was found; as wide as a real, so that the two move
+ * through vectors together. -1 where nothing was found, unless
+ * something else is said. */
+#if defined(THNN_REAL_FLOAT)
+typedef int32_t THNN_(Place);
+#else
+typedef int64_t THNN_(Place);
+#endif
+
+/* Windows beside each other over the same rows, each `dilation` reals wide steps from tap to tap.
+ * The place of a tap is that of its row plus that of its number. */
+typedef struct THNN_(PlaneWindows) {
+  int64_t rows, columns; /* under each window, and of windows */
+  const real *const *row;
+  const THNN_(Place) * rowPlace;
+  const THNNTapSpan *window;
+  int64_t dilation;
+  THNN_(Place) numberPlace, tapPlace, none; /* of one number, of one tap, where nothing is found */
+  real start;                               /* what a value must exceed */
+} THNN_(PlaneWindows);
+
+typedef struct THNN_(SimdPlanes) {
+  /* y = the planes in lanes, 0 in lanes that have none */
+  void (*load)(const THNN_(PlaneRows) * rows, const real *x, real *y);
+  /* the reverse, of rows without gaps: the pitch is not used */
+  void (*store)(const THNN_(PlaneRows) * rows, const real *x, real *y);
+  /* y = start + the sums over the taps of x * factor */
+  void (*sum)(const THNN_(PlaneSums) * sums);
+  /* sums[t] += the sum over all positions of y * tap t of x, a vector for each tap */
+  void (*dot)(const THNN_(PlaneSums) * of, real *sums);
+  /* best = the greatest values of the windows, of equals the first, and their places: a vector for
+   * each window. NaN is never chosen. */
+  void (*max)(const THNN_(PlaneWindows) * of, real *best, THNN_(Place) * place);
+  /* sums += part, which becomes 0 */
+  void (*settle)(int64_t n, real *part, double *sums);
+  /* vector i of y = the sum, in order, of the vectors of x in its span */
+  void (*sumSpans)(int64_t n, const THNNSpan *spans, const real *x, real *y);
+  /* vector i of y = that of x / (factor * divisors[i]) */
+  void (*divide)(int64_t n, real factor, const real *divisors, const real *x, real *y);
+} THNN_(SimdPlanes);
+
+/* Windows over the columns that maxOfRows leaves: window i has `kernel` columns, from i*step on and
+ * `dilation` apart. The place of its tap t is that of the column's row plus
+ * firstPlace + i*windowPlace + t*tapPlace. */
+typedef struct THNN_(Columns) {
+  int64_t step, dilation, kernel;
+  THNN_(Place) firstPlace, windowPlace, tapPlace;
+  real start;
+} THNN_(Columns);
+
+/* Bags of rows of a table. Rows are named by `indices` numbers, counted from `base`; bag b begins
+ * with number start[b], counted from there, too, and ends where the next one begins. */
+typedef struct THNN_(Bags) {
+  int64_t bags, indices, base, columns;
+  const int64_t *index, *start;
+  const real *table;
+} THNN_(Bags);
+
+/* Spans of a row, a vector's worth at a time. Where they are near each other: where each begins
+ * behind the first of them, and its elements; beyond the last span there are empty ones. */
+typedef struct THNN_(Spans) {
+  const THNNSpan *spans;
+  const THNNSpanVector *vectors;
+  const THNN_(Place) * index, *count;
+} THNN_(Spans);
+
+typedef struct THNN_(SimdPooling) {
+  /* Whether all of n values lie between two numbers, of which neither is below -1. */
+  bool (*areWithin)(int64_t n, const int64_t *value, int64_t first, int64_t last);
+  /* Whether the taps t, h and w in bytes 0, 1 and 2 of all indices are within their windows'
+   * limits, and the numbers of the elements that they name if so. There is no second half. */
+  bool (*areTaps)(const THNNIndexWindows *windows, const int64_t *index, const int64_t *second);
+  void (*elementsOfTaps)(const THNNIndexWindows *windows, const int64_t *index,
+                         const int64_t *second, uint32_t *element);
+  /* The same for rows and columns, counted from 1 where the window begins. */
+  bool (*arePlaces)(const THNNIndexWindows *windows, const int64_t *row, const int64_t *column);
+  void (*elementsOfPlaces)(const THNNIndexWindows *windows, const int64_t *row,
+                           const int64_t *column, uint32_t *element);
+  /* y[element - base] += x, one after the other, for n elements of each plane; planes have
+   * `elements` in y. An element may occur more than once. */
+  void (*addToElements)(int64_t planes, int64_t n, int64_t elements, const int64_t *element,
+                        int64_t base, const real *x, real *y);
+  /* The same of one plane with base 0. */
+  void (*addToNearElements)(int64_t n, const uint32_t *element, const real *x, real *y);
+  /* sums += x where index is `number`, or sums = that and 0 elsewhere where it is the first */
+  void (*addNamed)(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
+                   real *sums);
+  /* best = the greatest of the rows' values above `start`, of equals the first, in each column;
+   * place = its row's place. `start` and -1 where there is none; NaN is never chosen. */
+  void (*maxOfRows)(int64_t n, int64_t count, const real *const *rows, const THNN_(Place) * places,
+                    real start, real *best, THNN_(Place) * place);
+  /* The same over the columns of each window, of equals the one with the smallest place. */
+  void (*maxOfColumns)(int64_t n, const THNN_(Columns) * columns, const real *best,
+                       const THNN_(Place) * place, real *chosen, THNN_(Place) * chosenPlace);
+  /* best = the greatest of x[at[i] + offsets[t]] above `start` over the taps, at least one,
+   * of equals the first, and place = at[i] + its offset; `start` and -1 where there is none. NaN is
+   * never chosen. */
+  void (*maxAround)(int64_t n, const THNN_(Place) * at, int64_t taps, const THNN_(Place) * offsets,
+                    const real *x, real start, real *best, THNN_(Place) * place);
+  /* index = place + first, or `none` where nothing was found */
+  void (*indexOfPlace)(int64_t n, const THNN_(Place) * place, int64_t first, int64_t none,
+                       int64_t *index);
+  /* Takes places apart that are row*width + column: row and column - begin[2*i], counted from 1, or
+   * 0 and 0 where the place is below 0. Places are below 2^31. */
+  void (*numbersOfPlace)(int64_t n, const THNN_(Place) * place, int64_t width, const int64_t *begin,
+                         int64_t *row, int64_t *column);
+  /* sum = the rows, added up in order */
+  void (*sumOfRows)(int64_t n, int64_t count, const real *const *rows, real *sum);
+  /* sums of the rows in bags first to end - 1, each added up in order */
+  void (*sumOfBags)(const THNN_(Bags) * bags, int64_t first, int64_t end, real *sums);
+  /* sum[i] = x[i*step] + … + x[i*step + kernel - 1] */
+  void (*sumOfColumns)(int64_t n, int64_t step, int64_t kernel, const real *x, real *sum);
+  /* y[i] = the sum of the elements of span i, in order. Up to a vector's worth of elements is read
+   * behind the last span. */
+  void (*sumOfSpans)(int64_t n, const THNN_(Spans) * spans, const real *x, real *y);
+  /* y = factor * x */
+  void (*scale)(int64_t n, real factor, const real *x, real *y);
+  /* sum = x * y + z */
+  void (*multiplyAdd)(int64_t n, const real *x, const real *y, const real *z, real *sum);
+  /* y = x / (factor * divisors) */
+  void (*divide)(int64_t n, real factor, const real *divisors, const real *x, real *y);
+  /* y[i] = (1 - share[i]) * x[before[i]] + share[i] * x[after[i]] */
+  void (*interpolate)(int64_t n, const THNN_(Place) * before, const THNN_(Place) * after,
+                      const real *share, const real *x, real *y);
+  /* y = x with each element `times` times */
+  void (*repeat)(int64_t n, const real *x, int64_t times, real *y);
+  /* y = `times` rows that are x */
+  void (*repeatRow)(int64_t n, const real *x, int64_t times, real *y);
+} THNN_(SimdPooling);
+
+/* Points of a grid and where they lie in a plane. Those inside lie between four elements: `place`
+ * is the number of the upper left one, `right` and `down` the point's distance from it, and the
+ * weights are those of upper left, upper right, lower left and lower right. Of the others only the
+ * place is known: 0, where loops do with them as with those inside, unless they are all. */
+enum { THNN_POINTS = 256 };
+typedef struct THNN_(Points) {
+  int64_t count, others;
+  int32_t place[THNN_POINTS];
+  real right[THNN_POINTS], down[THNN_POINTS], weight[4][THNN_POINTS];
+  bool inside[THNN_POINTS];
+} THNN_(Points);
+
+typedef struct THNN_(SimdSampling) {
+  /* Finds n points in a plane; x and y of each go from -1 to 1. */
+  void (*locate)(int64_t n, const real *grid, int64_t height, int64_t width,
+                 THNN_(Points) * points);
+  /* y = the mean of the four elements of x around each point */
+  void (*sample)(const THNN_(Points) * points, const real *x, int64_t width, real *y);
+  /* adds gradient times the slope of that mean when the point moves to the right, and down */
+  void (*addSlopes)(const THNN_(Points) * points, const real *x, int64_t width,
+                    const real *gradient, real *slopeX, real *slopeY);
+  /* x += the gradients of points `first` to `end` - 1 in the same shares */
+  void (*spread)(const THNN_(Points) * points, int64_t first, int64_t end, const real *gradient,
+                 int64_t width, real *x);
+} THNN_(SimdSampling);
+
+/* Elementary functions, element by element; none takes parameters but power: the exponent. */
+typedef struct THNN_(SimdElementary) {
+  THNN_(Map) exp, expm1, log, log1p, sigmoid, logSigmoid, tanh, power;
+} THNN_(SimdElementary);
+
+/* Two sums per channel, of terms of x, y and the channel's center. */
+typedef struct THNN_(ChannelSum) {
+  /* adds the terms of one channel to sums[0] and sums[1]: those of `count` runs of n elements,
+   * which are `step` elements apart */
+  void (*planes)(int64_t count, int64_t step, int64_t n, const real *x, const real *y, real center,
+                 double *sums);
+  /* adds the terms of element i, whose channel has centers[i], to first[i] and second[i] */
+  void (*row)(int64_t n, const real *x, const real *y, const real *centers, double *first,
+              double *second);
+} THNN_(ChannelSum);
+
+/* z = f(x, y) with `count` parameters per channel. */
+typedef struct THNN_(ChannelMap) {
+  /* n elements of one channel */
+  THNN_(Map2) plane;
+  /* parameter p of element i is parameters[p*step + i] */
+  void (*row)(int64_t n, const real *x, const real *y, const real *parameters, int64_t step,
+              real *z);
+  int count;
+} THNN_(ChannelMap);
+
+/* The loops of element-by-element modules. Where the comment names parameters, `parameters` are
+ * those, in order. Backward loops take what the forward call saw (x) or gave (y) as their first
+ * pointer, gradOutput as their second. */
+typedef struct THNN_(SimdActivation) {
+  /* |x| */
+  THNN_(Map) abs;
+  /* x >= 0 ? gradOutput : -gradOutput */
+  THNN_(Map2) absBackward;
+  /* x <= 0 ? alpha * (e^x - 1) : x; alpha */
+  THNN_(Map) elu;
+  /* y <= 0 ? gradOutput * (y + alpha) : gradOutput; alpha */
+  THNN_(Map2) eluBackward;
+  /* y = x * sigmoid(gate) */
+  void (*gated)(int64_t n, const real *x, const real *gate, real *y);
+  void (*gatedBackward)(int64_t n, const real *x, const real *gate, const real *gradOutput,
+                        real *gradX, real *gradGate);
+  /* x beyond lambda on either side, otherwise 0; lambda */
+  THNN_(Map) hardShrink;
+  /* the same, moved by lambda towards 0; lambda */
+  THNN_(Map) softShrink;
+  /* of both: x beyond lambda on either side ? gradOutput : 0; lambda */
+  THNN_(Map2) shrinkBackward;
+  /* x, at least min, at most max; min, max */
+  THNN_(Map) hardTanh;
+  /* min < x < max ? gradOutput : 0; min, max */
+  THNN_(Map2) hardTanhBackward;
+  /* x > 0 ? x : slope * x; slope */
+  THNN_(Map) leakyRelu;
+  /* x > 0 ? gradOutput : slope * gradOutput; slope */
+  THNN_(Map2) leakyReluBackward;
+  /* the same with a slope per channel; y is not read forward */
+  THNN_(ChannelMap) prelu, preluBackward;
+  /* gradOutput * sigmoid(-x) */
+  THNN_(Map2) logSigmoidBackward;
+  /* x * y */
+  THNN_(Map2) product;
+  /* gradOutput * (1 - y) * y */
+  THNN_(Map2) sigmoidBackward;
+  /* beta * x > threshold ? x : log(1 + e^(beta * x)) / beta; beta, threshold */
+  THNN_(Map) softPlus;
+  /* beta * y > threshold ? gradOutput : gradOutput * (1 - e^(-beta * y)); beta, threshold */
+  THNN_(Map2) softPlusBackward;
+  /* square root of x */
+  THNN_(Map) sqrt;
+  /* y == 0 ? 0 : gradOutput / (2 * y) */
+  THNN_(Map2) sqrtBackward;
+  /* x^2 */
+  THNN_(Map) square;
+  /* 2 * x * gradOutput */
+  THNN_(Map2) squareBackward;
+  /* gradOutput * (1 - y^2) */
+  THNN_(Map2) tanhBackward;
+  /* of a p-norm y: y == 0 ? 0 : gradOutput * (x / y)^exponent; exponent */
+  void (*normBackward)(int64_t n, const real *x, const real *y, const real *gradOutput,
+                       const real *parameters, real *z);
+} THNN_(SimdActivation);
+
+typedef struct THNN_(SimdChannels) {
+  /* distance d = x - center and d^2; y is not read */
+  THNN_(ChannelSum) moments;
+  /* gradOutput (y) and gradOutput * (x - center) */
+  THNN_(ChannelSum) gradients;
+  /* x <= 0 ? x * gradOutput : 0; the center is not read, there is no second sum */
+  THNN_(ChannelSum) slopes;
+  /* (x - center) * scale + shift; center, scale, shift; y is not read */
+  THNN_(ChannelMap) normalise;
+  /* (gradOutput - mean - (x - center) * projection) * scale; center, mean, projection, scale */
+  THNN_(ChannelMap) normaliseBackward;
+  /* y * factor; factor; x is not read */
+  THNN_(ChannelMap) scale;
+} THNN_(SimdChannels);
+
+/* Softmax, or its logarithm, over channels: those of a row follow each other; those of a position
+ * in a tile are `step` apart, and positions follow each other. Backward takes the forward call's
+ * result y; `run` is what writes rows, unless they are short, `put` what writes tiles, unless NULL. */
+typedef struct THNN_(SimdSoftmax) {
+  int64_t tile; /* most positions of a tile */
+  void (*forwardRows)(bool logarithm, int64_t rows, int64_t channels, const real *x, real *y);
+  void (*backwardRows)(bool logarithm, int64_t rows, int64_t channels, const real *y,
+                       const real *gradOutput, THNN_(RunMap2) run, real *gradInput);
+  void (*forwardTile)(bool logarithm, int64_t channels, int64_t step, int64_t positions,
+                      const real *x, real *y);
+  void (*backwardTile)(bool logarithm, int64_t channels, int64_t step, int64_t positions,
+                       const real *y, const real *gradOutput, THNN_(Put) put, real *gradInput);
+} THNN_(SimdSoftmax);
+
+/* One row of a recurrent cell of n units: what its gates are computed from, gate after gate. */
+typedef struct THNN_(GateRows) {
+  const real *input, *hidden;
+  const real *bias1, *bias2; /* both or neither */
+} THNN_(GateRows);
+
+/* What flows back into one row of an LSTM cell, and the cell's states. */
+typedef struct THNN_(LstmGradients) {
+  const real *cx, *cy, *gradOutput, *gradCy;
+} THNN_(LstmGradients);
+
+/* Rows of recurrent cells of n units; the modules' files say what they compute. */
+typedef struct THNN_(SimdRecurrent) {
+  /* gates r, z, n; storage is r, z, n, hx, hidden_n + bias2_n */
+  void (*gru)(int64_t n, const THNN_(GateRows) * of, const real *hx, real *hy, real *storage);
+  void (*gruBackward)(int64_t n, const real *storage, const real *gradOutput, real *gradInput,
+                      real *gradHidden, real *gradHx);
+  /* gates i, f, c, o; `gates` takes their values and may be of->input */
+  void (*lstm)(int64_t n, const THNN_(GateRows) * of, const real *cx, real *gates, real *hy,
+               real *cy);
+  void (*lstmBackward)(int64_t n, const real *gates, const THNN_(LstmGradients) * of,
+                       real *gradGates, real *gradCx);
+} THNN_(SimdRecurrent);
+
+/* Tiles of 2x2 results of a correlation with 3x3 taps that lie side by side, as Winograd's algorithms
+ * F(2x2, 3x3) and F(3x3, 2x2) take them: a tile sees 4x4 elements, which overlap its neighbours' by two.
+ * Where the taps are dilated, these elements and results lie a step apart. Then tiles begin in neighbouring
+ * columns, a group of as many as a step has, and the next group begins two steps further on. */
+typedef struct THNN_(TileRow) {
+  int64_t tiles;               /* up to THNN_MOST_TILES */
+  int64_t height, width;       /* of the plane that is read or written */
+  int64_t row, column;         /* of the first tile's first element there; may lie outside */
+  int64_t rowStep, columnStep; /* the latter up to THNN_MOST_TILES */
+  int64_t place;               /* of the first tile in its group */
+  int64_t ahead;               /* from an element to one that is worked on soon, which is fetched */
+} THNN_(TileRow);
+
+enum {
+  THNN_TILE_NUMBERS = 16, /* that a tile, or 3x3 weights, are transformed into */
+  THNN_MOST_TILES = 64    /* that are transformed at a time */
+};
+
+/* Number k of tile or filter i of a transform lies at [k * step + i]. Whole vectors are written:
+ * what lies behind the last tile is overwritten, up to a vector. */
+typedef struct THNN_(SimdWinograd) {
+  double sourceCost, resultCost; /* measured, of a vector of tiles: cycles */
+  double weightShare; /* the weight gradient's measured cost, of what is counted for it */
+  /* The transform of the elements that the tiles see, which are 0 outside of the plane. `lines` keeps
+   * what the tiles below share with them: with `below`, the call before was for the row of tiles
+   * above, with as many tiles or more. */
+  void (*source)(const THNN_(TileRow) * of, const real *plane, bool below, real *lines,
+                 int64_t step, real *y);
+  int64_t lines; /* room for those */
+  /* The transforms of some times a vector of filters, [time][lane], from x[time][tap][lane];
+   * `flipped` takes the taps backwards. */
+  void (*weights)(int64_t times, bool flipped, const real *x, int64_t step, real *y);
+  /* Results of the tiles, inside the plane: bias + the transform of sums of products. Returns whether
+   * all of them are finite. */
+  bool (*result)(const THNN_(TileRow) * of, const real *x, int64_t step, real bias, real *plane);
+  /* The transforms of the gradients of the tiles' results, for a vector of planes, from the columns that
+   * the tiles cover: x[row of two][column][lane]. Number k of a tile lies at y[k * step + tile * tileStep].
+   * Adds the gradients to `sums`. */
+  void (*gradients)(const THNN_(TileRow) * of, int64_t columns, const real *x, int64_t step,
+                    int64_t tileStep, real *y, real *sums);
+  /* y[filter][tap][lane], the gradients of 3x3 weights, from sums of products of these and elements at
+   * x[number * step + filter * lanes + lane]. Returns whether all of them are finite. */
+  bool (*taps)(int64_t filters, int64_t lanes, const real *x, int64_t step, real *y);
+
+  /* F(2, 3) along frames of n reals, with number k at y[k * step]: the transforms of the four frames that
+   * two results see, and of three weights of n reals. */
+  void (*frames)(int64_t n, const real *const *x, int64_t step, real *y);
+  void (*frameWeights)(int64_t n, const real *const *x, int64_t step, real *y);
+  /* One or two result frames, which follow each other: start + the transform of sums of products; start
+   * may be NULL. Returns whether all of them are finite. */
+  bool (*frameResults)(int64_t n, const real *x, int64_t step, const real *start, int results,
+                       real *y);
+} THNN_(SimdWinograd);
+
+typedef struct THNN_(Simd) {
+  THNN_(SimdPointwise) pointwise;
+  THNN_(SimdReduce) reduce;
+  THNN_(SimdCriterion) criterion;
+  THNN_(SimdProducts) products;
+  THNN_(SimdProducts) narrowProducts; /* with vectors of half the size where that may pay */
+  THNN_(SimdDots) dots;
+  THNN_(SimdPanels) panels;
+  THNN_(SimdWinograd) winograd;
+  THNN_(SimdShifts) shifts;
+  THNN_(SimdPlanes) planes;
+  THNN_(SimdPooling) pooling;
+  THNN_(SimdSampling) sampling;
+  THNN_(SimdElementary) elementary;
+  THNN_(SimdActivation) activation;
+  THNN_(SimdChannels) channels;
+  THNN_(SimdSoftmax) softmax;
+  THNN_(SimdRecurrent) recurrent;
+} THNN_(Simd);
+
+extern THNN_(Simd) THNN_(simd);
+
+#endif

@@ -1,0 +1,191 @@
+/* Vectors of the instruction set that this pass is compiled for. */
+#ifndef THNN_SIMD_VECTOR_H
+#define THNN_SIMD_VECTOR_H
+
+#if defined(__SSE2__)
+#  include <immintrin.h>
+#endif
+
+#include <stddef.h>
+
+#include "simd/vector/template.h"
+
+#if defined(__AVX512F__)
+#  define MANY_REGISTERS
+enum { VECTOR_BYTES = 64, VECTOR_REGISTERS = 32 };
+#elif defined(__AVX__)
+enum { VECTOR_BYTES = 32, VECTOR_REGISTERS = 16 };
+#elif defined(__aarch64__)
+#  define MANY_REGISTERS
+enum { VECTOR_BYTES = 16, VECTOR_REGISTERS = 32 };
+#else
+enum { VECTOR_BYTES = 16, VECTOR_REGISTERS = 16 };
+#endif
+
+enum { LANES = VECTOR_BYTES / sizeof(real) };
+#if !defined(__AVX__) && defined(THNN_REAL_DOUBLE)
+#  define TWO_LANES
+#endif
+
+/* Aligned like a real: loads and stores may be anywhere. */
+typedef real Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
+
+/* For helpers whose arguments must be constants where they are called. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE Vector load(const real *x)
+{
+  return *(const Vector *)x;
+}
+
+INLINE void store(real *y, Vector x)
+{
+  *(Vector *)y = x;
+}
+
+/* The first lanes of a vector, from 1 to all of them. */
+#if defined(__AVX512F__)
+typedef __mmask16 Lanes;
+INLINE Lanes firstLanes(int64_t count)
+{
+  return (Lanes)((1u << count) - 1);
+}
+#else
+typedef THNN_(Place) Lanes __attribute__((vector_size(VECTOR_BYTES)));
+INLINE Lanes firstLanes(int64_t count)
+{
+  Lanes lanes = {0};
+  for (int l = 0; l < LANES; l++)
+    lanes[l] = l < count ? -1 : 0;
+  return lanes;
+}
+#endif
+
+/* Loads these lanes and nothing beyond them; the others become 0. */
+INLINE Vector loadLanes(const real *x, Lanes lanes)
+{
+#if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
+  return (Vector)_mm512_maskz_loadu_ps(lanes, x);
+#elif defined(__AVX512F__)
+  return (Vector)_mm512_maskz_loadu_pd((__mmask8)lanes, x);
+#elif defined(__AVX__) && defined(THNN_REAL_FLOAT)
+  return (Vector)_mm256_maskload_ps(x, (__m256i)lanes);
+#elif defined(__AVX__)
+  return (Vector)_mm256_maskload_pd(x, (__m256i)lanes);
+#else
+  Vector first = {0};
+  for (int l = 0; l < LANES; l++)
+    if (lanes[l])
+      first[l] = x[l];
+  return first;
+#endif
+}
+
+/* Stores these lanes. */
+INLINE void storeLanes(real *y, Lanes lanes, Vector x)
+{
+#if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
+  _mm512_mask_storeu_ps(y, lanes, (__m512)x);
+#elif defined(__AVX512F__)
+  _mm512_mask_storeu_pd(y, (__mmask8)lanes, (__m512d)x);
+#elif defined(__AVX__) && defined(THNN_REAL_FLOAT)
+  _mm256_maskstore_ps(y, (__m256i)lanes, (__m256)x);
+#elif defined(__AVX__)
+  _mm256_maskstore_pd(y, (__m256i)lanes, (__m256d)x);
+#else
+  for (int l = 0; l < LANES; l++)
+    if (lanes[l])
+      y[l] = x[l];
+#endif
+}
+
+/* The first elements of a row, up to a vector. */
+INLINE Vector loadFirst(const real *x, int64_t count)
+{
+  return count == LANES ? load(x) : loadLanes(x, firstLanes(count));
+}
+
+/* Stores past the caches, to an address that is a multiple of VECTOR_BYTES, and what makes them
+ * visible to other threads. */
+#if defined(__SSE2__)
+#  define VECTOR_STREAMS
+INLINE void streamVector(real *y, Vector x)
+{
+#  if defined(__AVX512F__)
+  _mm512_stream_si512((__m512i *)y, (__m512i)x);
+#  elif defined(__AVX__)
+  _mm256_stream_si256((__m256i *)y, (__m256i)x);
+#  else
+  _mm_stream_si128((__m128i *)y, (__m128i)x);
+#  endif
+}
+
+INLINE void streamEnd(void)
+{
+  _mm_sfence();
+}
+#endif
+
+/* For rows that are too short for a call of memcpy to pay. */
+INLINE void copyRow(int64_t n, const real *x, real *y)
+{
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES)
+    store(y + i, load(x + i));
+  if (i < n && n >= LANES) {
+    store(y + n - LANES, load(x + n - LANES));
+    return;
+  }
+#pragma GCC unroll 8
+  for (int64_t part = LANES / 2; part > 0; part /= 2)
+    if (n & part) {
+      __builtin_memcpy(y + i, x + i, (size_t)part * sizeof(real));
+      i += part;
+    }
+}
+
+/* All lanes the same. */
+INLINE Vector broadcast(real x)
+{
+  return x - (Vector){0};
+}
+
+/* Has a vector loaded as it is; compilers would load its parts, or the lanes that a comparison chooses,
+ * which then wait for the comparison. */
+#if defined(__SSE2__)
+#  define KEEP_LOADED(vector) __asm__("" : "+x"(vector))
+#elif defined(__aarch64__)
+#  define KEEP_LOADED(vector) __asm__("" : "+w"(vector))
+#else
+#  define KEEP_LOADED(vector) (void)(vector)
+#endif
+
+/* What comparing two vectors gives: lanes of ones or zeros. */
+typedef THNN_(Place) Comparison __attribute__((vector_size(VECTOR_BYTES)));
+
+/* Lane l of the result is lane index[l] of x, from 0 to LANES - 1. */
+#if defined(__AVX2__)
+#  define VECTOR_PERMUTES
+INLINE Vector permute(Vector x, Comparison index)
+{
+#  if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
+  return (Vector)_mm512_permutexvar_ps((__m512i)index, (__m512)x);
+#  elif defined(__AVX512F__)
+  return (Vector)_mm512_permutexvar_pd((__m512i)index, (__m512d)x);
+#  elif defined(THNN_REAL_FLOAT)
+  return (Vector)_mm256_permutevar8x32_ps((__m256)x, (__m256i)index);
+#  else
+  const Comparison halves = 2 * index + ((2 * index + 1) << 32);
+  return (Vector)_mm256_permutevar8x32_ps((__m256)x, (__m256i)halves);
+#  endif
+}
+#endif
+
+/* x in these lanes, 0 in the others. */
+INLINE Vector keepWhere(Comparison lanes, Vector x)
+{
+  KEEP_LOADED(x);
+  return (Vector)(lanes & (Comparison)x);
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* One thread pool, OpenMP's. Work is cut into blocks that depend on the problem alone, so results
+ * do not depend on the number of threads. */
+#ifndef THNN_THREADS_H
+#define THNN_THREADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <THNNState.h>
+
+/* Threads for `blocks` independent blocks that cost about `operations` arithmetic operations or
+ * memory accesses together: 1 when waking the pool would cost more, or in a forked child. */
+int THNN_threads(const THNNState *state, int64_t blocks, double operations);
+
+/* The same for a region whose threads call BLAS. */
+int THNN_blasThreads(const THNNState *state, int64_t blocks, double operations);
+
+/* The calling thread's number in the innermost parallel region, from 0. */
+int THNN_threadIndex(void);
+
+/* A long run of elements cut into blocks of equal length, the last one shorter. */
+typedef struct THNNBlocks {
+  int64_t count, length, elements;
+} THNNBlocks;
+
+enum { THNN_BLOCK_LENGTH = 1 << 14 }; /* a few blocks of doubles fit the second-level cache */
+
+static inline THNNBlocks THNN_blocks(int64_t elements)
+{
+  const int64_t length = THNN_BLOCK_LENGTH;
+  return (THNNBlocks){(elements + length - 1) / length, length, elements};
+}
+
+/* Whether a result is so large that most of it has left the caches by the time it is read. */
+static inline bool THNN_leavesCaches(int64_t elements, size_t elementBytes)
+{
+  return elements > (int64_t)((16 << 20) / elementBytes);
+}
+
+/* The same of the second of two tensors, of which the first is read for it. With 32 MB of third-level cache,
+ * past it was slower up to 32 MB of result, as fast up to 51, and faster at 102. */
+static inline bool THNN_secondLeavesCaches(int64_t elements, size_t elementBytes)
+{
+  return THNN_leavesCaches(elements / 2, elementBytes);
+}
+
+/* The same where a third-level cache may be larger than usual, as servers have: up to twice as much stays. */
+bool THNN_leavesLargeCaches(int64_t elements, size_t elementBytes);
+
+/* The same of the third of three tensors: the two that are read for it pass through the caches, too.
+ * With 32 MB of third-level cache, past it was slower up to 38 MB of tensors, faster from 48 on (on AMD's
+ * family 19h slower at 19, faster at 38); with 480 MB slower at 60, faster at 300. */
+bool THNN_thirdLeavesCaches(int64_t elements, size_t elementBytes);
+
+/* Elements in front of the address that lie behind a whole number of cache lines. */
+static inline int64_t THNN_beyondLine(const void *address, size_t elementBytes)
+{
+  return (int64_t)((uintptr_t)address % 64 / elementBytes);
+}
+
+/* `elements` and as many more as fill their last cache line: what two threads write shares none. */
+static inline int64_t THNN_wholeLines(int64_t elements, size_t elementBytes)
+{
+  const int64_t line = 64 / (int64_t)elementBytes;
+  return (elements + line - 1) / line * line;
+}
+
+/* Rows that cost about `cost` operations each, cut into blocks of as much work as above. */
+static inline THNNBlocks THNN_rowBlocks(int64_t rows, int64_t cost)
+{
+  const int64_t length = cost < THNN_BLOCK_LENGTH ? THNN_BLOCK_LENGTH / (cost > 0 ? cost : 1) : 1;
+  return (THNNBlocks){(rows + length - 1) / length, length, rows};
+}
+
+static inline int64_t THNN_blockLength(const THNNBlocks *blocks, int64_t block)
+{
+  const int64_t left = blocks->elements - block * blocks->length;
+  return left < blocks->length ? left : blocks->length;
+}
+
+/* What one of several threads does of `count` pieces of work: as much as the others, within one. */
+typedef struct THNNShare {
+  int64_t begin, end;
+} THNNShare;
+
+static inline THNNShare THNN_shareOf(int64_t count, int share, int shares)
+{
+  const int64_t each = count / shares, more = count % shares;
+  const int64_t begin = each * share + (share < more ? share : more);
+  return (THNNShare){begin, begin + each + (share < more)};
+}
+
+/* A row of planes that have `depth` slices of `height` rows, so that a block of rows is walked
+ * through without divisions. */
+typedef struct THNNRow {
+  int64_t plane, z, y, depth, height;
+} THNNRow;
+
+static inline THNNRow THNN_rowAt(int64_t number, int64_t depth, int64_t height)
+{
+  const int64_t slice = number / height;
+  return (THNNRow){slice / depth, slice % depth, number % height, depth, height};
+}
+
+static inline void THNN_nextRow(THNNRow *row)
+{
+  if (++row->y < row->height)
+    return;
+  row->y = 0;
+  if (++row->z < row->depth)
+    return;
+  row->z = 0;
+  row->plane++;
+}
+
+/* Around a region whose threads call BLAS: BLAS itself runs at one thread inside. Calls nest. */
+void THNN_blasBegin(void);
+void THNN_blasEnd(void);
+
+#endif
