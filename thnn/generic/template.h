@@ -9,7 +9,6 @@
 #include "call/plan.h"
 #include "work/threads.h"
 #include "simd/vector/prefetch.h"
-#include "generic/shapeChecks.h"
 
 #undef real
 #undef Real

@@ -1,5 +1,4 @@
-/* The shape checks of the fused recurrent cells, GRUFused and LSTMFused. */
-#include "generic/shapeChecks.h"
+#include "geometry/cell.h"
 
 void THNN_checkCellElements(const char *function, THNNShape shape, int times, THNNShape units)
 {

@@ -5,7 +5,7 @@
 
 #include "cuda/THCUNN.h"
 #include "cuda/THC/THCApply.cuh"
-#include "generic/shapeChecks.h"
+#include "call/check.h"
 
 #if defined(THC_TYPE_CUDA)
 #  include "cuda/THC/types/Cuda.h"

@@ -3,6 +3,7 @@
  *   output, gradOutput   the same, half the size in dimension dim
  * output = first * sigmoid(second);
  * gradients: sigmoid(second) * gradOutput, and that times (1 - sigmoid(second)) * first. */
+#include "generic/activation/checks.h"
 #include "generic/template.h"
 
 #include <stdio.h>

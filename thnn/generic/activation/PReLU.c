@@ -5,7 +5,9 @@
  * output = input > 0 ? input : weight * input;
  * gradInput = input > 0 ? gradOutput : weight * gradOutput;
  * gradWeight += scale * sum of input * gradOutput where input <= 0. */
+#include "generic/activation/checks.h"
 #include "generic/shared/channelwise.h"
+#include "geometry/planes.h"
 
 #ifdef THNN_ONCE
 THNNPlanes THNN_PReLU_shapeCheck(const char *function, THNNShape input, THNNShape gradOutput,

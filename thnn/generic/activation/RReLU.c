@@ -4,6 +4,7 @@
  * training:  noise = input > 0 ? 1 : a number in [lower, upper);  output = noise * input;
  *            gradInput = noise * gradOutput;
  * otherwise: LeakyReLU with (lower + upper) / 2. */
+#include "generic/activation/checks.h"
 #include "generic/activation/pointwise.h"
 
 static real meanSlope(accreal lower, accreal upper)

@@ -1,5 +1,7 @@
 #include "generic/activation/pointwise.h"
 
+#include "generic/activation/checks.h"
+
 #ifdef THNN_ONCE
 void THNN_pointwise_shapeCheck(const char *function, THNNShape saved, THNNShape gradOutput)
 {

@@ -1,5 +1,8 @@
 #include "generic/activation/softmax.h"
 
+#include "generic/activation/checks.h"
+#include "geometry/planes.h"
+
 #ifdef THNN_ONCE
 static THNNPlanes planesOf(const char *function, THNNShape shape)
 {

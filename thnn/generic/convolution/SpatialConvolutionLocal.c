@@ -8,8 +8,10 @@
  * several samples are a matrix: so there is one product for each position. */
 #include <limits.h>
 
-#include "work/sizes.h"
+#include "generic/convolution/checks.h"
 #include "generic/shared/matrix.h"
+#include "geometry/convolution.h"
+#include "work/sizes.h"
 
 #ifdef THNN_ONCE
 static int64_t checkedPlanes(const char *function, THNNShape weight, const int64_t *output,

@@ -2,7 +2,9 @@
  *   input    [batch x] nInputPlane x height x width
  *   weight   nOutputPlane x nInputPlane x kH x kW, or nOutputPlane x (nInputPlane * kH * kW)
  *   output   [batch x] nOutputPlane x ((height + 2 padH - kH) / dH + 1) x (…W) */
+#include "generic/convolution/checks.h"
 #include "generic/convolution/module.h"
+#include "geometry/convolutionCheck.h"
 
 #ifdef THNN_ONCE
 THNNConvolution THNN_SpatialConvolutionMM_shapeCheck(const char *function, THNNShape input,

@@ -3,7 +3,9 @@
  *   weight   nOutputPlane x nInputPlane x kH x kW
  *   output   [batch x] nOutputPlane x outputHeight x outputWidth
  * outputHeight is (height + 2 padH - (dilationH (kH - 1) + 1)) / dH + 1, rounded down. */
+#include "generic/convolution/checks.h"
 #include "generic/convolution/module.h"
+#include "geometry/convolutionCheck.h"
 
 #ifdef THNN_ONCE
 THNNConvolution THNN_SpatialDilatedConvolution_shapeCheck(const char *function, THNNShape input,

@@ -4,7 +4,9 @@
  *   output   [batch x] nOutputPlane x ((height - 1) dH - 2 padH + kH + adjH) x (…W)
  * It is the backward pass of the ordinary convolution from its output to its input, whose geometry
  * the shape check returns; its own backward pass is that convolution. */
+#include "generic/convolution/checks.h"
 #include "generic/convolution/module.h"
+#include "geometry/convolutionCheck.h"
 
 #ifdef THNN_ONCE
 THNNConvolution THNN_SpatialFullConvolution_shapeCheck(const char *function, THNNShape input,

@@ -5,7 +5,9 @@
  *   output   [batch x] nOutputPlane x outputHeight x outputWidth
  * outputHeight is (height - 1) dH - 2 padH + dilationH (kH - 1) + 1 + adjH. It is the backward pass of the
  * ordinary convolution from its output to its input, whose geometry the shape check returns. */
+#include "generic/convolution/checks.h"
 #include "generic/convolution/module.h"
+#include "geometry/convolutionCheck.h"
 
 #ifdef THNN_ONCE
 THNNConvolution THNN_SpatialFullDilatedConvolution_shapeCheck(

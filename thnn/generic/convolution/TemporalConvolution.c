@@ -9,8 +9,9 @@
  * Of windows of three frames with stride 1 Winograd's algorithm forms fewer products. */
 #include <limits.h>
 
-#include "generic/shared/matrix.h"
+#include "generic/convolution/checks.h"
 #include "generic/convolution/temporalWinograd.h"
+#include "generic/shared/matrix.h"
 
 #ifdef THNN_ONCE
 THNNFrames THNN_TemporalConvolution_shapeCheck(const char *function, THNNShape input,

@@ -4,8 +4,10 @@
  *   output   like input with nOutputFrame = (nInputFrame + 2 padW - kW) / dW + 1 frames
  * With the features first it is a depth-wise convolution of planes one row high. Otherwise frames
  * are rows, and a tap of all kernels is a row of the transposed weight. */
-#include "generic/shared/matrix.h"
+#include "generic/convolution/checks.h"
 #include "generic/convolution/planewise/connected.h"
+#include "generic/shared/matrix.h"
+#include "geometry/convolution.h"
 
 #ifdef THNN_ONCE
 THNNPlaneJoins THNN_TemporalRowConvolution_shapeCheck(const char *function, THNNShape input,

@@ -3,7 +3,9 @@
  *   weight   nOutputPlane x nInputPlane x kT x kH x kW
  *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
  * outputDepth is (depth + 2 pT - kT) / dT + 1, rounded down. */
+#include "generic/convolution/checks.h"
 #include "generic/convolution/module.h"
+#include "geometry/convolutionCheck.h"
 
 #ifdef THNN_ONCE
 THNNConvolution THNN_VolumetricConvolution_shapeCheck(const char *function, THNNShape input,

@@ -3,7 +3,9 @@
  *   weight   nOutputPlane x nInputPlane x kT x kH x kW
  *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
  * outputDepth is (depth + 2 padT - (dilationT (kT - 1) + 1)) / dT + 1, rounded down. */
+#include "generic/convolution/checks.h"
 #include "generic/convolution/module.h"
+#include "geometry/convolutionCheck.h"
 
 #ifdef THNN_ONCE
 THNNConvolution THNN_VolumetricDilatedConvolution_shapeCheck(

@@ -5,7 +5,9 @@
  *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
  * outputDepth is (depth - 1) dT - 2 pT + kT + aT. It is the backward pass of the
  * ordinary convolution from its output to its input, whose geometry the shape check returns. */
+#include "generic/convolution/checks.h"
 #include "generic/convolution/module.h"
+#include "geometry/convolutionCheck.h"
 
 #ifdef THNN_ONCE
 THNNConvolution THNN_VolumetricFullConvolution_shapeCheck(const char *function, THNNShape input,

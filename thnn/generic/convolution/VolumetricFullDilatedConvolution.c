@@ -5,7 +5,9 @@
  *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
  * outputDepth is (depth - 1) dT - 2 pT + dilationT (kT - 1) + 1 + aT. It is the backward pass of the
  * ordinary convolution from its output to its input, whose geometry the shape check returns. */
+#include "generic/convolution/checks.h"
 #include "generic/convolution/module.h"
+#include "geometry/convolutionCheck.h"
 
 #ifdef THNN_ONCE
 THNNConvolution THNN_VolumetricFullDilatedConvolution_shapeCheck(

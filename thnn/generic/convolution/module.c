@@ -1,5 +1,7 @@
 #include "generic/convolution/module.h"
 
+#include "geometry/convolutionCheck.h"
+
 void THNN_(convolutionUpdateOutput)(const THNNConvolutionCall *call, THTensor *input,
                                     THTensor *output, THTensor *weight, THTensor *bias)
 {

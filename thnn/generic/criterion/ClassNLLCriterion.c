@@ -7,6 +7,7 @@
  * do not count.
  * gradInput at the targets = -weights[target], divided by total_weight when sizeAverage. */
 #include "call/indices.h"
+#include "generic/criterion/checks.h"
 #include "generic/criterion/classNLL.h"
 
 #ifdef THNN_ONCE

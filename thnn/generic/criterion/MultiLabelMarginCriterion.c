@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "call/indices.h"
+#include "generic/criterion/checks.h"
 #include "generic/template.h"
 
 #ifdef THNN_ONCE

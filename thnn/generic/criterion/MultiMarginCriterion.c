@@ -7,6 +7,7 @@
  * weights[target] / classes * sum of z^p over the other classes, where any p but 1 means 2;
  * output = sum over samples, divided by their number when sizeAverage. */
 #include "call/indices.h"
+#include "generic/criterion/checks.h"
 #include "generic/template.h"
 
 #ifdef THNN_ONCE

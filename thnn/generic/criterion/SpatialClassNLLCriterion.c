@@ -6,6 +6,7 @@
  * weights[target]; output is divided by total_weight when sizeAverage.
  * gradInput at the targets = -weights[target], divided by total_weight when sizeAverage. */
 #include "call/indices.h"
+#include "generic/criterion/checks.h"
 #include "generic/criterion/classNLL.h"
 
 #ifdef THNN_ONCE

@@ -1,5 +1,7 @@
 #include "generic/criterion/classNLL.h"
 
+#include "generic/criterion/checks.h"
+
 #ifdef THNN_ONCE
 void THNN_checkClassWeights(const char *function, THNNShape weights, int64_t classes)
 {

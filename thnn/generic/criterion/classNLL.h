@@ -3,6 +3,7 @@
 #ifndef THNN_CLASS_NLL_H
 #define THNN_CLASS_NLL_H
 
+#include "generic/criterion/checks.h"
 #include "generic/template.h"
 
 typedef struct THNN_(ClassNLL) {

@@ -1,5 +1,7 @@
 #include "generic/criterion/criterion.h"
 
+#include "generic/criterion/checks.h"
+
 #ifdef THNN_ONCE
 void THNN_elementwiseCriterion_shapeCheck(const char *function, THNNShape input, THNNShape target,
                                           THNNShape weights, THNNShape output)

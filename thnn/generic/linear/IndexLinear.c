@@ -13,8 +13,9 @@
 #include <math.h>
 
 #include "call/indices.h"
-#include "work/rows.h"
+#include "generic/linear/checks.h"
 #include "generic/shared/matrix.h"
+#include "work/rows.h"
 
 enum { FEWEST_EXTRA_COLUMNS = 3 };
 

@@ -6,6 +6,7 @@
  *
  * An input of other dimensions is left aside, as in the original: output and gradients stay as they
  * are, gradInput becomes 0. */
+#include "generic/linear/checks.h"
 #include "generic/shared/matrix.h"
 
 #ifdef THNN_ONCE

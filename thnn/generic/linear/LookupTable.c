@@ -10,8 +10,9 @@
 #include <stdio.h>
 
 #include "call/indices.h"
-#include "work/rows.h"
+#include "generic/linear/checks.h"
 #include "generic/template.h"
+#include "work/rows.h"
 
 #ifdef THNN_ONCE
 THNNTable THNN_LookupTable_shapeCheck(const char *function, THNNShape indices, int mostDimensions,

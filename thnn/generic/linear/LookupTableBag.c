@@ -8,8 +8,9 @@
 #include <THNNExtra.h>
 
 #include "call/indices.h"
-#include "work/rows.h"
+#include "generic/linear/checks.h"
 #include "generic/template.h"
+#include "work/rows.h"
 
 enum { SUM, MEAN };
 

@@ -10,6 +10,7 @@
  * Threads share the rows of weight: each goes through all entries. */
 #include <stdio.h>
 
+#include "generic/linear/checks.h"
 #include "generic/shared/matrix.h"
 
 #ifdef THNN_ONCE

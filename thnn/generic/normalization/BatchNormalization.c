@@ -5,7 +5,9 @@
  *   running_mean, running_var, save_mean, save_std        nPlane
  * output = (input - mean) * std * weight + bias, where std = 1 / sqrt(var + eps);
  * save_mean and save_std keep mean and std of the batch. */
+#include "generic/normalization/checks.h"
 #include "generic/shared/channelwise.h"
+#include "geometry/planes.h"
 
 #include <math.h>
 

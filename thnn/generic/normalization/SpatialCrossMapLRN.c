@@ -9,7 +9,9 @@
  * Both work on tiles of positions: a term per channel is computed once, the windows add up rows. */
 #include <THNNExtra.h>
 
+#include "generic/normalization/checks.h"
 #include "generic/template.h"
+#include "geometry/planes.h"
 
 enum {
   TILE_BYTES = 1 << 18, /* of the terms of all channels: they stay in the second-level cache */

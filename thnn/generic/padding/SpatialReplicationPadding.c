@@ -2,6 +2,7 @@
  *   input   [batch x] planes x height x width
  *   output  [batch x] planes x (pad_t + height + pad_b) x (pad_l + width + pad_r)
  * A negative padding cuts rows or columns off. */
+#include "generic/padding/checks.h"
 #include "generic/padding/padding.h"
 
 #ifdef THNN_ONCE

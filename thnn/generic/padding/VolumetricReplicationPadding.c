@@ -3,6 +3,7 @@
  *   output  [batch x] planes x (pfront + depth + pback) x (ptop + height + pbottom)
  *           x (pleft + width + pright)
  * A negative padding cuts slices, rows or columns off. */
+#include "generic/padding/checks.h"
 #include "generic/padding/padding.h"
 
 #ifdef THNN_ONCE

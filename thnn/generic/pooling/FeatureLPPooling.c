@@ -4,6 +4,7 @@
  * output = (sum of input^power over the window)^(1/power);
  * gradInput = sum over the windows of gradOutput (input / output)^(power - 1), or of 0 where output
  * is 0. */
+#include "generic/pooling/checks.h"
 #include "generic/template.h"
 
 #include <stdio.h>

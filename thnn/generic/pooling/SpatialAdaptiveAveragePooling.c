@@ -3,6 +3,7 @@
  *   output  [batch x] planes x oheight x owidth
  * Output row y is taken over the input rows from y*height/oheight, rounded down, up to
  * (y + 1)*height/oheight, rounded up; columns likewise. */
+#include "generic/pooling/checks.h"
 #include "generic/pooling/windowSums.h"
 
 #ifdef THNN_ONCE

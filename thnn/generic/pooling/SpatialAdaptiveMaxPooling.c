@@ -5,9 +5,10 @@
  * Output row y is taken over the input rows from y*height/oheight, rounded down, up to
  * (y + 1)*height/oheight, rounded up; columns likewise. Row and column count from 1 where the region
  * begins; both are 0 where no element exceeds the lowest finite float. */
-#include "generic/pooling/maxOfSmallPlanes.h"
-#include "generic/pooling/maxOfRegions.h"
+#include "generic/pooling/checks.h"
 #include "generic/pooling/indices.h"
+#include "generic/pooling/maxOfRegions.h"
+#include "generic/pooling/maxOfSmallPlanes.h"
 
 #ifdef THNN_ONCE
 THNNAdaptivePooling THNN_SpatialAdaptiveMaxPooling_shapeCheck(const char *function, THNNShape input,

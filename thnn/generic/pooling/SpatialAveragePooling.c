@@ -4,6 +4,7 @@
  * Window (y, x) is kH x kW elements from (y*dH - padH, x*dW - padW) on. Its sum is divided by the
  * number of its elements inside the input, or with count_include_pad inside input and padding. */
 #include "generic/pooling/average.h"
+#include "generic/pooling/checks.h"
 
 #ifdef THNN_ONCE
 THNNConvolution THNN_SpatialAveragePooling_shapeCheck(const char *function, THNNShape input,

@@ -6,6 +6,7 @@
  * floor((i + u)*step) - floor(u*step), where step is (size - poolSize)/(n - 1), and the last one
  * ends with the input. indices names the greatest element, the first of equals, by its number in
  * the plane; 0 stands where no element exceeds the lowest finite number. */
+#include "generic/pooling/checks.h"
 #include "generic/pooling/fractional.h"
 
 #ifdef THNN_ONCE

@@ -4,6 +4,7 @@
  * Window (y, x) is kH x kW elements from (y*dH - padH, x*dW - padW) on, as far as they lie inside.
  * indices names the greatest, the first of equals, by its number in the plane; 0 stands where no
  * element exceeds the lowest finite number. */
+#include "generic/pooling/checks.h"
 #include "generic/pooling/max.h"
 
 #ifdef THNN_ONCE

@@ -3,6 +3,7 @@
  *   output          [batch x] planes x oheight x owidth
  * indices are numbers of elements in an output plane, from 1. Of several values for one element the
  * last stays. */
+#include "generic/pooling/checks.h"
 #include "generic/pooling/indices.h"
 
 #ifdef THNN_ONCE

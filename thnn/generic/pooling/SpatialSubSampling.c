@@ -5,6 +5,7 @@
  * Window (y, x) is kH x kW elements from (y*dH, x*dW) on, inside the input as a whole:
  * outputHeight is (height - kH)/dH + 1, rounded down.
  *   output = weight * sum + bias */
+#include "generic/pooling/checks.h"
 #include "generic/pooling/windowSums.h"
 #include "geometry/convolutionCheck.h"
 #include "geometry/pooling.h"

@@ -4,10 +4,11 @@
  * nOutputFrame is (nInputFrame - kW)/dW + 1, rounded down. indices is the frame of the greatest
  * element in the window, the first of equals, counted from 0; -1 where no element exceeds the lowest
  * finite number. */
+#include "call/planTensor.h"
+#include "call/strided.h"
+#include "generic/pooling/checks.h"
 #include "generic/pooling/indices.h"
 #include "geometry/pooling.h"
-#include "call/strided.h"
-#include "call/planTensor.h"
 
 #ifdef THNN_ONCE
 /* The frames are the rows of a pooling along the height; every column is pooled by itself. */

@@ -4,6 +4,7 @@
  *   output        nOutputFrame x inputFrameSize
  * Window t is kW frames from t*dW on; nOutputFrame is (nInputFrame - kW)/dW + 1, rounded down.
  *   output = weight * sum + bias */
+#include "generic/pooling/checks.h"
 #include "generic/template.h"
 #include "geometry/pooling.h"
 

@@ -5,6 +5,7 @@
  * is divided by the number of its elements inside the input, or with count_include_pad inside input
  * and padding. */
 #include "generic/pooling/average.h"
+#include "generic/pooling/checks.h"
 
 #ifdef THNN_ONCE
 THNNConvolution THNN_VolumetricAveragePooling_shapeCheck(const char *function, THNNShape input,

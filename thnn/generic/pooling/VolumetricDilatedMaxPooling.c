@@ -5,6 +5,7 @@
  * x*dW - pW + w*dilationW), t < kT, h < kH and w < kW, as far as they lie inside. The greatest, the
  * first of equals, is named by its offsets in the window: bytes 0, 1 and 2 of the index are t, h
  * and w, the other bytes 0. */
+#include "generic/pooling/checks.h"
 #include "generic/pooling/max.h"
 
 #ifdef THNN_ONCE

@@ -4,6 +4,7 @@
  *   randomSamples    batch x planes x 3: from 0 to 1, for time, for width and for height
  *   output, indices  [batch x] planes x outputH x outputW x outputT
  * Regions and indices are those of SpatialFractionalMaxPooling with a dimension more. */
+#include "generic/pooling/checks.h"
 #include "generic/pooling/fractional.h"
 
 #ifdef THNN_ONCE

@@ -4,6 +4,7 @@
  * Window (z, y, x) is kT x kH x kW elements from (z*dT - pT, y*dH - pH, x*dW - pW) on, as far as
  * they lie inside. The greatest, the first of equals, is named by its offsets in the window: bytes
  * 0, 1 and 2 of the index are those in depth, height and width, the other bytes 0. */
+#include "generic/pooling/checks.h"
 #include "generic/pooling/max.h"
 
 #ifdef THNN_ONCE

@@ -1,5 +1,7 @@
 #include "generic/pooling/average.h"
+
 #include "generic/pooling/windowSums.h"
+#include "geometry/convolutionCheck.h"
 
 static THNN_(RegionSums) sumsOf(const THNNAveragePoolingCall *call, bool backward)
 {

@@ -1,6 +1,8 @@
 #include "generic/pooling/max.h"
-#include "generic/pooling/maxOfSmallPlanes.h"
+
 #include "generic/pooling/indices.h"
+#include "generic/pooling/maxOfSmallPlanes.h"
+#include "geometry/convolutionCheck.h"
 
 typedef THNN_(Place) Place;
 

@@ -12,6 +12,7 @@
  *   gradInHidden_n = gradInInput_n r
  *   of both: grad_r = gradInInput_n m r (1 - r),  grad_z = g (hx - n) z (1 - z) */
 #include "generic/template.h"
+#include "geometry/cell.h"
 
 enum {
   GATES = 3,

@@ -11,6 +11,7 @@
  *   gradInputCx = d f
  *   gradInGates = d c i (1 - i), d cx f (1 - f), d i (1 - c^2), g t o (1 - o) */
 #include "generic/template.h"
+#include "geometry/cell.h"
 
 enum {
   GATES = 4,

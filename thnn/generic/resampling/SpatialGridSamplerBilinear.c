@@ -4,6 +4,7 @@
  *   output  batch x planes x height x width
  * A point between four input elements gets their mean, weighted by nearness; elements outside the
  * input count as 0. */
+#include "generic/resampling/checks.h"
 #include "generic/template.h"
 #include "geometry/pooling.h"
 

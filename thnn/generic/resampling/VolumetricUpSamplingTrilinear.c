@@ -4,6 +4,7 @@
  * Output slice z lies at z * (inputDepth - 1) / (outputDepth - 1) of the input (at 0 when
  * outputDepth is 1) and is interpolated between the slices on either side; rows and columns
  * likewise. */
+#include "generic/resampling/checks.h"
 #include "generic/resampling/linear.h"
 
 #ifdef THNN_ONCE

@@ -1,5 +1,7 @@
 #include "generic/resampling/nearest.h"
 
+#include "generic/resampling/checks.h"
+
 #ifdef THNN_ONCE
 void THNN_nearest_shapeCheck(const char *function, int nDimension, THNNShape input,
                              THNNShape gradOutput, THNNScalar factor, int64_t *size)

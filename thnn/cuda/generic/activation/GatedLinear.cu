@@ -5,9 +5,9 @@
  * gradients: sigmoid(second) * gradOutput, and that times (1 - sigmoid(second)) * first. */
 #include <string.h>
 
-#include "cuda/generic/shared/elementary.cuh"
-
 #include "cuda/THC/THCDivision.cuh"
+#include "cuda/generic/shared/elementary.cuh"
+#include "generic/activation/checks.h"
 
 namespace
 {

@@ -6,6 +6,8 @@
  * gradInput = input > 0 ? gradOutput : weight * gradOutput;
  * gradWeight += scale * sum of input * gradOutput where input <= 0. */
 #include "cuda/generic/shared/channelwise.cuh"
+#include "generic/activation/checks.h"
+#include "geometry/planes.h"
 
 namespace
 {

@@ -4,9 +4,9 @@
  * training:  noise = input > 0 ? 1 : a number in [lower, upper);  output = noise * input;
  *            gradInput = noise * gradOutput;
  * otherwise: LeakyReLU with (lower + upper) / 2. */
-#include "cuda/generic/activation/pointwise.cuh"
-
 #include "cuda/THC/THCRandom.cuh"
+#include "cuda/generic/activation/pointwise.cuh"
+#include "generic/activation/checks.h"
 
 namespace
 {

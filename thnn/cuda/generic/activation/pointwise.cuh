@@ -4,6 +4,7 @@
 #define THCUNN_POINTWISE_CUH
 
 #include "cuda/generic/template.h"
+#include "generic/activation/checks.h"
 
 namespace
 {

@@ -7,6 +7,8 @@
 
 #include "cuda/generic/shared/elementary.cuh"
 #include "cuda/generic/shared/rows.cuh"
+#include "generic/activation/checks.h"
+#include "geometry/planes.h"
 
 namespace
 {

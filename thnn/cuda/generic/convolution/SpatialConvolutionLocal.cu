@@ -8,6 +8,7 @@
  * each position, of all of them together and a few samples at a time. */
 #include "cuda/THC/THCBlas.h"
 #include "cuda/generic/convolution/engine/unfold.cuh"
+#include "generic/convolution/checks.h"
 
 namespace
 {

@@ -3,6 +3,7 @@
  *   weight   nOutputPlane x nInputPlane x kH x kW, or nOutputPlane x (nInputPlane * kH * kW)
  *   output   [batch x] nOutputPlane x ((height + 2 padH - kH) / dH + 1) x (…W) */
 #include "cuda/generic/convolution/module.cuh"
+#include "generic/convolution/checks.h"
 
 void THCUNN_(SpatialConvolutionMM_updateOutput)(THCState *state, THCTensor *input,
                                                 THCTensor *output, THCTensor *weight,

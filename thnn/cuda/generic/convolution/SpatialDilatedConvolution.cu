@@ -4,6 +4,7 @@
  *   output   [batch x] nOutputPlane x outputHeight x outputWidth
  * outputHeight is (height + 2 padH - (dilationH (kH - 1) + 1)) / dH + 1, rounded down. */
 #include "cuda/generic/convolution/module.cuh"
+#include "generic/convolution/checks.h"
 
 void THCUNN_(SpatialDilatedConvolution_updateOutput)(THCState *state, THCTensor *input,
                                                      THCTensor *output, THCTensor *weight,

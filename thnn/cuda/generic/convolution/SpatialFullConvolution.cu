@@ -5,6 +5,7 @@
  * It is the backward pass of the ordinary convolution from its output to its input, whose geometry
  * the shape check returns; its own backward pass is that convolution. */
 #include "cuda/generic/convolution/module.cuh"
+#include "generic/convolution/checks.h"
 
 void THCUNN_(SpatialFullConvolution_updateOutput)(THCState *state, THCTensor *input,
                                                   THCTensor *output, THCTensor *weight,

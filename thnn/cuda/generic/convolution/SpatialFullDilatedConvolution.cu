@@ -6,6 +6,7 @@
  * outputHeight is (height - 1) dH - 2 padH + dilationH (kH - 1) + 1 + adjH. It is the backward pass of the
  * ordinary convolution from its output to its input, whose geometry the shape check returns. */
 #include "cuda/generic/convolution/module.cuh"
+#include "generic/convolution/checks.h"
 
 void THCUNN_(SpatialFullDilatedConvolution_updateOutput)(THCState *state, THCTensor *input,
                                                          THCTensor *output, THCTensor *weight,

@@ -10,6 +10,7 @@
 #include "cuda/THC/THCBlas.h"
 #include "cuda/THC/THCDivision.cuh"
 #include "cuda/generic/shared/segmentSums.cuh"
+#include "generic/convolution/checks.h"
 
 namespace
 {

@@ -4,6 +4,7 @@
  *   output   like input with nOutputFrame = (nInputFrame + 2 padW - kW) / dW + 1 frames
  * It is a depth-wise convolution of planes one row high. */
 #include "cuda/generic/convolution/planewise/connected.cuh"
+#include "generic/convolution/checks.h"
 
 void THCUNN_(TemporalRowConvolution_updateOutput)(THCState *state, THCTensor *input,
                                                   THCTensor *output, THCTensor *weight,

@@ -4,6 +4,7 @@
  *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
  * outputDepth is (depth + 2 padT - kT) / dT + 1, rounded down. */
 #include "cuda/generic/convolution/module.cuh"
+#include "generic/convolution/checks.h"
 
 void THCUNN_(VolumetricConvolution_updateOutput)(THCState *state, THCTensor *input,
                                                  THCTensor *output, THCTensor *weight,

@@ -4,8 +4,8 @@
  *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
  * outputDepth is (depth + 2 pT - kT) / dT + 1, rounded down. */
 #include "cuda/THCUNNExtra.h"
-
 #include "cuda/generic/convolution/module.cuh"
+#include "generic/convolution/checks.h"
 
 void THCUNN_(VolumetricConvolutionMM_updateOutput)(THCState *state, THCTensor *input,
                                                    THCTensor *output, THCTensor *weight,

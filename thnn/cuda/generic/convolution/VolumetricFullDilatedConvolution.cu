@@ -6,6 +6,7 @@
  * outputDepth is (depth - 1) dT - 2 padT + dilationT (kT - 1) + 1 + adjT. It is the backward pass of the
  * ordinary convolution from its output to its input, whose geometry the shape check returns. */
 #include "cuda/generic/convolution/module.cuh"
+#include "generic/convolution/checks.h"
 
 void THCUNN_(VolumetricFullDilatedConvolution_updateOutput)(
     THCState *state, THCTensor *input, THCTensor *output, THCTensor *weight, THCTensor *bias,

@@ -1,6 +1,7 @@
 #include "cuda/generic/convolution/module.cuh"
 
 #include "cuda/generic/convolution/engine/engine.cuh"
+#include "geometry/convolutionCheck.h"
 
 void THCUNN_(convolutionUpdateOutput)(const THCConvolutionCall *call, THCTensor *input,
                                       THCTensor *output, THCTensor *weight, THCTensor *bias)

@@ -4,6 +4,7 @@
 #define THCUNN_CONVOLUTION_MODULE_CUH
 
 #include "cuda/generic/template.h"
+#include "geometry/convolution.h"
 
 /* A checked call: the geometry is that of the ordinary convolution, which for a transposed one goes
  * from its output to its input. */

@@ -7,6 +7,7 @@
  * do not count.
  * gradInput at the targets = -weights[target], divided by total_weight when sizeAverage. */
 #include "cuda/generic/criterion/classNLL.cuh"
+#include "generic/criterion/checks.h"
 
 void THCUNN_(ClassNLLCriterion_updateOutput)(THCState *state, THCTensor *input,
                                              THCIndexTensor *target, THCTensor *output,

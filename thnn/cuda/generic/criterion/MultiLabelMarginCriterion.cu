@@ -7,6 +7,7 @@
  * max(0, 1 - input[t] + input[c]), divided by the number of classes; output = sum over samples,
  * divided by their number when sizeAverage. */
 #include "cuda/generic/criterion/rowLosses.cuh"
+#include "generic/criterion/checks.h"
 
 namespace
 {

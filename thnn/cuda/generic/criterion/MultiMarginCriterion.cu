@@ -7,6 +7,7 @@
  * weights[target] / classes * sum of z^p over the other classes, where any p but 1 means 2;
  * output = sum over samples, divided by their number when sizeAverage. */
 #include "cuda/generic/criterion/rowLosses.cuh"
+#include "generic/criterion/checks.h"
 
 namespace
 {

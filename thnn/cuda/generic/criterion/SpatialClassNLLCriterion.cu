@@ -6,6 +6,7 @@
  * weights[target]; output is divided by total_weight when sizeAverage.
  * gradInput at the targets = -weights[target], divided by total_weight when sizeAverage. */
 #include "cuda/generic/criterion/classNLL.cuh"
+#include "generic/criterion/checks.h"
 
 void THCUNN_(SpatialClassNLLCriterion_updateOutput)(THCState *state, THCTensor *input,
                                                     THCIndexTensor *target, THCTensor *output,

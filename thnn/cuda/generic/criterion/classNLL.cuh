@@ -3,9 +3,10 @@
 #ifndef THCUNN_CLASS_NLL_CUH
 #define THCUNN_CLASS_NLL_CUH
 
-#include "cuda/generic/shared/channelwise.cuh"
-
 #include "cuda/THC/THCIndex.cuh"
+#include "cuda/generic/shared/channelwise.cuh"
+#include "generic/criterion/checks.h"
+#include "geometry/planes.h"
 
 namespace
 {

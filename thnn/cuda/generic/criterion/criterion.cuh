@@ -4,6 +4,8 @@
 #define THCUNN_CRITERION_CUH
 
 #include "cuda/generic/shared/channelwise.cuh"
+#include "generic/criterion/checks.h"
+#include "geometry/planes.h"
 
 namespace
 {

@@ -2,10 +2,10 @@
 #ifndef THCUNN_ROW_LOSSES_CUH
 #define THCUNN_ROW_LOSSES_CUH
 
+#include "cuda/THC/THCIndex.cuh"
 #include "cuda/generic/shared/channelwise.cuh"
 #include "cuda/generic/shared/rows.cuh"
-
-#include "cuda/THC/THCIndex.cuh"
+#include "geometry/planes.h"
 
 namespace
 {

@@ -12,6 +12,7 @@
  * Where the order of updates matters, keys are sorted, and one warp goes through those of a row. */
 #include "cuda/generic/linear/linear.cuh"
 #include "cuda/generic/shared/segments.cuh"
+#include "generic/linear/checks.h"
 
 namespace
 {

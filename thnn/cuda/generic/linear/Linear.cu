@@ -6,11 +6,10 @@
  *
  * An input of other dimensions is left aside, as in the original: output and gradients stay as they
  * are, gradInput becomes 0. */
-#include "cuda/THCUNNExtra.h"
-
-#include "cuda/generic/linear/linear.cuh"
-
 #include "cuda/THC/THCBlas.h"
+#include "cuda/THCUNNExtra.h"
+#include "cuda/generic/linear/linear.cuh"
+#include "generic/linear/checks.h"
 
 namespace
 {

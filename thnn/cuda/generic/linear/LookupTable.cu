@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "cuda/generic/shared/segments.cuh"
+#include "generic/linear/checks.h"
 
 namespace
 {

@@ -6,6 +6,7 @@
  *   weight, gradWeight  rows x columns
  *   output, gradOutput  bags x columns */
 #include "cuda/generic/shared/segments.cuh"
+#include "generic/linear/checks.h"
 
 namespace
 {

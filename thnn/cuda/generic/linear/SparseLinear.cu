@@ -10,6 +10,8 @@
  * Entries are sorted by sample or by feature, and each sample or feature gathers its own. */
 #include "cuda/generic/linear/linear.cuh"
 #include "cuda/generic/shared/segments.cuh"
+#include "generic/linear/checks.h"
+#include "geometry/planes.h"
 
 namespace
 {

@@ -3,6 +3,7 @@
 #define THCUNN_LINEAR_CUH
 
 #include "cuda/generic/shared/channelwise.cuh"
+#include "geometry/planes.h"
 
 namespace
 {

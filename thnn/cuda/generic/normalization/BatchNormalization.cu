@@ -6,6 +6,8 @@
  * output = (input - mean) * std * weight + bias, where std = 1 / sqrt(var + eps);
  * saveMean and saveStd keep mean and std of the batch. */
 #include "cuda/generic/shared/channelwise.cuh"
+#include "generic/normalization/checks.h"
+#include "geometry/planes.h"
 
 namespace
 {

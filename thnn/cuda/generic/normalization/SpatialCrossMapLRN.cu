@@ -7,9 +7,10 @@
  *               sum over the channels whose window holds this one of gradOutput * output / scale */
 #include <math.h>
 
-#include "cuda/generic/template.h"
-
 #include "cuda/THC/THCDivision.cuh"
+#include "cuda/generic/template.h"
+#include "generic/normalization/checks.h"
+#include "geometry/planes.h"
 
 namespace
 {

@@ -4,6 +4,7 @@
  *   output  [batch x] planes x (padT + height + padB) x (padL + width + padR)
  * A negative padding cuts rows or columns off. */
 #include "cuda/generic/padding/padding.cuh"
+#include "generic/padding/checks.h"
 
 void THCUNN_(SpatialReflectionPadding_updateOutput)(THCState *state, THCTensor *input,
                                                     THCTensor *output, int padL, int padR, int padT,

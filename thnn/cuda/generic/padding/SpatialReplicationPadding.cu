@@ -3,6 +3,7 @@
  *   output  [batch x] planes x (padT + height + padB) x (padL + width + padR)
  * A negative padding cuts rows or columns off. */
 #include "cuda/generic/padding/padding.cuh"
+#include "generic/padding/checks.h"
 
 void THCUNN_(SpatialReplicationPadding_updateOutput)(THCState *state, THCTensor *input,
                                                      THCTensor *output, int padL, int padR,

@@ -4,6 +4,7 @@
  *           x (pleft + width + pright)
  * A negative padding cuts slices, rows or columns off. */
 #include "cuda/generic/padding/padding.cuh"
+#include "generic/padding/checks.h"
 
 void THCUNN_(VolumetricReplicationPadding_updateOutput)(THCState *state, THCTensor *input,
                                                         THCTensor *output, int pleft, int pright,

@@ -1,6 +1,7 @@
 #include "cuda/generic/padding/padding.cuh"
 
 #include "cuda/generic/shared/windows.cuh"
+#include "geometry/padding.h"
 
 namespace
 {

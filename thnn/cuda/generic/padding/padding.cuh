@@ -3,6 +3,7 @@
 #define THCUNN_PADDING_CUH
 
 #include "cuda/generic/template.h"
+#include "geometry/padding.h"
 
 /* One checked call. */
 struct THCPaddingCall {

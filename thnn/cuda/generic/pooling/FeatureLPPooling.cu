@@ -6,9 +6,9 @@
  * is 0. */
 #include <math.h>
 
-#include "cuda/generic/template.h"
-
 #include "cuda/THC/THCDivision.cuh"
+#include "cuda/generic/template.h"
+#include "generic/pooling/checks.h"
 
 namespace
 {

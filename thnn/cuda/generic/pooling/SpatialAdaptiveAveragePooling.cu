@@ -4,6 +4,8 @@
  * Output row y is taken over the input rows from y*height/nOutputRows, rounded down, up to
  * (y + 1)*height/nOutputRows, rounded up; columns likewise. */
 #include "cuda/generic/pooling/adaptiveRegions.cuh"
+#include "generic/pooling/checks.h"
+#include "geometry/adaptive.h"
 
 namespace
 {

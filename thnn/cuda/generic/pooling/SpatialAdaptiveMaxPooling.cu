@@ -8,6 +8,8 @@
 #include <float.h>
 
 #include "cuda/generic/pooling/adaptiveRegions.cuh"
+#include "generic/pooling/checks.h"
+#include "geometry/adaptive.h"
 
 namespace
 {

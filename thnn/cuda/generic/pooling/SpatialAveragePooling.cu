@@ -4,6 +4,7 @@
  * Window (y, x) is kH x kW elements from (y*dH - padH, x*dW - padW) on. Its sum is divided by the
  * number of its elements inside the input, or with count_include_pad inside input and padding. */
 #include "cuda/generic/pooling/average.cuh"
+#include "generic/pooling/checks.h"
 
 void THCUNN_(SpatialAveragePooling_updateOutput)(THCState *state, THCTensor *input,
                                                  THCTensor *output, int kW, int kH, int dW, int dH,

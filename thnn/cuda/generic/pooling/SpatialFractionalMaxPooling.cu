@@ -7,6 +7,7 @@
  * ends with the input. indices names the greatest element, the first of equals, by its number in
  * the plane; 0 stands where no element exceeds the lowest finite number. */
 #include "cuda/generic/pooling/fractional.cuh"
+#include "generic/pooling/checks.h"
 
 void THCUNN_(SpatialFractionalMaxPooling_updateOutput)(THCState *state, THCTensor *input,
                                                        THCTensor *output, int outputW, int outputH,

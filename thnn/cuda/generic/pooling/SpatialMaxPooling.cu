@@ -5,6 +5,7 @@
  * indices names the greatest, the first of equals, by its number in the plane; 0 stands where no
  * element exceeds the lowest finite number. */
 #include "cuda/generic/pooling/max.cuh"
+#include "generic/pooling/checks.h"
 
 void THCUNN_(SpatialMaxPooling_updateOutput)(THCState *state, THCTensor *input, THCTensor *output,
                                              THCIndexTensor *indices, int kW, int kH, int dW,

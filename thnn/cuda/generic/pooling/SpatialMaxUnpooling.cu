@@ -4,6 +4,8 @@
  * indices are numbers of elements in an output plane, from 1. Of several values for one element the
  * last stays. */
 #include "cuda/generic/pooling/maxUnpooling.cuh"
+#include "generic/pooling/checks.h"
+#include "geometry/convolution.h"
 
 static THNNConvolution geometryOf(const THCTensor *input, int owidth, int oheight)
 {

@@ -6,6 +6,7 @@
  * outputHeight is (height - kH)/dH + 1, rounded down.
  *   output = weight * sum + bias */
 #include "cuda/generic/pooling/subSampling.cuh"
+#include "generic/pooling/checks.h"
 
 void THCUNN_(SpatialSubSampling_updateOutput)(THCState *state, THCTensor *input, THCTensor *output,
                                               THCTensor *weight, THCTensor *bias, int kW, int kH,

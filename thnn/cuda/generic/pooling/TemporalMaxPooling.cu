@@ -5,6 +5,7 @@
  * element in the window, the first of equals, counted from 0; -1 where no element exceeds the lowest
  * finite number. */
 #include "cuda/generic/pooling/max.cuh"
+#include "generic/pooling/checks.h"
 
 void THCUNN_(TemporalMaxPooling_updateOutput)(THCState *state, THCTensor *input, THCTensor *output,
                                               THCIndexTensor *indices, int kW, int dW)

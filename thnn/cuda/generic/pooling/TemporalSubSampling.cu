@@ -5,8 +5,8 @@
  * Window t is kW frames from t*dW on; nOutputFrame is (nInputFrame - kW)/dW + 1, rounded down.
  *   output = weight * sum + bias */
 #include "cuda/THCUNNExtra.h"
-
 #include "cuda/generic/pooling/subSampling.cuh"
+#include "generic/pooling/checks.h"
 
 void THCUNN_(TemporalSubSampling_updateOutput)(THCState *state, THCTensor *input, THCTensor *output,
                                                THCTensor *weight, THCTensor *bias, int kW, int dW,

@@ -5,6 +5,7 @@
  * is divided by the number of its elements inside the input, or with count_include_pad inside input
  * and padding. */
 #include "cuda/generic/pooling/average.cuh"
+#include "generic/pooling/checks.h"
 
 void THCUNN_(VolumetricAveragePooling_updateOutput)(THCState *state, THCTensor *input,
                                                     THCTensor *output, int kT, int kW, int kH,

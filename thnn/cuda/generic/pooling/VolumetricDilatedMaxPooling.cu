@@ -6,6 +6,7 @@
  * first of equals, is named by its offsets in the window: bytes 0, 1 and 2 of the index are t, h
  * and w, the other bytes 0. */
 #include "cuda/generic/pooling/max.cuh"
+#include "generic/pooling/checks.h"
 
 void THCUNN_(VolumetricDilatedMaxPooling_updateOutput)(THCState *state, THCTensor *input,
                                                        THCTensor *output, THCIndexTensor *indices,

@@ -5,6 +5,7 @@
  *   output, indices  [batch x] planes x outputH x outputW x outputT
  * Regions and indices are those of SpatialFractionalMaxPooling with a dimension more. */
 #include "cuda/generic/pooling/fractional.cuh"
+#include "generic/pooling/checks.h"
 
 void THCUNN_(VolumetricFractionalMaxPooling_updateOutput)(
     THCState *state, THCTensor *input, THCTensor *output, int outputT, int outputW, int outputH,

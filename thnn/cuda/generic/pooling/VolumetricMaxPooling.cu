@@ -5,6 +5,7 @@
  * they lie inside. The greatest, the first of equals, is named by its offsets in the window: bytes
  * 0, 1 and 2 of the index are those in depth, height and width, the other bytes 0. */
 #include "cuda/generic/pooling/max.cuh"
+#include "generic/pooling/checks.h"
 
 void THCUNN_(VolumetricMaxPooling_updateOutput)(THCState *state, THCTensor *input,
                                                 THCTensor *output, THCIndexTensor *indices, int kT,

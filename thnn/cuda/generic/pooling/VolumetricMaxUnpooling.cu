@@ -5,6 +5,7 @@
  * (z*dT - padT, y*dH - padH, x*dW - padW), the first element of the window that the value at
  * (z, y, x) came from. Of several values for one element the last stays. */
 #include "cuda/generic/pooling/maxUnpooling.cuh"
+#include "generic/pooling/checks.h"
 
 void THCUNN_(VolumetricMaxUnpooling_updateOutput)(THCState *state, THCTensor *input,
                                                   THCTensor *output, THCIndexTensor *indices,

@@ -3,6 +3,7 @@
 #define THCUNN_ADAPTIVE_REGIONS_CUH
 
 #include "cuda/generic/pooling/maxOfRegions.cuh"
+#include "geometry/adaptive.h"
 
 namespace
 {

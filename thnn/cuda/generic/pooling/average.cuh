@@ -3,6 +3,7 @@
 #define THCUNN_AVERAGE_POOLING_CUH
 
 #include "cuda/generic/template.h"
+#include "geometry/convolution.h"
 
 /* One checked call. */
 struct THCAveragePoolingCall {

@@ -1,8 +1,9 @@
-#include "cuda/generic/pooling/fractional.cuh"
-
 #include <limits>
 
+#include "cuda/generic/pooling/fractional.cuh"
+
 #include "cuda/generic/pooling/maxOfRegions.cuh"
+#include "geometry/fractional.h"
 
 namespace
 {

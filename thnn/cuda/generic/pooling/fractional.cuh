@@ -3,6 +3,7 @@
 #define THCUNN_FRACTIONAL_POOLING_CUH
 
 #include "cuda/generic/template.h"
+#include "geometry/fractional.h"
 
 /* One checked call. */
 struct THCFractionalCall {

@@ -3,6 +3,7 @@
 #define THCUNN_MAX_POOLING_CUH
 
 #include "cuda/generic/template.h"
+#include "geometry/convolution.h"
 
 /* What an index says of a window's greatest element. */
 enum THCNaming {

@@ -11,6 +11,7 @@
  *   gradInputCx = d f
  *   gradInGates = d c i (1 - i), d prevC f (1 - f), d i (1 - c^2), g t o (1 - o) */
 #include "cuda/generic/recurrent/cell.cuh"
+#include "geometry/cell.h"
 
 namespace
 {

@@ -7,11 +7,11 @@
  *
  * Backward, points are sorted by the cell that they lie in, so that each input element gathers from
  * the four cells around it. */
-#include "cuda/THCUNNExtra.h"
-
 #include "cuda/THC/THCSort.cuh"
-#include "cuda/generic/template.h"
+#include "cuda/THCUNNExtra.h"
 #include "cuda/generic/shared/windows.cuh"
+#include "cuda/generic/template.h"
+#include "generic/resampling/checks.h"
 
 namespace
 {

@@ -4,6 +4,7 @@
  * Output row y lies at y * (inputHeight - 1) / (outputHeight - 1) of the input (at 0 when
  * outputHeight is 1) and is interpolated between the rows above and below; columns likewise. */
 #include "cuda/generic/resampling/linear.cuh"
+#include "generic/resampling/checks.h"
 
 void THCUNN_(SpatialUpSamplingBilinear_updateOutput)(THCState *state, THCTensor *input,
                                                      THCTensor *output, int outputHeight,

@@ -5,6 +5,7 @@
  * outputDepth is 1) and is interpolated between the slices on either side; rows and columns
  * likewise. */
 #include "cuda/generic/resampling/linear.cuh"
+#include "generic/resampling/checks.h"
 
 void THCUNN_(VolumetricUpSamplingTrilinear_updateOutput)(THCState *state, THCTensor *input,
                                                          THCTensor *output, int outputDepth,

@@ -1,6 +1,7 @@
 #include "cuda/generic/resampling/linear.cuh"
 
 #include "cuda/generic/shared/windows.cuh"
+#include "geometry/resampling.h"
 
 namespace
 {

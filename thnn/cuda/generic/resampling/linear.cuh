@@ -5,6 +5,7 @@
 #define THCUNN_LINEAR_SAMPLING_CUH
 
 #include "cuda/generic/template.h"
+#include "geometry/resampling.h"
 
 /* One checked call. */
 struct THCResamplingCall {

@@ -1,6 +1,7 @@
 #include "cuda/generic/resampling/nearest.cuh"
 
 #include "cuda/generic/shared/windows.cuh"
+#include "generic/resampling/checks.h"
 
 namespace
 {

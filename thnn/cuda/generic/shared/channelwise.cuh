@@ -15,11 +15,11 @@
 #ifndef THCUNN_CHANNELS_CUH
 #define THCUNN_CHANNELS_CUH
 
-#include "cuda/generic/template.h"
-
 #include "cuda/THC/THCDivision.cuh"
 #include "cuda/THC/THCReduce.cuh"
 #include "cuda/generic/shared/segmentSums.cuh"
+#include "cuda/generic/template.h"
+#include "geometry/planes.h"
 
 namespace
 {

@@ -5,7 +5,10 @@
  *   output     [batch x] nOutputPlane x outputHeight x outputWidth
  * An output plane is its bias plus the input planes connected to it, each convolved with the
  * connection's kernel. outputHeight is (height - kH) / dH + 1, rounded down. */
+#include "generic/convolution/checks.h"
 #include "generic/convolution/planewise/connected.h"
+#include "geometry/convolution.h"
+#include "geometry/convolutionCheck.h"
 
 #ifdef THNN_ONCE
 THNNPlaneJoins THNN_SpatialConvolutionMap_shapeCheck(const char *function,

@@ -5,7 +5,10 @@
  *   output   [batch x] (nInputPlane * multiplier) x outputHeight x outputWidth
  * Output plane c * multiplier + m is input plane c convolved with weight[m][c]. outputHeight is
  * (height + 2 padH - kH) / dH + 1, rounded down. */
+#include "generic/convolution/checks.h"
 #include "generic/convolution/planewise/connected.h"
+#include "geometry/convolution.h"
+#include "geometry/convolutionCheck.h"
 
 #ifdef THNN_ONCE
 /* Sets planes and kernel from the weight. */

@@ -5,7 +5,9 @@
  *   output     nOutputPlane x outputHeight x outputWidth
  * Each input element paints its connections' kernels, scaled by its value, into the output planes.
  * outputHeight is (height - 1) dH + kH. */
+#include "generic/convolution/checks.h"
 #include "generic/convolution/planewise/connected.h"
+#include "geometry/convolution.h"
 
 #ifdef THNN_ONCE
 THNNPlaneJoins THNN_SpatialFullConvolutionMap_shapeCheck(const char *function,

@@ -1,9 +1,11 @@
-#include "generic/convolution/planewise/connected.h"
-
 #include <stdio.h>
 
-#include "geometry/axis.h"
+#include "generic/convolution/planewise/connected.h"
+
+#include "generic/convolution/checks.h"
 #include "generic/convolution/planewise/planesInLanes.h"
+#include "geometry/axis.h"
+#include "geometry/convolutionCheck.h"
 
 #ifdef THNN_ONCE
 THNNPlaneJoins THNN_connectionCheck(const char *function, const THNNMapTensors *tensors,

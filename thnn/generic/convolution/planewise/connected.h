@@ -10,6 +10,7 @@
 #ifndef THNN_GENERIC_PLANE_CONVOLUTION_H
 #define THNN_GENERIC_PLANE_CONVOLUTION_H
 
+#include "generic/convolution/checks.h"
 #include "generic/template.h"
 
 /* The three functions of a module. Arguments stand where every convolution module has them; `connTable`

@@ -1,5 +1,7 @@
 #include "generic/convolution/planewise/planesInLanes.h"
 
+#include "generic/convolution/checks.h"
+
 enum {
   BAND_BYTES = 192 << 10,  /* of a band's source and results, in the second-level cache */
   LARGEST_BYTES = 1 << 20, /* of a band of one row, and of the factors of a block */

@@ -4,8 +4,9 @@
 #ifndef THNN_GENERIC_DEPTHWISE_H
 #define THNN_GENERIC_DEPTHWISE_H
 
-#include "geometry/axis.h"
+#include "generic/convolution/checks.h"
 #include "generic/template.h"
+#include "geometry/axis.h"
 
 /* How a pass is done. Units are the results of a phase: rows of the map, or as many rows of the image
  * as the stride says. */

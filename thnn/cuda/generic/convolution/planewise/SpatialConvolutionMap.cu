@@ -6,8 +6,8 @@
  * An output plane is its bias plus the input planes connected to it, each convolved with the
  * connection's kernel. outputHeight is (height - kH) / dH + 1, rounded down. */
 #include "cuda/THCUNNExtra.h"
-
 #include "cuda/generic/convolution/planewise/connected.cuh"
+#include "generic/convolution/checks.h"
 
 void THCUNN_(SpatialConvolutionMap_updateOutput)(THCState *state, THCTensor *input,
                                                  THCTensor *output, THCTensor *weight,

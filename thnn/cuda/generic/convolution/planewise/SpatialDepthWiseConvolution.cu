@@ -6,6 +6,7 @@
  * Output plane c * multiplier + m is input plane c convolved with weight[m][c]. outputHeight is
  * (height + 2 padH - kH) / dH + 1, rounded down. */
 #include "cuda/generic/convolution/planewise/connected.cuh"
+#include "generic/convolution/checks.h"
 
 void THCUNN_(SpatialDepthWiseConvolution_updateOutput)(THCState *state, THCTensor *input,
                                                        THCTensor *output, THCTensor *weight,

@@ -6,8 +6,8 @@
  * Each input element paints its connections' kernels, scaled by its value, into the output planes.
  * outputHeight is (height - 1) dH + kH. */
 #include "cuda/THCUNNExtra.h"
-
 #include "cuda/generic/convolution/planewise/connected.cuh"
+#include "generic/convolution/checks.h"
 
 void THCUNN_(SpatialFullConvolutionMap_updateOutput)(THCState *state, THCTensor *input,
                                                      THCTensor *output, THCTensor *weight,

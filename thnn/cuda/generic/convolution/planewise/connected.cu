@@ -1,9 +1,10 @@
 #include "cuda/generic/convolution/planewise/connected.cuh"
 
-#include "geometry/convolutionCheck.h"
 #include "cuda/THC/THCIndex.cuh"
 #include "cuda/generic/shared/segmentSums.cuh"
 #include "cuda/generic/shared/windows.cuh"
+#include "generic/convolution/checks.h"
+#include "geometry/convolutionCheck.h"
 
 namespace
 {

@@ -5,6 +5,7 @@
 #define THCUNN_PLANE_CONVOLUTION_CUH
 
 #include "cuda/generic/template.h"
+#include "generic/convolution/checks.h"
 
 /* One checked call. */
 struct THCPlanesCall {

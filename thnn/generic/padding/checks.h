@@ -1,0 +1,27 @@
+/* The shape checks of padding: untemplated, each in its module's own file, called by both real
+ * types and by the CUDA twin. Arguments that a function does not have are THNN_NO_SHAPE. Each raises,
+ * or returns what the function needs to know.
+ *
+ * Scalars come in the order of the prototype; `firstPosition` is the position of the first of them. */
+#ifndef THNN_PADDING_CHECKS_H
+#define THNN_PADDING_CHECKS_H
+
+#include "call/check.h"
+#include "geometry/padding.h"
+
+THNN_API THNNPadding THNN_SpatialReflectionPadding_shapeCheck(const char *function, THNNShape input,
+                                                              THNNShape gradOutput,
+                                                              int firstPosition, int pad_l,
+                                                              int pad_r, int pad_t, int pad_b);
+
+THNN_API THNNPadding THNN_SpatialReplicationPadding_shapeCheck(const char *function,
+                                                               THNNShape input,
+                                                               THNNShape gradOutput,
+                                                               int firstPosition, int pad_l,
+                                                               int pad_r, int pad_t, int pad_b);
+
+THNN_API THNNPadding THNN_VolumetricReplicationPadding_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, int firstPosition, int pleft,
+    int pright, int ptop, int pbottom, int pfront, int pback);
+
+#endif

@@ -1,0 +1,100 @@
+/* The shape checks of pooling: untemplated, each in its module's own file, called by both real
+ * types and by the CUDA twin. Arguments that a function does not have are THNN_NO_SHAPE. Each raises,
+ * or returns what the function needs to know.
+ *
+ * Scalars come in the order of the prototype; `firstPosition` is the position of the first of them. */
+#ifndef THNN_POOLING_CHECKS_H
+#define THNN_POOLING_CHECKS_H
+
+#include "call/check.h"
+#include "geometry/adaptive.h"
+#include "geometry/convolution.h"
+#include "geometry/fractional.h"
+
+/* Input is batch x features x rows x columns, output batch x windows x outputRows x outputColumns,
+ * whose rows and columns beyond those of input are left aside. */
+typedef struct THNNFeaturePooling {
+  int64_t batch, features, windows;
+  int width, stride;
+  int64_t rows, columns, outputRows, outputColumns;
+} THNNFeaturePooling;
+
+THNN_API THNNFeaturePooling THNN_FeatureLPPooling_shapeCheck(const char *function, THNNShape input,
+                                                             THNNShape gradOutput, THNNShape output,
+                                                             THNNScalar width, THNNScalar stride,
+                                                             bool batchMode);
+
+THNN_API THNNConvolution THNN_SpatialMaxPooling_shapeCheck(const char *function, THNNShape input,
+                                                           THNNShape gradOutput, THNNShape indices,
+                                                           int firstPosition, int kW, int kH,
+                                                           int dW, int dH, int padW, int padH,
+                                                           bool ceil_mode);
+
+THNN_API THNNConvolution THNN_SpatialDilatedMaxPooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
+    int firstPosition, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW,
+    int dilationH, bool ceil_mode);
+
+THNN_API THNNConvolution THNN_SpatialAveragePooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, int firstPosition, int kW, int kH,
+    int dW, int dH, int padW, int padH, bool ceil_mode);
+
+THNN_API THNNAdaptivePooling THNN_SpatialAdaptiveMaxPooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
+    int owidthPosition, int owidth, int oheight);
+
+THNN_API THNNAdaptivePooling THNN_SpatialAdaptiveAveragePooling_shapeCheck(const char *function,
+                                                                           THNNShape input,
+                                                                           THNNShape gradOutput,
+                                                                           int owidthPosition,
+                                                                           int owidth, int oheight);
+
+THNN_API THNNFractional THNN_SpatialFractionalMaxPooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
+    THNNShape randomSamples, int firstPosition, int outputW, int outputH, int poolSizeW,
+    int poolSizeH);
+
+THNN_API int64_t THNN_SpatialMaxUnpooling_shapeCheck(const char *function, THNNShape input,
+                                                     THNNShape gradOutput, THNNShape indices,
+                                                     int owidthPosition, int owidth, int oheight);
+
+THNN_API THNNConvolution THNN_SpatialSubSampling_shapeCheck(const char *function, THNNShape input,
+                                                            THNNShape gradOutput, THNNShape weight,
+                                                            THNNShape bias, int firstPosition,
+                                                            int kW, int kH, int dW, int dH);
+
+THNN_API THNNConvolution THNN_VolumetricMaxPooling_shapeCheck(const char *function, THNNShape input,
+                                                              THNNShape gradOutput,
+                                                              THNNShape indices, int firstPosition,
+                                                              int kT, int kW, int kH, int dT,
+                                                              int dW, int dH, int pT, int pW,
+                                                              int pH, bool ceilMode);
+
+THNN_API THNNConvolution THNN_VolumetricDilatedMaxPooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
+    int firstPosition, int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH,
+    int dilationT, int dilationW, int dilationH, bool ceilMode);
+
+THNN_API THNNConvolution THNN_VolumetricAveragePooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, int firstPosition, int kT, int kW,
+    int kH, int dT, int dW, int dH, int padT, int padW, int padH, bool ceil_mode);
+
+THNN_API THNNFractional THNN_VolumetricFractionalMaxPooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
+    THNNShape randomSamples, int firstPosition, int outputT, int outputW, int outputH,
+    int poolSizeT, int poolSizeW, int poolSizeH);
+
+THNN_API THNNConvolution THNN_VolumetricMaxUnpooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
+    int firstPosition, int oT, int oW, int oH, int dT, int dW, int dH, int pT, int pW, int pH);
+
+THNN_API THNNConvolution THNN_TemporalMaxPooling_shapeCheck(const char *function, THNNShape input,
+                                                            THNNShape gradOutput, THNNShape indices,
+                                                            int firstPosition, int kW, int dW);
+
+THNN_API THNNConvolution THNN_TemporalSubSampling_shapeCheck(const char *function, THNNShape input,
+                                                             THNNShape gradOutput, THNNShape weight,
+                                                             THNNShape bias, int firstPosition,
+                                                             int kW, int dW);
+
+#endif

@@ -1,0 +1,27 @@
+/* The shape checks of resampling: untemplated, each in its module's own file, called by both real
+ * types and by the CUDA twin. Arguments that a function does not have are THNN_NO_SHAPE. Each raises,
+ * or returns what the function needs to know.
+ *
+ * Scalars come in the order of the prototype; `firstPosition` is the position of the first of them. */
+#ifndef THNN_RESAMPLING_CHECKS_H
+#define THNN_RESAMPLING_CHECKS_H
+
+#include "call/check.h"
+#include "geometry/resampling.h"
+
+THNN_API THNNResampling THNN_SpatialUpSamplingBilinear_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, int firstPosition, int nbatch,
+    int nchannels, int inputHeight, int inputWidth, int outputHeight, int outputWidth);
+
+THNN_API void THNN_SpatialGridSamplerBilinear_shapeCheck(const char *function, THNNShape input,
+                                                         THNNShape grid, THNNShape gradOutput);
+
+THNN_API THNNResampling THNN_VolumetricUpSamplingTrilinear_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, int firstPosition, int nbatch,
+    int nchannels, int inputDepth, int inputHeight, int inputWidth, int outputDepth,
+    int outputHeight, int outputWidth);
+
+THNN_API void THNN_nearest_shapeCheck(const char *function, int nDimension, THNNShape input,
+                                      THNNShape gradOutput, THNNScalar factor, int64_t *size);
+
+#endif
