@@ -3,7 +3,7 @@
 #                   super-resolution example on a real photograph
 #   make test       builds, then runs ctest and pytest
 #   make test-all   also what takes long: every float, every CUDA architecture and the wheel for CUDA
-#   make lint       ruff, mypy, clang-format
+#   make lint       the order of folders, ruff, mypy, clang-format
 #   make docs       the documentation, into build/docs
 #   make bench      against PyTorch, in the same process; ARGS=--check compares with the guard
 #   make clean      removes .venv and build/
@@ -71,6 +71,7 @@ $(VENV)/lint.stamp: $(VENV)/build.stamp
 	touch $@
 
 lint: $(VENV)/lint.stamp
+	$(BIN)/python tests/layout.py
 	ruff check .
 	ruff format --check .
 	mypy

@@ -1,5 +1,5 @@
 /* Sums of shifted rows with a plane in each lane, the inner loops of depth-wise convolution on planes
- * that are too narrow for vectors of neighbouring positions (shifts.c). */
+ * that are too narrow for vectors of neighbouring positions (shiftedRows.c). */
 #include "simd/vector/transpose.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* Sums of shifted rows, the inner loops of convolutions that join one plane with one other: here
- * all lanes are neighbouring positions, where products.c has a plane in each lane. */
+ * all lanes are neighbouring positions, where outerProducts.c has a plane in each lane. */
 #include "simd/vector/prefetch.h"
 #include "simd/vector/transpose.h"
 

@@ -1,4 +1,4 @@
-/* Sums in the order that lanes.h describes. */
+/* Sums in the order that vector/runningSums.h describes. */
 #include "simd/vector/template.h"
 
 #include "simd/vector/runningSums.h"

@@ -3,7 +3,7 @@
  *
  * The lanes of a vector are neighbouring results of a line, so that few result planes still fill
  * vectors, and results are stored as they are, where a vector of planes has to be transposed. The
- * source is read from frames (lineFrames.h), where neighbouring positions are contiguous whatever
+ * source is read from frames (paddedLines.h), where neighbouring positions are contiguous whatever
  * the padding and the stride, or with one tap where it lies. A weight is one scalar for all lanes.
  *
  * A task is a band of result lines for all planes. Source planes are added to it block by block. */

@@ -1,5 +1,5 @@
 /* Direct convolution with one tap, forward with any stride and backward without: a product of the
- * weights with the planes, as in ConvolutionDirect.c, but each source element is used once for each
+ * weights with the planes, as in direct.c, but each source element is used once for each
  * result plane only, by panels that would all fetch it again from planes far apart.
  *
  * So the weights of all panels are packed once, by all threads, and a task is a box of positions

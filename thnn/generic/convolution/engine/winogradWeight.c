@@ -8,7 +8,7 @@
  * the 3x3 weights between a slice and a map plane.
  *
  * A vector holds neighbouring map planes, which takes a transposed copy of the map gradients, as in
- * ConvolutionDirectWeight.c. A task is a panel of map planes times a block of slices, for all tiles. Where that
+ * directWeight.c. A task is a panel of map planes times a block of slices, for all tiles. Where that
  * makes few tasks, the tiles are shared out too, in a fixed number of shares, whose sums are added in their
  * order.
  *

@@ -6,7 +6,7 @@
  * Work is done on tiles. The source of a tile is copied to scratch with its padding, and with its
  * rows and columns sorted by their remainder after division by the stride: so every tap of the
  * kernel is a shift of the whole tile, and the tile one long row. Where vectors of planes are better
- * than vectors of neighbouring positions, depthwise.h does the work. */
+ * than vectors of neighbouring positions, planesInLanes.h does the work. */
 #ifndef THNN_GENERIC_PLANE_CONVOLUTION_H
 #define THNN_GENERIC_PLANE_CONVOLUTION_H
 
