@@ -247,8 +247,8 @@ typedef struct THNN_(SimdDots) {
   void (*spread)(const THNN_(Dots) * of);
 } THNN_(SimdDots);
 
-/* c[i][j] = start[i] + scale * the sum over the terms t of s[t][i] * p[t][j]. The scalars s lie in
- * groups of SimdPanels.step rows, [group][term][row], and p in panels of SimdPanels.columns
+/* c[i][j] = start[i] + the sum over the terms t of s[t][i] * p[t][j]. The scalars s lie in groups
+ * of SimdPanels.step rows, [group][term][row], and p in panels of SimdPanels.columns
  * columns, of which the last one may have fewer; of a panel, whole vectors are read. */
 typedef struct THNN_(Panels) {
   int64_t rows, columns, terms;
@@ -260,7 +260,6 @@ typedef struct THNN_(Panels) {
   const real *source;
   int64_t sourceStride; /* from one term to the next; panels are neighbours */
   real *packed;
-  real scale;
   bool add;          /* to what is in c, instead of `start` */
   const real *start; /* or NULL: 0 */
   real *c;

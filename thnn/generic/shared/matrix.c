@@ -199,16 +199,21 @@ static void packPanels(const Product *p, const Block *block, int64_t first, real
   }
 }
 
+/* Packs the columns of a block of b, times alpha: sums of products are then only added to c, by tiles
+ * of any shape alike. Times alpha at that point, they might be in one rounding or in two. */
 static void packScalars(const Product *p, const Block *block, real *packed)
 {
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
-  for (int64_t j = 0; j < block->width; j += loops->step, packed += loops->step * block->terms) {
+  const int64_t group = loops->step * block->terms;
+  for (int64_t j = 0; j < block->width; j += loops->step, packed += group) {
     const int64_t columns = minimum(loops->step, block->width - j);
     const real *from = partOf(p->b, block->term, block->column + j);
     if (p->b.transposed)
       loops->copy(block->terms, columns, from, p->b.leading, packed, loops->step);
     else
       THNN_(simd).products.pack(columns, block->terms, from, p->b.leading, packed, loops->step);
+    for (int64_t i = 0; i < group && p->alpha != 1; i++)
+      packed[i] *= p->alpha;
   }
 }
 
@@ -255,7 +260,6 @@ static void multiplyBlock(const Product *p, const Block *block, bool add, bool p
             .panel = partOf(p->a, block->row, block->term),
             .stride = p->a.leading,
             .panelStep = loops->columns,
-            .scale = p->alpha,
             .add = add,
             .start = p->start ? p->start + block->column : NULL,
             .c = p->c + block->column * p->leading + block->row,

@@ -75,7 +75,6 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
         sum[i][j] += x * factor[j];
     }
   }
-  const Vector scale = broadcast(p->scale);
   const Lanes last = firstLanes(tile->left);
 #pragma GCC unroll 8
   for (int i = 0; i < rows; i++) {
@@ -86,7 +85,7 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
       Vector before = tile->start ? broadcast(tile->start[i]) : (Vector){0};
       if (p->add)
         before = whole ? load(c + j * LANES) : loadLanes(c + j * LANES, last);
-      const Vector after = before + scale * sum[i][j];
+      const Vector after = before + sum[i][j];
       if (whole)
         store(c + j * LANES, after);
       else
@@ -135,7 +134,6 @@ INLINE void addColumns(const Panels *p, int64_t row, const int vectors, const in
       for (int j = 0; j < columns; j++)
         sum[i][j] += x * broadcast(panel[j]);
     }
-  const Vector scale = broadcast(p->scale);
 #pragma GCC unroll 4
   for (int i = 0; i < vectors; i++, row += LANES) {
     const int64_t rows = p->rows - row < LANES ? p->rows - row : LANES;
@@ -145,7 +143,7 @@ INLINE void addColumns(const Panels *p, int64_t row, const int vectors, const in
       real value[LANES] = {0};
       for (int64_t l = 0; l < rows; l++)
         value[l] = p->add ? to[l * p->cStride + j] : p->start ? p->start[row + l] : 0;
-      store(value, load(value) + scale * sum[i][j]);
+      store(value, load(value) + sum[i][j]);
       for (int64_t l = 0; l < rows; l++)
         to[l * p->cStride + j] = value[l];
     }
