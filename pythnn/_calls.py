@@ -18,6 +18,8 @@ import numpy as np
 from ._errors import THNNArgumentError
 from ._generator import Generator
 from ._library import ffi, last_error, native
+from ._overlap import overlaps_itself
+from ._plain import MASKED, is_masked, is_ndarray, plain
 from ._state import State
 from ._tensor import (
     DTYPES,
@@ -28,7 +30,6 @@ from ._tensor import (
     dense_strides,
     is_on_device,
     kind_of_dtype,
-    overlaps_itself,
 )
 
 __all__ = ["Argument", "Function", "check_ranges", "describe", "make", "refuse_tensor"]
@@ -155,9 +156,10 @@ def describe(value: Any) -> str:
     if isinstance(value, (State, Generator)):
         name = type(value).__name__
         return f"a closed {name}" if value.closed else f"a {name}"
-    if isinstance(value, np.ma.MaskedArray):
-        return "a masked array"
-    if isinstance(value, np.ndarray):
+    if is_masked(value):
+        return MASKED
+    if is_ndarray(value):
+        value = plain(value)
         order = "" if value.dtype.isnative else "byte-swapped "
         name = value.dtype.newbyteorder("=").name if value.dtype.fields is None else "structures"
         return f"an array of {order}{name}"
@@ -191,8 +193,8 @@ def _real_kind(function: Function, value: Any) -> int:
         if value._kind > 1:
             refuse_tensor(function, argument, None, value)
         return value._kind
-    if isinstance(value, np.ndarray):
-        kind = kind_of_dtype(value.dtype)
+    if is_ndarray(value):
+        kind = kind_of_dtype(plain(value).dtype)
         if kind is not None and kind.index <= 1:
             return kind.index
     refuse_tensor(function, argument, None, value)
@@ -299,11 +301,10 @@ def _tensor(
         if value._kind != kind or value._c is None:
             refuse_tensor(function, argument, kind, value)
         return value._c
-    if (
-        not isinstance(value, np.ndarray)
-        or isinstance(value, np.ma.MaskedArray)
-        or value.dtype != DTYPES[kind]
-    ):
+    if not is_ndarray(value) or is_masked(value):
+        refuse_tensor(function, argument, kind, value)
+    value = plain(value)
+    if value.dtype != DTYPES[kind]:
         refuse_tensor(function, argument, kind, value)
     flags = value.flags
     if written and not flags.writeable:
@@ -324,8 +325,9 @@ def _same_memory(a: Any, b: Any) -> bool:
     if a is b:
         return True
     first, second = (x.numpy() if isinstance(x, Tensor) else x for x in (a, b))
-    if not (isinstance(first, np.ndarray) and isinstance(second, np.ndarray)):
+    if not (is_ndarray(first) and is_ndarray(second)):
         return False
+    first, second = plain(first), plain(second)
     return (
         first.dtype == second.dtype
         and first.shape == second.shape

@@ -6,7 +6,7 @@ import math
 import operator
 import weakref
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from ._closing import Closing
 from ._errors import THNNArgumentError, THNNError
 from ._library import ffi, holding, lib, native, own
+from ._overlap import overlaps_itself
+from ._plain import MASKED, UNMASKED, is_masked, is_ndarray, plain
 
 __all__ = [
     "DTYPES",
@@ -129,7 +131,7 @@ _DLPACK_CUDA, _DLPACK_MANAGED = 2, 13
 
 def is_on_device(value: Any) -> bool:
     """Whether a value is an array or Tensor on a CUDA device."""
-    if value is None or isinstance(value, (np.ndarray, int, float, list, tuple)):
+    if value is None or issubclass(type(value), (np.ndarray, int, float, list, tuple)):
         return False
     if isinstance(value, Tensor):
         return value.is_cuda
@@ -146,41 +148,6 @@ def array_module(value: Any) -> Any:
     from ._cuda.cupy import library
 
     return library()
-
-
-class Strided(Protocol):
-    """What :func:`overlaps_itself` looks at; strides in bytes."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def strides(self) -> tuple[int, ...]: ...
-    @property
-    def itemsize(self) -> int: ...
-    @property
-    def size(self) -> int: ...
-
-
-def overlaps_itself(array: Strided) -> bool:
-    """Whether two elements of an array share memory."""
-    item = array.itemsize
-    spread = sorted([(abs(d), n) for n, d in zip(array.shape, array.strides, strict=True) if n > 1])
-    reach = item
-    for stride, size in spread:
-        if stride < reach:
-            break
-        reach += (size - 1) * stride
-    else:
-        return False  # each dimension steps over all that lies within it
-    if array.size == 0:
-        return False
-    if spread[0][0] < item:
-        return True
-    places = np.zeros(1, dtype=np.int64)
-    for stride, size in spread:
-        places = (places[:, None] + np.arange(size, dtype=np.int64) * stride).ravel()
-    places.sort()
-    return bool((np.diff(places) < item).any())
 
 
 def array_address(array: Array) -> int:
@@ -288,6 +255,15 @@ def dense_strides(shape: Sequence[int]) -> list[int]:
     return strides[::-1]
 
 
+def _array_of(source: Any, function: str) -> Array:
+    """The array of a Tensor, or what numpy makes of something else; never one with a mask."""
+    if isinstance(source, Tensor):
+        return source.numpy()
+    if is_masked(source):
+        raise THNNArgumentError.expected(function, 1, "source", UNMASKED, MASKED)
+    return plain(np.asarray(source))
+
+
 def on_host(value: Any) -> Any:
     """The elements of an array or Tensor on a device, as a numpy array."""
     from ._cuda.tensor import CudaTensor
@@ -354,7 +330,7 @@ class Tensor(Closing):
             kind = _wanted_kind("Tensor", 2, dtype)
             self._kind, self._c = kind.index, kind.new(())
             return
-        array = source.numpy() if isinstance(source, Tensor) else np.asarray(source)
+        array = _array_of(source, "Tensor")
         kind = _wanted_kind("Tensor", 2, array.dtype if dtype is None else dtype)
         if array.dtype.kind not in "fiub":
             raise THNNArgumentError.expected(
@@ -397,8 +373,9 @@ class Tensor(Closing):
             wanted = "a writable array with positive strides"
             return THNNArgumentError.expected(function, 1, "array", wanted, found)
 
-        if not isinstance(array, np.ndarray):
-            raise refuse(type(array).__name__)
+        if not is_ndarray(array) or is_masked(array):
+            raise refuse(MASKED if is_masked(array) else type(array).__name__)
+        array = plain(array)
         kind = kind_of_dtype(array.dtype)
         if kind is None:
             raise THNNArgumentError.expected(
@@ -614,7 +591,7 @@ class Tensor(Closing):
         """
         if is_on_device(source):
             source = on_host(source)
-        array = source.numpy() if isinstance(source, Tensor) else np.asarray(source)
+        array = _array_of(source, "Tensor.copy_from")
         if array.size != self.size:
             raise THNNArgumentError.expected(
                 "Tensor.copy_from", 1, "source", f"{self.size} elements", f"{array.size}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +16,8 @@ __all__ = ["DeviceArray", "look_at"]
 
 _DLPACK_TYPES = {0: "i", 1: "u", 2: "f", 6: "b"}
 _LEGACY_STREAM = 1
+_MAX_DIMENSIONS = 64  # numpy's
+_LARGEST = 2**63  # beyond what sizes and strides can be
 
 
 @dataclass(frozen=True)
@@ -65,10 +69,29 @@ def _device_of(value: Any, address: int) -> int:
 def look_at(value: Any) -> DeviceArray:
     """What an array on a device is made of.
 
-    Raises ValueError for what no tensor can be: masked arrays, elements that are no numbers.
+    It is asked once, and what it answers is checked. Raises ValueError for what no tensor can be:
+    masked arrays, elements that are no numbers, answers that make no sense.
     """
     interface = getattr(value, "__cuda_array_interface__", None)
-    return _by_dlpack(value) if interface is None else _by_interface(value, interface)
+    try:
+        found = _by_dlpack(value) if interface is None else _by_interface(value, interface)
+    except (AttributeError, LookupError, OverflowError, TypeError) as error:
+        raise ValueError(f"one that does not say what it is ({error})") from error
+    _check(found)
+    return found
+
+
+def _check(array: DeviceArray) -> None:
+    """Raises ValueError unless sizes, strides and address can be those of an array."""
+    extents = [(n - 1) * abs(d) for n, d in zip(array.shape, array.strides, strict=True)]
+    if (
+        any(size < 0 for size in array.shape)
+        or max(array.shape, default=0) >= _LARGEST
+        or not 0 <= array.address < 2 * _LARGEST
+        or (array.size > 0 and not array.address)
+        or (array.size > 0 and sum(extents) + array.itemsize >= _LARGEST)
+    ):
+        raise ValueError(f"one of shape {array.shape} at {array.address:#x}, which cannot be")
 
 
 def _dense(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -78,21 +101,26 @@ def _dense(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(steps)
 
 
+def _ints(values: Iterable[Any]) -> tuple[int, ...]:
+    return tuple(map(operator.index, values))
+
+
 def _by_interface(value: Any, interface: dict[str, Any]) -> DeviceArray:
     if interface.get("mask") is not None:
         raise ValueError("a masked array")
     address, read_only = interface["data"]
-    dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
-    strides = interface.get("strides")
+    dtype, shape = np.dtype(interface["typestr"]), _ints(interface["shape"])
+    strides, stream = interface.get("strides"), interface.get("stream")
+    address = operator.index(address or 0)
     return DeviceArray(
         value=value,
-        address=int(address or 0),
+        address=address,
         shape=shape,
-        strides=_dense(shape, dtype.itemsize) if strides is None else tuple(strides),
+        strides=_dense(shape, dtype.itemsize) if strides is None else _ints(strides),
         dtype=dtype,
-        device_index=_device_of(value, int(address or 0)),
+        device_index=_device_of(value, address),
         read_only=bool(read_only),
-        stream=interface.get("stream"),
+        stream=None if stream is None else operator.index(stream),
         keep=value,
     )
 
@@ -108,6 +136,8 @@ def _by_dlpack(value: Any) -> DeviceArray:
         raise ValueError("an array of a type that numpy does not have")
     dtype = np.dtype(f"{letter}{tensor.typeBits // 8}")
     count = tensor.nDimension
+    if not 0 <= count <= _MAX_DIMENSIONS:
+        raise ValueError(f"an array of {count} dimensions")
     shape = tuple(package.ffi.unpack(tensor.size, count)) if count else ()
     strides = _dense(shape, dtype.itemsize)
     if tensor.stride and count:

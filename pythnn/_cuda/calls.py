@@ -8,8 +8,9 @@ from typing import Any
 from .._calls import Argument, Function, check_ranges, describe, refuse_tensor
 from .._errors import THNNError, THNNMemoryError
 from .._generator import Generator
+from .._overlap import overlaps_itself
 from .._state import State
-from .._tensor import DTYPES, is_on_device, kind_of_dtype, overlaps_itself
+from .._tensor import DTYPES, is_on_device, kind_of_dtype
 from . import cupy
 from .arrays import DeviceArray, look_at
 from .package import Package, load
@@ -174,7 +175,12 @@ class _Call:
         dense = found.value.copy()
         if written:
             self.copies.append((found.value, dense))
-        return look_at(dense)
+        copied = look_at(dense)
+        if (copied.shape, copied.dtype) != (found.shape, found.dtype):
+            raise self.function.refuse(
+                argument, "an array whose copy() is like it", f"a copy of shape {copied.shape}"
+            )
+        return copied
 
     def _tensor(self, array: DeviceArray, kind: int) -> Any:
         shape, strides = array.shape or (1,), array.strides or (array.itemsize,)

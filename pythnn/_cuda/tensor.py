@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from .._errors import THNNArgumentError, THNNError
+from .._overlap import overlaps_itself
 from .._tensor import (
     DTYPES,
     KINDS,
@@ -21,7 +22,6 @@ from .._tensor import (
     dense_strides,
     is_on_device,
     kind_of_dtype,
-    overlaps_itself,
 )
 from . import cupy
 from .arrays import DeviceArray, look_at

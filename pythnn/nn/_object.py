@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import t7
 from .._errors import THNNArgumentError
+from .._plain import is_masked, is_ndarray, plain
 from .._tensor import Storage, Tensor
 from ._calling import EXCHANGING, exchanging, none_is_default
 from ._fields import Fields, is_held, reusable
@@ -96,6 +97,8 @@ class Object(Typed):
         raise AttributeError(f"{self.typename()} has no field '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if is_ndarray(value) and not is_masked(value):
+            value = plain(value)
         held = self.tensors.__dict__.get(name)
         if (
             isinstance(held, Tensor)
@@ -129,8 +132,8 @@ class Object(Typed):
         """Makes a value the field itself, without copying."""
         fields = self.tensors.__dict__
         if name in self._results or name in fields or holds_tensors(value):
-            self.__dict__.pop(name, None)
             fields[name] = to_tensors(value)
+            self.__dict__.pop(name, None)
         else:
             self.__dict__[name] = value
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import THNNArgumentError
+from .._plain import is_masked, is_ndarray, plain
 from .._tensor import Tensor, is_on_device, kind_of_dtype
 from .._tensor import array_module as module_of_array
 
@@ -56,7 +57,7 @@ def list_of_storage(array: np.ndarray[Any, Any]) -> list[Any] | None:
 
 def as_real(value: Any) -> Tensor:
     """A copy of numbers as a Tensor of real type, float64 unless they are float32."""
-    array = np.asarray(value)
+    array = value if is_masked(value) else np.asarray(value)  # which Tensor refuses
     return Tensor(array, dtype=array.dtype if array.dtype == np.float32 else np.float64)
 
 
@@ -68,13 +69,16 @@ def to_tensors(value: Any) -> Any:
     """
     if isinstance(value, Tensor):
         return value
-    if isinstance(value, np.ndarray):
-        if kind_of_dtype(value.dtype) is None:
-            return value
+    if is_ndarray(value):
+        array = plain(value)
+        if kind_of_dtype(array.dtype) is None:
+            return array
+        if is_masked(value):
+            return Tensor(value)  # raises
         try:
-            return Tensor.from_numpy(value)
+            return Tensor.from_numpy(array)
         except THNNArgumentError:
-            return Tensor(value)
+            return Tensor(array)
     if isinstance(value, (list, tuple)):
         return [to_tensors(entry) for entry in value]
     if isinstance(value, dict):
@@ -94,9 +98,7 @@ def _on_device(value: Any) -> Any:
 
 def is_array(value: Any) -> bool:
     """Whether a value is an array, of numpy or on a device."""
-    if isinstance(value, (np.ndarray, Tensor, str)):
-        return isinstance(value, np.ndarray)
-    return is_on_device(value)
+    return is_ndarray(value) or (not isinstance(value, (Tensor, str)) and is_on_device(value))
 
 
 def to_arrays(value: Any) -> Any:
@@ -107,11 +109,14 @@ def to_arrays(value: Any) -> Any:
         return [to_arrays(entry) for entry in value]
     if isinstance(value, dict):
         return {key: to_arrays(entry) for key, entry in value.items()}
-    return value
+    if is_masked(value):
+        return Tensor(value)  # raises
+    return plain(value) if is_ndarray(value) else value
 
 
 def is_view(tensor: Tensor, array: Any) -> bool:
     """Whether an array is the same view of the same memory as a tensor."""
+    array = plain(array) if is_ndarray(array) else array
     strides = tuple(stride * array.itemsize for stride in tensor.strides)
     interface = "__cuda_array_interface__" if tensor.is_cuda else "__array_interface__"
     return bool(

@@ -20,6 +20,7 @@ except ImportError as error:
     ) from error
 
 from .._files import replacing
+from .._plain import MASKED, UNMASKED, is_masked
 from .._tensor import is_on_device, on_host
 from . import containers, elementwise, normalisation, products, shaping, windows
 from .graph import OPSET, Graph, NotExportableError, Table, Value
@@ -37,10 +38,12 @@ def _times(example: Any, count: int) -> Any:
 
 
 def _on_host(example: Any) -> Any:
-    """An example with its arrays in the CPU's memory."""
+    """An example with its arrays as plain ones in the CPU's memory."""
     if isinstance(example, (list, tuple)):
         return [_on_host(entry) for entry in example]
-    return on_host(example) if is_on_device(example) else example
+    if is_masked(example):
+        raise ValueError(f"example is {MASKED}; give {UNMASKED}")
+    return on_host(example) if is_on_device(example) else np.asarray(example)
 
 
 def _inputs(example: Any, examples: list[Any], names: list[str]) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._tables import Array, Evaluated, OpFunc, Table, decayed, option, tables
+from ._tables import Array, Evaluated, OpFunc, Table, decayed, option, prepared
 
 __all__ = ["adadelta"]
 
@@ -18,7 +18,7 @@ def adadelta(
     `x`, changed in place, and the value there before. M. Zeiler, "ADADELTA: an adaptive learning
     rate method", 2012.
     """
-    config, state = tables("adadelta", x, config, state)
+    opfunc, x, config, state = prepared("adadelta", opfunc, x, config, state)
     rho, small = option(config, "rho", 0.9), option(config, "eps", 1e-6)
     value, gradient = opfunc(x)
     gradient = decayed(config, x, gradient)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._tables import Array, Evaluated, OpFunc, Table, decayed, rate, tables
+from ._tables import Array, Evaluated, OpFunc, Table, decayed, prepared, rate
 
 __all__ = ["adagrad"]
 
@@ -20,7 +20,7 @@ def adagrad(
     changed in place, and the value there before. J. Duchi et al., "Adaptive subgradient methods for
     online learning and stochastic optimization", 2011.
     """
-    config, state = tables("adagrad", x, config, state)
+    opfunc, x, config, state = prepared("adagrad", opfunc, x, config, state)
     value, gradient = opfunc(x)
     gradient = decayed(config, x, gradient)
     if state.get("paramVariance") is None:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ._tables import Array, Evaluated, OpFunc, Table, decayed, option, tables
+from ._tables import Array, Evaluated, OpFunc, Table, decayed, option, prepared
 
 __all__ = ["adam"]
 
@@ -20,7 +20,7 @@ def adam(
     (0.999), ``epsilon`` (1e-8), ``weightDecay`` (0). Returns `x`, changed in place, and the value
     there before. D. Kingma and J. Ba, "Adam: a method for stochastic optimization", 2014.
     """
-    config, state = tables("adam", x, config, state)
+    opfunc, x, config, state = prepared("adam", opfunc, x, config, state)
     beta1, beta2 = option(config, "beta1", 0.9), option(config, "beta2", 0.999)
     steps = option(state, "t", 0)
     size = option(config, "learningRate", 1e-3)

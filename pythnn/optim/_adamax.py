@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._tables import Array, Evaluated, OpFunc, Table, option, tables
+from ._tables import Array, Evaluated, OpFunc, Table, option, prepared
 
 __all__ = ["adamax"]
 
@@ -18,7 +18,7 @@ def adamax(
     Returns `x`, changed in place, and the value there before. D. Kingma and J. Ba, "Adam: a method
     for stochastic optimization", 2014, section 7.1.
     """
-    config, state = tables("adamax", x, config, state)
+    opfunc, x, config, state = prepared("adamax", opfunc, x, config, state)
     beta1, beta2 = option(config, "beta1", 0.9), option(config, "beta2", 0.999)
     value, gradient = opfunc(x)
     for name in ("m", "u"):

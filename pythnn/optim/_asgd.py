@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._tables import Array, OpFunc, Table, option, tables
+from ._tables import Array, OpFunc, Table, option, prepared
 
 __all__ = ["asgd"]
 
@@ -19,7 +19,7 @@ def asgd(
     `x`, changed in place, the value there before, and the averaged parameters. L. Bottou,
     "Stochastic gradient descent tricks", 2012.
     """
-    config, state = tables("asgd", x, config, state)
+    opfunc, x, config, state = prepared("asgd", opfunc, x, config, state)
     eta0, decay = option(config, "eta0", 1e-4), option(config, "lambda", 1e-4)
     eta, weight = option(state, "eta_t", eta0), option(state, "mu_t", 1)
     steps = option(state, "t", 0) + 1

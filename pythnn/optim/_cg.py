@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ._tables import Array, OpFunc, Table, dot, option, tables
+from ._tables import Array, OpFunc, Table, dot, option, prepared
 
 __all__ = ["cg"]
 
@@ -126,7 +126,7 @@ def cg(
     changed in place, the values at the start and after each search, and the number of calls. The
     method is that of C. Rasmussen's ``minimize``, 2002.
     """
-    config, _ = tables("cg", x, config, state)
+    opfunc, x, config, _ = prepared("cg", opfunc, x, config, state)
     most_steps = option(config, "maxIter", 20)
     most_calls = option(config, "maxEval", most_steps * 1.25)
     value, gradient = opfunc(x)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._tables import Array, OpFunc, Table, dot, option, tables
+from ._tables import Array, OpFunc, Table, dot, option, prepared
 
 __all__ = ["lbfgs"]
 
@@ -44,7 +44,7 @@ def lbfgs(
     Returns `x`, changed in place, the values at all points, and the number of calls. J. Nocedal and
     S. Wright, "Numerical optimization", algorithm 7.4.
     """
-    config, state = tables("lbfgs", x, config, state)
+    opfunc, x, config, state = prepared("lbfgs", opfunc, x, config, state)
     most_steps = option(config, "maxIter", 20)
     most_calls = option(config, "maxEval", most_steps * 1.25)
     small_gradient, small_step = option(config, "tolFun", 1e-5), option(config, "tolX", 1e-9)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._errors import THNNArgumentError
-from ._tables import Array, Evaluated, OpFunc, Table, decayed, option, rate, tables
+from ._tables import Array, Evaluated, OpFunc, Table, decayed, option, prepared, rate
 
 __all__ = ["nag"]
 
@@ -20,7 +20,7 @@ def nag(
     value after the step with the momentum. I. Sutskever et al., "On the importance of
     initialization and momentum in deep learning", 2013.
     """
-    config, state = tables("nag", x, config, state)
+    opfunc, x, config, state = prepared("nag", opfunc, x, config, state)
     momentum = option(config, "momentum", 0.9)
     if momentum <= 0:
         raise THNNArgumentError.expected(

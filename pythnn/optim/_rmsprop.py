@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._tables import Array, Evaluated, OpFunc, Table, decayed, option, tables
+from ._tables import Array, Evaluated, OpFunc, Table, decayed, option, prepared
 
 __all__ = ["rmsprop"]
 
@@ -19,7 +19,7 @@ def rmsprop(
     there before. T. Tieleman and G. Hinton, lecture 6.5 of "Neural networks for machine learning",
     2012.
     """
-    config, state = tables("rmsprop", x, config, state)
+    opfunc, x, config, state = prepared("rmsprop", opfunc, x, config, state)
     alpha = option(config, "alpha", 0.99)
     value, gradient = opfunc(x)
     gradient = decayed(config, x, gradient)

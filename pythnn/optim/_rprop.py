@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._tables import Array, Evaluated, OpFunc, Table, option, tables
+from ._tables import Array, Evaluated, OpFunc, Table, option, prepared
 
 __all__ = ["rprop"]
 
@@ -19,7 +19,7 @@ def rprop(
     ``niter`` (1 step). Returns `x`, changed in place, and the values before each step. M.
     Riedmiller and H. Braun, "A direct adaptive method for faster backpropagation learning", 1993.
     """
-    config, state = tables("rprop", x, config, state)
+    opfunc, x, config, state = prepared("rprop", opfunc, x, config, state)
     smallest, largest = option(config, "stepsizemin", 1e-6), option(config, "stepsizemax", 50)
     if state.get("delta") is None:
         sizes, before = np.full_like(x, option(config, "stepsize", 0.1)), np.zeros_like(x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._errors import THNNArgumentError
-from ._tables import Array, Evaluated, OpFunc, Table, decayed, option, rate, tables
+from ._tables import Array, Evaluated, OpFunc, Table, decayed, option, prepared, rate
 
 __all__ = ["sgd"]
 
@@ -18,7 +18,7 @@ def sgd(
     ``nesterov`` (False: wants momentum and no dampening), ``learningRates`` (factors for each
     parameter). Returns `x`, changed in place, and the value there before.
     """
-    config, state = tables("sgd", x, config, state)
+    opfunc, x, config, state = prepared("sgd", opfunc, x, config, state)
     momentum = option(config, "momentum", 0)
     dampening = option(config, "dampening", momentum)
     nesterov = option(config, "nesterov", False)

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import THNNArgumentError
+from .._plain import MASKED, UNMASKED, is_masked, is_ndarray, plain
 
-__all__ = ["Array", "Evaluated", "OpFunc", "Table", "decayed", "dot", "option", "rate", "tables"]
+__all__ = ["Array", "Evaluated", "OpFunc", "Table", "decayed", "dot", "option", "prepared", "rate"]
 
 Array = NDArray[Any]
 OpFunc = Callable[[Array], tuple[Any, Array]]
@@ -20,19 +21,37 @@ Evaluated = tuple[Array, list[Any]]
 """The parameters, and the values of the function at the points where it was called."""
 
 
-def tables(method: str, x: Array, config: Table | None, state: Table | None) -> tuple[Table, Table]:
-    """Settings and state: one table unless there is one of each.
+def prepared(
+    method: str, opfunc: OpFunc, x: Array, config: Table | None, state: Table | None
+) -> tuple[OpFunc, Array, Table, Table]:
+    """The arguments of a method: arrays as plain ones, settings and state one table or two.
 
-    Raises THNNArgumentError when `x` cannot be changed in place.
+    Raises THNNArgumentError when `x` cannot be changed in place, or an array has a mask.
     """
+    if is_ndarray(x):
+        x = _unmasked(method, 2, "x", x)
     kind = getattr(getattr(x, "dtype", None), "kind", None)
     if kind != "f" or not getattr(getattr(x, "flags", None), "writeable", True):
         found = f"{type(x).__name__} of {x.dtype}" if kind is not None else type(x).__name__
         raise THNNArgumentError.expected(
             f"optim.{method}", 2, "x", "a writable array of real numbers", found
         )
+
+    def evaluate(parameters: Array) -> tuple[Any, Array]:
+        value, gradient = opfunc(parameters)
+        if is_ndarray(gradient):
+            gradient = _unmasked(method, 1, "opfunc", gradient)
+        return value, gradient
+
     settings = {} if config is None else config
-    return settings, settings if state is None else state
+    return evaluate, x, settings, settings if state is None else state
+
+
+def _unmasked(method: str, position: int, name: str, array: Array) -> Array:
+    """The array as a plain one; THNNArgumentError for one with a mask."""
+    if is_masked(array):
+        raise THNNArgumentError.expected(f"optim.{method}", position, name, UNMASKED, MASKED)
+    return plain(array)
 
 
 def option(config: Table, name: str, default: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._plain import is_ndarray
 from .._tensor import Storage, Tensor, is_on_device, on_host
 from ._errors import T7Error
 from ._format import CLASS_PAYLOADS, CLASS_VERSIONS, Tag, cpu_type_name
@@ -185,7 +186,7 @@ class _Collector:
             value = self._fetched(value) if value.is_cuda else value.numpy()
         elif is_on_device(value):
             value = value.get() if hasattr(value, "get") else on_host(value)
-        if isinstance(value, np.ndarray):
+        if is_ndarray(value):
             tensor = TensorPart(storable(value))
             self.tensors.append(tensor)
             return tensor

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._library import ffi
+from .._plain import MASKED, UNMASKED, base_of, is_masked, is_ndarray, plain
 from ._errors import T7Error
 from ._format import TORCH_NAMES
 
@@ -20,8 +21,11 @@ Array = NDArray[Any]
 def storable(array: Array) -> Array:
     """The array itself, or a copy where Torch has no tensor that lies as it does.
 
-    Raises T7Error for element types that Torch does not have.
+    Raises T7Error for element types that Torch does not have, and for arrays with a mask.
     """
+    if is_masked(array):
+        raise T7Error(f"{MASKED} cannot be saved; save {UNMASKED}")
+    array = plain(array)
     if array.dtype == np.bool_:
         array = array.view("u1")
     dtype = array.dtype.newbyteorder("<")
@@ -60,11 +64,11 @@ class Span:
     @classmethod
     def of_memory(cls, array: Array) -> Span:
         """The memory that an array is a view of, as far as it holds the same elements."""
-        root = array
-        while isinstance(root.base, np.ndarray) and root.base.dtype == root.dtype:
-            root = root.base
-        if isinstance(root.base, ffi.buffer):  # memory of the C library
-            root = np.frombuffer(root.base, root.dtype)
+        root, base = array, base_of(array)
+        while is_ndarray(base) and plain(base).dtype == array.dtype:
+            root, base = plain(base), base_of(base)
+        if isinstance(base, ffi.buffer):  # memory of the C library
+            root = np.frombuffer(base, array.dtype)
         span, mine = cls.of_elements(root), cls.of_elements(array)
         if any(stride < 0 for stride in root.strides):
             return mine
