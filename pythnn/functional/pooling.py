@@ -224,14 +224,15 @@ def fractional_max_pool2d(x: Real, size: Size, window: Size, samples: Real) -> t
     ----------
     x : [batch x] planes x height x width
     size : of the output
+        Together with `window` at most the sizes of `x`.
     samples : batch x planes x 2
         From 0 to 1: where the windows are, for columns and for rows (Graham, 2014).
 
     Returns the output, and the positions of the maxima in their planes.
 
-    >>> fractional_max_pool2d(np.arange(9.0).reshape(1, 1, 3, 3), 2, 2, [[[0.5, 0.5]]])[1]
-    array([[[[4, 5],
-             [7, 8]]]])
+    >>> fractional_max_pool2d(np.arange(16.0).reshape(1, 1, 4, 4), 2, 2, [[[0.5, 0.5]]])[1]
+    array([[[[ 5,  7],
+             [13, 15]]]])
     """
     height, width = numbers("size", size, 2)
     output, indices = calls(
@@ -261,6 +262,7 @@ def fractional_max_pool3d(x: Real, size: Size, window: Size, samples: Real) -> t
     ----------
     x : [batch x] planes x height x width x time
     size, window : one int, or (time, height, width)
+        Together at most the sizes of `x`.
     samples : batch x planes x 3
         From 0 to 1: for time, columns and rows.
 

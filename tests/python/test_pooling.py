@@ -373,6 +373,28 @@ def test_fractional_pooling(dimensions: int, seed: int, real: Any) -> None:
     np.testing.assert_array_equal(indices, number.reshape(2, 10, *count))
 
 
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("pool", [1, 2, 5])
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_room_for_fractional_windows(dimensions: int, pool: int, axis: int) -> None:
+    """Along each axis the output and a window fit into the input together."""
+    if axis >= dimensions:
+        pytest.skip("two dimensions have no third axis")
+    module = "Spatial" if dimensions == 2 else "Volumetric"
+    function = f"{module}FractionalMaxPooling_updateOutput"
+    size, pools, counts = [4] * dimensions, [2] * dimensions, [2] * dimensions
+    size[axis], pools[axis] = pool + 3, pool
+    samples = np.full((1, 1, dimensions), 0.5)
+    for counts[axis] in (3, 4, 5):
+        last = (*counts[::-1], *pools[::-1], np.int64, samples)
+        arguments = (np.ones((1, *size)), np.float64, *last)
+        if counts[axis] == 3:
+            assert call(function, *arguments, outputs=(1, len(arguments) - 2))[0].size
+            continue
+        with pytest.raises(THNNArgumentError, match=rf"at most 3 for an input of {pool + 3} and"):
+            call(function, *arguments, outputs=(1, len(arguments) - 2))
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
     "module", ["SpatialReflection", "SpatialReplication", "VolumetricReplication"]

@@ -1910,7 +1910,7 @@ THNN_API void THNN_(SpatialFractionalMaxPooling_updateOutput)(
     THTensor *input,          /* in: [batch x] planes x height x width */
     THTensor *output,         /* out: [batch x] planes x outputH x outputW */
     int outputW,              /* columns of output */
-    int outputH,              /* rows of output; at most height - poolSizeH + 1 */
+    int outputH,              /* rows of output; at most height - poolSizeH */
     int poolSizeW,            /* width of a region */
     int poolSizeH,            /* height of a region */
     THIndexTensor *indices,   /* out: shape of output; element of the plane, from 1; 0 for none */

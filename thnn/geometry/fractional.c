@@ -4,11 +4,10 @@
 
 #include "geometry/pooling.h"
 
-/* The regions, pool wide and at least one apart, must fit into the input; in three dimensions there
- * must be an element to spare. */
+/* The regions, pool wide and at least one apart, must fit into the input with an element to spare. */
 static void checkRoom(const THNNFractionalArguments *a, int i, int64_t input)
 {
-  const int64_t most = input - a->pool[i].value + (a->nDimension == 2);
+  const int64_t most = input - a->pool[i].value;
   if (a->output[i].value <= most)
     return;
   char expected[96], found[32];

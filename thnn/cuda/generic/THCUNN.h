@@ -1686,7 +1686,7 @@ THC_API void THCUNN_(SpatialFractionalMaxPooling_updateOutput)(
     THCTensor *input,          /* in: [batch x] planes x height x width */
     THCTensor *output,         /* out: [batch x] planes x outputH x outputW */
     int outputW,               /* columns of output */
-    int outputH,               /* rows of output; at most height - poolSizeH + 1 */
+    int outputH,               /* rows of output; at most height - poolSizeH */
     int poolSizeW,             /* width of a region */
     int poolSizeH,             /* height of a region */
     THCIndexTensor *indices,   /* out: shape of output; element of the plane, from 1; 0 for none */
