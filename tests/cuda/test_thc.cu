@@ -426,6 +426,17 @@ static void testMissingBlas()
   CHECK(status == 0);
 }
 
+/* What becomes a view of gradOutput may be the tensor that is read: its memory is there to the end. */
+static void testSharingTheInput()
+{
+  THCudaTensor *input = vectorOf({-1, 2}), *gradOutput = vectorOf({10, 20});
+  THNN_CudaLeakyReLU_updateGradInput(state, input, gradOutput, input, 0.5, true);
+  CHECK(storageOf(gradOutput) == (std::vector<float>{5, 20}));
+  CHECK(input->storage == gradOutput->storage);
+  THCudaTensor_free(state, input);
+  THCudaTensor_free(state, gradOutput);
+}
+
 int main(void)
 {
   catchErrors();
@@ -444,6 +455,7 @@ int main(void)
   RUN(testIndexErrors());
   RUN(testCheckedIndices());
   RUN(testProducts());
+  RUN(testSharingTheInput());
   THCState_free(state);
   CHECK(cuemu_liveAllocations() == 0);
   return checkResult();

@@ -201,14 +201,21 @@ static void checkOutputs(const THNNPlan *plan)
   }
 }
 
+static bool becomesView(const THNNBuffer *buffer)
+{
+  return buffer->role == THNN_ROLE_SHARE && buffer->tensor != buffer->shared;
+}
+
 static void reserveOutputs(THNNPlan *plan)
 {
   for (int i = 0; i < plan->count; i++) {
     THNNBuffer *buffer = &plan->buffers[i];
+    const THNNTensorOperations *of = operationsOf(plan, buffer);
     buffer->resized = buffer->role == THNN_ROLE_OUT && !hasWantedSize(buffer);
     if (buffer->resized)
-      operationsOf(plan, buffer)
-          ->reserve(plan->context, buffer->tensor, buffer->nDimension, buffer->wanted);
+      of->reserve(plan->context, buffer->tensor, buffer->nDimension, buffer->wanted);
+    else if (becomesView(buffer))
+      of->reserveDimensions(buffer->tensor, of->view(buffer->shared).nDimension);
   }
 }
 
@@ -220,8 +227,7 @@ static void resizeOutputs(THNNPlan *plan)
     if (buffer->resized) {
       of->resize(buffer->tensor, buffer->nDimension, buffer->wanted);
       buffer->view = of->view(buffer->tensor);
-    } else if (buffer->role == THNN_ROLE_SHARE && buffer->tensor != buffer->shared)
-      of->set(plan->context, buffer->tensor, buffer->shared);
+    }
   }
 }
 
@@ -335,7 +341,7 @@ void THNN_planAcquire(THNNPlan *plan)
   }
 }
 
-void THNN_planRelease(THNNPlan *plan)
+static void releaseCopies(THNNPlan *plan)
 {
   if (!plan->block)
     return;
@@ -346,4 +352,14 @@ void THNN_planRelease(THNNPlan *plan)
   }
   plan->memory->release(plan->context, plan->block);
   plan->block = NULL;
+}
+
+void THNN_planRelease(THNNPlan *plan)
+{
+  releaseCopies(plan);
+  for (int i = 0; i < plan->count; i++) {
+    const THNNBuffer *buffer = &plan->buffers[i];
+    if (becomesView(buffer))
+      operationsOf(plan, buffer)->set(plan->context, buffer->tensor, buffer->shared);
+  }
 }

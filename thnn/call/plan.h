@@ -13,7 +13,8 @@
  * Declaring checks and touches nothing. Acquiring first takes the memory of outputs that have to grow,
  * holding nothing; then one block for everything else, and raises only when it holds nothing. Outputs
  * are resized when nothing can fail any more. So an error never leaks and never changes a tensor,
- * whether it unwinds by longjmp or otherwise.
+ * whether it unwinds by longjmp or otherwise. What becomes a view of another argument does so at the
+ * release, since its memory may be that of a third one.
  *
  * A tensor is worked on in place when it is contiguous. Otherwise `data` is a dense copy: gathered
  * for inputs, scattered back at release for outputs. An output that shares memory with another
@@ -85,6 +86,9 @@ typedef struct THNNTensorOperations {
   /* Takes the memory for these sizes; nothing of the tensor changes, but where its data lies. */
   void (*reserve)(void *context, void *tensor, int nDimension, const int64_t *size);
   void (*resize)(void *tensor, int nDimension, const int64_t *size); /* to reserved sizes */
+  /* Takes the memory that `set` needs for a source of so many dimensions. */
+  void (*reserveDimensions)(void *tensor, int nDimension);
+  /* Makes it the same view of the same storage as `source`; its own is freed, unless others have it. */
   void (*set)(void *context, void *tensor, void *source);
   size_t elementSize;
 } THNNTensorOperations;

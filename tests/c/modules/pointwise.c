@@ -1,5 +1,6 @@
 /* Element-by-element modules from C: with a parameter, in place, with weights, with random numbers,
  * and rejected calls. */
+#include "../allocations.h"
 #include "module.h"
 
 static void testElu(void)
@@ -72,6 +73,60 @@ static void testRandomSlopes(void)
   THGenerator_free(other);
 }
 
+/* What becomes a view of gradOutput may be the tensor that is read: its memory is there to the end. */
+static void testSharingTheInput(void)
+{
+  Tensor *input = TENSOR_OF((2, 2), -1, 2, -3, 4), *gradOutput = TENSOR_OF((2, 2), 10, 20, 30, 40);
+  MODULE(LeakyReLU_updateGradInput)(NULL, input, gradOutput, input, 0.5, true);
+  EXPECT(gradOutput, (2, 2), 5, 20, 15, 40);
+  CHECK(input->storage == gradOutput->storage);
+
+  Tensor *noise = TENSOR_OF((4), 0.5, 1, 0.25, 1), *drawn = TENSOR_OF((4), -1, 1, -1, 1);
+  gradOutput = TENSOR_OF((2, 2), 10, 20, 30, 40);
+  TENSOR(transpose)(gradOutput, NULL, 0, 1);
+  MODULE(RReLU_updateGradInput)(NULL, drawn, gradOutput, noise, noise, 0.1, 0.3, true, true);
+  CHECK(noise->storage == gradOutput->storage && noise->stride[0] == 1);
+  TENSOR(transpose)(gradOutput, NULL, 0, 1);
+  EXPECT(gradOutput, (2, 2), 5, 5, 30, 40);
+}
+
+/* Memory that is short is noticed before anything has changed, and nothing is lost. */
+static void testSharingWithoutMemory(void)
+{
+  countAllocations();
+  Tensor *input = TENSOR_OF((2, 2), -1, 2, -3, 4), *gradOutput = TENSOR_OF((2, 2), 10, 20, 30, 40);
+  Tensor *gradInput = TENSOR_OF((1), 7);
+  TENSOR(transpose)(gradOutput, NULL, 0, 1);
+  const long before = liveAllocations;
+  volatile long failing = 1; /* changed between setjmp and longjmp */
+  for (volatile bool done = false; !done; failing++) {
+    failAllocation(failing);
+    if (setjmp(checkJump) == 0) {
+      MODULE(LeakyReLU_updateGradInput)(NULL, input, gradOutput, gradInput, 0.5, true);
+      done = true;
+    } else {
+      CHECK(liveAllocations == before);
+      EXPECT(gradInput, (1), 7);
+      CHECK(TENSOR(get2d)(gradOutput, 1, 0) == 20);
+    }
+  }
+  failAllocation(0);
+  CHECK(failing > 3); /* the lists of sizes and strides, and the copies */
+  CHECK(gradInput->storage == gradOutput->storage && gradInput->stride[0] == 1);
+  TENSOR(transpose)(gradInput, NULL, 0, 1);
+  EXPECT(gradInput, (2, 2), 5, 10, 30, 40);
+}
+
+/* An output in the input's storage, which has to grow for it. */
+static void testOutputInTheInputsStorage(void)
+{
+  Tensor *input = TENSOR_OF((2, 3), -1, 2, -3, 4, -5, 6), *output = emptyTensor();
+  TENSOR(setStorage1d)(output, input->storage, 3, 1, 1);
+  MODULE(Abs_updateOutput)(NULL, input, output);
+  EXPECT(output, (2, 3), 1, 2, 3, 4, 5, 6);
+  CHECK(output->storage == input->storage);
+}
+
 static void testRejected(void)
 {
   Tensor *input = TENSOR_OF((2, 3), 1), *gradOutput = TENSOR_OF((1, 5), 1);
@@ -92,6 +147,9 @@ int main(void)
   testPReluOfNothing();
   testHardTanh();
   testRandomSlopes();
+  testSharingTheInput();
+  testOutputInTheInputsStorage();
   testRejected();
+  testSharingWithoutMemory();
   return finish();
 }

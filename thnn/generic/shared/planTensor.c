@@ -19,15 +19,22 @@ static THNNView view(const void *untyped)
   return view;
 }
 
+/* That the lists are longer then is no visible change. */
+static void reserveDimensions(void *untyped, int nDimension)
+{
+  THTensor *tensor = untyped;
+  if (nDimension <= tensor->nDimension)
+    return;
+  const ptrdiff_t bytes = nDimension * (ptrdiff_t)sizeof(int64_t);
+  tensor->size = THRealloc(tensor->size, bytes);
+  tensor->stride = THRealloc(tensor->stride, bytes);
+}
+
 static void reserve(void *context, void *untyped, int nDimension, const int64_t *size)
 {
   (void)context;
   THTensor *tensor = untyped;
-  if (nDimension > tensor->nDimension) {
-    const ptrdiff_t bytes = nDimension * (ptrdiff_t)sizeof(int64_t);
-    tensor->size = THRealloc(tensor->size, bytes);
-    tensor->stride = THRealloc(tensor->stride, bytes);
-  }
+  reserveDimensions(tensor, nDimension);
   const int64_t needed = tensor->storageOffset + THNN_product(nDimension, size);
   if (!tensor->storage)
     tensor->storage = THStorage_(new)();
@@ -47,11 +54,28 @@ static void resize(void *untyped, int nDimension, const int64_t *size)
   tensor->nDimension = nDimension;
 }
 
-static void set(void *context, void *tensor, void *source)
+/* THTensor_(set) would allocate its lists anew. */
+static void set(void *context, void *untyped, void *untypedSource)
 {
   (void)context;
-  THTensor_(set)(tensor, source);
+  THTensor *tensor = untyped;
+  const THTensor *source = untypedSource;
+  THStorage *old = tensor->storage;
+  if (source->storage)
+    THStorage_(retain)(source->storage);
+  tensor->storage = source->storage;
+  tensor->storageOffset = source->storageOffset;
+  tensor->nDimension = source->nDimension;
+  for (int d = 0; d < source->nDimension; d++) {
+    tensor->size[d] = source->size[d];
+    tensor->stride[d] = source->stride[d];
+  }
+  THStorage_(free)(old);
 }
 
-const THNNTensorOperations THNN_(TensorOperations) = {
-    .view = view, .reserve = reserve, .resize = resize, .set = set, .elementSize = sizeof(real)};
+const THNNTensorOperations THNN_(TensorOperations) = {.view = view,
+                                                      .reserve = reserve,
+                                                      .resize = resize,
+                                                      .reserveDimensions = reserveDimensions,
+                                                      .set = set,
+                                                      .elementSize = sizeof(real)};

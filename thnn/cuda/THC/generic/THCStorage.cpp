@@ -52,6 +52,16 @@ static void freeData(THCState *state, THCStorage *storage, THCFailure *failure)
   THC_leave(previous);
 }
 
+void THCStorage_(drop)(THCState *state, THCStorage *storage, THCFailure *failure)
+{
+  if (!storage || !(storage->flag & TH_STORAGE_REFCOUNTED) ||
+      TH_ATOMIC_FETCH_ADD(&storage->refcount, -1) != 1)
+    return;
+  if (storage->data && (storage->flag & TH_STORAGE_FREEMEM))
+    freeData(state, storage, failure);
+  THFree(storage);
+}
+
 void THCStorage_(free)(THCState *state, THCStorage *storage)
 {
   if (!storage || !(storage->flag & TH_STORAGE_REFCOUNTED))
@@ -59,12 +69,8 @@ void THCStorage_(free)(THCState *state, THCStorage *storage)
   const char *function = "THCStorage_free";
   THC_checkState(state, function);
   checkDevice(function, state, storage);
-  if (TH_ATOMIC_FETCH_ADD(&storage->refcount, -1) != 1)
-    return;
   THCFailure failure = THC_noFailure();
-  if (storage->data && (storage->flag & TH_STORAGE_FREEMEM))
-    freeData(state, storage, &failure);
-  THFree(storage);
+  THCStorage_(drop)(state, storage, &failure);
   THC_raise(function, failure);
 }
 

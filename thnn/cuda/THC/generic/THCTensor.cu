@@ -68,11 +68,6 @@ static THNNView viewOf(const void *untyped)
   return view;
 }
 
-static void setFor(void *context, void *tensor, void *source)
-{
-  THCTensor_(set)(((THCPlan *)context)->state, (THCTensor *)tensor, (THCTensor *)source);
-}
-
 int THCTensor_(isContiguous)(THCState *state, const THCTensor *self)
 {
   (void)state;
@@ -132,15 +127,22 @@ static void ensureStorage(THCState *state, THCTensor *self, int64_t elements)
     THCStorage_(resize)(state, self->storage, (ptrdiff_t)elements);
 }
 
-/* Takes the memory for a layout. That the lists are longer then is no visible change. */
+/* That the lists are longer then is no visible change. */
+static void reserveDimensions(void *untyped, int nDimension)
+{
+  THCTensor *self = (THCTensor *)untyped;
+  if (nDimension <= self->nDimension)
+    return;
+  const ptrdiff_t bytes = nDimension * (ptrdiff_t)sizeof(int64_t);
+  self->size = (int64_t *)THRealloc(self->size, bytes);
+  self->stride = (int64_t *)THRealloc(self->stride, bytes);
+}
+
+/* Takes the memory for a layout. */
 static void reserve(THCState *state, THCTensor *self, int nDimension, const int64_t *size,
                     const int64_t *stride)
 {
-  if (nDimension > self->nDimension) {
-    const ptrdiff_t bytes = nDimension * (ptrdiff_t)sizeof(int64_t);
-    self->size = (int64_t *)THRealloc(self->size, bytes);
-    self->stride = (int64_t *)THRealloc(self->stride, bytes);
-  }
+  reserveDimensions(self, nDimension);
   const int64_t reach = reachOf(nDimension, size, stride);
   ensureStorage(state, self, reach > 0 ? reach + self->storageOffset : 0);
 }
@@ -178,8 +180,31 @@ static void resizeTo(void *tensor, int nDimension, const int64_t *size)
   setLayout((THCTensor *)tensor, nDimension, size, nullptr);
 }
 
+/* The lists of `self` are long enough; whoever calls gives its old storage up. */
+static void pointAt(THCState *state, THCTensor *self, const THCTensor *source)
+{
+  const size_t bytes = (size_t)source->nDimension * sizeof(int64_t);
+  if (bytes > 0) {
+    memcpy(self->size, source->size, bytes);
+    memcpy(self->stride, source->stride, bytes);
+  }
+  self->nDimension = source->nDimension;
+  self->storageOffset = source->storageOffset;
+  THCStorage_(retain)(state, source->storage);
+  self->storage = source->storage;
+}
+
+static void setFor(void *context, void *tensor, void *source)
+{
+  THCPlan *plan = (THCPlan *)context;
+  THCStorage *old = ((THCTensor *)tensor)->storage;
+  pointAt(plan->state, (THCTensor *)tensor, (const THCTensor *)source);
+  THCStorage_(drop)(plan->state, old, &plan->failure);
+}
+
 #define OPERATIONS TH_CONCAT_3(THC_, CReal, TensorOperations)
-extern const THNNTensorOperations OPERATIONS = {viewOf, reserveFor, resizeTo, setFor, sizeof(real)};
+extern const THNNTensorOperations OPERATIONS = {viewOf, reserveFor,  resizeTo, reserveDimensions,
+                                                setFor, sizeof(real)};
 
 void THCTensor_(resizeAs)(THCState *state, THCTensor *self, const THCTensor *other)
 {
@@ -214,21 +239,9 @@ void THCTensor_(set)(THCState *state, THCTensor *self, THCTensor *source)
   THC_checkState(state, "THCTensor_set");
   if (self == source)
     return;
-  if (source->nDimension > self->nDimension) {
-    const ptrdiff_t bytes = source->nDimension * (ptrdiff_t)sizeof(int64_t);
-    self->size = (int64_t *)THRealloc(self->size, bytes);
-    self->stride = (int64_t *)THRealloc(self->stride, bytes);
-  }
-  const size_t bytes = (size_t)source->nDimension * sizeof(int64_t);
-  if (bytes > 0) {
-    memcpy(self->size, source->size, bytes);
-    memcpy(self->stride, source->stride, bytes);
-  }
-  self->nDimension = source->nDimension;
-  self->storageOffset = source->storageOffset;
+  reserveDimensions(self, source->nDimension);
   THCStorage *old = self->storage;
-  THCStorage_(retain)(state, source->storage);
-  self->storage = source->storage;
+  pointAt(state, self, source);
   THCStorage_(free)(state, old);
 }
 

@@ -17,4 +17,7 @@
 #  error "define one of THC_TYPE_…: templated files are compiled once per type"
 #endif
 
+/* Gives a reference up as THCStorage_(free) does, but keeps the failure instead of raising it. */
+void THCStorage_(drop)(THCState *state, THCStorage *storage, THCFailure *failure);
+
 #endif
