@@ -13,7 +13,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from .._files import replacing
 from ._errors import description_of
 
-__all__ = ["PRESETS", "Recipe", "Size", "read_image", "write_image"]
+__all__ = ["PRESETS", "Recipe", "Size", "pixels_of", "read_image", "write_image"]
 
 Array = NDArray[Any]
 Size = tuple[int, int]  # height, width
@@ -107,7 +107,15 @@ def _fitted(image: Image.Image, recipe: Recipe) -> Image.Image:
 
 
 def write_image(path: Path, output: Array, recipe: Recipe) -> None:
-    """Writes what a model made of an image, with the recipe undone.
+    """Writes what a model made of an image, as `pixels_of` gives it."""
+    image = Image.fromarray(pixels_of(output, recipe))
+    kind = Image.registered_extensions()[path.suffix.lower()]
+    with replacing(path) as file:
+        image.save(file, kind)
+
+
+def pixels_of(output: Array, recipe: Recipe) -> Array:
+    """What a model made of an image, with the recipe undone: uint8, height x width [x 3].
 
     Takes [1 x] channels x height x width with 1 or 3 channels, or height x width; else ValueError.
     """
@@ -121,10 +129,8 @@ def write_image(path: Path, output: Array, recipe: Recipe) -> None:
     if len(planes) == 3 and recipe.channels == "BGR":
         planes = planes[::-1]
     pixels = np.clip(np.rint(planes * (255 / recipe.scale)), 0, 255).astype(np.uint8)
-    image = Image.fromarray(pixels[0] if len(pixels) == 1 else pixels.transpose(1, 2, 0))
-    kind = Image.registered_extensions()[path.suffix.lower()]
-    with replacing(path) as file:
-        image.save(file, kind)
+    image: Array = pixels[0] if len(pixels) == 1 else pixels.transpose(1, 2, 0)
+    return image
 
 
 def _planes(numbers: tuple[float, ...]) -> Array:

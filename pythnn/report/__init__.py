@@ -12,6 +12,10 @@
 ``_layers.py``      the tree of layers, and what is inside them
 ``_filters.py``     the filters of the first layer
 ``_charts.py``      histograms and bars as SVG
+``_graph.py``       what takes the output of what
+``_layout.py``      where the boxes and lines of a graph go
+``_shapes.py``      the shapes of tables in few words
+``_drawing.py``     the graph as SVG
 ``page.html``       the frame of the page, for ``string.Template``
 ``style.css``       how it looks, light and dark, wide and narrow
 ==================  ==========================================================

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import html
 
-__all__ = ["Html", "element", "join", "text"]
+__all__ = ["Html", "element", "join", "text", "whole"]
 
-_VOID = ("img", "path", "rect")
+_VOID = ("img", "path")
 
 
 class Html(str):
@@ -26,6 +26,20 @@ def text(value: object) -> Html:
 def join(*parts: object) -> Html:
     """Several pieces, one after the other."""
     return Html("".join(map(text, parts)))
+
+
+def whole(phrase: str) -> Html:
+    """A phrase that stays on one line where it fits; of a table, each entry does.
+
+    The arrow of two signs, between which browsers break lines, becomes one.
+    """
+    parts = phrase.replace("->", "\N{RIGHTWARDS ARROW}").split(", ")
+    commas = [","] * (len(parts) - 1) + [""]
+    spans = (
+        element("span", part + comma, class_="whole")
+        for part, comma in zip(parts, commas, strict=True)
+    )
+    return Html(" ".join(spans))
 
 
 def element(tag: str, *children: object, **attributes: object) -> Html:

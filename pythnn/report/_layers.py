@@ -6,13 +6,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..commands._modules import Row, parameters_of, shape_text, size_text
+from ..commands._modules import Row, parameters_of, size_text
 from ._charts import histogram, share_bar
 from ._costs import short
-from ._html import Html, element, join
+from ._html import Html, element, join, whole
 from ._pictures import ROW
 from ._report import Report
 from ._running import Activation
+from ._shapes import short_shape
 from ._statistics import Statistics, statistics_of
 
 __all__ = ["details_of_layers", "table_of_layers"]
@@ -29,9 +30,12 @@ def table_of_layers(report: Report) -> Html:
     """A row for each object of the tree, with what it costs."""
     run = report.run
     names = ["parameters", *(["multiply-adds", "time", "memory"] if run is not None else [])]
-    head = [element("th", "", scope="col"), element("th", "layer", scope="col")]
+    head = [
+        element("th", "", scope="col", class_="index"),
+        element("th", "layer", scope="col", class_="layer"),
+    ]
     if run is not None:
-        head.append(element("th", "output", scope="col"))
+        head.append(element("th", "output", scope="col", class_="output"))
     head += [element("th", name, scope="col", class_="number") for name in names]
     detailed = set(_detailed(report))
     rows = [_table_row(report, number, row, number in detailed) for number, row in report.shown]
@@ -57,34 +61,40 @@ def table_of_layers(report: Report) -> Html:
 
 
 def _table_row(report: Report, number: int, row: Row, linked: bool) -> Html:
-    name = element("a", row.text, href=f"#layer-{number}") if linked else row.text
+    name: Html = whole(row.text)
+    name = element("a", name, href=f"#layer-{number}") if linked else name
     line = element("span", name, class_="line", style=f"--depth:{min(row.depth, 12)}")
-    cells = [element("td", number, class_="number quiet"), element("th", line, scope="row")]
+    cells = [element("td", number, class_="index quiet"), element("th", line, scope="row")]
     run, root = report.run, report.rows[0]
     count = f"{row.count:,}{' shared' if row.shared else ''}" if row.count or row.shared else ""
-    parameters = _measure(count, row.count, root.count)
+    parameters = _measure("parameters", count, row.count, root.count)
+    target = f"row-{number}"
     if run is None:
-        return element("tr", *cells, parameters)
+        return element("tr", *cells, parameters, id=target)
     result, total = run.measured.get(id(row.value)), run.measured.get(id(root.value))
     if result is None or total is None:
-        return element("tr", *cells, element("td"), parameters, *(element("td"),) * 3)
+        return element("tr", *cells, element("td"), parameters, *(element("td"),) * 3, id=target)
     cost = run.multiply_adds.get(id(row.value), 0)
     memory = "in place" if result.in_place else size_text(result.nbytes)
+    adds = short(cost) if cost else ""
     return element(
         "tr",
         *cells,
-        element("td", shape_text(result.output)),
+        element("td", whole(short_shape(result.output)), data_label="output"),
         parameters,
-        _measure(short(cost) if cost else "", cost, run.multiply_adds.get(id(root.value), 0)),
-        _measure(f"{result.seconds * 1000:.2f} ms", result.seconds, total.seconds),
-        element("td", memory, class_="number"),
+        _measure("multiply-adds", adds, cost, run.multiply_adds.get(id(root.value), 0)),
+        _measure("time", f"{result.seconds * 1000:.2f} ms", result.seconds, total.seconds),
+        element("td", element("b", memory), class_="number", data_label="memory"),
+        id=target,
     )
 
 
-def _measure(value: str, part: float, whole: float) -> Html:
+def _measure(label: str, value: str, part: float, total: float) -> Html:
     """A cell with a number, over a bar that shows its share."""
-    bar = share_bar(part / whole) if 0 < part < whole else ""
-    return element("td", bar, element("b", value), class_="number measure")
+    if not value:
+        return element("td")
+    bar = share_bar(part / total) if 0 < part < total else ""
+    return element("td", bar, element("b", value), class_="number measure", data_label=label)
 
 
 # ---- Details
@@ -117,7 +127,7 @@ def _detailed(report: Report) -> list[int]:
 
 def _details(report: Report, number: int, row: Row, is_open: bool) -> Html:
     result = report.run.measured.get(id(row.value)) if report.run is not None else None
-    made = element("span", shape_text(result.output), class_="quiet") if result else ""
+    made = element("span", whole(short_shape(result.output)), class_="quiet") if result else ""
     parts = []
     figures = [_tensor(name, array) for name, array in parameters_of(row.value)]
     if figures:
@@ -128,7 +138,9 @@ def _details(report: Report, number: int, row: Row, is_open: bool) -> Html:
     label = element("span", number, class_="line-number")
     # The target of links is inside, so that following one opens it.
     inside = element("div", *parts, class_="inside", id=f"layer-{number}")
-    return element("details", element("summary", label, row.text, made), inside, open=is_open)
+    return element(
+        "details", element("summary", label, whole(row.text), " ", made), inside, open=is_open
+    )
 
 
 def _tensor(name: str, array: Array) -> Html:

@@ -7,20 +7,29 @@ from string import Template
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import __version__
-from ..commands._modules import shape_text, size_text, tensors_in, type_text
+from ..commands._images import Recipe, pixels_of
+from ..commands._modules import size_text, tensors_in, type_text
 from ..nn._object import Object
 from ._charts import share_bar
 from ._costs import short
+from ._drawing import drawing_of
 from ._filters import first_filters
-from ._html import Html, element, join, text
+from ._html import Html, element, join, text, whole
 from ._layers import details_of_layers, table_of_layers
-from ._pictures import color_picture
+from ._pictures import color_picture, pixel_picture, plane_pictures
 from ._report import Report
 from ._running import Run
+from ._shapes import short_shape
 
 __all__ = ["page"]
+
+Array = NDArray[Any]
+
+MAX_OUTPUTS = 4  # of a model that gives a table
+MAX_OUTPUT_PLANES = 16
 
 
 def page(report: Report) -> str:
@@ -31,6 +40,7 @@ def page(report: Report) -> str:
         "main",
         _image(report),
         table_of_layers(report),
+        drawing_of(report),
         first_filters(report),
         details_of_layers(report),
     )
@@ -54,8 +64,8 @@ def _facts(report: Report) -> Html:
         facts.append(("saved for", "training" if report.was_training else "evaluation"))
     if run is not None:
         facts += [
-            ("input", shape_text(run.input)),
-            ("output", shape_text(run.output)),
+            ("input", whole(short_shape(run.input))),
+            ("output", whole(short_shape(run.output))),
             ("multiply-adds", short(run.multiply_adds.get(id(report.value), 0))),
             ("time of a run", f"{run.measured[id(report.value)].seconds * 1000:.3g} ms"),
             ("memory of all outputs", size_text(_output_bytes(run))),
@@ -111,7 +121,42 @@ def _image(report: Report) -> Html:
     )
     caption = element("figcaption", f"{report.origin}, as the model sees it")
     figure = element("figure", element("div", picture, class_="pictures"), caption)
-    return join(element("h2", "Input"), element("div", figure, _classes(report), class_="seen"))
+    made = _made(report.recipe, report.run)
+    heading = "Input and output" if made else "Input"
+    return join(
+        element("h2", heading), element("div", figure, made, _classes(report), class_="seen")
+    )
+
+
+def _made(recipe: Recipe, run: Run) -> Html:
+    """What the model made of the image, where that is an image, or planes of one."""
+    tensors = [np.asarray(tensor) for tensor in tensors_in(run.output)]
+    figures = [_made_picture(array, recipe) for array in tensors[:MAX_OUTPUTS]]
+    if len(tensors) > MAX_OUTPUTS and any(figures):
+        figures.append(element("p", f"… and {len(tensors) - MAX_OUTPUTS:,} more.", class_="quiet"))
+    return join(*figures)
+
+
+def _made_picture(array: Array, recipe: Recipe) -> Html:
+    planes = array[0] if array.ndim == 4 and len(array) == 1 else array
+    if planes.ndim != 3 or min(planes.shape[1:]) < 2 or planes.dtype.kind not in "fiu":
+        return Html("")
+    size = " x ".join(map(str, planes.shape))
+    if len(planes) in (1, 3):
+        values = np.nan_to_num(planes.astype(np.float32), posinf=0, neginf=0)
+        picture = pixel_picture(pixels_of(values, recipe))
+        images = [element("img", src=picture, alt="Output as an image", class_="output")]
+        note = "the output as an image, with the scale and mean of the input undone"
+    else:
+        sources, (low, high) = plane_pictures(planes, MAX_OUTPUT_PLANES)
+        images = [
+            element("img", src=source, alt=f"Output, plane {i}", class_="plane")
+            for i, source in enumerate(sources, 1)
+        ]
+        shown = f"{len(sources)} of {len(planes):,} planes" if len(sources) < len(planes) else ""
+        note = f"{shown or 'all planes'} of the output. Dark is {low:.4g}, bright {high:.4g}"
+    caption = element("figcaption", whole(size), f": {note}")
+    return element("figure", element("div", *images, class_="pictures"), caption)
 
 
 def _classes(report: Report) -> Html:

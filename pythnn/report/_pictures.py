@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-__all__ = ["ROW", "color_picture", "filter_pictures", "plane_pictures", "signed_picture"]
+__all__ = [
+    "ROW",
+    "color_picture",
+    "filter_pictures",
+    "pixel_picture",
+    "plane_pictures",
+    "signed_picture",
+]
 
 Array = NDArray[Any]
 
@@ -70,6 +77,11 @@ def color_picture(planes: Array) -> str:
     low, high = _scale_of(planes, cut=0)
     values = _shares(planes, low, high)
     return _png(_shrunk(values[0] if len(values) == 1 else values.transpose(1, 2, 0), 4 * SIDE))
+
+
+def pixel_picture(pixels: Array) -> str:
+    """Height x width [x 3] of uint8."""
+    return _png(_shrunk(pixels / 255, 4 * SIDE))
 
 
 def _scale_of(values: Array, cut: float = 0.5) -> tuple[float, float]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,9 +20,10 @@ from ._costs import multiply_adds
 from ._pictures import plane_pictures
 from ._statistics import Statistics, statistics_of
 
-__all__ = ["Activation", "Run", "run_on"]
+__all__ = ["Activation", "Run", "Stage", "run_on"]
 
 Array = NDArray[Any]
+Stage = Callable[[str], None]  # shows what is being done
 
 MAX_PICTURES = 800  # on a page
 MAX_PLANES = 16  # of a layer
@@ -48,22 +51,34 @@ class Run:
     output: Any = None
 
 
-def run_on(module: Any, rows: list[Row], inputs: list[Array], *, pictures: bool) -> Run:
+def run_on(
+    module: Any,
+    rows: list[Row],
+    inputs: list[Array],
+    *,
+    pictures: bool,
+    stage: Stage | None = None,
+) -> Run:
     """Runs the module on inputs, one for each entry of the table it takes.
 
     They have no batch dimension; one of 1 is put in front, unless the module wants none.
-    With `pictures`, what each layer gave is kept as such.
+    With `pictures`, what each layer gave is kept as such. `stage` is told how far this is.
     """
     module.evaluate()
-    given, is_batch = accepted(module, inputs)
-    run = Run(given, measure(module, rows, copy.deepcopy(given)))
     layers = {id(row.value) for row in rows if not isinstance(row.value, nn.Container)}
+    with _counting(rows, layers, "first run", stage):
+        given, is_batch = accepted(module, inputs)
+    if stage is not None:
+        stage("measuring")  # layer by layer it would take part in what is measured
+    run = Run(given, measure(module, rows, copy.deepcopy(given)))
+    tell = _teller(layers, "last run", stage)
     most = max(1, min(MAX_PLANES, MAX_PICTURES // max(1, len(layers))))
 
     def watch(layer: Any, taken: Any, made: Any) -> None:
         key = id(layer)
         if key not in layers:
             return
+        tell()
         run.multiply_adds[key] = run.multiply_adds.get(key, 0) + multiply_adds(layer, taken, made)
         if pictures and (len(run.activations) < MAX_PICTURES // most or key in run.activations):
             activation = _activation(made, is_batch, most)
@@ -74,6 +89,35 @@ def run_on(module: Any, rows: list[Row], inputs: list[Array], *, pictures: bool)
         run.output = module.forward(copy.deepcopy(given))
     _add_up(rows, run.multiply_adds)
     return run
+
+
+@contextmanager
+def _counting(rows: list[Row], layers: set[int], what: str, stage: Stage | None) -> Iterator[None]:
+    """While this is open, `stage` is told which layer runs."""
+    if stage is None:
+        yield
+        return
+    tell = _teller(layers, what, stage)
+
+    def watch(layer: Any, *_: Any) -> None:
+        if id(layer) in layers:
+            tell()
+
+    with measuring(rows, watch):
+        yield
+
+
+def _teller(layers: set[int], what: str, stage: Stage | None) -> Callable[[], None]:
+    """A function that tells of one layer more each time it is called; it may run several times."""
+    done = 0
+
+    def tell() -> None:
+        nonlocal done
+        done += 1
+        if stage is not None:
+            stage(f"{what}, layer {(done - 1) % len(layers) + 1} of {len(layers)}")
+
+    return tell
 
 
 def _add_up(rows: list[Row], costs: dict[int, int]) -> None:

@@ -21,7 +21,7 @@ from ..commands._scores import last_layer, probabilities, read_labels, scores_in
 from ..t7 import TorchObject
 from ._page import page
 from ._report import Report
-from ._running import run_on
+from ._running import Stage, run_on
 
 __all__ = ["Task", "write_report"]
 
@@ -46,9 +46,9 @@ class Task:
 def write_report(task: Task) -> None:
     """Writes a page about the model of a file."""
     with _stages() as stage, explained(f"no page can be made about {task.model}"):
-        stage(f"reading {task.model}")
+        _tell(stage, f"reading {task.model}")
         report = _report(task, stage)
-        stage("drawing")
+        _tell(stage, "drawing")
         content = page(report).encode("utf-8")
     with explained(f"{task.output} cannot be written"):
         if task.output.exists() and task.output.samefile(task.model):
@@ -59,19 +59,25 @@ def write_report(task: Task) -> None:
 
 
 @contextmanager
-def _stages() -> Iterator[Any]:
-    """A function that shows what is being done, on a terminal."""
+def _stages() -> Iterator[Stage | None]:
+    """A function that shows on a terminal what is being done; None where nobody looks."""
     from rich.console import Console
+    from rich.text import Text
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda text: None  # noqa: ARG005
+        yield None
         return
     with console.status("") as status:
-        yield lambda text: status.update(text, spinner="line")
+        yield lambda text: status.update(Text(text))
 
 
-def _report(task: Task, stage: Any) -> Report:
+def _tell(stage: Stage | None, text: str) -> None:
+    if stage is not None:
+        stage(text)
+
+
+def _report(task: Task, stage: Stage | None) -> Report:
     wants_run = bool(task.shapes) or task.image is not None
     loaded = load_value(task.model, to_look_at=not wants_run)
     value = _object_in(entry_of(loaded, task.key, task.model), task.model)
@@ -90,8 +96,7 @@ def _report(task: Task, stage: Any) -> Report:
     elif not task.run:
         report.note = "Not run, as --no-run asked."
     else:
-        stage("running")
-        _run(task, report)
+        _run(task, report, stage)
     if report.run is None and wants_run:
         raise click.ClickException(f"{task.model}: {report.note}")
     return report
@@ -105,7 +110,7 @@ def _object_in(value: Any, path: Path) -> Any:
     return objects[0] if len(objects) == 1 else module_in(value, path)
 
 
-def _run(task: Task, report: Report) -> None:
+def _run(task: Task, report: Report, stage: Stage | None) -> None:
     """Runs the model on what was asked for, or on noise of a shape that it takes."""
     module, rows = report.value, report.rows
     with explained("the model cannot be put into evaluation mode"):
@@ -120,6 +125,7 @@ def _run(task: Task, report: Report) -> None:
         with explained(f"{task.image} cannot be read"):
             inputs = [np.ascontiguousarray(read_image(task.image, recipe), module.dtype)]
     else:
+        _tell(stage, "trying shapes of inputs")
         shape = guessed_shape(module, rows)
         if shape is None:
             report.note = "Not run: what it takes could not be guessed. Say it: --input 3x224x224."
@@ -131,7 +137,7 @@ def _run(task: Task, report: Report) -> None:
     hint = " (--size, --preset and --channels change it)" if task.image else ""
     try:
         with explained(f"the model does not take an input of {given}{hint}"):
-            report.run = run_on(module, rows, inputs, pictures=task.image is not None)
+            report.run = run_on(module, rows, inputs, pictures=task.image is not None, stage=stage)
     except click.ClickException as error:
         if task.shapes or task.image is not None:
             raise

@@ -58,7 +58,7 @@ class Page(HTMLParser):
 
     @property
     def text(self):
-        return " ".join(self.texts)
+        return " ".join(" ".join(self.texts).split())
 
     def all(self, tag, **attributes):
         wanted = {name.rstrip("_"): value for name, value in attributes.items()}

@@ -16,6 +16,7 @@ from pythnn._cli import main
 
 DATA = Path(__file__).parents[1] / "data" / "t7"
 MODELS = ("alexnet_small", "resnet_like", "textnet")
+WIDTHS = (1280, 390)  # a small screen, and a phone
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +24,26 @@ def browser(tmp_path_factory):
     opened = Browser(chromium(), tmp_path_factory.mktemp("profile"))
     yield opened
     opened.close()
+
+
+def wide_graph():
+    """Twelve branches of two layers with long names, nine levels deep, that give a table."""
+    branches = nn.ConcatTable()
+    for _ in range(12):
+        layer = nn.VolumetricFullConvolution(2, 2, 13, 13, 13, 12, 12, 12, 10, 10, 10, 11, 11, 11)
+        branches.add(nn.Sequential().add(layer).add(nn.VolumetricBatchNormalization(2)))
+    model = branches
+    for _ in range(9):
+        model = nn.Sequential().add(model)
+    return model
+
+
+def image_to_image():
+    """A gModule that halves an image, and adds what it makes of it to the image."""
+    image = nn.Identity()()
+    halved = nn.SpatialConvolution(3, 4, 3, 3, 2, 2, 1, 1)(image)
+    whole = nn.SpatialFullConvolution(4, 3, 2, 2, 2, 2)(nn.ReLU()(halved)).annotate(name="grow")
+    return nn.gModule([image], [nn.CAddTable()([image, whole])])
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +56,11 @@ def pages(tmp_path_factory):
     model = nn.Sequential().add(nn.Linear(3, 2))
     model.modules.append(pythnn.t7.TorchObject("my." + 300 * "long", {"weight": np.ones(2)}))
     pythnn.save(folder / f"{100 * 'n'}.t7", model)
+    pythnn.save(folder / "nested.t7", wide_graph())
+    pythnn.save(folder / "unet.t7", image_to_image())
     calls = {name: [DATA / f"{name}.t7"] for name in MODELS}
+    calls["nested"] = [folder / "nested.t7", "--input", "2x1x1x1"]
+    calls["unet"] = [folder / "unet.t7", "--image", folder / "photo.jpg", "--size", "64"]
     calls["image"] = [DATA / "resnet_like.t7", "--image", folder / "photo.jpg"]
     calls["long"] = [folder / f"{100 * 'n'}.t7"]
     for name, arguments in calls.items():
@@ -45,19 +70,41 @@ def pages(tmp_path_factory):
     return folder
 
 
+BROKEN_WORDS = """(() => { const broken = [], range = document.createRange();
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node; node = texts.nextNode();) {
+      if (node.parentElement.closest('svg')) continue;
+      for (const word of node.data.matchAll(/[^\\s-]+/g)) {
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        const lines = new Set([...range.getClientRects()].map(r => Math.round(r.top)));
+        if (lines.size > 1) broken.push(word[0]);
+      }
+    }
+    return broken; })()"""
+
+
+CUT_OFF = """[...document.querySelectorAll('.table, .table th, .table td, dd, summary')]
+    .filter(e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display != 'none')
+    .map(e => e.textContent)"""
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1200, 390])
-@pytest.mark.parametrize("name", [*MODELS, "image", "long"])
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", [*MODELS, "image", "long", "nested", "unet"])
 def test_page(browser, pages, name, width, scheme):
     browser.problems.clear()
     browser.show(pages / f"{name}.html", width, scheme=scheme)
     browser.value("document.querySelectorAll('details').forEach(d => d.open = true)")
     assert browser.value("document.documentElement.scrollWidth") == width
     beyond = (
-        "[...document.querySelectorAll('body *')].filter(e => !e.closest('.table')"
+        "[...document.querySelectorAll('body *')].filter(e => !e.closest('.graph')"
         " && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 99))"
     )
     assert browser.value(beyond) == []
+    assert browser.value(CUT_OFF) == []
+    if name != "long":
+        assert browser.value(BROKEN_WORDS) == []
     broken = "[...document.images].filter(i => !i.naturalWidth).length"
     assert browser.value(broken) == 0
     pixels = np.asarray(browser.screenshot())
@@ -69,11 +116,35 @@ def test_page(browser, pages, name, width, scheme):
     assert browser.problems == []
 
 
-def test_wide_table_scrolls_in_itself(browser, pages):
-    browser.show(pages / "resnet_like.html", 390)
-    table = "document.querySelector('.table')"
-    assert browser.value(f"{table}.scrollWidth > {table}.clientWidth")
-    assert browser.value(f"getComputedStyle({table}).overflowX") == "auto"
+def test_only_words_beyond_a_line_are_broken(browser, pages):
+    browser.show(pages / "long.html", 390)
+    assert min(map(len, browser.value(BROKEN_WORDS))) > 100
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_graph_is_seen_whole(browser, pages, width):
+    """Boxes hold their text, do not cover each other, and fit the page."""
+    browser.show(pages / "unet.html", width)
+    boxes = """[...document.querySelectorAll('.graph .box')].map(box => {
+        const b = box.getBoundingClientRect();
+        const fits = [...box.parentElement.querySelectorAll('text')].every(t => {
+            const r = t.getBoundingClientRect();
+            return r.left >= b.left && r.right <= b.right && r.top >= b.top && r.bottom <= b.bottom;
+        });
+        return [b.left, b.top, b.right, b.bottom, fits]; })"""
+    found = browser.value(boxes)
+    assert len(found) == 7
+    for i, (left, top, right, bottom, fits) in enumerate(found):
+        assert fits
+        assert left >= 0
+        assert right <= width
+        for other_left, other_top, other_right, other_bottom, _ in found[:i]:
+            assert (
+                right <= other_left
+                or other_right <= left
+                or bottom <= other_top
+                or (other_bottom <= top)
+            )
 
 
 def test_keyboard_opens_a_layer(browser, pages):
