@@ -12,7 +12,7 @@
 #include "generic/template.h"
 
 #include "../check.h"
-#include "generic/matrix.h"
+#include "generic/shared/matrix.h"
 
 #if defined(THNN_REAL_FLOAT)
 static const double EPSILON = FLT_EPSILON;
