@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 from .._errors import THNNArgumentError, THNNError
 from .._tensor import Tensor
+from ._arguments import Arguments
 from ._values import describe, holds, to_arrays, to_tensors
 
-__all__ = ["EXCHANGING", "exchanging", "none_is_default"]
+__all__ = ["EXCHANGING", "checked_arguments", "exchanging"]
 
 EXCHANGING = (
     "accGradParameters",
@@ -95,26 +95,18 @@ def _unfit(layer: Any, method: str, arguments: list[Any], error: Exception) -> T
     )
 
 
-def none_is_default(init: Callable[..., None]) -> Callable[..., None]:
-    """A constructor for which None, Lua's nil, means the default.
+def checked_arguments(init: Callable[..., None], known: bool) -> Callable[..., None]:
+    """A constructor that refuses what does not fit; None, Lua's nil, means the default.
 
     Its errors name the class.
     """
-    parameters = list(inspect.signature(init).parameters.values())[1:]
-    defaults = {
-        p.name: p.default for p in parameters if p.default not in (inspect.Parameter.empty, None)
-    }
-    names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    arguments = Arguments(init, known)
 
     @functools.wraps(init)
-    def construct(self: Any, *arguments: Any, **named: Any) -> None:
-        given = [
-            defaults.get(name) if value is None else value
-            for name, value in zip(names, arguments, strict=False)
-        ]
-        named = {k: defaults.get(k) if value is None else value for k, value in named.items()}
+    def construct(self: Any, *given: Any, **named: Any) -> None:
+        bound = arguments.bind(self, given, named)
         try:
-            init(self, *given, *arguments[len(given) :], **named)
+            init(*bound.args, **bound.kwargs)
         except THNNArgumentError as error:
             _name(error, self)
             raise

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from .._tensor import Tensor
 from ._initial import draw
 from ._window import Windowed, comma
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Convolution", "TransposedConvolution"]
 
@@ -36,7 +39,7 @@ class Convolution(Windowed, kernel=True):
         own.gradBias = Tensor.zeros(*bias, dtype=np.float64)
         self.reset()
 
-    def noBias(self) -> Any:
+    def noBias(self) -> Self:
         """Does without the bias; returns itself."""
         self.tensors.bias = self.tensors.gradBias = None
         return self

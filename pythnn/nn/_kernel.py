@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import thnn
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Kernel", "OutputKernel"]
 
@@ -42,7 +45,7 @@ class Kernel(Module, kernel=True):
         self._run("updateGradInput", input, gradOutput, gradInput)
         return gradInput
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear(*self._scratch)
         return super().clearState()
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar, overload
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .. import t7
 from .._errors import THNNArgumentError
 from .._plain import is_masked, is_ndarray, plain
 from .._tensor import Storage, Tensor
-from ._calling import EXCHANGING, exchanging, none_is_default
+from ._calling import EXCHANGING, checked_arguments, exchanging
 from ._fields import Fields, is_held, reusable
 from ._old_files import added_fields, rename_fields
 from ._types import TypeCache, Typed, device_of_type, dtype_of_type
@@ -25,6 +26,9 @@ from ._values import (
     to_arrays,
     to_tensors,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Object", "register", "registry"]
 
@@ -71,7 +75,7 @@ class Object(Typed):
     """Fields that assignment replaces."""
     _torch_name: ClassVar[str]
 
-    def __new__(cls, *arguments: Any, **named: Any) -> Any:  # noqa: ARG004
+    def __new__(cls, *arguments: Any, **named: Any) -> Self:  # noqa: ARG004
         """An object without fields."""
         self = super().__new__(cls)
         self.__dict__["tensors"] = Fields()
@@ -88,7 +92,7 @@ class Object(Typed):
             if name in cls.__dict__:
                 setattr(cls, name, exchanging(cls.__dict__[name], kernel, known))
         if "__init__" in cls.__dict__:
-            cls.__init__ = none_is_default(cls.__init__)  # type: ignore[method-assign]
+            cls.__init__ = checked_arguments(cls.__init__, known)  # type: ignore[method-assign]
 
     def __getattr__(self, name: str) -> Any:
         fields = self.__dict__.get("tensors")
@@ -104,7 +108,7 @@ class Object(Typed):
             isinstance(held, Tensor)
             and held.size
             and name not in self._results
-            and (isinstance(value, (Tensor, list, int, float)) or is_array(value))
+            and value is not None
         ):
             self._copy_into(name, held, value)
         elif name in self._results or not is_array(value):
@@ -113,14 +117,15 @@ class Object(Typed):
             self.assign(name, value.copy())
 
     def _copy_into(self, name: str, held: Tensor, value: Any) -> None:
-        found = value.shape if isinstance(value, Tensor) else np.shape(value)
-        if np.prod(found, dtype=np.int64) != held.size:
-            raise THNNArgumentError.expected(
-                self.typename(),
-                0,
-                name,
-                f"{held.shape} (assign None first to give it another shape)",
-                f"{tuple(found)}",
+        """Copies numbers into a field; shapes are the same, but for dimensions of size 1."""
+        shape = _shape_of(value)
+        if shape is None or _without_ones(shape) != _without_ones(held.shape):
+            raise THNNArgumentError(
+                f"{self.typename()}: field '{name}': expected numbers of shape {held.shape} (assign"
+                " None first to give it another shape), found "
+                + (describe(value) if shape is None else f"shape {shape}"),
+                function=self.typename(),
+                argument=name,
             )
         held.copy_from(value)
 
@@ -211,7 +216,7 @@ class Object(Typed):
     # ---- Saving
 
     @classmethod
-    def _from_fields(cls, fields: dict[str, Any]) -> Any:
+    def _from_fields(cls, fields: dict[str, Any]) -> Self:
         """An object with these fields, as they come from a .t7 file."""
         self = cls.__new__(cls)
         self._set_fields(fields)
@@ -242,10 +247,14 @@ class Object(Typed):
         """Brings fields of old files up to date."""
 
     def _own_fields(self) -> dict[str, Any]:
-        """All fields, tensors as Tensors."""
+        """All fields, tensors as Tensors; not what takes the place of a method."""
         fields = {**self.__dict__, **self.tensors.__dict__}
         del fields["tensors"]
-        return {name: value for name, value in fields.items() if value is not None}
+        return {
+            name: value
+            for name, value in fields.items()
+            if value is not None and not callable(getattr(type(self), name, None))
+        }
 
     def _to_fields(self) -> dict[str, Any]:
         """All fields as Lua has them."""
@@ -255,7 +264,7 @@ class Object(Typed):
         """Saves the object: ``pythnn.save(file, self)``."""
         t7.save(file, self)
 
-    def read(self, file: Any) -> Any:
+    def read(self, file: Any) -> Self:
         """Takes over the fields of an object of the same class in a .t7 file; returns itself."""
         found = t7.load(file)
         if type(found) is not type(self):
@@ -274,10 +283,14 @@ class Object(Typed):
         name: str = cls.__dict__.get("_torch_name") or f"nn.{cls.__name__}"
         return name
 
-    def clone(self) -> Any:
+    def clone(self) -> Self:
         """A deep copy."""
         return copy.deepcopy(self)
 
+    @overload
+    def type(self, type: None = None, tensorCache: TypeCache | None = None) -> str: ...
+    @overload
+    def type(self, type: DTypeLike, tensorCache: TypeCache | None = None) -> Self: ...
     def type(self, type: Any = None, tensorCache: TypeCache | None = None) -> Any:
         """Converts all tensors of real type; returns the object.
 
@@ -299,15 +312,15 @@ class Object(Typed):
         object.__setattr__(self, "_type", cache.name)  # a property of criterions
         return self
 
-    def float(self) -> Any:
+    def float(self) -> Self:
         """Converts to float32 in the CPU's memory; returns the object."""
         return self.type("torch.FloatTensor")
 
-    def double(self) -> Any:
+    def double(self) -> Self:
         """Converts to float64 in the CPU's memory; returns the object."""
         return self.type("torch.DoubleTensor")
 
-    def cuda(self) -> Any:
+    def cuda(self) -> Self:
         """Converts to float32 on CuPy's current device; returns the object."""
         return self.type("torch.CudaTensor")
 
@@ -318,3 +331,18 @@ class Object(Typed):
 
     def __repr__(self) -> str:
         return self.typename()
+
+
+def _shape_of(value: Any) -> tuple[int, ...] | None:
+    """The shape of an array, a Tensor, a list of numbers or a number; None of anything else."""
+    if isinstance(value, Tensor) or is_array(value):
+        return tuple(value.shape)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        return None
+    return array.shape if array.dtype.kind in "fiub" else None
+
+
+def _without_ones(shape: Sequence[int]) -> list[int]:
+    return [size for size in shape if size != 1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from .. import _random
 from .._errors import THNNArgumentError, THNNError
 from .._tensor import Tensor
 from ._window import Windowed, comma
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["FractionalMaxPooling", "MaxPooling", "MaxUnpooling", "Pooling"]
 
@@ -22,12 +25,12 @@ class Pooling(Windowed):
 
     ceil_mode: bool = False
 
-    def ceil(self) -> Any:
+    def ceil(self) -> Self:
         """Rounds the number of windows up; returns itself."""
         self.ceil_mode = True
         return self
 
-    def floor(self) -> Any:
+    def floor(self) -> Self:
         """Rounds the number of windows down; returns itself."""
         self.ceil_mode = False
         return self
@@ -84,7 +87,7 @@ class FractionalMaxPooling(Windowed, kernel=True):
             )
         self._set_sizes(poolSize=pool_sizes)
         self.newRandomPool = False
-        if all(size >= 1 for size in sizes):
+        if all(size >= 1 and size == int(size) for size in sizes):
             self._set_sizes(out=[int(size) for size in sizes])
         elif all(0 < size < 1 for size in sizes):
             self._set_sizes(ratio=sizes)
@@ -94,7 +97,7 @@ class FractionalMaxPooling(Windowed, kernel=True):
                 "output sizes from 1 on or ratios in (0, 1)", str(sizes),
             )  # fmt: skip
 
-    def fixPoolingRegions(self, val: bool = True) -> Any:
+    def fixPoolingRegions(self, val: bool = True) -> Self:
         """Draws the places of windows once and not in each call; returns itself."""
         self.newRandomPool = val
         return self

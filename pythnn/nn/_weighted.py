@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from numpy.typing import ArrayLike
 
 from .._errors import THNNArgumentError
 from ._values import as_real
@@ -14,7 +14,7 @@ __all__ = ["WeightedCriterion"]
 class WeightedCriterion(KernelCriterion, kernel=True):
     """A loss with an optional one-dimensional field ``weights``; its length is their number."""
 
-    def __init__(self, weights: Any = None, sizeAverage: bool = True) -> None:
+    def __init__(self, weights: ArrayLike | None = None, sizeAverage: bool = True) -> None:
         super().__init__(sizeAverage)
         given = None if weights is None else as_real(weights)
         if given is not None and given.ndim != 1:

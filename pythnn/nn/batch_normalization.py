@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._object import register
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["BatchNormalization", "SpatialBatchNormalization", "VolumetricBatchNormalization"]
 
@@ -28,7 +31,7 @@ class BatchNormalization(Module, kernel=True):
     """Dimensions of the input; the second has the features."""
 
     def __init__(
-        self, nOutput: int, eps: Any = 1e-5, momentum: Any = 0.1, affine: bool = True
+        self, nOutput: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True
     ) -> None:
         super().__init__()
         self.affine = affine
@@ -109,7 +112,7 @@ class BatchNormalization(Module, kernel=True):
         if own.gradWeight is not None:
             self._go_back(input, gradOutput, scale, None, own.gradWeight, own.gradBias)
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("buffer", "buffer2", "centered", "std", "normalized", "_input", "_gradOutput")
         self.clear("save_mean", "save_std")
         return super().clearState()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from ._text import branches, tree
 from ._values import LongStorage
 from .container import Container
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Concat", "ConcatTable", "DepthConcat", "MapTable", "Parallel", "ParallelTable"]
 
@@ -83,8 +87,8 @@ class _SameInput(_Branches, kernel=True):
 class ConcatTable(_SameInput, kernel=True):
     """A table of what each module makes of the input."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *modules: Module) -> None:
+        super().__init__(*modules)
         self.tensors.output = []
 
     def gradients(self, gradOutput: Any) -> list[Any]:
@@ -99,8 +103,8 @@ class ConcatTable(_SameInput, kernel=True):
 class Concat(_SameInput, kernel=True):
     """What each module makes of the input, one after the other along a dimension."""
 
-    def __init__(self, dimension: int) -> None:
-        super().__init__()
+    def __init__(self, dimension: int, *modules: Module) -> None:
+        super().__init__(*modules)
         self.outputSize = LongStorage()
         self.dimension = dimension
 
@@ -175,8 +179,8 @@ class DepthConcat(Concat, kernel=True):
 class _TableBranches(_Branches, ABC, kernel=True):
     """A container of which each module works on the entry at its place: tables in and out."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *modules: Module) -> None:
+        super().__init__(*modules)
         self.tensors.output = []
         self.tensors.gradInput = []
 
@@ -213,8 +217,8 @@ class ParallelTable(_TableBranches, kernel=True):
 class Parallel(_Branches, kernel=True):
     """Each module on its slice of the input; outputs one after the other along a dimension."""
 
-    def __init__(self, inputDimension: int, outputDimension: int) -> None:
-        super().__init__()
+    def __init__(self, inputDimension: int, outputDimension: int, *modules: Module) -> None:
+        super().__init__(*modules)
         self.inputDimension = inputDimension
         self.outputDimension = outputDimension
 
@@ -253,7 +257,7 @@ class MapTable(_TableBranches, kernel=True):
     With `shared` the copies have the parameters and gradients of the first.
     """
 
-    def __init__(self, module: Module | None = None, shared: Any = True) -> None:
+    def __init__(self, module: Module | None = None, shared: bool | Sequence[str] = True) -> None:
         super().__init__()
         self.shared = shared is not False
         self.sharedparams = ["weight", "bias", "gradWeight", "gradBias"]
@@ -262,8 +266,9 @@ class MapTable(_TableBranches, kernel=True):
         if module is not None:
             self.add(module)
 
-    def add(self, module: Module) -> Any:
+    def add(self, module: Module) -> Self:
         """Takes the one module; returns the container."""
+        self._check_module("add", module)
         if self.modules:
             raise THNNArgumentError.expected(
                 "nn.MapTable.add", 1, "module", "a single module", "a second one"
@@ -294,7 +299,7 @@ class MapTable(_TableBranches, kernel=True):
         for module in self.modules[:1] if self.shared else self.modules:
             module.updateParameters(learningRate)
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         """Empties results and drops all copies; returns itself."""
         super().clearState()
         del self.modules[1:]

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._errors import THNNArgumentError
 from .._tensor import Array, Tensor
@@ -43,7 +44,7 @@ def _one_dimension(target: Any, input: Tensor) -> Tensor:
 class _Likelihood(WeightedCriterion, kernel=True):
     """Minus the weighted mean, or sum, of the log-probabilities of the targets."""
 
-    def __init__(self, weights: Any = None, sizeAverage: bool = True) -> None:
+    def __init__(self, weights: ArrayLike | None = None, sizeAverage: bool = True) -> None:
         super().__init__(weights, sizeAverage)
         own = self.tensors
         own.output_tensor = Tensor.zeros(1, dtype=np.float64)
@@ -78,7 +79,7 @@ class ClassNLLCriterion(_Likelihood, kernel=True):
     _function = "ClassNLLCriterion"
 
     def __init__(
-        self, weights: Any = None, sizeAverage: bool = True, ignoreIndex: int = -100
+        self, weights: ArrayLike | None = None, sizeAverage: bool = True, ignoreIndex: int = -100
     ) -> None:
         super().__init__(weights, sizeAverage)
         self.ignoreIndex = ignoreIndex
@@ -102,7 +103,7 @@ class SpatialClassNLLCriterion(_Likelihood, kernel=True):
 class CrossEntropyCriterion(Criterion, kernel=True):
     """LogSoftMax and ClassNLLCriterion in one; dimensions of size 1 do not count."""
 
-    def __init__(self, weights: Any = None, sizeAverage: bool = True) -> None:
+    def __init__(self, weights: ArrayLike | None = None, sizeAverage: bool = True) -> None:
         super().__init__()
         self.lsm = LogSoftMax()
         self.nll = ClassNLLCriterion(weights, sizeAverage)
@@ -134,7 +135,7 @@ class MultiMarginCriterion(WeightedCriterion, kernel=True):
 
     _function = "MultiMarginCriterion"
 
-    def __init__(self, p: int = 1, weights: Any = None, margin: Any = 1.0) -> None:
+    def __init__(self, p: int = 1, weights: ArrayLike | None = None, margin: float = 1.0) -> None:
         if p not in (1, 2):
             raise THNNArgumentError.expected(self.typename(), 1, "p", "1 or 2", repr(p))
         super().__init__(weights)
@@ -181,7 +182,7 @@ class MultiLabelSoftMarginCriterion(WeightedCriterion):
     target: [batch x] classes.
     """
 
-    def __init__(self, weights: Any = None, sizeAverage: bool = True) -> None:
+    def __init__(self, weights: ArrayLike | None = None, sizeAverage: bool = True) -> None:
         super().__init__(weights, sizeAverage)
         self.sigmoid = Sigmoid()
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .._errors import THNNArgumentError
+from ._arguments import check_instance
 from ._object import register
 from ._tables import add_into, zeros_like
-from ._values import DoubleStorage
+from ._values import DoubleStorage, describe
 from .criterion import Criterion
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["MultiCriterion", "ParallelCriterion"]
 
@@ -22,8 +29,16 @@ class _Sum(Criterion, ABC, kernel=True):
         super().__init__()
         self.criterions: list[Criterion] = []
 
-    def add(self, criterion: Criterion, weight: Any = 1) -> Any:
+    def add(self, criterion: Criterion, weight: float = 1) -> Self:
         """Appends a criterion; returns this one."""
+        function = f"{self.typename()}.add"
+        check_instance(function, 1, "criterion", criterion, Criterion)
+        if criterion is self:
+            raise THNNArgumentError.expected(
+                function, 1, "criterion", "another criterion", "the criterion itself"
+            )
+        if not isinstance(weight, numbers.Real) or math.isnan(weight):
+            raise THNNArgumentError.expected(function, 2, "weight", "a number", describe(weight))
         self.criterions.append(criterion)
         self.weights.append(weight)
         return self

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._errors import THNNArgumentError, THNNError
+from ._arguments import check_instance
 from ._object import register
+from ._parameters import TensorLists, tensors_of
 from ._text import numbered, tree
-from .module import Module, TensorLists
+from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Container", "Sequential"]
 
@@ -17,14 +22,26 @@ __all__ = ["Container", "Sequential"]
 class Container(Module, kernel=True):
     """Modules in ``modules``; parameters and modes are those of all."""
 
-    def __init__(self, *_: Any) -> None:
+    def __init__(self, *modules: Module) -> None:
         super().__init__()
         self.modules: list[Module] = []
+        for module in modules:
+            self.add(module)
 
-    def add(self, module: Module) -> Any:
+    def add(self, module: Module) -> Self:
         """Appends a module; returns the container."""
+        self._check_module("add", module)
         self.modules.append(module)
         return self
+
+    def _check_module(self, method: str, module: Any) -> None:
+        """Raises for what cannot be one of the modules."""
+        function = f"{self.typename()}.{method}"
+        check_instance(function, 1, "module", module, Module)
+        if module is self:
+            raise THNNArgumentError.expected(
+                function, 1, "module", "another module", "the container itself"
+            )
 
     def get(self, index: int) -> Module | None:
         """The module at an index, counted from 1; None where there is none."""
@@ -57,17 +74,23 @@ class Container(Module, kernel=True):
     def parameterTensors(self) -> TensorLists | None:
         parameters, gradients = [], []
         for module in self.modules:
-            own = module.parameterTensors()
+            own = tensors_of(module)
             if own is not None:
                 parameters += own[0]
                 gradients += own[1]
         return parameters, gradients
 
     def zeroGradParameters(self) -> None:
+        if self.has_parameters_of_its_own():
+            super().zeroGradParameters()
+            return
         for module in self.modules:
             module.zeroGradParameters()
 
     def updateParameters(self, learningRate: Any) -> None:
+        if self.has_parameters_of_its_own():
+            super().updateParameters(learningRate)
+            return
         for module in self.modules:
             module.updateParameters(learningRate)
 
@@ -81,7 +104,7 @@ class Container(Module, kernel=True):
             module.evaluate()
         super().evaluate()
 
-    def share(self, module: Any, *names: str) -> Any:
+    def share(self, module: Any, *names: str) -> Self:
         for mine, theirs in zip(self.modules, module.modules, strict=True):
             mine.share(theirs, *names)
         return self
@@ -90,7 +113,7 @@ class Container(Module, kernel=True):
         for module in self.modules:
             module.reset(stdv)
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("output", "gradInput")
         for module in self.modules:
             module.clearState()
@@ -105,6 +128,7 @@ class Sequential(Container, kernel=True):
         """Puts a module at an index, counted from 1; by default at the end."""
         place = len(self.modules) + 1 if index is None else index
         self._check_index("insert", 2, place, len(self.modules) + 1)
+        self._check_module("insert", module)
         self.modules.insert(place - 1, module)
 
     def remove(self, index: int | None = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ._types import TypeCache, dtype_of_type, type_of_tensors
 from ._values import cast
 from .container import Container
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["GPU", "Bottle", "Decorator", "DontCast", "NaN", "Profile"]
 
@@ -191,7 +194,7 @@ def _has_nan(value: Any) -> bool:
 class NaN(Decorator, kernel=True):
     """Raises THNNError when the module inside gives NaN, forward or backward."""
 
-    def __init__(self, module: Module, id: Any = None) -> None:
+    def __init__(self, module: Module, id: int | str | None = None) -> None:
         super().__init__(module)
         self.id = next(_nan_ids) if id is None else id
 
@@ -265,7 +268,7 @@ class GPU(Decorator, kernel=True):
         self.device = device
         self.outdevice = device if outdevice is None else outdevice
 
-    def setDevice(self, device: int | None = None) -> Any:
+    def setDevice(self, device: int | None = None) -> Self:
         """Chooses the device; returns itself."""
         self.device = self.device if device is None else device
         return self

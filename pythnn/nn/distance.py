@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ._object import register
 from ._tables import same_sizes
 from ._values import array_module
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Cosine", "CosineDistance", "Euclidean", "PairwiseDistance", "WeightedEuclidean"]
 
@@ -57,7 +60,7 @@ class PairwiseDistance(Module):
     _SMALL: ClassVar[float] = 1e-6
     """Added to distances that gradients are divided by."""
 
-    def __init__(self, p: Any = 2) -> None:
+    def __init__(self, p: float = 2) -> None:
         super().__init__()
         self.tensors.gradInput = []
         self.tensors.diff = Tensor(dtype=np.float64)
@@ -78,7 +81,7 @@ class PairwiseDistance(Module):
         self.gradInput = [gradient, -gradient]
         return self.gradInput
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("diff")
         return super().clearState()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
 
 from .. import thnn
 from .._tensor import Tensor
@@ -10,6 +12,9 @@ from ._object import register
 from ._values import as_real
 from ._weighted import WeightedCriterion
 from .criterion import Criterion, KernelCriterion
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "AbsCriterion",
@@ -39,7 +44,7 @@ class WeightedMSECriterion(MSECriterion, kernel=True):
     `w` has the shape of the target, or of one sample of a batch.
     """
 
-    def __init__(self, w: Any) -> None:
+    def __init__(self, w: ArrayLike) -> None:
         super().__init__()
         self.tensors.weight = as_real(w)
 
@@ -114,7 +119,7 @@ class MarginCriterion(KernelCriterion, kernel=True):
 
     _function = "MarginCriterion"
 
-    def __init__(self, margin: Any = 1) -> None:
+    def __init__(self, margin: float = 1) -> None:
         super().__init__()
         self.margin = margin
 
@@ -152,7 +157,7 @@ class L1Cost(Criterion, kernel=True):
         thnn.L1Cost_updateGradInput(None, input, None, gradInput)
         return gradInput
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         """Empties ``output_tensor``; returns the criterion."""
         self.clear("output_tensor")
         return self

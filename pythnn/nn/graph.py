@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._errors import THNNArgumentError, THNNError
 from ._nngraph import FIELDS, graph_of_fields, to_fields
@@ -13,6 +13,9 @@ from ._tables import add_into, copied, zeros_like
 from ._text import tree
 from ._values import describe
 from .container import Container
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["gModule"]
 
@@ -104,7 +107,7 @@ class gModule(Container, kernel=True):
 
     # ---- State
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self._forget()
         return super().clearState()
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import thnn
 from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._initial import draw
 from ._object import register
+from ._parameters import TensorLists
 from ._values import array_module, to_arrays
-from .module import Module, TensorLists
+from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["IndexLinear"]
 
@@ -55,9 +60,9 @@ class IndexLinear(Module, kernel=True):
         outputSize: int,
         doGradInput: bool = False,
         keysOffset: int | None = None,
-        weight: Any = None,
-        bias: Any = None,
-        normalize: Any = None,
+        weight: ArrayLike | None = None,
+        bias: ArrayLike | None = None,
+        normalize: bool | None = None,
     ) -> None:
         super().__init__()
         own = self.tensors
@@ -207,7 +212,7 @@ class IndexLinear(Module, kernel=True):
                 self.weightDecay, learningRate,
             )  # fmt: skip
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("gradWeightBuffer", "valuesBuffer", "normalizedValues", "keys", "values")
         self.clear("sizes", "cumSumSizes")
         self.zeroGradParameters()

@@ -27,9 +27,9 @@ class Kmeans(Module):
     centroid, and the gradient of a centroid is its distance from the mean of its samples.
     """
 
-    scale: Any = None
+    scale: float | None = None
 
-    def __init__(self, k: int, dim: int, scale: Any = None) -> None:
+    def __init__(self, k: int, dim: int, scale: float | None = None) -> None:
         super().__init__()
         if k <= 0 or dim <= 0:
             raise THNNArgumentError.expected(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from .._tensor import Tensor
 from ._initial import draw
 from ._object import register
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Linear"]
 
@@ -35,7 +38,7 @@ class Linear(Module, kernel=True):
         own.gradBias = Tensor.zeros(outputSize, dtype=np.float64) if bias else None
         self.reset()
 
-    def noBias(self) -> Any:
+    def noBias(self) -> Self:
         """Does without the bias; returns itself."""
         self.tensors.bias = self.tensors.gradBias = None
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from .._tensor import Tensor
 from ._object import register
 from .linear import Linear
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["LinearWeightNorm"]
 
@@ -26,7 +29,7 @@ class LinearWeightNorm(Linear, kernel=True):
     _weight_is_current = False
 
     def __init__(
-        self, inputSize: int, outputSize: int, bias: bool = True, eps: Any = 1e-16
+        self, inputSize: int, outputSize: int, bias: bool = True, eps: float = 1e-16
     ) -> None:
         Module.__init__(self)
         self.eps = eps
@@ -47,7 +50,7 @@ class LinearWeightNorm(Linear, kernel=True):
         self.initFromWeight()
         return self
 
-    def initFromWeight(self, weight: Any = None) -> Any:
+    def initFromWeight(self, weight: Any = None) -> Self:
         """Makes v this weight, by default its own, and g the lengths; returns itself."""
         self.v = self.tensors.weight if weight is None else weight
         self.g = self._lengths()
@@ -123,7 +126,7 @@ class LinearWeightNorm(Linear, kernel=True):
             self.updateWeightMatrix()
         super().evaluate()
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("weight", "norm", "scale")
         self._weight_is_current = False
         return super().clearState()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._errors import THNNArgumentError
 from .._tensor import Tensor
@@ -21,6 +22,9 @@ from .shape import Replicate
 from .spatial_convolution import SpatialConvolution
 from .table_arithmetic import CDivTable, CSubTable
 from .table_convolution import SpatialConvolutionMap
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "SpatialContrastiveNormalization",
@@ -93,7 +97,7 @@ class SpatialSubtractiveNormalization(_LocalNormalization, kernel=True):
     Input: [batch x] nInputPlane x height x width; `kernel` is by default 9 x 9 ones.
     """
 
-    def __init__(self, nInputPlane: int = 1, kernel: Any = None) -> None:
+    def __init__(self, nInputPlane: int = 1, kernel: ArrayLike | None = None) -> None:
         super().__init__()
         self._set_kernel(nInputPlane, kernel, 1 / nInputPlane)
         self.meanestimator = self._weighted_sums()
@@ -116,7 +120,7 @@ class SpatialSubtractiveNormalization(_LocalNormalization, kernel=True):
         gradInput = self.result("gradInput", input).resize(input.shape)
         return gradInput.copy_from(direct.array() + through.array())
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("ones", "_coef", "localsums", "adjustedsums")
         self.meanestimator.clearState()
         return super().clearState()
@@ -133,9 +137,9 @@ class SpatialDivisiveNormalization(_LocalNormalization, kernel=True):
     def __init__(
         self,
         nInputPlane: int = 1,
-        kernel: Any = None,
-        threshold: Any = 1e-4,
-        thresval: Any = None,
+        kernel: ArrayLike | None = None,
+        threshold: float = 1e-4,
+        thresval: float | None = None,
     ) -> None:
         super().__init__()
         self._set_kernel(nInputPlane, kernel, 1 / math.sqrt(nInputPlane))
@@ -166,7 +170,7 @@ class SpatialDivisiveNormalization(_LocalNormalization, kernel=True):
         gradInput = self.result("gradInput", input).resize(input.shape)
         return gradInput.copy_from(direct.array() + through.array())
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("ones", "_coef", "localstds", "adjustedstds", "thresholdedstds")
         self.meanestimator.clearState()
         self.stdestimator.clearState()
@@ -180,9 +184,9 @@ class SpatialContrastiveNormalization(Module, kernel=True):
     def __init__(
         self,
         nInputPlane: int = 1,
-        kernel: Any = None,
-        threshold: Any = 1e-4,
-        thresval: Any = None,
+        kernel: ArrayLike | None = None,
+        threshold: float = 1e-4,
+        thresval: float | None = None,
     ) -> None:
         super().__init__()
         self.nInputPlane = nInputPlane

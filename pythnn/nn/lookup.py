@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._object import register
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["LookupTable"]
 
@@ -23,8 +26,8 @@ class LookupTable(Module, kernel=True):
     it uses to at most this norm, of the kind `normType`, by default 2.
     """
 
-    maxNorm: Any = None
-    normType: Any = None
+    maxNorm: float | None = None
+    normType: float | None = None
     shouldScaleGradByFreq: bool | None = None
 
     def __init__(
@@ -32,8 +35,8 @@ class LookupTable(Module, kernel=True):
         nIndex: int,
         nOutput: int,
         paddingValue: int = 0,
-        maxNorm: Any = None,
-        normType: Any = None,
+        maxNorm: float | None = None,
+        normType: float | None = None,
     ) -> None:
         super().__init__()
         self.tensors.weight = Tensor.zeros(nIndex, nOutput, dtype=np.float64)
@@ -43,27 +46,27 @@ class LookupTable(Module, kernel=True):
         self.normType = normType
         self.reset()
 
-    def accUpdateOnly(self) -> Any:
+    def accUpdateOnly(self) -> Self:
         """Gives up gradWeight: only accUpdateGradParameters trains then; returns itself."""
         self.tensors.gradWeight = None
         return self
 
-    def setPadding(self, paddingValue: int) -> Any:
+    def setPadding(self, paddingValue: int) -> Self:
         """Sets the row without gradient; returns itself."""
         self.paddingValue = paddingValue
         return self
 
-    def setMaxNorm(self, maxNorm: Any) -> Any:
+    def setMaxNorm(self, maxNorm: Any) -> Self:
         """Sets the largest norm of rows, None for none; returns itself."""
         self.maxNorm = maxNorm
         return self
 
-    def setNormType(self, normType: Any) -> Any:
+    def setNormType(self, normType: Any) -> Self:
         """Sets the kind of norm; returns itself."""
         self.normType = normType
         return self
 
-    def scaleGradByFreq(self) -> Any:
+    def scaleGradByFreq(self) -> Self:
         """Divides gradients by how often the index occurs in the input; returns itself."""
         self.shouldScaleGradByFreq = True
         return self
@@ -116,6 +119,6 @@ class LookupTable(Module, kernel=True):
 
     sharedAccUpdateGradParameters = Module.defaultAccUpdateGradParameters
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("_count", "_input")
         return super().clearState()

@@ -23,7 +23,9 @@ class FeatureLPPooling(Kernel, kernel=True):
 
     _function = "FeatureLPPooling"
 
-    def __init__(self, width: int, stride: int, power: Any, batch_mode: bool | None = None) -> None:
+    def __init__(
+        self, width: int, stride: int, power: float, batch_mode: bool | None = None
+    ) -> None:
         super().__init__()
         self.width = width
         self.stride = stride
@@ -53,7 +55,7 @@ class SpatialLPPooling(Sequential):
     def __init__(
         self,
         nInputPlane: int,
-        pnorm: Any,
+        pnorm: float,
         kW: int,
         kH: int,
         dW: int | None = None,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
@@ -12,12 +12,14 @@ from .._tensor import Array, Tensor
 from ._flat import flatten
 from ._node import Node, are_nodes
 from ._object import Object, register
+from ._parameters import TensorLists, tensors_of
 from ._types import device_of_type
 from ._values import to_arrays
 
-__all__ = ["Module"]
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-TensorLists = tuple[list[Tensor], list[Tensor | None]]
+__all__ = ["Module"]
 
 
 @register
@@ -73,6 +75,10 @@ class Module(Object, kernel=True):
         self.accGradParameters(input, gradOutput, scale)
         return gradInput
 
+    @overload
+    def __call__(self, input: Node | Sequence[Node] = ()) -> Node: ...
+    @overload
+    def __call__(self, input: Any, gradOutput: Any = None) -> Any: ...
     def __call__(self, input: Any = (), gradOutput: Any = None) -> Any:
         """The output, and with `gradOutput` the gradient of the input too.
 
@@ -110,7 +116,7 @@ class Module(Object, kernel=True):
 
     def sharedAccUpdateGradParameters(self, input: Any, gradOutput: Any, lr: Any) -> None:
         """The step when parameters are shared: the gradient fields are used, and lost."""
-        if self.parameterTensors() is not None:
+        if tensors_of(self) is not None:
             self.zeroGradParameters()
             self.accGradParameters(input, gradOutput, 1)
             self.updateParameters(lr)
@@ -130,29 +136,37 @@ class Module(Object, kernel=True):
         return ([p for p, _ in pairs], [g for _, g in pairs]) if pairs else None
 
     def parameters(self) -> tuple[list[Array], list[Array]] | None:
-        """Lists of the parameters and of their gradients; None when there are none."""
+        """Lists of the parameters and of their gradients; None when there are none.
+
+        Containers, ``getParameters``, ``zeroGradParameters`` and ``updateParameters`` leave out
+        what an override does not return: ``layer.parameters = lambda: None`` freezes a layer.
+        """
         tensors = self.parameterTensors()
         return None if tensors is None else (to_arrays(tensors[0]), to_arrays(tensors[1]))
+
+    def has_parameters_of_its_own(self) -> bool:
+        """Whether ``parameters`` was replaced, in a class or in this object."""
+        return "parameters" in self.__dict__ or type(self).parameters is not Module.parameters
 
     def getParameters(self) -> tuple[Array, Array]:
         """All parameters in one new array, and all gradients in another.
 
         The module's own are views of these from now on. Memory that parameters share occurs once.
         """
-        parameters, gradients = self.parameterTensors() or ([], [])
+        parameters, gradients = tensors_of(self) or ([], [])
         present = [gradient for gradient in gradients if gradient is not None]
         device = device_of_type(self._type)
         return flatten(parameters, self.dtype, device), flatten(present, self.dtype, device)
 
     def zeroGradParameters(self) -> None:
         """Sets the gradients of the parameters to 0."""
-        for gradient in (self.parameterTensors() or ([], []))[1]:
+        for gradient in (tensors_of(self) or ([], []))[1]:
             if gradient is not None:
                 gradient.zero()
 
     def updateParameters(self, learningRate: Any) -> None:
         """Subtracts `learningRate` times the gradients from the parameters."""
-        for parameter, gradient in zip(*(self.parameterTensors() or ([], [])), strict=True):
+        for parameter, gradient in zip(*(tensors_of(self) or ([], [])), strict=True):
             if gradient is None:
                 raise THNNError(
                     f"{self.typename()}.updateParameters: a parameter has no gradient: it was taken"
@@ -164,7 +178,7 @@ class Module(Object, kernel=True):
     def reset(self, stdv: Any = None) -> None:
         """Draws new initial parameters."""
 
-    def share(self, module: Module, *names: str) -> Module:
+    def share(self, module: Module, *names: str) -> Self:
         """Uses the tensors of another module of the same make in these fields; returns itself."""
         for name in names:
             mine, theirs = self.field(name), module.field(name)
@@ -174,7 +188,7 @@ class Module(Object, kernel=True):
                 module.assign("shared", True)
         return self
 
-    def clone(self, *names: str) -> Any:
+    def clone(self, *names: str) -> Self:
         """A deep copy, which shares the fields named."""
         copied = super().clone()
         return copied.share(self, *names) if names else copied
@@ -189,7 +203,7 @@ class Module(Object, kernel=True):
         """Chooses the behaviour for use."""
         self.train = False
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         """Empties output, gradInput and whatever else the next call computes; returns itself."""
         self.clear("output", "gradInput")
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import _random
 from .._errors import THNNArgumentError, THNNError
@@ -10,6 +10,9 @@ from .._tensor import Tensor
 from ._object import register
 from ._values import array_module
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Dropout", "SpatialDropout", "VolumetricDropout", "WhiteNoise"]
 
@@ -31,7 +34,7 @@ class _Noisy(Module):
         if self.train is False:
             raise THNNError(f"{self.typename()}: backward works in training only")
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("noise")
         return super().clearState()
 
@@ -49,7 +52,7 @@ class Dropout(_Noisy):
 
     def __init__(
         self,
-        p: Any = 0.5,
+        p: float = 0.5,
         v1: bool | None = None,
         inplace: bool | None = None,
         stochasticInference: bool = False,
@@ -61,7 +64,7 @@ class Dropout(_Noisy):
         self.v2 = not v1
         self.setp(p)
 
-    def setp(self, p: Any) -> None:
+    def setp(self, p: float) -> None:
         """Sets the probability; THNNArgumentError unless 0 <= p < 1."""
         if not 0 <= p < 1:
             raise THNNArgumentError.expected(self.typename(), 1, "p", "0 <= p < 1", str(p))
@@ -100,13 +103,13 @@ class _PlaneDropout(_Noisy):
     stochastic_inference: bool = False
     _plane_dims: ClassVar[int]
 
-    def __init__(self, p: Any = 0.5, stochasticInference: bool = False) -> None:
+    def __init__(self, p: float = 0.5, stochasticInference: bool = False) -> None:
         super().__init__()
         self.p = p
         self.train = True
         self.stochastic_inference = bool(stochasticInference)
 
-    def setp(self, p: Any) -> None:
+    def setp(self, p: float) -> None:
         """Sets the probability."""
         self.p = p
 
@@ -160,7 +163,7 @@ class VolumetricDropout(_PlaneDropout):
 class WhiteNoise(_Noisy):
     """Adds normally distributed numbers, and in use their mean."""
 
-    def __init__(self, mean: Any = 0, std: Any = 0.1) -> None:
+    def __init__(self, mean: float = 0, std: float = 0.1) -> None:
         super().__init__()
         self.mean = mean
         self.std = std

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from .scaling import Add, CMul
 from .shape import Replicate
 from .table_arithmetic import CSubTable
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 __all__ = ["LayerNormalization", "Normalize", "SpatialCrossMapLRN"]
 
 
@@ -31,7 +34,7 @@ class Normalize(Module):
     norm = (sum |input|^p + eps)^(1/p), with p infinity max |input| + eps.
     """
 
-    def __init__(self, p: Any, eps: Any = 1e-10) -> None:
+    def __init__(self, p: float, eps: float = 1e-10) -> None:
         super().__init__()
         if p <= 0:
             raise THNNArgumentError.expected("nn.Normalize", 1, "p", "a number above 0", str(p))
@@ -71,7 +74,7 @@ class Normalize(Module):
         self.gradInput = (gradOutput - slope * along) / norm
         return self.gradInput
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("_output", "_indices", "_gradInput", "buffer", "norm", "normp", "cross")
         return super().clearState()
 
@@ -89,7 +92,9 @@ class LayerNormalization(Sequential):
     the means of others too. Give it one vector at a time where that matters.
     """
 
-    def __init__(self, nOutput: int, bias: Any = 0, eps: Any = 1e-10, affine: bool = True) -> None:
+    def __init__(
+        self, nOutput: int, bias: float = 0, eps: float = 1e-10, affine: bool = True
+    ) -> None:
         super().__init__()
         mean = Sequential().add(Mean(1, 1)).add(Replicate(nOutput, 1, 1))
         self.add(ConcatTable().add(Identity()).add(mean))
@@ -110,7 +115,7 @@ class SpatialCrossMapLRN(Module):
     The sum goes over `size` neighbouring planes of [batch x] planes x height x width.
     """
 
-    def __init__(self, size: int, alpha: Any = 0.0001, beta: Any = 0.75, k: Any = 1) -> None:
+    def __init__(self, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1) -> None:
         super().__init__()
         self.size = size
         self.alpha = alpha
@@ -156,6 +161,6 @@ class SpatialCrossMapLRN(Module):
         gradInput -= ratios
         return gradInput
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("scale", "paddedRatio", "accumRatio")
         return super().clearState()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from .decorator import Decorator
 from .module import Module
 from .plumbing import Identity
 from .selection import OneHot
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "CharOneHot",
@@ -51,7 +54,7 @@ class DataParallelTable(Decorator, kernel=True):
         self.dimension = dimension
         self.gpuAssignments: list[int] = []
 
-    def add(self, module: Module, gpus: int | Sequence[int] = 1) -> Any:
+    def add(self, module: Module, gpus: int | Sequence[int] = 1) -> Self:
         """Takes the module, unless it has one; `gpus` count from 1. Returns itself."""
         self.modules = self.modules or [module]
         self.gpuAssignments += [gpus] if isinstance(gpus, int) else list(gpus)
@@ -150,7 +153,7 @@ class InstanceNormalization(Module, kernel=True):
     affine = True
 
     def __init__(
-        self, nOutput: int, eps: Any = 1e-5, momentum: Any = 0, affine: bool = True
+        self, nOutput: int, eps: float = 1e-5, momentum: float = 0, affine: bool = True
     ) -> None:
         super().__init__()
         self.nOutput = nOutput
@@ -221,7 +224,7 @@ class InstanceNormalization(Module, kernel=True):
             array = total.array()
             array += slope.array().reshape(-1, array.size).sum(0)
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("save_mean", "save_std", "seen_mean", "seen_var")
         return super().clearState()
 

@@ -44,7 +44,7 @@ class HingeEmbeddingCriterion(Criterion):
     With the field ``sizeAverage`` False it is the sum.
     """
 
-    def __init__(self, margin: Any = 1) -> None:
+    def __init__(self, margin: float = 1) -> None:
         super().__init__()
         self.margin = margin
         self.sizeAverage = True
@@ -77,7 +77,7 @@ class L1HingeEmbeddingCriterion(_OfPairs):
     The target is a number; a tensor counts as 1, as in Lua.
     """
 
-    def __init__(self, margin: Any = 1) -> None:
+    def __init__(self, margin: float = 1) -> None:
         super().__init__()
         self.margin = margin
 
@@ -105,7 +105,7 @@ class MarginRankingCriterion(Criterion):
     is the sum.
     """
 
-    def __init__(self, margin: Any = 1) -> None:
+    def __init__(self, margin: float = 1) -> None:
         super().__init__()
         self.gradInput = [np.zeros(1), np.zeros(1)]
         self.margin = margin
@@ -139,7 +139,7 @@ class CosineEmbeddingCriterion(_OfPairs):
     False it is the sum.
     """
 
-    def __init__(self, margin: Any = 0) -> None:
+    def __init__(self, margin: float = 0) -> None:
         super().__init__()
         self.margin = margin
         self.sizeAverage = True

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._tensor import Tensor
 from ._object import register
+from ._parameters import TensorLists
 from ._scatter import add_slices
 from ._types import device_of_type
 from .branching import ParallelTable
 from .container import Sequential
 from .lookup import LookupTable
-from .module import Module, TensorLists
+from .module import Module
 from .plumbing import Identity
 from .product import MM
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["PartialLinear"]
 
@@ -40,13 +44,13 @@ class PartialLinear(Module):
         self.allcolumns = np.arange(1.0, outputsize + 1)
         self.resetPartition()
 
-    def setPartition(self, indices: Any) -> Any:
+    def setPartition(self, indices: Any) -> Self:
         """Chooses the outputs to compute, counted from 1; returns itself."""
         device = device_of_type(self._type)
         self.assign("partition", Tensor(indices, dtype=self.dtype, device=device))
         return self
 
-    def resetPartition(self) -> Any:
+    def resetPartition(self) -> Self:
         """Computes all outputs; returns itself."""
         return self.setPartition(self.allcolumns)
 

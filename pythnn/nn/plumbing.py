@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._tensor import Tensor
 from ._object import register
@@ -18,9 +19,6 @@ __all__ = ["Collapse", "Constant", "Contiguous", "Identity", "PrintSize", "ZeroG
 @register
 class Identity(Module, kernel=True):
     """output = input, the same memory; any value or table."""
-
-    def __init__(self, *_: Any) -> None:
-        super().__init__()
 
     def updateOutput(self, input: Any) -> Any:
         self.tensors.output = input
@@ -111,7 +109,7 @@ class Constant(Module):
 
     nInputDim: int | None = None
 
-    def __init__(self, value: Any, nInputDim: int | None = None) -> None:
+    def __init__(self, value: ArrayLike, nInputDim: int | None = None) -> None:
         super().__init__()
         self.tensors.value = Tensor(np.atleast_1d(np.asarray(value, np.float64)))
         self.nInputDim = nInputDim

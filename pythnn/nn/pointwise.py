@@ -39,7 +39,7 @@ class HardTanh(Kernel):
     _function = "HardTanh"
     _settings = ("min_val", "max_val", "inplace")
 
-    def __init__(self, min_value: Any = -1, max_value: Any = 1, inplace: bool = False) -> None:
+    def __init__(self, min_value: float = -1, max_value: float = 1, inplace: bool = False) -> None:
         super().__init__()
         self.min_val = min_value
         self.max_val = max_value
@@ -54,7 +54,7 @@ class HardTanh(Kernel):
 class Clamp(HardTanh):
     """output = input, at least `min_value` and at most `max_value`."""
 
-    def __init__(self, min_value: Any = -1, max_value: Any = 1) -> None:
+    def __init__(self, min_value: float = -1, max_value: float = 1) -> None:
         super().__init__(min_value, max_value)
 
 
@@ -63,7 +63,7 @@ class _Shrink(Kernel):
 
     _settings = ("lambda",)
 
-    def __init__(self, lam: Any = 0.5) -> None:
+    def __init__(self, lam: float = 0.5) -> None:
         super().__init__()
         self.assign("lambda", lam)
 
@@ -121,7 +121,7 @@ class SoftPlus(OutputKernel):
     _function = "SoftPlus"
     _settings = ("beta", "threshold")
 
-    def __init__(self, beta: Any = 1) -> None:
+    def __init__(self, beta: float = 1) -> None:
         super().__init__()
         self.beta = beta
         self.threshold = 20
@@ -133,7 +133,7 @@ class Square(Kernel):
 
     _function = "Square"
 
-    def __init__(self, args: Any = None) -> None:
+    def __init__(self, args: None = None) -> None:
         super().__init__()
 
 
@@ -143,7 +143,7 @@ class Sqrt(OutputKernel, kernel=True):
 
     _function = "Sqrt"
 
-    def __init__(self, b: Any = 0) -> None:
+    def __init__(self, b: float = 0) -> None:
         super().__init__()
         self.eps = b
 

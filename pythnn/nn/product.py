@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from ._object import register
 from ._tables import same_sizes
 from ._values import array_module
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["MM", "MV", "Bilinear", "DotProduct"]
 
@@ -187,6 +190,6 @@ class Bilinear(_OfPairs):
         without = "" if self.tensors.bias is not None else " without bias"
         return f"{self.typename()}({first}x{second} -> {outputs}){without}"
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("buff1", "buff2")
         return super().clearState()

@@ -25,7 +25,7 @@ class Threshold(Kernel, kernel=True):
     _function = "Threshold"
     _settings = ("threshold", "val", "inplace")
 
-    def __init__(self, th: Any = 1e-6, v: Any = 0, ip: bool = False) -> None:
+    def __init__(self, th: float = 1e-6, v: float = 0, ip: bool = False) -> None:
         super().__init__()
         self.threshold = th
         self.val = v
@@ -77,7 +77,7 @@ class LeakyReLU(Kernel):
     _function = "LeakyReLU"
     _settings = ("negval", "inplace")
 
-    def __init__(self, negval: Any = 0.01, ip: bool = False) -> None:
+    def __init__(self, negval: float = 0.01, ip: bool = False) -> None:
         super().__init__()
         self.negval = negval
         self.inplace = bool(ip)
@@ -93,7 +93,7 @@ class ELU(OutputKernel):
     _function = "ELU"
     _settings = ("alpha", "inplace")
 
-    def __init__(self, alpha: Any = 1, inplace: bool = False) -> None:
+    def __init__(self, alpha: float = 1, inplace: bool = False) -> None:
         super().__init__()
         self.alpha = alpha
         self.inplace = bool(inplace)
@@ -146,7 +146,7 @@ class RReLU(Kernel, kernel=True):
     _settings = ("lower", "upper", "train", "inplace")
     _scratch = ("noise",)
 
-    def __init__(self, l: Any = 1 / 8, u: Any = 1 / 3, ip: bool = False) -> None:  # noqa: E741
+    def __init__(self, l: float = 1 / 8, u: float = 1 / 3, ip: bool = False) -> None:  # noqa: E741
         super().__init__()
         self.lower = l
         self.upper = u

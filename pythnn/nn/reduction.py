@@ -6,13 +6,16 @@ negative dimensions count from the last. The output lacks the dimension, unless 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ._object import register
 from ._scatter import put_along_axis
 from ._tables import dimension
 from ._values import array_module
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Max", "Mean", "Min", "Sum"]
 
@@ -96,7 +99,7 @@ class _Extreme(_Reduction):
         put_along_axis(gradInput, chosen, gradient, self._axis(input))
         return gradInput
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("_indices", "_output")
         return super().clearState()
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._object import register
 from ._values import array_module
 from .module import Module
 from .pointwise import Tanh
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "AddConstant",
@@ -58,7 +62,7 @@ class Log(Module):
 class Power(Module):
     """output = input^p."""
 
-    def __init__(self, p: Any) -> None:
+    def __init__(self, p: float) -> None:
         super().__init__()
         self.pow = p
 
@@ -95,7 +99,7 @@ class SoftSign(Module):
         gradInput *= gradInput
         return array_module(input).divide(gradOutput, gradInput, out=gradInput)
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("temp", "tempgrad")
         return super().clearState()
 
@@ -122,7 +126,7 @@ class TanhShrink(Module):
 class _WithConstant(Module):
     """A layer with a number, or a tensor that the input's last dimensions fit."""
 
-    def __init__(self, constant_scalar: Any, ip: bool = False) -> None:
+    def __init__(self, constant_scalar: ArrayLike, ip: bool = False) -> None:
         super().__init__()
         self.constant_scalar = constant_scalar
         self.inplace = bool(ip)
@@ -179,11 +183,11 @@ class MulConstant(_WithConstant):
 class GradientReversal(Module):
     """output = input, the same memory; gradInput = -lambda gradOutput."""
 
-    def __init__(self, lambda_: Any = 1) -> None:
+    def __init__(self, lambda_: float = 1) -> None:
         super().__init__()
         self.setLambda(lambda_)
 
-    def setLambda(self, lambda_: Any) -> None:
+    def setLambda(self, lambda_: float) -> None:
         """Sets the factor of the gradient, a number whose negative it is."""
         self.assign("lambda", lambda_)
 
@@ -205,7 +209,7 @@ class L1Penalty(Module):
     """
 
     def __init__(
-        self, l1weight: Any, sizeAverage: bool = False, provideOutput: bool = True
+        self, l1weight: float, sizeAverage: bool = False, provideOutput: bool = True
     ) -> None:
         super().__init__()
         self.l1weight = l1weight

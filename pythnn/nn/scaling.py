@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -109,7 +110,7 @@ class CAdd(_Sum):
     those in which it has size 1.
     """
 
-    def __init__(self, *size: Any) -> None:
+    def __init__(self, *size: int | Sequence[int]) -> None:
         super().__init__()
         self.size = sizes_of(size)
         self.tensors.output = Tensor.zeros(self.size, dtype=np.float64)
@@ -150,7 +151,7 @@ class CMul(_Product):
     those in which it has size 1.
     """
 
-    def __init__(self, *size: Any) -> None:
+    def __init__(self, *size: int | Sequence[int]) -> None:
         super().__init__()
         self.size = sizes_of(size)
         self.tensors.output = Tensor.zeros(self.size, dtype=np.float64)

@@ -92,7 +92,7 @@ class Padding(Module):
     nInputDim: int | None = None
 
     def __init__(
-        self, dim: int, pad: int, nInputDim: int | None = None, value: Any = 0, index: int = 1
+        self, dim: int, pad: int, nInputDim: int | None = None, value: float = 0, index: int = 1
     ) -> None:
         super().__init__()
         self.value = value

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from .._errors import THNNArgumentError
 from .._tensor import Tensor
@@ -11,6 +12,9 @@ from ._object import register
 from ._tables import dimension
 from ._values import LongStorage, sizes_of
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Replicate", "Reshape", "Squeeze", "Transpose", "Unsqueeze", "View"]
 
@@ -34,11 +38,16 @@ class Reshape(_SameElements, kernel=True):
 
     batchMode: bool | None = None
 
-    def __init__(self, *sizes: Any) -> None:
+    def __init__(self, *sizes: int | bool | Sequence[int]) -> None:
         super().__init__()
-        if sizes and isinstance(sizes[-1], bool):
-            *sizes, self.batchMode = sizes  # type: ignore[assignment]
-        self.size = sizes_of(sizes)
+        given = list(sizes)
+        if given and isinstance(given[-1], bool):
+            self.batchMode = bool(given.pop())
+        self.size = sizes_of(given)
+        if any(size < 1 for size in self.size):
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "sizes", "sizes from 1 on", f"{list(self.size)}"
+            )
         self.nelement = math.prod(self.size)
         self.batchsize = LongStorage([0, *self.size])
 
@@ -65,16 +74,17 @@ class View(_SameElements, kernel=True):
 
     numInputDims: int | None = None
 
-    def __init__(self, *sizes: Any) -> None:
+    def __init__(self, *sizes: int | Sequence[int]) -> None:
         super().__init__()
         self.resetSize(*sizes)
 
-    def resetSize(self, *sizes: Any) -> Any:
+    def resetSize(self, *sizes: int | Sequence[int]) -> Self:
         """Chooses another shape; returns the layer."""
         self.size = sizes_of(sizes)
-        if self.size.count(-1) > 1:
+        if self.size.count(-1) > 1 or any(size < 1 and size != -1 for size in self.size):
+            wanted = "sizes from 1 on, and at most one -1"
             raise THNNArgumentError.expected(
-                self.typename(), 1, "sizes", "at most one -1", f"{list(self.size)}"
+                self.typename(), 1, "sizes", wanted, f"{list(self.size)}"
             )
         self.numElements = math.prod(size for size in self.size if size != -1)
         return self
@@ -82,7 +92,7 @@ class View(_SameElements, kernel=True):
     def _upgrade(self) -> None:
         self.resetSize(self.size)
 
-    def setNumInputDims(self, numInputDims: int) -> Any:
+    def setNumInputDims(self, numInputDims: int) -> Self:
         """Says how many dimensions one sample has; returns the layer."""
         self.numInputDims = numInputDims
         return self
@@ -130,7 +140,7 @@ class Squeeze(_SameElements, kernel=True):
         self.dim = dim
         self.numInputDims = numInputDims
 
-    def setNumInputDims(self, numInputDims: int) -> Any:
+    def setNumInputDims(self, numInputDims: int) -> Self:
         """Says how many dimensions one sample has; returns the layer."""
         self.numInputDims = numInputDims
         return self
@@ -162,7 +172,7 @@ class Unsqueeze(_SameElements, kernel=True):
         self.pos = pos
         self.numInputDims = numInputDims
 
-    def setNumInputDims(self, numInputDims: int) -> Any:
+    def setNumInputDims(self, numInputDims: int) -> Self:
         """Says how many dimensions one sample has; returns the layer."""
         self.numInputDims = numInputDims
         return self
@@ -190,11 +200,16 @@ class Transpose(Module, kernel=True):
 
     numInputDims: int | None = None
 
-    def __init__(self, *permutations: Any) -> None:
+    def __init__(self, *permutations: Sequence[int]) -> None:
         super().__init__()
+        for position, pair in enumerate(permutations, 1):
+            if len(pair) != 2:
+                raise THNNArgumentError.expected(
+                    self.typename(), position, "permutations", "two dimensions", f"{list(pair)}"
+                )
         self.permutations = [list(pair) for pair in permutations]
 
-    def setNumInputDims(self, numInputDims: int) -> Any:
+    def setNumInputDims(self, numInputDims: int) -> Self:
         """Says how many dimensions one sample has; returns the layer."""
         self.numInputDims = numInputDims
         return self

@@ -6,13 +6,16 @@ They normalise over the only dimension of a vector, the second of a batch of vec
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import thnn
 from .._tensor import Tensor
 from ._kernel import OutputKernel
 from ._object import register
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["LogSoftMax", "SoftMax", "SoftMin", "SpatialLogSoftMax", "SpatialSoftMax"]
 
@@ -62,6 +65,6 @@ class SoftMin(Module, kernel=True):
         del gradient  # or the next call would spare its memory
         return gradInput
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("mininput")
         return super().clearState()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from ._initial import draw
 from ._object import register
 from ._values import array_module, to_arrays
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["SparseLinear"]
 
@@ -102,7 +105,7 @@ class SparseLinear(Module, kernel=True):
         self.assign("gradInput", [Tensor(s) for s in samples] if is_table else Tensor(samples))
         return self.field("gradInput")
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("lastInput", "formatted_input")
         super().clearState()
         self.assign("gradInput", [])

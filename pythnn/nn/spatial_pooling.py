@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from .._tensor import Tensor
 from ._kernel import Kernel
 from ._object import register
 from ._pooling import FractionalMaxPooling, MaxPooling, MaxUnpooling, Pooling
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "SpatialAdaptiveAveragePooling",
@@ -96,12 +99,12 @@ class SpatialAveragePooling(Pooling, kernel=True):
         self.setCountIncludePad()
         self.divide = True
 
-    def setCountIncludePad(self) -> Any:
+    def setCountIncludePad(self) -> Self:
         """Counts padding as elements; returns itself."""
         self.count_include_pad = True
         return self
 
-    def setCountExcludePad(self) -> Any:
+    def setCountExcludePad(self) -> Self:
         """Leaves padding out of the mean; returns itself."""
         self.count_include_pad = False
         return self
@@ -163,7 +166,7 @@ class SpatialFractionalMaxPooling(FractionalMaxPooling):
     _function = "SpatialFractionalMaxPooling"
     _order = "HW"
 
-    def __init__(self, poolSizeW: int, poolSizeH: int, arg1: Any, arg2: Any) -> None:
+    def __init__(self, poolSizeW: int, poolSizeH: int, arg1: float, arg2: float) -> None:
         super().__init__((poolSizeW, poolSizeH), (arg1, arg2))
 
 

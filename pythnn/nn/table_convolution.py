@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import _random
 from .._tensor import Tensor
@@ -19,7 +20,7 @@ __all__ = ["SpatialConvolutionMap", "SpatialFullConvolutionMap"]
 class _TableConvolution(Convolution, kernel=True):
     """One kW x kH kernel per row of the table, weight: rows x kH x kW."""
 
-    def __init__(self, conMatrix: Any, kW: int, kH: int, dW: int = 1, dH: int = 1) -> None:
+    def __init__(self, conMatrix: ArrayLike, kW: int, kH: int, dW: int = 1, dH: int = 1) -> None:
         super().__init__()
         self._set_sizes(k=(kW, kH), d=(dW, dH))
         self.tensors.connTable = Tensor(conMatrix, dtype=np.float64)

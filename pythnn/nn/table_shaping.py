@@ -110,9 +110,9 @@ class SplitTable(Module):
 class SelectTable(Module, kernel=True):
     """The entry of a table at an index, from 1, or below 0 from the end; or at a name."""
 
-    def __init__(self, index: Any) -> None:
+    def __init__(self, index: int | str) -> None:
         super().__init__()
-        self.index = index
+        self.index: Any = index
         self.tensors.gradInput = []
 
     def _place(self, input: Any) -> Any:

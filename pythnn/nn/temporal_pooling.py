@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ._pooling import MaxPooling
 from ._scatter import put_along_axis
 from ._values import array_module
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["TemporalDynamicKMaxPooling", "TemporalMaxPooling"]
 
@@ -44,7 +47,7 @@ class TemporalDynamicKMaxPooling(Module):
     k is `minK`, or `factor` times the number of frames, rounded up, if that is larger.
     """
 
-    def __init__(self, minK: int, factor: Any = 0) -> None:
+    def __init__(self, minK: int, factor: float = 0) -> None:
         super().__init__()
         self.minK = minK
         self.factor = factor
@@ -73,6 +76,6 @@ class TemporalDynamicKMaxPooling(Module):
         self.gradInput = gradInput
         return gradInput
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("indices")
         return super().clearState()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import thnn
 from .._errors import THNNArgumentError
@@ -10,6 +10,9 @@ from ._kernel import Kernel
 from ._object import register
 from ._values import LongStorage
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["PixelShuffle", "SpatialUpSamplingBilinear", "SpatialUpSamplingNearest", "UpSampling"]
 
@@ -29,7 +32,7 @@ class _UpSampling(Kernel, kernel=True):
     owidth: int | None = None
     _max_dims: ClassVar[int] = 4
 
-    def __init__(self, params: Any) -> None:
+    def __init__(self, params: int | dict[str, int]) -> None:
         super().__init__()
         if isinstance(params, dict):
             for name in ("odepth", "oheight", "owidth"):
@@ -134,7 +137,7 @@ class UpSampling(_UpSampling, kernel=True):
 
     _max_dims = 5
 
-    def __init__(self, params: Any, mode: str = "nearest") -> None:
+    def __init__(self, params: int | dict[str, int], mode: str = "nearest") -> None:
         super().__init__(params)
         self.mode = "linear" if mode in ("linear", "bilinear", "trilinear") else "nearest"
         if self.mode == "nearest" and self.scale_factor is None:
@@ -204,6 +207,6 @@ class PixelShuffle(Module):
         gradInput.reshape(parts.shape)[...] = parts
         return gradInput
 
-    def clearState(self) -> Any:
+    def clearState(self) -> Self:
         self.clear("_intermediateShape", "_outShape", "_shuffleIn", "_shuffleOut")
         return super().clearState()

@@ -130,7 +130,7 @@ class VolumetricFractionalMaxPooling(FractionalMaxPooling):
     _order = "HWT"
 
     def __init__(
-        self, poolSizeT: int, poolSizeW: int, poolSizeH: int, arg1: Any, arg2: Any, arg3: Any
+        self, poolSizeT: int, poolSizeW: int, poolSizeH: int, arg1: float, arg2: float, arg3: float
     ) -> None:
         super().__init__((poolSizeT, poolSizeW, poolSizeH), (arg1, arg2, arg3))
 

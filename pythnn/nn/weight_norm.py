@@ -11,9 +11,10 @@ import numpy as np
 from .. import _random
 from .._tensor import Tensor
 from ._object import register
+from ._parameters import TensorLists
 from ._values import LongStorage, array_module
 from .decorator import Decorator
-from .module import Module, TensorLists
+from .module import Module
 
 __all__ = ["WeightNorm"]
 
@@ -33,7 +34,7 @@ class WeightNorm(Decorator, kernel=True):
     _weight_is_scratch = False
     parameterFields = (("v", "gradV"), ("g", "gradG"), ("bias", "gradBias"))
 
-    def __init__(self, module: Any, outputDim: int = 1) -> None:
+    def __init__(self, module: Module, outputDim: int = 1) -> None:
         super().__init__(module)
         self._adopt()
         self.outputDim = outputDim
@@ -101,7 +102,7 @@ class WeightNorm(Decorator, kernel=True):
         self.tensors.gradG.resize(len(along), 1)
         self.gradG = along
         self.tensors.gradV.resize(self.viewOut)
-        self.gradV = self._scale * gradient - across
+        self.gradV = (self._scale * gradient - across).reshape(self.viewOut)
         # As in Lua Torch, whose files and fields show it.
         self._outer_first(self.weight)[...] = across.reshape(self.viewOut)
         self._weight_is_scratch = True
