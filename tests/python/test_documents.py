@@ -13,6 +13,7 @@ from pythnn import nn
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
+    "docs/freezing.md",
     "docs/functional.md",
     "docs/lua-torch.md",
     "docs/nn.md",
