@@ -108,7 +108,7 @@ def _compiler() -> str:
     import pythnn
 
     for folder in (str(Path(p).resolve()) for p in pythnn.__path__):
-        for file in sorted(Path(folder).glob("libTHNN*.so*")):
+        for file in sorted(Path(folder).glob("_cffi*.so")):
             found = re.search(rb"GCC: \([^)]*\) [\d.]+|clang version [\d.]+", file.read_bytes())
             if found:
                 return found[0].decode()

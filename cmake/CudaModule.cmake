@@ -2,10 +2,10 @@
 
 set(PYTHNN_SOURCE_DIR "${CMAKE_CURRENT_LIST_DIR}/../pythnn")
 
-# pythnn_add_cuda_module(target package library option…): the module `package`._cffi, which calls
-# `library`, a libTHCUNN; the options are for its generated source. The package's folder,
+# pythnn_add_cuda_module(target package objects option…): the module `package`._cffi, which holds
+# `objects`, a libTHCUNN; the options are for its generated source. The package's folder,
 # ${CMAKE_CURRENT_BINARY_DIR}/`package`, can be imported from.
-function(pythnn_add_cuda_module target package library)
+function(pythnn_add_cuda_module target package objects)
   find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module
                                                ${SKBUILD_SABI_COMPONENT})
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/${package}")
@@ -32,14 +32,14 @@ function(pythnn_add_cuda_module target package library)
     set(stable_abi USE_SABI ${SKBUILD_SABI_VERSION})
   endif()
   python_add_library(${target} MODULE WITH_SOABI ${stable_abi} "${folder}/_cffi.c"
-                     "${PYTHNN_SOURCE_DIR}/_native/guard.c" "${PYTHNN_SOURCE_DIR}/_native/cuda.c")
+                     "${PYTHNN_SOURCE_DIR}/_native/guard.c" "${PYTHNN_SOURCE_DIR}/_native/cuda.c"
+                     ${objects})
   add_dependencies(${target} ${target}_generated)
   thnn_compile_options(${target})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME _cffi
                                              LIBRARY_OUTPUT_DIRECTORY "${folder}")
   target_include_directories(${target} PRIVATE "${PYTHNN_SOURCE_DIR}/_native" "${thnn}")
-  find_package(Threads REQUIRED)
-  target_link_libraries(${target} PRIVATE ${library} THNN TH Threads::Threads)
+  target_link_libraries(${target} PRIVATE thnn_inside)
   # As for pythnn._cffi.
   set(options -O1 ${ARGN} -Wno-unused-parameter -Wno-missing-field-initializers
               -Wno-misleading-indentation)
@@ -50,20 +50,20 @@ function(pythnn_add_cuda_module target package library)
 endfunction()
 
 # pythnn_install_cuda_module(package): what the wheel of `package` holds, as component python-cuda.
-# libTH and libTHNN are those of the package pythnn next door, and so is the folder of cuBLAS's wheel.
+# The folders of BLAS's and cuBLAS's wheels are next door.
 function(pythnn_install_cuda_module package)
   if(NOT TARGET THCUNN)
     message(FATAL_ERROR "THNN_PYTHON_CUDA=${package} needs libTHCUNN: set THNN_CUDA=on")
   endif()
-  pythnn_add_cuda_module(pythnn_cuda "${package}" THCUNN)
-  set_target_properties(THNN PROPERTIES OUTPUT_NAME THNN-pythnn)
+  get_property(objects GLOBAL PROPERTY THCUNN_OBJECTS)
+  pythnn_add_cuda_module(pythnn_cuda "${package}" "${objects}")
+  string(CONCAT next_door "$ORIGIN/../scipy_openblas32/lib;"
+                "$ORIGIN/../nvidia/cu13/lib;$ORIGIN/../nvidia/cublas/lib")
   set_target_properties(
-    THCUNN
-    PROPERTIES OUTPUT_NAME "THCUNN-${package}"
-               INSTALL_RPATH "$ORIGIN/../pythnn;$ORIGIN/../nvidia/cu13/lib;$ORIGIN/../nvidia/cublas/lib")
-  set_target_properties(pythnn_cuda PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/../pythnn")
+    pythnn_cuda PROPERTIES LINKER_LANGUAGE CUDA CUDA_RUNTIME_LIBRARY Static
+                           INSTALL_RPATH "${next_door}" INSTALL_RPATH_USE_LINK_PATH OFF)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/${package}")
-  install(TARGETS pythnn_cuda THCUNN LIBRARY DESTINATION "${package}" COMPONENT python-cuda)
+  install(TARGETS pythnn_cuda LIBRARY DESTINATION "${package}" COMPONENT python-cuda)
   install(FILES "${folder}/__init__.py" "${folder}/_table.py" "${folder}/_version.py"
                 "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${package}" COMPONENT python-cuda)
 endfunction()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import importlib
 import os
 import signal
 import subprocess
@@ -14,7 +16,7 @@ import numpy as np
 import pytest
 from memory import counting_memory
 
-from pythnn import State, Tensor, THNNError, thnn
+from pythnn import State, Tensor, THNNError, lib, thnn
 
 CONVOLUTION = (None, None, 3, 3, 1, 1, 1, 1)
 
@@ -303,32 +305,56 @@ def test_many_shapes():
 # ---- The process
 
 
-def test_foreign_libth_comes_first(tmp_path, compiler):
-    """A Torch7 first on LD_LIBRARY_PATH, whose functions end the process, is never called."""
-    names = ["THFloatTensor_new", "THFloatTensor_resizeNd", "THFloatStorage_newWithAllocator"]
-    names += ["THFloatTensor_free", "THSetErrorHandler", "THAlloc", "THGetNumThreads"]
-    names += ["THNN_FloatThreshold_updateOutput"]
-    source = tmp_path / "foreign.c"
-    source.write_text(
-        "#include <stdlib.h>\n" + "".join(f"void {name}(void) {{ abort(); }}\n" for name in names)
-    )
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory, compiler):
+    """The folder of a Torch7 whose functions, all that pythnn has and more, end the process."""
+    folder = tmp_path_factory.mktemp("foreign")
+    functions = [n for n in dir(lib) if n.startswith(("TH", "_TH")) and n != "THDefaultAllocator"]
+    functions += ["THSetErrorHandler", "THSetArgErrorHandler", "THGetErrorHandler", "_THError"]
+    functions += ["THNN_planStart", "THNN_planAcquire", "THNN_State_check"]
+    text = "#include <stdlib.h>\nchar THDefaultAllocator[64];\n"
+    text += "".join(f"void {name}(void) {{ abort(); }}\n" for name in dict.fromkeys(functions))
+    (folder / "foreign.c").write_text(text)
     for library in ("libTH.so.0", "libTHNN.so"):
-        output = str(tmp_path / library)
-        soname = f"-Wl,-soname,{library}"
-        subprocess.run(
-            [compiler, "-shared", "-fPIC", soname, "-o", output, str(source)], check=True
-        )
-    code = """
-import ctypes
+        output = str(folder / library)
+        command = [compiler, "-shared", "-fPIC", f"-Wl,-soname,{library}", "-o", output]
+        subprocess.run([*command, str(folder / "foreign.c")], check=True)
+    return folder
+
+
+FOREIGN = """
+import ctypes, sys
 for name in "libTH.so.0", "libTHNN.so":
-    ctypes.CDLL(name)                  # they are really found first
+    ctypes.CDLL(name, getattr(ctypes, sys.argv[1]))  # they are really found first
 import numpy as np
-from pythnn import Tensor, thnn
+from pythnn import Tensor, THNNError, nn, thnn
 x, y = Tensor(np.array([-1, 2], np.float32)), Tensor(dtype=np.float32)
 thnn.Threshold_updateOutput(None, x, y, 0.0, 0.0, False)
 print(y.tolist())
+try:
+    thnn.Threshold_updateOutput(None, x, None, 0.0, 0.0, False)
+except THNNError:
+    nn.SpatialConvolution(1, 2, 3, 3).forward(np.ones((1, 5, 5)))
+    print(nn.LogSoftMax().forward(np.zeros(1)))
 """
-    assert run(code, LD_LIBRARY_PATH=str(tmp_path)) == "[0.0, 2.0]\n"
+
+
+@pytest.mark.parametrize("mode", ["RTLD_LOCAL", "RTLD_GLOBAL", "LD_PRELOAD"])
+def test_foreign_libth_comes_first(foreign, mode):
+    """A Torch7 is never called: not first on LD_LIBRARY_PATH, for all libraries, or before all."""
+    environment = {"LD_LIBRARY_PATH": str(foreign)}
+    if mode == "LD_PRELOAD":
+        environment[mode] = f"{foreign}/libTH.so.0:{foreign}/libTHNN.so"
+    code = f"import sys; sys.argv[1:] = ['{mode.replace('LD_PRELOAD', 'RTLD_GLOBAL')}']\n{FOREIGN}"
+    assert run(code, **environment) == "[0.0, 2.0]\n[0.]\n"
+
+
+def test_no_name_is_exported():
+    """Nor does the package take over the calls of a Torch7 that is loaded after it."""
+    extension = ctypes.CDLL(importlib.import_module("pythnn._cffi").__file__)
+    assert hasattr(extension, "PyInit__cffi")
+    for name in ("THFloatTensor_new", "THAlloc", "THNN_FloatAbs_updateOutput", "_THError"):
+        assert not hasattr(extension, name)
 
 
 def test_import_brings_little():
