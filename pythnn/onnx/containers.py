@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import nn
-from .graph import Graph, Table, Value, writes
+from .graph import BAKED_IN, Graph, Table, Value, twin_of, writes
 
 
 @writes(nn.Sequential, container=True)
@@ -30,7 +30,10 @@ def _parallel_table(g: Graph, m: Any, x: list[Table]) -> Table:
 
 @writes(nn.MapTable, container=True)
 def _map_table(g: Graph, m: Any, x: list[Table]) -> Table:
-    return [g.module(m.module, entry, f"{i}:module") for i, entry in enumerate(x, 1)]
+    """Each entry has a copy of the module, with an output of its own."""
+    copies = [twin_of(m.module)[id(m.module)] for _ in x]
+    pairs = zip(copies, x, strict=True)
+    return [g.module(module, entry, f"{i}:module") for i, (module, entry) in enumerate(pairs, 1)]
 
 
 def _joined(g: Graph, values: list[Any], axis: int) -> Value:
@@ -51,6 +54,8 @@ def _depth_concat(g: Graph, m: Any, x: Table) -> Table:
     branches: list[Any] = [g.module(module, x, name) for name, module in g.modules(m)]
     axis = m.dimension - 1
     largest = np.max([b.shape for b in branches], axis=0)
+    if any(branch.has_free_sizes and branch.dims != branches[0].dims for branch in branches):
+        raise g.refuse(m, f"{BAKED_IN}; leave height and width as in the example")
     padded = []
     for branch in branches:
         missing = [
@@ -78,7 +83,7 @@ def _parallel(g: Graph, m: Any, x: Value) -> Table:
     return _joined(g, branches, m.outputDimension - 1)
 
 
-@writes(nn.Bottle, container=True)
+@writes(nn.Bottle, container=True, any_size=False)
 def _bottle(g: Graph, m: Any, x: Value) -> Table:
     """The first dimensions as one, for the module."""
     inner = m.modules[0]

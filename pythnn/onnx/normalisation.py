@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import nn
+from .convolutions import batched, unbatched
 from .graph import Graph, Value, writes
 
 
@@ -43,32 +44,41 @@ def _normalize(g: Graph, m: Any, x: Value) -> str:
 
 @writes(nn.SpatialCrossMapLRN)
 def _cross_map_lrn(g: Graph, m: Any, x: Value) -> str:
-    if x.ndim != 4:
-        raise g.refuse(m, "its input has no batch")
-    return g.op(
-        "LRN", x, size=int(m.size), alpha=float(m.alpha), beta=float(m.beta), bias=float(m.k)
-    )
+    """Windows of even size, which LRN has not, reach one plane further behind than in front."""
+    given, added = batched(g, x, 2)
+    size = int(m.size)
+    if size % 2:
+        y = g.op("LRN", given, size=size, alpha=float(m.alpha), beta=float(m.beta), bias=float(m.k))
+        return unbatched(g, y, added)
+    planes, before = x.shape[-3], (size - 1) // 2
+    distance = np.arange(planes) - np.arange(planes)[:, None]
+    seen = (distance >= -before) & (distance < size - before)
+    shares = np.where(seen, m.alpha / size, 0).reshape(planes, planes, 1, 1)
+    squares = g.op("Conv", g.op("Mul", given, given), g.constant(shares), kernel_shape=[1, 1])
+    scale = g.op("Pow", g.op("Add", squares, g.constant(m.k)), g.constant(-m.beta))
+    return unbatched(g, g.op("Mul", given, scale), added)
 
 
 def _mean(g: Graph, m: Any, estimator: Any, x: Value) -> str:
     """Weighted sums, divided by what they are of ones: less at the borders."""
     sums: Any = g.module(estimator, x, "estimator")
+    m.forward(x.samples[0])  # makes coef
     of_one = m.coef[0] if x.ndim == 4 else m.coef
     return g.reshape(g.op("Div", sums, g.constant(of_one)), x.dims)
 
 
-@writes(nn.SpatialSubtractiveNormalization)
+@writes(nn.SpatialSubtractiveNormalization, any_size=False)
 def _subtractive(g: Graph, m: Any, x: Value) -> str:
     return g.op("Sub", x, _mean(g, m, m.meanestimator, x))
 
 
-@writes(nn.SpatialDivisiveNormalization)
+@writes(nn.SpatialDivisiveNormalization, any_size=False)
 def _divisive(g: Graph, m: Any, x: Value) -> str:
     deviation = _mean(g, m, m.stdestimator, x)
     above = g.op("Greater", deviation, g.constant(m.threshold))
     return g.op("Div", x, g.op("Where", above, deviation, g.constant(m.thresval)))
 
 
-@writes(nn.SpatialContrastiveNormalization, container=True)
+@writes(nn.SpatialContrastiveNormalization, container=True, any_size=False)
 def _contrastive(g: Graph, m: Any, x: Value) -> Any:
     return g.module(m.normalizer, x, "normalizer")

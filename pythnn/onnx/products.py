@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from .. import nn
-from .graph import Graph, Value, writes
+from .graph import BAKED_IN, Graph, Value, writes
 
 
 @writes(nn.Linear, nn.LinearWeightNorm)
@@ -146,9 +145,18 @@ def _elementwise_table(g: Graph, m: Any, x: list[Value]) -> str:
 
     def laid_out(entry: Value) -> Value | str:
         """The elements in the order of the first entry's, whatever the shape."""
-        return entry if entry.shape == x[0].shape else g.reshape(entry, x[0].dims)
+        if entry.shape == x[0].shape:
+            return entry
+        if x[0].dims.count(-1) > 1:
+            raise g.refuse(m, f"{BAKED_IN}: its entries have different shapes")
+        return g.reshape(entry, x[0].dims)
 
-    return str(reduce(lambda a, b: g.op(names[type(m)], a, laid_out(b)), x[1:], x[0]))  # type: ignore[arg-type,return-value]
+    total: Value | str = x[0]
+    for entry in x[1:]:
+        # In place, an entry in the memory of the first one is the sum so far.
+        adds_itself = m.field("inplace") and g.is_in_memory_of(entry, x[0])
+        total = g.op(names[type(m)], total, total if adds_itself else laid_out(entry))
+    return str(total)
 
 
 @writes(nn.CAddTensorTable)
@@ -156,7 +164,7 @@ def _add_to_each(g: Graph, _: Any, x: list[Any]) -> list[str]:
     return [g.op("Add", x[0], entry) for entry in x[1]]
 
 
-@writes(nn.MixtureTable)
+@writes(nn.MixtureTable, any_size=False)
 def _mixture(g: Graph, m: Any, x: list[Any]) -> str:
     gater, experts = x
     axis = gater.ndim - 1

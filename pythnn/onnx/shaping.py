@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import nn
 from ..nn._tables import dimension
-from .graph import Graph, Value, writes
+from .convolutions import batched, unbatched
+from .graph import BAKED_IN, Graph, Value, writes
 
 
 @writes(
@@ -29,7 +30,7 @@ def _copy(g: Graph, _: Any, x: Value) -> str:
     return g.op("Cast", x, to=1)
 
 
-@writes(nn.Constant)
+@writes(nn.Constant, any_size=False)
 def _constant(g: Graph, m: Any, x: Value) -> str:
     value = g.constant(m.value)
     dims = _outputs(m, x).dims
@@ -46,10 +47,26 @@ def _outputs(m: Any, x: Any) -> Value:
 
 @writes(nn.Collapse, nn.Reshape, nn.Squeeze, nn.Unsqueeze, nn.View)
 def _reshape(g: Graph, m: Any, x: Value) -> str:
-    dims = _outputs(m, x).dims
-    if dims.count(-1) > 1:
+    output = _outputs(m, x)
+    if x.has_free_sizes or output.has_free_sizes:
+        if not isinstance(m, (nn.Squeeze, nn.Unsqueeze)):
+            raise g.refuse(m, f"{BAKED_IN}; leave height and width as in the example")
+        longer, shorter = (x, output) if isinstance(m, nn.Squeeze) else (output, x)
+        return g.op(type(m).__name__, x, g.ints(*_ones_missing(longer, shorter)))
+    if output.dims.count(-1) > 1:
         raise g.refuse(m, "more than one size of its output depends on the batch")
-    return g.reshape(x, dims)
+    return g.reshape(x, output.dims)
+
+
+def _ones_missing(longer: Value, shorter: Value) -> list[int]:
+    """The dimensions of size 1 that the longer of two shapes has beyond the other."""
+    left, missing = list(shorter.dims), []
+    for axis, size in enumerate(longer.dims):
+        if left and left[0] == size:
+            left.pop(0)
+        else:
+            missing.append(axis)
+    return missing
 
 
 @writes(nn.Transpose)
@@ -62,7 +79,7 @@ def _transpose(g: Graph, m: Any, x: Value) -> str:
     return g.op("Transpose", x, perm=order)
 
 
-@writes(nn.Convert)
+@writes(nn.Convert, any_size=False)
 def _convert(g: Graph, m: Any, x: Value) -> str:
     """The same elements in another shape, or with dimensions changed."""
     count = np.arange(x.samples[0].size, dtype=x.samples[0].dtype).reshape(x.shape)
@@ -108,6 +125,8 @@ def _select(g: Graph, m: Any, x: Value) -> str:
 @writes(nn.Padding)
 def _padding(g: Graph, m: Any, x: Value) -> str:
     axis, place = m._place(x.samples[0])
+    if x.dims[axis] == -1 and place not in (0, x.shape[axis]):
+        raise g.refuse(m, f"{BAKED_IN}: it counts from the end of a dimension whose size is free")
     first, last = [0] * x.ndim, [0] * x.ndim
     if place == 0:
         first[axis] = abs(m.pad)
@@ -126,7 +145,7 @@ def _index(g: Graph, m: Any, x: list[Value]) -> str:
     return g.op("Gather", x[0], indices, axis=m.dimension - 1)
 
 
-@writes(nn.OneHot)
+@writes(nn.OneHot, any_size=False)
 def _one_hot(g: Graph, m: Any, x: Value) -> str:
     indices = g.op("Sub", g.op("Cast", x, to=7), g.constant(1, np.int64))
     rows = g.reshape(indices, [-1])
@@ -137,9 +156,9 @@ def _one_hot(g: Graph, m: Any, x: Value) -> str:
 
 @writes(nn.PixelShuffle)
 def _pixel_shuffle(g: Graph, m: Any, x: Value) -> str:
-    if x.ndim != 4:
-        raise g.refuse(m, "its input has no batch")
-    return g.op("DepthToSpace", x, blocksize=int(m.upscaleFactor), mode="CRD")
+    given, added = batched(g, x, 2)
+    y = g.op("DepthToSpace", given, blocksize=int(m.upscaleFactor), mode="CRD")
+    return unbatched(g, y, added)
 
 
 def _pad_planes(g: Graph, m: Any, x: Value, mode: str) -> str:
@@ -179,24 +198,32 @@ def _volumetric_replication_padding(g: Graph, m: Any, x: Value) -> str:
 @writes(nn.SpatialUpSamplingNearest, nn.SpatialUpSamplingBilinear, nn.UpSampling)
 def _up_sampling(g: Graph, m: Any, x: Value) -> str:
     linear = isinstance(m, nn.SpatialUpSamplingBilinear) or m.field("mode") == "linear"
-    spatial = x.ndim - 2
-    sizes = m.forward(x.samples[0]).shape
+    given, added = batched(g, x, max(x.ndim, 4) - 2)
+    output = _outputs(m, x)
     if not linear:
-        scales = [float(new / old) for new, old in zip(sizes, x.shape, strict=True)]
-        return g.op(
-            "Resize", x, "", g.constant(scales), mode="nearest",
+        y = g.op(
+            "Resize", given, "", _scales(g, x, output, added), mode="nearest",
             coordinate_transformation_mode="asymmetric", nearest_mode="floor",
         )  # fmt: skip
-    given: Value | str = x
-    if x.ndim < 4:
-        given, spatial = g.op("Unsqueeze", x, g.ints(0)), x.ndim - 1
-    start = g.op("Shape", given, start=0, end=2)
-    wanted = g.op("Concat", start, g.ints(*sizes[-spatial:]), axis=0)
+        return unbatched(g, y, added)
+    spatial = max(x.ndim, 4) - 2
+    if -1 in output.dims[-spatial:]:
+        given_sizes = [_scales(g, x, output, added)]
+    else:
+        start = g.op("Shape", given, start=0, end=2)
+        sizes = g.ints(*output.shape[-spatial:])
+        given_sizes = ["", g.op("Concat", start, sizes, axis=0)]
     y = g.op(
-        "Resize", given, "", "", wanted, mode="linear",
+        "Resize", given, "", *given_sizes, mode="linear",
         coordinate_transformation_mode="align_corners",
     )  # fmt: skip
-    return y if given is x else g.op("Squeeze", y, g.ints(0))
+    return unbatched(g, y, added)
+
+
+def _scales(g: Graph, x: Value, output: Value, added: bool) -> str:
+    """By how much each dimension grows."""
+    scales = [new / old for new, old in zip(output.shape, x.shape, strict=True)]
+    return g.constant([1.0] * added + scales)
 
 
 # ---- Tables
@@ -218,6 +245,8 @@ def _join(g: Graph, m: Any, x: list[Value]) -> str:
 @writes(nn.SplitTable)
 def _split(g: Graph, m: Any, x: Value) -> list[str]:
     axis = _axis(m, x)
+    if x.dims[axis] == -1:
+        raise g.refuse(m, f"{BAKED_IN}: the dimension that it splits has a free size")
     return [g.op("Gather", x, g.constant(i, np.int64), axis=axis) for i in range(x.shape[axis])]
 
 
