@@ -111,10 +111,21 @@ def _image_options(command: Command) -> Command:
     help="For ONNX: the shape of an input without its batch, such as 3x224x224. By default what "
     "the first layer takes. Several times for a model that takes a table.",
 )
+@click.option(
+    "--any-size/--fixed-size",
+    default=None,
+    help="For ONNX: images of any height and width, or of the example's. By default any, where all "
+    "layers allow it.",
+)
 @click.option("--key", help="The entry of FILE to convert, such as model or opt.net.")
 @click.option("--ascii", "as_ascii", is_flag=True, help="For .t7: write text instead of binary.")
 def convert(
-    file: Path, out: Path, shapes: tuple[str, ...], key: str | None, as_ascii: bool
+    file: Path,
+    out: Path,
+    shapes: tuple[str, ...],
+    any_size: bool | None,
+    key: str | None,
+    as_ascii: bool,
 ) -> None:
     """Write what is in a .t7 FILE to OUT, in the format that its name asks for.
 
@@ -123,7 +134,7 @@ def convert(
     """
     from .commands.convert import convert_file
 
-    convert_file(file, out, list(shapes), key, as_ascii)
+    convert_file(file, out, list(shapes), key, as_ascii, any_size)
 
 
 @main.command()

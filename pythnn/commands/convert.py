@@ -19,7 +19,14 @@ from ._modules import Row, first_layer, refuse_unknown, rows_of, shape_text
 __all__ = ["convert_file"]
 
 
-def convert_file(path: Path, out: Path, shapes: list[str], key: str | None, as_ascii: bool) -> None:
+def convert_file(
+    path: Path,
+    out: Path,
+    shapes: list[str],
+    key: str | None,
+    as_ascii: bool,
+    any_size: bool | None = None,
+) -> None:
     """Writes the value of a file, or what is under `key`, to `out`."""
     writers = {".npz": _write_npz, ".onnx": _write_onnx, ".t7": _write_t7}
     write = writers.get(out.suffix)
@@ -28,6 +35,8 @@ def convert_file(path: Path, out: Path, shapes: list[str], key: str | None, as_a
         raise click.UsageError(f"{out} should end in one of {known}: the name says the format")
     if shapes and write is not _write_onnx:
         raise click.UsageError("--input is for .onnx only")
+    if any_size is not None and write is not _write_onnx:
+        raise click.UsageError("--any-size and --fixed-size are for .onnx only")
     if as_ascii and write is not _write_t7:
         raise click.UsageError("--ascii is for .t7 only")
     value = entry_of(load_value(path, to_look_at=write is _write_t7), key, path)
@@ -38,7 +47,7 @@ def convert_file(path: Path, out: Path, shapes: list[str], key: str | None, as_a
     if write is _write_npz:
         _write_npz(out, module)
     else:
-        _write_onnx(out, module, shapes)
+        _write_onnx(out, module, shapes, any_size)
 
 
 def _write_t7(out: Path, value: Any, as_ascii: bool) -> None:
@@ -71,7 +80,7 @@ def _write_npz(out: Path, module: Any) -> None:
     click.echo(f"{out}: {len(arrays)} arrays, {count:,} numbers")
 
 
-def _write_onnx(out: Path, module: Any, shapes: list[str]) -> None:
+def _write_onnx(out: Path, module: Any, shapes: list[str], any_size: bool | None) -> None:
     try:
         from .. import onnx
     except ImportError as error:
@@ -82,12 +91,17 @@ def _write_onnx(out: Path, module: Any, shapes: list[str]) -> None:
     module.evaluate()
     example, batched = _example(module, rows, shapes)
     with explained(f"{out} cannot be written"):
-        onnx.save(out, module, example, dynamic_batch=batched)
-    text = " and ".join(
-        " x ".join(["batch" if batched else str(array.shape[0]), *map(str, array.shape[1:])])
-        for array in (example if isinstance(example, list) else [example])
-    )
+        model = onnx.to_onnx(module, example, dynamic_batch=batched, dynamic_size=any_size)
+        onnx.write(out, model)
+    text = " and ".join(map(_shape_of, model.graph.input))
     click.echo(f"{out}: opset {onnx.OPSET}, input {text}")
+
+
+def _shape_of(given: Any) -> str:
+    """The shape of an input of a model, with names for free sizes."""
+    dims = given.type.tensor_type.shape.dim
+    names = (dim.dim_param.removeprefix(f"{given.name}_") or str(dim.dim_value) for dim in dims)
+    return " x ".join(names)
 
 
 def _example(module: Any, rows: list[Row], texts: list[str]) -> tuple[Any, bool]:

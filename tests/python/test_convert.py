@@ -65,6 +65,7 @@ def test_onnx_guesses_the_input(tmp_path, name, shape):
     [
         (["model.txt"], "should end in one of .npz, .onnx, .t7"),
         (["w.npz", "--input", "3"], "--input is for .onnx only"),
+        (["w.npz", "--any-size"], "--any-size and --fixed-size are for .onnx only"),
         (["w.npz", "--ascii"], "--ascii is for .t7 only"),
         (["m.onnx", "--input", "7"], "say it with --input"),
         (["m.onnx", "--key", "net"], "no 'net'"),
@@ -75,3 +76,32 @@ def test_mistakes(saved, tmp_path, arguments, message):
     assert found.exit_code != 0
     assert message in " ".join(found.output.split())
     assert not (tmp_path / arguments[0]).exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "last", "shape"),
+    [
+        ([], nn.SpatialMaxPooling(2, 2), "batch x 3 x height x width"),
+        (["--any-size"], nn.SpatialAdaptiveMaxPooling(1, 1), "batch x 3 x height x width"),
+        (["--fixed-size"], nn.SpatialMaxPooling(2, 2), "batch x 3 x 12 x 12"),
+        ([], nn.View(-1, 4), "batch x 3 x 12 x 12"),
+    ],
+)
+def test_onnx_of_any_size(tmp_path, option, last, shape):
+    model = nn.Sequential().add(nn.SpatialConvolution(3, 4, 3, 3)).add(last)
+    pythnn.save(tmp_path / "model.t7", model)
+    arguments = [tmp_path / "model.t7", tmp_path / "model.onnx", "--input", "3x12x12"]
+    found = convert(*arguments, *option)
+    assert found.exit_code == 0, found.output
+    assert found.output.endswith(f"input {shape}\n")
+
+
+def test_any_size_where_a_layer_has_sizes(tmp_path):
+    model = nn.Sequential().add(nn.SpatialConvolution(3, 4, 3, 3)).add(nn.View(400))
+    pythnn.save(tmp_path / "model.t7", model)
+    arguments = [tmp_path / "model.t7", tmp_path / "model.onnx", "--input", "3x12x12"]
+    found = convert(*arguments, "--any-size")
+    assert found.exit_code == 1
+    text = " ".join(found.output.split())
+    assert "height and width cannot be free" in text
+    assert "nn.View" in text
