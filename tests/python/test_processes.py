@@ -302,6 +302,52 @@ def test_many_shapes():
     assert len(_calls._layouts) <= 4096
 
 
+# ---- Limits
+
+FEW_THREADS = """
+import os, resource, sys, threading
+import numpy as np
+from pythnn import State, Tensor, thnn
+x = np.random.default_rng(0).normal(size=(4, 3, 32, 32)).astype(np.float32)
+w = np.random.default_rng(1).normal(size=(5, 3, 3, 3)).astype(np.float32)
+def results(threads):
+    with State(threads=threads, minimum_work=1) as state:
+        y, z = Tensor(dtype=np.float32), Tensor(dtype=np.float32)
+        thnn.Tanh_updateOutput(state, x, y)
+        thnn.SpatialConvolutionMM_updateOutput(state, x, z, w, None, None, None, 3, 3, 1, 1, 1, 1)
+        return y.numpy().tobytes(), z.numpy().tobytes()
+wanted, limited, wrong = results(1), threading.Event(), []
+def call():
+    limited.wait()
+    for threads in (1, 2, 16, 3, 16, 64, 2, 64):
+        if results(threads) != wanted:
+            wrong.append(threads)
+callers = [threading.Thread(target=call) for _ in range(3)]
+for caller in callers:
+    caller.start()
+if sys.argv[1] == "memory":
+    used = int(open("/proc/self/statm").read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    resource.setrlimit(resource.RLIMIT_AS, (used + (int(sys.argv[2]) << 20),) * 2)
+else:
+    if os.geteuid() == 0:
+        os.setuid(20_000 + os.getpid() % 40_000)  # whose processes are counted alone
+    resource.setrlimit(resource.RLIMIT_NPROC, (4 + int(sys.argv[2]),) * 2)
+limited.set()
+for caller in callers:
+    caller.join()
+call()
+print("the same" if not wrong else wrong)
+"""
+
+
+@pytest.mark.parametrize("left", [0, 1, 3, 40])
+@pytest.mark.parametrize("limit", ["processes", "memory"])
+def test_no_more_threads(limit, left):
+    """With few threads to be had, or none, calls take those; so do several callers at a time."""
+    code = f"import sys; sys.argv[1:] = [{limit!r}, '{left}']\n{FEW_THREADS}"
+    assert run(code, OPENBLAS_NUM_THREADS="1") == "the same\n"
+
+
 # ---- The process
 
 

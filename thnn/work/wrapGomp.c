@@ -1,16 +1,214 @@
-/* Where GCC's parallel regions begin: the linker leads those of this library here. libgomp makes a system call
- * at the end of each one, of one thread as well, which takes longer than a small layer. Outside of all regions
- * the function of a region does the same without a team of its own; inside of one it would share out its loops
- * with that one's threads. */
+/* Where GCC's parallel regions begin: the linker leads those of this library here.
+ *
+ * libgomp makes a system call at the end of each region, of one thread as well, which takes longer than a
+ * small layer. Outside of all regions the function of a region does the same without a team of its own;
+ * inside of one it would share out its loops with that one's threads.
+ *
+ * Where a thread cannot be made, because of a limit of processes or of memory, libgomp ends the process. So
+ * whenever a region asks for more threads than the calling thread's team has, as many are made and joined
+ * first, and the region gets those that there were. */
+#define _GNU_SOURCE /* syscall */
+#include <errno.h>
 #include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#ifdef __linux__
+#  include <sys/syscall.h>
+#endif
 
-void __real_GOMP_parallel(void (*run)(void *), void *data, unsigned threads, unsigned flags);
-void __wrap_GOMP_parallel(void (*run)(void *), void *data, unsigned threads, unsigned flags);
+typedef void Run(void *data);
 
-void __wrap_GOMP_parallel(void (*run)(void *), void *data, unsigned threads, unsigned flags)
+void __real_GOMP_parallel(Run *run, void *data, unsigned threads, unsigned flags);
+void __wrap_GOMP_parallel(Run *run, void *data, unsigned threads, unsigned flags);
+
+/* ---- The stacks of libgomp's threads --------------------------------------------------------- */
+
+/* "512k", "8 M", or a number of kilobytes; false for what libgomp ignores. */
+static bool parseStackSize(const char *text, size_t *bytes)
 {
-  if (threads == 1 && omp_get_level() == 0)
+  if (!text)
+    return false;
+  char *end;
+  errno = 0;
+  const unsigned long long number = strtoull(text, &end, 10);
+  if (errno || end == text)
+    return false;
+  end += strspn(end, " \t\n");
+  static const char units[] = "bBkKmMgG";
+  const char *unit = *end ? strchr(units, *end) : "k";
+  if (!unit)
+    return false;
+  const int shift = *end ? (int)(unit - units) / 2 * 10 : 10;
+  *bytes = (size_t)number << shift;
+  return *bytes >> shift == number;
+}
+
+static void initializeAttributes(pthread_attr_t *attributes)
+{
+  pthread_attr_init(attributes);
+  size_t bytes;
+  if (parseStackSize(getenv("OMP_STACKSIZE"), &bytes) ||
+      parseStackSize(getenv("GOMP_STACKSIZE"), &bytes))
+    pthread_attr_setstacksize(attributes, bytes); /* one that is too small changes nothing */
+}
+
+/* ---- How many threads can be made ------------------------------------------------------------ */
+
+typedef struct Trial {
+  pthread_mutex_t *gate;
+  pthread_t thread;
+  long number; /* of the thread, as the system counts it */
+} Trial;
+
+static void *pass(void *data)
+{
+  Trial *trial = data;
+#ifdef __linux__
+  trial->number = syscall(SYS_gettid);
+#endif
+  pthread_mutex_lock(trial->gate);
+  pthread_mutex_unlock(trial->gate);
+  return NULL;
+}
+
+/* A thread that was joined may count against the limit for a moment more. */
+static void waitUntilGone(const Trial *trial)
+{
+#ifdef __linux__
+  enum { PATIENCE = 10000 };
+  for (int i = 0; i < PATIENCE && syscall(SYS_tgkill, getpid(), trial->number, 0) == 0; i++)
+    sched_yield();
+#else
+  (void)trial;
+#endif
+}
+
+/* Makes threads until one fails, all at once, and lets them end; returns how many there were. */
+static int tryThreads(Trial *trials, int wanted)
+{
+  pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+  pthread_attr_t attributes;
+  initializeAttributes(&attributes);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the program's threads' */
+  pthread_mutex_lock(&gate);
+  int made = 0;
+  while (made < wanted) {
+    trials[made].gate = &gate;
+    if (pthread_create(&trials[made].thread, &attributes, pass, &trials[made]) != 0)
+      break;
+    made++;
+  }
+  pthread_mutex_unlock(&gate);
+  for (int i = 0; i < made; i++)
+    pthread_join(trials[i].thread, NULL);
+  for (int i = 0; i < made; i++)
+    waitUntilGone(&trials[i]);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+  return made;
+}
+
+/* The largest team that can be made. What libgomp allocates for it is there as well. */
+static int largestTeam(int wanted)
+{
+  enum { FOR_LIBGOMP = 1 << 18 };
+  Trial *trials = malloc((size_t)wanted * sizeof *trials);
+  void *volatile room = malloc(FOR_LIBGOMP + (size_t)wanted * 1024);
+  const int made = trials && room ? tryThreads(trials, wanted - 1) : 0;
+  free(room);
+  free(trials);
+  return made + 1;
+}
+
+/* ---- Teams ----------------------------------------------------------------------------------- */
+
+typedef struct Limits {
+  struct rlimit processes, memory;
+} Limits;
+
+/* What the calling thread knows. libgomp keeps a team from one region to the next, but threads that the
+ * next one does not need end. */
+static _Thread_local struct {
+  int size;           /* of the team now */
+  int asked, granted; /* the largest team asked for, and what there was of it */
+  Limits limits;      /* at that time */
+} team = {.size = 1};
+
+static void readLimits(Limits *limits)
+{
+  memset(limits, 0, sizeof *limits); /* they are compared byte by byte */
+  getrlimit(RLIMIT_NPROC, &limits->processes);
+  getrlimit(RLIMIT_AS, &limits->memory);
+}
+
+/* Whether a team of so many, which is not there, can be relied on to be made as one was before. Where
+ * there was too little once, or memory is limited, what is left changes all the time. */
+static bool isPlenty(int size, const Limits *limits)
+{
+  return size <= team.granted && team.granted == team.asked &&
+         limits->memory.rlim_cur == RLIM_INFINITY;
+}
+
+static void nothing(void *data)
+{
+  (void)data;
+}
+
+/* One thread at a time finds out what there is and takes it. */
+static pthread_mutex_t growing = PTHREAD_MUTEX_INITIALIZER;
+
+/* The threads for a region of so many, when the team is smaller. */
+static int growTeam(int wanted)
+{
+  Limits limits;
+  readLimits(&limits);
+  if (wanted <= team.asked && memcmp(&limits, &team.limits, sizeof limits) == 0) {
+    const int size = wanted < team.granted ? wanted : team.granted;
+    if (size <= team.size || isPlenty(size, &limits))
+      return size;
+  }
+  pthread_mutex_lock(&growing);
+  team.limits = limits;
+  team.asked = wanted;
+  team.granted = largestTeam(wanted);
+  if (team.granted > 1)
+    __real_GOMP_parallel(nothing, NULL, (unsigned)team.granted, 0);
+  pthread_mutex_unlock(&growing);
+  return team.granted;
+}
+
+/* The threads for a region within another one, whose team is made for it alone. */
+static int nestedTeam(int wanted)
+{
+  if (wanted == 1 || omp_get_active_level() >= omp_get_max_active_levels())
+    return wanted;
+  pthread_mutex_lock(&growing);
+  const int size = largestTeam(wanted);
+  pthread_mutex_unlock(&growing);
+  return size;
+}
+
+void __wrap_GOMP_parallel(Run *run, void *data, unsigned threads, unsigned flags)
+{
+  int size = threads > 0 ? (int)threads : omp_get_max_threads();
+  if (omp_get_level() > 0) {
+    __real_GOMP_parallel(run, data, (unsigned)nestedTeam(size), flags);
+    return;
+  }
+  if (size > team.size)
+    size = growTeam(size);
+  if (size == 1) {
     run(data);
-  else
-    __real_GOMP_parallel(run, data, threads, flags);
+    return;
+  }
+  team.size = size;
+  __real_GOMP_parallel(run, data, (unsigned)size, flags);
 }
