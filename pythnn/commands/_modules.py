@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import click
@@ -124,7 +125,9 @@ def _place(array: np.ndarray[Any, Any]) -> tuple[int, int]:
 def _places_of_parameters(root: Any) -> set[tuple[int, int]] | None:
     """Where the parameters of a module lie; None for what cannot say."""
     try:
-        tensors = root.parameterTensors() if isinstance(root, nn.Module) else None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", nn.UnknownClassWarning)  # the rows say it
+            tensors = root.parameterTensors() if isinstance(root, nn.Module) else None
     except Exception:  # a module inside may be of an unknown class, or damaged
         tensors = None
     return None if tensors is None else {_place(np.asarray(tensor)) for tensor in tensors[0]}
@@ -149,7 +152,8 @@ def rows_of(root: Any) -> list[Row]:
         row.text = name + _label(value, bool(children))
         for _, array in parameters_of(value):
             place = _place(array)
-            if allowed is not None and place not in allowed:
+            unknown = isinstance(value, TorchObject)
+            if allowed is not None and place not in allowed and not unknown:
                 continue  # fixed, such as the kernel of a local normalisation
             row.shared |= place in counted
             if place not in counted:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from .. import nn, t7
 from .._files import replacing
-from ._errors import entry_of, explained, load_value, module_in
+from ._errors import entry_of, explained, items_of, load_value, module_in
 from ._guessing import accepted, guessed_shape
 from ._measuring import noise, parse_shape
 from ._modules import Row, first_layer, refuse_unknown, rows_of, shape_text
+from ._weights import weights_in, write_npz
 
 __all__ = ["convert_file"]
 
@@ -39,15 +38,14 @@ def convert_file(
         raise click.UsageError("--any-size and --fixed-size are for .onnx only")
     if as_ascii and write is not _write_t7:
         raise click.UsageError("--ascii is for .t7 only")
-    value = entry_of(load_value(path, to_look_at=write is _write_t7), key, path)
+    to_look_at = write is not _write_onnx
+    value = entry_of(load_value(path, to_look_at=to_look_at), key, path)
     if write is _write_t7:
         _write_t7(out, value, as_ascii)
-        return
-    module = module_in(value, path)
-    if write is _write_npz:
-        _write_npz(out, module)
+    elif write is _write_npz:
+        _write_npz(out, _only_module(value))
     else:
-        _write_onnx(out, module, shapes, any_size)
+        _write_onnx(out, module_in(value, path), shapes, any_size)
 
 
 def _write_t7(out: Path, value: Any, as_ascii: bool) -> None:
@@ -56,28 +54,24 @@ def _write_t7(out: Path, value: Any, as_ascii: bool) -> None:
     click.echo(f"{out}: {out.stat().st_size:,} bytes")
 
 
-def _names(module: Any, place: str = "") -> Iterator[tuple[str, Any]]:
-    """The parameters of a module and of those inside, each with its place in the tree."""
-    if not isinstance(module, nn.Container):
-        for name, _ in module.parameterFields:
-            tensor = module.field(name)
-            if tensor is not None:
-                yield f"{place}{name}", np.asarray(tensor)
-        for name in ("running_mean", "running_var"):
-            if module.field(name) is not None:
-                yield f"{place}{name}", np.asarray(module.field(name))
-    for i, child in enumerate(module.children(), 1):
-        yield from _names(child, f"{place}{i}.")
+def _only_module(value: Any) -> Any:
+    """The module of a table that has one, so that names begin with it; else the value."""
+    modules = [item for _, item in items_of(value) if isinstance(item, nn.Module)]
+    return modules[0] if len(modules) == 1 else value
 
 
-def _write_npz(out: Path, module: Any) -> None:
-    """Names are places in the tree, from 1, and fields: 3.1.weight."""
-    refuse_unknown(rows_of(module))
-    arrays = dict(_names(module))
+def _write_npz(out: Path, value: Any) -> None:
+    """Names are places, modules counted from 1, and fields: 3.1.weight."""
+    arrays, unknown = weights_in(value)
+    if not arrays:
+        raise click.ClickException(f"there are no arrays to write to {out}")
     with explained(f"{out} cannot be written"), replacing(out) as file:
-        np.savez(file, **arrays)
+        write_npz(file, arrays)
     count = sum(array.size for array in arrays.values())
     click.echo(f"{out}: {len(arrays)} arrays, {count:,} numbers")
+    if unknown:
+        names = ", ".join(sorted(unknown))
+        click.echo(f"Note: pythnn does not know {names}. Arrays there have the names of fields.")
 
 
 def _write_onnx(out: Path, module: Any, shapes: list[str], any_size: bool | None) -> None:

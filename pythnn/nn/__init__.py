@@ -7,6 +7,7 @@ class targets count from 1. A table of tensors is a list of arrays.
 from . import tables
 from ._node import Node
 from ._object import Object, register, registry
+from ._unknown import UnknownClassWarning
 from .batch_normalization import *
 from .border import *
 from .branching import *
@@ -63,6 +64,7 @@ from .weight_norm import *
 __all__ = [
     "Node",
     "Object",
+    "UnknownClassWarning",
     "register",
     "registry",
     "tables",

@@ -292,11 +292,11 @@ class MapTable(_TableBranches, kernel=True):
         return super().updateOutput(input)
 
     def zeroGradParameters(self) -> None:
-        for module in self.modules[:1] if self.shared else self.modules:
+        for module in self.children()[:1] if self.shared else self.children():
             module.zeroGradParameters()
 
     def updateParameters(self, learningRate: Any) -> None:
-        for module in self.modules[:1] if self.shared else self.modules:
+        for module in self.children()[:1] if self.shared else self.children():
             module.updateParameters(learningRate)
 
     def clearState(self) -> Self:

@@ -10,6 +10,7 @@ from ._arguments import check_instance
 from ._object import register
 from ._parameters import TensorLists, tensors_of
 from ._text import numbered, tree
+from ._types import TypeCache
 from .module import Module
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Container(Module, kernel=True):
 
     def applyToModules(self, callback: Callable[[Module], Any]) -> None:
         """Calls the function with each of the modules, not with those inside them."""
-        for module in self.modules:
+        for module in self.children():
             callback(module)
 
     def ask(self, index: int, method: str, *arguments: Any) -> Any:
@@ -71,9 +72,14 @@ class Container(Module, kernel=True):
 
     # ---- What all modules do
 
+    def type(self, type: Any = None, tensorCache: TypeCache | None = None) -> Any:
+        if type is not None:
+            self.children()  # which names the classes that are unknown: those do not change
+        return super().type(type, tensorCache)
+
     def parameterTensors(self) -> TensorLists | None:
         parameters, gradients = [], []
-        for module in self.modules:
+        for module in self.children():
             own = tensors_of(module)
             if own is not None:
                 parameters += own[0]
@@ -84,38 +90,38 @@ class Container(Module, kernel=True):
         if self.has_parameters_of_its_own():
             super().zeroGradParameters()
             return
-        for module in self.modules:
+        for module in self.children():
             module.zeroGradParameters()
 
     def updateParameters(self, learningRate: Any) -> None:
         if self.has_parameters_of_its_own():
             super().updateParameters(learningRate)
             return
-        for module in self.modules:
+        for module in self.children():
             module.updateParameters(learningRate)
 
     def training(self) -> None:
-        for module in self.modules:
+        for module in self.children():
             module.training()
         super().training()
 
     def evaluate(self) -> None:
-        for module in self.modules:
+        for module in self.children():
             module.evaluate()
         super().evaluate()
 
     def share(self, module: Any, *names: str) -> Self:
-        for mine, theirs in zip(self.modules, module.modules, strict=True):
+        for mine, theirs in zip(self.children(), module.children(), strict=True):
             mine.share(theirs, *names)
         return self
 
     def reset(self, stdv: Any = None) -> None:
-        for module in self.modules:
+        for module in self.children():
             module.reset(stdv)
 
     def clearState(self) -> Self:
         self.clear("output", "gradInput")
-        for module in self.modules:
+        for module in self.children():
             module.clearState()
         return self
 

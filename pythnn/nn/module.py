@@ -14,6 +14,7 @@ from ._node import Node, are_nodes
 from ._object import Object, register
 from ._parameters import TensorLists, tensors_of
 from ._types import device_of_type
+from ._unknown import known_modules
 from ._values import to_arrays
 
 if TYPE_CHECKING:
@@ -211,9 +212,11 @@ class Module(Object, kernel=True):
     # ---- The tree of modules
 
     def children(self) -> list[Module]:
-        """The modules inside."""
-        modules: list[Module] = self.__dict__.get("modules") or []
-        return modules
+        """The modules inside, without objects of classes that pythnn does not know.
+
+        These are passed over by all that goes through a tree of modules, after one warning.
+        """
+        return known_modules(self)
 
     def apply(self, callback: Callable[[Module], Any]) -> None:
         """Calls the function with this module, then with all inside, depth first."""
@@ -246,7 +249,9 @@ class Module(Object, kernel=True):
     def replace(self, callback: Callable[[Module], Module]) -> Module:
         """Puts what the function makes of it in the place of every module; returns its own."""
         replacement = callback(self)
-        modules = self.children()
+        known = set(map(id, self.children()))
+        modules = self.__dict__.get("modules") or []
         for i, module in enumerate(modules):
-            modules[i] = module.replace(callback)
+            if id(module) in known:
+                modules[i] = module.replace(callback)
         return replacement

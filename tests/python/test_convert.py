@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import pythnn
 from pythnn import nn
 from pythnn._cli import main
+from pythnn.t7 import TorchObject
 
 T7 = Path(__file__).parents[1] / "data" / "t7"
 
@@ -105,3 +106,47 @@ def test_any_size_where_a_layer_has_sizes(tmp_path):
     text = " ".join(found.output.split())
     assert "height and width cannot be free" in text
     assert "nn.View" in text
+
+
+def test_npz_of_anything(tmp_path):
+    """Unknown objects, what is in them, modules used twice, tables: all arrays have a name."""
+    rng = np.random.default_rng(0)
+    arrays = {name: rng.random(3, np.float32) for name in ("weight", "peephole", "mean", "gate")}
+    net = nn.Sequential().add(nn.Linear(4, 3)).add(nn.SpatialBatchNormalization(3)).float()
+    inner = {"net": net, "gates": [arrays["gate"], {"deep": arrays["mean"]}]}
+    fields = {"weight": arrays["weight"], "peephole": arrays["peephole"], "name": "lstm", **inner}
+    computed = {"output": arrays["gate"], "gradInput": arrays["gate"], "gradWeight": arrays["gate"]}
+    unknown = TorchObject("nn.PeepholeLSTM", {**fields, **computed, "buffer": np.zeros(0)})
+    pythnn.save(tmp_path / "base.t7", nn.Sequential().add(nn.Linear(4, 2)).float())
+    raw = pythnn.load(tmp_path / "base.t7", classes=False)
+    raw["modules"] += [unknown, raw["modules"][0]]
+    pythnn.save(tmp_path / "model.t7", raw)
+    found = convert(tmp_path / "model.t7", tmp_path / "w.npz")
+    assert found.exit_code == 0, found.output
+    assert "Note: pythnn does not know nn.PeepholeLSTM." in found.output
+    of_net = ["1.bias", "1.weight", "2.bias", "2.running_mean", "2.running_var", "2.weight"]
+    wanted = ["2.weight", "2.peephole", "2.gates.1", "2.gates.2.deep", "1.weight", "1.bias"]
+    with np.load(tmp_path / "w.npz") as written:
+        assert sorted(written) == sorted([*wanted, *(f"2.net.{name}" for name in of_net)])
+        np.testing.assert_array_equal(written["2.peephole"], arrays["peephole"])
+        np.testing.assert_array_equal(written["2.net.1.weight"], net.get(1).weight)
+    pythnn.save(tmp_path / "both.t7", {"a": raw, "b": raw["modules"][0], "file": arrays["mean"]})
+    assert convert(tmp_path / "both.t7", tmp_path / "w.npz").exit_code == 0
+    with np.load(tmp_path / "w.npz") as written:
+        assert {"a.1.weight", "a.2.peephole", "file"} <= set(written)
+    pythnn.save(tmp_path / "alone.t7", unknown)
+    assert convert(tmp_path / "alone.t7", tmp_path / "w.npz").exit_code == 0
+    with np.load(tmp_path / "w.npz") as written:
+        assert "peephole" in written
+    pythnn.save(tmp_path / "none.t7", {"epoch": 3})
+    assert convert(tmp_path / "none.t7", tmp_path / "none.npz").exit_code == 1
+
+
+def test_inspect_of_unknown_says_it_in_the_rows_alone(tmp_path, recwarn):
+    pythnn.save(tmp_path / "base.t7", nn.Sequential().add(nn.Linear(4, 2)))
+    raw = pythnn.load(tmp_path / "base.t7", classes=False)
+    raw["modules"].append(TorchObject("nn.PeepholeLSTM", {"weight": np.ones((2, 8))}))
+    pythnn.save(tmp_path / "model.t7", raw)
+    found = CliRunner().invoke(main, ["inspect", str(tmp_path / "model.t7")])
+    assert "26 parameters" in found.output
+    assert not recwarn.list
