@@ -16,6 +16,9 @@ Norm = tuple[int, float, float, float]
 
 SUM, MEAN = 0, 1
 
+NUMERICAL_STEP = 1e-5
+"""To either side of an element, of `numerical_gradient`."""
+
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
     result: np.ndarray = 1 / (1 + np.exp(-x))
@@ -24,15 +27,14 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
 
 def numerical_gradient(loss: Callable[[Arrays], float], a: Arrays, name: str) -> np.ndarray:
     """Central differences with respect to every element of a[name]."""
-    step = 1e-5
     gradient = np.empty_like(a[name])
     for at in np.ndindex(*a[name].shape):
         sides = []
         for sign in (1, -1):
             moved = a[name].copy()
-            moved[at] += sign * step
+            moved[at] += sign * NUMERICAL_STEP
             sides.append(loss({**a, name: moved}))
-        gradient[at] = (sides[0] - sides[1]) / (2 * step)
+        gradient[at] = (sides[0] - sides[1]) / (2 * NUMERICAL_STEP)
     return gradient
 
 

@@ -7,12 +7,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cuda_only_definitions import MEAN, SUM, Norm, bag_gradient, lrn, lrn_backward, sum_bags
+from bounds import FUNCTION, assert_sums, difference_limit, is_near, sum_limit
+from cuda_only_definitions import (
+    MEAN,
+    NUMERICAL_STEP,
+    SUM,
+    Norm,
+    bag_gradient,
+    lrn,
+    lrn_backward,
+    sum_bags,
+)
 
 from pythnn import State, Tensor, THNNArgumentError, thnn
 
 DTYPES = ["float32", "float64"]
-LIMITS = {"float32": 1e-5, "float64": 1e-12}
 
 
 def strided(a: np.ndarray) -> Tensor:
@@ -20,12 +29,6 @@ def strided(a: np.ndarray) -> Tensor:
     wide = np.zeros((*a.shape, 2), a.dtype)
     wide[..., 0] = a
     return Tensor.from_numpy(wide[..., 0])
-
-
-def check_close(result: np.ndarray, wanted: np.ndarray, limit: float) -> None:
-    assert result.shape == wanted.shape
-    error = np.abs(result - wanted) / np.maximum(1, np.abs(wanted))
-    assert error.max() <= limit, f"error {error.max():.3g}"
 
 
 # ---- LookupTableBag
@@ -69,11 +72,14 @@ def test_bag_forward(lengths: list[int], table: tuple[int, int], mode: int, dtyp
             )
         results.append(output.numpy().tobytes())
     assert results[0] == results[1]
-    wanted = sum_bags(weight, indices, bag, len(lengths))
+    wide = weight.astype(np.float64)
+    wanted, magnitudes = (
+        sum_bags(rows, indices, bag, len(lengths)) for rows in (wide, np.abs(wide))
+    )
     if mode == MEAN:
         wanted /= np.maximum(1, lengths)[:, None]
         np.testing.assert_array_equal(sizes.numpy(), lengths)
-    check_close(output.numpy(), wanted.astype(dtype), LIMITS[dtype])
+    assert_sums(output.numpy(), wanted, max(lengths), magnitudes)
     np.testing.assert_array_equal(bags.numpy(), bag)
 
 
@@ -89,7 +95,10 @@ def test_bag_backward(
     random = np.random.default_rng(2)
     g = random.normal(size=(len(lengths), table[1])).astype(dtype)
     start = random.normal(size=table).astype(dtype)
-    wanted = start + 0.5 * bag_gradient(indices, bag, lengths, g, table[0], mode, by_frequency)
+    wanted, magnitudes = (
+        begin + 0.5 * bag_gradient(indices, bag, lengths, rows, table[0], mode, by_frequency)
+        for begin, rows in ((start, g), (np.abs(start), np.abs(g)))
+    )
     results = []
     for threads in (1, 3):
         gradient = strided(start)
@@ -108,7 +117,7 @@ def test_bag_backward(
                 np.array(lengths) if mode else None,
                 0.5,
             )
-        check_close(gradient.numpy(), wanted.astype(dtype), LIMITS[dtype])
+        assert_sums(gradient.numpy(), wanted, len(indices), magnitudes)
         results.append(gradient.numpy().tobytes())
     assert results[0] == results[1]
 
@@ -125,7 +134,10 @@ def test_bag_backward_is_the_adjoint() -> None:
     thnn.LookupTableBag_accGradParameters(
         None, indices, g, gradient, bag, None, None, None, False, MEAN, sizes, 1.0
     )
-    np.testing.assert_allclose((output.numpy() * g).sum(), (w * gradient).sum(), rtol=1e-12)
+    sizes_ = np.maximum(1, lengths)[:, None]
+    magnitudes = (sum_bags(np.abs(w), indices, bag, len(lengths)) / sizes_ * np.abs(g)).sum()
+    limit = 2 * sum_limit(len(indices) + w.size, magnitudes, np.float64)
+    assert abs((output.numpy() * g).sum() - (w * gradient).sum()) <= limit
 
 
 @pytest.mark.parametrize(
@@ -231,6 +243,12 @@ def run_lrn_backward(
     return result
 
 
+def lrn_roundings(norm: Norm) -> float:
+    """A sum of squares, whose relative error a power multiplies, and the power's own."""
+    size, _, beta, _ = norm
+    return (size + FUNCTION) * (1 + beta)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("norm", NORMS, ids=str)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -238,8 +256,8 @@ def test_lrn_forward(shape: tuple[int, ...], norm: Norm, dtype: str) -> None:
     x = np.random.default_rng(1).normal(size=shape).astype(dtype)
     output, scale = run_lrn(x, norm)
     wanted = lrn(x.astype("float64"), *norm)
-    check_close(output.numpy(), wanted[0], LIMITS[dtype])
-    check_close(scale.numpy(), wanted[1], LIMITS[dtype])
+    assert is_near(output.numpy(), wanted[0], lrn_roundings(norm), 0)
+    assert is_near(scale.numpy(), wanted[1], lrn_roundings(norm), 0)
 
 
 @pytest.mark.parametrize("norm", NORMS, ids=str)
@@ -247,24 +265,30 @@ def test_lrn_forward(shape: tuple[int, ...], norm: Norm, dtype: str) -> None:
 def test_lrn_gradient(shape: tuple[int, ...], norm: Norm) -> None:
     random = np.random.default_rng(2)
     x, g = random.normal(size=shape), random.normal(size=shape)
-    numerical = np.empty(shape)
+    numerical, size = np.empty(shape), np.abs(run_lrn(x, norm)[0].numpy() * g).sum()
     for at in np.ndindex(*shape):
         sides = []
-        for step in (1e-5, -1e-5):
+        for step in (NUMERICAL_STEP, -NUMERICAL_STEP):
             moved = x.copy()
             moved[at] += step
             sides.append((run_lrn(moved, norm)[0].numpy() * g).sum())
-        numerical[at] = (sides[0] - sides[1]) / 2e-5
-    check_close(run_lrn_backward(x, g, norm), numerical, 1e-8)
+        numerical[at] = (sides[0] - sides[1]) / (2 * NUMERICAL_STEP)
+    limit = difference_limit(x.size + lrn_roundings(norm), size, NUMERICAL_STEP)
+    assert (np.abs(run_lrn_backward(x, g, norm) - numerical) <= limit).all()
 
 
 @pytest.mark.parametrize("norm", NORMS, ids=str)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_lrn_gradient_by_the_formula(shape: tuple[int, ...], norm: Norm) -> None:
     x, g = np.random.default_rng(3).normal(size=(2, *shape))
-    wanted = lrn_backward(x, g, *norm)
-    check_close(run_lrn_backward(x, g, norm), wanted, 1e-12)
-    check_close(run_lrn_backward(x.astype("float32"), g.astype("float32"), norm), wanted, 2e-5)
+    for dtype in reversed(DTYPES):
+        x, g = x.astype(dtype), g.astype(dtype)
+        arrays = x.astype("float64"), g.astype("float64")
+        wanted = lrn_backward(*arrays, *norm)
+        first = np.abs(arrays[1] * lrn(arrays[0], *norm)[1] ** -norm[2])
+        # For absolute values the formula is the first term less the second.
+        magnitudes = 2 * first - lrn_backward(*map(np.abs, arrays), *norm)
+        assert is_near(run_lrn_backward(x, g, norm), wanted, 2 * lrn_roundings(norm), magnitudes)
 
 
 def test_lrn_threads_do_not_change_bits() -> None:

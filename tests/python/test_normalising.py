@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bounds import FUNCTION, assert_sums, gamma, is_near, sum_limit
 
 from pythnn import State, thnn
 
 REALS = [np.float32, np.float64]
 
 
-def close(found: np.ndarray, wanted: np.ndarray, scale: float = 1) -> bool:
-    limit = scale * (2e-6 if found.dtype == np.float32 else 1e-13)
-    return bool(np.allclose(found, wanted, rtol=limit, atol=limit, equal_nan=True))
+def in_sums(terms: int, real: Any) -> int:
+    """Roundings of the sums of so many terms, which are added up in double precision."""
+    return 0 if real == np.float32 else terms
 
 
 def same_with_threads(run: Callable[[State], tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
@@ -76,14 +77,23 @@ def test_softmax(shape: tuple[int, ...], logarithm: bool, real: Any) -> None:
     shifted = planes - planes.max(1, keepdims=True)
     total = np.exp(shifted).sum(1, keepdims=True)
     slopes = g.astype(np.float64).reshape(planes.shape)
+    # An argument of the exponential is rounded, which is a relative error of its size; then come a
+    # sum over the planes, a division or a logarithm, and for the gradient another sum.
+    argument = 2 * np.abs(planes).max() + np.log(planes.shape[1])
+    roundings = argument + 2 * FUNCTION + in_sums(planes.shape[1], real)
+    weights = np.abs(slopes)
     if logarithm:
         wanted = shifted - np.log(total)
         gradient = slopes - np.exp(wanted) * slopes.sum(1, keepdims=True)
+        magnitudes = weights + np.exp(wanted) * weights.sum(1, keepdims=True)
+        least = np.abs(planes) + np.abs(planes).max(1, keepdims=True) + np.abs(np.log(total))
     else:
         wanted = np.exp(shifted) / total
         gradient = wanted * (slopes - (slopes * wanted).sum(1, keepdims=True))
-    assert close(y, wanted.reshape(shape), 10)
-    assert close(gx, gradient.reshape(shape), 10 * max(1, np.abs(gradient).max()))
+        magnitudes = wanted * (weights + (weights * wanted).sum(1, keepdims=True))
+        least = wanted
+    assert is_near(y.reshape(planes.shape), wanted, roundings, least)
+    assert is_near(gx.reshape(planes.shape), gradient, 2 * roundings, magnitudes)
 
 
 @pytest.mark.parametrize("real", REALS)
@@ -112,11 +122,12 @@ def test_softmax_of_special_values(shape: tuple[int, ...], real: Any) -> None:
     np.testing.assert_array_equal(found[0, 0], 1)
     np.testing.assert_array_equal(found[0, 1:], 0)
     np.testing.assert_array_equal(found[1:, 1], 0)
-    assert close(found.sum(1), np.ones_like(found.sum(1)))
+    roundings = 2 * flat.shape[1] + FUNCTION
+    assert is_near(found.sum(1), np.ones_like(found.sum(1)), roundings)
     thnn.LogSoftMax_updateOutput(None, x, y)
     assert np.isneginf(found[1:, 1]).all()
     thnn.SoftMax_updateOutput(None, x, x)
-    assert close(x.reshape(flat.shape).sum(1), np.ones_like(found.sum(1)))
+    assert is_near(x.reshape(flat.shape).sum(1), np.ones_like(found.sum(1)), roundings)
 
 
 CHANNEL_SHAPES = [
@@ -181,22 +192,45 @@ def test_batch_normalization_training(shape: tuple[int, ...], affine: bool, real
     factor = np.ones(planes) if weight is None else weight.astype(np.float64)
     shift = np.zeros(planes) if bias is None else bias.astype(np.float64)
     centered = wide - along(wanted_mean, x)
-    assert close(save_mean, wanted_mean)
-    assert close(save_std, std, 10)
-    assert close(mean, 0.25 * wanted_mean + 0.75 * start[0])
-    assert close(var, 0.25 * wanted_var * count / (count - 1) + 0.75 * start[1], 10)
-    # The mean is rounded to the real before it is subtracted.
-    lost = np.abs(wanted_mean).max() * np.finfo(real).eps * std.max() * np.abs(factor).max()
+    few = 8  # roundings of an element, beside the sums over its plane
+    sizes = np.abs(wide).max(axes(x))
+    assert_sums(save_mean, wanted_mean, few + in_sums(count, real), sizes)
+    # The sum of squares is that of the distances to some element.
+    squares = np.ptp(wide, axis=axes(x)) ** 2 if count > 1 else 0
+    sums = sum_limit(count, 1, np.float64)
+    deviation = sums * squares * std**2
+    assert is_near(save_std, std, few, std * (1 + deviation / gamma(few, real)))
+    assert_sums(mean, 0.25 * wanted_mean + 0.75 * start[0], few + in_sums(count, real), sizes + 1)
+    unbiased = wanted_var * count / (count - 1)
+    limit = gamma(few, real) * (unbiased + 1) + sums * squares
+    assert (np.abs(var - (0.25 * unbiased + 0.75 * start[1])) <= limit).all()
     wanted = centered * along(std * factor, x) + along(shift, x)
-    assert np.abs(y - wanted).max() <= lost + (1e-5 if real is np.float32 else 1e-12)
+    # The mean is rounded to the real before it is subtracted.
+    apart = np.abs(wide) + along(np.abs(wanted_mean), x)
+    relative = gamma(few, real) + deviation
+    limit = apart * along(relative * np.abs(std * factor), x) + gamma(few, real) * along(
+        abs(shift), x
+    )
+    assert (np.abs(y - wanted) <= limit).all()
 
     total, projection = slopes.sum(axes(x)), (slopes * centered).sum(axes(x))
     gradient = slopes - along(total / count, x) - centered * along(projection * std**2 / count, x)
-    assert close(gx, gradient * along(std * factor, x), 100)
+    total_size = np.abs(slopes).sum(axes(x))
+    projection_size = (np.abs(slopes) * np.abs(centered)).sum(axes(x))
+    projection_limit = sums * projection_size + gamma(few, real) * (
+        np.abs(projection) + np.abs(wanted_mean * total)
+    )
+    magnitudes = np.abs(slopes) + along(total_size, x) / count
+    magnitudes += apart * along(projection_size * std**2 / count, x)
+    limit = magnitudes * along(relative, x)
+    limit += np.abs(centered) * along(projection_limit * std**2 / count, x)
+    limit *= np.abs(along(std * factor, x))
+    assert (np.abs(gx - gradient * along(std * factor, x)) <= limit).all()
     if affine:
-        scale = 100 * np.abs(slopes).sum(axes(x)).max()
-        assert close(gw, start[4] + 0.5 * projection * std, scale)
-        assert close(gb, start[5] + 0.5 * total, scale)
+        limit = (projection_limit + np.abs(projection) * relative) * std + gamma(few, real)
+        assert (np.abs(gw - (start[4] + 0.5 * projection * std)) <= limit).all()
+        limit = sums * total_size + gamma(few, real) * (1 + np.abs(total))
+        assert (np.abs(gb - (start[5] + 0.5 * total)) <= limit).all()
 
 
 @pytest.mark.parametrize("real", REALS)
@@ -227,12 +261,17 @@ def test_batch_normalization_evaluation(shape: tuple[int, ...], real: Any) -> No
     y, gx, gw, gb, only = same_with_threads(run)
     std = 1 / np.sqrt(var.astype(np.float64) + 1e-3)
     centered = x.astype(np.float64) - along(mean, x)
-    assert close(y, centered * along(std * weight, x) + along(bias, x), 10)
-    assert close(gx, g * along(std * weight, x), 10)
+    few = 8
+    magnitudes = (np.abs(x) + along(np.abs(mean), x)) * along(np.abs(std * weight), x)
+    wanted = centered * along(std * weight, x) + along(bias, x)
+    assert is_near(y, wanted, few, magnitudes + along(np.abs(bias), x))
+    assert is_near(gx, g * along(std * weight, x), few, 0)
     np.testing.assert_array_equal(gx, only)
-    scale = 10.0 * x.size / planes
-    assert close(gw, start[0] + 2 * (g * centered).sum(axes(x)) * std, scale)
-    assert close(gb, start[1] + 2 * g.astype(np.float64).sum(axes(x)), scale)
+    terms = few + in_sums(x.size // planes, real)
+    size = (np.abs(g) * (np.abs(x) + along(np.abs(mean), x))).sum(axes(x), np.float64)
+    assert_sums(gw, start[0] + 2 * (g * centered).sum(axes(x)) * std, terms, 1 + 2 * size * std)
+    size = np.abs(g).sum(axes(x), np.float64)
+    assert_sums(gb, start[1] + 2 * g.astype(np.float64).sum(axes(x)), terms, 1 + 2 * size)
 
 
 @pytest.mark.parametrize("real", REALS)
@@ -265,9 +304,10 @@ def test_batch_normalization_of_many_rows() -> None:
         return y, mean, var
 
     y, mean, var = same_with_threads(run)
-    assert close(mean, x.mean(0, np.float64))
-    assert close(var, x.var(0, np.float64, ddof=1))
-    assert close(y.var(0, np.float64).astype(np.float32), np.ones(2))
+    few = 8
+    assert is_near(mean, x.mean(0, np.float64), few)
+    assert is_near(var, x.var(0, np.float64, ddof=1), few)
+    assert is_near(y.var(0, np.float64).astype(np.float32), np.ones(2), few)
 
 
 @pytest.mark.parametrize("real", REALS)
@@ -293,7 +333,10 @@ def test_prelu(shape: tuple[int, ...], shared: bool, real: Any) -> None:
     np.testing.assert_array_equal(gx, np.where(x > 0, g, g * slopes))
     terms = np.where(x > 0, 0, x.astype(np.float64) * g)
     sums = terms.sum() if shared else terms if x.ndim == 1 else terms.sum(axes(x))
-    assert close(gw, start + 0.5 * sums, 10 * max(1, np.abs(terms).sum() / gw.size))
+    sizes = np.abs(terms)
+    size = sizes.sum() if shared else sizes if x.ndim == 1 else sizes.sum(axes(x))
+    count = in_sums(x.size // (gw.size if x.ndim > 1 or shared else x.size), real)
+    assert_sums(gw, start + 0.5 * sums, count, np.abs(start) + 0.5 * size)
 
 
 POOLING_SHAPES = [
@@ -329,14 +372,18 @@ def test_feature_pooling(
     y, gx = same_with_threads(run)
     features = np.moveaxis(x.astype(np.float64), axis, 0)
     slopes = np.moveaxis(g.astype(np.float64), axis, 0)
-    gradient = np.zeros_like(features)
+    gradient, sizes = np.zeros_like(features), np.zeros_like(features)
     norms = []
     for o in range(windows):
         window = slice(o * stride, o * stride + width)
         norms.append((features[window] ** power).sum(0) ** (1 / power))
-        gradient[window] += slopes[o] * (features[window] / norms[-1]) ** (power - 1)
-    assert close(y, np.moveaxis(np.array(norms), 0, axis), 2)
-    assert close(gx, np.moveaxis(gradient, 0, axis), 4)
+        share = (features[window] / norms[-1]) ** (power - 1)
+        gradient[window] += slopes[o] * share
+        sizes[window] += np.abs(slopes[o]) * share
+    # A power of a number that has a relative error has power times that error.
+    roundings = (width + 2 * FUNCTION) * (1 + power)
+    assert is_near(y, np.moveaxis(np.array(norms), 0, axis), roundings, 0)
+    assert is_near(gx, np.moveaxis(gradient, 0, axis), 2 * roundings, np.moveaxis(sizes, 0, axis))
 
 
 @pytest.mark.parametrize("real", REALS)

@@ -6,16 +6,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import convolution_definition as definition
 import numpy as np
 import pytest
+from bounds import assert_sums
 
 from pythnn import State, Tensor, thnn
 
-LIMITS = {"float32": 3e-5, "float64": 1e-12}
+DTYPES = ["float32", "float64"]
 MODULES = [
     "SpatialDepthWiseConvolution",
     "SpatialConvolutionMap",
@@ -149,16 +150,18 @@ def expected(p: Problem) -> Results:
 
 
 def check(p: Problem, state: State | None) -> None:
+    """Against the definition, as exact as sums are that have this many terms at most."""
     found, wanted = compute(p, state), expected(p)
-    terms = {"gradWeight": p.g.size, "gradBias": p.g.size}
+    arrays = {name: np.abs(getattr(p, name)) for name in ("x", "g", "weight", "bias")}
+    magnitudes = expected(replace(p, **arrays))
+    joined = len(p.joins) * int(np.prod(p.kernel))  # one plane with all others, each tap
+    positions = max(p.x[:, 0].size, p.g[:, 0].size)
+    terms = {"output": joined, "gradInput": joined, "gradWeight": positions, "gradBias": positions}
     for name, value in wanted.items():
-        assert found[name].shape == value.shape, (p.module, name)
-        size = np.sqrt(terms.get(name, 8 * p.weight[0].size))
-        error = np.max(np.abs(found[name] - value), initial=0) / size
-        assert error <= LIMITS[p.x.dtype.name], f"{p.module} {name}: error {error:.3g}"
+        assert_sums(found[name], value, terms[name], magnitudes[name], f"{p.module} {name}")
 
 
-@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("module", MODULES)
 def test_random_geometries(module: str, dtype: str) -> None:
     with State(threads=2, minimum_work=1) as state:
@@ -166,7 +169,7 @@ def test_random_geometries(module: str, dtype: str) -> None:
             check(make(module, dtype, seed, [6, 12, 40][seed % 3]), state)
 
 
-@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("module", MODULES)
 def test_planes_of_several_tiles(module: str, dtype: str) -> None:
     """Also: results have the same bits for any number of threads."""
@@ -207,7 +210,32 @@ def test_a_value_outside_every_window_stays_outside(planes: int) -> None:
     assert np.isinf(gw[0, -1, :, 2]).all()
 
 
-@pytest.mark.parametrize("dtype", LIMITS)
+def local_results(
+    x: np.ndarray,
+    g: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray,
+    stride: tuple[int, int],
+    pad: tuple[int, int],
+) -> tuple[np.ndarray, ...]:
+    """A convolution without shared weights by its definition: output, gradInput, and gradWeight and
+    gradBias that start at 1 and are added half of theirs."""
+    (dh, dw), (ph, pw) = stride, pad
+    oh, ow, _, _, kh, kw = weight.shape
+    height, width = x.shape[2:]
+    padded = np.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)))
+    spread, gradient, output = np.zeros_like(padded), np.zeros_like(weight), np.zeros_like(g)
+    for i in range(oh):
+        for j in range(ow):
+            at = np.s_[:, :, i * dh : i * dh + kh, j * dw : j * dw + kw]
+            output[:, :, i, j] = np.einsum("ncab,ocab->no", padded[at], weight[i, j])
+            spread[at] += np.einsum("no,ocab->ncab", g[:, :, i, j], weight[i, j])
+            gradient[i, j] = np.einsum("no,ncab->ocab", g[:, :, i, j], padded[at])
+    spread = spread[:, :, ph : ph + height, pw : pw + width]
+    return output + bias, spread, 1 + 0.5 * gradient, 1 + 0.5 * g.sum(axis=0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("flat", [False, True])
 def test_local(dtype: str, flat: bool) -> None:
     """Without shared weights: the definition, position by position."""
@@ -239,21 +267,10 @@ def test_local(dtype: str, flat: bool) -> None:
             thnn.SpatialConvolutionLocal_accGradParameters(
                 state, x, g, gw, gb, None, None, *scalars, 0.5
             )
-        padded = np.zeros((batch, planes, height + 2 * ph, width + 2 * pw))
-        padded[:, :, ph : ph + height, pw : pw + width] = x
-        spread, gradient = np.zeros_like(padded), np.zeros(weight.shape)
-        output = np.zeros(g.shape)
-        for i in range(oh):
-            for j in range(ow):
-                at = np.s_[:, :, i * dh : i * dh + kh, j * dw : j * dw + kw]
-                output[:, :, i, j] = np.einsum("ncab,ocab->no", padded[at], weight[i, j])
-                spread[at] += np.einsum("no,ocab->ncab", g[:, :, i, j], weight[i, j])
-                gradient[i, j] = np.einsum("no,ncab->ocab", g[:, :, i, j], padded[at])
-        spread = spread[:, :, ph : ph + height, pw : pw + width]
-        for found, wanted in (
-            (y.numpy(), output + bias),
-            (gx.numpy(), spread),
-            (gw, 1 + 0.5 * gradient.reshape(w.shape)),
-            (gb, 1 + 0.5 * g.astype(np.float64).sum(axis=0)),
-        ):
-            assert np.max(np.abs(found - wanted)) <= LIMITS[dtype] * 10
+        found = (y.numpy(), gx.numpy(), gw, gb)
+        operands = [a.astype(np.float64) for a in (x, g, weight, bias)]
+        wanted = local_results(*operands, (dh, dw), (ph, pw))
+        magnitudes = local_results(*map(np.abs, operands), (dh, dw), (ph, pw))
+        terms = (planes * kh * kw, maps * kh * kw, batch, batch)
+        for f, want, size, count in zip(found, wanted, magnitudes, terms, strict=True):
+            assert_sums(f, want.reshape(f.shape), count, size.reshape(f.shape))

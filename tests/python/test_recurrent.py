@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bounds import FUNCTION, difference_limit, gamma
 from cuda_only_definitions import (
+    NUMERICAL_STEP,
     Arrays,
     gru_cell,
     gru_cell_backward,
@@ -18,7 +20,7 @@ from cuda_only_definitions import (
 
 from pythnn import State, Tensor, THNNArgumentError, thnn
 
-LIMITS = {"float32": 2e-6, "float64": 1e-14}
+DTYPES = ["float32", "float64"]
 SHAPES = [(1, 1), (3, 7), (2, 64), (5, 33), (70, 19), (4,), (2, 3, 5)]
 
 
@@ -35,6 +37,12 @@ def sample(shape: tuple[int, ...], gates: int, state: str, biased: bool, dtype: 
         arrays["bias1"] = random.normal(0, 1, wide[-1:])
         arrays["bias2"] = random.normal(0, 1, wide[-1:])
     return {name: a.astype(dtype) for name, a in arrays.items()}
+
+
+def differences_limit(a: Arrays, *gradients: np.ndarray) -> float:
+    """Of a cell's results, which are up to 1 or what it is given, times these gradients."""
+    size = sum(np.abs(g).sum() for g in gradients) * max(np.abs(x).max() for x in a.values())
+    return float(difference_limit(sum(x.size for x in a.values()), size, NUMERICAL_STEP))
 
 
 def tensor(a: np.ndarray | None, strided: bool = False) -> Tensor | None:
@@ -104,15 +112,27 @@ def check_close(result: Arrays, wanted: Arrays, limit: float) -> None:
         assert error.max() <= limit, f"{name}: error {error.max():.3g}"
 
 
-@pytest.mark.parametrize("dtype", LIMITS)
+def forward_limit(a: Arrays) -> float:
+    """Of a cell: two functions, one of the other's result, whose arguments are as far off as the
+    sum of what is added up to them."""
+    argument = sum(np.abs(values).max() for values in a.values())
+    return gamma(2 * (argument + FUNCTION), next(iter(a.values())).dtype)
+
+
+def backward_limit(dtype: str, *factors: np.ndarray) -> float:
+    """Of gradients: products of a few factors; 1 - x, with x near 1, has the error of 1."""
+    return gamma(2 * FUNCTION, dtype) * float(np.prod([1 + np.abs(f).max() for f in factors]))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("biased", [True, False])
 @pytest.mark.parametrize("strided", [True, False])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_forward(shape: tuple[int, ...], strided: bool, biased: bool, dtype: str) -> None:
     gru = sample(shape, 3, "hx", biased, dtype)
-    check_close(run_gru(gru, strided), gru_cell(gru), LIMITS[dtype])
+    check_close(run_gru(gru, strided), gru_cell(gru), forward_limit(gru))
     lstm = sample(shape, 4, "cell", biased, dtype)
-    check_close(run_lstm(lstm, strided), lstm_cell(lstm), LIMITS[dtype])
+    check_close(run_lstm(lstm, strided), lstm_cell(lstm), forward_limit(lstm))
 
 
 @pytest.mark.parametrize("biased", [True, False])
@@ -125,10 +145,11 @@ def test_gru_gradients(shape: tuple[int, ...], biased: bool) -> None:
         return float((run_gru(arrays)["output"] * g).sum())
 
     result = run_gru_backward(run_gru(a)["storage"], g)
-    check_close(result, {n: numerical_gradient(loss, a, n) for n in result}, 1e-8)
+    limit = differences_limit(a, g)
+    check_close(result, {n: numerical_gradient(loss, a, n) for n in result}, limit)
     if biased:
         sums = {"bias1": result["input"].sum(0), "bias2": result["hidden"].sum(0)}
-        check_close(sums, {n: numerical_gradient(loss, a, n) for n in sums}, 1e-8)
+        check_close(sums, {n: numerical_gradient(loss, a, n) for n in sums}, limit)
 
 
 @pytest.mark.parametrize("biased", [True, False])
@@ -143,23 +164,26 @@ def test_lstm_gradients(shape: tuple[int, ...], biased: bool) -> None:
         return float((forward["output"] * g).sum() + (forward["outputCell"] * gc).sum())
 
     result = run_lstm_backward(a, run_lstm(a), g, gc)
-    check_close(result, {n: numerical_gradient(loss, a, n) for n in result}, 1e-8)
+    limit = differences_limit(a, g, gc)
+    check_close(result, {n: numerical_gradient(loss, a, n) for n in result}, limit)
     if biased:
         sums = {n: result["input"].sum(0) for n in ("bias1", "bias2")}
-        check_close(sums, {n: numerical_gradient(loss, a, n) for n in sums}, 1e-8)
+        check_close(sums, {n: numerical_gradient(loss, a, n) for n in sums}, limit)
 
 
-@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_gradients_by_the_formulas(shape: tuple[int, ...], dtype: str) -> None:
     g, gc = np.random.default_rng(4).normal(size=(2, *shape)).astype(dtype)
     gru, lstm = sample(shape, 3, "hx", True, dtype), sample(shape, 4, "cell", True, dtype)
     storage, forward = run_gru(gru)["storage"], run_lstm(lstm)
     wanted = gru_cell_backward(storage.reshape(*shape[:-1], -1), g)
-    check_close(run_gru_backward(storage, g), wanted, LIMITS[dtype])
+    limit = backward_limit(dtype, g, storage)
+    check_close(run_gru_backward(storage, g), wanted, limit)
     shaped = {n: x.reshape(*shape[:-1], -1) for n, x in forward.items()}
     wanted = lstm_cell_backward(shaped, lstm["cell"], g, gc)
-    check_close(run_lstm_backward(lstm, forward, g, gc), wanted, 2 * LIMITS[dtype])
+    limit = backward_limit(dtype, g, gc, lstm["cell"])
+    check_close(run_lstm_backward(lstm, forward, g, gc), wanted, limit)
 
 
 def test_gradients_in_float() -> None:
@@ -167,12 +191,15 @@ def test_gradients_in_float() -> None:
     shape = (6, 37)
     g, gc = np.random.default_rng(2).normal(size=(2, *shape))
     results = {}
-    for dtype in LIMITS:
+    for dtype in DTYPES:
         gru, lstm = sample(shape, 3, "hx", True, dtype), sample(shape, 4, "cell", True, dtype)
         back = run_gru_backward(run_gru(gru)["storage"], g.astype(dtype), strided=True)
         cell = run_lstm_backward(lstm, run_lstm(lstm), g.astype(dtype), gc.astype(dtype))
         results[dtype] = {**back, **{f"lstm {name}": x for name, x in cell.items()}}
-    check_close(results["float32"], results["float64"], 2e-6)
+    arrays = [*gru.values(), *lstm.values()]
+    argument = sum(np.abs(a).max() for a in arrays)
+    limit = gamma(argument, "float32") + backward_limit("float32", g, gc, gru["hx"], lstm["cell"])
+    check_close(results["float32"], results["float64"], limit)
 
 
 def test_threads_do_not_change_bits() -> None:
@@ -196,7 +223,7 @@ def test_state_may_be_its_own_successor() -> None:
     state, storage = Tensor(a["hx"]), Tensor(dtype=np.float64)
     biases = a["bias1"], a["bias2"]
     thnn.GRUFused_updateOutput(None, a["input"], a["hidden"], *biases, state, state, storage)
-    np.testing.assert_allclose(state.numpy(), wanted, rtol=1e-13)
+    check_close({"state": state.numpy()}, {"state": wanted}, forward_limit(a))
 
 
 GRU_ARGUMENTS = ["input", "hidden", "bias1", "bias2", "hx", "output", "storage"]

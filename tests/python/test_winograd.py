@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bounds import WINOGRAD, assert_sums
 from test_convolution import (
-    LIMITS,
+    DTYPES,
     MODULES,
     Geometry,
     Module,
@@ -79,7 +80,7 @@ def correlate(
 
 
 @pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70), (70, 150)], ids=str)
-@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("module", TWO_DIMENSIONAL, ids=lambda m: m.name)
 def test_layers(module: Module, dtype: str, planes: tuple[int, int]) -> None:
     """Tiles reach outside at each side; rows of a block lie in several samples, or blocks in a row;
@@ -101,7 +102,7 @@ def test_layers(module: Module, dtype: str, planes: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70)], ids=str)
-@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("module", DILATED, ids=lambda m: m.name)
 def test_dilated_layers(module: Module, dtype: str, planes: tuple[int, int]) -> None:
     """Tiles of a row begin in pairs or larger groups, which blocks cut; some lie outside."""
@@ -131,7 +132,7 @@ def test_dilated_layers(module: Module, dtype: str, planes: tuple[int, int]) -> 
 
 
 @pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70)], ids=str)
-@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("module", THREE_DIMENSIONAL, ids=lambda m: m.name)
 def test_taps_in_depth(module: Module, dtype: str, planes: tuple[int, int]) -> None:
     """A result sees a slice of each plane through each of them; some of them lie outside."""
@@ -149,7 +150,7 @@ def test_taps_in_depth(module: Module, dtype: str, planes: tuple[int, int]) -> N
 
 
 @pytest.mark.parametrize("planes", [(150, 115), (115, 150)], ids=str)
-@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_weights_that_do_not_fit(dtype: str, planes: tuple[int, int]) -> None:
     """They are transformed for each group of blocks, panel by panel."""
     module = TWO_DIMENSIONAL[0]
@@ -164,23 +165,23 @@ def test_each_level_on_poisoned_memory(level: str) -> None:
     check_on_poisoned_memory(level, "-k", some, __file__)
 
 
-@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_error_is_that_of_other_algorithms(dtype: str) -> None:
     module = TWO_DIMENSIONAL[0]
     g = layer(module, 2, (96, 80), (20, 30), (1, 1))
     arguments = operands(module, g, dtype, np.random.default_rng(0))
     wanted = expected(module, g, *arguments)
-    largest = {}
+    squares = {}
     for algorithm in ("direct", "winograd"):
         with State(convolution=algorithm) as state:
             y, gx, gw, _ = compute(module, g, *arguments, state)
         found = y, gx, 2 * (gw.astype(np.float64) - 1)
-        largest[algorithm] = [np.abs(f - w).max() for f, w in zip(found, wanted, strict=True)]
-    for winograd, direct in zip(largest["winograd"], largest["direct"], strict=True):
-        assert 0 < winograd < 4 * direct
+        squares[algorithm] = [((f - w) ** 2).mean() for f, w in zip(found, wanted, strict=True)]
+    for winograd, direct in zip(squares["winograd"], squares["direct"], strict=True):
+        assert 0 < winograd < WINOGRAD**2 * direct
 
 
-@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_what_overflows_on_the_way_only(dtype: str) -> None:
     """Sums of elements that are too large, of results that are not."""
     random = np.random.default_rng(0)
@@ -192,7 +193,7 @@ def test_what_overflows_on_the_way_only(dtype: str) -> None:
 
 
 @pytest.mark.parametrize(("planes", "limit"), [KEPT, TOO_MANY_TO_KEEP])
-@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_weight_gradient_of_what_overflows_on_the_way_only(
     dtype: str, planes: tuple[int, int], limit: int | None
 ) -> None:
@@ -207,7 +208,7 @@ def test_weight_gradient_of_what_overflows_on_the_way_only(
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 @pytest.mark.parametrize(("planes", "limit"), [KEPT, TOO_MANY_TO_KEEP])
-@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_weight_gradient_of_infinity_and_nan(
     dtype: str, planes: tuple[int, int], limit: int | None, value: float
 ) -> None:
@@ -226,7 +227,7 @@ def test_weight_gradient_of_infinity_and_nan(
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
-@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_infinity_and_nan(dtype: str, value: float) -> None:
     """In an element and in a weight: results are those of the other algorithm."""
     random = np.random.default_rng(0)
@@ -240,7 +241,7 @@ def test_infinity_and_nan(dtype: str, value: float) -> None:
         array.flat[40] = 1
 
 
-@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_results_depend_on_what_they_see_only(dtype: str) -> None:
     """A large element changes no bit of a result that does not see it, in the same tile or not."""
     random = np.random.default_rng(0)
@@ -290,7 +291,7 @@ def convolve_frames(
 
 
 @pytest.mark.parametrize("sizes", [(1, 1), (5, 17), (33, 70), (130, 65)], ids=str)
-@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_frames(dtype: str, sizes: tuple[int, int]) -> None:
     """Odd and even numbers of results, several blocks, gradients of more frames than there are; one
     to seven threads with the same bits."""
@@ -302,9 +303,11 @@ def test_frames(dtype: str, sizes: tuple[int, int]) -> None:
         go_shape = (*shape[:-1], shape[-1] - 2 + more, sizes[1])
         go = random.standard_normal(go_shape).astype(dtype)
         found = convolve_frames(x, w, b, go, convolution="winograd", threads=1)
-        for f, wanted in zip(found, frames_by_definition(x, w, b, go), strict=True):
-            error = np.abs(f - wanted).max() / np.finfo(dtype).eps / np.sqrt(3 * max(sizes))
-            assert error < 32
+        wanted, magnitudes = (
+            frames_by_definition(*arrays) for arrays in ((x, w, b, go), map(np.abs, (x, w, b, go)))
+        )
+        for f, expect, size in zip(found, wanted, magnitudes, strict=True):
+            assert_sums(f, expect, 3 * max(sizes), size.max(), growth=WINOGRAD)
         for threads in (2, 7):
             same = convolve_frames(
                 x, w, b, go, convolution="winograd", threads=threads, minimum_work=1
@@ -313,7 +316,7 @@ def test_frames(dtype: str, sizes: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, "largest"])
-@pytest.mark.parametrize("dtype", LIMITS)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_frames_that_are_not_finite(dtype: str, value: float | str) -> None:
     """Or become so on the way only: results are those of the other algorithm."""
     random = np.random.default_rng(0)

@@ -1,0 +1,96 @@
+"""How far results in floating point may be from exact ones: the limits of comparisons.
+
+The limits hold for every order of a sum, in blocks or lanes, with fused multiplication or without:
+so for each instruction set and for each BLAS. N. J. Higham, Accuracy and Stability of Numerical
+Algorithms, 2nd edition: section 3.1 (gamma and inner products) and 4.2 (sums).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+FUNCTION = 8
+"""Roundings that an elementary function counts as: numpy's are up to 4 units in the last place off,
+two roundings each; those of the library, up to 2.5 (``tests/c/simd/elementary.c``)."""
+
+AROUND_A_SUM = 4
+"""Roundings beside a sum's additions: a term's product, a factor, and adding the sum to two
+numbers, such as a bias and what was there."""
+
+WINOGRAD = 8
+"""By how much F(2x2, 3x3), F(3x3, 2x2) and F(2, 3) may increase the limit of a sum. A dimension's
+transforms have magnitudes that sum up to 8 where the definition has 3 terms: (8 / 3)^2 is 7.1. What
+they cancel are neighbours of a result: its limit is the largest of all."""
+
+
+def gamma(roundings: float, dtype: Any) -> float:
+    """The largest relative error of that many roundings one after the other."""
+    unit = float(np.finfo(dtype).eps) / 2
+    assert roundings * unit < 0.1, f"{roundings} roundings in {np.dtype(dtype)} leave no digits"
+    return roundings * unit / (1 - roundings * unit)
+
+
+def sum_limit(terms: float, magnitudes: Any, dtype: Any, growth: float = 1) -> np.ndarray:
+    """How far a sum of ``terms`` products in ``dtype`` may be from the same sum in float64.
+
+    ``magnitudes`` are the sums of the terms' absolute values: the result that the computation by
+    the definition has for the absolute values of its operands. ``growth`` multiplies the limit.
+    """
+    roundings = terms + AROUND_A_SUM
+    relative = growth * gamma(roundings, dtype) + gamma(roundings, np.float64)
+    # What underflows is off by up to half of the smallest number, each time.
+    return relative * np.asarray(magnitudes, np.float64) + growth * roundings * float(
+        np.finfo(dtype).smallest_subnormal
+    )
+
+
+def assert_sums(
+    found: np.ndarray,
+    wanted: np.ndarray,
+    terms: float,
+    magnitudes: Any,
+    what: str = "",
+    growth: float = 1,
+) -> None:
+    """Sums of ``terms`` products are as near to ``wanted``, in float64, as `sum_limit` says."""
+    assert found.shape == wanted.shape, f"{what}: shape {found.shape}, expected {wanted.shape}"
+    limit = sum_limit(terms, magnitudes, found.dtype, growth)
+    ratio = np.abs(found - wanted) / limit
+    worst = np.max(ratio, initial=0)
+    assert worst <= 1, f"{what}: error of {worst:.3g} times what rounding explains"
+
+
+def assert_products(
+    found: np.ndarray, left: np.ndarray, right: np.ndarray, added: Any = 0, factor: float = 1
+) -> None:
+    """``found`` is ``added + factor * left @ right``, rounded any way."""
+    left, right = left.astype(np.float64), right.astype(np.float64)
+    wanted = added + factor * (left @ right)
+    magnitudes = np.abs(added) + abs(factor) * (np.abs(left) @ np.abs(right))
+    assert_sums(found, wanted, left.shape[-1], magnitudes)
+
+
+def is_near(found: Any, wanted: Any, roundings: float, least: Any = 1) -> bool:
+    """Whether each element went through that many roundings at most, in the dtype of ``found``.
+
+    A rounding changes a number of the size of the result, or of ``least`` where the result is
+    smaller: of what it is the difference of. What is not finite has to be the same.
+    """
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    limit = gamma(roundings, found.dtype) * np.maximum(np.abs(wanted), least)
+    with np.errstate(invalid="ignore"):
+        near = np.abs(found - wanted) <= limit
+    same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
+    finite = np.isfinite(found) & np.isfinite(wanted)
+    return found.shape == wanted.shape and bool((same | (near & finite)).all())
+
+
+def difference_limit(terms: float, magnitudes: Any, step: float) -> np.ndarray:
+    """How far a central difference quotient in float64 may be from the slope of a sum.
+
+    Each side is off by its rounding. The third derivative, whose part is step^2 / 6, is taken to be
+    at most six times ``magnitudes``, the sums of the terms' absolute values.
+    """
+    return sum_limit(terms, magnitudes, np.float64) / step + step**2 * np.asarray(magnitudes)
