@@ -73,6 +73,10 @@ class Object(Typed):
     """All tensors and lists of tensors, as Tensors."""
     _results: ClassVar[tuple[str, ...]] = ("output", "gradInput")
     """Fields that assignment replaces."""
+    _of_fixed_type: ClassVar[tuple[str, ...]] = ()
+    """Tensors whose elements stay what they are when the type changes, such as indices."""
+    _emptied_by_type: ClassVar[dict[str, Any]] = {}
+    """Fields that a change of type empties: a tensor by its dtype, a table by None."""
     _torch_name: ClassVar[str]
 
     def __new__(cls, *arguments: Any, **named: Any) -> Self:  # noqa: ARG004
@@ -292,7 +296,7 @@ class Object(Typed):
     @overload
     def type(self, type: DTypeLike, tensorCache: TypeCache | None = None) -> Self: ...
     def type(self, type: Any = None, tensorCache: TypeCache | None = None) -> Any:
-        """Converts all tensors of real type; returns the object.
+        """Converts all tensors, those of whole numbers too; returns the object.
 
         `type` is ``torch.FloatTensor``, ``torch.DoubleTensor`` or a dtype; or with
         ``torch.CudaTensor`` (float32) or ``torch.CudaDoubleTensor``, all tensors move to CuPy's
@@ -308,7 +312,10 @@ class Object(Typed):
             if name != "tensors":
                 self.__dict__[name] = cache.convert(value)
         for name, value in self.tensors.__dict__.items():
-            setattr(self.tensors, name, cache.convert(value))
+            keep = name in self._of_fixed_type and isinstance(value, Tensor)
+            setattr(self.tensors, name, cache.convert(value, keep))
+        for name, dtype in self._emptied_by_type.items():
+            setattr(self.tensors, name, [] if dtype is None else cache.empty(dtype))
         object.__setattr__(self, "_type", cache.name)  # a property of criterions
         return self
 

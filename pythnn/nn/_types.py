@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import THNNArgumentError
-from .._tensor import Storage, Tensor
+from .._tensor import Storage, Tensor, kind_of_dtype
 
 __all__ = [
     "TYPES",
@@ -111,13 +111,13 @@ class Typed:
 
     _type: Any = "torch.DoubleTensor"
     type: Callable[..., Any]
-    """Converts all tensors of real type; returns the object."""
+    """Converts all tensors; returns the object."""
 
 
 class TypeCache:
     """What has been converted to a type, so that shared memory stays shared.
 
-    Tensors of real type get the type's dtype, and all tensors move to where it lies.
+    Tensors get the type's dtype, those of whole numbers too, and move to where it lies.
     """
 
     def __init__(self, type: Any) -> None:
@@ -125,34 +125,40 @@ class TypeCache:
         self.dtype = TYPES[self.name]
         self.device = device_of_type(self.name)
         self.objects: set[Typed] = set()
-        self.storages: dict[Storage, Tensor] = {}
-        self.tensors: dict[int, tuple[Tensor, Tensor]] = {}
+        self.storages: dict[tuple[Storage, bool], Tensor] = {}
+        self.tensors: dict[tuple[int, bool], tuple[Tensor, Tensor]] = {}
         """By its id, a tensor and what it became: what was one tensor stays one."""
 
-    def convert(self, value: Any) -> Any:
-        """A value with its tensors converted."""
+    def convert(self, value: Any, keep: bool = False) -> Any:
+        """A value with its tensors converted; with `keep` a tensor that only moves."""
         if isinstance(value, Typed):
             return value.type(self.name, self)
         if isinstance(value, Tensor):
-            known = self.tensors.setdefault(id(value), (value, self._tensor(value)))
-            return known[1]
+            made = value, self._tensor(value, keep)
+            return self.tensors.setdefault((id(value), keep), made)[1]
         if isinstance(value, list):
             value[:] = [self.convert(entry) for entry in value]
         if isinstance(value, dict):
             value.update({key: self.convert(entry) for key, entry in value.items()})
         return value
 
-    def _tensor(self, tensor: Tensor) -> Tensor:
-        dtype = self.dtype if tensor.dtype in TYPE_NAMES else tensor.dtype
+    def empty(self, dtype: Any) -> Any:
+        """A tensor without elements of another type; an array where there are no Tensors of it."""
+        if kind_of_dtype(np.dtype(dtype)) is None:
+            return np.empty(0, dtype)
+        return Tensor(dtype=dtype, device=self.device)
+
+    def _tensor(self, tensor: Tensor, keep: bool) -> Tensor:
+        dtype = tensor.dtype if keep else self.dtype
         if tensor.dtype == dtype and tensor.device == self.device:
             return tensor
         storage = tensor.storage
         if storage is None or not tensor.size:
             return Tensor(dtype=dtype, device=self.device)
-        if storage not in self.storages:
+        if (storage, keep) not in self.storages:
             # What is too large becomes infinity, as in Lua; buffers may hold anything.
             with np.errstate(over="ignore", invalid="ignore"):
                 elements = storage.numpy().astype(dtype)
-            self.storages[storage] = Tensor(elements, device=self.device)
-        flat = self.storages[storage]
+            self.storages[storage, keep] = Tensor(elements, device=self.device)
+        flat = self.storages[storage, keep]
         return flat.as_strided(tensor.shape, tensor.strides, tensor.storage_offset)

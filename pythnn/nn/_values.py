@@ -128,12 +128,12 @@ def is_view(tensor: Tensor, array: Any) -> bool:
 
 
 def cast(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A value whose tensors of real type have this dtype."""
+    """A value whose tensors have this dtype, those of whole numbers too."""
     if isinstance(value, list):
         return [cast(entry, dtype) for entry in value]
-    if isinstance(value, Tensor) and value.dtype.kind == "f" and value.dtype != dtype:
-        return value.astype(dtype)
-    return value
+    if isinstance(value, np.ndarray):  # of a type that Tensors do not have
+        return Tensor(value, dtype=dtype)
+    return value.astype(dtype) if isinstance(value, Tensor) and value.dtype != dtype else value
 
 
 def describe(value: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._errors import THNNArgumentError
 from ._arguments import check_instance
@@ -97,6 +97,7 @@ class ParallelCriterion(_Sum, kernel=True):
     """
 
     repeatTarget: bool | None = None
+    _emptied_by_type: ClassVar = {"gradInput": None}
 
     def __init__(self, repeatTarget: bool | None = None) -> None:
         super().__init__()

@@ -28,6 +28,7 @@ class Kmeans(Module):
     """
 
     scale: float | None = None
+    p: float = 0.95
 
     def __init__(self, k: int, dim: int, scale: float | None = None) -> None:
         super().__init__()
@@ -53,14 +54,21 @@ class Kmeans(Module):
         """Takes random samples as centroids."""
         self.weight = np.stack([input[_random.integer(len(input)) - 1] for _ in range(self.k)])
 
-    def initKmeansPlus(self, input: Any, p: Any = 0.95) -> None:
-        """Takes a random sample, then such that the fraction `p` is nearer to what was taken."""
-        self.p = p
+    def initKmeansPlus(self, input: Any, p: float | None = None) -> None:
+        """Takes a random sample, then one of those that are farthest from what was taken.
+
+        The share `p` of all is nearer; by default that of the call before, at first 0.95.
+        """
+        self.p = p = self.p if p is None else p
+        if not 0 <= p <= 1:
+            function = f"{self.typename()}.initKmeansPlus"
+            raise THNNArgumentError.expected(function, 2, "p", "a share from 0 to 1", repr(p))
         chosen = [input[_random.integer(len(input)) - 1]]
+        candidates = max(math.ceil((1 - p) * len(input)), 1)
         while len(chosen) < self.k:
             distances = self._distances(input, np.stack(chosen)).min(1)
-            place = max(math.ceil(p * len(input)), 1) - 1
-            chosen.append(input[np.argsort(distances, kind="stable")[place]])
+            farthest = np.argsort(-distances, kind="stable")
+            chosen.append(input[farthest[_random.integer(candidates) - 1]])
         self.weight = np.stack(chosen)
 
     def _distances(self, samples: Any, centroids: Any) -> Any:

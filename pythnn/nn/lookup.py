@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class LookupTable(Module, kernel=True):
     maxNorm: float | None = None
     normType: float | None = None
     shouldScaleGradByFreq: bool | None = None
+    _emptied_by_type: ClassVar = {"_count": np.int32, "_input": np.int64}
 
     def __init__(
         self,

@@ -22,6 +22,7 @@ class ModuleCriterion(Criterion, kernel=True):
 
     inputModule: Module | None = None
     targetModule: Module | None = None
+    output: Any = None
 
     def __init__(
         self,
@@ -35,6 +36,12 @@ class ModuleCriterion(Criterion, kernel=True):
         self.targetModule = targetModule
         self.castTarget = castTarget
         self.criterion = criterion
+        del self.gradInput, self.output
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "gradInput" and name not in self.tensors.__dict__:
+            return None  # as in Lua, until there is one
+        return super().__getattr__(name)
 
     def updateOutput(self, input: Any, target: Any) -> Any:
         given, wanted = input, target

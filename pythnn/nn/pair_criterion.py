@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -138,6 +138,8 @@ class CosineEmbeddingCriterion(_OfPairs):
     Input: two tensors of [batch x] size; target: batch, or a number. With the field ``sizeAverage``
     False it is the sum.
     """
+
+    _emptied_by_type: ClassVar = {"_idx": np.uint8}
 
     def __init__(self, margin: float = 0) -> None:
         super().__init__()

@@ -36,6 +36,7 @@ class PartialLinear(Module):
         table = LookupTable(outputsize, inputsize)
         self.network = Sequential().add(ParallelTable().add(Identity()).add(table))
         self.network.add(MM(False, True))
+        self.network.tensors.gradInput = []
         if bias:
             self.tensors.bias = Tensor.zeros(1, outputsize, dtype=np.float64)
             self.tensors.gradBias = Tensor.zeros(1, outputsize, dtype=np.float64)

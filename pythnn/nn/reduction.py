@@ -82,6 +82,7 @@ class _Extreme(_Reduction):
     """The first of the extremes along a dimension; it gets the gradient."""
 
     _choice: ClassVar[str]
+    _of_fixed_type = ("_indices",)
 
     def updateOutput(self, input: Any) -> Any:
         xp, axis = array_module(input), self._axis(input)

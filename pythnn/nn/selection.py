@@ -182,6 +182,8 @@ class Index(Module):
 class MaskedSelect(Module):
     """The elements of a tensor where a mask is not 0, in one dimension: input is {tensor, mask}."""
 
+    _of_fixed_type = ("_gradMask", "_maskIndexBuffer", "_maskIndexBufferCPU", "_maskIndices")
+
     def __init__(self) -> None:
         super().__init__()
         own = self.tensors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class JoinTable(Module):
     """
 
     nInputDims: int | None = None
+    _emptied_by_type: ClassVar = {"gradInput": None}
 
     def __init__(self, dimension: int, nInputDims: int | None = None) -> None:
         super().__init__()
@@ -72,7 +73,7 @@ class JoinTable(Module):
 
 @register
 class SplitTable(Module):
-    """The slices of a tensor along a dimension, as a table of views.
+    """The slices of a tensor along a dimension, as a table of views; those of a vector are numbers.
 
     With `nInputDims`, inputs with one dimension more are batches, and the dimension is one more.
     """
@@ -89,19 +90,23 @@ class SplitTable(Module):
 
     def updateOutput(self, input: Any) -> Any:
         axis = self._axis(input)
-        if input.ndim < 2:
-            raise THNNArgumentError.expected(
-                self.typename(), 1, "input", "2 dimensions or more", f"{input.shape}"
-            )
-        self.output = list(array_module(input).moveaxis(input, axis, 0))
+        if input.ndim == 1:
+            self.output = input.tolist()
+        else:
+            self.output = list(array_module(input).moveaxis(input, axis, 0))
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         xp = array_module(input)
         axis = self._axis(input)
         gradient = xp.zeros_like(input)
-        for slice_, entry in zip(xp.moveaxis(gradient, axis, 0), gradOutput, strict=True):
-            slice_[...] = entry.reshape(slice_.shape)
+        slices = xp.moveaxis(gradient, axis, 0)
+        if len(gradOutput) != len(slices):
+            raise THNNArgumentError.expected(
+                self.typename(), 2, "gradOutput", f"{len(slices)} entries", f"{len(gradOutput)}"
+            )
+        for i, entry in enumerate(gradOutput):
+            slices[i] = xp.asarray(entry).reshape(slices[i].shape)
         self.gradInput = gradient
         return self.gradInput
 
@@ -109,6 +114,8 @@ class SplitTable(Module):
 @register
 class SelectTable(Module, kernel=True):
     """The entry of a table at an index, from 1, or below 0 from the end; or at a name."""
+
+    _emptied_by_type: ClassVar = {"output": None, "gradInput": None}
 
     def __init__(self, index: int | str) -> None:
         super().__init__()
@@ -145,6 +152,8 @@ class SelectTable(Module, kernel=True):
 class NarrowTable(Module, kernel=True):
     """`length` entries of a table from `offset` on."""
 
+    _emptied_by_type: ClassVar = {"output": None, "gradInput": None}
+
     def __init__(self, offset: int, length: int = 1) -> None:
         super().__init__()
         self.offset = offset
@@ -175,6 +184,8 @@ def _leaves(value: Any) -> list[Any]:
 @register
 class FlattenTable(Module, kernel=True):
     """All tensors of nested tables in one table."""
+
+    _emptied_by_type: ClassVar = {"output": None, "gradInput": None}
 
     def __init__(self) -> None:
         super().__init__()

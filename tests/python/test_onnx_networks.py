@@ -247,7 +247,7 @@ BAKED_IN: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "View": (lambda: nn.View(-1, 16), r"nn.View \(the model itself\) .*the sizes that it was made"),
     "Reshape": (
-        lambda: nn.Sequential().add(nn.Abs()).add(nn.Reshape(3, -1)),
+        lambda: nn.Sequential().add(nn.Abs()).add(nn.Reshape(3, 16)),
         r"nn.Reshape \(2:Reshape\)|images of another size are refused",
     ),
     "adaptive pooling": (
