@@ -210,7 +210,7 @@ def test_a_step_with_a_shared_weight_leaves_the_gradients_of_linear_alone() -> N
         (nn.Bottle(nn.Linear(3, 2)), np.zeros((1, 2, 3), np.uint8)),
         (nn.Parallel(1, 1).add(nn.Linear(3, 2)), np.zeros((2, 3), np.uint8)),
         (nn.CReLU(3), None),
-        (nn.SplitTable(2), data(3)),
+        (nn.SplitTable(1), "text"),
         (nn.ParallelTable().add(nn.Identity()), None),
     ],
     ids=lambda value: getattr(value, "typename", lambda: "")(),
