@@ -199,13 +199,17 @@ typedef struct THNN_(Correlations) {
   real *sums;
 } THNN_(Correlations);
 
+typedef struct THNN_(SimdChains) {
+  int longestTile[4]; /* positions of the tiles that lines are cut into, at most; by vectors */
+  void (*add)(const THNN_(Chains) * chains);
+  void (*correlate)(const THNN_(Correlations) * correlations);
+} THNN_(SimdChains);
+
 typedef struct THNN_(SimdProducts) {
   int lanes;       /* reals in a vector */
   int mostVectors; /* vectors that one call takes at most */
   void (*add)(const THNN_(Products) * products);
-  int longestTile[4]; /* positions of the tiles that lines are cut into, at most; by vectors */
-  void (*addChains)(const THNN_(Chains) * chains);
-  void (*correlate)(const THNN_(Correlations) * correlations);
+  const THNN_(SimdChains) * chains;
   /* brings x into the second-level cache; goes on at once */
   void (*prefetch)(int64_t n, const real *x);
   /* y[column*yStride + row] = x[row*xStride + column]; x and y do not overlap */

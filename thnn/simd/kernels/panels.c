@@ -94,29 +94,44 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
   }
 }
 
-/* Makes `rows` a constant. */
-INLINE void addRows(const Panels *p, const Tile *tile, int64_t rows, const int vectors)
-{
-  switch (rows) {
-  case 1:
-    return addTile(p, tile, 1, vectors, false);
-  case 2:
-    return addTile(p, tile, 2, vectors, false);
-  case 3:
-    return addTile(p, tile, 3, vectors, false);
-#if defined(MANY_REGISTERS)
-  case 4:
-    return addTile(p, tile, 4, vectors, false);
-  case 5:
-    return addTile(p, tile, 5, vectors, false);
-  case 6:
-    return addTile(p, tile, 6, vectors, false);
-  case 7:
-    return addTile(p, tile, 7, vectors, false);
+/* A tile of each size is a function of its own: compilers take time for one function of them all that
+ * grows faster than the number of tiles. */
+#define EACH_TILE(OF, VECTORS)                                                                     \
+  OF(1, VECTORS) OF(2, VECTORS) OF(3, VECTORS) OF(4, VECTORS) EACH_HIGH_TILE(OF, VECTORS)
+#ifdef MANY_REGISTERS
+#  define EACH_HIGH_TILE(OF, VECTORS) OF(5, VECTORS) OF(6, VECTORS) OF(7, VECTORS) OF(8, VECTORS)
+#else
+#  define EACH_HIGH_TILE(OF, VECTORS)
 #endif
-  default:
-    return addTile(p, tile, MOST_ROWS, vectors, false);
+#define DEFINE_TILE(ROWS, VECTORS)                                                                 \
+  static void addTile##ROWS##x##VECTORS(const Panels *p, const Tile *tile)                         \
+  {                                                                                                \
+    addTile(p, tile, ROWS, VECTORS, false);                                                        \
   }
+#define NAME_TILE(ROWS, VECTORS) addTile##ROWS##x##VECTORS,
+
+EACH_TILE(DEFINE_TILE, 1)
+EACH_TILE(DEFINE_TILE, 2)
+EACH_TILE(DEFINE_TILE, 3)
+
+static void (*const TILES[MOST_VECTORS][MOST_ROWS])(const Panels *p, const Tile *tile) = {
+    {EACH_TILE(NAME_TILE, 1)}, {EACH_TILE(NAME_TILE, 2)}, {EACH_TILE(NAME_TILE, 3)}};
+
+static void packTile(const Panels *p, const Tile *tile)
+{
+  addTile(p, tile, MOST_ROWS, MOST_VECTORS, true);
+}
+
+/* Results of a vector of rows from number `row` on, from the sums of each column. */
+static __attribute__((noinline)) void finishColumns(const Panels *p, int64_t row, int columns,
+                                                    real (*sum)[LANES], real *c)
+{
+  const int64_t rows = p->rows - row < LANES ? p->rows - row : LANES;
+  for (int64_t l = 0; l < rows; l++)
+    for (int j = 0; j < columns; j++) {
+      real *to = c + (row + l) * p->cStride + j;
+      *to = (p->add ? *to : p->start ? p->start[row + l] : 0) + sum[j][l];
+    }
 }
 
 /* `columns` columns of `vectors` vectors of rows, from number `row` on; both are constants where this is
@@ -135,47 +150,42 @@ INLINE void addColumns(const Panels *p, int64_t row, const int vectors, const in
         sum[i][j] += x * broadcast(panel[j]);
     }
 #pragma GCC unroll 4
-  for (int i = 0; i < vectors; i++, row += LANES) {
-    const int64_t rows = p->rows - row < LANES ? p->rows - row : LANES;
-    real *to = c + row * p->cStride;
+  for (int i = 0; i < vectors; i++) {
+    real total[MOST_FEW][LANES];
 #pragma GCC unroll 4
-    for (int j = 0; j < columns; j++) {
-      real value[LANES] = {0};
-      for (int64_t l = 0; l < rows; l++)
-        value[l] = p->add ? to[l * p->cStride + j] : p->start ? p->start[row + l] : 0;
-      store(value, load(value) + sum[i][j]);
-      for (int64_t l = 0; l < rows; l++)
-        to[l * p->cStride + j] = value[l];
-    }
+    for (int j = 0; j < columns; j++)
+      store(total[j], sum[i][j]);
+    finishColumns(p, row + i * LANES, columns, total, c);
   }
 }
 
-/* Makes `columns` a constant. */
-INLINE void addFewColumns(const Panels *p, int64_t row, const int vectors, int64_t columns,
-                          const real *panel, real *c)
-{
-  switch (columns) {
-  case 1:
-    return addColumns(p, row, vectors, 1, panel, c);
-  case 2:
-    return addColumns(p, row, vectors, 2, panel, c);
-  case 3:
-    return addColumns(p, row, vectors, 3, panel, c);
-  default:
-    return addColumns(p, row, vectors, 4, panel, c);
+#define EACH_COLUMNS(OF, VECTORS) OF(1, VECTORS) OF(2, VECTORS) OF(3, VECTORS) OF(4, VECTORS)
+#define DEFINE_COLUMNS(COLUMNS, VECTORS)                                                           \
+  static void addColumns##COLUMNS##x##VECTORS(const Panels *p, int64_t row, const real *panel,     \
+                                              real *c)                                             \
+  {                                                                                                \
+    addColumns(p, row, VECTORS, COLUMNS, panel, c);                                                \
   }
-}
+#define NAME_COLUMNS(COLUMNS, VECTORS) addColumns##COLUMNS##x##VECTORS,
+
+typedef void (*const FewColumns[MOST_FEW])(const Panels *p, int64_t row, const real *panel,
+                                           real *c);
+
+EACH_COLUMNS(DEFINE_COLUMNS, 1)
+EACH_COLUMNS(DEFINE_COLUMNS, 4)
+static FewColumns COLUMNS_ALONE = {EACH_COLUMNS(NAME_COLUMNS, 1)};
+static FewColumns COLUMNS_SIDE_BY_SIDE = {EACH_COLUMNS(NAME_COLUMNS, 4)};
 
 /* The last `few` columns. */
-static __attribute__((noinline)) void multiplyFew(const Panels *p, int64_t few)
+static void multiplyFew(const Panels *p, int64_t few)
 {
   const int64_t whole = p->columns - few;
   const real *panel = p->panel + whole / COLUMNS * p->panelStep;
   const int64_t together = SIDE_BY_SIDE * LANES, most = p->rows - p->rows % together;
   for (int64_t row = 0; row < most; row += together)
-    addFewColumns(p, row, SIDE_BY_SIDE, few, panel, p->c + whole);
+    COLUMNS_SIDE_BY_SIDE[few - 1](p, row, panel, p->c + whole);
   for (int64_t row = most; row < p->rows; row += LANES)
-    addFewColumns(p, row, 1, few, panel, p->c + whole);
+    COLUMNS_ALONE[few - 1](p, row, panel, p->c + whole);
 }
 
 static void multiply(const Panels *p)
@@ -197,13 +207,9 @@ static void multiply(const Panels *p)
       tile.left = columns - (vectors - 1) * LANES;
       tile.next = j + COLUMNS < whole ? tile.c + COLUMNS : p->c + (i + MOST_ROWS) * p->cStride;
       if (p->source && i == 0 && columns == COLUMNS)
-        addTile(p, &tile, MOST_ROWS, MOST_VECTORS, true);
-      else if (vectors == MOST_VECTORS)
-        addRows(p, &tile, rows, MOST_VECTORS);
-      else if (vectors == 2)
-        addRows(p, &tile, rows, 2);
+        packTile(p, &tile);
       else
-        addRows(p, &tile, rows, 1);
+        TILES[vectors - 1][rows - 1](p, &tile);
       tile.panel += p->panelStep;
       tile.c += COLUMNS;
       if (p->source) {
@@ -212,7 +218,7 @@ static void multiply(const Panels *p)
       }
     }
   }
-  if (few)
+  if (few > 0)
     multiplyFew(p, few);
 }
 

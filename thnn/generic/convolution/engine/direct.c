@@ -222,7 +222,7 @@ static double lineProductsCost(const THNNConvolutionPlan *plan, const Sides *sid
     if (line.positions == 0)
       return INFINITY;
     const double positions =
-        (double)line.positions / divideUp(line.positions, loops->longestTile[vectors - 1]);
+        (double)line.positions / divideUp(line.positions, loops->chains->longestTile[vectors - 1]);
     const int64_t taps = divideUp(line.taps, line.tapsApart);
     const double together = vectors == 1 ? (double)taps / divideUp(taps, THNN_CHAIN_TAPS) : 1;
     const double products = positions * together * vectors * inside / maximum(all, 1);
@@ -730,7 +730,7 @@ static void addLines(const Worker *worker, const Panel *panel, const Class *clas
     chains.taps = divideUp(line->taps - residue, line->tapsApart);
     chains.scalars = source + residue * line->tapStep * line->element;
     chains.factors = weights + residue * line->tapFactor;
-    panel->loops->addChains(&chains);
+    panel->loops->chains->add(&chains);
     chains.start = NULL;
   }
 }

@@ -820,7 +820,7 @@ static void addChains(const Correlation *correlation, const Meeting *meeting, co
     chains.scalars = meeting->scalars + line * geometry->stride[2];
     chains.factors = meeting->factors + line * panel->lanes;
     if (chains.lines && chains.begin < chains.end)
-      panel->loops->correlate(&chains);
+      panel->loops->chains->correlate(&chains);
   }
 }
 

@@ -1,0 +1,310 @@
+/* Sums of outer products along lines of positions, whose taps share their scalars, and the other way
+ * round: sums for taps over lines of positions.
+ *
+ * As in outerProducts.c, a tile is summed up in registers. Neighbouring positions see the same scalars
+ * with neighbouring taps: each scalar is loaded once for all of them. */
+#include "simd/vector/vector.h"
+
+enum {
+  /* Terms in one register sum: with short sums the error stays near that of a blocked product. */
+  TERMS_PER_SUM = 256,
+  /* A line's sums, the factors of a chain and a scalar fit into the registers. */
+  LONGEST_TILE = VECTOR_REGISTERS == 32 ? 24 : 12,
+  MOST_CHAINS = VECTOR_REGISTERS == 32 ? 8 : 4, /* whose sums fit beside them */
+  /* Scalars at either end of a chain of which padding often hides some. */
+  CHECKED = 3
+};
+
+/* Positions of the longest tile, by its vectors. */
+#define CHAIN_TILE(VECTORS)                                                                        \
+  ((VECTORS) == 1 ? LONGEST_TILE : (VECTOR_REGISTERS - (VECTORS) - 1) / (VECTORS))
+
+/* Adds one chain, or a part of it, of whose scalars [begin, end) are seen; the first of all is at
+ * `scalar`. Where `nearly` all are, only the first and the last few are checked. */
+INLINE void addChain(const int positions, const int taps, const int vectors, const bool nearly,
+                     int64_t begin, int64_t end, const real *scalar, int64_t spacing,
+                     const real *factors, int64_t factorStep, Vector (*sum)[4])
+{
+  enum { STRIDE = 4 }; /* scalars whose addresses take no addition of their own */
+  const int count = positions + taps - 1;
+  Vector factor[THNN_CHAIN_TAPS][4];
+#pragma GCC unroll 3
+  for (int k = 0; k < taps; k++)
+#pragma GCC unroll 4
+    for (int j = 0; j < vectors; j++)
+      factor[k][j] = load(factors + k * factorStep + j * LANES);
+#pragma GCC unroll 26
+  for (int seen = 0; seen < count; seen++) {
+    if (seen > 0 && seen % STRIDE == 0)
+      scalar += STRIDE * spacing;
+    if ((!nearly || seen < CHECKED) && seen < begin)
+      continue;
+    if ((!nearly || seen >= count - CHECKED) && seen >= end)
+      break;
+    const Vector x = broadcast(scalar[seen % STRIDE * spacing]);
+#pragma GCC unroll 3
+    for (int k = 0; k < taps; k++)
+      if (seen - k >= 0 && seen - k < positions)
+#pragma GCC unroll 4
+        for (int j = 0; j < vectors; j++)
+          sum[seen - k][j] += x * factor[k][j];
+  }
+}
+
+/* Adds chains [first, last), `taps` taps at a time, to neighbours of a line from number `begin` on.
+ * Their number `positions`, `taps` and `vectors` are constants where this is called. A scalar is
+ * loaded once for all taps that see it. */
+INLINE void addChainTerms(const int positions, const int taps, const int vectors,
+                          const THNN_(Chains) * of, const THNNOffsets *line, int64_t begin,
+                          int64_t first, int64_t last)
+{
+  Vector sum[LONGEST_TILE][4];
+#pragma GCC unroll 24
+  for (int i = 0; i < positions; i++)
+#pragma GCC unroll 4
+    for (int j = 0; j < vectors; j++)
+      sum[i][j] = (Vector){0};
+  for (int64_t tap = 0; tap < of->taps; tap += taps) {
+    const int64_t before = begin + tap, missed = of->begin - before, end = of->end - before;
+    const real *scalars = of->scalars + line->scalar + before * of->spacing;
+    const real *factors = of->factors + tap * of->factorStep;
+    const THNNOffsets *chain = of->chain + first, *stop = of->chain + last;
+    if (missed <= CHECKED && end >= positions + taps - 1 - CHECKED)
+      for (; chain < stop; chain++)
+        addChain(positions, taps, vectors, true, missed, end, scalars + chain->scalar, of->spacing,
+                 factors + chain->vector, of->factorStep, sum);
+    else
+      for (; chain < stop; chain++)
+        addChain(positions, taps, vectors, false, missed, end, scalars + chain->scalar, of->spacing,
+                 factors + chain->vector, of->factorStep, sum);
+  }
+  real *total = of->sums + line->vector + begin * of->sumStep;
+  const bool begins = of->start && first == 0;
+#pragma GCC unroll 24
+  for (int i = 0; i < positions; i++) {
+    const real *before = begins ? of->start : total + i * of->sumStep;
+#pragma GCC unroll 4
+    for (int j = 0; j < vectors; j++)
+      store(total + i * of->sumStep + j * LANES, load(before + j * LANES) + sum[i][j]);
+  }
+}
+
+INLINE void addChainTile(const int positions, const int taps, const int vectors,
+                         const THNN_(Chains) * of, const THNNOffsets *line, int64_t begin)
+{
+  const int64_t most = TERMS_PER_SUM / of->taps > 0 ? TERMS_PER_SUM / of->taps : 1;
+  int64_t first = 0;
+  do {
+    const int64_t last = first + most < of->chains ? first + most : of->chains;
+    addChainTerms(positions, taps, vectors, of, line, begin, first, last);
+    first = last;
+  } while (first < of->chains);
+}
+
+/* A tile of each size is a function of its own: compilers take time for one function of them all that
+ * grows faster than the number of tiles. */
+#define EACH_TILE(OF, TAPS, VECTORS)                                                               \
+  OF(1, TAPS, VECTORS)                                                                             \
+  OF(2, TAPS, VECTORS)                                                                             \
+  OF(3, TAPS, VECTORS)                                                                             \
+  OF(4, TAPS, VECTORS)                                                                             \
+  OF(5, TAPS, VECTORS)                                                                             \
+  OF(6, TAPS, VECTORS)                                                                             \
+  OF(7, TAPS, VECTORS)                                                                             \
+  OF(8, TAPS, VECTORS)                                                                             \
+  OF(9, TAPS, VECTORS)                                                                             \
+  OF(10, TAPS, VECTORS)                                                                            \
+  OF(11, TAPS, VECTORS) OF(12, TAPS, VECTORS) EACH_LONG_TILE(OF, TAPS, VECTORS)
+#ifdef MANY_REGISTERS
+#  define EACH_LONG_TILE(OF, TAPS, VECTORS)                                                        \
+    OF(13, TAPS, VECTORS)                                                                          \
+    OF(14, TAPS, VECTORS)                                                                          \
+    OF(15, TAPS, VECTORS)                                                                          \
+    OF(16, TAPS, VECTORS)                                                                          \
+    OF(17, TAPS, VECTORS)                                                                          \
+    OF(18, TAPS, VECTORS)                                                                          \
+    OF(19, TAPS, VECTORS)                                                                          \
+    OF(20, TAPS, VECTORS)                                                                          \
+    OF(21, TAPS, VECTORS) OF(22, TAPS, VECTORS) OF(23, TAPS, VECTORS) OF(24, TAPS, VECTORS)
+#else
+#  define EACH_LONG_TILE(OF, TAPS, VECTORS)
+#endif
+#define DEFINE_TILE(POSITIONS, TAPS, VECTORS)                                                      \
+  static void addTile##POSITIONS##x##TAPS##x##VECTORS(const THNN_(Chains) * of,                    \
+                                                      const THNNOffsets *line, int64_t begin)      \
+  {                                                                                                \
+    if (POSITIONS <= CHAIN_TILE(VECTORS))                                                          \
+      addChainTile(POSITIONS, TAPS, VECTORS, of, line, begin);                                     \
+  }
+#define NAME_TILE(POSITIONS, TAPS, VECTORS) addTile##POSITIONS##x##TAPS##x##VECTORS,
+
+typedef void (*const ChainTiles[LONGEST_TILE])(const THNN_(Chains) * of, const THNNOffsets *line,
+                                               int64_t begin);
+
+/* By taps that are taken together, for one vector. */
+EACH_TILE(DEFINE_TILE, 1, 1)
+EACH_TILE(DEFINE_TILE, 2, 1)
+EACH_TILE(DEFINE_TILE, 3, 1)
+static ChainTiles TILES_OF_TAPS[THNN_CHAIN_TAPS] = {
+    {EACH_TILE(NAME_TILE, 1, 1)}, {EACH_TILE(NAME_TILE, 2, 1)}, {EACH_TILE(NAME_TILE, 3, 1)}};
+
+/* By vectors from two on, for one tap. */
+EACH_TILE(DEFINE_TILE, 1, 2)
+EACH_TILE(DEFINE_TILE, 1, 3)
+EACH_TILE(DEFINE_TILE, 1, 4)
+static ChainTiles TILES_OF_VECTORS[] = {
+    {EACH_TILE(NAME_TILE, 1, 2)}, {EACH_TILE(NAME_TILE, 1, 3)}, {EACH_TILE(NAME_TILE, 1, 4)}};
+
+/* Cuts lines into tiles of nearly equal length. */
+static void addChainLines(ChainTiles tiles, const THNN_(Chains) * of)
+{
+  const int64_t longest = CHAIN_TILE(of->vectors), count = (of->positions + longest - 1) / longest;
+  for (const THNNOffsets *line = of->line; line < of->line + of->lines; line++)
+    for (int64_t tile = 0; tile < count; tile++) {
+      const int64_t begin = of->positions * tile / count, end = of->positions * (tile + 1) / count;
+      tiles[end - begin - 1](of, line, begin);
+    }
+}
+
+/* Cuts chains into parts of nearly equal length: one tap alone would be mostly loads. */
+static void addParts(const THNN_(Chains) * of)
+{
+  const int64_t parts = (of->taps + THNN_CHAIN_TAPS - 1) / THNN_CHAIN_TAPS, taps = of->taps / parts;
+  const int64_t before = of->taps % parts * (taps + 1);
+  THNN_(Chains) part = *of;
+  if (before > 0) {
+    part.taps = before;
+    addChainLines(TILES_OF_TAPS[taps], &part);
+    part.start = NULL;
+  }
+  part.taps = of->taps - before;
+  part.begin -= before;
+  part.end -= before;
+  part.scalars += before * of->spacing;
+  part.factors += before * of->factorStep;
+  addChainLines(TILES_OF_TAPS[taps - 1], &part);
+}
+
+static void addChains(const THNN_(Chains) * of)
+{
+  if (of->vectors == 1)
+    addParts(of);
+  else
+    addChainLines(TILES_OF_VECTORS[of->vectors - 2], of);
+}
+
+/* Adds to the rows' sums what position `at` of a line, counted in scalars, has to do with taps
+ * [first, end); `factor[k]` are the factors that tap k meets there. All but the scalars are
+ * constants where this is called. */
+INLINE void correlatePosition(const int rows, const int first, const int end,
+                              const real *const *scalar, int64_t at, const Vector *factor,
+                              Vector (*sum)[THNN_CHAIN_TAPS])
+{
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; i++) {
+    const Vector x = broadcast(scalar[i][at]);
+#pragma GCC unroll 3
+    for (int k = first; k < end; k++)
+      sum[i][k] += x * factor[k];
+  }
+}
+
+/* Moves the factors on by one position: each tap meets those that the tap before has met. */
+INLINE void moveFactors(const int taps, const real *next, Vector *factor)
+{
+#pragma GCC unroll 3
+  for (int k = taps - 1; k > 0; k--)
+    factor[k] = factor[k - 1];
+  factor[0] = load(next);
+}
+
+/* `rows` chains of `taps` taps, both constants where this is called. The first and the last scalars
+ * of a line meet only some of the taps; of those before `begin` only as many are passed as it takes
+ * to have the factors that the next one meets. */
+INLINE void correlateTile(const int rows, const int taps, const THNN_(Correlations) * of,
+                          const THNNOffsets *row)
+{
+  const int64_t positions = of->positions;
+  const int64_t beyond = of->begin < positions ? of->begin : positions;
+  const int64_t passedOver = beyond < taps ? 0 : beyond - (taps - 1);
+  const int64_t whole = of->end < positions ? of->end : positions;
+  Vector sum[MOST_CHAINS][THNN_CHAIN_TAPS];
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; i++)
+#pragma GCC unroll 3
+    for (int k = 0; k < taps; k++)
+      sum[i][k] = (Vector){0};
+  for (const THNNOffsets *line = of->line; line < of->line + of->lines; line++) {
+    const real *scalar[MOST_CHAINS];
+    const real *next = of->factors + line->vector + passedOver * of->factorStep;
+    Vector factor[THNN_CHAIN_TAPS] = {{0}};
+    int64_t at = passedOver;
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; i++)
+      scalar[i] = of->scalars + row[i].scalar + line->scalar;
+#pragma GCC unroll 3
+    for (int met = 1; met < taps; met++, at++) {
+      moveFactors(taps, next, factor);
+      if (at >= of->begin && at < of->end)
+        correlatePosition(rows, 0, met, scalar, at * of->spacing, factor, sum);
+      next += of->factorStep;
+    }
+    for (; at < whole; at++) {
+      moveFactors(taps, next, factor);
+      correlatePosition(rows, 0, taps, scalar, at * of->spacing, factor, sum);
+      next += of->factorStep;
+    }
+    at = positions;
+    next -= of->factorStep;
+#pragma GCC unroll 3
+    for (int passed = 1; passed < taps; passed++, at++) {
+      moveFactors(taps, next, factor);
+      if (at >= of->begin && at < of->end)
+        correlatePosition(rows, passed, taps, scalar, at * of->spacing, factor, sum);
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; i++)
+#pragma GCC unroll 3
+    for (int k = 0; k < taps; k++) {
+      real *total = of->sums + row[i].vector + k * of->sumStep;
+      store(total, load(total) + sum[i][k]);
+    }
+}
+
+#define EACH_CORRELATION(OF, TAPS)                                                                 \
+  OF(1, TAPS) OF(2, TAPS) OF(3, TAPS) OF(4, TAPS) EACH_HIGH_CORRELATION(OF, TAPS)
+#ifdef MANY_REGISTERS
+#  define EACH_HIGH_CORRELATION(OF, TAPS) OF(5, TAPS) OF(6, TAPS) OF(7, TAPS) OF(8, TAPS)
+#else
+#  define EACH_HIGH_CORRELATION(OF, TAPS)
+#endif
+#define DEFINE_CORRELATION(ROWS, TAPS)                                                             \
+  static void correlate##ROWS##x##TAPS(const THNN_(Correlations) * of, const THNNOffsets *row)     \
+  {                                                                                                \
+    correlateTile(ROWS, TAPS, of, row);                                                            \
+  }
+#define NAME_CORRELATION(ROWS, TAPS) correlate##ROWS##x##TAPS,
+
+EACH_CORRELATION(DEFINE_CORRELATION, 2)
+EACH_CORRELATION(DEFINE_CORRELATION, 3)
+
+/* By taps from two on, and rows. */
+static void (*const CORRELATIONS[][MOST_CHAINS])(const THNN_(Correlations) * of,
+                                                 const THNNOffsets *row) = {
+    {EACH_CORRELATION(NAME_CORRELATION, 2)}, {EACH_CORRELATION(NAME_CORRELATION, 3)}};
+
+static void correlate(const THNN_(Correlations) * of)
+{
+  const int64_t tiles = (of->rows + MOST_CHAINS - 1) / MOST_CHAINS;
+  for (int64_t tile = 0; tile < tiles; tile++) {
+    const int64_t begin = of->rows * tile / tiles, end = of->rows * (tile + 1) / tiles;
+    CORRELATIONS[of->taps - 2][end - begin - 1](of, of->row + begin);
+  }
+}
+
+const THNN_(SimdChains) SIMD_TABLE(Chains, THNN_SIMD_LEVEL) = {
+    .longestTile = {CHAIN_TILE(1), CHAIN_TILE(2), CHAIN_TILE(3), CHAIN_TILE(4)},
+    .add = addChains,
+    .correlate = correlate,
+};
