@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.metadata
 import importlib.util
 import inspect
 import shutil
@@ -16,7 +17,8 @@ import pytest
 import pythnn
 from pythnn import thnn
 
-SOURCE = Path(__file__).parents[2] / "pythnn"
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "pythnn"
 
 
 def script(name):
@@ -230,3 +232,20 @@ def test_stubs_satisfy_a_type_checker(tmp_path):
 
 def test_version():
     assert pythnn.__version__.count(".") == 2
+
+
+def test_metadata():
+    """A page, an address, and each version of Python from the oldest that is required."""
+    metadata = importlib.metadata.metadata("pythnn")
+    assert metadata["Project-URL"].startswith("Homepage, https://")
+    assert metadata["License-Expression"] == "BSD-3-Clause"
+    address = metadata["Author-email"].partition("<")[2].removesuffix(">")
+    assert address in (ROOT / "SECURITY.md").read_text()
+    versions = [
+        int(line.rpartition(".")[2])
+        for line in metadata.get_all("Classifier")
+        if line.startswith("Programming Language :: Python :: 3.")
+    ]
+    oldest = int(metadata["Requires-Python"].removeprefix(">=3."))
+    assert versions == list(range(oldest, max(versions) + 1))
+    assert sys.version_info.minor in versions
