@@ -19,31 +19,38 @@ unexport OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export PATH := $(abspath $(BIN)):$(PATH)
 
-SOURCES := $(shell find thnn pythnn cmake tests/c tests/cuda -type f -not -path '*/__pycache__/*' 2>/dev/null)
+PACKAGE_SOURCES := pyproject.toml CMakeLists.txt \
+    $(shell find thnn pythnn cmake -type f -not -path '*/__pycache__/*' 2>/dev/null)
+TEST_SOURCES := $(shell find tests/c tests/cuda -type f -not -path '*/__pycache__/*' 2>/dev/null)
+IN_PLACE := --no-build-isolation --config-settings=build-dir=$(BUILD) \
+    --config-settings=cmake.define.THNN_WERROR=ON
 
 .PHONY: demo test test-all accuracy lint docs bench clean build
 
 $(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	@echo "Making an environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade pip
 
 # What a build needs; without build isolation, so that unchanged files are not compiled again.
 $(VENV)/tools.stamp: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet \
+	$(BIN)/python packaging/install.py "What the build needs" \
 	    'scikit-build-core>=0.11' 'cffi>=1.17' 'scipy-openblas32>=0.3.30' 'cmake>=3.26' ninja
 	touch $@
 
-$(VENV)/build.stamp: $(VENV)/tools.stamp pyproject.toml CMakeLists.txt $(SOURCES)
-	$(BIN)/python -m pip install --quiet --no-build-isolation \
-	    --config-settings=build-dir=$(BUILD) \
-	    --config-settings=cmake.define.THNN_TESTS=ON \
-	    --config-settings=cmake.define.THNN_WERROR=ON \
-	    '.[test,demo]'
+# The library and the package. The tests are built in the same folder, from the same objects.
+$(VENV)/package.stamp: $(VENV)/tools.stamp $(PACKAGE_SOURCES)
+	$(BIN)/python packaging/install.py "pythnn" $(IN_PLACE) '.[demo]'
 	touch $@
+
+$(VENV)/build.stamp: $(VENV)/tools.stamp $(PACKAGE_SOURCES) $(TEST_SOURCES)
+	$(BIN)/python packaging/install.py "pythnn and its tests" $(IN_PLACE) \
+	    --config-settings=cmake.define.THNN_TESTS=ON '.[test,demo]'
+	touch $(VENV)/package.stamp $@
 
 build: $(VENV)/build.stamp
 
-demo: build
+demo: $(VENV)/package.stamp
 	$(BIN)/python examples/digits.py --output demo-output
 	$(BIN)/pythnn inspect demo-output/digits.t7 --input 1x8x8
 	$(BIN)/pythnn run demo-output/digits.t7 demo-output/digits --labels demo-output/labels.txt --top 2
