@@ -7,10 +7,13 @@ one that crashes or does not end fails its test only.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
+from itertools import chain, combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +28,19 @@ from pythnn import Tensor, thnn
 FOLDER = str(Path(__file__).parent)
 MEMORY = 3 << 30
 SECONDS = 60
-EXTREMES = (-(2**31), -1, 0, 46_341, 2**30, 2**31 - 1)
-WIDEST = 2**31 - 1
+CALL_SECONDS = 10
+"""A call takes microseconds: whoever takes this long goes through an extreme one by one."""
+
+SANITIZED: dict[str, str] = {}
+"""AddressSanitizer's memory has a limit of its own, for it takes addresses without end."""
+if "asan" in os.environ.get("LD_PRELOAD", ""):
+    options = f"{os.environ.get('ASAN_OPTIONS', '')}:max_allocation_size_mb={MEMORY >> 20}"
+    SANITIZED["ASAN_OPTIONS"] = options.lstrip(":")
+
+LEAST, WIDEST = -(2**31), 2**31 - 1
+EXTREMES = (LEAST, LEAST + 1, -1, 0, 1, 2, 46_341, 2**30, WIDEST)
+MOST_CASES = 4
+"""Recorded calls of a function that are tried, of different integers each."""
 # A loop over an extreme takes seconds: so many of them take more than a call's time.
 OFTEN = 20
 
@@ -42,14 +56,15 @@ def limited(function: str, *arguments: str) -> None:
         capture_output=True,
         text=True,
         timeout=SECONDS,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **SANITIZED},
         check=False,
     )
     assert done.returncode == 0, done.stdout[-500:] + done.stderr[-2000:]
 
 
 def limit_memory() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    if not SANITIZED:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -60,6 +75,7 @@ def attempt(case: golden.Case, changes: dict[int, int]) -> None:
         call.values[place] = value
     print(case.function, case.name, {case.arguments[p].name: v for p, v in changes.items()})
     sys.stdout.flush()
+    faulthandler.dump_traceback_later(CALL_SECONDS, exit=True)
     before = call.snapshot()
     try:
         call.run()
@@ -70,19 +86,37 @@ def attempt(case: golden.Case, changes: dict[int, int]) -> None:
     call.close()
 
 
+def different_cases(module: str) -> Iterator[golden.Case]:
+    """Recorded calls that differ in their integers."""
+    seen: dict[str, set[tuple[Any, ...]]] = {}
+    for case in (c for c in CASES if c.module == module):
+        known = seen.setdefault(case.function, set())
+        integers = tuple(case.arguments[i].value for i in integer_places(case))
+        if integers not in known and len(known) < MOST_CASES:
+            known.add(integers)
+            yield case
+
+
+def integer_places(case: golden.Case) -> list[int]:
+    return [i for i, a in enumerate(case.arguments) if a.kind in ("int", "int64")]
+
+
 def every_argument(module: str) -> None:
-    """One argument at a time, and all arguments of a kind at once: those called dW, dH and dT."""
-    cases = {c.function: c for c in CASES if c.module == module}
-    for case in cases.values():
-        ints = [i for i, a in enumerate(case.arguments) if a.kind in ("int", "int64")]
+    """One argument at a time, all arguments of a kind at once (those called dW, dH and dT), and two
+    kinds."""
+    for case in different_cases(module):
+        places = integer_places(case)
         groups: dict[str, list[int]] = {}
-        for i in ints:
+        for i in places:
             groups.setdefault(case.arguments[i].name.rstrip("WHT"), []).append(i)
         for value in EXTREMES:
-            for i in ints:
+            for i in places:
                 attempt(case, {i: value})
             for group in groups.values():
                 attempt(case, dict.fromkeys(group, value))
+        for one, other in combinations(groups.values(), 2):
+            for a, b in product((LEAST, 1, WIDEST), repeat=2):
+                attempt(case, {**dict.fromkeys(one, a), **dict.fromkeys(other, b)})
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -137,6 +171,45 @@ def columns_of_adaptive_pooling() -> None:
         )
 
 
+def dilated(kernel: int, dimensions: int, pad: int, dilation: int) -> list[bytes]:
+    """What the functions of dilated convolutions leave, ordinary and transposed ones."""
+    rng = np.random.default_rng(3)
+    name = {2: "Spatial", 3: "Volumetric"}[dimensions]
+    last = [[n] * dimensions for n in (kernel, 1, pad, dilation)]
+    x, gradient = (rng.standard_normal((2, p, *range(4, 4 + dimensions))) for p in (2, 3))
+    left = []
+    for transposed in (False, True):
+        planes = (2, 3) if transposed else (3, 2)
+        weight = rng.standard_normal((*planes, *[kernel] * dimensions))
+        function = f"{name}{'Full' * transposed}DilatedConvolution"
+        kernels = [] if transposed and dimensions == 3 else last[0]
+        rest = [*kernels, *chain(*last[1:]), *[0] * dimensions * transposed]
+        scratch = [None] * (1 if not transposed or dimensions == 2 else 2)
+        output, grad_input = Tensor(dtype=np.float64), Tensor(dtype=np.float64)
+        sums = np.zeros(weight.shape)
+        forward = getattr(thnn, f"{function}_updateOutput")
+        forward(None, x, output, weight, None, None, None, *rest)
+        backward = getattr(thnn, f"{function}_updateGradInput")
+        backward(None, x, gradient, grad_input, weight, *scratch, *rest)
+        accumulate = getattr(thnn, f"{function}_accGradParameters")
+        accumulate(None, x, gradient, sums, None, None, None, *rest, 1.0)
+        left += [a.tobytes() for a in (output.numpy(), grad_input.numpy(), sums)]
+    return left
+
+
+def dilation_of_one_tap() -> None:
+    """Where it does not matter it takes no time."""
+    for dimensions in (2, 3):
+        for dilation in (2**30, WIDEST):
+            assert dilated(1, dimensions, 0, dilation) == dilated(1, dimensions, 0, 1)
+
+
+def taps_outside() -> None:
+    """Taps so far apart that the one in the middle alone sees the image: twice as far is the same."""
+    for dimensions in (2, 3):
+        assert dilated(3, dimensions, 2**30, 2**30) == dilated(3, dimensions, WIDEST, WIDEST)
+
+
 def stride_of_sums() -> None:
     """A stride beyond the input: gradients are spread column by column, not phase by phase."""
     rows = 1000
@@ -158,6 +231,8 @@ def stride_of_sums() -> None:
         stride_of_a_transposed_convolution,
         elements_of_a_transposed_convolution,
         columns_of_adaptive_pooling,
+        dilation_of_one_tap,
+        taps_outside,
         stride_of_sums,
     ],
     ids=lambda f: f.__name__,

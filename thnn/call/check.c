@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <TH/TH.h>
+#include "work/sizes.h"
 
 /* Largest element of any tensor type: sizes are checked against what its bytes would take. */
 enum { LARGEST_ELEMENT = 8 };
@@ -100,8 +101,7 @@ void THNN_checkSize(const char *function, THNNShape shape, int dimension, int64_
 void THNN_checkSizes(const char *function, THNNShape shape, int nDimension, const int64_t *wanted,
                      const char *layout)
 {
-  if (shape.nDimension == nDimension &&
-      memcmp(shape.size, wanted, (size_t)nDimension * sizeof *wanted) == 0)
+  if (shape.nDimension == nDimension && sameNumbers(nDimension, shape.size, wanted))
     return;
   const THNNText text = THNN_shapeText(THNN_makeShape("", 0, nDimension, wanted));
   THNN_rejectShape(function, shape, "%s (%s)", text.characters, layout);
@@ -118,7 +118,7 @@ void THNN_checkPlanes(const char *function, THNNShape shape, int nDimension, con
 {
   const int leading = nDimension - trailing;
   if (shape.nDimension == nDimension &&
-      memcmp(shape.size + leading, wanted + leading, (size_t)trailing * sizeof *wanted) == 0 &&
+      sameNumbers(trailing, shape.size + leading, wanted + leading) &&
       THNN_product(leading, shape.size) >= THNN_product(leading, wanted))
     return;
   const THNNText text = THNN_shapeText(THNN_makeShape("", 0, nDimension, wanted));

@@ -10,6 +10,7 @@
 
 #include "call/strided.h"
 #include "call/planTensor.h"
+#include "work/sizes.h"
 
 /* ---- The host's memory ---------------------------------------------------------------------- */
 
@@ -140,12 +141,6 @@ THNNBuffer *THNN_planScratch(THNNPlan *plan, size_t bytes)
   buffer->role = THNN_ROLE_SCRATCH;
   buffer->bytes = bytes;
   return buffer;
-}
-
-/* Whether two lists of sizes or strides are the same; an empty one may be NULL. */
-static bool sameNumbers(int count, const int64_t *a, const int64_t *b)
-{
-  return count < 1 || memcmp(a, b, (size_t)count * sizeof *a) == 0;
 }
 
 static bool hasWantedSize(const THNNBuffer *buffer)

@@ -64,16 +64,6 @@ static THNNConvolutionRun forwardRun(const THNNConvolution *geometry, int dimens
                               .tapSourceStep = dilation};
 }
 
-static int64_t greatestCommonDivisor(int64_t a, int64_t b)
-{
-  while (b) {
-    const int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 /* The taps that image positions of one residue of the stride see: every tapStep-th from firstTap.
  * Such a tap j sees map index q + offset - j*tapSourceStep from image position q*stride + residue. */
 typedef struct ResidueTaps {
@@ -306,6 +296,28 @@ double THNN_convolutionProducts(const THNNConvolution *geometry)
   for (int i = 0; i < 3; i++)
     products *= THNN_convolutionProductsAlong(geometry, i);
   return products;
+}
+
+void THNN_dropUnusedDilation(THNNConvolution *geometry)
+{
+  for (int i = 0; i < 3; i++)
+    if (geometry->kernel[i] == 1)
+      geometry->dilation[i] = 1;
+}
+
+bool THNN_convolutionIsExtreme(const THNNConvolution *geometry)
+{
+  const double most = 0x1p60;
+  double elements =
+      (double)geometry->batch * (double)maximum(geometry->inputPlanes, geometry->outputPlanes);
+  for (int i = 0; i < 3; i++) {
+    const double kernel = (double)geometry->kernel[i];
+    const double pad = (double)geometry->pad[i];
+    elements *= kernel * ((double)geometry->input[i] + 2 * (pad < 0 ? -pad : pad) +
+                          (kernel - 1) * (double)geometry->dilation[i] +
+                          (double)geometry->output[i] * (double)geometry->stride[i]);
+  }
+  return elements > most;
 }
 
 int64_t THNN_convolutionTaps(const THNNConvolution *geometry)

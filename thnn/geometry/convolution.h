@@ -201,6 +201,13 @@ int64_t THNN_convolutionStretch(const THNNConvolutionBoxes *boxes, const THNNCon
 double THNN_convolutionProducts(const THNNConvolution *geometry);
 double THNN_convolutionProductsAlong(const THNNConvolution *geometry, int dimension);
 
+/* A kernel of one tap has nothing to spread: its dilation becomes 1, so that no work depends on it. */
+void THNN_dropUnusedDilation(THNNConvolution *geometry);
+
+/* Whether padding, stride or dilation go so far beyond the sizes of any tensor that the elements of a padded
+ * image cannot be counted. Only `gemm` is planned then, which pads nothing. */
+bool THNN_convolutionIsExtreme(const THNNConvolution *geometry);
+
 int64_t THNN_convolutionTaps(const THNNConvolution *geometry);           /* per channel pair */
 int64_t THNN_convolutionImagePositions(const THNNConvolution *geometry); /* per channel */
 int64_t THNN_convolutionMapPositions(const THNNConvolution *geometry);   /* per channel */

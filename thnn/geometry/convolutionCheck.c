@@ -83,6 +83,7 @@ static void readWeight(const THNNConvolutionArguments *a, THNNConvolution *geome
   }
   geometry->outputPlanes = weight.size[0];
   THNN_elements(a->function, weight);
+  THNN_dropUnusedDilation(geometry);
 }
 
 /* The size of the far side in one dimension, the near side's being `near`. Kernel, dilation and

@@ -93,12 +93,12 @@ static void listWindows(const THNNPooledIndices *pooled, int dimension, int64_t 
 /* Copy number `at` of the n windows that the list begins with, with something added. */
 static void copyWindows(int64_t n, int64_t at, THNNIndexWindow window, THNNWindowList *list)
 {
-  const int32_t start = (int32_t)window.start;
+  const uint32_t start = (uint32_t)window.start; /* sums of what lies outside wrap around */
   int32_t *to = list->start + at * n;
   uint32_t *least = list->limit[0] + at * n, *most = list->limit[1] + at * n;
 #pragma omp simd
   for (int64_t i = 0; i < n; i++) {
-    to[i] = list->start[i] + start;
+    to[i] = (int32_t)((uint32_t)list->start[i] + start);
     least[i] = list->limit[0][i] | window.limit[0];
     most[i] = list->limit[1][i] | window.limit[1];
   }

@@ -53,6 +53,7 @@ static void setGeometry(const THNNPoolingArguments *a, THNNConvolution *g)
     if (a->dilation[i].name)
       g->dilation[d] = a->dilation[i].value;
   }
+  THNN_dropUnusedDilation(g);
 }
 
 /* Windows that fit, and with ceilMode one that begins inside but ends outside. */

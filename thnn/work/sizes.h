@@ -2,7 +2,9 @@
 #ifndef THNN_SIZES_H
 #define THNN_SIZES_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline int64_t minimum(int64_t a, int64_t b)
 {
@@ -23,6 +25,23 @@ static inline int64_t divideUp(int64_t a, int64_t b)
 static inline int64_t roundUp(int64_t a, int64_t unit)
 {
   return divideUp(a, unit) * unit;
+}
+
+/* Of positive numbers. */
+static inline int64_t greatestCommonDivisor(int64_t a, int64_t b)
+{
+  while (b) {
+    const int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/* Whether two lists of sizes or strides are the same; an empty one may be NULL. */
+static inline bool sameNumbers(int count, const int64_t *a, const int64_t *b)
+{
+  return count < 1 || memcmp(a, b, (size_t)count * sizeof *a) == 0;
 }
 
 /* Cuts `size` into equal blocks of at most `limit`, a multiple of `unit` where that fits. */

@@ -115,6 +115,7 @@ void THNN_(unfolded_copy)(THTensor *finput, THTensor *input, int kW, int kH, int
   checkElements(function, THNN_SHAPE(finput, 1), THNN_SHAPE(input, 2), &u);
   if (!hasWork(&u))
     return;
+  const int64_t pixels = u.height > 0 && u.width > 0 ? u.height * u.width : 0;
 
   THNNPlan plan;
   THNN_planStart(&plan, function, NULL);
@@ -126,8 +127,7 @@ void THNN_(unfolded_copy)(THTensor *finput, THTensor *input, int kW, int kH, int
   const int threads = THNN_threads(NULL, u.planes, (double)u.planes * (double)size);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t plane = 0; plane < u.planes; plane++)
-    copyPlane(&u, (const real *)in->data + plane * u.height * u.width,
-              (real *)out->data + plane * size);
+    copyPlane(&u, (const real *)in->data + plane * pixels, (real *)out->data + plane * size);
   THNN_planRelease(&plan);
 }
 

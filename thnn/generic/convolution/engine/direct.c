@@ -140,28 +140,29 @@ static double shareWithTaps(const THNNConvolutionPlan *plan)
   return share;
 }
 
-/* Classes in all boxes: those at edges are in few of them. */
-static int64_t classCount(const THNNConvolutionPlan *plan)
+/* Classes in all boxes: those at edges are in few of them. With extreme strides and padding they are more
+ * than an integer holds. */
+static double classCount(const THNNConvolutionPlan *plan)
 {
   const THNNConvolutionGather *gather = &plan->gather;
-  int64_t classes = gather->boxes.boxes[THNN_SAMPLE];
+  double classes = (double)gather->boxes.boxes[THNN_SAMPLE];
   for (int i = 0; i < 3; i++) {
     const int64_t residues =
         plan->part == THNN_CONVOLUTION_BACKWARD_DATA ? plan->geometry.stride[i] : 1;
-    classes *= gather->runs[i] +
-               (gather->boxes.boxes[THNN_DEPTH + i] - 1) * minimum(residues, gather->runs[i]);
+    classes *= (double)gather->runs[i] + (double)(gather->boxes.boxes[THNN_DEPTH + i] - 1) *
+                                             (double)minimum(residues, gather->runs[i]);
   }
   return classes;
 }
 
 /* Those of them that are listed anew, where boxes differ by more than their samples. */
-static double listedCount(const THNNConvolutionPlan *plan, int64_t classes)
+static double listedCount(const THNNConvolutionPlan *plan, double classes)
 {
   const THNNConvolutionGather *gather = &plan->gather;
   const int64_t samples = gather->boxes.boxes[THNN_SAMPLE];
-  const bool again =
-      THNN_convolutionBoxCount(&gather->boxes) > samples || classes > samples * LISTED_CLASSES;
-  return again ? (double)classes : (double)classes / (double)samples;
+  const bool again = THNN_convolutionBoxCount(&gather->boxes) > samples ||
+                     classes > (double)samples * LISTED_CLASSES;
+  return again ? classes : classes / (double)samples;
 }
 
 /* The products of a panel that are added position by position. A tile of few positions waits for
@@ -169,16 +170,15 @@ static double listedCount(const THNNConvolutionPlan *plan, int64_t classes)
 static double singleProductsCost(const THNNConvolutionPlan *plan, const Sides *sides)
 {
   enum { TILE_ROWS = 8 };
-  const int64_t positions = plan->geometry.batch * sides->resultPositions;
-  const int64_t classes = maximum(classCount(plan), 1);
-  const int64_t tiles = classes * divideUp(divideUp(positions, classes), TILE_ROWS);
+  const double positions = (double)plan->geometry.batch * (double)sides->resultPositions;
+  const double classes = fmax(classCount(plan), 1);
+  const double tiles = classes * ceil(ceil(positions / classes) / TILE_ROWS);
   const double panels = (double)panelCount(sides->resultPlanes);
-  const double products = (double)positions * vectorsCost(sides->resultPlanes) / panels;
-  const double weights =
-      (double)tiles * plan->gather.panelLanes / productsFor(sides->resultPlanes)->lanes;
+  const double products = positions * vectorsCost(sides->resultPlanes) / panels;
+  const double weights = tiles * plan->gather.panelLanes / productsFor(sides->resultPlanes)->lanes;
   const double terms = THNN_convolutionProducts(&plan->geometry) * sides->sourcePlanes /
                        (double)maximum(sides->resultPositions, 1);
-  return terms * (0.7 * (double)tiles + fmax(products, weights));
+  return terms * (0.7 * tiles + fmax(products, weights));
 }
 
 /* Measured: what lines take longer for where their elements lie apart, where planes lie so that
@@ -258,8 +258,8 @@ static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
 {
   const THNNConvolution *geometry = &plan->geometry;
   const THNNConvolutionGather *gather = &plan->gather;
-  const int64_t positions = geometry->batch * sides->resultPositions;
-  const int64_t classes = classCount(plan);
+  const double positions = (double)geometry->batch * (double)sides->resultPositions;
+  const double classes = classCount(plan);
   const double terms =
       THNN_convolutionProducts(geometry) / (double)maximum(sides->resultPositions, 1);
   const double perPanel =
@@ -346,7 +346,7 @@ bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState
 {
   enum { WORTHWHILE_LINE = 4, FEW_POSITIONS = 4 };
   const Sides sides = sidesOf(plan);
-  const int64_t positions = plan->geometry.batch * sides.resultPositions;
+  const double positions = (double)plan->geometry.batch * (double)sides.resultPositions;
   const int along = lineDimension(&sides);
   THNNConvolutionPlan best = *plan;
   best.cost = INFINITY;

@@ -242,10 +242,7 @@ static int64_t indexSeen(const THNNConvolutionPlan *plan, int dimension, int64_t
  * of positions is so many lines for chains. */
 static int64_t positionsApart(const THNNConvolution *geometry)
 {
-  int64_t positions = 1;
-  while (positions * geometry->stride[2] % geometry->dilation[2])
-    positions++;
-  return positions;
+  return geometry->dilation[2] / greatestCommonDivisor(geometry->stride[2], geometry->dilation[2]);
 }
 
 /* From one tap of a chain to the next; 0 without chains. */

@@ -63,10 +63,11 @@ void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *stat
   const bool winograd = algorithm == THNN_CONVOLUTION_WINOGRAD;
   const bool automatic = algorithm == THNN_CONVOLUTION_AUTO || winograd;
   const bool linear = THNN_convolutionIsLinear(geometry);
+  const bool extreme = THNN_convolutionIsExtreme(geometry);
   const THNNConvolutionPlan none = {.geometry = *geometry, .part = part, .cost = INFINITY};
   THNNConvolutionPlan direct = none, lines = none, products = none;
   *plan = none;
-  if (algorithm != THNN_CONVOLUTION_GEMM && !(automatic && linear)) {
+  if (algorithm != THNN_CONVOLUTION_GEMM && !extreme && !(automatic && linear)) {
     if (prepareDirect(&direct, state))
       *plan = direct;
     if (!linear && prepareLines(&lines, state) && lines.cost < plan->cost)
@@ -81,7 +82,7 @@ void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *stat
     if (plan->cost == INFINITY || gemm.cost < plan->cost)
       *plan = gemm;
   }
-  if (automatic)
+  if (automatic && !extreme)
     tryWinograd(plan, state, winograd);
 }
 

@@ -298,7 +298,8 @@ static double operationsOf(const THNNPlaneJoins *joins)
 {
   const THNNConvolution *g = &joins->geometry;
   return (double)g->batch * (double)joins->connections *
-         ((double)(g->kernel[1] * g->kernel[2]) + 8) * (double)(g->output[1] * g->output[2]) / 8;
+         ((double)g->kernel[1] * (double)g->kernel[2] + 8) * (double)g->output[1] *
+         (double)g->output[2] / 8;
 }
 
 static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins, bool toImage)
