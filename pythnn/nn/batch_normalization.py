@@ -24,7 +24,8 @@ class BatchNormalization(Module, kernel=True):
 
     In training mean and variance are the batch's, and go into ``running_mean`` and ``running_var``
     with weight `momentum`; in use they are those. A batch of one sample is normalised as in use,
-    in training too, as in Lua. Without `affine` there are no parameters.
+    in training too, as in Lua. Without `affine` there are no parameters. In evaluation a sample may
+    come without a batch; the output is a batch of one then.
     """
 
     nDim: ClassVar[int] = 2
@@ -58,11 +59,20 @@ class BatchNormalization(Module, kernel=True):
     def checkInputDim(self, input: Any) -> None:
         """Raises THNNArgumentError for an input of other dimensions or features."""
         features = self.tensors.running_mean.size
-        if input.ndim != self.nDim or input.shape[1] != features:
+        batched = int(not self._is_sample(input))
+        if input.ndim != self.nDim - 1 + batched or input.shape[batched] != features:
             raise THNNArgumentError.expected(
                 self.typename(), 1, "input",
                 f"{self.nDim} dimensions, the second of {features}", f"shape {input.shape}",
             )  # fmt: skip
+
+    def _is_sample(self, input: Any) -> bool:
+        """Whether an input has no batch, which it need not have in evaluation."""
+        return self.train is False and input.ndim == self.nDim - 1
+
+    def _batch(self, value: Any) -> Any:
+        """A value as a batch."""
+        return value.unsqueeze(0) if self._is_sample(value) else value
 
     def _learns_from(self, input: Any) -> bool:
         """Whether mean and variance are the batch's, and join the running ones."""
@@ -70,6 +80,7 @@ class BatchNormalization(Module, kernel=True):
 
     def updateOutput(self, input: Any) -> Any:
         self.checkInputDim(input)
+        input = self._batch(input)
         own, output = self.tensors, self.result("output", input)
         features = own.running_mean.size
         save_mean = self.result("save_mean", input).resize(features)
@@ -90,6 +101,7 @@ class BatchNormalization(Module, kernel=True):
         gradBias: Any,
     ) -> None:
         self.checkInputDim(input)
+        input, gradOutput = self._batch(input), self._batch(gradOutput)
         own = self.tensors
         thnn.BatchNormalization_backward(
             None, input, gradOutput, gradInput, gradWeight, gradBias, own.weight,

@@ -22,7 +22,8 @@ def _affine(g: Graph, m: Any, planes: int) -> list[str]:
 def _batch_normalization(g: Graph, m: Any, x: Value) -> str:
     constants = [*_affine(g, m, len(m.running_mean)), g.constant(m.running_mean)]
     constants.append(g.constant(m.running_var))
-    return g.op("BatchNormalization", x, *constants, epsilon=float(m.eps))
+    given: Value | str = x if x.ndim == m.nDim else g.op("Unsqueeze", x, g.ints(0))
+    return g.op("BatchNormalization", given, *constants, epsilon=float(m.eps))
 
 
 @writes(nn.InstanceNormalization)

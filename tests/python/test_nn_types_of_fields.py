@@ -91,7 +91,26 @@ def test_dont_cast(inner: Any, castout: bool | None) -> None:
         assert {array.dtype for array in layer.parameters()[1]} == {np.dtype(inner)}
 
 
-# ---- Vectors, and what is drawn
+# ---- Samples without a batch, and what is drawn
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [
+        (nn.BatchNormalization(3), (3,)),
+        (nn.SpatialBatchNormalization(3), (3, 2, 2)),
+        (nn.VolumetricBatchNormalization(3), (3, 2, 1, 2)),
+    ],
+)
+def test_batch_normalisation_of_a_sample(layer: Any, shape: tuple[int, ...]) -> None:
+    x = np.random.default_rng(0).standard_normal(shape)
+    layer.training()
+    with pytest.raises(pythnn.THNNArgumentError, match="'input'"):
+        layer.forward(x)
+    layer.evaluate()
+    wanted, slopes = layer.forward(x[None]), layer.backward(x[None], x[None])
+    np.testing.assert_array_equal(layer.forward(x), wanted)
+    np.testing.assert_array_equal(layer.backward(x, x), slopes)
 
 
 @pytest.mark.parametrize("layer", [nn.SplitTable(1), nn.SplitTable(-1), nn.SplitTable(1, 1)])

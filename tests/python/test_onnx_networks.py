@@ -116,6 +116,13 @@ def test_unpooling(sizes: tuple[int, int], rounding: str) -> None:
     check(net, model, values(3, 3, sizes[0] + 3, sizes[1] + 4))
 
 
+def test_batch_normalisation_of_a_sample() -> None:
+    layer = nn.BatchNormalization(3).float()
+    layer.running_mean = values(3)
+    x = values(3, seed=1)
+    check(layer, onnx.to_onnx(layer, x, dynamic_batch=False), x)
+
+
 # ---- Layers that work in place
 
 
