@@ -9,6 +9,7 @@ from typing import Any
 from .._errors import THNNArgumentError, THNNError
 from .._tensor import Tensor
 from ._arguments import Arguments
+from ._blame import blamed
 from ._values import describe, holds, to_arrays, to_tensors
 
 __all__ = ["EXCHANGING", "checked_arguments", "exchanging"]
@@ -46,6 +47,9 @@ def exchanging(method: Callable[..., Any], kernel: bool, known: bool) -> Callabl
         try:
             return work(self, *arguments, **named)
         except _UNFIT as error:
+            better = blamed(self, arguments, error) if known else None
+            if better is not None:
+                raise better from error
             if known and isinstance(error, THNNArgumentError):
                 _name(error, self)
             inside = self.__dict__.get("modules")

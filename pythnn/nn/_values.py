@@ -30,6 +30,7 @@ __all__ = [
     "sizes_of",
     "to_arrays",
     "to_tensors",
+    "whole",
 ]
 
 
@@ -125,6 +126,12 @@ def is_view(tensor: Tensor, array: Any) -> bool:
         and tensor.address == getattr(array, interface, {"data": (None,)})["data"][0]
         and strides == array.strides
     )
+
+
+def whole(array: Any) -> Any:
+    """Numbers as indices; what is none, such as NaN, becomes one that is too small or large."""
+    with np.errstate(invalid="ignore"):
+        return array.astype(np.int64)
 
 
 def cast(value: Any, dtype: np.dtype[Any]) -> Any:

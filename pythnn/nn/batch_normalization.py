@@ -80,14 +80,14 @@ class BatchNormalization(Module, kernel=True):
 
     def updateOutput(self, input: Any) -> Any:
         self.checkInputDim(input)
-        input = self._batch(input)
+        batch = self._batch(input)
         own, output = self.tensors, self.result("output", input)
         features = own.running_mean.size
         save_mean = self.result("save_mean", input).resize(features)
         save_std = self.result("save_std", input).resize(features)
         thnn.BatchNormalization_updateOutput(
-            None, input, output, own.weight, own.bias, own.running_mean, own.running_var,
-            save_mean, save_std, self._learns_from(input), self.momentum, self.eps,
+            None, batch, output, own.weight, own.bias, own.running_mean, own.running_var,
+            save_mean, save_std, self._learns_from(batch), self.momentum, self.eps,
         )  # fmt: skip
         return output
 
@@ -101,12 +101,11 @@ class BatchNormalization(Module, kernel=True):
         gradBias: Any,
     ) -> None:
         self.checkInputDim(input)
-        input, gradOutput = self._batch(input), self._batch(gradOutput)
-        own = self.tensors
+        batch, own = self._batch(input), self.tensors
         thnn.BatchNormalization_backward(
-            None, input, gradOutput, gradInput, gradWeight, gradBias, own.weight,
+            None, batch, self._batch(gradOutput), gradInput, gradWeight, gradBias, own.weight,
             own.running_mean, own.running_var, own.save_mean, own.save_std,
-            self._learns_from(input), scale, self.eps,
+            self._learns_from(batch), scale, self.eps,
         )  # fmt: skip
 
     def backward(self, input: Any, gradOutput: Any, scale: Any = 1) -> Any:

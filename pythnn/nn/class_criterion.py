@@ -32,7 +32,10 @@ __all__ = [
 def _classes(target: Any, device: str) -> Tensor:
     """A target, a number or a tensor of any type, as a Tensor of int64; a number on the device."""
     if isinstance(target, Tensor):
-        return target if target.dtype == np.int64 else target.astype(np.int64)
+        if target.dtype == np.int64:
+            return target
+        with np.errstate(invalid="ignore"):  # NaN becomes a class that there is not
+            return target.astype(np.int64)
     return Tensor(target, dtype=np.int64, device=device)
 
 

@@ -10,6 +10,7 @@ from .. import _random, thnn
 from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._object import register
+from ._values import whole
 from .module import Module
 
 if TYPE_CHECKING:
@@ -79,12 +80,13 @@ class LookupTable(Module, kernel=True):
 
     def _indices(self, input: Any) -> Any:
         """The input as indices; raises THNNArgumentError for what are none."""
-        indices, rows = input.cpu().numpy(), self.tensors.weight.shape[0]
+        indices = input.cpu().numpy() if isinstance(input, Tensor) else np.asarray(input)
+        rows = self.tensors.weight.shape[0]
         if indices.ndim > 2 or not indices.size:
             raise THNNArgumentError.expected(
                 self.typename(), 1, "input", "[batch x] indices", f"shape {indices.shape}"
             )
-        indices = indices.astype(np.int64)
+        indices = whole(indices)
         if indices.min() < 1 or indices.max() > rows:
             found = f"{indices.min()} to {indices.max()}"
             raise THNNArgumentError.expected(

@@ -84,7 +84,7 @@ class Normalize(Module):
 
 
 @register
-class LayerNormalization(Sequential):
+class LayerNormalization(Sequential, kernel=True):
     """output = (input - mean) / standard deviation of each vector of [batch x] nOutput.
 
     With `affine` a weight multiplies each element, at first 1, and `bias` is added. As in Lua
@@ -106,6 +106,14 @@ class LayerNormalization(Sequential):
             weight.tensors.weight.fill(1)
             shift.tensors.bias.fill(bias)
             self.add(weight).add(shift)
+
+    def updateOutput(self, input: Any) -> Any:
+        size = self.modules[0].modules[1].modules[1].nfeatures  # that of the means, repeated
+        if input.shape[-1] != size:
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", f"[batch x] {size}", f"shape {input.shape}"
+            )
+        return super().updateOutput(input)
 
 
 @register

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._object import register
 from ._parameters import TensorLists
 from ._scatter import add_slices
 from ._types import device_of_type
+from ._values import whole
 from .branching import ParallelTable
 from .container import Sequential
 from .lookup import LookupTable
@@ -56,7 +58,7 @@ class PartialLinear(Module):
         return self.setPartition(self.allcolumns)
 
     def _places(self) -> Any:
-        return self.partition.astype(np.int64) - 1
+        return whole(self.partition) - 1
 
     def parameterTensors(self) -> TensorLists | None:
         parameters, gradients = self.network.parameterTensors() or ([], [])
@@ -65,6 +67,11 @@ class PartialLinear(Module):
         return parameters, gradients
 
     def updateOutput(self, input: Any) -> Any:
+        if input.ndim != 2 or input.shape[1] != self.inputsize:
+            wanted = f"batch x {self.inputsize}"
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", wanted, f"shape {input.shape}"
+            )
         output = self.network.forward([input, self.partition])
         if self.tensors.bias is not None:
             output += self.bias[:, self._places()]

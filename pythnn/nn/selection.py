@@ -12,7 +12,7 @@ from .._tensor import Tensor
 from ._object import register
 from ._scatter import add_slices
 from ._tables import dimension
-from ._values import LongStorage, array_module
+from ._values import LongStorage, array_module, whole
 from .module import Module
 
 __all__ = ["Index", "MaskedSelect", "Narrow", "OneHot", "Padding", "Select"]
@@ -132,14 +132,14 @@ class Padding(Module):
 
 def _places(name: str, indices: Any, size: int) -> Any:
     """Indices from 0, for those from 1; THNNArgumentError for others than 1 to `size`."""
-    places = array_module(indices).asarray(indices).astype(np.int64) - 1
+    places = whole(array_module(indices).asarray(indices)) - 1
     if places.size and not (places.min() >= 0 and places.max() < size):
         raise THNNArgumentError.expected(
             name,
             1,
             "input",
             f"indices from 1 to {size}",
-            f"{places.min() + 1} to {places.max() + 1}",
+            f"{int(places.min()) + 1} to {int(places.max()) + 1}",
         )
     return places
 
