@@ -68,7 +68,7 @@ static Edge edgeAt(const Stretch *stretch, int64_t point)
   const real y = (stretch->grid[2 * point + 1] + 1) * ((real)(height - 1) / 2);
   Edge edge = {.near = false};
   /* NaN, and what no integer could hold, has no elements around it. */
-  if (!(x > -1 && y > -1 && x < (real)width && y < (real)height))
+  if (!(x >= -1 && y >= -1 && x < (real)width && y < (real)height))
     return edge;
   const int64_t column = (int64_t)(x + 1) - 1, row = (int64_t)(y + 1) - 1;
   edge.near = true;

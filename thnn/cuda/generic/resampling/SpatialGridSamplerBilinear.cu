@@ -48,7 +48,7 @@ template <typename Index> struct Sampling {
     const real x = (grid[2 * point] + 1) * halfWidth, y = (grid[2 * point + 1] + 1) * halfHeight;
     Point<Index> at = {false, 0, 0, 0, 0};
     /* NaN, and what no integer could hold, is outside. */
-    at.near = x > -1 && y > -1 && x < (real)input.size[2] && y < (real)input.size[1];
+    at.near = x >= -1 && y >= -1 && x < (real)input.size[2] && y < (real)input.size[1];
     if (!at.near)
       return at;
     at.column = (Index)(x + 1) - 1;
