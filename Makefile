@@ -91,6 +91,7 @@ $(VENV)/docs.stamp: $(VENV)/build.stamp
 
 docs: $(VENV)/docs.stamp
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs
+	PYTHNN_DOCS=$(abspath build/docs) $(BIN)/pytest -q tests/python/test_reference.py
 
 $(VENV)/bench.stamp: $(VENV)/build.stamp
 	$(BIN)/python -m pip install --quiet 'pythnn[bench]'

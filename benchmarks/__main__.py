@@ -45,7 +45,7 @@ def _arguments() -> argparse.Namespace:
     add("--no-peer", action="store_true", help="without PyTorch")
     add("--no-c", action="store_true", help="short calls from Python only")
     add("--output", type=Path, default=ROOT / "build" / "benchmarks", help="folder for results")
-    add("--document", action="store_true", help="also write docs/performance.md")
+    add("--document", action="store_true", help="also write docs/performance*.md")
     add("--also", nargs="+", type=Path, default=[], metavar="FILE",
         help="results.json of runs at other instruction sets, for the document")  # fmt: skip
     add("--check", action="store_true", help=f"fail where a ratio is below {GUARD.name}")
@@ -109,7 +109,9 @@ def main() -> int:
     if options.document:
         images = report.plots(rows, found, ROOT / "docs" / "images")
         others = [row for file in options.also for row in report.load(file)[0]]
-        report.update_document(ROOT / "docs" / "performance.md", rows + others, found, images)
+        docs = ROOT / "docs"
+        report.update_document(docs / "performance-tables.md", rows + others, found, images)
+        report.update_summary(docs / "performance.md", rows)
 
     wrong = [row.key for row in rows if row.wrong]
     for key in wrong:

@@ -1,7 +1,7 @@
 """Measures how time and memory grow with the size of a convolution.
 
     python -m benchmarks.growth                 the table in the terminal
-    python -m benchmarks.growth --document      … and in docs/performance.md, with a picture
+    python -m benchmarks.growth --document      … and in docs/performance-tables.md, with a picture
 
 Each size is a process of its own, so that its peak memory is its own too. Scratch is by how much
 the resident memory during a call exceeds what it was with inputs and results in place: of the part
@@ -198,7 +198,7 @@ def main() -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--document", action="store_true", help="write docs/performance.md")
+    parser.add_argument("--document", action="store_true", help="write docs/performance-tables.md")
     parser.add_argument("--size", type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args()
     settle(None)
@@ -225,7 +225,7 @@ def main() -> int:
         lines += [f"| {' | '.join(_HEADINGS)} |", "|" + "---|" * len(_HEADINGS)]
         for sweep, found in results.items():
             lines += [f"| {' | '.join(row)} |" for row in _rows(sweep, found)]
-        replace_between(ROOT / "docs" / "performance.md", BEGIN, END, "\n".join(lines))
+        replace_between(ROOT / "docs" / "performance-tables.md", BEGIN, END, "\n".join(lines))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What a run leaves: a table, a file for machines, plots, and docs/performance.md."""
+"""What a run leaves: a table, a file for machines, plots, and what the documentation shows."""
 
 from __future__ import annotations
 
@@ -227,9 +227,10 @@ def caption(facts: dict[str, str]) -> str:
     return " · ".join(f"{name} {facts[name]}" for name in shown if name in facts)
 
 
-# --- docs/performance.md --------------------------------------------------------------------------
+# --- docs/performance-tables.md, and the summary in docs/performance.md ---------------------------
 
 BEGIN, END = "<!-- begin: measured -->", "<!-- end: measured -->"
+BEGIN_FAMILIES, END_FAMILIES = "<!-- begin: families -->", "<!-- end: families -->"
 
 
 def update_document(
@@ -238,6 +239,34 @@ def update_document(
     """Replaces what stands between the two markers."""
     measured = "\n".join(_measured(rows, facts, images, document.parent))
     replace_between(document, BEGIN, END, measured)
+
+
+def update_summary(document: Path, rows: Sequence[Row]) -> None:
+    """Replaces the table of families between the markers of a document for readers."""
+    replace_between(document, BEGIN_FAMILIES, END_FAMILIES, "\n".join(_family_means(rows)))
+
+
+def _family_means(rows: Sequence[Row]) -> Iterable[str]:
+    """One line per family: the mean ratio per type, threads side by side, and the extremes."""
+    compared = [row for row in rows if row.ratio is not None]
+    kinds = list(dict.fromkeys(row.dtype for row in compared))
+    yield f"| | {' | '.join(kinds)} | smallest | largest |"
+    yield "|---|" + "---|" * (len(kinds) + 2)
+    for family in dict.fromkeys(row.family for row in compared):
+        members = [row for row in compared if row.family == family]
+        ratios = [row.ratio for row in members if row.ratio is not None]
+        cells = [_means(row for row in members if row.dtype == kind) for kind in kinds]
+        cells += [f"{min(ratios):.2f}", f"{max(ratios):.1f}"]
+        yield f"| {family} | {' | '.join(cells)} |"
+
+
+def _means(rows: Iterable[Row]) -> str:
+    """The geometric mean of the ratios for each number of threads."""
+    by_threads: dict[int, list[float]] = {}
+    for row in rows:
+        if row.ratio is not None:
+            by_threads.setdefault(row.threads, []).append(row.ratio)
+    return ", ".join(f"{geometric_mean(by_threads[count]):.2f}" for count in sorted(by_threads))
 
 
 def replace_between(document: Path, begin: str, end: str, content: str) -> None:

@@ -129,7 +129,7 @@ def convert(
 ) -> None:
     """Write what is in a .t7 FILE to OUT, in the format that its name asks for.
 
-    .onnx is a model for other programs (needs: pip install pythnn[onnx]), .npz the parameters as
+    .onnx is a model for other programs (needs: pip install onnx), .npz the parameters as
     numpy arrays, .t7 a file of Lua Torch again, as binary or as text.
     """
     from .commands.convert import convert_file

@@ -1,5 +1,7 @@
 """The C library, one Python function per C function, with the same arguments.
 
+For example::
+
     from pythnn import thnn
 
     thnn.Threshold_updateOutput(None, x, y, 0.0, 0.0, False)

@@ -1,5 +1,7 @@
 """Every module of THNN as a pair of functions on arrays: forward, and ``…_backward``.
 
+For example::
+
     from pythnn import functional as F
 
     y = F.conv2d(x, weight, bias, padding=1)

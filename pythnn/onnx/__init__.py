@@ -1,8 +1,12 @@
-"""Models of pythnn.nn as ONNX. Needs the package onnx: ``pip install pythnn[onnx]``.
+"""Models of pythnn.nn as ONNX. Needs the package onnx: ``pip install onnx``.
 
-from pythnn import onnx
+For example::
 
-onnx.save("model.onnx", model, np.zeros((1, 3, 224, 224), np.float32))
+    from pythnn import onnx
+
+    onnx.save("model.onnx", model, np.zeros((1, 3, 224, 224), np.float32))
+
+The example input says what shape the model takes.
 """
 
 from __future__ import annotations
@@ -18,9 +22,7 @@ import numpy as np
 try:
     import onnx as _onnx
 except ImportError as error:
-    raise ImportError(
-        "pythnn writes ONNX with the package onnx: pip install pythnn[onnx]"
-    ) from error
+    raise ImportError("pythnn writes ONNX with the package onnx: pip install onnx") from error
 
 from .._errors import THNNError
 from .._files import replacing

@@ -2,44 +2,41 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
+import html
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
+from documents import ROOT, blocks_of, commands_of, prepare, run_examples
 
-ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 
-_BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+def test_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    prepare()
+    assert len(blocks_of(README, "python")) >= 3
+    assert len(commands_of(README)) >= 6
+    run_examples("README.md")
 
 
-def _run(code: str, names: dict[str, Any]) -> str:
-    """What a block prints; of an error, the line that Python would end with."""
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        try:
-            exec(compile(code, "README.md", "exec"), names)  # noqa: S102
-        except Exception as error:
-            print(f"{type(error).__name__}: {error}")
-    return printed.getvalue()
+def test_first_screen() -> None:
+    """What it is, in one sentence that needs no THNN; a picture; how to install it."""
+    screen = README.splitlines()[:36]
+    sentence = screen[2]
+    assert re.fullmatch(r"\*\*[^.]+\.\*\*", sentence)
+    assert "THNN" not in sentence
+    assert any(line.startswith("![") for line in screen)
+    assert "pip install ." in screen
 
 
-def test_examples() -> None:
-    blocks = _BLOCK.findall(README)
-    assert [language for language, _ in blocks].count("python") >= 3
-    names: dict[str, Any] = {}
-    output = ""
-    for language, content in blocks:
-        if language == "text":
-            assert output == content
-            output = ""
-            continue
-        assert output == "", "what an example prints, or its error, is not in the README"
-        output = _run(content, names)
-    assert output == ""
+def test_picture_is_of_a_terminal() -> None:
+    picture = (ROOT / "docs" / "images" / "terminal.svg").read_text()
+    shown = html.unescape(re.sub(r"<[^>]+>", "", picture)).replace("\xa0", " ")
+    assert "$ pythnn inspect" in shown
+    assert "$ pythnn run" in shown
+    assert "nn.SpatialConvolution" in shown
+    assert "url(http" not in picture  # it loads nothing
 
 
 def test_table_of_options_is_complete() -> None:
@@ -54,7 +51,8 @@ def test_table_of_options_is_complete() -> None:
         found = re.findall(r"^\s*option\(\s*(\w+)", text, re.MULTILINE)
         found += re.findall(r"^\s*set\(\s*(\w+)[^)]*?\bCACHE\b", text, re.MULTILINE)
         declared |= {name for name in found if name.startswith("THNN_")} - advanced
-    rows = re.findall(r"^\| `(\w+)`", README, re.MULTILINE)
+    page = (ROOT / "docs" / "c.md").read_text()
+    rows = re.findall(r"^\| `(THNN_\w+)`", page, re.MULTILINE)
     assert len(declared) >= 8
     assert declared == set(rows)
 
