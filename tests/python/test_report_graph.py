@@ -139,7 +139,7 @@ def test_shared_modules_are_not_visited_without_end():
         twice.add(nn.ConcatTable().add(empty).add(empty))
     _graph.graph_of(twice)
     loop = nn.Sequential()
-    loop.add(loop)
+    loop.modules.append(loop)
     assert names_and_edges(loop)[0] == ["input", "Sequential", "output"]
 
 
