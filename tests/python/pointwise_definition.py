@@ -88,17 +88,27 @@ MODULES = [
 ]
 
 
-def call_forward(module: Module, x: Any, y: Any, inplace: bool = False, state: Any = None) -> None:
+def forward_arguments(module: Module, x: Any, y: Any, inplace: bool = False) -> tuple[Any, ...]:
     flags = (inplace,) if module.inplace else ()
     scratch = (None,) if module.takes_buffer else ()
+    return (x, y, *scratch, *module.parameters, *flags)
+
+
+def backward_arguments(
+    module: Module, x: Any, g: Any, gx: Any, y: Any, inplace: bool = False
+) -> tuple[Any, ...]:
+    flags = (inplace,) if module.inplace else ()
+    saved = (y,) if module.takes_output else (None,) if module.takes_buffer else ()
+    return (x, g, gx, *saved, *module.parameters, *flags)
+
+
+def call_forward(module: Module, x: Any, y: Any, inplace: bool = False, state: Any = None) -> None:
     function = getattr(thnn, f"{module.name}_updateOutput")
-    function(state, x, y, *scratch, *module.parameters, *flags)
+    function(state, *forward_arguments(module, x, y, inplace))
 
 
 def call_backward(
     module: Module, x: Any, g: Any, gx: Any, y: Any, inplace: bool = False, state: Any = None
 ) -> None:
-    flags = (inplace,) if module.inplace else ()
-    saved = (y,) if module.takes_output else (None,) if module.takes_buffer else ()
     function = getattr(thnn, f"{module.name}_updateGradInput")
-    function(state, x, g, gx, *saved, *module.parameters, *flags)
+    function(state, *backward_arguments(module, x, g, gx, y, inplace))

@@ -83,7 +83,7 @@ class Draw:
         return spread[..., 0]
 
     def call(self, function: str, *arguments: Any) -> None:
-        """Calls a function of thnn with some number of threads, with the algorithm that was drawn."""
+        """Calls a function of thnn with a number of threads and the algorithm that was drawn."""
         with State(
             threads=int(self.random.choice([1, 1, 1, 2, 3])),
             minimum_work=1,
@@ -154,11 +154,11 @@ def close(what: str, found: np.ndarray, wanted: Any, magnitude: Any, roundings: 
     assert right.all(), f"{what}\n{found}\nexpected\n{wanted}\nwithin\n{limit}"
 
 
-def run(name: str, numbers: Sequence[int]) -> None:
+def run(name: str, numbers: Sequence[int], kind: type[Draw] = Draw) -> None:
     """Runs a family on the configurations of these numbers."""
     function, _ = FAMILIES[name]
     for number in numbers:
-        draw = Draw(name, number)
+        draw = kind(name, number)
         try:
             function(draw)
         except Exception as error:

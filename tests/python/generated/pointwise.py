@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from pointwise_definition import MODULES, call_backward, call_forward
+from pointwise_definition import MODULES, backward_arguments, forward_arguments
 
-from pythnn import State, Tensor
+from pythnn import Tensor
 
 from . import Draw, close, family
 
@@ -17,20 +17,16 @@ def every_module(draw: Draw) -> None:
     shape = draw.sizes("shape", draw.between("dimensions", 1, 5), 33)[:3]
     x, g = draw.integers(*shape), draw.integers(*shape)
     in_place = module.inplace and draw.one_of("in place", [False, True])
-    given = np.array(draw.laid_out(x), copy=True) if in_place else draw.laid_out(x)
+    given = x.copy() if in_place else draw.laid_out(x)
     y = None if in_place else Tensor(dtype=draw.real)
-    with State(threads=2, minimum_work=1) as state:
-        call_forward(module, given, y, in_place, state)
-    output = given if in_place else y.numpy()
+    draw.call(f"{module.name}_updateOutput", *forward_arguments(module, given, y, in_place))
+    output = given if y is None else y.numpy()
     wanted = module.forward(x.astype(float))
     close("output", output, wanted, np.abs(wanted) + 1, 40)
-    wide = output.astype(float) if module.takes_output else x.astype(float)
-    gx, given = (None, g.copy()) if in_place else (Tensor(dtype=draw.real), draw.laid_out(g))
-    saved = output.copy() if module.takes_output else None
-    with State(threads=2, minimum_work=1) as state:
-        call_backward(module, output if in_place else x, given, gx, saved, in_place, state)
-    if in_place and not module.takes_output:
-        wide = output.astype(float)
-    found = given if in_place else gx.numpy()
-    wanted = g * module.slope(wide)
+    given, gx = (g.copy(), None) if in_place else (draw.laid_out(g), Tensor(dtype=draw.real))
+    seen = output if module.takes_output or in_place else x
+    arguments = backward_arguments(module, seen, given, gx, output.copy(), in_place)
+    draw.call(f"{module.name}_updateGradInput", *arguments)
+    found = given if gx is None else gx.numpy()
+    wanted = g * module.slope(seen.astype(float))
     close("gradInput", found, wanted, np.abs(g) + np.abs(wanted), 40)
