@@ -275,7 +275,7 @@ def unusable() -> str | None:
     if not device_names():
         return f"There is no GPU to measure on: {status()}."
     if find() is None or find_spec("cupy") is None:
-        return "pythnn has no part for CUDA here: pip install 'pythnn[cuda13]' (or cuda12)."
+        return "pythnn has no part for CUDA here: pip install '.[cuda13]' ./packaging/cuda13."
     return None
 
 

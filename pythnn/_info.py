@@ -68,7 +68,7 @@ def _library() -> str:
     """What pythnn would load for arrays on a GPU."""
     name = find()
     if name is None:
-        return "pythnn's part for CUDA is not installed: pip install 'pythnn[cuda12]' or [cuda13]"
+        return "pythnn's part for CUDA is not installed"
     try:
         package = load()
     except THNNError as error:

@@ -22,8 +22,9 @@ VARIABLE = "PYTHNN_CUDA_PACKAGE"
 
 _PACKAGES = {13: "pythnn_cuda13", 12: "pythnn_cuda12"}
 _INSTALL = (
-    "Arrays on a GPU need pythnn's part for CUDA: pip install 'pythnn[cuda12]' or "
-    "'pythnn[cuda13]', by the CUDA version that nvidia-smi shows"
+    "Arrays on a GPU need pythnn's part for CUDA. In the folder of pythnn's sources: "
+    "pip install '.[cuda12]' ./packaging/cuda12 (or cuda13 twice, by the CUDA version that "
+    "nvidia-smi shows)"
 )
 
 
@@ -98,7 +99,7 @@ def load() -> Package:
     if package.version != __version__:
         distribution = name.replace("_", "-")
         raise THNNError(
-            f"{distribution} {package.version} does not belong to pythnn {__version__}: "
-            f"pip install {distribution}=={__version__}"
+            f"{distribution} {package.version} does not belong to pythnn {__version__}: install "
+            f"both from the same sources (pip install . ./packaging/{name.removeprefix('pythnn_')})"
         )
     return package

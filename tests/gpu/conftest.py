@@ -35,7 +35,7 @@ def missing() -> str | None:
     if not device_names():
         return f"no GPU: {status()}"
     if find() is None:
-        return "no part for CUDA: pip install 'pythnn[cuda12]' or 'pythnn[cuda13]'"
+        return "no part for CUDA: pip install '.[cuda12]' ./packaging/cuda12 (or cuda13)"
     if importlib.util.find_spec("cupy") is None:
         return "no CuPy: pip install cupy-cuda12x or cupy-cuda13x"
     return None

@@ -14,9 +14,9 @@ from pythnn._table import FUNCTIONS
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # behind the installed package
 
-from benchmarks import measure
+from benchmarks import growth, measure, report
 from benchmarks.cases import SMALL, Case, Indices, Normal, Part, Uniform, square
-from benchmarks.measure import Bench, Settings
+from benchmarks.measure import Bench, Row, Settings
 from benchmarks.report import ratio
 from benchmarks.sweep import KINDS, draw, networks
 from benchmarks.table import CASES
@@ -150,3 +150,40 @@ def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in Bench(None, "avx2", settings).rows(square(SMALL)):
         pass
     assert sum(waited) <= 20
+
+
+# ---- The documents
+
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def _row(family: str, dtype: str, threads: int, ratio: float) -> Row:
+    return Row(
+        "case", family, "output", dtype, threads, "", "avx2", 0, 10**6, 1e10,
+        ours=1e-3, torch=ratio * 1e-3, error=0.0, tolerance=1e-6,
+    )  # fmt: skip
+
+
+def test_summary_of_families(tmp_path: Path) -> None:
+    page = tmp_path / "performance.md"
+    page.write_text(f"before\n{report.BEGIN_FAMILIES}\nold\n{report.END_FAMILIES}\nafter\n")
+    rows = [_row("pooling", "float32", 1, 2.0), _row("pooling", "float32", 1, 8.0)]
+    rows += [_row("pooling", "float32", 2, 3.0), _row("pooling", "float64", 1, 0.5)]
+    report.update_summary(page, rows)
+    assert (
+        "| | float32 | float64 | smallest | largest |\n|---|---|---|---|---|\n" in page.read_text()
+    )
+    assert "| pooling | 4.00, 3.00 | 0.50 | 0.50 | 8.0 |" in page.read_text()
+    assert page.read_text().startswith("before\n")
+    assert page.read_text().endswith("after\n")
+    assert "old" not in page.read_text()
+
+
+def test_documents_have_the_places_that_are_written() -> None:
+    tables, page = ((DOCS / f"performance{name}.md").read_text() for name in ("-tables", ""))
+    for mark in (report.BEGIN, report.END, growth.BEGIN, growth.END):
+        assert tables.count(mark) == 1
+    for mark in (report.BEGIN_FAMILIES, report.END_FAMILIES):
+        assert page.count(mark) == 1
+    assert len(page.splitlines()) < 200  # it is for readers
