@@ -48,11 +48,10 @@ _FAMILIES = (  # they register
 
 
 # How large images are in the second example: so much larger that all sizes in the model change, and
-# for models that halve them and put them side by side, as often divisible by two or more.
+# as often divisible by two, for models that halve them and put them side by side.
 _LARGER: tuple[Callable[[int], int], ...] = (
-    lambda size: 2 * size + 32,
+    lambda size: size + 64,
     lambda size: 2 * size,
-    lambda size: size + 32,
 )
 
 
@@ -165,11 +164,15 @@ def _of_any_size(module: Any, examples: list[Any], batched: bool) -> _onnx.Model
 def _of(module: Any, examples: list[Any]) -> _onnx.ModelProto:
     """The model for sizes that differ between the examples."""
     x = _inputs(examples[0], examples, ["input"])
-    twins = [twin_of(module) for _ in examples]
-    for twin, example in zip(twins, examples, strict=True):
-        twin[id(module)].forward(copy.deepcopy(example))  # whose errors are the clearest
-    graph = Graph(twins)
-    found = [graph.output(module, value) for value in values_in(graph.module(module, x))]
+    graph = Graph([twin_of(module) for _ in examples])
+    try:
+        found = [graph.output(module, value) for value in values_in(graph.module(module, x))]
+    except NotExportableError:
+        raise
+    except Exception:
+        for example in examples:
+            twin_of(module)[id(module)].forward(copy.deepcopy(example))  # a clearer error
+        raise
     if not found:
         raise NotExportableError(f"{module.typename()} gives an empty table, which ONNX has not")
     names = ["output"] if len(found) == 1 else [f"output_{i}" for i in range(1, len(found) + 1)]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import nn
+from ..nn._cosine import SMALL
 from .graph import BAKED_IN, Graph, Value, writes
 
 
@@ -18,6 +19,8 @@ def _linear(g: Graph, m: Any, x: Value) -> str:
 
 @writes(nn.LookupTable)
 def _lookup(g: Graph, m: Any, x: Value) -> str:
+    if m.maxNorm is not None:
+        m.forward(x.samples[0])  # shrinks the rows that the example names
     indices = g.op("Sub", g.op("Cast", x, to=7), g.constant(1, np.int64))
     return g.op("Gather", g.constant(m.weight), indices, axis=0)
 
@@ -94,7 +97,8 @@ def _dot(g: Graph, m: Any, x: list[Value]) -> str:
 @writes(nn.CosineDistance)
 def _cosine_distance(g: Graph, m: Any, x: list[Value]) -> str:
     product = _sum(g, g.op("Mul", *x), -1)
-    lengths = [g.op("ReduceL2", entry, axes=[-1], keepdims=0) for entry in x]
+    squares = [g.op("ReduceSumSquare", entry, axes=[-1], keepdims=0) for entry in x]
+    lengths = [g.op("Sqrt", g.op("Add", one, g.constant(SMALL))) for one in squares]
     return _as_vector(g, m, x, g.op("Div", product, g.op("Mul", *lengths)))
 
 
@@ -107,9 +111,10 @@ def _pairwise(g: Graph, m: Any, x: list[Value]) -> str:
 
 @writes(nn.Cosine)
 def _cosine(g: Graph, m: Any, x: Value) -> str:
-    lengths = np.linalg.norm(m.weight, axis=1, keepdims=True) + 1e-12
+    lengths = np.linalg.norm(m.weight, axis=1, keepdims=True) + SMALL
     rows = g.op("MatMul", x, g.constant((m.weight / lengths).T))
-    return g.op("Div", rows, g.op("ReduceL2", x, axes=[-1], keepdims=1))
+    own_length = g.op("Add", g.op("ReduceL2", x, axes=[-1], keepdims=1), g.constant(SMALL))
+    return g.op("Div", rows, own_length)
 
 
 @writes(nn.Euclidean)
@@ -145,7 +150,8 @@ def _elementwise_table(g: Graph, m: Any, x: list[Value]) -> str:
 
     def laid_out(entry: Value) -> Value | str:
         """The elements in the order of the first entry's, whatever the shape."""
-        if entry.shape == x[0].shape:
+        shapes = zip(entry.held, x[0].held, strict=True)
+        if all(mine.shape == first.shape for mine, first in shapes):
             return entry
         if x[0].dims.count(-1) > 1:
             raise g.refuse(m, f"{BAKED_IN}: its entries have different shapes")
