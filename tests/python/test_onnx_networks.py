@@ -10,6 +10,7 @@ import numpy as np
 import onnxruntime
 import pytest
 from onnx_networks import flag, network, one_of, upto
+from onnx_rows import KINDS, network_of
 
 import pythnn
 from pythnn import THNNError, nn, onnx
@@ -71,7 +72,20 @@ def test_random_networks(part: int) -> None:
             check(net, model, other, where)
 
 
-# ---- What used to be refused by onnxruntime, or was something else
+@pytest.mark.parametrize("kind", KINDS)
+def test_random_networks_of_rows_and_volumes(kind: str) -> None:
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        pythnn.manual_seed(seed)
+        net, shape = network_of(rng, kind)
+        net.float().evaluate()
+        model = onnx.to_onnx(net, rng.standard_normal((2, *shape), np.float32))
+        for batch in (2, 5):
+            given = rng.standard_normal((batch, *shape), np.float32)
+            check(net, model, given, f"{kind}, seed {seed}: {net!r}")
+
+
+# ---- Windows, planes, unpooling, and cases of one size
 
 POOLINGS: list[Callable[[], Any]] = [
     lambda: nn.SpatialAveragePooling(1, 1, 2, 2).ceil(),
