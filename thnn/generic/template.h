@@ -7,6 +7,8 @@
 #include <THNN.h>
 #include "call/check.h"
 #include "call/plan.h"
+#include "simd/tuning.h"
+#include "work/caches.h"
 #include "work/threads.h"
 #include "simd/vector/prefetch.h"
 

@@ -32,40 +32,6 @@ static inline THNNBlocks THNN_blocks(int64_t elements)
   return (THNNBlocks){(elements + length - 1) / length, length, elements};
 }
 
-/* Whether a result is so large that most of it has left the caches by the time it is read. */
-static inline bool THNN_leavesCaches(int64_t elements, size_t elementBytes)
-{
-  return elements > (int64_t)((16 << 20) / elementBytes);
-}
-
-/* The same of the second of two tensors, of which the first is read for it. With 32 MB of third-level cache,
- * past it was slower up to 32 MB of result, as fast up to 51, and faster at 102. */
-static inline bool THNN_secondLeavesCaches(int64_t elements, size_t elementBytes)
-{
-  return THNN_leavesCaches(elements / 2, elementBytes);
-}
-
-/* The same where a third-level cache may be larger than usual, as servers have: up to twice as much stays. */
-bool THNN_leavesLargeCaches(int64_t elements, size_t elementBytes);
-
-/* The same of the third of three tensors: the two that are read for it pass through the caches, too.
- * With 32 MB of third-level cache, past it was slower up to 38 MB of tensors, faster from 48 on (on AMD's
- * family 19h slower at 19, faster at 38); with 480 MB slower at 60, faster at 300. */
-bool THNN_thirdLeavesCaches(int64_t elements, size_t elementBytes);
-
-/* Elements in front of the address that lie behind a whole number of cache lines. */
-static inline int64_t THNN_beyondLine(const void *address, size_t elementBytes)
-{
-  return (int64_t)((uintptr_t)address % 64 / elementBytes);
-}
-
-/* `elements` and as many more as fill their last cache line: what two threads write shares none. */
-static inline int64_t THNN_wholeLines(int64_t elements, size_t elementBytes)
-{
-  const int64_t line = 64 / (int64_t)elementBytes;
-  return (elements + line - 1) / line * line;
-}
-
 /* Rows that cost about `cost` operations each, cut into blocks of as much work as above. */
 static inline THNNBlocks THNN_rowBlocks(int64_t rows, int64_t cost)
 {

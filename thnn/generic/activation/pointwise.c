@@ -60,7 +60,7 @@ void THNN_(pointwiseForward)(const THNN_(Pointwise) * run, THNN_(Map) map, THTen
   const real *x = in->data;
   real *y = out->data;
   const THNNBlocks blocks = THNN_blocks(THTensor_(nElement)(input));
-  const bool stream = !run->inplace && THNN_secondLeavesCaches(blocks.elements, sizeof(real));
+  const bool stream = !run->inplace && THNN_streamsResult(1, blocks.elements, sizeof(real));
 #pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
   for (int64_t i = 0; i < blocks.count; i++) {
     const int64_t n = THNN_blockLength(&blocks, i), at = i * blocks.length;
@@ -102,13 +102,13 @@ void THNN_(pointwiseBackward)(const THNN_(Pointwise) * run, THNN_(Map2) map, THT
   const real *x = kept->data, *g = from->data;
   real *y = to->data;
   const THNNBlocks blocks = THNN_blocks(THTensor_(nElement)(gradOutput));
-  const bool stream = !run->inplace && THNN_thirdLeavesCaches(blocks.elements, sizeof(real));
+  const bool stream = !run->inplace && THNN_streamsResult(2, blocks.elements, sizeof(real));
 #pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
   for (int64_t i = 0; i < blocks.count; i++) {
     const int64_t n = THNN_blockLength(&blocks, i), at = i * blocks.length;
     if (stream)
-      THNN_(simd).pointwise.streamMap2(map, n, x + at, g + at, run->parameters, THNN_bytesAhead(),
-                                       y + at);
+      THNN_(simd).pointwise.streamMap2(map, n, x + at, g + at, run->parameters,
+                                       THNN_tuning.prefetchBytes, y + at);
     else
       map(n, x + at, g + at, run->parameters, y + at);
   }

@@ -137,7 +137,7 @@ void THNN_(softmaxBackward)(const char *function, THNNState *state, bool logarit
   real *gradient = to->data;
   const Tiles tiles = tilesOf(&shape);
   const int threads = threadsFor(state, &shape, &tiles, logarithm ? 4 : 2);
-  const bool stream = THNN_thirdLeavesCaches(THTensor_(nElement)(output), sizeof(real));
+  const bool stream = THNN_streamsResult(2, THTensor_(nElement)(output), sizeof(real));
   const THNN_(RunMap2) run =
       stream ? THNN_(simd).pointwise.streamMap2 : THNN_(simd).pointwise.runMap2;
   const THNN_(Put) put = stream ? THNN_(simd).pointwise.stream : NULL;

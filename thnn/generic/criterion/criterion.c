@@ -132,9 +132,8 @@ void THNN_(criterionBackward)(const THNN_(Criterion) * run, THNN_(LossGradient) 
 
   real *y = out->data;
   const Streamed streamed = {gradient, run->parameters};
-  const bool leaves = run->targetOnly || run->inputOnly
-                          ? THNN_secondLeavesCaches(blocks.elements, sizeof(real))
-                          : THNN_leavesCaches(blocks.elements, sizeof(real));
+  const int read = run->targetOnly || run->inputOnly ? 1 : 0;
+  const bool leaves = THNN_streamsResult(read, blocks.elements, sizeof(real));
   const bool stream = leaves && !operandsAt(&buffers, 0).weights;
 #pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
   for (int64_t i = 0; i < blocks.count; i++) {
@@ -143,8 +142,8 @@ void THNN_(criterionBackward)(const THNN_(Criterion) * run, THNN_(LossGradient) 
     if (stream)
       THNN_(simd).pointwise.streamMap2(streamedGradient, n, run->targetOnly ? of.target : of.input,
                                        of.target ? of.target : of.input,
-                                       (const real *)(const void *)&streamed, THNN_bytesAhead(),
-                                       y + at);
+                                       (const real *)(const void *)&streamed,
+                                       THNN_tuning.prefetchBytes, y + at);
     else
       gradient(n, &of, run->parameters, y + at);
   }

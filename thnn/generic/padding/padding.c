@@ -82,7 +82,7 @@ static void padRows(const THNNPadding *p, const Columns *columns, const real *in
     const bool last = i == count - 1;
     if (!tile || (waiting < piece && !last))
       continue;
-    const int64_t rest = last ? 0 : THNN_beyondLine(output + waiting, sizeof(real));
+    const int64_t rest = last ? 0 : THNN_elementsPastCacheLine(output + waiting, sizeof(real));
     THNN_(simd).pointwise.stream(waiting - rest, tile, output);
     output += waiting - rest;
     THNN_(simd).pointwise.copy(rest, tile + waiting - rest, tile);
@@ -115,7 +115,7 @@ void THNN_(padUpdateOutput)(const THNNPaddingCall *call, THTensor *input, THTens
   const THNNBlocks blocks = THNN_rowBlocks(rows, cost);
   const int threads = THNN_threads(call->state, blocks.count, (double)rows * (double)cost);
   const bool stream = p->output[2] * (int64_t)sizeof(real) >= SHORTEST_STREAMED &&
-                      THNN_secondLeavesCaches(rows * p->output[2], sizeof(real));
+                      THNN_streamsResult(1, rows * p->output[2], sizeof(real));
   const size_t tile = tileBytes(p);
   const THNNBuffer *tiles =
       THNN_planScratch(&plan, stream ? (size_t)threads * tile + THNN_PAGE_BYTES : 0);

@@ -205,7 +205,7 @@ static Walk startWalk(const THNNPooledIndices *pooled, Move move, const int64_t 
 /* Writes at least `n` of the elements that wait past the caches, up to the end of a line. */
 static void streamSome(Walk *walk, int64_t n)
 {
-  n = n < walk->left ? n - THNN_beyondLine(walk->to + n, sizeof(real)) : walk->left;
+  n = n < walk->left ? n - THNN_elementsPastCacheLine(walk->to + n, sizeof(real)) : walk->left;
   if (n < 1)
     return;
   THNN_(simd).pointwise.stream(n, walk->waiting, walk->to);

@@ -202,11 +202,10 @@ static void mapPlane(const THNN_(ChannelWork) * work, int64_t n, int64_t at, con
 {
   const int64_t elements = work->channels->elements;
   const real *x = work->x + at, *y = work->y ? work->y + at : x;
-  const bool stream = work->y ? THNN_thirdLeavesCaches(elements, sizeof(real))
-                              : THNN_secondLeavesCaches(elements, sizeof(real));
+  const bool stream = THNN_streamsResult(work->y ? 2 : 1, elements, sizeof(real));
   if (stream)
-    THNN_(simd).pointwise.streamMap2(work->map->plane, n, x, y, parameters, THNN_bytesAhead(),
-                                     work->z + at);
+    THNN_(simd).pointwise.streamMap2(work->map->plane, n, x, y, parameters,
+                                     THNN_tuning.prefetchBytes, work->z + at);
   else
     work->map->plane(n, x, y, parameters, work->z + at);
 }

@@ -2,6 +2,7 @@
  * computed in an earlier turn, because pointers are equal or ranges do not overlap. */
 #include <string.h>
 
+#include "simd/tuning.h"
 #include "simd/vector/prefetch.h"
 #include "simd/vector/vector.h"
 
@@ -101,7 +102,7 @@ static void fetchAhead(int64_t n, const real *x, int64_t ahead)
 static void streamMap(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y)
 {
   real tile[TILE] __attribute__((aligned(VECTOR_BYTES)));
-  const int64_t ahead = THNN_bytesAhead();
+  const int64_t ahead = THNN_tuning.prefetchBytes;
   int64_t length = TILE - LANES + toAligned(y); /* the other tiles begin aligned */
   for (int64_t at = 0; at < n; at += length, length = TILE) {
     length = length < n - at ? length : n - at;

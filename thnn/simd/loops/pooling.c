@@ -1,6 +1,7 @@
 /* Loops of pooling and sampling modules. Windows are taken apart into the rows under them, which are
  * combined column by column, and then into columns. Equal values are told apart by their places, so
  * the two steps choose what one walk through the window, row by row, would have chosen. */
+#include "simd/tuning.h"
 #include "simd/vector/prefetch.h"
 #include "simd/vector/vector.h"
 
@@ -220,7 +221,7 @@ INLINE uint64_t signsOutside(int64_t n, const int64_t *value, int64_t first, int
 static bool areWithin(int64_t n, const int64_t *value, int64_t first, int64_t last)
 {
   enum { PIECE = 64 };
-  const int64_t ahead = THNN_bytesAhead();
+  const int64_t ahead = THNN_tuning.prefetchBytes;
   uint64_t signs = 0;
   int64_t i = 0;
   for (; i + PIECE <= n; i += PIECE) {

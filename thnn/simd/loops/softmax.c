@@ -4,6 +4,7 @@
 #include "simd/vector/template.h"
 
 #include "simd/vector/elementary.h"
+#include "simd/tuning.h"
 #include "simd/vector/prefetch.h"
 #include "simd/vector/runningSums.h"
 
@@ -201,23 +202,22 @@ static void logSoftmaxGradient(int64_t n, const real *y, const real *gradOutput,
 static void softmaxBackwardFewRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
                                    THNN_(RunMap2) run, real *gradInput)
 {
-  const bool fetched = !THNN_isFamily19h();
+  const bool fetched = THNN_tuning.rowSumsPrefetch;
   real sum[TOGETHER];
   for (int64_t r = 0; r < rows; r++)
     sum[r] = (real)(fetched ? sumOfGradients(false, true, n, y + r * n, gradOutput + r * n)
                             : sumOfGradients(false, false, n, y + r * n, gradOutput + r * n));
   for (int64_t r = 0; r < rows; r++)
-    run(softmaxGradient, n, y + r * n, gradOutput + r * n, sum + r, THNN_bytesAhead(),
+    run(softmaxGradient, n, y + r * n, gradOutput + r * n, sum + r, THNN_tuning.prefetchBytes,
         gradInput + r * n);
 }
 
-/* Family 19h has time for the next row while it computes this one's exponentials, and sums are the faster
- * the less they ask for. */
+/* Where sums do not prefetch, the map asks for the next row while it computes this one's exponentials. */
 static void logSoftmaxBackwardRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
                                    THNN_(RunMap2) run, real *gradInput)
 {
-  const bool fetched = !THNN_isFamily19h();
-  const int64_t ahead = fetched ? THNN_bytesAhead() : n * (int64_t)sizeof(real);
+  const bool fetched = THNN_tuning.rowSumsPrefetch;
+  const int64_t ahead = fetched ? THNN_tuning.prefetchBytes : n * (int64_t)sizeof(real);
   for (int64_t r = 0; r < rows; r++, y += n, gradOutput += n, gradInput += n) {
     const real sum = (real)(fetched ? sumOfGradients(true, true, n, y, gradOutput)
                                     : sumOfGradients(true, false, n, y, gradOutput));

@@ -1,8 +1,7 @@
 /* Asking for memory ahead of its turn, and pages of memory. */
-#ifndef THNN_SIMD_FETCH_H
-#define THNN_SIMD_FETCH_H
+#ifndef THNN_SIMD_PREFETCH_H
+#define THNN_SIMD_PREFETCH_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* What __builtin_prefetch is told. */
@@ -38,24 +37,6 @@ static inline void THNN_fetchToSecondLevel(const void *address, int64_t bytes, i
 {
   for (int64_t at = 0; at < bytes; at += 64)
     __builtin_prefetch(THNN_ahead(address, ahead + at), READ, SECOND_LEVEL);
-}
-
-/* AMD's processors of family 19h; what is said of them was measured on Zen 4. Compilers that do not know
- * the name take them for others. */
-static inline bool THNN_isFamily19h(void)
-{
-#if defined(__x86_64__) && (__GNUC__ >= 11 || __clang_major__ >= 13)
-  return __builtin_cpu_is("amdfam19h");
-#else
-  return false;
-#endif
-}
-
-/* How far ahead that pays for a loop that does little else than read. Family 19h reads at two thirds of
- * its speed when asked for what lies a page away. */
-static inline int64_t THNN_bytesAhead(void)
-{
-  return THNN_isFamily19h() ? 1024 : THNN_PAGE_BYTES;
 }
 
 #endif
