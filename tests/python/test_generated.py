@@ -17,12 +17,22 @@ import generated.pooling
 import generated.resampling
 import pytest
 
+from pythnn import thnn
+
 NAMES = sorted(generated.FAMILIES)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_definition(name: str) -> None:
     generated.run(name, range(generated.FAMILIES[name][1]))
+
+
+def test_every_function_is_called() -> None:
+    """But unfolding and folding, which are of no module."""
+    for name in NAMES:
+        generated.run(name, range(30))
+    functions = {name for name in thnn.__all__ if not name.startswith("unfolded_")}
+    assert functions == generated.CALLED
 
 
 @pytest.mark.parametrize("level", ["baseline", "avx2"])

@@ -19,6 +19,9 @@ from pythnn import State, Tensor, thnn
 SIZES = [1, 1, 1, 2, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33]
 """Sizes around those of vectors and tiles; 1 often, which much depends on."""
 
+CALLED: set[str] = set()
+"""The functions of thnn that were called."""
+
 Family = Callable[["Draw"], None]
 FAMILIES: dict[str, tuple[Family, int]] = {}
 """By name: the function and how many configurations it is run on."""
@@ -84,6 +87,7 @@ class Draw:
 
     def call(self, function: str, *arguments: Any) -> None:
         """Calls a function of thnn with a number of threads and the algorithm that was drawn."""
+        CALLED.add(function)
         with State(
             threads=int(self.random.choice([1, 1, 1, 2, 3])),
             minimum_work=1,

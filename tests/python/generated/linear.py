@@ -31,6 +31,29 @@ def dense(draw: Draw) -> None:
     equal("gradBias", gb, SCALE * rows_of_g.sum(0) * (bias is not None))
 
 
+def check_updates(
+    draw: Draw,
+    names: tuple[str, str],
+    given: np.ndarray,
+    features: np.ndarray,
+    w: np.ndarray,
+    bias: np.ndarray,
+) -> None:
+    """Updating and zeroing parameters touches the columns of the features of an input alone."""
+    seen, rate = np.unique(features - 1), draw.real(0.5)
+    slopes, bias_slopes = draw.integers(*w.shape), draw.integers(*bias.shape)
+    wanted, left, left_bias = w.copy(), w.copy(), bias.copy()
+    wanted[:, seen] -= rate * slopes[:, seen]
+    draw.call(names[0], left, left_bias, slopes, bias_slopes, given, rate)
+    equal("weight", left, wanted)
+    equal("bias", left_bias, bias - rate * bias_slopes)
+    wanted = slopes.copy()
+    wanted[:, seen] = 0
+    draw.call(names[1], slopes, bias_slopes, given)
+    equal("zeroed gradWeight", slopes, wanted)
+    equal("zeroed gradBias", bias_slopes, np.zeros(bias.shape))
+
+
 @family(300)
 def sparse(draw: Draw) -> None:
     """Entries in any order; several may be of one feature."""
@@ -57,18 +80,8 @@ def sparse(draw: Draw) -> None:
     )
     equal("gradWeight", gw, SCALE * (g.T @ x) + decay * w)
     equal("gradBias", gb, SCALE * g.sum(0))
-    seen = np.unique(feature[value != 0] - 1)
-    rate = 0.5
-    left, left_bias = w.copy(), bias.copy()
-    slopes, bias_slopes = draw.integers(outputs, inputs), draw.integers(outputs)
-    draw.call("SparseLinear_updateParameters", left, left_bias, slopes, bias_slopes, given, rate)
-    wanted = w.copy()
-    wanted[:, seen] -= draw.real(rate) * slopes[:, seen]
-    equal("weight", left, wanted)
-    equal("bias", left_bias, bias - draw.real(rate) * bias_slopes)
-    draw.call("SparseLinear_zeroGradParameters", slopes, bias_slopes, given)
-    equal("zeroed", slopes[:, seen], np.zeros((outputs, len(seen))))
-    equal("zeroed bias", bias_slopes, np.zeros(outputs))
+    names = "SparseLinear_updateParameters", "SparseLinear_zeroGradParameters"
+    check_updates(draw, names, given, feature[value != 0], w, bias)
 
 
 @family(200)
@@ -93,6 +106,17 @@ def sparse_legacy(draw: Draw) -> None:
     )
     equal("gradWeight", gw, SCALE * (g.T @ x))
     equal("gradBias", gb, SCALE * g.sum(0))
+
+
+@family(100)
+def sparse_legacy_updates(draw: Draw) -> None:
+    samples, inputs, outputs = (draw.size(name, 17) for name in ("samples", "inputs", "outputs"))
+    feature = draw.random.integers(1, inputs + 1, (samples, draw.size("entries", 9)))
+    value = draw.integers(*feature.shape)
+    given = np.stack([feature, value], 2).astype(draw.real)
+    names = "SparseLinear_legacyUpdateParameters", "SparseLinear_legacyZeroGradParameters"
+    w, bias = draw.integers(outputs, inputs), draw.integers(outputs)
+    check_updates(draw, names, given, feature[value != 0], w, bias)
 
 
 @family(200)
@@ -124,6 +148,17 @@ def by_keys(draw: Draw) -> None:
     draw.call("IndexLinear_accUpdateGradParameters", *given, g, left, left_bias, 0, SCALE)
     equal("weight", left, w - SCALE * (x.T @ g))
     equal("bias", left_bias, bias - SCALE * g.sum(0))
+    running, decay = np.unique(keys), draw.one_of("decay", [0, 0.25])
+    slopes, bias_slopes = draw.integers(len(running), outputs), draw.integers(outputs)
+    wanted, left, left_bias = w.copy(), w.copy(), bias.copy()
+    rows_seen = running + offset
+    wanted[rows_seen] = (1 - decay) * wanted[rows_seen] - SCALE * slopes
+    draw.call(
+        "IndexLinear_updateParameters",
+        *(slopes, bias_slopes, left, left_bias, running, None, offset, decay, SCALE),
+    )
+    equal("updated weight", left, wanted)
+    equal("updated bias", left_bias, bias - SCALE * bias_slopes)
 
 
 @family(300)
