@@ -12,7 +12,6 @@ import test_generated
 import pythnn
 from pythnn import Tensor, thnn
 
-
 ON_THE_CPU_ONLY = "linear.sparse_legacy_updates"
 
 

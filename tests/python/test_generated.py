@@ -30,7 +30,7 @@ def test_definition(name: str) -> None:
 def test_every_function_is_called() -> None:
     """But unfolding and folding, which are of no module."""
     for name in NAMES:
-        generated.run(name, range(30))
+        generated.run(name, range(120))
     functions = {name for name in thnn.__all__ if not name.startswith("unfolded_")}
     assert functions == generated.CALLED
 
