@@ -64,6 +64,8 @@ class _Box:
             lines = [(_cut(name.rstrip()), "name"), (_cut(bracket + arguments), "name")]
         else:
             lines = [(name, "name")]
+        if node.inside:
+            lines.append((f"{node.inside} module{'s' if node.inside > 1 else ''} inside", "quiet"))
         shape = _shape(node, report)
         if shape:
             lines.append((_cut(shape), "quiet"))

@@ -26,6 +26,7 @@ class Node:
     name: str = ""
     value: Any = None  # the array or table at an input or the output, where it is known
     notes: dict[str, Any] = field(default_factory=dict)
+    inside: int = 0  # modules in a container that is drawn as one box
 
 
 class Edge(NamedTuple):
@@ -137,7 +138,8 @@ class _Builder:
                 return branches if is_table else self._node(Node(module), branches)
         if isinstance(module, nn.SelectTable):
             value = _entry(value, getattr(module, "index", None))
-        return self._node(Node(module, notes=dict(notes)), value)
+        inside = len(_children(module) or ())
+        return self._node(Node(module, notes=dict(notes), inside=inside), value)
 
     def _branches(self, module: Any, children: list[Any], value: Value, depth: int) -> list[Value]:
         """What the children make, all of one value or each of an entry of it."""

@@ -125,6 +125,7 @@ def test_large_models_are_drawn_with_closed_containers():
         model.add(nn.Sequential().add(block.clone()))
     names, _ = names_and_edges(model)
     assert names == ["input", *["Sequential"] * 20, "output"]
+    assert {node.inside for node in _graph.graph_of(model).nodes[1:-1]} == {60}
 
 
 def test_shared_modules_are_not_visited_without_end():
@@ -229,6 +230,11 @@ def test_page_shows_the_graph(draw):
 def test_chains_need_no_drawing(draw):
     page = draw(nn.Sequential().add(nn.Linear(3, 2)).add(nn.Tanh()))
     assert "Graph" not in page.text
+
+
+def test_closed_containers_say_what_is_inside(draw):
+    model = nn.gModule([x := nn.Identity()()], [nn.Bottle(nn.Linear(3, 2))(x)])
+    assert "Bottle 1 module inside" in draw(model, "--no-run").text
 
 
 def test_annotations_are_escaped(draw):
