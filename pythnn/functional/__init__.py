@@ -11,8 +11,8 @@ Conventions are Python's: axes, targets and indices count from 0. Arguments are 
 arrays (integers become float64), all of one type, and are not changed; results are new arrays.
 Arrays on a CUDA device give CuPy's arrays on that device; all of a call must lie there.
 Backward functions take the gradient of the output first and return gradients of what the forward
-function took. Wrong arguments raise :class:`pythnn.THNNArgumentError`, with the C function's name
-for what is wrong.
+function took. Wrong arguments raise :class:`pythnn.THNNArgumentError`, which names the function and
+its argument.
 """
 
 from .activation import *

@@ -1,30 +1,33 @@
-"""Calls that allocate what they return: beside their arguments, on the CPU or a CUDA device."""
+"""What the bodies of functions are made of: results, sizes, axes, and what does not fit."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._tensor import KINDS, Tensor, array_module, is_on_device
+from .._tensor import Tensor, array_module
 
 __all__ = [
-    "INDICES",
-    "OUT",
     "Array",
+    "Indices",
     "Real",
-    "Sum",
-    "as_array",
-    "call",
-    "calls",
+    "Size",
+    "Unfit",
+    "Written",
+    "axis_of",
+    "check_shape",
     "from_one",
-    "from_zero",
-    "numbers",
-    "optional",
-    "real",
+    "integer",
+    "like",
+    "new",
+    "new_indices",
+    "pair",
+    "shaped",
+    "triple",
     "zeros",
 ]
 
@@ -32,106 +35,131 @@ Array: TypeAlias = NDArray[Any]
 """What functions return: numpy's arrays, or CuPy's for arguments on a CUDA device."""
 Real: TypeAlias = Any
 """What functions take: an array, or what numpy makes one of; float32 or float64."""
+Indices: TypeAlias = Any
+"""Ints in an array or a list, counted from 0."""
+Written: TypeAlias = NDArray[Any]
+"""An array that is written in place."""
+Size: TypeAlias = int | Sequence[int]
+"""One int for all dimensions, or one for each."""
+
+_INT64 = np.dtype(np.int64)
 
 
-_REALS = (np.float32, np.float64)
+class Unfit(Exception):  # noqa: N818 - users meet the THNNArgumentError that it becomes
+    """An argument does not fit: its name, what was wanted, what was found."""
+
+    def __init__(self, argument: str, wanted: str, found: str) -> None:
+        super().__init__(argument, wanted, found)
+        self.argument, self.wanted, self.found = argument, wanted, found
 
 
-class _New:
-    """Stands for a tensor that the called function gives its shape."""
-
-    def __init__(self, dtype: np.dtype[Any] | None = None) -> None:
-        self.dtype = dtype
+# ---- Results. On a device the C functions give them their shape, and CuPy the memory.
 
 
-OUT = _New()
-INDICES = _New(np.dtype(np.int64))
+def new(shape: Sequence[int], beside: Any) -> Array:
+    """Room for a result of this shape, with the type and in the place of an array."""
+    made: Array = _room(shape, beside, beside.dtype)
+    return made
 
 
-class Sum:
-    """Stands for zeros, in an array's shape unless another is given, that are added to."""
-
-    def __init__(self, like: Any, shape: Sequence[int] | None = None) -> None:
-        self.shape = like.shape if shape is None else shape
-
-
-def as_array(x: Any) -> Any:
-    """An array: itself, also on a device, or what numpy makes of it."""
-    return x if type(x) is np.ndarray or is_on_device(x) else np.asarray(x)
+def like(array: Any) -> Array:
+    """Room for a result of the shape of an array."""
+    made: Array = _room(array.shape, array, array.dtype)
+    return made
 
 
-def real(x: Any) -> Any:
-    """An array of real numbers; integers become float64."""
-    array = x if type(x) is np.ndarray else as_array(x)
-    return array.astype(np.float64) if array.dtype.kind in "iub" else array
+def new_indices(shape: Sequence[int], beside: Any) -> Array:
+    """Room for indices."""
+    made: Array = _room(shape, beside, _INT64)
+    return made
 
 
-def optional(x: Any) -> Any:
-    """The same, but None stays."""
-    return None if x is None else real(x)
+def _room(shape: Sequence[int], beside: Any, dtype: np.dtype[Any]) -> Any:
+    if type(beside) is np.ndarray:
+        try:
+            return np.empty(shape, dtype)
+        except ValueError:  # a negative size, or too many elements: the C functions say why
+            return Tensor(dtype=dtype)
+    return Tensor(dtype=dtype, device=f"cuda:{beside.device.id}")
 
 
-def zeros(shape: int | Sequence[int], like: Any) -> Any:
-    """Zeros with the element type, and in the place, of an array."""
-    module = np if type(like) is np.ndarray else array_module(like)
-    return module.zeros(shape, like.dtype)
+def shaped(found: Any, shape: Sequence[int]) -> Array:
+    """A result in another shape of as many elements."""
+    array: Array = (found.array() if isinstance(found, Tensor) else found).reshape(shape)
+    return array
 
 
-def from_zero(indices: Any) -> Any:
-    """Indices that count from 0 as the C functions count, from 1."""
-    return as_array(indices).astype(np.int64) + 1
+def zeros(shape: int | Sequence[int], beside: Any) -> Any:
+    """Zeros, to be added to, with the type and in the place of an array."""
+    module = np if type(beside) is np.ndarray else array_module(beside)
+    return module.zeros(shape, beside.dtype)
 
 
-def from_one(indices: Any) -> Any:
-    """Indices of the C functions, from 1, as ones that count from 0."""
-    indices -= 1
-    return indices
+def from_one(indices: Any) -> Array:
+    """Indices that a C function wrote, from 1, as ones that count from 0."""
+    array: Array = indices.array() if isinstance(indices, Tensor) else indices
+    array -= 1
+    return array
 
 
-def numbers(name: str, value: int | Sequence[int], count: int) -> tuple[int, ...]:
-    """One int for all dimensions, or one for each."""
+# ---- Arguments
+
+
+def check_shape(name: str, array: Any, shape: Sequence[int]) -> None:
+    """Raises unless an array has this shape."""
+    if array.shape != shape:
+        raise Unfit(name, f"shape {tuple(shape)}", f"shape {tuple(array.shape)}")
+
+
+def axis_of(array: Any, axis: Any, name: str = "axis") -> int:
+    """An axis, counted from 0."""
+    count = array.ndim
+    if type(axis) is not int:
+        axis = _index(name, "an int", axis)
+    if not -count <= axis < count:
+        wanted = f"an axis from {-count} to {count - 1}" if count else "an array with dimensions"
+        raise Unfit(name, wanted, f"{axis}")
+    found: int = axis + count if axis < 0 else axis
+    return found
+
+
+def pair(name: str, value: Any) -> tuple[int, int]:
+    """Height and width."""
+    if type(value) is int:
+        return value, value
+    first, second = _sizes(name, value, 2)
+    return first, second
+
+
+def triple(name: str, value: Any) -> tuple[int, int, int]:
+    """Depth, height and width."""
+    if type(value) is int:
+        return value, value, value
+    first, second, third = _sizes(name, value, 3)
+    return first, second, third
+
+
+def _sizes(name: str, value: Any, count: int) -> tuple[int, ...]:
+    wanted = f"an int or {count} ints"
+    if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes)):
+        if np.ndim(value) == 1 and len(value) == count:
+            return tuple(_index(name, wanted, entry, value) for entry in value)
+        raise Unfit(name, wanted, repr(value))
+    return (_index(name, wanted, value),) * count
+
+
+def _index(name: str, wanted: str, value: Any, whole: Any = None) -> int:
+    """An int, which bools and floats are not."""
     try:
-        return (operator.index(value),) * count  # type: ignore[arg-type]
+        if not isinstance(value, (bool, np.bool_)):
+            found: int = operator.index(value)
+            return found
     except TypeError:
         pass
-    values = tuple(map(operator.index, value))  # type: ignore[arg-type]
-    if len(values) != count:
-        raise ValueError(f"{name}: expected an int or {count} ints, found {value!r}")
-    return values
+    raise Unfit(name, wanted, repr(value if whole is None else whole))
 
 
-_KINDS = {kind.dtype: kind for kind in KINDS}
-
-
-def _empty(dtype: np.dtype[Any], device: str | None) -> Tensor:
-    """An empty Tensor, on the CPU without the checks that a user's needs."""
-    if device is not None:
-        return Tensor(dtype=dtype, device=device)
-    kind = _KINDS[dtype]
-    return Tensor._of(kind.new(()), kind)
-
-
-def calls(function: Callable[..., None], *arguments: Any) -> Any:
-    """Calls a C function on real arrays; returns a tuple of what stood for results."""
-    like = next(a for a in arguments if getattr(a, "dtype", None) in _REALS)
-    device = None if isinstance(like, np.ndarray) else f"cuda:{like.device.id}"
-    given: list[Any] = []
-    results: list[Any] = []
-    for argument in arguments:
-        if isinstance(argument, _New):
-            given.append(_empty(argument.dtype or like.dtype, device))
-            results.append(given[-1])
-        elif isinstance(argument, Sum):
-            given.append(zeros(argument.shape, like))
-            results.append(given[-1])
-        else:
-            given.append(argument)
-    function(None, *given)
-    return tuple(r.array() if isinstance(r, Tensor) else r for r in results)
-
-
-def call(function: Callable[..., None], *arguments: Any) -> Array:
-    """The same for functions with one result."""
-    result: Array
-    (result,) = calls(function, *arguments)
-    return result
+def integer(name: str, value: Any) -> int:
+    """An int."""
+    found: int = value if type(value) is int else _index(name, "an int", value)
+    return found

@@ -2,44 +2,37 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable
-from types import NoneType
-from typing import Any, ParamSpec, TypeVar
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import numpy as np
 
 from .._calls import describe
-from .._errors import THNNArgumentError
 from .._tensor import Tensor, is_on_device
+from ._arrays import Unfit
 
-__all__ = ["anywhere"]
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-_NEVER_ON_DEVICE = frozenset({np.ndarray, NoneType, bool, int, float, list, str})
-_ARRAYS = ("Array", "Real", "Any", "tuple[Array", "tuple[Real")
-"""What the annotations of parameters that are arrays begin with."""
+__all__ = ["placed"]
 
 
-def anywhere(function: Callable[P, R]) -> Callable[P, R]:
-    """Lets a function of numpy's arrays work on arrays of one CUDA device as well.
+def placed(front: Any, given: dict[str, Any]) -> AbstractContextManager[Any]:
+    """Within it the device of the arrays of a call is the current one; arrays become CuPy's there.
 
-    There it gets CuPy's, over the same memory, and works with their device as the current one.
-    Lists and numbers become arrays there. Parameters are arrays by their annotations.
+    Lists and numbers become arrays where the first array is. Raises Unfit for an array elsewhere.
     """
+    arrays = {name: given[name] for name in front.kinds}
+    if not any(map(_is_on_device, arrays.values())):
+        return nullcontext()
+    from .._cuda.cupy import library
 
-    @functools.wraps(function)
-    def call(*given: P.args, **named: P.kwargs) -> R:
-        for value in (*given, *named.values()) if named else given:
-            if type(value) not in _NEVER_ON_DEVICE and _is_on_device(value):
-                result: R = _call_on_device(function, given, named)
-                return result
-        return function(*given, **named)
-
-    return call
+    cupy = library()
+    places = _Places()
+    for name, value in arrays.items():
+        for entry in value if isinstance(value, tuple) else (value,):
+            places.look(name, entry)
+    device: AbstractContextManager[Any] = cupy.cuda.Device(places.device)
+    with device:
+        given.update({name: _there(cupy, value) for name, value in arrays.items()})
+    return device
 
 
 def _is_on_device(value: Any) -> bool:
@@ -53,42 +46,16 @@ def _is_on_host(value: Any) -> bool:
     return isinstance(value, Tensor) or hasattr(value, "__array__")
 
 
-@functools.cache
-def _signature(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, int]]:
-    """The signature, and the positions from 1 of the parameters that are arrays."""
-    signature = inspect.signature(function)
-    names = enumerate(signature.parameters.values(), 1)
-    return signature, {p.name: i for i, p in names if str(p.annotation).startswith(_ARRAYS)}
-
-
-def _call_on_device(function: Any, given: Any, named: Any) -> Any:
-    from .._cuda.cupy import library
-
-    cupy = library()
-    signature, positions = _signature(function)
-    bound = signature.bind(*given, **named)
-    arrays = {name: bound.arguments[name] for name in positions if name in bound.arguments}
-    places = _Places(function.__name__, positions)
-    for name, value in arrays.items():
-        for entry in value if isinstance(value, tuple) else (value,):
-            places.look(name, entry)
-    with cupy.cuda.Device(places.device):
-        for name, value in arrays.items():
-            bound.arguments[name] = _there(cupy, value)
-        return function(*bound.args, **bound.kwargs)
-
-
 class _Places:
     """Sees to it that all arrays of a call are where the first one is."""
 
-    def __init__(self, function: str, positions: dict[str, int]) -> None:
-        self.function, self.positions = function, positions
+    def __init__(self) -> None:
         self.first = ""
         self.device: int | None = None
         """None: the CPU's memory."""
 
     def look(self, name: str, value: Any) -> None:
-        """Raises THNNArgumentError when an array is elsewhere."""
+        """Raises Unfit when an array is elsewhere."""
         if is_on_device(value):
             device: int | None = _device_of(value)
             found = f"one on cuda:{device}"
@@ -100,13 +67,7 @@ class _Places:
             self.first, self.device = name, device
         elif device != self.device:
             place = "in the CPU's memory" if self.device is None else f"on cuda:{self.device}"
-            raise THNNArgumentError.expected(
-                f"functional.{self.function}",
-                self.positions[name],
-                name,
-                f"an array {place}, like '{self.first}'",
-                found,
-            )
+            raise Unfit(name, f"an array {place}, like '{self.first}'", found)
 
 
 def _device_of(value: Any) -> int:

@@ -7,12 +7,25 @@ Backward functions return the gradients of `x`, `weight` and, also where the lay
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from .. import thnn
-from ._arrays import OUT, Array, Real, Sum, as_array, call, calls, numbers, optional, real
-from ._places import anywhere
+from ._arrays import (
+    Array,
+    Indices,
+    Real,
+    Size,
+    Unfit,
+    check_shape,
+    integer,
+    like,
+    new,
+    pair,
+    triple,
+    zeros,
+)
+from ._front import function
 
 __all__ = [
     "conv2d",
@@ -37,55 +50,85 @@ __all__ = [
     "temporal_conv1d_backward",
 ]
 
-Size: TypeAlias = int | Sequence[int]
 Gradients: TypeAlias = tuple[Array, Array, Array]
-_Function: TypeAlias = Callable[..., None]
 
 
-def _plane(name: str, *values: Size) -> list[int]:
-    """Pairs as C functions take them: width before height."""
-    return [n for value in values for n in reversed(numbers(name, value, 2))]
+def _reversed(name: str, value: Any) -> tuple[int, int]:
+    """A pair as C functions take it: width before height."""
+    height, width = pair(name, value)
+    return width, height
 
 
-def _space(name: str, *values: Size) -> list[int]:
-    """Triples as C functions take them: depth, width, height."""
-    found = []
-    for value in values:
-        depth, height, width = numbers(name, value, 3)
-        found += [depth, width, height]
-    return found
+def _plane_window(weight: Array, stride: Any, padding: Any, *dilation: Any) -> Any:
+    """Kernel, stride, padding and dilation, of each width before height."""
+    height, width = weight.shape[-2:]
+    stride_y, stride_x = pair("stride", stride)
+    pad_y, pad_x = pair("padding", padding)
+    window = [width, height, stride_x, stride_y, pad_x, pad_y]
+    for value in dilation:
+        window += _reversed("dilation", value)
+    return window
 
 
-def _backward(
-    grad_input: _Function,
-    grad_parameters: _Function,
-    x: Real,
-    grad_output: Real,
-    weight: Real,
-    window: Sequence[int],
-    scratch: tuple[int, int] = (2, 2),
-    bias_shape: Sequence[int] | None = None,
-    transposed: bool = False,
-) -> Gradients:
-    """Calls the two backward functions of a module, which take so many scratch tensors each."""
-    x, grad_output, weight = real(x), real(grad_output), real(weight)
-    if bias_shape is None:
-        bias_shape = (weight.shape[1 if transposed else 0],)
-    none = [None]
-    grad_x = call(grad_input, x, grad_output, OUT, weight, *none * scratch[0], *window)
-    grad_weight, grad_bias = calls(
-        grad_parameters,
-        x, grad_output, Sum(weight), Sum(weight, bias_shape), *none * scratch[1], *window, 1.0,
+def _space_window(weight: Array, stride: Any, padding: Any, *rest: Any) -> Any:
+    """Kernel, stride, padding, dilation and output padding, of each depth, width, height."""
+    depth, height, width = weight.shape[-3:]
+    window = [depth, width, height]
+    names = ("stride", "padding", "dilation", "output_padding")
+    for name, value in zip(names, (stride, padding, *rest), strict=False):
+        depth, height, width = triple(name, value)
+        window += [depth, width, height]
+    return window
+
+
+def _count(size: int, kernel: int, stride: int, padding: int, dilation: int = 1) -> int:
+    """Positions of a kernel; a stride that the C function refuses counts as 1."""
+    reach = dilation * (kernel - 1) + 1
+    return (size + 2 * padding - reach) // (stride if stride > 0 else 1) + 1
+
+
+def _spread(size: int, kernel: int, stride: int, padding: int, dilation: int, more: int) -> int:
+    """What a transposed convolution makes of a size."""
+    return (size - 1) * stride - 2 * padding + dilation * (kernel - 1) + 1 + more
+
+
+def _convolved2d(x: Array, planes: int, window: Sequence[int]) -> tuple[int, ...]:
+    """The shape of the output of a convolution."""
+    width, height, dx, dy, px, py, *dilation = window
+    across, down = dilation or (1, 1)
+    *batch, _, rows, columns = x.shape
+    return (
+        *batch, planes, _count(rows, height, dy, py, down), _count(columns, width, dx, px, across)
     )  # fmt: skip
-    return grad_x, grad_weight, grad_bias
 
 
-def _conv2d_window(weight: Array, stride: Size, padding: Size, dilation: Size) -> list[int]:
-    kernel = weight.shape[-2:]
-    return _plane("conv2d", kernel, stride, padding, dilation)
+def _transposed2d(x: Array, planes: int, window: Sequence[int]) -> tuple[int, ...]:
+    width, height, dx, dy, px, py, across, down, more_x, more_y = window
+    *batch, _, rows, columns = x.shape
+    rows = _spread(rows, height, dy, py, down, more_y)
+    return (*batch, planes, rows, _spread(columns, width, dx, px, across, more_x))
 
 
-@anywhere
+def _by_axis(window: Sequence[int]) -> list[Sequence[int]]:
+    """What a window of three axes has for depth, height and width."""
+    return [window[0::3], window[2::3], window[1::3]]
+
+
+def _convolved3d(x: Array, planes: int, window: Sequence[int]) -> tuple[int, ...]:
+    sizes = zip(x.shape[-3:], _by_axis(window), strict=True)
+    return (*x.shape[:-4], planes, *(_count(size, *axis) for size, axis in sizes))
+
+
+def _transposed3d(x: Array, planes: int, window: Sequence[int]) -> tuple[int, ...]:
+    sizes = zip(x.shape[-3:], _by_axis(window), strict=True)
+    return (*x.shape[:-4], planes, *(_spread(size, *axis) for size, axis in sizes))
+
+
+@function(
+    x="[batch] planes_in height width",
+    weight="planes_out planes_in kernel_height kernel_width",
+    bias="planes_out",
+)
 def conv2d(
     x: Real,
     weight: Real,
@@ -108,15 +151,15 @@ def conv2d(
     array([[[5., 5.],
             [5., 5.]]])
     """
-    weight = real(weight)
-    window = _conv2d_window(weight, stride, padding, dilation)
-    return call(
-        thnn.SpatialDilatedConvolution_updateOutput,
-        real(x), OUT, weight, optional(bias), None, None, *window,
-    )  # fmt: skip
+    window = _plane_window(weight, stride, padding, dilation)
+    output = new(_convolved2d(x, weight.shape[0], window), x)
+    thnn.SpatialDilatedConvolution_updateOutput(None, x, output, weight, bias, None, None, *window)
+    return output
 
 
-@anywhere
+@function(
+    x="[batch] planes_in height width", weight="planes_out planes_in kernel_height kernel_width"
+)
 def conv2d_backward(
     grad_output: Real,
     x: Real,
@@ -127,15 +170,24 @@ def conv2d_backward(
     dilation: Size = 1,
 ) -> Gradients:
     """The gradients of `x`, `weight` and `bias`."""
-    weight = real(weight)
-    return _backward(
-        thnn.SpatialDilatedConvolution_updateGradInput,
-        thnn.SpatialDilatedConvolution_accGradParameters,
-        x, grad_output, weight, _conv2d_window(weight, stride, padding, dilation), (1, 2),
-    )  # fmt: skip
+    window = _plane_window(weight, stride, padding, dilation)
+    check_shape("grad_output", grad_output, _convolved2d(x, weight.shape[0], window))
+    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
+    grad_bias = zeros(weight.shape[0], weight)
+    thnn.SpatialDilatedConvolution_updateGradInput(
+        None, x, grad_output, grad_x, weight, None, *window
+    )
+    thnn.SpatialDilatedConvolution_accGradParameters(
+        None, x, grad_output, grad_weight, grad_bias, None, None, *window, 1.0
+    )
+    return grad_x, grad_weight, grad_bias
 
 
-@anywhere
+@function(
+    x="[batch] planes_in height width",
+    weight="planes_in planes_out kernel_height kernel_width",
+    bias="planes_out",
+)
 def conv_transpose2d(
     x: Real,
     weight: Real,
@@ -159,16 +211,20 @@ def conv_transpose2d(
     >>> conv_transpose2d(np.ones((1, 1, 2)), np.ones((1, 1, 1, 2)), stride=2)
     array([[[1., 1., 1., 1.]]])
     """
-    weight = real(weight)
-    window = _conv2d_window(weight, stride, padding, dilation)
-    return call(
-        thnn.SpatialFullDilatedConvolution_updateOutput,
-        real(x), OUT, weight, optional(bias), None, None,
-        *window, *_plane("output_padding", output_padding),
-    )  # fmt: skip
+    window = [
+        *_plane_window(weight, stride, padding, dilation),
+        *_reversed("output_padding", output_padding),
+    ]
+    output = new(_transposed2d(x, weight.shape[1], window), x)
+    thnn.SpatialFullDilatedConvolution_updateOutput(
+        None, x, output, weight, bias, None, None, *window
+    )
+    return output
 
 
-@anywhere
+@function(
+    x="[batch] planes_in height width", weight="planes_in planes_out kernel_height kernel_width"
+)
 def conv_transpose2d_backward(
     grad_output: Real,
     x: Real,
@@ -180,17 +236,27 @@ def conv_transpose2d_backward(
     dilation: Size = 1,
 ) -> Gradients:
     """The gradients of `x`, `weight` and `bias`."""
-    weight = real(weight)
-    window = _conv2d_window(weight, stride, padding, dilation)
-    window += _plane("output_padding", output_padding)
-    return _backward(
-        thnn.SpatialFullDilatedConvolution_updateGradInput,
-        thnn.SpatialFullDilatedConvolution_accGradParameters,
-        x, grad_output, weight, window, (1, 2), transposed=True,
-    )  # fmt: skip
+    window = [
+        *_plane_window(weight, stride, padding, dilation),
+        *_reversed("output_padding", output_padding),
+    ]
+    check_shape("grad_output", grad_output, _transposed2d(x, weight.shape[1], window))
+    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
+    grad_bias = zeros(weight.shape[1], weight)
+    thnn.SpatialFullDilatedConvolution_updateGradInput(
+        None, x, grad_output, grad_x, weight, None, *window
+    )
+    thnn.SpatialFullDilatedConvolution_accGradParameters(
+        None, x, grad_output, grad_weight, grad_bias, None, None, *window, 1.0
+    )
+    return grad_x, grad_weight, grad_bias
 
 
-@anywhere
+@function(
+    x="[batch] planes height width",
+    weight="multiplier planes kernel_height kernel_width",
+    bias="multiplier planes",
+)
 def depthwise_conv2d(
     x: Real,
     weight: Real,
@@ -212,34 +278,52 @@ def depthwise_conv2d(
     >>> depthwise_conv2d(np.ones((2, 1, 1)), [[[[2.0]], [[3.0]]]]).ravel()
     array([2., 3.])
     """
-    weight = real(weight)
-    window = _plane("depthwise_conv2d", weight.shape[-2:], stride, padding)
-    return call(
-        thnn.SpatialDepthWiseConvolution_updateOutput,
-        real(x), OUT, weight, optional(bias), None, None, *window,
-    )  # fmt: skip
+    window = _plane_window(weight, stride, padding)
+    output = new(_convolved2d(x, weight.shape[0] * weight.shape[1], window), x)
+    thnn.SpatialDepthWiseConvolution_updateOutput(
+        None, x, output, weight, bias, None, None, *window
+    )
+    return output
 
 
-@anywhere
+@function(x="[batch] planes height width", weight="multiplier planes kernel_height kernel_width")
 def depthwise_conv2d_backward(
     grad_output: Real, x: Real, weight: Real, *, stride: Size = 1, padding: Size = 0
 ) -> Gradients:
     """The gradients of `x`, `weight` and `bias`."""
-    weight = real(weight)
-    return _backward(
-        thnn.SpatialDepthWiseConvolution_updateGradInput,
-        thnn.SpatialDepthWiseConvolution_accGradParameters,
-        x, grad_output, weight, _plane("depthwise_conv2d", weight.shape[-2:], stride, padding),
-        bias_shape=weight.shape[:2],
-    )  # fmt: skip
+    window = _plane_window(weight, stride, padding)
+    check_shape(
+        "grad_output", grad_output, _convolved2d(x, weight.shape[0] * weight.shape[1], window)
+    )
+    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
+    grad_bias = zeros(weight.shape[:2], weight)
+    thnn.SpatialDepthWiseConvolution_updateGradInput(
+        None, x, grad_output, grad_x, weight, None, None, *window
+    )
+    thnn.SpatialDepthWiseConvolution_accGradParameters(
+        None, x, grad_output, grad_weight, grad_bias, None, None, *window, 1.0
+    )
+    return grad_x, grad_weight, grad_bias
 
 
-def _local_window(x: Array, weight: Array, stride: Size, padding: Size) -> list[int]:
-    sizes = [x.shape[-1], x.shape[-2], weight.shape[1], weight.shape[0]]
-    return [*_plane("conv2d_local", weight.shape[-2:], stride, padding), *sizes]
+def _local_window(
+    x: Array, weight: Array, stride: Any, padding: Any
+) -> tuple[list[int], tuple[int, ...]]:
+    """The arguments behind the tensors, and the shape of the output."""
+    window = _plane_window(weight, stride, padding)
+    rows, columns, planes = weight.shape[:3]
+    shape = _convolved2d(x, planes, window)
+    if shape[-2:] != (rows, columns):
+        wanted = f"weights for {shape[-2]} x {shape[-1]} positions, height out x width out"
+        raise Unfit("weight", wanted, f"{rows} x {columns}")
+    return [*window, x.shape[-1], x.shape[-2], columns, rows], shape
 
 
-@anywhere
+@function(
+    x="[batch] planes_in height width",
+    weight="height_out width_out planes_out planes_in kernel_height kernel_width",
+    bias="planes_out height_out width_out",
+)
 def conv2d_local(
     x: Real, weight: Real, bias: Real, *, stride: Size = 1, padding: Size = 0
 ) -> Array:
@@ -255,36 +339,59 @@ def conv2d_local(
     >>> conv2d_local(np.ones((1, 1, 2)), weight, np.zeros((1, 1, 2)))
     array([[[3., 4.]]])
     """
-    x, weight = real(x), real(weight)
-    return call(
-        thnn.SpatialConvolutionLocal_updateOutput,
-        x, OUT, weight, real(bias), None, None, *_local_window(x, weight, stride, padding),
-    )  # fmt: skip
+    window, shape = _local_window(x, weight, stride, padding)
+    output = new(shape, x)
+    thnn.SpatialConvolutionLocal_updateOutput(None, x, output, weight, bias, None, None, *window)
+    return output
 
 
-@anywhere
+@function(
+    x="[batch] planes_in height width",
+    weight="height_out width_out planes_out planes_in kernel_height kernel_width",
+)
 def conv2d_local_backward(
     grad_output: Real, x: Real, weight: Real, *, stride: Size = 1, padding: Size = 0
 ) -> Gradients:
     """The gradients of `x`, `weight` and `bias`."""
-    x, weight = real(x), real(weight)
-    height, width, planes = weight.shape[:3]
-    return _backward(
-        thnn.SpatialConvolutionLocal_updateGradInput,
-        thnn.SpatialConvolutionLocal_accGradParameters,
-        x, grad_output, weight, _local_window(x, weight, stride, padding),
-        bias_shape=(planes, height, width),
-    )  # fmt: skip
+    window, shape = _local_window(x, weight, stride, padding)
+    check_shape("grad_output", grad_output, shape)
+    grad_x, grad_weight, grad_bias = like(x), zeros(weight.shape, weight), zeros(shape[-3:], weight)
+    thnn.SpatialConvolutionLocal_updateGradInput(
+        None, x, grad_output, grad_x, weight, None, None, *window
+    )
+    thnn.SpatialConvolutionLocal_accGradParameters(
+        None, x, grad_output, grad_weight, grad_bias, None, None, *window, 1.0
+    )
+    return grad_x, grad_weight, grad_bias
 
 
-def _connections(table: Any, x: Array, bias: Array, stride: Size) -> tuple[Array, list[int]]:
+def _connections(table: Any, x: Array, bias: Array, stride: Any) -> tuple[Array, list[int]]:
     """The connection table as THNN takes it, and the arguments behind it."""
-    table = as_array(table).astype(x.dtype) + 1
-    return table, [x.shape[-3], bias.shape[0], *_plane("stride", stride)]
+    connections: Array = (table + 1).astype(x.dtype)
+    return connections, [x.shape[-3], bias.shape[0], *_reversed("stride", stride)]
 
 
-@anywhere
-def conv2d_map(x: Real, weight: Real, bias: Real, table: Any, *, stride: Size = 1) -> Array:
+def _mapped(x: Array, weight: Array, rest: Sequence[int]) -> tuple[int, ...]:
+    """The shape of the output."""
+    _, planes, dx, dy = rest
+    return _convolved2d(x, planes, (weight.shape[2], weight.shape[1], dx, dy, 0, 0))
+
+
+def _mapped_back(x: Array, weight: Array, rest: Sequence[int]) -> tuple[int, ...]:
+    """The shape of the output of the transposed one."""
+    _, planes, dx, dy = rest
+    window = (weight.shape[2], weight.shape[1], dx, dy, 0, 0, 1, 1, 0, 0)
+    return _transposed2d(x, planes, window)
+
+
+@function(
+    below={"table": ("planes_in", "planes_out")},
+    x="[batch] planes_in height width",
+    weight="connections kernel_height kernel_width",
+    bias="planes_out",
+    table="connections 2",
+)
+def conv2d_map(x: Real, weight: Real, bias: Real, table: Indices, *, stride: Size = 1) -> Array:
     """A 2-D convolution between the planes that a table connects. THNN's SpatialConvolutionMap.
 
     Parameters
@@ -298,45 +405,44 @@ def conv2d_map(x: Real, weight: Real, bias: Real, table: Any, *, stride: Size = 
     >>> conv2d_map(np.ones((2, 1, 1)), [[[3.0]]], [1.0], [[1, 0]])
     array([[[4.]]])
     """
-    x, bias = real(x), real(bias)
     connections, rest = _connections(table, x, bias, stride)
-    return call(
-        thnn.SpatialConvolutionMap_updateOutput, x, OUT, real(weight), bias, connections, *rest
-    )
+    output = new(_mapped(x, weight, rest), x)
+    thnn.SpatialConvolutionMap_updateOutput(None, x, output, weight, bias, connections, *rest)
+    return output
 
 
-@anywhere
+@function(
+    below={"table": ("planes_in", "planes_out")},
+    x="[batch] planes_in height width",
+    weight="connections kernel_height kernel_width",
+    bias="planes_out",
+    table="connections 2",
+)
 def conv2d_map_backward(
-    grad_output: Real, x: Real, weight: Real, bias: Real, table: Any, *, stride: Size = 1
+    grad_output: Real, x: Real, weight: Real, bias: Real, table: Indices, *, stride: Size = 1
 ) -> Gradients:
     """The gradients of `x`, `weight` and `bias`."""
-    return _map_backward(
-        thnn.SpatialConvolutionMap_updateGradInput,
-        thnn.SpatialConvolutionMap_accGradParameters,
-        grad_output, x, weight, bias, table, stride,
-    )  # fmt: skip
-
-
-def _map_backward(
-    grad_input: _Function,
-    grad_parameters: _Function,
-    grad_output: Real,
-    x: Real,
-    weight: Real,
-    bias: Real,
-    table: Any,
-    stride: Size,
-) -> Gradients:
-    x, grad_output, weight, bias = real(x), real(grad_output), real(weight), real(bias)
     connections, rest = _connections(table, x, bias, stride)
-    grad_x = call(grad_input, x, grad_output, OUT, weight, bias, connections, *rest)
-    sums = calls(grad_parameters, x, grad_output, Sum(weight), Sum(bias), connections, *rest, 1.0)
-    return grad_x, *sums
+    check_shape("grad_output", grad_output, _mapped(x, weight, rest))
+    grad_x, grad_weight, grad_bias = like(x), zeros(weight.shape, x), zeros(bias.shape, x)
+    thnn.SpatialConvolutionMap_updateGradInput(
+        None, x, grad_output, grad_x, weight, bias, connections, *rest
+    )
+    thnn.SpatialConvolutionMap_accGradParameters(
+        None, x, grad_output, grad_weight, grad_bias, connections, *rest, 1.0
+    )
+    return grad_x, grad_weight, grad_bias
 
 
-@anywhere
+@function(
+    below={"table": ("planes_in", "planes_out")},
+    x="planes_in height width",
+    weight="connections kernel_height kernel_width",
+    bias="planes_out",
+    table="connections 2",
+)
 def conv_transpose2d_map(
-    x: Real, weight: Real, bias: Real, table: Any, *, stride: Size = 1
+    x: Real, weight: Real, bias: Real, table: Indices, *, stride: Size = 1
 ) -> Array:
     """A transposed 2-D convolution between connected planes. THNN's SpatialFullConvolutionMap.
 
@@ -345,30 +451,40 @@ def conv_transpose2d_map(
     >>> conv_transpose2d_map(np.ones((1, 1, 1)), [[[3.0, 4.0]]], [1.0], [[0, 0]])
     array([[[4., 5.]]])
     """
-    x, bias = real(x), real(bias)
     connections, rest = _connections(table, x, bias, stride)
-    return call(
-        thnn.SpatialFullConvolutionMap_updateOutput, x, OUT, real(weight), bias, connections, *rest
-    )
+    output = new(_mapped_back(x, weight, rest), x)
+    thnn.SpatialFullConvolutionMap_updateOutput(None, x, output, weight, bias, connections, *rest)
+    return output
 
 
-@anywhere
+@function(
+    below={"table": ("planes_in", "planes_out")},
+    x="planes_in height width",
+    weight="connections kernel_height kernel_width",
+    bias="planes_out",
+    table="connections 2",
+)
 def conv_transpose2d_map_backward(
-    grad_output: Real, x: Real, weight: Real, bias: Real, table: Any, *, stride: Size = 1
+    grad_output: Real, x: Real, weight: Real, bias: Real, table: Indices, *, stride: Size = 1
 ) -> Gradients:
     """The gradients of `x`, `weight` and `bias`."""
-    return _map_backward(
-        thnn.SpatialFullConvolutionMap_updateGradInput,
-        thnn.SpatialFullConvolutionMap_accGradParameters,
-        grad_output, x, weight, bias, table, stride,
-    )  # fmt: skip
+    connections, rest = _connections(table, x, bias, stride)
+    check_shape("grad_output", grad_output, _mapped_back(x, weight, rest))
+    grad_x, grad_weight, grad_bias = like(x), zeros(weight.shape, x), zeros(bias.shape, x)
+    thnn.SpatialFullConvolutionMap_updateGradInput(
+        None, x, grad_output, grad_x, weight, bias, connections, *rest
+    )
+    thnn.SpatialFullConvolutionMap_accGradParameters(
+        None, x, grad_output, grad_weight, grad_bias, connections, *rest, 1.0
+    )
+    return grad_x, grad_weight, grad_bias
 
 
-def _conv3d_window(weight: Array, stride: Size, padding: Size, dilation: Size) -> list[int]:
-    return _space("conv3d", weight.shape[-3:], stride, padding, dilation)
-
-
-@anywhere
+@function(
+    x="[batch] planes_in depth height width",
+    weight="planes_out planes_in kernel_depth kernel_height kernel_width",
+    bias="planes_out",
+)
 def conv3d(
     x: Real,
     weight: Real,
@@ -389,15 +505,18 @@ def conv3d(
     >>> conv3d(np.ones((1, 2, 2, 2)), np.ones((1, 1, 2, 2, 2)))
     array([[[[8.]]]])
     """
-    weight = real(weight)
-    return call(
-        thnn.VolumetricDilatedConvolution_updateOutput,
-        real(x), OUT, weight, optional(bias), None, None,
-        *_conv3d_window(weight, stride, padding, dilation),
-    )  # fmt: skip
+    window = _space_window(weight, stride, padding, dilation)
+    output = new(_convolved3d(x, weight.shape[0], window), x)
+    thnn.VolumetricDilatedConvolution_updateOutput(
+        None, x, output, weight, bias, None, None, *window
+    )
+    return output
 
 
-@anywhere
+@function(
+    x="[batch] planes_in depth height width",
+    weight="planes_out planes_in kernel_depth kernel_height kernel_width",
+)
 def conv3d_backward(
     grad_output: Real,
     x: Real,
@@ -408,21 +527,24 @@ def conv3d_backward(
     dilation: Size = 1,
 ) -> Gradients:
     """The gradients of `x`, `weight` and `bias`."""
-    weight = real(weight)
-    return _backward(
-        thnn.VolumetricDilatedConvolution_updateGradInput,
-        thnn.VolumetricDilatedConvolution_accGradParameters,
-        x, grad_output, weight, _conv3d_window(weight, stride, padding, dilation), (1, 2),
-    )  # fmt: skip
+    window = _space_window(weight, stride, padding, dilation)
+    check_shape("grad_output", grad_output, _convolved3d(x, weight.shape[0], window))
+    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
+    grad_bias = zeros(weight.shape[0], weight)
+    thnn.VolumetricDilatedConvolution_updateGradInput(
+        None, x, grad_output, grad_x, weight, None, *window
+    )
+    thnn.VolumetricDilatedConvolution_accGradParameters(
+        None, x, grad_output, grad_weight, grad_bias, None, None, *window, 1.0
+    )
+    return grad_x, grad_weight, grad_bias
 
 
-def _transpose3d_window(
-    stride: Size, padding: Size, output_padding: Size, dilation: Size
-) -> list[int]:
-    return _space("conv_transpose3d", stride, padding, dilation, output_padding)
-
-
-@anywhere
+@function(
+    x="[batch] planes_in depth height width",
+    weight="planes_in planes_out kernel_depth kernel_height kernel_width",
+    bias="planes_out",
+)
 def conv_transpose3d(
     x: Real,
     weight: Real,
@@ -444,14 +566,18 @@ def conv_transpose3d(
     >>> conv_transpose3d(np.ones((1, 1, 1, 1)), np.ones((1, 1, 1, 1, 2)))
     array([[[[1., 1.]]]])
     """
-    return call(
-        thnn.VolumetricFullDilatedConvolution_updateOutput,
-        real(x), OUT, real(weight), optional(bias), None, None,
-        *_transpose3d_window(stride, padding, output_padding, dilation),
-    )  # fmt: skip
+    window = _space_window(weight, stride, padding, dilation, output_padding)
+    output = new(_transposed3d(x, weight.shape[1], window), x)
+    thnn.VolumetricFullDilatedConvolution_updateOutput(
+        None, x, output, weight, bias, None, None, *window[3:]
+    )
+    return output
 
 
-@anywhere
+@function(
+    x="[batch] planes_in depth height width",
+    weight="planes_in planes_out kernel_depth kernel_height kernel_width",
+)
 def conv_transpose3d_backward(
     grad_output: Real,
     x: Real,
@@ -463,15 +589,30 @@ def conv_transpose3d_backward(
     dilation: Size = 1,
 ) -> Gradients:
     """The gradients of `x`, `weight` and `bias`."""
-    return _backward(
-        thnn.VolumetricFullDilatedConvolution_updateGradInput,
-        thnn.VolumetricFullDilatedConvolution_accGradParameters,
-        x, grad_output, weight, _transpose3d_window(stride, padding, output_padding, dilation),
-        transposed=True,
-    )  # fmt: skip
+    window = _space_window(weight, stride, padding, dilation, output_padding)
+    check_shape("grad_output", grad_output, _transposed3d(x, weight.shape[1], window))
+    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
+    grad_bias = zeros(weight.shape[1], weight)
+    thnn.VolumetricFullDilatedConvolution_updateGradInput(
+        None, x, grad_output, grad_x, weight, None, None, *window[3:]
+    )
+    thnn.VolumetricFullDilatedConvolution_accGradParameters(
+        None, x, grad_output, grad_weight, grad_bias, None, None, *window[3:], 1.0
+    )
+    return grad_x, grad_weight, grad_bias
 
 
-@anywhere
+def _frames(x: Array, weight: Array, kernel: Any, stride: Any) -> tuple[int, ...]:
+    """The shape of the output."""
+    *batch, frames, features = x.shape
+    count = integer("kernel", kernel)
+    if weight.shape[1] != count * features:
+        wanted = f"features out x {count * features} (kernel * features in)"
+        raise Unfit("weight", wanted, f"shape {tuple(weight.shape)}")
+    return (*batch, _count(frames, count, integer("stride", stride), 0), weight.shape[0])
+
+
+@function(x="[batch] frames features_in", weight="features_out entries", bias="features_out")
 def temporal_conv1d(x: Real, weight: Real, bias: Real, kernel: int, *, stride: int = 1) -> Array:
     """A convolution over frames. THNN's TemporalConvolution.
 
@@ -488,26 +629,44 @@ def temporal_conv1d(x: Real, weight: Real, bias: Real, kernel: int, *, stride: i
     array([[12.],
            [23.]])
     """
-    x, weight = real(x), real(weight)
-    return call(
-        thnn.TemporalConvolution_updateOutput,
-        x, OUT, weight, real(bias), kernel, stride, x.shape[-1], weight.shape[0],
-    )  # fmt: skip
+    output = new(_frames(x, weight, kernel, stride), x)
+    thnn.TemporalConvolution_updateOutput(
+        None, x, output, weight, bias, kernel, stride, x.shape[-1], weight.shape[0]
+    )
+    return output
 
 
-@anywhere
+@function(x="[batch] frames features_in", weight="features_out entries")
 def temporal_conv1d_backward(
     grad_output: Real, x: Real, weight: Real, kernel: int, *, stride: int = 1
 ) -> Gradients:
     """The gradients of `x`, `weight` and `bias`."""
-    return _backward(
-        thnn.TemporalConvolution_updateGradInput,
-        thnn.TemporalConvolution_accGradParameters,
-        x, grad_output, weight, [kernel, stride], (0, 0),
-    )  # fmt: skip
+    check_shape("grad_output", grad_output, _frames(x, weight, kernel, stride))
+    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
+    grad_bias = zeros(weight.shape[0], weight)
+    thnn.TemporalConvolution_updateGradInput(None, x, grad_output, grad_x, weight, kernel, stride)
+    thnn.TemporalConvolution_accGradParameters(
+        None, x, grad_output, grad_weight, grad_bias, kernel, stride, 1.0
+    )
+    return grad_x, grad_weight, grad_bias
 
 
-@anywhere
+def _row_frames(
+    x: Array, weight: Array, stride: Any, padding: Any, features_first: bool
+) -> tuple[int, ...]:
+    """The shape of the output."""
+    *batch, frames, features = x.shape
+    if features_first:
+        frames, features = features, frames
+    if features != weight.shape[0]:
+        layout = "features x frames" if features_first else "frames x features"
+        wanted = f"[batch x] {layout} with {weight.shape[0]} features, as in weight"
+        raise Unfit("x", wanted, f"shape {tuple(x.shape)}")
+    frames = _count(frames, weight.shape[2], integer("stride", stride), integer("padding", padding))
+    return (*batch, features, frames) if features_first else (*batch, frames, features)
+
+
+@function(x="[batch] rows columns", weight="features 1 kernel", bias="features")
 def row_conv1d(
     x: Real,
     weight: Real,
@@ -529,15 +688,14 @@ def row_conv1d(
     array([[12.],
            [23.]])
     """
-    weight = real(weight)
-    return call(
-        thnn.TemporalRowConvolution_updateOutput,
-        real(x), OUT, weight, optional(bias), None, None,
-        weight.shape[-1], stride, padding, features_first,
-    )  # fmt: skip
+    output = new(_row_frames(x, weight, stride, padding, features_first), x)
+    thnn.TemporalRowConvolution_updateOutput(
+        None, x, output, weight, bias, None, None, weight.shape[2], stride, padding, features_first
+    )
+    return output
 
 
-@anywhere
+@function(x="[batch] rows columns", weight="features 1 kernel")
 def row_conv1d_backward(
     grad_output: Real,
     x: Real,
@@ -548,9 +706,15 @@ def row_conv1d_backward(
     features_first: bool = False,
 ) -> Gradients:
     """The gradients of `x`, `weight` and `bias`."""
-    weight = real(weight)
-    return _backward(
-        thnn.TemporalRowConvolution_updateGradInput,
-        thnn.TemporalRowConvolution_accGradParameters,
-        x, grad_output, weight, [weight.shape[-1], stride, padding, features_first],
-    )  # fmt: skip
+    shape = _row_frames(x, weight, stride, padding, features_first)
+    check_shape("grad_output", grad_output, shape)
+    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
+    grad_bias = zeros(weight.shape[0], weight)
+    window = (weight.shape[2], stride, padding, features_first)
+    thnn.TemporalRowConvolution_updateGradInput(
+        None, x, grad_output, grad_x, weight, None, None, *window
+    )
+    thnn.TemporalRowConvolution_accGradParameters(
+        None, x, grad_output, grad_weight, grad_bias, None, None, *window, 1.0
+    )
+    return grad_x, grad_weight, grad_bias

@@ -8,14 +8,13 @@ Class targets count from 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import thnn
-from ._arrays import OUT, Array, Real, call, from_zero, optional, real, zeros
-from ._places import anywhere
+from ._arrays import Array, Indices, Real, Unfit, integer, like, new, zeros
+from ._front import function
 
 __all__ = [
     "absolute_loss",
@@ -48,49 +47,53 @@ _IGNORED = -(2**62)
 """A target that nobody means."""
 
 
-def _one(x: Array) -> Array:
-    """Where a C function writes its loss."""
-    one: Array = zeros(1, x)
-    return one
-
-
 def _value(output: Any) -> float:
     """The loss that was written there."""
-    loss: float = output.item() if type(output) is np.ndarray else output.reshape(())
-    return loss
+    if type(output) is np.ndarray:
+        loss: float = output.item()
+        return loss
+    on_device: float = output.array().reshape(())
+    return on_device
 
 
-def _classes(target: Any) -> Any:
+def _classes(x: Array, target: Any) -> Any:
     """Targets of samples as the C functions count them; one alone is a sample."""
-    indices = from_zero(target)
-    return indices if indices.ndim else indices.reshape(1)
+    shape = x.shape[:-1]
+    is_one = target.size == 1 and target.ndim < 2 and x.size == x.shape[-1]
+    if target.shape != shape and not is_one:
+        wanted = f"shape {shape}, a class for each sample"
+        raise Unfit("target", wanted, f"shape {tuple(target.shape)}")
+    return (target + 1).reshape(shape or (1,))
 
 
-def _loss(function: Callable[..., None], x: Real, target: Any, *rest: Any) -> float:
-    """Calls a criterion whose arguments are input, target, output and the rest."""
-    x = real(x)
-    output = _one(x)
-    function(None, x, target, output, *rest)
-    return _value(output)
+def _ignored(index: int | None) -> int:
+    """A target that does not count, as the C functions count."""
+    if index is None:
+        return _IGNORED
+    return integer("ignore_index", index) + 1
 
 
-@anywhere
+@function(x="...", target="...")
 def absolute_loss(x: Real, target: Real, *, average: bool = True) -> float:
     """The mean of abs(x - target). THNN's AbsCriterion.
 
     >>> absolute_loss([0.0, 4.0], [1.0, 1.0])
     2.0
     """
-    return _loss(thnn.AbsCriterion_updateOutput, x, real(target), average)
+    output = new((1,), x)
+    thnn.AbsCriterion_updateOutput(None, x, target, output, average)
+    return _value(output)
 
 
-@anywhere
+@function(x="...", target="...")
 def absolute_loss_backward(x: Real, target: Real, *, average: bool = True) -> Array:
     """The gradient of `x`."""
-    return call(thnn.AbsCriterion_updateGradInput, real(x), real(target), OUT, average)
+    grad_x = like(x)
+    thnn.AbsCriterion_updateGradInput(None, x, target, grad_x, average)
+    return grad_x
 
 
-@anywhere
+@function(x="...", target="...", weights="...")
 def binary_cross_entropy(
     x: Real, target: Real, weights: Real | None = None, *, average: bool = True
 ) -> float:
@@ -105,20 +108,22 @@ def binary_cross_entropy(
     >>> round(binary_cross_entropy([0.5, 0.5], [0.0, 1.0]), 4)
     0.6931
     """
-    given = optional(weights)
-    return _loss(thnn.BCECriterion_updateOutput, x, real(target), average, given)
+    output = new((1,), x)
+    thnn.BCECriterion_updateOutput(None, x, target, output, average, weights)
+    return _value(output)
 
 
-@anywhere
+@function(x="...", target="...", weights="...")
 def binary_cross_entropy_backward(
     x: Real, target: Real, weights: Real | None = None, *, average: bool = True
 ) -> Array:
     """The gradient of `x`."""
-    given = optional(weights)
-    return call(thnn.BCECriterion_updateGradInput, real(x), real(target), OUT, average, given)
+    grad_x = like(x)
+    thnn.BCECriterion_updateGradInput(None, x, target, grad_x, average, weights)
+    return grad_x
 
 
-@anywhere
+@function(x="...", target="...")
 def kl_div_loss(x: Real, target: Real, *, average: bool = True) -> float:
     """The mean of target (log target - x) over the elements. THNN's DistKLDivCriterion.
 
@@ -127,70 +132,83 @@ def kl_div_loss(x: Real, target: Real, *, average: bool = True) -> float:
     >>> round(kl_div_loss([0.0, 0.0], [1.0, 0.5], average=False), 4)
     -0.3466
     """
-    return _loss(thnn.DistKLDivCriterion_updateOutput, x, real(target), average)
+    output = new((1,), x)
+    thnn.DistKLDivCriterion_updateOutput(None, x, target, output, average)
+    return _value(output)
 
 
-@anywhere
+@function(x="...", target="...")
 def kl_div_loss_backward(x: Real, target: Real, *, average: bool = True) -> Array:
     """The gradient of `x`."""
-    return call(thnn.DistKLDivCriterion_updateGradInput, real(x), real(target), OUT, average)
+    grad_x = like(x)
+    thnn.DistKLDivCriterion_updateGradInput(None, x, target, grad_x, average)
+    return grad_x
 
 
-@anywhere
+@function(x="...")
 def l1_cost(x: Real) -> float:
     """The sum of abs(x). THNN's L1Cost.
 
     >>> l1_cost([-1.0, 2.0])
     3.0
     """
-    x = real(x)
-    output = _one(x)
+    output = new((1,), x)
     thnn.L1Cost_updateOutput(None, x, output)
     return _value(output)
 
 
-@anywhere
+@function(x="...")
 def l1_cost_backward(x: Real) -> Array:
     """The gradient of `x`."""
-    return call(thnn.L1Cost_updateGradInput, real(x), None, OUT)
+    grad_x = like(x)
+    thnn.L1Cost_updateGradInput(None, x, None, grad_x)
+    return grad_x
 
 
-@anywhere
+@function(x="...", target="...")
 def margin_loss(x: Real, target: Real, margin: float = 1.0, *, average: bool = True) -> float:
     """The mean of max(0, margin - x * target), for targets -1 and 1. THNN's MarginCriterion.
 
     >>> margin_loss([0.5, 2.0], [1.0, 1.0])
     0.25
     """
-    return _loss(thnn.MarginCriterion_updateOutput, x, real(target), average, margin)
+    output = new((1,), x)
+    thnn.MarginCriterion_updateOutput(None, x, target, output, average, margin)
+    return _value(output)
 
 
-@anywhere
+@function(x="...", target="...")
 def margin_loss_backward(
     x: Real, target: Real, margin: float = 1.0, *, average: bool = True
 ) -> Array:
     """The gradient of `x`."""
-    return call(thnn.MarginCriterion_updateGradInput, real(x), real(target), OUT, average, margin)
+    grad_x = like(x)
+    thnn.MarginCriterion_updateGradInput(None, x, target, grad_x, average, margin)
+    return grad_x
 
 
-@anywhere
+@function(x="...", target="...")
 def mse_loss(x: Real, target: Real, *, average: bool = True) -> float:
     """The mean of (x - target)**2. THNN's MSECriterion.
 
     >>> mse_loss([0.0, 4.0], [1.0, 1.0])
     5.0
     """
-    return _loss(thnn.MSECriterion_updateOutput, x, real(target), average)
+    output = new((1,), x)
+    thnn.MSECriterion_updateOutput(None, x, target, output, average)
+    return _value(output)
 
 
-@anywhere
+@function(x="...", target="...")
 def mse_loss_backward(x: Real, target: Real, *, average: bool = True) -> Array:
     """The gradient of `x`."""
-    return call(thnn.MSECriterion_updateGradInput, real(x), real(target), OUT, average)
+    grad_x = like(x)
+    thnn.MSECriterion_updateGradInput(None, x, target, grad_x, average)
+    return grad_x
 
 
-@anywhere
-def multi_label_margin_loss(x: Real, target: Any, *, average: bool = True) -> float:
+@function(x="[batch] classes", target="[batch] classes")
+def multi_label_margin_loss(x: Real, target: Indices, *, average: bool = True) -> float:
     """Targets are to lie 1 above all other classes. THNN's MultiLabelMarginCriterion.
 
     Parameters
@@ -202,26 +220,27 @@ def multi_label_margin_loss(x: Real, target: Any, *, average: bool = True) -> fl
     >>> multi_label_margin_loss([1.0, 0.5], [0, -1])
     0.25
     """
-    x = real(x)
-    output, is_target = _one(x), zeros(x.shape, x)
+    output, is_target = new((1,), x), like(x)
     function = thnn.MultiLabelMarginCriterion_updateOutput
-    function(None, x, from_zero(target), output, is_target, average)
+    function(None, x, target + 1, output, is_target, average)
     return _value(output)
 
 
-@anywhere
-def multi_label_margin_loss_backward(x: Real, target: Any, *, average: bool = True) -> Array:
+@function(x="[batch] classes", target="[batch] classes")
+def multi_label_margin_loss_backward(x: Real, target: Indices, *, average: bool = True) -> Array:
     """The gradient of `x`."""
-    x, target = real(x), from_zero(target)
-    is_target = zeros(x.shape, x)
-    thnn.MultiLabelMarginCriterion_updateOutput(None, x, target, _one(x), is_target, average)
-    return call(thnn.MultiLabelMarginCriterion_updateGradInput, x, target, OUT, is_target, average)
+    target = target + 1
+    is_target, grad_x = zeros(x.shape, x), like(x)
+    output = zeros(1, x)
+    thnn.MultiLabelMarginCriterion_updateOutput(None, x, target, output, is_target, average)
+    thnn.MultiLabelMarginCriterion_updateGradInput(None, x, target, grad_x, is_target, average)
+    return grad_x
 
 
-@anywhere
+@function(below={"target": "classes"}, x="[batch] classes", weights="classes")
 def multi_margin_loss(
     x: Real,
-    target: Any,
+    target: Indices,
     weights: Real | None = None,
     *,
     p: int = 1,
@@ -241,15 +260,16 @@ def multi_margin_loss(
     >>> multi_margin_loss([1.0, 0.5], 0)
     0.25
     """
-    given = optional(weights)
-    indices = _classes(target)
-    return _loss(thnn.MultiMarginCriterion_updateOutput, x, indices, average, p, given, margin)
+    output = new((1,), x)
+    function = thnn.MultiMarginCriterion_updateOutput
+    function(None, x, _classes(x, target), output, average, p, weights, margin)
+    return _value(output)
 
 
-@anywhere
+@function(below={"target": "classes"}, x="[batch] classes", weights="classes")
 def multi_margin_loss_backward(
     x: Real,
-    target: Any,
+    target: Indices,
     weights: Real | None = None,
     *,
     p: int = 1,
@@ -257,17 +277,16 @@ def multi_margin_loss_backward(
     average: bool = True,
 ) -> Array:
     """The gradient of `x`."""
-    given = optional(weights)
-    indices = _classes(target)
-    return call(
-        thnn.MultiMarginCriterion_updateGradInput, real(x), indices, OUT, average, p, given, margin
-    )
+    grad_x = like(x)
+    function = thnn.MultiMarginCriterion_updateGradInput
+    function(None, x, _classes(x, target), grad_x, average, p, weights, margin)
+    return grad_x
 
 
-@anywhere
+@function(below={"target": "classes"}, x="[batch] classes", weights="classes")
 def nll_loss(
     x: Real,
-    target: Any,
+    target: Indices,
     weights: Real | None = None,
     *,
     ignore_index: int | None = None,
@@ -286,42 +305,43 @@ def nll_loss(
     >>> nll_loss([[-1.0, -2.0], [-3.0, -4.0]], [0, 1])
     2.5
     """
-    return _nll(real(x), target, weights, ignore_index, average)[0]
-
-
-def _nll(
-    x: Array, target: Any, weights: Real | None, ignore_index: int | None, average: bool
-) -> tuple[float, Array, tuple[Any, ...]]:
-    """The loss, the targets' weight, and the arguments that both directions have."""
-    ignored = _IGNORED if ignore_index is None else ignore_index + 1
-    given = optional(weights)
-    indices = _classes(target)
-    output, total = _one(x), _one(x)
+    output, total = new((1,), x), new((1,), x)
     function = thnn.ClassNLLCriterion_updateOutput
-    function(None, x, indices, output, average, given, total, ignored)
-    return _value(output), total, (indices, given, ignored)
+    ignored = _ignored(ignore_index)
+    function(None, x, _classes(x, target), output, average, weights, total, ignored)
+    return _value(output)
 
 
-@anywhere
+@function(below={"target": "classes"}, x="[batch] classes", weights="classes")
 def nll_loss_backward(
     x: Real,
-    target: Any,
+    target: Indices,
     weights: Real | None = None,
     *,
     ignore_index: int | None = None,
     average: bool = True,
 ) -> Array:
     """The gradient of `x`."""
-    x = real(x)
-    _, total, (indices, given, ignored) = _nll(x, target, weights, ignore_index, average)
+    indices, ignored = _classes(x, target), _ignored(ignore_index)
+    output, total = zeros(1, x), zeros(1, x)
     grad_x: Array = zeros(x.shape, x)
-    function = thnn.ClassNLLCriterion_updateGradInput
-    function(None, x, indices, grad_x, average, given, total, ignored)
+    function = thnn.ClassNLLCriterion_updateOutput
+    function(None, x, indices, output, average, weights, total, ignored)
+    thnn.ClassNLLCriterion_updateGradInput(
+        None, x, indices, grad_x, average, weights, total, ignored
+    )
     return grad_x
 
 
-@anywhere
-def nll_loss2d(x: Real, target: Any, weights: Real | None = None, *, average: bool = True) -> float:
+@function(
+    below={"target": "classes"},
+    x="batch classes height width",
+    target="batch height width",
+    weights="classes",
+)
+def nll_loss2d(
+    x: Real, target: Indices, weights: Real | None = None, *, average: bool = True
+) -> float:
     """Minus the log probability of each position's class. THNN's SpatialClassNLLCriterion.
 
     Parameters
@@ -334,29 +354,32 @@ def nll_loss2d(x: Real, target: Any, weights: Real | None = None, *, average: bo
     >>> nll_loss2d(np.full((1, 2, 3, 3), -0.5), np.zeros((1, 3, 3), int))
     0.5
     """
-    x = real(x)
-    output, total = _one(x), _one(x)
-    given = optional(weights)
+    output, total = new((1,), x), new((1,), x)
     function = thnn.SpatialClassNLLCriterion_updateOutput
-    function(None, x, from_zero(target), output, average, given, total)
+    function(None, x, target + 1, output, average, weights, total)
     return _value(output)
 
 
-@anywhere
+@function(
+    below={"target": "classes"},
+    x="batch classes height width",
+    target="batch height width",
+    weights="classes",
+)
 def nll_loss2d_backward(
-    x: Real, target: Any, weights: Real | None = None, *, average: bool = True
+    x: Real, target: Indices, weights: Real | None = None, *, average: bool = True
 ) -> Array:
     """The gradient of `x`."""
-    x, indices = real(x), from_zero(target)
-    given = optional(weights)
-    total = _one(x)
+    indices = target + 1
+    output, total = zeros(1, x), zeros(1, x)
     grad_x: Array = zeros(x.shape, x)
-    thnn.SpatialClassNLLCriterion_updateOutput(None, x, indices, _one(x), average, given, total)
-    thnn.SpatialClassNLLCriterion_updateGradInput(None, x, indices, grad_x, average, given, total)
+    function = thnn.SpatialClassNLLCriterion_updateOutput
+    function(None, x, indices, output, average, weights, total)
+    thnn.SpatialClassNLLCriterion_updateGradInput(None, x, indices, grad_x, average, weights, total)
     return grad_x
 
 
-@anywhere
+@function(x="...", target="...")
 def smooth_l1_loss(x: Real, target: Real, *, average: bool = True) -> float:
     """The mean of d**2 / 2 where d = abs(x - target) is below 1, else of d - 1/2.
 
@@ -365,26 +388,34 @@ def smooth_l1_loss(x: Real, target: Real, *, average: bool = True) -> float:
     >>> smooth_l1_loss([1.0, 4.0], [1.0, 1.0])
     1.25
     """
-    return _loss(thnn.SmoothL1Criterion_updateOutput, x, real(target), average)
+    output = new((1,), x)
+    thnn.SmoothL1Criterion_updateOutput(None, x, target, output, average)
+    return _value(output)
 
 
-@anywhere
+@function(x="...", target="...")
 def smooth_l1_loss_backward(x: Real, target: Real, *, average: bool = True) -> Array:
     """The gradient of `x`."""
-    return call(thnn.SmoothL1Criterion_updateGradInput, real(x), real(target), OUT, average)
+    grad_x = like(x)
+    thnn.SmoothL1Criterion_updateGradInput(None, x, target, grad_x, average)
+    return grad_x
 
 
-@anywhere
+@function(x="...", target="...")
 def soft_margin_loss(x: Real, target: Real, *, average: bool = True) -> float:
     """The mean of log(1 + exp(-x * target)), for targets -1 and 1. THNN's SoftMarginCriterion.
 
     >>> round(soft_margin_loss([0.0], [1.0]), 4)
     0.6931
     """
-    return _loss(thnn.SoftMarginCriterion_updateOutput, x, real(target), average)
+    output = new((1,), x)
+    thnn.SoftMarginCriterion_updateOutput(None, x, target, output, average)
+    return _value(output)
 
 
-@anywhere
+@function(x="...", target="...")
 def soft_margin_loss_backward(x: Real, target: Real, *, average: bool = True) -> Array:
     """The gradient of `x`."""
-    return call(thnn.SoftMarginCriterion_updateGradInput, real(x), real(target), OUT, average)
+    grad_x = like(x)
+    thnn.SoftMarginCriterion_updateGradInput(None, x, target, grad_x, average)
+    return grad_x

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from .. import thnn
-from ._arrays import OUT, Array, Real, Sum, call, calls, optional, real, zeros
-from ._places import anywhere
+from ._arrays import (
+    Array,
+    Real,
+    Unfit,
+    Written,
+    axis_of,
+    check_shape,
+    integer,
+    like,
+    new,
+    shaped,
+    zeros,
+)
+from ._front import function
 
 __all__ = [
     "batch_norm",
@@ -26,12 +39,12 @@ __all__ = [
 
 def _as_planes(x: Array, axis: int) -> Array:
     """The axis as the second of four dimensions, along which THNN normalises 4-D tensors."""
-    axis %= x.ndim
+    axis = axis_of(x, axis)
     before, after = x.shape[:axis], x.shape[axis + 1 :]
     return x.reshape(math.prod(before), x.shape[axis], math.prod(after), 1)
 
 
-@anywhere
+@function(x="...")
 def softmax(x: Real, axis: int = -1) -> Array:
     """exp(x) divided by its sum along an axis. THNN's SoftMax.
 
@@ -39,48 +52,58 @@ def softmax(x: Real, axis: int = -1) -> Array:
     array([[0.5, 0.5],
            [0. , 1. ]])
     """
-    x = real(x)
-    output: Array = call(thnn.SoftMax_updateOutput, _as_planes(x, axis), OUT).reshape(x.shape)
-    return output
+    planes = _as_planes(x, axis)
+    output = like(planes)
+    thnn.SoftMax_updateOutput(None, planes, output)
+    return shaped(output, x.shape)
 
 
-@anywhere
+@function(output="...", grad_output="...")
 def softmax_backward(grad_output: Real, output: Real, axis: int = -1) -> Array:
     """The gradient of `x`, from what :func:`softmax` returned."""
-    output, grad_output = real(output), real(grad_output)
-    grads = _as_planes(grad_output, axis), OUT, _as_planes(output, axis)
-    grad_x: Array = call(thnn.SoftMax_updateGradInput, None, *grads).reshape(output.shape)
-    return grad_x
+    planes = _as_planes(output, axis)
+    grad_x = like(planes)
+    thnn.SoftMax_updateGradInput(None, None, _as_planes(grad_output, axis), grad_x, planes)
+    return shaped(grad_x, output.shape)
 
 
-@anywhere
+@function(x="...")
 def log_softmax(x: Real, axis: int = -1) -> Array:
     """x minus the logarithm of the sum of exp(x) along an axis. THNN's LogSoftMax.
 
     >>> log_softmax([0.0, 0.0]).round(4)
     array([-0.6931, -0.6931])
     """
-    x = real(x)
-    output: Array = call(thnn.LogSoftMax_updateOutput, _as_planes(x, axis), OUT).reshape(x.shape)
-    return output
+    planes = _as_planes(x, axis)
+    output = like(planes)
+    thnn.LogSoftMax_updateOutput(None, planes, output)
+    return shaped(output, x.shape)
 
 
-@anywhere
+@function(output="...", grad_output="...")
 def log_softmax_backward(grad_output: Real, output: Real, axis: int = -1) -> Array:
     """The gradient of `x`, from what :func:`log_softmax` returned."""
-    output, grad_output = real(output), real(grad_output)
-    grads = _as_planes(grad_output, axis), OUT, _as_planes(output, axis)
-    grad_x: Array = call(thnn.LogSoftMax_updateGradInput, None, *grads).reshape(output.shape)
-    return grad_x
+    planes = _as_planes(output, axis)
+    grad_x = like(planes)
+    thnn.LogSoftMax_updateGradInput(None, None, _as_planes(grad_output, axis), grad_x, planes)
+    return shaped(grad_x, output.shape)
 
 
-@anywhere
+@function(
+    per_sample=(0,),
+    statistics=True,
+    x="batch planes ...",
+    weight="planes",
+    bias="planes",
+    running_mean="planes",
+    running_var="planes",
+)
 def batch_norm(
     x: Real,
     weight: Real | None = None,
     bias: Real | None = None,
-    running_mean: Array | None = None,
-    running_var: Array | None = None,
+    running_mean: Written | None = None,
+    running_var: Written | None = None,
     *,
     training: bool = True,
     momentum: float = 0.1,
@@ -103,17 +126,17 @@ def batch_norm(
     >>> output.ravel(), mean, inverse_std
     (array([-1.,  1.]), array([2.]), array([1.]))
     """
-    x = real(x)
-    planes = x.shape[1] if x.ndim > 1 else 0
+    planes = x.shape[1]
     if running_mean is None or running_var is None:
         if not training:
-            raise ValueError("batch_norm: running_mean and running_var are needed without training")
+            missing = "running_mean" if running_mean is None else "running_var"
+            raise Unfit(missing, "an array: without training it is what is used", "None")
         running_mean = zeros(planes, x) if running_mean is None else running_mean
         running_var = zeros(planes, x) + 1 if running_var is None else running_var
     mean, inverse_std = zeros(planes, x), zeros(planes, x)
-    output = call(
-        thnn.BatchNormalization_updateOutput,
-        x, OUT, optional(weight), optional(bias), running_mean, running_var,
+    output = like(x)
+    thnn.BatchNormalization_updateOutput(
+        None, x, output, weight, bias, running_mean, running_var,
         mean, inverse_std, training, momentum, eps,
     )  # fmt: skip
     if not training:
@@ -121,13 +144,13 @@ def batch_norm(
     return output, mean, inverse_std
 
 
-@anywhere
+@function(x="batch planes ...", weight="planes", mean="planes", inverse_std="planes")
 def batch_norm_backward(
     grad_output: Real,
     x: Real,
     weight: Real | None,
-    mean: Array,
-    inverse_std: Array,
+    mean: Real,
+    inverse_std: Real,
     *,
     training: bool = True,
 ) -> tuple[Array, Array, Array]:
@@ -135,20 +158,31 @@ def batch_norm_backward(
 
     `mean` and `inverse_std` as :func:`batch_norm` returned them.
     """
-    x = real(x)
+    check_shape("grad_output", grad_output, x.shape)
     # Without training the C function takes the variance, to which it adds eps.
     statistics = (
         (None, None, mean, inverse_std) if training else (mean, inverse_std**-2, None, None)
     )
-    found: tuple[Array, Array, Array] = calls(
-        thnn.BatchNormalization_backward,
-        x, real(grad_output), OUT, Sum(mean), Sum(mean), optional(weight), *statistics,
+    grad_x, grad_weight, grad_bias = like(x), zeros(mean.shape, x), zeros(mean.shape, x)
+    thnn.BatchNormalization_backward(
+        None, x, grad_output, grad_x, grad_weight, grad_bias, weight, *statistics,
         training, 1.0, 0.0,
     )  # fmt: skip
-    return found
+    return grad_x, grad_weight, grad_bias
 
 
-@anywhere
+def _pooled_features(x: Array, width: Any, stride: Any, batch: bool) -> tuple[int, ...]:
+    """The shape of the output."""
+    axis = 1 if batch else 0
+    if not axis < x.ndim < axis + 4:
+        layout = "batch x features" if batch else "features"
+        raise Unfit("x", f"{layout} [x d1 [x d2]]", f"shape {tuple(x.shape)}")
+    step = max(integer("stride", stride), 1)
+    features = (x.shape[axis] - integer("width", width)) // step + 1
+    return (*x.shape[:axis], features, *x.shape[axis + 1 :])
+
+
+@function()
 def feature_lp_pool(x: Real, power: float, width: int, stride: int, *, batch: bool = True) -> Array:
     """The p-norm of neighbouring features. THNN's FeatureLPPooling.
 
@@ -160,10 +194,12 @@ def feature_lp_pool(x: Real, power: float, width: int, stride: int, *, batch: bo
     >>> feature_lp_pool([[3.0, 4.0]], 2, 2, 1)
     array([[5.]])
     """
-    return call(thnn.FeatureLPPooling_updateOutput, real(x), OUT, power, width, stride, batch)
+    output = new(_pooled_features(x, width, stride, batch), x)
+    thnn.FeatureLPPooling_updateOutput(None, x, output, power, width, stride, batch)
+    return output
 
 
-@anywhere
+@function()
 def feature_lp_pool_backward(
     grad_output: Real,
     x: Real,
@@ -175,13 +211,17 @@ def feature_lp_pool_backward(
     batch: bool = True,
 ) -> Array:
     """The gradient of `x`; `output` as :func:`feature_lp_pool` returned it."""
-    return call(
-        thnn.FeatureLPPooling_updateGradInput,
-        real(grad_output), real(x), real(output), OUT, power, width, stride, batch,
-    )  # fmt: skip
+    shape = _pooled_features(x, width, stride, batch)
+    check_shape("output", output, shape)
+    check_shape("grad_output", grad_output, shape)
+    grad_x = like(x)
+    thnn.FeatureLPPooling_updateGradInput(
+        None, grad_output, x, output, grad_x, power, width, stride, batch
+    )
+    return grad_x
 
 
-@anywhere
+@function(x="[batch] channels height width")
 def cross_map_lrn(
     x: Real, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> tuple[Array, Array]:
@@ -193,13 +233,12 @@ def cross_map_lrn(
     >>> cross_map_lrn(np.ones((1, 1, 1)), 1, alpha=1.0, beta=1.0)
     (array([[[0.5]]]), array([[[2.]]]))
     """
-    found: tuple[Array, Array] = calls(
-        thnn.SpatialCrossMapLRN_updateOutput, real(x), OUT, OUT, size, alpha, beta, k
-    )
-    return found
+    output, scale = like(x), like(x)
+    thnn.SpatialCrossMapLRN_updateOutput(None, x, output, scale, size, alpha, beta, k)
+    return output, scale
 
 
-@anywhere
+@function(x="[batch] channels height width")
 def cross_map_lrn_backward(
     grad_output: Real,
     x: Real,
@@ -211,7 +250,10 @@ def cross_map_lrn_backward(
     k: float = 1.0,
 ) -> Array:
     """The gradient of `x`; `output` and `scale` as :func:`cross_map_lrn` returned them."""
-    return call(
-        thnn.SpatialCrossMapLRN_updateGradInput,
-        real(x), real(grad_output), OUT, real(scale), real(output), size, alpha, beta, k,
-    )  # fmt: skip
+    for name, array in (("grad_output", grad_output), ("output", output), ("scale", scale)):
+        check_shape(name, array, x.shape)
+    grad_x = like(x)
+    thnn.SpatialCrossMapLRN_updateGradInput(
+        None, x, grad_output, grad_x, scale, output, size, alpha, beta, k
+    )
+    return grad_x

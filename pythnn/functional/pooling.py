@@ -10,11 +10,28 @@ dimensions; offsets in the window in one dimension, and packed into bytes in thr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from .. import thnn
-from ._arrays import INDICES, OUT, Array, Real, Sum, call, calls, from_one, from_zero, numbers, real
-from ._places import anywhere
+from .._tensor import array_module
+from ._arrays import (
+    Array,
+    Indices,
+    Real,
+    Size,
+    Unfit,
+    check_shape,
+    from_one,
+    integer,
+    like,
+    new,
+    new_indices,
+    pair,
+    shaped,
+    triple,
+    zeros,
+)
+from ._front import function
 
 __all__ = [
     "adaptive_avg_pool2d",
@@ -45,57 +62,153 @@ __all__ = [
     "subsample2d_backward",
 ]
 
-Size: TypeAlias = int | Sequence[int]
+
+def _plane(window: Any, stride: Any, *rest: Any) -> Any:
+    """Window, stride, padding and dilation as C functions take them: width before height."""
+    height, width = pair("window", window)
+    step_y, step_x = (height, width) if stride is None else pair("stride", stride)
+    if not rest:
+        return width, height, step_x, step_y
+    pad_y, pad_x = pair("padding", rest[0])
+    if len(rest) == 1:
+        return width, height, step_x, step_y, pad_x, pad_y
+    down, across = pair("dilation", rest[1])
+    return width, height, step_x, step_y, pad_x, pad_y, across, down
 
 
-def _plane(window: Size, stride: Size | None, *rest: Size) -> list[int]:
-    """Width before height, as C functions take them."""
-    values = (window, window if stride is None else stride, *rest)
-    return [n for value in values for n in reversed(numbers("pooling", value, 2))]
+def _space(window: Any, stride: Any, *rest: Any) -> Any:
+    """The same of three axes: depth, width, height."""
+    steps = triple("window", window) if stride is None else triple("stride", stride)
+    sizes = [triple("window", window), steps]
+    names = ("padding", "dilation")
+    sizes += [triple(name, value) for name, value in zip(names, rest, strict=False)]
+    return [n for depth, height, width in sizes for n in (depth, width, height)]
 
 
-def _space(window: Size, stride: Size | None, *rest: Size) -> list[int]:
-    """Depth, width, height, as C functions take them."""
-    found = []
-    for value in (window, window if stride is None else stride, *rest):
-        depth, height, width = numbers("pooling", value, 3)
-        found += [depth, width, height]
-    return found
+def _space_of(stride: Any, padding: Any) -> list[int]:
+    """Stride and padding of three axes: depth, width, height."""
+    sizes = (triple("stride", stride), triple("padding", padding))
+    return [n for depth, height, width in sizes for n in (depth, width, height)]
+
+
+def _count(size: int, axis: Sequence[int], ceil_mode: bool, padded: bool) -> int:
+    """How many windows there are along an axis; a stride that is refused later counts as 1."""
+    window, stride, padding, *dilation = axis
+    stride = stride if stride > 0 else 1
+    reach = (dilation[0] if dilation else 1) * (window - 1) + 1
+    room = size + 2 * padding - reach
+    count = (-(-room // stride) if ceil_mode else room // stride) + 1
+    # With padding no window begins beyond the elements.
+    return count - 1 if padded and (count - 1) * stride >= size + padding else count
+
+
+def _pooled2d(x: Array, sizes: Sequence[int], ceil_mode: bool) -> tuple[int, ...]:
+    """The shape of the output."""
+    *batch, planes, rows, columns = x.shape
+    padded = sizes[4] != 0 or sizes[5] != 0
+    rows = _count(rows, sizes[1::2], ceil_mode, padded)
+    return (*batch, planes, rows, _count(columns, sizes[0::2], ceil_mode, padded))
+
+
+def _pooled3d(x: Array, sizes: Sequence[int], ceil_mode: bool) -> tuple[int, ...]:
+    """The same of three axes."""
+    padded = any(sizes[6:9])
+    axes = (sizes[0::3], sizes[2::3], sizes[1::3])
+    counts = (_count(n, a, ceil_mode, padded) for n, a in zip(x.shape[-3:], axes, strict=True))
+    return (*x.shape[:-3], *counts)
+
+
+def _pooled_frames(x: Array, window: Any, stride: Any) -> tuple[int, ...]:
+    """The shape of the output, frames second to last."""
+    axis = (integer("window", window), integer("stride", stride), 0)
+    return (*x.shape[:-2], _count(x.shape[-2], axis, False, False), x.shape[-1])
+
+
+def _frames_second(x: Array, axis: Any) -> Array:
+    """An array whose frames are along an axis, with features last."""
+    if axis == -2:
+        return x
+    if axis != -1 or isinstance(axis, bool):
+        raise Unfit("axis", "-2 (frames x features) or -1 (features x frames)", repr(axis))
+    swapped: Array = x.swapaxes(-1, -2)
+    return swapped
+
+
+def _back(result: Any, axis: int) -> Array:
+    """A result with frames second to last as the argument was."""
+    if axis == -2:
+        made: Array = result
+        return made
+    array = shaped(result, result.shape)
+    swapped: Array = array_module(array).ascontiguousarray(array.swapaxes(-1, -2))
+    return swapped
+
+
+def _check_planes(grad_output: Array, x: Array) -> None:
+    """Raises unless a gradient has the batch and the planes of `x`."""
+    if grad_output.shape[:-2] != x.shape[:-2]:
+        wanted = f"{' x '.join(map(str, x.shape[:-2]))} x height x width"
+        raise Unfit("grad_output", wanted, f"shape {tuple(grad_output.shape)}")
+
+
+def _check_samples(samples: Array, x: Array, batched: int, dimensions: int) -> None:
+    batch = x.shape[0] if x.ndim == batched else 1
+    check_shape("samples", samples, (batch, x.shape[x.ndim == batched], dimensions))
 
 
 # --- Maxima ---------------------------------------------------------------------------------------
 
 
-@anywhere
-def max_pool1d(x: Real, window: int, stride: int | None = None) -> tuple[Array, Array]:
+@function(x="[batch] frames features")
+def max_pool1d(
+    x: Real, window: int, stride: int | None = None, *, axis: int = -2
+) -> tuple[Array, Array]:
     """The largest of each window of frames. THNN's TemporalMaxPooling.
 
-    `x` is [batch x] frames x features. Returns the output and the indices.
+    Parameters
+    ----------
+    x : [batch x] frames x features; with axis -1 [batch x] features x frames
+    axis : -2 or -1
+        The axis that is pooled: by default the frames, which come first as in Lua Torch. PyTorch's
+        max_pool1d pools the last axis: axis=-1.
+
+    Returns the output and the indices.
 
     >>> max_pool1d([[1.0], [3.0], [2.0], [0.0]], 2)[0]
     array([[3.],
            [2.]])
     """
+    frames = _frames_second(x, axis)
     step = window if stride is None else stride
-    found: tuple[Array, Array] = calls(
-        thnn.TemporalMaxPooling_updateOutput, real(x), OUT, INDICES, window, step
-    )
-    return found
+    shape = _pooled_frames(frames, window, step)
+    output, indices = new(shape, x), new_indices(shape, x)
+    thnn.TemporalMaxPooling_updateOutput(None, frames, output, indices, window, step)
+    return _back(output, axis), _back(indices, axis)
 
 
-@anywhere
+@function(index_base=0, x="[batch] frames features")
 def max_pool1d_backward(
-    grad_output: Real, x: Real, indices: Array, window: int, stride: int | None = None
+    grad_output: Real,
+    x: Real,
+    indices: Indices,
+    window: int,
+    stride: int | None = None,
+    *,
+    axis: int = -2,
 ) -> Array:
     """The gradient of `x`."""
+    frames, grads, places = (_frames_second(a, axis) for a in (x, grad_output, indices))
     step = window if stride is None else stride
-    return call(
-        thnn.TemporalMaxPooling_updateGradInput,
-        real(x), real(grad_output), OUT, indices, window, step,
-    )  # fmt: skip
+    shape = _pooled_frames(frames, window, step)
+    for name, array in (("grad_output", grads), ("indices", places)):
+        if array.shape != shape:
+            check_shape(name, _back(array, axis), _back(new(shape, x), axis).shape)
+    grad_x = like(frames)
+    thnn.TemporalMaxPooling_updateGradInput(None, frames, grads, grad_x, places, window, step)
+    return _back(grad_x, axis)
 
 
-@anywhere
+@function(x="[batch] planes height width")
 def max_pool2d(
     x: Real,
     window: Size,
@@ -118,18 +231,18 @@ def max_pool2d(
     >>> max_pool2d([[[1.0, 2.0], [4.0, 3.0]]], 2)
     (array([[[4.]]]), array([[[2]]]))
     """
-    output, indices = calls(
-        thnn.SpatialDilatedMaxPooling_updateOutput,
-        real(x), OUT, INDICES, *_plane(window, stride, padding, dilation), ceil_mode,
-    )  # fmt: skip
+    sizes = _plane(window, stride, padding, dilation)
+    shape = _pooled2d(x, sizes, ceil_mode)
+    output, indices = new(shape, x), new_indices(shape, x)
+    thnn.SpatialDilatedMaxPooling_updateOutput(None, x, output, indices, *sizes, ceil_mode)
     return output, from_one(indices)
 
 
-@anywhere
+@function(x="[batch] planes height width")
 def max_pool2d_backward(
     grad_output: Real,
     x: Real,
-    indices: Array,
+    indices: Indices,
     window: Size,
     stride: Size | None = None,
     *,
@@ -138,14 +251,18 @@ def max_pool2d_backward(
     ceil_mode: bool = False,
 ) -> Array:
     """The gradient of `x`."""
-    return call(
-        thnn.SpatialDilatedMaxPooling_updateGradInput,
-        real(x), real(grad_output), OUT, from_zero(indices),
-        *_plane(window, stride, padding, dilation), ceil_mode,
-    )  # fmt: skip
+    sizes = _plane(window, stride, padding, dilation)
+    shape = _pooled2d(x, sizes, ceil_mode)
+    check_shape("grad_output", grad_output, shape)
+    check_shape("indices", indices, shape)
+    grad_x = like(x)
+    thnn.SpatialDilatedMaxPooling_updateGradInput(
+        None, x, grad_output, grad_x, indices + 1, *sizes, ceil_mode
+    )
+    return grad_x
 
 
-@anywhere
+@function(x="[batch] planes depth height width")
 def max_pool3d(
     x: Real,
     window: Size,
@@ -163,18 +280,18 @@ def max_pool3d(
     >>> max_pool3d(np.arange(8.0).reshape(1, 2, 2, 2), 2)[0]
     array([[[[7.]]]])
     """
-    found: tuple[Array, Array] = calls(
-        thnn.VolumetricDilatedMaxPooling_updateOutput,
-        real(x), OUT, INDICES, *_space(window, stride, padding, dilation), ceil_mode,
-    )  # fmt: skip
-    return found
+    sizes = _space(window, stride, padding, dilation)
+    shape = _pooled3d(x, sizes, ceil_mode)
+    output, indices = new(shape, x), new_indices(shape, x)
+    thnn.VolumetricDilatedMaxPooling_updateOutput(None, x, output, indices, *sizes, ceil_mode)
+    return output, indices
 
 
-@anywhere
+@function(index_base=0, x="[batch] planes depth height width")
 def max_pool3d_backward(
     grad_output: Real,
     x: Real,
-    indices: Array,
+    indices: Indices,
     window: Size,
     stride: Size | None = None,
     *,
@@ -183,14 +300,18 @@ def max_pool3d_backward(
     ceil_mode: bool = False,
 ) -> Array:
     """The gradient of `x`."""
-    return call(
-        thnn.VolumetricDilatedMaxPooling_updateGradInput,
-        real(x), real(grad_output), OUT, indices,
-        *_space(window, stride, padding, dilation), ceil_mode,
-    )  # fmt: skip
+    sizes = _space(window, stride, padding, dilation)
+    shape = _pooled3d(x, sizes, ceil_mode)
+    check_shape("grad_output", grad_output, shape)
+    check_shape("indices", indices, shape)
+    grad_x = like(x)
+    thnn.VolumetricDilatedMaxPooling_updateGradInput(
+        None, x, grad_output, grad_x, indices, *sizes, ceil_mode
+    )
+    return grad_x
 
 
-@anywhere
+@function(per_sample=(0, (1, 1)), x="[batch] planes height width")
 def adaptive_max_pool2d(x: Real, size: Size) -> tuple[Array, Array]:
     """The largest of each of `size` (height, width) regions. THNN's SpatialAdaptiveMaxPooling.
 
@@ -200,23 +321,24 @@ def adaptive_max_pool2d(x: Real, size: Size) -> tuple[Array, Array]:
     >>> adaptive_max_pool2d([[[1.0, 2.0], [4.0, 3.0]]], 1)[0]
     array([[[4.]]])
     """
-    height, width = numbers("size", size, 2)
-    output, indices = calls(
-        thnn.SpatialAdaptiveMaxPooling_updateOutput, real(x), OUT, INDICES, width, height
-    )
+    height, width = pair("size", size)
+    shape = (*x.shape[:-2], height, width)
+    output, indices = new(shape, x), new_indices((2, *shape), x)
+    thnn.SpatialAdaptiveMaxPooling_updateOutput(None, x, output, indices, width, height)
     return output, from_one(indices)
 
 
-@anywhere
-def adaptive_max_pool2d_backward(grad_output: Real, x: Real, indices: Array) -> Array:
+@function(x="[batch] planes height width")
+def adaptive_max_pool2d_backward(grad_output: Real, x: Real, indices: Indices) -> Array:
     """The gradient of `x`."""
-    return call(
-        thnn.SpatialAdaptiveMaxPooling_updateGradInput,
-        real(x), real(grad_output), OUT, from_zero(indices),
-    )  # fmt: skip
+    _check_planes(grad_output, x)
+    check_shape("indices", indices, (2, *grad_output.shape))
+    grad_x = like(x)
+    thnn.SpatialAdaptiveMaxPooling_updateGradInput(None, x, grad_output, grad_x, indices + 1)
+    return grad_x
 
 
-@anywhere
+@function(x="[batch] planes height width")
 def fractional_max_pool2d(x: Real, size: Size, window: Size, samples: Real) -> tuple[Array, Array]:
     """The largest of windows at pseudo-random places. THNN's SpatialFractionalMaxPooling.
 
@@ -234,27 +356,33 @@ def fractional_max_pool2d(x: Real, size: Size, window: Size, samples: Real) -> t
     array([[[[ 5,  7],
              [13, 15]]]])
     """
-    height, width = numbers("size", size, 2)
-    output, indices = calls(
-        thnn.SpatialFractionalMaxPooling_updateOutput,
-        real(x), OUT, width, height, *_plane(window, 1)[:2], INDICES, real(samples),
-    )  # fmt: skip
+    (height, width), (window_y, window_x) = pair("size", size), pair("window", window)
+    _check_samples(samples, x, 4, 2)
+    shape = (*x.shape[:-2], height, width)
+    output, indices = new(shape, x), new_indices(shape, x)
+    thnn.SpatialFractionalMaxPooling_updateOutput(
+        None, x, output, width, height, window_x, window_y, indices, samples
+    )
     return output, from_one(indices)
 
 
-@anywhere
+@function(x="[batch] planes height width")
 def fractional_max_pool2d_backward(
-    grad_output: Real, x: Real, indices: Array, size: Size, window: Size
+    grad_output: Real, x: Real, indices: Indices, size: Size, window: Size
 ) -> Array:
     """The gradient of `x`."""
-    height, width = numbers("size", size, 2)
-    return call(
-        thnn.SpatialFractionalMaxPooling_updateGradInput,
-        real(x), real(grad_output), OUT, width, height, *_plane(window, 1)[:2], from_zero(indices),
-    )  # fmt: skip
+    (height, width), (window_y, window_x) = pair("size", size), pair("window", window)
+    shape = (*x.shape[:-2], height, width)
+    check_shape("grad_output", grad_output, shape)
+    check_shape("indices", indices, shape)
+    grad_x = like(x)
+    thnn.SpatialFractionalMaxPooling_updateGradInput(
+        None, x, grad_output, grad_x, width, height, window_x, window_y, indices + 1
+    )
+    return grad_x
 
 
-@anywhere
+@function(x="[batch] planes height width time")
 def fractional_max_pool3d(x: Real, size: Size, window: Size, samples: Real) -> tuple[Array, Array]:
     """The same in three dimensions. THNN's VolumetricFractionalMaxPooling.
 
@@ -272,26 +400,35 @@ def fractional_max_pool3d(x: Real, size: Size, window: Size, samples: Real) -> t
     >>> fractional_max_pool3d(x, 1, 2, [[[1.0] * 3]])[0].shape
     (1, 1, 1, 1, 1)
     """
-    output, indices = calls(
-        thnn.VolumetricFractionalMaxPooling_updateOutput,
-        real(x), OUT, *_space(size, window), INDICES, real(samples),
-    )  # fmt: skip
+    (time, height, width), windows = triple("size", size), triple("window", window)
+    _check_samples(samples, x, 5, 3)
+    shape = (*x.shape[:-3], height, width, time)
+    output, indices = new(shape, x), new_indices(shape, x)
+    thnn.VolumetricFractionalMaxPooling_updateOutput(
+        None, x, output, time, width, height, windows[0], windows[2], windows[1], indices, samples
+    )
     return output, from_one(indices)
 
 
-@anywhere
+@function(x="[batch] planes height width time")
 def fractional_max_pool3d_backward(
-    grad_output: Real, x: Real, indices: Array, size: Size, window: Size
+    grad_output: Real, x: Real, indices: Indices, size: Size, window: Size
 ) -> Array:
     """The gradient of `x`."""
-    return call(
-        thnn.VolumetricFractionalMaxPooling_updateGradInput,
-        real(x), real(grad_output), OUT, *_space(size, window), from_zero(indices),
+    (time, height, width), windows = triple("size", size), triple("window", window)
+    shape = (*x.shape[:-3], height, width, time)
+    check_shape("grad_output", grad_output, shape)
+    check_shape("indices", indices, shape)
+    grad_x = like(x)
+    thnn.VolumetricFractionalMaxPooling_updateGradInput(
+        None, x, grad_output, grad_x, time, width, height, windows[0], windows[2], windows[1],
+        indices + 1,
     )  # fmt: skip
+    return grad_x
 
 
-@anywhere
-def max_unpool2d(x: Real, indices: Array, size: Size) -> Array:
+@function(x="[batch] planes height width")
+def max_unpool2d(x: Real, indices: Indices, size: Size) -> Array:
     """Puts maxima back where they were, 0 elsewhere. THNN's SpatialMaxUnpooling.
 
     Parameters
@@ -304,25 +441,30 @@ def max_unpool2d(x: Real, indices: Array, size: Size) -> Array:
     array([[[0., 0.],
             [4., 0.]]])
     """
-    height, width = numbers("size", size, 2)
-    return call(
-        thnn.SpatialMaxUnpooling_updateOutput, real(x), OUT, from_zero(indices), width, height
-    )
+    height, width = pair("size", size)
+    check_shape("indices", indices, x.shape)
+    output = new((*x.shape[:-2], height, width), x)
+    thnn.SpatialMaxUnpooling_updateOutput(None, x, output, indices + 1, width, height)
+    return output
 
 
-@anywhere
-def max_unpool2d_backward(grad_output: Real, x: Real, indices: Array) -> Array:
+@function(x="[batch] planes height width")
+def max_unpool2d_backward(grad_output: Real, x: Real, indices: Indices) -> Array:
     """The gradient of `x`."""
-    grad_output = real(grad_output)
+    _check_planes(grad_output, x)
+    check_shape("indices", indices, x.shape)
     height, width = grad_output.shape[-2:]
-    return call(
-        thnn.SpatialMaxUnpooling_updateGradInput,
-        real(x), grad_output, OUT, from_zero(indices), width, height,
-    )  # fmt: skip
+    grad_x = like(x)
+    thnn.SpatialMaxUnpooling_updateGradInput(
+        None, x, grad_output, grad_x, indices + 1, width, height
+    )
+    return grad_x
 
 
-@anywhere
-def max_unpool3d(x: Real, indices: Array, size: Size, stride: Size, *, padding: Size = 0) -> Array:
+@function(index_base=0, x="[batch] planes depth height width")
+def max_unpool3d(
+    x: Real, indices: Indices, size: Size, stride: Size, *, padding: Size = 0
+) -> Array:
     """Puts maxima back where they were, 0 elsewhere. THNN's VolumetricMaxUnpooling.
 
     Parameters
@@ -336,28 +478,35 @@ def max_unpool3d(x: Real, indices: Array, size: Size, stride: Size, *, padding: 
     >>> max_unpool3d(output, indices, 2, 2).ravel()
     array([0., 0., 0., 0., 0., 0., 0., 7.])
     """
-    return call(
-        thnn.VolumetricMaxUnpooling_updateOutput,
-        real(x), OUT, indices, *_space(size, stride, padding),
-    )  # fmt: skip
+    check_shape("indices", indices, x.shape)
+    depth, height, width = triple("size", size)
+    output = new((*x.shape[:-3], depth, height, width), x)
+    thnn.VolumetricMaxUnpooling_updateOutput(
+        None, x, output, indices, depth, width, height, *_space_of(stride, padding)
+    )
+    return output
 
 
-@anywhere
+@function(index_base=0, x="[batch] planes depth height width")
 def max_unpool3d_backward(
-    grad_output: Real, x: Real, indices: Array, stride: Size, *, padding: Size = 0
+    grad_output: Real, x: Real, indices: Indices, stride: Size, *, padding: Size = 0
 ) -> Array:
     """The gradient of `x`."""
-    grad_output = real(grad_output)
-    return call(
-        thnn.VolumetricMaxUnpooling_updateGradInput,
-        real(x), grad_output, OUT, indices, *_space(grad_output.shape[-3:], stride, padding),
-    )  # fmt: skip
+    check_shape("indices", indices, x.shape)
+    if grad_output.shape[:-3] != x.shape[:-3]:
+        raise Unfit("grad_output", f"{x.shape[:-3]} and sizes", f"shape {grad_output.shape}")
+    depth, height, width = grad_output.shape[-3:]
+    grad_x = like(x)
+    thnn.VolumetricMaxUnpooling_updateGradInput(
+        None, x, grad_output, grad_x, indices, depth, width, height, *_space_of(stride, padding)
+    )
+    return grad_x
 
 
 # --- Means and sums -------------------------------------------------------------------------------
 
 
-@anywhere
+@function(x="[batch] planes height width")
 def avg_pool2d(
     x: Real,
     window: Size,
@@ -378,13 +527,13 @@ def avg_pool2d(
     >>> avg_pool2d([[[1.0, 2.0], [4.0, 3.0]]], 2)
     array([[[2.5]]])
     """
-    return call(
-        thnn.SpatialAveragePooling_updateOutput,
-        real(x), OUT, *_plane(window, stride, padding), ceil_mode, count_padding,
-    )  # fmt: skip
+    sizes = _plane(window, stride, padding)
+    output = new(_pooled2d(x, sizes, ceil_mode), x)
+    thnn.SpatialAveragePooling_updateOutput(None, x, output, *sizes, ceil_mode, count_padding)
+    return output
 
 
-@anywhere
+@function(x="[batch] planes height width")
 def avg_pool2d_backward(
     grad_output: Real,
     x: Real,
@@ -396,14 +545,16 @@ def avg_pool2d_backward(
     count_padding: bool = True,
 ) -> Array:
     """The gradient of `x`."""
-    return call(
-        thnn.SpatialAveragePooling_updateGradInput,
-        real(x), real(grad_output), OUT,
-        *_plane(window, stride, padding), ceil_mode, count_padding,
-    )  # fmt: skip
+    sizes = _plane(window, stride, padding)
+    check_shape("grad_output", grad_output, _pooled2d(x, sizes, ceil_mode))
+    grad_x = like(x)
+    thnn.SpatialAveragePooling_updateGradInput(
+        None, x, grad_output, grad_x, *sizes, ceil_mode, count_padding
+    )
+    return grad_x
 
 
-@anywhere
+@function(x="[batch] planes depth height width")
 def avg_pool3d(
     x: Real,
     window: Size,
@@ -420,13 +571,13 @@ def avg_pool3d(
     >>> avg_pool3d(np.arange(8.0).reshape(1, 2, 2, 2), 2)
     array([[[[3.5]]]])
     """
-    return call(
-        thnn.VolumetricAveragePooling_updateOutput,
-        real(x), OUT, *_space(window, stride, padding), ceil_mode, count_padding,
-    )  # fmt: skip
+    sizes = _space(window, stride, padding)
+    output = new(_pooled3d(x, sizes, ceil_mode), x)
+    thnn.VolumetricAveragePooling_updateOutput(None, x, output, *sizes, ceil_mode, count_padding)
+    return output
 
 
-@anywhere
+@function(x="[batch] planes depth height width")
 def avg_pool3d_backward(
     grad_output: Real,
     x: Real,
@@ -438,14 +589,16 @@ def avg_pool3d_backward(
     count_padding: bool = True,
 ) -> Array:
     """The gradient of `x`."""
-    return call(
-        thnn.VolumetricAveragePooling_updateGradInput,
-        real(x), real(grad_output), OUT,
-        *_space(window, stride, padding), ceil_mode, count_padding,
-    )  # fmt: skip
+    sizes = _space(window, stride, padding)
+    check_shape("grad_output", grad_output, _pooled3d(x, sizes, ceil_mode))
+    grad_x = like(x)
+    thnn.VolumetricAveragePooling_updateGradInput(
+        None, x, grad_output, grad_x, *sizes, ceil_mode, count_padding
+    )
+    return grad_x
 
 
-@anywhere
+@function(x="[batch] planes height width")
 def adaptive_avg_pool2d(x: Real, size: Size) -> Array:
     """The mean of each of `size` (height, width) regions. THNN's SpatialAdaptiveAveragePooling.
 
@@ -453,17 +606,22 @@ def adaptive_avg_pool2d(x: Real, size: Size) -> Array:
     array([[[1.5],
             [3.5]]])
     """
-    height, width = numbers("size", size, 2)
-    return call(thnn.SpatialAdaptiveAveragePooling_updateOutput, real(x), OUT, width, height)
+    height, width = pair("size", size)
+    output = new((*x.shape[:-2], height, width), x)
+    thnn.SpatialAdaptiveAveragePooling_updateOutput(None, x, output, width, height)
+    return output
 
 
-@anywhere
+@function(x="[batch] planes height width")
 def adaptive_avg_pool2d_backward(grad_output: Real, x: Real) -> Array:
     """The gradient of `x`."""
-    return call(thnn.SpatialAdaptiveAveragePooling_updateGradInput, real(x), real(grad_output), OUT)
+    _check_planes(grad_output, x)
+    grad_x = like(x)
+    thnn.SpatialAdaptiveAveragePooling_updateGradInput(None, x, grad_output, grad_x)
+    return grad_x
 
 
-@anywhere
+@function(x="frames features", weight="features", bias="features")
 def subsample1d(x: Real, weight: Real, bias: Real, window: int, stride: int | None = None) -> Array:
     """The sum of each window of frames, times weight, plus bias. THNN's TemporalSubSampling.
 
@@ -475,28 +633,29 @@ def subsample1d(x: Real, weight: Real, bias: Real, window: int, stride: int | No
     >>> subsample1d([[1.0], [3.0]], [2.0], [1.0], 2)
     array([[9.]])
     """
-    x = real(x)
     step = window if stride is None else stride
-    return call(
-        thnn.TemporalSubSampling_updateOutput,
-        x, OUT, real(weight), real(bias), window, step, x.shape[-1],
-    )  # fmt: skip
+    output = new(_pooled_frames(x, window, step), x)
+    thnn.TemporalSubSampling_updateOutput(None, x, output, weight, bias, window, step, x.shape[1])
+    return output
 
 
-@anywhere
+@function(x="frames features", weight="features")
 def subsample1d_backward(
     grad_output: Real, x: Real, weight: Real, window: int, stride: int | None = None
 ) -> tuple[Array, Array, Array]:
     """The gradients of `x`, `weight` and `bias`."""
-    sizes = [window, window if stride is None else stride]
-    return _subsample_backward(
-        thnn.TemporalSubSampling_updateGradInput,
-        thnn.TemporalSubSampling_accGradParameters,
-        grad_output, x, weight, sizes,
-    )  # fmt: skip
+    step = window if stride is None else stride
+    check_shape("grad_output", grad_output, _pooled_frames(x, window, step))
+    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
+    grad_bias = zeros(weight.shape, weight)
+    thnn.TemporalSubSampling_updateGradInput(None, x, grad_output, grad_x, weight, window, step)
+    thnn.TemporalSubSampling_accGradParameters(
+        None, x, grad_output, grad_weight, grad_bias, window, step, 1.0
+    )
+    return grad_x, grad_weight, grad_bias
 
 
-@anywhere
+@function(x="[batch] planes height width", weight="planes", bias="planes")
 def subsample2d(
     x: Real, weight: Real, bias: Real, window: Size, stride: Size | None = None
 ) -> Array:
@@ -510,33 +669,23 @@ def subsample2d(
     >>> subsample2d([[[1.0, 3.0]]], [2.0], [1.0], (1, 2))
     array([[[9.]]])
     """
-    return call(
-        thnn.SpatialSubSampling_updateOutput,
-        real(x), OUT, real(weight), real(bias), *_plane(window, stride),
-    )  # fmt: skip
+    sizes = _plane(window, stride)
+    output = new(_pooled2d(x, (*sizes, 0, 0), False), x)
+    thnn.SpatialSubSampling_updateOutput(None, x, output, weight, bias, *sizes)
+    return output
 
 
-@anywhere
+@function(x="[batch] planes height width", weight="planes")
 def subsample2d_backward(
     grad_output: Real, x: Real, weight: Real, window: Size, stride: Size | None = None
 ) -> tuple[Array, Array, Array]:
     """The gradients of `x`, `weight` and `bias`."""
-    return _subsample_backward(
-        thnn.SpatialSubSampling_updateGradInput,
-        thnn.SpatialSubSampling_accGradParameters,
-        grad_output, x, weight, _plane(window, stride),
-    )  # fmt: skip
-
-
-def _subsample_backward(
-    grad_input: Any,
-    grad_parameters: Any,
-    grad_output: Real,
-    x: Real,
-    weight: Real,
-    sizes: Sequence[int],
-) -> tuple[Array, Array, Array]:
-    x, grad_output, weight = real(x), real(grad_output), real(weight)
-    grad_x = call(grad_input, x, grad_output, OUT, weight, *sizes)
-    sums = calls(grad_parameters, x, grad_output, Sum(weight), Sum(weight), *sizes, 1.0)
-    return grad_x, *sums
+    sizes = _plane(window, stride)
+    check_shape("grad_output", grad_output, _pooled2d(x, (*sizes, 0, 0), False))
+    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
+    grad_bias = zeros(weight.shape, weight)
+    thnn.SpatialSubSampling_updateGradInput(None, x, grad_output, grad_x, weight, *sizes)
+    thnn.SpatialSubSampling_accGradParameters(
+        None, x, grad_output, grad_weight, grad_bias, *sizes, 1.0
+    )
+    return grad_x, grad_weight, grad_bias

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from .. import thnn
-from ._arrays import OUT, Array, Real, calls, real
-from ._places import anywhere
+from ._arrays import Array, Real, Unfit, check_shape, like, new
+from ._front import function
 
 __all__ = ["gru_cell", "gru_cell_backward", "lstm_cell", "lstm_cell_backward"]
 
 
-@anywhere
+def _biases(x: Array, biases: tuple[Array, Array] | None) -> tuple[Array | None, Array | None]:
+    if biases is None:
+        return None, None
+    for bias in biases:
+        if bias.shape != x.shape[1:]:
+            raise Unfit("biases", f"two of shape {x.shape[1:]}", f"shape {tuple(bias.shape)}")
+    return biases
+
+
+@function(x="batch gates", hidden="batch gates", state="batch units")
 def gru_cell(
     x: Real, hidden: Real, state: Real, biases: tuple[Real, Real] | None = None
 ) -> tuple[Array, Array]:
@@ -33,26 +42,28 @@ def gru_cell(
     >>> gru_cell(np.zeros((1, 3)), np.zeros((1, 3)), np.ones((1, 1)))[0]
     array([[0.5]])
     """
-    first, second = (None, None) if biases is None else map(real, biases)
-    found: tuple[Array, Array] = calls(
-        thnn.GRUFused_updateOutput, real(x), real(hidden), first, second, real(state), OUT, OUT
-    )
-    return found
+    check_shape("x", x, (len(state), 3 * state.shape[1]))
+    first, second = _biases(x, biases)
+    output, storage = like(state), new((len(state), 5 * state.shape[1]), x)
+    thnn.GRUFused_updateOutput(None, x, hidden, first, second, state, output, storage)
+    return output, storage
 
 
-@anywhere
-def gru_cell_backward(grad_output: Real, storage: Array) -> tuple[Array, Array, Array]:
+@function(per_sample=(0, 1, 2), grad_output="batch units", storage="batch entries")
+def gru_cell_backward(grad_output: Real, storage: Real) -> tuple[Array, Array, Array]:
     """The gradients of `x`, `hidden` and `state`; those of the biases are sums over the batch.
 
     `storage` as :func:`gru_cell` returned it second.
     """
-    found: tuple[Array, Array, Array] = calls(
-        thnn.GRUFused_updateGradInput, OUT, OUT, real(grad_output), OUT, storage
-    )
-    return found
+    batch, units = grad_output.shape
+    check_shape("storage", storage, (batch, 5 * units))
+    grad_x, grad_hidden = new((batch, 3 * units), storage), new((batch, 3 * units), storage)
+    grad_state = like(grad_output)
+    thnn.GRUFused_updateGradInput(None, grad_x, grad_hidden, grad_output, grad_state, storage)
+    return grad_x, grad_hidden, grad_state
 
 
-@anywhere
+@function(x="batch gates", hidden="batch gates", cell="batch units")
 def lstm_cell(
     x: Real, hidden: Real, cell: Real, biases: tuple[Real, Real] | None = None
 ) -> tuple[Array, Array, Array]:
@@ -76,17 +87,23 @@ def lstm_cell(
     >>> lstm_cell(np.zeros((1, 4)), np.zeros((1, 4)), np.ones((1, 1)))[1]
     array([[0.5]])
     """
-    gates = real(x).copy()
-    first, second = (None, None) if biases is None else map(real, biases)
-    output, after = calls(
-        thnn.LSTMFused_updateOutput, gates, real(hidden), first, second, real(cell), OUT, OUT
-    )
+    check_shape("x", x, (len(cell), 4 * cell.shape[1]))
+    first, second = _biases(x, biases)
+    gates, output, after = x.copy(), like(cell), like(cell)
+    thnn.LSTMFused_updateOutput(None, gates, hidden, first, second, cell, output, after)
     return output, after, gates
 
 
-@anywhere
+@function(
+    per_sample=(0, 1),
+    cell="batch units",
+    after="batch units",
+    grad_output="batch units",
+    grad_after="batch units",
+    gates="batch entries",
+)
 def lstm_cell_backward(
-    grad_output: Real, grad_after: Real, cell: Real, after: Real, gates: Array
+    grad_output: Real, grad_after: Real, cell: Real, after: Real, gates: Real
 ) -> tuple[Array, Array]:
     """The gradients of `x` and `cell`.
 
@@ -94,8 +111,9 @@ def lstm_cell_backward(
     `grad_after` is the gradient of the new cell state `after`; the last two arguments as
     :func:`lstm_cell` returned them.
     """
-    found: tuple[Array, Array] = calls(
-        thnn.LSTMFused_updateGradInput,
-        gates, OUT, real(cell), real(after), real(grad_output), real(grad_after), OUT,
-    )  # fmt: skip
-    return found
+    check_shape("gates", gates, (len(cell), 4 * cell.shape[1]))
+    grad_x, grad_cell = like(gates), like(cell)
+    thnn.LSTMFused_updateGradInput(
+        None, gates, grad_x, cell, after, grad_output, grad_after, grad_cell
+    )
+    return grad_x, grad_cell

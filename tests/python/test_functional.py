@@ -208,6 +208,13 @@ CASES = {
             g, [2, 0, 2], F.embedding_bag([2, 0, 2], [0, 1], w, mean=True)[1], w, mean=True
         ),
     ),
+    "embedding_bag of sums": Case(
+        (normal(3, 2),),
+        lambda w: F.embedding_bag([2, 0, 2], [0, 1], w, mode="sum")[0],
+        lambda g, w: F.embedding_bag_backward(
+            g, [2, 0, 2], F.embedding_bag([2, 0, 2], [0, 1], w, mode="sum")[1], w, mode="sum"
+        ),
+    ),
     "gru_cell": Case(
         (normal(2, 6), normal(2, 6), normal(2, 2)),
         lambda *a: F.gru_cell(*a)[0],
@@ -258,6 +265,7 @@ CASES = {
         "row_conv1d", (normal(2, 5, 3), normal(3, 1, 2), normal(3)), padding=1
     ),
     "max_pool1d": _pooling("max_pool1d", apart(2, 6, 3), 3, 2),
+    "max_pool1d of the last axis": _pooling("max_pool1d", apart(2, 3, 6), 3, 2, axis=-1),
     "max_pool2d": _pooling("max_pool2d", apart(2, 3, 6, 5), (3, 2), 2, padding=1, ceil_mode=True),
     "max_pool3d": _pooling("max_pool3d", apart(2, 4, 5, 6), (2, 3, 2), padding=(0, 1, 1)),
     "adaptive_max_pool2d": Case(
@@ -311,6 +319,22 @@ CASES = {
         (normal(2, 1, 2, 3, 2),),
         lambda x: F.upsample_trilinear3d(x, (3, 5, 4)),
         lambda g, x: F.upsample_trilinear3d_backward(g, x.shape),
+    ),
+    "upsample_bilinear2d of edges": Case(
+        (normal(2, 2, 3, 4),),
+        lambda x: F.upsample_bilinear2d(x, (5, 2), align_corners=False),
+        lambda g, x: F.upsample_bilinear2d_backward(g, x.shape, align_corners=False),
+    ),
+    "upsample_trilinear3d of edges": Case(
+        (normal(2, 1, 2, 3, 1),),
+        lambda x: F.upsample_trilinear3d(x, (3, 2, 4), align_corners=False),
+        lambda g, x: F.upsample_trilinear3d_backward(g, x.shape, align_corners=False),
+    ),
+    "grid_sample2d of edges": _plain(
+        "grid_sample2d", (normal(2, 3, 4, 5), normal(2, 2, 3, 2) / 3), align_corners=False
+    ),
+    "grid_sample2d of edges of one row": _plain(
+        "grid_sample2d", (normal(2, 3, 1, 5), normal(2, 2, 3, 2) / 3), align_corners=False
     ),
     "grid_sample2d": _plain("grid_sample2d", (normal(2, 3, 4, 5), normal(2, 2, 3, 2) / 3)),
     "reflection_pad2d": _plain("reflection_pad2d", (normal(2, 4, 5),), ((1, 2), (3, -1))),
@@ -391,6 +415,58 @@ def test_every_module_of_thnn_has_its_functions():
         "VolumetricConvolutionMM",
         "VolumetricFullDilatedConvolution",
     }
+
+
+def test_interpolation_between_edges():
+    """Against the definition, element by element: centres at i + 1/2, outermost values stay."""
+    x = normal(1, 1, 3, 4)
+    found = F.upsample_bilinear2d(x, (7, 2), align_corners=False)
+    for row, column in np.ndindex(7, 2):
+        places = [(row + 0.5) * 3 / 7 - 0.5, (column + 0.5) * 4 / 2 - 0.5]
+        places = [min(max(p, 0), n - 1) for p, n in zip(places, (3, 4), strict=True)]
+        total = sum(
+            max(1 - abs(places[0] - i), 0) * max(1 - abs(places[1] - j), 0) * x[0, 0, i, j]
+            for i, j in np.ndindex(3, 4)
+        )
+        np.testing.assert_allclose(found[0, 0, row, column], total, rtol=1e-12)
+    same = F.upsample_bilinear2d(x, (3, 4), align_corners=False)
+    np.testing.assert_allclose(same, x)
+    assert F.upsample_bilinear2d(x.astype(np.float32), 5, align_corners=False).dtype == np.float32
+    with pytest.raises(THNNArgumentError, match="'align_corners': expected True or False"):
+        F.upsample_bilinear2d(x, 5, align_corners=1)
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (1, 4), (3, 1), (1, 1)])
+def test_samples_between_edges(shape):
+    x = normal(1, 1, *shape)
+    centres = [(2 * np.arange(n) + 1) / n - 1 for n in shape]
+    grid = np.stack(np.meshgrid(*centres, indexing="ij")[::-1], axis=-1)[None]
+    np.testing.assert_allclose(F.grid_sample2d(x, grid, align_corners=False), x, atol=1e-12)
+    edges = np.array(
+        [[[[-1.0, -1.0]]]]
+    )  # half of the outermost element, and half of what is beyond
+    found = F.grid_sample2d(x, edges, align_corners=False)
+    np.testing.assert_allclose(found.item(), x[0, 0, 0, 0] / 4)
+
+
+def test_the_axis_of_max_pool1d():
+    x = apart(2, 6, 3)
+    output, indices = F.max_pool1d(x, 2)
+    turned = F.max_pool1d(x.swapaxes(1, 2), 2, axis=-1)
+    np.testing.assert_array_equal(turned[0], output.swapaxes(1, 2))
+    np.testing.assert_array_equal(turned[1], indices.swapaxes(1, 2))
+    with pytest.raises(THNNArgumentError, match="'axis': expected -2 .* or -1"):
+        F.max_pool1d(x, 2, axis=0)
+
+
+def test_the_mode_of_embedding_bag():
+    weight = normal(4, 2)
+    for mode, by in (("sum", np.sum), ("mean", np.mean)):
+        found = F.embedding_bag([2, 0, 1], [0, 1], weight, mode=mode)[0]
+        np.testing.assert_allclose(found, [weight[2], by(weight[[0, 1]], axis=0)])
+    np.testing.assert_array_equal(F.embedding_bag([], [0, 0], weight)[0], np.zeros((2, 2)))
+    with pytest.raises(THNNArgumentError, match="'mode': expected 'sum' or 'mean', found 'max'"):
+        F.embedding_bag([0], [0], weight, mode="max")
 
 
 def test_types():
