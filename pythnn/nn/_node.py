@@ -12,7 +12,7 @@ __all__ = ["Graph", "Node", "Step", "are_nodes", "graph_of", "topological"]
 
 
 class Node:
-    """What a module makes of the outputs of other nodes: nngraph's ``nngraph.Node``.
+    """A node of a graph (nngraph's ``Node``): a module applied to the outputs of other nodes.
 
     ``nn.Tanh()(node)``, ``nn.CAddTable()([a, b])`` and, for an input of the graph,
     ``nn.Identity()()`` make one. Without a module it passes its input on.

@@ -86,7 +86,7 @@ class VolumetricReplicationPadding(_Border, Kernel):
 
 @register
 class SpatialZeroPadding(_PlaneBorder):
-    """Zeros around [batch x] planes x height x width; a width below 0 cuts off instead."""
+    """Pads [batch x] planes x height x width with zeros; negative padding crops."""
 
     def _places(self, height: int, width: int) -> tuple[Any, Any, tuple[int, int]]:
         """What of the input is kept, where it goes in the output, and the output's size."""

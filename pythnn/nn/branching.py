@@ -85,7 +85,7 @@ class _SameInput(_Branches, kernel=True):
 
 @register
 class ConcatTable(_SameInput, kernel=True):
-    """A table of what each module makes of the input."""
+    """Applies each module to the same input; the output is the table of their outputs."""
 
     def __init__(self, *modules: Module) -> None:
         super().__init__(*modules)
@@ -101,7 +101,7 @@ class ConcatTable(_SameInput, kernel=True):
 
 @register
 class Concat(_SameInput, kernel=True):
-    """What each module makes of the input, one after the other along a dimension."""
+    """Applies each module to the same input and joins the outputs along a dimension."""
 
     def __init__(self, dimension: int, *modules: Module) -> None:
         super().__init__(*modules)
@@ -150,7 +150,7 @@ class Concat(_SameInput, kernel=True):
 
 @register
 class DepthConcat(Concat, kernel=True):
-    """As Concat; outputs that are smaller in other dimensions stand in the middle of zeros.
+    """Like Concat, but smaller outputs are centred in the largest size and padded with zeros.
 
     As in Lua Torch, ``backward`` takes no notice of `scale`.
     """
@@ -203,7 +203,7 @@ class _TableBranches(_Branches, ABC, kernel=True):
 
 @register
 class ParallelTable(_TableBranches, kernel=True):
-    """Each module on the entry of the input table at its place."""
+    """Applies the i-th module to the i-th entry of the input table."""
 
     def inputs(self, input: Any) -> list[Any]:
         if len(input) < len(self.modules):
@@ -215,7 +215,7 @@ class ParallelTable(_TableBranches, kernel=True):
 
 @register
 class Parallel(_Branches, kernel=True):
-    """Each module on its slice of the input; outputs one after the other along a dimension."""
+    """Applies the i-th module to the i-th slice of the input and joins the outputs."""
 
     def __init__(self, inputDimension: int, outputDimension: int, *modules: Module) -> None:
         super().__init__(*modules)
@@ -252,7 +252,7 @@ class Parallel(_Branches, kernel=True):
 
 @register
 class MapTable(_TableBranches, kernel=True):
-    """One module for all entries of a table: as many copies as the longest table so far.
+    """Applies copies of one module, which share its parameters, to all entries of a table.
 
     With `shared` the copies have the parameters and gradients of the first.
     """

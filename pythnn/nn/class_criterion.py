@@ -73,7 +73,7 @@ class _Likelihood(WeightedCriterion, kernel=True):
 
 @register
 class ClassNLLCriterion(_Likelihood, kernel=True):
-    """Minus the log-probability of the class, weighted mean or without `sizeAverage` sum.
+    """Negative log-probability of the target class: weighted mean, or sum without `sizeAverage`.
 
     Input: [batch x] classes, log-probabilities; target: batch, or a number. `weights` are those of
     the classes; samples of the class `ignoreIndex` do not count.
@@ -93,7 +93,7 @@ class ClassNLLCriterion(_Likelihood, kernel=True):
 
 @register
 class SpatialClassNLLCriterion(_Likelihood, kernel=True):
-    """Minus the log-probability of the class of each position.
+    """Negative log-probability of the target class at each position of an image.
 
     Weighted mean, or without `sizeAverage` sum. Input: batch x classes x height x width; target:
     batch x height x width. `weights` are those of the classes.
@@ -104,7 +104,7 @@ class SpatialClassNLLCriterion(_Likelihood, kernel=True):
 
 @register
 class CrossEntropyCriterion(Criterion, kernel=True):
-    """LogSoftMax and ClassNLLCriterion in one; dimensions of size 1 do not count."""
+    """LogSoftMax and ClassNLLCriterion in one; dimensions of size 1 are ignored."""
 
     def __init__(self, weights: ArrayLike | None = None, sizeAverage: bool = True) -> None:
         super().__init__()
@@ -228,7 +228,7 @@ def _simplex(n: int) -> Array:
 
 @register
 class ClassSimplexCriterion(MSECriterion, kernel=True):
-    """MSECriterion on the corner of a regular simplex that stands for the class.
+    """MSECriterion whose target is the corner of a regular simplex that represents the class.
 
     Input: [batch x] nClasses; target: batch, or a number. ``simplex`` holds the corners in rows.
     """

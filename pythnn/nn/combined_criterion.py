@@ -79,7 +79,7 @@ class _Sum(Criterion, ABC, kernel=True):
 
 @register
 class MultiCriterion(_Sum, kernel=True):
-    """Weighted sum of criterions of the same input and target, which may be tables."""
+    """Weighted sum of several criterions on the same input and target, which may be tables."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class MultiCriterion(_Sum, kernel=True):
 
 @register
 class ParallelCriterion(_Sum, kernel=True):
-    """Weighted sum of criterions, each of its own entry of the input and of the target.
+    """Weighted sum of criterions, each on its own entry of the input and of the target.
 
     With `repeatTarget` all have the same target.
     """

@@ -21,7 +21,7 @@ __all__ = ["Container", "Sequential"]
 
 @register
 class Container(Module, kernel=True):
-    """Modules in ``modules``; parameters and modes are those of all."""
+    """Holds other modules in ``modules``; its parameters and its mode are those of all of them."""
 
     def __init__(self, *modules: Module) -> None:
         super().__init__()
@@ -128,7 +128,7 @@ class Container(Module, kernel=True):
 
 @register
 class Sequential(Container, kernel=True):
-    """One module after the other, each on the output of the one before."""
+    """Applies modules one after the other, each to the output of the one before."""
 
     def insert(self, module: Module, index: int | None = None) -> None:
         """Puts a module at an index, counted from 1; by default at the end."""

@@ -27,7 +27,7 @@ _DTYPES = {
 
 @register
 class Copy(Module):
-    """The input as a tensor of type `outtype`, and gradients as `intype`.
+    """Converts the input to the type `outtype`, and gradients to `intype`.
 
     When the two are equal, values pass as they are, unless `forceCopy`. With `dontCast`,
     :meth:`type` changes nothing.
@@ -74,7 +74,7 @@ class Copy(Module):
 
 @register
 class Convert(Container):
-    """Values in shape `inputShape` as values in shape `outputShape`, in the type of the module.
+    """Converts from shape `inputShape` to `outputShape`, and to the type of the module.
 
     A shape has a letter for each dimension: b for the batch, which is first where it is not
     mentioned, then for instance c, h and w, or t, or f for all others as one. The default for

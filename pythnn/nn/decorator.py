@@ -25,7 +25,7 @@ __all__ = ["GPU", "Bottle", "Decorator", "DontCast", "NaN", "Profile"]
 
 @register
 class Decorator(Container, kernel=True):
-    """Does what the module inside does."""
+    """Does what the module inside it does; a base class."""
 
     def __init__(self, module: Module) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class Decorator(Container, kernel=True):
 
 @register
 class Bottle(Decorator, kernel=True):
-    """A module for inputs of `nInputDim` dimensions, on inputs that have more.
+    """Applies a module for `nInputDim` dimensions to inputs that have more dimensions.
 
     All dimensions but the last nInputDim - 1 become one for the module, and its output, of
     `nOutputDim` dimensions, gets them back.
@@ -123,7 +123,7 @@ class Bottle(Decorator, kernel=True):
 
 @register
 class DontCast(Decorator, kernel=True):
-    """Keeps the type of the module inside when :meth:`type` changes all others.
+    """Protects the module inside from changes of the type by :meth:`type`.
 
     With `castin` values are converted to the module's type on their way in, with `castout` (as
     castin by default) to the type of the outer modules on their way out.
@@ -192,7 +192,7 @@ def _has_nan(value: Any) -> bool:
 
 @register
 class NaN(Decorator, kernel=True):
-    """Raises THNNError when the module inside gives NaN, forward or backward."""
+    """Raises THNNError when a result of the module inside contains NaN, forward or backward."""
 
     def __init__(self, module: Module, id: int | str | None = None) -> None:
         super().__init__(module)
@@ -261,7 +261,7 @@ class Profile(Decorator, kernel=True):
 
 @register
 class GPU(Decorator, kernel=True):
-    """A module on a device, its output on another: numbers from 1, without effect on the CPU."""
+    """Runs a module on a device, from 1, and moves its output to another; no effect on the CPU."""
 
     def __init__(self, module: Module, device: int, outdevice: int | None = None) -> None:
         super().__init__(module)

@@ -30,7 +30,7 @@ def _rows(name: str, input: Any, size: int) -> Any:
 
 @register
 class CosineDistance(Module):
-    """The cosine of the angle between two tensors' rows.
+    """The cosine of the angle between corresponding rows of two tensors.
 
     Input: a table of two tensors of [batch x] size; output: batch, or one element.
     """
@@ -52,7 +52,7 @@ class CosineDistance(Module):
 
 @register
 class PairwiseDistance(Module):
-    """The distance of two tensors' rows in the `p`-norm.
+    """The distance in the `p`-norm between corresponding rows of two tensors.
 
     Input: a table of two tensors of [batch x] size; output: batch, or one element.
     """
@@ -203,7 +203,7 @@ class Euclidean(_Centres):
 
 @register
 class WeightedEuclidean(_Centres):
-    """As Euclidean, with all differences multiplied by ``diagCov``: inputSize x outputSize."""
+    """Like Euclidean, with all differences multiplied by ``diagCov`` (inputSize x outputSize)."""
 
     parameterFields = (("weight", "gradWeight"), ("diagCov", "gradDiagCov"))
 

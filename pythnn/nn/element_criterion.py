@@ -54,7 +54,7 @@ class WeightedMSECriterion(MSECriterion, kernel=True):
 
 @register
 class SpatialAutoCropMSECriterion(MSECriterion, kernel=True):
-    """MSECriterion on the middle of the target, cut to the height and width of the input.
+    """MSECriterion with the centre of the target, cropped to the height and width of the input.
 
     Input: [batch x] planes x height x width; the target is as large or larger.
     """

@@ -26,7 +26,7 @@ _STATE = ("_outputs", "_gradients")  # what backward needs of the calls before i
 
 @register
 class gModule(Container, kernel=True):
-    """Modules that take each other's outputs, as nngraph connects them.
+    """A graph of modules, as nngraph connects them.
 
     ``gModule([a, b], [c])`` is the graph from the nodes `a` and `b` to `c`; several inputs or
     outputs are tables. ``modules`` has the modules in the order in which they compute.

@@ -42,7 +42,7 @@ def _joined(parts: list[Any], dtype: Any) -> Tensor:
 
 @register
 class IndexLinear(Module, kernel=True):
-    """output = bias + sum of the rows of weight that keys name, times values.
+    """Linear for sparse input: output = bias + sum of value * row of weight, over keys and values.
 
     Input: a table of keys and values; of a table of keys and one of values, for a batch; or of
     keys, values and sizes, for a batch of samples one after the other. Keys count from 1, or with

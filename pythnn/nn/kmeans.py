@@ -21,7 +21,7 @@ _EPSILON = 1e-7  # added to the number of samples of a cluster
 
 @register
 class Kmeans(Module):
-    """The nearest of `k` centroids, from 1, for each row of the input (samples x dim).
+    """k-means: output is the index of the nearest centroid (from 1) for each row of the input.
 
     ``loss`` is the sum of the squared distances, ``clusterSampleCount`` counts the samples of each
     centroid, and the gradient of a centroid is its distance from the mean of its samples.

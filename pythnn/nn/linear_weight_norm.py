@@ -19,7 +19,7 @@ __all__ = ["LinearWeightNorm"]
 
 @register
 class LinearWeightNorm(Linear, kernel=True):
-    """Linear with weight = g v / max(|v|, eps), a length g for each output.
+    """Linear with weight normalisation: weight = g v / max(|v|, eps), with one g for each output.
 
     The parameters are v (outputSize x inputSize), g (outputSize x 1) and the bias. The weight is
     computed by updateOutput and, in evaluate mode, once.

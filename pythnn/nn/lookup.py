@@ -21,7 +21,7 @@ __all__ = ["LookupTable"]
 
 @register
 class LookupTable(Module, kernel=True):
-    """The rows of a weight of nIndex x nOutput that [batch x] indices, from 1, name.
+    """Looks up rows of its weight (nIndex x nOutput) by [batch x] indices, which count from 1.
 
     The row `paddingValue` gets no gradient. With `maxNorm` the forward call shrinks the rows that
     it uses to at most this norm, of the kind `normType`, by default 2.

@@ -14,7 +14,7 @@ __all__ = ["Maxout"]
 
 @register
 class Maxout(Sequential):
-    """The largest of `maxoutNumber` linear layers of [batch x] inputSize, for each output.
+    """The maximum of `maxoutNumber` linear layers of [batch x] inputSize, for each output.
 
     `preprocess` is a module that gets what they compute, [batch x] maxoutNumber x outputSize.
     """

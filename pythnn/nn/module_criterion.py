@@ -15,7 +15,7 @@ __all__ = ["ModuleCriterion"]
 
 @register
 class ModuleCriterion(Criterion, kernel=True):
-    """`criterion` on what `inputModule` and `targetModule` make of input and target.
+    """Applies `criterion` to the outputs of `inputModule` and `targetModule`.
 
     With `castTarget` the target is converted to the type of its module first.
     """

@@ -161,7 +161,7 @@ class VolumetricDropout(_PlaneDropout):
 
 @register
 class WhiteNoise(_Noisy):
-    """Adds normally distributed numbers, and in use their mean."""
+    """Adds normally distributed noise in training, and its mean in evaluation."""
 
     def __init__(self, mean: float = 0, std: float = 0.1) -> None:
         super().__init__()

@@ -39,7 +39,7 @@ __all__ = [
 
 @register
 class DataParallelTable(Decorator, kernel=True):
-    """cunn's, of training scripts: acts as its first module, of which the others are replicas.
+    """cunn's container for several GPUs: acts as its first module, which the others replicate.
 
     It keeps that module alone; `dimension` is that of the batch.
     """
@@ -96,7 +96,7 @@ class JustTable(Module, kernel=True):
 
 @register
 class ModuleFromCriterion(Module):
-    """nngraph's: the value of a criterion, for a table of its input and its target.
+    """A criterion as a module of nngraph: the input is a table of its input and its target.
 
     The gradient of the input is the criterion's times `gradOutput`, that of the target is 0.
     """
@@ -134,7 +134,7 @@ def _times(value: Any, factor: Any) -> Any:
 
 @register
 class Inception(Decorator, kernel=True):
-    """dpnn's, in OpenFace's networks: branches, which a file has as the module inside."""
+    """The inception block of dpnn and OpenFace; a file contains its branches as a module."""
 
     def _upgrade(self) -> None:
         module = self.field("module")
@@ -257,7 +257,7 @@ class ShaveImage(SpatialZeroPadding):
 
 @register
 class TotalVariation(Identity, kernel=True):
-    """output = input; adds `strength` times the gradient of the total variation going back.
+    """output = input; backward adds `strength` times the gradient of the total variation.
 
     That is half the sum of the squared differences to the right and below, of all but the last
     row and column. Of fast-neural-style.

@@ -28,7 +28,7 @@ __all__ = ["PartialLinear"]
 
 @register
 class PartialLinear(Module):
-    """Linear, of which only the outputs in a partition, by default all, are computed.
+    """Linear that computes only the outputs in a partition (by default all of them).
 
     Input: batch x inputsize; output: batch x outputs of the partition.
     """

@@ -51,7 +51,7 @@ def _sizes(value: Any) -> Any:
 
 @register
 class PrintSize(Module, kernel=True):
-    """output = input, the same memory; prints the sizes of what passes."""
+    """output = input, the same memory; prints the sizes of the input and of the gradient."""
 
     def __init__(self, prefix: str = "PrintSize") -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class Contiguous(Module, kernel=True):
 
 @register
 class Collapse(Module, kernel=True):
-    """The last `nInputDim` dimensions as one."""
+    """Merges the last `nInputDim` dimensions into one."""
 
     def __init__(self, nInputDim: int) -> None:
         super().__init__()

@@ -34,7 +34,7 @@ class Abs(Kernel):
 
 @register
 class HardTanh(Kernel):
-    """output = input, at least `min_value` and at most `max_value`."""
+    """output = input, limited to the range from `min_value` to `max_value`."""
 
     _function = "HardTanh"
     _settings = ("min_val", "max_val", "inplace")
@@ -52,7 +52,7 @@ class HardTanh(Kernel):
 
 @register
 class Clamp(HardTanh):
-    """output = input, at least `min_value` and at most `max_value`."""
+    """output = input, limited to the range from `min_value` to `max_value`."""
 
     def __init__(self, min_value: float = -1, max_value: float = 1) -> None:
         super().__init__(min_value, max_value)
@@ -77,7 +77,7 @@ class HardShrink(_Shrink):
 
 @register
 class SoftShrink(_Shrink):
-    """output = input, `lam` closer to 0, where |input| exceeds it, else 0."""
+    """output = input moved by `lam` towards 0 where |input| exceeds `lam`, else 0."""
 
     _function = "SoftShrink"
 

@@ -51,7 +51,10 @@ class _OfPairs(Module):
 
 @register
 class MM(_OfPairs):
-    """The product of two matrices, or of each pair in two batches; `transA`: the first turned."""
+    """The product of two matrices, or of each pair in two batches.
+
+    `transA` and `transB` transpose the first and the second.
+    """
 
     def __init__(self, transA: bool = False, transB: bool = False) -> None:
         super().__init__()
@@ -80,7 +83,10 @@ class MM(_OfPairs):
 
 @register
 class MV(_OfPairs):
-    """The product of a matrix and a vector, or of each pair in two batches; `trans`: turned."""
+    """The product of a matrix and a vector, or of each pair in two batches.
+
+    `trans` transposes the matrix.
+    """
 
     def __init__(self, trans: bool = False) -> None:
         super().__init__()

@@ -58,7 +58,7 @@ class ReLU(Threshold):
 
 @register
 class ReLU6(Kernel):
-    """output = input, at least 0 and at most 6."""
+    """output = input, limited to the range from 0 to 6."""
 
     _function = "HardTanh"
 
@@ -172,7 +172,7 @@ class RReLU(Kernel, kernel=True):
 
 @register
 class CReLU(Sequential, kernel=True):
-    """max(input, 0) and max(-input, 0), one after the other along the first of `nInputDims`.
+    """Joins max(input, 0) and max(-input, 0) along the first of `nInputDims` dimensions.
 
     An input with one dimension more is a batch.
     """

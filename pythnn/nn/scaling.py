@@ -88,7 +88,7 @@ class _Sum(_OneParameter):
 
 @register
 class Add(_Sum):
-    """output = input + bias, of `inputSize` elements, or with `scalar` of one.
+    """output = input + bias, where bias has `inputSize` elements, or one with `scalar`.
 
     Input: [batch x] inputSize, in any shape.
     """

@@ -37,7 +37,7 @@ class _Part(Module, ABC, kernel=True):
 
 @register
 class Narrow(_Part, kernel=True):
-    """`length` slices from `offset` on, along a dimension.
+    """Selects `length` slices along a dimension, beginning with slice `offset`.
 
     A negative length counts from the end: -1 is up to the last slice. A negative offset means all
     slices but the last `length`. Negative dimensions count from the last.
@@ -61,7 +61,7 @@ class Narrow(_Part, kernel=True):
 
 @register
 class Select(_Part, kernel=True):
-    """The slice at `index` along a dimension, which the output lacks; below 0 from the end."""
+    """Selects the slice at `index` (negative from the end); the output lacks that dimension."""
 
     def __init__(self, dimension: int, index: int) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class Select(_Part, kernel=True):
 
 @register
 class Padding(Module):
-    """The input with `pad` more slices of `value` along a dimension: before it when negative.
+    """Appends `pad` slices of `value` along a dimension, or prepends them if `pad` is negative.
 
     They stand before the input's slice `index`, or after the slice at that place from the end. With
     `nInputDim`, inputs with one dimension more are batches, and `dim` is one more.
@@ -146,7 +146,7 @@ def _places(name: str, indices: Any, size: int) -> Any:
 
 @register
 class Index(Module):
-    """The slices of a tensor at some indices along a dimension: input is {tensor, indices}."""
+    """Selects slices along a dimension by indices; the input is {tensor, indices}."""
 
     def __init__(self, dimension: int) -> None:
         super().__init__()
@@ -180,7 +180,7 @@ class Index(Module):
 
 @register
 class MaskedSelect(Module):
-    """The elements of a tensor where a mask is not 0, in one dimension: input is {tensor, mask}."""
+    """Selects the elements where a mask is not 0, as a vector; the input is {tensor, mask}."""
 
     _of_fixed_type = ("_gradMask", "_maskIndexBuffer", "_maskIndexBufferCPU", "_maskIndices")
 
@@ -216,7 +216,7 @@ class MaskedSelect(Module):
 
 @register
 class OneHot(Module):
-    """Rows of `outputSize` zeros with a 1 at each index: input's shape x outputSize.
+    """Turns each index into a row of `outputSize` numbers: 1 at the index, 0 elsewhere.
 
     Input: indices from 1, or one number.
     """

@@ -29,7 +29,7 @@ class _SameElements(Module, kernel=True):
 
 @register
 class Reshape(_SameElements, kernel=True):
-    """The elements in the shape of the sizes, given as numbers or as one list.
+    """Reshapes the input; the sizes are given as numbers or as one list.
 
     With a last argument of True the first dimension of the input is a batch, and stays; with False
     it is not. Without, it is one when the input has more elements than the shape, or a first
@@ -66,7 +66,7 @@ class Reshape(_SameElements, kernel=True):
 
 @register
 class View(_SameElements, kernel=True):
-    """The elements in the shape of the sizes, given as numbers or as one list; one may be -1.
+    """Reshapes the input; the sizes are given as numbers or as one list, and one may be -1.
 
     An input with more elements, or with more dimensions than ``setNumInputDims`` said, is a batch.
     The input must be contiguous: put a Contiguous, or use Reshape, where it is not.
@@ -126,7 +126,7 @@ class View(_SameElements, kernel=True):
 
 @register
 class Squeeze(_SameElements, kernel=True):
-    """The input without dimension `dim` if it has size 1, or without all dimensions of size 1.
+    """Removes dimension `dim` if it has size 1; without `dim`, all dimensions of size 1.
 
     With `numInputDims`, inputs with one dimension more are batches: `dim` is one more, and that of
     the batch stays.
@@ -160,7 +160,7 @@ class Squeeze(_SameElements, kernel=True):
 
 @register
 class Unsqueeze(_SameElements, kernel=True):
-    """The input with a new dimension of size 1 at `pos`.
+    """Inserts a dimension of size 1 at `pos`.
 
     With `numInputDims`, the dimensions that inputs have more stay in front.
     """
@@ -193,7 +193,7 @@ class Unsqueeze(_SameElements, kernel=True):
 
 @register
 class Transpose(Module, kernel=True):
-    """The input with pairs of dimensions exchanged, one pair after the other.
+    """Exchanges pairs of dimensions, one pair after the other.
 
     Inputs with more dimensions than ``setNumInputDims`` said are batches: the pairs mean the last.
     """
@@ -230,7 +230,7 @@ class Transpose(Module, kernel=True):
 
 @register
 class Replicate(Module, kernel=True):
-    """The input `nf` times along a new dimension `dim`, all in the input's memory.
+    """Repeats the input `nf` times along a new dimension `dim`, without copying it.
 
     Inputs with more than `ndim` dimensions are batches, and `dim` is one more.
     """

@@ -53,7 +53,7 @@ class _SpatialConvolution(Convolution):
 
 @register
 class SpatialConvolution(_SpatialConvolution):
-    """2-D convolution, of kW x kH windows dW and dH apart, with padW and padH zeros around.
+    """2-D convolution with kernel kW x kH, stride dW and dH, and zero padding padW and padH.
 
     weight: nOutputPlane x nInputPlane x kH x kW; output: [batch x] nOutputPlane x
     (height + 2 padH - kH) // dH + 1 x (width + 2 padW - kW) // dW + 1. `padH` is by default `padW`.
@@ -77,7 +77,7 @@ class SpatialConvolutionMM(_SpatialConvolution):
 
 @register
 class SpatialDepthWiseConvolution(_SpatialConvolution, kernel=True):
-    """2-D convolution of each input plane alone, with `nOutputPlane` kernels for each.
+    """2-D convolution of each input plane by itself, with `nOutputPlane` kernels per plane.
 
     weight: nOutputPlane x (nInputPlane * kH * kW), from the first call on with four dimensions;
     bias: nOutputPlane x nInputPlane; output: [batch x] (nInputPlane * nOutputPlane) x …
@@ -108,7 +108,7 @@ class SpatialDepthWiseConvolution(_SpatialConvolution, kernel=True):
 
 @register
 class SpatialDilatedConvolution(SpatialConvolution):
-    """SpatialConvolution whose windows have dilationW - 1 and dilationH - 1 gaps between points."""
+    """SpatialConvolution with dilation: the taps of a kernel are dilationW and dilationH apart."""
 
     _function = "SpatialDilatedConvolution"
     _settings = (*SIZES, "dilationW", "dilationH")
@@ -136,7 +136,7 @@ class SpatialDilatedConvolution(SpatialConvolution):
 
 @register
 class SpatialFullConvolution(TransposedConvolution):
-    """Transposed 2-D convolution: every input pixel paints a kW x kH patch.
+    """Transposed 2-D convolution: every input pixel adds a kW x kH patch to the output.
 
     weight: nInputPlane x nOutputPlane x kH x kW; output: [batch x] nOutputPlane x
     (height - 1) dH - 2 padH + kH + adjH x (width - 1) dW - 2 padW + kW + adjW.
@@ -174,7 +174,7 @@ class SpatialFullConvolution(TransposedConvolution):
 
 @register
 class SpatialConvolutionLocal(Convolution):
-    """2-D convolution with a kernel of its own for each place; for images of iW x iH only.
+    """2-D convolution with another kernel at each position; only for images of iW x iH.
 
     weight: oH x oW x nOutputPlane x nInputPlane x kH x kW; bias: nOutputPlane x oH x oW; output:
     [batch x] nOutputPlane x oH x oW. `padH` is by default `padW`.

@@ -29,7 +29,7 @@ SIZES = ("kW", "kH", "dW", "dH", "padW", "padH")
 
 @register
 class SpatialMaxPooling(MaxPooling):
-    """The largest element of each kW x kH window; windows are dW and dH apart.
+    """Max pooling over kW x kH windows with stride dW and dH.
 
     The steps are by default the window's sizes; padW and padH elements around count as -infinity.
     """
@@ -55,7 +55,7 @@ class SpatialMaxPooling(MaxPooling):
 
 @register
 class SpatialDilatedMaxPooling(SpatialMaxPooling):
-    """SpatialMaxPooling whose windows have dilationW - 1 and dilationH - 1 gaps between points."""
+    """SpatialMaxPooling with dilation: elements of a window are dilationW and dilationH apart."""
 
     _function = "SpatialDilatedMaxPooling"
     _settings = (*SIZES, "dilationW", "dilationH", "ceil_mode")
@@ -80,7 +80,7 @@ class SpatialDilatedMaxPooling(SpatialMaxPooling):
 
 @register
 class SpatialAveragePooling(Pooling, kernel=True):
-    """The mean of each kW x kH window; windows are dW and dH apart, with zeros around.
+    """Average pooling over kW x kH windows with stride dW and dH, and zero padding.
 
     Padding counts as elements unless ``setCountExcludePad`` was called. With the field ``divide``
     false the result is the sum.
@@ -123,7 +123,7 @@ class SpatialAveragePooling(Pooling, kernel=True):
 
 @register
 class SpatialAdaptiveMaxPooling(MaxPooling):
-    """The largest elements of W x H windows that cover the input evenly."""
+    """Max pooling to an output of W x H: the windows cover the input evenly."""
 
     _function = "SpatialAdaptiveMaxPooling"
 
@@ -143,7 +143,7 @@ class SpatialAdaptiveMaxPooling(MaxPooling):
 
 @register
 class SpatialAdaptiveAveragePooling(Kernel):
-    """The means of W x H windows that cover the input evenly."""
+    """Average pooling to an output of W x H: the windows cover the input evenly."""
 
     _function = "SpatialAdaptiveAveragePooling"
 
@@ -158,7 +158,7 @@ class SpatialAdaptiveAveragePooling(Kernel):
 
 @register
 class SpatialFractionalMaxPooling(FractionalMaxPooling):
-    """The largest elements of poolSizeW x poolSizeH windows whose places are drawn.
+    """Max pooling over poolSizeW x poolSizeH windows at random positions.
 
     `arg1` and `arg2` are the output's width and height, or in (0, 1) their ratios to the input's.
     """
@@ -172,7 +172,7 @@ class SpatialFractionalMaxPooling(FractionalMaxPooling):
 
 @register
 class SpatialMaxUnpooling(MaxUnpooling):
-    """Puts elements where a SpatialMaxPooling took them in its last call, among zeros."""
+    """Undoes a SpatialMaxPooling: puts elements where its last call took them from, among zeros."""
 
     _function = "SpatialMaxUnpooling"
 

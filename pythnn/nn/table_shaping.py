@@ -26,7 +26,7 @@ __all__ = [
 
 @register
 class JoinTable(Module):
-    """The entries of a table one after the other along a dimension.
+    """Joins the entries of a table along a dimension.
 
     With `nInputDims`, inputs with one dimension more are batches, and the dimension is one more.
     """
@@ -73,7 +73,7 @@ class JoinTable(Module):
 
 @register
 class SplitTable(Module):
-    """The slices of a tensor along a dimension, as a table of views; those of a vector are numbers.
+    """Splits a tensor along a dimension into a table of views; a vector into numbers.
 
     With `nInputDims`, inputs with one dimension more are batches, and the dimension is one more.
     """
@@ -113,7 +113,7 @@ class SplitTable(Module):
 
 @register
 class SelectTable(Module, kernel=True):
-    """The entry of a table at an index, from 1, or below 0 from the end; or at a name."""
+    """Selects the entry of a table at an index (from 1; negative from the end) or at a name."""
 
     _emptied_by_type: ClassVar = {"output": None, "gradInput": None}
 
@@ -150,7 +150,7 @@ class SelectTable(Module, kernel=True):
 
 @register
 class NarrowTable(Module, kernel=True):
-    """`length` entries of a table from `offset` on."""
+    """Selects `length` entries of a table, beginning with entry `offset`."""
 
     _emptied_by_type: ClassVar = {"output": None, "gradInput": None}
 
@@ -183,7 +183,7 @@ def _leaves(value: Any) -> list[Any]:
 
 @register
 class FlattenTable(Module, kernel=True):
-    """All tensors of nested tables in one table."""
+    """Flattens nested tables into one table of all their tensors."""
 
     _emptied_by_type: ClassVar = {"output": None, "gradInput": None}
 
@@ -214,7 +214,7 @@ class FlattenTable(Module, kernel=True):
 
 @register
 class ZipTable(Module, kernel=True):
-    """A table of tables with rows and columns exchanged."""
+    """Exchanges the rows and columns of a table of tables."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -232,7 +232,7 @@ class ZipTable(Module, kernel=True):
 
 @register
 class ZipTableOneToMany(Module):
-    """{x, {a, b, …}} to {{x, a}, {x, b}, …}."""
+    """Turns {x, {a, b, …}} into {{x, a}, {x, b}, …}."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -13,7 +13,7 @@ __all__ = ["TemporalConvolution", "TemporalRowConvolution"]
 
 @register
 class TemporalConvolution(Convolution, kernel=True):
-    """1-D convolution of [batch x] frames x inputFrameSize, with windows of kW frames dW apart.
+    """1-D convolution of [batch x] frames x inputFrameSize with kernel kW and stride dW.
 
     weight: outputFrameSize x (inputFrameSize * kW); output: [batch x] (frames - kW) // dW + 1 x
     outputFrameSize.
@@ -44,7 +44,7 @@ class TemporalConvolution(Convolution, kernel=True):
 
 @register
 class TemporalRowConvolution(Convolution):
-    """1-D convolution of each feature alone, with windows of kW frames dW apart.
+    """1-D convolution of each feature by itself, with kernel kW and stride dW.
 
     Input: [batch x] frames x inputFrameSize, or with `featFirst` [batch x] inputFrameSize x frames;
     weight: inputFrameSize x 1 x kW; the output has (frames - kW) // dW + 1 frames.

@@ -23,7 +23,7 @@ __all__ = ["TemporalDynamicKMaxPooling", "TemporalMaxPooling"]
 
 @register
 class TemporalMaxPooling(MaxPooling):
-    """The largest element of each feature in windows of kW frames, dW apart, by default kW."""
+    """Max pooling of each feature over kW frames with stride dW (by default kW)."""
 
     _function = "TemporalMaxPooling"
     _axes = ("W",)

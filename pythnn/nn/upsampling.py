@@ -101,7 +101,7 @@ class SpatialUpSamplingNearest(_UpSampling):
 
 @register
 class SpatialUpSamplingBilinear(_UpSampling, kernel=True):
-    """Interpolates [batch x] planes x height x width linearly, corners on corners.
+    """Enlarges [batch x] planes x height x width by bilinear interpolation; corners stay corners.
 
     `params` is a factor, or a dict with the output's ``owidth`` and ``oheight``.
     """
@@ -176,7 +176,7 @@ class UpSampling(_UpSampling, kernel=True):
 
 @register
 class PixelShuffle(Module):
-    """Makes [batch x] planes x height*r x width*r of [batch x] (planes*r*r) x height x width.
+    """Rearranges [batch x] (planes*r*r) x height x width to planes x height*r x width*r.
 
     Plane c*r*r + i*r + j becomes the rows i and columns j, each r apart, of plane c.
     """

@@ -19,7 +19,7 @@ STEPS = ("dT", "dW", "dH", "padT", "padW", "padH")
 
 @register
 class VolumetricConvolution(Convolution):
-    """3-D convolution, of kT x kW x kH windows dT, dW and dH apart, with zeros around.
+    """3-D convolution with kernel kT x kW x kH, stride dT, dW and dH, and zero padding.
 
     weight: nOutputPlane x nInputPlane x kT x kH x kW; output: [batch x] nOutputPlane x
     (time + 2 padT - kT) // dT + 1 x … The padding is by default that of the axis before.
@@ -53,7 +53,7 @@ class VolumetricConvolution(Convolution):
 
 @register
 class VolumetricDilatedConvolution(VolumetricConvolution):
-    """VolumetricConvolution whose windows have dilation - 1 gaps between points of an axis."""
+    """VolumetricConvolution with dilation: the taps of a kernel are dilation elements apart."""
 
     _function = "VolumetricDilatedConvolution"
     _settings = ("kT", "kW", "kH", *STEPS, "dilationT", "dilationW", "dilationH")
@@ -84,7 +84,7 @@ class VolumetricDilatedConvolution(VolumetricConvolution):
 
 @register
 class VolumetricFullConvolution(TransposedConvolution):
-    """Transposed 3-D convolution: every input point paints a kT x kW x kH block.
+    """Transposed 3-D convolution: every input element adds a kT x kW x kH block to the output.
 
     weight: nInputPlane x nOutputPlane x kT x kH x kW; output: [batch x] nOutputPlane x
     (time - 1) dT - 2 padT + kT + adjT x …

@@ -29,7 +29,7 @@ def _or_windows(windows: tuple[int, ...], *steps: int | None) -> list[int]:
 
 @register
 class VolumetricMaxPooling(MaxPooling):
-    """The largest element of each kT x kW x kH window; windows are dT, dW and dH apart.
+    """Max pooling over kT x kW x kH windows with stride dT, dW and dH.
 
     The steps are by default the window's sizes; padding counts as -infinity. Each of ``indices``
     packs the place in the window into three bytes.
@@ -61,7 +61,7 @@ class VolumetricMaxPooling(MaxPooling):
 
 @register
 class VolumetricDilatedMaxPooling(VolumetricMaxPooling):
-    """VolumetricMaxPooling whose windows have dilation - 1 gaps between points of an axis."""
+    """VolumetricMaxPooling with dilation: the elements of a window are dilation elements apart."""
 
     _function = "VolumetricDilatedMaxPooling"
     _settings = (*SIZES, "dilationT", "dilationW", "dilationH", "ceil_mode")
@@ -90,7 +90,7 @@ class VolumetricDilatedMaxPooling(VolumetricMaxPooling):
 
 @register
 class VolumetricAveragePooling(Pooling):
-    """The mean of each kT x kW x kH window; windows are dT, dW and dH apart.
+    """Average pooling over kT x kW x kH windows with stride dT, dW and dH.
 
     The steps are by default the window's sizes.
     """
@@ -119,7 +119,7 @@ class VolumetricAveragePooling(Pooling):
 
 @register
 class VolumetricFractionalMaxPooling(FractionalMaxPooling):
-    """The largest elements of windows whose places are drawn; the input's last axis is time.
+    """Max pooling over windows at random positions; the last axis of the input is time.
 
     Input: [batch x] planes x height x width x time. `arg1`, `arg2` and `arg3` are the output's
     time, width and height, or in (0, 1) their ratios to the input's.
@@ -137,7 +137,7 @@ class VolumetricFractionalMaxPooling(FractionalMaxPooling):
 
 @register
 class VolumetricMaxUnpooling(MaxUnpooling):
-    """Puts elements where a VolumetricMaxPooling took them in its last call, among zeros."""
+    """Undoes a VolumetricMaxPooling: puts elements where its last call took them, among zeros."""
 
     _function = "VolumetricMaxUnpooling"
     _axes = VOLUME

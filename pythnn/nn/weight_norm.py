@@ -24,7 +24,7 @@ _EPSILON = 1e-4  # added to the square of |v|
 
 @register
 class WeightNorm(Decorator, kernel=True):
-    """A module with weight = g v / |v|, one length g for each index along `outputDim`.
+    """Weight normalisation of a module: weight = g v / |v|, one g per index along `outputDim`.
 
     The parameters are v (outputs x others), g (outputs x 1) and the module's bias; |v| is
     sqrt(1e-4 + sum of squares). The weight is computed by updateOutput and, in evaluate mode, once;
