@@ -39,7 +39,8 @@ def graph() -> Any:
     x = nn.Identity()()
     below = nn.InstanceNormalization(4)(layers[1](layers[0](x)))
     total = nn.CAddTable()([nn.Tanh()(below), below])
-    end = nn.TotalVariation(0.1)(nn.ShaveImage(0)(layers[4](total)))
+    padded = nn.SpatialZeroPadding(1, 1, 1, 1)(layers[4](total))
+    end = nn.TotalVariation(0.1)(nn.ShaveImage(1)(padded))
     return nn.gModule([x], [layers[5](end)])
 
 
