@@ -10,9 +10,7 @@ from itertools import product
 import convolution_definition as definition
 import numpy as np
 
-from . import RESULT, Added, Draw, equal, family
-
-SCALE = 0.5
+from . import RESULT, Added, Draw, family
 
 
 @dataclass
@@ -83,6 +81,7 @@ class Problem:
     g: np.ndarray
     dense: np.ndarray
     bias: np.ndarray
+    scale: float
 
     def output(self) -> np.ndarray:
         of, wide = self.geometry, self.bias.astype(float)
@@ -100,11 +99,11 @@ class Problem:
     def grad_weight(self) -> np.ndarray:
         of, x, g = self.geometry, self.x.astype(float), self.g.astype(float)
         if of.transposed:
-            return SCALE * definition.backward_weight(g, x, of.kernel, *of.settings)
-        return SCALE * definition.backward_weight(x, g, of.kernel, *of.settings)
+            return self.scale * definition.backward_weight(g, x, of.kernel, *of.settings)
+        return self.scale * definition.backward_weight(x, g, of.kernel, *of.settings)
 
     def grad_bias(self) -> np.ndarray:
-        return SCALE * self.g.astype(float).sum((0, *range(2, self.g.ndim)))
+        return self.scale * self.g.astype(float).sum((0, *range(2, self.g.ndim)))
 
 
 def problem(draw: Draw, of: Geometry, planes: int, maps: int, batch: int) -> Problem:
@@ -115,6 +114,7 @@ def problem(draw: Draw, of: Geometry, planes: int, maps: int, batch: int) -> Pro
         draw.integers(batch, maps, *of.far),
         draw.integers(*sides, *of.kernel),
         draw.integers(maps),
+        draw.scale,
     )
 
 
@@ -157,15 +157,15 @@ def dense(draw: Draw) -> None:
     numbers = of.arguments(letters)
 
     output = draw.result(f"{module}_updateOutput", x, RESULT, w, p.bias, *none[0], *numbers)
-    equal("output", output, p.output().reshape(g.shape))
+    draw.equal("output", output, p.output().reshape(g.shape))
     found = draw.result(f"{module}_updateGradInput", x, g, RESULT, w, *none[1], *numbers)
-    equal("gradInput", found, p.grad_input().reshape(x.shape))
+    draw.equal("gradInput", found, p.grad_input().reshape(x.shape))
     gw, gb = draw.added(
         f"{module}_accGradParameters",
-        *(x, g, Added(w.shape), Added(p.bias.shape), *none[2], *numbers, SCALE),
+        *(x, g, Added(w.shape), Added(p.bias.shape), *none[2], *numbers, draw.scale),
     )
-    equal("gradWeight", gw, p.grad_weight().reshape(w.shape))
-    equal("gradBias", gb, p.grad_bias())
+    draw.equal("gradWeight", gw, p.grad_weight().reshape(w.shape))
+    draw.equal("gradBias", gb, p.grad_bias())
 
 
 @family(800)
@@ -184,15 +184,15 @@ def temporal(draw: Draw) -> None:
     output = draw.result(
         "TemporalConvolution_updateOutput", x, RESULT, w, p.bias, *numbers, planes, maps
     )
-    equal("output", output, frames(p.output()))
+    draw.equal("output", output, frames(p.output()))
     found = draw.result("TemporalConvolution_updateGradInput", x, g, RESULT, w, *numbers)
-    equal("gradInput", found, frames(p.grad_input()))
+    draw.equal("gradInput", found, frames(p.grad_input()))
     gw, gb = draw.added(
         "TemporalConvolution_accGradParameters",
-        *(x, g, Added(w.shape), Added([maps]), *numbers, SCALE),
+        *(x, g, Added(w.shape), Added([maps]), *numbers, draw.scale),
     )
-    equal("gradWeight", gw, p.grad_weight().swapaxes(1, 2).reshape(w.shape))
-    equal("gradBias", gb, p.grad_bias())
+    draw.equal("gradWeight", gw, p.grad_weight().swapaxes(1, 2).reshape(w.shape))
+    draw.equal("gradBias", gb, p.grad_bias())
 
 
 @family(400)
@@ -212,14 +212,14 @@ def temporal_row(draw: Draw) -> None:
     numbers = (None, None, *of.arguments("ksp"), features_first)
     module = "TemporalRowConvolution"
     output = draw.result(f"{module}_updateOutput", x, RESULT, w, p.bias, *numbers)
-    equal("output", output, arranged(p.output()))
+    draw.equal("output", output, arranged(p.output()))
     found = draw.result(f"{module}_updateGradInput", x, g, RESULT, w, *numbers)
-    equal("gradInput", found, arranged(p.grad_input()))
+    draw.equal("gradInput", found, arranged(p.grad_input()))
     gw, gb = draw.added(
-        f"{module}_accGradParameters", x, g, Added(w.shape), Added([planes]), *numbers, SCALE
+        f"{module}_accGradParameters", x, g, Added(w.shape), Added([planes]), *numbers, draw.scale
     )
-    equal("gradWeight", gw[:, 0], p.grad_weight()[np.arange(planes), np.arange(planes)])
-    equal("gradBias", gb, p.grad_bias())
+    draw.equal("gradWeight", gw[:, 0], p.grad_weight()[np.arange(planes), np.arange(planes)])
+    draw.equal("gradBias", gb, p.grad_bias())
 
 
 @family(400)
@@ -237,14 +237,14 @@ def depth_wise(draw: Draw) -> None:
     bias = p.bias.reshape(planes, multiplier).T
     module, numbers = "SpatialDepthWiseConvolution", (None, None, *of.arguments("ksp"))
     output = draw.result(f"{module}_updateOutput", x, RESULT, w, bias, *numbers)
-    equal("output", output, p.output().reshape(g.shape))
+    draw.equal("output", output, p.output().reshape(g.shape))
     found = draw.result(f"{module}_updateGradInput", x, g, RESULT, w, *numbers)
-    equal("gradInput", found, p.grad_input().reshape(x.shape))
+    draw.equal("gradInput", found, p.grad_input().reshape(x.shape))
     gw, gb = draw.added(
-        f"{module}_accGradParameters", x, g, Added(w.shape), Added(bias.shape), *numbers, SCALE
+        f"{module}_accGradParameters", x, g, Added(w.shape), Added(bias.shape), *numbers, draw.scale
     )
-    equal("gradWeight", gw, p.grad_weight()[joins])
-    equal("gradBias", gb, p.grad_bias().reshape(planes, multiplier).T)
+    draw.equal("gradWeight", gw, p.grad_weight()[joins])
+    draw.equal("gradBias", gb, p.grad_bias().reshape(planes, multiplier).T)
 
 
 def check_map(draw: Draw, module: str, batch: int | None, transposed: bool) -> None:
@@ -262,14 +262,14 @@ def check_map(draw: Draw, module: str, batch: int | None, transposed: bool) -> N
     table = (joins + 1).astype(draw.real)
     numbers = (table, planes, maps, *of.arguments("s"))
     output = draw.result(f"{module}_updateOutput", x, RESULT, w, p.bias, *numbers)
-    equal("output", output, p.output().reshape(g.shape))
+    draw.equal("output", output, p.output().reshape(g.shape))
     found = draw.result(f"{module}_updateGradInput", x, g, RESULT, w, p.bias, *numbers)
-    equal("gradInput", found, p.grad_input().reshape(x.shape))
+    draw.equal("gradInput", found, p.grad_input().reshape(x.shape))
     gw, gb = draw.added(
-        f"{module}_accGradParameters", x, g, Added(w.shape), Added([maps]), *numbers, SCALE
+        f"{module}_accGradParameters", x, g, Added(w.shape), Added([maps]), *numbers, draw.scale
     )
-    equal("gradWeight", gw, p.grad_weight()[sides])
-    equal("gradBias", gb, p.grad_bias())
+    draw.equal("gradWeight", gw, p.grad_weight()[sides])
+    draw.equal("gradBias", gb, p.grad_bias())
 
 
 @family(300)
@@ -305,7 +305,7 @@ def local(draw: Draw) -> None:
         here = (slice(None), slice(None), *at)
         output[here] = np.einsum("bchw,ochw->bo", image[part], w[at]) + bias[here[1:]]
         grad_image[part] += np.einsum("bo,ochw->bchw", g[here], w[at])
-        grad_weight[at] = SCALE * np.einsum("bo,bchw->ochw", g[here], image[part])
+        grad_weight[at] = draw.scale * np.einsum("bo,bchw->ochw", g[here], image[part])
     inside = tuple(slice(pad, pad + n) for pad, n in zip(of.pad, of.near, strict=True))
     grad_input = grad_image[(slice(None), slice(None), *inside)]
     x, g = (p.x, p.g) if batch else (p.x[0], p.g[0])
@@ -315,11 +315,11 @@ def local(draw: Draw) -> None:
     numbers = (None, None, *of.arguments("ksp"), *of.near[::-1], *of.far[::-1])
     module = "SpatialConvolutionLocal"
     found = draw.result(f"{module}_updateOutput", x, RESULT, w, bias, *numbers)
-    equal("output", found, output.reshape(g.shape))
+    draw.equal("output", found, output.reshape(g.shape))
     found = draw.result(f"{module}_updateGradInput", x, g, RESULT, w, *numbers)
-    equal("gradInput", found, grad_input.reshape(x.shape))
+    draw.equal("gradInput", found, grad_input.reshape(x.shape))
     gw, gb = draw.added(
-        f"{module}_accGradParameters", x, g, Added(w.shape), Added(bias.shape), *numbers, SCALE
+        f"{module}_accGradParameters", x, g, Added(w.shape), Added(bias.shape), *numbers, draw.scale
     )
-    equal("gradWeight", gw.reshape(shape), grad_weight)
-    equal("gradBias", gb, SCALE * p.g.astype(float).sum(0))
+    draw.equal("gradWeight", gw.reshape(shape), grad_weight)
+    draw.equal("gradBias", gb, draw.scale * p.g.astype(float).sum(0))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import RESULT, Draw, close, equal, family
+from . import RESULT, Draw, family
 
 
 def loss(draw: Draw, function: str, *arguments: Any) -> np.ndarray:
@@ -66,19 +66,19 @@ def element_by_element(draw: Draw) -> None:
     # Logarithms of numbers near 1 are off by the rounding of these numbers.
     size = (np.abs(terms) + (1 if module in ("BCE", "DistKLDiv") else 0)).sum() * norm
     found = loss(draw, f"{module}Criterion_updateOutput", x, t, RESULT, average, *more)
-    close("loss", found, [terms.sum() * norm], size, x.size + 40)
+    draw.close("loss", found, [terms.sum() * norm], size, x.size + 40)
     found = draw.result(f"{module}Criterion_updateGradInput", x, t, RESULT, average, *more)
     size = np.abs(slopes) * norm
     if module == "BCE":
         size = size + norm * w / (a * (1 - a))
-    close("gradInput", found, slopes * norm, size, 40)
+    draw.close("gradInput", found, slopes * norm, size, 40)
 
 
 @family(100)
 def l1_cost(draw: Draw) -> None:
     x = draw.integers(*draw.sizes("shape", draw.between("dimensions", 1, 4), 17))
-    equal("loss", loss(draw, "L1Cost_updateOutput", x, RESULT), [np.abs(x).sum()])
-    equal("gradInput", draw.result("L1Cost_updateGradInput", x, None, RESULT), np.sign(x))
+    draw.equal("loss", loss(draw, "L1Cost_updateOutput", x, RESULT), [np.abs(x).sum()])
+    draw.equal("gradInput", draw.result("L1Cost_updateGradInput", x, None, RESULT), np.sign(x))
 
 
 @family(300)
@@ -104,14 +104,14 @@ def class_nll(draw: Draw) -> None:
     sums = np.empty(1, draw.real)
     found = loss(draw, f"{module}_updateOutput", x, target, RESULT, average, weights, sums, *last)
     terms = taken.reshape(factor.shape) * factor
-    close("loss", found, [-terms.sum() * norm], np.abs(terms).sum() * norm, 4)
-    equal("total_weight", sums, [total])
+    draw.close("loss", found, [-terms.sum() * norm], np.abs(terms).sum() * norm, 4)
+    draw.equal("total_weight", sums, [total])
     found = np.zeros_like(x)
     draw.call(f"{module}_updateGradInput", x, target, found, average, weights, sums, *last)
     if total > 0:
         wanted = np.zeros(x.shape)
         np.put_along_axis(wanted, place, (-factor * norm).reshape(place.shape), axis)
-        close("gradInput", found, wanted, wanted, 4)
+        draw.close("gradInput", found, wanted, wanted, 4)
 
 
 @family(200)
@@ -131,12 +131,12 @@ def multi_margin(draw: Draw) -> None:
     arguments = (average, power, weights, margin)
     found = loss(draw, "MultiMarginCriterion_updateOutput", x, target, RESULT, *arguments)
     wanted = (norm * z**power).sum()
-    close("loss", found, [wanted], wanted, x.size + 8)
+    draw.close("loss", found, [wanted], wanted, x.size + 8)
     slopes = norm * (2 * z if power == 2 else (z > 0))
     slopes[at, target - 1] = -slopes.sum(1)
     size = np.abs(slopes)
     found = draw.result("MultiMarginCriterion_updateGradInput", x, target, RESULT, *arguments)
-    close("gradInput", found, slopes.reshape(x.shape), size.reshape(x.shape), classes + 8)
+    draw.close("gradInput", found, slopes.reshape(x.shape), size.reshape(x.shape), classes + 8)
 
 
 @family(200)
@@ -162,10 +162,10 @@ def multi_label_margin(draw: Draw) -> None:
     output, given = np.empty(1, draw.real), target.reshape(x.shape)
     is_target = np.full_like(x, 7)
     draw.call("MultiLabelMarginCriterion_updateOutput", x, given, output, is_target, average)
-    close("loss", output, [total * norm], total * norm, x.size + 8)
-    equal("isTarget", is_target, chosen.reshape(x.shape))
+    draw.close("loss", output, [total * norm], total * norm, x.size + 8)
+    draw.equal("isTarget", is_target, chosen.reshape(x.shape))
     found = draw.result(
         "MultiLabelMarginCriterion_updateGradInput", x, given, RESULT, is_target, average
     )
     limit = classes * norm * np.ones(x.shape)
-    close("gradInput", found, slopes.reshape(x.shape) * norm, limit, classes + 8)
+    draw.close("gradInput", found, slopes.reshape(x.shape) * norm, limit, classes + 8)

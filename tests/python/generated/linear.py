@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from cuda_only_definitions import bag_gradient
 
-from . import INDICES, RESULT, Added, Draw, close, equal, family
+from . import INDICES, RESULT, Added, Draw, family
 
-SCALE = 0.5
 LARGE = [1, 1, 2, 3, 5, 16, 17, 48, 65, 130, 300]
 
 
@@ -20,15 +19,15 @@ def dense(draw: Draw) -> None:
     w = draw.integers(outputs, inputs)
     bias = draw.integers(outputs) if draw.one_of("bias", [True, False]) else None
     output = draw.result("Linear_updateOutput", x, RESULT, w, bias, None)
-    equal("output", output, x @ w.T + (0 if bias is None else bias))
-    equal("gradInput", draw.result("Linear_updateGradInput", x, g, RESULT, w), g @ w)
+    draw.equal("output", output, x @ w.T + (0 if bias is None else bias))
+    draw.equal("gradInput", draw.result("Linear_updateGradInput", x, g, RESULT, w), g @ w)
     gw, gb = draw.added(
         "Linear_accGradParameters",
-        *(x, g, None, w, bias, Added(w.shape), Added([outputs]), None, SCALE),
+        *(x, g, None, w, bias, Added(w.shape), Added([outputs]), None, draw.scale),
     )
     rows_of_x, rows_of_g = np.atleast_2d(x), np.atleast_2d(g)
-    equal("gradWeight", gw, SCALE * (rows_of_g.T @ rows_of_x))
-    equal("gradBias", gb, SCALE * rows_of_g.sum(0) * (bias is not None))
+    draw.equal("gradWeight", gw, draw.scale * (rows_of_g.T @ rows_of_x))
+    draw.equal("gradBias", gb, draw.scale * rows_of_g.sum(0) * (bias is not None))
 
 
 def check_updates(
@@ -45,13 +44,13 @@ def check_updates(
     wanted, left, left_bias = w.copy(), w.copy(), bias.copy()
     wanted[:, seen] -= rate * slopes[:, seen]
     draw.call(names[0], left, left_bias, slopes, bias_slopes, given, rate)
-    equal("weight", left, wanted)
-    equal("bias", left_bias, bias - rate * bias_slopes)
+    draw.equal("weight", left, wanted)
+    draw.equal("bias", left_bias, bias - rate * bias_slopes)
     wanted = slopes.copy()
     wanted[:, seen] = 0
     draw.call(names[1], slopes, bias_slopes, given)
-    equal("zeroed gradWeight", slopes, wanted)
-    equal("zeroed gradBias", bias_slopes, np.zeros(bias.shape))
+    draw.equal("zeroed gradWeight", slopes, wanted)
+    draw.equal("zeroed gradBias", bias_slopes, np.zeros(bias.shape))
 
 
 @family(300)
@@ -73,13 +72,13 @@ def sparse(draw: Draw) -> None:
     decay = draw.one_of("decay", [0, 0.25])
     output = np.empty((samples, outputs), draw.real)
     draw.call("SparseLinear_updateOutput", draw.laid_out(given), output, w, bias)
-    equal("output", output, x @ w.T + bias)
+    draw.equal("output", output, x @ w.T + bias)
     gw, gb = draw.added(
         "SparseLinear_accGradParameters",
-        *(given, g, Added(w.shape), Added([outputs]), w, bias, decay, SCALE),
+        *(given, g, Added(w.shape), Added([outputs]), w, bias, decay, draw.scale),
     )
-    equal("gradWeight", gw, SCALE * (g.T @ x) + decay * w)
-    equal("gradBias", gb, SCALE * g.sum(0))
+    draw.equal("gradWeight", gw, draw.scale * (g.T @ x) + decay * w)
+    draw.equal("gradBias", gb, draw.scale * g.sum(0))
     names = "SparseLinear_updateParameters", "SparseLinear_zeroGradParameters"
     check_updates(draw, names, given, feature[value != 0], w, bias)
 
@@ -99,13 +98,13 @@ def sparse_legacy(draw: Draw) -> None:
         draw.integers(samples, outputs),
     )
     output = draw.result("SparseLinear_legacyUpdateOutput", given, RESULT, w, bias)
-    equal("output", output, x @ w.T + bias)
+    draw.equal("output", output, x @ w.T + bias)
     gw, gb = draw.added(
         "SparseLinear_legacyAccGradParameters",
-        *(given, g, Added(w.shape), Added([outputs]), w, bias, 0, SCALE),
+        *(given, g, Added(w.shape), Added([outputs]), w, bias, 0, draw.scale),
     )
-    equal("gradWeight", gw, SCALE * (g.T @ x))
-    equal("gradBias", gb, SCALE * g.sum(0))
+    draw.equal("gradWeight", gw, draw.scale * (g.T @ x))
+    draw.equal("gradBias", gb, draw.scale * g.sum(0))
 
 
 @family(100)
@@ -138,27 +137,27 @@ def by_keys(draw: Draw) -> None:
     )
     given = (keys, offset, values, sizes, np.cumsum(sizes))
     output, _ = draw.results("IndexLinear_updateOutput", *given, RESULT, w, bias, RESULT, 0)
-    equal("output", output, x @ w + bias)
+    draw.equal("output", output, x @ w + bias)
     gb = np.ones(outputs, draw.real)
     gw = np.empty((count, outputs), draw.real)
-    draw.call("IndexLinear_accGradParameters", *given, g, gw, gb, w, bias, None, 0, SCALE)
-    equal("gradWeight", gw, SCALE * values[:, None] * g[sample])
-    equal("gradBias", gb, 1 + SCALE * g.sum(0))
+    draw.call("IndexLinear_accGradParameters", *given, g, gw, gb, w, bias, None, 0, draw.scale)
+    draw.equal("gradWeight", gw, draw.scale * values[:, None] * g[sample])
+    draw.equal("gradBias", gb, 1 + draw.scale * g.sum(0))
     left, left_bias = w.copy(), bias.copy()
-    draw.call("IndexLinear_accUpdateGradParameters", *given, g, left, left_bias, 0, SCALE)
-    equal("weight", left, w - SCALE * (x.T @ g))
-    equal("bias", left_bias, bias - SCALE * g.sum(0))
+    draw.call("IndexLinear_accUpdateGradParameters", *given, g, left, left_bias, 0, draw.scale)
+    draw.equal("weight", left, w - draw.scale * (x.T @ g))
+    draw.equal("bias", left_bias, bias - draw.scale * g.sum(0))
     running, decay = np.unique(keys), draw.one_of("decay", [0, 0.25])
     slopes, bias_slopes = draw.integers(len(running), outputs), draw.integers(outputs)
     wanted, left, left_bias = w.copy(), w.copy(), bias.copy()
     rows_seen = running + offset
-    wanted[rows_seen] = (1 - decay) * wanted[rows_seen] - SCALE * slopes
+    wanted[rows_seen] = (1 - decay) * wanted[rows_seen] - draw.scale * slopes
     draw.call(
         "IndexLinear_updateParameters",
-        *(slopes, bias_slopes, left, left_bias, running, None, offset, decay, SCALE),
+        *(slopes, bias_slopes, left, left_bias, running, None, offset, decay, draw.scale),
     )
-    equal("updated weight", left, wanted)
-    equal("updated bias", left_bias, bias - SCALE * bias_slopes)
+    draw.equal("updated weight", left, wanted)
+    draw.equal("updated bias", left_bias, bias - draw.scale * bias_slopes)
 
 
 @family(300)
@@ -172,14 +171,14 @@ def lookup(draw: Draw) -> None:
     share = 1 / np.bincount(flat)[flat][:, None] if by_frequency else 1
     wanted, size = np.zeros((rows, columns)), np.zeros((rows, columns))
     used = (flat != padding)[:, None]
-    np.add.at(wanted, flat - 1, SCALE * share * slopes * used)
-    np.add.at(size, flat - 1, SCALE * share * np.abs(slopes) * used)
+    np.add.at(wanted, flat - 1, draw.scale * share * slopes * used)
+    np.add.at(size, flat - 1, draw.scale * share * np.abs(slopes) * used)
     (gw,) = draw.added(
         "LookupTable_accGradParameters",
-        *(index, g, Added([rows, columns]), None, None, None, by_frequency, padding, SCALE),
+        *(index, g, Added([rows, columns]), None, None, None, by_frequency, padding, draw.scale),
     )
     # Ones are added before they are taken away again.
-    close("gradWeight", gw, wanted, size + 1, (index.size + 4) * by_frequency)
+    draw.close("gradWeight", gw, wanted, size + 1, (index.size + 4) * by_frequency)
     w, most = draw.normal(rows, columns), draw.one_of("most", [0.5, 1.0, 2.0])
     power = draw.one_of("power", [1.0, 2.0])
     norm = (np.abs(w.astype(float)) ** power).sum(1, keepdims=True) ** (1 / power)
@@ -187,7 +186,7 @@ def lookup(draw: Draw) -> None:
     factor = np.where((norm > most) & looked, most / (norm + 1e-7), 1)
     left = w.copy()
     draw.call("LookupTable_renorm", flat, left, most, power)
-    close("weight", left, w * factor, w, columns + 8)
+    draw.close("weight", left, w * factor, w, columns + 8)
 
 
 @family(200)
@@ -207,16 +206,18 @@ def bags(draw: Draw) -> None:
     output, of_bag, found = draw.results(
         "LookupTableBag_updateOutput", index, offsets, w, RESULT, INDICES, mode, INDICES
     )
-    close("output", output, sums * share, sizes * share, 3 * mode)
-    equal("offset2bag", of_bag, bag)
+    draw.close("output", output, sums * share, sizes * share, 3 * mode)
+    draw.equal("offset2bag", of_bag, bag)
     if mode:
-        equal("seq_length", found, lengths)
+        draw.equal("seq_length", found, lengths)
     by_frequency = draw.one_of("by frequency", [True, False])
-    wanted = SCALE * bag_gradient(index, bag, lengths.tolist(), g, rows, mode, by_frequency)
-    size = SCALE * bag_gradient(index, bag, lengths.tolist(), np.abs(g), rows, mode, by_frequency)
+    wanted = draw.scale * bag_gradient(index, bag, lengths.tolist(), g, rows, mode, by_frequency)
+    size = draw.scale * bag_gradient(
+        index, bag, lengths.tolist(), np.abs(g), rows, mode, by_frequency
+    )
     (gw,) = draw.added(
         "LookupTableBag_accGradParameters",
-        *(index, g, Added(w.shape), bag, None, None, None, by_frequency, mode, lengths, SCALE),
+        *(index, g, Added(w.shape), bag, None, None, None, by_frequency, mode, lengths, draw.scale),
     )
     inexact = mode or by_frequency
-    close("gradWeight", gw, wanted, size + 1, (len(index) + 4) * inexact)
+    draw.close("gradWeight", gw, wanted, size + 1, (len(index) + 4) * inexact)

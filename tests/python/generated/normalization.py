@@ -17,9 +17,7 @@ from cuda_only_definitions import (
 
 from pythnn import Tensor
 
-from . import RESULT, Added, Draw, close, equal, family
-
-SCALE = 0.5
+from . import RESULT, Added, Draw, family
 
 
 def shape_of(draw: Draw, least: int = 2) -> tuple[int, ...]:
@@ -56,22 +54,24 @@ def batch_normalization(draw: Draw) -> None:
     )
     normal = (wide - along(center)) * along(std)
     magnitude = 8 * along(std) * np.abs(factor) + np.abs(shift)
-    close("output", output, normal * factor + shift, magnitude, 16 if not train else roundings)
+    draw.close("output", output, normal * factor + shift, magnitude, 16 if not train else roundings)
     if train and count > 1:
-        close("running_mean", running[0], momentum * center + (1 - momentum) * mean, 8, count + 8)
+        draw.close(
+            "running_mean", running[0], momentum * center + (1 - momentum) * mean, 8, count + 8
+        )
         wanted = momentum * spread * count / (count - 1) + (1 - momentum) * var
-        close("running_var", running[1], wanted, 64, count + 8)
-        close("save_mean", saved[0], center, 4, count + 8)
-        close("save_std", saved[1], std, std, roundings)
+        draw.close("running_var", running[1], wanted, 64, count + 8)
+        draw.close("save_mean", saved[0], center, 4, count + 8)
+        draw.close("save_std", saved[1], std, std, roundings)
     if not train:
-        equal("running_mean", running[0], mean)
-        equal("running_var", running[1], var)
+        draw.equal("running_mean", running[0], mean)
+        draw.equal("running_var", running[1], var)
     slope, wide_g = np.empty_like(x), g.astype(float)
     added = [np.ones(planes, draw.real) for _ in range(2)] if affine else [None, None]
     draw.call(
         "BatchNormalization_backward",
         *(draw.laid_out(x), draw.laid_out(g), slope, *added, weight, mean, var, *saved),
-        *(train, SCALE, eps),
+        *(train, draw.scale, eps),
     )
     total = wide_g.sum(axes)
     projection = (wide_g * (wide - along(center))).sum(axes)
@@ -80,10 +80,18 @@ def batch_normalization(draw: Draw) -> None:
         wanted = wide_g - along(total / count) - normal * along(std * projection / count)
     # |g| and |x - center| are at most 4 and 8: their products' mean is at most 32.
     limit = along(std) * np.abs(factor) * (8 + 8 * 32 * along(std) ** 2)
-    close("gradInput", slope, wanted * factor * along(std), limit, 4 * roundings if train else 16)
+    draw.close(
+        "gradInput", slope, wanted * factor * along(std), limit, 4 * roundings if train else 16
+    )
     if affine:
-        close("gradWeight", added[0], 1 + SCALE * projection * std, 1 + 32 * count * std, roundings)
-        close("gradBias", added[1], 1 + SCALE * total, 0, 0)
+        draw.close(
+            "gradWeight",
+            added[0],
+            1 + draw.scale * projection * std,
+            1 + 32 * count * std,
+            roundings,
+        )
+        draw.close("gradBias", added[1], 1 + draw.scale * total, 0, 0)
 
 
 @family(200)
@@ -95,14 +103,14 @@ def across_channels(draw: Draw) -> None:
     norm = (size, alpha, beta, k)
     output, scale = draw.results("SpatialCrossMapLRN_updateOutput", x, RESULT, RESULT, *norm)
     wanted, wanted_scale = lrn(x.astype(float), *norm)
-    close("scale", scale, wanted_scale, wanted_scale, size + 8)
-    close("output", output, wanted, wanted, size + 40)
+    draw.close("scale", scale, wanted_scale, wanted_scale, size + 8)
+    draw.close("output", output, wanted, wanted, size + 40)
     found = draw.result("SpatialCrossMapLRN_updateGradInput", x, g, RESULT, scale, output, *norm)
     wide, slopes = x.astype(float), g.astype(float)
     held = window(shape[-3], size)
     terms = np.einsum("dc,...dhw->...chw", held, np.abs(slopes * wanted) / wanted_scale)
     limit = np.abs(slopes) * wanted_scale**-beta + 2 * alpha * beta / size * np.abs(wide) * terms
-    close("gradInput", found, lrn_backward(wide, slopes, *norm), limit, 2 * size + 100)
+    draw.close("gradInput", found, lrn_backward(wide, slopes, *norm), limit, 2 * size + 100)
 
 
 @family(400)
@@ -117,17 +125,17 @@ def softmax(draw: Draw) -> None:
     module = draw.one_of("module", ["SoftMax", "LogSoftMax"])
     output = draw.result(f"{module}_updateOutput", x, RESULT)
     if module == "SoftMax":
-        close("output", output, share, share, terms + 40)
+        draw.close("output", output, share, share, terms + 40)
         flow = (slopes * share).sum(axis, keepdims=True)
         wanted = share * (slopes - flow)
         limit = share * (np.abs(slopes) + (np.abs(slopes) * share).sum(axis, keepdims=True))
     else:
-        close("output", output, np.log(share), 16 + np.abs(np.log(share)), terms + 40)
+        draw.close("output", output, np.log(share), 16 + np.abs(np.log(share)), terms + 40)
         total = slopes.sum(axis, keepdims=True)
         wanted = slopes - share * total
         limit = np.abs(slopes) + 20 * share * np.abs(slopes).sum(axis, keepdims=True)
     found = draw.result(f"{module}_updateGradInput", x, g, RESULT, output)
-    close("gradInput", found, wanted, limit, 3 * terms + 120)
+    draw.close("gradInput", found, wanted, limit, 3 * terms + 120)
 
 
 @family(200)
@@ -138,19 +146,19 @@ def prelu(draw: Draw) -> None:
     x, g, weight = draw.integers(*shape), draw.integers(*shape), draw.integers(max(planes, 1))
     slope = weight if shared or len(shape) == 1 else weight.reshape(-1, *[1] * (len(shape) - 2))
     output = draw.result("PReLU_updateOutput", x, RESULT, weight, planes)
-    equal("output", output, np.where(x > 0, x, x * slope))
+    draw.equal("output", output, np.where(x > 0, x, x * slope))
     found = draw.result("PReLU_updateGradInput", x, g, RESULT, weight, planes)
-    equal("gradInput", found, np.where(x > 0, g, g * slope))
+    draw.equal("gradInput", found, np.where(x > 0, g, g * slope))
     (gw,) = draw.added(
         "PReLU_accGradParameters",
-        *(x, g, None, weight, Added(weight.shape), None, None, planes, SCALE),
+        *(x, g, None, weight, Added(weight.shape), None, None, planes, draw.scale),
     )
     terms = np.where(x > 0, 0, x * g)
     if shared:
         wanted = terms.sum().reshape(1)
     else:
         wanted = terms if len(shape) == 1 else terms.sum((0, *range(2, len(shape))))
-    equal("gradWeight", gw, SCALE * wanted)
+    draw.equal("gradWeight", gw, draw.scale * wanted)
 
 
 @family(150)
@@ -163,10 +171,10 @@ def gated(draw: Draw) -> None:
     open_ = 1 / (1 + np.exp(-gate))
     g = draw.integers(*a.shape)
     output = draw.result("GatedLinear_updateOutput", x, RESULT, axis + 1)
-    close("output", output, a * open_, a * open_, 20)
+    draw.close("output", output, a * open_, a * open_, 20)
     found = draw.result("GatedLinear_updateGradInput", x, g, RESULT, axis + 1)
     wanted = np.concatenate([g * open_, g * a * open_ * (1 - open_)], axis)
-    close("gradInput", found, wanted, wanted, 120)
+    draw.close("gradInput", found, wanted, wanted, 120)
 
 
 @family(150)
@@ -189,8 +197,8 @@ def gru(draw: Draw) -> None:
     wanted = gru_cell({name: values.astype(float) for name, values in a.items()})
     # Pre-activations are sums of four normal numbers; |slopes| of the gates are at most 1.
     limit = 8 + sum(np.abs(values).max() for values in a.values())
-    close("output", output.numpy(), wanted["output"], limit, 40)
-    close("storage", storage.numpy(), wanted["storage"], limit, 20)
+    draw.close("output", output.numpy(), wanted["output"], limit, 40)
+    draw.close("storage", storage.numpy(), wanted["storage"], limit, 20)
     g = draw.normal(rows, units)
     gradients = [Tensor(dtype=draw.real) for _ in range(3)]
     draw.call(
@@ -198,7 +206,7 @@ def gru(draw: Draw) -> None:
     )
     back = gru_cell_backward(storage.numpy().astype(float), g.astype(float))
     for name, found in zip(("input", "hidden", "hx"), gradients, strict=True):
-        close(name, found.numpy(), back[name], limit * np.abs(g).max(), 20)
+        draw.close(name, found.numpy(), back[name], limit * np.abs(g).max(), 20)
 
 
 @family(150)
@@ -222,7 +230,7 @@ def lstm(draw: Draw) -> None:
     limit = 8 + sum(np.abs(values).max() for values in a.values())
     found = {"output": output, "outputCell": after, "gates": tensors["input"]}
     for name, values in found.items():
-        close(name, values.numpy(), wanted[name], limit, 40)
+        draw.close(name, values.numpy(), wanted[name], limit, 40)
     g, gc = draw.normal(rows, units), draw.normal(rows, units)
     gates, cell = (Tensor(dtype=draw.real) for _ in range(2))
     saved = {name: values.numpy().astype(float) for name, values in found.items()}
@@ -233,5 +241,5 @@ def lstm(draw: Draw) -> None:
     )
     back = lstm_cell_backward(saved, a["cell"].astype(float), g.astype(float), gc.astype(float))
     most = limit * (np.abs(g).max() + np.abs(gc).max()) * (1 + np.abs(a["cell"]).max())
-    close("gradInput", gates.numpy(), back["input"], most, 40)
-    close("gradCell", cell.numpy(), back["cell"], most, 40)
+    draw.close("gradInput", gates.numpy(), back["input"], most, 40)
+    draw.close("gradCell", cell.numpy(), back["cell"], most, 40)

@@ -7,7 +7,7 @@ from pointwise_definition import MODULES, backward_arguments, forward_arguments
 
 from pythnn import Generator, Tensor
 
-from . import RESULT, Draw, close, equal, family
+from . import RESULT, Draw, family
 
 
 def shape_of(draw: Draw) -> tuple[int, ...]:
@@ -26,14 +26,14 @@ def every_module(draw: Draw) -> None:
     draw.call(f"{module.name}_updateOutput", *forward_arguments(module, given, y, in_place))
     output = given if y is None else y.numpy()
     wanted = module.forward(x.astype(float))
-    close("output", output, wanted, np.abs(wanted) + 1, 40)
+    draw.close("output", output, wanted, np.abs(wanted) + 1, 40)
     given, gx = (g.copy(), None) if in_place else (draw.laid_out(g), Tensor(dtype=draw.real))
     seen = output if module.takes_output or in_place else x
     arguments = backward_arguments(module, seen, given, gx, output.copy(), in_place)
     draw.call(f"{module.name}_updateGradInput", *arguments)
     found = given if gx is None else gx.numpy()
     wanted = g * module.slope(seen.astype(float))
-    close("gradInput", found, wanted, np.abs(g) + np.abs(wanted), 40)
+    draw.close("gradInput", found, wanted, np.abs(g) + np.abs(wanted), 40)
 
 
 @family(100)
@@ -42,11 +42,11 @@ def sqrt(draw: Draw) -> None:
     x, g = np.abs(draw.integers(*shape)), draw.integers(*shape)
     output = draw.result("Sqrt_updateOutput", x, RESULT, 0)
     wanted = np.sqrt(x.astype(float))
-    close("output", output, wanted, wanted, 2)
+    draw.close("output", output, wanted, wanted, 2)
     found = draw.result("Sqrt_updateGradInput", x, g, RESULT, output)
     wide = output.astype(float)
     wanted = np.divide(g, 2 * wide, out=np.zeros(shape), where=wide != 0)
-    close("gradInput", found, wanted, wanted, 2)
+    draw.close("gradInput", found, wanted, wanted, 2)
 
 
 @family(150)
@@ -59,12 +59,12 @@ def rrelu(draw: Draw) -> None:
     output, noise = draw.results("RReLU_updateOutput", x, RESULT, RESULT, *settings, Generator(5))
     slope = np.where(x > 0, 1, (lower + upper) / 2)
     if train:
-        equal("slopes above 0", noise[x > 0], np.ones((x > 0).sum()))
+        draw.equal("slopes above 0", noise[x > 0], np.ones((x > 0).sum()))
         assert ((noise >= lower) & (noise <= upper))[x <= 0].all(), noise
         slope = noise.astype(float)
-    close("output", output, x * slope, x * slope, 2)
+    draw.close("output", output, x * slope, x * slope, 2)
     found = draw.result("RReLU_updateGradInput", x, g, RESULT, noise, *settings)
     # Where slopes hardly differ, their mean is taken in training as well.
     mean = np.where(x > 0, 1, (lower + upper) / 2)
     wanted = g * (slope if train and upper - lower > 1e-6 else mean)
-    close("gradInput", found, wanted, wanted, 2)
+    draw.close("gradInput", found, wanted, wanted, 2)

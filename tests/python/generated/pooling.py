@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import INDICES, RESULT, Added, Draw, close, equal, family
-
-SCALE = 0.5
+from . import INDICES, RESULT, Added, Draw, family
 
 
 class Windows:
@@ -114,15 +112,15 @@ def maximum(draw: Draw) -> None:
     settings = [w.kernel, w.stride, w.pad, *([w.dilation] if dilated else [])]
     arguments = [*w.arguments(*settings), w.ceil]
     output, indices = draw.results(f"{module}_updateOutput", x, RESULT, INDICES, *arguments)
-    equal("output", output, best)
+    draw.equal("output", output, best)
     empty = element < 0  # a window that sees nothing
     wanted = element + 1 if dimensions == 2 else offsets
-    equal("indices", np.where(empty, 0, indices), np.where(empty, 0, wanted))
+    draw.equal("indices", np.where(empty, 0, indices), np.where(empty, 0, wanted))
     if empty.any():
         return
     g = draw.integers(*best.shape)
     found = draw.result(f"{module}_updateGradInput", x, g, RESULT, indices, *arguments)
-    equal("gradInput", found, put(x.shape, dimensions, element, g))
+    draw.equal("gradInput", found, put(x.shape, dimensions, element, g))
 
 
 @family(500)
@@ -153,9 +151,9 @@ def average(draw: Draw) -> None:
     arguments = [*w.arguments(w.kernel, w.stride, w.pad), w.ceil, count_padding]
     terms = prod(w.kernel) + 3
     output = draw.result(f"{module}_updateOutput", x, RESULT, *arguments)
-    close("output", output, total * share, magnitude * share, terms)
+    draw.close("output", output, total * share, magnitude * share, terms)
     found = draw.result(f"{module}_updateGradInput", x, g, RESULT, *arguments)
-    close("gradInput", found, gradient, size, terms)
+    draw.close("gradInput", found, gradient, size, terms)
 
 
 def regions(size: int, count: int, single: bool) -> list[slice]:
@@ -196,16 +194,16 @@ def adaptive(draw: Draw) -> None:
         sizes[..., cuts[False][0][i], cuts[False][1][j]] += np.abs(share)
     module = "SpatialAdaptiveMaxPooling"
     found, indices = draw.results(f"{module}_updateOutput", x, RESULT, INDICES, *output[::-1])
-    equal("output", found, best)
-    equal("indices", indices, places + 1)
+    draw.equal("output", found, best)
+    draw.equal("indices", indices, places + 1)
     found = draw.result(f"{module}_updateGradInput", x, g, RESULT, indices)
-    equal("gradInput", found, put(x.shape, 2, element, g))
+    draw.equal("gradInput", found, put(x.shape, 2, element, g))
     module = "SpatialAdaptiveAveragePooling"
     found = draw.result(f"{module}_updateOutput", x, RESULT, *output[::-1])
     terms = prod(size) + 3
-    close("mean", found, mean, magnitude, terms)
+    draw.close("mean", found, mean, magnitude, terms)
     found = draw.result(f"{module}_updateGradInput", x, g, RESULT)
-    close("gradient of the mean", found, shares, sizes, prod(output) + 3)
+    draw.close("gradient of the mean", found, shares, sizes, prod(output) + 3)
 
 
 @family(200)
@@ -236,10 +234,10 @@ def fractional(draw: Draw) -> None:
     module = f"{'Spatial' if dimensions == 2 else 'Volumetric'}FractionalMaxPooling"
     numbers = [*output[::-1], *pool[::-1]]
     found, indices = draw.results(f"{module}_updateOutput", x, RESULT, *numbers, INDICES, samples)
-    equal("output", found, best)
-    equal("indices", indices, element + 1)
+    draw.equal("output", found, best)
+    draw.equal("indices", indices, element + 1)
     found = draw.result(f"{module}_updateGradInput", x, g, RESULT, *numbers, indices)
-    equal("gradInput", found, put(x.shape, dimensions, element, g))
+    draw.equal("gradInput", found, put(x.shape, dimensions, element, g))
 
 
 @family(300)
@@ -257,15 +255,15 @@ def temporal_maximum(draw: Draw) -> None:
     output, indices = draw.results(
         "TemporalMaxPooling_updateOutput", x, RESULT, INDICES, w.kernel[0], w.stride[0]
     )
-    equal("output", output, taps.max(0))
-    equal("indices", indices, frame)
+    draw.equal("output", output, taps.max(0))
+    draw.equal("indices", indices, frame)
     gradient = np.zeros(x.shape)
     for k in range(w.kernel[0]):
         np.add.at(gradient, (..., starts + k, slice(None)), np.where(frame == k, g, 0))
     found = draw.result(
         "TemporalMaxPooling_updateGradInput", x, g, RESULT, indices, w.kernel[0], w.stride[0]
     )
-    equal("gradInput", found, gradient)
+    draw.equal("gradInput", found, gradient)
 
 
 @family(300)
@@ -295,15 +293,21 @@ def subsampling(draw: Draw) -> None:
     x, g = arranged(x), arranged(g)
     more = [planes] if dimensions == 1 else []
     output = draw.result(f"{module}_updateOutput", x, RESULT, weight, bias, *arguments, *more)
-    equal("output", output, arranged(sums * factor + bias.reshape(factor.shape)))
+    draw.equal("output", output, arranged(sums * factor + bias.reshape(factor.shape)))
     found = draw.result(f"{module}_updateGradInput", x, g, RESULT, weight, *arguments)
-    equal("gradInput", found, arranged(gradient))
+    draw.equal("gradInput", found, arranged(gradient))
     gw, gb = draw.added(
-        f"{module}_accGradParameters", x, g, Added([planes]), Added([planes]), *arguments, SCALE
+        f"{module}_accGradParameters",
+        x,
+        g,
+        Added([planes]),
+        Added([planes]),
+        *arguments,
+        draw.scale,
     )
     flat = tuple(d for d in range(sums.ndim) if d != len(lead) - 1)
-    equal("gradWeight", gw, SCALE * (arranged(g) * sums).sum(flat))
-    equal("gradBias", gb, SCALE * arranged(g).astype(float).sum(flat))
+    draw.equal("gradWeight", gw, draw.scale * (arranged(g) * sums).sum(flat))
+    draw.equal("gradBias", gb, draw.scale * arranged(g).astype(float).sum(flat))
 
 
 @family(300)
@@ -328,12 +332,12 @@ def unpooling(draw: Draw) -> None:
         indices = sum(o << 8 * i for i, o in enumerate(offset))
         numbers += [step[d] for d in order] + [0, 0, 0]
     output = draw.result(f"{module}_updateOutput", x, RESULT, indices, *numbers)
-    equal("output", output, put(g.shape, dimensions, element, x))
+    draw.equal("output", output, put(g.shape, dimensions, element, x))
     found = draw.result(f"{module}_updateGradInput", x, g, RESULT, indices, *numbers)
     taken = np.take_along_axis(g.reshape(*lead, -1), element.reshape(*lead, -1), -1).reshape(
         x.shape
     )
-    equal("gradInput", found, taken)
+    draw.equal("gradInput", found, taken)
 
 
 @family(300)
@@ -351,7 +355,7 @@ def p_norm(draw: Draw) -> None:
     wanted = (windows**power).sum(-1) ** (1 / power)
     numbers = (power, width, stride, batch is not None)
     output = draw.result("FeatureLPPooling_updateOutput", x, RESULT, *numbers)
-    close("output", output, wanted, wanted, 2 * width + 20)
+    draw.close("output", output, wanted, wanted, 2 * width + 20)
     g = draw.normal(*wanted.shape)
     share = g[..., None] * (windows / wanted[..., None]) ** (power - 1)
     gradient, size = np.zeros(x.shape), np.zeros(x.shape)
@@ -361,4 +365,4 @@ def p_norm(draw: Draw) -> None:
         gradient[place] += part
         size[place] += np.abs(part)
     found = draw.result("FeatureLPPooling_updateGradInput", g, x, output, RESULT, *numbers)
-    close("gradInput", found, gradient, size, 4 * width + 40)
+    draw.close("gradInput", found, gradient, size, 4 * width + 40)

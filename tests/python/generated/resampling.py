@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from . import RESULT, Draw, close, equal, family
+from . import RESULT, Draw, family
 from .pooling import planes_of
 
 
@@ -29,11 +29,11 @@ def padding(draw: Draw) -> None:
     x = draw.integers(*lead, *size)
     everything = np.ix_(*(range(n) for n in lead), *maps)
     output = draw.result(f"{module}Padding_updateOutput", x, RESULT, *pads)
-    equal("output", output, x[everything])
+    draw.equal("output", output, x[everything])
     g, gradient = draw.integers(*output.shape), np.zeros(x.shape)
     np.add.at(gradient, everything, g)
     found = draw.result(f"{module}Padding_updateGradInput", x, g, RESULT, *pads)
-    equal("gradInput", found, gradient)
+    draw.equal("gradInput", found, gradient)
 
 
 @family(200)
@@ -48,9 +48,9 @@ def nearest(draw: Draw) -> None:
     flat = tuple(range(len(lead) + 1, len(lead) + 2 * dimensions, 2))
     gradient = g.reshape(*lead, *blocks).sum(flat)
     module = "SpatialUpSamplingNearest" if dimensions == 2 else "VolumetricUpSamplingNearest"
-    equal("output", draw.result(f"{module}_updateOutput", x, RESULT, factor), wanted)
+    draw.equal("output", draw.result(f"{module}_updateOutput", x, RESULT, factor), wanted)
     found = draw.result(f"{module}_updateGradInput", x, g, RESULT, factor)
-    equal("gradInput", found, gradient)
+    draw.equal("gradInput", found, gradient)
 
 
 def mixing(size: int, count: int) -> np.ndarray:
@@ -85,10 +85,10 @@ def linear(draw: Draw) -> None:
     back = [matrix.T for matrix in matrices]
     module = "SpatialUpSamplingBilinear" if dimensions == 2 else "VolumetricUpSamplingTrilinear"
     found = draw.result(f"{module}_updateOutput", x, RESULT, *output)
-    close("output", found, mixed(x, matrices), mixed(np.abs(x), matrices), 4 * dimensions + 4)
+    draw.close("output", found, mixed(x, matrices), mixed(np.abs(x), matrices), 4 * dimensions + 4)
     found = draw.result(f"{module}_updateGradInput", g, RESULT, batch, planes, *size, *output)
     terms = 4 * dimensions + 4 + int(np.prod(output))
-    close("gradInput", found, mixed(g, back), mixed(np.abs(g), back), terms)
+    draw.close("gradInput", found, mixed(g, back), mixed(np.abs(g), back), terms)
 
 
 @family(300)
@@ -121,7 +121,7 @@ def grid(draw: Draw) -> None:
         slopes[..., 0] += (1 if j else -1) * along * felt * (width - 1) / 2
         slopes[..., 1] += (1 if i else -1) * across * felt * (height - 1) / 2
     module = "SpatialGridSamplerBilinear"
-    equal("output", draw.result(f"{module}_updateOutput", x, points, RESULT), output)
+    draw.equal("output", draw.result(f"{module}_updateOutput", x, points, RESULT), output)
     to_input, to_grid = draw.results(f"{module}_updateGradInput", x, RESULT, points, RESULT, g)
-    equal("gradInput", to_input, gradient[:, :, 2 : 2 + height, 2 : 2 + width])
-    equal("gradGrid", to_grid, slopes)
+    draw.equal("gradInput", to_input, gradient[:, :, 2 : 2 + height, 2 : 2 + width])
+    draw.equal("gradGrid", to_grid, slopes)
