@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import thnn
-from ._arrays import Array, Indices, Real, Unfit, integer, like, new, zeros
+from ._arrays import Array, Indices, Real, Unfit, integer, like, zeros
 from ._front import function
 
 __all__ = [
@@ -52,7 +52,7 @@ def _value(output: Any) -> float:
     if type(output) is np.ndarray:
         loss: float = output.item()
         return loss
-    on_device: float = output.array().reshape(())
+    on_device: float = output.reshape(())
     return on_device
 
 
@@ -80,7 +80,7 @@ def absolute_loss(x: Real, target: Real, *, average: bool = True) -> float:
     >>> absolute_loss([0.0, 4.0], [1.0, 1.0])
     2.0
     """
-    output = new((1,), x)
+    output = zeros(1, x)
     thnn.AbsCriterion_updateOutput(None, x, target, output, average)
     return _value(output)
 
@@ -108,7 +108,7 @@ def binary_cross_entropy(
     >>> round(binary_cross_entropy([0.5, 0.5], [0.0, 1.0]), 4)
     0.6931
     """
-    output = new((1,), x)
+    output = zeros(1, x)
     thnn.BCECriterion_updateOutput(None, x, target, output, average, weights)
     return _value(output)
 
@@ -132,7 +132,7 @@ def kl_div_loss(x: Real, target: Real, *, average: bool = True) -> float:
     >>> round(kl_div_loss([0.0, 0.0], [1.0, 0.5], average=False), 4)
     -0.3466
     """
-    output = new((1,), x)
+    output = zeros(1, x)
     thnn.DistKLDivCriterion_updateOutput(None, x, target, output, average)
     return _value(output)
 
@@ -152,7 +152,7 @@ def l1_cost(x: Real) -> float:
     >>> l1_cost([-1.0, 2.0])
     3.0
     """
-    output = new((1,), x)
+    output = zeros(1, x)
     thnn.L1Cost_updateOutput(None, x, output)
     return _value(output)
 
@@ -172,7 +172,7 @@ def margin_loss(x: Real, target: Real, margin: float = 1.0, *, average: bool = T
     >>> margin_loss([0.5, 2.0], [1.0, 1.0])
     0.25
     """
-    output = new((1,), x)
+    output = zeros(1, x)
     thnn.MarginCriterion_updateOutput(None, x, target, output, average, margin)
     return _value(output)
 
@@ -194,7 +194,7 @@ def mse_loss(x: Real, target: Real, *, average: bool = True) -> float:
     >>> mse_loss([0.0, 4.0], [1.0, 1.0])
     5.0
     """
-    output = new((1,), x)
+    output = zeros(1, x)
     thnn.MSECriterion_updateOutput(None, x, target, output, average)
     return _value(output)
 
@@ -220,7 +220,7 @@ def multi_label_margin_loss(x: Real, target: Indices, *, average: bool = True) -
     >>> multi_label_margin_loss([1.0, 0.5], [0, -1])
     0.25
     """
-    output, is_target = new((1,), x), like(x)
+    output, is_target = zeros(1, x), like(x)
     function = thnn.MultiLabelMarginCriterion_updateOutput
     function(None, x, target + 1, output, is_target, average)
     return _value(output)
@@ -260,7 +260,7 @@ def multi_margin_loss(
     >>> multi_margin_loss([1.0, 0.5], 0)
     0.25
     """
-    output = new((1,), x)
+    output = zeros(1, x)
     function = thnn.MultiMarginCriterion_updateOutput
     function(None, x, _classes(x, target), output, average, p, weights, margin)
     return _value(output)
@@ -305,7 +305,7 @@ def nll_loss(
     >>> nll_loss([[-1.0, -2.0], [-3.0, -4.0]], [0, 1])
     2.5
     """
-    output, total = new((1,), x), new((1,), x)
+    output, total = zeros(1, x), zeros(1, x)
     function = thnn.ClassNLLCriterion_updateOutput
     ignored = _ignored(ignore_index)
     function(None, x, _classes(x, target), output, average, weights, total, ignored)
@@ -354,7 +354,7 @@ def nll_loss2d(
     >>> nll_loss2d(np.full((1, 2, 3, 3), -0.5), np.zeros((1, 3, 3), int))
     0.5
     """
-    output, total = new((1,), x), new((1,), x)
+    output, total = zeros(1, x), zeros(1, x)
     function = thnn.SpatialClassNLLCriterion_updateOutput
     function(None, x, target + 1, output, average, weights, total)
     return _value(output)
@@ -388,7 +388,7 @@ def smooth_l1_loss(x: Real, target: Real, *, average: bool = True) -> float:
     >>> smooth_l1_loss([1.0, 4.0], [1.0, 1.0])
     1.25
     """
-    output = new((1,), x)
+    output = zeros(1, x)
     thnn.SmoothL1Criterion_updateOutput(None, x, target, output, average)
     return _value(output)
 
@@ -408,7 +408,7 @@ def soft_margin_loss(x: Real, target: Real, *, average: bool = True) -> float:
     >>> round(soft_margin_loss([0.0], [1.0]), 4)
     0.6931
     """
-    output = new((1,), x)
+    output = zeros(1, x)
     thnn.SoftMarginCriterion_updateOutput(None, x, target, output, average)
     return _value(output)
 
