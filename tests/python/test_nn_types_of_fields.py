@@ -145,3 +145,12 @@ def test_kmeans_draws_one_of_the_farthest(share: float) -> None:
     assert layer.p == share
     with pytest.raises(pythnn.THNNArgumentError, match="initKmeansPlus.*a share from 0 to 1"):
         layer.initKmeansPlus(samples, 2)
+
+
+@pytest.mark.parametrize("castout", [False, None])
+def test_dont_cast_converts_indices_on_their_way_in(castout: bool | None) -> None:
+    layer = nn.DontCast(nn.LookupTable(5, 2), True, castout).float()
+    x = np.array([[1, 2], [3, 5]])
+    wanted = np.float64 if castout is False else np.float32
+    assert layer.forward(x).dtype == wanted
+    assert layer.backward(x, np.ones((2, 2, 2), wanted)).dtype == wanted
