@@ -80,7 +80,7 @@ _IMAGE_OPTIONS = [
         "ImageNet's mean, by its standard deviation (fb.resnet.torch). caffe: the same size, BGR "
         "from 0 to 255, less the mean (loadcaffe). unit: 0 to 1. byte: 0 to 255. signed: -1 to 1. "
         "gray: one channel, 0 to 1. The last four keep the image's size. By default gray or "
-        "imagenet, by the channels of the first layer.",
+        "imagenet, in a size that the model takes.",
     ),
     click.option("--size", metavar="HxW", help="Size of the input, such as 224 or 240x320."),
     click.option(
@@ -154,8 +154,16 @@ def convert(
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
-    help="Save the output: .npy, .npz for a table, .png or .jpg for an image. For a folder of "
-    "inputs one .npy for all, or a folder.",
+    help="Save the output: .npy, .npz for a table, .png or .jpg for an image, a sheet of a batch "
+    "of images, or a map of the best class at each place. For a batch of images also a folder, for "
+    "a folder of inputs one .npy for all, or a folder.",
+)
+@click.option(
+    "--format",
+    type=click.Choice(["npy", "png", "jpg"]),
+    default="npy",
+    show_default=True,
+    help="Of the files in a folder of --output, for a folder of inputs.",
 )
 @click.option("--key", help="The entry of MODEL to run, such as model or opt.net.")
 @click.option("--threads", type=click.IntRange(1), help="By default one for each core.")
@@ -167,6 +175,7 @@ def run(
     top: int,
     softmax: bool,
     output: Path | None,
+    format: str,
     key: str | None,
     threads: int | None,
     no_batch: bool,
@@ -177,15 +186,15 @@ def run(
     INPUT is an image, a .npy or .npz file, or a folder of such. Prints the best classes, unless the
     output is something else or goes to a file.
     """
-    from .commands._recipe import recipe_of
+    from .commands._recipe import wanted_of
     from .commands.run import Task, run_model
 
     if threads is not None:
         from ._state import set_num_threads
 
         set_num_threads(threads)
-    recipe = recipe_of(preset, **image_options)
-    run_model(Task(model, input, recipe, key, labels, top, output, softmax, not no_batch))
+    wanted = wanted_of(preset, **image_options)
+    run_model(Task(model, input, wanted, key, labels, top, output, format, softmax, not no_batch))
 
 
 @main.command()
@@ -225,13 +234,13 @@ def report(
     One file of HTML, which needs nothing else: layers with what they cost, weights, filters and,
     with --image, what each layer makes of it.
     """
-    from .commands._recipe import recipe_of
+    from .commands._recipe import wanted_of
     from .report import Task, write_report
 
     if no_run and (shapes or image):
         raise click.UsageError("--no-run goes with neither --input nor --image.")
-    recipe = recipe_of(preset, **image_options)
-    if image is None and (recipe is not None or labels is not None):
+    wanted = wanted_of(preset, **image_options)
+    if image is None and (wanted is not None or labels is not None):
         raise click.UsageError("Options for images go with --image.")
     output = output or Path(f"{file.stem}.html")
-    write_report(Task(file, output, shapes, image, recipe, key, labels, not no_run))
+    write_report(Task(file, output, shapes, image, wanted, key, labels, not no_run))

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from .. import t7
+from .. import nn, t7
 from ..t7._foreign import HEAD, describe_foreign, looks_binary
+from ._modules import rows_of
 
-__all__ = ["description_of", "entry_of", "explained", "items_of", "load_value", "module_in"]
+__all__ = [
+    "Inside",
+    "description_of",
+    "entry_of",
+    "explained",
+    "items_of",
+    "load_value",
+    "module_in",
+    "modules_inside",
+]
 
 
 @contextmanager
-def explained(what: str) -> Iterator[None]:
-    """Turns whatever goes wrong inside into an error that begins with `what`."""
+def explained(what: str, advice: Callable[[], str] | None = None) -> Iterator[None]:
+    """Turns whatever goes wrong inside into an error that begins with `what`.
+
+    What `advice` returns stands at its end.
+    """
     try:
         yield
     except click.ClickException:
@@ -26,7 +42,8 @@ def explained(what: str) -> Iterator[None]:
         raise click.ClickException(f"{what}: not enough memory. {error}") from error
     except Exception as error:
         # A file decides what runs here, so any error may be its fault rather than ours.
-        raise click.ClickException(f"{what}: {_reason(error)}") from error
+        message, more = f"{what}: {_reason(error)}", advice() if advice is not None else ""
+        raise click.ClickException(f"{message.rstrip('.')}; {more}" if more else message) from error
 
 
 def _reason(error: Exception) -> str:
@@ -67,42 +84,103 @@ def load_value(path: Path, *, to_look_at: bool = False) -> Any:
 
 
 def entry_of(value: Any, key: str | None, path: Path) -> Any:
-    """What is under a key, such as ``opt.net``; without one the value itself."""
-    for name in key.split(".") if key else ():
-        value = _item(value, name, path)
+    """What is under a key, such as ``opt.net``; without one the value itself.
+
+    Of names that have dots themselves the longest that is there counts.
+    """
+    names = key.split(".") if key else []
+    while names:
+        items = dict(_items_at(value))
+        longest = min(len(names), max((name.count(".") + 1 for name in items), default=0))
+        count = next((n for n in range(longest, 0, -1) if ".".join(names[:n]) in items), 0)
+        if not count:
+            raise click.UsageError(_missing(value, names[0], items, path))
+        value = items[".".join(names[:count])]
+        del names[:count]
     return value
 
 
-def module_in(value: Any, path: Path) -> Any:
-    """The module that a value is, or the one in a table."""
-    from .. import nn
+def _missing(value: Any, name: str, items: dict[str, Any], path: Path) -> str:
+    if not items:
+        what = value.typename() if hasattr(value, "typename") else type(value).__name__
+        return (
+            f"{path} has no {name!r}: at that place is a {what}, no table. Leave it out of --key."
+        )
+    hint = ""
+    if isinstance(value, nn.Object):
+        hint = " Parts of a module are shown by --depth, and run as a whole."
+    return f"{path} has no {name!r}; there is {', '.join(items)}.{hint}"
 
+
+def module_in(value: Any, path: Path, key: str | None = None) -> Any:
+    """The module that a value is, or the one in a table; `key` leads from the file to the value.
+
+    Raises UsageError where there are several, ClickException where there is none.
+    """
     if isinstance(value, nn.Module):
         return value
-    found = [name for name, item in items_of(value) if isinstance(item, nn.Module)]
-    if len(found) == 1:
-        return dict(items_of(value))[found[0]]
-    if found:
+    direct = [name for name, item in items_of(value) if isinstance(item, nn.Module)]
+    if len(direct) == 1:
+        return dict(items_of(value))[direct[0]]
+    inside = modules_inside(value, key)
+    best = f"--key {shlex.quote(inside[0].key)}" if inside else ""
+    if direct:
         raise click.UsageError(
-            f"{path} holds several modules: {', '.join(found)}. Choose one with --key."
+            f"{path} holds several modules: {', '.join(direct)}. Choose one with --key. The one "
+            f"with the most parameters is {best}."
         )
     if isinstance(value, t7.TorchObject):
-        inside = [
-            f"{name}.{key}" if key else name
-            for name, field in items_of(value.fields)
-            for key, item in [("", field), *items_of(field)]
-            if isinstance(item, nn.Module)
-        ]
         raise click.ClickException(
             f"{path} holds a {value.torch_class}, a class that pythnn does not know. Write it in "
             "Python, register it (pythnn.nn.register) and load the file there."
-            + (f" Or run a module inside, with --key {inside[0]}." if inside else "")
+            + (f" Or run a module inside, with {best}." if inside else "")
+        )
+    if inside:
+        others = f", of {len(inside)} modules" if len(inside) > 1 else ""
+        raise click.UsageError(
+            f"{path} holds no module at the top, but deeper{others}. `pythnn inspect {path}` shows "
+            f"what is in it. Choose the largest with {best}."
         )
     names = ", ".join(name for name, _ in items_of(value)) or type(value).__name__
     raise click.ClickException(
         f"{path} holds no module but {names}. `pythnn inspect {path}` shows what is in it; "
         "--key takes a name, or several with dots between them."
     )
+
+
+@dataclass(frozen=True)
+class Inside:
+    """A module in a value that is none."""
+
+    key: str  # that leads to it from the file
+    module: Any
+    count: int  # of its parameters
+
+
+def modules_inside(value: Any, key: str | None = None) -> list[Inside]:
+    """The modules in tables and in objects of unknown classes, those with most parameters first.
+
+    Modules inside of modules do not count. `key` leads from the file to the value. Of a module in
+    several places the first one counts that a key leads to.
+    """
+    found: list[Inside] = []
+    seen: set[int] = set()
+    pending = deque([(value, key or "")])
+    while pending:
+        at, place = pending.popleft()
+        if id(at) in seen:
+            continue
+        seen.add(id(at))
+        if isinstance(at, nn.Module):
+            found.append(Inside(place, at, rows_of(at)[0].count))
+            continue
+        names: set[str] = set()
+        for name, item in _items_at(at):
+            if name in names or not name.isprintable():
+                continue  # the key of another entry, or one that nobody can type
+            names.add(name)
+            pending.append((item, f"{place}.{name}" if place else name))
+    return sorted(found, key=lambda inside: -inside.count)
 
 
 def items_of(value: Any) -> list[tuple[str, Any]]:
@@ -114,15 +192,6 @@ def items_of(value: Any) -> list[tuple[str, Any]]:
     return []
 
 
-def _item(value: Any, name: str, path: Path) -> Any:
-    if isinstance(value, t7.TorchObject):
-        value = value.fields
-    items = dict(items_of(value))
-    if not items:
-        what = value.typename() if hasattr(value, "typename") else type(value).__name__
-        raise click.UsageError(
-            f"{path} has no {name!r}: at that place is a {what}, no table. Leave it out of --key."
-        )
-    if name not in items:
-        raise click.UsageError(f"{path} has no {name!r}; there is {', '.join(items)}.")
-    return items[name]
+def _items_at(value: Any) -> list[tuple[str, Any]]:
+    """The entries of a table, or the fields of an object of an unknown class."""
+    return items_of(value.fields if isinstance(value, t7.TorchObject) else value)

@@ -16,7 +16,6 @@ from ..t7 import TorchObject
 __all__ = [
     "Row",
     "class_of",
-    "first_layer",
     "is_object",
     "parameters_of",
     "refuse_unknown",
@@ -166,11 +165,6 @@ def rows_of(root: Any) -> list[Row]:
             row.parent.count += row.count
             row.parent.nbytes += row.nbytes
     return rows
-
-
-def first_layer(rows: list[Row]) -> Any:
-    """The first object that is no container: what the input meets."""
-    return next((r.value for r in rows if not isinstance(r.value, nn.Container)), rows[0].value)
 
 
 def refuse_unknown(rows: list[Row]) -> None:

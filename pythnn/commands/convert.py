@@ -10,9 +10,8 @@ import click
 from .. import nn, t7
 from .._files import replacing
 from ._errors import entry_of, explained, items_of, load_value, module_in
-from ._guessing import accepted, guessed_shape
-from ._measuring import noise, parse_shape
-from ._modules import Row, first_layer, refuse_unknown, rows_of, shape_text
+from ._inputs import asked_or_guessed
+from ._modules import refuse_unknown, rows_of
 from ._weights import weights_in, write_npz
 
 __all__ = ["convert_file"]
@@ -45,7 +44,7 @@ def convert_file(
     elif write is _write_npz:
         _write_npz(out, _only_module(value))
     else:
-        _write_onnx(out, module_in(value, path), shapes, any_size)
+        _write_onnx(out, module_in(value, path, key), shapes, any_size)
 
 
 def _write_t7(out: Path, value: Any, as_ascii: bool) -> None:
@@ -83,10 +82,14 @@ def _write_onnx(out: Path, module: Any, shapes: list[str], any_size: bool | None
     refuse_unknown(rows)
     module.float()
     module.evaluate()
-    example, batched = _example(module, rows, shapes)
+    example = asked_or_guessed(module, rows, shapes)
     with explained(f"{out} cannot be written"):
-        model = onnx.to_onnx(module, example, dynamic_batch=batched, dynamic_size=any_size)
+        model = onnx.to_onnx(
+            module, example.given, dynamic_batch=example.is_batch, dynamic_size=any_size
+        )
         onnx.write(out, model)
+    if example.is_guess:
+        click.echo("The shape of the input is a guess; --input says another.", err=True)
     text = " and ".join(map(_shape_of, model.graph.input))
     click.echo(f"{out}: opset {onnx.OPSET}, input {text}")
 
@@ -96,18 +99,3 @@ def _shape_of(given: Any) -> str:
     dims = given.type.tensor_type.shape.dim
     names = (dim.dim_param.removeprefix(f"{given.name}_") or str(dim.dim_value) for dim in dims)
     return " x ".join(names)
-
-
-def _example(module: Any, rows: list[Row], texts: list[str]) -> tuple[Any, bool]:
-    """An input of the shapes, or of one that the model takes; whether that is a batch."""
-    shapes = [parse_shape(text) for text in texts]
-    guess = None if shapes else guessed_shape(module, rows)
-    shapes = [guess] if guess is not None else shapes
-    if not shapes:
-        raise click.ClickException(
-            "cannot tell what input the model takes; say it with --input, such as --input 3x224x224"
-        )
-    inputs = [noise(shape, module, first_layer(rows)) for shape in shapes]
-    text = " and ".join(map(shape_text, inputs))
-    with explained(f"the model does not take an input of {text}; say it with --input"):
-        return accepted(module, inputs)

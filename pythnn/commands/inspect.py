@@ -9,10 +9,10 @@ import click
 
 from ..t7 import TorchObject
 from ._errors import entry_of, explained, items_of, load_value, module_in
-from ._measuring import Measured, measure, noise, parse_shape
+from ._inputs import asked_or_guessed
+from ._measuring import Measured, measure
 from ._modules import (
     Row,
-    first_layer,
     is_object,
     refuse_unknown,
     rows_of,
@@ -33,7 +33,7 @@ def inspect_file(path: Path, shapes: list[str], key: str | None, depth: int, wid
     click.echo(f"{path}: {size_text(path.stat().st_size)}")
     value = entry_of(value, key, path)
     if shapes:
-        value = module_in(value, path)
+        value = module_in(value, path, key)
     if not is_object(value):
         for line in lines_of(value, depth, width):
             click.echo(line)
@@ -60,15 +60,14 @@ def _print_object(value: Any, shapes: list[str], depth: int, width: int) -> None
 def _run(module: Any, rows: list[Row], shapes: list[str]) -> dict[int, Measured]:
     """Runs the module on noise and notes what each layer did."""
     refuse_unknown(rows)
-    sizes = [parse_shape(text) for text in shapes]
-    first = first_layer(rows)
-    inputs = [noise((1, *shape), module, first) for shape in sizes]
-    text = ", ".join(" x ".join(map(str, array.shape)) for array in inputs)
-    with explained(f"the model does not take an input of {text}"):
+    with explained("the model cannot be put into evaluation mode"):
         module.evaluate()
-        best = measure(module, rows, inputs[0] if len(inputs) == 1 else inputs)
-    click.echo(f"input {text}")
-    return best
+    example = asked_or_guessed(module, rows, shapes)
+    with explained(f"the model cannot be run on an input of {example.text}"):
+        results, runs = measure(module, rows, example.given)
+    guess = ", a guess" if example.is_guess else ""
+    click.echo(f"input {example.text}{guess}; times are medians of {runs} runs")
+    return results
 
 
 def _print_rows(rows: list[Row], results: dict[int, Measured]) -> None:

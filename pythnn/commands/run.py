@@ -13,19 +13,23 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import nn
 from .._files import replacing
 from ._arrays import ARRAYS, read_arrays
+from ._entries import Entry, input_of
 from ._errors import entry_of, explained, load_value, module_in
-from ._images import Recipe, read_image, write_image
-from ._modules import Row, first_layer, refuse_unknown, rows_of, shape_text, tensors_in
-from ._scores import last_layer, probabilities, read_labels, scores_in
+from ._images import Recipe, read_image
+from ._inputs import array_advice, cast, image_advice
+from ._modules import Row, refuse_unknown, rows_of, shape_text, tensors_in
+from ._recipe import Wanted, recipe_for
+from ._results import Result, result_of, rows_of_one
+from ._saving import IMAGES, only, save
+from ._scores import last_layer, probabilities, read_labels
 
 __all__ = ["Task", "run_model"]
 
 Array = NDArray[Any]
 
-IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
+MAX_ROWS = 20  # of results, printed
 
 
 @dataclass
@@ -34,39 +38,43 @@ class Task:
 
     model: Path
     input: Path
-    recipe: Recipe | None  # None: by what the model's first layer takes
+    wanted: Wanted | None  # of images; None: what the model takes
     key: str | None = None
     labels: Path | None = None
     top: int = 5
     output: Path | None = None
+    format: str = "npy"  # of results in a folder
     softmax: bool = False
     batch: bool = True  # whether to put a batch dimension of 1 in front of images
 
 
 def run_model(task: Task) -> None:
     """Runs the model on the input, or on each file of a folder; prints or saves what it gives."""
-    model = module_in(entry_of(load_value(task.model), task.key, task.model), task.model)
+    value = entry_of(load_value(task.model), task.key, task.model)
+    model = module_in(value, task.model, task.key)
     rows = rows_of(model)
     refuse_unknown(rows)
     runner = _Runner(task, model, rows)
     files = _files(task.input)
-    places = _places(files, task.output) if len(files) > 1 else {}
+    places = _places(files, task.output, task.format) if len(files) > 1 else {}
     results: list[Array] = []
     for path in files if len(files) == 1 else _with_progress(files):
-        output = runner.run(path)
+        output, result = runner.run(path)
         name = "" if len(files) == 1 else f"{path.name}: "
         if task.output is None:
-            runner.show(name, output)
+            runner.show(name, output, result)
         elif len(files) == 1:
-            _save(task.output, output, runner.recipe)
+            save(task.output, output, result, runner.undone)
         elif task.output.suffix == ".npy":
-            results.append(_only(output))
+            results.append(only(output))
         else:
             task.output.mkdir(parents=True, exist_ok=True)
-            _save(places[path], output, runner.recipe)
+            save(places[path], output, result, runner.undone)
     if results and task.output is not None:
-        with explained(f"{task.output} cannot be written"), replacing(task.output) as file:
-            np.save(file, np.stack(results))
+        with explained(f"{task.output} cannot be written"):
+            stacked = np.stack(results)
+            with replacing(task.output) as file:
+                np.save(file, stacked)
 
 
 def _files(path: Path) -> list[Path]:
@@ -79,7 +87,7 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _places(files: list[Path], output: Path | None) -> dict[Path, Path]:
+def _places(files: list[Path], output: Path | None, suffix: str) -> dict[Path, Path]:
     """Where the result of each file of a folder goes; all to one place, or into another folder.
 
     There the results have the names of their inputs: a.npy, unless there are several inputs a.png,
@@ -90,7 +98,7 @@ def _places(files: list[Path], output: Path | None) -> dict[Path, Path]:
     if output.suffix == ".npy":
         places = dict.fromkeys(files, output)
     else:
-        places = {path: output / f"{name}.npy" for path, name in _names(files).items()}
+        places = {path: output / f"{name}.{suffix}" for path, name in _names(files).items()}
     written = {os.path.realpath(place) for place in places.values()}
     lost = next((path for path in files if os.path.realpath(path) in written), None)
     if lost is not None:
@@ -128,53 +136,101 @@ class _Runner:
     def __init__(self, task: Task, model: Any, rows: list[Row]) -> None:
         self.task = task
         self.model = model
-        self.first = first_layer(rows)
+        self.rows = rows
+        self.entry: Entry = input_of(model)
         self.last = last_layer(rows)
-        self.recipe = task.recipe or _recipe_for(self.first)
+        self.recipe: Recipe | None = None  # found when the first image comes
         self.labels: list[str] | None = None
         with explained(f"{task.model} cannot be run"):
             self.dtype = model.dtype
         with explained("the model cannot be put into evaluation mode"):
             model.evaluate()
 
-    def run(self, path: Path) -> Any:
-        """The output for one file."""
-        x = self._input(path)
-        hint = "" if path.suffix.lower() in ARRAYS else " (--preset, --size, --channels change it)"
+    @property
+    def undone(self) -> Recipe:
+        """The recipe to undo where results are images."""
+        wanted = self.task.wanted or Wanted("unit")
+        return self.recipe or wanted.recipe()
+
+    def run(self, path: Path) -> tuple[Any, Result]:
+        """The output for one file, and what is in it."""
+        is_image = path.suffix.lower() not in ARRAYS
+        inputs = [self._image(path)] if is_image else self._arrays(path)
+        x = self.entry.nested(inputs)
+        hint = " (--preset, --size, --channels change it)" if is_image else ""
         what = f"{path}: the model does not take an input of {shape_text(x)}{hint}"
-        with explained(what):
-            return self.model.forward(x)
+        advice = image_advice if is_image else array_advice
+        with explained(what, lambda: advice(self.model, self.rows, self.entry, inputs)):
+            output = self.model.forward(x)
+        count = rows_of_one(output, inputs)
+        if count:
+            click.echo(
+                f"{path.name} gave {count} rows of results for each image: a layer such as nn.View "
+                "makes several rows of one image that is larger than the model was made for. "
+                "--size sets another.",
+                err=True,
+            )
+        return output, result_of(output, inputs, self.last)
 
-    def _input(self, path: Path) -> Any:
-        kind = path.suffix.lower()
+    def _image(self, path: Path) -> Array:
+        """An image as the model takes it, for which it may be run on noise first."""
+        if self.recipe is None:
+            self.recipe = recipe_for(self.model, self.rows, self.task.wanted)
         with explained(f"{path} cannot be read"):
-            if kind in ARRAYS:
-                inputs = [self._cast(array) for array in read_arrays(path)]
-                return inputs[0] if len(inputs) == 1 else inputs
             image = read_image(path, self.recipe)
-            return self._cast(image[None] if self.task.batch else image)
+            return np.ascontiguousarray(image[None] if self.task.batch else image, self.dtype)
 
-    def _cast(self, array: Array) -> Array:
-        if array.dtype.kind not in "fiub":
-            raise ValueError(f"an array of {array.dtype}, not of numbers")
-        is_index = isinstance(self.first, getattr(nn, "LookupTable", ()))
-        return np.ascontiguousarray(array, np.int64 if is_index else self.dtype)
+    def _arrays(self, path: Path) -> list[Array]:
+        with explained(f"{path} cannot be read"):
+            arrays = read_arrays(path)
+            leaves = self.entry.leaves()
+            leaves += [Entry() for _ in arrays[len(leaves) :]]
+            return [cast(a, leaf, self.dtype) for a, leaf in zip(arrays, leaves, strict=False)]
 
-    def show(self, name: str, output: Any) -> None:
-        """Prints the best classes, for each row of a batch; of anything else the shape."""
-        scores = scores_in(output)
-        if scores is None or not self.task.top:
-            click.echo(f"{name}output {shape_text(output)}. --output FILE.npy saves it.")
-        elif scores.ndim == 2:
-            for number, row in enumerate(scores, 1):
-                self._show_scores(f"{name}{number}: ", row)
-        else:
-            self._show_scores(name, scores)
+    def show(self, name: str, output: Any, result: Result) -> None:
+        """Prints the best classes of each sample, numbers, or what else the output is."""
+        if result.kind not in ("number", "scores") or not self.task.top:
+            click.echo(f"{name}output {shape_text(output)}{self._offer(output, result)}")
+            return
+        for number, sample in enumerate(result.samples[:MAX_ROWS], 1):
+            place = f"{name}{number}: " if result.is_batch else name
+            if result.kind == "number":
+                click.echo(f"{place}{sample.item():.6g}")
+            else:
+                self._show_scores(place, sample.astype(np.float64))
+        if len(result.samples) > MAX_ROWS:
+            more = len(result.samples) - MAX_ROWS
+            click.echo(f"{name}… and {more} more. --output FILE.npy saves all.")
+
+    def _offer(self, output: Any, result: Result) -> str:
+        """How to save an output that is not printed."""
+        several = len(result.samples) > 1
+        if result.kind == "image":
+            what = "images" if several else "an image"
+            where = "in one sheet, --output FOLDER each" if several else "it"
+            return f", {what}. --output FILE.png saves {where}; --output FILE.npy the numbers."
+        if result.kind == "map":
+            count = len(result.samples[0])
+            return (
+                f", scores of {count} classes at each place. --output FILE.png saves a map of the "
+                f"best ones, --output FILE.npy the scores.{self._shares(result)}"
+            )
+        return f". --output FILE.{'npy' if len(tensors_in(output)) == 1 else 'npz'} saves it."
+
+    def _shares(self, result: Result) -> str:
+        """The classes that are best at most places."""
+        if not self.task.top:
+            return ""
+        best = np.concatenate([sample.argmax(axis=0).ravel() for sample in result.samples])
+        counts = np.bincount(best, minlength=len(result.samples[0]))
+        self._read_labels(len(counts))
+        most = [i for i in np.argsort(-counts, kind="stable")[: self.task.top] if counts[i]]
+        shares = [f"{self._label(i)} at {100 * counts[i] / best.size:.3g} %" for i in most]
+        return f" Best: {', '.join(shares)}."
 
     def _show_scores(self, name: str, scores: Array) -> None:
         scores, are_probabilities = probabilities(scores, self.last, self.task.softmax)
-        if self.task.labels is not None and self.labels is None:
-            self.labels = read_labels(self.task.labels, len(scores))
+        self._read_labels(len(scores))
         best = np.argsort(-scores, kind="stable")[: self.task.top]
         width = max(len(self._label(i)) for i in best)
         texts = [
@@ -187,35 +243,9 @@ class _Runner:
         for i, text in zip(best, texts, strict=True):
             click.echo(f"{self._label(i):<{width}}  {text:>9}")
 
+    def _read_labels(self, count: int) -> None:
+        if self.task.labels is not None and self.labels is None:
+            self.labels = read_labels(self.task.labels, count)
+
     def _label(self, index: int) -> str:
         return f"class {index + 1}" if self.labels is None else self.labels[index]
-
-
-def _recipe_for(first: Any) -> Recipe:
-    """The usual recipe for what the first layer takes: one channel, or three."""
-    from ._images import PRESETS
-
-    return PRESETS["gray" if getattr(first, "nInputPlane", 3) == 1 else "imagenet"]
-
-
-def _only(output: Any) -> Array:
-    arrays = tensors_in(output)
-    if len(arrays) != 1:
-        raise click.ClickException(
-            f"the output is a table, {shape_text(output)}; save it as .npz, one file at a time."
-        )
-    return np.asarray(arrays[0])
-
-
-def _save(path: Path, output: Any, recipe: Recipe) -> None:
-    with explained(f"{path} cannot be written"):
-        if path.suffix == ".npz":
-            with replacing(path) as file:
-                np.savez(file, *map(np.asarray, tensors_in(output)))
-        elif path.suffix == ".npy":
-            with replacing(path) as file:
-                np.save(file, _only(output))
-        elif path.suffix.lower() in IMAGES:
-            write_image(path, _only(output), recipe)
-        else:
-            raise ValueError("its name must end in .npy, .npz, .png or another kind of image")

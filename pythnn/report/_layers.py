@@ -6,9 +6,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ..commands._costs import short
 from ..commands._modules import Row, parameters_of, size_text
 from ._charts import histogram, share_bar
-from ._costs import short
 from ._html import Html, element, join, whole
 from ._pictures import ROW
 from ._report import Report
@@ -52,7 +52,7 @@ def table_of_layers(report: Report) -> Html:
             element(
                 "p",
                 "Multiply-adds of convolutions, linear layers and products of matrices. Time is "
-                "that of the quickest of three runs; memory is that of the output. Bars are shares "
+                "the median of several runs; memory is that of the output. Bars are shares "
                 "of the whole.",
                 class_="quiet",
             )

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
+from ..commands._costs import short
 from ..commands._images import Recipe, pixels_of
 from ..commands._modules import size_text, tensors_in, type_text
 from ..nn._object import Object
 from ._charts import share_bar
-from ._costs import short
 from ._drawing import drawing_of
 from ._filters import first_filters
 from ._html import Html, element, join, text, whole

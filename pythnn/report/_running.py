@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import nn
-from ..commands._guessing import accepted
+from ..commands._costs import multiply_adds
+from ..commands._inputs import Example
 from ..commands._measuring import Measured, measure, measuring
 from ..commands._modules import Row, tensors_in
-from ._costs import multiply_adds
 from ._pictures import plane_pictures
 from ._statistics import Statistics, statistics_of
 
@@ -54,23 +53,19 @@ class Run:
 def run_on(
     module: Any,
     rows: list[Row],
-    inputs: list[Array],
+    example: Example,
     *,
     pictures: bool,
     stage: Stage | None = None,
 ) -> Run:
-    """Runs the module on inputs, one for each entry of the table it takes.
+    """Runs the module on an input.
 
-    They have no batch dimension; one of 1 is put in front, unless the module wants none.
     With `pictures`, what each layer gave is kept as such. `stage` is told how far this is.
     """
     module.evaluate()
+    given, is_batch = example.given, example.is_batch
     layers = {id(row.value) for row in rows if not isinstance(row.value, nn.Container)}
-    with _counting(rows, layers, "first run", stage):
-        given, is_batch = accepted(module, inputs)
-    if stage is not None:
-        stage("measuring")  # layer by layer it would take part in what is measured
-    run = Run(given, measure(module, rows, copy.deepcopy(given)))
+    run = Run(given, _measured(module, rows, given, layers, stage))
     tell = _teller(layers, "last run", stage)
     most = max(1, min(MAX_PLANES, MAX_PICTURES // max(1, len(layers))))
 
@@ -91,20 +86,19 @@ def run_on(
     return run
 
 
-@contextmanager
-def _counting(rows: list[Row], layers: set[int], what: str, stage: Stage | None) -> Iterator[None]:
-    """While this is open, `stage` is told which layer runs."""
+def _measured(
+    module: Any, rows: list[Row], given: Any, layers: set[int], stage: Stage | None
+) -> dict[int, Measured]:
+    """What runs on an input did. Of the first, which does not count, `stage` is told each layer."""
     if stage is None:
-        yield
-        return
-    tell = _teller(layers, what, stage)
+        return measure(module, rows, given)[0]
+    tell = _teller(layers, "first run", stage)
 
     def watch(layer: Any, *_: Any) -> None:
         if id(layer) in layers:
             tell()
 
-    with measuring(rows, watch):
-        yield
+    return measure(module, rows, given, watch, lambda: stage("measuring"))[0]
 
 
 def _teller(layers: set[int], what: str, stage: Stage | None) -> Callable[[], None]:

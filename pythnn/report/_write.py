@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,21 @@ import click
 import numpy as np
 
 from .._files import replacing
+from ..commands._entries import input_of
 from ..commands._errors import entry_of, explained, items_of, load_value, module_in
-from ..commands._guessing import guessed_shape
-from ..commands._images import PRESETS, Recipe, read_image
-from ..commands._measuring import noise, parse_shape
-from ..commands._modules import Row, class_of, first_layer, is_object, rows_of, shape_text
+from ..commands._images import read_image
+from ..commands._inputs import (
+    Example,
+    accepted,
+    advice,
+    asked_or_guessed,
+    guess,
+    image_advice,
+    is_image,
+)
+from ..commands._measuring import parse_shape
+from ..commands._modules import class_of, is_object, rows_of, shape_text
+from ..commands._recipe import Wanted, recipe_for
 from ..commands._scores import last_layer, probabilities, read_labels, scores_in
 from ..t7 import TorchObject
 from ._page import page
@@ -37,7 +47,7 @@ class Task:
     output: Path
     shapes: tuple[str, ...] = ()
     image: Path | None = None
-    recipe: Recipe | None = None  # None: by what the model's first layer takes
+    wanted: Wanted | None = None  # of the image; None: what the model takes
     key: str | None = None
     labels: Path | None = None
     run: bool = True
@@ -80,7 +90,10 @@ def _tell(stage: Stage | None, text: str) -> None:
 def _report(task: Task, stage: Stage | None) -> Report:
     wants_run = bool(task.shapes) or task.image is not None
     loaded = load_value(task.model, to_look_at=not wants_run)
-    value = _object_in(entry_of(loaded, task.key, task.model), task.model)
+    entry = entry_of(loaded, task.key, task.model)
+    value = _object_in(entry, task.model, task.key)
+    if wants_run and isinstance(value, TorchObject):
+        module_in(entry, task.model, task.key)  # raises, and says what there is inside
     rows = rows_of(value)
     report = Report(task.model.name, task.model.stat().st_size, value, rows, task.key)
     train = getattr(value, "train", None)
@@ -102,12 +115,12 @@ def _report(task: Task, stage: Stage | None) -> Report:
     return report
 
 
-def _object_in(value: Any, path: Path) -> Any:
+def _object_in(value: Any, path: Path, key: str | None) -> Any:
     """The object that a value is, or the only one in a table; preferably a module."""
     if is_object(value):
         return value
     objects = [item for _, item in items_of(value) if is_object(item)]
-    return objects[0] if len(objects) == 1 else module_in(value, path)
+    return objects[0] if len(objects) == 1 else module_in(value, path, key)
 
 
 def _run(task: Task, report: Report, stage: Stage | None) -> None:
@@ -115,29 +128,14 @@ def _run(task: Task, report: Report, stage: Stage | None) -> None:
     module, rows = report.value, report.rows
     with explained("the model cannot be put into evaluation mode"):
         module.evaluate()
-    if task.shapes and task.image is None:
-        shapes = [parse_shape(text) for text in task.shapes]
-        report.origin = "noise"
-        inputs = [noise(shape, module, first_layer(rows)) for shape in shapes]
-    elif task.image is not None:
-        recipe = _recipe(task, module, rows)
-        report.origin, report.recipe = task.image.name, recipe
-        with explained(f"{task.image} cannot be read"):
-            inputs = [np.ascontiguousarray(read_image(task.image, recipe), module.dtype)]
-    else:
-        _tell(stage, "trying shapes of inputs")
-        shape = guessed_shape(module, rows)
-        if shape is None:
-            report.note = "Not run: what it takes could not be guessed. Say it: --input 3x224x224."
-            click.echo(f"{report.note}", err=True)
-            return
-        report.origin = "noise of a shape that was guessed; --input sets another"
-        inputs = [noise(shape, module, first_layer(rows))]
-    given = ", ".join(" x ".join(map(str, array.shape)) for array in inputs)
-    hint = " (--size, --preset and --channels change it)" if task.image else ""
+    _tell(stage, "trying shapes of inputs")
+    example = _example(task, report)
+    if example is None:
+        return
     try:
-        with explained(f"the model does not take an input of {given}{hint}"):
-            report.run = run_on(module, rows, inputs, pictures=task.image is not None, stage=stage)
+        with explained(f"the model cannot be run on an input of {example.text}"):
+            pictures = task.image is not None
+            report.run = run_on(module, rows, example, pictures=pictures, stage=stage)
     except click.ClickException as error:
         if task.shapes or task.image is not None:
             raise
@@ -147,20 +145,42 @@ def _run(task: Task, report: Report, stage: Stage | None) -> None:
         _note_classes(task, report, report.run.output)
 
 
-def _recipe(task: Task, module: Any, rows: list[Row]) -> Recipe:
-    """What was asked for; else the usual recipe, at a size that the model takes."""
-    if task.recipe is not None:
-        return task.recipe
-    shape = parse_shape(task.shapes[0]) if task.shapes else guessed_shape(module, rows)
-    if shape is None:
-        planes = getattr(first_layer(rows), "nInputPlane", 3)
-        return PRESETS["gray" if planes == 1 else "imagenet"]
-    if len(shape) != 3 or shape[0] not in (1, 3):
-        taken = " x ".join(map(str, shape))
+def _example(task: Task, report: Report) -> Example | None:
+    """What the model is run on; None, with a note, where nobody says it and no guess fits."""
+    module, rows = report.value, report.rows
+    if task.image is not None:
+        wanted = task.wanted
+        if task.shapes:
+            wanted = _sized(wanted or Wanted(), parse_shape(task.shapes[0]))
+        recipe = recipe_for(module, rows, wanted)
+        report.origin, report.recipe = task.image.name, recipe
+        with explained(f"{task.image} cannot be read"):
+            inputs = [np.ascontiguousarray(read_image(task.image, recipe), module.dtype)]
+        given, entry = shape_text(inputs[0]), input_of(module)
+        hint = "--size, --preset and --channels change it"
+        what = f"the model does not take an input of {given} ({hint})"
+        with explained(what, lambda: image_advice(module, rows, entry, inputs)):
+            return accepted(module, inputs, entry)
+    if task.shapes:
+        report.origin = "noise"
+        return asked_or_guessed(module, rows, task.shapes)
+    report.origin = "noise of a shape that was guessed; --input sets another"
+    found = guess(module, rows)
+    if found is None:
+        text = advice(input_of(module))
+        report.note = f"Not run: what it takes could not be guessed; {text}."
+        click.echo(report.note, err=True)
+    return found
+
+
+def _sized(wanted: Wanted, shape: tuple[int, ...]) -> Wanted:
+    """The same with the size and the channels of a shape that the user says."""
+    if not is_image(shape):
         raise click.ClickException(
-            f"{task.model} takes {taken}, which is no image; leave out --image."
+            f"--input {'x'.join(map(str, shape))} is no image; leave out --image."
         )
-    return PRESETS["gray" if shape[0] == 1 else "imagenet"].with_size(shape[1:])
+    channels = {"channels": "gray" if shape[0] == 1 else "RGB"}
+    return replace(wanted, size=(shape[1], shape[2]), changes={**channels, **wanted.changes})
 
 
 def _note_classes(task: Task, report: Report, output: Any) -> None:

@@ -15,7 +15,7 @@ import pythnn
 from pythnn import nn
 from pythnn._cli import main
 from pythnn.commands import _images
-from pythnn.commands._recipe import recipe_of
+from pythnn.commands._recipe import wanted_of
 from pythnn.t7 import TorchFunction, TorchObject
 
 
@@ -390,7 +390,7 @@ def test_gray_and_size(tmp_path):
         30,
         60,
     )
-    recipe = recipe_of("imagenet", "112x64", None, None, None, None, None)
+    recipe = wanted_of("imagenet", "112x64", None, None, None, None, None).recipe()
     assert (recipe.resize, recipe.crop) == (73, (112, 64))
     with pytest.raises(ValueError, match="is no image"):
         _images.write_image(tmp_path / "out.png", np.zeros((2, 3, 4, 4)), recipe)

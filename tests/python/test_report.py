@@ -18,7 +18,8 @@ from PIL import Image
 import pythnn
 from pythnn import nn
 from pythnn._cli import main
-from pythnn.report import _charts, _costs, _html, _layers, _pictures, _report, _running, _statistics
+from pythnn.commands import _costs
+from pythnn.report import _charts, _html, _layers, _pictures, _report, _running, _statistics
 from pythnn.t7 import TorchObject
 
 DATA = Path(__file__).parents[1] / "data" / "t7"
@@ -345,7 +346,7 @@ def test_parameters_that_are_not_finite():
         (["cut.t7"], 1, "cut.t7 cannot be read"),
         (["values.t7"], 1, "holds no module but epoch"),
         (["model.t7", "--input", "x"], 2, "is no shape such as 3x224x224"),
-        (["model.t7", "--input", "7"], 1, "the model does not take an input of 7: in module 1"),
+        (["model.t7", "--input", "7"], 1, "does not take an input of 1 x 7 or 7: in module 1"),
         (["model.t7", "--key", "x"], 2, "has no 'x'"),
         (["model.t7", "--image", "cut.t7"], 1, "cut.t7 cannot be read"),
         (["model.t7", "--image", "photo.jpg", "--size", "9"], 1, "--size, --preset and --channels"),
@@ -353,7 +354,7 @@ def test_parameters_that_are_not_finite():
         (["model.t7", "--preset", "unit"], 2, "Options for images go with --image"),
         (["model.t7", "--no-run", "--input", "3"], 2, "--no-run goes with neither"),
         (["vector.t7", "--image", "photo.jpg"], 1, "takes 3, which is no image"),
-        (["unknown.t7", "--input", "3"], 1, "pythnn does not know my.Layer"),
+        (["unknown.t7", "--input", "3"], 1, "my.Layer, a class that pythnn does not know"),
         (["model.t7", "-o", "model.t7"], 1, "it is the model itself"),
         (["model.t7", "-o", "missing/page.html"], 1, "cannot be written"),
     ],
