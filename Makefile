@@ -85,8 +85,8 @@ lint: $(VENV)/lint.stamp
 	$(BIN)/pytest -q tests/python/test_build.py -k type_checker
 	clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
 
-$(VENV)/docs.stamp: $(VENV)/build.stamp
-	$(BIN)/python -m pip install --quiet 'pythnn[docs]'
+$(VENV)/docs.stamp: $(VENV)/package.stamp
+	$(BIN)/python -m pip install --quiet 'pythnn[docs,onnx]' 'pytest>=8'
 	touch $@
 
 docs: $(VENV)/docs.stamp
