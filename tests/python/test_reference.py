@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from documents import ROOT
 
-from pythnn import nn
+from pythnn import functional, nn
 
 CLASSES = [name for name in nn.__all__ if isinstance(getattr(nn, name), type)]
 WITH_ARGUMENTS = [name for name in CLASSES if not issubclass(getattr(nn, name), Warning)]
@@ -30,6 +30,13 @@ def test_every_class_is_described_once():
         for n in re.findall(r"^\.\. auto(?:class|exception):: (\w+)$", p.read_text(), re.M)
     ]
     assert sorted(described) == sorted(CLASSES)
+
+
+def test_every_function_is_described_once():
+    page = (ROOT / "docs" / "reference" / "functional.md").read_text()
+    described = re.findall(r"^\.\. autofunction:: (\w+)$", page, re.MULTILINE)
+    public = [name for name in vars(functional) if callable(getattr(functional, name))]
+    assert sorted(described) == sorted(name for name in public if not name.startswith("_"))
 
 
 @pytest.mark.parametrize("name", WITH_ARGUMENTS)
