@@ -65,13 +65,49 @@ def read_image(path: Path, recipe: Recipe) -> Array:
         raise ValueError(f"not an image but {description_of(path)}") from error
     with opened:
         upright = ImageOps.exif_transpose(opened)  # as cameras note it
-        image = upright.convert("L" if recipe.channels == "gray" else "RGB")
+        image = _of_eight_bits(upright, "L" if recipe.channels == "gray" else "RGB")
     image = _fitted(image, recipe)
-    pixels = np.asarray(image, np.float32) * np.float32(recipe.scale / 255)
+    # Scaling a deep image may lead beyond black and white, which stops at them for others.
+    pixels = np.clip(np.asarray(image, np.float32), 0, 255) * np.float32(recipe.scale / 255)
     planes = pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
+    if len(planes) == 1 and recipe.channels != "gray":
+        planes = np.repeat(planes, 3, axis=0)
     if recipe.channels == "BGR":
         planes = planes[::-1]
     return np.ascontiguousarray((planes - _planes(recipe.mean)) / _planes(recipe.std))
+
+
+def _of_eight_bits(image: Image.Image, mode: str) -> Image.Image:
+    """An image in a mode, white as 255; a deep gray one as one plane of floats with that white.
+
+    What is transparent lies on white, as a page shows it. ValueError for colours that Pillow cannot
+    convert.
+    """
+    if image.mode.startswith(("I", "F")):
+        return _deep_gray(image)
+    if image.has_transparency_data:
+        colours = image.convert("RGBA")
+        image = Image.new("RGBA", image.size, "white")
+        image.alpha_composite(colours)
+    try:
+        return image.convert(mode)
+    except ValueError as error:
+        raise ValueError(f"an image of mode {image.mode}, {error}; save it as RGB") from error
+
+
+def _deep_gray(image: Image.Image) -> Image.Image:
+    """A gray image of more than 8 bits as floats from 0 to 255.
+
+    White is 65,535 for whole numbers, or 2^31 - 1 where one is larger; for others the first of 1,
+    255 and 65,535 that none exceeds.
+    """
+    values = np.asarray(image, np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError("an image with values that are infinite or nan")
+    whites = (1, 255, 65_535) if image.mode == "F" else (65_535, 2**31 - 1)
+    largest = values.max(initial=0)
+    white = next((white for white in whites if largest <= white), largest)
+    return Image.fromarray((values * (255 / white)).astype(np.float32))
 
 
 def _fitted(image: Image.Image, recipe: Recipe) -> Image.Image:
