@@ -22,26 +22,20 @@ __all__ = ["Arguments", "check_instance"]
 
 _AT_LEAST_1 = frozenset(
     {"dH", "dT", "dW", "dilationH", "dilationT", "dilationW", "kH", "kT", "kW", "stride", "width"}
-    | {"H", "W", "iH", "iW", "poolSizeH", "poolSizeT", "poolSizeW", "size", "upscaleFactor"}
+    | {"H", "W", "iH", "iW", "poolSizeH", "poolSizeT", "poolSizeW", "upscaleFactor"}
     | {"inputFrameSize", "inputSize", "inputSize1", "inputSize2", "inputsize", "nInputPlane"}
     | {"nIndex", "nOutput", "nOutputPlane", "outputFrameSize", "outputSize", "outputsize"}
-    | {
-        "k",
-        "maxoutNumber",
-        "minK",
-        "nClasses",
-        "nInputDim",
-        "nInputDims",
-        "nOutputDim",
-        "nf",
-        "numInputDims",
-    }
-    | {"nClasses", "print_interval"}
+    | {"k", "maxoutNumber", "minK", "nClasses", "nf", "print_interval"}
 )
 """Sizes, strides and numbers of things; 0 where that is the default."""
-_AT_LEAST_0 = frozenset({"eps", "maxNorm", "std"})
-_DIMENSIONS = frozenset({"dim", "dimension", "inputDimension", "outputDimension", "pos"})
-"""Dimensions count from 1, and from -1 backwards."""
+_AT_LEAST_0 = frozenset(
+    {"eps", "maxNorm", "nInputDim", "nInputDims", "nOutputDim", "numInputDims", "size", "std"}
+)
+_FROM_1 = {
+    **dict.fromkeys(("dim", "dimension", "inputDimension", "outputDimension", "pos"), "dimension"),
+    **dict.fromkeys(("index", "offset"), "place"),
+}
+"""Dimensions and places count from 1, and from -1 backwards."""
 
 
 class _Unfit(Exception):
@@ -65,11 +59,11 @@ def _article(name: str) -> str:
 def _int(parameter: inspect.Parameter) -> Callable[[Any], Any]:
     name, least = parameter.name, None
     wanted = "an int"
-    if name in _AT_LEAST_1:
-        least = 0 if parameter.default == 0 else 1
+    if name in _AT_LEAST_1 or name in _AT_LEAST_0:
+        least = 0 if parameter.default == 0 or name in _AT_LEAST_0 else 1
         wanted = f"an int of at least {least}"
-    if name in _DIMENSIONS:
-        wanted = "a dimension, counted from 1 or, from the last one, from -1"
+    if name in _FROM_1:
+        wanted = f"a {_FROM_1[name]}, counted from 1 or, from the last one, from -1"
 
     def check(value: Any) -> int:
         if isinstance(value, (float, np.floating)) and math.isfinite(value) and value % 1 == 0:
@@ -80,7 +74,7 @@ def _int(parameter: inspect.Parameter) -> Callable[[Any], Any]:
             found = operator.index(value)
         except TypeError:
             raise _Unfit(wanted) from None
-        if (least is not None and found < least) or (found == 0 and name in _DIMENSIONS):
+        if (least is not None and found < least) or (found == 0 and name in _FROM_1):
             raise _Unfit(wanted)
         return found
 

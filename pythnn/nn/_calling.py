@@ -114,5 +114,14 @@ def checked_arguments(init: Callable[..., None], known: bool) -> Callable[..., N
         except THNNArgumentError as error:
             _name(error, self)
             raise
+        except _UNFIT as error:
+            if not known or isinstance(error, THNNError) or _is_of_others(error):
+                raise
+            cause = f"{type(error).__name__}: {error}"
+            given_text = ", ".join(describe(value) for value in bound.args[1:]) or "none"
+            raise THNNArgumentError(
+                f"{self.typename()}: expected arguments that fit, found {given_text} ({cause})",
+                function=self.typename(),
+            ) from error
 
     return construct

@@ -139,7 +139,11 @@ class UpSampling(_UpSampling, kernel=True):
 
     def __init__(self, params: int | dict[str, int], mode: str = "nearest") -> None:
         super().__init__(params)
-        self.mode = "linear" if mode in ("linear", "bilinear", "trilinear") else "nearest"
+        linear = ("linear", "bilinear", "trilinear")
+        if mode not in ("nearest", *linear):
+            wanted = f"'nearest' or one of {', '.join(linear)}"
+            raise THNNArgumentError.expected(self.typename(), 2, "mode", wanted, repr(mode))
+        self.mode = "linear" if mode in linear else "nearest"
         if self.mode == "nearest" and self.scale_factor is None:
             raise THNNArgumentError.expected(
                 self.typename(), 1, "params", "a factor when the mode is nearest", repr(params)

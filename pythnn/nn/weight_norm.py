@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _random
+from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._object import register
 from ._parameters import TensorLists
@@ -38,6 +39,11 @@ class WeightNorm(Decorator, kernel=True):
         super().__init__(module)
         self._adopt()
         self.outputDim = outputDim
+        if self.tensors.weight is None:
+            found = f"{module.typename()}, which has none"
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "module", "a module with a weight", found
+            )
         shape = self.tensors.weight.shape
         inner = self._outer_first(self.weight).shape
         self.otherDims = int(np.prod(inner[1:]))

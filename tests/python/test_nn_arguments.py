@@ -12,7 +12,9 @@ import pytest
 import pythnn
 from pythnn import THNNArgumentError, nn
 
-SIZE = re.compile(r"nInputPlane|nOutput|input.*[sS]ize|output.*[sS]ize|[kd][WHT]$|dilation|nIndex$")
+SIZE = re.compile(
+    r"nInputPlane|nOutput(Plane)?$|input.*[sS]ize|output.*[sS]ize|[kd][WHT]$|dilation|nIndex$"
+)
 CLASSES = sorted(name.removeprefix("nn.") for name in nn.registry if name.startswith("nn."))
 
 
@@ -91,6 +93,34 @@ def test_sizes_are_positive(name: str) -> None:
             given[position] = value
             with pytest.raises(THNNArgumentError, match=f"'{parameter.name}': expected"):
                 cls(*given)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: nn.CMul(),
+        lambda: nn.WeightNorm(nn.ReLU()),
+        lambda: nn.UpSampling(2, "cubic"),
+        lambda: nn.SelectTable(0),
+        lambda: nn.Narrow(1, 0, 1),
+        lambda: nn.Select(1, 0),
+        lambda: nn.View(0),
+        lambda: nn.View(2.5),
+        lambda: nn.Reshape(-2),
+        lambda: nn.Transpose((1, 2, 3)),
+        lambda: nn.ConcatTable([nn.ReLU()]),
+        lambda: nn.SpatialFractionalMaxPooling(2, 2, 3.5, 3),
+    ],
+)
+def test_what_no_layer_can_be_made_of(make: Any) -> None:
+    with pytest.raises(THNNArgumentError, match=r"^nn\.\w+: "):
+        make()
+
+
+def test_zeros_that_mean_something_are_taken() -> None:
+    assert nn.ShaveImage(0).forward(np.ones((1, 2, 2))).shape == (1, 2, 2)
+    assert nn.PReLU(0).weight.shape == (1,)
+    assert nn.SpatialConvolution(1, 1, 3, 3, 1, 1, -1).padH == -1
 
 
 def test_none_and_whole_floats_are_taken() -> None:
