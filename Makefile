@@ -35,7 +35,7 @@ $(BIN)/python:
 # What a build needs; without build isolation, so that unchanged files are not compiled again.
 $(VENV)/tools.stamp: $(BIN)/python pyproject.toml
 	$(BIN)/python packaging/install.py "What the build needs" \
-	    'scikit-build-core>=0.11' 'cffi>=1.17' 'scipy-openblas32>=0.3.30' 'cmake>=3.26' ninja
+	    'scikit-build-core>=0.11' 'cffi>=1.17.1' 'scipy-openblas32>=0.3.30' 'cmake>=3.26' ninja
 	touch $@
 
 # The library and the package. The tests are built in the same folder, from the same objects.

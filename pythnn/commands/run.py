@@ -129,7 +129,10 @@ def _with_progress(files: list[Path]) -> Iterator[Path]:
     from rich.progress import track
 
     console = Console(stderr=True)
-    yield from track(files, "running", console=console, disable=not console.is_terminal)
+    if console.is_terminal:
+        yield from track(files, "running", console=console)
+    else:  # where a bar that is disabled is an empty line, before rich 14.3
+        yield from files
 
 
 class _Runner:

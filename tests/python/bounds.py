@@ -94,3 +94,10 @@ def difference_limit(terms: float, magnitudes: Any, step: float) -> np.ndarray:
     at most six times ``magnitudes``, the sums of the terms' absolute values.
     """
     return sum_limit(terms, magnitudes, np.float64) / step + step**2 * np.asarray(magnitudes)
+
+
+def assert_identical(found: Any, wanted: Any) -> None:
+    """The same numbers in an array of the same shape and dtype."""
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+    np.testing.assert_array_equal(found, wanted)

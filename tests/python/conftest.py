@@ -9,6 +9,26 @@ from collections.abc import Iterator
 
 import pytest
 
+NUMBERS = {
+    *("test_blas", "test_convolution", "test_digits", "test_extra_modules", "test_functional"),
+    *("test_generated", "test_golden", "test_nn", "test_nn_criterions", "test_nn_every_class"),
+    *("test_nn_fields", "test_nn_graph", "test_nn_inputs", "test_nn_layers"),
+    *("test_nn_other_packages", "test_nn_recorded", "test_nn_scenarios", "test_nngraph_recorded"),
+    *("test_normalising", "test_onnx", "test_onnx_networks", "test_optim"),
+    *("test_plane_convolution", "test_pointwise", "test_pooling", "test_products"),
+    *("test_recurrent", "test_state", "test_superres", "test_t7_models", "test_t7_old"),
+    *("test_unfolded", "test_winograd"),
+}
+"""Files whose results depend on the instruction set or on BLAS's kernels; .ci/levels runs them at
+others than the machine's. Tests that do so themselves have ``each_level`` in their names."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests of those files."""
+    for item in items:
+        if item.path.stem in NUMBERS and "each_level" not in item.name:
+            item.add_marker(pytest.mark.numbers)
+
 
 @pytest.fixture(scope="session", autouse=True)
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
