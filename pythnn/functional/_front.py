@@ -142,7 +142,10 @@ def {self.body.__name__}({self._parameters()}):
         first = ""
         for name, kind in self.kinds.items():
             if kind.startswith("tuple"):
-                conditions.append(f"{name} is None")
+                both = [f"type({name}) is tuple and len({name}) == 2"]
+                for entry in (f"{name}[0]", f"{name}[1]"):
+                    both.append(f"type({entry}) is ndarray and {entry}.dtype is {first}.dtype")
+                conditions.append(f"({name} is None or {' and '.join(both)})")
                 continue
             dtype = "is int64"
             if kind != "Indices":
@@ -176,10 +179,9 @@ def {self.body.__name__}({self._parameters()}):
         raise error
 
     def refuse(self, argument: str, wanted: str, found: str) -> THNNArgumentError:
-        """The error about an argument."""
-        return THNNArgumentError.expected(
-            self.name, self.positions[argument], argument, wanted, found
-        )
+        """The error about an argument, or about an entry of one."""
+        position = self.positions[argument.partition("[")[0]]
+        return THNNArgumentError.expected(self.name, position, argument, wanted, found)
 
     def _check_settings(self, given: dict[str, Any]) -> None:
         """Raises for a number or a flag that is none; sizes of several axes are for the body."""

@@ -206,7 +206,7 @@ def embedding(indices: Indices, weight: Real) -> Array:
     indices : ints, any shape
     weight : rows x columns
 
-    Returns an array of the shape of `indices`, then columns. On a device indices below 0 are wrong.
+    Returns an array of the shape of `indices`, then columns.
 
     >>> embedding([1, 0], [[1.0, 2.0], [3.0, 4.0]])
     array([[3., 4.],
@@ -214,6 +214,8 @@ def embedding(indices: Indices, weight: Real) -> Array:
     """
     rows: Array
     if type(weight) is np.ndarray:
+        if indices.size and indices.min() < 0:
+            raise Unfit("indices", f"indices from 0 to {len(weight) - 1}", f"{indices.min()}")
         rows = weight[indices]
         return rows
     # As bags of one: their kernel notices wrong indices, which CuPy takes for others.

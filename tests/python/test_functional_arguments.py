@@ -439,6 +439,28 @@ def test_what_is_taken() -> None:
         F.embedding_renorm([0], frozen, 1.0)
 
 
+@pytest.mark.parametrize("index", [-1, 3])
+def test_indices_of_rows(index: int) -> None:
+    weight, places = normal(3, 2), np.array([0, index])
+    for use in (
+        lambda: F.embedding(places, weight),
+        lambda: F.embedding_backward(np.ones((2, 2)), places, weight),
+        lambda: F.embedding_renorm(places, weight, 1.0),
+        lambda: F.embedding_bag(places, np.array([0]), weight),
+    ):
+        with pytest.raises(THNNArgumentError, match=rf"'indices': .* from 0 to 2, found {index}"):
+            use()
+
+
+def test_pairs_of_biases() -> None:
+    x, state = normal(2, 6), normal(2, 2)
+    with_arrays = F.gru_cell(x, x, state, (np.ones(6), np.zeros(6)))[0]
+    np.testing.assert_array_equal(F.gru_cell(x, x, state, [[1.0] * 6, [0] * 6])[0], with_arrays)
+    for wrong in ((np.ones(6),), "x", 5, (np.ones(6), np.ones(5)), (np.ones(6), None), np.ones(3)):
+        with pytest.raises(THNNArgumentError, match=r"argument #4 'biases(\[1\])?': expected"):
+            F.gru_cell(x, x, state, wrong)
+
+
 def test_memory_errors_name_the_function() -> None:
     with pytest.raises((THNNError, MemoryError)):
         F.upsample_nearest2d(np.ones((1, 1, 1)), 2**24)
