@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -316,3 +318,33 @@ def test_inputs_without_height_and_width() -> None:
     table = nn.ParallelTable().add(nn.SpatialConvolution(1, 2, 3, 3)).add(nn.Linear(3, 2)).float()
     model = onnx.to_onnx(table, [values(1, 1, 6, 7), values(1, 3)], dynamic_size=True)
     check(table, model, [values(4, 1, 9, 8), values(4, 3)])
+
+
+GRAPHS = Path(__file__).parents[1] / "data" / "nngraph"
+RECORDED = json.loads((GRAPHS / "index.json").read_text())
+
+
+@pytest.mark.parametrize("entry", RECORDED, ids=lambda entry: entry["name"])
+def test_graphs_of_lua_torch(entry: Any) -> None:
+    model = pythnn.load(GRAPHS / entry["binary"]).float()
+    model.evaluate()
+
+    def recorded(names: Any) -> Any:
+        if isinstance(names, list):
+            return [recorded(name) for name in names]
+        array = arrays[names]
+        return array.astype(np.float32) if array.dtype == np.float64 else array
+
+    with np.load(GRAPHS / entry["npz"]) as arrays:
+        given = recorded(entry["input"])
+    if "nn.ModuleFromCriterion" in entry["modules"]:
+        with pytest.raises(onnx.NotExportableError, match="nn.ModuleFromCriterion"):
+            onnx.to_onnx(model, given)
+        return
+    written = onnx.to_onnx(model, given)
+    check(model, written, given)
+    free = [name for name in sizes_of(written) if isinstance(name, str)]
+    assert ("input_height" in free) == (entry["name"] in {"hourglass", "unet"})
+    if "input_height" in free:
+        for more in (16, 64):
+            check(model, written, np.pad(given, [(0, 0)] * 2 + [(0, more), (0, 2 * more)]))
