@@ -109,9 +109,8 @@ def _shape(node: Node, report: Report) -> str:
 
 
 def _notes(node: Node) -> list[str]:
-    """The annotations of a node; nngraph's own begin with _, one called name speaks for itself."""
-    notes = [(key, note) for key, note in node.notes.items() if not key.startswith("_")]
-    return [str(note) if key == "name" else f"{key}: {note}" for key, note in notes]
+    """The annotations of a node; one that is called name speaks for itself."""
+    return [str(note) if key == "name" else f"{key}: {note}" for key, note in node.notes.items()]
 
 
 def _cut(line: str) -> str:

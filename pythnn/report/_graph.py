@@ -25,7 +25,7 @@ class Node:
     module: Any = None
     name: str = ""
     value: Any = None  # the array or table at an input or the output, where it is known
-    notes: dict[str, Any] = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)  # without those of nngraph itself
     inside: int = 0  # modules in a container that is drawn as one box
 
 
@@ -127,15 +127,15 @@ class _Builder:
         children = _children(module) if depth > 0 else None
         if children is not None and isinstance(getattr(module, "graph", None), Steps):
             return self._steps_of(module, children, value, depth)
-        if children and not notes:
-            if isinstance(module, nn.Sequential):
-                for child in children:
-                    value = self._module(child, value, depth - 1, {})
-                return value
-            if isinstance(module, (nn.Concat, nn.Parallel, nn.ConcatTable, nn.ParallelTable)):
-                branches = self._branches(module, children, value, depth)
-                is_table = isinstance(module, (nn.ConcatTable, nn.ParallelTable))
-                return branches if is_table else self._node(Node(module), branches)
+        if children and isinstance(module, nn.Sequential):
+            for child in children[:-1]:
+                value = self._module(child, value, depth - 1, {})
+            return self._module(children[-1], value, depth - 1, notes)
+        if children and isinstance(module, (nn.Concat, nn.Parallel)):
+            branches = self._branches(module, children, value, depth)
+            return self._node(Node(module, notes=dict(notes)), branches)
+        if children and not notes and isinstance(module, (nn.ConcatTable, nn.ParallelTable)):
+            return self._branches(module, children, value, depth)
         if isinstance(module, nn.SelectTable):
             value = _entry(value, getattr(module, "index", None))
         inside = len(_children(module) or ())
@@ -160,7 +160,8 @@ class _Builder:
             if step.entry is not None:
                 one = _entry(one, step.entry + 1)
             if step.module is not None and step.module < len(children):
-                one = self._module(children[step.module], one, depth - 1, step.annotations)
+                notes = {key: n for key, n in step.annotations.items() if key[:1] != "_"}
+                one = self._module(children[step.module], one, depth - 1, notes)
             made.append(one)
         return made[-1] if made else value
 

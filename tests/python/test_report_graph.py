@@ -88,6 +88,20 @@ def test_graph_of_branches():
     ]
 
 
+def test_annotated_containers_are_opened():
+    image = nn.Identity()()
+    chain = nn.Sequential().add(nn.Tanh()).add(nn.Abs())
+    both = nn.ConcatTable().add(nn.Square()).add(nn.Sqrt())
+    first = chain(image).annotate(name="branch", _debugLabel="[file.lua]:7")
+    second = both(first).annotate(_debugLabel="[file.lua]:8")
+    graph = _graph.graph_of(nn.gModule([image], [nn.CAddTable()(second)]))
+    notes = {type(node.module).__name__: node.notes for node in graph.nodes}
+    assert notes["Tanh"] == {}
+    assert notes["Abs"] == {"name": "branch"}
+    assert notes["Square"] == notes["Sqrt"] == {}
+    assert "ConcatTable" not in notes
+
+
 def test_graph_of_tables():
     each = nn.ParallelTable().add(nn.Tanh()).add(nn.Abs())
     model = nn.Sequential().add(each).add(nn.SelectTable(-1))
