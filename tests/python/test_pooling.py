@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise, product
+from collections.abc import Callable, Sequence
+from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bounds import assert_sums, gamma, sum_limit
+from pooling_definition import Windows, regions
 
 from pythnn import State, Tensor, THNNArgumentError, thnn
 
@@ -63,8 +64,8 @@ def integers(rng: np.random.Generator, low: int, high: int, count: int) -> list[
     return [int(v) for v in rng.integers(low, high, count)]
 
 
-class Windows:
-    """Pooling windows of a random geometry, outermost dimension first."""
+class RandomWindows(Windows):
+    """Windows of a random geometry."""
 
     def __init__(
         self,
@@ -86,39 +87,10 @@ class Windows:
         self.ceil = bool(rng.random() < 0.5)
         self.output = [self.positions(d, any(self.pad)) for d in range(dimensions)]
 
-    def positions(self, d: int, padded: bool) -> int:
-        reach = self.dilation[d] * (self.kernel[d] - 1) + 1
-        room = self.size[d] + 2 * self.pad[d] - reach
-        count = 1 + (-(-room // self.stride[d]) if self.ceil else room // self.stride[d])
-        beyond = (count - 1) * self.stride[d] >= self.size[d] + self.pad[d]
-        return count - 1 if padded and beyond else count
-
-    def arguments(self, *settings: list[int]) -> list[int]:
-        """Width before height, and depth before both."""
-        order = [1, 0] if len(self.size) == 2 else [0, 2, 1]
-        return [s[d] for s in settings for d in order]
-
-    def taps(self) -> Iterator[tuple[tuple[int, ...], tuple[np.ndarray, ...], np.ndarray]]:
-        """For each tap its numbers, the input indices that it sees from each output position (moved
-        inside where they are outside), and whether they are inside."""
-        for tap in product(*map(range, self.kernel)):
-            axes = [
-                np.arange(o) * s - p + t * d
-                for o, s, p, t, d in zip(
-                    self.output, self.stride, self.pad, tap, self.dilation, strict=True
-                )
-            ]
-            at = np.meshgrid(*axes, indexing="ij")
-            inside = np.logical_and.reduce(
-                [(a >= 0) & (a < n) for a, n in zip(at, self.size, strict=True)]
-            )
-            clipped = tuple(np.clip(a, 0, n - 1) for a, n in zip(at, self.size, strict=True))
-            yield tap, clipped, inside
-
 
 def geometry(rng: np.random.Generator, dimensions: int, dilated: bool, **kind: Any) -> Windows:
     while True:
-        windows = Windows(rng, dimensions, dilated, **kind)
+        windows = RandomWindows(rng, dimensions, dilated, **kind)
         if min(windows.output) > 0:
             return windows
 
@@ -285,15 +257,6 @@ def test_subsampling(planes: int, seed: int, real: Any) -> None:
         magnitudes = 1 + total * prod(kernel) * largest(x)
         assert_sums(sensitivity, 1 + 0.5 * (gradient * sums).sum((0, 2, 3)), terms, magnitudes)
         assert_sums(offset, 1 + 0.5 * gradient.sum((0, 2, 3), np.float64), terms, 1 + total)
-
-
-def regions(size: int, count: int, single: bool) -> list[slice]:
-    """What adaptive pooling divides a dimension into; max pooling does so in single precision."""
-    if not single:
-        return [slice(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
-    f = np.float32
-    bounds = [f(f(i) / f(count)) * f(size) for i in range(count + 1)]
-    return [slice(int(a), int(np.ceil(b))) for a, b in pairwise(bounds)]
 
 
 @pytest.mark.parametrize("real", REALS)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise, product
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
+from pooling_definition import Windows, regions
 
 from . import INDICES, RESULT, Added, Draw, family
 
 
-class Windows:
-    """Windows of a drawn geometry, outermost dimension first."""
+class DrawnWindows(Windows):
+    """Windows of a drawn geometry."""
 
-    def __init__(self, draw: Draw, dimensions: int, dilated: bool, most_pad: int = 2) -> None:
+    def __init__(
+        self, draw: Draw, dimensions: int, dilated: bool = False, plain: bool = False
+    ) -> None:
+        """Plain ones have no padding and lie in the plane."""
         most = {1: 33, 2: 17, 3: 5}[dimensions]
         while True:
             self.size = draw.sizes("size", dimensions, most)
@@ -24,44 +27,13 @@ class Windows:
                 kernel = draw.one_of("kernel", [1, 1, 2, 3, 4, 5])
                 self.kernel.append(kernel)
                 self.stride.append(draw.between("stride", 1, 6))
-                self.pad.append(draw.between("pad", 0, min(kernel // 2, most_pad)))
+                self.pad.append(draw.between("pad", 0, 0 if plain else min(kernel // 2, 2)))
                 self.dilation.append(draw.between("dilation", 1, 3) if dilated else 1)
-            self.ceil = draw.one_of("ceil", [False, True])
-            self.output = [self.positions(d) for d in range(dimensions)]
+            self.ceil = not plain and draw.one_of("ceil", [False, True])
+            self.output = [self.positions(d, any(self.pad)) for d in range(dimensions)]
             if min(self.output) > 0:
                 draw.chosen.update(vars(self))
                 return
-
-    def positions(self, d: int) -> int:
-        reach = self.dilation[d] * (self.kernel[d] - 1) + 1
-        room = self.size[d] + 2 * self.pad[d] - reach
-        if room < 0:
-            return 0
-        count = 1 + (-(-room // self.stride[d]) if self.ceil else room // self.stride[d])
-        beyond = (count - 1) * self.stride[d] >= self.size[d] + self.pad[d]
-        return count - 1 if any(self.pad) and beyond else count
-
-    def arguments(self, *settings: Sequence[int]) -> list[int]:
-        """Width before height, and depth before both."""
-        order = {1: [0], 2: [1, 0], 3: [0, 2, 1]}[len(self.size)]
-        return [s[d] for s in settings for d in order]
-
-    def taps(self) -> Iterator[tuple[tuple[int, ...], tuple[np.ndarray, ...], np.ndarray]]:
-        """For each tap its numbers, the elements that it sees from the output positions (moved
-        inside where they are outside), and whether they are inside."""
-        for tap in product(*map(range, self.kernel)):
-            axes = [
-                np.arange(o) * s - p + t * d
-                for o, s, p, t, d in zip(
-                    self.output, self.stride, self.pad, tap, self.dilation, strict=True
-                )
-            ]
-            at = np.meshgrid(*axes, indexing="ij")
-            inside = np.logical_and.reduce(
-                [(a >= 0) & (a < n) for a, n in zip(at, self.size, strict=True)]
-            )
-            clipped = tuple(np.clip(a, 0, n - 1) for a, n in zip(at, self.size, strict=True))
-            yield tap, clipped, inside
 
 
 def planes_of(draw: Draw) -> tuple[int, ...]:
@@ -98,7 +70,7 @@ MAX = {
 def maximum(draw: Draw) -> None:
     module = draw.one_of("module", list(MAX))
     dimensions, dilated = MAX[module]
-    w = Windows(draw, dimensions, dilated)
+    w = DrawnWindows(draw, dimensions, dilated)
     lead = planes_of(draw)
     x = draw.integers(*lead, *w.size)
     best = np.full((*lead, *w.output), np.finfo(draw.real).min, draw.real)
@@ -126,7 +98,7 @@ def maximum(draw: Draw) -> None:
 @family(500)
 def average(draw: Draw) -> None:
     dimensions = draw.between("dimensions", 2, 3)
-    w = Windows(draw, dimensions, False)
+    w = DrawnWindows(draw, dimensions)
     lead, count_padding = planes_of(draw), draw.one_of("count padding", [True, False])
     x, count = draw.integers(*lead, *w.size), np.zeros(w.output)
     g = draw.integers(*lead, *w.output)
@@ -154,15 +126,6 @@ def average(draw: Draw) -> None:
     draw.close("output", output, total * share, magnitude * share, terms)
     found = draw.result(f"{module}_updateGradInput", x, g, RESULT, *arguments)
     draw.close("gradInput", found, gradient, size, terms)
-
-
-def regions(size: int, count: int, single: bool) -> list[slice]:
-    """What adaptive pooling divides a dimension into; max pooling does so in single precision."""
-    if not single:
-        return [slice(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
-    f = np.float32
-    bounds = [f(f(i) / f(count)) * f(size) for i in range(count + 1)]
-    return [slice(int(a), int(np.ceil(b))) for a, b in pairwise(bounds)]
 
 
 @family(300)
@@ -242,9 +205,7 @@ def fractional(draw: Draw) -> None:
 
 @family(300)
 def temporal_maximum(draw: Draw) -> None:
-    w = Windows(draw, 1, False, most_pad=0)
-    w.ceil = False
-    w.output = [w.positions(0)]
+    w = DrawnWindows(draw, 1, plain=True)
     features, batch = draw.size("features"), draw.one_of("batch", [None, 1, 2])
     lead = () if batch is None else (batch,)
     x = draw.integers(*lead, *w.size, features)
@@ -269,9 +230,7 @@ def temporal_maximum(draw: Draw) -> None:
 @family(300)
 def subsampling(draw: Draw) -> None:
     dimensions = draw.between("dimensions", 1, 2)
-    w = Windows(draw, dimensions, False, most_pad=0)
-    w.ceil = False
-    w.output = [w.positions(d) for d in range(dimensions)]
+    w = DrawnWindows(draw, dimensions, plain=True)
     if dimensions == 1:
         lead: tuple[int, ...] = (draw.size("planes"),)
     else:
