@@ -9,11 +9,7 @@ dimensions; offsets in the window in one dimension, and packed into bytes in thr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from .. import thnn
-from .._tensor import array_module
 from ._arrays import (
     Array,
     Indices,
@@ -22,16 +18,26 @@ from ._arrays import (
     Unfit,
     check_shape,
     from_one,
-    integer,
     like,
     new,
     new_indices,
     pair,
-    shaped,
     triple,
     zeros,
 )
 from ._front import function
+from ._pooled import (
+    axis_back,
+    check_planes,
+    check_samples,
+    frames_second,
+    plane_window,
+    pooled2d,
+    pooled3d,
+    pooled_frames,
+    space_of,
+    space_window,
+)
 
 __all__ = [
     "adaptive_avg_pool2d",
@@ -63,102 +69,6 @@ __all__ = [
 ]
 
 
-def _plane(window: Any, stride: Any, *rest: Any) -> Any:
-    """Window, stride, padding and dilation as C functions take them: width before height."""
-    height, width = pair("window", window)
-    step_y, step_x = (height, width) if stride is None else pair("stride", stride)
-    if not rest:
-        return width, height, step_x, step_y
-    pad_y, pad_x = pair("padding", rest[0])
-    if len(rest) == 1:
-        return width, height, step_x, step_y, pad_x, pad_y
-    down, across = pair("dilation", rest[1])
-    return width, height, step_x, step_y, pad_x, pad_y, across, down
-
-
-def _space(window: Any, stride: Any, *rest: Any) -> Any:
-    """The same of three axes: depth, width, height."""
-    steps = triple("window", window) if stride is None else triple("stride", stride)
-    sizes = [triple("window", window), steps]
-    names = ("padding", "dilation")
-    sizes += [triple(name, value) for name, value in zip(names, rest, strict=False)]
-    return [n for depth, height, width in sizes for n in (depth, width, height)]
-
-
-def _space_of(stride: Any, padding: Any) -> list[int]:
-    """Stride and padding of three axes: depth, width, height."""
-    sizes = (triple("stride", stride), triple("padding", padding))
-    return [n for depth, height, width in sizes for n in (depth, width, height)]
-
-
-def _count(size: int, axis: Sequence[int], ceil_mode: bool, padded: bool) -> int:
-    """How many windows there are along an axis; a stride that is refused later counts as 1."""
-    window, stride, padding, *dilation = axis
-    stride = stride if stride > 0 else 1
-    reach = (dilation[0] if dilation else 1) * (window - 1) + 1
-    room = size + 2 * padding - reach
-    count = (-(-room // stride) if ceil_mode else room // stride) + 1
-    # With padding no window begins beyond the elements.
-    return count - 1 if padded and (count - 1) * stride >= size + padding else count
-
-
-def _pooled2d(x: Array, sizes: Sequence[int], ceil_mode: bool) -> tuple[int, ...]:
-    """The shape of the output."""
-    *batch, planes, rows, columns = x.shape
-    padded = sizes[4] != 0 or sizes[5] != 0
-    rows = _count(rows, sizes[1::2], ceil_mode, padded)
-    return (*batch, planes, rows, _count(columns, sizes[0::2], ceil_mode, padded))
-
-
-def _pooled3d(x: Array, sizes: Sequence[int], ceil_mode: bool) -> tuple[int, ...]:
-    """The same of three axes."""
-    padded = any(sizes[6:9])
-    axes = (sizes[0::3], sizes[2::3], sizes[1::3])
-    counts = (_count(n, a, ceil_mode, padded) for n, a in zip(x.shape[-3:], axes, strict=True))
-    return (*x.shape[:-3], *counts)
-
-
-def _pooled_frames(x: Array, window: Any, stride: Any) -> tuple[int, ...]:
-    """The shape of the output, frames second to last."""
-    axis = (integer("window", window), integer("stride", stride), 0)
-    return (*x.shape[:-2], _count(x.shape[-2], axis, False, False), x.shape[-1])
-
-
-def _frames_second(x: Array, axis: Any) -> Array:
-    """An array whose frames are along an axis, with features last."""
-    if axis == -2:
-        return x
-    if axis != -1 or isinstance(axis, bool):
-        raise Unfit("axis", "-2 (frames x features) or -1 (features x frames)", repr(axis))
-    swapped: Array = x.swapaxes(-1, -2)
-    return swapped
-
-
-def _back(result: Any, axis: int) -> Array:
-    """A result with frames second to last as the argument was."""
-    if axis == -2:
-        made: Array = result
-        return made
-    array = shaped(result, result.shape)
-    swapped: Array = array_module(array).ascontiguousarray(array.swapaxes(-1, -2))
-    return swapped
-
-
-def _check_planes(grad_output: Array, x: Array) -> None:
-    """Raises unless a gradient has the batch and the planes of `x`."""
-    if grad_output.shape[:-2] != x.shape[:-2]:
-        wanted = f"{' x '.join(map(str, x.shape[:-2]))} x height x width"
-        raise Unfit("grad_output", wanted, f"shape {tuple(grad_output.shape)}")
-
-
-def _check_samples(samples: Array, x: Array, batched: int, dimensions: int) -> None:
-    batch = x.shape[0] if x.ndim == batched else 1
-    check_shape("samples", samples, (batch, x.shape[x.ndim == batched], dimensions))
-
-
-# --- Maxima ---------------------------------------------------------------------------------------
-
-
 @function(x="[batch] frames features")
 def max_pool1d(
     x: Real, window: int, stride: int | None = None, *, axis: int = -2
@@ -178,12 +88,12 @@ def max_pool1d(
     array([[3.],
            [2.]])
     """
-    frames = _frames_second(x, axis)
+    frames = frames_second(x, axis)
     step = window if stride is None else stride
-    shape = _pooled_frames(frames, window, step)
+    shape = pooled_frames(frames, window, step)
     output, indices = new(shape, x), new_indices(shape, x)
     thnn.TemporalMaxPooling_updateOutput(None, frames, output, indices, window, step)
-    return _back(output, axis), _back(indices, axis)
+    return axis_back(output, axis), axis_back(indices, axis)
 
 
 @function(index_base=0, x="[batch] frames features")
@@ -197,15 +107,15 @@ def max_pool1d_backward(
     axis: int = -2,
 ) -> Array:
     """The gradient of `x`."""
-    frames, grads, places = (_frames_second(a, axis) for a in (x, grad_output, indices))
+    frames, grads, places = (frames_second(a, axis) for a in (x, grad_output, indices))
     step = window if stride is None else stride
-    shape = _pooled_frames(frames, window, step)
+    shape = pooled_frames(frames, window, step)
     for name, array in (("grad_output", grads), ("indices", places)):
         if array.shape != shape:
-            check_shape(name, _back(array, axis), _back(new(shape, x), axis).shape)
+            check_shape(name, axis_back(array, axis), axis_back(new(shape, x), axis).shape)
     grad_x = like(frames)
     thnn.TemporalMaxPooling_updateGradInput(None, frames, grads, grad_x, places, window, step)
-    return _back(grad_x, axis)
+    return axis_back(grad_x, axis)
 
 
 @function(x="[batch] planes height width")
@@ -231,8 +141,8 @@ def max_pool2d(
     >>> max_pool2d([[[1.0, 2.0], [4.0, 3.0]]], 2)
     (array([[[4.]]]), array([[[2]]]))
     """
-    sizes = _plane(window, stride, padding, dilation)
-    shape = _pooled2d(x, sizes, ceil_mode)
+    sizes = plane_window(window, stride, padding, dilation)
+    shape = pooled2d(x, sizes, ceil_mode)
     output, indices = new(shape, x), new_indices(shape, x)
     thnn.SpatialDilatedMaxPooling_updateOutput(None, x, output, indices, *sizes, ceil_mode)
     return output, from_one(indices)
@@ -251,8 +161,8 @@ def max_pool2d_backward(
     ceil_mode: bool = False,
 ) -> Array:
     """The gradient of `x`."""
-    sizes = _plane(window, stride, padding, dilation)
-    shape = _pooled2d(x, sizes, ceil_mode)
+    sizes = plane_window(window, stride, padding, dilation)
+    shape = pooled2d(x, sizes, ceil_mode)
     check_shape("grad_output", grad_output, shape)
     check_shape("indices", indices, shape)
     grad_x = like(x)
@@ -280,8 +190,8 @@ def max_pool3d(
     >>> max_pool3d(np.arange(8.0).reshape(1, 2, 2, 2), 2)[0]
     array([[[[7.]]]])
     """
-    sizes = _space(window, stride, padding, dilation)
-    shape = _pooled3d(x, sizes, ceil_mode)
+    sizes = space_window(window, stride, padding, dilation)
+    shape = pooled3d(x, sizes, ceil_mode)
     output, indices = new(shape, x), new_indices(shape, x)
     thnn.VolumetricDilatedMaxPooling_updateOutput(None, x, output, indices, *sizes, ceil_mode)
     return output, indices
@@ -300,8 +210,8 @@ def max_pool3d_backward(
     ceil_mode: bool = False,
 ) -> Array:
     """The gradient of `x`."""
-    sizes = _space(window, stride, padding, dilation)
-    shape = _pooled3d(x, sizes, ceil_mode)
+    sizes = space_window(window, stride, padding, dilation)
+    shape = pooled3d(x, sizes, ceil_mode)
     check_shape("grad_output", grad_output, shape)
     check_shape("indices", indices, shape)
     grad_x = like(x)
@@ -331,7 +241,7 @@ def adaptive_max_pool2d(x: Real, size: Size) -> tuple[Array, Array]:
 @function(x="[batch] planes height width")
 def adaptive_max_pool2d_backward(grad_output: Real, x: Real, indices: Indices) -> Array:
     """The gradient of `x`."""
-    _check_planes(grad_output, x)
+    check_planes(grad_output, x)
     check_shape("indices", indices, (2, *grad_output.shape))
     grad_x = like(x)
     thnn.SpatialAdaptiveMaxPooling_updateGradInput(None, x, grad_output, grad_x, indices + 1)
@@ -357,7 +267,7 @@ def fractional_max_pool2d(x: Real, size: Size, window: Size, samples: Real) -> t
              [13, 15]]]])
     """
     (height, width), (window_y, window_x) = pair("size", size), pair("window", window)
-    _check_samples(samples, x, 4, 2)
+    check_samples(samples, x, 4, 2)
     shape = (*x.shape[:-2], height, width)
     output, indices = new(shape, x), new_indices(shape, x)
     thnn.SpatialFractionalMaxPooling_updateOutput(
@@ -401,7 +311,7 @@ def fractional_max_pool3d(x: Real, size: Size, window: Size, samples: Real) -> t
     (1, 1, 1, 1, 1)
     """
     (time, height, width), windows = triple("size", size), triple("window", window)
-    _check_samples(samples, x, 5, 3)
+    check_samples(samples, x, 5, 3)
     shape = (*x.shape[:-3], height, width, time)
     output, indices = new(shape, x), new_indices(shape, x)
     thnn.VolumetricFractionalMaxPooling_updateOutput(
@@ -451,7 +361,7 @@ def max_unpool2d(x: Real, indices: Indices, size: Size) -> Array:
 @function(x="[batch] planes height width")
 def max_unpool2d_backward(grad_output: Real, x: Real, indices: Indices) -> Array:
     """The gradient of `x`."""
-    _check_planes(grad_output, x)
+    check_planes(grad_output, x)
     check_shape("indices", indices, x.shape)
     height, width = grad_output.shape[-2:]
     grad_x = like(x)
@@ -482,7 +392,7 @@ def max_unpool3d(
     depth, height, width = triple("size", size)
     output = new((*x.shape[:-3], depth, height, width), x)
     thnn.VolumetricMaxUnpooling_updateOutput(
-        None, x, output, indices, depth, width, height, *_space_of(stride, padding)
+        None, x, output, indices, depth, width, height, *space_of(stride, padding)
     )
     return output
 
@@ -498,12 +408,9 @@ def max_unpool3d_backward(
     depth, height, width = grad_output.shape[-3:]
     grad_x = like(x)
     thnn.VolumetricMaxUnpooling_updateGradInput(
-        None, x, grad_output, grad_x, indices, depth, width, height, *_space_of(stride, padding)
+        None, x, grad_output, grad_x, indices, depth, width, height, *space_of(stride, padding)
     )
     return grad_x
-
-
-# --- Means and sums -------------------------------------------------------------------------------
 
 
 @function(x="[batch] planes height width")
@@ -527,8 +434,8 @@ def avg_pool2d(
     >>> avg_pool2d([[[1.0, 2.0], [4.0, 3.0]]], 2)
     array([[[2.5]]])
     """
-    sizes = _plane(window, stride, padding)
-    output = new(_pooled2d(x, sizes, ceil_mode), x)
+    sizes = plane_window(window, stride, padding)
+    output = new(pooled2d(x, sizes, ceil_mode), x)
     thnn.SpatialAveragePooling_updateOutput(None, x, output, *sizes, ceil_mode, count_padding)
     return output
 
@@ -545,8 +452,8 @@ def avg_pool2d_backward(
     count_padding: bool = True,
 ) -> Array:
     """The gradient of `x`."""
-    sizes = _plane(window, stride, padding)
-    check_shape("grad_output", grad_output, _pooled2d(x, sizes, ceil_mode))
+    sizes = plane_window(window, stride, padding)
+    check_shape("grad_output", grad_output, pooled2d(x, sizes, ceil_mode))
     grad_x = like(x)
     thnn.SpatialAveragePooling_updateGradInput(
         None, x, grad_output, grad_x, *sizes, ceil_mode, count_padding
@@ -571,8 +478,8 @@ def avg_pool3d(
     >>> avg_pool3d(np.arange(8.0).reshape(1, 2, 2, 2), 2)
     array([[[[3.5]]]])
     """
-    sizes = _space(window, stride, padding)
-    output = new(_pooled3d(x, sizes, ceil_mode), x)
+    sizes = space_window(window, stride, padding)
+    output = new(pooled3d(x, sizes, ceil_mode), x)
     thnn.VolumetricAveragePooling_updateOutput(None, x, output, *sizes, ceil_mode, count_padding)
     return output
 
@@ -589,8 +496,8 @@ def avg_pool3d_backward(
     count_padding: bool = True,
 ) -> Array:
     """The gradient of `x`."""
-    sizes = _space(window, stride, padding)
-    check_shape("grad_output", grad_output, _pooled3d(x, sizes, ceil_mode))
+    sizes = space_window(window, stride, padding)
+    check_shape("grad_output", grad_output, pooled3d(x, sizes, ceil_mode))
     grad_x = like(x)
     thnn.VolumetricAveragePooling_updateGradInput(
         None, x, grad_output, grad_x, *sizes, ceil_mode, count_padding
@@ -615,7 +522,7 @@ def adaptive_avg_pool2d(x: Real, size: Size) -> Array:
 @function(x="[batch] planes height width")
 def adaptive_avg_pool2d_backward(grad_output: Real, x: Real) -> Array:
     """The gradient of `x`."""
-    _check_planes(grad_output, x)
+    check_planes(grad_output, x)
     grad_x = like(x)
     thnn.SpatialAdaptiveAveragePooling_updateGradInput(None, x, grad_output, grad_x)
     return grad_x
@@ -634,7 +541,7 @@ def subsample1d(x: Real, weight: Real, bias: Real, window: int, stride: int | No
     array([[9.]])
     """
     step = window if stride is None else stride
-    output = new(_pooled_frames(x, window, step), x)
+    output = new(pooled_frames(x, window, step), x)
     thnn.TemporalSubSampling_updateOutput(None, x, output, weight, bias, window, step, x.shape[1])
     return output
 
@@ -645,7 +552,7 @@ def subsample1d_backward(
 ) -> tuple[Array, Array, Array]:
     """The gradients of `x`, `weight` and `bias`."""
     step = window if stride is None else stride
-    check_shape("grad_output", grad_output, _pooled_frames(x, window, step))
+    check_shape("grad_output", grad_output, pooled_frames(x, window, step))
     grad_x, grad_weight = like(x), zeros(weight.shape, weight)
     grad_bias = zeros(weight.shape, weight)
     thnn.TemporalSubSampling_updateGradInput(None, x, grad_output, grad_x, weight, window, step)
@@ -669,8 +576,8 @@ def subsample2d(
     >>> subsample2d([[[1.0, 3.0]]], [2.0], [1.0], (1, 2))
     array([[[9.]]])
     """
-    sizes = _plane(window, stride)
-    output = new(_pooled2d(x, (*sizes, 0, 0), False), x)
+    sizes = plane_window(window, stride)
+    output = new(pooled2d(x, (*sizes, 0, 0), False), x)
     thnn.SpatialSubSampling_updateOutput(None, x, output, weight, bias, *sizes)
     return output
 
@@ -680,8 +587,8 @@ def subsample2d_backward(
     grad_output: Real, x: Real, weight: Real, window: Size, stride: Size | None = None
 ) -> tuple[Array, Array, Array]:
     """The gradients of `x`, `weight` and `bias`."""
-    sizes = _plane(window, stride)
-    check_shape("grad_output", grad_output, _pooled2d(x, (*sizes, 0, 0), False))
+    sizes = plane_window(window, stride)
+    check_shape("grad_output", grad_output, pooled2d(x, (*sizes, 0, 0), False))
     grad_x, grad_weight = like(x), zeros(weight.shape, weight)
     grad_bias = zeros(weight.shape, weight)
     thnn.SpatialSubSampling_updateGradInput(None, x, grad_output, grad_x, weight, *sizes)

@@ -1,0 +1,153 @@
+"""Windows of convolutions as the C functions take them, and the shapes that result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ._arrays import Array, Unfit, integer, pair, triple
+
+__all__ = [
+    "connections_of",
+    "convolved2d",
+    "convolved3d",
+    "frames_of",
+    "local_window",
+    "mapped",
+    "mapped_back",
+    "plane_window",
+    "row_frames",
+    "space_window",
+    "transposed2d",
+    "transposed3d",
+    "width_first",
+]
+
+
+def width_first(name: str, value: Any) -> tuple[int, int]:
+    """A pair as C functions take it: width before height."""
+    height, width = pair(name, value)
+    return width, height
+
+
+def plane_window(weight: Array, stride: Any, padding: Any, *dilation: Any) -> Any:
+    """Kernel, stride, padding and dilation, of each width before height."""
+    height, width = weight.shape[-2:]
+    stride_y, stride_x = pair("stride", stride)
+    pad_y, pad_x = pair("padding", padding)
+    window = [width, height, stride_x, stride_y, pad_x, pad_y]
+    for value in dilation:
+        window += width_first("dilation", value)
+    return window
+
+
+def space_window(weight: Array, stride: Any, padding: Any, *rest: Any) -> Any:
+    """Kernel, stride, padding, dilation and output padding, of each depth, width, height."""
+    depth, height, width = weight.shape[-3:]
+    window = [depth, width, height]
+    names = ("stride", "padding", "dilation", "output_padding")
+    for name, value in zip(names, (stride, padding, *rest), strict=False):
+        depth, height, width = triple(name, value)
+        window += [depth, width, height]
+    return window
+
+
+def positions(size: int, kernel: int, stride: int, padding: int, dilation: int = 1) -> int:
+    """Positions of a kernel; a stride that the C function refuses counts as 1."""
+    reach = dilation * (kernel - 1) + 1
+    return (size + 2 * padding - reach) // (stride if stride > 0 else 1) + 1
+
+
+def _spread(size: int, kernel: int, stride: int, padding: int, dilation: int, more: int) -> int:
+    """What a transposed convolution makes of a size."""
+    return (size - 1) * stride - 2 * padding + dilation * (kernel - 1) + 1 + more
+
+
+def convolved2d(x: Array, planes: int, window: Sequence[int]) -> tuple[int, ...]:
+    """The shape of the output of a convolution."""
+    width, height, dx, dy, px, py, *dilation = window
+    across, down = dilation or (1, 1)
+    *batch, _, rows, columns = x.shape
+    rows = positions(rows, height, dy, py, down)
+    return (*batch, planes, rows, positions(columns, width, dx, px, across))
+
+
+def transposed2d(x: Array, planes: int, window: Sequence[int]) -> tuple[int, ...]:
+    width, height, dx, dy, px, py, across, down, more_x, more_y = window
+    *batch, _, rows, columns = x.shape
+    rows = _spread(rows, height, dy, py, down, more_y)
+    return (*batch, planes, rows, _spread(columns, width, dx, px, across, more_x))
+
+
+def _by_axis(window: Sequence[int]) -> list[Sequence[int]]:
+    """What a window of three axes has for depth, height and width."""
+    return [window[0::3], window[2::3], window[1::3]]
+
+
+def convolved3d(x: Array, planes: int, window: Sequence[int]) -> tuple[int, ...]:
+    sizes = zip(x.shape[-3:], _by_axis(window), strict=True)
+    return (*x.shape[:-4], planes, *(positions(size, *axis) for size, axis in sizes))
+
+
+def transposed3d(x: Array, planes: int, window: Sequence[int]) -> tuple[int, ...]:
+    sizes = zip(x.shape[-3:], _by_axis(window), strict=True)
+    return (*x.shape[:-4], planes, *(_spread(size, *axis) for size, axis in sizes))
+
+
+def local_window(
+    x: Array, weight: Array, stride: Any, padding: Any
+) -> tuple[list[int], tuple[int, ...]]:
+    """The arguments behind the tensors, and the shape of the output."""
+    window = plane_window(weight, stride, padding)
+    rows, columns, planes = weight.shape[:3]
+    shape = convolved2d(x, planes, window)
+    if shape[-2:] != (rows, columns):
+        wanted = f"weights for {shape[-2]} x {shape[-1]} positions, height out x width out"
+        raise Unfit("weight", wanted, f"{rows} x {columns}")
+    return [*window, x.shape[-1], x.shape[-2], columns, rows], shape
+
+
+def connections_of(table: Any, x: Array, bias: Array, stride: Any) -> tuple[Array, list[int]]:
+    """The connection table as THNN takes it, and the arguments behind it."""
+    connections: Array = (table + 1).astype(x.dtype)
+    return connections, [x.shape[-3], bias.shape[0], *width_first("stride", stride)]
+
+
+def mapped(x: Array, weight: Array, rest: Sequence[int]) -> tuple[int, ...]:
+    """The shape of the output."""
+    _, planes, dx, dy = rest
+    return convolved2d(x, planes, (weight.shape[2], weight.shape[1], dx, dy, 0, 0))
+
+
+def mapped_back(x: Array, weight: Array, rest: Sequence[int]) -> tuple[int, ...]:
+    """The shape of the output of the transposed one."""
+    _, planes, dx, dy = rest
+    window = (weight.shape[2], weight.shape[1], dx, dy, 0, 0, 1, 1, 0, 0)
+    return transposed2d(x, planes, window)
+
+
+def frames_of(x: Array, weight: Array, kernel: Any, stride: Any) -> tuple[int, ...]:
+    """The shape of the output."""
+    *batch, frames, features = x.shape
+    count = integer("kernel", kernel)
+    if weight.shape[1] != count * features:
+        wanted = f"features out x {count * features} (kernel * features in)"
+        raise Unfit("weight", wanted, f"shape {tuple(weight.shape)}")
+    return (*batch, positions(frames, count, integer("stride", stride), 0), weight.shape[0])
+
+
+def row_frames(
+    x: Array, weight: Array, stride: Any, padding: Any, features_first: bool
+) -> tuple[int, ...]:
+    """The shape of the output."""
+    *batch, frames, features = x.shape
+    if features_first:
+        frames, features = features, frames
+    if features != weight.shape[0]:
+        layout = "features x frames" if features_first else "frames x features"
+        wanted = f"[batch x] {layout} with {weight.shape[0]} features, as in weight"
+        raise Unfit("x", wanted, f"shape {tuple(x.shape)}")
+    frames = positions(
+        frames, weight.shape[2], integer("stride", stride), integer("padding", padding)
+    )
+    return (*batch, features, frames) if features_first else (*batch, frames, features)

@@ -1,0 +1,115 @@
+"""Windows of poolings as the C functions take them, the shapes that result, and checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._tensor import array_module
+from ._arrays import Array, Unfit, check_shape, integer, pair, shaped, triple
+
+__all__ = [
+    "axis_back",
+    "check_planes",
+    "check_samples",
+    "frames_second",
+    "plane_window",
+    "pooled2d",
+    "pooled3d",
+    "pooled_frames",
+    "space_of",
+    "space_window",
+]
+
+
+def plane_window(window: Any, stride: Any, *rest: Any) -> Any:
+    """Window, stride, padding and dilation as C functions take them: width before height."""
+    height, width = pair("window", window)
+    step_y, step_x = (height, width) if stride is None else pair("stride", stride)
+    if not rest:
+        return width, height, step_x, step_y
+    pad_y, pad_x = pair("padding", rest[0])
+    if len(rest) == 1:
+        return width, height, step_x, step_y, pad_x, pad_y
+    down, across = pair("dilation", rest[1])
+    return width, height, step_x, step_y, pad_x, pad_y, across, down
+
+
+def space_window(window: Any, stride: Any, *rest: Any) -> Any:
+    """The same of three axes: depth, width, height."""
+    steps = triple("window", window) if stride is None else triple("stride", stride)
+    sizes = [triple("window", window), steps]
+    names = ("padding", "dilation")
+    sizes += [triple(name, value) for name, value in zip(names, rest, strict=False)]
+    return [n for depth, height, width in sizes for n in (depth, width, height)]
+
+
+def space_of(stride: Any, padding: Any) -> list[int]:
+    """Stride and padding of three axes: depth, width, height."""
+    sizes = (triple("stride", stride), triple("padding", padding))
+    return [n for depth, height, width in sizes for n in (depth, width, height)]
+
+
+def _count(size: int, axis: Sequence[int], ceil_mode: bool, padded: bool) -> int:
+    """How many windows there are along an axis; a stride that is refused later counts as 1."""
+    window, stride, padding, *dilation = axis
+    stride = stride if stride > 0 else 1
+    reach = (dilation[0] if dilation else 1) * (window - 1) + 1
+    room = size + 2 * padding - reach
+    count = (-(-room // stride) if ceil_mode else room // stride) + 1
+    # With padding no window begins beyond the elements.
+    return count - 1 if padded and (count - 1) * stride >= size + padding else count
+
+
+def pooled2d(x: Array, sizes: Sequence[int], ceil_mode: bool) -> tuple[int, ...]:
+    """The shape of the output."""
+    *batch, planes, rows, columns = x.shape
+    padded = sizes[4] != 0 or sizes[5] != 0
+    rows = _count(rows, sizes[1::2], ceil_mode, padded)
+    return (*batch, planes, rows, _count(columns, sizes[0::2], ceil_mode, padded))
+
+
+def pooled3d(x: Array, sizes: Sequence[int], ceil_mode: bool) -> tuple[int, ...]:
+    """The same of three axes."""
+    padded = any(sizes[6:9])
+    axes = (sizes[0::3], sizes[2::3], sizes[1::3])
+    counts = (_count(n, a, ceil_mode, padded) for n, a in zip(x.shape[-3:], axes, strict=True))
+    return (*x.shape[:-3], *counts)
+
+
+def pooled_frames(x: Array, window: Any, stride: Any) -> tuple[int, ...]:
+    """The shape of the output, frames second to last."""
+    axis = (integer("window", window), integer("stride", stride), 0)
+    return (*x.shape[:-2], _count(x.shape[-2], axis, False, False), x.shape[-1])
+
+
+def frames_second(x: Array, axis: Any) -> Array:
+    """An array whose frames are along an axis, with features last."""
+    if axis == -2:
+        return x
+    if axis != -1 or isinstance(axis, bool):
+        raise Unfit("axis", "-2 (frames x features) or -1 (features x frames)", repr(axis))
+    swapped: Array = x.swapaxes(-1, -2)
+    return swapped
+
+
+def axis_back(result: Any, axis: int) -> Array:
+    """A result with frames second to last as the argument was."""
+    if axis == -2:
+        made: Array = result
+        return made
+    array = shaped(result, result.shape)
+    swapped: Array = array_module(array).ascontiguousarray(array.swapaxes(-1, -2))
+    return swapped
+
+
+def check_planes(grad_output: Array, x: Array) -> None:
+    """Raises unless a gradient has the batch and the planes of `x`."""
+    if grad_output.shape[:-2] != x.shape[:-2]:
+        wanted = f"{' x '.join(map(str, x.shape[:-2]))} x height x width"
+        raise Unfit("grad_output", wanted, f"shape {tuple(grad_output.shape)}")
+
+
+def check_samples(samples: Array, x: Array, batched: int, dimensions: int) -> None:
+    batch = x.shape[0] if x.ndim == batched else 1
+    check_shape("samples", samples, (batch, x.shape[x.ndim == batched], dimensions))
