@@ -28,7 +28,7 @@ def as_array(name: str, value: Any, wanted: str) -> Any:
         raise Unfit(name, wanted, describe(value))
     try:
         array = np.asarray(value)
-    except ValueError as error:  # rows of different lengths
+    except (ValueError, Warning) as error:  # rows of different lengths, of which old numpy warns
         raise Unfit(name, wanted, f"{describe(value)} ({error})") from None
     if array.dtype.kind not in "fiub":
         found = f"an array of {array.dtype}" if array.dtype != object else describe(value)

@@ -114,7 +114,7 @@ def _as_numbers(value: Any) -> Any:
         return value
     try:
         array = np.asarray(value)
-    except ValueError:
+    except (ValueError, Warning):  # rows of different lengths, of which old numpy warns
         raise _Unfit("an array of numbers") from None
     if array.dtype.kind not in "fiu" or np.isnan(array).any():
         raise _Unfit("an array of numbers")

@@ -346,7 +346,7 @@ def _shape_of(value: Any) -> tuple[int, ...] | None:
         return tuple(value.shape)
     try:
         array = np.asarray(value)
-    except ValueError:  # rows of different lengths
+    except (ValueError, Warning):  # rows of different lengths, of which old numpy warns
         return None
     return array.shape if array.dtype.kind in "fiub" else None
 

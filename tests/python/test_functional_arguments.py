@@ -161,7 +161,15 @@ def test_other_shapes(name: str) -> None:
             given = {**CALLS[name], argument: other}
             if refusal(name, given) is not None:
                 continue
+            assert argument != "grad_output" or name in OF_ANY_SIZE
             check_shapes(name, given)
+
+
+OF_ANY_SIZE = {
+    *("adaptive_avg_pool2d_backward", "max_unpool2d_backward", "max_unpool3d_backward"),
+    *("sparse_linear_backward", "upsample_bilinear2d_backward", "upsample_trilinear3d_backward"),
+}
+"""Functions that learn the size of the output from its gradient."""
 
 
 def check_shapes(name: str, given: dict[str, Any]) -> None:
@@ -276,8 +284,8 @@ def test_losses_of_any_shape(name: str, shape: tuple[int, ...]) -> None:
         with pytest.raises(THNNArgumentError, match="'x': expected elements to average over"):
             getattr(F, name)(x, target)
     assert getattr(F, f"{name}_backward")(x, target).shape == shape
-    wrong = np.ones((*shape, 2))
-    for one, other in ((x, wrong), (wrong, x)):
+    more, as_many = np.ones((*shape, 2)), x[None]
+    for one, other in ((x, more), (more, x), (x, as_many), (as_many, x)):
         with pytest.raises(THNNArgumentError, match="'target': expected the shape of x"):
             getattr(F, name)(one, other)
 
