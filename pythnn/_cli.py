@@ -36,12 +36,17 @@ def info(as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        for name, value in facts.items():
+            click.echo(f"{name}: {value}")
+        return
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in facts.items():
         table.add_row(name, value)
-    Console(highlight=False, markup=False).print(table)
+    console.print(table)
 
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -58,15 +63,29 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "A batch of 1 is put in front. Several times for a model that takes a table.",
 )
 @click.option("--key", help="The entry of the file to show, such as model or opt.net.")
-@click.option("--depth", default=4, show_default=True, help="How deep to look into tables.")
+@click.option(
+    "--depth",
+    type=click.IntRange(0),
+    help="How deep to look into tables and models: 4 for tables and 50 for models by default.",
+)
 @click.option("--width", default=20, show_default=True, help="Entries to show of each table.")
-def inspect(file: Path, shapes: tuple[str, ...], key: str | None, depth: int, width: int) -> None:
+@click.option("--run", is_flag=True, help="Run the model on noise of a shape that is guessed.")
+@click.option("--all", "all_rows", is_flag=True, help="Show blocks that repeat one by one.")
+def inspect(
+    file: Path,
+    shapes: tuple[str, ...],
+    key: str | None,
+    depth: int | None,
+    width: int,
+    run: bool,
+    all_rows: bool,
+) -> None:
     """Show what is in a .t7 FILE of Lua Torch."""
     from .commands._errors import explained
-    from .commands.inspect import inspect_file
+    from .commands.inspect import Task, inspect_file
 
     with explained(f"{file} cannot be shown"):
-        inspect_file(file, list(shapes), key, depth, width)
+        inspect_file(Task(file, list(shapes), run, key, depth, width, not all_rows))
 
 
 _PRESETS = ("imagenet", "caffe", "unit", "byte", "signed", "gray")

@@ -136,17 +136,26 @@ class gModule(Container, kernel=True):
 
     # ---- Text
 
-    def __repr__(self) -> str:
+    def sources(self) -> list[str]:
+        """What each step of the graph works on, in words, such as ``(1), input[2]``."""
+        taken: list[str] = []
         labels: list[str] = []
-        lines = []
         for i, step in enumerate(self.graph.steps):
-            taken = "input" if i == self.graph.start else _label(step, labels)
-            if step.module is not None:
-                module = self.modules[step.module]
-                lines.append(f"({step.module + 1}): {module!r} <- {taken or 'nothing'}")
-                taken = f"({step.module + 1})"
-            labels.append(taken)
-        return tree(self, [*lines, f"output <- {labels[-1]}"])
+            taken.append("input" if i == self.graph.start else _label(step, labels))
+            labels.append(taken[-1] if step.module is None else f"({step.module + 1})")
+        return taken
+
+    def __repr__(self) -> str:
+        sources = self.sources()
+        lines = [
+            f"({step.module + 1}): {self.modules[step.module]!r} <- {taken or 'nothing'}"
+            for step, taken in zip(self.graph.steps, sources, strict=True)
+            if step.module is not None
+        ]
+        # The last step passes on what is the output, unless it is a module's.
+        last = self.graph.steps[-1]
+        output = sources[-1] if last.module is None else f"({last.module + 1})"
+        return tree(self, [*lines, f"output <- {output}"])
 
 
 class _Sum:
