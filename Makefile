@@ -82,7 +82,7 @@ lint: $(VENV)/lint.stamp
 	ruff check .
 	ruff format --check .
 	mypy
-	$(BIN)/pytest -q tests/python/test_build.py -k type_checker
+	$(BIN)/pytest -q tests/python/test_build.py tests/python/test_nn_types.py -k type_checker
 	clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
 
 $(VENV)/docs.stamp: $(VENV)/package.stamp

@@ -41,11 +41,13 @@ def plausible(parameters: list[inspect.Parameter]) -> list[Any]:
     return [PLAUSIBLE.get(str(p.annotation).split(" | ")[0]) for p in parameters]
 
 
-@pytest.mark.parametrize("name", CLASSES)
+def takes_any_number(name: str) -> bool:
+    return any(p.kind is p.VAR_POSITIONAL for p in constructor(name)[1])
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if not takes_any_number(name)])
 def test_too_many_arguments(name: str) -> None:
     cls, parameters = constructor(name)
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        pytest.skip("takes any number")
     given = plausible(parameters)
     with pytest.raises(TypeError, match=rf"nn\.{name}\(.*too many positional arguments"):
         cls(*given, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -57,11 +58,12 @@ def test_examples_for_a_type_checker(tmp_path: Path) -> None:
     example = tmp_path / "example.py"
     example.write_text(EXAMPLE)
     package = Path(importlib.util.find_spec("pythnn").origin).parents[1]  # type: ignore[union-attr, arg-type]
+    sources = {**os.environ, "MYPYPATH": str(package)}
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path), str(example)],
         capture_output=True,
         text=True,
-        env={"MYPYPATH": str(package)} if "site-packages" not in package.parts else None,
+        env=os.environ if "site-packages" in package.parts else sources,
         check=False,
     )
     found = [int(line) for line in re.findall(r"example\.py:(\d+): error:", done.stdout)]
