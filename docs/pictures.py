@@ -24,7 +24,7 @@ from rich.text import Text
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
-COLUMNS = 100  # of the terminal
+COLUMNS = 98  # of the terminal
 COMMANDS = (
     "pythnn inspect digits.t7 --input 1x8x8",
     "pythnn run digits.t7 digits/image1-of-6.png --labels labels.txt --top 3",
