@@ -9,13 +9,25 @@ from typing import Any, TypeVar
 import click
 
 from . import __version__
+from ._shown import MESSAGE, shown
 
 __all__ = ["main"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Group(click.Group):
+    """Commands whose errors show what is not printable escaped: it may come from a file."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:
+            error.__dict__["message"] = shown(error.message, MESSAGE)
+            raise
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="pythnn")
 def main() -> None:
     """Lua Torch's neural-network kernels in Python."""

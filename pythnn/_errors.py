@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._shown import LINE, shown
+
 __all__ = ["THNNArgumentError", "THNNError", "THNNMemoryError"]
 
 
@@ -53,6 +55,7 @@ class THNNArgumentError(THNNError, ValueError):
         cls, function: str, position: int, argument: str, wanted: str, found: str
     ) -> THNNArgumentError:
         """The error in the words of the C checks."""
+        wanted, found = shown(wanted, 4 * LINE), shown(found, 4 * LINE)
         return cls(
             f"{function}: argument #{position} '{argument}': expected {wanted}, found {found}",
             function=function,

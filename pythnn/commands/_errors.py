@@ -13,7 +13,9 @@ from typing import Any
 import click
 
 from .. import nn, t7
+from .._shown import shown, shown_name
 from ..t7._foreign import HEAD, describe_foreign, looks_binary
+from ..t7._values import name_text
 from ._modules import rows_of
 
 __all__ = [
@@ -79,7 +81,7 @@ def load_value(path: Path, *, to_look_at: bool = False) -> Any:
             if not to_look_at or error.__cause__ is None:
                 raise
             value = t7.load(path, classes=False)
-            click.echo(f"Cannot run: {error}", err=True)
+            click.echo(f"Cannot run: {shown(error)}", err=True)
             return value
 
 
@@ -131,8 +133,8 @@ def module_in(value: Any, path: Path, key: str | None = None) -> Any:
         )
     if isinstance(value, t7.TorchObject):
         raise click.ClickException(
-            f"{path} holds a {value.torch_class}, a class that pythnn does not know. Write it in "
-            "Python, register it (pythnn.nn.register) and load the file there."
+            f"{path} holds a {shown_name(value.torch_class)}, a class that pythnn does not know. "
+            "Write it in Python, register it (pythnn.nn.register) and load the file there."
             + (f" Or run a module inside, with {best}." if inside else "")
         )
     if inside:
@@ -186,7 +188,7 @@ def modules_inside(value: Any, key: str | None = None) -> list[Inside]:
 def items_of(value: Any) -> list[tuple[str, Any]]:
     """The entries of a table, keys as text."""
     if isinstance(value, (dict, t7.Table)):
-        return [(str(name), item) for name, item in value.items()]
+        return [(name_text(name), item) for name, item in value.items()]
     if isinstance(value, list):
         return [(str(i), item) for i, item in enumerate(value, 1)]
     return []

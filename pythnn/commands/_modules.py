@@ -9,9 +9,11 @@ import click
 import numpy as np
 
 from .. import nn
+from .._shown import shown_name
 from .._tensor import Tensor
 from ..nn._types import TYPES
 from ..t7 import TorchObject
+from ..t7._values import name_text
 
 __all__ = [
     "Row",
@@ -43,7 +45,7 @@ def fields_of(value: Any) -> dict[Any, Any]:
 def class_of(value: Any) -> str:
     """The Torch name of an object's class."""
     name = value.torch_class if isinstance(value, TorchObject) else value.typename()
-    return str(name)
+    return shown_name(name)
 
 
 def _label(value: Any, has_children: bool) -> str:
@@ -51,7 +53,7 @@ def _label(value: Any, has_children: bool) -> str:
     if has_children and isinstance(value, nn.Object):
         return str(value.typename())
     if isinstance(value, TorchObject):
-        return f"{value.torch_class}, unknown"
+        return f"{class_of(value)}, unknown"
     try:
         text = repr(value)
     except Exception:  # fields from a file may be anything
@@ -63,7 +65,8 @@ def _children(value: Any) -> list[tuple[str, Any]]:
     """The objects inside, each with its number or the name of its field."""
     numbered: list[tuple[str, Any]] = []
     named: list[tuple[str, Any]] = []
-    for name, item in fields_of(value).items():
+    for key, item in fields_of(value).items():
+        name = name_text(key)
         if is_object(item):
             named.append((f"{name}: ", item))
         elif isinstance(item, list) and any(map(is_object, item)):

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .. import nn
+from .._shown import LINE, shown, shown_name
 from .._tensor import Tensor
 from ..t7 import Table, TdsHash, TdsVec, TorchFunction, TorchObject, TorchStorage
 
@@ -28,7 +29,7 @@ def describe(value: Any) -> str:
     if isinstance(value, nn.Object):
         return f"{value.typename()}"
     if isinstance(value, TorchObject):
-        return f"{value.torch_class}, unknown"
+        return f"{shown_name(value.torch_class)}, unknown"
     if isinstance(value, TorchFunction):
         return f"function of {len(value.code)} bytes"
     kinds: dict[type, str] = {
@@ -38,8 +39,8 @@ def describe(value: Any) -> str:
         dict: "table",
         Table: "table",
     }
-    kind = kinds.get(type(value))
-    return repr(value) if kind is None else f"{kind} of {len(value)}"
+    kind = kinds.get(type(value), "list" if isinstance(value, list) else None)
+    return shown(repr(value), LINE) if kind is None else f"{kind} of {len(value)}"
 
 
 def _elements(array: np.ndarray[Any, Any]) -> str:

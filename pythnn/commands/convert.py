@@ -9,6 +9,7 @@ import click
 
 from .. import nn, t7
 from .._files import replacing
+from .._shown import shown
 from ._errors import entry_of, explained, items_of, load_value, module_in
 from ._inputs import asked_or_guessed
 from ._modules import refuse_unknown, rows_of
@@ -50,7 +51,7 @@ def convert_file(
 def _write_t7(out: Path, value: Any, as_ascii: bool) -> None:
     with explained(f"{out} cannot be written"):
         t7.save(out, value, "ascii" if as_ascii else "binary")
-    click.echo(f"{out}: {out.stat().st_size:,} bytes")
+    click.echo(f"{shown(out)}: {out.stat().st_size:,} bytes")
 
 
 def _only_module(value: Any) -> Any:
@@ -67,7 +68,7 @@ def _write_npz(out: Path, value: Any) -> None:
     with explained(f"{out} cannot be written"), replacing(out) as file:
         write_npz(file, arrays)
     count = sum(array.size for array in arrays.values())
-    click.echo(f"{out}: {len(arrays)} arrays, {count:,} numbers")
+    click.echo(f"{shown(out)}: {len(arrays)} arrays, {count:,} numbers")
     if unknown:
         names = ", ".join(sorted(unknown))
         click.echo(f"Note: pythnn does not know {names}. Arrays there have the names of fields.")
@@ -91,7 +92,7 @@ def _write_onnx(out: Path, module: Any, shapes: list[str], any_size: bool | None
     if example.is_guess:
         click.echo("The shape of the input is a guess; --input says another.", err=True)
     text = " and ".join(map(_shape_of, model.graph.input))
-    click.echo(f"{out}: opset {onnx.OPSET}, input {text}")
+    click.echo(f"{shown(out)}: opset {onnx.OPSET}, input {text}")
 
 
 def _shape_of(given: Any) -> str:

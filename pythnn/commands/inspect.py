@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from .. import nn
+from .._shown import shown
 from ..t7 import TorchObject
 from ._errors import (
     Inside,
@@ -24,7 +25,7 @@ from ._errors import (
 from ._inputs import asked_or_guessed
 from ._measuring import Measured, measure
 from ._memory import memory_text
-from ._modules import Row, is_object, refuse_unknown, rows_of, size_text, type_text
+from ._modules import Row, class_of, is_object, refuse_unknown, rows_of, size_text, type_text
 from ._tree import lines_of_rows
 from ._values import lines_of
 
@@ -61,7 +62,7 @@ class _Inspector:
 
     def print(self, line: str | Text, style: str = "") -> None:
         """A line, on a terminal as several where it is too long."""
-        text = Text(line, style) if isinstance(line, str) else line
+        text = Text(shown(line), style) if isinstance(line, str) else line
         self.console.print(text, soft_wrap=not self.console.is_terminal)
 
     def inspect(self) -> None:
@@ -139,7 +140,7 @@ def _summary(value: Any, rows: list[Row]) -> str:
             facts.append("saved for training" if train else "saved for evaluation")
     else:
         facts = [f"{rows[0].count:,} parameters in weight and bias"]
-    unknown = {row.value.torch_class for row in rows if isinstance(row.value, TorchObject)}
+    unknown = {class_of(row.value) for row in rows if isinstance(row.value, TorchObject)}
     if unknown:
         facts.append(f"cannot run: pythnn does not know {', '.join(sorted(unknown))}")
     return ", ".join(facts)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._files import replacing
+from .._shown import shown
 from ._arrays import ARRAYS, read_arrays
 from ._entries import Entry, input_of
 from ._errors import entry_of, explained, load_value, module_in
@@ -60,7 +61,7 @@ def run_model(task: Task) -> None:
     results: list[Array] = []
     for path in files if len(files) == 1 else _with_progress(files):
         output, result = runner.run(path)
-        name = "" if len(files) == 1 else f"{path.name}: "
+        name = "" if len(files) == 1 else f"{shown(path.name)}: "
         if task.output is None:
             runner.show(name, output, result)
         elif len(files) == 1:
@@ -115,7 +116,7 @@ def _names(files: list[Path]) -> dict[Path, str]:
     while len(set(names.values())) < len(names):
         count = Counter(names.values())
         names = {path: path.name if count[name] > 1 else name for path, name in names.items()}
-    whole = [path.name for path, name in names.items() if name == path.name]
+    whole = [shown(path.name) for path, name in names.items() if name == path.name]
     if whole:
         click.echo(
             f"Results keep the whole name of {', '.join(whole)}: a name is there twice.", err=True
@@ -168,9 +169,9 @@ class _Runner:
         count = rows_of_one(output, inputs)
         if count:
             click.echo(
-                f"{path.name} gave {count} rows of results for each image: a layer such as nn.View "
-                "makes several rows of one image that is larger than the model was made for. "
-                "--size sets another.",
+                f"{shown(path.name)} gave {count} rows of results for each image: a layer such as "
+                "nn.View makes several rows of one image that is larger than the model was made "
+                "for. --size sets another.",
                 err=True,
             )
         return output, result_of(output, inputs, self.last)
@@ -251,4 +252,4 @@ class _Runner:
             self.labels = read_labels(self.task.labels, count)
 
     def _label(self, index: int) -> str:
-        return f"class {index + 1}" if self.labels is None else self.labels[index]
+        return f"class {index + 1}" if self.labels is None else shown(self.labels[index])

@@ -46,6 +46,11 @@ def exchanging(method: Callable[..., Any], kernel: bool, known: bool) -> Callabl
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
         try:
             return work(self, *arguments, **named)
+        except RecursionError:
+            raise THNNError(
+                f"{self.typename()}: modules are nested deeper than Python's calls can be, or one "
+                "is inside itself"
+            ) from None
         except _UNFIT as error:
             better = blamed(self, arguments, error) if known else None
             if better is not None:

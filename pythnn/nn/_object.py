@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .. import t7
+from .._copying import deep_copy
 from .._errors import THNNArgumentError
 from .._plain import is_masked, is_ndarray, plain
 from .._tensor import Storage, Tensor
@@ -26,6 +27,7 @@ from ._values import (
     to_arrays,
     to_tensors,
 )
+from ._walks import ONCE, bounded_text, once
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -95,6 +97,11 @@ class Object(Typed):
         for name in EXCHANGING:
             if name in cls.__dict__:
                 setattr(cls, name, exchanging(cls.__dict__[name], kernel, known))
+        for name in ONCE:
+            if name in cls.__dict__:
+                setattr(cls, name, once(cls.__dict__[name]))
+        if "__repr__" in cls.__dict__:
+            cls.__repr__ = bounded_text(cls.__repr__, known)  # type: ignore[method-assign]
         if "__init__" in cls.__dict__:
             cls.__init__ = checked_arguments(cls.__init__, known)  # type: ignore[method-assign]
 
@@ -287,6 +294,10 @@ class Object(Typed):
         name: str = cls.__dict__.get("_torch_name") or f"nn.{cls.__name__}"
         return name
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        made: Self = deep_copy(self, memo)
+        return made
+
     def clone(self) -> Self:
         """A deep copy."""
         return copy.deepcopy(self)
@@ -317,6 +328,8 @@ class Object(Typed):
         for name, dtype in self._emptied_by_type.items():
             setattr(self.tensors, name, [] if dtype is None else cache.empty(dtype))
         object.__setattr__(self, "_type", cache.name)  # a property of criterions
+        if not cache.depth:
+            cache.convert_rest()
         return self
 
     def float(self) -> Self:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._errors import THNNArgumentError
 from .._tensor import Storage, Tensor, kind_of_dtype
+from ._walks import MAX_DEPTH
 
 __all__ = [
     "TYPES",
@@ -125,14 +126,27 @@ class TypeCache:
         self.dtype = TYPES[self.name]
         self.device = device_of_type(self.name)
         self.objects: set[Typed] = set()
+        self.depth = 0  # objects in objects, of which this is being converted
+        self.later: list[Typed] = []  # what lies deeper than is gone by recursion
         self.storages: dict[tuple[Storage, bool], Tensor] = {}
         self.tensors: dict[tuple[int, bool], tuple[Tensor, Tensor]] = {}
         """By its id, a tensor and what it became: what was one tensor stays one."""
 
+    def convert_rest(self) -> None:
+        """Converts what was put off, at the end of a conversion."""
+        while self.later:
+            self.convert(self.later.pop())
+
     def convert(self, value: Any, keep: bool = False) -> Any:
         """A value with its tensors converted; with `keep` a tensor that only moves."""
         if isinstance(value, Typed):
-            return value.type(self.name, self)
+            if self.depth >= MAX_DEPTH:
+                self.later.append(value)
+                return value
+            self.depth += 1
+            result = value.type(self.name, self)
+            self.depth -= 1
+            return result
         if isinstance(value, Tensor):
             made = value, self._tensor(value, keep)
             return self.tensors.setdefault((id(value), keep), made)[1]

@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
+from .._shown import shown_name
 from ..t7 import TorchObject
 
 __all__ = ["UnknownClassWarning", "known_modules"]
@@ -36,7 +37,7 @@ def _tell(container: Any) -> None:
     names: list[str] = []
     for holder, module in _inside(container):
         if isinstance(module, TorchObject) and holder not in _told:
-            names.append(module.torch_class)
+            names.append(shown_name(module.torch_class))
     _told.update(holder for holder, _ in _inside(container))
     _told.add(container)
     if names:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._errors import THNNArgumentError, THNNError
+from .._shown import MESSAGE
 from ._arguments import check_instance
 from ._object import register
 from ._parameters import TensorLists, tensors_of
@@ -67,7 +68,8 @@ class Container(Module, kernel=True):
             return getattr(module, method)(*arguments)
         except THNNError as error:
             place = f"in module {index + 1} of {self.typename()}"
-            error.args = (f"{place}: {error.args[0]}", *error.args[1:])
+            if len(error.args[0]) < MESSAGE:
+                error.args = (f"{place}: {error.args[0]}", *error.args[1:])
             raise
 
     # ---- What all modules do
@@ -78,12 +80,21 @@ class Container(Module, kernel=True):
         return super().type(type, tensorCache)
 
     def parameterTensors(self) -> TensorLists | None:
+        """Those of each module inside, once."""
         parameters, gradients = [], []
-        for module in self.children():
-            own = tensors_of(module)
-            if own is not None:
-                parameters += own[0]
-                gradients += own[1]
+        seen, pending = {id(self)}, self.children()[::-1]
+        while pending:
+            module = pending.pop()
+            if id(module) in seen:
+                continue
+            seen.add(id(module))
+            if module.has_parameters_of_its_own() or not _only_gathers(module):
+                own = tensors_of(module)
+                if own is not None:
+                    parameters += own[0]
+                    gradients += own[1]
+            else:
+                pending += module.children()[::-1]
         return parameters, gradients
 
     def zeroGradParameters(self) -> None:
@@ -124,6 +135,11 @@ class Container(Module, kernel=True):
         for module in self.children():
             module.clearState()
         return self
+
+
+def _only_gathers(module: Module) -> bool:
+    """Whether the parameters of a module are those of the modules inside."""
+    return type(module).parameterTensors is Container.parameterTensors
 
 
 @register

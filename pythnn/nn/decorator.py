@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._errors import THNNError
+from .._shown import LINE, shown
 from .._tensor import Tensor
 from ._object import register
 from ._types import TypeCache, dtype_of_type, type_of_tensors
@@ -223,7 +224,7 @@ class NaN(Decorator, kernel=True):
             self._refuse("gradParameters")
 
     def __repr__(self) -> str:
-        return f"{self.typename()}({self.id}) @ {self.inside!r}"
+        return f"{self.typename()}({shown(self.id, LINE)}) @ {self.inside!r}"
 
 
 @register
@@ -246,7 +247,8 @@ class Profile(Decorator, kernel=True):
         self.summedFwdTime += time.perf_counter() - start
         self.numFwds += 1
         if self.numFwds % self.print_interval == 0:
-            print(f"{self.name} took {self.summedFwdTime:g} seconds for {self.numFwds} forwards")
+            name = shown(self.name, LINE)
+            print(f"{name} took {self.summedFwdTime:g} seconds for {self.numFwds} forwards")
         return output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
@@ -255,7 +257,8 @@ class Profile(Decorator, kernel=True):
         self.summedBwdTime += time.perf_counter() - start
         self.numBwds += 1
         if self.numBwds % self.print_interval == 0:
-            print(f"{self.name} took {self.summedBwdTime:g} seconds for {self.numBwds} backwards")
+            name = shown(self.name, LINE)
+            print(f"{name} took {self.summedBwdTime:g} seconds for {self.numBwds} backwards")
         return gradInput
 
 
@@ -274,4 +277,4 @@ class GPU(Decorator, kernel=True):
         return self
 
     def __repr__(self) -> str:
-        return f"{self.typename()}({self.device}) @ {self.inside!r}"
+        return f"{self.typename()}({shown(self.device, LINE)}) @ {self.inside!r}"

@@ -219,10 +219,17 @@ class Module(Object, kernel=True):
         return known_modules(self)
 
     def apply(self, callback: Callable[[Module], Any]) -> None:
-        """Calls the function with this module, then with all inside, depth first."""
-        callback(self)
-        for module in self.children():
-            module.apply(callback)
+        """Calls the function with this module, then with all inside, depth first and each once."""
+        seen: set[int] = set()
+        pending: list[Module] = [self]
+        kept: list[Module] = []  # so that no id is given twice
+        while pending:
+            module = pending.pop()
+            if id(module) not in seen:
+                seen.add(id(module))
+                kept.append(module)
+                callback(module)
+                pending += module.children()[::-1]
 
     def listModules(self) -> list[Module]:
         """The module itself and all inside, depth first."""
@@ -238,20 +245,31 @@ class Module(Object, kernel=True):
         The container of this module, unless given, is the module itself.
         """
         name = typename if isinstance(typename, str) else typename.typename()
-        found = [self] if self.typename() == name else []
-        containers = [container or self] * len(found)
-        for module in self.children():
-            nodes, their_containers = module.findModules(name, self)
-            found += nodes
-            containers += their_containers
+        found: list[Module] = []
+        containers: list[Module] = []
+        seen: set[int] = set()
+        pending: list[tuple[Module, Module]] = [(self, container or self)]
+        while pending:
+            module, around = pending.pop()
+            if module.typename() == name:
+                found.append(module)
+                containers.append(around)
+            if id(module) not in seen:
+                seen.add(id(module))
+                pending += [(child, module) for child in module.children()[::-1]]
         return found, containers
 
     def replace(self, callback: Callable[[Module], Module]) -> Module:
         """Puts what the function makes of it in the place of every module; returns its own."""
-        replacement = callback(self)
-        known = set(map(id, self.children()))
-        modules = self.__dict__.get("modules") or []
-        for i, module in enumerate(modules):
-            if id(module) in known:
-                modules[i] = module.replace(callback)
-        return replacement
+        replaced: dict[int, Module] = {}
+        met: list[Module] = []
+
+        def note(module: Module) -> None:
+            replaced[id(module)] = callback(module)
+            met.append(module)
+
+        self.apply(note)
+        for module in met:
+            modules = module.__dict__.get("modules") or []
+            modules[:] = [replaced.get(id(inside), inside) for inside in modules]
+        return replaced[id(self)]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._shown import LINE, shown
 from .._tensor import Tensor
 from ._object import register
 from ._tables import zeros_like
@@ -58,12 +59,12 @@ class PrintSize(Module, kernel=True):
         self.prefix = prefix
 
     def updateOutput(self, input: Any) -> Any:
-        print(f"{self.prefix}:input\n{_sizes(input)}")
+        print(f"{shown(self.prefix, LINE)}:input\n{_sizes(input)}")
         self.tensors.output = input
         return input
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        print(f"{self.prefix}:gradOutput\n{_sizes(gradOutput)}")
+        print(f"{shown(self.prefix, LINE)}:gradOutput\n{_sizes(gradOutput)}")
         self.tensors.gradInput = gradOutput
         return gradOutput
 

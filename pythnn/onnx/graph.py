@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from .. import nn
+from .._shown import shown_name
 from .._tensor import Tensor
 from ..nn._values import to_tensors
 from ..t7 import TorchObject
@@ -189,7 +190,8 @@ def twin_of(module: Any) -> dict[int, Any]:
 
 
 def _name_of(module: Any) -> str:
-    return str(module.torch_class if isinstance(module, TorchObject) else module.typename())
+    name = module.torch_class if isinstance(module, TorchObject) else module.typename()
+    return shown_name(name)
 
 
 def _written_class(module: Any) -> Any:

@@ -12,6 +12,7 @@ import click
 import numpy as np
 
 from .._files import replacing
+from .._shown import shown
 from ..commands._entries import input_of
 from ..commands._errors import entry_of, explained, items_of, load_value, module_in
 from ..commands._images import read_image
@@ -65,7 +66,7 @@ def write_report(task: Task) -> None:
             raise ValueError("it is the model itself")
         with replacing(task.output) as file:
             file.write(content)
-    click.echo(f"{task.output}: {len(content):,} bytes")
+    click.echo(f"{shown(task.output)}: {len(content):,} bytes")
 
 
 @contextmanager
@@ -169,7 +170,7 @@ def _example(task: Task, report: Report) -> Example | None:
     if found is None:
         text = advice(input_of(module))
         report.note = f"Not run: what it takes could not be guessed; {text}."
-        click.echo(report.note, err=True)
+        click.echo(shown(report.note), err=True)
     return found
 
 

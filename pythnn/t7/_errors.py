@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .._shown import MESSAGE, shown
+
 __all__ = ["T7Error"]
 
 
@@ -14,6 +16,7 @@ class T7Error(ValueError):
     offset: int | None
 
     def __init__(self, message: str, offset: int | None = None) -> None:
+        message = shown(message, MESSAGE)  # names in it may come from the file
         super().__init__(message if offset is None else f"{message} (at byte {offset})")
         self.offset = offset
 

@@ -8,7 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["Table", "TdsHash", "TdsVec", "TorchFunction", "TorchObject", "TorchStorage"]
+from .._copying import deep_copy
+from .._shown import shown_name
+
+__all__ = [
+    "Table",
+    "TdsHash",
+    "TdsVec",
+    "TorchFunction",
+    "TorchObject",
+    "TorchStorage",
+    "name_text",
+]
 
 
 def _identity(key: Any) -> Any:
@@ -20,6 +31,14 @@ def _identity(key: Any) -> Any:
     if isinstance(key, (str, int, float, np.integer, np.floating)):
         return key
     return ("object", id(key))
+
+
+def name_text(key: Any) -> str:
+    """A key of a table in a few words; of what may hold others the class alone."""
+    if isinstance(key, (str, bool, int, float)):
+        return shown_name(key)
+    name = key.torch_class if isinstance(key, TorchObject) else type(key).__name__
+    return f"<{shown_name(name)}>"
 
 
 class Table(MutableMapping[Any, Any]):
@@ -143,6 +162,9 @@ class TorchFunction:
         return f"<Lua function of {len(self.code)} bytes, not to be run>"
 
 
+MOST_NAMES = 50  # of fields that are listed
+
+
 class TorchObject:
     """An object of a Torch class that pythnn does not know.
 
@@ -172,8 +194,9 @@ class TorchObject:
         if isinstance(self.fields, MutableMapping) and name in self.fields:
             return self.fields[name]
         raise AttributeError(
-            f"no field {name!r} in an object of {self.torch_class}, a class that pythnn does not"
-            " know; if it is a layer, write it in Python and register it (pythnn.nn.register)"
+            f"no field {name!r} in an object of {shown_name(self.torch_class)}, a class that"
+            " pythnn does not know; if it is a layer, write it in Python and register it"
+            " (pythnn.nn.register)"
         )
 
     def __getitem__(self, key: Any) -> Any:
@@ -194,8 +217,16 @@ class TorchObject:
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(key for key in self._names() if isinstance(key, str))]
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> TorchObject:
+        made: TorchObject = deep_copy(self, memo)
+        return made
+
     def __repr__(self) -> str:
-        return f"<{self.torch_class}: {', '.join(map(str, self._names()))}>"
+        names = self._names()
+        texts = [name_text(name) for name in names[:MOST_NAMES]]
+        if len(names) > MOST_NAMES:
+            texts.append(f"… and {len(names) - MOST_NAMES} more")
+        return f"<{shown_name(self.torch_class)}: {', '.join(texts)}>"
 
     def _names(self) -> list[Any]:
         return list(self.fields) if isinstance(self.fields, MutableMapping) else []

@@ -216,6 +216,7 @@ def call(*arguments):
 def folder(tmp_path):
     model = nn.Sequential().add(nn.Linear(512, 512)).add(nn.View(1, 512, -1))
     pythnn.save(tmp_path / "model.t7", model.float())
+    pythnn.save(tmp_path / "linear.t7", model.get(1))
     np.save(tmp_path / "x.npy", np.zeros((512, 512), np.float32))
     return tmp_path
 
@@ -224,7 +225,7 @@ COMMANDS = [
     ("convert", "model.t7", "model.t7"),
     ("convert", "model.t7", "out.t7", "--ascii"),
     ("convert", "model.t7", "out.npz"),
-    ("convert", "model.t7", "out.onnx", "--input", "512"),
+    ("convert", "linear.t7", "out.onnx", "--input", "512"),
     ("run", "model.t7", "x.npy", "--output", "out.npy"),
     ("run", "model.t7", "x.npy", "--output", "out.npz"),
     ("run", "model.t7", "x.npy", "--output", "out.bmp"),
