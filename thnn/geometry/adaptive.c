@@ -3,20 +3,17 @@
 #include <math.h>
 #include <string.h>
 
-static int64_t quotientUp(int64_t a, int64_t b)
+#include "work/sizes.h"
+
+THNNRange THNN_adaptiveRegion(int64_t input, int64_t output, int64_t position)
 {
-  return (a + b - 1) / b;
+  return (THNNRange){position * input / output, divideUp((position + 1) * input, output)};
 }
 
-THNNRegion THNN_adaptiveRegion(int64_t input, int64_t output, int64_t position)
-{
-  return (THNNRegion){position * input / output, quotientUp((position + 1) * input, output)};
-}
-
-THNNRegion THNN_adaptiveMaxRegion(int64_t input, int64_t output, int64_t position)
+THNNRange THNN_adaptiveMaxRegion(int64_t input, int64_t output, int64_t position)
 {
   const float end = (float)(position + 1) / (float)output * (float)input;
-  THNNRegion region = {THNN_adaptiveMaxBegin(input, output, position), (int64_t)ceilf(end)};
+  THNNRange region = {THNN_adaptiveMaxBegin(input, output, position), (int64_t)ceilf(end)};
   /* Where a float no longer tells neighbouring indices apart. */
   if (region.end > input)
     region.end = input;
@@ -33,9 +30,9 @@ int64_t THNN_mostAdaptiveMaxLength(int64_t input, int64_t output)
   return most < input ? most : input;
 }
 
-THNNRegion THNN_adaptiveRegionsOver(int64_t input, int64_t output, int64_t index)
+THNNRange THNN_adaptiveRegionsOver(int64_t input, int64_t output, int64_t index)
 {
-  return (THNNRegion){index * output / input, quotientUp((index + 1) * output, input)};
+  return (THNNRange){index * output / input, divideUp((index + 1) * output, input)};
 }
 
 int64_t THNN_adaptiveElements(const THNNAdaptivePooling *pooling)
@@ -54,7 +51,7 @@ THNNRegionSums THNN_adaptiveRegionSums(const THNNAdaptivePooling *pooling, bool 
   /* Rounding makes a region longer by up to 1 at either end. */
   sums.mostRows = source[1] / result[1] + 2;
   if (input[2] % output[2] == 0) {
-    sums.regular = (THNNSpan){0, output[2]};
+    sums.regular = (THNNRange){0, output[2]};
     sums.step = input[2] / output[2];
   }
   return sums;

@@ -3,9 +3,7 @@
 #define THNN_REGIONS_H
 
 #include "call/check.h"
-#include "simd/loops/indexWindows.h"
-
-typedef THNNSpan THNNRegion; /* at least one index */
+#include "simd/range.h"
 
 /* Sums over regions of many planes: result element (z, y, x) is the sum of the source elements in a
  * span of slices, one of rows and one of columns. Forward, the source is the input, and sums are
@@ -15,18 +13,18 @@ typedef struct THNNRegionSums {
   int64_t mostRows; /* of a region at most, all of its slices together */
   bool backward, divided;
   /* Forward: result columns whose spans are of one length and begin `step` apart. */
-  THNNSpan regular;
+  THNNRange regular;
   int64_t step;
 } THNNRegionSums;
 
 /* Region `position` when `input` indices are divided among `output` regions, which overlap where
  * the division does not come out even: from position*input/output, rounded down, to
  * (position + 1)*input/output, rounded up. */
-THNNRegion THNN_adaptiveRegion(int64_t input, int64_t output, int64_t position);
+THNNRange THNN_adaptiveRegion(int64_t input, int64_t output, int64_t position);
 
 /* The same computed in single precision, which now and then makes a region larger by an index. Max
  * pooling has always done it this way, and stored models depend on it. */
-THNNRegion THNN_adaptiveMaxRegion(int64_t input, int64_t output, int64_t position);
+THNNRange THNN_adaptiveMaxRegion(int64_t input, int64_t output, int64_t position);
 
 /* Where such a region begins; small, because indices are decoded with it one by one. */
 static inline int64_t THNN_adaptiveMaxBegin(int64_t input, int64_t output, int64_t position)
@@ -40,7 +38,7 @@ static inline int64_t THNN_adaptiveMaxBegin(int64_t input, int64_t output, int64
 int64_t THNN_mostAdaptiveMaxLength(int64_t input, int64_t output);
 
 /* The regions of the first kind that contain an index, [begin, end). */
-THNNRegion THNN_adaptiveRegionsOver(int64_t input, int64_t output, int64_t index);
+THNNRange THNN_adaptiveRegionsOver(int64_t input, int64_t output, int64_t index);
 
 /* Adaptive pooling of planes. */
 typedef struct THNNAdaptivePooling {

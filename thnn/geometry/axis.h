@@ -4,6 +4,7 @@
 #define THNN_PLANE_AXIS_H
 
 #include "geometry/convolution.h"
+#include "geometry/inside.h"
 #include "work/sizes.h"
 
 enum { HEIGHT, WIDTH };
@@ -45,16 +46,9 @@ static inline Axis backwardAxis(const THNNConvolution *g, int axis, int64_t phas
 }
 
 /* The elements from index `from` on that lie inside the source, every stride-th of n. */
-typedef struct Inside {
-  int64_t begin, end;
-} Inside;
-
-static inline Inside insideOf(const Axis *axis, int64_t from, int64_t n)
+static inline THNNRange insideOf(const Axis *axis, int64_t from, int64_t n)
 {
-  const int64_t before = from < 0 ? divideUp(-from, axis->stride) : 0;
-  const int64_t upTo = from < axis->source ? divideUp(axis->source - from, axis->stride) : 0;
-  const int64_t begin = minimum(before, n);
-  return (Inside){begin, maximum(begin, minimum(upTo, n))};
+  return THNN_indicesInside(from, axis->stride, n, axis->source);
 }
 
 #endif

@@ -1,5 +1,6 @@
 #include "geometry/convolution.h"
 
+#include "geometry/inside.h"
 #include "work/sizes.h"
 
 static int64_t product(const int64_t *size)
@@ -7,35 +8,12 @@ static int64_t product(const int64_t *size)
   return size[0] * size[1] * size[2];
 }
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-  return value < low ? low : value > high ? high : value;
-}
-
-/* The first map position whose image index, position*stride + start, is at least `index`. */
-static int64_t firstPositionFrom(int64_t index, int64_t start, int64_t stride)
-{
-  return index <= start ? 0 : (index - start + stride - 1) / stride;
-}
-
 THNNConvolutionTap THNN_convolutionTap(const THNNConvolution *geometry, int dimension, int64_t tap)
 {
-  const int64_t output = geometry->output[dimension], stride = geometry->stride[dimension];
   const int64_t start = tap * geometry->dilation[dimension] - geometry->pad[dimension];
-  const int64_t begin = clamp(firstPositionFrom(0, start, stride), 0, output);
-  const int64_t end =
-      clamp(firstPositionFrom(geometry->input[dimension], start, stride), begin, output);
-  return (THNNConvolutionTap){start, begin, end};
-}
-
-static int64_t floorDivide(int64_t a, int64_t b)
-{
-  return a / b - (a % b < 0);
-}
-
-static int64_t ceilDivide(int64_t a, int64_t b)
-{
-  return -floorDivide(-a, b);
+  const THNNRange positions = THNN_indicesInside(
+      start, geometry->stride[dimension], geometry->output[dimension], geometry->input[dimension]);
+  return (THNNConvolutionTap){start, positions.begin, positions.end};
 }
 
 /* The run of forward results that begins at map position `o`. Tap t sees image index

@@ -213,7 +213,7 @@ int64_t THNN_convolutionImagePositions(const THNNConvolution *geometry); /* per 
 int64_t THNN_convolutionMapPositions(const THNNConvolution *geometry);   /* per channel */
 
 /* 1x1 kernel, stride 1, no padding: map positions are image positions. */
-bool THNN_convolutionIsPointwise(const THNNConvolution *geometry);
+THNN_API bool THNN_convolutionIsPointwise(const THNNConvolution *geometry);
 
 /* Every result sees one element of each source plane: pointwise, or forward with any stride. */
 bool THNN_convolutionHasOneTap(const THNNConvolution *geometry, THNNConvolutionPart part);

@@ -260,7 +260,7 @@ static int64_t checkRun(const THNNPooledIndices *pooled, const THNNIndexRun *run
 }
 
 /* The number of the first bad index of slices, or INT64_MAX. */
-static int64_t checkSlices(const THNNPooledIndices *pooled, const Values *values, THNNShare slices)
+static int64_t checkSlices(const THNNPooledIndices *pooled, const Values *values, THNNRange slices)
 {
   int64_t copies[2][THNN_DECODED];
   THNNIndexRoom room;
@@ -287,7 +287,7 @@ static int64_t checkAll(const THNNPooledIndices *pooled, const Values *values)
   int64_t first = INT64_MAX;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(min : first)
   for (int share = 0; share < threads; share++) {
-    THNNShare slices = THNN_shareOf(pieces, share, threads);
+    THNNRange slices = THNN_shareOf(pieces, share, threads);
     slices.begin *= together;
     slices.end *= together;
     first = minimum(first, checkSlices(pooled, values, slices));

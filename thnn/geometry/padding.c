@@ -67,7 +67,7 @@ THNNPadding THNN_spatialPaddingCheck(const char *function, THNNPaddingMode mode,
 }
 
 int THNN_paddedRuns(const THNNPadding *p, int dimension, int64_t index,
-                    THNNPaddedRun run[THNN_PADDED_RUNS])
+                    THNNRange run[THNN_PADDED_RUNS])
 {
   const int64_t before = p->before[dimension], output = p->output[dimension];
   const int64_t last = p->input[dimension] - 1;

@@ -4,6 +4,7 @@
 #define THNN_PADDING_H
 
 #include "call/check.h"
+#include "simd/range.h"
 
 typedef enum THNNPaddingMode {
   THNN_PADDING_REFLECTION, /* mirrored at the first and the last element, which are not repeated */
@@ -34,20 +35,15 @@ THNN_API THNNPadding THNN_spatialPaddingCheck(const char *function, THNNPaddingM
                                               int firstPosition, int pad_l, int pad_r, int pad_t,
                                               int pad_b);
 
-/* A run of output indices, [begin, end). */
-typedef struct THNNPaddedRun {
-  int64_t begin, end;
-} THNNPaddedRun;
-
 /* The output indices that show the input itself along one dimension: index i + before shows i.
  * Empty when padding on one side is cut off again on the other, together with the input. */
-static inline THNNPaddedRun THNN_paddedInside(const THNNPadding *padding, int dimension)
+static inline THNNRange THNN_paddedInside(const THNNPadding *padding, int dimension)
 {
   const int64_t before = padding->before[dimension], output = padding->output[dimension];
   int64_t begin = before > 0 ? before : 0, end = before + padding->input[dimension];
   begin = begin < output ? begin : output;
   end = end < output ? end : output;
-  return (THNNPaddedRun){begin, end > begin ? end : begin};
+  return (THNNRange){begin, end > begin ? end : begin};
 }
 
 /* The input index that an output index shows along one dimension. */
@@ -63,7 +59,7 @@ static inline int64_t THNN_paddedIndex(const THNNPadding *padding, int dimension
  * some of them perhaps empty, and returns how many. */
 enum { THNN_PADDED_RUNS = 3 };
 int THNN_paddedRuns(const THNNPadding *padding, int dimension, int64_t index,
-                    THNNPaddedRun run[THNN_PADDED_RUNS]);
+                    THNNRange run[THNN_PADDED_RUNS]);
 
 /* The output's sizes, which are the input's but for the last `nDimension`; returns how many. */
 int THNN_paddedSize(const THNNPadding *padding, int nDimension, THNNShape input, int64_t *size);

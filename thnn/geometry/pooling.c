@@ -3,21 +3,11 @@
 #include <stdio.h>
 
 #include "geometry/convolutionCheck.h"
+#include "geometry/inside.h"
 #include "work/sizes.h"
 
 static const char *const layouts[2] = {"[batch x] planes x height x width",
                                        "[batch x] planes x depth x height x width"};
-
-/* Quotients rounded down and up, of a numerator of any sign. */
-static int64_t quotientDown(int64_t a, int64_t b)
-{
-  return a >= 0 ? a / b : -((-a + b - 1) / b);
-}
-
-static int64_t quotientUp(int64_t a, int64_t b)
-{
-  return b == 1 ? a : -quotientDown(-a, b);
-}
 
 static void checkScalars(const THNNPoolingArguments *a)
 {
@@ -62,7 +52,7 @@ static int64_t outputSize(const THNNConvolution *g, int dimension, bool ceilMode
   const int64_t reach = g->dilation[dimension] * (g->kernel[dimension] - 1) + 1;
   const int64_t room = g->input[dimension] + 2 * g->pad[dimension] - reach;
   const int64_t stride = g->stride[dimension];
-  const int64_t output = 1 + (ceilMode ? quotientUp(room, stride) : quotientDown(room, stride));
+  const int64_t output = 1 + (ceilMode ? ceilDivide(room, stride) : floorDivide(room, stride));
   /* Without padding anywhere the last window may begin outside all the same, when the stride is
    * larger than the kernel: sizes are the original's. */
   const bool beyond = (output - 1) * stride >= g->input[dimension] + g->pad[dimension];
@@ -124,13 +114,10 @@ void THNN_checkPlaces(const char *function, THNNShape input, int nDimension)
 
 THNNTaps THNN_tapsInside(const THNNConvolution *g, int dimension, int64_t position)
 {
-  const int64_t dilation = g->dilation[dimension], kernel = g->kernel[dimension];
-  THNNTaps taps;
-  taps.start = position * g->stride[dimension] - g->pad[dimension];
-  taps.begin = minimum(maximum(quotientUp(-taps.start, dilation), 0), maximum(kernel, 0));
-  taps.end = minimum(quotientUp(g->input[dimension] - taps.start, dilation), kernel);
-  taps.end = maximum(taps.end, taps.begin);
-  return taps;
+  const int64_t start = position * g->stride[dimension] - g->pad[dimension];
+  const THNNRange taps =
+      THNN_indicesInside(start, g->dilation[dimension], g->kernel[dimension], g->input[dimension]);
+  return (THNNTaps){start, taps.begin, taps.end};
 }
 
 THNNConvolution THNN_croppedWindows(const THNNConvolution *g)
@@ -151,21 +138,21 @@ int64_t THNN_windowLength(const THNNConvolution *g, int dimension, int64_t posit
   return maximum(length, 1);
 }
 
-THNNPositions THNN_wholeWindows(const THNNConvolution *g, int dimension)
+THNNRange THNN_wholeWindows(const THNNConvolution *g, int dimension)
 {
   const int64_t last = g->kernel[dimension] - 1;
   const int64_t begin = THNN_convolutionTap(g, dimension, 0).begin;
   const int64_t end = THNN_convolutionTap(g, dimension, maximum(last, 0)).end;
-  return (THNNPositions){begin, maximum(begin, end)};
+  return (THNNRange){begin, maximum(begin, end)};
 }
 
-THNNPositions THNN_windowsOver(const THNNConvolution *g, int dimension, int64_t index)
+THNNRange THNN_windowsOver(const THNNConvolution *g, int dimension, int64_t index)
 {
   const int64_t stride = g->stride[dimension], at = index + g->pad[dimension];
-  const int64_t begin = maximum(quotientUp(at - g->kernel[dimension] + 1, stride), 0);
+  const int64_t begin = maximum(ceilDivide(at - g->kernel[dimension] + 1, stride), 0);
   const int64_t end =
-      minimum(index < g->input[dimension] ? quotientDown(at, stride) + 1 : 0, g->output[dimension]);
-  return (THNNPositions){begin, maximum(begin, end)};
+      minimum(index < g->input[dimension] ? floorDivide(at, stride) + 1 : 0, g->output[dimension]);
+  return (THNNRange){begin, maximum(begin, end)};
 }
 
 int64_t THNN_mostRowsUnderWindow(const THNNConvolution *g)
@@ -210,10 +197,10 @@ THNNRegionSums THNN_windowRegionSums(const THNNConvolution *g, bool backward)
   return sums;
 }
 
-THNNSpan THNN_windowSpan(const THNNConvolution *g, int dimension, int64_t index, bool backward)
+THNNRange THNN_windowSpan(const THNNConvolution *g, int dimension, int64_t index, bool backward)
 {
   if (backward)
     return THNN_windowsOver(g, dimension, index);
   const THNNTaps taps = THNN_tapsInside(g, dimension, index);
-  return (THNNSpan){taps.start + taps.begin, taps.start + taps.end};
+  return (THNNRange){taps.start + taps.begin, taps.start + taps.end};
 }

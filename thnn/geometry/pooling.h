@@ -44,21 +44,19 @@ THNNConvolution THNN_croppedWindows(const THNNConvolution *geometry);
 int64_t THNN_windowLength(const THNNConvolution *geometry, int dimension, int64_t position,
                           bool countPadding);
 
-/* The output positions, [begin, end), whose windows lie inside the input as a whole. */
-typedef THNNSpan THNNPositions;
-
-THNNPositions THNN_wholeWindows(const THNNConvolution *geometry, int dimension);
+/* The output positions whose windows lie inside the input as a whole. */
+THNNRange THNN_wholeWindows(const THNNConvolution *geometry, int dimension);
 
 /* The output positions whose windows, without dilation, cover an input index. */
-THNNPositions THNN_windowsOver(const THNNConvolution *geometry, int dimension, int64_t index);
+THNNRange THNN_windowsOver(const THNNConvolution *geometry, int dimension, int64_t index);
 
 /* Input rows that one window may cover at most. */
 int64_t THNN_mostRowsUnderWindow(const THNNConvolution *geometry);
 
 /* What average pooling sums up, and the span of an index of the result; the windows are cropped. */
 THNNRegionSums THNN_windowRegionSums(const THNNConvolution *geometry, bool backward);
-THNNSpan THNN_windowSpan(const THNNConvolution *geometry, int dimension, int64_t index,
-                         bool backward);
+THNNRange THNN_windowSpan(const THNNConvolution *geometry, int dimension, int64_t index,
+                          bool backward);
 
 /* Rows of one plane, and of all: of the output (the map) or of the input (the image). */
 int64_t THNN_outputRows(const THNNConvolution *geometry);

@@ -447,7 +447,7 @@ typedef struct THNN_(SimdPlanes) {
   /* sums += part, which becomes 0 */
   void (*settle)(int64_t n, real *part, double *sums);
   /* vector i of y = the sum, in order, of the vectors of x in its span */
-  void (*sumSpans)(int64_t n, const THNNSpan *spans, const real *x, real *y);
+  void (*sumSpans)(int64_t n, const THNNRange *spans, const real *x, real *y);
   /* vector i of y = that of x / (factor * divisors[i]) */
   void (*divide)(int64_t n, real factor, const real *divisors, const real *x, real *y);
 } THNN_(SimdPlanes);
@@ -472,7 +472,7 @@ typedef struct THNN_(Bags) {
 /* Spans of a row, a vector's worth at a time. Where they are near each other: where each begins
  * behind the first of them, and its elements; beyond the last span there are empty ones. */
 typedef struct THNN_(Spans) {
-  const THNNSpan *spans;
+  const THNNRange *spans;
   const THNNSpanVector *vectors;
   const THNN_(Place) * index, *count;
 } THNN_(Spans);

@@ -16,6 +16,22 @@ static inline int64_t maximum(int64_t a, int64_t b)
   return a > b ? a : b;
 }
 
+static inline int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+  return value < low ? low : value > high ? high : value;
+}
+
+/* a / b rounded down and up, for any a and a positive b. */
+static inline int64_t floorDivide(int64_t a, int64_t b)
+{
+  return b == 1 ? a : a / b - (a % b < 0);
+}
+
+static inline int64_t ceilDivide(int64_t a, int64_t b)
+{
+  return b == 1 ? a : a / b + (a % b > 0);
+}
+
 /* a / b rounded up, both positive. */
 static inline int64_t divideUp(int64_t a, int64_t b)
 {

@@ -9,6 +9,8 @@
 
 #include <THNNState.h>
 
+#include "simd/range.h"
+
 /* Threads for `blocks` independent blocks that cost about `operations` arithmetic operations or
  * memory accesses together: 1 when waking the pool would cost more, or in a forked child. */
 int THNN_threads(const THNNState *state, int64_t blocks, double operations);
@@ -46,15 +48,11 @@ static inline int64_t THNN_blockLength(const THNNBlocks *blocks, int64_t block)
 }
 
 /* What one of several threads does of `count` pieces of work: as much as the others, within one. */
-typedef struct THNNShare {
-  int64_t begin, end;
-} THNNShare;
-
-static inline THNNShare THNN_shareOf(int64_t count, int share, int shares)
+static inline THNNRange THNN_shareOf(int64_t count, int share, int shares)
 {
   const int64_t each = count / shares, more = count % shares;
   const int64_t begin = each * share + (share < more ? share : more);
-  return (THNNShare){begin, begin + each + (share < more)};
+  return (THNNRange){begin, begin + each + (share < more)};
 }
 
 /* A row of planes that have `depth` slices of `height` rows, so that a block of rows is walked

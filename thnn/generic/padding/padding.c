@@ -3,7 +3,7 @@
 /* The columns of an output row: those that show the input row itself, and the input's column of each
  * of the others, from left to right. */
 typedef struct Columns {
-  THNNPaddedRun inside;
+  THNNRange inside;
   int64_t width, first; /* of the output; the input's column at inside.begin */
   int64_t *others;
 } Columns;
@@ -16,13 +16,13 @@ static int64_t rowCost(int64_t columns)
 
 static size_t otherColumns(const THNNPadding *p)
 {
-  const THNNPaddedRun inside = THNN_paddedInside(p, 2);
+  const THNNRange inside = THNN_paddedInside(p, 2);
   return (size_t)(p->output[2] - (inside.end - inside.begin));
 }
 
 static Columns setColumns(const THNNPadding *p, int64_t *others)
 {
-  const THNNPaddedRun inside = THNN_paddedInside(p, 2);
+  const THNNRange inside = THNN_paddedInside(p, 2);
   const Columns columns = {inside, p->output[2], inside.begin - p->before[2], others};
   for (int64_t x = 0; x < inside.begin; x++)
     *others++ = THNN_paddedIndex(p, 2, x);
@@ -34,7 +34,7 @@ static Columns setColumns(const THNNPadding *p, int64_t *others)
 /* output = one row of the input, padded. */
 static void padRow(const Columns *columns, const real *input, real *output)
 {
-  const THNNPaddedRun inside = columns->inside;
+  const THNNRange inside = columns->inside;
   const int64_t *right = columns->others + inside.begin, after = columns->width - inside.end;
   for (int64_t x = 0; x < inside.begin; x++)
     output[x] = input[columns->others[x]];
@@ -47,7 +47,7 @@ static void padRow(const Columns *columns, const real *input, real *output)
 /* The transposed of padRow, for an input row of `width` columns. */
 static void foldRow(const Columns *columns, const real *output, int64_t width, real *input)
 {
-  const THNNPaddedRun inside = columns->inside;
+  const THNNRange inside = columns->inside;
   const int64_t *right = columns->others + inside.begin, after = columns->width - inside.end;
   const int64_t count = inside.end - inside.begin;
   if (columns->first > 0 || columns->first + count < width)
@@ -138,7 +138,7 @@ void THNN_(padUpdateOutput)(const THNNPaddingCall *call, THTensor *input, THTens
 static const real *collectRows(const THNNPadding *p, const real *outputPlane, int64_t inputZ,
                                int64_t inputY, real *sum)
 {
-  THNNPaddedRun z[THNN_PADDED_RUNS], y[THNN_PADDED_RUNS];
+  THNNRange z[THNN_PADDED_RUNS], y[THNN_PADDED_RUNS];
   const int zRuns = THNN_paddedRuns(p, 0, inputZ, z), yRuns = THNN_paddedRuns(p, 1, inputY, y);
   const int64_t width = p->output[2];
   const real *first = NULL;

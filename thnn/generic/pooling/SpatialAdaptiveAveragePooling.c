@@ -53,13 +53,13 @@ static void pool(const THNN_(RegionSums) * sums, void *memory, const real *sourc
   for (int d = 0; d < 3; d++) {
     const int64_t input = of->backward ? of->result[d] : of->source[d];
     const int64_t output = of->backward ? of->source[d] : of->result[d];
-    THNNSpan *spans = THNN_(regionSpans)(sums, memory, d);
+    THNNRange *spans = THNN_(regionSpans)(sums, memory, d);
     for (int64_t i = 0; i < of->result[d]; i++)
       spans[i] = of->backward ? THNN_adaptiveRegionsOver(input, output, i)
                               : THNN_adaptiveRegion(input, output, i);
     real *divisors = THNN_(regionDivisors)(sums, memory, d);
     for (int64_t i = 0; i < output; i++) {
-      const THNNRegion region = THNN_adaptiveRegion(input, output, i);
+      const THNNRange region = THNN_adaptiveRegion(input, output, i);
       divisors[i] = (real)(region.end - region.begin);
     }
   }

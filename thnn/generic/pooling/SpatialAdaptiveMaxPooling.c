@@ -39,7 +39,7 @@ static Lengths regionLengths(int64_t input, int64_t output)
     return (Lengths){0, THNN_mostAdaptiveMaxLength(input, output)};
   Lengths lengths = {input, 1};
   for (int64_t i = 0; i < output; i++) {
-    const THNNRegion region = THNN_adaptiveMaxRegion(input, output, i);
+    const THNNRange region = THNN_adaptiveMaxRegion(input, output, i);
     const int64_t length = region.end - region.begin;
     lengths.least = length < lengths.least ? length : lengths.least;
     lengths.most = length > lengths.most ? length : lengths.most;
@@ -71,13 +71,13 @@ static void poolRows(const THNNAdaptivePooling *pooling, const THNN_(RegionMax) 
 #pragma omp parallel for num_threads(work->threads) schedule(static)
   for (int64_t block = 0; block < work->blocks.count; block++) {
     char *mine = scratch + (size_t)THNN_threadIndex() * work->threadBytes;
-    THNNRegion *regions = THNN_(rowRegions)(work, mine);
+    THNNRange *regions = THNN_(rowRegions)(work, mine);
     for (int64_t x = 0; x < width; x++)
       regions[x] = THNN_adaptiveMaxRegion(pooling->inputWidth, width, x);
     const int64_t first = block * work->blocks.length;
     THNNRow row = THNN_rowAt(first, 1, height);
     for (int64_t i = 0; i < THNN_blockLength(&work->blocks, block); i++, THNN_nextRow(&row)) {
-      const THNNRegion y = THNN_adaptiveMaxRegion(pooling->inputHeight, height, row.y);
+      const THNNRange y = THNN_adaptiveMaxRegion(pooling->inputHeight, height, row.y);
       const Place *place = THNN_(maxOfRegions)(work, input + row.plane * elements, y, mine,
                                                output + (first + i) * width);
       int64_t *rowNumber = numbers + (first + i) * width;
@@ -109,7 +109,7 @@ static void setWindows(const THNN_(PlaneMax) * work, char *scratch)
   for (int d = 0; d < 3; d++) {
     THNNTapSpan *windows = THNN_(planeWindows)(work, d, scratch);
     for (int64_t i = 0; i < work->output[d]; i++) {
-      const THNNRegion region = THNN_adaptiveMaxRegion(work->input[d], work->output[d], i);
+      const THNNRange region = THNN_adaptiveMaxRegion(work->input[d], work->output[d], i);
       windows[i] =
           (THNNTapSpan){(int32_t)region.begin, (int32_t)(region.end - region.begin), TH_INDEX_BASE};
     }

@@ -58,7 +58,7 @@ static THNN_(RegionSums) sumsOf(const THNNState *state, const THNNConvolution *g
 static void listSpans(const THNN_(RegionSums) * sums, const THNNConvolution *g, void *memory)
 {
   for (int d = 0; d < 3; d++) {
-    THNNSpan *spans = THNN_(regionSpans)(sums, memory, d);
+    THNNRange *spans = THNN_(regionSpans)(sums, memory, d);
     for (int64_t i = 0; i < sums->of.result[d]; i++)
       spans[i] = THNN_windowSpan(g, d, i, sums->of.backward);
   }

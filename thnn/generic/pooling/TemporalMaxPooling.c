@@ -107,7 +107,7 @@ static int64_t elementOfFrame(const THNNPooledIndices *pooled, const int64_t *po
 static void addFrame(const THNNConvolution *g, int64_t frame, bool fetched, int64_t n,
                      const int64_t *indices, const real *gradOutput, real *gradInput)
 {
-  const THNNPositions windows = THNN_windowsOver(g, 1, frame);
+  const THNNRange windows = THNN_windowsOver(g, 1, frame);
   if (windows.begin == windows.end)
     THNN_(simd).pointwise.fill(n, 0, gradInput);
   for (int64_t window = windows.begin; window < windows.end; window++) {

@@ -52,8 +52,8 @@ static int threadsFor(const THNNState *state, const THNNBlocks *blocks, const TH
 }
 
 /* sum = frames `begin` to `end`. */
-static void sumFrames(int64_t frameSize, const real *frames, THNNPositions window,
-                      const real **rows, real *sum)
+static void sumFrames(int64_t frameSize, const real *frames, THNNRange window, const real **rows,
+                      real *sum)
 {
   for (int64_t i = window.begin; i < window.end; i++)
     rows[i - window.begin] = frames + i * frameSize;
@@ -88,7 +88,7 @@ void THNN_(TemporalSubSampling_updateOutput)(THNNState *state, THTensor *input, 
     for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++) {
       const int64_t frame = block * blocks.length + i;
       real *to = (real *)out->data + frame * g.input[2];
-      sumFrames(g.input[2], in->data, (THNNPositions){frame * dW, frame * dW + kW}, rows, to);
+      sumFrames(g.input[2], in->data, (THNNRange){frame * dW, frame * dW + kW}, rows, to);
       THNN_(simd).pooling.multiplyAdd(g.input[2], factors->data, to, terms->data, to);
     }
   }

@@ -17,7 +17,7 @@ static void pool(const THNNAveragePoolingCall *call, const THNN_(RegionSums) * s
 {
   const THNNConvolution windows = THNN_croppedWindows(&call->geometry);
   for (int d = 0; d < 3; d++) {
-    THNNSpan *spans = THNN_(regionSpans)(sums, memory, d);
+    THNNRange *spans = THNN_(regionSpans)(sums, memory, d);
     for (int64_t i = 0; i < sums->of.result[d]; i++)
       spans[i] = THNN_windowSpan(&windows, d, i, sums->of.backward);
     real *divisors = THNN_(regionDivisors)(sums, memory, d);

@@ -9,7 +9,7 @@
 
 /* Region `position` along one dimension: steps of (input - pool)/(output - 1), rounded down after
  * a random start; the last region ends where the input ends. */
-static THNNRegion regionAt(const THNNFractional *f, int dimension, real sample, int64_t position)
+static THNNRange regionAt(const THNNFractional *f, int dimension, real sample, int64_t position)
 {
   const int64_t room = f->input[dimension] - f->pool[dimension], last = f->output[dimension] - 1;
   int64_t begin = room;
@@ -19,7 +19,7 @@ static THNNRegion regionAt(const THNNFractional *f, int dimension, real sample, 
   }
   if (begin > room) /* rounding, in long rows of floats */
     begin = room;
-  return (THNNRegion){begin, begin + f->pool[dimension]};
+  return (THNNRange){begin, begin + f->pool[dimension]};
 }
 
 /* A plane's samples come in the order of the arguments, width before height. */

@@ -310,7 +310,7 @@ static void movePlanes(const THNNPooledIndices *pooled, Move move, const int64_t
     THNNIndexRoom room;
     Walk walk = startWalk(pooled, move, indices, small, &room);
     char *mine = tiles + (size_t)share * TILES * bytes;
-    const THNNShare all = THNN_shareOf(pooled->planes, share, threads);
+    const THNNRange all = THNN_shareOf(pooled->planes, share, threads);
     for (int64_t first = all.begin; first < all.end; first += together) {
       const int64_t planes = all.end - first < together ? all.end - first : together;
       real *result = large + first * pooled->elements;
@@ -385,7 +385,7 @@ void THNN_(unpoolUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *inp
     THNNIndexRoom room;
     Walk walk = startWalk(pooled, get, index->data, to->data, &room);
     walk.fetched = THNN_leavesCaches(bytesRead, 1);
-    const THNNShare planes = THNN_shareOf(pooled->planes, share, threads);
+    const THNNRange planes = THNN_shareOf(pooled->planes, share, threads);
     movePart(&walk, planes.begin, planes.end - planes.begin,
              (real *)from->data + planes.begin * pooled->elements);
   }

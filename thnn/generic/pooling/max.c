@@ -9,7 +9,7 @@ typedef THNN_(Place) Place;
 /* Per thread: the rows under a window and their places, what the columns have, what the windows
  * have. */
 typedef struct Work {
-  THNNPositions whole; /* windows that lie inside along x */
+  THNNRange whole; /* windows that lie inside along x */
   THNNBlocks blocks;
   int threads;
   size_t places, best, bestPlaces, windowPlaces; /* where they begin, after the rows' pointers */
@@ -126,7 +126,7 @@ static void poolRow(const THNNMaxPoolingCall *call, const Work *work, const real
   const int64_t count = listRows(call, &z, &y, plane, rows, places);
   THNN_(simd).pooling.maxOfRows(g->input[2], count, rows, places, THNN_LOWEST, best, bestPlaces);
 
-  const THNNPositions whole = work->whole;
+  const THNNRange whole = work->whole;
   for (int64_t x = 0; x < whole.begin; x++)
     poolWindows(call, x, 1, best, bestPlaces, output, windowPlaces);
   if (whole.end > whole.begin)

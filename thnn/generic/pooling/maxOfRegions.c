@@ -16,16 +16,16 @@ void THNN_(prepareRegionMax)(THNN_(RegionMax) * work, const THNNState *state, in
   work->slid = THNN_reserve(&work->threadBytes, (size_t)work->inputWidth * sizeof(real));
   work->slidPlaces = THNN_reserve(&work->threadBytes, (size_t)work->inputWidth * sizeof(Place));
   work->places = THNN_reserve(&work->threadBytes, (size_t)work->outputWidth * sizeof(Place));
-  work->regions = THNN_reserve(&work->threadBytes, (size_t)work->outputWidth * sizeof(THNNRegion));
+  work->regions = THNN_reserve(&work->threadBytes, (size_t)work->outputWidth * sizeof(THNNRange));
 }
 
-THNNRegion *THNN_(rowRegions)(const THNN_(RegionMax) * work, char *scratch)
+THNNRange *THNN_(rowRegions)(const THNN_(RegionMax) * work, char *scratch)
 {
-  return (THNNRegion *)(scratch + work->regions);
+  return (THNNRange *)(scratch + work->regions);
 }
 
 /* The columns of one region at a time. */
-static void poolColumns(const THNN_(RegionMax) * work, const THNNRegion *regions, const real *best,
+static void poolColumns(const THNN_(RegionMax) * work, const THNNRange *regions, const real *best,
                         const Place *bestPlaces, real *output, Place *places)
 {
   for (int64_t x = 0; x < work->outputWidth; x++) {
@@ -45,7 +45,7 @@ static void poolColumns(const THNN_(RegionMax) * work, const THNNRegion *regions
  * column is greatest cannot be foreseen, and this does not branch on it. */
 enum { FEW_COLUMNS = 8 };
 
-static void slideColumns(const THNN_(RegionMax) * work, const THNNRegion *regions, const real *best,
+static void slideColumns(const THNN_(RegionMax) * work, const THNNRange *regions, const real *best,
                          const Place *bestPlaces, char *scratch, real *output, Place *places)
 {
   real *slid = (real *)(scratch + work->slid);
@@ -64,7 +64,7 @@ static void slideColumns(const THNN_(RegionMax) * work, const THNNRegion *region
   }
 }
 
-const Place *THNN_(maxOfRegions)(const THNN_(RegionMax) * work, const real *plane, THNNRegion y,
+const Place *THNN_(maxOfRegions)(const THNN_(RegionMax) * work, const real *plane, THNNRange y,
                                  char *scratch, real *output)
 {
   const real **rows = (const real **)scratch;
@@ -72,7 +72,7 @@ const Place *THNN_(maxOfRegions)(const THNN_(RegionMax) * work, const real *plan
   real *best = (real *)(scratch + work->best);
   Place *bestPlaces = (Place *)(scratch + work->bestPlaces);
   Place *places = (Place *)(scratch + work->places);
-  const THNNRegion *regions = THNN_(rowRegions)(work, scratch);
+  const THNNRange *regions = THNN_(rowRegions)(work, scratch);
   const int64_t width = work->inputWidth, count = y.end - y.begin;
   for (int64_t i = 0; i < count; i++) {
     rows[i] = plane + (y.begin + i) * width;

@@ -21,12 +21,12 @@ typedef struct THNN_(RegionMax) {
 void THNN_(prepareRegionMax)(THNN_(RegionMax) * work, const THNNState *state, int64_t regionRows);
 
 /* The memory of an output row's regions along x, one for each output column. */
-THNNRegion *THNN_(rowRegions)(const THNN_(RegionMax) * work, char *scratch);
+THNNRange *THNN_(rowRegions)(const THNN_(RegionMax) * work, char *scratch);
 
 /* output[i] = the greatest value of region y x rowRegions[i], the first of equals, and the result its
  * place: the element's number in the plane less that of the element (y.begin, 0), or -1 where nothing
  * exceeds the start. */
 const THNN_(Place) * THNN_(maxOfRegions)(const THNN_(RegionMax) * work, const real *plane,
-                                         THNNRegion y, char *scratch, real *output);
+                                         THNNRange y, char *scratch, real *output);
 
 #endif

@@ -21,7 +21,7 @@ static int64_t elementsOf(const int64_t *size)
   return size[0] * size[1] * size[2];
 }
 
-static int64_t lengthOf(THNNSpan span)
+static int64_t lengthOf(THNNRange span)
 {
   return span.end - span.begin;
 }
@@ -99,7 +99,7 @@ THNN_(RegionSums) THNN_(regionSums)(const THNNState *state, const THNNRegionSums
   THNN_(RegionSums) sums = {.of = *of, .inLanes = goesInLanes(of)};
   for (int d = 0; d < 3; d++) {
     const int64_t divided = of->backward ? of->source[d] : of->result[d];
-    sums.spans[d] = THNN_reserve(&sums.bytes, (size_t)of->result[d] * sizeof(THNNSpan));
+    sums.spans[d] = THNN_reserve(&sums.bytes, (size_t)of->result[d] * sizeof(THNNRange));
     if (of->divided)
       sums.divisors[d] = THNN_reserve(&sums.bytes, (size_t)divided * sizeof(real));
   }
@@ -113,9 +113,9 @@ THNN_(RegionSums) THNN_(regionSums)(const THNNState *state, const THNNRegionSums
   return sums;
 }
 
-THNNSpan *THNN_(regionSpans)(const THNN_(RegionSums) * sums, void *memory, int dimension)
+THNNRange *THNN_(regionSpans)(const THNN_(RegionSums) * sums, void *memory, int dimension)
 {
-  return (THNNSpan *)((char *)memory + sums->spans[dimension]);
+  return (THNNRange *)((char *)memory + sums->spans[dimension]);
 }
 
 real *THNN_(regionDivisors)(const THNN_(RegionSums) * sums, void *memory, int dimension)
@@ -127,7 +127,7 @@ real *THNN_(regionDivisors)(const THNN_(RegionSums) * sums, void *memory, int di
 
 typedef struct Tables {
   const THNN_(RegionSums) * sums;
-  const THNNSpan *spans[3];
+  const THNNRange *spans[3];
   const real *divisors[3];
   THNN_(Spans) columns; /* row by row, backward */
   int64_t length[2];    /* in lanes: result slices and rows of a strip */
@@ -154,7 +154,7 @@ static real divisorAt(const Tables *tables, int64_t z, int64_t y)
   return tables->divisors[0][z] * tables->divisors[1][y];
 }
 
-static bool areSame(THNNSpan a, THNNSpan b)
+static bool areSame(THNNRange a, THNNRange b)
 {
   return a.begin == b.begin && a.end == b.end;
 }
@@ -163,13 +163,13 @@ static bool areSame(THNNSpan a, THNNSpan b)
 
 /* Slices and rows of a volume. */
 typedef struct Part {
-  THNNSpan slices, rows;
+  THNNRange slices, rows;
 } Part;
 
 /* From the first index to the last one in any of the results' spans. */
-static THNNSpan covered(const THNNSpan *spans, THNNSpan results)
+static THNNRange covered(const THNNRange *spans, THNNRange results)
 {
-  THNNSpan all = {0, 0};
+  THNNRange all = {0, 0};
   for (int64_t i = results.begin; i < results.end; i++) {
     if (lengthOf(spans[i]) == 0)
       continue;
@@ -184,10 +184,10 @@ static int64_t stripsAlong(const Tables *tables, int d)
   return divideUp(tables->sums->of.result[d], tables->length[d]);
 }
 
-static THNNSpan stripAlong(const Tables *tables, int d, int64_t number)
+static THNNRange stripAlong(const Tables *tables, int d, int64_t number)
 {
   const int64_t begin = number * tables->length[d];
-  return (THNNSpan){begin, minimum(begin + tables->length[d], tables->sums->of.result[d])};
+  return (THNNRange){begin, minimum(begin + tables->length[d], tables->sums->of.result[d])};
 }
 
 static int64_t mostCovered(const Tables *tables, int d)
@@ -266,7 +266,7 @@ static void divide(const Tables *tables, Part part, int64_t width, real *inLanes
 }
 
 /* One row of results; the part of the source comes first in scratch. */
-static void sumRow(const Tables *tables, Part source, THNNSpan slices, THNNSpan lines,
+static void sumRow(const Tables *tables, Part source, THNNRange slices, THNNRange lines,
                    char *scratch, real *result)
 {
   const THNN_(RegionSums) *sums = tables->sums;
@@ -290,7 +290,7 @@ static void sumStrip(const Tables *tables, Part results, int64_t planes, const r
 {
   const THNN_(RegionSums) *sums = tables->sums;
   const THNNRegionSums *of = &sums->of;
-  const THNNSpan *slices = tables->spans[0], *rows = tables->spans[1];
+  const THNNRange *slices = tables->spans[0], *rows = tables->spans[1];
   const Part under = {covered(slices, results.slices), covered(rows, results.rows)};
   const int64_t width = of->result[2] * lanes();
   real *from = (real *)(scratch + sums->elements);
@@ -334,8 +334,8 @@ static void sumRowForward(const Tables *tables, const real *plane, int64_t z, in
                           char *scratch, real *row)
 {
   const THNNRegionSums *of = &tables->sums->of;
-  const THNNSpan slices = tables->spans[0][z], lines = tables->spans[1][y];
-  const THNNSpan *columns = tables->spans[2], regular = of->regular;
+  const THNNRange slices = tables->spans[0][z], lines = tables->spans[1][y];
+  const THNNRange *columns = tables->spans[2], regular = of->regular;
   const real **rows = (const real **)(scratch + tables->sums->rows);
   real *sum = (real *)(scratch + tables->sums->sum);
   int64_t count = 0;
@@ -353,7 +353,7 @@ static void sumRowForward(const Tables *tables, const real *plane, int64_t z, in
 }
 
 /* How some neighbouring spans lie. */
-static THNNSpanVector vectorOf(int64_t n, const THNNSpan *spans)
+static THNNSpanVector vectorOf(int64_t n, const THNNRange *spans)
 {
   THNNSpanVector vector = {n == lanes() ? THNN_STEPS : THNN_NEAR_SPANS, 0};
   for (int64_t i = 0; i < n; i++) {
@@ -367,13 +367,13 @@ static THNNSpanVector vectorOf(int64_t n, const THNNSpan *spans)
   return vector;
 }
 
-static THNN_(Spans) packSpans(int64_t n, const THNNSpan *spans, void *memory)
+static THNN_(Spans) packSpans(int64_t n, const THNNRange *spans, void *memory)
 {
   const int64_t count = divideUp(n, lanes());
   THNNSpanVector *vectors = memory;
   THNN_(Place) *index = (THNN_(Place) *)(vectors + count), *length = index + count * lanes();
   for (int64_t v = 0; v < count; v++) {
-    const THNNSpan *first = spans + v * lanes();
+    const THNNRange *first = spans + v * lanes();
     const int64_t used = minimum(lanes(), n - v * lanes());
     vectors[v] = vectorOf(used, first);
     for (int64_t l = 0; l < lanes() && vectors[v].kind == THNN_NEAR_SPANS; l++) {
@@ -385,7 +385,7 @@ static THNN_(Spans) packSpans(int64_t n, const THNNSpan *spans, void *memory)
 }
 
 /* The sum of the rows of gradOutput whose regions cover a row, each divided. */
-static void collectRows(const Tables *tables, const real *plane, THNNSpan slices, THNNSpan lines,
+static void collectRows(const Tables *tables, const real *plane, THNNRange slices, THNNRange lines,
                         char *scratch, real *sum)
 {
   const THNNRegionSums *of = &tables->sums->of;
@@ -434,7 +434,7 @@ static void sumBackward(const Tables *tables, const real *source, real *result)
 {
   const THNNRegionSums *of = &tables->sums->of;
   const THNNBlocks blocks = tables->sums->blocks;
-  const THNNSpan *slices = tables->spans[0], *rows = tables->spans[1];
+  const THNNRange *slices = tables->spans[0], *rows = tables->spans[1];
 #pragma omp parallel for num_threads(tables->sums->threads) schedule(static)
   for (int64_t block = 0; block < blocks.count; block++) {
     char *scratch = scratchOf(tables);

@@ -21,7 +21,7 @@ THNN_(RegionSums) THNN_(regionSums)(const THNNState *state, const THNNRegionSums
 
 /* What is set first, in memory of sums->bytes: along each dimension, the spans of all result indices
  * and, where elements are divided, the divisors, of which each is divided by the product of its three. */
-THNNSpan *THNN_(regionSpans)(const THNN_(RegionSums) * sums, void *memory, int dimension);
+THNNRange *THNN_(regionSpans)(const THNN_(RegionSums) * sums, void *memory, int dimension);
 real *THNN_(regionDivisors)(const THNN_(RegionSums) * sums, void *memory, int dimension);
 
 void THNN_(sumRegions)(const THNN_(RegionSums) * sums, void *memory, const real *source,

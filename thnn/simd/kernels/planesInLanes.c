@@ -290,7 +290,7 @@ static void settle(int64_t n, real *part, double *sums)
   }
 }
 
-static void sumSpans(int64_t n, const THNNSpan *spans, const real *x, real *y)
+static void sumSpans(int64_t n, const THNNRange *spans, const real *x, real *y)
 {
   for (int64_t i = 0; i < n; i++) {
     Vector sum = {0};

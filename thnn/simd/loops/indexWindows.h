@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "simd/range.h"
+
 /* The windows of `rows` rows of `columns` indices. That of column i in row r begins at element
  * start[i] + rowStart[r] + firstStart, perhaps one outside, for which the sum has 32 bits all the
  * same. Its limits are the bits of all three, too:
@@ -26,11 +28,6 @@ enum { THNN_LAST_TAP = 0x7f };
 typedef struct THNNTapSpan {
   int32_t first, taps, number;
 } THNNTapSpan;
-
-/* Neighbouring indices, [begin, end). */
-typedef struct THNNSpan {
-  int64_t begin, end;
-} THNNSpan;
 
 /* A vector of spans: how they lie, and the most elements that one of them has. */
 typedef struct THNNSpanVector {

@@ -593,7 +593,7 @@ INLINE Vector sumOfNearSpans(int64_t most, const Place *index, const Place *coun
   return sum;
 }
 
-static void sumOfFarSpans(int64_t n, const THNNSpan *spans, const real *x, real *y)
+static void sumOfFarSpans(int64_t n, const THNNRange *spans, const real *x, real *y)
 {
   for (int64_t i = 0; i < n; i++) {
     real sum = 0;

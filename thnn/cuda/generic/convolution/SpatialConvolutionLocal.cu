@@ -9,16 +9,12 @@
 #include "cuda/THC/THCBlas.h"
 #include "cuda/generic/convolution/engine/unfold.cuh"
 #include "generic/convolution/checks.h"
+#include "work/sizes.h"
 
 namespace
 {
 
 const int64_t SCRATCH_BYTES = 64 << 20; /* for the samples of a chunk, if one fits */
-
-int64_t minimum(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
 
 /* Samples [first, first + samples) of a call, with their windows and output elements in scratch:
  * position x sample x window and position x sample x plane. */

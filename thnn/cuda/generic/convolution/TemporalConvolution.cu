@@ -11,16 +11,12 @@
 #include "cuda/THC/THCDivision.cuh"
 #include "cuda/generic/shared/segmentSums.cuh"
 #include "generic/convolution/checks.h"
+#include "work/sizes.h"
 
 namespace
 {
 
 const int64_t USUAL_CACHE_BYTES = 4 << 20; /* where the device does not say */
-
-int64_t minimum(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
 
 /* Every period-th window, from number `first` on: `count` of them, in each sample. */
 struct Phase {

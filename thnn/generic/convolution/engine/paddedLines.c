@@ -1,5 +1,7 @@
 #include "generic/convolution/engine/paddedLines.h"
 
+#include "geometry/inside.h"
+
 /* In smaller bands the same image lines would be copied too often. */
 static const int64_t WORTHWHILE_POSITIONS = 128;
 
@@ -138,26 +140,13 @@ double THNN_(lineFrames_cost)(const THNNConvolution *geometry, const THNNConvolu
 
 /* ---- Filling --------------------------------------------------------------------------------- */
 
-typedef struct Range {
-  int64_t begin, end;
-} Range;
-
-/* Those of `count` frame indices, one every `stride` image indices from `start` on, that lie inside
- * the image. */
-static Range insideImage(int64_t start, int64_t stride, int64_t count, int64_t size)
-{
-  const int64_t begin = start < 0 ? minimum(divideUp(-start, stride), count) : 0;
-  const int64_t end = start < size ? minimum(divideUp(size - start, stride), count) : 0;
-  return (Range){begin, maximum(begin, end)};
-}
-
 void THNN_(lineFrames_copy)(const THNNConvolution *geometry, int64_t stride, int64_t width,
                             const real *slice, int64_t line, int64_t column, int64_t lines,
                             real *copy)
 {
   const int64_t inputWidth = geometry->input[2];
-  const Range y = insideImage(line, 1, lines, geometry->input[1]);
-  const Range x = insideImage(column, stride, width, inputWidth);
+  const THNNRange y = THNN_indicesInside(line, 1, lines, geometry->input[1]);
+  const THNNRange x = THNN_indicesInside(column, stride, width, inputWidth);
   const THNN_(Frame)
       inside = {.rows = y.end - y.begin,
                 .before = x.begin,

@@ -206,10 +206,10 @@ static void loadTile(const Layout *layout, const Axis *y, const Axis *x, const T
   const int64_t n = tile->columns + (x->taps - 1) / x->stride;
   for (int64_t i = 0; i < layout->phases[HEIGHT]; i++) {
     const int64_t top = y->start + tile->row * y->stride + i;
-    const Inside down = insideOf(y, top, lines);
+    const THNNRange down = insideOf(y, top, lines);
     for (int64_t j = 0; j < layout->phases[WIDTH]; j++) {
       const int64_t left = x->start + tile->column * x->stride + j;
-      const Inside across = insideOf(x, left, n);
+      const THNNRange across = insideOf(x, left, n);
       real *to = source + (i * layout->phases[WIDTH] + j) * layout->lines * layout->pitch;
       clearLines(down.begin, n, to, layout->pitch);
       if (down.end > down.begin) {

@@ -2,6 +2,7 @@
 
 #include "cuda/generic/shared/segmentSums.cuh"
 #include "cuda/generic/convolution/engine/unfold.cuh"
+#include "work/sizes.h"
 
 namespace
 {
@@ -13,31 +14,6 @@ enum {
 };
 
 const int64_t USUAL_CACHE_BYTES = 4 << 20; /* where the device does not say */
-
-int64_t minimum(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
-
-int64_t maximum(int64_t a, int64_t b)
-{
-  return a > b ? a : b;
-}
-
-int64_t divideUp(int64_t a, int64_t b)
-{
-  return (a + b - 1) / b;
-}
-
-/* 1x1 kernel, stride 1, no padding: map positions are image positions. */
-bool isPointwise(const THNNConvolution *geometry)
-{
-  for (int d = 0; d < 3; d++)
-    if (geometry->kernel[d] != 1 || geometry->stride[d] != 1 || geometry->pad[d] != 0 ||
-        geometry->input[d] != geometry->output[d])
-      return false;
-  return true;
-}
 
 /* Some planes of some images, whose columns are in scratch at the same time. */
 struct Chunk {
@@ -124,7 +100,7 @@ THCConvolutionPlan THCUNN_(Convolution_prepare)(const THCState *state,
    * unfolded side by side and its maps copied likewise, for one long product. */
   const bool weights = part == THNN_CONVOLUTION_BACKWARD_WEIGHT;
   const bool sideBySide = weights && geometry->batch > 1 && plan.mapPositions < LEAST_POSITIONS;
-  plan.readsImage = isPointwise(geometry) && !sideBySide;
+  plan.readsImage = THNN_convolutionIsPointwise(geometry) && !sideBySide;
   const int64_t planeElements = plan.taps * plan.mapPositions;
   const int64_t mapElements = sideBySide ? geometry->outputPlanes * plan.mapPositions : 0;
   const int64_t imageElements = geometry->inputPlanes * planeElements + mapElements;
