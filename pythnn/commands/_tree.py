@@ -18,6 +18,7 @@ __all__ = ["lines_of_rows"]
 
 LONGEST_BLOCK = 16  # modules that repeat as one
 LEAST_SAVED = 3  # lines that folding has to save
+LONGEST_OUTPUT = 20  # columns of an output, as 1 x 512 x 112 x 112; tables are longer
 LEAST_NAME = 24  # columns for the name of a layer; on narrower terminals figures go below it
 
 
@@ -92,7 +93,8 @@ def _note_edges(branch: _Branch) -> None:
     for step, taken in zip(graph.graph.steps, graph.sources(), strict=True):
         if step.module is None:
             continue
-        said = ", ".join(f"{key}: {value}" for key, value in step.annotations.items())
+        notes_of = step.annotations.items()  # those with _ are nngraph's own
+        said = ", ".join(f"{key}: {value}" for key, value in notes_of if key[:1] != "_")
         text = f" <- {taken or 'nothing'}" + (f" [{said}]" if said else "")
         notes.setdefault(f"({step.module + 1}) ", []).append(text)
     for child in branch.children:
@@ -183,6 +185,8 @@ def _table(lines: list[_Line], width: int | None) -> list[Text]:
     count = max(len(line.figures) for line in lines)
     padded = [line.figures + [""] * (count - len(line.figures)) for line in lines]
     widths = [max(map(cell_len, column)) for column in zip(*padded, strict=True)]
+    if width is not None and count > 1:
+        widths[1] = min(widths[1], LONGEST_OUTPUT)
     right = sum(widths) + 2 * count
     longest = max(cell_len("  " * line.depth + line.text) for line in lines)
     room = longest if width is None else min(longest, max(width - right, LEAST_NAME))
@@ -192,17 +196,27 @@ def _table(lines: list[_Line], width: int | None) -> list[Text]:
         indent = "  " * line.depth
         name = Text(indent + line.text, line.style)
         figures = _cells(line.figures, widths, line.style == "bold" and not line.text)
-        if is_below or cell_len(name.plain) > room:
+        is_long = cell_len(figures.plain) > right
+        if is_below or is_long or cell_len(name.plain) > room:
             table += _wrapped(line, width or room)
-            if figures.plain.strip():
-                table.append(Text(" " * (0 if is_below else room)).append_text(figures))
-                table[-1].rstrip()
+            if not figures.plain.strip():
+                continue
+            if is_below or is_long:
+                table += _wrapped(_Line(line.depth + 1, _sentence(line.figures), "dim", []), width)
+                continue
+            table.append(Text(" " * room).append_text(figures))
+            table[-1].rstrip()
             continue
         name.append(" " * (room - cell_len(name.plain)))
         name.append_text(figures)
         name.rstrip()
         table.append(name)
     return table
+
+
+def _sentence(figures: list[str]) -> str:
+    """Figures side by side, for a line that has no room for columns."""
+    return "  ".join(filter(None, figures))
 
 
 def _cells(figures: list[str], widths: list[int], is_head: bool) -> Text:
@@ -214,8 +228,10 @@ def _cells(figures: list[str], widths: list[int], is_head: bool) -> Text:
     return text
 
 
-def _wrapped(line: _Line, width: int) -> list[Text]:
+def _wrapped(line: _Line, width: int | None) -> list[Text]:
     """A name in lines of at most a width, cut between any characters."""
+    if width is None:
+        return [Text("  " * line.depth + line.text, line.style)]
     indent = "  " * min(line.depth, max(0, (width - LEAST_NAME // 2) // 2))
     room = max(1, width - len(indent) - 2)
     rest = line.text

@@ -216,3 +216,17 @@ def test_run_guesses_and_takes_medians():
     text = done("inspect", "m.t7", "--run")
     assert "input 1 x 4, a guess; times are medians of" in text
     assert "1 x 2" in text
+
+
+def test_a_long_output_does_not_push_others_below_their_names():
+    table = nn.ConcatTable()
+    for _ in range(4):
+        table.add(nn.Identity())
+    model = stacked(nn.Linear(3, 3), table)
+    results = {id(m): Measured(0.001, np.zeros((1, 3))) for m in model.listModules()}
+    results[id(table)] = Measured(0.001, [np.zeros((1, 3))] * 9)
+    shown = lines(model, results, width=80)
+    assert max(map(len, shown)) <= 80
+    (linear,) = (line for line in shown if "Linear" in line)
+    assert "1 x 3" in linear
+    assert "".join(shown).count("1 x 3, 1 x 3") >= 1
