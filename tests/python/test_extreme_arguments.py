@@ -205,7 +205,8 @@ def dilation_of_one_tap() -> None:
 
 
 def taps_outside() -> None:
-    """Taps so far apart that the one in the middle alone sees the image: twice as far is the same."""
+    """Where taps lie so far apart that the middle one alone sees the image, twice as far changes
+    nothing."""
     for dimensions in (2, 3):
         assert dilated(3, dimensions, 2**30, 2**30) == dilated(3, dimensions, WIDEST, WIDEST)
 

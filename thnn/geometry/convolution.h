@@ -134,6 +134,7 @@ typedef struct THNNConvolutionPlan {
   const THNNState *state;             /* of products that choose their threads */
   double cost;                        /* expected time, in cycles of one core */
   int threads;
+  int productThreads;  /* of products of matrices, which have scratch of their own */
   size_t sharedBytes;  /* scratch of all threads together */
   size_t threadBytes;  /* and of each one */
   size_t scratchBytes; /* what the caller provides */

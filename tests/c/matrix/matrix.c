@@ -121,23 +121,47 @@ static void printProduct(const Product *p, Function function, const char *proble
          p->start ? ", start" : "");
 }
 
-static void run(const Product *p, Function function, const THNNState *state, real *c)
+/* The room that a function says it needs, and no more; to be freed. */
+static THNNRoom roomFor(const Product *p, Function function, const THNNState *state)
 {
+  THNNRoom room = {0};
   switch (function) {
   case MULTIPLY_INTO:
-    THNN_(multiplyInto)(state, p->m, p->n, p->k, p->alpha, p->a, p->b, p->beta, c, p->leading);
+  case AFFINE:
+    room = THNN_(multiplyRoom)(state, p->m, p->n, p->k, p->a.transposed, p->b.transposed);
+    break;
+  case ADD_PRODUCTS:
+    room =
+        THNN_(addProductsRoom)(state, p->m, p->n, p->k, p->a.transposed, p->b.transposed, p->count);
+    break;
+  case MULTIPLY_EACH:
+    room = THNN_(multiplyEachRoom)(state, p->m, p->n, p->k, p->count);
+    break;
+  }
+  const size_t bytes = THNN_roomBytes(room);
+  return THNN_roomAt(room, bytes > 0 ? aligned_alloc(64, bytes) : NULL);
+}
+
+static void run(const Product *p, Function function, const THNNState *state, real *c)
+{
+  const THNNRoom room = roomFor(p, function, state);
+  switch (function) {
+  case MULTIPLY_INTO:
+    THNN_(multiplyInto)
+    (state, p->m, p->n, p->k, p->alpha, p->a, p->b, p->beta, c, p->leading, room);
     break;
   case ADD_PRODUCTS:
     THNN_(addProducts)
-    (state, p->m, p->n, p->k, p->alpha, p->a, p->b, p->count, p->aNext, p->bNext, c);
+    (p->m, p->n, p->k, p->alpha, p->a, p->b, p->count, p->aNext, p->bNext, c, room);
     break;
   case AFFINE:
     THNN_(affine)
-    (state, p->n, p->m, p->k, p->b.data, p->b.leading, p->a.data, p->start, c, p->leading);
+    (state, p->n, p->m, p->k, p->b.data, p->b.leading, p->a.data, p->start, c, p->leading, room);
     break;
   case MULTIPLY_EACH: /* has several results */
     break;
   }
+  free(room.data);
 }
 
 /* Whether a result is what it was computed from, within the bound. */
@@ -362,10 +386,12 @@ static real *multiplyEach(const THNNState *state, const Product *p, int64_t cNex
   real *c = newVector(cNext * p->count);
   for (int64_t i = 0; i < cNext * p->count; i++)
     c[i] = i % cNext < p->m * p->n ? (real)NAN : GAP;
-  const int64_t room = THNN_(packedElements)(p->m, p->n, p->k, p->count);
-  real *packed = room > 0 ? newVector(room) : NULL;
+  const int64_t elements = THNN_(packedElements)(p->m, p->n, p->k, p->count);
+  real *packed = elements > 0 ? newVector(elements) : NULL;
+  const THNNRoom room = roomFor(p, MULTIPLY_EACH, state);
   THNN_(multiplyEach)
-  (state, p->m, p->n, p->k, p->a, p->b, p->start, p->count, p->aNext, c, cNext, packed);
+  (p->m, p->n, p->k, p->a, p->b, p->start, p->count, p->aNext, c, cNext, packed, room);
+  free(room.data);
   free(packed);
   return c;
 }

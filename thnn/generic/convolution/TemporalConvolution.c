@@ -12,6 +12,7 @@
 #include "generic/convolution/checks.h"
 #include "generic/convolution/temporalWinograd.h"
 #include "generic/shared/matrix.h"
+#include "work/sizes.h"
 
 #ifdef THNN_ONCE
 THNNFrames THNN_TemporalConvolution_shapeCheck(const char *function, THNNShape input,
@@ -91,12 +92,13 @@ static Phase phaseOf(const THNNFrames *frames, int64_t kW, int64_t dW, int64_t p
 
 /* output = bias + weight * windows, one sample. */
 static void convolveSample(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
-                           const real *input, const real *weight, const real *bias, real *output)
+                           const real *input, const real *weight, const real *bias, real *output,
+                           THNNRoom room)
 {
   const int64_t window = kW * frames->inputSize;
   if (THNN_(prefersDots)(frames->outputFrames, frames->outputSize, window)) {
     THNN_(affine)(state, frames->outputFrames, frames->outputSize, window, input,
-                  dW * frames->inputSize, weight, bias, output, frames->outputSize);
+                  dW * frames->inputSize, weight, bias, output, frames->outputSize, room);
     return;
   }
   if (THNN_(simd).panels.packs && periodOf(kW, dW) > 1) {
@@ -104,21 +106,21 @@ static void convolveSample(THNNState *state, const THNNFrames *frames, int64_t k
     const THNN_(Matrix) windows = {input, dW * frames->inputSize, false};
     THNN_(repeatRow)(state, frames->outputFrames, frames->outputSize, bias, output,
                      frames->outputSize);
-    THNN_(addProducts)(state, frames->outputSize, frames->outputFrames, window, 1, kernels, windows,
-                       1, 0, 0, output);
+    THNN_(addProducts)(frames->outputSize, frames->outputFrames, window, 1, kernels, windows, 1, 0,
+                       0, output, room);
     return;
   }
   for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
     const Phase phase = phaseOf(frames, kW, dW, i);
     THNN_(affine)(state, phase.count, frames->outputSize, phase.window, input + phase.inputOffset,
                   phase.inputLeading, weight, bias, output + phase.outputOffset,
-                  phase.outputLeading);
+                  phase.outputLeading, room);
   }
 }
 
 /* gradInput = the windows that weight^T * gradOutput adds up to, one sample. */
 static void spreadSample(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
-                         const real *gradOutput, const real *weight, real *gradInput)
+                         const real *gradOutput, const real *weight, real *gradInput, THNNRoom room)
 {
   THNN_(simd).pointwise.fill(frames->inputFrames * frames->inputSize, 0, gradInput);
   for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
@@ -126,7 +128,7 @@ static void spreadSample(THNNState *state, const THNNFrames *frames, int64_t kW,
     const THNN_(Matrix) w = {weight, phase.window, false};
     const THNN_(Matrix) g = {gradOutput + phase.outputOffset, phase.outputLeading, false};
     THNN_(multiplyInto)(state, phase.window, phase.count, frames->outputSize, 1, w, g, 1,
-                        gradInput + phase.inputOffset, phase.inputLeading);
+                        gradInput + phase.inputOffset, phase.inputLeading, room);
   }
 }
 
@@ -140,18 +142,20 @@ static bool fitsCache(const THNNFrames *frames, int64_t kW)
 /* gradWeight += scale * windows * gradOutput, for a small weight: the sums of all samples at once. */
 static void correlateWindows(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
                              const real *input, const real *gradOutput, real scale,
-                             real *gradWeight)
+                             real *gradWeight, THNNRoom room)
 {
+  (void)state;
   const THNN_(Matrix) windows = {input, dW * frames->inputSize, false};
   const THNN_(Matrix) gradients = {gradOutput, frames->outputSize, true};
-  THNN_(addProducts)(state, kW * frames->inputSize, frames->outputSize, frames->outputFrames, scale,
+  THNN_(addProducts)(kW * frames->inputSize, frames->outputSize, frames->outputFrames, scale,
                      windows, gradients, frames->batch, frames->inputFrames * frames->inputSize,
-                     frames->gradientFrames * frames->outputSize, gradWeight);
+                     frames->gradientFrames * frames->outputSize, gradWeight, room);
 }
 
 /* The same for a large one, which gemm is better at. */
 static void correlatePhases(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
-                            const real *input, const real *gradOutput, real scale, real *gradWeight)
+                            const real *input, const real *gradOutput, real scale, real *gradWeight,
+                            THNNRoom room)
 {
   for (int64_t sample = 0; sample < frames->batch; sample++) {
     const real *x = input + sample * frames->inputFrames * frames->inputSize;
@@ -161,7 +165,7 @@ static void correlatePhases(THNNState *state, const THNNFrames *frames, int64_t 
       const THNN_(Matrix) windows = {x + phase.inputOffset, phase.inputLeading, false};
       const THNN_(Matrix) gradients = {g + phase.outputOffset, phase.outputLeading, true};
       THNN_(multiply)(state, phase.window, frames->outputSize, phase.count, scale, windows,
-                      gradients, 1, gradWeight);
+                      gradients, 1, gradWeight, room);
     }
   }
 }
@@ -191,29 +195,107 @@ static int sampleThreads(const THNNState *state, const THNNFrames *frames, int64
                               (double)(kW * frames->inputSize) * (double)frames->outputSize / 12);
 }
 
+static size_t maximumBytes(size_t a, size_t b)
+{
+  return a > b ? a : b;
+}
+
+/* Room for the products of so many frames. */
+typedef THNNRoom RoomOfPhase(const THNNState *state, const THNNFrames *frames, int64_t window,
+                             int64_t count);
+
+static THNNRoom convolvingRoom(const THNNState *state, const THNNFrames *frames, int64_t window,
+                               int64_t count)
+{
+  return THNN_(multiplyRoom)(state, frames->outputSize, count, window, true, false);
+}
+
+static THNNRoom spreadingRoom(const THNNState *state, const THNNFrames *frames, int64_t window,
+                              int64_t count)
+{
+  return THNN_(multiplyRoom)(state, window, count, frames->outputSize, false, false);
+}
+
+static THNNRoom correlatingRoom(const THNNState *state, const THNNFrames *frames, int64_t window,
+                                int64_t count)
+{
+  return THNN_(multiplyRoom)(state, window, frames->outputSize, count, false, true);
+}
+
+/* The first phases have a frame more than the last ones. */
+static THNNRoom roomOfPhases(RoomOfPhase *room, const THNNState *state, const THNNFrames *frames,
+                             int64_t kW, int64_t dW)
+{
+  const int64_t last = minimum(periodOf(kW, dW), frames->outputFrames) - 1;
+  const int64_t window = kW * frames->inputSize;
+  return THNN_(largerRoom)(room(state, frames, window, phaseOf(frames, kW, dW, 0).count),
+                           room(state, frames, window, phaseOf(frames, kW, dW, last).count));
+}
+
+/* For convolveSample, branch by branch. */
+static THNNRoom roomOfSample(const THNNState *state, const THNNFrames *frames, int64_t kW,
+                             int64_t dW)
+{
+  const int64_t window = kW * frames->inputSize;
+  if (THNN_(prefersDots)(frames->outputFrames, frames->outputSize, window))
+    return convolvingRoom(state, frames, window, frames->outputFrames);
+  if (THNN_(simd).panels.packs && periodOf(kW, dW) > 1)
+    return THNN_(addProductsRoom)(state, frames->outputSize, frames->outputFrames, window, true,
+                                  false, 1);
+  return roomOfPhases(convolvingRoom, state, frames, kW, dW);
+}
+
+/* How samples are shared out: to threads, each with room of its own, or one after the other. */
+typedef struct Sharing {
+  int threads;
+  THNNRoom room; /* of each sample's products */
+} Sharing;
+
+static Sharing shareSamples(const THNNState *state, const THNNFrames *frames, int64_t kW,
+                            THNNRoom room)
+{
+  Sharing sharing = {.threads = sampleThreads(state, frames, kW), .room = room};
+  if (sharing.threads > 1)
+    sharing.room.threads = 1;
+  return sharing;
+}
+
+static size_t sharingBytes(const Sharing *sharing)
+{
+  return (size_t)sharing->threads * THNN_roomBytes(sharing->room);
+}
+
+static THNNRoom ownRoom(const Sharing *sharing, void *scratch)
+{
+  const size_t own = THNN_roomBytes(sharing->room);
+  return THNN_roomAt(sharing->room, (char *)scratch + own * (size_t)THNN_threadIndex());
+}
+
 static void convolveSamples(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
-                            const real *input, const real *weight, const real *bias, real *output)
+                            const real *input, const real *weight, const real *bias, real *output,
+                            const Sharing *sharing, void *scratch)
 {
   const int64_t inputSample = frames->inputFrames * frames->inputSize;
   const int64_t outputSample = frames->outputFrames * frames->outputSize;
   THNN_blasBegin();
-#pragma omp parallel for num_threads(sampleThreads(state, frames, kW)) schedule(static)
+#pragma omp parallel for num_threads(sharing->threads) schedule(static)
   for (int64_t i = 0; i < frames->batch; i++)
     convolveSample(state, frames, kW, dW, input + i * inputSample, weight, bias,
-                   output + i * outputSample);
+                   output + i * outputSample, ownRoom(sharing, scratch));
   THNN_blasEnd();
 }
 
 static void spreadSamples(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
-                          const real *gradOutput, const real *weight, real *gradInput)
+                          const real *gradOutput, const real *weight, real *gradInput,
+                          const Sharing *sharing, void *scratch)
 {
   const int64_t inputSample = frames->inputFrames * frames->inputSize;
   const int64_t gradientSample = frames->gradientFrames * frames->outputSize;
   THNN_blasBegin();
-#pragma omp parallel for num_threads(sampleThreads(state, frames, kW)) schedule(static)
+#pragma omp parallel for num_threads(sharing->threads) schedule(static)
   for (int64_t i = 0; i < frames->batch; i++)
     spreadSample(state, frames, kW, dW, gradOutput + i * gradientSample, weight,
-                 gradInput + i * inputSample);
+                 gradInput + i * inputSample, ownRoom(sharing, scratch));
   THNN_blasEnd();
 }
 
@@ -238,12 +320,14 @@ void THNN_(TemporalConvolution_updateOutput)(THNNState *state, THTensor *input, 
   THNNBuffer *start = THNN_planIn(&plan, bias, 5);
   THNN_(TemporalWinograd) winograd;
   const size_t bytes = prepareWinograd(state, &frames, kW, dW, false, &winograd);
-  THNNBuffer *scratch = THNN_planScratch(&plan, bytes);
+  const Sharing sharing = shareSamples(state, &frames, kW, roomOfSample(state, &frames, kW, dW));
+  THNNBuffer *scratch = THNN_planScratch(&plan, maximumBytes(bytes, sharingBytes(&sharing)));
   THNN_planAcquire(&plan);
 
   if (bytes == 0 || !THNN_(temporalWinograd_run)(&winograd, in->data, matrix->data, start->data,
                                                  out->data, scratch->data))
-    convolveSamples(state, &frames, kW, dW, in->data, matrix->data, start->data, out->data);
+    convolveSamples(state, &frames, kW, dW, in->data, matrix->data, start->data, out->data,
+                    &sharing, scratch->data);
   THNN_planRelease(&plan);
 }
 
@@ -263,12 +347,15 @@ void THNN_(TemporalConvolution_updateGradInput)(THNNState *state, THTensor *inpu
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 5);
   THNN_(TemporalWinograd) winograd;
   const size_t bytes = prepareWinograd(state, &frames, kW, dW, true, &winograd);
-  THNNBuffer *scratch = THNN_planScratch(&plan, bytes);
+  const Sharing sharing =
+      shareSamples(state, &frames, kW, roomOfPhases(spreadingRoom, state, &frames, kW, dW));
+  THNNBuffer *scratch = THNN_planScratch(&plan, maximumBytes(bytes, sharingBytes(&sharing)));
   THNN_planAcquire(&plan);
 
   if (bytes == 0 || !THNN_(temporalWinograd_run)(&winograd, from->data, matrix->data, NULL,
                                                  to->data, scratch->data))
-    spreadSamples(state, &frames, kW, dW, from->data, matrix->data, to->data);
+    spreadSamples(state, &frames, kW, dW, from->data, matrix->data, to->data, &sharing,
+                  scratch->data);
   THNN_planRelease(&plan);
 }
 
@@ -287,10 +374,17 @@ void THNN_(TemporalConvolution_accGradParameters)(THNNState *state, THTensor *in
   THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   THNNBuffer *matrix = THNN_planInOut(&plan, gradWeight, 4);
   THNNBuffer *vector = THNN_planInOut(&plan, gradBias, 5);
+  const bool windows = fitsCache(&frames, kW);
+  const THNNRoom room =
+      windows ? THNN_(addProductsRoom)(state, kW * frames.inputSize, frames.outputSize,
+                                       frames.outputFrames, false, true, frames.batch)
+              : roomOfPhases(correlatingRoom, state, &frames, kW, dW);
+  THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
-  (fitsCache(&frames, kW) ? correlateWindows : correlatePhases)(
-      state, &frames, kW, dW, in->data, from->data, (real)scale, matrix->data);
+  (windows ? correlateWindows : correlatePhases)(state, &frames, kW, dW, in->data, from->data,
+                                                 (real)scale, matrix->data,
+                                                 THNN_roomIn(room, scratch));
   for (int64_t sample = 0; sample < frames.batch; sample++)
     THNN_(addRowSum)(state, frames.outputFrames, frames.outputSize, (real)scale,
                      (const real *)from->data + sample * frames.gradientFrames * frames.outputSize,

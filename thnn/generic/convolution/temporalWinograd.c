@@ -44,10 +44,20 @@ static int threadsFor(const Temporal *of)
                       (double)of->batch * (double)of->results * (double)matrixElements(of) / 4);
 }
 
-/* Scratch of one thread: the frames' numbers, the sums, and a frame of zeros. */
+/* In which one thread packs a block's products. */
+static THNNRoom productRoom(const Temporal *of)
+{
+  THNNRoom room =
+      THNN_(multiplyEachRoom)(of->state, of->resultSize, blockTiles(of), of->sourceSize, 1);
+  room.threads = 1;
+  return room;
+}
+
+/* Scratch of one thread: that, the frames' numbers, the sums, and a frame of zeros. */
 static int64_t threadBytes(const Temporal *of)
 {
-  return scratchBytes(NUMBERS * blockTiles(of) * of->sourceSize, sizeof(real)) +
+  return (int64_t)THNN_roomBytes(productRoom(of)) +
+         scratchBytes(NUMBERS * blockTiles(of) * of->sourceSize, sizeof(real)) +
          scratchBytes(NUMBERS * blockTiles(of) * of->resultSize, sizeof(real)) +
          scratchBytes(of->sourceSize, sizeof(real));
 }
@@ -93,6 +103,8 @@ static bool runBlock(const Temporal *of, int64_t first, int64_t end, const real 
   const int64_t most = blockTiles(of), tiles = end - first;
   const int64_t pad = of->backward ? TAPS - 1 : 0;
   const int64_t from = of->sourceSize, to = of->resultSize;
+  const THNNRoom room = THNN_roomAt(productRoom(of), scratch);
+  scratch += THNN_roomBytes(room);
   real *numbers = takeScratch(&scratch, NUMBERS * most * from, sizeof(real));
   real *sums = takeScratch(&scratch, NUMBERS * most * to, sizeof(real));
   real *zeros = takeScratch(&scratch, from, sizeof(real));
@@ -109,8 +121,8 @@ static bool runBlock(const Temporal *of, int64_t first, int64_t end, const real 
     const real *part = weights + number * matrixElements(of);
     const THNN_(Matrix) w = {part, of->backward ? to : from, !of->backward};
     const THNN_(Matrix) x = {numbers + number * most * from, from, false};
-    THNN_(multiplyEach)(of->state, to, tiles, from, w, x, NULL, 1, 0, sums + number * most * to, 0,
-                        NULL);
+    THNN_(multiplyEach)(to, tiles, from, w, x, NULL, 1, 0, sums + number * most * to, 0, NULL,
+                        room);
   }
   bool finite = true;
   for (int64_t tile = 0; tile < tiles; tile++) {

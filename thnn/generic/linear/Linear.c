@@ -58,10 +58,14 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
       THNN_planOut(&plan, output, 3, input->nDimension, outputSize + (input->nDimension == 1));
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 4);
   THNNBuffer *start = bias ? THNN_planIn(&plan, bias, 5) : NULL;
+  const THNNRoom room =
+      THNN_(multiplyRoom)(state, sizes.outputs, sizes.batch, sizes.inputs, true, false);
+  THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
   THNN_(affine)(state, sizes.batch, sizes.outputs, sizes.inputs, in->data, sizes.inputs,
-                matrix->data, start ? start->data : NULL, out->data, sizes.outputs);
+                matrix->data, start ? start->data : NULL, out->data, sizes.outputs,
+                THNN_roomIn(room, scratch));
   THNN_planRelease(&plan);
 }
 
@@ -80,6 +84,9 @@ void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *
   THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 5);
+  const THNNRoom room =
+      THNN_(multiplyRoom)(state, sizes.inputs, sizes.batch, sizes.outputs, false, false);
+  THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
   if (sizes.batch == 0) {
@@ -87,7 +94,8 @@ void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *
   } else {
     const THNN_(Matrix) w = {matrix->data, sizes.inputs, false};
     const THNN_(Matrix) g = {from->data, sizes.outputs, false};
-    THNN_(multiply)(state, sizes.inputs, sizes.batch, sizes.outputs, 1, w, g, 0, to->data);
+    THNN_(multiply)(state, sizes.inputs, sizes.batch, sizes.outputs, 1, w, g, 0, to->data,
+                    THNN_roomIn(room, scratch));
   }
   THNN_planRelease(&plan);
 }
@@ -113,11 +121,14 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
   THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   THNNBuffer *matrix = THNN_planInOut(&plan, gradWeight, 7);
   THNNBuffer *vector = bias ? THNN_planInOut(&plan, gradBias, 8) : NULL;
+  const THNNRoom room =
+      THNN_(multiplyRoom)(state, sizes.inputs, sizes.outputs, sizes.batch, false, true);
+  THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
   const THNN_(Matrix) x = {in->data, sizes.inputs, false}, g = {from->data, sizes.outputs, true};
   THNN_(multiply)(state, sizes.inputs, sizes.outputs, sizes.batch, (real)scale, x, g, 1,
-                  matrix->data);
+                  matrix->data, THNN_roomIn(room, scratch));
   if (vector)
     THNN_(addRowSum)(state, sizes.batch, sizes.outputs, (real)scale, from->data, vector->data);
   THNN_planRelease(&plan);

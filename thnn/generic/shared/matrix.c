@@ -59,17 +59,25 @@ static bool prefersSpread(int64_t m, int64_t n, int64_t k)
   return n <= MOST && m * k >= LEAST_ELEMENTS;
 }
 
+/* How many parts the terms are cut into. All but the first have sums of their own. */
+static int64_t spreadParts(int64_t m, int64_t n, int64_t k)
+{
+  enum { PART_TERMS = 512, MOST_PARTS = 8, SUMS = (1 << 16) / sizeof(real) };
+  int64_t parts = 1;
+  while (parts < MOST_PARTS && parts * PART_TERMS < k && (2 * parts - 1) * m * n <= SUMS)
+    parts *= 2;
+  return parts;
+}
+
 /* c += a * b. Parts of the terms read whole columns of a; where threads are left they share out its
  * rows. Two threads with half the rows each took up to 2.8 times as long. The parts depend on the
  * sizes alone, and so do the results. */
 static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, THNN_(Matrix) a,
-                       THNN_(Matrix) b, real *c, int64_t leading)
+                       THNN_(Matrix) b, real *c, int64_t leading, THNNRoom room)
 {
-  enum { BLOCK_ROWS = 64, PART_TERMS = 512, MOST_PARTS = 8, SUMS = (1 << 16) / sizeof(real) };
-  real sums[SUMS];
-  int64_t parts = 1;
-  while (parts < MOST_PARTS && parts * PART_TERMS < k && (2 * parts - 1) * m * n <= SUMS)
-    parts *= 2;
+  enum { BLOCK_ROWS = 64 };
+  real *sums = room.data;
+  const int64_t parts = spreadParts(m, n, k);
   const int64_t blocks = divideUp(m, BLOCK_ROWS);
   /* Reading the matrix takes longer than the products of a few columns. */
   const int threads = THNN_threads(state, parts * blocks, (double)m * (double)k);
@@ -144,7 +152,7 @@ enum {
   FAR_ELEMENTS = (1 << 22) / sizeof(real),
   /* Terms of all panels that are packed at a time: so many pages are read side by side. */
   PACKED_TERMS = 16,
-  /* What lies on the stack: panels, which stay in the second-level cache, and the scalars that all
+  /* What is packed at a time: panels, which stay in the second-level cache, and the scalars that all
    * of them are multiplied by. */
   PANEL_ELEMENTS = (1 << 19) / sizeof(real),
   SCALAR_ELEMENTS = THNN_MOST_IN_PLACE * IN_PLACE_TERMS
@@ -278,11 +286,44 @@ static void multiplyBlock(const Product *p, const Block *block, bool add, bool p
   loops->multiply(&panels);
 }
 
+/* Elements of the panels and of the scalars of any block: the room of a thread. */
+typedef struct PackedSizes {
+  int64_t panels, scalars;
+} PackedSizes;
+
+static PackedSizes packedSizes(const Product *p)
+{
+  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
+  const int64_t panel = loops->columns, terms = largestBlock(p, p->m, p->n).terms;
+  PackedSizes sizes;
+  if (readsInPlace(p)) {
+    sizes.panels = panel * terms; /* of the last rows alone */
+    sizes.scalars = roundUp(p->n, loops->step) * terms;
+  } else {
+    const int64_t most = PANEL_ELEMENTS / terms / panel * panel;
+    sizes.panels = minimum(roundUp(p->m, panel), most) * terms;
+    sizes.scalars = loops->step * terms;
+  }
+  const int64_t line = 64 / (int64_t)sizeof(real);
+  return (PackedSizes){roundUp(sizes.panels, line), p->scalars ? 0 : roundUp(sizes.scalars, line)};
+}
+
+/* Where the calling thread packs. */
+typedef struct Packing {
+  real *panels, *scalars;
+} Packing;
+
+static Packing packingIn(const Product *p, THNNRoom room)
+{
+  real *own = (real *)((char *)room.data + room.bytes * (size_t)THNN_threadIndex());
+  return (Packing){own, own + packedSizes(p).panels};
+}
+
 /* One of the products, for columns [first, end) of the rows of a block. */
 static void addPanels(const Product *p, const Block *most, int64_t row, int64_t height,
-                      int64_t first, int64_t end)
+                      int64_t first, int64_t end, const Packing *packing)
 {
-  _Alignas(64) real packed[PANEL_ELEMENTS], scalars[SCALAR_ELEMENTS];
+  real *packed = packing->panels, *scalars = packing->scalars;
   Block block = {.row = row, .height = height};
   const bool onTheWay = packsOnTheWay(p, end - first);
   for (; block.term < p->k; block.term += most->terms) {
@@ -301,13 +342,13 @@ static void addPanels(const Product *p, const Block *most, int64_t row, int64_t 
 
 /* Rows [firstRow, endRow) and columns [first, end) of the result. */
 static void multiplyPart(const Product *p, int64_t firstRow, int64_t endRow, int64_t first,
-                         int64_t end)
+                         int64_t end, const Packing *packing)
 {
   const Block most = largestBlock(p, endRow - firstRow, end - first);
   for (int64_t row = firstRow; row < endRow; row += most.height) {
     Product one = *p;
     for (int64_t i = 0; i < p->count; i++) {
-      addPanels(&one, &most, row, minimum(most.height, endRow - row), first, end);
+      addPanels(&one, &most, row, minimum(most.height, endRow - row), first, end, packing);
       one.a.data += p->aNext;
       one.b.data += p->bNext;
     }
@@ -341,16 +382,17 @@ static int64_t stepCount(const Product *p, bool rows)
 }
 
 /* One of the pieces that a result is cut into. No element depends on where that is. */
-static void multiplyPiece(const Product *p, bool rows, int64_t piece, int64_t pieces)
+static void multiplyPiece(const Product *p, bool rows, int64_t piece, int64_t pieces,
+                          const Packing *packing)
 {
   const int64_t step = rows ? THNN_(simd).panels.lanes : THNN_(simd).panels.step;
   const int64_t steps = stepCount(p, rows);
   const int64_t first = steps * piece / pieces * step;
   const int64_t end = minimum(steps * (piece + 1) / pieces * step, rows ? p->m : p->n);
   if (rows)
-    multiplyPart(p, first, end, 0, p->n);
+    multiplyPart(p, first, end, 0, p->n, packing);
   else
-    multiplyPart(p, 0, p->m, first, end);
+    multiplyPart(p, 0, p->m, first, end, packing);
 }
 
 /* For THNN_threads: a dozen multiplications take as long as copying an element. */
@@ -359,33 +401,96 @@ static double panelOperations(const Product *p)
   return (double)p->m * (double)p->n * (double)p->k / 12;
 }
 
-/* On threads that share out the longer side of the result; of a weight gradient its columns, since
- * pieces of all of them took 1.4 to 2 times as long. */
-static void multiplyPanels(const THNNState *state, const Product *p)
+/* Threads share out the longer side of the result; of a weight gradient its columns, since pieces of
+ * all of them took 1.4 to 2 times as long. */
+static bool sharesRows(const Product *p)
 {
-  const bool rows = p->m >= p->n && !p->b.transposed;
-  const int threads =
-      THNN_threads(state, stepCount(p, rows), (double)p->count * panelOperations(p));
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < threads; i++)
-    multiplyPiece(p, rows, i, threads);
+  return p->m >= p->n && !p->b.transposed;
 }
 
-void THNN_(addProducts)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
-                        THNN_(Matrix) a, THNN_(Matrix) b, int64_t count, int64_t aNext,
-                        int64_t bNext, real *c)
+static THNNRoom panelRoom(const THNNState *state, const Product *p, int64_t steps)
+{
+  const PackedSizes sizes = packedSizes(p);
+  return (THNNRoom){.threads = THNN_threads(state, steps, (double)p->count * panelOperations(p)),
+                    .bytes = (size_t)(sizes.panels + sizes.scalars) * sizeof(real)};
+}
+
+static void multiplyPanels(const Product *p, THNNRoom room)
+{
+  const bool rows = sharesRows(p);
+  const int64_t pieces = minimum(room.threads, stepCount(p, rows));
+#pragma omp parallel num_threads((int)pieces) if (pieces > 1)
+  {
+    const Packing packing = packingIn(p, room);
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < pieces; i++)
+      multiplyPiece(p, rows, i, pieces, &packing);
+  }
+}
+
+/* ---- Room ------------------------------------------------------------------------------------- */
+
+THNNRoom THNN_(largerRoom)(THNNRoom a, THNNRoom b)
+{
+  return (THNNRoom){.threads = a.threads > b.threads ? a.threads : b.threads,
+                    .bytes = a.bytes > b.bytes ? a.bytes : b.bytes};
+}
+
+static Product shapeOf(int64_t m, int64_t n, int64_t k, bool aTransposed, bool bTransposed)
+{
+  const THNN_(Matrix) a = {.transposed = aTransposed}, b = {.transposed = bTransposed};
+  return productOf(m, n, k, 1, a, b, NULL, m);
+}
+
+THNNRoom THNN_(multiplyRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                             bool aTransposed, bool bTransposed)
+{
+  const Product product = shapeOf(m, n, k, aTransposed, bTransposed);
+  THNNRoom room = {.threads = 1};
+  if (!aTransposed && !bTransposed && prefersSpread(m, n, k)) {
+    const int64_t sums = (spreadParts(m, n, k) - 1) * m * n;
+    room.bytes = (size_t)roundUp(sums * (int64_t)sizeof(real), 64);
+  }
+  if (prefersPanels(&product))
+    room = THNN_(largerRoom)(room,
+                             panelRoom(state, &product, stepCount(&product, sharesRows(&product))));
+  return room;
+}
+
+THNNRoom THNN_(addProductsRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                                bool aTransposed, bool bTransposed, int64_t count)
+{
+  Product product = shapeOf(m, n, k, aTransposed, bTransposed);
+  product.count = count;
+  return panelRoom(state, &product, stepCount(&product, sharesRows(&product)));
+}
+
+THNNRoom THNN_(multiplyEachRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                                 int64_t count)
+{
+  Product product = shapeOf(m, n, k, false, false);
+  product.packs = true;
+  product.count = count;
+  return panelRoom(state, &product, count * stepCount(&product, m >= n));
+}
+
+/* ---- Products of panels ------------------------------------------------------------------------ */
+
+void THNN_(addProducts)(int64_t m, int64_t n, int64_t k, real alpha, THNN_(Matrix) a,
+                        THNN_(Matrix) b, int64_t count, int64_t aNext, int64_t bNext, real *c,
+                        THNNRoom room)
 {
   Product product = productOf(m, n, k, alpha, a, b, c, m);
   product.add = true;
   product.count = count;
   product.aNext = aNext;
   product.bNext = bNext;
-  multiplyPanels(state, &product);
+  multiplyPanels(&product, room);
 }
 
-void THNN_(multiplyEach)(const THNNState *state, int64_t m, int64_t n, int64_t k, THNN_(Matrix) a,
-                         THNN_(Matrix) b, const real *start, int64_t count, int64_t aNext, real *c,
-                         int64_t cNext, real *packed)
+void THNN_(multiplyEach)(int64_t m, int64_t n, int64_t k, THNN_(Matrix) a, THNN_(Matrix) b,
+                         const real *start, int64_t count, int64_t aNext, real *c, int64_t cNext,
+                         real *packed, THNNRoom room)
 {
   Product first = productOf(m, n, k, 1, a, b, c, m);
   first.packs = true;
@@ -393,10 +498,10 @@ void THNN_(multiplyEach)(const THNNState *state, int64_t m, int64_t n, int64_t k
   first.scalars = packed;
   const bool rows = m >= n;
   const int64_t steps = stepCount(&first, rows);
-  const int threads = THNN_threads(state, count * steps, (double)count * panelOperations(&first));
-  const int64_t cuts = evenCuts(count, steps, threads);
-#pragma omp parallel num_threads(threads) if (threads > 1)
+  const int64_t cuts = evenCuts(count, steps, room.threads);
+#pragma omp parallel num_threads(room.threads) if (room.threads > 1)
   {
+    const Packing packing = packingIn(&first, room);
 #pragma omp for schedule(static)
     for (int64_t column = 0; column < (packed ? n : 0); column += THNN_(simd).panels.step)
       packColumns(&first, column, packed);
@@ -406,7 +511,7 @@ void THNN_(multiplyEach)(const THNNState *state, int64_t m, int64_t n, int64_t k
         Product product = first;
         product.a.data += i * aNext;
         product.c += i * cNext;
-        multiplyPiece(&product, rows, cut, cuts);
+        multiplyPiece(&product, rows, cut, cuts, &packing);
       }
   }
 }
@@ -419,13 +524,14 @@ int64_t THNN_(packedElements)(int64_t m, int64_t n, int64_t k, int64_t count)
 }
 
 void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
-                     THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c)
+                     THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, THNNRoom room)
 {
-  THNN_(multiplyInto)(state, m, n, k, alpha, a, b, beta, c, m);
+  THNN_(multiplyInto)(state, m, n, k, alpha, a, b, beta, c, m, room);
 }
 
 void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
-                         THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, int64_t leading)
+                         THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, int64_t leading,
+                         THNNRoom room)
 {
   if (k == 1 && beta == 1 && !a.transposed) {
     addOuterProduct(state, m, n, alpha, a, b, c, leading);
@@ -435,13 +541,13 @@ void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k
       prefersSpread(m, n, k)) {
     for (int64_t column = 0; beta == 0 && column < n; column++)
       THNN_(simd).pointwise.fill(m, 0, c + column * leading);
-    spreadRows(state, m, n, k, a, b, c, leading);
+    spreadRows(state, m, n, k, a, b, c, leading, room);
     return;
   }
   Product product = productOf(m, n, k, alpha, a, b, c, leading);
   product.add = beta == 1;
   if ((beta == 0 || beta == 1) && prefersPanels(&product)) {
-    multiplyPanels(state, &product);
+    multiplyPanels(&product, room);
     return;
   }
   const Pieces rows = cut(m), columns = cut(n);
@@ -504,7 +610,7 @@ static void affineDots(const THNNState *state, int64_t columns, const THNN_(Dots
 
 void THNN_(affine)(const THNNState *state, int64_t rows, int64_t columns, int64_t terms,
                    const real *x, int64_t xStride, const real *w, const real *start, real *y,
-                   int64_t yStride)
+                   int64_t yStride, THNNRoom room)
 {
   const THNN_(Matrix) a = {w, terms, true}, b = {x, xStride, false};
   const Product product = productOf(columns, rows, terms, 1, a, b, y, yStride);
@@ -523,7 +629,7 @@ void THNN_(affine)(const THNNState *state, int64_t rows, int64_t columns, int64_
   }
   if (start)
     THNN_(repeatRow)(state, rows, columns, start, y, yStride);
-  THNN_(multiplyInto)(state, columns, rows, terms, 1, a, b, start ? 1 : 0, y, yStride);
+  THNN_(multiplyInto)(state, columns, rows, terms, 1, a, b, start ? 1 : 0, y, yStride, room);
 }
 
 void THNN_(addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,

@@ -11,26 +11,71 @@ typedef struct THNN_(Matrix) {
   bool transposed;
 } THNN_(Matrix);
 
+/* Scratch in which operands are packed: `bytes`, a multiple of a cache line, for each of `threads` threads,
+ * which are all that a product takes. `data` is the caller's to provide, aligned to cache lines; the
+ * functions below say how much a product needs. */
+typedef struct THNNRoom {
+  int threads;
+  size_t bytes;
+  void *data;
+} THNNRoom;
+
+static inline size_t THNN_roomBytes(THNNRoom room)
+{
+  return (size_t)room.threads * room.bytes;
+}
+
+/* The same room with its memory. */
+static inline THNNRoom THNN_roomAt(THNNRoom room, void *data)
+{
+  room.data = data;
+  return room;
+}
+
+/* A plan's scratch for it; most products need none, and NULL is returned. */
+static inline THNNBuffer *THNN_planRoom(THNNPlan *plan, THNNRoom room)
+{
+  const size_t bytes = THNN_roomBytes(room);
+  return bytes > 0 ? THNN_planScratch(plan, bytes) : NULL;
+}
+
+static inline THNNRoom THNN_roomIn(THNNRoom room, const THNNBuffer *buffer)
+{
+  return THNN_roomAt(room, buffer ? buffer->data : NULL);
+}
+
+/* Enough for either of two products, one after the other. */
+THNNRoom THNN_(largerRoom)(THNNRoom a, THNNRoom b);
+
+/* Of multiply, multiplyInto, and affine: there m is `columns`, n `rows`, k `terms` and a is transposed. */
+THNNRoom THNN_(multiplyRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                             bool aTransposed, bool bTransposed);
+THNNRoom THNN_(addProductsRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                                bool aTransposed, bool bTransposed, int64_t count);
+THNNRoom THNN_(multiplyEachRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                                 int64_t count);
+
 /* c[m x n] = alpha * a[m x k] * b[k x n] + beta * c; c is dense and column-major. */
 void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
-                     THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c);
+                     THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, THNNRoom room);
 
 /* The same for a result whose columns are `leading` elements apart. */
 void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
-                         THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, int64_t leading);
+                         THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, int64_t leading,
+                         THNNRoom room);
 
 /* c += alpha * the sum of `count` products a * b, whose operands lie `aNext` and `bNext` elements
  * apart. The columns of a and b may overlap. */
-void THNN_(addProducts)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
-                        THNN_(Matrix) a, THNN_(Matrix) b, int64_t count, int64_t aNext,
-                        int64_t bNext, real *c);
+void THNN_(addProducts)(int64_t m, int64_t n, int64_t k, real alpha, THNN_(Matrix) a,
+                        THNN_(Matrix) b, int64_t count, int64_t aNext, int64_t bNext, real *c,
+                        THNNRoom room);
 
 /* c = start + a * b for `count` matrices a and c, `aNext` and `cNext` elements apart. `start`,
  * which may be NULL, has a value for each column of c. `packed` is room for b as it is multiplied; without,
  * NULL, it is packed for each block of rows again. */
-void THNN_(multiplyEach)(const THNNState *state, int64_t m, int64_t n, int64_t k, THNN_(Matrix) a,
-                         THNN_(Matrix) b, const real *start, int64_t count, int64_t aNext, real *c,
-                         int64_t cNext, real *packed);
+void THNN_(multiplyEach)(int64_t m, int64_t n, int64_t k, THNN_(Matrix) a, THNN_(Matrix) b,
+                         const real *start, int64_t count, int64_t aNext, real *c, int64_t cNext,
+                         real *packed, THNNRoom room);
 
 /* The size of that room; 0 if b is packed only once anyway. */
 int64_t THNN_(packedElements)(int64_t m, int64_t n, int64_t k, int64_t count);
@@ -43,7 +88,7 @@ bool THNN_(prefersDots)(int64_t rows, int64_t columns, int64_t terms);
  * `columns` rows of `terms` elements. `start` is added to each row. */
 void THNN_(affine)(const THNNState *state, int64_t rows, int64_t columns, int64_t terms,
                    const real *x, int64_t xStride, const real *w, const real *start, real *y,
-                   int64_t yStride);
+                   int64_t yStride, THNNRoom room);
 
 /* y += scale * the sum of the rows of x. */
 void THNN_(addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,

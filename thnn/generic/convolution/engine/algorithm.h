@@ -211,15 +211,17 @@ void THNN_(ConvolutionGemm_backwardWeight)(const THNNConvolutionPlan *plan, cons
                                            const real *gradOutput, accreal scale, real *gradWeight,
                                            void *scratch);
 
-/* Its case of one map position that sees the whole image; needs no scratch. */
+/* Its case of one map position that sees the whole image. */
 void THNN_(ConvolutionLinear_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
 void THNN_(ConvolutionLinear_forward)(const THNNConvolutionPlan *plan, const real *input,
-                                      const real *weight, const real *bias, real *output);
+                                      const real *weight, const real *bias, real *output,
+                                      void *scratch);
 void THNN_(ConvolutionLinear_backwardData)(const THNNConvolutionPlan *plan, const real *gradOutput,
-                                           const real *weight, const real *bias, real *gradInput);
+                                           const real *weight, const real *bias, real *gradInput,
+                                           void *scratch);
 void THNN_(ConvolutionLinear_backwardWeight)(const THNNConvolutionPlan *plan, const real *input,
                                              const real *gradOutput, accreal scale,
-                                             real *gradWeight);
+                                             real *gradWeight, void *scratch);
 
 /* The direct algorithm. Preparing returns whether it can work within the state's workspace limit,
  * and is for such a geometry at all; if not, the plan is unchanged. */

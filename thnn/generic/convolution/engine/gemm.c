@@ -203,7 +203,7 @@ void THNN_(ConvolutionGemm_forward)(const THNNConvolutionPlan *plan, const real 
   const THNNConvolution *geometry = &plan->geometry;
   const THNNConvolutionTiles *tiles = &plan->tiles;
   if (tiles->linear) {
-    THNN_(ConvolutionLinear_forward)(plan, input, weight, bias, output);
+    THNN_(ConvolutionLinear_forward)(plan, input, weight, bias, output, scratch);
     return;
   }
   const int64_t imageSize = geometry->inputPlanes * THNN_convolutionImagePositions(geometry);
@@ -251,7 +251,7 @@ void THNN_(ConvolutionGemm_backwardData)(const THNNConvolutionPlan *plan, const 
   const THNNConvolution *geometry = &plan->geometry;
   const THNNConvolutionTiles *tiles = &plan->tiles;
   if (tiles->linear) {
-    THNN_(ConvolutionLinear_backwardData)(plan, gradOutput, weight, bias, gradInput);
+    THNN_(ConvolutionLinear_backwardData)(plan, gradOutput, weight, bias, gradInput, scratch);
     return;
   }
   const int64_t imageSize = geometry->inputPlanes * THNN_convolutionImagePositions(geometry);
@@ -299,7 +299,7 @@ void THNN_(ConvolutionGemm_backwardWeight)(const THNNConvolutionPlan *plan, cons
 {
   const THNNConvolutionTiles *tiles = &plan->tiles;
   if (tiles->linear) {
-    THNN_(ConvolutionLinear_backwardWeight)(plan, input, gradOutput, scale, gradWeight);
+    THNN_(ConvolutionLinear_backwardWeight)(plan, input, gradOutput, scale, gradWeight, scratch);
     return;
   }
   const int64_t blocks = divideUp(tiles->rows, tiles->blockRows);

@@ -117,6 +117,28 @@ static int64_t packedWeightBytes(const THNNConvolutionPlan *plan)
   return scratchBytes(packed, sizeof(real));
 }
 
+/* What threads pack operands in. */
+static THNNRoom productRoom(const THNNConvolutionPlan *plan, const THNNState *state)
+{
+  const THNNConvolution *geometry = &plan->geometry;
+  const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
+  const int64_t positions = THNN_convolutionMapPositions(geometry);
+  if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
+    return THNN_(addProductsRoom)(state, in, out, positions, true, false,
+                                  groupBytes(plan, 1) > 0 ? 1 : geometry->batch);
+  const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
+  const bool whole = groupBytes(plan, plan->groupSamples) == 0;
+  return THNN_(multiplyEachRoom)(state, plan->groupSamples * positions, forward ? out : in,
+                                 forward ? in : out, whole ? geometry->batch : 1);
+}
+
+static THNNRoom roomOf(const THNNConvolutionPlan *plan, void *scratch)
+{
+  return (THNNRoom){.threads = plan->productThreads,
+                    .bytes = plan->threadBytes,
+                    .data = (char *)scratch + plan->sharedBytes};
+}
+
 bool THNN_(ConvolutionDirectProducts_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -134,7 +156,10 @@ bool THNN_(ConvolutionDirectProducts_prepare)(THNNConvolutionPlan *plan, const T
   plan->sharedBytes = (size_t)groupBytes(plan, plan->groupSamples);
   if (plan->sharedBytes == 0 && packedWeightBytes(plan) <= limitBytes)
     plan->sharedBytes = (size_t)packedWeightBytes(plan);
-  plan->scratchBytes = plan->sharedBytes;
+  const THNNRoom room = productRoom(plan, state);
+  plan->productThreads = room.threads;
+  plan->threadBytes = room.bytes;
+  plan->scratchBytes = plan->sharedBytes + THNN_roomBytes(room);
   if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT) {
     /* With a stride other algorithms take longer than their costs say. */
     const double share = sizeof(real) == sizeof(float) ? 0.85 : 0.7;
@@ -203,6 +228,7 @@ static void runGroup(const THNNConvolutionPlan *plan, int64_t samples, THNN_(Mat
                      const real *bias, real *image, real *map, char *scratch)
 {
   const THNNConvolution *geometry = &plan->geometry;
+  const THNNRoom room = roomOf(plan, scratch);
   const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
   const int64_t positions = THNN_convolutionMapPositions(geometry), width = samples * positions;
   const Planes images =
@@ -216,8 +242,8 @@ static void runGroup(const THNNConvolutionPlan *plan, int64_t samples, THNN_(Mat
   const Planes *sources = forward ? &images : &maps, *results = forward ? &maps : &images;
   const THNN_(Matrix) a = {sources->together, width, false};
   copyPlanes(plan, sources, samples, true, NULL);
-  THNN_(multiplyEach)(plan->state, width, results->count, sources->count, a, weight,
-                      results->strided ? NULL : bias, 1, 0, results->together, 0, NULL);
+  THNN_(multiplyEach)(width, results->count, sources->count, a, weight,
+                      results->strided ? NULL : bias, 1, 0, results->together, 0, NULL, room);
   copyPlanes(plan, results, samples, false, bias);
 }
 
@@ -233,9 +259,9 @@ void THNN_(ConvolutionDirectProducts_run)(const THNNConvolutionPlan *plan, const
   if (groupBytes(plan, plan->groupSamples) == 0) {
     const int64_t sources = forward ? in : out, results = forward ? out : in;
     const THNN_(Matrix) a = {source, positions, false};
-    THNN_(multiplyEach)(plan->state, positions, results, sources, a, b, bias, geometry->batch,
+    THNN_(multiplyEach)(positions, results, sources, a, b, bias, geometry->batch,
                         sources * positions, result, results * positions,
-                        plan->sharedBytes > 0 ? scratch : NULL);
+                        plan->sharedBytes > 0 ? scratch : NULL, roomOf(plan, scratch));
     return;
   }
   real *image = forward ? (real *)source : result, *map = forward ? result : (real *)source;
@@ -254,18 +280,19 @@ void THNN_(ConvolutionDirectProducts_backwardWeight)(const THNNConvolutionPlan *
   const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
   const int64_t positions = THNN_convolutionMapPositions(geometry);
   THNN_(Matrix) a = {input, positions, true}, b = {gradOutput, positions, false};
+  const THNNRoom room = roomOf(plan, scratch);
   if (plan->sharedBytes > 0) {
     a.data = scratch;
     Planes images = imagePlanes(geometry, (real *)input, scratch);
     for (int64_t sample = 0; sample < geometry->batch; sample++) {
       copyPlanes(plan, &images, 1, true, NULL);
-      THNN_(addProducts)(plan->state, in, out, positions, (real)scale, a, b, 1, 0, 0, gradWeight);
+      THNN_(addProducts)(in, out, positions, (real)scale, a, b, 1, 0, 0, gradWeight, room);
       images.apart += in * images.size;
       b.data += out * positions;
     }
   } else {
-    THNN_(addProducts)(plan->state, in, out, positions, (real)scale, a, b, geometry->batch,
-                       in * positions, out * positions, gradWeight);
+    THNN_(addProducts)(in, out, positions, (real)scale, a, b, geometry->batch, in * positions,
+                       out * positions, gradWeight, room);
   }
   if (gradBias)
     THNN_(Convolution_addPlaneSums)(plan, out, positions, gradOutput, scale, gradBias);
