@@ -348,6 +348,53 @@ def test_no_more_threads(limit, left):
     assert run(code, OPENBLAS_NUM_THREADS="1") == "the same\n"
 
 
+SMALL_STACK = """
+import sys, threading
+import numpy as np
+from pythnn import State, Tensor, thnn
+rng = np.random.default_rng(0)
+def normal(*shape):
+    return rng.standard_normal(shape).astype(sys.argv[1])
+def call(function, *arguments):
+    getattr(thnn, function)(state, *arguments)
+def new():
+    return Tensor(dtype=np.dtype(sys.argv[1]))
+state = State(threads=1)
+x, w, bias, y, g = normal(2, 40, 30), normal(20, 90), normal(20), new(), normal(2, 38, 20)
+X, W, G = normal(4, 6553), normal(100, 6553), normal(4, 100)
+image, grid, maps = normal(2, 3, 9, 9), normal(2, 20, 20, 2), normal(2, 3, 20, 20)
+rows = normal(200, 5)
+indices, pooled = Tensor(dtype=np.int64), new()
+def calls():
+    call("TemporalConvolution_updateOutput", x, y, w, bias, 3, 1, 30, 20)
+    call("TemporalConvolution_updateGradInput", x, g, y, w, 3, 1)
+    call("TemporalConvolution_accGradParameters", x, g, w, bias, 3, 1, 1.0)
+    call("Linear_updateOutput", X, y, W, None, None)
+    call("Linear_updateOutput", X[:1], y, W, None, None)
+    call("Linear_updateGradInput", X, G, y, W)
+    call("Linear_updateGradInput", X[:1], G[:1], y, W)
+    call("Linear_accGradParameters", X, G, None, W, None, W, None, None, 1.0)
+    call("SpatialGridSamplerBilinear_updateGradInput", image, new(), grid, new(), maps)
+    call("SpatialMaxPooling_updateOutput", image, pooled, indices, 2, 2, 2, 2, 0, 0, False)
+    call("SpatialMaxPooling_updateGradInput", image, pooled, y, indices, 2, 2, 2, 2, 0, 0, False)
+    call("SpatialMaxUnpooling_updateOutput", pooled, y, indices, 9, 9)
+    call("SoftMax_updateOutput", rows, y)
+    call("SoftMax_updateGradInput", rows, rows, new(), y)
+threading.stack_size(int(sys.argv[2]) << 10)
+thread = threading.Thread(target=calls)
+thread.start()
+thread.join()
+print("done")
+"""
+
+
+@pytest.mark.parametrize("real", ["float32", "float64"])
+def test_small_stacks(real):
+    """What calls need beside a few pages of the stack is memory of the plan."""
+    code = f"import sys; sys.argv[1:] = [{real!r}, '192']\n{SMALL_STACK}"
+    assert run(code) == "done\n"
+
+
 # ---- The process
 
 

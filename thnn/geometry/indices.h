@@ -14,7 +14,7 @@
 enum {
   THNN_NO_ELEMENT = -1, /* the index says that there is none */
   THNN_BAD_INDEX = -2,
-  THNN_DECODED = 1024 /* indices that are decoded at a time */
+  THNN_DECODED = 256 /* indices that are decoded at a time: their windows lie on the stack */
 };
 
 typedef struct THNNPooledIndices THNNPooledIndices;

@@ -82,6 +82,12 @@ static Edge edgeAt(const Stretch *stretch, int64_t point)
   return edge;
 }
 
+/* Scratch of a thread, for either gradient. */
+typedef union PerThread {
+  Edge edge[THNN_POINTS];
+  real slopes[2 * THNN_POINTS];
+} PerThread;
+
 static real weightOf(const Edge *edge, int corner)
 {
   return (corner & 1 ? edge->right : 1 - edge->right) * (corner & 2 ? edge->down : 1 - edge->down);
@@ -209,14 +215,13 @@ enum { PLANES = 16 }; /* of one sample that share the work of locating the point
 
 /* gradInput of some planes of one sample. */
 static void gradInputOf(const Sizes *sizes, const real *grid, int64_t sample, int64_t firstPlane,
-                        int64_t planes, const real *gradOutput, real *gradInput)
+                        int64_t planes, const real *gradOutput, real *gradInput, Edge *edge)
 {
   const int64_t first = sample * sizes->planes + firstPlane;
   THNN_(simd).pointwise.fill(planes * sizes->inputElements, 0,
                              gradInput + first * sizes->inputElements);
   for (int64_t number = 0; number < stretchesOf(sizes); number++) {
     Stretch stretch;
-    Edge edge[THNN_POINTS];
     beginStretch(sizes, grid, sample, number, &stretch);
     for (int64_t i = 0; i < stretch.points.others; i++)
       edge[i] = edgeAt(&stretch, stretch.other[i]);
@@ -228,10 +233,11 @@ static void gradInputOf(const Sizes *sizes, const real *grid, int64_t sample, in
 
 /* gradGrid of a stretch of one sample's points. */
 static void gradGridOf(const Sizes *sizes, const real *grid, int64_t sample, int64_t number,
-                       const real *input, const real *gradOutput, real *gradGrid)
+                       const real *input, const real *gradOutput, real *gradGrid, real *slopes)
 {
   Stretch stretch;
-  real slopeX[THNN_POINTS] = {0}, slopeY[THNN_POINTS] = {0};
+  real *slopeX = slopes, *slopeY = slopes + THNN_POINTS;
+  THNN_(simd).pointwise.fill(2 * THNN_POINTS, 0, slopes);
   beginStretch(sizes, grid, sample, number, &stretch);
   const real *in = input + sample * sizes->planes * sizes->inputElements;
   const real *gradients = gradOutput + sample * sizes->planes * sizes->elements + stretch.first;
@@ -270,21 +276,24 @@ void THNN_(SpatialGridSamplerBilinear_updateGradInput)(THNNState *state, THTenso
   const THNNBuffer *at = THNN_planIn(&plan, grid, 4);
   const THNNBuffer *toGrid = THNN_planOutLike(&plan, gradGrid, 5, grid);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 6);
-  THNN_planAcquire(&plan);
-
   const int64_t groups = (sizes.planes + PLANES - 1) / PLANES, stretches = stretchesOf(&sizes);
   const double points = (double)sizes.batch * (double)sizes.planes * (double)sizes.elements;
   const int groupThreads = THNN_threads(state, sizes.batch * groups, 8 * points);
+  const int stretchThreads = THNN_threads(state, sizes.batch * stretches, 8 * points);
+  const int threads = groupThreads > stretchThreads ? groupThreads : stretchThreads;
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * sizeof(PerThread));
+  THNN_planAcquire(&plan);
+  PerThread *own = scratch->data;
+
 #pragma omp parallel for num_threads(groupThreads) schedule(static)
   for (int64_t block = 0; block < sizes.batch * groups; block++) {
     const int64_t firstPlane = block % groups * PLANES, left = sizes.planes - firstPlane;
     gradInputOf(&sizes, at->data, block / groups, firstPlane, left < PLANES ? left : PLANES,
-                from->data, toInput->data);
+                from->data, toInput->data, own[THNN_threadIndex()].edge);
   }
-  const int stretchThreads = THNN_threads(state, sizes.batch * stretches, 8 * points);
 #pragma omp parallel for num_threads(stretchThreads) schedule(static)
   for (int64_t block = 0; block < sizes.batch * stretches; block++)
     gradGridOf(&sizes, at->data, block / stretches, block % stretches, in->data, from->data,
-               toGrid->data);
+               toGrid->data, own[THNN_threadIndex()].slopes);
   THNN_planRelease(&plan);
 }

@@ -12,7 +12,7 @@ enum {
   TILE = 512,       /* positions that are worked on together, where each has a row of its own */
   HALF = LANES / 2, /* rows between this and LANES are two halves that overlap, … */
   NARROW = HALF,    /* … rows shorter than this are turned into columns first, … */
-  NARROW_ROWS = 64, /* … this many at a time */
+  NARROW_ROWS = 48, /* … this many at a time */
   TOGETHER = 16,    /* other rows: so many, … */
   SHARE = 8 << 10   /* … if a tensor's take no more than these bytes of the first-level cache */
 };
@@ -346,8 +346,10 @@ static void forwardTile(bool logarithm, int64_t channels, int64_t step, int64_t 
 
 /* What is put elsewhere is large, and read from memory: channels of a tile are short runs, each in another
  * place, which the processor does not foresee. */
-static void backwardTile(bool logarithm, int64_t channels, int64_t step, int64_t positions,
-                         const real *y, const real *gradOutput, THNN_(Put) put, real *gradInput)
+static __attribute__((noinline)) void backwardTile(bool logarithm, int64_t channels, int64_t step,
+                                                   int64_t positions, const real *y,
+                                                   const real *gradOutput, THNN_(Put) put,
+                                                   real *gradInput)
 {
   const int64_t bytes = positions * (int64_t)sizeof(real);
   const int64_t bytesToNext = step * (int64_t)sizeof(real);
