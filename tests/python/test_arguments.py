@@ -502,3 +502,13 @@ def test_module_lists_its_functions():
     assert not [name for name in dir(thnn) if name.startswith("_")]
     with pytest.raises(AttributeError, match="has no function 'Treshold"):
         thnn.Treshold_updateOutput  # noqa: B018
+
+
+def test_frames_of_another_size_are_the_input_s_fault():
+    """The weight belongs to frames of three features; a weight that fits no frames is at fault."""
+    y, bias = Tensor(dtype=np.float64), np.zeros(20)
+    call = thnn.TemporalConvolution_updateOutput
+    with pytest.raises(THNNArgumentError, match="#2 'input': expected size 3 .*found .256 x 1."):
+        call(None, np.zeros((256, 1)), y, np.zeros((20, 105)), bias, 35, 1, 3, 20)
+    with pytest.raises(THNNArgumentError, match="#4 'weight': expected size 105"):
+        call(None, np.zeros((256, 3)), y, np.zeros((20, 104)), bias, 35, 1, 3, 20)

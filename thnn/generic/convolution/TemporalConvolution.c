@@ -34,6 +34,9 @@ THNNFrames THNN_TemporalConvolution_shapeCheck(const char *function, THNNShape i
 
   const int64_t window[] = {kW.value, frames.inputSize};
   THNN_checkDimensions(function, weight, 2, 2, "outputFrameSize x (kW * inputFrameSize)");
+  const int64_t columns = weight.size[1];
+  if (columns != THNN_product(2, window) && columns % kW.value == 0) /* of other frames */
+    THNN_checkSize(function, input, batched + 1, columns / kW.value, "inputFrameSize");
   THNN_checkSize(function, weight, 1, THNN_product(2, window), "kW * inputFrameSize");
   THNN_checkBlasSizes(function, weight);
   frames.outputSize = weight.size[0];
