@@ -4,6 +4,7 @@
 
 #include "call/check.h"
 #include "call/indices.h"
+#include "call/plan.h"
 #include "work/sizes.h"
 #include "call/strided.h"
 #include "call/planTensor.h"
@@ -259,18 +260,24 @@ static int64_t checkRun(const THNNPooledIndices *pooled, const THNNIndexRun *run
   return findBad(pooled, run);
 }
 
-/* The number of the first bad index of slices, or INT64_MAX. */
-static int64_t checkSlices(const THNNPooledIndices *pooled, const Values *values, THNNRange slices)
-{
+/* What a thread checks with. */
+typedef struct CheckRoom {
   int64_t copies[2][THNN_DECODED];
   THNNIndexRoom room;
-  THNN_clearRoom(&room);
+} CheckRoom;
+
+/* The number of the first bad index of slices, or INT64_MAX. */
+static int64_t checkSlices(const THNNPooledIndices *pooled, const Values *values, THNNRange slices,
+                           CheckRoom *own)
+{
+  int64_t (*copies)[THNN_DECODED] = own->copies;
+  THNN_clearRoom(&own->room);
   for (THNNIndexRun run = THNN_firstIndexRun(pooled, slices.begin, slices.end - slices.begin);
        run.at < run.end; THNN_nextIndexRun(pooled, &run)) {
     run.index[0] = readValues(values, run.at, run.count, copies[0]);
     if (pooled->halves)
       run.index[1] = readValues(values, THNN_pooledElements(pooled) + run.at, run.count, copies[1]);
-    const int64_t bad = checkRun(pooled, &run, &room);
+    const int64_t bad = checkRun(pooled, &run, &own->room);
     if (bad < run.count)
       return run.at + bad;
   }
@@ -285,13 +292,19 @@ static int64_t checkAll(const THNNPooledIndices *pooled, const Values *values)
   const int64_t pieces = pooled->planes * pooled->slices / together;
   const int threads = THNN_threads(pooled->state, pieces, 2 * (double)THNN_pooledElements(pooled));
   int64_t first = INT64_MAX;
+  THNNPlan plan;
+  THNN_planStart(&plan, pooled->function, pooled->state);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * sizeof(CheckRoom));
+  THNN_planAcquire(&plan);
+  CheckRoom *rooms = scratch->data;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(min : first)
   for (int share = 0; share < threads; share++) {
     THNNRange slices = THNN_shareOf(pieces, share, threads);
     slices.begin *= together;
     slices.end *= together;
-    first = minimum(first, checkSlices(pooled, values, slices));
+    first = minimum(first, checkSlices(pooled, values, slices, &rooms[share]));
   }
+  THNN_planRelease(&plan);
   return first;
 }
 

@@ -14,7 +14,7 @@
 enum {
   THNN_NO_ELEMENT = -1, /* the index says that there is none */
   THNN_BAD_INDEX = -2,
-  THNN_DECODED = 256 /* indices that are decoded at a time: their windows lie on the stack */
+  THNN_DECODED = 1024 /* indices that are decoded at a time */
 };
 
 typedef struct THNNPooledIndices THNNPooledIndices;
@@ -39,7 +39,7 @@ typedef struct THNNWindowList {
   uint32_t limit[2][THNN_DECODED];
 } THNNWindowList;
 
-/* A thread's room for decoding. Windows are the same in each plane and listed once. */
+/* A thread's room for decoding, which is scratch of a plan. Windows are the same in each plane and listed once. */
 typedef struct THNNIndexRoom {
   union {
     int64_t element[THNN_DECODED];

@@ -198,7 +198,8 @@ static Walk startWalk(const THNNPooledIndices *pooled, Move move, const int64_t 
   const int64_t count = planeIndices(pooled) ? planeIndices(pooled) : 1;
   Walk walk = {.pooled = pooled, .move = move, .indices = indices, .small = small, .room = room};
   walk.step = (pooled->elements + count - 1) / count;
-  THNN_clearRoom(room);
+  if (room)
+    THNN_clearRoom(room);
   return walk;
 }
 
@@ -260,7 +261,7 @@ static void movePart(Walk *walk, int64_t first, int64_t planes, real *large)
     return;
   }
   const int64_t *second = pooled->halves ? walk->indices + THNN_pooledElements(pooled) : NULL;
-  const THNNIndexRoom *room = walk->room;
+  const THNNIndexRoom *room = walk->room; /* there is one where indices are decoded */
   const Elements decoded =
       pooled->near ? (Elements){.near = room->nearElement} : (Elements){.far = room->element};
   for (THNNIndexRun run =
@@ -296,20 +297,48 @@ static int threadsFor(const THNNPooledIndices *pooled)
   return THNN_threads(pooled->state, pooled->planes, indices + elements / 4);
 }
 
-/* large = 0, then small is moved there, plane by plane in order. Each thread has its tiles, or
- * none. */
-static void movePlanes(const THNNPooledIndices *pooled, Move move, const int64_t *indices,
-                       real *small, real *large, char *tiles)
+/* Scratch of each thread: room for decoding where that is needed, and its tiles, or none. */
+typedef struct Scratch {
+  int threads;
+  size_t roomBytes, tileBytes;
+  THNNBuffer *buffer;
+} Scratch;
+
+static Scratch planScratch(THNNPlan *plan, const THNNPooledIndices *pooled, bool tiles)
 {
-  const size_t bytes = tileBytes(pooled);
+  Scratch scratch = {.threads = threadsFor(pooled), .tileBytes = tiles ? tileBytes(pooled) : 0};
+  if (pooled->element)
+    THNN_reserve(&scratch.roomBytes, sizeof(THNNIndexRoom));
+  const size_t bytes = scratch.roomBytes + TILES * scratch.tileBytes;
+  scratch.buffer = THNN_planScratch(plan, (size_t)scratch.threads * bytes);
+  return scratch;
+}
+
+static THNNIndexRoom *roomOf(const Scratch *scratch, int thread)
+{
+  char *data = scratch->buffer->data;
+  return scratch->roomBytes ? (THNNIndexRoom *)(data + (size_t)thread * scratch->roomBytes) : NULL;
+}
+
+static char *tilesOf(const Scratch *scratch, int thread)
+{
+  char *data = scratch->buffer->data;
+  return data + (size_t)scratch->threads * scratch->roomBytes +
+         (size_t)thread * TILES * scratch->tileBytes;
+}
+
+/* large = 0, then small is moved there, plane by plane in order. */
+static void movePlanes(const THNNPooledIndices *pooled, Move move, const int64_t *indices,
+                       real *small, real *large, const Scratch *scratch)
+{
+  const size_t bytes = scratch->tileBytes;
   const int64_t together =
       THNN_rowBlocks(pooled->planes, bytes ? THNN_BLOCK_LENGTH : pooled->elements).length;
-  const int threads = threadsFor(pooled);
+  const int threads = scratch->threads;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int share = 0; share < threads; share++) {
-    THNNIndexRoom room;
-    Walk walk = startWalk(pooled, move, indices, small, &room);
-    char *mine = tiles + (size_t)share * TILES * bytes;
+    Walk walk = startWalk(pooled, move, indices, small, roomOf(scratch, share));
+    char *mine = tilesOf(scratch, share);
     const THNNRange all = THNN_shareOf(pooled->planes, share, threads);
     for (int64_t first = all.begin; first < all.end; first += together) {
       const int64_t planes = all.end - first < together ? all.end - first : together;
@@ -331,11 +360,6 @@ static void movePlanes(const THNNPooledIndices *pooled, Move move, const int64_t
   }
 }
 
-static THNNBuffer *planTiles(THNNPlan *plan, const THNNPooledIndices *pooled)
-{
-  return THNN_planScratch(plan, (size_t)threadsFor(pooled) * TILES * tileBytes(pooled));
-}
-
 void THNN_(pooledUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *input,
                                   THTensor *gradOutput, THTensor *gradInput, THIndexTensor *indices,
                                   int indicesPosition)
@@ -346,9 +370,9 @@ void THNN_(pooledUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *inp
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   const THNNBuffer *index = THNN_planIn(&plan, indices, indicesPosition);
-  const THNNBuffer *tiles = planTiles(&plan, pooled);
+  const Scratch scratch = planScratch(&plan, pooled, true);
   THNN_planAcquire(&plan);
-  movePlanes(pooled, mayMiss ? addSome : addAll, index->data, from->data, to->data, tiles->data);
+  movePlanes(pooled, mayMiss ? addSome : addAll, index->data, from->data, to->data, &scratch);
   THNN_planRelease(&plan);
 }
 
@@ -361,9 +385,9 @@ void THNN_(unpoolUpdateOutput)(const THNNPooledIndices *pooled, THTensor *input,
   const THNNBuffer *from = THNN_planIn(&plan, input, 2);
   const THNNBuffer *to = THNN_planOut(&plan, output, 3, nDimension, size);
   const THNNBuffer *index = THNN_planIn(&plan, indices, 4);
-  const THNNBuffer *tiles = planTiles(&plan, pooled);
+  const Scratch scratch = planScratch(&plan, pooled, true);
   THNN_planAcquire(&plan);
-  movePlanes(pooled, set, index->data, from->data, to->data, tiles->data);
+  movePlanes(pooled, set, index->data, from->data, to->data, &scratch);
   THNN_planRelease(&plan);
 }
 
@@ -376,16 +400,15 @@ void THNN_(unpoolUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *inp
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   const THNNBuffer *index = THNN_planIn(&plan, indices, 5);
+  const Scratch scratch = planScratch(&plan, pooled, false);
   THNN_planAcquire(&plan);
-  const int threads = threadsFor(pooled);
   const int64_t bytesRead = (int64_t)sizeof(real) * pooled->planes * pooled->elements +
                             (int64_t)sizeof(int64_t) * THNN_pooledElements(pooled);
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int share = 0; share < threads; share++) {
-    THNNIndexRoom room;
-    Walk walk = startWalk(pooled, get, index->data, to->data, &room);
+#pragma omp parallel for num_threads(scratch.threads) schedule(static)
+  for (int share = 0; share < scratch.threads; share++) {
+    Walk walk = startWalk(pooled, get, index->data, to->data, roomOf(&scratch, share));
     walk.fetched = THNN_leavesCaches(bytesRead, 1);
-    const THNNRange planes = THNN_shareOf(pooled->planes, share, threads);
+    const THNNRange planes = THNN_shareOf(pooled->planes, share, scratch.threads);
     movePart(&walk, planes.begin, planes.end - planes.begin,
              (real *)from->data + planes.begin * pooled->elements);
   }

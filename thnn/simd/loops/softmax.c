@@ -12,9 +12,10 @@ enum {
   TILE = 512,       /* positions that are worked on together, where each has a row of its own */
   HALF = LANES / 2, /* rows between this and LANES are two halves that overlap, … */
   NARROW = HALF,    /* … rows shorter than this are turned into columns first, … */
-  NARROW_ROWS = 48, /* … this many at a time */
-  TOGETHER = 16,    /* other rows: so many, … */
-  SHARE = 8 << 10   /* … if a tensor's take no more than these bytes of the first-level cache */
+  /* … this many at a time, a little less than 16 kB of them on the stack, … */
+  NARROW_ROWS = sizeof(real) == sizeof(float) ? 64 : 56,
+  TOGETHER = 16,  /* other rows: so many, … */
+  SHARE = 8 << 10 /* … if a tensor's take no more than these bytes of the first-level cache */
 };
 
 /* How many of some rows are worked on together: parts of about the same size. */
@@ -344,17 +345,22 @@ static void forwardTile(bool logarithm, int64_t channels, int64_t step, int64_t 
   }
 }
 
+/* Room for as many positions as a tile has; the row only for a tile that is put elsewhere. */
+typedef struct TileRoom {
+  double *sum;
+  real *rounded, *row;
+} TileRoom;
+
 /* What is put elsewhere is large, and read from memory: channels of a tile are short runs, each in another
  * place, which the processor does not foresee. */
-static __attribute__((noinline)) void backwardTile(bool logarithm, int64_t channels, int64_t step,
-                                                   int64_t positions, const real *y,
-                                                   const real *gradOutput, THNN_(Put) put,
-                                                   real *gradInput)
+ALWAYS_INLINE void backwardTileIn(TileRoom room, bool logarithm, int64_t channels, int64_t step,
+                                  int64_t positions, const real *y, const real *gradOutput,
+                                  THNN_(Put) put, real *gradInput)
 {
+  double *sum = room.sum;
+  real *rounded = room.rounded, *row = room.row;
   const int64_t bytes = positions * (int64_t)sizeof(real);
   const int64_t bytesToNext = step * (int64_t)sizeof(real);
-  double sum[TILE];
-  real rounded[TILE], row[TILE];
 #pragma omp simd
   for (int64_t i = 0; i < positions; i++)
     sum[i] = 0;
@@ -390,6 +396,15 @@ static __attribute__((noinline)) void backwardTile(bool logarithm, int64_t chann
     if (put)
       put(positions, row, gradInput + c * step);
   }
+}
+
+static void backwardTile(bool logarithm, int64_t channels, int64_t step, int64_t positions,
+                         const real *y, const real *gradOutput, THNN_(Put) put, real *gradInput)
+{
+  double sum[TILE];
+  real rounded[TILE], row[TILE];
+  backwardTileIn((TileRoom){sum, rounded, row}, logarithm, channels, step, positions, y, gradOutput,
+                 put, gradInput);
 }
 
 /* y[column*NARROW_ROWS + row] = x[row*columns + column] */
@@ -456,12 +471,14 @@ static void backwardRows(bool logarithm, int64_t rows, int64_t channels, const r
       }
     return;
   }
-  real values[NARROW * NARROW_ROWS], gradients[NARROW * NARROW_ROWS];
+  real values[NARROW * NARROW_ROWS], gradients[NARROW * NARROW_ROWS], rounded[NARROW_ROWS];
+  double sum[NARROW_ROWS];
   for (int64_t r = 0; r < rows; r += NARROW_ROWS) {
     const int64_t some = rows - r < NARROW_ROWS ? rows - r : NARROW_ROWS;
     turn(some, channels, y + r * channels, values);
     turn(some, channels, gradOutput + r * channels, gradients);
-    backwardTile(logarithm, channels, NARROW_ROWS, some, values, gradients, NULL, gradients);
+    backwardTileIn((TileRoom){sum, rounded, NULL}, logarithm, channels, NARROW_ROWS, some, values,
+                   gradients, NULL, gradients);
     turnBack(some, channels, gradients, gradInput + r * channels);
   }
 }
