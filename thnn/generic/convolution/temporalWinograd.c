@@ -74,7 +74,7 @@ static bool pays(const Temporal *of)
   return minimum(of->sourceSize, of->resultSize) >= LEAST_SIZE && blockTiles(of) >= LEAST_TILES;
 }
 
-size_t THNN_(temporalWinograd_bytes)(const Temporal *of)
+size_t THNN_(temporalWinograd_bytes)(Temporal *of)
 {
   const THNNConvolutionAlgorithm algorithm = THNN_State_convolutionAlgorithm(of->state);
   const bool asked = algorithm == THNN_CONVOLUTION_WINOGRAD;
@@ -82,7 +82,8 @@ size_t THNN_(temporalWinograd_bytes)(const Temporal *of)
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(of->state);
   if (!(asked || automatic) || sharedBytes(of) + threadBytes(of) > limitBytes)
     return 0;
-  return (size_t)(sharedBytes(of) + threadsFor(of) * threadBytes(of));
+  of->threads = threadsFor(of);
+  return (size_t)(sharedBytes(of) + of->threads * threadBytes(of));
 }
 
 /* [number][output plane][input plane], of an output plane. */
@@ -139,7 +140,7 @@ bool THNN_(temporalWinograd_run)(const Temporal *of, const real *source, const r
 {
   const int64_t planes = of->backward ? of->sourceSize : of->resultSize;
   const int64_t blocks = divideUp(tilesOf(of), blockTiles(of));
-  const int threads = threadsFor(of);
+  const int threads = of->threads;
   int wrong = 0;
 #pragma omp parallel num_threads(threads) reduction(| : wrong) if (threads > 1)
   {

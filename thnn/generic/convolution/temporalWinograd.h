@@ -12,11 +12,12 @@ typedef struct THNN_(TemporalWinograd) {
   int64_t batch, sources, results;    /* frames of a sample */
   int64_t sourceSize, resultSize;     /* reals of a frame */
   int64_t sourceSample, resultSample; /* from a sample to the next */
+  int threads;                        /* that the scratch is for */
   bool backward; /* gradInput from gradOutput, with the taps backwards: pad is 2, otherwise 0 */
 } THNN_(TemporalWinograd);
 
-/* Bytes of scratch that it takes; 0 where it is not to be used: not asked for by the state, or slower. */
-size_t THNN_(temporalWinograd_bytes)(const THNN_(TemporalWinograd) * of);
+/* Counts the threads. Returns the bytes of scratch that they take; 0 where it is not to be used: not asked for by the state, or slower. */
+size_t THNN_(temporalWinograd_bytes)(THNN_(TemporalWinograd) * of);
 
 /* Returns whether the results are right: where some are not finite, intermediate sums may have overflowed,
  * and the definition has to say. The weight is outputFrameSize x (3 * inputFrameSize). */
