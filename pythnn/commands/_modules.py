@@ -28,6 +28,9 @@ __all__ = [
     "type_text",
 ]
 
+MAX_CALLS = 1 << 20
+"""Of modules in a run: each takes microseconds, whatever it computes."""
+
 
 def is_object(value: Any) -> bool:
     """Whether a value is an object of a Torch class."""
@@ -171,13 +174,34 @@ def rows_of(root: Any) -> list[Row]:
 
 
 def refuse_unknown(rows: list[Row]) -> None:
-    """Raises ClickException where a class is unknown, so that nothing can run."""
+    """Raises ClickException where nothing can run: a class is unknown, or calls would not end."""
     unknown = {class_of(row.value) for row in rows if isinstance(row.value, TorchObject)}
     if unknown:
         raise click.ClickException(
             f"pythnn does not know {', '.join(sorted(unknown))}, which the model is made of. Write "
             "such classes in Python, register them (pythnn.nn.register) and load the file there."
         )
+    calls = _calls(rows[0].value)
+    if calls > MAX_CALLS:
+        raise click.ClickException(
+            f"a run of the model would call {calls:,} modules: those in it are in several places "
+            "at once, level by level. Choose a part of it with --key."
+        )
+
+
+def _calls(root: Any) -> int:
+    """How many modules a forward call comes by, as often as it does; a circle counts once."""
+    counts: dict[int, int] = {}
+    pending = [(root, False)]
+    while pending:
+        value, is_counted_inside = pending.pop()
+        inside = (value.__dict__.get("modules") or []) if isinstance(value, nn.Module) else []
+        if is_counted_inside:
+            counts[id(value)] = 1 + sum(counts[id(module)] for module in inside)
+        elif id(value) not in counts:
+            counts[id(value)] = 0
+            pending += [(value, True), *((module, False) for module in inside)]
+    return counts[id(root)]
 
 
 def shape_text(value: Any) -> str:

@@ -113,6 +113,20 @@ def test_files(name, tmp_path):
     assert sum(a.size for a in np.load(tmp_path / "m.npz").values()) == 6
 
 
+def test_runs_that_would_not_end(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pythnn.save("m.t7", twice())
+    np.save("x.npy", np.zeros((1, 2)))
+    for arguments in (
+        ["inspect", "m.t7", "--input", "2"],
+        ["convert", "m.t7", "m.onnx", "--input", "2"],
+        ["run", "m.t7", "x.npy"],
+    ):
+        result = CliRunner().invoke(main, arguments)
+        assert result.exit_code == 1
+        assert f"would call {2 ** (LEVELS + 1) - 1:,} modules" in result.output
+
+
 def test_a_module_is_updated_once():
     layer = nn.Linear(2, 2)
     before = layer.weight.copy()
