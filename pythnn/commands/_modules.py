@@ -12,6 +12,7 @@ from .. import nn
 from .._shown import shown_name
 from .._tensor import Tensor
 from ..nn._types import TYPES
+from ..nn._walks import MAX_PLACES, count_places
 from ..t7 import TorchObject
 from ..t7._values import name_text
 
@@ -27,9 +28,6 @@ __all__ = [
     "tensors_in",
     "type_text",
 ]
-
-MAX_CALLS = 1 << 20
-"""Of modules in a run: each takes microseconds, whatever it computes."""
 
 
 def is_object(value: Any) -> bool:
@@ -181,27 +179,17 @@ def refuse_unknown(rows: list[Row]) -> None:
             f"pythnn does not know {', '.join(sorted(unknown))}, which the model is made of. Write "
             "such classes in Python, register them (pythnn.nn.register) and load the file there."
         )
-    calls = _calls(rows[0].value)
-    if calls > MAX_CALLS:
+    calls = count_places(rows[0].value, _inside)
+    if calls > MAX_PLACES:
         raise click.ClickException(
             f"a run of the model would call {calls:,} modules: those in it are in several places "
             "at once, level by level. Choose a part of it with --key."
         )
 
 
-def _calls(root: Any) -> int:
-    """How many modules a forward call comes by, as often as it does; a circle counts once."""
-    counts: dict[int, int] = {}
-    pending = [(root, False)]
-    while pending:
-        value, is_counted_inside = pending.pop()
-        inside = (value.__dict__.get("modules") or []) if isinstance(value, nn.Module) else []
-        if is_counted_inside:
-            counts[id(value)] = 1 + sum(counts[id(module)] for module in inside)
-        elif id(value) not in counts:
-            counts[id(value)] = 0
-            pending += [(value, True), *((module, False) for module in inside)]
-    return counts[id(root)]
+def _inside(value: Any) -> list[Any]:
+    """The modules that a module calls."""
+    return (value.__dict__.get("modules") or []) if isinstance(value, nn.Module) else []
 
 
 def shape_text(value: Any) -> str:

@@ -28,7 +28,7 @@ def flatten(tensors: list[Tensor], dtype: np.dtype[Any], device: str) -> Any:
     tensor uses; tensors that overlapped before overlap after.
     """
     inside: dict[Storage, list[Tensor]] = {}
-    for tensor in tensors:
+    for tensor in {id(tensor): tensor for tensor in tensors}.values():  # each is moved once
         storage = tensor.storage
         if storage is not None and tensor.size:
             inside.setdefault(storage, []).append(tensor)

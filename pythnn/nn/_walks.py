@@ -13,7 +13,7 @@ from typing import Any
 
 from .._shown import MESSAGE, shown
 
-__all__ = ["MAX_DEPTH", "ONCE", "bounded_text", "once"]
+__all__ = ["MAX_DEPTH", "MAX_PLACES", "ONCE", "bounded_text", "count_places", "once"]
 
 ONCE = (
     "clearState",
@@ -29,7 +29,24 @@ ONCE = (
 MAX_DEPTH = 50
 """Levels of calls in calls. What lies deeper comes after all else; as text it is left out."""
 
+MAX_PLACES = 1 << 20
+"""Places in a tree that can all be visited in seconds; no network has as many."""
+
 Key = tuple[int, Any]  # an object and a method: that of its class, or of a parent of that
+
+
+def count_places(root: Any, inside: Callable[[Any], list[Any]]) -> int:
+    """How many places a tree has: an object counts in each, but not inside itself."""
+    counts: dict[int, int] = {}
+    pending = [(root, False)]
+    while pending:
+        value, is_counted_inside = pending.pop()
+        if is_counted_inside:
+            counts[id(value)] = 1 + sum(counts[id(one)] for one in inside(value))
+        elif id(value) not in counts:
+            counts[id(value)] = 0
+            pending += [(value, True), *((one, False) for one in inside(value))]
+    return counts[id(root)]
 
 
 class _Walk(threading.local):

@@ -12,6 +12,7 @@ from ._object import register
 from ._parameters import TensorLists, tensors_of
 from ._text import numbered, tree
 from ._types import TypeCache
+from ._walks import MAX_PLACES, count_places
 from .module import Module
 
 if TYPE_CHECKING:
@@ -80,21 +81,29 @@ class Container(Module, kernel=True):
         return super().type(type, tensorCache)
 
     def parameterTensors(self) -> TensorLists | None:
-        """Those of each module inside, once."""
+        """Those of each module inside, in every place; once where places are too many."""
+        places = sum(count_places(module, _gathered_from) for module in self.children())
+        repeats = places <= MAX_PLACES
         parameters, gradients = [], []
-        seen, pending = {id(self)}, self.children()[::-1]
+        seen: set[int] = set()
+        pending = [(module, False) for module in self.children()[::-1]]
+        around = {id(self)}
         while pending:
-            module = pending.pop()
-            if id(module) in seen:
-                continue
-            seen.add(id(module))
-            if module.has_parameters_of_its_own() or not _only_gathers(module):
+            module, is_left = pending.pop()
+            if is_left:
+                around.discard(id(module))
+            elif _only_gathers(module):
+                if id(module) not in around and (repeats or id(module) not in seen):
+                    around.add(id(module))
+                    seen.add(id(module))
+                    pending.append((module, True))
+                    pending += [(inside, False) for inside in module.children()[::-1]]
+            elif repeats or id(module) not in seen:
+                seen.add(id(module))
                 own = tensors_of(module)
                 if own is not None:
                     parameters += own[0]
                     gradients += own[1]
-            else:
-                pending += module.children()[::-1]
         return parameters, gradients
 
     def zeroGradParameters(self) -> None:
@@ -139,7 +148,12 @@ class Container(Module, kernel=True):
 
 def _only_gathers(module: Module) -> bool:
     """Whether the parameters of a module are those of the modules inside."""
-    return type(module).parameterTensors is Container.parameterTensors
+    gathers = type(module).parameterTensors is Container.parameterTensors
+    return gathers and not module.has_parameters_of_its_own()
+
+
+def _gathered_from(module: Module) -> list[Module]:
+    return module.children() if _only_gathers(module) else []
 
 
 @register

@@ -127,6 +127,17 @@ def test_runs_that_would_not_end(tmp_path, monkeypatch):
         assert f"would call {2 ** (LEVELS + 1) - 1:,} modules" in result.output
 
 
+def test_parameters_are_listed_in_each_place():
+    """As in Lua, where a module that is used twice is listed twice."""
+    linear = nn.Linear(2, 2)
+    inner = nn.Sequential(linear, nn.Tanh())
+    parameters, gradients = nn.Sequential(inner, nn.Sequential(inner), linear).parameters()
+    assert [p.shape for p in parameters] == [(2, 2), (2,)] * 3
+    assert len(gradients) == 6
+    flat, _ = nn.Sequential(inner, linear).getParameters()
+    assert flat.shape == (6,)
+
+
 def test_a_module_is_updated_once():
     layer = nn.Linear(2, 2)
     before = layer.weight.copy()
