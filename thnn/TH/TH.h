@@ -1,5 +1,6 @@
-/* libTH: what the kernels of libTHNN stand on. The names, types and struct layouts are those of
- * Torch7's TH, so that the same kernels compile against either. */
+/* libTH: the tensors, storages, BLAS and errors that the kernels of libTHNN use. The names,
+ * types and struct layouts are those of Torch7's TH, so that the same kernels compile against
+ * either. */
 
 #ifndef TH_H
 #define TH_H

@@ -1,7 +1,7 @@
 /* BLAS for float and double: THFloatBlas_gemm, THDoubleBlas_gemm, …
  *
  * Matrices are column-major with leading dimensions, vectors have increments. Sizes must fit into
- * an int: the library beneath has 32-bit integers. With beta 0 the result's old content is not
+ * an int, since the BLAS library has 32-bit integers. With beta 0 the result's old content is not
  * read. */
 
 #ifndef TH_BLAS_H

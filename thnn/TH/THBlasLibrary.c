@@ -1,10 +1,10 @@
-/* What the BLAS library is, and its number of threads.
+/* The name of the BLAS library, and its number of threads.
  *
- * Every library has functions of its own for that. They are looked up in the very library that
- * our calls go to: the process may hold another one, whose setting is not ours to change. The
- * number of threads is either one for the process, which the first of several overlapping
- * sections saves and the last one restores, or one per calling thread, where each thread does so
- * for its own sections. */
+ * Every library has its own functions for that. They are looked up in the library that our calls
+ * go to: the process may have loaded another BLAS, whose setting is not ours to change. A library
+ * has either one number of threads for the whole process or one per calling thread. The first of
+ * several overlapping sections saves the number and the last one restores it; where the number
+ * belongs to a thread, only the sections of that thread count. */
 
 #include "THBlasLibrary.h"
 #include "THInternal.h"
@@ -26,10 +26,10 @@
 static const char *libraryName = "BLAS";
 static const char *coreName = "";
 
-/* A number of threads for the process (both NULL when unknown), or … */
+/* Libraries with one number of threads for the process; both NULL when there is none, … */
 static int (*getThreads)(void);
 static void (*setThreads)(int threads);
-/* … one per calling thread: sets it and returns the old one. */
+/* … and with one per calling thread: sets the number and returns the old one. */
 static int (*exchangeThreads)(int threads);
 
 static int (*getOpenMPThreads)(void);
@@ -124,10 +124,10 @@ const char *THBlasCoreName(void)
 /* ---- Sections */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int sections;     /* begun and not ended, in all threads */
-static int savedThreads; /* before the first of them */
+static int sections;     /* sections open in all threads */
+static int savedThreads; /* the library's number before the first section */
 
-static TH_THREAD_LOCAL int ownSections; /* the same for the calling thread */
+static TH_THREAD_LOCAL int ownSections; /* sections open in the calling thread */
 static TH_THREAD_LOCAL int ownSavedThreads;
 
 void THBlasSingleThreadBegin(void)

@@ -1,5 +1,5 @@
-/* The functions of the BLAS library, by the names that it exports them under (see FindCBLAS.cmake).
- * Declared here because no header of a BLAS is the same as another's. */
+/* The functions of the BLAS library, by their exported names (see FindCBLAS.cmake). They are
+ * declared here because the headers of BLAS libraries differ. */
 
 #ifndef TH_BLAS_LIBRARY_H
 #define TH_BLAS_LIBRARY_H
@@ -12,7 +12,7 @@
 #  define CBLAS_(NAME) cblas_##NAME
 #endif
 
-/* CBLAS's enumerations, which all compilers pass as int. */
+/* Values of CBLAS's enumerations, which all compilers pass as int. */
 enum { CBLAS_COLUMN_MAJOR = 102, CBLAS_NO_TRANS = 111, CBLAS_TRANS = 112 };
 
 void CBLAS_(sswap)(int n, float *x, int incx, float *y, int incy);

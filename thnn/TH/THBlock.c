@@ -6,12 +6,12 @@
 #include <string.h>
 
 typedef struct Header {
-  int64_t count;   /* references; atomic */
-  size_t capacity; /* bytes of data */
-  void *raw;       /* what was allocated: the header lies at its first aligned address */
+  int64_t count;   /* number of references; atomic */
+  size_t capacity; /* size of the data in bytes */
+  void *raw;       /* the allocation; the header is at its first aligned address */
 } Header;
 
-/* Room for the header, and for moving it to an aligned address. */
+/* Bytes that a block has besides its data: the header, and room to align it. */
 #define OVERHEAD ((size_t)2 * TH_BLOCK_ALIGNMENT)
 
 _Static_assert(sizeof(Header) <= TH_BLOCK_ALIGNMENT, "the header must fit before the data");

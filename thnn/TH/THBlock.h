@@ -11,14 +11,14 @@
 
 #include "THAllocator.h"
 
-/* Every block starts at a multiple of this: a cache line. */
+/* The alignment of every block in bytes: a cache line. */
 #define TH_BLOCK_ALIGNMENT 64
 
 /* Allocates blocks with one reference; free gives up one reference. Returns NULL when there is
  * no memory, and for zero bytes. The context is ignored. */
 TH_API THAllocator THBlockAllocator;
 
-/* data is the address of a block's first byte, or NULL, which these ignore. */
+/* `data` is the address of a block's first byte; NULL is ignored. */
 TH_API void THBlock_retain(void *data);
 TH_API void THBlock_release(void *data);
 

@@ -1,7 +1,7 @@
 /* Walks the elements of a tensor in the order of their indices, in runs of constant stride.
  *
  *     THCursor x, y;
- *     THCursor_start(&x, nDimension, size, stride);      likewise y, over equally many elements
+ *     THCursor_start(&x, nDimension, size, stride);      likewise y, with as many elements
  *     for (int64_t left = nElement; left > 0;) {
  *       int64_t run = THCursor_common(&x, &y);
  *       … elements data[x.offset + i * x.stride], i < run …
@@ -16,15 +16,16 @@
 
 #include "THGeneral.h"
 
-/* Only dimensions larger than 1 count, and the number of elements fits into 63 bits. */
+/* Enough for any tensor: the number of elements fits into 63 bits, and dimensions of size 1 are
+ * left out. */
 #define TH_CURSOR_DIMENSIONS 64
 
 typedef struct THCursor {
-  int64_t offset; /* of the current element, relative to the first */
-  int64_t stride; /* between the elements of the run */
+  int64_t offset; /* of the current element from the first one, in elements */
+  int64_t stride; /* from an element of the run to the next, in elements */
   int64_t left;   /* elements left in the run */
   int64_t run;    /* length of every run */
-  int nOuter;     /* dimensions above the run, innermost first: */
+  int nOuter;     /* number of dimensions outside the run; the arrays have the innermost first */
   int64_t outerSize[TH_CURSOR_DIMENSIONS];
   int64_t outerStride[TH_CURSOR_DIMENSIONS];
   int64_t outerIndex[TH_CURSOR_DIMENSIONS];
@@ -37,10 +38,10 @@ void THCursor_start(THCursor *cursor, int nDimension, const int64_t *size, const
 void THCursor_startWithout(THCursor *cursor, int nDimension, const int64_t *size,
                            const int64_t *stride, int fixedDimension);
 
-/* Goes on by 0 < elements <= cursor->left; after the last element the cursor is not to be used. */
+/* Moves on by 0 < elements <= cursor->left; a cursor past its last element must not be used. */
 void THCursor_advance(THCursor *cursor, int64_t elements);
 
-/* The elements that both can walk before either's run ends. */
+/* The number of elements that both cursors can walk before the run of either ends. */
 static inline int64_t THCursor_common(const THCursor *x, const THCursor *y)
 {
   return x->left < y->left ? x->left : y->left;

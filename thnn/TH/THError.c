@@ -1,4 +1,4 @@
-/* Errors: messages, and the handlers that they go to. */
+/* Errors: messages, and the handlers that receive them. */
 
 #include "THGeneral.h"
 #include "THHandlers.h"
@@ -68,7 +68,7 @@ void THSetDefaultArgErrorHandler(THArgErrorHandlerFunction handler, void *data)
   defaultArgHandler = (ArgHandler){handler ? handler : printArgumentAndExit, data};
 }
 
-/* Ends a process whose handler came back: the caller cannot go on. */
+/* Ends the process when an error handler has returned: the caller cannot go on. */
 static TH_NORETURN void handlerReturned(const char *message)
 {
   fprintf(stderr, "Error: %s\n(the error handler returned, which it must not)\n", message);
@@ -108,10 +108,10 @@ static TH_PRINTF(4, 5) int appendText(char *message, int length, int limit, cons
   return length;
 }
 
-/* A message may be cut, but never the place at its end. */
+/* Bytes kept for the place at the end of a message: the message may be cut, but not its place. */
 #define PLACE_LENGTH 256
 
-/* Appends " at <file>:<line>"; of a very long path the end. */
+/* Appends " at <file>:<line>"; a very long path is cut at its beginning. */
 static void appendPlace(char *message, int length, const char *file, int line)
 {
   const char *tail = file;

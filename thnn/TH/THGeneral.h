@@ -1,4 +1,4 @@
-/* What every part of TH stands on: names, errors, memory, threads. */
+/* Names, errors, memory and threads, which every part of TH uses. */
 
 #ifndef TH_GENERAL_H
 #define TH_GENERAL_H
@@ -11,7 +11,7 @@
 
 #define TH_API TH_EXTERN_C TH_EXPORT
 
-/* Class targets, lookup and pooling indices count from here. */
+/* The lowest class target, lookup index and pooling index. */
 #define TH_INDEX_BASE 1
 
 #define TH_CONCAT_2_EXPAND(a, b) a##b
@@ -36,11 +36,11 @@
 typedef void (*THErrorHandlerFunction)(const char *message, void *data);
 typedef void (*THArgErrorHandlerFunction)(int argNumber, const char *message, void *data);
 
-/* Sets the calling thread's handler; NULL goes back to the default one. */
+/* Sets the calling thread's handler; NULL restores the default one. */
 TH_API void THSetErrorHandler(THErrorHandlerFunction handler, void *data);
 TH_API void THSetArgErrorHandler(THArgErrorHandlerFunction handler, void *data);
 
-/* Sets the handler of all threads without one of their own; NULL goes back to the built-in one. */
+/* Sets the handler of all threads that have not set their own; NULL restores the built-in one. */
 TH_API void THSetDefaultErrorHandler(THErrorHandlerFunction handler, void *data);
 TH_API void THSetDefaultArgErrorHandler(THArgErrorHandlerFunction handler, void *data);
 
@@ -52,7 +52,7 @@ TH_API TH_NORETURN TH_COLD TH_PRINTF(3, 4) void _THError(const char *file, const
 TH_API TH_PRINTF(5, 6) void _THArgCheck(const char *file, int line, int condition, int argNumber,
                                         const char *format, ...);
 
-/* Raises an error about an expression that was found false. */
+/* Raises an error about an assertion that failed. */
 TH_API TH_NORETURN TH_COLD TH_PRINTF(4, 5) void _THAssertionFailed(const char *file, const int line,
                                                                    const char *expression,
                                                                    const char *format, ...);
@@ -87,17 +87,17 @@ TH_API void THFree(void *block);
 
 /* ---- Threads ---------------------------------------------------------------------------------
  *
- * How many threads one call of a kernel may use: a setting of this library, independent of what
- * the host program tells OpenMP. At first OMP_NUM_THREADS, else the cores that the process may
- * run on. */
+ * The number of threads that one call of a kernel may use. It is a setting of this library,
+ * independent of what the host program tells OpenMP. Initially it is OMP_NUM_THREADS, or without
+ * that variable the number of cores that the process may run on. */
 
 TH_API void THSetNumThreads(int threads);
 TH_API int THGetNumThreads(void);
 
-/* The cores that the process may run on. */
+/* The number of cores that the process may run on. */
 TH_API int THGetNumCores(void);
 
-/* Goes back to the initial number of threads. */
+/* Restores the initial number of threads. */
 TH_API void THInferNumThreads(void);
 
 #endif

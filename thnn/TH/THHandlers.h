@@ -1,4 +1,4 @@
-/* What a caller that installs an error handler for a moment has to put back.
+/* The current error handlers, for a caller that replaces them for a while and restores them.
  * An extension: Torch7 has nothing like it. */
 
 #ifndef TH_HANDLERS_H
@@ -6,7 +6,7 @@
 
 #include "THGeneral.h"
 
-/* The calling thread's handlers and their data; NULL where the default ones hold. */
+/* The calling thread's handlers and their data; NULL where it uses the default ones. */
 TH_API void THGetErrorHandler(THErrorHandlerFunction *handler, void **data);
 TH_API void THGetArgErrorHandler(THArgErrorHandlerFunction *handler, void **data);
 

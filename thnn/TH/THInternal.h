@@ -1,11 +1,12 @@
-/* What the sources of libTH share among themselves. */
+/* Functions that only the sources of libTH use. */
 
 #ifndef TH_INTERNAL_H
 #define TH_INTERNAL_H
 
 #include "THGeneral.h"
 
-/* malloc, realloc and free, or their hooks: NULL on failure, never an error. At least one byte. */
+/* malloc, realloc and free, or their hooks: they return NULL on failure and never raise. `bytes` is
+ * at least 1. */
 void *THRawAlloc(size_t bytes);
 void *THRawRealloc(void *block, size_t bytes);
 void THRawFree(void *block);
@@ -13,20 +14,21 @@ void THRawFree(void *block);
 /* Raises the error of an allocation that failed. */
 TH_NORETURN TH_COLD void THOutOfMemory(size_t bytes);
 
-/* bytes, raised to a multiple of alignment (a power of two), as an address. */
+/* The first multiple of `alignment`, a power of two, at or above the address. */
 static inline char *THAlignUp(const void *address, size_t alignment)
 {
   return (char *)(((uintptr_t)address + alignment - 1) & ~(uintptr_t)(alignment - 1));
 }
 
-/* Asks for large pages under a block that was allocated and not touched yet; a hint. */
+/* Asks the system for large pages for a block that has not been written yet; only a hint. */
 void THUseLargePages(void *block, size_t bytes);
 
-/* Around a fork, so that the child does not inherit a lock that nobody there will release. */
+/* Called before and after a fork: the child must not inherit a lock that no thread of its own
+ * holds. */
 void THBlasBeforeFork(void);
 void THBlasAfterFork(void);
 
-/* The library that a function belongs to, for THFindFunction; NULL when unknown. */
+/* A handle of the library that a function belongs to, for THFindFunction; NULL when unknown. */
 typedef void (*THFunction)(void);
 void *THOpenLibraryOf(THFunction function);
 

@@ -1,4 +1,4 @@
-/* Memory: hooks, the raising functions on top of them, and aligned blocks that do not raise. */
+/* Memory: hooks, functions that raise on failure, and aligned blocks that do not. */
 
 #include "THMemory.h"
 #include "THAllocator.h"
@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Vector loops over an array whose address is no multiple of the cache line pay for it on every
- * load. Large blocks of malloc never are (their header comes first), so they are aligned here. */
+/* Vector loops are slower on an array that does not start at a cache line, since loads then cross
+ * from one line to the next. Large blocks of malloc never start at one (their header does), so
+ * blocks of at least LARGE bytes are aligned here. */
 #define LARGE 4096
 #define LARGE_ALIGNMENT 64
 
-/* From here on most of a block can lie in large pages: fewer faults when it is touched first, fewer
- * misses of the address translation from then on. */
+/* Blocks of at least this many bytes ask for large pages: fewer page faults when they are first
+ * written, fewer TLB misses afterwards. */
 #define HUGE (4 << 20)
 
 static bool isAligned(const void *block)
@@ -112,7 +113,7 @@ void THFree(void *block)
 
 void *THTryAlloc(size_t bytes, size_t alignment)
 {
-  /* The address of the raw block stands right before the aligned one. */
+  /* The address of the raw block is stored right before the aligned one. */
   size_t extra = alignment + sizeof(void *);
   if (bytes > SIZE_MAX - extra)
     return NULL;

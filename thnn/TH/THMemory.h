@@ -1,4 +1,4 @@
-/* The memory functions beneath TH: replaceable, and one pair that does not raise.
+/* Hooks that replace TH's memory functions, and a pair of functions that does not raise.
  * An extension: Torch7 has nothing like it. */
 
 #ifndef TH_MEMORY_H
@@ -6,9 +6,9 @@
 
 #include "THGeneral.h"
 
-/* Replacements for malloc, realloc and free beneath THAlloc, THRealloc, THFree, THTryAlloc and
- * with them THDefaultAllocator and THBlockAllocator. They return NULL on failure and are called
- * with at least one byte. */
+/* Replacements for malloc, realloc and free in THAlloc, THRealloc, THFree and THTryAlloc, and so in
+ * THDefaultAllocator and THBlockAllocator. They return NULL on failure and are called with at least
+ * one byte. */
 typedef struct THMemoryHooks {
   void *(*malloc)(void *context, size_t bytes);
   void *(*realloc)(void *context, void *block, size_t bytes);
@@ -16,13 +16,13 @@ typedef struct THMemoryHooks {
   void *context;
 } THMemoryHooks;
 
-/* Installs hooks for the whole process; NULL goes back to the C library. A block is freed by the
- * hooks in force then, so change them only while no other thread uses TH, and while nothing
- * allocated is left or the new functions can free it. */
+/* Installs hooks for the whole process; NULL restores the C library's functions. A block is freed
+ * by the hooks installed at that time, so change them only while no other thread uses TH, and while
+ * no block is left that the new functions cannot free. */
 TH_API void THSetMemoryHooks(const THMemoryHooks *hooks);
 
-/* A block whose address is a multiple of alignment (a power of two), or NULL: never raises.
- * Zero bytes give a block too. */
+/* Allocates a block whose address is a multiple of `alignment`, a power of two. Returns NULL when
+ * there is no memory and never raises. Zero bytes give a block too. */
 TH_API void *THTryAlloc(size_t bytes, size_t alignment);
 
 /* Frees a block of THTryAlloc; NULL is ignored. */

@@ -1,4 +1,4 @@
-/* The one source for calls beyond C11 and POSIX. */
+/* The one source that calls functions beyond C11 and POSIX. */
 
 #define _GNU_SOURCE
 #include "THInternal.h"

@@ -1,6 +1,6 @@
 /* The one place for compiler extensions: everything else is C11.
  *
- * Stands alone: it may also be included next to the headers of an installed Torch7. */
+ * It includes no other header of TH, so it also works with the headers of an installed Torch7. */
 
 #ifndef TH_PORTABILITY_H
 #define TH_PORTABILITY_H
@@ -16,12 +16,12 @@
     __attribute__((__format__(__printf__, formatPosition, firstArgument)))
 #  define TH_COLD __attribute__((__cold__))
 
-/* Counters in structs whose layout is fixed are plain integers, so C11's _Atomic is no choice. */
+/* Atomic counters are plain integers, not C11's _Atomic: the layout of their structs is fixed. */
 #  define TH_ATOMIC_LOAD(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #  define TH_ATOMIC_STORE(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
 #  define TH_ATOMIC_FETCH_ADD(pointer, value) __atomic_fetch_add(pointer, value, __ATOMIC_ACQ_REL)
 
-/* True when the 64-bit result does not fit; then *result is not to be used. */
+/* True when the result does not fit into 64 bits; *result must not be used then. */
 #  define TH_MULTIPLY_OVERFLOWS(a, b, result) __builtin_mul_overflow(a, b, result)
 #  define TH_ADD_OVERFLOWS(a, b, result) __builtin_add_overflow(a, b, result)
 

@@ -18,7 +18,7 @@ _Static_assert(offsetof(THGenerator, left) == 8 && offsetof(THGenerator, next) =
                "the layout is Torch7's");
 #endif
 
-/* A seed from the operating system; from the clocks where it has no random numbers. */
+/* A seed from the operating system, or from the clocks where the system gives no random numbers. */
 static uint64_t systemSeed(void)
 {
   uint64_t seed = 0;
@@ -77,15 +77,15 @@ uint64_t THRandom_initialSeed(THGenerator *generator)
   return generator->the_initial_seed;
 }
 
-/* A new number from the old one in its place, the next old one and the one MIDDLE places on: the
- * upper bit of the first and the lower 31 of the second, shifted and twisted. */
+/* MT19937's recurrence: the new value of a place from its old value, the next place's, and the one
+ * MIDDLE places further on. */
 static uint64_t recur(uint64_t old, uint64_t next, uint64_t distant)
 {
   uint64_t mixed = (old & 0x80000000u) | (next & 0x7fffffffu);
   return distant ^ (mixed >> 1) ^ (-(next & 1) & TWIST);
 }
 
-/* Computes the next LENGTH numbers; places are modulo LENGTH. */
+/* Computes the next LENGTH numbers; indices wrap around at LENGTH. */
 static void refill(THGenerator *generator)
 {
   uint64_t *state = generator->state;
@@ -98,7 +98,7 @@ static void refill(THGenerator *generator)
   generator->next = 0;
 }
 
-/* 32 random bits; apart from THRandom_random so that the distributions can inline it. */
+/* 32 random bits, like THRandom_random but inlined into the distributions. */
 static inline uint32_t draw(THGenerator *generator)
 {
   if (--generator->left == 0)
@@ -126,7 +126,7 @@ double THRandom_uniform(THGenerator *generator, double a, double b)
   return unit(generator) * (b - a) + a;
 }
 
-/* Box and Muller: a random direction, and the radius that goes with it. */
+/* Box and Muller's method: a random direction and a random radius give two normal numbers. */
 double THRandom_normal(THGenerator *generator, double mean, double stdv)
 {
   THArgCheck(stdv > 0, 3, "the standard deviation must be positive, found %g", stdv);

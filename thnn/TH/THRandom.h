@@ -9,14 +9,14 @@
 
 typedef struct THGenerator {
   uint64_t the_initial_seed;
-  int left;                               /* numbers left in `state`, plus one */
+  int left;                               /* number of unused values in `state`, plus one */
   int seeded;                             /* 1 once seeded */
-  uint64_t next;                          /* the next number's place in `state` */
+  uint64_t next;                          /* index of the next value in `state` */
   uint64_t state[TH_RANDOM_STATE_LENGTH]; /* 32-bit values */
-  double normal_x; /* the two uniform numbers and the radius of the last pair of normal ones */
+  double normal_x; /* the last pair of normal numbers: two uniform ones, and the radius */
   double normal_y;
   double normal_rho;
-  int normal_is_valid; /* 1 while the pair's second number has not been drawn */
+  int normal_is_valid; /* 1 while the pair's second number is still to be drawn */
 } THGenerator;
 
 /* A new generator, seeded by the operating system. */
@@ -28,7 +28,7 @@ TH_API int THGenerator_isValid(THGenerator *self);
 /* Seeds from the operating system and returns the seed. */
 TH_API uint64_t THRandom_seed(THGenerator *generator);
 
-/* Seeds with the low 32 bits of a number. */
+/* Seeds with the low 32 bits of `seed`. */
 TH_API void THRandom_manualSeed(THGenerator *generator, uint64_t seed);
 TH_API uint64_t THRandom_initialSeed(THGenerator *generator);
 
@@ -45,7 +45,7 @@ TH_API double THRandom_normal(THGenerator *generator, double mean, double stdv);
 TH_API double THRandom_exponential(THGenerator *generator, double lambda);
 TH_API double THRandom_cauchy(THGenerator *generator, double median, double sigma);
 
-/* exp of a normal number: mean and stdv are those of the logarithm. */
+/* exp of a normal number with this mean and standard deviation. */
 TH_API double THRandom_logNormal(THGenerator *generator, double mean, double stdv);
 
 /* P(k) = (1 - p) * p^(k - 1), k = 1, 2, … */

@@ -1,4 +1,4 @@
-/* The number of threads of a kernel, and what becomes of it in a forked child. */
+/* The number of threads of a kernel, which is 1 in a forked child. */
 
 #include "THThreads.h"
 #include "THInternal.h"
@@ -27,7 +27,7 @@ int THGetNumCores(void)
 }
 
 /* The first number in OMP_NUM_THREADS ("4" or "4,2"); 0 without one. The variable is read here
- * because OpenMP's own number may have been changed by the host program. */
+ * because the host program may have changed OpenMP's own number. */
 static int environmentThreads(void)
 {
   const char *text = getenv("OMP_NUM_THREADS");

@@ -1,4 +1,4 @@
-/* One pool of threads: what the kernels must know about forks and about BLAS's own threads.
+/* Forks and BLAS's own threads, which the kernels' threads must respect.
  * An extension: Torch7 has nothing like it. */
 
 #ifndef TH_THREADS_H
@@ -6,9 +6,9 @@
 
 #include "THGeneral.h"
 
-/* True in a process forked after the parent first asked for, or set, a number of threads, here or
- * in THGeneral.h: OpenMP's threads did not survive the fork and a parallel region may hang, so
- * there THGetNumThreads is 1. */
+/* True in a process that was forked after its parent first asked for, or set, a number of threads,
+ * here or in THGeneral.h. OpenMP's threads do not survive a fork and a parallel region may hang, so
+ * THGetNumThreads is 1 there. */
 TH_API bool THInForkedChild(void);
 
 /* Between Begin and End the BLAS library uses one thread: the kernels call it from several

@@ -1,4 +1,4 @@
-/* BLAS: checks, the cases that libraries treat differently, then the library. */
+/* BLAS: checks arguments, treats the cases that libraries disagree on, then calls the library. */
 
 #include "template.h"
 #include "../THBlasLibrary.h"
@@ -26,7 +26,7 @@
 #  define library_gemm CBLAS_(dgemm)
 #endif
 
-/* The size, leading dimension or increment that is argument `position` as the library's integer. */
+/* A size, leading dimension or increment, argument `position`, as the library's integer. */
 static int libraryInt(int64_t value, int position)
 {
   THArgCheck(value >= INT_MIN && value <= INT_MAX, position,
@@ -40,7 +40,7 @@ static int checkedSize(int64_t size, int position)
   return libraryInt(size, position);
 }
 
-/* The increment of a vector of n elements: without a second one it does not matter. */
+/* The increment of a vector of n elements; 1 where it does not matter, with at most one element. */
 static int checkedIncrement(int64_t increment, int n, int position)
 {
   if (n <= 1)
@@ -49,7 +49,7 @@ static int checkedIncrement(int64_t increment, int n, int position)
   return libraryInt(increment, position);
 }
 
-/* The leading dimension of a matrix: without a second column it does not matter. */
+/* The leading dimension of a matrix; with at most one column any value will do. */
 static int checkedLeading(int64_t leading, int rows, int columns, int position)
 {
   if (columns <= 1)
@@ -72,7 +72,7 @@ static int libraryTranspose(bool transposed)
   return transposed ? CBLAS_TRANS : CBLAS_NO_TRANS;
 }
 
-/* x = beta * x, and 0 for beta 0 whatever x holds, which libraries do not agree on. */
+/* x = beta * x, and 0 for beta 0 even where x is NaN; libraries differ in that. */
 static void scaleVector(int n, real beta, real *x, int64_t increment)
 {
   if (beta == 1)

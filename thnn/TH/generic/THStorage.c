@@ -11,7 +11,7 @@ _Static_assert(offsetof(THStorage, size) == 8 && offsetof(THStorage, refcount) =
                "the layout is Torch7's");
 #endif
 
-/* The bytes of `size` elements; raises an error if that is no size. */
+/* The number of bytes of `size` elements; raises an error if it is negative or overflows. */
 static ptrdiff_t byteCount(ptrdiff_t size)
 {
   ptrdiff_t bytes;
@@ -22,7 +22,7 @@ static ptrdiff_t byteCount(ptrdiff_t size)
   return bytes;
 }
 
-/* Data from an allocator; NULL for zero bytes, otherwise raises an error rather than return it. */
+/* Allocates data. Zero bytes give NULL; raises an error when there is no memory. */
 static real *allocateData(ptrdiff_t bytes, THAllocator *allocator, void *allocatorContext)
 {
   if (bytes == 0)
@@ -33,7 +33,7 @@ static real *allocateData(ptrdiff_t bytes, THAllocator *allocator, void *allocat
   return data;
 }
 
-/* A storage around data, or NULL when there is no memory for it. */
+/* A new storage with this data, or NULL when there is no memory for the struct. */
 static THStorage *wrapData(real *data, ptrdiff_t size, THAllocator *allocator,
                            void *allocatorContext)
 {
@@ -151,7 +151,7 @@ real THStorage_(get)(const THStorage *storage, ptrdiff_t index)
   return storage->data[index];
 }
 
-/* The data moved to a new place, for storages that cannot reallocate it where it is. */
+/* Moves the data to a new allocation, for storages that realloc cannot serve. */
 static real *moveData(const THStorage *storage, ptrdiff_t size, ptrdiff_t bytes)
 {
   real *data = allocateData(bytes, storage->allocator, storage->allocatorContext);

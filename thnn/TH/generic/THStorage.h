@@ -7,18 +7,19 @@ typedef struct THStorage {
   char flag;      /* TH_STORAGE_... */
   THAllocator *allocator;
   void *allocatorContext;
-  struct THStorage *view; /* only with TH_STORAGE_VIEW */
+  struct THStorage *view; /* the owner of the data; only with TH_STORAGE_VIEW */
 } THStorage;
 
-/* ---- Construction: one reference, which THStorage_(free) gives up. The elements are undefined. */
+/* ---- Construction: a new storage has one reference, which THStorage_(free) gives up; its elements
+ * are undefined. */
 
 TH_API THStorage *THStorage_(new)(void);
 TH_API THStorage *THStorage_(newWithSize)(ptrdiff_t size);
 TH_API THStorage *THStorage_(newWithAllocator)(ptrdiff_t size, THAllocator *allocator,
                                                void *allocatorContext);
 
-/* Storages over existing data, which they take over; on error the data stays the caller's.
- * Without an allocator given the data must come from THAlloc (or the malloc beneath it). */
+/* Storages that take over existing data; on error the data stays the caller's. Without an allocator
+ * argument the data must come from THAlloc (or the malloc that it calls). */
 TH_API THStorage *THStorage_(newWithData)(real *data, ptrdiff_t size);
 TH_API THStorage *THStorage_(newWithDataAndAllocator)(real *data, ptrdiff_t size,
                                                       THAllocator *allocator,
@@ -46,6 +47,6 @@ TH_API void THStorage_(fill)(THStorage *storage, real value);
 /* Exchanges data, sizes, flags and allocators; the reference counts stay. */
 TH_API void THStorage_(swap)(THStorage *first, THStorage *second);
 
-/* copy wants equal sizes; rawCopy reads as many elements as the storage has. */
+/* copy needs a source of the same size; rawCopy reads storage->size elements. */
 TH_API void THStorage_(copy)(THStorage *storage, THStorage *source);
 TH_API void THStorage_(rawCopy)(THStorage *storage, real *source);

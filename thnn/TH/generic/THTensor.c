@@ -1,9 +1,9 @@
-/* Tensors: access, life, sizes, views.
+/* Tensors: access, construction, sizes, views.
  *
- * Errors leave by longjmp, so nothing may be held when one is raised. Constructors therefore
- * check first, then allocate the storage, which may raise, and last the tensor itself, which does
- * not: allocateTensor returns NULL and the caller cleans up. A view "in place" is built as a new
- * tensor whose content then replaces the old one. */
+ * Errors leave by longjmp, so a function must not own anything when it raises one. Constructors
+ * therefore check first, then allocate the storage, which may raise, and last the tensor itself,
+ * which does not: allocateTensor returns NULL and the caller cleans up. A view "in place" is built
+ * as a new tensor whose content then replaces the old one. */
 
 #include "internal.h"
 
@@ -126,7 +126,7 @@ int THTensor_(isSize)(const THTensor *self, const THLongStorage *sizes)
   return self->nDimension == sizes->size && sameList(self->nDimension, self->size, sizes->data);
 }
 
-/* The address of the element at n indices; raises an error if there is none. */
+/* The address of the element with these n indices; raises an error if there is none. */
 static real *elementAt(const THTensor *self, int n, const int64_t *index)
 {
   THArgCheck(self->nDimension == n, 1, "a tensor of %d dimensions is needed, this one has %d", n,
@@ -186,7 +186,7 @@ void THTensor_(set4d)(THTensor *self, int64_t x0, int64_t x1, int64_t x2, int64_
 typedef struct Layout {
   int nDimension;
   const int64_t *size;
-  const int64_t *stride; /* NULL, or negative entries: contiguous */
+  const int64_t *stride; /* NULL or a negative entry: the contiguous stride */
 } Layout;
 
 /* A layout whose sizes are all positive: the list ends before the first that is not. */
@@ -198,7 +198,7 @@ static Layout layoutOf(int nDimension, const int64_t *size, const int64_t *strid
   return (Layout){n, size, stride};
 }
 
-/* The layout in lists of sizes and strides, either of which may be NULL. */
+/* The layout given by lists of sizes and strides, either of which may be NULL. */
 static Layout layoutOfStorages(const THLongStorage *size, const THLongStorage *stride)
 {
   if (size && stride && size->size != stride->size)
@@ -214,8 +214,8 @@ static int64_t strideIn(const Layout *layout, int d, int64_t contiguous)
   return layout->stride && layout->stride[d] >= 0 ? layout->stride[d] : contiguous;
 }
 
-/* How many elements a storage must have for this layout: 0 if it is empty. Raises an error when
- * the number of elements or a place in the storage overflows. */
+/* The number of elements that a storage needs for this layout; 0 if it is empty. Raises an error
+ * when the number of elements or an offset in the storage overflows. */
 static ptrdiff_t storageSizeFor(const Layout *layout, ptrdiff_t storageOffset)
 {
   if (storageOffset < 0)
@@ -236,8 +236,8 @@ static ptrdiff_t storageSizeFor(const Layout *layout, ptrdiff_t storageOffset)
   return (ptrdiff_t)end;
 }
 
-/* Gives self the sizes and strides of the layout. Its arrays must be long enough, and may be where
- * the layout's lists lie. */
+/* Gives self the sizes and strides of the layout. Its arrays must be long enough; they may be the
+ * layout's lists themselves. */
 static void writeLayout(THTensor *self, const Layout *layout)
 {
   int n = layout->nDimension;
@@ -254,7 +254,7 @@ static void writeLayout(THTensor *self, const Layout *layout)
   self->nDimension = n;
 }
 
-/* ---- Life */
+/* ---- Construction */
 
 /* An empty tensor with room for n dimensions, or NULL when there is no memory. */
 static THTensor *allocateTensor(int n)
@@ -273,7 +273,7 @@ static THTensor *allocateTensor(int n)
   return NULL;
 }
 
-/* A new tensor over a storage, which it retains; over a new storage if NULL. */
+/* A new tensor over a storage, which it retains; over a new storage if `storage` is NULL. */
 static THTensor *newWithLayout(THStorage *storage, ptrdiff_t storageOffset, Layout layout)
 {
   ptrdiff_t needed = storageSizeFor(&layout, storageOffset);
@@ -296,7 +296,7 @@ static THTensor *newWithLayout(THStorage *storage, ptrdiff_t storageOffset, Layo
   return self;
 }
 
-/* A new tensor over the storage of another one, with n sizes and strides for the caller to write. */
+/* A new tensor that shares another one's storage, with n sizes and strides for the caller to set. */
 static THTensor *newSharing(const THTensor *tensor, int n)
 {
   THTensor *self = allocateTensor(n);
@@ -437,7 +437,7 @@ THTensor *THTensor_(newContiguous)(THTensor *tensor)
 
 /* ---- New views
  *
- * `position` is that of the first argument after the tensor, for the error messages. */
+ * `position`, for error messages, is that of the first argument after the tensor. */
 
 static THTensor *newSelected(THTensor *tensor, int dimension, int64_t index, int position)
 {
@@ -515,7 +515,7 @@ static THTensor *newUnfolded(THTensor *tensor, int dimension, int64_t size, int6
   self->size[n] = size;
   self->stride[n] = tensor->stride[dimension];
   self->size[dimension] = windows;
-  /* A single window may have any step, even one whose stride would overflow. */
+  /* With a single window the step does not matter, and the stride could overflow. */
   if (windows > 1)
     self->stride[dimension] *= step;
   return self;
@@ -541,8 +541,8 @@ THTensor *THTensor_(newUnfold)(THTensor *tensor, int dimension, int64_t size, in
   return newUnfolded(tensor, dimension, size, step, 2);
 }
 
-/* The size that -1 stands for in a list of sizes of a tensor with this many elements; raises an
- * error if they cannot be its sizes. */
+/* The size that -1 stands for in a list of sizes for `elements` elements; raises an error if the
+ * sizes do not fit that number. */
 static int64_t inferSize(const THLongStorage *sizes, int64_t elements)
 {
   int64_t known = 1;
@@ -594,7 +594,7 @@ THTensor *THTensor_(newExpand)(THTensor *tensor, THLongStorage *size)
   return self;
 }
 
-/* A view without the dimensions of size 1 from `first` to `last`; one dimension stays. */
+/* A view without the dimensions of size 1 from `first` to `last`; at least one dimension stays. */
 static THTensor *newSqueezed(const THTensor *tensor, int first, int last)
 {
   THTensor *self = newSharing(tensor, tensor->nDimension);
@@ -627,7 +627,7 @@ static THTensor *newUnsqueezed(const THTensor *tensor, int dimension)
 
 /* ---- Sizes */
 
-/* Whether self has these sizes, and those strides that the layout asks for. */
+/* Whether self has the layout's sizes, and the strides that it gives. */
 static bool hasLayout(const THTensor *self, const Layout *layout)
 {
   if (self->nDimension != layout->nDimension)
@@ -638,7 +638,7 @@ static bool hasLayout(const THTensor *self, const Layout *layout)
   return true;
 }
 
-/* Makes self a view of a storage, which grows if it is too small; a new one if it is NULL. */
+/* Makes self a view of a storage, which grows if it is too small; NULL means a new storage. */
 static void setLayout(THTensor *self, THStorage *storage, ptrdiff_t storageOffset, Layout layout)
 {
   ptrdiff_t needed = storageSizeFor(&layout, storageOffset);
@@ -761,7 +761,7 @@ void THTensor_(setStorage4d)(THTensor *self, THStorage *storage, ptrdiff_t stora
   setLayout(self, storage, storageOffset, layoutOf(4, size, stride));
 }
 
-/* Gives self the content of a view, and the view up. */
+/* Moves the content of a view into self and frees the view. */
 static void become(THTensor *self, THTensor *view)
 {
   THTensor old = *self;

@@ -1,8 +1,8 @@
-/* Template of THTensor.h, included once per type: the tensor itself, views and sizes.
+/* Template of THTensor.h, included once per type: the struct, views and sizes.
  *
  * A tensor without dimensions is empty; its storage may be NULL. Dimensions and indices count
- * from 0. `storage` and `storageOffset` arguments: a NULL storage means a new one where elements
- * are needed, and a storage that is too small is resized.
+ * from 0. Where a function takes a storage and an offset, a NULL storage means a new one, if the
+ * tensor has elements, and a storage that is too small is resized.
  *
  * Lists of sizes end at the first one that is not positive. A negative stride, or no list of
  * strides, asks for the contiguous stride: the size times the stride of the dimension after it.
@@ -37,7 +37,7 @@ TH_API int THTensor_(isSameSizeAs)(const THTensor *self, const THTensor *other);
 TH_API int THTensor_(isSetTo)(const THTensor *self, const THTensor *other); /* the same view */
 TH_API int THTensor_(isSize)(const THTensor *self, const THLongStorage *sizes);
 
-/* Single elements; the tensor must have this many dimensions. */
+/* Single elements; the tensor must have as many dimensions as there are indices. */
 TH_API real THTensor_(get1d)(const THTensor *self, int64_t x0);
 TH_API real THTensor_(get2d)(const THTensor *self, int64_t x0, int64_t x1);
 TH_API real THTensor_(get3d)(const THTensor *self, int64_t x0, int64_t x1, int64_t x2);
@@ -48,7 +48,7 @@ TH_API void THTensor_(set3d)(THTensor *self, int64_t x0, int64_t x1, int64_t x2,
 TH_API void THTensor_(set4d)(THTensor *self, int64_t x0, int64_t x1, int64_t x2, int64_t x3,
                              real value);
 
-/* ---- Life: a new tensor has one reference, which THTensor_(free) gives up. */
+/* ---- Construction: a new tensor has one reference, which THTensor_(free) gives up. */
 
 TH_API THTensor *THTensor_(new)(void); /* empty */
 TH_API void THTensor_(retain)(THTensor *self);
@@ -56,11 +56,12 @@ TH_API void THTensor_(free)(THTensor *self); /* NULL is ignored */
 TH_API void THTensor_(setFlag)(THTensor *self, const char flag);
 TH_API void THTensor_(clearFlag)(THTensor *self, const char flag);
 
-/* Copies self into destination unless they are the same tensor, then gives up self (which stays
- * the caller's if the copy raises an error). */
+/* Copies self into destination unless they are the same tensor, then frees self (which stays the
+ * caller's if the copy raises an error). */
 TH_API void THTensor_(freeCopyTo)(THTensor *self, THTensor *destination);
 
-/* New contiguous tensors with storages of their own; the elements are undefined. */
+/* New tensors with storages of their own, contiguous unless strides are given; the elements are
+ * undefined. */
 TH_API THTensor *THTensor_(newWithSize)(THLongStorage *size, THLongStorage *stride);
 TH_API THTensor *THTensor_(newWithSize1d)(int64_t size0);
 TH_API THTensor *THTensor_(newWithSize2d)(int64_t size0, int64_t size1);
@@ -91,10 +92,11 @@ TH_API THTensor *THTensor_(newNarrow)(THTensor *tensor, int dimension, int64_t f
 TH_API THTensor *THTensor_(newTranspose)(THTensor *tensor, int dimension1, int dimension2);
 TH_API THTensor *THTensor_(newUnfold)(THTensor *tensor, int dimension, int64_t size, int64_t step);
 
-/* Other sizes for the elements of a contiguous tensor; one size may be -1: the remaining factor. */
+/* A contiguous tensor with other sizes; one size may be -1 and is computed from the others. */
 TH_API THTensor *THTensor_(newView)(THTensor *tensor, THLongStorage *size);
 
-/* Dimensions of size 1 repeated to the sizes given, with stride 0; new ones may come in front. */
+/* A view with dimensions of size 1 expanded to the sizes given, with stride 0; `size` may have
+ * additional dimensions in front. */
 TH_API THTensor *THTensor_(newExpand)(THTensor *tensor, THLongStorage *size);
 
 /* A copy in a storage of its own. */
@@ -138,22 +140,22 @@ TH_API void THTensor_(setStorage4d)(THTensor *self, THStorage *storage, ptrdiff_
                                     int64_t size0, int64_t stride0, int64_t size1, int64_t stride1,
                                     int64_t size2, int64_t stride2, int64_t size3, int64_t stride3);
 
-/* The index-th slice: one dimension less. Not on a tensor of one dimension. */
+/* The slice number `index` along a dimension, which has one dimension less; source needs two. */
 TH_API void THTensor_(select)(THTensor *self, THTensor *source, int dimension, int64_t index);
 
-/* Elements first … first + size - 1 of a dimension. */
+/* The elements first … first + size - 1 along a dimension. */
 TH_API void THTensor_(narrow)(THTensor *self, THTensor *source, int dimension, int64_t first,
                               int64_t size);
 TH_API void THTensor_(transpose)(THTensor *self, THTensor *source, int dimension1, int dimension2);
 
-/* All windows of `size` elements, `step` apart: the dimension counts windows, a new last dimension
- * the elements in a window. */
+/* All windows of `size` elements, `step` apart: the dimension counts the windows, and a new last
+ * dimension the elements of a window. */
 TH_API void THTensor_(unfold)(THTensor *self, THTensor *source, int dimension, int64_t size,
                               int64_t step);
 
-/* Without the dimensions of size 1 (all of them, or that one); at least one dimension stays. */
+/* Removes dimensions of size 1 (all of them, or the one given); at least one dimension stays. */
 TH_API void THTensor_(squeeze)(THTensor *self, THTensor *source);
 TH_API void THTensor_(squeeze1d)(THTensor *self, THTensor *source, int dimension);
 
-/* With a new dimension of size 1 before `dimension`. */
+/* Inserts a dimension of size 1 before `dimension`. */
 TH_API void THTensor_(unsqueeze1d)(THTensor *self, THTensor *source, int dimension);

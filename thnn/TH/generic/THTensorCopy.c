@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Raises an error unless a copy has as many elements to read as to write. */
+/* Raises an error unless source and destination have the same number of elements. */
 static void checkCount(int64_t written, int64_t available)
 {
   THArgCheck(written == available, 2, "a tensor of %lld elements is needed, this one has %lld",
@@ -13,13 +13,13 @@ static void checkCount(int64_t written, int64_t available)
 
 /* ---- Same type, same sizes */
 
-/* A dimension of two arrays. */
+/* One dimension of two arrays of the same sizes; strides in elements. */
 typedef struct Axis {
   int64_t size, yStride, xStride;
 } Axis;
 
-/* The dimensions of the arrays, without those of size 1; neighbours which both arrays can walk as
- * one are one. Returns their number. */
+/* Collects the dimensions of the arrays without those of size 1, and joins neighbours that both
+ * arrays can walk as one. Returns their number. */
 static int collectAxes(Axis *axes, int nDimension, const int64_t *size, const int64_t *yStride,
                        const int64_t *xStride)
 {
@@ -37,7 +37,7 @@ static int collectAxes(Axis *axes, int nDimension, const int64_t *size, const in
   return n;
 }
 
-/* Takes the axis at `place` out of the list, and shortens it. */
+/* Removes the axis at `place` from the list and returns it. */
 static Axis takeAxis(Axis *axes, int *n, int place)
 {
   Axis taken = axes[place];
@@ -61,8 +61,8 @@ static void copyLine(real *y, const real *x, Axis line)
     y[i * line.yStride] = x[i * line.xStride];
 }
 
-/* Copies a plane whose two axes are each the fast one of one array (a transposition), in tiles:
- * both arrays' cache lines are then used whole. */
+/* Copies a plane where x is dense along one axis and y along the other (a transposition), in tiles,
+ * so that every cache line of both arrays is used completely. */
 static void copyPlane(real *y, const real *x, Axis a, Axis b)
 {
   const int64_t tile = 32;

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* Raises an error about argument `position` unless it has as many elements as the tensor. */
+/* Raises an error about the operand, argument `position`, unless it has as many elements as the
+ * tensor. */
 static void checkCount(const THTensor *tensor, const THTensor *operand, int position)
 {
   THArgCheck(THTensor_(nElement)(tensor) == THTensor_(nElement)(operand), position,
@@ -15,8 +16,8 @@ static void checkCount(const THTensor *tensor, const THTensor *operand, int posi
 /* ---- Element by element
  *
  * Each operation is a loop over a run of elements: tensor k's are data[k][i * stride[k]], i < n.
- * The strides are copied to locals because an int64_t result might overlap them, for all that the
- * compiler knows. */
+ * The strides are copied to local variables because the compiler must assume that an int64_t result
+ * overlaps them. */
 
 #define OPERANDS 4
 
@@ -24,12 +25,12 @@ typedef struct Run {
   int64_t n;
   real *data[OPERANDS];
   int64_t stride[OPERANDS];
-  real value; /* the operation's number */
+  real value; /* the operation's scalar argument */
 } Run;
 
 typedef void (*Operation)(const Run *run);
 
-/* Calls the operation for every run of the tensors, which have equally many elements. */
+/* Calls the operation for every run of the tensors, which have the same number of elements. */
 static void walk(Operation operation, real value, int count, THTensor *const *tensors)
 {
   int64_t left = THTensor_(nElement)(tensors[0]);
@@ -53,7 +54,7 @@ static void walk(Operation operation, real value, int count, THTensor *const *te
   }
 }
 
-/* Resizes the result and computes it from the operands after it. */
+/* Resizes the result, tensors[0], and computes it from the operands, which follow it. */
 static void apply(Operation operation, real value, int count, THTensor *const *tensors)
 {
   THTensor_(resizeAs)(tensors[0], tensors[1]);
@@ -332,7 +333,7 @@ int THTensor_(equal)(THTensor *tensor, THTensor *other)
   return 1;
 }
 
-/* The largest element (sign 1) or the smallest (sign -1); a NaN if there is one. */
+/* The largest element (sign 1) or the smallest (sign -1); NaN if there is one. */
 static real extreme(THTensor *tensor, int sign)
 {
   int64_t left = THTensor_(nElement)(tensor);

@@ -1,7 +1,7 @@
-/* Products of matrices and vectors of any strides, on BLAS.
+/* Products of matrices and vectors of any strides, by BLAS.
  *
- * BLAS wants matrices whose columns, or whose rows, are contiguous. Others are packed into scratch
- * memory, all of it allocated before anything is computed. */
+ * BLAS takes matrices whose columns, or whose rows, are contiguous. Others are packed into scratch
+ * memory, which is allocated before anything is computed. */
 
 #include "internal.h"
 #include "../THMemory.h"
@@ -14,7 +14,7 @@ typedef struct Matrix {
   int64_t rowStride, columnStride;
 } Matrix;
 
-/* The matrix in two dimensions of a tensor. */
+/* The matrix that two dimensions of a tensor form. */
 static Matrix matrixIn(const THTensor *tensor, int rowDimension, int columnDimension)
 {
   return (Matrix){THTensor_(data)(tensor), tensor->size[rowDimension],
@@ -37,13 +37,13 @@ static bool needsPacking(Matrix m)
   return !isColumnMajor(m) && !isColumnMajor(transpose(m));
 }
 
-/* The elements of scratch memory that the matrix needs. */
+/* The number of elements of scratch memory that packing the matrix needs. */
 static int64_t packedSize(Matrix m)
 {
   return needsPacking(m) ? m.rows * m.columns : 0;
 }
 
-/* Scratch memory, or NULL for no elements; raises an error when there is none. */
+/* Scratch memory, NULL for 0 elements; raises an error when there is no memory. */
 static real *allocateScratch(int64_t elements)
 {
   if (elements == 0)
@@ -130,7 +130,8 @@ static void checkDimensions(const THTensor *tensor, int position, int nDimension
              THTensor_(sizeDesc)(tensor).str);
 }
 
-/* Gives result the size and, unless beta is 0, the content of the tensor to add to. */
+/* Gives result the size of the tensor that the product is added to and, unless beta is 0, its
+ * content. */
 static void startResult(THTensor *result, real beta, THTensor *tensor)
 {
   if (result == tensor)
@@ -152,7 +153,7 @@ void THTensor_(addmv)(THTensor *result, real beta, THTensor *tensor, real alpha,
   startResult(result, beta, tensor);
 
   Matrix a = matrixIn(matrix, 0, 1);
-  /* BLAS has no increment of 0, an expanded vector: it becomes a column of scratch memory. */
+  /* BLAS does not take an increment of 0 (an expanded vector): the vector is copied to scratch. */
   bool packVector = vector->stride[0] == 0;
   int64_t packedMatrix = packedSize(a);
   real *scratch = allocateScratch(packedMatrix + (packVector ? a.columns : 0));

@@ -1,4 +1,4 @@
-/* Tensors of random numbers, drawn in the order of the indices. */
+/* Random tensors: the elements are drawn in the order of their indices. */
 
 #include "internal.h"
 

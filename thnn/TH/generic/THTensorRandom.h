@@ -1,5 +1,5 @@
-/* Template of THTensor.h, included once per type: random elements, drawn one after the other in
- * the order of the indices (see THRandom.h for the distributions). */
+/* Template of THTensor.h, included once per type: random elements, drawn in the order of their
+ * indices (see THRandom.h for the distributions). */
 
 TH_API void THTensor_(bernoulli)(THTensor *self, THGenerator *generator, double p);
 TH_API void THTensor_(geometric)(THTensor *self, THGenerator *generator, double p);

@@ -11,14 +11,14 @@ typedef struct Item {
   int64_t index;
 } Item;
 
-/* Whether a comes strictly before b. NaN is larger than everything. */
+/* Whether a comes strictly before b; NaN counts as the largest value. */
 static bool precedes(real a, real b, bool descending)
 {
   real low = descending ? b : a, high = descending ? a : b;
   return low < high || (isnan((double)high) && !isnan((double)low));
 }
 
-/* Merges two sorted neighbours, from[0…middle) and from[middle…n), into `to`. */
+/* Merges two sorted runs, from[0…middle) and from[middle…n), into `to`. */
 static void merge(Item *to, const Item *from, int64_t middle, int64_t n, bool descending)
 {
   int64_t left = 0, right = middle;
@@ -29,7 +29,7 @@ static void merge(Item *to, const Item *from, int64_t middle, int64_t n, bool de
   }
 }
 
-/* Sorts n items with the help of as many others; returns the array that holds the result. */
+/* Sorts n items with a spare array of n items; returns the array that holds the result. */
 static const Item *sortItems(Item *items, Item *spare, int64_t n, bool descending)
 {
   for (int64_t width = 1; width < n; width *= 2) {

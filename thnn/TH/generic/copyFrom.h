@@ -1,4 +1,4 @@
-/* Template of THTensorCopy.c, included once per type of the source: `source` and `Source`. */
+/* Template of THTensorCopy.c, included once per source type, which `source` and `Source` name. */
 
 void TH_CONCAT_4(TH, Real, Tensor_copy, Source)(THTensor *self,
                                                 TH_CONCAT_3(TH, Source, Tensor) * tensor)

@@ -1,4 +1,4 @@
-/* Template: what the sources in this folder share, for the one type of template.h. */
+/* Template: functions that the sources in this folder share, for the type of template.h. */
 
 #ifndef TH_GENERIC_INTERNAL_H
 #define TH_GENERIC_INTERNAL_H
@@ -20,7 +20,7 @@ static inline void THTensor_(startCursor)(THCursor *cursor, const THTensor *tens
   THCursor_start(cursor, tensor->nDimension, tensor->size, tensor->stride);
 }
 
-/* Starts a cursor over the first elements of all lines along one dimension. */
+/* Starts a cursor over the first element of every line along one dimension. */
 static inline void THTensor_(startLines)(THCursor *cursor, const THTensor *tensor, int dimension)
 {
   THCursor_startWithout(cursor, tensor->nDimension, tensor->size, tensor->stride, dimension);

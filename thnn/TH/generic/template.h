@@ -1,5 +1,5 @@
-/* For the sources in this folder: everything public, then the template macros of the one type
- * that the source is compiled for, by -DTH_REAL_FLOAT, …_DOUBLE, …_LONG or …_INT. */
+/* The header of every source in this folder: the public headers, then the template macros of the
+ * type that -DTH_REAL_FLOAT, …_DOUBLE, …_LONG or …_INT selects. */
 
 #include "../TH.h"
 #include "../THInternal.h"
