@@ -10,10 +10,10 @@
 #include "simd/simd.h"
 #include "generic/convolution/engine/engine.h"
 
-/* Blocks of work that keep a handful of threads evenly busy. */
+/* Number of blocks of work that keeps a handful of threads evenly busy. */
 enum { ENOUGH_BLOCKS = 8 };
 
-/* An operand of products that takes more bytes is fetched from far. */
+/* A matrix operand of more bytes than this is assumed not to stay in a near cache. */
 enum { FAR_OPERAND_BYTES = 4 << 20 };
 
 /* offsets = first, first + step, first + 2*step, … */
@@ -57,7 +57,7 @@ static inline void *scratchOfThread(void *scratch, size_t sharedBytes, size_t th
   return (char *)scratch + sharedBytes + (size_t)thread * threadBytes;
 }
 
-/* The calling thread's. */
+/* The calling thread's part of a scratch block. */
 static inline void *threadScratchOf(void *scratch, size_t sharedBytes, size_t threadBytes)
 {
 #ifdef _OPENMP
@@ -78,8 +78,8 @@ static inline bool isForward(const THNNConvolutionPlan *plan)
   return plan->part == THNN_CONVOLUTION_FORWARD;
 }
 
-/* Forward or backwardData as a computation of results from a source, whichever it is; backwardWeight's
- * are those of forward. */
+/* The two sides of a computation, which makes results from a source: forward the map from the
+ * image, backwardData the image from the map. backwardWeight has the sides of forward. */
 typedef struct Sides {
   int64_t sourcePlanes, resultPlanes;
   int64_t source[3], result[3];
@@ -107,22 +107,22 @@ static inline double weightElements(const THNNConvolution *geometry)
   return (double)geometry->inputPlanes * geometry->outputPlanes * THNN_convolutionTaps(geometry);
 }
 
-/* Multiplications of the whole computation, each with an addition. */
+/* Number of multiply-adds of the whole computation. */
 static inline double convolutionOperations(const THNNConvolution *geometry)
 {
   return geometry->batch * weightElements(geometry) * THNN_convolutionMapPositions(geometry);
 }
 
-/* The loops for a layer of so many planes: few of them fit into half a vector, and where the processor
- * splits long vectors, that costs half the time. */
+/* The loops for a layer of `planes` planes. Planes that fit into half a vector get short vectors;
+ * where the processor splits long vectors, full-length ones would take twice as long. */
 static inline const THNN_(SimdProducts) * productsFor(int64_t planes)
 {
   const THNN_(SimdProducts) *narrow = &THNN_(simd).narrowProducts;
   return planes <= narrow->lanes ? narrow : &THNN_(simd).products;
 }
 
-/* What a term of a direct kernel costs for one position and all planes: a tile of one vector is mostly
- * loads. */
+/* The cost of a term of a direct kernel for one position and all planes. A register tile of one
+ * vector spends most of its time on loads. */
 static inline double vectorsCost(int64_t planes)
 {
   const int64_t vectors = divideUp(planes, THNN_(simd).products.lanes);
@@ -137,7 +137,8 @@ typedef struct Panel {
   int vectors;
 } Panel;
 
-/* The number of panels that `planes` planes make with some loops, and the most lanes that one has. */
+/* The number of panels that `planes` planes are cut into for `loops`, and the lanes of the
+ * widest. */
 static inline int64_t panelCountOf(const THNN_(SimdProducts) * loops, int64_t planes)
 {
   return divideUp(divideUp(planes, loops->lanes), loops->mostVectors);
@@ -163,7 +164,7 @@ static inline Panel panelOf(const THNN_(SimdProducts) * loops, int64_t planes, i
   return panel;
 }
 
-/* The same with the loops for so many planes. */
+/* The same three with the loops that productsFor chooses. */
 static inline int64_t panelCount(int64_t planes)
 {
   return panelCountOf(productsFor(planes), planes);
@@ -179,8 +180,9 @@ static inline Panel panelAt(int64_t planes, int64_t index)
   return panelOf(productsFor(planes), planes, index);
 }
 
-/* Transposes the sums of a box, [position][lane], into the panel's planes of the result, a contiguous
- * stretch at a time. The result has `planes` planes of `positions` positions in each sample. */
+/* Transposes the sums of a box, [position][lane], into the panel's planes of the result, one
+ * contiguous stretch at a time. The result has `planes` planes of `positions` positions in each
+ * sample. */
 static inline void storeBox(const THNNConvolutionBoxes *boxes, const THNNConvolutionBox *box,
                             const Panel *panel, const real *sums, real *result, int64_t planes,
                             int64_t positions)
@@ -211,7 +213,7 @@ void THNN_(ConvolutionGemm_backwardWeight)(const THNNConvolutionPlan *plan, cons
                                            const real *gradOutput, accreal scale, real *gradWeight,
                                            void *scratch);
 
-/* Its case of one map position that sees the whole image. */
+/* The gemm algorithm's special case: one map position that sees the whole image. */
 void THNN_(ConvolutionLinear_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
 void THNN_(ConvolutionLinear_forward)(const THNNConvolutionPlan *plan, const real *input,
                                       const real *weight, const real *bias, real *output,
@@ -223,8 +225,8 @@ void THNN_(ConvolutionLinear_backwardWeight)(const THNNConvolutionPlan *plan, co
                                              const real *gradOutput, accreal scale,
                                              real *gradWeight, void *scratch);
 
-/* The direct algorithm. Preparing returns whether it can work within the state's workspace limit,
- * and is for such a geometry at all; if not, the plan is unchanged. */
+/* The direct algorithm. Preparing returns whether the algorithm applies to the geometry and fits
+ * into the state's workspace limit; if not, it leaves the plan unchanged. */
 bool THNN_(ConvolutionDirect_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
 bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
 /* forward: source is the image, result the map; backwardData: the other way round. */
@@ -235,13 +237,13 @@ void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const r
                                         const real *gradOutput, accreal scale, real *gradWeight,
                                         real *gradBias, void *scratch);
 
-/* The same for one tap. */
+/* The direct algorithm for one tap. */
 bool THNN_(ConvolutionDirectPointwise_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
 void THNN_(ConvolutionDirectPointwise_run)(const THNNConvolutionPlan *plan, const real *source,
                                            const real *weight, const real *bias, real *result,
                                            void *scratch);
 
-/* The same for one tap, as products of whole matrices. */
+/* The direct algorithm for one tap, as products of whole matrices. */
 bool THNN_(ConvolutionDirectProducts_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
 void THNN_(ConvolutionDirectProducts_run)(const THNNConvolutionPlan *plan, const real *source,
                                           const real *weight, const real *bias, real *result,
@@ -251,10 +253,9 @@ void THNN_(ConvolutionDirectProducts_backwardWeight)(const THNNConvolutionPlan *
                                                      accreal scale, real *gradWeight,
                                                      real *gradBias, void *scratch);
 
-/* Winograd's algorithm for 3x3 taps. Preparing returns whether it can work within the state's
- * workspace limit, and is for such a geometry and part at all. Running returns whether the result is
- * right: where some of it is not finite, intermediate sums may have overflowed, and the plan's own
- * algorithm has to say. */
+/* Winograd's algorithm for 3x3 taps. Preparing returns whether it applies to the geometry and fits
+ * into the state's workspace limit. Running returns whether all results are finite: if not,
+ * intermediate sums may have overflowed, and the caller has to run the plan's own algorithm. */
 bool THNN_(ConvolutionWinograd_prepare)(const THNNConvolutionPlan *plan, const THNNState *state,
                                         THNNConvolutionWinograd *winograd);
 bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real *source,
@@ -263,12 +264,12 @@ bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real 
 bool THNN_(ConvolutionWinogradWeight_prepare)(const THNNConvolutionPlan *plan,
                                               const THNNState *state,
                                               THNNConvolutionWinograd *winograd);
-/* Where it returns false it has added nothing. */
+/* If it returns false, it has added nothing to the gradients. */
 bool THNN_(ConvolutionWinogradWeight_run)(const THNNConvolutionPlan *plan, const real *input,
                                           const real *gradOutput, accreal scale, real *gradWeight,
                                           real *gradBias, void *scratch);
 
-/* The same line by line: for few result planes, or few source planes and taps. */
+/* The direct algorithm line by line, for few result planes, or few source planes and taps. */
 bool THNN_(ConvolutionDirectLines_prepare)(THNNConvolutionPlan *plan, const THNNState *state);
 void THNN_(ConvolutionDirectLines_run)(const THNNConvolutionPlan *plan, const real *source,
                                        const real *weight, const real *bias, real *result,

@@ -2,17 +2,18 @@
  *
  * Both are one computation: a result is a sum over source planes and taps of a source element times
  * a weight. A vector holds the results of neighbouring planes at one position; the source element
- * is one scalar for all of them, read where it lies. So nothing is unfolded or padded: stride,
- * dilation and transposition only change which scalars are read, and positions near an edge have
- * fewer terms. No product with padding is ever formed.
+ * is one scalar for all of them, read in place. So nothing is unfolded or padded: stride, dilation
+ * and transposition only change which scalars are read, and positions near an edge have fewer
+ * terms. No product with padding is ever formed.
  *
  * Along each dimension results fall into runs that see the same taps (THNN_convolutionRuns); a run
  * per dimension makes a class of positions that share one list of terms.
  *
- * Where it is cheaper, positions are taken in lines along one dimension: then those at edges are in
- * one class with the others, and the loops leave out what a tap sees outside. Neighbours of a line
- * see the same source element through neighbouring taps; a panel of one vector, which has one
- * product for each scalar and would be mostly loads, loads it once for several products.
+ * Where it is cheaper, positions are taken in lines along one dimension: then those at the edges
+ * are in one class with the others, and the loops skip products with elements outside the source.
+ * Neighbours in a line see the same source element through neighbouring taps. A panel of one vector
+ * has one product for each scalar and would spend most of its time on loads; in lines it loads a
+ * scalar once for several products.
  *
  * A task is a box of positions times a panel of planes. Its weights are packed as
  * [source plane][tap][lane]; its sums are kept as [position][lane], start from the bias and are
@@ -23,56 +24,58 @@
 
 #include "generic/convolution/engine/algorithm.h"
 
-/* Sums of one task; with the weights of one list of terms they stay in a second-level cache. */
+/* Bytes of the sums of one task, which stay in a second-level cache together with the weights of
+ * one list of terms. */
 static const int64_t SUM_BYTES = 128 << 10;
-/* Packed weights, which a thread keeps from task to task where all source planes fit. */
+/* Most bytes of packed weights, which a thread keeps from task to task if all source planes fit. */
 static const int64_t WEIGHT_BYTES = 6 << 20;
 /* Terms of a class that are added at a time, unless one plane has more: their weights stay in a
- * second-level cache while all positions pass by. */
+ * second-level cache while all positions are computed. */
 static const int64_t GROUP_TERMS = 256;
-/* In lines, with longer lists for the loops: their weights stay in a first-level cache, since a
- * tile may have few positions to each of them. */
+/* The same in lines, whose loops take longer lists: the weights stay in a first-level cache, since
+ * a tile can have few positions that use each weight. */
 static const int64_t LINE_GROUP_BYTES = 32 << 10, MOST_LINE_TERMS = 512;
-/* Room for the lists of several classes. */
+/* Capacity of the lists of terms and of classes, for several classes. */
 static const int64_t LISTED_TERMS = 8192;
 static const int64_t LISTED_CLASSES = 128;
-/* Positions between two turns of fetching the next group's source ahead. */
+/* Positions that are computed between two turns of prefetching the next group's source. */
 static const int64_t SLICE_POSITIONS = 24;
-/* Lines of positions that lie between each other. */
+/* At most this many interleaved lines. */
 static const int64_t MOST_SUBLINES = 8;
-/* With fewer positions to a task, packing the weights takes too much of its time. */
+/* With fewer positions in a task, packing the weights takes too much of its time. */
 static const int64_t WORTHWHILE_POSITIONS = 48;
 
-/* Positions and taps of a class along one dimension. Positions are those that see source indices
- * `spacing` apart; so do every tapsApart-th taps. */
+/* The positions and taps of a class along one dimension. Neighbouring positions of a line see
+ * source indices that are `spacing` apart; so do taps that are `tapsApart` apart. */
 typedef struct Line {
   int64_t positions, taps;
   int64_t spacing, tapsApart;
-  int64_t first, tapStep; /* source index of the first position and tap; to the next tap */
-  int64_t size;           /* source indices that exist */
-  int64_t element, tapFactor, positionSum; /* from one source index, tap and position to the next */
+  int64_t first, tapStep; /* source index of the first position and tap; step to the next tap */
+  int64_t size;           /* number of source indices */
+  int64_t element, tapFactor, positionSum; /* steps per source index, tap and position */
 } Line;
 
-/* Positions of the box that share their terms: stretches of the worker's two lists. Where the class
- * is taken in lines, a listed position is the first of a line, and a listed term the first tap. */
+/* Positions of the box that share their terms, and these terms: parts of the worker's two lists. If
+ * the class is taken in lines, each listed position is the first of a line, and each listed term is
+ * that of the first tap. */
 typedef struct Class {
   const THNNOffsets *position;
   int64_t positions;
-  const THNNOffsets *term; /* of one group of source planes */
+  const THNNOffsets *term; /* terms of one group of source planes */
   int64_t taps;            /* terms per source plane */
-  Line line;               /* of one position and no spacing where it is not */
+  Line line;               /* has one position and spacing 0 if the class is not taken in lines */
 } Class;
 
-/* Memory to bring into cache while something else is computed: `length` reals at each place of a
- * grid, a few places at each turn. */
+/* Memory to prefetch while something else is computed: `length` reals at each place of a grid, a
+ * few places at each turn. */
 typedef struct Ahead {
   const real *first;
   int64_t length;
-  int64_t count[3], stride[3]; /* of the grid; strides in reals */
+  int64_t count[3], stride[3]; /* size of the grid; strides in reals */
   int64_t next, perTurn;
 } Ahead;
 
-/* What a thread works with. */
+/* The state of one thread. */
 typedef struct Worker {
   const THNNConvolutionPlan *plan;
   Sides sides;
@@ -85,18 +88,19 @@ typedef struct Worker {
   int64_t packed;        /* the panel whose weights are packed for all source planes, or -1 */
   real *start;           /* [lane]: the bias */
   real *sums;            /* [position of the box][lane] */
-  THNNOffsets *position; /* source element and sum of the positions of the listed classes */
-  THNNOffsets *term;     /* source element and packed weight of their terms */
+  THNNOffsets *position; /* offsets in source and sums of the listed positions */
+  THNNOffsets *term;     /* offsets in source and weights of the listed terms */
   Class *class;
   int64_t classes;
-  THNNConvolutionBox listedBox; /* whose classes are listed, all of them if listedLanes is not 0 */
+  THNNConvolutionBox listedBox; /* its classes are listed: all of them if listedLanes is not 0 */
   int64_t listedLanes;
   Ahead aheadSource, aheadResult;
 } Worker;
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* A run as a line, without the steps of taps and sums. */
+/* A run as a line, without its length in the source and its steps in source, weights and sums. It
+ * has no positions if it would need more than MOST_SUBLINES interleaved lines. */
 static Line lineAlong(const THNNConvolutionRun *run)
 {
   const int64_t tapStep = run->tapSourceStep < 0 ? -run->tapSourceStep : run->tapSourceStep;
@@ -118,7 +122,8 @@ static Line lineAlong(const THNNConvolutionRun *run)
   return line;
 }
 
-/* The runs of a dimension; along lines, positions at edges are in one run with the others. */
+/* The runs of a dimension; in the dimension of the lines, positions at the edges are in one run
+ * with the others. */
 static int64_t runsOf(const THNNConvolutionPlan *plan, int dimension, int along,
                       THNNConvolutionRun *run, int64_t room)
 {
@@ -128,8 +133,7 @@ static int64_t runsOf(const THNNConvolutionPlan *plan, int dimension, int along,
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Of the results, those that see a tap: with a stride beyond the kernel, others lie between them.
- */
+/* Fraction of results that any tap reaches; with a stride beyond the kernel, some get none. */
 static double shareWithTaps(const THNNConvolutionPlan *plan)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -140,8 +144,8 @@ static double shareWithTaps(const THNNConvolutionPlan *plan)
   return share;
 }
 
-/* Classes in all boxes: those at edges are in few of them. With extreme strides and padding they are more
- * than an integer holds. */
+/* Number of classes, summed over all boxes; those at the edges are in few boxes. With extreme
+ * strides and padding there are more than an integer holds. */
 static double classCount(const THNNConvolutionPlan *plan)
 {
   const THNNConvolutionGather *gather = &plan->gather;
@@ -155,7 +159,8 @@ static double classCount(const THNNConvolutionPlan *plan)
   return classes;
 }
 
-/* Those of them that are listed anew, where boxes differ by more than their samples. */
+/* Number of class lists that are built. Boxes that differ only in their samples share them, unless
+ * there are more classes than the lists hold. */
 static double listedCount(const THNNConvolutionPlan *plan, double classes)
 {
   const THNNConvolutionGather *gather = &plan->gather;
@@ -165,7 +170,7 @@ static double listedCount(const THNNConvolutionPlan *plan, double classes)
   return again ? classes : classes / (double)samples;
 }
 
-/* The products of a panel that are added position by position. A tile of few positions waits for
+/* The cost of a panel's products if positions are taken singly. A tile of few positions waits for
  * its weights. */
 static double singleProductsCost(const THNNConvolutionPlan *plan, const Sides *sides)
 {
@@ -181,9 +186,9 @@ static double singleProductsCost(const THNNConvolutionPlan *plan, const Sides *s
   return terms * (0.7 * tiles + fmax(products, weights));
 }
 
-/* Measured: what lines take longer for where their elements lie apart, where planes lie so that
- * they meet in few sets of a first-level cache, and with vectors that have no fused multiply-add.
- */
+/* Measured: the factor by which lines are slower if their elements are not contiguous, if planes
+ * map to few sets of a first-level cache, and with short vectors, which have no fused
+ * multiply-add. */
 static double lineFactor(const THNNConvolutionPlan *plan, const Sides *sides)
 {
   enum { ALIAS_BYTES = 2048, SHORT_VECTOR = 16 };
@@ -194,8 +199,9 @@ static double lineFactor(const THNNConvolutionPlan *plan, const Sides *sides)
          (loops->lanes * sizeof(real) == SHORT_VECTOR ? 1.2 : 1);
 }
 
-/* The same in lines; infinite where they do not go. Few neighbours wait for their sums, or for the
- * scalars of few vectors; of many, each product takes half a cycle. */
+/* The cost of a panel's products if positions are taken in lines; infinite where that is
+ * impossible. A tile of few positions waits for its sums, or with few vectors for its scalars; in a
+ * large tile each product takes half a cycle. */
 static double lineProductsCost(const THNNConvolutionPlan *plan, const Sides *sides)
 {
   enum { ROOM = 16, LONG_VECTOR = 64 };
@@ -238,8 +244,9 @@ static double lineProductsCost(const THNNConvolutionPlan *plan, const Sides *sid
   return geometry->batch * (products * lineFactor(plan, sides) + tiles * lines * groups);
 }
 
-/* What a panel waits for the source where it is far: every panel fetches it again, ahead of its
- * products. With a stride beyond the kernel some lines are passed over. */
+/* The time that a panel waits for a source that is too large for the near caches: every panel
+ * fetches it again, ahead of its products. With a stride beyond the kernel, some source lines are
+ * never read. */
 static double fetchingCost(const THNNConvolutionPlan *plan, const Sides *sides)
 {
   enum { LINE_BYTES = 64, FAR_BYTES = 8 << 20 };
@@ -252,8 +259,8 @@ static double fetchingCost(const THNNConvolutionPlan *plan, const Sides *sides)
   return bytes > FAR_BYTES ? 34 * bytes / LINE_BYTES : 0;
 }
 
-/* Products, what a class and its lists cost beside them, bringing the source into cache, packing
- * and storing. */
+/* The total cost: products, the overhead of classes and their lists, bringing the source into
+ * cache, packing and storing. */
 static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -268,7 +275,7 @@ static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
       classes * 60 * (double)divideUp(sides->sourcePlanes, gather->groupPlanes) +
       listedCount(plan, classes) * (350 + 0.5 * terms * gather->groupPlanes) +
       THNN_convolutionBoxCount(&gather->boxes) * 25 * (double)sides->sourcePlanes;
-  /* No product hides the storing of results without taps. */
+  /* Storing results without taps overlaps with no products. */
   const double perVector = 11 + 15 * (1 - shareWithTaps(plan));
   const int64_t packings =
       gather->blockPlanes < sides->sourcePlanes ? THNN_convolutionBoxCount(&gather->boxes) : 1;
@@ -276,9 +283,9 @@ static double directCost(const THNNConvolutionPlan *plan, const Sides *sides)
          panelCount(sides->resultPlanes) * perPanel + 0.9 * packings * weightElements(geometry);
 }
 
-/* With positions in lines along one dimension, or not if `along` is -1, and with a line of as many
- * samples as there is room for in each box, or with as many lines of one. `best` is unchanged where
- * that is not cheaper, or memory does not suffice. */
+/* Plans positions in lines along dimension `along`, or singly if it is -1. With `acrossSamples` a
+ * box has a line of each of as many samples as there is room for, otherwise as many lines as
+ * possible of few samples. Changes `best` only if the new plan is cheaper and fits into memory. */
 static void prepareAlong(THNNConvolutionPlan *best, const THNNState *state, int along,
                          bool acrossSamples)
 {
@@ -368,7 +375,7 @@ static int64_t boxSize(const THNNConvolutionBox *box, int dimension)
   return box->end[dimension] - box->first[dimension];
 }
 
-/* The results of a run that lie in [first, end). */
+/* A run without its results outside [first, end). */
 static THNNConvolutionRun clipRun(const THNNConvolutionRun *run, int64_t first, int64_t end)
 {
   const int64_t skipped =
@@ -382,7 +389,7 @@ static THNNConvolutionRun clipRun(const THNNConvolutionRun *run, int64_t first, 
   return clipped;
 }
 
-/* Class number `index` as runs that are clipped to the box. */
+/* Gets class number `index` as runs that are clipped to the box. */
 static void classRuns(const Worker *worker, const THNNConvolutionBox *box, int64_t index,
                       THNNConvolutionRun *run)
 {
@@ -394,8 +401,8 @@ static void classRuns(const Worker *worker, const THNNConvolutionBox *box, int64
   }
 }
 
-/* Lists the positions of a class, seen from the box's first sample: its lines along the width are
- * evenly spaced in the source as well as in the sums. */
+/* Lists the positions of a class as offsets from the box's first sample. Along the width they are
+ * evenly spaced, in the source as well as in the sums. */
 static void listPositions(const Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
                           const THNNConvolutionRun *run, THNNOffsets *position)
 {
@@ -448,7 +455,7 @@ static void listTerms(const Worker *worker, const Panel *panel, const THNNConvol
   }
 }
 
-/* Whether all classes are listed already, for a box of the same place and size in other samples. */
+/* Whether all classes are still listed, from a box of the same place and size in other samples. */
 static bool isListed(const Worker *worker, const Panel *panel, const THNNConvolutionBox *box)
 {
   const THNNConvolutionBox *last = &worker->listedBox;
@@ -459,7 +466,7 @@ static bool isListed(const Worker *worker, const Panel *panel, const THNNConvolu
   return same;
 }
 
-/* The same run with its taps in the order of their source elements. */
+/* A run with its taps in the order of their source elements. */
 static THNNConvolutionRun ascendingTaps(THNNConvolutionRun run)
 {
   if (run.tapSourceStep < 0 && run.taps > 1) {
@@ -471,9 +478,8 @@ static THNNConvolutionRun ascendingTaps(THNNConvolutionRun run)
   return run;
 }
 
-/* Lists a class that is taken in lines, as one class for each way that lines lie between each
- * other. The run along them is left with one tap and one result. Returns the end of the positions.
- */
+/* Lists a class that is taken in lines, as one class for each set of interleaved lines. Reduces the
+ * run along the lines to one tap and one result. Returns the end of the listed positions. */
 static THNNOffsets *listLines(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
                               THNNConvolutionRun *run, THNNOffsets *position, THNNOffsets *term)
 {
@@ -514,7 +520,7 @@ static THNNOffsets *listLines(Worker *worker, const Panel *panel, const THNNConv
   return position;
 }
 
-/* Lists a class position by position. Returns their end. */
+/* Lists a class position by position. Returns the end of the listed positions. */
 static THNNOffsets *listSingly(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
                                THNNConvolutionRun *run, THNNOffsets *position, THNNOffsets *term)
 {
@@ -530,8 +536,8 @@ static THNNOffsets *listSingly(Worker *worker, const Panel *panel, const THNNCon
   return position + class->positions;
 }
 
-/* Lists classes from number `index` on, as many as there is room for: at least one. Returns the
- * number to go on from. Classes without taps still start from the bias. */
+/* Lists as many classes as there is room for, at least one, beginning with number `index`. Returns
+ * the number to continue with. Classes without taps are listed too: they get the bias. */
 static int64_t listClasses(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
                            int64_t index)
 {
@@ -560,7 +566,7 @@ static int64_t listClasses(Worker *worker, const Panel *panel, const THNNConvolu
 
 /* ---- Fetching ahead -------------------------------------------------------------------------- */
 
-/* Begins anew, to be done after `turns` turns. */
+/* Restarts, to finish in `turns` turns. */
 static void startAhead(Ahead *ahead, int64_t turns)
 {
   const int64_t places = ahead->count[0] * ahead->count[1] * ahead->count[2];
@@ -581,8 +587,8 @@ static void fetchAhead(Ahead *ahead)
   }
 }
 
-/* The source indices [first, end) that a box reads along one dimension; along lines, some may lie
- * outside. */
+/* The source indices [first, end) that a box reads along one dimension. Lines can reach beyond the
+ * source; such indices are left out. */
 static void windowOf(const Worker *worker, const THNNConvolutionBox *box, int dimension,
                      int64_t *first, int64_t *end)
 {
@@ -603,13 +609,13 @@ static void windowOf(const Worker *worker, const THNNConvolutionBox *box, int di
   *end = minimum(*end, worker->sides.source[dimension]);
 }
 
-/* Listed positions that are added between two turns of fetching. */
+/* Number of listed positions (or lines) that are computed between two turns of prefetching. */
 static int64_t slicePositions(const Class *class)
 {
   return divideUp(SLICE_POSITIONS, class->line.positions);
 }
 
-/* Turns at which something is fetched while the listed classes are computed for one group. */
+/* Number of turns of prefetching while the listed classes are computed for one group. */
 static int64_t sliceCount(const Worker *worker)
 {
   int64_t slices = 0;
@@ -634,8 +640,8 @@ static Ahead sourceOf(const Worker *worker, const THNNConvolutionBox *box)
                  .stride = {sample, positions, size[1] * size[2]}};
 }
 
-/* Aims at what is read from a group of source planes, to be fetched while the listed classes are
- * computed for another group. `source` is what the box reads from the first. */
+/* Prepares to prefetch the group of source planes that begins with `plane`, while the listed
+ * classes are computed for another group. `source` is what the box reads from the first group. */
 static void aimAtSource(Worker *worker, const Ahead *source, int64_t plane)
 {
   worker->aheadSource = *source;
@@ -644,7 +650,7 @@ static void aimAtSource(Worker *worker, const Ahead *source, int64_t plane)
   startAhead(&worker->aheadSource, sliceCount(worker));
 }
 
-/* Aims at where the box's results go, to be fetched while its last group of planes is added. */
+/* Prepares to prefetch the places of the box's results, while its last group of planes is added. */
 static void aimAtResult(Worker *worker, const Panel *panel, const THNNConvolutionBox *box)
 {
   const THNNConvolutionBoxes *boxes = &worker->plan->gather.boxes;
@@ -687,8 +693,8 @@ static void listBias(Worker *worker, const Panel *panel)
     THNN_(simd).pointwise.copy(panel->planes, worker->bias + panel->first, worker->start);
 }
 
-/* Adds terms of a class to its listed positions [first, end): the terms of `planes` source planes,
- * whose first elements are at `source`; `weights` are theirs. */
+/* Adds the terms of `planes` source planes to listed positions [first, end) of a class. `source`
+ * and `weights` are those of the first of these planes. */
 static void addSingly(const Worker *worker, const Panel *panel, const Class *class, int64_t first,
                       int64_t end, int64_t planes, const real *source, const real *weights,
                       const real *start)
@@ -705,7 +711,7 @@ static void addSingly(const Worker *worker, const Panel *panel, const Class *cla
   panel->loops->add(&products);
 }
 
-/* The same for a class of lines. Taps that see elements of one residue make a chain. */
+/* The same for a class of lines. Each residue class of taps modulo `tapsApart` is a chain. */
 static void addLines(const Worker *worker, const Panel *panel, const Class *class, int64_t first,
                      int64_t end, int64_t planes, const real *source, const real *weights,
                      const real *start)
@@ -735,7 +741,7 @@ static void addLines(const Worker *worker, const Panel *panel, const Class *clas
   }
 }
 
-/* Adds a group of source planes to all listed classes. `weights` are the group's. */
+/* Adds a group of source planes to all listed classes; `weights` are its packed weights. */
 static void addGroup(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
                      int64_t plane, int64_t planes, const real *weights)
 {
@@ -753,7 +759,7 @@ static void addGroup(Worker *worker, const Panel *panel, const THNNConvolutionBo
 }
 
 /* Adds source planes [first, end), whose weights are packed, to the sums of the box. `next` is the
- * box after it, or NULL. */
+ * box that follows, or NULL. */
 static void addPlanes(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
                       const THNNConvolutionBox *next, int64_t first, int64_t end)
 {
@@ -777,7 +783,8 @@ static void addPlanes(Worker *worker, const Panel *panel, const THNNConvolutionB
   }
 }
 
-/* Tasks go panel by panel, so that a thread packs the weights of few panels. */
+/* Runs one task. Tasks are ordered panel by panel, so that a thread packs the weights of few
+ * panels. */
 static void runTask(Worker *worker, int64_t task, int64_t tasks)
 {
   const THNNConvolutionGather *gather = &worker->plan->gather;
@@ -785,7 +792,7 @@ static void runTask(Worker *worker, int64_t task, int64_t tasks)
   const int64_t planes = worker->sides.sourcePlanes, block = gather->blockPlanes;
   const Panel panel = panelAt(worker->sides.resultPlanes, index);
   const THNNConvolutionBox box = THNN_convolutionBox(&gather->boxes, task % boxes);
-  /* A guess: the task that this thread gets next if all take turns. */
+  /* A guess at this thread's next task, as if threads took turns. */
   const int64_t nextTask = task + worker->plan->threads;
   const THNNConvolutionBox next = THNN_convolutionBox(&gather->boxes, nextTask % boxes);
   listBias(worker, &panel);

@@ -2,44 +2,45 @@
  * and positions of map gradient times image.
  *
  * A vector holds the map gradients of neighbouring planes at one position, which takes a transposed
- * copy [position][lane]; the image element is one scalar for all of them, read where it lies. The
- * terms of a sum are the map positions that see inside the image through the tap: nothing is
- * unfolded.
+ * copy [position][lane]; the image element is one scalar for all of them, read in place. The terms
+ * of a sum are the map positions that see inside the image through the tap: nothing is unfolded.
  *
- * Taps that see the same positions are added together. With padding they are few, and with few
- * image planes too little for a tile: then boxes see a copy of the image with the padding of some
- * dimensions, where all taps see the same. As in gemm's columns, an infinite map gradient becomes
- * NaN there.
+ * Taps through which the same positions see inside the image are added together. With padding there
+ * are few such taps, and with few image planes they do not fill a register tile: then boxes read a
+ * copy of the image with its padding (a frame), where along some dimensions all positions see
+ * inside through all taps. As in gemm's columns, an infinite map gradient becomes NaN there.
  *
- * With one vector of map planes a product for each load would be mostly loads. There neighbouring
- * taps make chains, which see the same image element from neighbouring positions: it is loaded once
- * for all of them. The loops leave out what a chain sees outside.
+ * With one vector of map planes each product would need a load. There neighbouring taps make
+ * chains, which see the same image element from neighbouring positions: it is loaded once for all
+ * of them. The loops skip what a chain sees outside the image.
  *
- * Positions are gone through box by box, a group of boxes at a time: the group's gradients are
- * transposed by all threads, then each task adds the whole group to weights that are its own. A
- * task is a panel of map planes times a block of image planes and taps, summed up as
- * [image plane][tap][lane]. Where that makes few tasks, the boxes of a group are shared out too, in
- * a fixed number of shares, whose sums are added in their order.
+ * Positions are processed box by box, in groups of boxes: all threads transpose the group's
+ * gradients, then each task adds the whole group to weights of its own. A task is a panel of map
+ * planes times a block of image planes and taps, summed up as [image plane][tap][lane]. Where that
+ * makes few tasks, the boxes of a group are also divided into a fixed number of shares, whose
+ * partial sums are added in order.
  *
- * Image and map gradient may be exchanged, so that few map planes do not leave most lanes empty,
- * and with one tap fewer planes are transposed: the same sums are those of another convolution,
- * whose image is the map gradient and whose taps run backwards. A stride then lies between the
- * positions that see inside the image through a tap. */
+ * Image and map gradient can be exchanged, so that few map planes do not leave most lanes empty, or
+ * with one tap so that fewer planes are transposed: the sums are also those of another convolution,
+ * whose image is the map gradient and whose taps run backwards. With a stride, its positions that
+ * see inside the image through a tap are that far apart (their spread). */
 #include "generic/convolution/engine/paddedBoxes.h"
 
-/* Positions of a box: one register sum each. With a spread a tap sees some of them: then they are
- * more, up to a factor. */
+/* Most positions of a box, which are the terms of a call of the loops. With a spread, a tap is used
+ * by only some of the positions: then boxes are larger by the spread, up to a factor. */
 static const int64_t BOX_POSITIONS = 512, MOST_SPREAD = 4;
-/* The transposed gradients of a group stay in the last-level cache. */
+/* Bytes of the transposed gradients of a group, which stay in the last-level cache. */
 static const int64_t GROUP_BYTES = 2 << 20;
-/* The sums of a task stay in the second-level cache. */
+/* Bytes of the sums of a task, which stay in the second-level cache. */
 static const int64_t TASK_BYTES = 256 << 10;
-/* A task lists and reads all gradients of its panel; with few image planes and taps it would do
- * little else. So there are more of them where boxes can be shared out instead. */
+/* Least rows (image planes times taps) of a task: it lists and reads all gradients of its panel,
+ * and with few rows would do little else. Tasks have more rows where boxes can be divided among
+ * threads instead. */
 static const int64_t WORTHWHILE_ROWS = 36, WORTHWHILE_SHARED_ROWS = 150;
-/* Taps that see other positions than the rest are added apart: so many image planes fill a tile. */
+/* Least image planes of a block. Taps through which other positions see inside the image are added
+ * separately, and this many planes then fill a register tile. */
 static const int64_t WORTHWHILE_PLANES = 8;
-/* With more image planes no frame is worth its products with zeros. */
+/* With more image planes, frames cost more by products with zeros than they save. */
 static const int64_t MOST_FRAMED_PLANES = 16;
 
 /* Image planes [planeFirst, planeEnd) and taps [tapFirst, tapEnd). */
@@ -47,51 +48,52 @@ typedef struct Block {
   int64_t planeFirst, planeEnd, tapFirst, tapEnd;
 } Block;
 
-/* Every step-th tap of [first, end) of one dimension: they see inside the image from the same
- * positions of the box, [begin of range, end of range), some of them with a spread; the range's
- * start is that of the first tap. Or a chain, whose range is all positions of the box. */
+/* Taps of one dimension: every step-th of [first, end). Through all of them the same positions of
+ * the box see inside the image: `range`, whose start is that of the first tap; with a spread, only
+ * every spread-th position. Or a chain of taps, whose range is all positions of the box. */
 typedef struct TapGroup {
   int64_t first, end, step;
   THNNConvolutionTap range;
 } TapGroup;
 
-/* Image planes and taps of a block in three groups, or chains of them: `count` rows from row
- * `begin` on. */
+/* A list of rows: the image planes and taps of a block that belong to three groups (one for each
+ * dimension), or chains of these taps. The rows are `count` entries of Correlation.row, beginning
+ * with entry `of.begin`; `of` is what they depend on. */
 typedef struct Rows {
   struct RowsOf {
     Block block;
     int64_t lanes;
     bool chains;
-    int64_t first[3], end[3]; /* of the groups */
+    int64_t first[3], end[3]; /* first tap and end of the groups */
     int64_t begin;
   } of;
   int64_t count;
 } Rows;
 
-/* So many are kept from box to box, and those of one group more at a time. */
+/* Lists of rows that are kept from box to box; all further groups share one more. */
 enum { KEPT_ROWS = 64 };
 
-/* What all threads work with, and below what each has to itself. */
+/* What all threads share; after the blank line, what each thread has to itself. */
 typedef struct Correlation {
   const THNNConvolutionPlan *plan;
   int64_t taps, boxPositions;
   const real *image, *gradMap;
   real scale;
   real *gradWeight, *gradBias;      /* the latter may be NULL */
-  const THNNConvolutionTap *tap[3]; /* of each dimension */
+  const THNNConvolutionTap *tap[3]; /* taps of each dimension */
   int64_t tapStep[3];
   real *transposed;      /* the group's gradients: [panel][box][position][lane] */
   real *frames;          /* of the group's boxes; NULL where the image itself is read */
-  int64_t frameElements; /* of each */
+  int64_t frameElements; /* elements of one frame */
   real *sharedSums;      /* [task][share], each as `sums`; NULL with one share */
-  real *boxSums;         /* of the gradients: [box][panel][lane], or exchanged [box][plane] */
-  double *planeSums;     /* of all boxes so far */
+  real *boxSums;         /* sums of gradients: [box][panel][lane], or exchanged [box][plane] */
+  double *planeSums;     /* the same summed over all boxes so far */
 
   real *sums;               /* [image plane][tap][lane] of the task or share */
   real *transposedSums;     /* [lane][image plane][tap] */
-  THNNOffsets *row;         /* image element and sum of each image plane and tap */
-  Rows kept[KEPT_ROWS + 1]; /* what they are, by the order of the groups in a box */
-  THNNOffsets *term;        /* image element and gradients of each position */
+  THNNOffsets *row;         /* offsets in image and sums of each image plane and tap */
+  Rows kept[KEPT_ROWS + 1]; /* the lists in `row`, in the order of the groups in a box */
+  THNNOffsets *term;        /* offsets in image and gradients of each position */
 } Correlation;
 
 typedef struct Task {
@@ -102,20 +104,21 @@ typedef struct Task {
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Taps of the largest block. */
+/* Number of taps of the largest block. */
 static int64_t blockTaps(const THNNConvolutionCorrelate *correlate, int64_t taps)
 {
   return divideUp(taps / correlate->tapUnit, correlate->tapBlocks) * correlate->tapUnit;
 }
 
-/* Image planes and taps of the largest block. */
+/* Number of rows (image planes times taps) of the largest block. */
 static int64_t blockRows(const THNNConvolutionCorrelate *correlate, int64_t planes, int64_t taps)
 {
   return divideUp(planes, correlate->planeBlocks) * blockTaps(correlate, taps);
 }
 
-/* Cuts planes, or where these are few taps, into blocks: enough for several threads, and so small
- * that their sums stay in cache. Lines of `lineTaps` taps stay whole if their sums do. */
+/* Cuts planes into blocks, and taps too where planes are few: enough blocks for several threads,
+ * and so small that their sums stay in cache. Lines of `lineTaps` taps are not cut if their sums
+ * stay in cache. */
 static void chooseBlocks(THNNConvolutionCorrelate *correlate, int64_t planes, int64_t taps,
                          int64_t lineTaps, int64_t panels, int64_t rowsInCache)
 {
@@ -137,7 +140,7 @@ static int64_t taskCount(const THNNConvolutionPlan *plan)
          plan->correlate.tapBlocks;
 }
 
-/* Elements that the sums of a task take. */
+/* Number of elements that the sums of a task take. */
 static int64_t taskSums(const THNNConvolutionPlan *plan)
 {
   const THNNConvolutionCorrelate *correlate = &plan->correlate;
@@ -146,14 +149,14 @@ static int64_t taskSums(const THNNConvolutionPlan *plan)
   return scratchBytes(rows * correlate->panelLanes, sizeof(real)) / (int64_t)sizeof(real);
 }
 
-/* Whether each position sees the one gradient that it meets, so that the sums of a box's gradients
- * are those for the bias. */
+/* Whether the sums of the boxes' gradients are those for the bias. Exchanged, boxes are made of
+ * image positions, which are map positions only in a pointwise convolution. */
 static bool sumsGradients(const THNNConvolutionPlan *plan)
 {
   return !plan->correlate.exchanged || THNN_convolutionIsPointwise(&plan->geometry);
 }
 
-/* Sums that a box has of its gradients. */
+/* Number of sums that a box has of its gradients. */
 static int64_t sumCount(const THNNConvolutionPlan *plan)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -169,9 +172,9 @@ static int64_t frameBytes(const THNNConvolutionPlan *plan)
                       sizeof(real));
 }
 
-/* How many threads' worth of work the boxes of a group are shared out into, for each task: an even
- * number, so that two threads have shares of their own, or one where they have panels of their own.
- */
+/* Number of shares that the boxes of a group are divided into for each task: 1 if there are enough
+ * tasks, otherwise an even number, so that two threads get equally many. Fewer tasks are enough if
+ * the panels divide evenly between two threads. */
 static int64_t chooseShares(const THNNConvolutionPlan *plan, int64_t roomBytes)
 {
   const int64_t tasks = taskCount(plan);
@@ -183,7 +186,8 @@ static int64_t chooseShares(const THNNConvolutionPlan *plan, int64_t roomBytes)
   return shares > 1 ? shares - shares % 2 : 1;
 }
 
-/* Each sum seen from the image: an image position meets the map through the taps backwards. */
+/* The convolution with image and map gradient exchanged: an image position sees the map through the
+ * taps in reverse. */
 static THNNConvolution exchange(const THNNConvolution *geometry)
 {
   THNNConvolution exchanged = *geometry;
@@ -197,13 +201,14 @@ static THNNConvolution exchange(const THNNConvolution *geometry)
   return exchanged;
 }
 
-/* How far apart the positions lie that see inside the image through a tap. */
+/* Distance between neighbouring positions that see inside the image through the same tap. */
 static int64_t spread(const THNNConvolutionPlan *plan, int dimension)
 {
   return plan->correlate.exchanged ? plan->geometry.stride[dimension] : 1;
 }
 
-/* Taps from one that some positions see to the next; at most all. */
+/* Distance between neighbouring taps through which the same residue class of positions sees inside
+ * the image; at most the kernel's size. */
 static int64_t tapStep(const THNNConvolutionPlan *plan, int dimension)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -214,8 +219,8 @@ static int64_t tapStep(const THNNConvolutionPlan *plan, int dimension)
   return step;
 }
 
-/* Which positions see inside the image through a tap. With a spread they begin with `begin`, and
- * `end` is whole spreads behind. */
+/* Which positions see inside the image through a tap. With a spread, `begin` is the first of them,
+ * and `end` is a multiple of the spread after it. */
 static THNNConvolutionTap tapSeen(const THNNConvolutionPlan *plan, int dimension, int64_t tap)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -230,7 +235,7 @@ static THNNConvolutionTap tapSeen(const THNNConvolutionPlan *plan, int dimension
                               .end = seen.end * stride + seen.start};
 }
 
-/* The image index that a position sees through a tap that begins with `start`. */
+/* The image index that a position sees through a tap whose THNNConvolutionTap has this start. */
 static int64_t indexSeen(const THNNConvolutionPlan *plan, int dimension, int64_t position,
                          int64_t start)
 {
@@ -238,14 +243,14 @@ static int64_t indexSeen(const THNNConvolutionPlan *plan, int dimension, int64_t
   return plan->correlate.exchanged ? (position + start) / stride : position * stride + start;
 }
 
-/* Map positions from one to the next that sees the same image elements through other taps: a line
- * of positions is so many lines for chains. */
+/* Smallest step between map positions that see the same image elements through different taps. Each
+ * residue class of positions modulo this step is a line for chains. */
 static int64_t positionsApart(const THNNConvolution *geometry)
 {
   return geometry->dilation[2] / greatestCommonDivisor(geometry->stride[2], geometry->dilation[2]);
 }
 
-/* From one tap of a chain to the next; 0 without chains. */
+/* Distance between neighbouring taps of a chain; 0 if there are no chains. */
 static int64_t tapsApart(const THNNConvolutionPlan *plan)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -257,8 +262,8 @@ static int64_t tapsApart(const THNNConvolutionPlan *plan)
   return one && fits ? apart : 0;
 }
 
-/* The end of the chain that begins with tap `first`: taps of one residue make as few chains as they
- * can, of nearly equal lengths. */
+/* The end of the chain that begins with tap `first`. The taps of one residue class make as few
+ * chains as possible, of nearly equal lengths. */
 static int64_t chainEnd(int64_t first, int64_t kernel, int64_t apart)
 {
   const int64_t residue = first % apart, taps = divideUp(kernel - residue, apart);
@@ -269,8 +274,8 @@ static int64_t chainEnd(int64_t first, int64_t kernel, int64_t apart)
   return residue + taps * chain / chains * apart;
 }
 
-/* Per dimension: the groups of taps that see inside the image from the same positions, or chains,
- * and how many positions all taps see together. */
+/* For each dimension: the number of groups of taps, or of chains; and the number of positions that
+ * see inside the image, summed over all taps. */
 typedef struct Meetings {
   int64_t groups[3], positions[3];
 } Meetings;
@@ -296,7 +301,7 @@ static Meetings countMeetings(const THNNConvolutionPlan *plan)
   return meetings;
 }
 
-/* The same where the inner dimensions are framed. */
+/* Meetings with frames along the innermost `dimensions` dimensions. */
 static Meetings framedMeetings(Meetings meetings, const THNNConvolution *geometry, int dimensions)
 {
   for (int i = 3 - dimensions; i < 3; i++) {
@@ -306,8 +311,8 @@ static Meetings framedMeetings(Meetings meetings, const THNNConvolution *geometr
   return meetings;
 }
 
-/* What fetching cache lines costs a pointwise convolution, which has one tap to use what it read:
- * each panel reads all planes, in short stretches. */
+/* The cost of fetching cache lines in a pointwise convolution, which has only one tap to use what
+ * it has read: each panel reads all planes, in short stretches. */
 static double streamingCost(const THNNConvolution *geometry)
 {
   enum { LINE_BYTES = 64 };
@@ -319,8 +324,8 @@ static double streamingCost(const THNNConvolution *geometry)
   return 5.5 * panelCount(geometry->outputPlanes) * lines * (vectorsPerLine - 1);
 }
 
-/* Exchanged, the map gradients are read once more for the gradient of the bias, from a cache where
- * that is done box by box. */
+/* The cost of the bias gradient with exchanged operands: the map gradients are read once more, from
+ * a cache if that is done box by box. */
 static double biasCost(const THNNConvolutionPlan *plan)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -330,8 +335,8 @@ static double biasCost(const THNNConvolutionPlan *plan)
          (double)geometry->inputPlanes * (double)THNN_convolutionImagePositions(geometry);
 }
 
-/* Products, of which single vectors of planes need a load each but in chains; listing the lines of
- * each group of taps; the sums of each box; transposing and framing. */
+/* The total cost: products, where a single vector of planes needs a load for each except in chains;
+ * listing the lines of each group of taps; the sums of each box; transposing and framing. */
 static double weightCost(const THNNConvolutionPlan *plan, const Meetings *meetings)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -345,7 +350,7 @@ static double weightCost(const THNNConvolutionPlan *plan, const Meetings *meetin
                           meetings->positions[2] * geometry->inputPlanes;
   const double lines = (double)geometry->output[0] * geometry->output[1];
   const bool chains = tapsApart(plan) > 0;
-  /* As fitted: with a spread boxes are larger. */
+  /* Fitted; with a spread, boxes are larger. */
   const double perVector = spread(plan, 2) > 1 ? 3 : 5.4;
   const double sample =
       products * (chains         ? 0.57
@@ -368,8 +373,8 @@ static void chooseFrames(THNNConvolutionPlan *plan, int64_t roomBytes)
   const THNNConvolution *geometry = &plan->geometry;
   const Meetings meetings = countMeetings(plan);
   plan->cost = weightCost(plan, &meetings);
-  /* Chains begin and end inside the image anyway. Exchanged, the zeros would meet image elements
-   * that no gradient may depend on. */
+  /* Chains skip what is outside the image anyway. With exchanged operands, the zeros would be
+   * multiplied with image elements that no gradient may depend on. */
   if (tapsApart(plan) || geometry->inputPlanes > MOST_FRAMED_PLANES || plan->correlate.exchanged ||
       frameBytes(plan) > roomBytes)
     return;
@@ -413,10 +418,10 @@ static bool prepareOrder(THNNConvolutionPlan *plan, bool exchanged, const THNNSt
   const int64_t lineTaps = tapsApart(&direct) ? geometry->kernel[2] : 1;
   chooseBlocks(correlate, geometry->inputPlanes, taps, lineTaps, panels,
                maximum(minimum(TASK_BYTES, limitBytes / 8) / vectorBytes, 1));
-  /* Cut lines would break chains. */
+  /* Chains need whole lines of taps. */
   correlate->tapsApart = correlate->tapUnit == geometry->kernel[2] ? tapsApart(&direct) : 0;
   correlate->shares = chooseShares(&direct, limitBytes / 8);
-  /* Shares of as many boxes each: threads wait for each other after every group. */
+  /* Shares have equally many boxes, since threads wait for each other after every group. */
   correlate->groupBoxes = evenBlock(
       boxes, correlate->groupBoxes - correlate->groupBoxes % correlate->shares, correlate->shares);
 
@@ -447,8 +452,7 @@ static bool prepareOrder(THNNConvolutionPlan *plan, bool exchanged, const THNNSt
   return true;
 }
 
-/* Whether lanes may be fuller the other way round, or fewer planes have to be transposed, and the
- * convolution exists. */
+/* Whether exchanging the operands can fill more lanes, or leave fewer planes to transpose. */
 static bool mayExchange(const THNNConvolution *geometry)
 {
   return geometry->outputPlanes < geometry->inputPlanes ||
@@ -473,7 +477,7 @@ bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THN
 
 /* ---- Transposing a group --------------------------------------------------------------------- */
 
-/* Where a panel's gradients of a box of the group are kept. */
+/* Where the transposed gradients of a panel are, for a box of the group. */
 static real *transposedBox(const Correlation *correlation, int64_t panel, int64_t box)
 {
   const THNNConvolutionCorrelate *correlate = &correlation->plan->correlate;
@@ -481,7 +485,7 @@ static real *transposedBox(const Correlation *correlation, int64_t panel, int64_
          (panel * correlate->groupBoxes + box) * correlation->boxPositions * correlate->panelLanes;
 }
 
-/* Fills the frames of the group's boxes. All threads of the region come here. */
+/* Fills the frames of the group's boxes. All threads of the parallel region call this. */
 static void fillFrames(const Correlation *correlation, int64_t groupFirst, int64_t count)
 {
   const THNNConvolutionBoxes *boxes = &correlation->plan->correlate.boxes;
@@ -533,9 +537,9 @@ static int64_t shareBegin(const Correlation *correlation, int64_t count, int64_t
   return count * share / correlation->plan->correlate.shares;
 }
 
-/* Transposes what comes `index`-th in the order of tasks: share by share, and in each panel by
- * panel. So a thread adds up what it has transposed, which is in its cache: fetching it from
- * another core's takes long. */
+/* Transposes the panel and box that come `index`-th in the order of tasks: share by share, and
+ * panel by panel within a share. So a thread adds up what it has transposed itself, which is in its
+ * cache; fetching it from another core's takes long. */
 static void transposeNext(const Correlation *correlation, int64_t groupFirst, int64_t count,
                           int64_t index)
 {
@@ -548,8 +552,8 @@ static void transposeNext(const Correlation *correlation, int64_t groupFirst, in
   transposeBox(correlation, inShare / boxes, groupFirst + place, place);
 }
 
-/* Adds the sums of a group's boxes to those of the planes. All threads of the region come here, and
- * wait: the next group's boxes take the places of these. */
+/* Adds the sums of a group's boxes to those of the planes. All threads of the parallel region call
+ * this, and wait at its end: the next group's boxes overwrite these sums. */
 static void addBoxSums(const Correlation *correlation, int64_t count)
 {
   const int64_t sums = sumCount(correlation->plan);
@@ -588,8 +592,8 @@ static THNNConvolutionTap clipTap(THNNConvolutionTap tap, const THNNConvolutionB
   return tap;
 }
 
-/* The chain along the width that begins with tap `first`; of a single tap, the positions that it
- * sees. */
+/* The chain along the width that begins with tap `first`. If it is a single tap, its range is the
+ * positions that see inside the image through it. */
 static TapGroup chainGroup(const Correlation *correlation, const THNNConvolutionBox *box,
                            int64_t first, int64_t apart)
 {
@@ -621,7 +625,7 @@ static TapGroup tapGroup(const Correlation *correlation, const THNNConvolutionBo
   return group;
 }
 
-/* The first tap of the next group: of the same remainder of the step, or of the next one. */
+/* The first tap of the next group, in the same residue class modulo the step or in the next one. */
 static int64_t nextGroup(const TapGroup *group, int64_t kernel)
 {
   if (group->end < kernel)
@@ -632,9 +636,9 @@ static int64_t nextGroup(const TapGroup *group, int64_t kernel)
 
 /* Where a box sees the image: in its frame or in the image itself. */
 typedef struct View {
-  const real *elements;      /* of the box's first sample */
-  int64_t first[3], size[3]; /* of a plane: the image index it begins with, and how much there is */
-  int64_t plane;             /* elements of one */
+  const real *elements;      /* those of the box's first sample */
+  int64_t first[3], size[3]; /* image index that a plane begins with, and its size */
+  int64_t plane;             /* elements of a plane */
 } View;
 
 static View viewOf(const Correlation *correlation, const THNNConvolutionBox *box, int64_t place)
@@ -654,8 +658,8 @@ static View viewOf(const Correlation *correlation, const THNNConvolutionBox *box
 }
 
 /* Lists the image planes of the block with each tap of the groups that belongs to the block, or
- * with the first tap of each chain: where they see the image, from the groups' first taps, and
- * where their sums are. */
+ * with the first tap of each chain: their offsets in the image, from the groups' first taps, and in
+ * the sums. Returns the number of rows. */
 static int64_t listRows(const Correlation *correlation, const struct RowsOf *rows, const View *view,
                         const TapGroup *group, THNNOffsets *row)
 {
@@ -698,9 +702,9 @@ static bool isSame(const struct RowsOf *a, const struct RowsOf *b)
   return same;
 }
 
-/* Lists the rows of the groups, which are the box's `place`-th, behind those of the groups before.
- * What the last box has left is kept where it is the same: with one group, or boxes of whole
- * samples, it is. */
+/* Lists the rows of the groups, which are the box's `place`-th, after those of the groups before.
+ * Reuses the previous box's list if it is the same, which it is with one group, or if boxes are
+ * whole samples. */
 static const Rows *listGroups(Correlation *correlation, const Task *task, const View *view,
                               const TapGroup *group, bool chains, int64_t place)
 {
@@ -715,7 +719,7 @@ static const Rows *listGroups(Correlation *correlation, const Task *task, const 
   }
   if (isSame(&kept->of, &of))
     return kept;
-  /* Those behind it are listed anew: these rows may be where theirs were. */
+  /* The next list has to be built anew, since these rows can overwrite its rows. */
   kept[place < KEPT_ROWS].of.lanes = 0;
   kept->of = of;
   kept->count = listRows(correlation, &of, view, group, correlation->row + of.begin);
@@ -723,7 +727,7 @@ static const Rows *listGroups(Correlation *correlation, const Task *task, const 
 }
 
 /* Lists the positions of the box that see inside the image through the groups' taps, or with chains
- * the first one of each line. */
+ * the first position of each line. Returns their number. */
 static int64_t listTerms(const Correlation *correlation, const THNNConvolutionBox *box,
                          const View *view, const TapGroup *group, bool chains, int64_t lanes)
 {
@@ -759,8 +763,7 @@ static int64_t listTerms(const Correlation *correlation, const THNNConvolutionBo
   return count;
 }
 
-/* What one box, the group's `place`-th, and the taps of three groups add to the sums of the task.
- */
+/* One box and the taps of three groups, whose products are added to the sums of a task. */
 typedef struct Meeting {
   const Task *task;
   const THNNConvolutionBox *box;
@@ -769,7 +772,7 @@ typedef struct Meeting {
   const real *scalars, *factors;
 } Meeting;
 
-/* Adds the rows of taps. */
+/* Adds rows that are single taps. */
 static void addTaps(const Correlation *correlation, const Meeting *meeting, const Rows *rows)
 {
   const Panel *panel = &meeting->task->panel;
@@ -789,7 +792,7 @@ static void addTaps(const Correlation *correlation, const Meeting *meeting, cons
     panel->loops->add(&products);
 }
 
-/* Adds the rows of chains. */
+/* Adds rows that are chains of taps. */
 static void addChains(const Correlation *correlation, const Meeting *meeting, const Rows *rows)
 {
   const Panel *panel = &meeting->task->panel;
@@ -852,8 +855,8 @@ static void addBox(Correlation *correlation, const Task *task, const THNNConvolu
   }
 }
 
-/* The same for exchanged operands, whose sums have a lane for each image plane and taps backwards.
- */
+/* Adds the task's sums to the weight gradient if operands are exchanged: each lane is an image
+ * plane, and the taps run backwards. */
 static void storeExchanged(const Correlation *correlation, const Panel *panel, const Block *block)
 {
   const int64_t taps = correlation->taps, planes = correlation->plan->geometry.outputPlanes;
@@ -867,7 +870,7 @@ static void storeExchanged(const Correlation *correlation, const Panel *panel, c
     }
 }
 
-/* Adds the task's sums to the weight gradient. */
+/* Adds the task's sums to the weight gradient if operands are not exchanged. */
 static void storeSums(const Correlation *correlation, const Panel *panel, const Block *block)
 {
   const int64_t planes = block->planeEnd - block->planeFirst;
@@ -917,7 +920,7 @@ static void storeTask(const Correlation *correlation, const Task *task)
     storeSums(correlation, &task->panel, &task->block);
 }
 
-/* Elements of the task's sums. */
+/* Number of elements of the task's sums. */
 static int64_t sumsLength(const Task *task)
 {
   const Block *block = &task->block;
@@ -925,8 +928,8 @@ static int64_t sumsLength(const Task *task)
          task->panel.lanes;
 }
 
-/* Sums up the gradients that a box, the group's `place`-th, has just seen: the planes of the task.
- */
+/* With exchanged operands, sums up the gradients of the task's planes in a box, which is the
+ * group's `place`-th and has just been added, so that they are in cache. */
 static void sumGradients(const Correlation *correlation, const Task *task,
                          const THNNConvolutionBox *box, int64_t place)
 {
@@ -958,7 +961,7 @@ static void sumBoxes(Correlation *correlation, const Task *task, int64_t groupFi
   }
 }
 
-/* The tasks of one group of `count` boxes. All threads of the region come here. */
+/* Runs the tasks of one group of `count` boxes. All threads of the parallel region call this. */
 static void runTasks(Correlation *correlation, int64_t groupFirst, int64_t count)
 {
   const int64_t tasks = taskCount(correlation->plan), shares = correlation->plan->correlate.shares;
@@ -1001,7 +1004,7 @@ static void takeSharedScratch(Correlation *correlation, char *scratch)
         takeScratch(&scratch, geometry->kernel[i], sizeof(THNNConvolutionTap));
     for (int64_t t = 0; t < geometry->kernel[i]; t++) {
       tap[t] = tapSeen(correlation->plan, i, t);
-      if (i >= 3 - correlate->framedDimensions) { /* it sees the padding too */
+      if (i >= 3 - correlate->framedDimensions) { /* positions see the padding, too */
         tap[t].begin = 0;
         tap[t].end = geometry->output[i];
       }

@@ -6,14 +6,14 @@
 #include "generic/convolution/engine/algorithm.h"
 #include "generic/shared/matrix.h"
 
-/* A sum over fewer elements than this is done before the pool is awake. */
+/* A sum over fewer elements than this is done before the other threads are awake. */
 static const int64_t WORTH_THREADS = 1 << 16;
 
 /* ---- Choosing the algorithm ------------------------------------------------------------------
  *
- * Each algorithm says what it expects to cost; the cheapest is taken. The constants of these costs were
- * fitted to some thousand timings of layers of all kinds (float and double, AVX-512): on layers that they
- * were not fitted to, the choice that follows takes 1 to 3 % more time than the best one on average, with
+ * Each algorithm estimates its cost; the cheapest is taken. The constants of these estimates were
+ * fitted to some thousand timings of layers of all kinds (float and double, AVX-512). On layers
+ * outside the fit, the chosen algorithm takes 1 to 3 % more time than the best one on average, with
  * AVX2 too, and 5 % with one tap. */
 
 static bool prepareLines(THNNConvolutionPlan *plan, const THNNState *state)
@@ -29,15 +29,15 @@ static bool prepareDirect(THNNConvolutionPlan *plan, const THNNState *state)
     return THNN_(ConvolutionDirectWeight_prepare)(plan, state);
   if (!THNN_convolutionHasOneTap(&plan->geometry, plan->part))
     return THNN_(ConvolutionDirect_prepare)(plan, state);
-  /* Where the weights are too many to be packed, gemm is better than fetching the source for each
+  /* Where there are too many weights to pack, gemm is better than fetching the source for each
    * panel. */
   return THNN_(ConvolutionDirectPointwise_prepare)(plan, state) ||
          (THNN_State_convolutionAlgorithm(state) == THNN_CONVOLUTION_DIRECT &&
           THNN_(ConvolutionDirect_prepare)(plan, state));
 }
 
-/* Lets Winograd's algorithm try first where it is expected to be faster, or asked for. With few planes
- * its transforms take more than its products spare. */
+/* Plans Winograd's algorithm as the first attempt where it is expected to be faster, or where the
+ * caller asked for it. With few planes its transforms take more time than its products save. */
 static void tryWinograd(THNNConvolutionPlan *plan, const THNNState *state, bool asked)
 {
   enum { FEWEST_PLANES = 16 };

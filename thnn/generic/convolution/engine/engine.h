@@ -3,7 +3,7 @@
  *
  * Pointers are dense: images and maps are batch x planes x depth x height x width, weight is
  * outputPlanes x inputPlanes x kernel. `scratch` is plan->scratchBytes long, aligned to 64 bytes;
- * its contents are neither read nor kept. No error can arise. */
+ * its contents are neither read nor kept. No function can fail. */
 #ifndef THNN_GENERIC_CONVOLUTION_H
 #define THNN_GENERIC_CONVOLUTION_H
 
@@ -17,19 +17,19 @@ void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *stat
 void THNN_(Convolution_forward)(const THNNConvolutionPlan *plan, const real *input,
                                 const real *weight, const real *bias, real *output, void *scratch);
 
-/* gradInput = bias + the sums that forward's taps send back; bias (one value per input plane) may
- * be NULL. With a bias it is the forward of the transposed convolution. */
+/* gradInput = bias + the gradients that flow back through forward's taps; bias (one value per input
+ * plane) may be NULL. With a bias it is the forward pass of the transposed convolution. */
 void THNN_(Convolution_backwardData)(const THNNConvolutionPlan *plan, const real *gradOutput,
                                      const real *weight, const real *bias, real *gradInput,
                                      void *scratch);
 
-/* gradWeight += scale * the correlation of input with gradOutput; gradBias += scale * the sum of each
- * of gradOutput's planes over batch and positions, unless it is NULL. */
+/* gradWeight += scale * the correlation of input with gradOutput; gradBias += scale * the sum of
+ * each of gradOutput's planes over batch and positions, unless it is NULL. */
 void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const real *input,
                                        const real *gradOutput, accreal scale, real *gradWeight,
                                        real *gradBias, void *scratch);
 
-/* The same bias gradient for a transposed convolution, whose gradOutput is the geometry's image. */
+/* Adds the bias gradient of a transposed convolution, whose gradOutput is the geometry's image. */
 void THNN_(Convolution_backwardTransposedBias)(const THNNConvolutionPlan *plan,
                                                const real *gradOutput, accreal scale,
                                                real *gradBias);

@@ -7,7 +7,7 @@ int64_t THNN_(boxFrames_elements)(const THNNConvolution *geometry,
 {
   int64_t size[3];
   boxFrameSize(geometry, boxes, size);
-  /* A vector more: zeros may be written behind the end. */
+  /* One vector more, since zeros are written in whole vectors, past the end. */
   return boxes->box[THNN_SAMPLE] * geometry->inputPlanes * size[0] * size[1] * size[2] +
          THNN_(simd).shifts.lanes;
 }

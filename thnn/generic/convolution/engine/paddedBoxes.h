@@ -1,5 +1,6 @@
-/* What a box of map positions sees of the image, copied together with its padding: all taps see all
- * positions of the box in it. Laid out as
+/* Padded tiles (frames) of boxes of map positions: the piece of the image that a box sees, copied
+ * with its padding, so that every position of the box sees inside the frame through every tap. A
+ * frame is laid out as
  *
  *   [sample][image plane][depth][height][width] */
 #ifndef THNN_GENERIC_BOX_FRAMES_H
@@ -18,7 +19,7 @@ static inline void boxFrameSize(const THNNConvolution *geometry, const THNNConvo
               (geometry->kernel[i] - 1) * geometry->dilation[i] + 1;
 }
 
-/* The image index, which may lie outside, that a frame of the box begins with. */
+/* The image index at which the box's frame begins; it can be outside the image. */
 static inline int64_t boxFrameFirst(const THNNConvolution *geometry, const THNNConvolutionBox *box,
                                     int dimension)
 {
@@ -26,11 +27,11 @@ static inline int64_t boxFrameFirst(const THNNConvolution *geometry, const THNNC
          geometry->pad[dimension];
 }
 
-/* Elements that a frame takes. */
+/* Number of elements of a frame. */
 int64_t THNN_(boxFrames_elements)(const THNNConvolution *geometry,
                                   const THNNConvolutionBoxes *boxes);
 
-/* What filling the frames of all boxes costs, in cycles. */
+/* The cost of filling the frames of all boxes, in cycles. */
 double THNN_(boxFrames_cost)(const THNNConvolution *geometry, const THNNConvolutionBoxes *boxes);
 void THNN_(boxFrames_fill)(const THNNConvolution *geometry, const THNNConvolutionBoxes *boxes,
                            const THNNConvolutionBox *box, const real *image, real *frame);

@@ -2,7 +2,7 @@
 
 #include "geometry/inside.h"
 
-/* In smaller bands the same image lines would be copied too often. */
+/* With fewer positions in a band, the same image lines would be copied too often. */
 static const int64_t WORTHWHILE_POSITIONS = 128;
 
 static int64_t lanes(void)
@@ -15,14 +15,14 @@ static int64_t copies(const THNNConvolution *geometry, const THNNConvolutionBand
   return bands->copyPerTap ? geometry->kernel[2] : geometry->stride[2];
 }
 
-/* Lines begin on vectors. */
+/* Columns of a frame's line, in whole vectors. */
 static int64_t columns(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
 {
   const int64_t farthest = (geometry->kernel[2] - 1) * geometry->dilation[2] / geometry->stride[2];
   return roundUp(geometry->output[2] + (bands->copyPerTap ? 0 : farthest), lanes());
 }
 
-/* Image lines that so many map lines see. */
+/* Number of image lines that `lines` map lines see. */
 static int64_t imageLines(const THNNConvolution *geometry, int64_t lines)
 {
   return (lines - 1) * geometry->stride[1] + (geometry->kernel[1] - 1) * geometry->dilation[1] + 1;
@@ -113,7 +113,7 @@ int64_t THNN_(lineFrames_elements)(const THNNConvolution *geometry,
 {
   if (bands->flat)
     return 0;
-  /* A vector more: it may be read and written behind the end. */
+  /* One vector more, since whole vectors are read and written past the end. */
   return bands->slices * frameElements(geometry, bands) + lanes();
 }
 
@@ -195,7 +195,7 @@ void THNN_(lineFrames_fill)(const THNNConvolution *geometry, const THNNConvoluti
 {
   if (bands->flat)
     return;
-  /* No result depends on what is read behind the end, but denormal numbers there would slow it
+  /* No result depends on what is read past the end, but denormal numbers there would slow the loops
    * down. */
   THNN_(simd).pointwise.fill(lanes(), 0, frames + bands->slices * frameElements(geometry, bands));
   for (int64_t slice = band->firstSlice; slice < band->endSlice; slice++)
@@ -232,7 +232,7 @@ static int64_t sliceBegin(const THNNConvolution *geometry, int64_t slice)
          geometry->output[2];
 }
 
-/* The vectors of a flat band. */
+/* Lists the vectors of a flat band. */
 static THNN_(Vectors)
     listFlat(const THNNConvolution *geometry, const THNNBand *band, THNNPosition *at)
 {
