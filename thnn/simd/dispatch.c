@@ -3,7 +3,7 @@
 
 #include <THNNSimd.h>
 
-/* One row per topic in each of the two. */
+/* Both macros list every topic. */
 #define DECLARE_LOOPS(LEVEL)                                                                       \
   extern const THNN_(SimdCriterion) SIMD_TABLE(Criterion, LEVEL);                                  \
   extern const THNN_(SimdPointwise) SIMD_TABLE(Pointwise, LEVEL);                                  \

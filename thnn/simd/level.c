@@ -5,7 +5,7 @@
 
 static const char *const LEVEL_NAMES[] = {"baseline", "avx2", "avx512"};
 
-/* The highest level that is compiled in and that processor and operating system support. */
+/* The highest level that is compiled in and that the processor and operating system support. */
 static THNNSimdLevel supportedLevel(void)
 {
 #if defined(THNN_SIMD_HAS_AVX2) || defined(THNN_SIMD_HAS_AVX512)

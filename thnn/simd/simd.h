@@ -20,11 +20,11 @@ typedef void (*THNN_(Map))(int64_t n, const real *x, const real *parameters, rea
 /* z = f(x, y), element by element. */
 typedef void (*THNN_(Map2))(int64_t n, const real *x, const real *y, const real *parameters,
                             real *z);
-/* map(n, x, y, parameters, z), which writes z in some way of its own and may ask for what lies so many
- * bytes ahead in x and y. */
+/* Computes map(n, x, y, parameters, z) with ordinary or with streaming stores; may prefetch x and y
+ * from `ahead` bytes further on. */
 typedef void (*THNN_(RunMap2))(THNN_(Map2) map, int64_t n, const real *x, const real *y,
                                const real *parameters, int64_t ahead, real *z);
-/* y = x, which is written in some way of its own. */
+/* y = x, with ordinary or with streaming stores. */
 typedef void (*THNN_(Put))(int64_t n, const real *x, real *y);
 
 typedef struct THNN_(SimdPointwise) {
@@ -43,18 +43,18 @@ typedef struct THNN_(SimdPointwise) {
   /* y = x + value */
   void (*addScalar)(int64_t n, const real *x, real value, real *y);
 
-  /* The same as y = x, map(n, x, …, y) and map(n, x, y, …, z), but what is written goes to memory
-   * past the caches, where the processor can do so: for results that no cache would hold until
-   * they are read. After `stream` other threads see it once streamEnd has been called. */
+  /* y = x, map(n, x, …, y) and map(n, x, y, …, z) with streaming stores, where the processor has
+   * them: for results that no cache would hold until they are read. Other threads see what
+   * `stream` wrote once streamEnd has been called. */
   THNN_(Put) stream;
   void (*streamEnd)(void);
   void (*streamMap)(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y);
   THNN_(RunMap2) streamMap2;
-  /* Without streaming. */
+  /* map(n, x, y, …, z) with ordinary stores; `ahead` is not used. */
   THNN_(RunMap2) runMap2;
 
   /* Modules' loops: one signature for forward and one for backward, so that one function of
-   * generic/activation/pointwise.c runs them all; `parameters` are those that the comment names, in order. */
+   * generic/activation/pointwise.c runs them all. The comments name `parameters` last, in order. */
 
   /* y = x > threshold ? x : value; threshold, value */
   THNN_(Map) threshold;
@@ -62,9 +62,9 @@ typedef struct THNN_(SimdPointwise) {
   THNN_(Map2) thresholdBackward;
 } THNN_(SimdPointwise);
 
-/* What the loops of criterions read, element by element; NULL where a criterion has none. Given by its
- * address: in a copy, two pointers that were just stored are loaded as one vector, which waits until
- * all stores before them, among them streamed ones, are done. */
+/* What the loops of criterions read, element by element; a pointer that a criterion has no use for
+ * is NULL. Passed by address: in a copy, two pointers that were just stored are loaded as one
+ * vector, which waits until all earlier stores, streaming ones included, are done. */
 typedef struct THNN_(Operands) {
   const real *input, *target, *weights;
 } THNN_(Operands);
@@ -124,15 +124,15 @@ typedef struct THNN_(SimdReduce) {
 #ifndef THNN_OFFSETS
 #  define THNN_OFFSETS
 /* Where one term of a sum of products, or one of its rows, finds a scalar and a vector: offsets
- * from the pointers below. */
+ * from the pointers of the structs below. */
 typedef struct THNNOffsets {
   int64_t scalar, vector;
 } THNNOffsets;
 
-/* Taps of a chain that are taken together, at most. */
+/* The most taps of a chain that are computed together. */
 enum { THNN_CHAIN_TAPS = 3 };
 
-/* SimdPanels.mostInPlace at most. */
+/* An upper bound on SimdPanels.mostInPlace. */
 enum { THNN_MOST_IN_PLACE = 64 };
 #endif
 
@@ -150,15 +150,15 @@ typedef struct THNN_(Products) {
   int64_t terms;
   int vectors; /* 1 to mostVectors */
   const real *scalars, *factors;
-  /* Where each row's scalars are a stream of neighbours from memory, which the processor does not
-   * foresee: from one row to the next. Or 0. */
+  /* Where each row's scalars are a contiguous stream from memory that the hardware does not
+   * prefetch: the distance from one row's stream to the next row's. Otherwise 0. */
   int64_t streams;
   const real *start; /* or NULL */
   real *sums;
 } THNN_(Products);
 
-/* The same for lines of positions and chains of taps, which share their scalars: for each line r,
- * each of its positions i and each lane l
+/* Sums of outer products along lines of positions, for chains of taps that share their scalars: for
+ * each line r, each of its positions i and each lane l
  *
  *   sums[r.vector + i*sumStep + l] += sum over the chains c and their taps k of
  *                                     scalars[r.scalar + c.scalar + (i + k)*spacing] *
@@ -179,8 +179,8 @@ typedef struct THNN_(Chains) {
   real *sums;
 } THNN_(Chains);
 
-/* The other way round, sums for chains of taps over lines of positions: for each row r, each tap k
- * of its chain and each lane l of one vector
+/* The transposed sums, for chains of taps over lines of positions: for each row r, each tap k of
+ * its chain and each lane l of one vector
  *
  *   sums[r.vector + k*sumStep + l] += sum over the lines n and their positions i of
  *                                     scalars[r.scalar + n.scalar + (i + k)*spacing] *
@@ -200,26 +200,26 @@ typedef struct THNN_(Correlations) {
 } THNN_(Correlations);
 
 typedef struct THNN_(SimdChains) {
-  int longestTile[4]; /* positions of the tiles that lines are cut into, at most; by vectors */
+  int longestTile[4]; /* the most positions of a line in a tile, for 1 to 4 vectors */
   void (*add)(const THNN_(Chains) * chains);
   void (*correlate)(const THNN_(Correlations) * correlations);
 } THNN_(SimdChains);
 
 typedef struct THNN_(SimdProducts) {
   int lanes;       /* reals in a vector */
-  int mostVectors; /* vectors that one call takes at most */
+  int mostVectors; /* the most vectors that one call takes */
   void (*add)(const THNN_(Products) * products);
   const THNN_(SimdChains) * chains;
-  /* brings x into the second-level cache; goes on at once */
+  /* prefetches x into the second-level cache */
   void (*prefetch)(int64_t n, const real *x);
   /* y[column*yStride + row] = x[row*xStride + column]; x and y do not overlap */
   void (*transpose)(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
                     int64_t yStride);
-  /* y[column*lanes + lane] = x[lane*xStride + column], 0 for lanes from `rows` on; `lanes` is
-   * `rows` rounded up to whole vectors */
+  /* y[column*lanes + lane] = x[lane*xStride + column], or 0 if lane >= rows; `lanes` is `rows`
+   * rounded up to whole vectors */
   void (*pack)(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
                int64_t lanes);
-  /* sums += the sum of all positions, which have so many vectors each and follow each other */
+  /* sums += the sum over all positions; x[position] is `vectors` vectors */
   void (*total)(int64_t positions, int vectors, const real *x, real *sums);
 } THNN_(SimdProducts);
 
@@ -236,10 +236,10 @@ typedef struct THNN_(Dots) {
   int64_t yStride;
 } THNN_(Dots);
 
-/* Rows of products up to which dots are ahead of panels. */
+/* Up to this many rows, dots are faster than panels. */
 enum { THNN_FEW_ROWS = 20 };
 
-/* Sizes of products that gemm is slower at. */
+/* Sizes for which dots are faster than gemm; leastProducts bounds rows * columns * terms. */
 typedef struct THNNDotsRange {
   int64_t leastRows, mostRows, leastTerms, leastProducts;
 } THNNDotsRange;
@@ -251,20 +251,20 @@ typedef struct THNN_(SimdDots) {
   void (*spread)(const THNN_(Dots) * of);
 } THNN_(SimdDots);
 
-/* c[i][j] = start[i] + the sum over the terms t of s[t][i] * p[t][j]. The scalars s lie in groups
- * of SimdPanels.step rows, [group][term][row], and p in panels of SimdPanels.columns
- * columns, of which the last one may have fewer; of a panel, whole vectors are read. */
+/* c[i][j] = start[i] + the sum over the terms t of s[t][i] * p[t][j]. The scalars s are stored in
+ * groups of SimdPanels.step rows, [group][term][row], and p in panels of SimdPanels.columns
+ * columns; the last panel may have fewer. Panels are read in whole vectors. */
 typedef struct THNN_(Panels) {
   int64_t rows, columns, terms;
   const real *scalars;
   const real *panel;
   int64_t stride, panelStep; /* from one term, and from one panel, to the next */
-  /* Where whole panels are packed on the way, by the first tile of rows, which has to be a whole one: from
-   * `source` to `packed`, which is `panel`. Or NULL. */
+  /* If not NULL, the first tile of rows, which must be a full one, also packs the full panels: it
+   * reads them from `source` and writes them to `packed`, the memory of `panel`. */
   const real *source;
-  int64_t sourceStride; /* from one term to the next; panels are neighbours */
+  int64_t sourceStride; /* from one term to the next; panels are adjacent */
   real *packed;
-  bool add;          /* to what is in c, instead of `start` */
+  bool add;          /* whether to add to c; `start` is not used then */
   const real *start; /* or NULL: 0 */
   real *c;
   int64_t cStride; /* from one row to the next */
@@ -272,17 +272,18 @@ typedef struct THNN_(Panels) {
 
 typedef struct THNN_(SimdPanels) {
   int lanes;      /* reals in a vector */
-  int columns;    /* of a panel */
-  int rows;       /* of a tile */
-  int step;       /* rows of a group of scalars: whole tiles and whole vectors */
-  int fewColumns; /* behind the last panel, which take much less time than a vector */
-  /* Measured, what gemm is slower at: from so many products on, where one operand lies along the
-   * sums, both or none; columns of a product whose panels are read where they are; and whether also
-   * products whose panels are packed. */
+  int columns;    /* columns of a panel */
+  int rows;       /* rows of a tile */
+  int step;       /* rows of a group of scalars: a multiple of `rows` and `lanes` */
+  int fewColumns; /* after the last full panel, up to this many cost much less than a vector */
+  /* Where gemm was measured to be slower: the least number of products if one operand is contiguous
+   * along the sums (leastProducts), if both are (leastAlong) and if neither is (leastAcross); the
+   * most columns of a product whose panels are read in place (mostInPlace); and whether panels also
+   * win where they must be packed first (packs). */
   int64_t leastProducts, leastAlong, leastAcross, mostInPlace;
   bool packs;
   void (*multiply)(const THNN_(Panels) * panels);
-  /* y[t*yStride + j] = x[t*xStride + j], 0 for lanes behind the columns */
+  /* y[t*yStride + j] = x[t*xStride + j]; the lanes after the last column become 0 */
   void (*copy)(int64_t terms, int64_t columns, const real *x, int64_t xStride, real *y,
                int64_t yStride);
 } THNN_(SimdPanels);
@@ -292,23 +293,23 @@ typedef struct THNNPosition {
   int64_t x, y;
 } THNNPosition;
 
-/* Rows of x that are read at offsets, and rows of y beside them. Up to a vector's worth of elements
- * is read behind each row: those of y must be 0, those of x may be anything. */
+/* Rows of x, which are read at offsets, and the rows of y that they are multiplied by. Up to a
+ * vector's worth of elements is read past each row of y; they must be 0. */
 typedef struct THNN_(Shifted) {
   int64_t rows, n;
   const real *x, *y;
   int64_t xStride, yStride; /* from one row to the next */
 } THNN_(Shifted);
 
-/* Vectors of neighbouring positions in two arrays, and behind them parts of vectors, of `lanes`
- * lanes each. */
+/* A list of vectors of neighbouring positions in two arrays: first `whole` full vectors, then
+ * `parts` partial ones, of `lanes` lanes each. */
 typedef struct THNN_(Vectors) {
   const THNNPosition *at;
   int64_t whole, parts, lanes;
 } THNN_(Vectors);
 
-/* sums[plane][tap][lane] += the sum over the vectors of x[offsets[tap]] * y[plane * yPlane]; lanes
- * are yet to be added up. Nothing is read behind a part. */
+/* sums[plane][tap][lane] += the sum over the vectors of x[offsets[tap]] * y[plane * yPlane]; the
+ * caller adds up the lanes. Nothing is read past a partial vector. */
 typedef struct THNN_(LineDots) {
   THNN_(Vectors) vectors;
   int64_t taps;
@@ -321,7 +322,7 @@ typedef struct THNN_(LineDots) {
 
 /* The vectors of y[plane * yPlane]: start[plane] + the sum over the taps of x[offsets[tap]] *
  * factors[group][tap][plane of group], where a group is tilePlanes planes. Without `start`, y is
- * added to. Up to a vector's worth of x is read behind a part, and nothing written. */
+ * added to. Past a partial vector, up to a vector's worth of x is read, but nothing is written. */
 typedef struct THNN_(LineSums) {
   THNN_(Vectors) vectors;
   int64_t taps;
@@ -330,12 +331,12 @@ typedef struct THNN_(LineSums) {
   const real *factors;
   const real *start; /* or NULL */
   const real *x;
-  bool streams; /* x lies in memory rather than in a cache, each tap apart from the others */
+  bool streams; /* x comes from memory rather than from a cache, one stream for each tap */
   real *y;
 } THNN_(LineSums);
 
-/* The rows of y, in order: in each, `before` zeros, `count` elements of x that lie `step` apart,
- * and `after` zeros. Zeros are written in whole vectors: up to one goes beyond them. */
+/* Each row of y becomes `before` zeros, `count` elements of x that are `step` apart, and `after`
+ * zeros. Rows are written in order, zeros in whole vectors: less than a vector past a row's end. */
 typedef struct THNN_(Frame) {
   int64_t rows, before, count, after;
   const real *x;
@@ -344,9 +345,9 @@ typedef struct THNN_(Frame) {
   int64_t yStride;
 } THNN_(Frame);
 
-/* `n` neighbouring positions of some planes, cut into chunks of `length`: position i of a plane of
- * x, which is number first + i, becomes element number % length of its plane's piece of chunk
- * number / length. Pieces of neighbouring planes follow each other. */
+/* Cuts `n` neighbouring positions of some planes into chunks of `length`: element i of a plane of
+ * x, at position p = first + i, becomes element p % length of its plane's piece of chunk p /
+ * length. The pieces of a chunk follow each other, plane by plane. */
 typedef struct THNN_(Chunks) {
   int64_t planes, n, first;
   const real *x;
@@ -356,8 +357,8 @@ typedef struct THNN_(Chunks) {
   int64_t yStride; /* from one chunk to the next */
 } THNN_(Chunks);
 
-/* The rows of sums: y[i] = start + the sum over the taps of factors[t] * x[offsets[t] + i]. Up to a
- * vector's worth of elements is read behind each row of x. */
+/* For each row: y[i] = start + the sum over the taps of factors[t] * x[offsets[t] + i]. Up to a
+ * vector's worth of elements is read past each row of x. */
 typedef struct THNN_(ShiftedSums) {
   int64_t rows, n, taps;
   const int64_t *offsets;
@@ -370,15 +371,15 @@ typedef struct THNN_(ShiftedSums) {
 } THNN_(ShiftedSums);
 
 typedef struct THNN_(SimdShifts) {
-  int64_t lanes;                /* of a vector */
-  int64_t tilePlanes, tileTaps; /* that dotLines works on at a time, sumLines on as many planes */
+  int64_t lanes;                /* reals in a vector */
+  int64_t tilePlanes, tileTaps; /* of a tile of dotLines; tiles of sumLines have as many planes */
   void (*frame)(const THNN_(Frame) * frame);
   void (*cut)(const THNN_(Chunks) * chunks);
   void (*sumRows)(const THNN_(ShiftedSums) * sums);
   /* y = a[0], b[0], a[1], b[1], …, n of each */
   void (*interleave)(int64_t n, const real *a, const real *b, real *y);
-  /* y[i] += the sum over the taps of factors[t] * x[offsets[t] + i]; works on whole vectors: what
-   * lies behind n must be readable and writable, and its values mean nothing afterwards */
+  /* y[i] += the sum over the taps of factors[t] * x[offsets[t] + i]; works on whole vectors: the
+   * elements past n must be readable and writable, and hold no meaningful values afterwards */
   void (*add)(int64_t n, int64_t taps, const int64_t *offsets, const real *factors, const real *x,
               real *y);
   /* sums[t] += the sum over all rows of x[offsets[t] + i] * y[i] */
@@ -389,17 +390,17 @@ typedef struct THNN_(SimdShifts) {
   void (*addLanes)(int64_t n, const real *vectors, real *sums);
 } THNN_(SimdShifts);
 
-/* Up to a vector's worth of planes, which in scratch lie with one plane in each lane: a vector for
- * each element. In memory each plane is rows * n contiguous elements; in scratch its rows are
- * `pitch` elements apart. */
+/* Up to a vector's worth of planes. In memory each plane is rows * n contiguous elements. In
+ * scratch each plane has a lane: a vector holds one element of every plane, and rows begin `pitch`
+ * reals apart. */
 typedef struct THNN_(PlaneRows) {
-  int64_t planes, stride; /* their number, and from one to the next */
+  int64_t planes, stride; /* the number of planes; from one to the next in memory */
   int64_t rows, n, pitch;
 } THNN_(PlaneRows);
 
-/* Rows of n positions, a vector each, from x to y: rows are xRow and yRow apart, positions xStep
- * and yStep. Tap t of a position lies offsets[t] behind it and has its factors, a vector, at
- * factorAt[t]. All are counted in elements. */
+/* Rows of n positions, each a vector, of x and y: rows are xRow and yRow apart, positions xStep and
+ * yStep. Tap t of a position is at offsets[t] from it, and its factors, a vector, are at
+ * factorAt[t]. All of these are counted in reals. */
 typedef struct THNN_(PlaneSums) {
   int64_t rows, n, taps;
   const int64_t *offsets, *factorAt;
@@ -411,66 +412,66 @@ typedef struct THNN_(PlaneSums) {
   int64_t yRow, yStep;
 } THNN_(PlaneSums);
 
-/* Says where in a window or plane a value was found; as wide as a real, so that the two move
- * through vectors together. -1 where nothing was found, unless
- * something else is said. */
+/* Where in a window or plane a value was found; as wide as a real, so that the two move through
+ * vectors together. -1 means that nothing was found, unless a comment says otherwise. */
 #if defined(THNN_REAL_FLOAT)
 typedef int32_t THNN_(Place);
 #else
 typedef int64_t THNN_(Place);
 #endif
 
-/* Windows beside each other over the same rows, each `dilation` reals wide steps from tap to tap.
- * The place of a tap is that of its row plus that of its number. */
+/* A row of windows over the same input rows, with taps that are `dilation` reals apart. The place
+ * of tap t of a window is its row's place + window.number * numberPlace + t * tapPlace. */
 typedef struct THNN_(PlaneWindows) {
-  int64_t rows, columns; /* under each window, and of windows */
+  int64_t rows, columns; /* rows under each window; number of windows */
   const real *const *row;
   const THNN_(Place) * rowPlace;
   const THNNTapSpan *window;
   int64_t dilation;
-  THNN_(Place) numberPlace, tapPlace, none; /* of one number, of one tap, where nothing is found */
+  THNN_(Place) numberPlace, tapPlace, none; /* `none` is the place where nothing is found */
   real start;                               /* what a value must exceed */
 } THNN_(PlaneWindows);
 
 typedef struct THNN_(SimdPlanes) {
   /* y = the planes in lanes, 0 in lanes that have none */
   void (*load)(const THNN_(PlaneRows) * rows, const real *x, real *y);
-  /* the reverse, of rows without gaps: the pitch is not used */
+  /* the reverse, for rows without gaps: the pitch is not used */
   void (*store)(const THNN_(PlaneRows) * rows, const real *x, real *y);
   /* y = start + the sums over the taps of x * factor */
   void (*sum)(const THNN_(PlaneSums) * sums);
   /* sums[t] += the sum over all positions of y * tap t of x, a vector for each tap */
   void (*dot)(const THNN_(PlaneSums) * of, real *sums);
-  /* best = the greatest values of the windows, of equals the first, and their places: a vector for
-   * each window. NaN is never chosen. */
+  /* best = the greatest value of each window, the first among equals, and place = where it is: a
+   * vector for each window. NaN is never chosen. */
   void (*max)(const THNN_(PlaneWindows) * of, real *best, THNN_(Place) * place);
-  /* sums += part, which becomes 0 */
+  /* sums += part; part = 0 */
   void (*settle)(int64_t n, real *part, double *sums);
   /* vector i of y = the sum, in order, of the vectors of x in its span */
   void (*sumSpans)(int64_t n, const THNNRange *spans, const real *x, real *y);
-  /* vector i of y = that of x / (factor * divisors[i]) */
+  /* vector i of y = vector i of x / (factor * divisors[i]) */
   void (*divide)(int64_t n, real factor, const real *divisors, const real *x, real *y);
 } THNN_(SimdPlanes);
 
-/* Windows over the columns that maxOfRows leaves: window i has `kernel` columns, from i*step on and
- * `dilation` apart. The place of its tap t is that of the column's row plus
- * firstPlace + i*windowPlace + t*tapPlace. */
+/* Windows over the columns that maxOfRows leaves: window i has `kernel` columns, `dilation` apart,
+ * of which the first is i*step. The place of its tap t is the one that maxOfRows found in the
+ * column + firstPlace + i*windowPlace + t*tapPlace. */
 typedef struct THNN_(Columns) {
   int64_t step, dilation, kernel;
   THNN_(Place) firstPlace, windowPlace, tapPlace;
   real start;
 } THNN_(Columns);
 
-/* Bags of rows of a table. Rows are named by `indices` numbers, counted from `base`; bag b begins
- * with number start[b], counted from there, too, and ends where the next one begins. */
+/* Bags of rows of a table. `index` lists the rows of all bags, `indices` of them; bag b begins at
+ * index number start[b] and ends where the next one begins. Rows and starts count from `base`. */
 typedef struct THNN_(Bags) {
   int64_t bags, indices, base, columns;
   const int64_t *index, *start;
   const real *table;
 } THNN_(Bags);
 
-/* Spans of a row, a vector's worth at a time. Where they are near each other: where each begins
- * behind the first of them, and its elements; beyond the last span there are empty ones. */
+/* Spans of a row, in groups of one per lane. For spans that are near each other, `index` is where
+ * each begins, counted from the first of its group, and `count` its length; empty spans complete
+ * the last group. */
 typedef struct THNN_(Spans) {
   const THNNRange *spans;
   const THNNSpanVector *vectors;
@@ -478,53 +479,54 @@ typedef struct THNN_(Spans) {
 } THNN_(Spans);
 
 typedef struct THNN_(SimdPooling) {
-  /* Whether all of n values lie between two numbers, of which neither is below -1. */
+  /* Whether first <= value <= last for all of n values; first and last are at least -1. */
   bool (*areWithin)(int64_t n, const int64_t *value, int64_t first, int64_t last);
-  /* Whether the taps t, h and w in bytes 0, 1 and 2 of all indices are within their windows'
-   * limits, and the numbers of the elements that they name if so. There is no second half. */
+  /* For indices with taps t, h and w in bytes 0, 1 and 2: whether all taps are within their
+   * windows' limits and, if so, the numbers of the elements that they name. `second` is not
+   * used. */
   bool (*areTaps)(const THNNIndexWindows *windows, const int64_t *index, const int64_t *second);
   void (*elementsOfTaps)(const THNNIndexWindows *windows, const int64_t *index,
                          const int64_t *second, uint32_t *element);
-  /* The same for rows and columns, counted from 1 where the window begins. */
+  /* The same for indices that are a row and a column, counted from 1 where the window begins. */
   bool (*arePlaces)(const THNNIndexWindows *windows, const int64_t *row, const int64_t *column);
   void (*elementsOfPlaces)(const THNNIndexWindows *windows, const int64_t *row,
                            const int64_t *column, uint32_t *element);
-  /* y[element - base] += x, one after the other, for n elements of each plane; planes have
-   * `elements` in y. An element may occur more than once. */
+  /* y[element - base] += x, in order, for n indices of each plane; a plane of y has `elements`
+   * elements. An element may occur more than once. */
   void (*addToElements)(int64_t planes, int64_t n, int64_t elements, const int64_t *element,
                         int64_t base, const real *x, real *y);
-  /* The same of one plane with base 0. */
+  /* addToElements for one plane and base 0. */
   void (*addToNearElements)(int64_t n, const uint32_t *element, const real *x, real *y);
-  /* sums += x where index is `number`, or sums = that and 0 elsewhere where it is the first */
+  /* sums += (index == number ? x : 0); if `first`, sums are set rather than added to */
   void (*addNamed)(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
                    real *sums);
-  /* best = the greatest of the rows' values above `start`, of equals the first, in each column;
-   * place = its row's place. `start` and -1 where there is none; NaN is never chosen. */
+  /* In each column, best = the greatest of the rows' values above `start`, the first among equals,
+   * and place = its row's place; `start` and -1 where there is none. NaN is never chosen. */
   void (*maxOfRows)(int64_t n, int64_t count, const real *const *rows, const THNN_(Place) * places,
                     real start, real *best, THNN_(Place) * place);
-  /* The same over the columns of each window, of equals the one with the smallest place. */
+  /* The same over the columns of each window; among equals, the smallest place wins. */
   void (*maxOfColumns)(int64_t n, const THNN_(Columns) * columns, const real *best,
                        const THNN_(Place) * place, real *chosen, THNN_(Place) * chosenPlace);
-  /* best = the greatest of x[at[i] + offsets[t]] above `start` over the taps, at least one,
-   * of equals the first, and place = at[i] + its offset; `start` and -1 where there is none. NaN is
-   * never chosen. */
+  /* best = the greatest of x[at[i] + offsets[t]] above `start` over the taps, of which there is at
+   * least one, the first among equals, and place = at[i] + its offset; `start` and -1 where there
+   * is none. NaN is never chosen. */
   void (*maxAround)(int64_t n, const THNN_(Place) * at, int64_t taps, const THNN_(Place) * offsets,
                     const real *x, real start, real *best, THNN_(Place) * place);
   /* index = place + first, or `none` where nothing was found */
   void (*indexOfPlace)(int64_t n, const THNN_(Place) * place, int64_t first, int64_t none,
                        int64_t *index);
-  /* Takes places apart that are row*width + column: row and column - begin[2*i], counted from 1, or
-   * 0 and 0 where the place is below 0. Places are below 2^31. */
+  /* Splits places row*width + column, which are below 2^31, into row and column - begin[2*i], both
+   * counted from 1; both are 0 where the place is negative. */
   void (*numbersOfPlace)(int64_t n, const THNN_(Place) * place, int64_t width, const int64_t *begin,
                          int64_t *row, int64_t *column);
-  /* sum = the rows, added up in order */
+  /* sum = the sum of the rows, added up in order */
   void (*sumOfRows)(int64_t n, int64_t count, const real *const *rows, real *sum);
-  /* sums of the rows in bags first to end - 1, each added up in order */
+  /* row b of sums = the sum of the rows in bag b, added up in order, for bags `first` to end - 1 */
   void (*sumOfBags)(const THNN_(Bags) * bags, int64_t first, int64_t end, real *sums);
   /* sum[i] = x[i*step] + … + x[i*step + kernel - 1] */
   void (*sumOfColumns)(int64_t n, int64_t step, int64_t kernel, const real *x, real *sum);
   /* y[i] = the sum of the elements of span i, in order. Up to a vector's worth of elements is read
-   * behind the last span. */
+   * past the last span. */
   void (*sumOfSpans)(int64_t n, const THNN_(Spans) * spans, const real *x, real *y);
   /* y = factor * x */
   void (*scale)(int64_t n, real factor, const real *x, real *y);
@@ -541,10 +543,11 @@ typedef struct THNN_(SimdPooling) {
   void (*repeatRow)(int64_t n, const real *x, int64_t times, real *y);
 } THNN_(SimdPooling);
 
-/* Points of a grid and where they lie in a plane. Those inside lie between four elements: `place`
- * is the number of the upper left one, `right` and `down` the point's distance from it, and the
- * weights are those of upper left, upper right, lower left and lower right. Of the others only the
- * place is known: 0, where loops do with them as with those inside, unless they are all. */
+/* Points of a grid, located in a plane. A point inside is between four elements: `place` is the
+ * number of the upper left one, `right` and `down` are the point's distances from it, and `weight`
+ * has the shares of upper left, upper right, lower left and lower right. The `others` have place 0,
+ * so that sample and addSlopes can treat them like the rest; callers replace their results, and
+ * call neither if no point is inside. */
 enum { THNN_POINTS = 256 };
 typedef struct THNN_(Points) {
   int64_t count, others;
@@ -557,25 +560,25 @@ typedef struct THNN_(SimdSampling) {
   /* Finds n points in a plane; x and y of each go from -1 to 1. */
   void (*locate)(int64_t n, const real *grid, int64_t height, int64_t width,
                  THNN_(Points) * points);
-  /* y = the mean of the four elements of x around each point */
+  /* y = the weighted mean of the four elements of x around each point */
   void (*sample)(const THNN_(Points) * points, const real *x, int64_t width, real *y);
-  /* adds gradient times the slope of that mean when the point moves to the right, and down */
+  /* slopeX, slopeY += gradient times that mean's slope as the point moves to the right, and down */
   void (*addSlopes)(const THNN_(Points) * points, const real *x, int64_t width,
                     const real *gradient, real *slopeX, real *slopeY);
-  /* x += the gradients of points `first` to `end` - 1 in the same shares */
+  /* adds the gradients of points `first` to end - 1 to their four elements of x, by weight */
   void (*spread)(const THNN_(Points) * points, int64_t first, int64_t end, const real *gradient,
                  int64_t width, real *x);
 } THNN_(SimdSampling);
 
-/* Elementary functions, element by element; none takes parameters but power: the exponent. */
+/* Elementary functions, element by element; only power has a parameter, the exponent. */
 typedef struct THNN_(SimdElementary) {
   THNN_(Map) exp, expm1, log, log1p, sigmoid, logSigmoid, tanh, power;
 } THNN_(SimdElementary);
 
 /* Two sums per channel, of terms of x, y and the channel's center. */
 typedef struct THNN_(ChannelSum) {
-  /* adds the terms of one channel to sums[0] and sums[1]: those of `count` runs of n elements,
-   * which are `step` elements apart */
+  /* adds the terms of one channel to sums[0] and sums[1]: the channel has `count` runs of n
+   * elements, which begin `step` elements apart */
   void (*planes)(int64_t count, int64_t step, int64_t n, const real *x, const real *y, real center,
                  double *sums);
   /* adds the terms of element i, whose channel has centers[i], to first[i] and second[i] */
@@ -593,9 +596,9 @@ typedef struct THNN_(ChannelMap) {
   int count;
 } THNN_(ChannelMap);
 
-/* The loops of element-by-element modules. Where the comment names parameters, `parameters` are
- * those, in order. Backward loops take what the forward call saw (x) or gave (y) as their first
- * pointer, gradOutput as their second. */
+/* The loops of element-by-element modules. The comments name `parameters` last, in order. Backward
+ * loops take the forward call's input (x) or result (y) as their first pointer, gradOutput as their
+ * second. */
 typedef struct THNN_(SimdActivation) {
   /* |x| */
   THNN_(Map) abs;
@@ -609,13 +612,13 @@ typedef struct THNN_(SimdActivation) {
   void (*gated)(int64_t n, const real *x, const real *gate, real *y);
   void (*gatedBackward)(int64_t n, const real *x, const real *gate, const real *gradOutput,
                         real *gradX, real *gradGate);
-  /* x beyond lambda on either side, otherwise 0; lambda */
+  /* x where it is beyond lambda on either side, otherwise 0; lambda */
   THNN_(Map) hardShrink;
-  /* the same, moved by lambda towards 0; lambda */
+  /* hardShrink's result, moved by lambda towards 0; lambda */
   THNN_(Map) softShrink;
-  /* of both: x beyond lambda on either side ? gradOutput : 0; lambda */
+  /* for both shrinks: x beyond lambda on either side ? gradOutput : 0; lambda */
   THNN_(Map2) shrinkBackward;
-  /* x, at least min, at most max; min, max */
+  /* x, but at least min and at most max; min, max */
   THNN_(Map) hardTanh;
   /* min < x < max ? gradOutput : 0; min, max */
   THNN_(Map2) hardTanhBackward;
@@ -623,7 +626,7 @@ typedef struct THNN_(SimdActivation) {
   THNN_(Map) leakyRelu;
   /* x > 0 ? gradOutput : slope * gradOutput; slope */
   THNN_(Map2) leakyReluBackward;
-  /* the same with a slope per channel; y is not read forward */
+  /* leakyRelu with a slope per channel; prelu does not read y */
   THNN_(ChannelMap) prelu, preluBackward;
   /* gradOutput * sigmoid(-x) */
   THNN_(Map2) logSigmoidBackward;
@@ -645,7 +648,7 @@ typedef struct THNN_(SimdActivation) {
   THNN_(Map2) squareBackward;
   /* gradOutput * (1 - y^2) */
   THNN_(Map2) tanhBackward;
-  /* of a p-norm y: y == 0 ? 0 : gradOutput * (x / y)^exponent; exponent */
+  /* for a p-norm y: y == 0 ? 0 : gradOutput * (x / y)^exponent; exponent */
   void (*normBackward)(int64_t n, const real *x, const real *y, const real *gradOutput,
                        const real *parameters, real *z);
 } THNN_(SimdActivation);
@@ -665,11 +668,12 @@ typedef struct THNN_(SimdChannels) {
   THNN_(ChannelMap) scale;
 } THNN_(SimdChannels);
 
-/* Softmax, or its logarithm, over channels: those of a row follow each other; those of a position
- * in a tile are `step` apart, and positions follow each other. Backward takes the forward call's
- * result y; `run` is what writes rows, unless they are short, `put` what writes tiles, unless NULL. */
+/* Softmax, or its logarithm, over channels. The channels of a row are contiguous; in a tile,
+ * positions are contiguous and the channels of each are `step` apart. Backward takes the forward
+ * call's result y. `run` writes the rows, except short ones; `put` writes the tiles, unless it is
+ * NULL. */
 typedef struct THNN_(SimdSoftmax) {
-  int64_t tile; /* most positions of a tile */
+  int64_t tile; /* the most positions of a tile */
   void (*forwardRows)(bool logarithm, int64_t rows, int64_t channels, const real *x, real *y);
   void (*backwardRows)(bool logarithm, int64_t rows, int64_t channels, const real *y,
                        const real *gradOutput, THNN_(RunMap2) run, real *gradInput);
@@ -679,7 +683,7 @@ typedef struct THNN_(SimdSoftmax) {
                        const real *y, const real *gradOutput, THNN_(Put) put, real *gradInput);
 } THNN_(SimdSoftmax);
 
-/* One row of a recurrent cell of n units: what its gates are computed from, gate after gate. */
+/* What the gates of one row of a recurrent cell of n units are computed from, gate after gate. */
 typedef struct THNN_(GateRows) {
   const real *input, *hidden;
   const real *bias1, *bias2; /* both or neither */
@@ -703,56 +707,57 @@ typedef struct THNN_(SimdRecurrent) {
                        real *gradGates, real *gradCx);
 } THNN_(SimdRecurrent);
 
-/* Tiles of 2x2 results of a correlation with 3x3 taps that lie side by side, as Winograd's algorithms
- * F(2x2, 3x3) and F(3x3, 2x2) take them: a tile sees 4x4 elements, which overlap its neighbours' by two.
- * Where the taps are dilated, these elements and results lie a step apart. Then tiles begin in neighbouring
- * columns, a group of as many as a step has, and the next group begins two steps further on. */
+/* A row of tiles for Winograd's algorithms F(2x2, 3x3) and F(3x3, 2x2). A tile is 2x2 results of a
+ * correlation with 3x3 taps and sees 4x4 elements, which overlap its neighbours' by two. With
+ * dilation, the elements and results of a tile are a step apart: columnStep tiles, a group, begin
+ * in neighbouring columns, and the next group begins two steps after this one. */
 typedef struct THNN_(TileRow) {
   int64_t tiles;               /* up to THNN_MOST_TILES */
   int64_t height, width;       /* of the plane that is read or written */
-  int64_t row, column;         /* of the first tile's first element there; may lie outside */
-  int64_t rowStep, columnStep; /* the latter up to THNN_MOST_TILES */
-  int64_t place;               /* of the first tile in its group */
-  int64_t ahead;               /* from an element to one that is worked on soon, which is fetched */
+  int64_t row, column;         /* of the first tile's first element in the plane; can be outside */
+  int64_t rowStep, columnStep; /* the dilation; columnStep is up to THNN_MOST_TILES */
+  int64_t place;               /* of the first tile in its group, from 0 */
+  int64_t ahead;               /* prefetch distance in elements */
 } THNN_(TileRow);
 
 enum {
-  THNN_TILE_NUMBERS = 16, /* that a tile, or 3x3 weights, are transformed into */
-  THNN_MOST_TILES = 64    /* that are transformed at a time */
+  THNN_TILE_NUMBERS = 16, /* coefficients that a tile, or 3x3 weights, are transformed into */
+  THNN_MOST_TILES = 64    /* tiles that are transformed at a time */
 };
 
-/* Number k of tile or filter i of a transform lies at [k * step + i]. Whole vectors are written:
- * what lies behind the last tile is overwritten, up to a vector. */
+/* Coefficient k of tile or filter i of a transform is at [k * step + i]. Whole vectors are written:
+ * up to a vector past the last tile is overwritten. */
 typedef struct THNN_(SimdWinograd) {
-  double sourceCost, resultCost; /* measured, of a vector of tiles: cycles */
-  double weightShare; /* the weight gradient's measured cost, of what is counted for it */
-  /* The transform of the elements that the tiles see, which are 0 outside of the plane. `lines` keeps
-   * what the tiles below share with them: with `below`, the call before was for the row of tiles
-   * above, with as many tiles or more. */
+  double sourceCost, resultCost; /* measured cycles for a vector of tiles */
+  double weightShare;            /* the weight gradient's measured cost, relative to its estimate */
+  /* The transform of the elements that the tiles see, which are 0 outside of the plane. `lines`
+   * keeps what the tiles below share with them. `below` says that the previous call was for the row
+   * of tiles above and had at least as many tiles. */
   void (*source)(const THNN_(TileRow) * of, const real *plane, bool below, real *lines,
                  int64_t step, real *y);
-  int64_t lines; /* room for those */
-  /* The transforms of some times a vector of filters, [time][lane], from x[time][tap][lane];
-   * `flipped` takes the taps backwards. */
+  int64_t lines; /* reals in `lines` */
+  /* The transforms of `times` vectors of filters, [time][lane], from x[time][tap][lane]; `flipped`
+   * reverses the taps. */
   void (*weights)(int64_t times, bool flipped, const real *x, int64_t step, real *y);
-  /* Results of the tiles, inside the plane: bias + the transform of sums of products. Returns whether
-   * all of them are finite. */
+  /* The results of the tiles inside the plane: bias + the transform of sums of products. Returns
+   * whether all of them are finite. */
   bool (*result)(const THNN_(TileRow) * of, const real *x, int64_t step, real bias, real *plane);
-  /* The transforms of the gradients of the tiles' results, for a vector of planes, from the columns that
-   * the tiles cover: x[row of two][column][lane]. Number k of a tile lies at y[k * step + tile * tileStep].
-   * Adds the gradients to `sums`. */
+  /* The transforms of the gradients of the tiles' results, for a vector of planes, from the columns
+   * that the tiles cover: x[row of two][column][lane]. Coefficient k of a tile goes to
+   * y[k * step + tile * tileStep]. Adds the gradients to `sums`. */
   void (*gradients)(const THNN_(TileRow) * of, int64_t columns, const real *x, int64_t step,
                     int64_t tileStep, real *y, real *sums);
-  /* y[filter][tap][lane], the gradients of 3x3 weights, from sums of products of these and elements at
-   * x[number * step + filter * lanes + lane]. Returns whether all of them are finite. */
+  /* y[filter][tap][lane], the gradients of 3x3 weights, from sums of products of those coefficients
+   * and the elements', x[coefficient * step + filter * lanes + lane]. Returns whether all are
+   * finite. */
   bool (*taps)(int64_t filters, int64_t lanes, const real *x, int64_t step, real *y);
 
-  /* F(2, 3) along frames of n reals, with number k at y[k * step]: the transforms of the four frames that
-   * two results see, and of three weights of n reals. */
+  /* F(2, 3) along frames of n reals, with coefficient k at y[k * step]: the transforms of the four
+   * frames that two results see, and of three weights of n reals each. */
   void (*frames)(int64_t n, const real *const *x, int64_t step, real *y);
   void (*frameWeights)(int64_t n, const real *const *x, int64_t step, real *y);
-  /* One or two result frames, which follow each other: start + the transform of sums of products; start
-   * may be NULL. Returns whether all of them are finite. */
+  /* One or two consecutive result frames: start + the transform of sums of products; start may be
+   * NULL. Returns whether all of them are finite. */
   bool (*frameResults)(int64_t n, const real *x, int64_t step, const real *start, int results,
                        real *y);
 } THNN_(SimdWinograd);
@@ -762,7 +767,7 @@ typedef struct THNN_(Simd) {
   THNN_(SimdReduce) reduce;
   THNN_(SimdCriterion) criterion;
   THNN_(SimdProducts) products;
-  THNN_(SimdProducts) narrowProducts; /* with vectors of half the size where that may pay */
+  THNN_(SimdProducts) narrowProducts; /* with vectors of half the size where that can pay */
   THNN_(SimdDots) dots;
   THNN_(SimdPanels) panels;
   THNN_(SimdWinograd) winograd;

@@ -9,7 +9,8 @@
 
 THNNTuning THNN_tuning;
 
-/* AMD's family 19h: Zen 3 and Zen 4. Compilers that do not know the name take it for another. */
+/* AMD's family 19h: Zen 3 and Zen 4. Where the compiler does not know that name, the
+ * answer is no. */
 static bool isFamily19h(void)
 {
 #if defined(__x86_64__) && (__GNUC__ >= 11 || __clang_major__ >= 13)
@@ -20,8 +21,8 @@ static bool isFamily19h(void)
 #endif
 }
 
-/* glibc's sysconf may add up the caches of all cores of AMD's processors (2.36: 320 MB where a core has
- * 32), so /sys is asked first. */
+/* On AMD's processors glibc's sysconf may add up the caches of all cores (2.36: 320 MB where a core
+ * has 32), so /sys is read first. */
 static int64_t readLastCacheBytes(void)
 {
   long long kilobytes = 0;
@@ -51,9 +52,10 @@ __attribute__((constructor)) static void tune(void)
       .passingPart = 4,
       .lastCacheBytes = readLastCacheBytes(),
   };
-  /* Measured on Zen 4. It reads at two thirds of its speed when it prefetches a page ahead. Sums of rows
-   * are the faster the less they prefetch, since it has time for the next row while it computes the
-   * exponentials of this one. Results of two tensors stream from 38 MB on; elsewhere from 48 MB. */
+  /* Measured on Zen 4. It reads at two thirds of its speed when it prefetches a page ahead. The
+   * less sums of rows prefetch the faster they are, since the next row can arrive while the
+   * exponentials of this one are computed. Results of two tensors pay to stream from 38 MB on;
+   * elsewhere from 48 MB. */
   if (isFamily19h()) {
     THNN_tuning.prefetchBytes = 1024;
     THNN_tuning.rowSumsPrefetch = false;

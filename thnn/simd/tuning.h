@@ -1,4 +1,4 @@
-/* What differs between processors that have one instruction set in common, and how large caches are. No
+/* What differs between processors with the same instruction set, and how large the caches are. No
  * other file names a processor or asks the system about it. */
 #ifndef THNN_SIMD_TUNING_H
 #define THNN_SIMD_TUNING_H
@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 typedef struct THNNTuning {
-  int64_t prefetchBytes; /* how far ahead a loop prefetches that does little else than read */
+  int64_t prefetchBytes; /* prefetch distance of loops that are bound by memory */
   bool rowSumsPrefetch;  /* whether sums of rows prefetch; otherwise the map after them does */
-  int64_t passingPart; /* of two tensors that are read, one part in so many displaces the result */
-  int64_t lastCacheBytes; /* of the last-level cache that a core has a part in; 0: unknown */
+  int64_t passingPart; /* reading two tensors displaces 1/passingPart of a tensor from the caches */
+  int64_t lastCacheBytes; /* size of the last-level cache that a core shares; 0 if unknown */
 } THNNTuning;
 
 /* Filled while the library loads. */

@@ -52,11 +52,12 @@ static void logLogistic(int64_t n, const real *x, const real *parameters, real *
 }
 
 #if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
-/* tanh of floats from tables that lie in registers: half the instructions of realTanh, and errors
- * of at most 1.1. Interval i has the numbers whose exponent and first two bits of the mantissa
- * end in the bits of i, from 2 to 16 and then from 1/16 to 2, to which all smaller ones belong.
- * Row 0 has a number of each interval whose tanh is all but exactly a float, row 1 that float; the
- * others are factors of powers of the distance from it, near-minimax fits of our own. */
+/* tanh of floats from tables in registers: half the instructions of realTanh, and errors of at most
+ * 1.1 units in the last place. The exponent's three low bits and the mantissa's two high bits are
+ * the number of an interval: those from 2 to 16 come first, then those from 1/16 to 2, of which the
+ * first also has all smaller arguments. Row 0 has a point of each interval whose tanh is almost
+ * exactly a float, row 1 that float; the others are coefficients of a polynomial in the distance
+ * from the point, near-minimax fits of our own. */
 enum { TANH_ROWS = 7, TANH_INTERVALS = 32 };
 /* clang-format off */
 static const float TANH[TANH_ROWS * TANH_INTERVALS] = {
@@ -110,7 +111,7 @@ INLINE __m512 tableTanh(const Table *tables, __m512 x)
 {
   const __m512i sign = _mm512_set1_epi32((int)SIGN_BIT);
   const __m512 a = (__m512)_mm512_andnot_si512(sign, (__m512i)x);
-  /* NaN is the second operand, which is the result. */
+  /* With NaN in either operand the instruction returns the second, so NaN stays NaN. */
   const __m512 some = _mm512_min_ps(_mm512_set1_ps(0x1.fffffep3f), a);
   const __m512 within = _mm512_max_ps(_mm512_set1_ps(0x1p-4f), some);
   const __m512i interval = _mm512_srli_epi32((__m512i)within, MANTISSA_BITS - 2);

@@ -10,7 +10,7 @@
  *
  * Loops are compiled with contraction: a * b + c is one fused operation where the processor has it.
  * Nothing here depends on which of the two happens: where a rounding error is recovered, the
- * products are exact, or exactMultiplyAdd is asked for.
+ * products are exact, or exactMultiplyAdd is used.
  *
  * The polynomials are near-minimax fits of our own in the interval that the comment names. */
 #ifndef THNN_SIMD_ELEMENTARY_H
@@ -158,7 +158,8 @@ ALWAYS_INLINE real realSqrt(real x)
 }
 
 /* e^x = 2^n (1 + result): x = n ln 2 + r, and the result is e^r - 1. *power is 2^(n + shift), which
- * has to be a normal number. Adding the magic number leaves the power's exponent in the low bits. */
+ * has to be a normal number. Adding the magic number leaves the power's exponent in the low
+ * bits. */
 ALWAYS_INLINE real expm1Reduced(real x, real shift, real *power)
 {
   const real magic = REAL_MAGIC + REAL_BIAS + shift;
@@ -184,7 +185,8 @@ ALWAYS_INLINE real clamp(real x, real least, real most)
 
 ALWAYS_INLINE real realExp(real x)
 {
-  /* Small powers are kept normal by one factor, the largest from overflowing by another. */
+  /* One shift of the exponent keeps small powers normal, another keeps the largest from
+   * overflowing. */
   real power;
   const real p =
       expm1Reduced(clamp(x, EXP_UNDERFLOW, EXP_OVERFLOW), x < 0 ? EXP_SHIFT : -1, &power);
@@ -210,7 +212,7 @@ ALWAYS_INLINE real realExpNegative(real x)
 
 ALWAYS_INLINE real realExpm1(real x)
 {
-  /* Half of it first: 2^n itself may overflow where the result does not. */
+  /* Half the result is computed first: 2^n itself may overflow where the result does not. */
   real half;
   const real p = expm1Reduced(clamp(x, EXPM1_MINUS_ONE, EXP_OVERFLOW), -1, &half);
   const real result = (half * p + (half - (real)0.5)) * 2;
@@ -236,7 +238,7 @@ ALWAYS_INLINE real splitForLog(real x, real *n)
   return realOf((shifted & MANTISSA_MASK) + SQRT_HALF_BITS) - 1;
 }
 
-/* Logarithms outside (0, infinity), in terms of their result inside. */
+/* The logarithm of any x; `inside` is the result that holds if x is in (0, infinity). */
 ALWAYS_INLINE real logSpecial(real x, real inside)
 {
   real y = x == (real)INFINITY ? x : inside;

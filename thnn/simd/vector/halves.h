@@ -1,9 +1,9 @@
-/* Running sums become one in an order that is the same at every level. */
+/* Adds up running sums in an order that is the same at every level. */
 #ifndef THNN_SIMD_HALVES_H
 #define THNN_SIMD_HALVES_H
 
-/* The upper half of n sums, a power of two and a constant where this is called, joins the lower one
- * until one is left. */
+/* Adds the upper half of n sums to the lower one until one is left; n is a power of two, and a
+ * constant where this is called. */
 static inline double THNN_addHalves(const int n, double *sum)
 {
 #pragma GCC unroll 5

@@ -1,12 +1,12 @@
-/* Moving elements across the lanes of vectors: taking them apart and together, transposing a square of
- * them, adding up lanes. */
+/* Moving elements across the lanes of vectors: separating and interleaving them, transposing a
+ * square of them, adding up lanes. */
 #ifndef THNN_SIMD_TRANSPOSE_H
 #define THNN_SIMD_TRANSPOSE_H
 
 #include "simd/vector/vector.h"
 
-/* Interleaves the lower or the upper halves of two vectors: a0 b0 a1 b1 …; and takes the even or the
- * odd lanes of both. */
+/* Indices for __builtin_shufflevector: interleave the lower or the upper halves of two vectors,
+ * a0 b0 a1 b1 …, or take the even or the odd lanes of both; with lanes or with pairs of lanes. */
 #if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
 #  define LOWER_HALVES 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
 #  define UPPER_HALVES 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
@@ -65,7 +65,7 @@ INLINE Vector oddLanes(Vector a, Vector b)
   return __builtin_shufflevector(a, b, ODD_LANES);
 }
 
-/* The same with pairs of elements. */
+/* The same functions for pairs of elements. */
 INLINE Vector interleaveLowerPairs(Vector a, Vector b)
 {
   return __builtin_shufflevector(a, b, LOWER_PAIRS);
@@ -105,7 +105,7 @@ INLINE void transposeSquare(Vector *row)
   }
 }
 
-/* Lane 2l: the sum of lanes l and l + LANES / 2 of a; behind it, that of b. */
+/* Lane 2l is the sum of lanes l and l + LANES / 2 of a, lane 2l + 1 that of the same lanes of b. */
 INLINE Vector fold(Vector a, Vector b)
 {
   return interleaveLower(a, b) + interleaveUpper(a, b);

@@ -27,7 +27,7 @@ enum { LANES = VECTOR_BYTES / sizeof(real) };
 #  define TWO_LANES
 #endif
 
-/* Aligned like a real: loads and stores may be anywhere. */
+/* Aligned like a real, so that loads and stores can be at any real's address. */
 typedef real Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
 /* For helpers whose arguments must be constants where they are called. */
@@ -43,7 +43,7 @@ INLINE void store(real *y, Vector x)
   *(Vector *)y = x;
 }
 
-/* The first lanes of a vector, from 1 to all of them. */
+/* A mask of a vector's first `count` lanes. */
 #if defined(__AVX512F__)
 typedef __mmask16 Lanes;
 INLINE Lanes firstLanes(int64_t count)
@@ -61,7 +61,7 @@ INLINE Lanes firstLanes(int64_t count)
 }
 #endif
 
-/* Loads these lanes and nothing beyond them; the others become 0. */
+/* Loads the lanes of a mask and reads nothing else; the other lanes become 0. */
 INLINE Vector loadLanes(const real *x, Lanes lanes)
 {
 #if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
@@ -81,7 +81,7 @@ INLINE Vector loadLanes(const real *x, Lanes lanes)
 #endif
 }
 
-/* Stores these lanes. */
+/* Stores the lanes of a mask. */
 INLINE void storeLanes(real *y, Lanes lanes, Vector x)
 {
 #if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
@@ -99,14 +99,14 @@ INLINE void storeLanes(real *y, Lanes lanes, Vector x)
 #endif
 }
 
-/* The first elements of a row, up to a vector. */
+/* Loads the first `count` elements of a row, from 1 to LANES; the other lanes become 0. */
 INLINE Vector loadFirst(const real *x, int64_t count)
 {
   return count == LANES ? load(x) : loadLanes(x, firstLanes(count));
 }
 
-/* Stores past the caches, to an address that is a multiple of VECTOR_BYTES, and what makes them
- * visible to other threads. */
+/* Streaming stores, to addresses that are multiples of VECTOR_BYTES. streamEnd makes them visible
+ * to other threads. */
 #if defined(__SSE2__)
 #  define VECTOR_STREAMS
 INLINE void streamVector(real *y, Vector x)
@@ -126,7 +126,7 @@ INLINE void streamEnd(void)
 }
 #endif
 
-/* For rows that are too short for a call of memcpy to pay. */
+/* Copies a row that is too short for a call of memcpy to pay. */
 INLINE void copyRow(int64_t n, const real *x, real *y)
 {
   int64_t i = 0;
@@ -144,14 +144,14 @@ INLINE void copyRow(int64_t n, const real *x, real *y)
     }
 }
 
-/* All lanes the same. */
+/* A vector with x in every lane. */
 INLINE Vector broadcast(real x)
 {
   return x - (Vector){0};
 }
 
-/* Has a vector loaded as it is; compilers would load its parts, or the lanes that a comparison chooses,
- * which then wait for the comparison. */
+/* Makes the compiler load a vector whole. It would otherwise load parts of it, or only the lanes
+ * that a comparison chooses, and these loads wait for the comparison. */
 #if defined(__SSE2__)
 #  define KEEP_LOADED(vector) __asm__("" : "+x"(vector))
 #elif defined(__aarch64__)
@@ -160,10 +160,10 @@ INLINE Vector broadcast(real x)
 #  define KEEP_LOADED(vector) (void)(vector)
 #endif
 
-/* What comparing two vectors gives: lanes of ones or zeros. */
+/* The result of comparing two vectors: the bits of a lane are all ones or all zeros. */
 typedef THNN_(Place) Comparison __attribute__((vector_size(VECTOR_BYTES)));
 
-/* Lane l of the result is lane index[l] of x, from 0 to LANES - 1. */
+/* Lane l of the result is lane index[l] of x; indices are from 0 to LANES - 1. */
 #if defined(__AVX2__)
 #  define VECTOR_PERMUTES
 INLINE Vector permute(Vector x, Comparison index)
@@ -181,7 +181,7 @@ INLINE Vector permute(Vector x, Comparison index)
 }
 #endif
 
-/* x in these lanes, 0 in the others. */
+/* x in the lanes where a comparison holds, 0 in the others. */
 INLINE Vector keepWhere(Comparison lanes, Vector x)
 {
   KEEP_LOADED(x);
