@@ -30,7 +30,7 @@ static int64_t fitting(int64_t wanted, int64_t length, int64_t bytes)
   return maximum(minimum(wanted, bytes / ((int64_t)sizeof(real) * length)), 1);
 }
 
-/* Positions of a tile: as many as the cache holds, but no fewer than gemm likes. */
+/* Positions of a tile: as many as the cache holds, but enough for gemm to be fast. */
 static int64_t choosePositions(const THNNConvolutionTiles *tiles, int64_t limitBytes)
 {
   const int64_t cached = fitting(tiles->positions, tiles->tileRows, TILE_BYTES);
@@ -39,14 +39,15 @@ static int64_t choosePositions(const THNNConvolutionTiles *tiles, int64_t limitB
   return evenBlock(tiles->positions, wanted, POSITION_UNIT);
 }
 
-/* At most this many positions to a block, so that there are enough blocks for several threads. */
+/* Most positions of a block, so that there are enough blocks for several threads. */
 static int64_t sharedPositions(const THNNConvolution *geometry, int64_t positions)
 {
   const int64_t share = divideUp(positions * geometry->batch, ENOUGH_BLOCKS);
   return evenBlock(positions, maximum(share, WORTHWHILE_POSITIONS), POSITION_UNIT);
 }
 
-/* The same for rows: whole multiples of `unit`, beside `others` blocks of another kind. */
+/* Most rows of a block, a multiple of `unit`, so that there are enough blocks for several threads,
+ * counting the `others` blocks (samples) that each block of rows is computed for. */
 static int64_t sharedRows(int64_t rows, int64_t unit, int64_t others)
 {
   const int64_t share = divideUp(rows, divideUp(ENOUGH_BLOCKS, maximum(others, 1)));
@@ -67,8 +68,8 @@ static int64_t chooseBlockRows(const THNNConvolutionPlan *plan)
   }
 }
 
-/* What gemm itself takes beside its products: packing operands, and fetching results for which they
- * are few. */
+/* The cost of gemm apart from its products in a pointwise convolution: packing operands, and
+ * fetching results, which have few products each. `image` and `map` are elements of a sample. */
 static double pointwiseCost(const THNNConvolutionPlan *plan, double image, double map)
 {
   const double operand = plan->part == THNN_CONVOLUTION_FORWARD         ? image
@@ -81,8 +82,8 @@ static double pointwiseCost(const THNNConvolutionPlan *plan, double image, doubl
          0.25 * sizeof(real) * result * (result * sizeof(real) > FAR_OPERAND_BYTES);
 }
 
-/* Products, the unfolding or folding, which likes long lines and tiles that stay in cache, and what
- * gemm packs for each tile. */
+/* The total cost: products; unfolding or folding, which is cheaper for long lines and for tiles
+ * that stay in cache; and what gemm packs for each tile. */
 static double gemmCost(const THNNConvolutionPlan *plan)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -109,7 +110,7 @@ static double gemmCost(const THNNConvolutionPlan *plan)
     break;
   default:
     unfolding = columns * (0.07 * sizeof(real) + 0.4 * spilled + 40 / width);
-    results = map + 1000; /* a call for small samples */
+    results = map + 1000; /* the cost of a call, which counts for small samples */
   }
   if (!unfolds)
     unfolding = pointwiseCost(plan, columns, map);
@@ -145,14 +146,14 @@ void THNN_(ConvolutionGemm_prepare)(THNNConvolutionPlan *plan, const THNNState *
   if (plan->part != THNN_CONVOLUTION_BACKWARD_WEIGHT)
     blocks *= geometry->batch;
   const size_t tileElements = unfolds ? (size_t)(tiles->tileRows * tiles->tilePositions) : 0;
-  plan->cost *= 1 + 0.6 / (double)maximum(blocks, 1); /* few blocks are not for several threads */
+  plan->cost *= 1 + 0.6 / (double)maximum(blocks, 1); /* few blocks leave threads idle */
   plan->threads = THNN_blasThreads(state, blocks, convolutionOperations(geometry));
   plan->threadBytes = (size_t)roundUp((int64_t)(tileElements * sizeof(real)), 64);
   plan->scratchBytes = plan->threadBytes * (size_t)plan->threads;
 }
 
 /* The rectangle of the column matrix that starts at (row, position): one tile, or what is left of
- * the block and of the positions. For a pointwise convolution it lies in the image itself. */
+ * the block and of the positions. For a pointwise convolution it is part of the image itself. */
 static Columns tileAt(const THNNConvolutionPlan *plan, int64_t row, int64_t rowEnd,
                       int64_t position, real *image, real *scratch)
 {
@@ -171,14 +172,14 @@ static Columns tileAt(const THNNConvolutionPlan *plan, int64_t row, int64_t rowE
   return tile;
 }
 
-/* Each plane gets its bias, or zero. */
+/* Fills each plane with its bias, or with zeros. */
 static void startFromBias(const real *bias, int64_t planes, int64_t count, int64_t stride, real *y)
 {
   for (int64_t plane = 0; plane < planes; plane++)
     THNN_(simd).pointwise.fill(count, bias ? bias[plane] : 0, y + plane * stride);
 }
 
-/* Computes the map of one sample at the tile's positions; `map` is its element at the first. */
+/* Computes the map of one sample at the tile's positions; `map` points to the first of them. */
 static void forwardBlock(const THNNConvolutionPlan *plan, const real *image, const real *weight,
                          const real *bias, int64_t position, real *map, real *scratch)
 {

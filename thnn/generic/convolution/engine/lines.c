@@ -2,35 +2,39 @@
  * planes or few source planes and taps.
  *
  * The lanes of a vector are neighbouring results of a line, so that few result planes still fill
- * vectors, and results are stored as they are, where a vector of planes has to be transposed. The
- * source is read from frames (paddedLines.h), where neighbouring positions are contiguous whatever
- * the padding and the stride, or with one tap where it lies. A weight is one scalar for all lanes.
+ * vectors, and results are stored as they are, while vectors of planes would have to be transposed.
+ * The source is read from frames (paddedLines.h), where neighbouring positions are contiguous
+ * whatever the padding and the stride, or in place if there is only one tap. A weight is one scalar
+ * for all lanes.
  *
- * A task is a band of result lines for all planes. Source planes are added to it block by block. */
+ * A task is a band of result lines for all planes. Blocks of source planes are added to it in
+ * turn. */
 #include "generic/convolution/engine/paddedLines.h"
 
-/* Frames of a band stay in the second-level cache. */
+/* Most bytes of the frames of a band, which stay in the second-level cache. */
 static const int64_t FRAME_BYTES = 256 << 10;
-/* Positions of a band, unless the frames take too much. */
+/* Positions of a band, unless its frames take too much memory. */
 static const int64_t BAND_POSITIONS = 4096;
-/* Where the source is read where it lies, planes of a block: the processor foresees so many
- * streams, but for many result planes adding to them again takes longer. What a band reads of a
- * block stays in the second-level cache, between a least and a most number of positions. */
+/* Planes of a block if the source is read in place: as many streams as the processor prefetches by
+ * itself. With more than FEW_RESULTS result planes, adding to these again takes longer, and a block
+ * has up to MOST_STREAMS. */
 enum { FEW_STREAMS = 16, MOST_STREAMS = 512 / sizeof(real), FEW_RESULTS = 8 };
+/* Bytes that a flat band reads of a block, which stay in the second-level cache, and the least
+ * positions of the band. */
 static const int64_t FLAT_BYTES = 64 << 10, LEAST_FLAT_POSITIONS = 512;
-/* Packed weights, of which a block's stay in the second-level cache. */
+/* Most bytes of packed weights; those of a block stay in the second-level cache. */
 static const int64_t WEIGHT_BYTES = 4 << 20;
-/* Products for each sum of a block: with fewer, fetching and storing the sums takes too much of its
- * time. */
+/* Least products for each sum in a block: with fewer, fetching and storing the sums takes too much
+ * of the time. */
 static const int64_t WORTHWHILE_TERMS = 64;
 
-/* What all threads work with, and below what each has to itself. */
+/* What all threads share; after the blank line, what each thread has to itself. */
 typedef struct Worker {
   const THNNConvolutionPlan *plan;
-  THNNConvolution geometry; /* as seen from the source */
+  THNNConvolution geometry; /* a forward convolution, from source to result */
   const real *source;
   real *result;
-  const int64_t *offset;       /* of each tap and source plane of a block in a frame */
+  const int64_t *offset;       /* offset in a frame of each source plane of a block and tap */
   const real *factors, *start; /* packed weights; the bias, with zeros for missing planes */
 
   real *frames;
@@ -55,27 +59,28 @@ static THNNConvolution seenForward(const THNNConvolutionPlan *plan)
   return seen;
 }
 
-/* Result planes, with those that the last group lacks. */
+/* Number of result planes, rounded up to whole groups. */
 static int64_t wholePlanes(const THNNConvolution *seen)
 {
   return roundUp(seen->outputPlanes, THNN_(simd).shifts.tilePlanes);
 }
 
-/* Source planes of a block, and taps. */
+/* Number of source planes of a block times taps. */
 static int64_t blockRows(const THNNConvolution *seen, const THNNConvolutionBands *bands)
 {
   return bands->planes * THNN_convolutionTaps(seen);
 }
 
-/* Elements of a band's frames; of a flat one, what the part of a vector at its end sees. */
+/* Number of elements of a band's frames, or of a copy of what the partial vector of a flat band
+ * sees. */
 static int64_t frameElements(const THNNConvolution *seen, const THNNConvolutionBands *bands)
 {
   return bands->flat ? bands->planes * THNN_(simd).shifts.lanes
                      : THNN_(lineFrames_elements)(seen, bands);
 }
 
-/* What reading a source where it lies takes, from as many streams as it has planes: fitted to two
- * processors, of which one takes twice as much and the other nothing. */
+/* The cost of reading a source in place, in as many streams as it has planes. The constant is a
+ * compromise between two processors, one of which takes twice as much and the other nothing. */
 static double streamingCost(const THNNConvolution *seen, const THNNConvolutionBands *bands)
 {
   const double bytes = (double)seen->batch * (double)seen->inputPlanes *
@@ -83,8 +88,8 @@ static double streamingCost(const THNNConvolution *seen, const THNNConvolutionBa
   return bands->flat && bytes > FAR_OPERAND_BYTES ? 0.05 * bytes : 0;
 }
 
-/* Groups of planes for each vector, whose loads lie across cache lines; the frames; fetching sums
- * again for each block; and packing. */
+/* The total cost: products of each vector with groups of planes, whose loads cross cache lines;
+ * filling frames; fetching sums again for each block; and packing. */
 static double linesCost(const THNNConvolution *seen, const THNNConvolutionBands *bands)
 {
   const int64_t lanes = THNN_(simd).shifts.lanes, planes = seen->outputPlanes;
@@ -113,7 +118,7 @@ static THNNConvolutionBands flatBands(const THNNConvolution *seen)
 bool THNN_(ConvolutionDirectLines_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
 {
   const int64_t *stride = plan->geometry.stride;
-  /* Neighbours of a line then are not neighbours in the map. */
+  /* With a stride, neighbours in a line of the image do not see neighbours in the map. */
   if (plan->part == THNN_CONVOLUTION_BACKWARD_DATA &&
       (stride[0] > 1 || stride[1] > 1 || stride[2] > 1))
     return false;
@@ -146,15 +151,15 @@ bool THNN_(ConvolutionDirectLines_prepare)(THNNConvolutionPlan *plan, const THNN
   return true;
 }
 
-/* Source planes of the block that begins with `first`. */
+/* Number of source planes of the block that begins with `first`. */
 static int64_t blockPlanes(const THNNConvolutionPlan *plan, const THNNConvolution *seen,
                            int64_t first)
 {
   return minimum(plan->bands.planes, seen->inputPlanes - first);
 }
 
-/* The factors of the block of source planes that begins with `first`:
- * [group of planes][source plane and tap][plane of group], zeros for missing planes. */
+/* Packs the weights of the block of source planes that begins with `first`, as
+ * [group of planes][source plane and tap][plane of group], with zeros for missing planes. */
 static void packBlock(const THNNConvolutionPlan *plan, const THNNConvolution *seen, int64_t first,
                       const real *weight, real *factors)
 {
@@ -174,15 +179,14 @@ static void packBlock(const THNNConvolutionPlan *plan, const THNNConvolution *se
   }
 }
 
-/* Where the factors of a block begin. */
+/* The offset of the factors of the block that begins with `first`. */
 static int64_t blockFactors(const THNNConvolution *seen, int64_t first)
 {
   return wholePlanes(seen) * first * THNN_convolutionTaps(seen);
 }
 
-/* Adds a block of source planes to a flat band. The part of a vector at its end sees a copy, behind
- * which may be read: zeros, since denormal numbers left in the scratch would make it ten times as
- * slow. */
+/* Adds a block of source planes to a flat band. The partial vector at its end reads a copy, filled
+ * up with zeros: denormal numbers left in the scratch would make it ten times as slow. */
 static void addFlat(const Worker *worker, int64_t first, THNN_(LineSums) sums)
 {
   const THNN_(Vectors) all = sums.vectors;

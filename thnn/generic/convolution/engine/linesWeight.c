@@ -2,38 +2,39 @@
  * gradients would take longer than the products: for each map plane, image plane and tap the sum
  * over batch and positions of map gradient times image.
  *
- * The lanes of a vector are neighbouring positions of a line. Map gradients are read where they
- * lie; the image is copied into frames, for each tap along a line what the map positions see
- * through it: then a load crosses no cache line. With one tap in all the image, too, is read where
- * it lies. A sum keeps its lanes until the end of a share.
+ * The lanes of a vector are neighbouring positions of a line. Map gradients are read in place. The
+ * image is copied into frames: for each tap along a line, what the map positions see through it, so
+ * that no load crosses a cache line. If there is only one tap, the image is read in place too. The
+ * lanes of a sum are added up at the end of a share.
  *
- * A share is some bands of map lines. There is a fixed number of them, whose sums are added in
- * their order. */
+ * A share is a range of bands of map lines. There is a fixed number of shares, whose partial sums
+ * are added in order. */
 #include "generic/convolution/engine/paddedLines.h"
 
-/* Positions of a band: the gradients of a few planes stay in the first-level cache. */
+/* Positions of a band, for which the gradients of a few planes stay in the first-level cache. */
 static const int64_t BAND_POSITIONS = 4096 / sizeof(real);
-/* The frames of a band, and the sums of all planes, stay in the second-level cache. */
+/* Most bytes of the frames of a band, and of the sums of all planes, which stay in the second-level
+ * cache. */
 static const int64_t FRAME_BYTES = 256 << 10, SUMS_BYTES = 512 << 10;
 
-/* What all threads work with, and below what each has to itself. */
+/* What all threads share; after the blank line, what each thread has to itself. */
 typedef struct Correlation {
   const THNNConvolutionPlan *plan;
   const real *image, *gradMap;
-  const int64_t *offset; /* of each image plane and tap in a frame */
+  const int64_t *offset; /* offset in a frame of each image plane and tap */
   real *shareSums;       /* [share][map plane][image plane][tap] */
-  real *shareTotals;     /* of the map gradients, [share][map plane]; may be NULL */
+  real *shareTotals;     /* sums of map gradients, [share][map plane]; can be NULL */
 
   real *sums;       /* [map plane][image plane][tap][lane] */
-  real *frames;     /* of a band */
-  real *totals;     /* of the map gradients, [map plane][lane] */
-  THNNPosition *at; /* of each vector in the frames and in a plane of map gradients */
+  real *frames;     /* frames of a band */
+  real *totals;     /* sums of map gradients, [map plane][lane] */
+  THNNPosition *at; /* offsets of each vector in the frames and in a plane of map gradients */
 } Correlation;
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Products, of which map planes fill up tiles; what each tile costs for a vector, for part of one
- * and for a band; the vectors' own totals; the frames. */
+/* The total cost: products, with map planes in whole tiles; what a tile costs for each vector,
+ * partial vector and band; the sums of map gradients; filling frames; and adding shares. */
 static double linesWeightCost(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
 {
   const int64_t lanes = THNN_(simd).shifts.lanes, map = THNN_convolutionMapPositions(geometry);
@@ -43,7 +44,7 @@ static double linesWeightCost(const THNNConvolution *geometry, const THNNConvolu
   const int64_t tilePlanes = THNN_(simd).shifts.tilePlanes, rows = frameRows(geometry);
   const double planeTiles = (double)divideUp(geometry->outputPlanes, tilePlanes);
   const double tiles = planeTiles * divideUp(rows, THNN_(simd).shifts.tileTaps);
-  /* Where the image is read where it lies, loads lie across cache lines. */
+  /* If the image is read in place, loads cross cache lines. */
   const double crossing = bands->flat ? 1.4 : 1;
   return crossing * planeTiles * rows * (0.51 * tilePlanes * vectors + 17 * bands->count) +
          tiles * (2.8 * vectors + 4.5 * parts + 5 * bands->count) +
@@ -125,7 +126,7 @@ static void addShare(const Correlation *correlation, int64_t share)
                                 correlation->shareTotals + share * planes);
 }
 
-/* gradient += scale * the shares' sums, which are added up in the first share's place. */
+/* gradient += scale * the sum of the shares' sums. Overwrites the first share's. */
 static void addShares(int64_t shares, int64_t n, accreal scale, real *sums, real *gradient)
 {
   for (int64_t share = 1; share < shares; share++)

@@ -1,25 +1,26 @@
-/* Direct convolution with one tap: products of matrices that are there, with all their packing in
- * matrix.c. With n samples, m map planes, k image planes and p positions
+/* Direct convolution with one tap, as products of matrices that need no unfolding; matrix.c packs
+ * them. With n samples, m map planes, k image planes and p positions
  *   forward         map (m x p)     = bias + weight (m x k) * image (k x p), for each sample
  *   backwardData    image (k x p)   = bias + weight^T (k x m) * map (m x p), for each sample
  *   backwardWeight  weight (m x k) += scale * map (m x p) * image^T (p x k), over all samples
- * With a stride the map sees some positions of the image only, which are brought together in scratch
- * memory, or spread out from there. So are the positions of several samples where one has few:
- * they fill vectors, and weights are packed once for all of them. */
+ * With a stride the map sees only some positions of the image, which are gathered in scratch
+ * memory, or scattered from there. If a sample has few positions, those of several samples are
+ * gathered too: together they fill vectors, and weights are packed once for all of them. */
 #include "generic/template.h"
 
 #include "generic/convolution/engine/algorithm.h"
 #include "generic/shared/matrix.h"
 
-/* What packing operands of so many elements takes: `perByte` where they are fetched from far. */
+/* The cost of packing operands of `elements` elements; it is `perByte` for each byte if they are
+ * too large for a near cache. */
 static double packingCost(double elements, double perByte)
 {
   const double bytes = elements * sizeof(real);
   return bytes * (bytes > FAR_OPERAND_BYTES ? perByte : 0.07);
 }
 
-/* Weights that are too many to stay near are fetched for each group, and for backwardData a few of
- * each row at a time. */
+/* The cost of fetching weights that are too large for a near cache, for each group; backwardData
+ * fetches only a few of each row at a time. */
 static double farWeightsCost(const THNNConvolution *geometry, THNNConvolutionPart part)
 {
   const double bytes = weightElements(geometry) * sizeof(real);
@@ -27,8 +28,8 @@ static double farWeightsCost(const THNNConvolution *geometry, THNNConvolutionPar
   return bytes > FAR_OPERAND_BYTES ? bytes * perByte : 0;
 }
 
-/* The vectors whose products take as long as those of so many positions: the last few positions take less than
- * half of one's time. */
+/* The number of vectors whose products take as long as those of `positions` positions. A few
+ * positions after the last whole panel take less than half of a vector's time. */
 static double vectorsOf(int64_t positions)
 {
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
@@ -37,8 +38,9 @@ static double vectorsOf(int64_t positions)
   return left > 0 && left <= loops->fewColumns ? vectors - 0.6 : vectors;
 }
 
-/* Products, fetching the weights for each block of positions, packing the source for all result planes, and
- * storing; for groups of samples also bringing them together. */
+/* The total cost of forward and backwardData: products, fetching the weights for each block of
+ * positions, packing the source for all result planes, and storing; with groups of samples also
+ * gathering and scattering these. */
 static double sourceCost(const THNNConvolutionPlan *plan)
 {
   enum { BLOCK_POSITIONS = 512 };
@@ -59,7 +61,8 @@ static double sourceCost(const THNNConvolutionPlan *plan)
          copied * (0.15 * sizeof(real) * positions + 10);
 }
 
-/* Products, packing, and fetching and storing the sums for each block of terms. */
+/* The total cost of backwardWeight: products, packing, and fetching and storing the sums for each
+ * block of terms. */
 static double weightCost(const THNNConvolution *geometry)
 {
   enum { BLOCK_TERMS = 256 };
@@ -72,7 +75,7 @@ static double weightCost(const THNNConvolution *geometry)
          0.02 * sizeof(real) * batch * blocks * weightElements(geometry);
 }
 
-/* What gathering or scattering the positions that the map sees takes, line by line. */
+/* The cost of gathering or scattering the positions that the map sees, line by line. */
 static double gatherCost(const THNNConvolution *geometry, THNNConvolutionPart part)
 {
   const double perLine = part == THNN_CONVOLUTION_BACKWARD_DATA ? 40 : 20;
@@ -81,8 +84,8 @@ static double gatherCost(const THNNConvolution *geometry, THNNConvolutionPart pa
          (0.35 * sizeof(real) * (double)THNN_convolutionMapPositions(geometry) + perLine * lines);
 }
 
-/* Scratch for a group: the positions of the image and of the map, where these are not taken from
- * where they are. */
+/* Bytes of scratch for a group: copies of the positions of the image and of the map, except of
+ * those that are used in place. */
 static int64_t groupBytes(const THNNConvolutionPlan *plan, int64_t samples)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -92,7 +95,8 @@ static int64_t groupBytes(const THNNConvolutionPlan *plan, int64_t samples)
          (map ? scratchBytes(geometry->outputPlanes * elements, sizeof(real)) : 0);
 }
 
-/* One sample where it has enough positions, or where more would take too much scratch memory. */
+/* The number of samples in a group: one if it has enough positions, or if more would take too much
+ * scratch memory. */
 static int64_t chooseGroup(const THNNConvolutionPlan *plan, int64_t limitBytes)
 {
   enum { FEW_POSITIONS = 128, ENOUGH_POSITIONS = 256 };
@@ -103,7 +107,7 @@ static int64_t chooseGroup(const THNNConvolutionPlan *plan, int64_t limitBytes)
   return groupBytes(plan, samples) <= limitBytes ? samples : 1;
 }
 
-/* Scratch for the weights as they are multiplied, where whole samples are taken from where they are. */
+/* Bytes of scratch for packed weights, which whole samples, used in place, are multiplied with. */
 static int64_t packedWeightBytes(const THNNConvolutionPlan *plan)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -117,7 +121,7 @@ static int64_t packedWeightBytes(const THNNConvolutionPlan *plan)
   return scratchBytes(packed, sizeof(real));
 }
 
-/* What threads pack operands in. */
+/* The room in which threads pack operands. */
 static THNNRoom productRoom(const THNNConvolutionPlan *plan, const THNNState *state)
 {
   const THNNConvolution *geometry = &plan->geometry;
@@ -161,7 +165,7 @@ bool THNN_(ConvolutionDirectProducts_prepare)(THNNConvolutionPlan *plan, const T
   plan->threadBytes = room.bytes;
   plan->scratchBytes = plan->sharedBytes + THNN_roomBytes(room);
   if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT) {
-    /* With a stride other algorithms take longer than their costs say. */
+    /* With a stride, other algorithms take longer than they estimate. */
     const double share = sizeof(real) == sizeof(float) ? 0.85 : 0.7;
     plan->cost = weightCost(geometry) * (gathers ? share : 1);
   } else {
@@ -175,11 +179,12 @@ bool THNN_(ConvolutionDirectProducts_prepare)(THNNConvolutionPlan *plan, const T
 /* Planes of some samples, apart[sample][plane][size] and together[plane][sample][position]. */
 typedef struct Planes {
   int64_t count, size;
-  bool strided; /* the map does not see all of them */
+  bool strided; /* the map sees only some positions of a plane */
   real *apart, *together;
 } Planes;
 
-/* Of an image with a stride. What the map does not see gets the bias alone. */
+/* Gathers or scatters the positions of an image plane that the map sees. The others get the bias
+ * alone. */
 static void copySeen(const THNNConvolution *geometry, bool gather, real bias, real *plane,
                      real *together)
 {
@@ -193,7 +198,7 @@ static void copySeen(const THNNConvolution *geometry, bool gather, real bias, re
   }
 }
 
-/* Brings planes together, or apart again. */
+/* Gathers planes, `apart` to `together`, or scatters them again. */
 static void copyPlanes(const THNNConvolutionPlan *plan, const Planes *planes, int64_t samples,
                        bool gather, const real *bias)
 {
@@ -223,7 +228,7 @@ static Planes imagePlanes(const THNNConvolution *geometry, real *image, real *to
                   .together = together};
 }
 
-/* A group of samples: forward from the image to the map, or from the map to the image. */
+/* Computes a group of samples: the map from the image, or the image from the map. */
 static void runGroup(const THNNConvolutionPlan *plan, int64_t samples, THNN_(Matrix) weight,
                      const real *bias, real *image, real *map, char *scratch)
 {

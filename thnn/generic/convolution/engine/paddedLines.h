@@ -13,8 +13,8 @@
 
 #include "generic/convolution/engine/algorithm.h"
 
-/* Map lines [first, end) of slices [firstSlice, endSlice) of the batch; if bands are flat, positions
- * [first, end) of sample `firstSlice`. */
+/* Map lines [first, end) of slices [firstSlice, endSlice) of the batch; if bands are flat,
+ * positions [first, end) of sample `firstSlice`. */
 typedef struct THNNBand {
   int64_t firstSlice, endSlice, first, end;
 } THNNBand;

@@ -1,6 +1,6 @@
 /* Direct convolution with one tap, forward with any stride and backward without: a product of the
- * weights with the planes, as in direct.c, but each source element is used once for each
- * result plane only, by panels that would all fetch it again from planes far apart.
+ * weights with the planes, as in direct.c. But each source element is used only once for each
+ * result plane, and every panel would fetch it again, from planes that are far apart in memory.
  *
  * So the weights of all panels are packed once, by all threads, and a task is a box of positions
  * for all panels, whose source it packs first: [group of planes][chunk of
@@ -13,19 +13,20 @@
 
 #include "generic/convolution/engine/algorithm.h"
 
-/* Packed weights: they stay in a last-level cache. */
+/* Most bytes of packed weights, which stay in a last-level cache. */
 static const int64_t WEIGHT_BYTES = 3 << 20;
-/* The packed source of a box and its sums for one panel stay in the second-level cache. */
+/* Most bytes of the packed source of a box, which stays in the second-level cache beside its sums
+ * for one panel. */
 static const int64_t SOURCE_BYTES = 512 << 10;
 static const int64_t MOST_POSITIONS = 256;
-/* With fewer positions to a box, storing its results takes too much of the time. */
+/* With fewer positions in a box, storing its results takes too much of the time. */
 static const int64_t WORTHWHILE_POSITIONS = 24;
-/* Planes that are added at a time, and positions of a chunk at most: their elements stay in the
- * first-level cache. */
+/* Most planes of a group and positions of a chunk, which are added at a time: their elements stay
+ * in the first-level cache. */
 static const int64_t GROUP_PLANES = 512 / sizeof(real);
 static const int64_t CHUNK_POSITIONS = 24;
 
-/* What all threads work with, and below what each has to itself. */
+/* What all threads share; after the blank line, what each thread has to itself. */
 typedef struct Worker {
   const THNNConvolutionPlan *plan;
   Sides sides;
@@ -34,7 +35,7 @@ typedef struct Worker {
   real *weights; /* [panel][source plane][lane] */
 
   real *packed; /* source: [group][chunk][plane][position] */
-  real *line;   /* positions of one plane, where they lie apart */
+  real *line;   /* positions of one plane, if they are not contiguous in memory */
   real *start;  /* [lane]: the bias */
   real *sums;   /* [position][lane] */
   THNNOffsets *row, *term;
@@ -42,7 +43,7 @@ typedef struct Worker {
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Lanes of all panels. */
+/* Number of lanes of all panels together. */
 static int64_t allLanes(int64_t planes)
 {
   return roundUp(planes, productsFor(planes)->lanes);
@@ -53,7 +54,7 @@ static int64_t chunkCount(const THNNConvolutionPlan *plan)
   return divideUp(THNN_convolutionBoxPositions(&plan->onePoint.boxes), plan->onePoint.chunk);
 }
 
-/* Products, packing both operands, and storing. */
+/* The total cost: products, packing both operands, and storing. */
 static double onePointCost(const THNNConvolutionPlan *plan)
 {
   const Sides sides = sidesOf(plan);
@@ -67,8 +68,8 @@ static double onePointCost(const THNNConvolutionPlan *plan)
          0.9 * weightElements(&plan->geometry);
 }
 
-/* Shares out boxes, or panels where there are more weights to hand over than the source to pack
- * again; or nothing where panels cannot be shared out evenly. */
+/* Divides boxes among threads; or panels, if handing over the weights costs more than packing the
+ * source in each thread; or takes one thread, if panels cannot be divided evenly. */
 static void chooseParts(THNNConvolutionPlan *plan, int64_t planes, int64_t positions)
 {
   const int64_t panels = panelCount(planes), threads = plan->threads;
@@ -152,8 +153,9 @@ static real *packedGroup(const Worker *worker, int64_t firstPlane)
   return worker->packed + firstPlane * chunkCount(worker->plan) * worker->plan->onePoint.chunk;
 }
 
-/* Packs a stretch of `n` positions, of which the first is number `first` in the box, from x of
- * plane `plane` and of those behind it, `stride` apart. */
+/* Packs a stretch of `n` positions, the first of which is number `first` in the box, for `planes`
+ * planes from number `plane`. `x` is the stretch in the first plane, `stride` the distance to the
+ * next one. */
 static void packStretch(const Worker *worker, int64_t plane, int64_t planes, int64_t first,
                         int64_t n, const real *x, int64_t stride)
 {
@@ -175,7 +177,7 @@ static void packStretch(const Worker *worker, int64_t plane, int64_t planes, int
   }
 }
 
-/* Packs lines of positions that lie apart, plane by plane. */
+/* Packs lines of positions that are not contiguous in memory, plane by plane. */
 static void packApart(const Worker *worker, const THNNConvolutionBox *box, int64_t first,
                       const real *sample, int64_t z)
 {
@@ -223,7 +225,7 @@ static void packSource(const Worker *worker, const THNNConvolutionBox *box)
 
 /* ---- One task -------------------------------------------------------------------------------- */
 
-/* Turn `turn` of `turns`, which bring the places of a panel's results into cache. */
+/* Prefetches the places of a panel's results, in turn `turn` of `turns` turns. */
 static void fetchResults(const Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
                          int64_t turn, int64_t turns)
 {
@@ -240,7 +242,7 @@ static void fetchResults(const Worker *worker, const Panel *panel, const THNNCon
                                           THNN_convolutionStretch(boxes, box, stretch));
 }
 
-/* The panel's sums of a box, whose source is packed. */
+/* Computes the panel's sums for a box, whose source is packed. */
 static void addPanel(const Worker *worker, const Panel *panel, const THNNConvolutionBox *box)
 {
   const int64_t length = worker->plan->onePoint.chunk, planes = worker->sides.sourcePlanes;
@@ -296,7 +298,7 @@ static void packPanels(const Worker *worker, int64_t begin, int64_t end)
   }
 }
 
-/* A box for panels [begin, end), whose weights are packed. */
+/* Computes a box for panels [begin, end), whose weights are packed. */
 static void runBox(const Worker *worker, int64_t boxIndex, int64_t begin, int64_t end)
 {
   const THNNConvolutionBoxes *boxes = &worker->plan->onePoint.boxes;

@@ -15,7 +15,7 @@ typedef struct Run {
   int64_t z, y, begin, end;
 } Run;
 
-/* The channel of a row and where its tap lies, per dimension. */
+/* A row of the column matrix: its channel, and its tap along each dimension. */
 typedef struct Row {
   int64_t channel;
   THNNConvolutionTap tap[3];
@@ -32,7 +32,7 @@ static Row rowAt(const THNNConvolution *geometry, int64_t index)
   return row;
 }
 
-/* The run that starts at a position and ends with its line or after `limit` positions. */
+/* The run that starts at a position and ends with its line, or earlier after `limit` positions. */
 static Run runAt(const THNNConvolution *geometry, int64_t position, int64_t limit)
 {
   const int64_t width = geometry->output[2], line = position / width;
@@ -57,7 +57,8 @@ static bool contains(const THNNConvolutionTap *tap, int64_t position)
   return position >= tap->begin && position < tap->end;
 }
 
-/* The part of the run that lies inside the image; empty (at the run's begin) when there is none. */
+/* The part of the run that sees inside the image; if there is none, it is empty at the run's
+ * begin. */
 static Run insideOf(const Row *row, const Run *run)
 {
   Run inside = *run;
@@ -71,7 +72,7 @@ static Run insideOf(const Row *row, const Run *run)
   return inside;
 }
 
-/* Index in the image of what the first position of a run inside it sees. */
+/* The image index that the first position of a run sees, which is inside the image. */
 static int64_t imageIndex(const THNNConvolution *geometry, const Row *row, const Run *inside)
 {
   const int64_t z = inside->z * geometry->stride[0] + row->tap[0].start;

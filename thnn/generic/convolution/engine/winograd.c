@@ -1,42 +1,46 @@
 /* Convolution with 3x3 taps and stride 1 by Winograd's algorithm, forward and backwardData. Results
- * are taken in tiles of 2x2, for which elements and weights are transformed to 16 numbers each
- * (simd/kernels/winograd.c). Number by number, they are multiplied and summed up over the source planes:
+ * are computed in tiles of 2x2, for which elements and weights are transformed to 16 coefficients
+ * each (simd/kernels/winograd.c); the code calls a coefficient's index `number`. Coefficient by
+ * coefficient, they are multiplied and summed up over the source planes:
  *
  *   sums[number][result plane][tile] = weights[number][result plane][source plane] *
  *                                      sources[number][source plane][tile]
  *
- * which takes 16 products where the definition has 36. What the sums are transformed to is a result.
- * Where there are taps in depth, a result sees a slice of each source plane through each of them: these
- * slices are what stands for source planes here. Dilated taps see parts of a slice, each a slice of its own
- * (winogradTiles.h).
+ * which takes 16 products where the definition has 36. A last transform makes results of the sums.
+ * If there are taps in depth, a result sees a slice of each source plane through each of them:
+ * these slices take the place of source planes. Dilated taps see one residue class of a slice's
+ * rows and columns, which has tiles of its own (winogradTiles.h).
  *
- * A result depends on the elements that the definition has for it and no others, but where one of
- * those is infinite, differences of infinities may arise. So results that are not finite are left to
- * another algorithm. */
+ * A result depends on the elements that the definition has for it and no others, but if one of
+ * those is infinite, differences of infinities can arise. So if any result is not finite, another
+ * algorithm computes all of them. */
 #include "generic/convolution/engine/winogradTiles.h"
 
 enum {
-  /* Sums of so many planes stay in the second-level cache, beside the sources of a block. */
+  /* Most planes of a panel, whose sums stay in the second-level cache beside a block's sources. */
   PANEL_PLANES = 48,
-  /* Threads share out these; with fewer planes, sums would be added in another order. */
+  /* Result planes are divided among threads in parts of this many; with fewer, sums would be added
+   * in another order. */
   SHARED_PLANES = 16,
   /* Planes whose weights are transformed at a time; a multiple of a vector's lanes. */
   BLOCK_PLANES = 64,
-  /* Sources that are multiplied with a panel's weights at a time: in the first-level cache. */
+  /* Bytes of the sources that are multiplied with a panel's weights at a time, which stay in the
+   * first-level cache. */
   NEAR_BYTES = 24 << 10
 };
-/* Sources of a block; and of several, where these spare transforming weights again. */
+/* Most bytes of the sources of a block; and of a group of blocks, which saves transforming the
+ * weights again for each block. */
 static const int64_t BLOCK_BYTES = 2304 << 10, GROUP_BYTES = 4608 << 10;
 
-/* What all threads work with, and below what each has to itself. */
+/* What all threads share; after the blank line, what each thread has to itself. */
 typedef struct Worker {
   const THNNConvolutionPlan *plan;
   Sides sides;
-  int64_t slices; /* of the source that a result sees */
+  int64_t slices; /* number of source slices that a result sees */
   TileGrid grid;
   const real *source, *weight, *bias;
   real *result;
-  /* [number][vector of map planes][image plane][tap in depth][lane], of all planes or some */
+  /* [number][vector of map planes][image plane][tap in depth][lane], for all planes or some */
   real *weights;
 
   real *packed;  /* weights: [image plane and tap in depth][tap][lane] */
@@ -46,17 +50,17 @@ typedef struct Worker {
   real *zeros; /* what sums start from */
   THNNOffsets *row, *term;
   Segment *segment;  /* [block][segment] */
-  int64_t *segments; /* [block] */
+  int64_t *segments; /* number of segments, [block] */
 } Worker;
 
-/* Some blocks of tiles. */
+/* A group of blocks of tiles. */
 typedef struct Group {
-  int64_t first; /* tile of all */
+  int64_t first; /* index of the group's first tile among all tiles */
   int64_t blocks;
 } Group;
 
-/* Filters of 3x3 taps for a map plane that follow each other: those of image planes, for each tap in
- * depth. And from a number of the weights to the next. */
+/* The number of 3x3 filters that are stored one after the other for each map plane, one for each
+ * image plane and tap in depth. */
 static int64_t filtersOf(const THNNConvolutionPlan *plan, const THNNConvolutionWinograd *winograd)
 {
   const int64_t depth = plan->geometry.kernel[0];
@@ -65,6 +69,7 @@ static int64_t filtersOf(const THNNConvolutionPlan *plan, const THNNConvolutionW
   return isForward(plan) ? BLOCK_PLANES : winograd->panelPlanes * depth;
 }
 
+/* Distance from one coefficient of the weights to the next. */
 static int64_t weightStep(const THNNConvolutionPlan *plan, const THNNConvolutionWinograd *winograd)
 {
   const int64_t some = isForward(plan) ? winograd->panelPlanes : BLOCK_PLANES;
@@ -90,7 +95,7 @@ static Worker workerFor(const THNNConvolutionPlan *plan)
   return worker;
 }
 
-/* Rows of tiles, and tiles, of all samples. */
+/* The number of rows of tiles, and of tiles, in all samples. */
 static int64_t allRows(const Worker *worker)
 {
   return worker->plan->geometry.batch * worker->sides.result[0] * worker->grid.phases *
@@ -102,13 +107,13 @@ static int64_t allTiles(const Worker *worker)
   return allRows(worker) * worker->grid.columns;
 }
 
-/* What threads can share out of the result planes. */
+/* The number of parts in which the result planes are divided among threads. */
 static int64_t planeParts(const Sides *sides)
 {
   return maximum(sides->resultPlanes / SHARED_PLANES, 1);
 }
 
-/* Of part number `part`; the last part may be longer than the others. */
+/* The first plane of part number `part`; the last part can be larger than the others. */
 static int64_t firstPlane(const Sides *sides, int64_t part)
 {
   return part < planeParts(sides) ? part * SHARED_PLANES : sides->resultPlanes;
@@ -116,7 +121,8 @@ static int64_t firstPlane(const Sides *sides, int64_t part)
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Products, and the three transforms: fitted to 180 timings of layers from 8 to 1024 planes. */
+/* The total cost: products and the three transforms, fitted to 180 timings of layers from 8 to 1024
+ * planes. */
 static double winogradCost(const Worker *worker, const THNNConvolutionWinograd *winograd)
 {
   const double sources = (double)worker->slices, results = (double)worker->sides.resultPlanes;
@@ -150,8 +156,8 @@ static int64_t workerBytes(const Worker *worker, const THNNConvolutionWinograd *
          scratchBytes(blocks * tiles, sizeof(Segment)) + scratchBytes(blocks, sizeof(int64_t));
 }
 
-/* Blocks of tiles; and whether all weights fit beside one, or weights are transformed again for as
- * many as there is room for. */
+/* Chooses the blocks of tiles, and whether memory holds all transformed weights beside one block;
+ * otherwise weights are transformed again for each group of as many blocks as there is room for. */
 static void chooseBlocks(const Worker *worker, int64_t limitBytes,
                          THNNConvolutionWinograd *winograd)
 {
@@ -197,8 +203,8 @@ bool THNN_(ConvolutionWinograd_prepare)(const THNNConvolutionPlan *plan, const T
 
 /* ---- Transforms ------------------------------------------------------------------------------ */
 
-/* Packs and transforms the weights of map planes [map, end), a vector at a time: `filters` of each, from
- * number `filter` on. */
+/* Packs and transforms the weights of map planes [map, end), a vector of planes at a time:
+ * `filters` filters of each, beginning with number `filter`. */
 static void transformWeights(const Worker *worker, int64_t map, int64_t end, int64_t filter,
                              int64_t filters, real *weights)
 {
@@ -233,7 +239,7 @@ static int64_t listSegments(const Worker *worker, int64_t first, int64_t end, Se
   return segments;
 }
 
-/* Group number `index`, whose segments are listed. */
+/* Group number `index`; lists its segments. */
 static Group groupAt(const Worker *worker, int64_t index)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
@@ -248,7 +254,7 @@ static Group groupAt(const Worker *worker, int64_t index)
   return group;
 }
 
-/* Vectors of tiles of a block of the group: fewer in the last one of all. */
+/* The number of vectors of tiles in a block of the group; the last block of all has fewer. */
 static int64_t blockVectors(const Worker *worker, const Group *group, int64_t block)
 {
   const int64_t blockTiles = worker->plan->winograd.blockTiles;
@@ -256,8 +262,8 @@ static int64_t blockVectors(const Worker *worker, const Group *group, int64_t bl
                   lanes());
 }
 
-/* One slice of a block's listed segments. Whole vectors are written: those of the last segment may reach into the
- * next slice. */
+/* Transforms one slice of a block's listed segments. Whole vectors are written, so that the last
+ * segment can reach into the next slice. */
 static void transformSegments(const Worker *worker, int64_t block, int64_t slice, int64_t step,
                               real *to)
 {
@@ -269,7 +275,7 @@ static void transformSegments(const Worker *worker, int64_t block, int64_t slice
   }
 }
 
-/* Slices [begin, end) of a group's sources, of which other threads may transform the rest. */
+/* Transforms slices [begin, end) of a group's sources; other threads can transform the rest. */
 static void transformSources(const Worker *worker, const Group *group, int64_t begin, int64_t end)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
@@ -280,11 +286,11 @@ static void transformSources(const Worker *worker, const Group *group, int64_t b
     real *sources = worker->sources + block * NUMBERS * step;
     for (int64_t slice = begin; slice < end; slice++) {
       real *place = sources + slice * winograd->blockTiles;
-      /* What is written behind the last slice must not reach into that of another thread. */
+      /* What is written past the last slice must not reach into that of another thread. */
       const bool alone = slice + 1 < end || end == worker->slices;
       const int64_t apart = alone ? step : sumStep(winograd);
       real *to = alone ? place : worker->sums;
-      /* Behind the last tile are numbers too, which have to be ordinary ones. */
+      /* The coefficients past the last tile are multiplied too, and have to be ordinary numbers. */
       for (int64_t number = 0; last && number < NUMBERS; number++)
         THNN_(simd).pointwise.fill(room, 0, to + number * apart);
       transformSegments(worker, block, slice, apart, to);
@@ -294,10 +300,11 @@ static void transformSources(const Worker *worker, const Group *group, int64_t b
   }
 }
 
-/* Results of planes [first, first + planes) of a block of the group. */
+/* Makes results of the sums of planes [first, first + planes) in a block of the group. Returns
+ * whether all of them are finite. */
 static bool transformSums(const Worker *worker, int64_t block, int64_t first, int64_t planes)
 {
-  enum { AHEAD_PLANES = 2 }; /* from one that is stored to the one that is fetched */
+  enum { AHEAD_PLANES = 2 }; /* prefetch distance, in planes */
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
   const Sides *sides = &worker->sides;
   const int64_t step = sumStep(winograd);
@@ -329,8 +336,8 @@ static bool transformSums(const Worker *worker, int64_t block, int64_t first, in
 
 /* ---- One task -------------------------------------------------------------------------------- */
 
-/* Adds the products of slices [first, end), whose weights are given, to the sums of a panel for `vectors`
- * vectors of a block of the group. */
+/* Adds the products of slices [first, end) with `weights` to a panel's sums, for `vectors` vectors
+ * of tiles in a block of the group. */
 static void multiplySlices(const Worker *worker, int64_t block, int64_t vectors, int64_t planes,
                            int64_t first, int64_t end, const real *weights)
 {
@@ -351,7 +358,7 @@ static void multiplySlices(const Worker *worker, int64_t block, int64_t vectors,
                       .factors = worker->sources + place * step + first * tiles,
                       .start = slice == 0 ? worker->zeros : NULL,
                       .sums = worker->sums + place * sumStep(winograd)};
-      /* A group's sources lie beyond the second-level cache. */
+      /* A group's sources do not fit into the second-level cache. */
       if (!winograd->sharesWeights && number + 1 < NUMBERS)
         THNN_(simd).products.prefetch(products.terms * tiles,
                                       products.factors + step + (slice - first) * tiles);
@@ -374,7 +381,8 @@ static void multiplyPanel(const Worker *worker, int64_t result, int64_t planes, 
                      worker->weights + result * apart);
     return;
   }
-  /* Forward, a filter belongs to each slice; otherwise a map plane's slices share its filters. */
+  /* Forward, each slice has a filter of its own; backward, the slices of a map plane share its
+   * filters. */
   const int64_t steps = forward ? worker->slices : sources, slices = forward ? 1 : depth;
   for (int64_t first = 0; first < steps; first += BLOCK_PLANES) {
     const int64_t end = minimum(first + BLOCK_PLANES, steps);
@@ -388,7 +396,8 @@ static void multiplyPanel(const Worker *worker, int64_t result, int64_t planes, 
   }
 }
 
-/* Result planes [begin, end) of a group, whose sources are transformed. */
+/* Computes result planes [begin, end) of a group, whose sources are transformed. Returns whether
+ * all results are finite. */
 static bool runPlanes(const Worker *worker, const Group *group, int64_t begin, int64_t end)
 {
   const int64_t panel = worker->plan->winograd.panelPlanes;
@@ -403,8 +412,8 @@ static bool runPlanes(const Worker *worker, const Group *group, int64_t begin, i
   return finite;
 }
 
-/* Where the products of result planes and slices find their weights and tiles. Map planes are spread over
- * lanes, filters follow each other. */
+/* Lists where the products of result planes and slices find their weights and tiles. Map planes are
+ * spread over lanes, and their filters are consecutive vectors. */
 static void listPlanes(Worker *worker)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
@@ -444,15 +453,16 @@ static void takeWorkerScratch(Worker *worker, char *scratch)
   listPlanes(worker);
 }
 
-/* Where share number `share` of `shares` begins in one of `groups` groups that each have `parts` parts: equal
- * shares of all parts, and where these suffice, of each group. */
+/* The first part of `group` that share number `share` of `shares` takes. Each of the `groups`
+ * groups has `parts` parts. These are dealt round-robin, one of each group in turn, and every share
+ * is an equal run of that sequence. */
 static int64_t shareBegin(int64_t parts, int64_t group, int64_t groups, int64_t share,
                           int64_t shares)
 {
   return (parts * groups * share / shares + groups - 1 - group) / groups;
 }
 
-/* Of a thread, at the beginning of its scratch. */
+/* A thread's transformed sources, which come first in its scratch. */
 static real *sourcesOf(const THNNConvolutionPlan *plan, void *scratch, int64_t thread)
 {
   return scratchOfThread(scratch, plan->winograd.sharedBytes, plan->winograd.threadBytes, thread);
@@ -475,7 +485,8 @@ bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real 
   const int64_t planes = common.sides.resultPlanes, parts = planeParts(&common.sides);
   const int64_t shared = winograd->sharesWeights ? maps : 0;
   const int threads = winograd->threads;
-  /* Threads have equally many groups each; the rest, of which one may be smaller, is for all of them. */
+  /* Threads take equally many groups each, and work together on the groups that are left over, one
+   * of which can be smaller. */
   const int64_t fullGroups = allTiles(&common) / groupTiles;
   const int64_t whole = fullGroups - fullGroups % threads;
   const int64_t rest = divideUp(allTiles(&common), groupTiles) - whole;

@@ -1,6 +1,6 @@
-/* Tiles of 2x2 positions, as Winograd's algorithms for 3x3 taps and stride 1 take them, and the numbers that
- * the elements they see are transformed to. Where there are taps in depth, a position sees a slice of each
- * source plane through each of them. */
+/* Tiles of 2x2 positions for Winograd's algorithms with 3x3 taps and stride 1, and the coefficients
+ * that the elements they see are transformed to. If there are taps in depth, a position sees a
+ * slice of each source plane through each of them. */
 #ifndef THNN_GENERIC_WINOGRAD_TILES_H
 #define THNN_GENERIC_WINOGRAD_TILES_H
 
@@ -15,20 +15,21 @@ enum {
   NUMBERS = THNN_TILE_NUMBERS
 };
 
-/* Tiles cover the positions of a slice. Dilated taps see every so many-th row and column: the rows that lie
- * as far apart make a phase, whose tiles lie side by side as THNNFloatTileRow says. */
+/* The tiles that cover the positions of a slice. Dilated taps see one residue class of its rows and
+ * columns: the rows of one class make a phase, whose tiles are side by side as THNNFloatTileRow
+ * says. */
 typedef struct TileGrid {
   int64_t phases;
-  int64_t rows, columns; /* of tiles in a phase */
+  int64_t rows, columns; /* rows and columns of tiles in a phase */
 } TileGrid;
 
-/* Tiles side by side in a phase of a slice of one sample. */
+/* Tiles side by side in a phase of one slice. */
 typedef struct Segment {
   int64_t sample, depth;
-  int64_t row, column; /* of the first tile's first position in the slice */
-  int64_t place;       /* of the first tile, as in THNNFloatTileRow */
+  int64_t row, column; /* the first tile's first position in the slice */
+  int64_t place;       /* the first tile's place, as in THNNFloatTileRow */
   int64_t tiles;
-  bool below; /* the segment before lies above this one */
+  bool below; /* the previous segment is directly above this one */
 } Segment;
 
 static inline int64_t lanes(void)
@@ -36,8 +37,8 @@ static inline int64_t lanes(void)
   return THNN_(simd).products.lanes;
 }
 
-/* Numbers lie a cache line more than a whole area apart: multiples of large powers of two would meet
- * in the same places of a cache. */
+/* The distance from one coefficient to the next, of areas of `elements` elements: a cache line
+ * more, since multiples of large powers of two would map to the same cache sets. */
 static inline int64_t numberStep(int64_t elements)
 {
   return elements + 64 / (int64_t)sizeof(real);
@@ -60,15 +61,15 @@ static inline TileGrid tileGrid(const THNNConvolution *geometry, const Sides *si
                     .columns = dilation[2] * divideUp(size[2], SIDE * dilation[2])};
 }
 
-/* What moving elements or results of a row of tiles to where they are computed costs for a plane. Dilation by
- * 2 costs nothing, a vector's lanes are in pairs. */
+/* The cost of moving the elements or results of a row of tiles to where they are computed, for one
+ * plane. Dilation by 2 costs nothing, since a vector's lanes are in pairs. */
 static inline double movingCost(const TileGrid *grid, int64_t dilation)
 {
   return dilation > 2 ? 25 * (double)divideUp(grid->columns, dilation) : 0;
 }
 
-/* Tiles from number `column` of those in row `row` of a phase on; its sample and depth are by number of the
- * slice. */
+/* The segment that begins with tile number `column` of row `row` of a phase, without its length,
+ * which the caller sets. `slice` is the number of the slice in the batch. */
 static inline Segment segmentAt(const THNNConvolutionPlan *plan, const Sides *sides, int64_t slice,
                                 int64_t phase, int64_t row, int64_t column)
 {
@@ -80,13 +81,13 @@ static inline Segment segmentAt(const THNNConvolutionPlan *plan, const Sides *si
                    .place = column % dilation[2]};
 }
 
-/* Slice `slice` of those that the tiles of a segment see, in `source`. */
+/* Transforms slice number `slice` of those that the tiles of a segment see in `source`. */
 static inline void transformSlice(const THNNConvolutionPlan *plan, const Sides *sides,
                                   const Segment *segment, int64_t slice, const real *source,
                                   real *lines, int64_t step, real *to)
 {
-  /* From a slice that is transformed to the one that is fetched: lines of a plane are too short for the
-   * processor to see where they lead. */
+  /* Prefetch distance, in slices; the lines of a plane are too short for the processor to prefetch
+   * them by itself. */
   enum { AHEAD = 2 };
   const THNNConvolution *geometry = &plan->geometry;
   const bool image = plan->part != THNN_CONVOLUTION_BACKWARD_DATA;

@@ -1,47 +1,51 @@
-/* The weight gradient of a convolution with 3x3 taps and stride 1 by Winograd's algorithm. A tile of 2x2
- * map gradients meets 4x4 elements of the image; both are transformed to 16 numbers (simd/kernels/winograd.c).
- * Number by number, they are multiplied and summed up over the tiles of all samples:
+/* The weight gradient of a convolution with 3x3 taps and stride 1 by Winograd's algorithm. A tile
+ * of 2x2 map gradients and the 4x4 image elements that it sees are transformed to 16 coefficients
+ * each (simd/kernels/winograd.c); the code calls a coefficient's index `number`. Coefficient by
+ * coefficient, they are multiplied and summed up over the tiles of all samples:
  *
- *   sums[number][slice][map plane] = sources[number][slice][tile] * gradients[number][tile][map plane]
+ *   sums[number][slice][map plane] = sources[number][slice][tile] *
+ *                                    gradients[number][tile][map plane]
  *
- * which takes 16 products where the definition has 36. What the sums are transformed to are the gradients of
- * the 3x3 weights between a slice and a map plane.
+ * which takes 16 products where the definition has 36. A last transform of the sums makes the
+ * gradients of the 3x3 weights between a slice and a map plane.
  *
  * A vector holds neighbouring map planes, which takes a transposed copy of the map gradients, as in
- * directWeight.c. A task is a panel of map planes times a block of slices, for all tiles. Where that
- * makes few tasks, the tiles are shared out too, in a fixed number of shares, whose sums are added in their
- * order.
+ * directWeight.c. A task is a panel of map planes times a block of slices, for all tiles. Where
+ * that makes few tasks, the tiles are also divided into a fixed number of shares, whose partial
+ * sums are added in order.
  *
- * Where an element or a gradient is infinite, or nearly so, differences of infinities may arise. So nothing is
- * added to the weight gradient until all that is to be added is known to be finite: results are kept, or where
- * there is no room for that, elements and gradients are looked at first. */
+ * If an element or a gradient is infinite, or nearly so, differences of infinities can arise. So
+ * nothing is added to the weight gradient until everything that will be added is known to be
+ * finite: results are kept, or if there is no room for that, elements and gradients are checked
+ * first. */
 #include "generic/convolution/engine/winogradTiles.h"
 
 #include <math.h>
 
-/* Sums of so many slices and a panel stay in the second-level cache, beside a block's sources. */
+/* Most slices of a block, whose sums for a panel stay in the second-level cache, beside a block's
+ * sources. */
 enum { MOST_SLICES = 64 };
-/* The gradients of a block that are multiplied at a time stay in the first-level cache. */
+/* Bytes of a block's gradients, for one coefficient, which stay in the first-level cache. */
 enum { NEAR_BYTES = 24 << 10 };
 
-/* What all threads work with, and below what each has to itself. */
+/* What all threads share; after the blank line, what each thread has to itself. */
 typedef struct Worker {
   const THNNConvolutionPlan *plan;
   Sides sides;
-  int64_t slices; /* of the image that a map position sees */
-  TileGrid grid;  /* of the map */
-  int64_t pieces; /* of a row, each a segment */
+  int64_t slices; /* number of image slices that a map position sees */
+  TileGrid grid;  /* tiles of the map */
+  int64_t pieces; /* number of segments in a row of tiles */
   const real *image, *map;
-  real *results;  /* [share][panel][slice][tap][lane]; a task's where they are not kept */
-  double *totals; /* of the map gradients: [share][panel][lane] */
+  real *results;  /* [share][panel][slice][tap][lane], or one task's if they are not kept */
+  double *totals; /* sums of map gradients: [share][panel][lane] */
 
-  real *sources;   /* [number][slice][tile], a block's */
+  real *sources;   /* [number][slice][tile] of a block */
   real *gradients; /* [number][tile][lane] */
   real *sums;      /* [number][slice][lane] */
   real *lines, *packed, *blockTotals;
   real *zeros; /* what sums start from */
   THNNOffsets *row, *term;
-  Segment *segment; /* of a block */
+  Segment *segment; /* segments of a block */
 } Worker;
 
 /* ---- Planning -------------------------------------------------------------------------------- */
@@ -76,13 +80,14 @@ static int64_t segmentCount(const Worker *worker)
          worker->pieces * worker->grid.rows;
 }
 
-/* Of a block, at most. */
+/* Most tiles of a block. */
 static int64_t blockTiles(const Worker *worker, const THNNConvolutionWinograd *winograd)
 {
   return winograd->blockSegments * divideUp(worker->grid.columns, worker->pieces);
 }
 
-/* From a slice to the next: a vector of tiles more may be written. */
+/* Distance from one slice of the sources to the next, with room for a vector of tiles that is
+ * written past a slice's end. */
 static int64_t sliceStep(const Worker *worker, const THNNConvolutionWinograd *winograd)
 {
   return roundUp(blockTiles(worker, winograd) + lanes(), lanes());
@@ -103,21 +108,22 @@ static int64_t sumStep(const Worker *worker, const THNNConvolutionWinograd *wino
   return numberStep(winograd->blockSlices * mostLanes(worker));
 }
 
-/* Of a share's results. */
+/* Number of elements of a share's results. */
 static int64_t resultElements(const Worker *worker)
 {
   return panels(worker) * worker->slices * FILTER * mostLanes(worker);
 }
 
-/* Of two rows of map gradients for the tiles of a segment. */
+/* Room for the two rows of map gradients of a segment: elements for a vector of planes. */
 static int64_t packedElements(const Worker *worker)
 {
   const int64_t tiles = divideUp(worker->grid.columns, worker->pieces);
   return SIDE * SIDE * (tiles + worker->plan->geometry.dilation[2]) * lanes();
 }
 
-/* Products, with fetching their sums; the transforms; and the results: fitted to some 70 timings. A tile of one
- * vector is mostly loads, which other algorithms have fewer of. */
+/* The total cost: products and fetching their sums; the transforms; the results. Fitted to some 70
+ * timings. A register tile of one vector spends most of its time on loads, of which other
+ * algorithms have fewer. */
 static double weightCost(const Worker *worker, const THNNConvolutionWinograd *winograd)
 {
   const double segments = (double)segmentCount(worker), planes = (double)panels(worker);
@@ -138,7 +144,7 @@ static double weightCost(const Worker *worker, const THNNConvolutionWinograd *wi
   return THNN_(simd).winograd.weightShare * cost;
 }
 
-/* Of the results of a task, where they are not kept. */
+/* Number of elements of a task's results; 0 if all results are kept. */
 static int64_t taskElements(const Worker *worker, const THNNConvolutionWinograd *winograd)
 {
   return winograd->keepsResults ? 0 : winograd->blockSlices * FILTER * mostLanes(worker);
@@ -166,7 +172,8 @@ static int64_t sharedBytes(const Worker *worker, const THNNConvolutionWinograd *
          scratchBytes(shares * panels(worker) * mostLanes(worker), sizeof(double));
 }
 
-/* So many that threads have equally many tasks, if there are blocks and room for them. */
+/* The number of shares: enough for threads to have equally many tasks, if there are blocks and room
+ * for them. */
 static int64_t chooseShares(const Worker *worker, const THNNConvolutionWinograd *winograd,
                             int64_t roomBytes)
 {
@@ -211,7 +218,8 @@ bool THNN_(ConvolutionWinogradWeight_prepare)(const THNNConvolutionPlan *plan,
 
 /* ---- Transforms ------------------------------------------------------------------------------ */
 
-/* Lists segments [first, end), which make a block: rows follow each other downwards, piece by piece. */
+/* Lists segments [first, end), which make a block. They are ordered by piece of a row, and for each
+ * piece from the top row to the bottom one. */
 static void listSegments(const Worker *worker, int64_t first, int64_t end)
 {
   const TileGrid *grid = &worker->grid;
@@ -227,7 +235,7 @@ static void listSegments(const Worker *worker, int64_t first, int64_t end)
   }
 }
 
-/* Slices [first, end) of the listed segments. Returns the number of their tiles. */
+/* Transforms slices [first, end) of the listed segments. Returns the number of their tiles. */
 static int64_t transformSources(const Worker *worker, int64_t segments, int64_t first, int64_t end)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
@@ -245,8 +253,8 @@ static int64_t transformSources(const Worker *worker, int64_t segments, int64_t 
   return tiles;
 }
 
-/* The two rows of map gradients of a segment, for a vector of planes from `plane` on, with zeros outside of
- * the map. */
+/* Packs the two rows of map gradients of a segment, for a vector of planes from number `plane`,
+ * with zeros outside the map. */
 static void packGradients(const Worker *worker, const Segment *segment, int64_t columns,
                           int64_t plane)
 {
@@ -258,7 +266,7 @@ static void packGradients(const Worker *worker, const Segment *segment, int64_t 
   const real *map = worker->map +
                     (segment->sample * sides->resultPlanes + plane) * sides->resultPositions +
                     (segment->depth * height + segment->row) * width + segment->column;
-  if (columns == width && rowStep == 1 && segment->row + 1 < height) { /* one stretch */
+  if (columns == width && rowStep == 1 && segment->row + 1 < height) { /* the rows are contiguous */
     THNN_(simd).products.pack(planes, SIDE * columns, map, sides->resultPositions, worker->packed,
                               lanes());
     return;
@@ -273,7 +281,7 @@ static void packGradients(const Worker *worker, const Segment *segment, int64_t 
   }
 }
 
-/* Of the listed segments, for a panel. */
+/* Transforms the map gradients of the listed segments for a panel. */
 static void transformGradients(const Worker *worker, int64_t segments, const Panel *panel)
 {
   const int64_t step = gradientStep(worker, &worker->plan->winograd);
@@ -315,8 +323,8 @@ static void multiplyBlock(const Worker *worker, const Panel *panel, int64_t slic
   }
 }
 
-/* Where a share has its results of a panel from a slice on, which is where a task begins, and its totals of
- * a panel. */
+/* Where a share's results of a panel are for the slices from number `slice`, which is the first of
+ * a task. */
 static real *resultsOf(const Worker *worker, int64_t share, int64_t panel, int64_t slice)
 {
   if (!worker->plan->winograd.keepsResults)
@@ -325,12 +333,14 @@ static real *resultsOf(const Worker *worker, int64_t share, int64_t panel, int64
          (panel * worker->slices + slice) * FILTER * mostLanes(worker);
 }
 
+/* Where a share's totals of a panel are. */
 static double *totalsOf(const Worker *worker, int64_t share, int64_t panel)
 {
   return worker->totals + (share * panels(worker) + panel) * mostLanes(worker);
 }
 
-/* Part `part` is the one of a panel and a block of slices. */
+/* Runs a task: part number `part`, which is a panel and a block of slices, for one share. Returns
+ * whether all its results are finite. */
 static bool runTask(const Worker *worker, int64_t part, int64_t share)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
@@ -365,7 +375,7 @@ static bool runTask(const Worker *worker, int64_t part, int64_t share)
                                    resultsOf(worker, share, index, first));
 }
 
-/* Adds the shares of a part's results to the weight gradient. */
+/* Adds up the shares' results of a part, and adds them to the weight gradient. */
 static void storeResults(const Worker *worker, int64_t part, real scale, real *gradWeight)
 {
   const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
@@ -416,7 +426,8 @@ static void takeWorkerScratch(Worker *worker, char *scratch)
   THNN_(simd).pointwise.fill(mostLanes(worker), 0, worker->zeros);
 }
 
-/* The largest sum of the squares of a plane's elements, of all samples; infinite where one is not a number. */
+/* The largest sum of squares of a plane's elements, among all planes of all samples; infinite if an
+ * element is NaN. */
 static double largestSquare(const Worker *worker, int64_t planes, int64_t positions, const real *x)
 {
   const int threads = worker->plan->winograd.threads;
@@ -432,9 +443,9 @@ static double largestSquare(const Worker *worker, int64_t planes, int64_t positi
   return largest;
 }
 
-/* Whether all sums will be finite. A number of a tile's elements is the sum of four of them, an element is in
- * sixteen such numbers at most, and a result has the sums of nine numbers; of these the inequality of Cauchy and
- * Schwarz tells more than enough. */
+/* Whether all sums will certainly be finite. A coefficient is the sum of four elements of a tile,
+ * an element is in at most sixteen coefficients, and a result is made of the sums of nine
+ * coefficients: by the Cauchy-Schwarz inequality, the factor 1000 below is more than enough. */
 static bool staysFinite(const Worker *worker)
 {
   const Sides *sides = &worker->sides;
