@@ -1,11 +1,11 @@
 /* 2-D convolution without weight sharing: each output position has kernels of its own.
  *   input    [batch x] nInputPlane x inputHeight x inputWidth
- *   weight   outputHeight x outputWidth x nOutputPlane x nInputPlane x kH x kW, or with the first
- *            two and the last three in one
+ *   weight   outputHeight x outputWidth x nOutputPlane x nInputPlane x kH x kW, or
+ *            (outputHeight * outputWidth) x nOutputPlane x (nInputPlane * kH * kW)
  *   bias     nOutputPlane x outputHeight x outputWidth
  *   output   [batch x] nOutputPlane x outputHeight x outputWidth
- * The window of an output position is a column of nInputPlane * kH * kW elements, and the windows of
- * several samples are a matrix: so there is one product for each position. */
+ * The window that an output position sees is a column of nInputPlane * kH * kW elements. Windows of
+ * several samples make a matrix, so a position takes one matrix product for all of them. */
 #include <limits.h>
 
 #include "generic/convolution/checks.h"
@@ -78,8 +78,8 @@ THNNConvolution THNN_SpatialConvolutionLocal_shapeCheck(const char *function, TH
 }
 #endif
 
-/* Bytes of the windows, and of the output elements, that are multiplied at a time: they stay in the
- * second-level cache. */
+/* Limit in bytes on the windows of one product, and on its output elements, which then stay in the
+ * second-level cache. A single sample can exceed it. */
 enum { WINDOW_BYTES = 1 << 18 };
 
 static int64_t positionsOf(const THNNConvolution *g)
@@ -97,10 +97,10 @@ static int64_t tapsOf(const THNNConvolution *g)
   return g->kernel[1] * g->kernel[2];
 }
 
-/* The part of an output position's window that lies inside the image. */
+/* The part of an output position's window that is inside the image. */
 typedef struct Window {
-  int64_t row, column; /* of the window's first tap; may lie outside */
-  int64_t firstRow, lastRow, firstColumn, lastColumn; /* taps [first, last) lie inside */
+  int64_t row, column; /* of the window's first tap; can be outside */
+  int64_t firstRow, lastRow, firstColumn, lastColumn; /* taps [first, last) are inside */
 } Window;
 
 static Window windowAt(const THNNConvolution *g, int64_t position)
@@ -114,7 +114,7 @@ static Window windowAt(const THNNConvolution *g, int64_t position)
   return w;
 }
 
-/* elements = a window of `planes` planes, 0 where it lies outside. */
+/* elements = a window in `planes` planes, with 0 for what is outside the image. */
 static void readWindow(const THNNConvolution *g, const Window *w, int64_t planes, const real *image,
                        real *elements)
 {
@@ -127,7 +127,7 @@ static void readWindow(const THNNConvolution *g, const Window *w, int64_t planes
     }
 }
 
-/* Adds a window's elements to the image where they lie inside. */
+/* Adds a window's elements to the image, except those outside it. */
 static void addWindow(const THNNConvolution *g, const Window *w, int64_t planes,
                       const real *elements, real *image)
 {
@@ -140,12 +140,11 @@ static void addWindow(const THNNConvolution *g, const Window *w, int64_t planes,
     }
 }
 
-/* How work is cut: samples that are multiplied at a time, of `planes` input planes (all of them, but
- * for updateGradInput), and the scratch for their windows and for their output elements. */
+/* How the work is cut into products. */
 typedef struct Cut {
-  int64_t planes, samples;
+  int64_t planes, samples; /* input planes (all but in updateGradInput) and samples of a product */
   int threads;
-  size_t windows, elements, threadBytes;
+  size_t windows, elements, threadBytes; /* a thread's scratch: offsets of both, total bytes */
 } Cut;
 
 static Cut cutWork(const THNNState *state, const THNNConvolution *g, int64_t planes,
@@ -159,7 +158,7 @@ static Cut cutWork(const THNNState *state, const THNNConvolution *g, int64_t pla
   cut.windows = THNN_reserve(&cut.threadBytes, (size_t)(cut.samples * bytes));
   cut.elements =
       THNN_reserve(&cut.threadBytes, (size_t)(cut.samples * g->outputPlanes) * sizeof(real));
-  /* Weights come from memory: a product costs as much as reading them. */
+  /* Weights come from memory, and a product takes as long as reading them. */
   cut.threads = THNN_blasThreads(state, tasks(g, &cut),
                                  (double)g->batch * (double)g->inputPlanes * (double)tapsOf(g) *
                                      (double)g->outputPlanes * (double)positionsOf(g) / 2);
@@ -172,7 +171,7 @@ static int64_t positionTasks(const THNNConvolution *g, const Cut *cut)
   return positionsOf(g);
 }
 
-/* windows = those of an output position in `count` samples from `first` on. */
+/* windows = what an output position sees in samples [first, first + count). */
 static void readWindows(const THNNConvolution *g, const Cut *cut, int64_t position, int64_t first,
                         int64_t count, const real *input, real *windows)
 {
@@ -182,7 +181,7 @@ static void readWindows(const THNNConvolution *g, const Cut *cut, int64_t positi
                windows + i * cut->planes * tapsOf(g));
 }
 
-/* elements[sample][plane] = those of gradOutput at a position. */
+/* elements[sample][plane] = gradOutput at a position, in samples [first, first + count). */
 static void readElements(const THNNConvolution *g, int64_t position, int64_t first, int64_t count,
                          const real *gradOutput, real *elements)
 {
@@ -240,21 +239,21 @@ void THNN_(SpatialConvolutionLocal_updateOutput)(THNNState *state, THTensor *inp
   THNN_planRelease(&plan);
 }
 
-/* For updateGradInput a task is a group of input planes of a group of samples. */
+/* A task of updateGradInput is a group of input planes in a group of samples. */
 static int64_t planeTasks(const THNNConvolution *g, const Cut *cut)
 {
   return ((g->inputPlanes + cut->planes - 1) / cut->planes) *
          ((g->batch + cut->samples - 1) / cut->samples);
 }
 
-/* Input planes of a group: enough for a product of some size. */
+/* Input planes in a group: as few as give windows of 64 elements, or all of them. */
 static int64_t groupPlanes(const THNNConvolution *g)
 {
   const int64_t wanted = (64 + tapsOf(g) - 1) / tapsOf(g);
   return minimum(g->inputPlanes, wanted);
 }
 
-/* gradInput of one task: all positions, one after the other. */
+/* Computes gradInput for one task, position after position. */
 static void spreadPlanes(const THNNConvolution *g, const Cut *cut, int64_t task,
                          const real *gradOutput, real *weight, real *gradInput, char *scratch)
 {

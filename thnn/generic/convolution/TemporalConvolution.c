@@ -1,12 +1,13 @@
 /* 1-D convolution over frames: each output frame is a linear function of kW neighbouring frames.
  *   input    [batch x] nInputFrame x inputFrameSize
  *   weight   outputFrameSize x (kW * inputFrameSize)
- *   output   [batch x] nOutputFrame x outputFrameSize, with nOutputFrame = (nInputFrame - kW) / dW + 1
+ *   output   [batch x] nOutputFrame x outputFrameSize
+ * nOutputFrame is (nInputFrame - kW) / dW + 1, rounded down.
  *
- * The frames of a window lie one after the other, so a window is a column of the input as it is, and
- * windows that do not overlap are the columns of a matrix: every `period`-th one. So gemm takes
- * `period` products for each sample, and nothing is unfolded. Our own loops take windows that overlap.
- * Of windows of three frames with stride 1 Winograd's algorithm forms fewer products. */
+ * The frames of a window are contiguous, so a window serves as a column of a matrix, and nothing
+ * is unfolded. The columns that gemm takes must not overlap, so each product has every `period`-th
+ * window, and a sample takes `period` products. Our own loops accept windows that overlap. For
+ * windows of three frames with stride 1, Winograd's algorithm takes fewer multiplications. */
 #include <limits.h>
 
 #include "generic/convolution/checks.h"
@@ -35,7 +36,7 @@ THNNFrames THNN_TemporalConvolution_shapeCheck(const char *function, THNNShape i
   const int64_t window[] = {kW.value, frames.inputSize};
   THNN_checkDimensions(function, weight, 2, 2, "outputFrameSize x (kW * inputFrameSize)");
   const int64_t columns = weight.size[1];
-  if (columns != THNN_product(2, window) && columns % kW.value == 0) /* of other frames */
+  if (columns != THNN_product(2, window) && columns % kW.value == 0) /* the frames do not fit */
     THNN_checkSize(function, input, batched + 1, columns / kW.value, "inputFrameSize");
   THNN_checkSize(function, weight, 1, THNN_product(2, window), "kW * inputFrameSize");
   THNN_checkBlasSizes(function, weight);
@@ -45,7 +46,7 @@ THNNFrames THNN_TemporalConvolution_shapeCheck(const char *function, THNNShape i
     THNN_rejectShape(function, bias, "%lld elements (outputFrameSize)",
                      (long long)frames.outputSize);
 
-  /* What BLAS is told: the distance of windows that do not overlap. */
+  /* A bound on the leading dimensions for BLAS, the distances of windows that do not overlap. */
   const int64_t leading[] = {kW.value + dW.value, frames.inputSize + frames.outputSize};
   if (THNN_product(2, leading) < 0 || THNN_product(2, leading) > INT_MAX)
     THNN_rejectShape(function, input, "frames of which kW + dW fit into 2^31 elements");
@@ -65,15 +66,16 @@ THNNFrames THNN_TemporalConvolution_shapeCheck(const char *function, THNNShape i
 }
 #endif
 
-/* The matrices of one phase of one sample: `count` windows, `period` output frames apart. */
+/* One residue class of a sample's output frames modulo `period`, and their windows, as the columns
+ * of two matrices. */
 typedef struct Phase {
-  int64_t first, count;                /* of the output frames */
-  int64_t inputLeading, outputLeading; /* from one column to the next */
-  int64_t inputOffset, outputOffset;   /* of the first column */
-  int64_t window;                      /* elements of a column of the input */
+  int64_t first, count;                /* first output frame, and their number */
+  int64_t inputLeading, outputLeading; /* reals from one column to the next */
+  int64_t inputOffset, outputOffset;   /* reals before the first column */
+  int64_t window;                      /* reals in a column of the input */
 } Phase;
 
-/* The least distance at which windows do not overlap. */
+/* The least distance, in output frames, at which windows do not overlap. */
 static int64_t periodOf(int64_t kW, int64_t dW)
 {
   return (kW + dW - 1) / dW;
@@ -93,7 +95,7 @@ static Phase phaseOf(const THNNFrames *frames, int64_t kW, int64_t dW, int64_t p
   };
 }
 
-/* output = bias + weight * windows, one sample. */
+/* output = bias + weight * windows, for one sample. */
 static void convolveSample(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
                            const real *input, const real *weight, const real *bias, real *output,
                            THNNRoom room)
@@ -121,7 +123,7 @@ static void convolveSample(THNNState *state, const THNNFrames *frames, int64_t k
   }
 }
 
-/* gradInput = the windows that weight^T * gradOutput adds up to, one sample. */
+/* gradInput = the sum of the windows weight^T * gradOutput, for one sample. */
 static void spreadSample(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
                          const real *gradOutput, const real *weight, real *gradInput, THNNRoom room)
 {
@@ -135,14 +137,15 @@ static void spreadSample(THNNState *state, const THNNFrames *frames, int64_t kW,
   }
 }
 
-/* Whether a weight stays in the second-level cache, beside what it is multiplied with. */
+/* Whether gradWeight stays in the second-level cache beside the operands of its products. */
 static bool fitsCache(const THNNFrames *frames, int64_t kW)
 {
   enum { CACHE_BYTES = 1 << 19 };
   return kW * frames->inputSize * frames->outputSize <= CACHE_BYTES / (int64_t)sizeof(real);
 }
 
-/* gradWeight += scale * windows * gradOutput, for a small weight: the sums of all samples at once. */
+/* gradWeight += scale * windows * gradOutput of all samples, as one sum, for a gradWeight that
+ * stays in the cache. */
 static void correlateWindows(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
                              const real *input, const real *gradOutput, real scale,
                              real *gradWeight, THNNRoom room)
@@ -155,7 +158,7 @@ static void correlateWindows(THNNState *state, const THNNFrames *frames, int64_t
                      frames->gradientFrames * frames->outputSize, gradWeight, room);
 }
 
-/* The same for a large one, which gemm is better at. */
+/* Computes the same for a larger gradWeight, which gemm is better at. */
 static void correlatePhases(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
                             const real *input, const real *gradOutput, real scale, real *gradWeight,
                             THNNRoom room)
@@ -173,7 +176,8 @@ static void correlatePhases(THNNState *state, const THNNFrames *frames, int64_t 
   }
 }
 
-/* Winograd's algorithm as it sees the frames. Returns the bytes of its scratch; 0 where it is not used. */
+/* Describes the convolution to Winograd's algorithm. Returns the bytes of scratch that it takes, 0
+ * if it is not used. */
 static size_t prepareWinograd(THNNState *state, const THNNFrames *frames, int kW, int dW,
                               bool backward, THNN_(TemporalWinograd) * of)
 {
@@ -190,7 +194,8 @@ static size_t prepareWinograd(THNNState *state, const THNNFrames *frames, int kW
   return kW == 3 && dW == 1 ? THNN_(temporalWinograd_bytes)(of) : 0;
 }
 
-/* Threads for whole samples; what is left of them works inside a sample's products. */
+/* The number of threads that share samples; if it is 1, threads share the products of each
+ * sample. */
 static int sampleThreads(const THNNState *state, const THNNFrames *frames, int64_t kW)
 {
   return THNN_blasThreads(state, frames->batch,
@@ -203,7 +208,7 @@ static size_t maximumBytes(size_t a, size_t b)
   return a > b ? a : b;
 }
 
-/* Room for the products of so many frames. */
+/* Returns the room for a product of `count` windows of `window` reals. */
 typedef THNNRoom RoomOfPhase(const THNNState *state, const THNNFrames *frames, int64_t window,
                              int64_t count);
 
@@ -225,7 +230,7 @@ static THNNRoom correlatingRoom(const THNNState *state, const THNNFrames *frames
   return THNN_(multiplyRoom)(state, window, frames->outputSize, count, false, true);
 }
 
-/* The first phases have a frame more than the last ones. */
+/* The room for any residue class: the first ones can have one frame more than the last ones. */
 static THNNRoom roomOfPhases(RoomOfPhase *room, const THNNState *state, const THNNFrames *frames,
                              int64_t kW, int64_t dW)
 {
@@ -235,7 +240,7 @@ static THNNRoom roomOfPhases(RoomOfPhase *room, const THNNState *state, const TH
                            room(state, frames, window, phaseOf(frames, kW, dW, last).count));
 }
 
-/* For convolveSample, branch by branch. */
+/* The room for convolveSample, with a branch for each of its branches. */
 static THNNRoom roomOfSample(const THNNState *state, const THNNFrames *frames, int64_t kW,
                              int64_t dW)
 {
@@ -248,10 +253,11 @@ static THNNRoom roomOfSample(const THNNState *state, const THNNFrames *frames, i
   return roomOfPhases(convolvingRoom, state, frames, kW, dW);
 }
 
-/* How samples are shared out: to threads, each with room of its own, or one after the other. */
+/* How samples are computed: by several threads, each with room of its own, or one after the
+ * other. */
 typedef struct Sharing {
   int threads;
-  THNNRoom room; /* of each sample's products */
+  THNNRoom room; /* for the products of one sample */
 } Sharing;
 
 static Sharing shareSamples(const THNNState *state, const THNNFrames *frames, int64_t kW,

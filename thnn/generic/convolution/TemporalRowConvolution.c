@@ -1,9 +1,9 @@
 /* 1-D convolution over frames, feature by feature: each feature has a kernel of its own.
- *   input    [batch x] nInputFrame x nFeature, or with the last two exchanged (featFirst)
+ *   input    [batch x] nInputFrame x nFeature, or [batch x] nFeature x nInputFrame (featFirst)
  *   weight   nFeature x 1 x kW
  *   output   like input with nOutputFrame = (nInputFrame + 2 padW - kW) / dW + 1 frames
- * With the features first it is a depth-wise convolution of planes one row high. Otherwise frames
- * are rows, and a tap of all kernels is a row of the transposed weight. */
+ * With the features first it is a depth-wise convolution of planes one row high. Otherwise a frame
+ * is a row of features, which a tap multiplies by a row of the transposed weight. */
 #include "generic/convolution/checks.h"
 #include "generic/convolution/planewise/connected.h"
 #include "generic/shared/matrix.h"
@@ -39,7 +39,7 @@ THNNPlaneJoins THNN_TemporalRowConvolution_shapeCheck(const char *function, THNN
 
   const int64_t batch = batched ? input.size[0] : 1, outputFrames = room / dW + 1;
   if (gradOutput.nDimension != THNN_NOT_PRESENT) {
-    /* Samples beyond the input's are left aside. */
+    /* Samples beyond those of the input are ignored. */
     int64_t wanted[] = {batch, featFirst ? features : outputFrames,
                         featFirst ? outputFrames : features};
     const char *layout =
@@ -106,7 +106,7 @@ static void transposeWeight(const Frames *frames, const real *weight, real *taps
                                  frames->features);
 }
 
-/* output = bias plus what output frame number `row`, counted through the batch, sees. */
+/* Computes output frame `row`, counted through the batch, from the input frames that it sees. */
 static void gatherFrame(const Frames *frames, int64_t row, const real *input, const real *taps,
                         const real *bias, real *output)
 {
@@ -123,7 +123,8 @@ static void gatherFrame(const Frames *frames, int64_t row, const real *input, co
                                       taps + t * n, y, y);
 }
 
-/* gradInput = what input frame number `row` gets from the output frames that saw it. */
+/* Computes the gradient of input frame `row`, counted through the batch, from the output frames
+ * that saw it. */
 static void scatterFrame(const Frames *frames, int64_t row, const real *gradOutput,
                          const real *taps, real *gradInput)
 {
@@ -139,12 +140,11 @@ static void scatterFrame(const Frames *frames, int64_t row, const real *gradOutp
   }
 }
 
-/* Features whose gradients are summed up together, and frames whose products are added before they
- * join the sum. */
+/* Features that are summed together, and output frames in one partial sum. */
 enum { FEATURES = 256, FRAMES = 64 };
 
-/* gradWeight += scale * the products of the frames that tap t joins, for `n` features from `first`
- * on. */
+/* gradWeight += scale * the sum of the products of all frames that tap t joins, for features
+ * [first, first + n). */
 static void correlateTap(const Frames *frames, int64_t t, int64_t first, int64_t n,
                          const real *input, const real *gradOutput, real scale, real *gradWeight)
 {

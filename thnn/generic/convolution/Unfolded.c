@@ -7,7 +7,7 @@
  * beginning; sizes of 0 or less leave nothing to do. */
 #include "generic/template.h"
 
-/* The arguments, all of them ints. */
+/* The int arguments of the functions, widened. */
 typedef struct Unfolding {
   int64_t kW, kH, dW, dH, padW, padH;
   int64_t planes, width, height, outputWidth, outputHeight;
@@ -18,7 +18,7 @@ static bool hasWork(const Unfolding *u)
   return u->planes > 0 && u->kH > 0 && u->kW > 0 && u->outputHeight > 0 && u->outputWidth > 0;
 }
 
-/* Both tensors hold what the sizes say. */
+/* Checks that both tensors are given and have as many elements as the sizes ask for. */
 static void checkElements(const char *function, THNNShape finput, THNNShape input,
                           const Unfolding *u)
 {
@@ -41,13 +41,13 @@ static void checkElements(const char *function, THNNShape finput, THNNShape inpu
     THNN_rejectShape(function, input, "at least nInputPlane * inputHeight * inputWidth elements");
 }
 
-/* One tap of the kernel: output position (y, x) sees element (y * dH + startH, x * dW + startW) of the
- * plane, which lies inside its rows for x from `begin` to `end`. */
+/* One tap of the kernel. Output position (y, x) sees element (y * dH + startH, x * dW + startW) of
+ * the plane, which has such a column for x in [begin, end). */
 typedef struct Tap {
   int64_t startH, startW, begin, end;
 } Tap;
 
-/* Strides may be anything, also 0 or negative. */
+/* Works for any stride, also 0 or a negative one. */
 static Tap tapAt(const Unfolding *u, int64_t number)
 {
   Tap tap = {.startH = number / u->kW - u->padH, .startW = number % u->kW - u->padW};
@@ -61,8 +61,8 @@ static Tap tapAt(const Unfolding *u, int64_t number)
   return tap;
 }
 
-/* The number in the plane of the element that the tap's first position inside sees under row y, or
- * -1 where there is none. */
+/* The index in the plane of the element that the tap sees at output position (y, begin), or -1 if
+ * it sees none in row y. */
 static int64_t firstElement(const Unfolding *u, const Tap *tap, int64_t y)
 {
   const int64_t row = y * u->dH + tap->startH;

@@ -1,5 +1,5 @@
-/* The three functions of a convolution module with shared weights, over the engine: a module checks
- * its arguments and calls these. Arguments stand where every convolution module has them. */
+/* The three functions of a convolution module with shared weights, on top of the engine: a
+ * module checks its arguments and calls these. Arguments have the same positions in all modules. */
 #ifndef THNN_CONVOLUTION_MODULE_H
 #define THNN_CONVOLUTION_MODULE_H
 

@@ -1,16 +1,17 @@
-/* Frames and weights are transformed to four numbers each (simd/kernels/winograd.c), which are multiplied and summed up
- * as matrices, number by number:
+/* Frames and weights are transformed to four coefficients each (simd/kernels/winograd.c), and each
+ * coefficient takes a matrix product:
  *
- *   sums[number][tile][result] = frames[number][tile][source] * weights[number][source][result]
+ *   sums[coefficient][tile] = weights[coefficient] * frames[coefficient][tile]
  *
- * What the sums are transformed to are the two results of a tile. */
+ * of frames of `sourceSize` reals, sums of `resultSize`, and a matrix of weights between them. The
+ * inverse transform of a tile's four sums gives its two results. */
 #include "generic/convolution/temporalWinograd.h"
 
 #include "generic/convolution/engine/algorithm.h"
 #include "generic/shared/matrix.h"
 
 enum { SIDE = 2, TAPS = 3, NUMBERS = 4, MOST_TILES = 256 };
-/* What a block's frames and sums take at most: they come from near. */
+/* Limit on the bytes of a block's transformed frames and sums, which then stay in a cache. */
 static const int64_t BLOCK_BYTES = 2 << 20;
 
 typedef THNN_(TemporalWinograd) Temporal;
@@ -20,7 +21,7 @@ static int64_t tilesOf(const Temporal *of)
   return divideUp(of->results, SIDE);
 }
 
-/* Tiles of a sample that are taken at a time. */
+/* Tiles in a block. A block belongs to one sample. */
 static int64_t blockTiles(const Temporal *of)
 {
   const int64_t perTile = NUMBERS * (of->sourceSize + of->resultSize) * (int64_t)sizeof(real);
@@ -44,7 +45,7 @@ static int threadsFor(const Temporal *of)
                       (double)of->batch * (double)of->results * (double)matrixElements(of) / 4);
 }
 
-/* In which one thread packs a block's products. */
+/* The room in which a thread packs the operands of a block. */
 static THNNRoom productRoom(const Temporal *of)
 {
   THNNRoom room =
@@ -53,7 +54,8 @@ static THNNRoom productRoom(const Temporal *of)
   return room;
 }
 
-/* Scratch of one thread: that, the frames' numbers, the sums, and a frame of zeros. */
+/* Bytes of a thread's scratch: that room, the frames' coefficients, the sums, and a frame of
+ * zeros. */
 static int64_t threadBytes(const Temporal *of)
 {
   return (int64_t)THNN_roomBytes(productRoom(of)) +
@@ -67,7 +69,8 @@ static int64_t sharedBytes(const Temporal *of)
   return scratchBytes(NUMBERS * matrixElements(of), sizeof(real));
 }
 
-/* With small frames or few of them transforms and packing take longer than the products that they spare. */
+/* Whether it is worth while: with small frames, or few, the transforms and packing take longer than
+ * the multiplications that they save. */
 static bool pays(const Temporal *of)
 {
   enum { LEAST_SIZE = 64, LEAST_TILES = 24 };
@@ -86,7 +89,7 @@ size_t THNN_(temporalWinograd_bytes)(Temporal *of)
   return (size_t)(sharedBytes(of) + of->threads * threadBytes(of));
 }
 
-/* [number][output plane][input plane], of an output plane. */
+/* Transforms the weights of one output plane to weights[coefficient][output plane][input plane]. */
 static void transformWeights(const Temporal *of, int64_t plane, const real *weight, real *weights)
 {
   const int64_t inputs = of->backward ? of->resultSize : of->sourceSize;
@@ -97,7 +100,8 @@ static void transformWeights(const Temporal *of, int64_t plane, const real *weig
   THNN_(simd).winograd.frameWeights(inputs, taps, matrixElements(of), weights + plane * inputs);
 }
 
-/* Tiles [first, end) of a sample, whose first source frame is given. */
+/* Computes tiles [first, end) of a sample; `source` and `result` are its first frames. Returns
+ * whether all results are finite. */
 static bool runBlock(const Temporal *of, int64_t first, int64_t end, const real *source,
                      const real *weights, const real *start, real *result, char *scratch)
 {

@@ -1,26 +1,28 @@
-/* Winograd's algorithm F(2, 3) for convolutions of three taps over frames with stride 1: two neighbouring
- * results take four products of frames and weights where the definition has six. */
+/* Winograd's algorithm F(2, 3) for convolutions of three taps over frames with stride 1: two
+ * neighbouring results take four products of frames and weights where the definition has six. */
 #ifndef THNN_GENERIC_TEMPORAL_WINOGRAD_H
 #define THNN_GENERIC_TEMPORAL_WINOGRAD_H
 
 #include "generic/template.h"
 
-/* results[r] = start + the sum over taps k of weight[k] * sources[r + k - pad], where sources outside are
- * zero. */
+/* results[r] = start + the sum over taps k of weight[k] * sources[r + k - pad], where sources
+ * outside are zero. */
 typedef struct THNN_(TemporalWinograd) {
   THNNState *state;
-  int64_t batch, sources, results;    /* frames of a sample */
+  int64_t batch, sources, results;    /* samples, and frames of a sample */
   int64_t sourceSize, resultSize;     /* reals of a frame */
-  int64_t sourceSample, resultSample; /* from a sample to the next */
+  int64_t sourceSample, resultSample; /* reals from one sample to the next */
   int threads;                        /* that the scratch is for */
-  bool backward; /* gradInput from gradOutput, with the taps backwards: pad is 2, otherwise 0 */
+  bool backward; /* computes gradInput from gradOutput: taps are reversed, pad is 2 and not 0 */
 } THNN_(TemporalWinograd);
 
-/* Counts the threads. Returns the bytes of scratch that they take; 0 where it is not to be used: not asked for by the state, or slower. */
+/* Sets `threads` and returns the bytes of scratch. Returns 0 if the algorithm is not to be used:
+ * the state asks for another or limits the scratch, or this one is slower. */
 size_t THNN_(temporalWinograd_bytes)(THNN_(TemporalWinograd) * of);
 
-/* Returns whether the results are right: where some are not finite, intermediate sums may have overflowed,
- * and the definition has to say. The weight is outputFrameSize x (3 * inputFrameSize). */
+/* Returns whether the results are right. If some are not finite, intermediate sums may have
+ * overflowed, and the caller has to compute all of them by the definition. The weight is
+ * outputFrameSize x (3 * inputFrameSize). */
 bool THNN_(temporalWinograd_run)(const THNN_(TemporalWinograd) * of, const real *source,
                                  const real *weight, const real *start, real *result,
                                  void *scratch);
