@@ -132,7 +132,7 @@ static inline double vectorsCost(int64_t planes)
 /* Planes that a direct kernel computes at once: one vector lane each. */
 typedef struct Panel {
   const THNN_(SimdProducts) * loops;
-  int64_t first, planes; /* the last panel may have fewer planes than lanes */
+  int64_t first, planes; /* the last panel can have fewer planes than lanes */
   int64_t lanes;
   int vectors;
 } Panel;

@@ -72,7 +72,7 @@ typedef struct Ahead {
   const real *first;
   int64_t length;
   int64_t count[3], stride[3]; /* size of the grid; strides in reals */
-  int64_t next, perTurn;
+  int64_t next, perTurn;       /* the next place; places per turn */
 } Ahead;
 
 /* The state of one thread. */
@@ -624,7 +624,7 @@ static int64_t sliceCount(const Worker *worker)
   return slices;
 }
 
-/* What a box reads from the first group of source planes. */
+/* The memory that a box reads from the first group of source planes. */
 static Ahead sourceOf(const Worker *worker, const THNNConvolutionBox *box)
 {
   const int64_t *size = worker->sides.source, positions = worker->sides.sourcePositions;
@@ -685,7 +685,7 @@ static void packWeights(Worker *worker, const Panel *panel, int64_t first, int64
                        worker->weights + (plane - first) * taps * panel->lanes, panel->lanes);
 }
 
-/* What every position starts from: the bias, or zero. */
+/* Sets what the sums of every position start from: the bias, or zero. */
 static void listBias(Worker *worker, const Panel *panel)
 {
   THNN_(simd).pointwise.fill(panel->lanes, 0, worker->start);

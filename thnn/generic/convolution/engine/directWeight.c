@@ -79,13 +79,13 @@ typedef struct Correlation {
   int64_t taps, boxPositions;
   const real *image, *gradMap;
   real scale;
-  real *gradWeight, *gradBias;      /* the latter may be NULL */
+  real *gradWeight, *gradBias;      /* gradBias can be NULL */
   const THNNConvolutionTap *tap[3]; /* taps of each dimension */
   int64_t tapStep[3];
   real *transposed;      /* the group's gradients: [panel][box][position][lane] */
-  real *frames;          /* of the group's boxes; NULL where the image itself is read */
+  real *frames;          /* frames of the group's boxes; NULL if the image itself is read */
   int64_t frameElements; /* elements of one frame */
-  real *sharedSums;      /* [task][share], each as `sums`; NULL with one share */
+  real *sharedSums;      /* sums of each [task][share], laid out as `sums`; NULL with one share */
   real *boxSums;         /* sums of gradients: [box][panel][lane], or exchanged [box][plane] */
   double *planeSums;     /* the same summed over all boxes so far */
 
@@ -373,8 +373,8 @@ static void chooseFrames(THNNConvolutionPlan *plan, int64_t roomBytes)
   const THNNConvolution *geometry = &plan->geometry;
   const Meetings meetings = countMeetings(plan);
   plan->cost = weightCost(plan, &meetings);
-  /* Chains skip what is outside the image anyway. With exchanged operands, the zeros would be
-   * multiplied with image elements that no gradient may depend on. */
+  /* Chains skip what is outside the image anyway. With exchanged operands, zeros would be
+   * multiplied with image elements on which the gradient must not depend. */
   if (tapsApart(plan) || geometry->inputPlanes > MOST_FRAMED_PLANES || plan->correlate.exchanged ||
       frameBytes(plan) > roomBytes)
     return;
@@ -634,9 +634,9 @@ static int64_t nextGroup(const TapGroup *group, int64_t kernel)
   return remainder < group->step ? remainder : kernel;
 }
 
-/* Where a box sees the image: in its frame or in the image itself. */
+/* What a box sees of the image: its frame, or the image itself. */
 typedef struct View {
-  const real *elements;      /* those of the box's first sample */
+  const real *elements;      /* elements of the box's first sample */
   int64_t first[3], size[3]; /* image index that a plane begins with, and its size */
   int64_t plane;             /* elements of a plane */
 } View;

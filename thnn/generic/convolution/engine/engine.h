@@ -9,7 +9,7 @@
 
 #include "geometry/convolution.h"
 
-/* Chooses algorithm, block sizes and threads. Takes no memory and cannot fail. */
+/* Chooses algorithm, block sizes and threads. Allocates no memory and cannot fail. */
 void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
                                 const THNNConvolution *geometry, THNNConvolutionPart part);
 

@@ -4,8 +4,8 @@
  *   forward         map          = weight * columns
  *   backwardData    columns      = weight^T * map gradient, folded into the image gradient
  *   backwardWeight  weight grad += map gradient * columns^T
- * It exists only as tiles that stay in cache, one per thread; each tile meets one gemm. A 1x1
- * convolution without padding and stride uses the image itself as its columns.
+ * The matrix exists only as tiles that stay in cache, one per thread; one call of gemm multiplies a
+ * tile. A 1x1 convolution without padding and stride uses the image itself as its columns.
  *
  * TH's gemm is column-major, so a row-major matrix appears there as its transpose with the same
  * leading dimension: columns are positions x rows, the weight is rows x outputPlanes, a map is

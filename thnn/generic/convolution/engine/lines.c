@@ -41,8 +41,8 @@ typedef struct Worker {
   THNNPosition *at;
 } Worker;
 
-/* The convolution as a forward one: the image gradient is the map gradient's convolution with the
- * weights backwards. */
+/* The convolution as a forward one: the image gradient is the convolution of the map gradient with
+ * the weights in reverse. */
 static THNNConvolution seenForward(const THNNConvolutionPlan *plan)
 {
   const THNNConvolution *g = &plan->geometry;

@@ -224,7 +224,7 @@ void THNN_(lineFrames_offsets)(const THNNConvolution *geometry, const THNNConvol
       }
 }
 
-/* Where a slice of the batch begins in the map's first plane. */
+/* The offset at which a slice of the batch begins, in the map's first plane. */
 static int64_t sliceBegin(const THNNConvolution *geometry, int64_t slice)
 {
   const int64_t depth = geometry->output[0];
