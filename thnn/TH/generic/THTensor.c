@@ -296,7 +296,7 @@ static THTensor *newWithLayout(THStorage *storage, ptrdiff_t storageOffset, Layo
   return self;
 }
 
-/* A new tensor that shares another one's storage, with n sizes and strides for the caller to set. */
+/* A new tensor that shares the storage of another, with n sizes and strides left to the caller. */
 static THTensor *newSharing(const THTensor *tensor, int n)
 {
   THTensor *self = allocateTensor(n);

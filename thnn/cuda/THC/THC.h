@@ -1,4 +1,4 @@
-/* THC: what the kernels of libTHCUNN stand on, for C and C++ callers. */
+/* THC: the states, storages and tensors of libTHCUNN, for C and C++ callers. */
 #ifndef THC_H
 #define THC_H
 

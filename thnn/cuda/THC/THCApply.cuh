@@ -1,13 +1,13 @@
 /* Element-by-element work on dense memory.
  *
- * A module's function of one element is a struct with a __device__ operator() const: outputs are
- * references that it sets and must not read, inputs are constants. Each thread loads a few elements
- * of every input before it computes, since one load at a time does not fill the memory bus: with
- * 16-byte accesses where all memory is aligned to them. So an output may lie exactly where an input
- * lies, and nowhere else in the inputs.
+ * A module's function of one element is a struct with a __device__ operator() const: it sets the
+ * outputs, which are references, and must not read them; inputs are references to constants. Each
+ * thread loads a few elements of every input before it computes, since one load at a time does not
+ * fill the memory bus; it uses 16-byte accesses where all arrays are aligned to 16 bytes. So an
+ * output may be the same array as an input, but must not overlap an input otherwise.
  *
- * An operator() whose first parameter is the element's number gets that too, and may read other
- * memory with it. */
+ * An operator() with an int64_t as an additional first parameter gets the element's index in it, and
+ * can read other memory by it. */
 #ifndef THC_APPLY_CUH
 #define THC_APPLY_CUH
 
@@ -17,7 +17,8 @@
 
 enum { THC_APPLY_AT_ONCE = 4 };
 
-/* Elements number first, first + blockDim, … of an input: loaded before the work. */
+/* A thread's elements first, first + blockDim, … of one array: inputs are loaded before the work,
+ * outputs stored after it. */
 template <typename T> struct THCElements {
   T *memory;
   std::remove_const_t<T> values[THC_APPLY_AT_ONCE];
@@ -78,9 +79,10 @@ __global__ void __launch_bounds__(THC_THREADS)
     THC_applyOnce(function, first, count, THC_loadElements(elements, first, count)...);
 }
 
-/* Neighbouring elements, which a thread loads and stores with 16-byte accesses. */
+/* The widest access of a thread. */
 enum { THC_VECTOR_BYTES = 16 };
 
+/* Neighbouring elements, which a thread loads and stores with 16-byte accesses. */
 template <typename T> struct alignas(THC_VECTOR_BYTES) THCVector {
   std::remove_const_t<T> values[THC_APPLY_AT_ONCE];
 };
@@ -128,14 +130,15 @@ template <typename T> bool THC_isVectorAligned(const T *memory)
   return (uintptr_t)memory % THC_VECTOR_BYTES == 0;
 }
 
-/* function(elements[i]...) for all i. `name` stands for the kernel in error messages. */
+/* Calls function(elements[i]...) for all i < count. `name` names the kernel in error messages. */
 template <typename Function, typename... Element>
 void THC_apply(THCPlan *plan, const char *name, int64_t count, Function function,
                Element *...elements)
 {
   const int64_t threads = (count + THC_APPLY_AT_ONCE - 1) / THC_APPLY_AT_ONCE;
   void (*kernel)(int64_t, Function, Element *...) = THC_applyKernel<Function, Element...>;
-  /* What uses the element's number reads other memory, best by neighbouring threads side by side. */
+  /* A function that takes the index reads other memory too, best where neighbouring threads have
+   * neighbouring elements. */
   if constexpr (!std::is_invocable<Function, int64_t, Element &...>::value)
     if ((THC_isVectorAligned(elements) && ...))
       kernel = THC_applyToVectors<Function, Element...>;

@@ -9,7 +9,8 @@
 
 /* ---- Loading -------------------------------------------------------------------------------- */
 
-/* The names that the build asks for, most wanted first (see CMakeLists.txt). */
+/* The file name of the library, which the build sets with the version of CUDA (see
+ * CMakeLists.txt). */
 #ifndef THC_CUBLAS_NAME
 #  define THC_CUBLAS_NAME "libcublas.so"
 #endif
@@ -30,7 +31,7 @@ static Functions cublas;
 static std::mutex loading;
 static bool loaded;
 
-/* The exported name, after the header's macros (cublasCreate_v2). */
+/* The name that the library exports: cublas_v2.h renames functions by macros (cublasCreate_v2). */
 #define EXPORTED(name) #name
 #define EXPORTED_NAME(name) EXPORTED(name)
 #define FIND(library, field, name) find(library, EXPORTED_NAME(name), &cublas.field)
@@ -52,7 +53,7 @@ static bool findAll(void *library)
          FIND(library, dgemmBatched, cublasDgemmStridedBatched);
 }
 
-/* A library that dlopen finds stays loaded. On failure the reason is left in `reason`. */
+/* Loads the library, which is never unloaded. On failure `reason` says why. */
 static bool load(char *reason, size_t reasonBytes)
 {
   const char *chosen = getenv("THCUNN_CUBLAS");
@@ -150,7 +151,7 @@ static cublasOperation_t operation(bool transposed)
   return transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
-/* cuBLAS wants a positive stride even where a matrix has one row. */
+/* cuBLAS needs a positive stride even where the matrix has a single row. */
 static int leading(int64_t stride)
 {
   return stride > 1 ? (int)stride : 1;
@@ -161,9 +162,9 @@ static bool fitsInt(int64_t value)
   return value >= 0 && value <= INT_MAX;
 }
 
-enum { LARGEST_BATCH = 65535 }; /* of one call: a grid's last dimension */
+enum { LARGEST_BATCH = 65535 }; /* matrices of one call: the limit of a grid's last dimension */
 
-/* The matrices of a batch from number `first` on. */
+/* The batch without its first `first` matrices. */
 template <typename T> static THCMatrix<T> from(THCMatrix<T> matrix, int64_t first)
 {
   matrix.data += first * matrix.batchStride;

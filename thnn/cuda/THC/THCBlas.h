@@ -1,6 +1,6 @@
-/* Matrix products, by cuBLAS. The library is looked for when a function first needs it: the path in
- * the environment variable THCUNN_CUBLAS, else libcublas.so of the CUDA version that this library
- * was built with. */
+/* Matrix products, by cuBLAS. The library is loaded when a function first needs it, from the path
+ * in the environment variable THCUNN_CUBLAS, or without that variable as libcublas.so of the CUDA
+ * version that this library was built with. */
 #ifndef THC_BLAS_H
 #define THC_BLAS_H
 
@@ -10,7 +10,7 @@
 template <typename T> struct THCMatrix {
   T *data;
   int64_t stride;      /* elements from one row of the stored matrix to the next */
-  bool transposed;     /* the product uses its transpose */
+  bool transposed;     /* the product uses the stored matrix's transpose */
   int64_t batchStride; /* elements from one matrix of the batch to the next */
 };
 
@@ -21,8 +21,8 @@ THCMatrix<T> THC_matrix(T *data, int64_t stride, bool transposed = false, int64_
   return matrix;
 }
 
-/* To be called before THC_planAcquire by functions that multiply: loads cuBLAS and raises if it
- * cannot be had. */
+/* Loads cuBLAS, and raises if that fails. A function that multiplies calls it before
+ * THC_planAcquire. */
 void THC_planBlas(THCPlan *plan);
 
 /* result = factor * a * b + keep * result, with a[rows x inner] and b[inner x columns], for each

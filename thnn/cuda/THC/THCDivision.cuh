@@ -1,11 +1,11 @@
-/* Division of an index by a number that a whole launch has in common: for 32-bit indices a
+/* Division of indices by a number that is the same for a whole launch. For 32-bit indices it is a
  * multiplication and a shift, since a GPU has no instruction that divides integers. */
 #ifndef THC_DIVISION_CUH
 #define THC_DIVISION_CUH
 
 #include "THCLaunch.h"
 
-/* Nothing is divided by the 0 of an empty tensor. */
+/* A divisor that is not 0 even where the tensor is empty, and nothing will be divided. */
 static inline int64_t THC_divisor(int64_t size)
 {
   return size > 0 ? size : 1;
@@ -19,9 +19,9 @@ template <typename Index> struct THCDivisor {
   __device__ Index quotient(Index i) const { return i / value; }
 };
 
-/* For indices below 2^31, as THC_fitsIndex allows them. With 2^shift the least power that is not
- * below the divisor and factor = floor(2^32 (2^shift - divisor) / divisor) + 1, the quotient is
- * floor((floor(i factor / 2^32) + i) / 2^shift). */
+/* The divisor of indices below 2^31, which THC_fitsIndex ensures. With 2^shift the least power of 2
+ * that is not below the divisor and factor = floor(2^32 (2^shift - divisor) / divisor) + 1, the
+ * quotient is floor((floor(i factor / 2^32) + i) / 2^shift). */
 template <> struct THCDivisor<uint32_t> {
   uint32_t value, factor, shift;
 
@@ -39,8 +39,8 @@ template <> struct THCDivisor<uint32_t> {
   }
 };
 
-/* work(Index) with the index type that counts so many elements: for launches of kernels that are
- * templates of it. */
+/* Calls work(Index()) with the fastest unsigned type that can index `count` elements, to launch
+ * kernels that are templates of it. */
 template <typename Work> void THC_withIndex(int64_t count, const Work &work)
 {
   if (THC_fitsIndex(count))
@@ -49,7 +49,7 @@ template <typename Work> void THC_withIndex(int64_t count, const Work &work)
     work(uint64_t(0));
 }
 
-/* i % divisor, where the quotient is wanted too: i = quotient * divisor + remainder. */
+/* The quotient and the remainder of a division. */
 template <typename Index> struct THCSplit {
   Index quotient, remainder;
 };

@@ -5,11 +5,11 @@
 
 #include "THCLaunch.h"
 
-/* The range that indices of a call must lie in, both ends included; a kernel's argument. */
+/* The range of a call's valid indices, both ends included; an argument of kernels. */
 struct THCIndexRange {
   int64_t low, high;
-  const char *function; /* never followed on the device */
-  const char *domain;
+  const char *function; /* a host address, which the device only copies */
+  const char *domain;   /* likewise: the valid values in words; NULL: low to high */
   THCIndexReport *report;
 };
 
@@ -25,7 +25,8 @@ static inline THCIndexRange THC_indexRange(const THCPlan *plan, int64_t low, int
   return THC_indexRange(plan->state, plan->plan.function, low, high);
 }
 
-/* For values that should be what `domain`, a string that lives forever, says. */
+/* A range for values that two bounds cannot describe: `domain`, a string literal, says what is
+ * valid. */
 static inline THCIndexRange THC_valueDomain(const THCState *state, const char *function,
                                             const char *domain)
 {
@@ -38,7 +39,7 @@ static inline THCIndexRange THC_valueDomain(const THCPlan *plan, const char *dom
   return THC_valueDomain(plan->state, plan->plan.function, domain);
 }
 
-/* Leaves a report, unless there is one. */
+/* Writes a report, unless there already is one. */
 static __device__ inline void THC_reportIndex(int64_t index, const THCIndexRange &range)
 {
   if (atomicCAS(&range.report->claimed, 0, 1) != 0)
@@ -61,13 +62,13 @@ static __device__ inline bool THC_indexIsValid(int64_t index, const THCIndexRang
   return false;
 }
 
-/* With the state's checkIndices: looks at all indices of a tensor argument and raises before
- * anything is changed. Waits for the stream. */
+/* If the state's checkIndices is set: checks all indices of a tensor argument, waits for the
+ * stream, and raises before anything is changed. */
 void THC_checkIndices(THCState *state, const char *function, THCudaLongTensor *indices,
                       const char *name, int position, int64_t low, int64_t high);
 
-/* The same for any check: check(i, values) for the first `count` elements of a tensor argument, in
- * dense memory, which reports what is bad. */
+/* Calls check(i, values), which reports a bad value, for the first `count` elements of a tensor
+ * argument in dense memory. */
 template <typename Check, typename T>
 __global__ void __launch_bounds__(THC_THREADS)
     THC_checkKernel(int64_t count, const T *values, Check check)
@@ -75,9 +76,11 @@ __global__ void __launch_bounds__(THC_THREADS)
   THC_FOR_ELEMENTS(int64_t, i, count) check(i, values);
 }
 
-/* Raises what a check before the work has found. */
+/* Raises an error if a check before the work has left a report. */
 void THC_rejectReported(THCState *state, const char *function, const char *name, int position);
 
+/* If the state's checkIndices is set: runs a check on the first `count` elements of a tensor
+ * argument, waits for the stream, and raises before anything is changed. */
 template <typename T, typename Tensor, typename Check>
 void THC_checkValues(THCState *state, const char *function, Tensor *tensor, const char *name,
                      int position, int64_t count, const Check &check)

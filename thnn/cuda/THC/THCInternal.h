@@ -1,37 +1,38 @@
-/* What the sources of libTHCUNN share: the state's fields, errors, the current device. */
+/* Declarations for the sources of libTHCUNN only: the state's fields, errors, the current
+ * device. */
 #ifndef THC_INTERNAL_H
 #define THC_INTERNAL_H
 
 #include <cuda_runtime.h>
 #include "THC.h"
 
-/* The first bad index or value of kernels that ran so far. It lies in host memory that the device writes
- * to, so that the host sees it without waiting. */
+/* The first bad index or value that a kernel has found. It is in host memory that the device can
+ * write, so that the host sees it without waiting for the device. */
 struct THCIndexReport {
-  int claimed; /* by the thread that fills the rest */
-  int raised;  /* the rest is there */
+  int claimed; /* 1 once a thread has started to fill in the report */
+  int raised;  /* 1 once the report is complete */
   int64_t found, low, high;
-  const char *function; /* of the host; kernels only pass the address on */
-  const char *domain;   /* what values should have been; NULL: indices from low to high */
+  const char *function; /* a host address, which kernels only copy */
+  const char *domain;   /* likewise: valid values in words; NULL for indices in [low, high] */
 };
 
 struct THCState {
-  uint64_t live; /* tells a state from anything else */
+  uint64_t live; /* a magic number, by which a live state is recognised */
   int device;
   cudaStream_t stream;
   const THCAllocator *allocator;
   void *allocatorContext;
-  bool hasPool; /* the device has stream-ordered memory pools */
+  bool hasPool; /* whether the device has stream-ordered memory pools */
   bool deterministic, checkIndices;
-  THCIndexReport *indexReport;       /* the host's address */
-  THCIndexReport *deviceIndexReport; /* the same memory, the device's address */
-  uint64_t seed, drawn;       /* of the random numbers: where they start, how many have been used */
-  int processors;             /* multiprocessors of the device */
-  int64_t cacheBytes;         /* its L2 cache */
-  struct cublasContext *blas; /* NULL until the first product */
+  THCIndexReport *indexReport;       /* the report's address on the host */
+  THCIndexReport *deviceIndexReport; /* the same report's address on the device */
+  uint64_t seed, drawn;       /* the sequence of random numbers, and the groups drawn from it */
+  int processors;             /* number of the device's multiprocessors */
+  int64_t cacheBytes;         /* size of the device's L2 cache */
+  struct cublasContext *blas; /* cuBLAS's handle; NULL until the first product */
 };
 
-/* A CUDA or cuBLAS call that did not succeed. All strings live forever. */
+/* A CUDA or cuBLAS call that failed. The strings are never freed. */
 struct THCFailure {
   const char *what; /* the call or the kernel; NULL while nothing has failed */
   const char *name; /* "cudaErrorInvalidValue" */
@@ -44,7 +45,7 @@ static inline THCFailure THC_noFailure()
   return none;
 }
 
-/* Keeps the first failure. */
+/* Records a failed call, unless an earlier failure is recorded. */
 void THC_note(THCFailure *failure, const char *what, cudaError_t status);
 
 /* Raises "<function>: <what> failed: <text> (<name>)" if there is a failure. */
@@ -53,10 +54,11 @@ void THC_raise(const char *function, THCFailure failure);
 /* Raises unless `state` is a live state. */
 void THC_checkState(const THCState *state, const char *function);
 
-/* Raises an index error that an earlier call left. */
+/* Raises an error if an earlier call has left an index report. */
 void THC_raiseIndexError(THCState *state);
 
-/* Makes the state's device current; THC_leave goes back to the one before. */
+/* Makes the state's device current and returns the previous one, which THC_leave makes current
+ * again. */
 int THC_enter(const THCState *state, THCFailure *failure);
 void THC_leave(int previous);
 

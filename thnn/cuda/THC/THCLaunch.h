@@ -10,15 +10,15 @@
 #include "THCPlan.h"
 
 enum {
-  THC_THREADS = 256, /* in a block, where nothing speaks for another number */
+  THC_THREADS = 256, /* threads of a block, unless a kernel needs another number */
   THC_MAXIMUM_THREADS = 512,
   THC_BLOCKS_PER_PROCESSOR = 16
 };
 
 /* THC_SHARED(float, tile, [32][33]): an array shared by the threads of a block.
- * THC_DYNAMIC_SHARED(float, tile): the one whose size the launch gives.
- * THC_UNROLL: before a loop of constant length. THC_UNROLL_LOADS: before one that reads memory, so
- * that several reads are on their way at a time. */
+ * THC_DYNAMIC_SHARED(float, tile): the shared array whose size the launch gives.
+ * THC_UNROLL: unrolls the following loop, of constant length.
+ * THC_UNROLL_LOADS: unrolls the following loop by 4, so that several loads are in flight. */
 #ifdef CUDA_EMULATION
 #  define THC_UNROLL
 #  define THC_UNROLL_LOADS
@@ -31,27 +31,28 @@ enum {
     T *name = reinterpret_cast<T *>(name##Bytes)
 #endif
 
-/* THC_FOR_ELEMENTS(int64_t, i, count): the elements of this thread, the grid sharing them all. A
- * 32-bit index is faster where THC_fitsIndex(count) allows it. */
+/* THC_FOR_ELEMENTS(int64_t, i, count): a loop over this thread's share of `count` elements, which
+ * the whole grid divides. A 32-bit index is faster where THC_fitsIndex(count) allows it. */
 #define THC_FOR_ELEMENTS(Index, i, count)                                                          \
   for (Index i = (Index)blockIdx.x * blockDim.x + threadIdx.x; i < (Index)(count);                 \
        i += (Index)blockDim.x * gridDim.x)
 
-/* Tests make it small, to see the kernels with 64-bit indices at work. */
+/* The largest count that 32-bit indices serve; tests lower it to run kernels with 64-bit
+ * indices. */
 #ifdef CUDA_EMULATION
 extern __attribute__((visibility("default"))) int64_t THC_largestIndex;
 #else
 extern int64_t THC_largestIndex;
 #endif
 
-/* Whether a 32-bit index, signed or not, counts so many elements without running over. */
+/* Whether a 32-bit index, signed or not, can count to `count` without overflow. */
 static inline bool THC_fitsIndex(int64_t count)
 {
   return count <= THC_largestIndex;
 }
 
-/* Blocks for a grid-stride loop: enough to fill the device. The number depends on the device, so no
- * result may depend on it. */
+/* The grid of a grid-stride loop: enough blocks to fill the device. Their number depends on the
+ * device, so no result may depend on it. */
 static inline dim3 THC_blocksFor(const THCPlan *plan, int64_t count)
 {
   const int64_t needed = (count + THC_THREADS - 1) / THC_THREADS;
@@ -59,7 +60,7 @@ static inline dim3 THC_blocksFor(const THCPlan *plan, int64_t count)
   return dim3((unsigned)(needed < enough ? needed : enough));
 }
 
-/* Whether the plan's next launch may go ahead: nothing has failed and the numbers are allowed. */
+/* Whether the plan can launch a kernel: nothing has failed, and grid and block have valid sizes. */
 bool THC_mayLaunch(THCPlan *plan, const char *name, dim3 grid, dim3 block);
 
 template <typename... Parameters>
@@ -87,12 +88,12 @@ void THC_launch(THCPlan *plan, const char *name, void (*kernel)(Parameters...), 
 }
 
 /* THC_LAUNCH(&plan, kernel<real>, grid, block, sharedBytes, arguments …): queues a kernel on the
- * plan's stream; parentheses around a kernel with commas. What fails is raised at the release, and
- * nothing is launched after it. */
+ * plan's stream. Put a kernel's name in parentheses if it contains commas. THC_planRelease raises a
+ * failure; nothing is launched after one. */
 #define THC_LAUNCH(plan, kernel, grid, block, sharedBytes, ...)                                    \
   THC_launch(plan, #kernel, kernel, grid, block, sharedBytes, __VA_ARGS__)
 
-/* The same for a grid-stride loop over `count` elements; nothing to do when there are none. */
+/* Queues a kernel with a grid-stride loop over `count` elements; none if there are no elements. */
 #define THC_LAUNCH_ELEMENTS(plan, kernel, count, ...)                                              \
   do {                                                                                             \
     if ((count) > 0)                                                                               \

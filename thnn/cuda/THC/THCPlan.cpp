@@ -18,7 +18,8 @@ static void leave(THCPlan *plan)
   plan->entered = false;
 }
 
-/* The plan raises after a NULL, so the caller's device comes back before it. */
+/* Allocates on the state's device. On NULL the plan raises, so the caller's device is restored
+ * first. */
 static void *allocate(void *context, size_t bytes)
 {
   THCPlan *plan = (THCPlan *)context;
@@ -47,7 +48,7 @@ static void scatter(void *context, const THNNView *view, size_t elementSize, con
   THC_scatter((THCPlan *)context, view, elementSize, dense);
 }
 
-/* In the order of THNNElement. */
+/* The operations are in the order of THNNElement. */
 static const THNNPlanMemory deviceMemory = {
     {&THC_CudaTensorOperations, &THC_CudaDoubleTensorOperations, &THC_CudaLongTensorOperations,
      &THC_CudaIntTensorOperations},

@@ -1,5 +1,5 @@
-/* How a function gets at its tensors: the host's plan (call/plan.h) on device memory. It declares,
- * acquires, launches and releases:
+/* How a function accesses its tensors: the host's plan (call/plan.h) on device memory. The function
+ * declares, acquires, launches and releases:
  *
  *   THCPlan plan;
  *   THC_planStart(&plan, function, state);
@@ -9,10 +9,10 @@
  *   THC_LAUNCH_ELEMENTS(&plan, kernel<real>, count, count, THC_pointer<real>(in), …);
  *   THC_planRelease(&plan);
  *
- * Everything of the host's plan holds: declaring checks and touches nothing, acquiring resizes the
- * outputs and then takes one block of memory. What differs: launching can fail. The plan keeps the
- * first failure, launches nothing after it, and raises it at the end of the release, when it holds
- * nothing and the caller's device is current again. */
+ * It has all properties of the host's plan: declaring checks and changes nothing, acquiring resizes
+ * the outputs and then takes one block of memory. The difference is that a launch can fail. The
+ * plan keeps the first failure, launches nothing after it, and raises it at the end of the release,
+ * when it holds no memory and the caller's device is current again. */
 #ifndef THC_PLAN_H
 #define THC_PLAN_H
 
@@ -23,34 +23,37 @@ struct THCPlan {
   THNNPlan plan;
   THCState *state;
   THCFailure failure;
-  bool entered;
-  int previousDevice; /* while entered */
+  bool entered;       /* whether the state's device is current */
+  int previousDevice; /* the caller's device; valid while entered */
 };
 
-/* Begins a plan; raises when `state` is not a state, or what an earlier call left. */
+/* Begins a plan; raises when `state` is not a state, or when an earlier call has left an index
+ * report. */
 void THC_planStart(THCPlan *plan, const char *function, THCState *state);
 
-/* Resizes the outputs, takes the memory, queues the gathering of what has to be copied, and makes
- * the state's device current. */
+/* Resizes the outputs, takes the memory, makes the state's device current, and queues the copies of
+ * strided inputs. */
 void THC_planAcquire(THCPlan *plan);
 
-/* Queues the scattering of copied outputs, gives the memory back, goes back to the caller's device
+/* Queues the copies back to strided outputs, frees the memory, makes the caller's device current
  * and raises the first failure. */
 void THC_planRelease(THCPlan *plan);
 
-/* `bytes` of memory with arbitrary contents, aligned to 256 bytes. */
+/* Declares `bytes` of scratch memory, aligned to 256 bytes, with undefined contents. */
 static inline THNNBuffer *THC_planScratch(THCPlan *plan, int64_t bytes)
 {
   return THNN_planScratch(&plan->plan, (size_t)bytes);
 }
 
-/* The memory of a buffer, between acquire and release; NULL for an argument that was not given. */
+/* The memory of a buffer, between acquire and release; NULL for an optional argument that is
+ * absent. */
 template <typename T> static inline T *THC_pointer(const THNNBuffer *buffer)
 {
   return buffer ? static_cast<T *>(buffer->data) : nullptr;
 }
 
-/* The roles of call/plan.h; the tensors are variables named as in the prototype. */
+/* Declare tensors with the roles of call/plan.h; `tensor` is a variable named as in the
+ * prototype. */
 #define THC_planIn(plan, tensor, position)                                                         \
   THC_planTensor(plan, THNN_ROLE_IN, tensor, #tensor, position)
 #define THC_planInOut(plan, tensor, position)                                                      \
@@ -79,7 +82,7 @@ static inline THNNElement THC_elementOf(const THCudaIntTensor *)
   return THNN_ELEMENT_INT;
 }
 
-/* Raises when the tensor has memory on another device than the state's. */
+/* Raises when a tensor's memory is not on the state's device. */
 void THC_planCheckDevice(const THCPlan *plan, const char *name, int position, int device);
 
 template <typename Tensor>
@@ -113,7 +116,7 @@ void THC_planSharing(THCPlan *plan, Tensor *tensor, const char *name, int positi
   THNN_planSharing(&plan->plan, THC_elementOf(tensor), tensor, name, position, other);
 }
 
-/* What the plan does with tensors of an element type (THC/generic/THCTensor.cu). */
+/* The plan's operations on tensors of each element type (THC/generic/THCTensor.cu). */
 extern const THNNTensorOperations THC_CudaTensorOperations, THC_CudaDoubleTensorOperations,
     THC_CudaLongTensorOperations, THC_CudaIntTensorOperations;
 

@@ -1,4 +1,4 @@
-/* Random numbers that are a function of their number in a sequence: Philox4x32 with ten rounds
+/* Random numbers as a function of their position in a sequence: Philox4x32 with ten rounds
  * (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; 2011). Any thread can
  * compute any of them, so the sequence does not depend on the device. */
 #ifndef THC_RANDOM_CUH
@@ -10,7 +10,7 @@ struct THCRandomWords {
   uint32_t word[4];
 };
 
-/* Four words, number `counter` of the sequence `seed`. */
+/* The group of four words at position `counter` of the sequence `seed`. */
 static __device__ inline THCRandomWords THC_randomWords(uint64_t seed, uint64_t counter)
 {
   uint32_t a = (uint32_t)counter, b = (uint32_t)(counter >> 32), c = 0, d = 0;
@@ -28,7 +28,7 @@ static __device__ inline THCRandomWords THC_randomWords(uint64_t seed, uint64_t 
   return THCRandomWords{{a, b, c, d}};
 }
 
-/* Uniform in [0, 1): how many of them are in four words, and number i of these. */
+/* Numbers uniform in [0, 1): four words make COUNT of them, and at(words, i) is one. */
 template <typename T> struct THCUniform;
 
 template <> struct THCUniform<float> {

@@ -17,7 +17,7 @@ template <typename T> __device__ T THC_warpSum(T value)
 }
 
 /* The sum over a block of `threads` (a multiple of 32, one dimension), in thread 0. All threads
- * call it; it may be called again at once. */
+ * must call it; calls can follow each other without a barrier. */
 template <int threads, typename T> __device__ T THC_blockSum(T value)
 {
   THC_SHARED(T, partial, [threads / THC_WARP]);
@@ -32,9 +32,9 @@ template <int threads, typename T> __device__ T THC_blockSum(T value)
   return value;
 }
 
-/* Combines the values of a block's threads in a fixed order, for values of any type:
- * combine(a, b) is the value of both. All threads get the result; `values` has one element per
- * thread, whose number is a power of two. All threads call it; it may be called again at once. */
+/* Combines the values of a block's threads, of any type, by combine(a, b), in a fixed order. All
+ * threads must call it, and all get the result. `values` is shared and has one element per thread;
+ * the number of threads is a power of two. Calls can follow each other without a barrier. */
 template <int threads, typename T, typename Combine>
 __device__ T THC_blockCombine(T *values, const T &value, const Combine &combine)
 {
@@ -50,8 +50,8 @@ __device__ T THC_blockCombine(T *values, const T &value, const Combine &combine)
   return result;
 }
 
-/* The threads of a block that work on one row together: a warp, or the whole block. All of them
- * call reduce, and all get the result. */
+/* The threads of a block that work together on one row: a warp, or the whole block. All of them
+ * must call reduce, and all get the result. */
 template <int threads> struct THCTeam {
   enum { SIZE = threads };
 
@@ -81,20 +81,21 @@ template <int threads> struct THCTeam {
   }
 };
 
-/* THC_FOR_ROWS(int64_t, row, rows, threads): the rows of this thread's team, in blocks of
- * THC_THREADS; every thread of a team gets the same rows. THC_rowBlocks gives the grid. */
+/* THC_FOR_ROWS(int64_t, row, rows, threads): a loop over the rows of this thread's team, in blocks
+ * of THC_THREADS; all threads of a team get the same rows. THC_rowBlocks gives the grid. */
 #define THC_FOR_ROWS(Index, row, rows, threads)                                                    \
   for (Index row = (Index)blockIdx.x * (THC_THREADS / (threads)) + threadIdx.x / (threads);        \
        row < (Index)(rows); row += (Index)gridDim.x * (THC_THREADS / (threads)))
 
-enum { THC_WIDE_ROW = 2048 }; /* elements from which on a block takes a row, not a warp */
+enum { THC_WIDE_ROW = 2048 }; /* the fewest elements of a row that a block works on, not a warp */
 
 static inline dim3 THC_rowBlocks(const THCPlan *plan, int64_t rows, int threads)
 {
   return THC_blocksFor(plan, rows * threads);
 }
 
-/* work(threads of a team), a constant, for rows of `length` elements. */
+/* Calls work(n), n being the number of threads that a team needs for rows of `length` elements, as
+ * an integral_constant. */
 template <typename Work> void THC_withTeam(int64_t length, const Work &work)
 {
   if (length < THC_WIDE_ROW)

@@ -1,5 +1,5 @@
-/* Radix sort, eight bits at a time from the lowest: each block counts the digits of its tile, one
- * block turns the counts into places, and each block moves its tile there in order. */
+/* Radix sort, eight bits at a time, the lowest first: each block counts the digits of its tile, one
+ * block turns the counts into output positions, and each block moves its tile there in order. */
 #include "THCSort.cuh"
 
 #include "THCReduce.cuh"
@@ -11,7 +11,7 @@ enum {
   DIGIT_BITS = 8,
   DIGITS = 1 << DIGIT_BITS,
   WARPS = THC_THREADS / THC_WARP,
-  SCANNED_AT_ONCE = 8 /* by a thread */
+  SCANNED_AT_ONCE = 8 /* counts that a thread adds up at a time */
 };
 
 const int64_t TILE = 2048;
@@ -34,7 +34,7 @@ __device__ int digitOf(int64_t key, int shift)
   return (int)(key >> shift) & (DIGITS - 1);
 }
 
-/* counts[digit][tile] */
+/* counts[digit][tile] = how often the digit occurs in the tile. */
 __global__ void __launch_bounds__(THC_THREADS)
     countDigits(int64_t count, int64_t tiles, int shift, const int64_t *keys, int64_t *counts)
 {
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(THC_THREADS)
   }
 }
 
-/* Each count becomes the sum of those before it; one block. */
+/* Replaces each count by the sum of the counts before it. It runs in one block. */
 __global__ void __launch_bounds__(THC_THREADS) sumBefore(int64_t length, int64_t *counts)
 {
   THC_SHARED(int64_t, sums, [THC_THREADS]);
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(THC_THREADS) sumBefore(int64_t length, int64_t
   }
 }
 
-/* The lanes of the warp with the same digit; lanes that are not `present` are in no group. */
+/* A mask of the warp's lanes that have this digit, without those that are not `present`. */
 __device__ unsigned lanesWith(int digit, bool present)
 {
   unsigned lanes = __ballot_sync(0xffffffffu, present);
@@ -93,13 +93,13 @@ __device__ unsigned lanesWith(int digit, bool present)
   return lanes;
 }
 
-/* Moves a tile to the places that `counts` gives. `positions` NULL: 0, 1, 2 … */
+/* Moves each tile to the output positions in `counts`. NULL `positions` stand for 0, 1, 2 … */
 __global__ void __launch_bounds__(THC_THREADS)
     moveTile(int64_t count, int64_t tiles, int shift, const int64_t *keys, const int64_t *positions,
              const int64_t *counts, int64_t *sortedKeys, int64_t *sortedPositions)
 {
-  THC_SHARED(int, found, [WARPS][DIGITS]); /* by each warp, at this step */
-  THC_SHARED(int64_t, places, [DIGITS]);   /* of the next element with the digit */
+  THC_SHARED(int, found, [WARPS][DIGITS]); /* each warp's counts in this step */
+  THC_SHARED(int64_t, places, [DIGITS]);   /* output position of the next element */
   const int warp = threadIdx.x / THC_WARP, lane = threadIdx.x % THC_WARP;
   for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     places[threadIdx.x] = counts[threadIdx.x * tiles + tile];
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(THC_THREADS)
 
 } // namespace
 
-/* Two of keys and of positions, and the counts. */
+/* The scratch memory holds two arrays of keys, two of positions, and the counts. */
 int64_t THC_sortScratchBytes(int64_t count)
 {
   return 4 * aligned(count * (int64_t)sizeof(int64_t)) +

@@ -1,18 +1,20 @@
-/* Sorting positions by a key, so that everything that belongs to one row stands together: what lookup
- * tables and sparse layers need to gather gradients instead of scattering them. Stable: positions
- * with the same key stay in order. */
+/* Sorts positions by a key, so that all positions of one row of a table are neighbours: lookup
+ * tables and sparse layers can then gather gradients instead of scattering them. The sort is
+ * stable: positions with the same key stay in order. */
 #ifndef THC_SORT_CUH
 #define THC_SORT_CUH
 
 #include "THCLaunch.h"
 
-/* keys[i] belongs to positions[i]; a segment is a run of equal keys. */
+/* Sorted keys with their positions: keys[i] belongs to positions[i]. A segment is a run of equal
+ * keys. */
 struct THCSorted {
   int64_t count;
   const int64_t *keys, *positions;
 };
 
-/* Scratch for a sort, whose first `count` elements the caller fills with the keys. */
+/* Size of the scratch memory for a sort. The caller writes the keys to its first `count`
+ * elements. */
 int64_t THC_sortScratchBytes(int64_t count);
 
 static inline int64_t *THC_sortKeys(const THNNBuffer *scratch)
@@ -23,8 +25,8 @@ static inline int64_t *THC_sortKeys(const THNNBuffer *scratch)
 /* Sorts the keys in `scratch`, which are from 0 to largestKey, with the positions 0, 1, 2 … */
 THCSorted THC_sort(THCPlan *plan, int64_t count, int64_t largestKey, const THNNBuffer *scratch);
 
-/* The end of the segment that begins at `first`; `first` itself where none begins, or where the key
- * is `ignored`. The threads of a warp or block may all ask. */
+/* The end of the segment that begins at `first`; `first` itself if none begins there or if its key
+ * is `ignored`. All threads get the same result, without synchronisation. */
 static __device__ inline int64_t THC_segmentEnd(const THCSorted &sorted, int64_t first,
                                                 int64_t ignored)
 {

@@ -9,7 +9,7 @@ void THC_note(THCFailure *failure, const char *what, cudaError_t status)
 {
   if (status == cudaSuccess)
     return;
-  cudaGetLastError(); /* it has been seen: the next call starts without it */
+  cudaGetLastError(); /* clears the error, so that the next call does not see it */
   if (failure->what)
     return;
   failure->what = what;
@@ -45,7 +45,7 @@ static int poolRelease(void *context, void *block, int device, void *stream)
 
 static const THCAllocator pool = {poolAllocate, poolRelease};
 
-/* For devices without pools (some virtual GPUs). CUDA itself waits for the device before it frees. */
+/* The allocator for devices without pools (some virtual GPUs). cudaFree waits for the device. */
 static void *plainAllocate(void *context, size_t bytes, int device, void *stream)
 {
   (void)context;
@@ -134,7 +134,7 @@ static void newIndexReport(THCState *state, THCFailure *failure)
   state->deviceIndexReport = (THCIndexReport *)device;
 }
 
-/* What the state holds on the device. */
+/* Frees the state and what it holds on the device. */
 static void dispose(THCState *state)
 {
   THCFailure ignored = THC_noFailure();

@@ -1,9 +1,9 @@
-/* The first argument of every CUDA function: on which device and stream it works, where scratch
- * memory comes from, and per-call choices. Use one state per thread. A state is not Torch7's
- * THCState: the names and arguments of the functions are, the struct is our own.
+/* The first argument of every CUDA function: the device and stream that it works on, the allocator
+ * of scratch memory, and options. Use one state per thread. The functions have the names and
+ * arguments of Torch7's, but the struct is not Torch7's THCState.
  *
- * Work is queued on the state's stream and the functions return at once; nothing waits for a
- * device. The caller's current device is the same after a call as before it. */
+ * Functions queue work on the state's stream and return without waiting for the device. The
+ * caller's current device is the same after a call as before it. */
 #ifndef THC_STATE_H
 #define THC_STATE_H
 
@@ -17,13 +17,14 @@
 
 typedef struct THCState THCState;
 
-/* Where device memory comes from: CUDA's stream-ordered pool, or a caller's. Neither function may
- * raise an error. `stream` is a cudaStream_t. */
+/* An allocator of device memory, in place of CUDA's stream-ordered pool. Neither function may raise
+ * an error. `stream` is a cudaStream_t. */
 typedef struct THCAllocator {
-  /* Memory on the device, aligned to 256 bytes, for work queued on the stream from now on; NULL
-   * when there is none. */
+  /* Returns memory on the device, aligned to 256 bytes, for work queued on the stream after this
+   * call; NULL when there is none. */
   void *(*allocate)(void *context, size_t bytes, int device, void *stream);
-  /* Takes memory back once the work queued on the stream so far has ended. 0, or a cudaError_t. */
+  /* Frees memory once the work queued on the stream so far has ended. Returns 0 or a
+   * cudaError_t. */
   int (*release)(void *context, void *block, int device, void *stream);
 } THCAllocator;
 
@@ -35,7 +36,7 @@ THC_API void THCState_free(THCState *state);
 
 THC_API int THCState_device(const THCState *state);
 
-/* The cudaStream_t of all further work. Ordering it after earlier work is the caller's. */
+/* Sets the cudaStream_t of all further work. The caller must order it after earlier work. */
 THC_API void THCState_setStream(THCState *state, void *stream);
 THC_API void *THCState_stream(const THCState *state);
 
@@ -43,10 +44,10 @@ THC_API void *THCState_stream(const THCState *state);
  * of the state's device. */
 THC_API void THCState_orderStreams(THCState *state, void *earlier, void *later);
 
-/* The device whose memory an address lies in; -1 for none. */
+/* The device whose memory an address is in; -1 for none. */
 THC_API int THCState_deviceOfMemory(const void *address);
 
-/* The allocator of scratch memory and of storages made or resized from now on; NULL goes back to
+/* Sets the allocator of scratch memory and of storages made or resized from now on; NULL restores
  * CUDA's pool. The allocator must outlive the state and those storages. */
 THC_API void THCState_setAllocator(THCState *state, const THCAllocator *allocator, void *context);
 
@@ -54,17 +55,17 @@ THC_API void THCState_setAllocator(THCState *state, const THCAllocator *allocato
 THC_API void THCState_setDeterministic(THCState *state, bool deterministic);
 THC_API bool THCState_deterministic(const THCState *state);
 
-/* Checks index values (targets, lookup and pooling indices) before the work, which waits for the
- * stream. Off by default: a bad index is then never followed, and raised by the next call with this
- * state or by THCState_synchronize. */
+/* Makes functions check index values (targets, lookup and pooling indices) before the work, and so
+ * wait for the stream. Off by default: kernels then skip a bad index, and the next call with this
+ * state, or THCState_synchronize, raises the error. */
 THC_API void THCState_setCheckIndices(THCState *state, bool check);
 THC_API bool THCState_checkIndices(const THCState *state);
 
-/* Starts the state's random numbers again, which RReLU draws: the same numbers after the same seed,
- * on every device. A new state has the seed 0. */
+/* Restarts the state's random numbers, which RReLU draws. The same seed gives the same numbers on
+ * every device. A new state has the seed 0. */
 THC_API void THCState_setSeed(THCState *state, uint64_t seed);
 
-/* Waits for the stream and raises what went wrong on it. */
+/* Waits for the stream and raises an error if work on it has failed. */
 THC_API void THCState_synchronize(THCState *state);
 
 #endif

@@ -6,7 +6,7 @@
 
 enum Direction { GATHER, SCATTER };
 
-/* Where element number i lies, counted row-major. */
+/* The offset of element i, counted in row-major order, in a strided tensor. */
 template <typename Index> struct Layout {
   int nDimension;
   THCDivisor<Index> size[THNN_FOLDED_DIMENSIONS];
@@ -31,7 +31,7 @@ template <typename Index> struct Layout {
   }
 };
 
-/* Elements of any type of their size. */
+/* Copies between `strided` and `dense`. Element is any type of the elements' size. */
 template <typename Element, typename Index, Direction direction>
 __global__ void __launch_bounds__(THC_THREADS)
     copyStrided(Index count, Layout<Index> layout, Element *strided, Element *dense)
@@ -45,7 +45,8 @@ __global__ void __launch_bounds__(THC_THREADS)
   }
 }
 
-/* Where elements of the result may lie at the same place, one thread keeps it defined. */
+/* A scatter to a view whose elements may overlap runs in a single thread, so that its result is
+ * defined. */
 template <typename Element, typename Index, Direction direction>
 static void launchCopy(THCPlan *plan, const THNNFolded &folded, int64_t count, void *strided,
                        void *dense)

@@ -74,7 +74,7 @@ void THCStorage_(free)(THCState *state, THCStorage *storage)
   THC_raise(function, failure);
 }
 
-/* A block with the old elements in front, or NULL. */
+/* Allocates a block of `size` elements that begins with the storage's; NULL on failure. */
 static real *grow(THCState *state, const THCStorage *storage, ptrdiff_t size, THCFailure *failure)
 {
   const int previous = THC_enter(state, failure);
@@ -90,7 +90,7 @@ static real *grow(THCState *state, const THCStorage *storage, ptrdiff_t size, TH
   return data;
 }
 
-/* False, with the storage as it was, when there is no memory. */
+/* Resizes the storage. Returns false, and leaves the storage as it was, when there is no memory. */
 static bool tryResize(THCState *state, THCStorage *storage, ptrdiff_t size, THCFailure *failure)
 {
   real *data = size > 0 ? grow(state, storage, size, failure) : nullptr;
@@ -112,7 +112,7 @@ static void checkSize(const char *function, int position, ptrdiff_t size)
              "%s: %td elements do not fit into memory", function, size);
 }
 
-/* Raises what tryResize left. */
+/* Raises an error if tryResize has failed. */
 static void checkResized(const char *function, const THCState *state, ptrdiff_t size, bool resized,
                          THCFailure failure)
 {

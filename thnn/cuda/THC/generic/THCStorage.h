@@ -7,13 +7,13 @@ typedef struct THCStorage {
   char flag;      /* TH_STORAGE_... */
   const THCAllocator *allocator;
   void *allocatorContext;
-  struct THCStorage *view; /* only with TH_STORAGE_VIEW */
+  struct THCStorage *view; /* the owner of the data; only with TH_STORAGE_VIEW */
   int device;
 } THCStorage;
 
-/* All functions want a state of the storage's device: what they queue is ordered on its stream. */
+/* All functions need a state of the storage's device; they queue their work on its stream. */
 
-/* One reference, which THCStorage_(free) gives up. The elements are undefined. */
+/* A new storage has one reference, which THCStorage_(free) gives up; its elements are undefined. */
 THC_API THCStorage *THCStorage_(new)(THCState *state);
 THC_API THCStorage *THCStorage_(newWithSize)(THCState *state, ptrdiff_t size);
 
@@ -26,6 +26,6 @@ THC_API void THCStorage_(free)(THCState *state, THCStorage *storage); /* NULL is
 /* Changes the number of elements, keeping those that fit. An error leaves the storage as it was. */
 THC_API void THCStorage_(resize)(THCState *state, THCStorage *storage, ptrdiff_t size);
 
-/* All elements, from and to host memory; both wait for the stream. */
+/* Copy all elements from or to host memory, and wait for the stream. */
 THC_API void THCStorage_(copyFromHost)(THCState *state, THCStorage *storage, const real *from);
 THC_API void THCStorage_(copyToHost)(THCState *state, const THCStorage *storage, real *to);

@@ -49,7 +49,7 @@ ptrdiff_t THCTensor_(nElement)(THCState *state, const THCTensor *self)
   return (ptrdiff_t)THNN_product(self->nDimension, self->size);
 }
 
-/* ---- What the plan asks --------------------------------------------------------------------- */
+/* ---- Views for the plan --------------------------------------------------------------------- */
 
 static THNNView viewOf(const void *untyped)
 {
@@ -77,7 +77,7 @@ int THCTensor_(isContiguous)(THCState *state, const THCTensor *self)
 
 /* ---- Sizes ---------------------------------------------------------------------------------- */
 
-/* Sizes end at the first one that is not positive. */
+/* The number of sizes before the first one that is not positive. */
 static int usedDimensions(int nDimension, const int64_t *size)
 {
   int used = 0;
@@ -108,7 +108,7 @@ static bool hasLayout(const THCTensor *self, int nDimension, const int64_t *size
   return true;
 }
 
-/* Elements of the storage that a tensor with this layout reaches; 0 for an empty one. */
+/* The number of storage elements that a layout spans from its first element; 0 for an empty one. */
 static int64_t reachOf(int nDimension, const int64_t *size, const int64_t *stride)
 {
   int64_t reach = nDimension > 0 ? 1 : 0;
@@ -127,7 +127,7 @@ static void ensureStorage(THCState *state, THCTensor *self, int64_t elements)
     THCStorage_(resize)(state, self->storage, (ptrdiff_t)elements);
 }
 
-/* That the lists are longer then is no visible change. */
+/* Allocates lists for at least nDimension dimensions; sizes and strides keep their values. */
 static void reserveDimensions(void *untyped, int nDimension)
 {
   THCTensor *self = (THCTensor *)untyped;
@@ -138,7 +138,7 @@ static void reserveDimensions(void *untyped, int nDimension)
   self->stride = (int64_t *)THRealloc(self->stride, bytes);
 }
 
-/* Takes the memory for a layout. */
+/* Allocates the lists and the storage for a layout, which may raise; the layout stays. */
 static void reserve(THCState *state, THCTensor *self, int nDimension, const int64_t *size,
                     const int64_t *stride)
 {
@@ -147,7 +147,8 @@ static void reserve(THCState *state, THCTensor *self, int nDimension, const int6
   ensureStorage(state, self, reach > 0 ? reach + self->storageOffset : 0);
 }
 
-/* The lists are long enough; the arguments may be the tensor's own lists. */
+/* Sets sizes and strides. The lists must be long enough; `size` and `stride` may be the tensor's
+ * own. */
 static void setLayout(THCTensor *self, int nDimension, const int64_t *size, const int64_t *stride)
 {
   for (int d = 0; d < nDimension; d++) {
@@ -166,7 +167,7 @@ void THCTensor_(resizeNd)(THCState *state, THCTensor *self, int nDimension, cons
     return;
   THArgCheck(nDimension == 0 || THNN_product(nDimension, size) > 0, 4,
              "THCTensor_resizeNd: the sizes' product does not fit into memory");
-  reserve(state, self, nDimension, size, stride); /* whatever may raise, before the first change */
+  reserve(state, self, nDimension, size, stride); /* all that can raise, before any change */
   setLayout(self, nDimension, size, stride);
 }
 
@@ -180,7 +181,8 @@ static void resizeTo(void *tensor, int nDimension, const int64_t *size)
   setLayout((THCTensor *)tensor, nDimension, size, nullptr);
 }
 
-/* The lists of `self` are long enough; whoever calls gives its old storage up. */
+/* Makes self a view like `source`. Its lists must be long enough; the caller frees its old
+ * storage. */
 static void pointAt(THCState *state, THCTensor *self, const THCTensor *source)
 {
   const size_t bytes = (size_t)source->nDimension * sizeof(int64_t);

@@ -1,5 +1,5 @@
-/* Template of THCTensor.h, included once per type. The functions mean what their namesakes in
- * TH/generic/THTensor.h mean. */
+/* Template of THCTensor.h, included once per type. The functions do what their namesakes in
+ * TH/generic/THTensor.h do. */
 
 typedef struct THCTensor {
   int64_t *size;   /* nDimension entries */
@@ -29,10 +29,10 @@ THC_API void THCTensor_(resizeNd)(THCState *state, THCTensor *self, int nDimensi
                                   const int64_t *size, const int64_t *stride);
 THC_API void THCTensor_(resizeAs)(THCState *state, THCTensor *self, const THCTensor *other);
 
-/* self becomes a view of source's storage, of the same sizes and strides. */
+/* Makes self a view of source's storage with the same sizes and strides. */
 THC_API void THCTensor_(set)(THCState *state, THCTensor *self, THCTensor *source);
 
 THC_API void THCTensor_(fill)(THCState *state, THCTensor *self, real value);
 
-/* The elements of source, which has as many in any shape, in row-major order. */
+/* Copies the elements of source, which has as many, in any shape, in row-major order. */
 THC_API void THCTensor_(copy)(THCState *state, THCTensor *self, THCTensor *source);

@@ -1,5 +1,5 @@
-/* The type of this pass: files in THC/generic are compiled once per type, with THC_TYPE_CUDA,
- * THC_TYPE_CUDADOUBLE, THC_TYPE_CUDALONG or THC_TYPE_CUDAINT defined. */
+/* The template macros of one type: files in THC/generic are compiled once per type, with
+ * THC_TYPE_CUDA, THC_TYPE_CUDADOUBLE, THC_TYPE_CUDALONG or THC_TYPE_CUDAINT defined. */
 #ifndef THC_GENERIC_TEMPLATE_H
 #define THC_GENERIC_TEMPLATE_H
 
@@ -17,7 +17,7 @@
 #  error "define one of THC_TYPE_…: templated files are compiled once per type"
 #endif
 
-/* Gives a reference up as THCStorage_(free) does, but keeps the failure instead of raising it. */
+/* Gives a reference up like THCStorage_(free), but records a failure instead of raising it. */
 void THCStorage_(drop)(THCState *state, THCStorage *storage, THCFailure *failure);
 
 #endif
