@@ -1,31 +1,31 @@
-/* Sums of outer products along lines of positions, whose taps share their scalars, and the other way
- * round: sums for taps over lines of positions.
+/* Sums of outer products along lines of positions, for chains of taps that share their scalars, and
+ * the transposed sums: for chains of taps over lines of positions.
  *
- * As in outerProducts.c, a tile is summed up in registers. Neighbouring positions see the same scalars
- * with neighbouring taps: each scalar is loaded once for all of them. */
+ * As in outerProducts.c, a tile is summed up in registers. Neighbouring positions see the same
+ * scalars with neighbouring taps: each scalar is loaded once for all of them. */
 #include "simd/vector/vector.h"
 
 enum {
   /* Terms in one register sum: with short sums the error stays near that of a blocked product. */
   TERMS_PER_SUM = 256,
-  /* A line's sums, the factors of a chain and a scalar fit into the registers. */
+  /* The most positions whose sums fit into registers beside the factors of a chain and a scalar. */
   LONGEST_TILE = VECTOR_REGISTERS == 32 ? 24 : 12,
-  MOST_CHAINS = VECTOR_REGISTERS == 32 ? 8 : 4, /* whose sums fit beside them */
-  /* Scalars at either end of a chain of which padding often hides some. */
+  MOST_CHAINS = VECTOR_REGISTERS == 32 ? 8 : 4, /* whose sums correlate() has in registers */
+  /* Scalars that are checked at either end of a chain, where padding often hides some. */
   CHECKED = 3
 };
 
-/* Positions of the longest tile, by its vectors. */
+/* The most positions of a tile of VECTORS vectors. */
 #define CHAIN_TILE(VECTORS)                                                                        \
   ((VECTORS) == 1 ? LONGEST_TILE : (VECTOR_REGISTERS - (VECTORS) - 1) / (VECTORS))
 
-/* Adds one chain, or a part of it, of whose scalars [begin, end) are seen; the first of all is at
- * `scalar`. Where `nearly` all are, only the first and the last few are checked. */
+/* Adds one chain, or a part of it. The first scalar is at `scalar`, and only those in [begin, end)
+ * are added; where these are `nearly` all, only the first and the last few are checked. */
 INLINE void addChain(const int positions, const int taps, const int vectors, const bool nearly,
                      int64_t begin, int64_t end, const real *scalar, int64_t spacing,
                      const real *factors, int64_t factorStep, Vector (*sum)[4])
 {
-  enum { STRIDE = 4 }; /* scalars whose addresses take no addition of their own */
+  enum { STRIDE = 4 }; /* scalars that are addressed before the pointer moves on */
   const int count = positions + taps - 1;
   Vector factor[THNN_CHAIN_TAPS][4];
 #pragma GCC unroll 3
@@ -51,9 +51,9 @@ INLINE void addChain(const int positions, const int taps, const int vectors, con
   }
 }
 
-/* Adds chains [first, last), `taps` taps at a time, to neighbours of a line from number `begin` on.
- * Their number `positions`, `taps` and `vectors` are constants where this is called. A scalar is
- * loaded once for all taps that see it. */
+/* Adds chains [first, last), `taps` taps at a time, to `positions` positions of a line, of which
+ * the first is `begin`. A scalar is loaded once for all taps that see it. `positions`, `taps` and
+ * `vectors` are constants where this is called. */
 INLINE void addChainTerms(const int positions, const int taps, const int vectors,
                           const THNN_(Chains) * of, const THNNOffsets *line, int64_t begin,
                           int64_t first, int64_t last)
@@ -101,8 +101,8 @@ INLINE void addChainTile(const int positions, const int taps, const int vectors,
   } while (first < of->chains);
 }
 
-/* A tile of each size is a function of its own: compilers take time for one function of them all that
- * grows faster than the number of tiles. */
+/* Each size of tile is a function of its own: the time to compile one function with all of them
+ * grows faster than their number. */
 #define EACH_TILE(OF, TAPS, VECTORS)                                                               \
   OF(1, TAPS, VECTORS)                                                                             \
   OF(2, TAPS, VECTORS)                                                                             \
@@ -141,14 +141,14 @@ INLINE void addChainTile(const int positions, const int taps, const int vectors,
 typedef void (*const ChainTiles[LONGEST_TILE])(const THNN_(Chains) * of, const THNNOffsets *line,
                                                int64_t begin);
 
-/* By taps that are taken together, for one vector. */
+/* Tiles of one vector, by the taps that are taken together, from 1. */
 EACH_TILE(DEFINE_TILE, 1, 1)
 EACH_TILE(DEFINE_TILE, 2, 1)
 EACH_TILE(DEFINE_TILE, 3, 1)
 static ChainTiles TILES_OF_TAPS[THNN_CHAIN_TAPS] = {
     {EACH_TILE(NAME_TILE, 1, 1)}, {EACH_TILE(NAME_TILE, 2, 1)}, {EACH_TILE(NAME_TILE, 3, 1)}};
 
-/* By vectors from two on, for one tap. */
+/* Tiles that take one tap at a time, by vectors, from 2. */
 EACH_TILE(DEFINE_TILE, 1, 2)
 EACH_TILE(DEFINE_TILE, 1, 3)
 EACH_TILE(DEFINE_TILE, 1, 4)
@@ -193,9 +193,9 @@ static void addChains(const THNN_(Chains) * of)
     addChainLines(TILES_OF_VECTORS[of->vectors - 2], of);
 }
 
-/* Adds to the rows' sums what position `at` of a line, counted in scalars, has to do with taps
- * [first, end); `factor[k]` are the factors that tap k meets there. All but the scalars are
- * constants where this is called. */
+/* Adds to the rows' sums the products of the scalar at offset `at` of a line with taps
+ * [first, end); factor[k] is what tap k multiplies it by. `rows`, `first` and `end` are constants
+ * where this is called. */
 INLINE void correlatePosition(const int rows, const int first, const int end,
                               const real *const *scalar, int64_t at, const Vector *factor,
                               Vector (*sum)[THNN_CHAIN_TAPS])
@@ -209,7 +209,7 @@ INLINE void correlatePosition(const int rows, const int first, const int end,
   }
 }
 
-/* Moves the factors on by one position: each tap meets those that the tap before has met. */
+/* Moves on by one scalar: each tap takes over the factors of the tap before it. */
 INLINE void moveFactors(const int taps, const real *next, Vector *factor)
 {
 #pragma GCC unroll 3
@@ -218,9 +218,9 @@ INLINE void moveFactors(const int taps, const real *next, Vector *factor)
   factor[0] = load(next);
 }
 
-/* `rows` chains of `taps` taps, both constants where this is called. The first and the last scalars
- * of a line meet only some of the taps; of those before `begin` only as many are passed as it takes
- * to have the factors that the next one meets. */
+/* Sums for `rows` chains of `taps` taps, both constants where this is called. The first and the
+ * last scalars of a line meet only some of the taps. Scalars before `begin` are skipped; the last
+ * few of them are still passed, to load the factors that the scalar at `begin` meets. */
 INLINE void correlateTile(const int rows, const int taps, const THNN_(Correlations) * of,
                           const THNNOffsets *row)
 {
@@ -289,7 +289,7 @@ INLINE void correlateTile(const int rows, const int taps, const THNN_(Correlatio
 EACH_CORRELATION(DEFINE_CORRELATION, 2)
 EACH_CORRELATION(DEFINE_CORRELATION, 3)
 
-/* By taps from two on, and rows. */
+/* Indexed by the taps, from 2, and the rows, from 1. */
 static void (*const CORRELATIONS[][MOST_CHAINS])(const THNN_(Correlations) * of,
                                                  const THNNOffsets *row) = {
     {EACH_CORRELATION(NAME_CORRELATION, 2)}, {EACH_CORRELATION(NAME_CORRELATION, 3)}};

@@ -1,6 +1,7 @@
 /* Products of few rows with a matrix, the inner loops of a linear layer. Nothing is transposed or
- * packed: forward, both operands lie along the sum, and the lanes of a vector are neighbouring terms;
- * backward, the matrix lies along the result, and they are neighbouring results. */
+ * packed: forward (dots), both operands are contiguous along the terms, and lanes are neighbouring
+ * terms; backward (spread), the matrix is contiguous along the result, and lanes are neighbouring
+ * results. */
 #include "simd/vector/prefetch.h"
 #include "simd/vector/transpose.h"
 
@@ -8,17 +9,17 @@ enum {
   /* A tile's sums and the columns of a term stay in registers, beside one vector of a row. */
   MOST_ROWS = VECTOR_REGISTERS == 32 ? 6 : 3,
   MOST_COLUMNS = VECTOR_REGISTERS == 32 ? 4 : 3,
-  /* Terms at a time: so many of a tile's columns stay in the first-level cache. */
+  /* Terms of a block, of which a tile's columns stay in the first-level cache for all rows. */
   BLOCK_TERMS = 4096 / sizeof(real),
-  /* Backward: rows of the matrix that are added at a time, to so many rows of the result, and to a
-   * single one. */
+  /* In spread(): terms, which are rows of the matrix, that are added at a time to SPREAD_ROWS rows
+   * of the result, and to a single row. */
   SPREAD_TERMS = 4,
   SPREAD_ROWS = VECTOR_REGISTERS == 32 ? 4 : 2,
   SINGLE_TERMS = 8,
-  /* Rows of so few bytes end before the processor has seen where they lead: the next ones are
-   * fetched. */
+  /* Rows of at most this size end before the hardware begins to prefetch them: the next ones are
+   * prefetched explicitly. */
   SHORT_BYTES = 2048,
-  /* Results that are added to, in the first-level cache. */
+  /* Results of a block of spread(), which stay in the first-level cache. */
   BLOCK_RESULTS = 16384 / sizeof(real)
 };
 
@@ -102,7 +103,7 @@ INLINE void addRows(int64_t rows, const int columns, const THNN_(Dots) * of, int
   }
 }
 
-/* All rows, in tiles of nearly equal height. */
+/* Computes some columns of all rows, in tiles of nearly equal height. */
 INLINE void addColumns(const int columns, const THNN_(Dots) * of, int64_t column)
 {
   const int64_t tiles = (of->rows + MOST_ROWS - 1) / MOST_ROWS;
@@ -122,7 +123,8 @@ static void dots(const THNN_(Dots) * of)
     addColumns(1, of, column);
 }
 
-/* A few terms of whole vectors of some rows; `rows` and `terms` are constants where this is called. */
+/* Adds a few terms to columns [begin, end), whole vectors, of some rows; `rows` and `terms` are
+ * constants where this is called. */
 INLINE void spreadVectors(const int rows, const int terms, const THNN_(Dots) * of, int64_t row,
                           int64_t term, int64_t begin, int64_t end)
 {
@@ -167,7 +169,7 @@ INLINE void spreadTerms(const int rows, const THNN_(Dots) * of, int64_t row, int
     spreadVectors(rows, 1, of, row, term, begin, end);
 }
 
-/* The columns behind the last whole vector, from `begin` on. */
+/* Computes the columns after the last whole vector, of which the first is `begin`. */
 static void spreadRest(const THNN_(Dots) * of, int64_t begin)
 {
   const Lanes lanes = firstLanes(of->columns - begin);
@@ -191,7 +193,7 @@ static void spread(const THNN_(Dots) * of)
     for (; row + SPREAD_ROWS <= of->rows; row += SPREAD_ROWS)
       spreadTerms(SPREAD_ROWS, of, row, begin, end);
 #if defined(MANY_REGISTERS)
-    for (; row + 3 <= of->rows; row += 3) /* two turns would read the matrix twice */
+    for (; row + 3 <= of->rows; row += 3) /* two passes would read the matrix twice */
       spreadTerms(3, of, row, begin, end);
 #endif
     for (; row + 2 <= of->rows; row += 2)

@@ -13,13 +13,13 @@ enum {
   MOST_VECTORS = VECTOR_REGISTERS == 32 ? 4
   : VECTOR_BYTES == 32                  ? 3
                                         : 2,
-  MOST_ROWS = 8, /* more pointers than that do not fit into the other registers */
+  MOST_ROWS = 8, /* pointers to more rows do not fit into the general registers */
   /* Terms in one register sum: with short sums the error stays near that of a blocked product. */
   TERMS_PER_SUM = 256,
-  LINE = 64 / sizeof(real) /* of neighbours in cache */
+  LINE = 64 / sizeof(real) /* reals in a cache line */
 };
 
-/* Rows of a full tile, by its vectors. */
+/* Rows of a full tile with this many vectors. */
 static inline int tileRows(int vectors)
 {
   const int registers = VECTOR_REGISTERS - vectors - 1;
@@ -29,8 +29,8 @@ static inline int tileRows(int vectors)
 
 typedef THNN_(Products) Products;
 
-/* Sums that each sum of a tile is made of: products that wait for the one before take several times
- * as long. */
+/* Partial sums for each sum of a tile: where each addition waits for the one before, a small tile
+ * takes several times as long. */
 static inline int partialSums(int rows, int vectors)
 {
   return rows * vectors == 1 ? 4 : rows * vectors <= 4 ? 2 : 1;
@@ -109,8 +109,8 @@ INLINE void addRows(const Products *p, const THNNOffsets *row, const int rows, c
   } while (first < p->terms);
 }
 
-/* A tile of each size is a function of its own: compilers take time for one function of them all that
- * grows faster than the number of tiles. */
+/* Each size of tile is a function of its own: the time to compile one function with all of them
+ * grows faster than their number. */
 #define EACH_TILE(OF, VECTORS)                                                                     \
   OF(1, VECTORS)                                                                                   \
   OF(2, VECTORS)                                                                                   \
@@ -151,7 +151,7 @@ static void prefetch(int64_t n, const real *x)
     __builtin_prefetch(x + i, READ, SECOND_LEVEL);
 }
 
-/* A block of LANES rows and LANES columns. */
+/* Transposes a block of LANES rows and LANES columns. */
 static void transposeBlock(const real *x, int64_t xStride, real *y, int64_t yStride)
 {
   Vector row[LANES];
@@ -164,8 +164,8 @@ static void transposeBlock(const real *x, int64_t xStride, real *y, int64_t yStr
     store(y + i * yStride, row[i]);
 }
 
-/* A block of LANES rows and fewer columns. Reads whole vectors: what lies behind a row's columns
- * is dropped, but must be readable. */
+/* Transposes a block of LANES rows and fewer columns. Reads whole vectors: what follows a row's
+ * columns is dropped, but must be readable. */
 static void transposeNarrowBlock(int64_t columns, const real *x, int64_t xStride, real *y,
                                  int64_t yStride)
 {
@@ -178,7 +178,7 @@ static void transposeNarrowBlock(int64_t columns, const real *x, int64_t xStride
     store(y + i * yStride, row[i]);
 }
 
-/* Whole blocks; where they do not fit, the last ones overlap those before. */
+/* Transposes whole blocks; where they do not fit, the last ones overlap those before. */
 static void transposeWide(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
                           int64_t yStride)
 {
@@ -194,7 +194,7 @@ static void transposeWide(int64_t rows, int64_t columns, const real *x, int64_t 
 static void transposeNarrow(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
                             int64_t yStride)
 {
-  const int64_t elements = (rows - 1) * xStride + columns; /* from the first to the last */
+  const int64_t elements = (rows - 1) * xStride + columns; /* that x spans */
   for (int64_t r = 0; r < rows; r += LANES) {
     const int64_t row = r + LANES <= rows ? r : rows - LANES;
     if ((row + LANES - 1) * xStride + LANES <= elements) {
@@ -222,7 +222,7 @@ static void transpose(int64_t rows, int64_t columns, const real *x, int64_t xStr
         y[column * yStride + row] = x[row * xStride + column];
 }
 
-/* A block of up to LANES rows and columns; what it has no row for becomes 0. */
+/* Transposes a block of up to LANES rows and columns; lanes without a row become 0. */
 static void packBlock(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
                       int64_t lanes)
 {
@@ -248,14 +248,14 @@ static void pack(int64_t rows, int64_t columns, const real *x, int64_t xStride, 
   if (whole == lanes)
     return;
   for (int64_t c = 0; c < columns; c += LANES) {
-    /* Where columns are no multiple of LANES, the last block overlaps the one before. */
+    /* Where `columns` is no multiple of LANES, the last block overlaps the one before. */
     const int64_t column = c + LANES <= columns || columns < LANES ? c : columns - LANES;
     packBlock(rows - whole, columns < LANES ? columns : LANES, x + whole * xStride + column,
               xStride, y + column * lanes + whole, lanes);
   }
 }
 
-/* One vector of each position, in a few sums that do not wait for each other. */
+/* The sum of one vector of each position, from partial sums that do not wait for each other. */
 INLINE Vector totalVector(int64_t positions, int64_t step, const real *x)
 {
   Vector part[4] = {{0}, {0}, {0}, {0}};

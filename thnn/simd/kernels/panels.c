@@ -1,23 +1,23 @@
-/* Products of matrices with panels: a few neighbouring columns of a matrix, where they are, or
- * packed so that those of each term follow those of the term before.
+/* Products of matrices with panels. A panel is a few neighbouring columns of a matrix, read in
+ * place or packed so that the columns of each term follow those of the term before.
  *
  * A tile of rows x vectors is summed up in registers: each term loads its vectors from the panel
  * and multiplies them by one scalar per row. The scalars of a tile stay in the first-level cache
- * for all panels, which come from the second-level cache as fast as they are used. Results may lie
- * in memory: a tile asks for those of the next one. */
+ * for all panels, which come from the second-level cache as fast as they are used. Results may be
+ * in memory: each tile prefetches those of the next one. */
 #include "simd/vector/prefetch.h"
 #include "simd/vector/vector.h"
 
 enum {
   /* A tile's sums, the vectors of a term and one scalar fill the registers. */
   MOST_VECTORS = 3,
-  /* Terms from the one that is added to the one whose vectors are fetched. */
+  /* Prefetch distance in terms. */
   TERMS_AHEAD = 16,
   MOST_ROWS = VECTOR_REGISTERS == 32 ? 8 : 4,
   COLUMNS = MOST_VECTORS * LANES,
   STEP = VECTOR_BYTES / sizeof(real) > MOST_ROWS ? VECTOR_BYTES / sizeof(real) : MOST_ROWS,
-  /* Columns behind the last panel that take less time with rows in the lanes, and the vectors of rows whose
-   * sums do not wait for each other. */
+  /* Up to this many columns after the last panel take less time with rows in the lanes,
+   * SIDE_BY_SIDE vectors of rows at a time, whose sums do not wait for each other. */
   MOST_FEW = 4,
   FEW_COLUMNS = VECTOR_REGISTERS == 32 ? MOST_FEW : 0,
   SIDE_BY_SIDE = 4
@@ -27,15 +27,16 @@ _Static_assert(FEW_COLUMNS == 0 || (int)STEP == (int)LANES, "groups of scalars a
 
 typedef THNN_(Panels) Panels;
 
-/* A tile: where its operands and its results begin, what these start from, where the results of the
- * next one begin, and how many lanes of its last vector are stored. */
+/* Where a tile's operands and results begin, what its sums start from, where the results of the
+ * next tile begin, and how many lanes of its last vector are stored. */
 typedef struct Tile {
   const real *scalars, *panel, *source, *start;
   real *packed, *c, *next;
   int64_t left;
 } Tile;
 
-/* `rows`, `vectors` and whether it `packs` the panel are constants where this is called. */
+/* Computes a tile, and packs its panel if `packs`. `rows`, `vectors` and `packs` are constants
+ * where this is called. */
 INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int vectors,
                     const bool packs)
 {
@@ -56,7 +57,7 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
 #pragma GCC unroll 4
     for (int j = 0; j < vectors; j++)
       factor[j] = load(factors + j * LANES);
-    if (VECTOR_REGISTERS == 32) { /* with fewer, loads are what a term takes most time for */
+    if (VECTOR_REGISTERS == 32) { /* with fewer, loads already take most of the time */
 #pragma GCC unroll 4
       for (int j = 0; j < vectors; j++)
         __builtin_prefetch(THNN_ahead(factors, ahead + j * VECTOR_BYTES), READ, FIRST_LEVEL);
@@ -94,8 +95,8 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
   }
 }
 
-/* A tile of each size is a function of its own: compilers take time for one function of them all that
- * grows faster than the number of tiles. */
+/* Each size of tile is a function of its own: the time to compile one function with all of them
+ * grows faster than their number. */
 #define EACH_TILE(OF, VECTORS)                                                                     \
   OF(1, VECTORS) OF(2, VECTORS) OF(3, VECTORS) OF(4, VECTORS) EACH_HIGH_TILE(OF, VECTORS)
 #ifdef MANY_REGISTERS
@@ -122,7 +123,8 @@ static void packTile(const Panels *p, const Tile *tile)
   addTile(p, tile, MOST_ROWS, MOST_VECTORS, true);
 }
 
-/* Results of a vector of rows from number `row` on, from the sums of each column. */
+/* Stores the results of a vector of rows, of which the first is `row`, from the sums of each
+ * column. */
 static __attribute__((noinline)) void finishColumns(const Panels *p, int64_t row, int columns,
                                                     real (*sum)[LANES], real *c)
 {
@@ -134,8 +136,8 @@ static __attribute__((noinline)) void finishColumns(const Panels *p, int64_t row
     }
 }
 
-/* `columns` columns of `vectors` vectors of rows, from number `row` on; both are constants where this is
- * called. The sums are those of addTile(), term by term. */
+/* Computes `columns` columns of `vectors` vectors of rows, of which the first row is `row`; both
+ * numbers are constants where this is called. Terms are added in the order of addTile(). */
 INLINE void addColumns(const Panels *p, int64_t row, const int vectors, const int columns,
                        const real *panel, real *c)
 {
@@ -176,7 +178,7 @@ EACH_COLUMNS(DEFINE_COLUMNS, 4)
 static FewColumns COLUMNS_ALONE = {EACH_COLUMNS(NAME_COLUMNS, 1)};
 static FewColumns COLUMNS_SIDE_BY_SIDE = {EACH_COLUMNS(NAME_COLUMNS, 4)};
 
-/* The last `few` columns. */
+/* Computes the last `few` columns. */
 static void multiplyFew(const Panels *p, int64_t few)
 {
   const int64_t whole = p->columns - few;

@@ -1,20 +1,21 @@
-/* Sums of shifted rows with a plane in each lane, the inner loops of depth-wise convolution on planes
- * that are too narrow for vectors of neighbouring positions (shiftedRows.c). */
+/* Sums and maxima of shifted rows with a plane in each lane, the inner loops of depth-wise
+ * convolution and of pooling on planes that are too narrow for vectors of neighbouring positions
+ * (shiftedRows.c). */
 #include "simd/vector/transpose.h"
 
 enum {
-  MOST_POSITIONS = 8, /* summed up at a time */
-  MOST_TAPS = 9,      /* dotted at a time */
-  FEW_ELEMENTS = 4    /* of each plane, for which a square does not pay */
+  MOST_POSITIONS = 8, /* positions that are summed up at a time */
+  MOST_TAPS = 9,      /* taps that are dotted at a time */
+  FEW_ELEMENTS = 4    /* elements of each plane for which transposing a square does not pay */
 };
 
-/* Elements of each plane that one square of vectors takes. */
+/* Elements of each plane in one square, LANES vectors that are transposed. */
 INLINE int64_t squareElements(int64_t elements)
 {
   return elements < LANES ? elements : LANES;
 }
 
-/* Where a square begins: the last one overlaps that before it, so that all are whole. */
+/* Where a square begins: the last one overlaps the one before it, so that all are whole. */
 INLINE int64_t squareBegin(int64_t at, int64_t elements)
 {
   return at + LANES <= elements || elements < LANES ? at : elements - LANES;
@@ -33,7 +34,7 @@ INLINE void loadSquare(const bool whole, const THNN_(PlaneRows) * of, int64_t co
       row[i] = loadFirst(x + i * of->stride, columns);
 }
 
-/* Elements from `at` on to their places in the rows. */
+/* Stores the vectors of a square, elements from `at` on, where they belong in the rows. */
 INLINE void scatterSquare(const THNN_(PlaneRows) * of, int64_t at, const Vector *row, real *y)
 {
   int64_t column = at % of->n;
@@ -48,7 +49,7 @@ INLINE void scatterSquare(const THNN_(PlaneRows) * of, int64_t at, const Vector 
   }
 }
 
-/* A vector of the planes' elements at x. */
+/* A vector with one element of each plane; the first plane's is at x. */
 INLINE Vector collect(const THNN_(PlaneRows) * of, const real *x)
 {
   Vector all;
@@ -115,7 +116,7 @@ static void storePlanes(const THNN_(PlaneRows) * of, const real *x, real *y)
   }
 }
 
-/* `positions` positions of a row. */
+/* Sums up `positions` positions of a row. */
 INLINE void sumPositions(const int positions, const THNN_(PlaneSums) * of, int64_t xStep,
                          const real *x, real *y)
 {
@@ -181,7 +182,7 @@ static void sum(const THNN_(PlaneSums) * of)
     sumRows(of, of->xStep);
 }
 
-/* Positions of one row for some taps, which follow each other in the tables. */
+/* Adds the products of one row with some taps, which follow each other in the tables. */
 INLINE void dotRow(const int taps, const int64_t *offsets, int64_t n, int64_t xStep, const real *x,
                    int64_t yStep, const real *y, Vector *sum)
 {
@@ -243,7 +244,7 @@ static void dot(const THNN_(PlaneSums) * of, real *sums)
 
 typedef THNN_(Place) Place;
 
-/* Where x is greater, best and found become x and `place`. */
+/* In lanes where x is greater, *best and *found become x and `place`. */
 INLINE void takeGreater(Vector x, Comparison place, Vector *best, Comparison *found)
 {
 #if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)

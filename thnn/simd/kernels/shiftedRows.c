@@ -1,25 +1,27 @@
-/* Sums of shifted rows, the inner loops of convolutions that join one plane with one other: here
- * all lanes are neighbouring positions, where outerProducts.c has a plane in each lane. */
+/* Sums of shifted rows, whose lanes are neighbouring positions, where outerProducts.c has a plane
+ * in each lane: the inner loops of convolutions that join single planes, and of engine/lines.c and
+ * engine/linesWeight.c. */
 #include "simd/vector/prefetch.h"
 #include "simd/vector/transpose.h"
 
 enum {
-  MOST_VECTORS = VECTOR_REGISTERS == 32 ? 8 : 4, /* summed up at a time */
-  MOST_TAPS = 4,                                 /* dotted at a time */
-  /* Dotted with several planes at a time: their sums stay in registers, beside a vector of each. */
+  MOST_VECTORS = VECTOR_REGISTERS == 32 ? 8 : 4, /* vectors that are summed up at a time */
+  MOST_TAPS = 4,                                 /* taps that are dotted at a time */
+  /* Planes and taps of a tile, whose sums stay in registers beside a vector of each tap and one of
+   * a plane. */
   TILE_PLANES = VECTOR_REGISTERS == 32 ? 4 : 2,
   TILE_TAPS = VECTOR_REGISTERS == 32 ? 6 : 5,
   MOST_SUM_VECTORS = 6
 };
 
-/* Vectors of positions that are summed up for so many planes at a time. */
+/* The most vectors of positions that are summed up at a time for a number of planes. */
 static inline int mostSumVectors(int planes)
 {
   const int most = TILE_PLANES * TILE_TAPS / planes;
   return most < MOST_SUM_VECTORS ? most : MOST_SUM_VECTORS;
 }
 
-/* Zeros from y on, in whole vectors. */
+/* Clears at least n elements of y, in whole vectors. */
 INLINE void clearRow(int64_t n, real *y)
 {
   for (int64_t i = 0; i < n; i += LANES)
@@ -47,13 +49,13 @@ static void frame(const THNN_(Frame) * frame)
 {
   if (frame->step == 1)
     frameRows(frame, 1);
-  else if (frame->step == 2) /* a constant step becomes shuffles instead of gathers */
+  else if (frame->step == 2) /* compilers turn a constant step into shuffles, not gathers */
     frameRows(frame, 2);
   else
     frameRows(frame, frame->step);
 }
 
-/* The stretches of neighbouring planes lie too far apart for the processor to foresee them. */
+/* Prefetch distance in planes, whose pieces are too far apart for the hardware to prefetch them. */
 enum { PLANES_AHEAD = 4 };
 
 static void cut(const THNN_(Chunks) * chunks)
@@ -85,7 +87,8 @@ static void interleave(int64_t n, const real *a, const real *b, real *y)
   }
 }
 
-/* `vectors` vectors of a row, the last one moved back to end where the row does. */
+/* Sums up `vectors` vectors of a row from i on; the last one begins at `last`, to end where the row
+ * does. */
 INLINE void sumVectors(const int vectors, int64_t i, int64_t last, const THNN_(ShiftedSums) * of,
                        const real *x, real *y)
 {
@@ -132,7 +135,7 @@ static void sumRows(const THNN_(ShiftedSums) * of)
   }
 }
 
-/* `vectors` vectors from position i on. */
+/* Adds to `vectors` vectors from position i on. */
 INLINE void addVectors(const int vectors, int64_t i, int64_t taps, const int64_t *offsets,
                        const real *factors, const real *x, real *y)
 {
@@ -222,15 +225,15 @@ static void dot(const THNN_(Shifted) * of, int64_t taps, const int64_t *offsets,
   }
 }
 
-/* What a tile works on; planes that it has too few of are the last one again, with sums of no use.
- */
+/* The operands and sums of a tile of dotLines(). Where planes are missing, it has the last plane
+ * again, and sums that are not used. */
 typedef struct Tile {
   const THNN_(LineDots) * of;
   const real *x[TILE_TAPS], *y[TILE_PLANES];
   real *sums[TILE_PLANES], *totals[TILE_PLANES];
 } Tile;
 
-/* Adds one vector, a whole one or its first `lanes`. */
+/* Adds the products of one vector, a whole one or its first `lanes`. */
 INLINE void addTile(const int taps, const bool whole, Lanes lanes, const Tile *tile,
                     THNNPosition at, Vector (*sum)[TILE_TAPS])
 {
@@ -247,8 +250,8 @@ INLINE void addTile(const int taps, const bool whole, Lanes lanes, const Tile *t
   }
 }
 
-/* A list in place of loops over lines: going from one short line to the next took nearly as long as
- * its products. */
+/* Goes through a list of vectors instead of looping over lines: going from one short line to the
+ * next took nearly as long as its products. */
 INLINE void dotTile(const int taps, const Tile *tile)
 {
   const THNN_(LineDots) *of = tile->of;
@@ -267,7 +270,7 @@ INLINE void dotTile(const int taps, const Tile *tile)
       store(tile->sums[p] + t * LANES, load(tile->sums[p] + t * LANES) + sum[p][t]);
 }
 
-/* Adds the planes' own vectors. */
+/* Adds the vectors of y to the planes' totals. */
 INLINE void totalTile(const Tile *tile)
 {
   const THNN_(LineDots) *of = tile->of;
@@ -307,8 +310,8 @@ INLINE void dotSome(int64_t taps, const Tile *tile)
   }
 }
 
-/* Fetches part `group` of `groups` of the planes of y [first, end): the products of the tiles
- * before hide what that takes. */
+/* Prefetches part `group` of `groups` of planes [first, end) of y, while the tiles before them are
+ * computed. */
 static void prefetchPart(const THNN_(LineDots) * of, int64_t first, int64_t end, int64_t group,
                          int64_t groups)
 {
@@ -352,7 +355,7 @@ static void dotLines(const THNN_(LineDots) * of)
   }
 }
 
-/* `vectors` vectors, whole ones or the first `lanes`, of `planes` planes. */
+/* Sums up `vectors` vectors, whole ones or their first `lanes`, of `planes` planes. */
 INLINE void sumTile(const int planes, const int vectors, const bool whole, Lanes lanes,
                     const THNN_(LineSums) * of, int64_t firstPlane, const THNNPosition *at)
 {
@@ -428,7 +431,7 @@ INLINE void sumVectorsOf(const int planes, const bool whole, const THNN_(LineSum
   }
 }
 
-/* The planes of a group, of which the last one may have fewer. */
+/* Sums up the planes of a group; the last group may have fewer. */
 INLINE void sumGroup(const bool whole, const THNN_(LineSums) * of, int64_t firstPlane,
                      const THNNPosition *at, int64_t count)
 {
@@ -446,8 +449,8 @@ INLINE void sumGroup(const bool whole, const THNN_(LineSums) * of, int64_t first
   }
 }
 
-/* Fetches part `group` of `groups` of what vectors of x read: the products of the vectors before
- * hide what that takes. */
+/* Prefetches part `group` of `groups` of what some vectors read of x, while the vectors before them
+ * are computed. */
 static void prefetchStreams(const THNN_(LineSums) * of, const THNNPosition *at, int64_t vectors,
                             int64_t group, int64_t groups)
 {
@@ -457,7 +460,7 @@ static void prefetchStreams(const THNN_(LineSums) * of, const THNNPosition *at, 
       __builtin_prefetch(of->x + of->offsets[t] + at[v].x);
 }
 
-/* Fetches the sums that a group of planes has in some vectors. */
+/* Prefetches the sums of a group of planes in some vectors. */
 static void prefetchSums(const THNN_(LineSums) * of, const THNNPosition *at, int64_t vectors,
                          int64_t group)
 {
@@ -467,9 +470,9 @@ static void prefetchSums(const THNN_(LineSums) * of, const THNNPosition *at, int
       __builtin_prefetch(of->y + plane * of->yPlane + at[v].y, WRITE);
 }
 
-/* Vectors that are summed up for all planes before the next ones: what they read of x comes from
- * the first-level cache or the near end of the second, and as long stretches of y are written as
- * that allows. Where y is much more than x all vectors of a plane come first. */
+/* Vectors of a strip, which is summed up for all planes before the next strip. Its part of x
+ * stays in the first-level cache or a small part of the second; within that, longer strips write
+ * longer runs of y. Where y is much larger than x, all vectors are one strip. */
 static int64_t stripVectors(const THNN_(LineSums) * of, int64_t count)
 {
   enum { STRIP_BYTES = 48 << 10, MANY_TIMES = 4 };

@@ -1,22 +1,24 @@
-/* The transforms of Winograd's algorithm F(2x2, 3x3). Along a line, two results of three taps g over
- * four elements d take four products instead of six:
+/* The transforms of Winograd's algorithm F(2x2, 3x3). Along a line, two results of three taps g
+ * over four elements d take four products instead of six:
  *
  *   p0 = (d0 - d2) g0                       y0 = p0 + p1 + p2
  *   p1 = (d1 + d2) (g0 + g1 + g2) / 2       y1 = p1 - p2 - p3
  *   p2 = (d2 - d1) (g0 - g1 + g2) / 2
  *   p3 = (d1 - d3) g2
  *
- * and the same across the lines makes 16 of 36. The factors on either side are summed up over planes
- * before the results are formed: 16 products of matrices.
+ * and doing the same across the lines makes it 16 instead of 36. The products are summed up over
+ * planes before the results are formed, which makes 16 products of matrices. The factors of the
+ * products are the coefficients of a tile, and of weights.
  *
- * F(3x3, 2x2) is for the gradients w of the taps: of the same elements d and two gradients g of results
+ * F(3x3, 2x2) computes the gradients w of the taps, from the same elements d and two gradients g of
+ * results:
  *
  *   p0 = (d0 - d2) g0                       w0 = p0 + p1 + p2
  *   p1 = (d1 + d2) (g0 + g1) / 2            w1 = p1 - p2
  *   p2 = (d2 - d1) (g0 - g1) / 2            w2 = p1 + p2 - p3
  *   p3 = (d1 - d3) g1
  *
- * where the factors are summed up over tiles.
+ * where the products are summed up over tiles.
  *
  * (Winograd, Arithmetic Complexity of Computations, 1980; Lavin and Gray, Fast Algorithms for
  * Convolutional Neural Networks, 2015.) */
@@ -24,8 +26,8 @@
 #include "simd/vector/transpose.h"
 
 enum {
-  SIDE = 4, /* numbers of a tile along and across */
-  /* Room for the even or the odd elements of a line of tiles that are dilated. */
+  SIDE = 4, /* coefficients of a tile along and across */
+  /* Room for the even or the odd elements of a line of dilated tiles. */
   APART = 2 * (THNN_MOST_TILES + LANES)
 };
 
@@ -41,7 +43,7 @@ INLINE Vector loadInside(const real *line, int64_t column, int64_t width)
   return loadLanes(line + column, firstLanes(end) & ~firstLanes(begin));
 }
 
-/* From four elements, or vectors of them, along or across to what is multiplied. */
+/* Transforms four elements, along or across a line, to coefficients. */
 INLINE void spreadElements(const Vector *d, Vector *y)
 {
   y[0] = d[0] - d[2];
@@ -50,7 +52,7 @@ INLINE void spreadElements(const Vector *d, Vector *y)
   y[3] = d[1] - d[3];
 }
 
-/* Fetches two vectors of a line that is worked on soon; WHY must be a constant. */
+/* Prefetches two vectors of a line that is needed soon; WHY, READ or WRITE, must be a constant. */
 #define FETCH_AHEAD(OF, LINE, WHY)                                                                 \
   do {                                                                                             \
     const int64_t bytes = (OF)->ahead * (int64_t)sizeof(real);                                     \
@@ -58,7 +60,7 @@ INLINE void spreadElements(const Vector *d, Vector *y)
     __builtin_prefetch(THNN_ahead(LINE, bytes + VECTOR_BYTES), WHY, FIRST_LEVEL);                  \
   } while (0)
 
-/* How the elements of tiles are found in a line: side by side, in pairs where columns are dilated by 2, or
+/* How the tiles of a line are arranged: side by side, in pairs where columns are dilated by 2, or
  * in groups of any other size. */
 typedef enum Spacing { SINGLE = 1, PAIRS = 2, GROUPS } Spacing;
 
@@ -69,7 +71,7 @@ INLINE Spacing spacingOf(const THNN_(TileRow) * of)
   return of->columnStep == 2 && of->place == 0 && of->tiles % 2 == 0 ? PAIRS : GROUPS;
 }
 
-/* A vector of tiles along one line of the plane, of which the first tile begins at `column`. */
+/* Transforms a vector of tiles along one line of the plane; the first tile begins at `column`. */
 INLINE void spreadLine(const THNN_(TileRow) * of, const Spacing spacing, const real *plane,
                        int64_t row, int64_t column, Vector *y)
 {
@@ -93,14 +95,15 @@ INLINE void spreadLine(const THNN_(TileRow) * of, const Spacing spacing, const r
   }
 }
 
-/* The same of dilated columns, which splitLine() took apart. */
+/* Transforms a vector of tiles whose dilated columns splitLine() has separated. */
 INLINE void spreadSplit(const real *even, const real *odd, int64_t step, Vector *y)
 {
   const Vector element[SIDE] = {load(even), load(odd), load(even + step), load(odd + step)};
   spreadElements(element, y);
 }
 
-/* Tiles [first, end) of a line begin in neighbouring columns, from `column` on. */
+/* Tiles [first, end) of a line, which begin in neighbouring columns; `column` is the first
+ * tile's. */
 typedef struct Group {
   int64_t first, end, column;
 } Group;
@@ -116,9 +119,9 @@ INLINE Group nextGroup(const THNN_(TileRow) * of, Group last)
                  last.column + last.end - last.first + of->columnStep};
 }
 
-/* Takes a line of dilated columns apart: tile i has elements 0 and 2 at even[i] and even[i + columnStep],
- * 1 and 3 likewise at odd. Whole vectors are written, the later ones over the ends of those before; behind
- * the last element are ordinary numbers, too. */
+/* Separates a line of dilated columns: tile i has elements 0 and 2 at even[i] and even[i +
+ * columnStep], 1 and 3 likewise in `odd`. Whole vectors are written, each over the end of the one
+ * before; a vector of zeros follows the last element. */
 static void splitLine(const THNN_(TileRow) * of, const real *plane, int64_t row, real *even,
                       real *odd)
 {
@@ -202,7 +205,7 @@ static void source(const THNN_(TileRow) * of, const real *plane, bool below, rea
   }
 }
 
-/* From three taps along or across to what elements are multiplied with. */
+/* Transforms three taps, along or across a line, to coefficients. */
 INLINE void spreadTaps(const Vector *g, Vector *y)
 {
   const Vector ends = g[0] + g[2];
@@ -238,14 +241,14 @@ static void weights(int64_t times, bool flipped, const real *x, int64_t step, re
   }
 }
 
-/* From sums of four products along or across to two results. */
+/* Transforms sums of four products, along or across a line, to two results. */
 INLINE void gatherResults(const Vector *p, Vector *y)
 {
   y[0] = p[0] + p[1] + p[2];
   y[1] = p[1] - p[2] - p[3];
 }
 
-/* The first `count` elements of a line, which may be none or more than a vector has. */
+/* Stores the first `count` elements of a vector; `count` can be negative, or more than LANES. */
 INLINE void storeInside(real *line, int64_t count, Vector x)
 {
   if (count >= LANES)
@@ -254,7 +257,7 @@ INLINE void storeInside(real *line, int64_t count, Vector x)
     storeLanes(line, firstLanes(count), x);
 }
 
-/* Of a sum of 0 * x, which is NaN where an x is infinite or NaN. */
+/* Whether a sum of terms 0 * x is 0; it is NaN where an x is infinite or NaN. */
 INLINE bool isZero(Vector sum)
 {
   real any = 0;
@@ -263,7 +266,7 @@ INLINE bool isZero(Vector sum)
   return any == 0;
 }
 
-/* Puts a line of dilated columns together from the first and second results of its tiles. */
+/* Assembles a line of dilated columns from the first and second results of its tiles. */
 static void mergeLine(const THNN_(TileRow) * of, const real *even, const real *odd, real *line)
 {
   const int64_t step = of->columnStep;
@@ -342,7 +345,7 @@ static bool result(const THNN_(TileRow) * of, const real *x, int64_t step, real 
   }
 }
 
-/* From two gradients of results along or across to what elements are multiplied with. */
+/* Transforms two gradients of results, along or across a line, to coefficients. */
 INLINE void spreadGradients(const Vector *g, Vector *y)
 {
   y[0] = g[0];
@@ -355,7 +358,7 @@ static void gradients(const THNN_(TileRow) * of, int64_t columns, const real *x,
                       int64_t tileStep, real *y, real *sums)
 {
   const int64_t second = of->columnStep * LANES;
-  int64_t left = of->columnStep - of->place; /* tiles of a group */
+  int64_t left = of->columnStep - of->place; /* tiles left in the group */
   Vector total = load(sums);
   for (int64_t tile = 0; tile < of->tiles; tile++, x += LANES, y += tileStep) {
     Vector along[2][SIDE];
@@ -383,7 +386,7 @@ static void gradients(const THNN_(TileRow) * of, int64_t columns, const real *x,
   store(sums, total);
 }
 
-/* From sums of four products along or across to the gradients of three taps. */
+/* Transforms sums of four products, along or across a line, to the gradients of three taps. */
 INLINE void gatherTaps(const Vector *p, Vector *y)
 {
   const Vector sum = p[1] + p[2];
@@ -424,7 +427,8 @@ static bool taps(int64_t filters, int64_t lanes, const real *x, int64_t step, re
   return isZero(undefined);
 }
 
-/* Transforms vectors of `count` frames or taps; `count` and `spread` are constants where this is called. */
+/* Transforms `count` frames or taps, vector by vector; `count` and `spread` are constants where
+ * this is called. */
 INLINE void spreadVectors(void (*spread)(const Vector *x, Vector *y), const int count, int64_t n,
                           const real *const *x, int64_t step, real *y)
 {
