@@ -1,6 +1,6 @@
 /* 2-D convolution in which a table says which planes are joined.
  *   input      [batch x] nInputPlane x height x width
- *   connTable  connections x 2: an input plane and an output plane, from 1
+ *   connTable  connections x 2: an input plane and an output plane, counted from 1
  *   weight     connections x kH x kW
  *   output     [batch x] nOutputPlane x outputHeight x outputWidth
  * An output plane is its bias plus the input planes connected to it, each convolved with the
@@ -50,7 +50,7 @@ THNNPlaneJoins THNN_SpatialConvolutionMap_shapeCheck(const char *function,
   if (gradOutput.nDimension == THNN_NOT_PRESENT)
     return joins;
 
-  /* Samples and planes beyond those that there are, are left aside. */
+  /* Samples and planes of gradOutput beyond those of the output are ignored. */
   int64_t wanted[4];
   const char *layout = "[batch x] nOutputPlane x outputHeight x outputWidth";
   const int dimensions = THNN_convolutionSizes(g, 2, false, batched, wanted);

@@ -1,6 +1,6 @@
 /* 2-D convolution plane by plane: each input plane has kernels and output planes of its own.
  *   input    [batch x] nInputPlane x height x width
- *   weight   multiplier x nInputPlane x kH x kW, or with the last three in one
+ *   weight   multiplier x nInputPlane x kH x kW, or multiplier x (nInputPlane * kH * kW)
  *   bias     multiplier x nInputPlane
  *   output   [batch x] (nInputPlane * multiplier) x outputHeight x outputWidth
  * Output plane c * multiplier + m is input plane c convolved with weight[m][c]. outputHeight is
@@ -11,7 +11,7 @@
 #include "geometry/convolutionCheck.h"
 
 #ifdef THNN_ONCE
-/* Sets planes and kernel from the weight. */
+/* Checks the weight, and sets the numbers of planes and connections from it. */
 static void readWeight(const char *function, THNNShape weight, THNNScalar kH, THNNScalar kW,
                        THNNPlaneJoins *joins)
 {
@@ -83,7 +83,7 @@ THNNPlaneJoins THNN_SpatialDepthWiseConvolution_shapeCheck(const char *function,
   if (gradOutput.nDimension == THNN_NOT_PRESENT)
     return joins;
 
-  /* Samples and planes beyond those that there are, are left aside. */
+  /* Samples and planes of gradOutput beyond those of the output are ignored. */
   int64_t wanted[4];
   const char *layout = "[batch x] (nInputPlane * multiplier) x outputHeight x outputWidth";
   const int dimensions = THNN_convolutionSizes(g, 2, false, batched, wanted);

@@ -1,6 +1,6 @@
 /* 2-D full (transposed) convolution in which a table says which planes are joined.
  *   input      nInputPlane x height x width
- *   connTable  connections x 2: an input plane and an output plane, from 1
+ *   connTable  connections x 2: an input plane and an output plane, counted from 1
  *   weight     connections x kH x kW
  *   output     nOutputPlane x outputHeight x outputWidth
  * Each input element paints its connections' kernels, scaled by its value, into the output planes.
@@ -49,7 +49,7 @@ THNNPlaneJoins THNN_SpatialFullConvolutionMap_shapeCheck(const char *function,
   if (gradOutput.nDimension == THNN_NOT_PRESENT)
     return joins;
 
-  /* Planes beyond those that there are, are left aside. */
+  /* Planes of gradOutput beyond those of the output are ignored. */
   const int64_t wanted[] = {nOutputPlane, g->input[1], g->input[2]};
   THNN_checkSizesOrMore(function, gradOutput, 3, wanted,
                         "nOutputPlane x outputHeight x outputWidth");

@@ -31,19 +31,22 @@ THNNPlaneJoins THNN_connectionCheck(const char *function, const THNNMapTensors *
 }
 #endif
 
-/* Elements of a tile's source, to stay in the first-level cache, and its greatest width. */
+/* Limits on a tile: elements of its source, which stays in the first-level cache, and columns.
+ * SLACK is a longest vector, which loops can touch past the end of an array. */
 enum { TILE_ELEMENTS = 16384 / sizeof(real), TILE_WIDTH = 256, SLACK = 64 / sizeof(real) };
 
 /* ---- Connections ---------------------------------------------------------------------------- */
 
-/* The connections with their table, dense, one per row. */
+/* The connections and their table, or NULL: dense, with a row of `columns` elements per
+ * connection. */
 typedef struct Joins {
   const THNNPlaneJoins *shape;
   const real *table;
   int64_t columns;
 } Joins;
 
-/* The planes of one side of the geometry: named by connections, and in the tensor. */
+/* One side of the geometry: the planes that connections can name, those of the tensor, and their
+ * size. */
 typedef struct Side {
   int64_t named, planes;
   int64_t height, width;
@@ -57,10 +60,11 @@ static Side sideOf(const THNNPlaneJoins *joins, bool image)
   return (Side){joins->mapPlanes, g->outputPlanes, g->output[1], g->output[2]};
 }
 
-/* What the table says of connection `number`: its plane from 0, or -1 where there is none. */
+/* The plane that the table has for connection `number`, counted from 0, or -1 if there is no such
+ * plane. */
 static int64_t tablePlane(const Joins *joins, int64_t number, bool image)
 {
-  /* The first column is the module's input: the map, when it is a transposed convolution. */
+  /* The first column has the module's input planes: the map's in a transposed convolution. */
   const bool second = image == joins->shape->transposed;
   const double entry = joins->table[number * joins->columns + second];
   const int64_t planes = image ? joins->shape->imagePlanes : joins->shape->mapPlanes;
@@ -76,7 +80,7 @@ static int64_t planeOf(const Joins *joins, int64_t number, bool image)
   return image ? plane : plane * shape->multiplier + number / shape->imagePlanes;
 }
 
-/* Candidates for the connections of one plane: every step-th from the first. */
+/* The connections that can join a plane: `count` of them, `step` apart. */
 typedef struct Candidates {
   int64_t first, step, count;
 } Candidates;
@@ -92,7 +96,8 @@ static Candidates candidatesOf(const Joins *joins, int64_t plane, bool image)
   return (Candidates){first, 1, 1};
 }
 
-/* Where a map plane's bias is; depth-wise, biases lie like the weights. */
+/* The index of a plane's bias. In a depth-wise convolution, biases have the order of the
+ * weights. */
 static int64_t biasIndex(const THNNPlaneJoins *joins, int64_t plane)
 {
   if (!joins->multiplier)
@@ -116,7 +121,7 @@ static void checkColumn(const char *function, const THTensor *table, int positio
   }
 }
 
-/* Rejects a table whose planes on one side of the geometry do not exist. */
+/* Rejects a table that names planes which do not exist on one side of the geometry. */
 static void checkTable(const char *function, const THNNPlaneJoins *joins, const THTensor *table,
                        int position, bool image)
 {
@@ -127,19 +132,19 @@ static void checkTable(const char *function, const THNNPlaneJoins *joins, const 
 
 /* ---- Tiles ---------------------------------------------------------------------------------- */
 
-/* How tiles lie in scratch. */
+/* The layout of tiles in scratch. */
 typedef struct Layout {
   int64_t rows, columns; /* results of the largest tile */
-  int64_t phases[2];     /* remainders of source rows and columns */
-  int64_t lines, pitch;  /* of each phase; the pitch is that of the results too */
+  int64_t phases[2];     /* residue classes of source rows and columns */
+  int64_t lines, pitch;  /* rows of a class; elements from row to row, also of the sums */
   int64_t sourceElements, sumElements;
 } Layout;
 
-/* For passes of at most this many results and taps per axis. */
+/* Lays out the tiles of passes with at most `results` results and `taps` taps per axis. */
 static Layout layOut(const int64_t *results, const int64_t *taps, const int64_t *stride)
 {
   Layout layout;
-  int64_t more[2]; /* lines that a tile has beyond its results */
+  int64_t more[2]; /* rows or columns of a class, beyond those of the results */
   for (int axis = 0; axis < 2; axis++) {
     layout.phases[axis] = minimum(stride[axis], taps[axis]);
     more[axis] = (taps[axis] - 1) / stride[axis];
@@ -156,7 +161,7 @@ static Layout layOut(const int64_t *results, const int64_t *taps, const int64_t 
   return layout;
 }
 
-/* Where the taps of a pass find the source of a tile. */
+/* Lists, for each tap of a pass, the offset in a tile's source at which it begins to read. */
 static void listShifts(const Layout *layout, const Axis *y, const Axis *x, int64_t *shifts)
 {
   for (int64_t a = 0, line = 0, yPhase = 0; a < y->taps; a++) {
@@ -171,7 +176,7 @@ static void listShifts(const Layout *layout, const Axis *y, const Axis *x, int64
   }
 }
 
-/* The kernel's factors in the same order. */
+/* Lists the kernel's factors in the order of listShifts. */
 static void listFactors(const Axis *y, const Axis *x, int64_t kernelWidth, const real *kernel,
                         real *factors)
 {
@@ -192,7 +197,7 @@ static Tile tileAt(const Layout *layout, const Axis *y, const Axis *x, int64_t r
                 minimum(layout->columns, x->results - column)};
 }
 
-/* A rectangle of zeros, as a frame around nothing. */
+/* Writes a rectangle of zeros: a frame without anything inside. */
 static void clearLines(int64_t lines, int64_t n, real *y, int64_t pitch)
 {
   const THNN_(Frame) zeros = {.rows = lines, .before = n, .step = 1, .y = y, .yStride = pitch};
@@ -233,7 +238,7 @@ static void loadTile(const Layout *layout, const Axis *y, const Axis *x, const T
   }
 }
 
-/* Where the results of a tile lie in their plane. */
+/* The address of a tile's first result in its plane. */
 static real *placeOf(const Axis *y, const Axis *x, const Tile *tile, int64_t width, real *plane)
 {
   return plane + (y->first + tile->row * y->step) * width + x->first + tile->column * x->step;
@@ -259,7 +264,8 @@ static void storeTile(const Layout *layout, const Axis *y, const Axis *x, const 
       to[i * x->step] = sums[i];
 }
 
-/* The same for the two phases of a stride of 2; the second has as many columns or one less. */
+/* Stores the sums of both residue classes of columns of a stride of 2, interleaved. The second
+ * class has as many columns as the first, or one less. */
 static void storePair(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
                       int64_t secondColumns, int64_t width, const real *first, const real *second,
                       real *plane)
@@ -275,13 +281,13 @@ static void storePair(const Layout *layout, const Axis *y, const Axis *x, const 
 
 /* ---- Forward, and backward to the image ------------------------------------------------------ */
 
-/* A pass over all planes of one side. Scratch of each thread: a tile's source, its sums, and the
- * shifts and factors of the taps. */
+/* A pass that computes all planes of one side. A thread's scratch holds a tile's source, its sums,
+ * and the shifts and factors of the taps. */
 typedef struct Gather {
   Joins joins;
   bool toImage;
   Layout layout;
-  int64_t phases[2]; /* passes per plane */
+  int64_t phases[2]; /* residue classes of result rows and columns, a pass for each */
   int64_t bands;     /* rows of tiles per pass */
   int threads;
   size_t source, sums, shifts, factors, threadBytes;
@@ -293,7 +299,7 @@ static Axis gatherAxis(const Gather *gather, int axis, int64_t phase)
   return gather->toImage ? backwardAxis(g, axis, phase) : forwardAxis(g, axis);
 }
 
-/* Products of all connections together. */
+/* The cost of all connections together, for THNN_threads. */
 static double operationsOf(const THNNPlaneJoins *joins)
 {
   const THNNConvolution *g = &joins->geometry;
@@ -331,7 +337,8 @@ static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins,
   return gather;
 }
 
-/* Whether rows are summed one by one; the rows of narrow tiles fill vectors only together. */
+/* Whether rows are summed one by one. Those of narrow tiles fill vectors only if a tile is summed
+ * as one long row. */
 static bool isWide(const Gather *gather)
 {
   return 2 * gather->layout.columns > THNN_(simd).products.lanes;
@@ -346,7 +353,8 @@ typedef struct Target {
   char *scratch;
 } Target;
 
-/* sums = start + what the connections of the plane carry into a tile; rows are `pitch` apart. */
+/* sums = start + what the connections of the plane contribute to a tile. Rows of sums are `pitch`
+ * elements apart. */
 static void sumTile(const Gather *gather, const Target *target, const Axis *y, const Axis *x,
                     const Tile *tile, real *sums, int64_t pitch)
 {
@@ -391,8 +399,8 @@ static void sumTile(const Gather *gather, const Target *target, const Axis *y, c
   }
 }
 
-/* Whether a plane's results may go to their place at once: its rows are whole, and the only
- * connection does not add to another's. */
+/* Whether sums can be written to the result plane at once: its rows are whole, and its only
+ * connection has no other's sums to add to. */
 static bool isDirect(const Gather *gather, const Target *target)
 {
   const Side to = sideOf(gather->joins.shape, gather->toImage);
@@ -402,7 +410,7 @@ static bool isDirect(const Gather *gather, const Target *target)
          candidatesOf(&gather->joins, target->plane, gather->toImage).count == 1;
 }
 
-/* One row of tiles of one phase of a result plane. */
+/* Computes one row of tiles of a result plane, for one residue class of rows. */
 static void gatherBand(const Gather *gather, const Target *target, int64_t phase, int64_t band)
 {
   const Layout *layout = &gather->layout;
@@ -411,7 +419,7 @@ static void gatherBand(const Gather *gather, const Target *target, int64_t phase
   const int64_t row = band * layout->rows, phases = gather->phases[WIDTH];
   real *sums = (real *)(target->scratch + gather->sums), *second = sums + layout->sumElements;
   const bool direct = isDirect(gather, target);
-  const int64_t columns = gatherAxis(gather, WIDTH, 0).results; /* no phase has more */
+  const int64_t columns = gatherAxis(gather, WIDTH, 0).results; /* no class has more */
   for (int64_t column = 0; row < y.results && column < columns; column += layout->columns)
     for (int64_t xPhase = 0; xPhase < phases; xPhase++) {
       const Axis x = gatherAxis(gather, WIDTH, xPhase);
@@ -437,7 +445,7 @@ static void gatherBand(const Gather *gather, const Target *target, int64_t phase
     }
 }
 
-/* result = start + what the connections carry from the source; `start` is per plane, or NULL. */
+/* result = start + what the connections contribute; `start` has a value per plane, or is NULL. */
 static void gatherAll(const Gather *gather, const real *source, const real *weight,
                       const real *start, real *result, void *scratch)
 {
@@ -459,12 +467,12 @@ static void gatherAll(const Gather *gather, const real *source, const real *weig
   }
 }
 
-/* ---- Backward to the weights ------------------------------------------------------------------ */
+/* ---- Backward to the weights ----------------------------------------------------------------- */
 
 typedef struct Correlate {
   Joins joins;
   Layout layout;
-  int64_t pitch; /* of the gradient's rows: whole vectors */
+  int64_t pitch; /* elements from row to row of the gradient: whole vectors */
   int threads;
   size_t source, gradient, shifts, sums, threadBytes;
 } Correlate;
@@ -538,7 +546,7 @@ static void correlateJoin(const Correlate *correlate, int64_t number, const real
     gradKernel[t] += (real)(scale * sums[t]);
 }
 
-/* The same for all connections. */
+/* Adds to the gradients of all kernels. */
 static void correlateAll(const Correlate *correlate, const real *image, const real *map,
                          accreal scale, real *gradWeight, void *scratch)
 {
@@ -567,7 +575,7 @@ static void sumPlanes(const THNNState *state, const THNNPlaneJoins *joins, const
   }
 }
 
-/* ---- The functions of a module ---------------------------------------------------------------- */
+/* ---- The functions of a module --------------------------------------------------------------- */
 
 void THNN_(planesUpdateOutput)(const char *function, THNNState *state, const THNNPlaneJoins *joins,
                                THTensor *input, THTensor *output, THTensor *weight, THTensor *bias,

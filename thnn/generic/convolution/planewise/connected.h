@@ -1,21 +1,21 @@
 /* Convolutions that join single planes: each connection is one kernel between a plane of the image
- * and a plane of the map. Which planes it joins is said by a table, or follows from its number where
- * every image plane has maps of its own (depth-wise). See geometry/convolution.h for the geometry; of
- * its dimensions height and width are used, without dilation.
+ * and a plane of the map. A table lists the planes of each connection, or they follow from its
+ * number where every image plane has map planes of its own (depth-wise). See geometry/convolution.h
+ * for the geometry, of which height and width are used, without dilation.
  *
- * Work is done on tiles. The source of a tile is copied to scratch with its padding, and with its
- * rows and columns sorted by their remainder after division by the stride: so every tap of the
- * kernel is a shift of the whole tile, and the tile one long row. Where vectors of planes are better
- * than vectors of neighbouring positions, planesInLanes.h does the work. */
+ * Work is cut into tiles. The source of a tile is copied to scratch with its padding, and its rows
+ * and columns are sorted by their residue classes modulo the stride. Then every tap of the kernel
+ * is a shift of the whole tile, which can be treated as one long row. Where vectors of planes are
+ * better than vectors of neighbouring positions, planesInLanes.h does the work. */
 #ifndef THNN_GENERIC_PLANE_CONVOLUTION_H
 #define THNN_GENERIC_PLANE_CONVOLUTION_H
 
 #include "generic/convolution/checks.h"
 #include "generic/template.h"
 
-/* The three functions of a module. Arguments stand where every convolution module has them; `connTable`
- * is #6 (#7 for updateGradInput), NULL for a depth-wise convolution. Connections to planes
- * that there are not are left aside on the side that is written, and rejected on the others. */
+/* The three functions of a module. `connTable` is argument #6 (#7 in updateGradInput), and NULL for
+ * a depth-wise convolution. A connection to a plane that does not exist is ignored if that plane is
+ * written, and rejected if it is read. */
 
 /* input #2, output #3, weight #4, bias #5 (may be NULL) */
 void THNN_(planesUpdateOutput)(const char *function, THNNState *state, const THNNPlaneJoins *joins,

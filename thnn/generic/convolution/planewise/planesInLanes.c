@@ -3,16 +3,16 @@
 #include "generic/convolution/checks.h"
 
 enum {
-  BAND_BYTES = 192 << 10,  /* of a band's source and results, in the second-level cache */
-  LARGEST_BYTES = 1 << 20, /* of a band of one row, and of the factors of a block */
+  BAND_BYTES = 192 << 10,  /* limit on a band's source and results: second-level cache */
+  LARGEST_BYTES = 1 << 20, /* limit on a band of one unit, and on the factors of a block */
   ENOUGH_TASKS = 16,
-  PRODUCTS_PER_SUM = 256 /* in a sum of reals, which then goes to one of doubles */
+  PRODUCTS_PER_SUM = 256 /* terms in a partial sum of reals, which then joins one of doubles */
 };
 
-/* A block of planes; of these, a sample and a band. */
+/* A band of a block of planes in one sample. */
 typedef struct Task {
-  int64_t plane, planes; /* first and number */
-  int64_t sample, unit, units;
+  int64_t plane, planes;       /* first plane, and their number */
+  int64_t sample, unit, units; /* the first unit of the band, and their number */
   char *scratch;
 } Task;
 
@@ -26,7 +26,7 @@ static int64_t tapsOf(const THNNPlaneJoins *joins)
   return joins->geometry.kernel[1] * joins->geometry.kernel[2];
 }
 
-/* Reals of the sums of a block of planes, those of the map itself included. */
+/* The number of sums of a block of planes: a vector for each tap, and one for the map itself. */
 static int64_t sumsOf(const THNNPlaneJoins *joins)
 {
   return (tapsOf(joins) + 1) * lanes();
@@ -43,7 +43,7 @@ static Axis axisOf(const THNN_(Depthwise) * d, int axis, int64_t phase)
   return toImage(d) ? backwardAxis(g, axis, phase) : forwardAxis(g, axis);
 }
 
-/* ---- Planning --------------------------------------------------------------------------------- */
+/* ---- Planning -------------------------------------------------------------------------------- */
 
 static void measureAxis(THNN_(Depthwise) * d, int axis)
 {
@@ -70,7 +70,7 @@ static int64_t sourceRows(const THNN_(Depthwise) * d, int64_t units)
   return (units - 1) * d->sourceStep[HEIGHT] + d->extent[HEIGHT];
 }
 
-/* Rows of results in as many units. */
+/* Rows of results in `units` units. */
 static int64_t resultRows(const THNN_(Depthwise) * d, int64_t units)
 {
   return toImage(d) ? units * d->joins->geometry.stride[1] : units;
@@ -82,7 +82,7 @@ static int64_t resultWidth(const THNN_(Depthwise) * d)
   return toImage(d) ? g->input[2] : g->output[2];
 }
 
-/* In floating point: with absurd padding it is more than any integer holds. */
+/* Bytes of a band, in floating point: with absurd padding they are more than any integer holds. */
 static double bandBytes(const THNN_(Depthwise) * d, int64_t units)
 {
   const double source = (double)sourceRows(d, units) * (double)d->pitch;
@@ -112,9 +112,9 @@ static void reserve(THNN_(Depthwise) * d)
   d->scratchBytes = shared + d->threadBytes * (size_t)d->threads;
 }
 
-/* Whether vectors of planes are faster than those of neighbouring positions. These lose the lanes
- * behind the end of a row, and need the source sorted where the stride is not 1; vectors of planes
- * lose the lanes that have no plane. */
+/* Whether vectors of planes are faster than vectors of neighbouring positions. The latter waste the
+ * lanes past the end of a row, and need the source sorted if the stride is not 1; the former waste
+ * the lanes that have no plane. */
 static bool isWorthwhile(const THNN_(Depthwise) * d)
 {
   const THNNConvolution *g = &d->joins->geometry;
@@ -172,14 +172,15 @@ static Task taskOf(const THNN_(Depthwise) * d, int64_t block, void *scratch)
                     (char *)scratch + d->threadsAt + (size_t)THNN_threadIndex() * d->threadBytes};
 }
 
-/* ---- Bands ------------------------------------------------------------------------------------ */
+/* ---- Bands ----------------------------------------------------------------------------------- */
 
 static void clear(int64_t vectors, real *y)
 {
   THNN_(simd).pointwise.fill(vectors * lanes(), 0, y);
 }
 
-/* What the units of a task see of planes that are `stride` apart. */
+/* Copies what the units of a task see to `source`, with zeros around it. Planes are `stride`
+ * elements apart. */
 static void loadBand(const THNN_(Depthwise) * d, const Task *task, const real *plane,
                      int64_t stride, int64_t height, int64_t width, real *source)
 {
@@ -202,7 +203,8 @@ static void loadBand(const THNN_(Depthwise) * d, const Task *task, const real *p
                           source + begin * pitch + d->left * lanes());
 }
 
-/* The taps of a phase: where they are in the source, and in the factors. Returns their number. */
+/* Lists the taps of a residue class: their offsets in the source, and those of their factors.
+ * Returns their number. */
 static int64_t listTaps(const THNN_(Depthwise) * d, const Axis *y, const Axis *x, int64_t *offsets,
                         int64_t *factorAt)
 {
@@ -229,7 +231,7 @@ static void listAllTaps(const THNN_(Depthwise) * d, void *scratch)
     }
 }
 
-/* ---- From a source to results ----------------------------------------------------------------- */
+/* ---- From a source to results ---------------------------------------------------------------- */
 
 typedef struct Gather {
   const THNN_(Depthwise) * depthwise;
@@ -238,7 +240,8 @@ typedef struct Gather {
   char *shared;
 } Gather;
 
-/* The factors and first values of a block of planes, for each multiple. */
+/* Packs the weights and biases of a block of planes, for each multiple: image planes have
+ * `multiplier` map planes each. */
 static void packBlock(const Gather *gather, const Task *task)
 {
   const THNN_(Depthwise) *d = gather->depthwise;
@@ -254,7 +257,8 @@ static void packBlock(const Gather *gather, const Task *task)
   }
 }
 
-/* The sums of one multiple: added to what there is, or to `start`. */
+/* Sums up a band for one multiple. Sums start from `start`, or without it from what the results
+ * hold. */
 static void sumBand(const Gather *gather, const Task *task, int64_t multiple, const real *start)
 {
   const THNN_(Depthwise) *d = gather->depthwise;
@@ -329,7 +333,7 @@ void THNN_(depthwiseGather)(const THNN_(Depthwise) * d, const real *source, cons
   listAllTaps(d, scratch);
 #pragma omp parallel num_threads(d->threads)
   {
-    int64_t packed = -1; /* the block whose factors this thread has */
+    int64_t packed = -1; /* the block whose factors are in this thread's scratch */
 #pragma omp for schedule(static)
     for (int64_t i = 0; i < d->blocks * batch * bands; i++) {
       const int64_t block = i / (batch * bands), band = i % bands;
@@ -345,16 +349,16 @@ void THNN_(depthwiseGather)(const THNN_(Depthwise) * d, const real *source, cons
   }
 }
 
-/* ---- To the weights --------------------------------------------------------------------------- */
+/* ---- To the weights -------------------------------------------------------------------------- */
 
-/* Sums over positions that are in the making: those of the taps, then that of the map. */
+/* Unfinished sums over positions: a vector for each tap, then one of the map itself. */
 typedef struct Sums {
-  int64_t products; /* in each of `part` */
+  int64_t products; /* in each partial sum so far */
   real *part;
   double *whole;
 } Sums;
 
-/* Adds what a band of rows that are in scratch gives, in pieces that are not too long. */
+/* Adds the correlation of a band that is in scratch, in pieces of about PRODUCTS_PER_SUM terms. */
 static void correlateBand(const THNN_(Depthwise) * d, const Task *task, const int64_t *offsets,
                           Sums *sum)
 {
@@ -383,7 +387,7 @@ static void correlateBand(const THNN_(Depthwise) * d, const Task *task, const in
   }
 }
 
-/* Adds the correlation of one sample's planes. */
+/* Adds the correlation of a block's planes in one sample. */
 static void correlateSample(const THNN_(Depthwise) * d, Task task, int64_t multiple,
                             const real *image, const real *map, const int64_t *offsets, Sums *sum)
 {
@@ -407,7 +411,7 @@ static void correlateSample(const THNN_(Depthwise) * d, Task task, int64_t multi
   }
 }
 
-/* The gradients of a task's connections += scale * the sums of all shares. */
+/* Adds scale * the partial sums of all shares to the gradients of a task's connections. */
 static void addShares(const THNN_(Depthwise) * d, const Task *task, int64_t multiple, double scale,
                       const double *sums, real *gradWeight, real *gradBias)
 {
