@@ -80,7 +80,7 @@ typedef struct THNN_(SimdCriterion) {
   /* |x - t| */
   THNN_(LossSum) absLoss;
   THNN_(LossGradient) absGradient;
-  /* Whether every x lies between 0 and 1 */
+  /* Whether every x is between 0 and 1 */
   bool (*areProbabilities)(int64_t n, const real *x);
   /* -weight (t log x + (1 - t) log(1 - x)), with 1e-12 added to both arguments; weights or none */
   THNN_(LossSum) bceLoss;
@@ -405,7 +405,7 @@ typedef struct THNN_(PlaneSums) {
   int64_t rows, n, taps;
   const int64_t *offsets, *factorAt;
   const real *factors;
-  const real *start; /* a vector, or NULL: y itself */
+  const real *start; /* a vector that sums start from, or NULL: y itself */
   const real *x;
   int64_t xRow, xStep;
   real *y;

@@ -34,7 +34,7 @@ INLINE void loadSquare(const bool whole, const THNN_(PlaneRows) * of, int64_t co
       row[i] = loadFirst(x + i * of->stride, columns);
 }
 
-/* Stores the vectors of a square, elements from `at` on, where they belong in the rows. */
+/* Stores the vectors of a square, whose first element is `at`, where they belong in the rows. */
 INLINE void scatterSquare(const THNN_(PlaneRows) * of, int64_t at, const Vector *row, real *y)
 {
   int64_t column = at % of->n;

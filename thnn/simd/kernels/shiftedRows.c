@@ -87,8 +87,8 @@ static void interleave(int64_t n, const real *a, const real *b, real *y)
   }
 }
 
-/* Sums up `vectors` vectors of a row from i on; the last one begins at `last`, to end where the row
- * does. */
+/* Sums up `vectors` vectors of a row, starting at i; the last one begins at `last`, to end where
+ * the row does. */
 INLINE void sumVectors(const int vectors, int64_t i, int64_t last, const THNN_(ShiftedSums) * of,
                        const real *x, real *y)
 {
@@ -135,7 +135,7 @@ static void sumRows(const THNN_(ShiftedSums) * of)
   }
 }
 
-/* Adds to `vectors` vectors from position i on. */
+/* Adds to `vectors` vectors, starting at position i. */
 INLINE void addVectors(const int vectors, int64_t i, int64_t taps, const int64_t *offsets,
                        const real *factors, const real *x, real *y)
 {
@@ -322,7 +322,7 @@ static void prefetchPart(const THNN_(LineDots) * of, int64_t first, int64_t end,
       __builtin_prefetch(of->y + plane * of->yPlane + at->y);
 }
 
-/* The tile of taps [begin, end) and the planes from `first` on. */
+/* The tile of taps [begin, end) and of planes starting with `first`. */
 static Tile tileAt(const THNN_(LineDots) * of, int64_t first, int64_t begin, int64_t end,
                    real *unused)
 {

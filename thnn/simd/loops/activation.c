@@ -145,7 +145,7 @@ static void leakyReluBackward(int64_t n, const real *x, const real *gradOutput,
   }
 }
 
-/* With a slope per channel. */
+/* leakyRelu with a slope per channel. */
 static void preluPlane(int64_t n, const real *x, const real *y, const real *parameters, real *z)
 {
   (void)y;
@@ -175,9 +175,10 @@ static void preluBackwardRow(int64_t n, const real *x, const real *gradOutput,
 }
 
 #ifdef QUICK_SIGMOIDS
-/* 1 / (1 + e^x), with errors of at most 2.5: e^x = 2^(k/16) e^r, of which the 16 roots lie in two
- * registers, so that |r| is a sixteenth and its polynomial, a near-minimax fit of our own, half of
- * realSigmoid's. Numerator and denominator are 2^-512 times theirs: no power in the range overflows. */
+/* 1 / (1 + e^x), with errors of at most 2.5 units in the last place. In e^x = 2^(k/16) e^r two
+ * registers hold the 16 roots 2^(j/16), so that |r| is a sixteenth of realSigmoid's, and the
+ * polynomial, a near-minimax fit of our own, half as long. Numerator and denominator are multiplied
+ * by 2^-512, so that no power in the range overflows. */
 INLINE __m512d fallingSigmoids(__m512d x)
 {
   static const double roots[2 * LANES] = {
@@ -186,7 +187,8 @@ INLINE __m512d fallingSigmoids(__m512d x)
       0x1.6a09e667f3bcdp+0, 0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f090p+0,
       0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0};
   enum { ROOT_BITS = 4, EXPONENT_SHIFT = MANTISSA_BITS - ROOT_BITS };
-  /* A root's number is taken off its bits, where that of k adds the exponent and it again. */
+  /* The bits of root j are reduced by j, since shifting k = 16 n + j into place adds n to the
+   * exponent and j again. */
   const __m512i lanes = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
   const __m512i eight = _mm512_set1_epi64(LANES);
   const __m512i low = _mm512_loadu_si512(roots) - _mm512_slli_epi64(lanes, EXPONENT_SHIFT);
@@ -196,7 +198,7 @@ INLINE __m512d fallingSigmoids(__m512d x)
   const __m512d magic = _mm512_set1_pd(REAL_MAGIC - 16 * EXP_SHIFT);
   const __m512d one = _mm512_set1_pd(EXP_UNSHIFT);
   const __m512d most = _mm512_set1_pd(-EXP_UNDERFLOW), least = _mm512_set1_pd(-SIGMOID_ONE);
-  const __m512d inside = _mm512_max_pd(least, _mm512_min_pd(most, x)); /* NaN remains */
+  const __m512d inside = _mm512_max_pd(least, _mm512_min_pd(most, x)); /* NaN stays NaN */
   const __m512d rounded = _mm512_fmadd_pd(inside, _mm512_set1_pd(16 * LOG2_E), magic);
   const __m512d k = rounded - magic;
   const __m512d r = _mm512_fnmadd_pd(k, _mm512_set1_pd(LN2_LOW / 16),
@@ -277,8 +279,8 @@ static void softPlusBackward(int64_t n, const real *y, const real *gradOutput,
 }
 
 #ifdef QUICK_SQUARE_ROOTS
-/* Square roots, rounded as by the instruction, which takes twice as long: an approximation of 1 / root
- * with 14 bits, one step of third order, and one correction by the exact remainder. */
+/* Square roots, rounded like those of the instruction, which takes twice as long: an approximation
+ * of 1 / root with 14 bits, one step of third order, and one correction by the exact remainder. */
 INLINE __m512d squareRoots(__m512d x)
 {
   const __m512d half = _mm512_set1_pd(0.5), none = _mm512_setzero_pd();
@@ -292,8 +294,8 @@ INLINE __m512d squareRoots(__m512d x)
   const __m512d halfInverse = half * _mm512_fmadd_pd(inverse, step, inverse);
   const __m512d root = _mm512_fmadd_pd(_mm512_fnmadd_pd(near, near, x), halfInverse, near);
 
-  /* Is the root nearest to x, also if the correction that is left were a little larger? Else, and of
-   * small, negative, infinite or undefined numbers, the instruction knows it. */
+  /* Is the root rounded correctly, even if the remaining correction were a little larger? If not,
+   * and for small, negative, infinite or undefined x, the instruction computes it. */
   const __m512d remainder = _mm512_fnmadd_pd(root, root, x);
   const __m512d corrected =
       _mm512_fmadd_pd(remainder, halfInverse * _mm512_set1_pd(1 + 0x1p-30), root);

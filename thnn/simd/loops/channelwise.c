@@ -2,9 +2,9 @@
 #include "simd/vector/halves.h"
 #include "simd/vector/vector.h"
 
-/* Sums over planes, in an order that is the same at every level: element i of a plane goes to running
- * sum i % RUNNING, and in the end the upper half of the running sums joins the lower one until one is
- * left. So many of them hide the latency of an addition and stay in registers. */
+/* Sums over planes, in an order that is the same at every level: element i of a plane goes to
+ * running sum i % RUNNING, and in the end the upper half of the running sums joins the lower one
+ * until one is left. RUNNING of them hide the latency of an addition and stay in registers. */
 enum { WIDTH = VECTOR_BYTES / sizeof(double), RUNNING = 16, PARTS = RUNNING / WIDTH };
 typedef double Doubles
     __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(double)), may_alias));
@@ -35,8 +35,8 @@ INLINE Doubles loadAll(const real *x)
 #endif
 }
 
-/* The first lanes of a part, from 1 to all of them; those elements, or what is in those lanes, and 0 in
- * the others. */
+/* firstOf() is a mask of the first lanes of a part, from 1 to all of them. loadSome() and
+ * keepSome() load or keep the lanes of a mask; the others become 0. */
 #if defined(__AVX512F__)
 typedef __mmask8 Some;
 

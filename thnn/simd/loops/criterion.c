@@ -22,8 +22,8 @@ static double total(const double *sums)
   return sum;
 }
 
-/* Sums a loss; which one is a constant where this is called, so that it becomes part of the loop,
- * and so is whether the operands have weights. */
+/* Sums a loss. `loss` and `weighted`, whether the operands have weights, are constants where this
+ * is called, so that the loss becomes part of the loop. */
 ALWAYS_INLINE double sumWeightedLoss(const Loss loss, const bool weighted, int64_t n,
                                      const Operands *of, const real *parameters)
 {
@@ -242,7 +242,7 @@ ALWAYS_INLINE double sumHinges(const bool squared, int64_t n, const real *x, rea
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
       real term = hingeTerm(squared, x[i], offset);
-      KEEP_LOADED(term); /* or it is chosen after it was made wider, by a branch */
+      KEEP_LOADED(term); /* otherwise it is widened first, then chosen by a branch */
       sum += term;
     }
     return sum;

@@ -7,13 +7,14 @@
 
 #include "simd/range.h"
 
-/* The windows of `rows` rows of `columns` indices. That of column i in row r begins at element
- * start[i] + rowStart[r] + firstStart, perhaps one outside, for which the sum has 32 bits all the
- * same. Its limits are the bits of all three, too:
- *   for taps    the least and the greatest that lie inside, in bytes as in an index; at most
+/* The windows of `rows` rows of `columns` indices. The window of column i in row r begins at
+ * element start[i] + rowStart[r] + firstStart; this can be outside of the plane, so the sum is
+ * modulo 2^32. Its two limits are limit[0 or 1][i] | rowLimit[0 or 1][r] | firstLimit[0 or 1]:
+ *   for taps    the least and the greatest taps inside, in bytes as in an index; at most
  *               THNN_LAST_TAP
  *   for places  how many rows down and how many columns to the right there are
- * From one tap to the next along the depth, the height and the width it is `step` elements. */
+ * `step` is the number of elements from one tap to the next along the depth, the height and the
+ * width. */
 typedef struct THNNIndexWindows {
   int64_t rows, columns;
   const int32_t *start, *rowStart;
@@ -23,18 +24,18 @@ typedef struct THNNIndexWindows {
 
 enum { THNN_LAST_TAP = 0x7f };
 
-/* The taps of a window along one dimension that lie inside: `taps` of them from position `first` on,
- * which has a number that the kernel's user gives it. */
+/* The taps of a window along one dimension that are inside: `taps` of them, of which the first is
+ * at position `first` and has the number `number` for the caller's places. */
 typedef struct THNNTapSpan {
   int32_t first, taps, number;
 } THNNTapSpan;
 
-/* A vector of spans: how they lie, and the most elements that one of them has. */
+/* A vector of spans, one for each lane: how they are arranged, and the length of the longest. */
 typedef struct THNNSpanVector {
   enum {
-    THNN_NEAR_SPANS, /* each begins less than a vector behind the first one */
+    THNN_NEAR_SPANS, /* each begins less than a vector after the first one */
     THNN_FAR_SPANS,
-    THNN_STEPS /* each begins one behind the one before it, and all are as long, not empty */
+    THNN_STEPS /* each begins one element after the one before; all have one length, not 0 */
   } kind;
   int64_t most;
 } THNNSpanVector;

@@ -1,12 +1,12 @@
 /* Element-by-element loops. `omp simd` says what the header promises: no element depends on one
- * computed in an earlier turn, because pointers are equal or ranges do not overlap. */
+ * computed in an earlier iteration, because pointers are equal or ranges do not overlap. */
 #include <string.h>
 
 #include "simd/tuning.h"
 #include "simd/vector/prefetch.h"
 #include "simd/vector/vector.h"
 
-enum { SHORT_ROW = 4096 / sizeof(real) }; /* up to here a call of the C library does not pay */
+enum { SHORT_ROW = 4096 / sizeof(real) }; /* for shorter rows, C library calls do not pay */
 
 static void fill(int64_t n, real value, real *y)
 {
@@ -73,11 +73,11 @@ static void addScalar(int64_t n, const real *x, real value, real *y)
 }
 
 #ifdef VECTOR_STREAMS
-/* Reals that a loop leaves in the first-level cache before they are streamed: few, so that reading
- * and writing take turns quickly. */
+/* Reals that a map writes into the first-level cache before they are streamed: few, so that reading
+ * and writing alternate quickly. */
 enum { TILE = 512 / sizeof(real) };
 
-/* How many reals from y on to the next vector that can be streamed. */
+/* Reals from y to the next address that a vector can be streamed to. */
 static int64_t toAligned(const real *y)
 {
   return (int64_t)(-(uintptr_t)y % VECTOR_BYTES / sizeof(real));
@@ -93,7 +93,8 @@ static void stream(int64_t n, const real *x, real *y)
   copy(n - i, x + i, y + i);
 }
 
-/* A loop that computes much per element would otherwise compute and wait for memory in turns. */
+/* Prefetches x: a loop that computes much per element would otherwise alternate between computing
+ * and waiting for memory. */
 static void fetchAhead(int64_t n, const real *x, int64_t ahead)
 {
   THNN_fetchToSecondLevel(x, n * (int64_t)sizeof(real), ahead);

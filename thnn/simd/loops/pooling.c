@@ -1,6 +1,6 @@
-/* Loops of pooling and sampling modules. Windows are taken apart into the rows under them, which are
- * combined column by column, and then into columns. Equal values are told apart by their places, so
- * the two steps choose what one walk through the window, row by row, would have chosen. */
+/* Loops of pooling and sampling modules. A window is reduced in two steps: the rows under it are
+ * combined column by column, and then its columns. Places decide between equal values, so that the
+ * two steps choose what one walk through the window, row by row, would choose. */
 #include "simd/tuning.h"
 #include "simd/vector/prefetch.h"
 #include "simd/vector/vector.h"
@@ -62,7 +62,7 @@ static void maxOfRows(int64_t n, int64_t count, const real *const *rows, const P
     maxOfFewRows(n, count - r, rows + r, places + r, false, start, best, place);
 }
 
-/* One tap more for each window, or the first. */
+/* Compares one more tap of each window, or starts with the first. */
 INLINE void addTap(int64_t n, int64_t step, const THNN_(Columns) * columns, int64_t tap,
                    const real *best, const Place *place, real *chosen, Place *chosenPlace)
 {
@@ -81,7 +81,7 @@ INLINE void addTap(int64_t n, int64_t step, const THNN_(Columns) * columns, int6
   }
 }
 
-/* Windows of neighbouring columns, a constant number of them. */
+/* Windows of neighbouring columns; `step` and `kernel` are constants where this is called. */
 INLINE void maxOfTaps(int64_t n, int64_t step, int64_t kernel, const THNN_(Columns) * columns,
                       const real *best, const Place *place, real *chosen, Place *chosenPlace)
 {
@@ -104,7 +104,7 @@ INLINE void maxOfTaps(int64_t n, int64_t step, int64_t kernel, const THNN_(Colum
   }
 }
 
-/* One window, of any number of columns. */
+/* One window, with any number of columns. */
 static void maxOfWindow(const THNN_(Columns) * columns, const real *best, const Place *place,
                         real *chosen, Place *chosenPlace)
 {
@@ -168,7 +168,7 @@ INLINE void maxOfFewTaps(int64_t n, const Place *at, int64_t taps, const Place *
 static void maxAround(int64_t n, const Place *at, int64_t taps, const Place *offsets, const real *x,
                       real start, real *best, Place *place)
 {
-  int64_t t = (taps - 1) % GROUP + 1; /* of the first turn */
+  int64_t t = (taps - 1) % GROUP + 1; /* taps of the first turn */
   switch (t) {
   case 1:
     maxOfFewTaps(n, at, 1, offsets, x, true, start, best, place);
@@ -186,7 +186,8 @@ static void maxAround(int64_t n, const Place *at, int64_t taps, const Place *off
     maxOfFewTaps(n, at, GROUP, offsets + t, x, false, start, best, place);
 }
 
-/* A quotient in double precision, half a step above the exact one, rounds down to the right row. */
+/* The row is a product in double precision, which adding 1/2 to the place keeps away from whole
+ * numbers: it rounds down to the right row. */
 static void numbersOfPlace(int64_t n, const Place *place, int64_t width, const int64_t *begin,
                            int64_t *row, int64_t *column)
 {
@@ -208,7 +209,7 @@ static void indexOfPlace(int64_t n, const Place *place, int64_t first, int64_t n
     index[i] = place[i] < 0 ? none : place[i] + first;
 }
 
-/* No difference may be negative. */
+/* Sets bit 63 if any value is outside [first, last], where one of its differences is negative. */
 INLINE uint64_t signsOutside(int64_t n, const int64_t *value, int64_t first, int64_t last)
 {
   uint64_t signs = 0;
@@ -234,8 +235,8 @@ static bool areWithin(int64_t n, const int64_t *value, int64_t first, int64_t la
 
 enum { TAP = 0xff };
 
-/* Rows are gone through in whole blocks; the last block of a row begins within the one before, which
- * changes nothing. Shorter rows are blocks of their own. */
+/* A row is processed in blocks of this many windows; the last block overlaps the one before, which
+ * does no harm. A shorter row is one block. */
 enum { WINDOWS = 16 };
 
 INLINE int64_t wholeBlocks(int64_t columns)
@@ -243,7 +244,7 @@ INLINE int64_t wholeBlocks(int64_t columns)
   return columns < WINDOWS ? columns : columns & -WINDOWS;
 }
 
-/* A row of windows. */
+/* One row of THNNIndexWindows. */
 typedef struct RowOfWindows {
   const int32_t *start;
   const uint32_t *limit[2];
@@ -260,8 +261,8 @@ INLINE RowOfWindows rowOfWindows(const THNNIndexWindows *w, int64_t row)
   return of;
 }
 
-/* Bytes are compared side by side: the highest bit of each is set before a subtraction and still is
- * where the difference is not below 0. */
+/* Compares three bytes at once: the highest bit of each is set before a subtraction, and stays set
+ * where the difference is not negative. */
 INLINE uint32_t tapsOutside(const RowOfWindows *w, int64_t first, int64_t n, const int64_t *index)
 {
   const uint32_t taps = 0xffffff, tops = 0x808080;
@@ -291,7 +292,7 @@ static bool areTaps(const THNNIndexWindows *w, const int64_t *index, const int64
   return outside == 0;
 }
 
-/* Sums may pass 32 bits on the way to an element that does not. */
+/* Intermediate sums may wrap around 32 bits; the element's number fits. */
 INLINE void elementsOfTapsInRow(const RowOfWindows *w, const uint32_t *step, int64_t first,
                                 int64_t n, const int64_t *index, uint32_t *element)
 {
@@ -366,7 +367,8 @@ static void elementsOfPlaces(const THNNIndexWindows *w, const int64_t *row, cons
   }
 }
 
-/* Adding to elements waits for loads: values are loaded side by side and taken apart in registers. */
+/* Adding to elements is bound by loads: values are loaded a few at a time and separated in
+ * registers. */
 typedef real Few __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
 enum { FEW = 16 / sizeof(real), TURN = 8 };
 
@@ -377,8 +379,8 @@ INLINE Few loadFew(const real *x)
   return few;
 }
 
-/* Indices and values come from memory one after the other, but in too many places at a time for the
- * processor to foresee all. */
+/* Indices and values are read sequentially, but from too many places at a time for the hardware to
+ * prefetch all. */
 INLINE void addToPlane(int64_t n, const int64_t *element, int64_t base, const real *x, real *y)
 {
   int64_t i = 0;
@@ -404,7 +406,7 @@ static void addToElements(int64_t planes, int64_t n, int64_t elements, const int
     addToPlane(n, element + plane * n, base, x + plane * n, y + plane * elements);
 }
 
-/* Two numbers of elements, of which the first has the lower address. */
+/* The numbers of two elements, loaded at once; the first has the lower address. */
 typedef uint64_t Two __attribute__((aligned(sizeof(uint32_t)), may_alias));
 enum { FIRST_BIT = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 32 : 0 };
 
@@ -485,8 +487,8 @@ static void sumOfRows(int64_t n, int64_t count, const real *const *rows, real *s
     sumOfFewRows(n, count - r, rows + r, false, sum);
 }
 
-/* Rows lie anywhere in a table: they are fetched so many before their turn. Enough to hide the way to
- * memory, little enough to stay in the first-level cache. */
+/* Prefetch distance in rows, which can be anywhere in a table: large enough to hide the latency of
+ * memory, small enough for rows to stay in the first-level cache. */
 static int64_t rowsAhead(int64_t columns)
 {
   enum { BYTES_AHEAD = 1 << 13, MOST = 16 };
@@ -494,8 +496,8 @@ static int64_t rowsAhead(int64_t columns)
   return fitting < MOST ? fitting : MOST;
 }
 
-/* The sums of so many vectors of columns over indices from `begin` to `end`; of one vector perhaps some
- * lanes only. */
+/* Sums `vectors` vectors of columns over indices `begin` to end - 1; if not `whole`, only the
+ * `lanes` of one vector. */
 INLINE void sumOfBagColumns(const int vectors, const bool whole, Lanes lanes, int64_t column,
                             const THNN_(Bags) * bags, int64_t begin, int64_t end, int64_t ahead,
                             real *sum)
@@ -568,7 +570,8 @@ static void sumOfColumns(int64_t n, int64_t step, int64_t kernel, const real *x,
 
 typedef Place Places __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(Place)), may_alias));
 
-/* A vector of sums: the first element of each span, then the second of each, … */
+/* A vector of sums of spans that begin one element apart: adds the first element of each span, then
+ * the second of each, … */
 INLINE Vector sumOfSteps(int64_t length, const real *x)
 {
   Vector sum = load(x);

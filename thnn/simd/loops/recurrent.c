@@ -3,7 +3,7 @@
 
 #include "simd/vector/elementary.h"
 
-/* Element i of a gate before its function; `biased` is a constant where this is called. */
+/* Element i of a gate before its activation; `biased` is a constant where this is called. */
 ALWAYS_INLINE real sumOfGate(const bool biased, const THNN_(GateRows) * of, int64_t i)
 {
   const real products = of->input[i] + of->hidden[i];
@@ -15,7 +15,7 @@ ALWAYS_INLINE void gruRow(const bool biased, int64_t n, const THNN_(GateRows) * 
 {
 #pragma omp simd
   for (int64_t i = 0; i < n; i++) {
-    const int64_t iz = n + i, in = 2 * n + i; /* of the update and the new gate */
+    const int64_t iz = n + i, in = 2 * n + i; /* in the update and the new gate */
     const real r = realSigmoid(sumOfGate(biased, of, i));
     const real z = realSigmoid(sumOfGate(biased, of, iz));
     const real m = biased ? of->hidden[in] + of->bias2[in] : of->hidden[in];

@@ -1,6 +1,6 @@
-/* Loops of sampling at points between the elements of a plane. Points lie anywhere: gathering single
- * elements for a vector takes longer than loading both neighbours above and below each point, and
- * exchanging them among few points. */
+/* Loops of sampling at points between the elements of a plane. Points can be anywhere: gathering
+ * single elements into vectors takes longer than loading pairs of neighbours, above and below each
+ * point, and shuffling the pairs of a few points. */
 #include "simd/vector/vector.h"
 
 enum { FEW = 16 / sizeof(real) };
@@ -15,7 +15,7 @@ static void locate(int64_t n, const real *grid, int64_t height, int64_t width,
 #pragma omp simd reduction(+ : others)
   for (int64_t i = 0; i < n; i++) {
     const real x = (grid[2 * i] + 1) * halfWidth, y = (grid[2 * i + 1] + 1) * halfHeight;
-    /* Neither is NaN, nor what no integer could hold. */
+    /* Inside, neither x nor y is NaN or too large for an integer. */
     const bool inside = (x >= 0) & (y >= 0) & (x < lastColumn) & (y < lastRow);
     const int32_t column = (int32_t)(inside ? x : 0), row = (int32_t)(inside ? y : 0);
     const real right = x - (real)column, down = y - (real)row;
@@ -33,7 +33,7 @@ static void locate(int64_t n, const real *grid, int64_t height, int64_t width,
   points->others = others;
 }
 
-/* Pairs of neighbours: the first of each, and the second. */
+/* The first and the second elements of some pairs of neighbours. */
 typedef struct Pairs {
   Few first, second;
 } Pairs;

@@ -9,16 +9,17 @@
 #include "simd/vector/runningSums.h"
 
 enum {
-  TILE = 512,       /* positions that are worked on together, where each has a row of its own */
-  HALF = LANES / 2, /* rows between this and LANES are two halves that overlap, … */
-  NARROW = HALF,    /* … rows shorter than this are turned into columns first, … */
-  /* … this many at a time, a little less than 16 kB of them on the stack, … */
+  TILE = 512,       /* the most positions of a tile */
+  HALF = LANES / 2, /* rows of HALF to LANES elements are two halves that overlap */
+  NARROW = HALF,    /* shorter rows are transposed into a tile first, … */
+  /* … NARROW_ROWS at a time, in a little less than 16 kB of the stack */
   NARROW_ROWS = sizeof(real) == sizeof(float) ? 64 : 56,
-  TOGETHER = 16,  /* other rows: so many, … */
-  SHARE = 8 << 10 /* … if a tensor's take no more than these bytes of the first-level cache */
+  TOGETHER = 16,  /* the most rows that are worked on together, … */
+  SHARE = 8 << 10 /* … if those of a tensor take at most this many bytes of the first-level cache */
 };
 
-/* How many of some rows are worked on together: parts of about the same size. */
+/* How many of `rows` rows are worked on together, so that all such groups have about the same
+ * size. */
 static int64_t together(int64_t rows, int64_t channels)
 {
   const int64_t fitting = SHARE / (channels * (int64_t)sizeof(real));
@@ -27,8 +28,8 @@ static int64_t together(int64_t rows, int64_t channels)
   return (rows + parts - 1) / parts;
 }
 
-/* Rows that are no multiple of LANES end in a block of LANES elements that overlaps the one before:
- * of its lanes, those that have been summed up already count as 0. */
+/* A row whose length n is no multiple of LANES ends in a block of LANES elements that overlaps the
+ * one before: lanes that have been summed up already count as 0. */
 ALWAYS_INLINE double unlessSummed(int64_t n, int lane, real value)
 {
   return lane >= LANES - (int)(n % LANES) ? value : 0;
@@ -60,8 +61,8 @@ static real greatest(int64_t n, const real *x)
   return lane[0];
 }
 
-/* The sum of e^(x - most), which y becomes unless it is NULL; whether it is, is a constant where this
- * is called. */
+/* The sum of e^(x - most); these powers are stored in y unless it is NULL, which is known at
+ * compile time where this is called. */
 ALWAYS_INLINE double exponentials(int64_t n, const real *x, real most, real *y)
 {
   double lane[LANES];
@@ -76,7 +77,7 @@ ALWAYS_INLINE double exponentials(int64_t n, const real *x, real most, real *y)
     }
     return addLanes(lane);
   }
-  real last[LANES]; /* before y, which may be x, is written */
+  real last[LANES]; /* computed before y, which may be x, is written */
   if (n % LANES > 0)
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
@@ -99,7 +100,8 @@ ALWAYS_INLINE double exponentials(int64_t n, const real *x, real most, real *y)
   return addLanes(lane);
 }
 
-/* At most TOGETHER rows, one step at a time: a step's rows do not wait for each other, a row's steps do. */
+/* Computes at most TOGETHER rows, one step at a time for all: the steps of a row wait for each
+ * other, the rows of a step do not. */
 static void forwardFewRows(bool logarithm, int64_t rows, int64_t n, const real *x, real *y)
 {
   real most[TOGETHER], term[TOGETHER];
@@ -125,7 +127,8 @@ static void forwardFewRows(bool logarithm, int64_t rows, int64_t n, const real *
   }
 }
 
-/* `logarithm` and `fetched`, whether the next page is asked for, are constants where this is called. */
+/* The sum of a row's gradients, weighted by y unless `logarithm`; if `fetched`, the next page is
+ * prefetched. Both are constants where this is called. */
 ALWAYS_INLINE double sumOfGradients(const bool logarithm, const bool fetched, int64_t n,
                                     const real *y, const real *gradOutput)
 {
@@ -158,7 +161,7 @@ ALWAYS_INLINE double sumOfGradients(const bool logarithm, const bool fetched, in
   return addLanes(lane);
 }
 
-/* Parameter: the sum above. */
+/* Parameter: the row's sumOfGradients(). */
 static void softmaxGradient(int64_t n, const real *y, const real *gradOutput,
                             const real *parameters, real *gradInput)
 {
@@ -168,14 +171,15 @@ static void softmaxGradient(int64_t n, const real *y, const real *gradOutput,
     gradInput[i] = y[i] * (gradOutput[i] - sum);
 }
 
-/* A row that is no multiple of STEP but longer ends in STEP elements that overlap those before. */
+/* A row that is longer than STEP, but no multiple of it, ends in a block of STEP elements that
+ * overlaps the one before. */
 enum { STEP = 64 / sizeof(real) };
 
 static __attribute__((noinline)) void logSoftmaxGradientOverlapped(int64_t n, const real *y,
                                                                    const real *gradOutput, real sum,
                                                                    real *gradInput)
 {
-  real last[STEP]; /* before gradInput, which may be gradOutput, is written */
+  real last[STEP]; /* computed before gradInput, which may be gradOutput, is written */
   const int64_t before = n - STEP;
 #pragma omp simd
   for (int l = 0; l < STEP; l++)
@@ -199,7 +203,7 @@ static void logSoftmaxGradient(int64_t n, const real *y, const real *gradOutput,
     gradInput[i] = gradOutput[i] - realExp(y[i]) * sum;
 }
 
-/* At most TOGETHER rows, as above, which pays where the map is cheap. */
+/* Computes at most TOGETHER rows, one step at a time, which pays because the map is cheap. */
 static void softmaxBackwardFewRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
                                    THNN_(RunMap2) run, real *gradInput)
 {
@@ -213,7 +217,8 @@ static void softmaxBackwardFewRows(int64_t rows, int64_t n, const real *y, const
         gradInput + r * n);
 }
 
-/* Where sums do not prefetch, the map asks for the next row while it computes this one's exponentials. */
+/* Where sums do not prefetch, the map prefetches the next row while it computes this one's
+ * exponentials. */
 static void logSoftmaxBackwardRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
                                    THNN_(RunMap2) run, real *gradInput)
 {
@@ -226,7 +231,7 @@ static void logSoftmaxBackwardRows(int64_t rows, int64_t n, const real *y, const
   }
 }
 
-/* A row of HALF to LANES elements: its first and its last HALF. */
+/* Loads the first and the last HALF elements of a row of HALF to LANES elements. */
 ALWAYS_INLINE void loadHalves(int64_t n, const real *x, real *halves)
 {
   memcpy(halves, x, HALF * sizeof(real));
@@ -239,7 +244,7 @@ ALWAYS_INLINE void storeHalves(int64_t n, const real *halves, real *y)
   memcpy(y + n - HALF, halves + HALF, HALF * sizeof(real));
 }
 
-/* The sum of a row's halves, in which elements of both count once. */
+/* The sum of a row's halves; elements that are in both count once. */
 ALWAYS_INLINE double sumOfHalves(int64_t n, const real *halves)
 {
   double lane[LANES];
@@ -251,7 +256,8 @@ ALWAYS_INLINE double sumOfHalves(int64_t n, const real *halves)
   return addLanes(lane);
 }
 
-/* At most TOGETHER rows; `logarithm` is a constant where this and the next are called. */
+/* Computes at most TOGETHER rows; `logarithm` is a constant where this and backwardHalves() are
+ * called. */
 ALWAYS_INLINE void forwardHalves(const bool logarithm, int64_t rows, int64_t n, const real *x,
                                  real *y)
 {
@@ -345,14 +351,14 @@ static void forwardTile(bool logarithm, int64_t channels, int64_t step, int64_t 
   }
 }
 
-/* Room for as many positions as a tile has; the row only for a tile that is put elsewhere. */
+/* Arrays with an element for each position of a tile; `row` is used only with a `put`. */
 typedef struct TileRoom {
   double *sum;
   real *rounded, *row;
 } TileRoom;
 
-/* What is put elsewhere is large, and read from memory: channels of a tile are short runs, each in another
- * place, which the processor does not foresee. */
+/* With `put` the tensors are large and read from memory. The channels of a tile are short runs,
+ * each in another place, which the hardware does not prefetch. */
 ALWAYS_INLINE void backwardTileIn(TileRoom room, bool logarithm, int64_t channels, int64_t step,
                                   int64_t positions, const real *y, const real *gradOutput,
                                   THNN_(Put) put, real *gradInput)

@@ -34,7 +34,7 @@ typedef uint32_t RealBits;
 #  define LN2_HIGH 0x1.62e4p-1f   /* times an exponent: exact */
 #  define LN2_LOW 0x1.7f7d1cp-20f /* ln 2 - LN2_HIGH */
 #  define LOG2_E 0x1.715476p0f
-#  define EXP_OVERFLOW 88.75f     /* the result is infinite from here on, … */
+#  define EXP_OVERFLOW 88.75f     /* from here the result is infinite, … */
 #  define EXP_UNDERFLOW (-104.f)  /* … zero */
 #  define EXPM1_MINUS_ONE (-18.f) /* expm1 rounds to -1 */
 #  define EXPM1_SAME 0x1p-26f     /* expm1 rounds to x */

@@ -87,8 +87,8 @@ INLINE Vector oddPairs(Vector a, Vector b)
 }
 
 /* Transposes LANES rows of LANES columns. Interleaving the first half of the rows with the second
- * moves one bit of an element's row number into its column number; after as many turns as a number
- * has bits, rows and columns have changed places. */
+ * moves one bit of an element's row number into its column number; after log2(LANES) turns, rows
+ * and columns have changed places. */
 INLINE void transposeSquare(Vector *row)
 {
 #pragma GCC unroll 4
