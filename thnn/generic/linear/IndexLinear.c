@@ -1,15 +1,16 @@
 /* Linear layer over sparse rows given by keys.
- *   keys, values   of all samples, one after the other; sizes says how many each sample has
+ *   keys, values   those of all samples, one sample after the other
+ *   sizes          the number of keys of each sample
  *   weight         rows x outputs; key k stands for row k + keysOffset, counted from 0
  *   bias           outputs
  *   output         batch x outputs
  * output = bias + sum over a sample's keys of value * row of weight.
  *
- * A weight with four columns in front of the outputs makes the layer scale its values: those columns
- * are the largest magnitude that the key has had, its inverse, the factor of the next update, and a
- * bias of the key's own, which is added to the scaled value. Training keeps the magnitudes. (Other
- * numbers of extra columns, three or more, work as in the original, which finds two of the columns
- * from the left in updateOutput and from the right elsewhere.) */
+ * A weight with four columns in front of the outputs makes the layer scale its values. The columns
+ * are the largest magnitude that the key's values have had, its inverse, the factor of the next
+ * update, and a bias of the key's own, which is added to the scaled value. Training updates the
+ * magnitudes. (Other numbers of extra columns, three or more, work as in the original, which finds
+ * two of them from the left in updateOutput and from the right elsewhere.) */
 #include <math.h>
 
 #include "call/indices.h"
@@ -20,7 +21,7 @@
 enum { FEWEST_EXTRA_COLUMNS = 3 };
 
 #ifdef THNN_ONCE
-/* The sizes of weight and bias. */
+/* Checks weight and bias and returns their sizes. */
 static THNNIndexLinear weightSizes(const char *function, THNNShape weight, THNNShape bias)
 {
   THNN_checkDimensions(function, weight, 2, 2, "rows x outputs, or with more columns in front");
@@ -37,7 +38,7 @@ static THNNIndexLinear weightSizes(const char *function, THNNShape weight, THNNS
   return sizes;
 }
 
-/* Adds the numbers of keys and samples. */
+/* Checks keys, values and sizes, and adds the numbers of keys and samples to the result. */
 static void addKeySizes(const char *function, THNNShape keys, THNNShape values, THNNShape sizes,
                         THNNIndexLinear *result)
 {
@@ -65,7 +66,7 @@ THNNIndexLinear THNN_IndexLinear_gradientShapeCheck(const char *function, THNNSh
                                                     THNNShape gradOutput, THNNShape gradBias,
                                                     THNNShape weight, THNNShape bias)
 {
-  /* Of the weight only its columns matter. */
+  /* Only the columns of the weight matter. */
   if (weight.nDimension < 2)
     THNN_rejectShape(function, weight, "rows x outputs, or with more columns in front");
   THNN_checkNotEmpty(function, weight);
@@ -94,7 +95,7 @@ THNNIndexLinear THNN_IndexLinear_updateShapeCheck(const char *function, THNNShap
 }
 #endif
 
-/* Every key stands for a row of the weight. */
+/* Checks that every key stands for a row of the weight. */
 static void checkKeys(const THNNState *state, THNNIndexArgument keys, int64_t count,
                       int64_t keysOffset, int keysOffsetPosition, int64_t rows)
 {
@@ -106,7 +107,7 @@ static void checkKeys(const THNNState *state, THNNIndexArgument keys, int64_t co
                     "rows of weight, less keysOffset");
 }
 
-/* The samples take up all keys. */
+/* Checks that the sizes of the samples add up to the number of keys. */
 static void checkSampleSizes(const char *function, const THIndexTensor *sizes, int64_t batch,
                              int64_t keys)
 {
@@ -122,7 +123,7 @@ static void checkSampleSizes(const char *function, const THIndexTensor *sizes, i
                      (long long)keys);
 }
 
-/* Where each sample's keys begin; a last element says where they end. */
+/* starts[i] = where the keys of sample i begin; starts[batch] = where the last ones end. */
 static void setStarts(int64_t batch, const int64_t *sizes, int64_t *starts)
 {
   starts[0] = 0;
@@ -130,7 +131,7 @@ static void setStarts(int64_t batch, const int64_t *sizes, int64_t *starts)
     starts[i + 1] = starts[i] + sizes[i];
 }
 
-/* The values scaled by their rows' magnitudes, which are kept when training. */
+/* Scales the values by the largest magnitudes of their rows, which training updates first. */
 static void scaleValues(const THNNState *state, const THNNIndexLinear *sizes, const int64_t *keys,
                         int64_t keysOffset, const real *values, bool train, real *weight,
                         real *scaled)
@@ -252,7 +253,7 @@ void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys,
       const real *gradient = (const real *)from->data + sample * outputs;
       const double value = ((const real *)in->data)[i];
       real *row = (real *)to->data + i * columns;
-      if (shape.extra) /* the row's bias meets every weight of the row */
+      if (shape.extra) /* for the row's own bias: see updateRow */
         THNN_(simd).pooling.scale(outputs, (real)scale, gradient, row);
       THNN_(simd).pooling.scale(outputs, (real)(scale * value), gradient, row + columns - outputs);
     }
@@ -266,8 +267,8 @@ typedef struct THNN_(RowUpdate) {
   double rate, weightDecay;
 } THNN_(RowUpdate);
 
-/* Updates one row with rate * value * gradient; a row that is scaled has gradients of its own bias,
- * and an update factor. */
+/* Updates one row by -rate * value * gradient. A row that is scaled also has an update factor, and
+ * a bias of its own, which biasGradient is for. */
 static void updateRow(const THNN_(RowUpdate) * update, const real *biasGradient,
                       const real *gradient, double value, real *row)
 {
@@ -277,7 +278,7 @@ static void updateRow(const THNN_(RowUpdate) * update, const real *biasGradient,
   if (shape->extra) {
     const double factor = row[shape->extra - 2];
     rate *= factor;
-    /* The original lets the weights of a single output grow instead. */
+    /* As in the original, a single output lets weights grow instead of decay. */
     decay *= shape->outputs == 1 ? -factor : factor;
     row[shape->extra - 1] -=
         (real)(rate * THNN_(simd).reduce.dot(shape->outputs, biasGradient, weights));
@@ -326,7 +327,7 @@ void THNN_(IndexLinear_accUpdateGradParameters)(THNNState *state, THIndexTensor 
           updateRow(&update, gradient, gradient, value[i],
                     (real *)matrix->data + (key[i] + keysOffset) * shape.columns);
     }
-    /* With a single output an update uses up the rows' factors, in the original, too. */
+    /* With a single output, an update sets the factors of its rows to 0, as in the original. */
     if (shape.extra && shape.outputs == 1)
       for (int64_t i = 0; i < shape.keys; i++)
         if (THNN_ownsRow(&shares, share, key[i] + keysOffset))

@@ -1,10 +1,10 @@
 /* Lookup table: the backward pass of taking rows of a weight, and the renormalisation of rows.
  *   input, idx           indices of rows
- *   gradOutput           one row of gradient per index: its elements are taken in order
+ *   gradOutput           a row per index, in any shape that has its elements in that order
  *   gradWeight, weight   rows x columns
  *
- * gradWeight[index] += scale * gradOutput, divided by how often the index occurs when
- * scaleGradByFreq; the index paddingValue is left aside.
+ * gradWeight[index] += scale * gradOutput, divided by how often the index occurs if
+ * scaleGradByFreq is set; the index paddingValue is skipped.
  * Rows in idx whose norm exceeds maxNorm are multiplied by maxNorm / (norm + 1e-7). */
 #include <math.h>
 #include <stdio.h>
@@ -70,7 +70,7 @@ void THNN_(LookupTable_accGradParameters)(THNNState *state, THIndexTensor *input
   THNN_planRelease(&plan);
 }
 
-/* The p-norm of one row; `terms` has room for as many elements. */
+/* The p-norm of one row; `terms` is scratch for n elements. */
 static double normOf(int64_t n, const real *x, double p, real *terms)
 {
   if (p == 2) {
@@ -85,7 +85,8 @@ static double normOf(int64_t n, const real *x, double p, real *terms)
   return p == 1 ? sum : p == 2 ? sqrt(sum) : pow(sum, 1 / p);
 }
 
-/* The rows in `index`, each once; `isListed` has a mark for every row of the weight. */
+/* Lists the rows that occur in `index`, each once, and returns their number. `isListed` is scratch
+ * with a mark for every row of the weight. */
 static int64_t listRows(int64_t n, const int64_t *index, bool *isListed, int64_t *rows)
 {
   for (int64_t i = 0; i < n; i++)

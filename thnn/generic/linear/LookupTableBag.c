@@ -1,6 +1,6 @@
 /* Sums or means over bags of rows of a table.
  *   input               indices of rows, bag after bag
- *   offsets             where each bag begins in input: rising, the first at 1; a bag may be empty
+ *   offsets             where bags begin in input, in order, the first at 1; a bag may be empty
  *   offset2bag          the bag of each index
  *   seq_length          the number of indices in each bag
  *   weight, gradWeight  rows x columns
@@ -101,7 +101,7 @@ void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input,
   THNN_planRelease(&plan);
 }
 
-/* Bags that hold an index have a length. */
+/* Checks that every bag with an index in it has a length. */
 static void checkLengths(const char *function, const THIndexTensor *offset2bag,
                          const THIndexTensor *seq_length, int64_t indices)
 {

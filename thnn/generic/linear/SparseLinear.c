@@ -1,13 +1,13 @@
 /* Linear layer over sparse samples. The input lists the elements that are not 0:
  *   entries x 3, each (sample, feature, value); or, for the legacy functions,
  *   batch x entries x 2, each (feature, value)
- * in any order, features and samples counted from 1. Entries of value 0 do not count.
+ * in any order, features and samples counted from 1. Entries of value 0 are ignored.
  *   weight  outputs x inputs      bias  outputs      output, gradOutput  batch x outputs
  * output = bias + weight * sample;  gradWeight += scale * gradOutput * sample^T + weightDecay *
  * weight;  gradBias += scale * gradOutput, summed over the batch. Zeroing gradients and updating
- * parameters look at the columns of the last input's features only.
+ * parameters touch only the columns of features that the last input has.
  *
- * Threads share the rows of weight: each goes through all entries. */
+ * Threads share the rows of weight, and go through all entries for each row. */
 #include <stdio.h>
 
 #include "generic/linear/checks.h"
@@ -37,7 +37,7 @@ THNNSparseLinear THNN_SparseLinear_shapeCheck(const char *function, bool legacy,
 }
 #endif
 
-/* Which of an input's entries are looked at, and how. */
+/* An input, and how errors name it. */
 typedef struct THNN_(SparseInput) {
   const char *function;
   THTensor *tensor;
@@ -60,7 +60,7 @@ static bool isIndex(real x, int64_t last)
   return x >= 1 && x < (double)last + 1;
 }
 
-/* Part `part` of entry i, where it lies. */
+/* Part `part` of entry i, read from the tensor, which can be strided. */
 static real partOf(const THNN_(SparseInput) * input, int64_t i, int part)
 {
   const THTensor *t = input->tensor;
@@ -73,7 +73,8 @@ static real partOf(const THNN_(SparseInput) * input, int64_t i, int part)
 
 enum { SAMPLE_DOES_NOT_MATTER = -1 };
 
-/* Every entry's feature a column of the weight, and its sample at most `samples`. */
+/* Checks that the feature of every entry is a column of the weight, and its sample at most
+ * `samples`. */
 static void checkEntries(const THNN_(SparseInput) * input, int64_t entries, int64_t samples,
                          int64_t inputs)
 {
@@ -91,7 +92,8 @@ static void checkEntries(const THNN_(SparseInput) * input, int64_t entries, int6
   }
 }
 
-/* The entries up to the last one of a sample that there is: what comes after them is left aside. */
+/* The number of entries up to the last one whose sample is at most `samples`; later ones are
+ * ignored. */
 static int64_t entriesOfSamples(const THNN_(SparseInput) * input, int64_t entries, int64_t samples)
 {
   while (entries > 0 && partOf(input, entries - 1, 0) >= (double)samples + 1)
@@ -105,7 +107,7 @@ typedef struct THNN_(Entry) {
   real value;
 } THNN_(Entry);
 
-/* The entries that count, from dense data; returns their number. */
+/* Lists the entries whose value is not 0, from dense data, and returns their number. */
 static int64_t listEntries(bool legacy, int64_t batch, int64_t entries, const real *data,
                            THNN_(Entry) * list)
 {
@@ -126,7 +128,7 @@ static int threadsFor(const THNNState *state, const THNNSparseLinear *sizes)
   return THNN_threads(state, sizes->outputs, (double)sizes->outputs * (double)sizes->entries);
 }
 
-/* output, of as many samples as it has rows, from the first `sizes.entries` entries. */
+/* Computes output, with a row per sample, from the first `sizes.entries` entries. */
 static void forward(THNNState *state, const THNN_(SparseInput) * source, THNNSparseLinear sizes,
                     bool resize, THTensor *output, THTensor *weight, THTensor *bias)
 {
@@ -182,7 +184,7 @@ void THNN_(SparseLinear_legacyUpdateOutput)(THNNState *state, THTensor *input, T
   forward(state, &source, sizes, true, output, weight, bias);
 }
 
-/* Samples are the rows of gradOutput, `sizes.batch` of them. */
+/* Adds to gradWeight and gradBias. gradOutput has a row for each of `sizes.batch` samples. */
 static void addGradients(THNNState *state, const THNN_(SparseInput) * source,
                          THNNSparseLinear sizes, THTensor *gradOutput, THTensor *gradWeight,
                          THTensor *gradBias, THTensor *weight, double weightDecay, double scale)
@@ -260,7 +262,8 @@ void THNN_(SparseLinear_legacyAccGradParameters)(THNNState *state, THTensor *inp
   addGradients(state, &source, sizes, gradOutput, gradWeight, gradBias, weight, weightDecay, scale);
 }
 
-/* The features of the entries, each once; `isListed` has a mark for every feature. */
+/* Lists the features of entries whose value is not 0, each once, and returns their number.
+ * `isListed` is scratch with a mark for every feature. */
 static int64_t listFeatures(bool legacy, const THNNSparseLinear *sizes, const real *data,
                             bool *isListed, int64_t *features)
 {

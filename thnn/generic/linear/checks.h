@@ -1,6 +1,6 @@
-/* The shape checks of linear layers and lookup tables: untemplated, each in its module's own file, called by both real
- * types and by the CUDA twin. Arguments that a function does not have are THNN_NO_SHAPE. Each raises,
- * or returns what the function needs to know. */
+/* The shape checks of linear layers and lookup tables: untemplated, each in its module's own file,
+ * called by both real types and by the CUDA twin. Arguments that a function does not have are
+ * THNN_NO_SHAPE. Each check raises, or returns what the function needs to know. */
 #ifndef THNN_LINEAR_CHECKS_H
 #define THNN_LINEAR_CHECKS_H
 
@@ -11,7 +11,7 @@ typedef struct THNNLinear {
   int64_t batch, inputs, outputs;
 } THNNLinear;
 
-/* weight and bias may be their gradients; bias may be NULL. */
+/* `weight` and `bias` can also be gradWeight and gradBias; `bias` may be NULL. */
 THNN_API THNNLinear THNN_Linear_shapeCheck(const char *function, THNNShape input,
                                            THNNShape gradOutput, THNNShape weight, THNNShape bias);
 
@@ -20,7 +20,7 @@ typedef struct THNNTable {
   int64_t indices, rows, columns;
 } THNNTable;
 
-/* `weight` may be its gradient; `gradOutput` has a row for each index at least. */
+/* `weight` can also be gradWeight; `gradOutput` has at least a row for each index. */
 THNN_API THNNTable THNN_LookupTable_shapeCheck(const char *function, THNNShape indices,
                                                int mostDimensions, THNNShape weight,
                                                THNNShape gradOutput);
@@ -28,8 +28,8 @@ THNN_API THNNTable THNN_LookupTable_shapeCheck(const char *function, THNNShape i
 THNN_API THNNTable THNN_LookupTableBag_shapeCheck(const char *function, THNNShape input,
                                                   THNNShape weight, THNNScalar mode);
 
-/* What a linear layer over keys needs to know: the weight has rows x columns, of which the last are
- * the outputs. */
+/* What a linear layer over keys needs to know. The weight is rows x columns; `extra` columns come
+ * before those of the outputs. */
 typedef struct THNNIndexLinear {
   int64_t keys, batch, rows, columns, outputs, extra;
 } THNNIndexLinear;
@@ -39,14 +39,14 @@ THNN_API THNNIndexLinear THNN_IndexLinear_shapeCheck(const char *function, THNNS
                                                      THNNShape gradOutput, THNNShape weight,
                                                      THNNShape bias);
 
-/* For accGradParameters: leaves rows and columns 0. */
+/* The check of accGradParameters, which leaves rows and columns 0. */
 THNN_API THNNIndexLinear THNN_IndexLinear_gradientShapeCheck(const char *function, THNNShape keys,
                                                              THNNShape values, THNNShape sizes,
                                                              THNNShape gradOutput,
                                                              THNNShape gradBias, THNNShape weight,
                                                              THNNShape bias);
 
-/* For updateParameters: leaves batch 0. */
+/* The check of updateParameters, which leaves batch 0. */
 THNN_API THNNIndexLinear THNN_IndexLinear_updateShapeCheck(const char *function,
                                                            THNNShape gradWeight, THNNShape gradBias,
                                                            THNNShape weight, THNNShape bias,
@@ -57,7 +57,7 @@ typedef struct THNNSparseLinear {
   int64_t entries, batch, inputs, outputs;
 } THNNSparseLinear;
 
-/* weight and bias may be their gradients. */
+/* `weight` and `bias` can also be gradWeight and gradBias. */
 THNN_API THNNSparseLinear THNN_SparseLinear_shapeCheck(const char *function, bool legacy,
                                                        THNNShape input, THNNShape weight,
                                                        THNNShape bias);

@@ -1,10 +1,10 @@
-/* One step of an LSTM cell, from the products of its matrices on.
+/* One step of an LSTM cell, given the products of its matrices.
  *   input, hidden           batch x 4 units: W x and U h, gates in the order i, f, c, o
- *   bias1, bias2            4 units: of input and of hidden; both or neither
+ *   bias1, bias2            4 units: added to input and to hidden; both or neither
  *   cell, outputCell        batch x units: the cell's state before (cx) and after (cy)
  *   output                  batch x units
  *
- *   i, f, o = sigmoid(input + hidden + bias1 + bias2),  c = tanh(…), which input becomes
+ *   i, f, o = sigmoid(input + hidden + bias1 + bias2),  c = tanh(…); they replace input
  *   cy = f cx + i c,  output = o tanh(cy)
  *
  * Backward, with g = gradOutput, gc = gradOutputCell, t = tanh(cy), d = g o (1 - t^2) + gc:
@@ -15,7 +15,7 @@
 
 enum {
   GATES = 4,
-  FORWARD_COST = 60, /* of a unit, a copied element being 1 */
+  FORWARD_COST = 60, /* cost of a unit, in copied elements */
   BACKWARD_COST = 24
 };
 
