@@ -1,5 +1,5 @@
-/* Batch normalisation: each plane gets mean 0 and variance 1, over the batch in training, by
- * running averages otherwise; then the plane's weight and bias are applied.
+/* Batch normalisation: each plane is brought to mean 0 and variance 1, by the statistics of the
+ * batch in training and by running averages otherwise. Then its weight and bias are applied.
  *   input, output, gradOutput, gradInput                  batch x nPlane [x …]
  *   weight, bias, gradWeight, gradBias                    nPlane
  *   running_mean, running_var, save_mean, save_std        nPlane
@@ -34,7 +34,8 @@ void THNN_BatchNormalization_vectorCheck(const char *function, THNNShape vector,
 }
 #endif
 
-/* What the sums of a plane are turned into. NULL where nothing was given. */
+/* What finishForward and finishBackward need besides the sums of a plane. Pointers are NULL where
+ * the caller gave no tensor. */
 typedef struct Normalisation {
   double count; /* elements of a plane, over the batch */
   bool train;
@@ -54,7 +55,7 @@ static void finishForward(const void *context, int64_t plane, real center, const
   const Normalisation *of = context;
   real mean, std;
   if (of->train) {
-    /* The sums are those of distances from `center`, one of the values. */
+    /* The sums are over the distances from `center`, one of the values, and their squares. */
     const double distance = sums[0] / of->count;
     const double difference = sums[1] - sums[0] * distance;
     const double squares = difference < 0 ? 0 : difference;

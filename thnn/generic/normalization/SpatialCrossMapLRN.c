@@ -6,7 +6,7 @@
  *   gradInput = gradOutput * scale^-beta - 2 alpha beta / size * input *
  *               sum over the channels whose window holds this one of gradOutput * output / scale
  *
- * Both work on tiles of positions: a term per channel is computed once, the windows add up rows. */
+ * Both passes work on tiles of positions: a channel has a row of terms, windows add up rows. */
 #include <THNNExtra.h>
 
 #include "generic/normalization/checks.h"
@@ -14,9 +14,9 @@
 #include "geometry/planes.h"
 
 enum {
-  TILE_BYTES = 1 << 18, /* of the terms of all channels: they stay in the second-level cache */
+  TILE_BYTES = 1 << 18, /* limit on the terms of all channels: second-level cache */
   SHORTEST_TILE = 64,
-  COST = 30 /* of an element, a copied one being 1 */
+  COST = 30 /* cost of an element, in copied elements */
 };
 
 #ifdef THNN_ONCE
@@ -37,8 +37,8 @@ THNNPlanes THNN_SpatialCrossMapLRN_shapeCheck(const char *function, THNNShape in
 }
 #endif
 
-/* How the work is cut, and what each thread needs: pointers to the rows of terms, the terms, and one
- * row more. */
+/* How the work is cut. A thread's scratch holds pointers to the rows of terms, one more row, and
+ * the rows of terms. */
 typedef struct Work {
   THNNPlanes sizes;
   int64_t before, after; /* channels of a window on either side of its own */
@@ -68,7 +68,8 @@ static Work workFor(const THNNState *state, THNNPlanes sizes, int size)
   return work;
 }
 
-/* One tile: where its elements of channel 0 lie in a sample's, and the calling thread's scratch. */
+/* One tile: the index of its first element in the tensor, its positions, and the calling thread's
+ * scratch. */
 typedef struct THNN_(Tile) {
   int64_t at, length;
   real **terms; /* one row per channel */
@@ -90,7 +91,7 @@ static THNN_(Tile) tileOf(const Work *work, int64_t index, void *scratch)
   return tile;
 }
 
-/* sum = the terms of the channels [first, last], as far as there are such. */
+/* sum = the sum of the terms of channels [first, last], without those that do not exist. */
 static void addTerms(const Work *work, const THNN_(Tile) * tile, int64_t first, int64_t last,
                      real *sum)
 {

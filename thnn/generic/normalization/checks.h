@@ -1,6 +1,6 @@
-/* The shape checks of normalizations: untemplated, each in its module's own file, called by both real
- * types and by the CUDA twin. Arguments that a function does not have are THNN_NO_SHAPE. Each raises,
- * or returns what the function needs to know. */
+/* The shape checks of normalizations: untemplated, each in its module's own file, called by both
+ * real types and by the CUDA twin. Arguments that a function does not have are THNN_NO_SHAPE. Each
+ * check raises, or returns what the function needs to know. */
 #ifndef THNN_NORMALIZATION_CHECKS_H
 #define THNN_NORMALIZATION_CHECKS_H
 
@@ -10,7 +10,7 @@
 THNN_API THNNPlanes THNN_BatchNormalization_shapeCheck(const char *function, THNNShape input,
                                                        THNNShape gradOutput);
 
-/* A parameter or statistic of the planes. */
+/* Checks a parameter or statistic of the planes. */
 THNN_API void THNN_BatchNormalization_vectorCheck(const char *function, THNNShape vector,
                                                   int64_t planes, bool optional);
 
