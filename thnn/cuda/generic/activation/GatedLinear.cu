@@ -14,8 +14,8 @@ namespace
 
 enum { MOST_DIMENSIONS = 64 };
 
-/* Element i of the output comes from element i + i / length * length of the input and from the one
- * that lies `length` behind it. */
+/* Element i of the output is computed from element i + i / length * length of the input and from
+ * the element `length` after that. */
 template <typename Index> struct Forward {
   THCDivisor<Index> length;
   const real *input;

@@ -1,7 +1,7 @@
 /* Logarithm of the logistic function.
  *   input, output, gradOutput, gradInput   any shape
  * output = log(1 / (1 + e^-input));  gradInput = gradOutput / (1 + e^input).
- * The CPU's original keeps a power in `buffer`; here it is unused. */
+ * The original on the CPU keeps 1 + e^-input, scaled, in `buffer`; here it is unused. */
 #include "cuda/generic/shared/elementary.cuh"
 #include "cuda/generic/activation/pointwise.cuh"
 

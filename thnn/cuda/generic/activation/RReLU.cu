@@ -41,7 +41,7 @@ real meanSlope(double lower, double upper)
   return ((real)lower + (real)upper) / 2;
 }
 
-/* Elements i, i + groups, i + 2 groups … share the words number i. */
+/* Elements i, i + groups, i + 2 groups … take their slopes from the words at position first + i. */
 __global__ void __launch_bounds__(THC_THREADS)
     drawSlopes(int64_t count, int64_t groups, uint64_t seed, uint64_t first, real lower, real upper,
                const real *input, real *output, real *noise)
@@ -88,7 +88,7 @@ void THCUNN_(RReLU_updateOutput)(THCState *state, THCTensor *input, THCTensor *o
                                  THCTensor *noise, double lower, double upper, bool train,
                                  bool inplace, void *generator)
 {
-  (void)generator; /* the state's numbers are drawn */
+  (void)generator; /* the state has its own random numbers */
   const Pointwise run = {"RReLU_updateOutput", state, inplace};
   if (!noise)
     THNN_rejectShape(run.function, THNN_SHAPE(noise, 4), "a tensor");
@@ -103,7 +103,7 @@ void THCUNN_(RReLU_updateGradInput)(THCState *state, THCTensor *input, THCTensor
                                     double upper, bool train, bool inplace)
 {
   Pointwise run = {"RReLU_updateGradInput", state, inplace};
-  /* With bounds this close the slope was as good as constant, and the noise need not be there. */
+  /* Bounds this close make the slope practically constant; `noise` is not needed then. */
   if (!train || (real)upper - (real)lower <= (real)1e-6) {
     pointwiseBackward(run, Backward{meanSlope(lower, upper)}, input, "input", 2, gradOutput,
                       gradInput);

@@ -1,5 +1,5 @@
-/* What element-by-element modules have in common: the module gives its function of one element,
- * these run it. */
+/* Shared by element-by-element modules: a module provides its function of one element, and the
+ * functions here run it. */
 #ifndef THCUNN_POINTWISE_CUH
 #define THCUNN_POINTWISE_CUH
 
@@ -9,20 +9,20 @@
 namespace
 {
 
-/* A module's call; what is left out is 0. */
+/* A module's call. */
 struct Pointwise {
   const char *function;
   THCState *state;
   bool inplace = false;
 
   /* Backward only. */
-  THCTensor *compared = nullptr; /* argument #2, where `saved` is another: as many elements */
+  THCTensor *compared = nullptr; /* argument #2, to check its size; NULL where it is `saved` */
   THCTensor *like = nullptr;     /* the tensor whose sizes gradInput takes; NULL: saved */
-  bool sameSizes = false; /* gradOutput has the sizes of saved, not only its elements' number */
+  bool sameSizes = false; /* gradOutput must have the sizes of saved, not only as many elements */
 };
 
-/* Declares the tensor that a forward call reads, argument #2, and the one that it writes, #3: one
- * and the same when inplace. */
+/* Declares the tensor that a forward call reads, argument #2, and the one that it writes, #3; they
+ * are the same buffer when inplace. */
 inline void pointwisePlan(THCPlan *plan, bool inplace, THCTensor *input, THCTensor *output,
                           THNNBuffer **in, THNNBuffer **out)
 {
@@ -36,7 +36,8 @@ inline void pointwisePlan(THCPlan *plan, bool inplace, THCTensor *input, THCTens
   THNN_planElementwise(*out);
 }
 
-/* map(output, input) for each element of arguments #2 and #3; in input's storage when inplace. */
+/* Calls map(output, input) for each element of arguments #3 and #2; writes to input when
+ * inplace. */
 template <typename Map>
 void pointwiseForward(const Pointwise &run, Map map, THCTensor *input, THCTensor *output)
 {
@@ -60,8 +61,8 @@ inline void pointwiseCheck(const Pointwise &run, THNNShape saved, THCTensor *gra
   THNN_pointwise_inputCheck(run.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3));
 }
 
-/* map(gradInput, saved, gradOutput) for each element of arguments #4, #savedPosition and #3; in
- * gradOutput's storage when inplace. `saved` is the forward call's input or output. */
+/* Calls map(gradInput, saved, gradOutput) for each element of arguments #4, #savedPosition and #3;
+ * writes to gradOutput when inplace. `saved` is the forward call's input or output. */
 template <typename Map>
 void pointwiseBackward(const Pointwise &run, Map map, THCTensor *saved, const char *savedName,
                        int savedPosition, THCTensor *gradOutput, THCTensor *gradInput)

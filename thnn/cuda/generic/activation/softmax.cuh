@@ -1,7 +1,7 @@
-/* Softmax and its logarithm, over the planes of a tensor: one code, with the logarithm as a variant.
- * A vector is worked on by a team of threads: lanes of a warp or of a block where its elements
- * follow each other, otherwise the threads of a block that have the same position. Each thread keeps
- * its elements in registers where there are few, so that memory is read once. */
+/* Softmax and its logarithm over the planes of a tensor, in one implementation. A team of threads
+ * works on each vector: a warp or a block where the vector's elements are contiguous, otherwise the
+ * threads of a block that share a position. Where there are few elements, each thread keeps its own
+ * in registers, so that memory is read once. */
 #ifndef THCUNN_SOFTMAX_CUH
 #define THCUNN_SOFTMAX_CUH
 
@@ -13,12 +13,12 @@
 namespace
 {
 
-/* Where the elements of a vector lie: at `first` + i * stride. */
+/* A vector of a tensor: its elements are at `first` + i * stride, i < length. */
 struct Vector {
   int64_t first, stride, length;
 };
 
-enum { COLUMN_POSITIONS = THC_WARP }; /* that a block works on at the same time */
+enum { COLUMN_POSITIONS = THC_WARP }; /* positions that a block works on at a time */
 
 /* The threads of a block that share a position. */
 struct ColumnTeam {
@@ -44,7 +44,8 @@ struct ColumnTeam {
   }
 };
 
-/* work(vector, team, kept): `kept` elements for each thread are enough; 0: any number may come. */
+/* Calls work(vector, team, kept) for each row. A thread keeps at most `kept` elements in registers;
+ * 0: rows are too long for that. */
 template <int threads, int kept, typename Work>
 __global__ void __launch_bounds__(THC_THREADS) softmaxRows(int64_t rows, int64_t length, Work work)
 {
@@ -112,7 +113,7 @@ template <bool logarithm> struct SoftmaxForward {
   const real *input;
   real *output;
 
-  /* What an element becomes; `scale` is the logarithm of the sum, or 1 / sum. */
+  /* The logarithm of the sum, which is subtracted, or 1 / sum, which is multiplied by. */
   static __device__ accreal scaleOf(accreal sum) { return logarithm ? log(sum) : 1 / sum; }
 
   template <typename Team, int kept>
@@ -145,7 +146,7 @@ template <bool logarithm> struct SoftmaxForward {
           y[i * of.stride] = logarithm ? values[k] - scale : values[k] * scale;
       }
     } else {
-      /* The sum is that of the powers relative to the greatest value so far. */
+      /* `sum` adds up e^(value - most), where `most` is the greatest value so far. */
       real most = LOWEST;
       accreal sum = 0;
       for (int64_t i = Team::rank(); i < of.length; i += Team::SIZE) {
@@ -208,7 +209,7 @@ template <bool logarithm> struct SoftmaxBackward {
   }
 };
 
-/* output (#3) from input (#2). */
+/* Computes output (#3) from input (#2). */
 template <bool logarithm>
 void softmaxForward(const char *function, THCState *state, THCTensor *input, THCTensor *output)
 {
@@ -225,8 +226,8 @@ void softmaxForward(const char *function, THCState *state, THCTensor *input, THC
   THC_planRelease(&plan);
 }
 
-/* gradInput (#4) from gradOutput (#3) and the forward call's output (#5); input (#2) may be NULL:
- * only its sizes are looked at. */
+/* Computes gradInput (#4) from gradOutput (#3) and the forward call's output (#5). Of input (#2)
+ * only the sizes are used; it may be NULL. */
 template <bool logarithm>
 void softmaxBackward(const char *function, THCState *state, THCTensor *input, THCTensor *gradOutput,
                      THCTensor *gradInput, THCTensor *output)

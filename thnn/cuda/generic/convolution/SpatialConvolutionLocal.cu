@@ -1,11 +1,11 @@
 /* 2-D convolution without weight sharing: each output position has kernels of its own.
  *   input    [batch x] nInputPlane x inputHeight x inputWidth
- *   weight   outputHeight x outputWidth x nOutputPlane x nInputPlane x kH x kW, or with the first
- *            two and the last three in one
+ *   weight   outputHeight x outputWidth x nOutputPlane x nInputPlane x kH x kW, or
+ *            (outputHeight * outputWidth) x nOutputPlane x (nInputPlane * kH * kW)
  *   bias     nOutputPlane x outputHeight x outputWidth
  *   output   [batch x] nOutputPlane x outputHeight x outputWidth
- * The windows of an output position in several samples are a matrix: so there is one product for
- * each position, of all of them together and a few samples at a time. */
+ * The windows of one output position in several samples are the rows of a matrix, so there is one
+ * product for each position. One batched call computes them for all positions and a few samples. */
 #include "cuda/THC/THCBlas.h"
 #include "cuda/generic/convolution/engine/unfold.cuh"
 #include "generic/convolution/checks.h"
@@ -14,14 +14,14 @@
 namespace
 {
 
-const int64_t SCRATCH_BYTES = 64 << 20; /* for the samples of a chunk, if one fits */
+const int64_t SCRATCH_BYTES = 64 << 20; /* limit for a chunk of more than one sample */
 
-/* Samples [first, first + samples) of a call, with their windows and output elements in scratch:
- * position x sample x window and position x sample x plane. */
+/* Samples [first, first + samples) of a call. Their windows (position x sample x window) and output
+ * elements (position x sample x plane) are in scratch. */
 struct Chunk {
   const THNNConvolution *geometry;
   int64_t positions, window, planes;
-  int64_t largest; /* samples of a chunk */
+  int64_t largest; /* number of samples of a full chunk */
   int64_t first, samples;
   real *windows, *elements;
 
@@ -60,7 +60,7 @@ struct Chunk {
     return {windows, window, 1, samples * window};
   }
 
-  /* Matrices, one for each position. */
+  /* Batches with one matrix for each position. */
   template <typename T> THCMatrix<T> weights(T *weight, bool transposed) const
   {
     return THC_matrix(weight, window, transposed, planes * window);
@@ -74,7 +74,7 @@ struct Chunk {
     return THC_matrix((const real *)elements, planes, transposed, samples * planes);
   }
 
-  /* elements = those of gradOutput */
+  /* Copies the elements of gradOutput to `elements`. */
   void readElements(THCPlan *plan, const real *gradOutput) const
   {
     const int64_t size[] = {positions, samples, planes};
@@ -86,7 +86,7 @@ struct Chunk {
   }
 };
 
-/* One element of the output: its bias and the product. */
+/* Writes one element of the output: its bias plus its element of the product. */
 struct PutElement {
   THCDivisor<int64_t> positions, planes;
   int64_t samples;

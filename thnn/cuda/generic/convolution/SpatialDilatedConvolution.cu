@@ -1,4 +1,4 @@
-/* 2-D convolution with a dilated kernel: its taps lie dilationH rows and dilationW columns apart.
+/* 2-D convolution with a dilated kernel: its taps are dilationH rows and dilationW columns apart.
  *   input    [batch x] nInputPlane x height x width
  *   weight   nOutputPlane x nInputPlane x kH x kW
  *   output   [batch x] nOutputPlane x outputHeight x outputWidth

@@ -1,12 +1,13 @@
 /* 1-D convolution over frames: each output frame is a linear function of kW neighbouring frames.
  *   input    [batch x] nInputFrame x inputFrameSize
  *   weight   outputFrameSize x (kW * inputFrameSize)
- *   output   [batch x] nOutputFrame x outputFrameSize, with nOutputFrame = (nInputFrame - kW) / dW + 1
+ *   output   [batch x] nOutputFrame x outputFrameSize
+ * nOutputFrame is (nInputFrame - kW) / dW + 1, rounded down.
  *
- * The frames of a window lie one after the other, so a window is a row of the input as it is, and
- * windows that do not overlap are the rows of a matrix: every `period`-th one. So there are `period`
- * products for all samples together, and nothing is unfolded. Only the weight's gradient, which sums
- * over samples too, copies the windows, a few samples at a time. */
+ * The frames of a window are contiguous, so the input need not be unfolded: every `period`-th
+ * window is a row of a matrix whose rows do not overlap, and `period` products, each for all
+ * samples, cover all windows. Only the weight's gradient, which also sums over samples, copies the
+ * windows, a few samples at a time. */
 #include "cuda/THC/THCBlas.h"
 #include "cuda/THC/THCDivision.cuh"
 #include "cuda/generic/shared/segmentSums.cuh"
@@ -16,17 +17,18 @@
 namespace
 {
 
-const int64_t USUAL_CACHE_BYTES = 4 << 20; /* where the device does not say */
+const int64_t USUAL_CACHE_BYTES = 4 << 20; /* where the device does not report its L2 cache */
 
-/* Every period-th window, from number `first` on: `count` of them, in each sample. */
+/* A residue class of windows: in each sample, `count` windows, every period-th beginning with
+ * number `first`. */
 struct Phase {
   int64_t first, count;
 };
 
-/* The geometry and what follows from it. */
+/* The geometry, and sizes derived from it. */
 struct Frames : THNNFrames {
-  int64_t stride, window; /* elements from a window to the next, and of one */
-  int64_t period;         /* windows so far apart do not overlap */
+  int64_t stride, window; /* elements from a window to the next, elements of a window */
+  int64_t period;         /* the least distance of windows that do not overlap, in windows */
 
   Frames(const THNNFrames &frames, int64_t kW, int64_t dW)
       : THNNFrames(frames), stride(dW * frames.inputSize), window(kW * frames.inputSize),
@@ -35,13 +37,14 @@ struct Frames : THNNFrames {
   }
   int64_t phases() const { return minimum(period, outputFrames); }
   Phase phase(int64_t first) const { return {first, (outputFrames - first + period - 1) / period}; }
-  /* The windows of a phase as rows, in an array with the input's shape. */
+  /* The windows of a residue class as rows, in an array with the input's shape. */
   template <typename T> THCMatrix<T> windows(const Phase &phase, T *input) const
   {
     return THC_matrix(input + phase.first * stride, period * stride, false,
                       inputFrames * inputSize);
   }
-  /* Their results, in an array with `frames` frames of the output's size for a sample. */
+  /* The results of a residue class as rows, in an array of `frames` output frames for each
+   * sample. */
   template <typename T> THCMatrix<T> results(const Phase &phase, T *output, int64_t frames) const
   {
     return THC_matrix(output + phase.first * outputSize, period * outputSize, false,
@@ -64,7 +67,7 @@ struct Zero {
   __device__ void operator()(real &value) const { value = real(0); }
 };
 
-/* A term of the bias's gradient: a frame, in all samples. */
+/* Term i of the bias's gradient: output frame i, counted over all samples. */
 template <typename Index> struct FrameElement {
   THCDivisor<Index> outputFrames;
   Index gradientFrames, outputSize;
@@ -88,7 +91,7 @@ void addBias(THCPlan *plan, const Frames &frames, const real *gradOutput, accrea
                  gradBias, partial);
 }
 
-/* dense = sample x frame x element of `samples` samples, whatever lies between them. */
+/* Copies `samples` samples with the given strides to `dense`, sample x frame x element. */
 void copyFrames(THCPlan *plan, int64_t samples, int64_t frames, int64_t elements,
                 int64_t sampleStride, int64_t frameStride, const real *from, real *dense)
 {
@@ -97,8 +100,8 @@ void copyFrames(THCPlan *plan, int64_t samples, int64_t frames, int64_t elements
   THC_gather(plan, &view, sizeof(real), dense);
 }
 
-/* gradWeight += scale * gradOutput^T * windows, a few samples at a time: `scratch` has room for the
- * windows and the gradients of `chunk` of them. */
+/* gradWeight += scale * gradOutput^T * windows, `chunk` samples at a time; `scratch` has room for
+ * their windows and their gradients. */
 void addWeight(THCPlan *plan, const Frames &f, int64_t chunk, const real *input,
                const real *gradOutput, accreal scale, real *gradWeight, real *scratch)
 {

@@ -1,4 +1,4 @@
-/* 3-D convolution with a dilated kernel: its taps lie dilationT, dilationH and dilationW apart.
+/* 3-D convolution with a dilated kernel: its taps are dilationT, dilationH and dilationW apart.
  *   input    [batch x] nInputPlane x depth x height x width
  *   weight   nOutputPlane x nInputPlane x kT x kH x kW
  *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth

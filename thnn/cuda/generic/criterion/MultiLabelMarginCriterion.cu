@@ -2,7 +2,7 @@
  *   input, gradInput   [batch x] classes
  *   target             shape of input: a sample's targets, ended by 0
  *   istarget           shape of target: 1 for the classes that are targets, 0 for the others
- *   output             one element; of a longer vector the first is written
+ *   output             one element; in a longer vector, the first one is written
  * The loss of a sample is the sum over its targets t and the classes c that are not targets of
  * max(0, 1 - input[t] + input[c]), divided by the number of classes; output = sum over samples,
  * divided by their number when sizeAverage. */
@@ -24,7 +24,7 @@ struct Sample {
   int64_t classes;
   const real *x;
   const int64_t *target;
-  int64_t targets; /* before the 0 that ends them */
+  int64_t targets; /* number of targets before the 0 that ends them */
   THCIndexRange range;
 
   __device__ bool isTarget(int64_t i, int64_t wanted) const
@@ -32,13 +32,13 @@ struct Sample {
     return target[i] == wanted + TH_INDEX_BASE;
   }
 
-  /* Target number i from 0; -1 for a bad one. */
+  /* The class of target i, from 0; -1 for a bad one, which is reported. */
   __device__ int64_t targetAt(int64_t i) const
   {
     return THC_indexIsValid(target[i], range) ? target[i] - TH_INDEX_BASE : -1;
   }
 
-  /* How often a class is a target. */
+  /* How many of the targets are this class. */
   __device__ int64_t times(int64_t wanted) const
   {
     int64_t count = 0;
@@ -87,7 +87,7 @@ struct Gradient {
   const real *isTarget;
   real *gradInput;
 
-  /* Of a class that is no target: one for each target that it is too near to. */
+  /* The gradient of a class that is not a target: 1 for each target within the margin of it. */
   __device__ int64_t slopeOfOther(const Sample &sample, int64_t c) const
   {
     int64_t count = 0;
@@ -98,7 +98,7 @@ struct Gradient {
     return count;
   }
 
-  /* Of a target: one for each other class that is too near to it. */
+  /* The negative gradient of a target: 1 for each class within the margin that is not a target. */
   __device__ int64_t slopeOfTarget(const Sample &sample, const real *marks, int64_t t) const
   {
     int64_t count = 0;
@@ -129,7 +129,8 @@ Samples samplesOf(const THCPlan &plan, THNNClasses sizes, const THNNBuffer *in,
                  THC_pointer<const real>(in), THC_pointer<const int64_t>(wanted)};
 }
 
-/* The 0 at the end is in range, too. */
+/* If the state's checkIndices is set: raises for a bad target before the work. The 0 that ends
+ * targets is valid too. */
 void checkTargets(THCState *state, const char *function, THCIndexTensor *target, THNNClasses sizes)
 {
   checkFirstTargets(state, function, target, sizes.batch * sizes.classes, TH_INDEX_BASE - 1,

@@ -2,7 +2,7 @@
  *   input, gradInput   [batch x] classes
  *   target             batch; without a batch the first element counts
  *   weights            one element for each class that is a target, or none at all
- *   output             one element; of a longer vector the first is written
+ *   output             one element; in a longer vector, the first one is written
  * With z = max(0, margin - input[target] + input[class]): the loss of a sample is
  * weights[target] / classes * sum of z^p over the other classes, where any p but 1 means 2;
  * output = sum over samples, divided by their number when sizeAverage. */
@@ -20,7 +20,7 @@ struct Samples {
   const real *input, *weights;
   const int64_t *target;
 
-  /* The target's class from 0; -1 for a bad one. */
+  /* The target's class, from 0; -1 for a bad one. */
   __device__ int64_t targetOf(int64_t row) const
   {
     const int64_t index = target[row];
@@ -75,14 +75,14 @@ struct Gradient {
   }
 };
 
-/* The last class that may be a target, from 1: weights may be fewer than classes. */
+/* The last class that can be a target, from 1; there can be fewer weights than classes. */
 int64_t lastTarget(THNNClasses sizes, const THCTensor *weights)
 {
   const int64_t given = weights ? THCTensor_(nElement)(nullptr, weights) : sizes.classes;
   return given < sizes.classes ? given : sizes.classes;
 }
 
-/* Weights without elements are none. */
+/* The weights, or NULL where they have no elements. */
 THCTensor *usedWeights(THCTensor *weights)
 {
   return weights && THCTensor_(nElement)(nullptr, weights) > 0 ? weights : nullptr;

@@ -1,5 +1,5 @@
-/* Negative log likelihood of class targets, one per sample or one per position of a sample: what
- * the flat and the spatial criterion have in common. */
+/* Negative log likelihood of class targets, one per sample or one per position of a sample, for the
+ * flat and the spatial criterion. */
 #ifndef THCUNN_CLASS_NLL_CUH
 #define THCUNN_CLASS_NLL_CUH
 
@@ -22,16 +22,16 @@ struct ClassNLL {
   int64_t ignored;
 };
 
-/* The place, in batch x classes x positions, of each target that counts. */
+/* Finds the index, in batch x classes x positions, of the element that a target selects. */
 template <typename Index> struct TargetPlaces {
   THCDivisor<Index> positions;
   Index classes;
   bool ignores;
   int64_t ignored;
-  Index elements; /* that there are at the places */
+  Index elements; /* number of elements of that tensor */
   THCIndexRange range;
 
-  /* Whether target number i counts; a bad one is reported and does not. */
+  /* Whether target i counts; a bad one is reported and does not count. */
   __device__ bool find(int64_t i, int64_t target, Index *place) const
   {
     if ((ignores && target == ignored) || !THC_indexIsValid(target, range))
@@ -64,8 +64,8 @@ template <typename Index> TargetPlaces<Index> targetPlaces(const ClassNLL &run, 
       THC_indexRange(run.state, run.function, TH_INDEX_BASE, classes - 1 + TH_INDEX_BASE)};
 }
 
-/* Where the state wants that: raises for a bad target before the work. `elements` are those of the
- * tensor in which targets are places. */
+/* If the state's checkIndices is set: raises for a bad target before the work. `elements` is the
+ * number of elements of the tensor that targets select from. */
 inline void checkTargets(const ClassNLL &run, int64_t elements)
 {
   THC_checkState(run.state, run.function);
@@ -114,8 +114,8 @@ struct WriteLossAndWeight {
 };
 
 /* total_weight (argument #7) = sum of the targets' weights; output (argument #4) = minus the sum of
- * the weighted inputs at the targets, divided by total_weight when sizeAverage. Of both the first
- * element is written. */
+ * the weighted inputs at the targets, divided by total_weight when sizeAverage. The first
+ * element of each is written. */
 inline void classNLLForward(const ClassNLL &run, THCTensor *output, THCTensor *total_weight,
                             bool sizeAverage)
 {
@@ -163,7 +163,7 @@ template <typename Index> struct TargetGradient {
   }
 };
 
-/* Where total_weight is positive: gradInput (argument #4) at the targets = minus the weight, divided
+/* If total_weight is positive: gradInput (argument #4) at the targets = minus the weight, divided
  * by total_weight when `divide`. */
 inline void classNLLBackward(const ClassNLL &run, THCTensor *gradInput, THCTensor *total_weight,
                              bool divide)

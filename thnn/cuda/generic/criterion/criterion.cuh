@@ -1,5 +1,5 @@
-/* What criterions that compare input and target element by element have in common: the module gives
- * the loss of one element and its gradient, these run them. */
+/* Shared by criterions that compare input and target element by element: a module provides the loss
+ * of one element and its gradient, and the functions here run them. */
 #ifndef THCUNN_CRITERION_CUH
 #define THCUNN_CRITERION_CUH
 
@@ -10,15 +10,15 @@
 namespace
 {
 
-/* A module's call; what is left out is 0. */
+/* A module's call. */
 struct Criterion {
   const char *function;
   THCState *state;
   THCTensor *input;             /* argument #2 */
   THCTensor *target;            /* argument #3; NULL when inputOnly: output is argument #3 */
   bool inputOnly = false;       /* there is no target */
-  bool longOutput = false;      /* output may have more elements: the first one is written */
-  THCTensor *weights = nullptr; /* argument #6, factors of the loss; NULL: none */
+  bool longOutput = false;      /* output can have more than one element; the first is written */
+  THCTensor *weights = nullptr; /* argument #6, a factor for each element; NULL: none */
 };
 
 /* The operands as declared to the plan; NULL where the criterion has none. */
@@ -26,7 +26,7 @@ struct CriterionBuffers {
   const THNNBuffer *input, *target, *weights;
 };
 
-/* `outputPosition` 0: the function has no output. */
+/* Checks the arguments; `outputPosition` is 0 where the function has no output. */
 inline void criterionCheck(const Criterion &run, const THCTensor *output, int outputPosition)
 {
   const THCTensor *input = run.input, *target = run.target, *weights = run.weights;
@@ -51,7 +51,7 @@ inline CriterionBuffers criterionPlan(THCPlan *plan, const Criterion &run)
   return buffers;
 }
 
-/* What a gradient is multiplied by so that it is that of a mean. */
+/* The factor of a gradient: 1, or 1 / elements for the gradient of a mean. */
 inline real criterionNorm(const THCTensor *input, bool sizeAverage)
 {
   return (real)(input && sizeAverage ? 1 / (double)THCTensor_(nElement)(nullptr, input) : 1);

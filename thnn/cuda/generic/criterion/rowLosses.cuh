@@ -1,4 +1,4 @@
-/* What criterions with a loss per row have in common. */
+/* Shared by criterions with a loss per row. */
 #ifndef THCUNN_ROW_LOSSES_CUH
 #define THCUNN_ROW_LOSSES_CUH
 
@@ -70,7 +70,8 @@ struct TargetInRange {
   }
 };
 
-/* Where the state wants that: raises for a bad one among the first targets, before the work. */
+/* If the state's checkIndices is set: raises before the work if one of the first `count` targets is
+ * bad. */
 inline void checkFirstTargets(THCState *state, const char *function, THCIndexTensor *target,
                               int64_t count, int64_t low, int64_t high)
 {

@@ -8,17 +8,17 @@ namespace
 {
 
 enum {
-  LEAST_ROWS = 64,        /* of a product: fewer would leave the device idle */
-  LEAST_POSITIONS = 1024, /* summed over by a product of its own */
-  LARGEST_BATCH = 65535   /* of a batched product */
+  LEAST_ROWS = 64,        /* fewest rows of a product; fewer would leave the device idle */
+  LEAST_POSITIONS = 1024, /* fewest positions that a product of the weight's gradient sums over */
+  LARGEST_BATCH = 65535   /* most matrices of a batched product */
 };
 
-const int64_t USUAL_CACHE_BYTES = 4 << 20; /* where the device does not say */
+const int64_t USUAL_CACHE_BYTES = 4 << 20; /* where the device does not report its L2 cache */
 
-/* Some planes of some images, whose columns are in scratch at the same time. */
+/* Planes of images whose columns are in scratch at the same time. */
 struct Chunk {
-  int64_t image, images; /* first, and how many */
-  int64_t plane, planes;
+  int64_t image, images; /* first image, number of images */
+  int64_t plane, planes; /* first plane, number of planes */
 };
 
 int64_t chunksOf(int64_t total, int64_t size)
@@ -46,7 +46,8 @@ Planes<T> planesOf(const THCConvolutionPlan *convolution, const Chunk &chunk, T 
   return planes;
 }
 
-/* The columns of a chunk, one image's after the other's: the image itself where it is that. */
+/* The columns of a chunk, image after image: in scratch, or the image itself when it need not be
+ * unfolded. */
 template <typename T>
 Columns<T> columnsOf(const THCConvolutionPlan *convolution, const Chunk &chunk, T *image,
                      real *scratch)
@@ -61,7 +62,7 @@ Columns<T> columnsOf(const THCConvolutionPlan *convolution, const Chunk &chunk, 
   return columns;
 }
 
-/* An element becomes its plane's bias. */
+/* Sets an element to its plane's bias. */
 template <typename Index> struct PlaneBias {
   THCDivisor<Index> positions, planes;
   const real *bias;
@@ -96,8 +97,8 @@ THCConvolutionPlan THCUNN_(Convolution_prepare)(const THCState *state,
   plan.imagePositions = volumeOf(geometry->input);
   plan.mapPositions = volumeOf(geometry->output);
 
-  /* The weight's gradient sums over positions: where an image has few, a chunk's images are
-   * unfolded side by side and its maps copied likewise, for one long product. */
+  /* The weight's gradient sums over positions: where a map has few, a chunk's images are unfolded
+   * side by side and its maps copied likewise, for a product with long rows. */
   const bool weights = part == THNN_CONVOLUTION_BACKWARD_WEIGHT;
   const bool sideBySide = weights && geometry->batch > 1 && plan.mapPositions < LEAST_POSITIONS;
   plan.readsImage = THNN_convolutionIsPointwise(geometry) && !sideBySide;
@@ -229,7 +230,7 @@ void THCUNN_(Convolution_backwardWeight)(THCPlan *plan, const THCConvolutionPlan
 namespace
 {
 
-/* Element number i of a plane, over batch and positions. */
+/* Element i of a plane, counted over batch and positions. */
 template <typename Index> struct PlaneElement {
   Divisor<Index> positions;
   Index planes;

@@ -1,10 +1,10 @@
 /* The convolution engine on a device: forward, gradient of the image and gradient of the weight,
- * for every module that convolves with shared weights. See geometry/convolution.h for the geometry; the
- * functions are those of the host's engine (generic/convolution/engine/engine.h).
+ * for every module that convolves with shared weights. See geometry/convolution.h for the geometry;
+ * the functions are those of the host's engine (generic/convolution/engine/engine.h).
  *
- * Images are unfolded a chunk at a time, so that a chunk's columns stay in the L2 cache: several
- * images with one batched product where they are small, some planes of one image where it is
- * large. Pointers are dense. */
+ * Images are unfolded a chunk at a time, so that a chunk's columns stay in the L2 cache. A chunk is
+ * several images, with one batched product, where they are small, or some planes of one image where
+ * it is large. Pointers are to dense memory. */
 #ifndef THCUNN_CONVOLUTION_CUH
 #define THCUNN_CONVOLUTION_CUH
 
@@ -12,17 +12,17 @@
 #include "cuda/THC/THCBlas.h"
 #include "cuda/generic/template.h"
 
-/* How one part of one convolution is cut into chunks. */
+/* How a convolution's forward call, or one of its gradients, is cut into chunks. */
 struct THCConvolutionPlan {
   THNNConvolution geometry;
   int64_t taps, imagePositions, mapPositions;
   bool readsImage;                  /* the image is the column matrix: nothing to unfold */
   int64_t chunkImages, chunkPlanes; /* images unfolded together, and planes of each */
-  int64_t columnElements;           /* of a chunk's columns, at the start of the scratch memory */
-  int64_t scratchBytes;             /* what the caller provides */
+  int64_t columnElements;           /* elements of a chunk's columns, at the start of scratch */
+  int64_t scratchBytes;             /* size of the scratch memory, which the caller provides */
 };
 
-/* Chooses the chunks. Takes no memory and cannot fail. */
+/* Chooses the chunks. It allocates nothing and cannot fail. */
 THCConvolutionPlan THCUNN_(Convolution_prepare)(const THCState *state,
                                                 const THNNConvolution *geometry,
                                                 THNNConvolutionPart part);
@@ -32,8 +32,8 @@ void THCUNN_(Convolution_forward)(THCPlan *plan, const THCConvolutionPlan *convo
                                   const real *input, const real *weight, const real *bias,
                                   real *output, real *scratch);
 
-/* gradInput = bias + the sums that forward's taps send back; bias (one value per input plane) may
- * be NULL. With a bias it is the forward of the transposed convolution. */
+/* gradInput = bias + the gradients of all taps that see the element; bias (one value per input
+ * plane) may be NULL. With a bias it is the forward call of the transposed convolution. */
 void THCUNN_(Convolution_backwardData)(THCPlan *plan, const THCConvolutionPlan *convolution,
                                        const real *gradOutput, const real *weight, const real *bias,
                                        real *gradInput, real *scratch);
@@ -43,8 +43,8 @@ void THCUNN_(Convolution_backwardWeight)(THCPlan *plan, const THCConvolutionPlan
                                          const real *input, const real *gradOutput, accreal scale,
                                          real *gradWeight, real *scratch);
 
-/* gradBias[plane] += scale * the sum of the plane over batch and positions, always in the same
- * order. `gradients` is batch x planes x positions, `partial` THCUNN_(biasScratchBytes) long. */
+/* gradBias[plane] += scale * the sum of gradients[batch][plane][position] over batch and positions,
+ * in a fixed order. `partial` has THCUNN_(biasScratchBytes) bytes. */
 int64_t THCUNN_(biasScratchBytes)(int64_t batch, int64_t planes, int64_t positions);
 void THCUNN_(Convolution_backwardBias)(THCPlan *plan, int64_t batch, int64_t planes,
                                        int64_t positions, const real *gradients, accreal scale,

@@ -3,7 +3,8 @@
 namespace
 {
 
-/* A plane's number among those that are worked on of its image, and the image. */
+/* An image of a call, and a plane's number among the planes of that image which the call works
+ * on. */
 template <typename Index> struct PlaneOf {
   Index plane, image;
 };
@@ -20,7 +21,7 @@ template <typename Index> __device__ Index tapsOf(const Windows<Index> &windows)
   return windows.kernel[0] * windows.kernel[1] * windows.kernel[2];
 }
 
-/* One thread per image, plane and map position: it goes through the taps. */
+/* A thread copies what all taps see at one map position of one plane. */
 template <int dimensions, typename Index, typename T>
 __global__ void __launch_bounds__(THC_THREADS)
     unfoldKernel(Index count, Windows<Index> windows, Divisor<Index> planes, Planes<const T> images,
@@ -51,8 +52,7 @@ __global__ void __launch_bounds__(THC_THREADS)
   }
 }
 
-/* One thread per image element, which gathers what the taps saw of it: no atomics, and always in
- * the same order. */
+/* A thread sums what the taps saw of one image element: without atomics, and in a fixed order. */
 template <int dimensions, typename Index, typename T>
 __global__ void __launch_bounds__(THC_THREADS)
     foldKernel(Index count, Windows<Index> windows, Divisor<Index> planes, Columns<const T> columns,

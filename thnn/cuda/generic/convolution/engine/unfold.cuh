@@ -1,8 +1,8 @@
-/* Unfolding images into columns and back, in two and three dimensions.
+/* Unfolds images into columns and folds them back, in two and three dimensions.
  *
  * The column matrix of an image has a row per (plane, tap), plane slowest, and a column per map
- * position in row-major order. Several images' matrices may stand one after the other or side by
- * side: the strides of a Columns say how. */
+ * position in row-major order. The matrices of several images can be stored one after the
+ * other or side by side, according to the strides of Columns. */
 #ifndef THCUNN_UNFOLD_CUH
 #define THCUNN_UNFOLD_CUH
 
@@ -10,7 +10,7 @@
 #include "cuda/generic/template.h"
 #include "cuda/generic/shared/windows.cuh"
 
-/* Some planes of some images: `count` planes of each, from `data` on. */
+/* Planes of several images: of each image `count` planes, beginning at `data`. */
 template <typename T> struct Planes {
   T *data;
   int64_t images, count;
@@ -28,8 +28,8 @@ template <typename T> struct Columns {
 void THCUNN_(unfold)(THCPlan *plan, const THNNConvolution *geometry, Planes<const real> images,
                      Columns<real> columns);
 
-/* images = the sums of what unfold would have copied from there, plus the plane's bias unless it is
- * NULL. */
+/* Each element of images = the sum of all columns' elements that unfold would copy it to, plus its
+ * plane's bias unless `bias` is NULL. */
 void THCUNN_(fold)(THCPlan *plan, const THNNConvolution *geometry, Columns<const real> columns,
                    const real *bias, Planes<real> images);
 

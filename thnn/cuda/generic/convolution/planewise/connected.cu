@@ -13,16 +13,16 @@ const char *const EXPECTED = "numbers of input and output planes, from 1";
 
 /* ---- Connections ---------------------------------------------------------------------------- */
 
-/* What a table says of a plane, from 0; -1 where there is none. */
+/* The plane that a table's entry names, from 0; -1 if there is no such plane. */
 __device__ int64_t entryPlane(real entry, int64_t planes)
 {
   return entry >= 1 && (double)entry < (double)(planes + 1) ? (int64_t)entry - 1 : -1;
 }
 
-/* A table, row by row: reports planes that there are not in the columns that must be right. */
+/* Reports a table's entries that name no plane, in the columns that must be valid. */
 struct TableCheck {
-  int64_t columns, planes[2];
-  bool must[2];
+  int64_t columns, planes[2]; /* columns of the table, planes that columns 0 and 1 can name */
+  bool must[2];               /* whether columns 0 and 1 must be valid */
   THCIndexRange range;
 
   __device__ void operator()(int64_t i, const real *entries) const
@@ -34,7 +34,8 @@ struct TableCheck {
   }
 };
 
-/* The planes of one side of the geometry: named by connections, and in the tensor. */
+/* The planes of the image or of the map: those of the tensor, the first `named` of which take
+ * part. */
 template <typename Index> struct Side {
   Box<Index> box;
   Divisor<Index> planes;
@@ -48,7 +49,7 @@ template <typename Index> struct Side {
   {
   }
 
-  /* Where a plane's elements are: the first, and the distance to the next. */
+  /* The offset of a plane's first element, and the step from an element to the next. */
   __device__ Index first(Index sample, Index plane) const
   {
     const Index number = (Index)planes.value;
@@ -91,8 +92,8 @@ template <typename Index> struct Joins {
   {
   }
 
-  /* The connection of a map plane in a depth-wise convolution, whose connections are multiplier x
-   * image planes and whose map planes are image planes x multiplier. */
+  /* The connection of a map plane in a depth-wise convolution: connections are counted multiplier x
+   * image planes, map planes are counted image planes x multiplier. */
   __device__ Index depthWise(Index plane) const
   {
     const Index imagePlane = quotient(plane, byMultiplier);
@@ -101,7 +102,7 @@ template <typename Index> struct Joins {
 
   __device__ Index imagePlane(Index number) const
   {
-    /* The first column is the module's input: the map, when it is a transposed convolution. */
+    /* The first column names planes of the module's input, which is the map when transposed. */
     return table ? (Index)entryPlane(table[number * columns + transposed], image.named)
                  : number - quotient(number, byImagePlanes) * image.named;
   }
@@ -117,7 +118,7 @@ template <typename Index> struct Joins {
     return weight + number * windows.kernel[1] * windows.kernel[2];
   }
 
-  /* join(number) for every connection of a plane. */
+  /* Calls join(number) for every connection of a map plane. */
   template <typename Join> __device__ void ofMap(Index plane, Join join) const
   {
     if (!table && plane < map.named)
@@ -126,6 +127,7 @@ template <typename Index> struct Joins {
       if (mapPlane(number) == plane && imagePlane(number) >= 0)
         join(number);
   }
+  /* Calls join(number) for every connection of an image plane. */
   template <typename Join> __device__ void ofImage(Index plane, Join join) const
   {
     for (Index i = 0; !table && plane < image.named && i < multiplier; i++)
@@ -134,13 +136,13 @@ template <typename Index> struct Joins {
       if (imagePlane(number) == plane && mapPlane(number) >= 0)
         join(number);
   }
-  /* Where a plane's bias is; depth-wise, biases lie like the weights. */
+  /* The index of a map plane's bias; depth-wise biases are in the order of the weights. */
   __device__ Index biasIndex(Index plane) const { return table ? plane : depthWise(plane); }
 };
 
 /* ---- Forward, and backward to the image ------------------------------------------------------ */
 
-/* One element of the map: what its connections' windows see. */
+/* Computes one element of the map from what its connections' windows see. */
 template <typename Index> struct SeeImage {
   Joins<Index> joins;
   const real *images, *weight, *bias;
@@ -166,7 +168,7 @@ template <typename Index> struct SeeImage {
   }
 };
 
-/* One element of the image: what the windows that see it send back. */
+/* Computes one element of the image from the windows that see it. */
 template <typename Index> struct GatherMap {
   Joins<Index> joins;
   const real *maps, *weight, *bias;
@@ -189,9 +191,10 @@ template <typename Index> struct GatherMap {
   }
 };
 
-/* ---- Backward to the weights ------------------------------------------------------------------ */
+/* ---- Backward to the weights
+ * ------------------------------------------------------------------ */
 
-/* A term of a weight's gradient: a position of the map, in all samples. */
+/* Term i of a weight's gradient: map position i, counted over all samples. */
 template <typename Index> struct Correlate {
   Joins<Index> joins;
   Divisor<Index> taps, width;
@@ -216,7 +219,7 @@ template <typename Index> struct Correlate {
   }
 };
 
-/* A term of a bias's gradient: a position of the module's output, in all samples. */
+/* Term i of a bias's gradient: position i of the module's output, counted over all samples. */
 template <typename Index> struct PlaneElement {
   Joins<Index> joins;
   Divisor<Index> positions;
@@ -231,9 +234,10 @@ template <typename Index> struct PlaneElement {
   }
 };
 
-/* ---- The functions of a module ---------------------------------------------------------------- */
+/* ---- The functions of a module
+ * ---------------------------------------------------------------- */
 
-/* work(Index()) with the index type that will do. */
+/* Calls work(Index()) with the narrowest index type that suffices. */
 template <typename Work> void chooseIndex(const THNNPlaneJoins &joins, Work work)
 {
   const THNNConvolution &g = joins.geometry;
@@ -256,7 +260,8 @@ TableCheck makeCheck(const THCPlanesCall *call, const THCTensor *table, bool inp
           THC_valueDomain(call->state, call->function, EXPECTED)};
 }
 
-/* With the state's checkIndices, before the work: the columns that must be right. */
+/* If the state's checkIndices is set: raises before the work if a column that must be valid is
+ * not. */
 void checkTable(const THCPlanesCall *call, THCTensor *connTable, int position, bool input,
                 bool output)
 {
@@ -266,7 +271,7 @@ void checkTable(const THCPlanesCall *call, THCTensor *connTable, int position, b
                           makeCheck(call, connTable, input, output));
 }
 
-/* The same as part of the work. */
+/* Queues the check of the table, whose report the next call will raise. */
 void reportTable(THCPlan *plan, const THCPlanesCall *call, const THCTensor *connTable,
                  const THNNBuffer *entries, bool input, bool output)
 {
@@ -277,7 +282,8 @@ void reportTable(THCPlan *plan, const THCPlanesCall *call, const THCTensor *conn
                       THC_pointer<const real>(entries), makeCheck(call, connTable, input, output));
 }
 
-/* result = bias + what the connections carry from the source, to the image or to the map. */
+/* Computes the image from the map (toImage) or the map from the image, with the bias unless
+ * NULL. */
 void carry(THCPlan *plan, const THCPlanesCall *call, bool toImage, const THCTensor *connTable,
            const THNNBuffer *entries, const THNNBuffer *source, const THNNBuffer *weight,
            const THNNBuffer *bias, const THNNBuffer *result)

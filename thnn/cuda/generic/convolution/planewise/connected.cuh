@@ -1,5 +1,5 @@
 /* Convolutions that join single planes: each connection is one kernel between a plane of the image
- * and a plane of the map. Which planes it joins is said by a table, or follows from its number where
+ * and a plane of the map. A table says which planes it joins, or they follow from its number where
  * every image plane has maps of its own (depth-wise). */
 #ifndef THCUNN_PLANE_CONVOLUTION_CUH
 #define THCUNN_PLANE_CONVOLUTION_CUH
@@ -7,27 +7,27 @@
 #include "cuda/generic/template.h"
 #include "generic/convolution/checks.h"
 
-/* One checked call. */
+/* A call whose arguments have been checked. */
 struct THCPlanesCall {
   const char *function;
   THCState *state;
-  bool framesFirst; /* tensors have the position before the plane */
+  bool framesFirst; /* in the tensors, positions come before planes */
   THNNPlaneJoins joins;
 };
 
-/* The three functions of a module. Arguments stand where every convolution module has them;
+/* The three functions of a module. The argument positions are those of every convolution module;
  * `connTable` is #6 (#7 for updateGradInput), NULL for a depth-wise convolution. */
 
-/* input #2, output #3, weight #4, bias #5 (may be NULL) */
+/* The arguments: input #2, output #3, weight #4, bias #5 (may be NULL). */
 void THCUNN_(planesUpdateOutput)(const THCPlanesCall *call, THCTensor *input, THCTensor *output,
                                  THCTensor *weight, THCTensor *bias, THCTensor *connTable);
 
-/* input #2, gradOutput #3, gradInput #4, weight #5 */
+/* The arguments: input #2, gradOutput #3, gradInput #4, weight #5. */
 void THCUNN_(planesUpdateGradInput)(const THCPlanesCall *call, THCTensor *input,
                                     THCTensor *gradOutput, THCTensor *gradInput, THCTensor *weight,
                                     THCTensor *connTable);
 
-/* input #2, gradOutput #3, gradWeight #4, gradBias #5 (may be NULL) */
+/* The arguments: input #2, gradOutput #3, gradWeight #4, gradBias #5 (may be NULL). */
 void THCUNN_(planesAccGradParameters)(const THCPlanesCall *call, THCTensor *input,
                                       THCTensor *gradOutput, THCTensor *gradWeight,
                                       THCTensor *gradBias, THCTensor *connTable, accreal scale);
