@@ -3,11 +3,11 @@
 #include "work/sizes.h"
 
 enum {
-  SHORT_PLANE = 24,     /* planes shorter than this become rows */
-  ROW = 512,            /* rows are repeated up to about this length */
+  SHORT_PLANE = 24,     /* shorter planes are joined to rows */
+  ROW = 512,            /* rows join outer indices up to about this length */
   ROW_SPAN = 2048,      /* columns whose sums stay in the first-level cache */
-  MOST_ROW_BLOCKS = 64, /* each has sums for every column */
-  PLANE_BLOCK = 1 << 15 /* two tensors' planes of doubles fit the second-level cache */
+  MOST_ROW_BLOCKS = 64, /* limit on blocks of rows: each has sums for every column */
+  PLANE_BLOCK = 1 << 15 /* elements: as doubles, those of two tensors fit the second-level cache */
 };
 
 #ifdef THNN_ONCE
@@ -42,10 +42,10 @@ THNNChannels THNN_channels(int64_t outer, int64_t channels, int64_t inner)
 }
 #endif
 
-/* Where a block lies. */
+/* The place of a block. */
 typedef struct Block {
   int64_t group, lineBlock, firstLine, endLine;
-  int64_t column; /* of the span, in each line */
+  int64_t column; /* where the span begins in each line */
 } Block;
 
 static Block blockAt(const THNNChannels *c, int64_t index)
@@ -62,7 +62,8 @@ static Block blockAt(const THNNChannels *c, int64_t index)
   return block;
 }
 
-/* The place of a block's elements in one line, and their number: less in the last row. */
+/* The index of a block's first element in a line, and the number of its elements there. The last
+ * row can be shorter than the others. */
 static int64_t startOf(const THNNChannels *c, const Block *block, int64_t line)
 {
   return (c->rows ? 0 : block->group * c->inner) + line * c->step + block->column;
@@ -78,7 +79,7 @@ static int64_t lengthAt(const THNNChannels *c, const Block *block, int64_t start
   return length > 0 ? length : 0;
 }
 
-/* The work's scratch memory. */
+/* The scratch of the work. */
 typedef struct Scratch {
   double *sums;           /* planes: two per block; rows: two per column and line block */
   real *centers;          /* rows: one per column */
@@ -130,7 +131,7 @@ static real centerOf(const THNN_(ChannelWork) * work, int64_t channel)
   return work->centers ? work->centers[channel] : work->x[channel * work->channels->inner];
 }
 
-/* column j = value of its channel, `step` values apart from the next channel's */
+/* columns[j] = the value of the channel of column j; channels have values `step` reals apart. */
 static void spread(const THNNChannels *c, const real *values, int64_t step, real *columns)
 {
   if (c->elements == 0)
@@ -171,7 +172,7 @@ static void sumRows(const THNN_(ChannelWork) * work, const Block *block, const S
   }
 }
 
-/* The sums of a channel, over its blocks and columns in order. */
+/* Adds up a channel's sums over its blocks and columns, in order, and finishes the channel. */
 static void finishChannel(const THNN_(ChannelWork) * work, int64_t channel, const Scratch *scratch)
 {
   const THNNChannels *c = work->channels;
@@ -197,7 +198,7 @@ static void finishChannel(const THNN_(ChannelWork) * work, int64_t channel, cons
                work->map ? scratch->parameters + channel * parametersOf(work) : NULL);
 }
 
-/* Elements of one plane, from number `at` on. */
+/* Maps n elements of one plane; `at` is the index of the first in the tensor. */
 static void mapPlane(const THNN_(ChannelWork) * work, int64_t n, int64_t at, const real *parameters)
 {
   const int64_t elements = work->channels->elements;
@@ -225,7 +226,7 @@ static void mapBlock(const THNN_(ChannelWork) * work, const Block *block, const 
   }
 }
 
-/* A map alone, of planes: in the order of memory, which is fetched ahead of its turn. */
+/* Computes a map of planes without sums, in the order of memory, which is prefetched. */
 static void mapInOrder(const THNN_(ChannelWork) * work, const Scratch *scratch)
 {
   const THNNChannels *c = work->channels;
@@ -242,8 +243,9 @@ static void mapInOrder(const THNN_(ChannelWork) * work, const Scratch *scratch)
   }
 }
 
-/* Groups whose planes are read once from memory, to be summed up, and then from the third-level cache,
- * to be mapped: a share of it for each thread. */
+/* How many groups are summed up before they are mapped. Their planes are read from memory to be
+ * summed up, and then from the third-level cache, of which each thread has a share, to be
+ * mapped. */
 static int64_t groupsTogether(const THNN_(ChannelWork) * work, int threads)
 {
   enum { SHARE = 2 << 20 }; /* bytes */
@@ -253,7 +255,7 @@ static int64_t groupsTogether(const THNN_(ChannelWork) * work, int threads)
   return groups > 0 ? groups : 1;
 }
 
-/* The work of some groups, by all threads of a parallel region. */
+/* Computes groups [first, end), in all threads of a parallel region. */
 static void runGroups(const THNN_(ChannelWork) * work, int64_t first, int64_t end,
                       const Scratch *scratch)
 {

@@ -1,10 +1,10 @@
 /* Modules with a parameter or a statistic per channel see a tensor as outer x channels x inner.
  * They say what is summed up, what follows from the sums of a channel, and what each element
- * becomes; this runs it, in blocks that depend on the sizes alone.
+ * becomes. channelRun computes it, in blocks that depend on the sizes alone.
  *
- * Long planes (inner elements of one channel) are worked on one by one. Short ones are not: there
- * rows of all channels, several of them where there are few channels, are worked on side by side,
- * with the channels' parameters repeated. */
+ * Long planes (inner elements of one channel) are computed one by one. Short ones are joined to
+ * rows: a row is all planes of one outer index, or of several where channels are few, and the
+ * channels' parameters are repeated along it. */
 #ifndef THNN_CHANNELS_H
 #define THNN_CHANNELS_H
 
@@ -14,8 +14,9 @@ typedef struct THNNChannels {
   int64_t outer, channels, inner, elements;
   bool rows; /* rows, not planes */
 
-  /* A line is a plane, or a row; lines of a group are `step` elements apart. Planes of one channel
-   * are a group, rows are all in one. A block is a span of `blockLines` lines. */
+  /* A line is a plane or a row, `length` elements long. The planes of a channel are a group; all
+   * rows are one group. Lines of a group are `step` elements apart. A span is `spanLength` elements
+   * of a line, a block the same span of `blockLines` lines. */
   int64_t groups, lines, length, step;
   int64_t blockLines, lineBlocks;
   int64_t spanLength, spans;
@@ -23,17 +24,17 @@ typedef struct THNNChannels {
 
 THNNChannels THNN_channels(int64_t outer, int64_t channels, int64_t inner);
 
-/* What is to be done; what is left out is 0. */
+/* The work to do. Fields that do not apply are 0. */
 typedef struct THNN_(ChannelWork) {
   THNNState *state;
   const THNNChannels *channels;
   const real *x, *y; /* what the loops read */
 
   const THNN_(ChannelSum) * sum; /* NULL: there are no sums */
-  const real *centers;           /* of the sums, one per channel; NULL: x's first in the channel */
+  const real *centers;           /* one per channel, for the sums; NULL: the channel's first x */
 
-  /* Called once per channel, from any thread, with its two sums (0 when there are none) and, when
-   * centers is NULL, the center that was taken: writes the map's parameters, NULL without a map. */
+  /* Called once per channel, from any thread, with its two sums and its center, which are 0 without
+   * `sum`. Writes the parameters of the map; `parameters` is NULL without a map. */
   void (*finish)(const void *context, int64_t channel, real center, const double *sums,
                  real *parameters);
   const void *context;
@@ -42,7 +43,7 @@ typedef struct THNN_(ChannelWork) {
   real *z;                       /* the map's result */
 } THNN_(ChannelWork);
 
-/* The scratch memory that the work needs: `channels`, `sum` and `map` are all it looks at. */
+/* The bytes of scratch that the work takes. Only `channels`, `sum` and `map` have to be set. */
 size_t THNN_(channelScratch)(const THNN_(ChannelWork) * work);
 
 void THNN_(channelRun)(const THNN_(ChannelWork) * work, void *scratch);

@@ -2,12 +2,12 @@
 
 #include "work/sizes.h"
 
-/* Rows and columns of a block. A product of whole matrices runs at full speed from the larger size
- * on, and at nearly that from the smaller one on. */
+/* Rows and columns of a block for gemm, which runs at full speed from BLOCK upwards, and at nearly
+ * full speed from SMALL_BLOCK. */
 enum { SMALL_BLOCK = 256, BLOCK = 512 };
 
-/* A size cut into pieces of nearly the same length, a multiple of what vectors hold; an even number
- * of them, for two threads. */
+/* A size cut into pieces of nearly the same length, whole vectors each. A large one is cut into an
+ * even number of pieces, for two threads. */
 typedef struct Pieces {
   int64_t count, length, size;
 } Pieces;
@@ -25,14 +25,14 @@ static int64_t pieceLength(const Pieces *pieces, int64_t piece)
   return minimum(pieces->size - piece * pieces->length, pieces->length);
 }
 
-/* The part of an operand that begins at (row, column) after transposition. */
+/* The address of element (row, column) of an operand, after transposition. */
 static real *partOf(THNN_(Matrix) matrix, int64_t row, int64_t column)
 {
   return (real *)matrix.data +
          (matrix.transposed ? row * matrix.leading + column : column * matrix.leading + row);
 }
 
-/* c += alpha * a * b for vectors a and b, a not transposed: a[m] times each element of b. */
+/* c += alpha * a * b for a column a, which is not transposed, and a row b. */
 static void addOuterProduct(const THNNState *state, int64_t m, int64_t n, real alpha,
                             THNN_(Matrix) a, THNN_(Matrix) b, real *c, int64_t leading)
 {
@@ -42,8 +42,8 @@ static void addOuterProduct(const THNNState *state, int64_t m, int64_t n, real a
     THNN_(simd).pointwise.axpy(m, alpha * *partOf(b, 0, j), a.data, c + j * leading);
 }
 
-/* How many pieces to cut each of some parts into, `most` at most, so that threads have equally
- * many. */
+/* How many pieces to cut each of `parts` parts into, at most `most`, so that all threads have the
+ * same number of pieces. */
 static int64_t evenCuts(int64_t parts, int64_t most, int64_t threads)
 {
   int64_t cuts = 1;
@@ -52,14 +52,14 @@ static int64_t evenCuts(int64_t parts, int64_t most, int64_t threads)
   return cuts;
 }
 
-/* Few columns b for a matrix a of some size: gemm would pack the matrix for them. */
+/* Whether b has few columns and a many elements: gemm would pack a for them. */
 static bool prefersSpread(int64_t m, int64_t n, int64_t k)
 {
   enum { MOST = 3, LEAST_ELEMENTS = 1 << 15 };
   return n <= MOST && m * k >= LEAST_ELEMENTS;
 }
 
-/* How many parts the terms are cut into. All but the first have sums of their own. */
+/* How many parts the terms are cut into. All but the first have partial sums of their own. */
 static int64_t spreadParts(int64_t m, int64_t n, int64_t k)
 {
   enum { PART_TERMS = 512, MOST_PARTS = 8, SUMS = (1 << 16) / sizeof(real) };
@@ -69,9 +69,9 @@ static int64_t spreadParts(int64_t m, int64_t n, int64_t k)
   return parts;
 }
 
-/* c += a * b. Parts of the terms read whole columns of a; where threads are left they share out its
- * rows. Two threads with half the rows each took up to 2.8 times as long. The parts depend on the
- * sizes alone, and so do the results. */
+/* c += a * b. Threads share parts of the terms, which read whole columns of a, and if these cannot
+ * be shared evenly, also rows of a. Two threads with half of the rows each took up to 2.8 times as
+ * long. The parts, and so the results, depend on the sizes alone. */
 static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, THNN_(Matrix) a,
                        THNN_(Matrix) b, real *c, int64_t leading, THNNRoom room)
 {
@@ -111,16 +111,16 @@ static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, 
       THNN_(simd).pointwise.axpy(m, 1, sums + ((part - 1) * n + j) * m, c + j * leading);
 }
 
-/* c[m x n] = alpha * a[m x k] * b[k x n], added to c or to one value for each column. Of products
- * that are added there may be `count`, the operands of the next one `aNext` and `bNext` elements
- * behind. */
+/* c[m x n] = alpha * a[m x k] * b[k x n], added to c or to one value for each column. If it is
+ * added to c, it can be the sum of `count` products, whose operands are `aNext` and `bNext`
+ * elements apart. */
 typedef struct Product {
   int64_t m, n, k;
   real alpha;
   THNN_(Matrix) a, b;
-  bool packs; /* panels, even for few columns */
+  bool packs; /* packs panels even for few columns */
   bool add;
-  const real *start;   /* or NULL */
+  const real *start;   /* a value for each column, or NULL */
   const real *scalars; /* all of b, packed; or NULL */
   real *c;
   int64_t leading;
@@ -144,24 +144,26 @@ static Product productOf(int64_t m, int64_t n, int64_t k, real alpha, THNN_(Matr
 enum {
   /* Terms in one register sum: with short sums the error stays near that of a blocked product. */
   PANEL_TERMS = 256,
-  /* Terms at a time of panels that are read where they are, and columns that are few for this. */
+  /* Terms of a block whose panels are read in place: IN_PLACE_TERMS, or FEW_IN_PLACE_TERMS if b has
+   * at most FEW_COLUMNS columns. */
   IN_PLACE_TERMS = 64,
   FEW_IN_PLACE_TERMS = 32,
   FEW_COLUMNS = 16,
   /* A matrix of more elements does not stay in a second-level cache. */
   FAR_ELEMENTS = (1 << 22) / sizeof(real),
-  /* Terms of all panels that are packed at a time: so many pages are read side by side. */
+  /* Terms of all panels that are packed at a time: the number of pages that are read side by
+   * side. */
   PACKED_TERMS = 16,
-  /* What is packed at a time: panels, which stay in the second-level cache, and the scalars that all
-   * of them are multiplied by. */
+  /* Limits on what is packed at a time: panels, which stay in the second-level cache, and the
+   * scalars by which all panels are multiplied. */
   PANEL_ELEMENTS = (1 << 19) / sizeof(real),
   SCALAR_ELEMENTS = THNN_MOST_IN_PLACE * IN_PLACE_TERMS
 };
 _Static_assert((int)SCALAR_ELEMENTS >= PANEL_TERMS * 64 / (int)sizeof(real),
                "the scalars of one longest vector's columns fit, too");
 
-/* Whether panels are read where they are: for few columns, packing takes longer than it saves, and
- * for very few also where the matrix comes from far. */
+/* Whether panels are read in place. For few columns, packing takes longer than it saves; with a
+ * matrix of more than FAR_ELEMENTS, that is so only for very few. */
 static bool readsInPlace(const Product *p)
 {
   const bool far = p->m * p->k > FAR_ELEMENTS;
@@ -174,7 +176,8 @@ typedef struct Block {
   int64_t row, height, term, terms, column, width;
 } Block;
 
-/* How many of each a block has at most. Its terms, and with them the results, depend on no thread. */
+/* The largest block of a product. Its terms, and with them the results, do not depend on
+ * threads. */
 static Block largestBlock(const Product *p, int64_t rows, int64_t columns)
 {
   const int64_t panel = THNN_(simd).panels.columns, step = THNN_(simd).panels.step;
@@ -187,7 +190,7 @@ static Block largestBlock(const Product *p, int64_t rows, int64_t columns)
   return (Block){.height = height, .terms = terms, .width = step};
 }
 
-/* Packs the panels of a block, from row `first` of it on. */
+/* Packs the panels of a block, without those before its row `first`. */
 static void packPanels(const Product *p, const Block *block, int64_t first, real *packed)
 {
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
@@ -207,8 +210,8 @@ static void packPanels(const Product *p, const Block *block, int64_t first, real
   }
 }
 
-/* Packs the columns of a block of b, times alpha: sums of products are then only added to c, by tiles
- * of any shape alike. Times alpha at that point, they might be in one rounding or in two. */
+/* Packs the columns of a block of b, times alpha. Tiles of any shape then only add sums of products
+ * to c. If they multiplied by alpha there, some would round once and some twice. */
 static void packScalars(const Product *p, const Block *block, real *packed)
 {
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
@@ -225,8 +228,8 @@ static void packScalars(const Product *p, const Block *block, real *packed)
   }
 }
 
-/* Where the scalars of a block lie among all of them: steps of columns follow each other, and in each its
- * blocks of terms. */
+/* The index of a block's scalars in all of packed b. Steps of columns follow each other, and in
+ * each step its blocks of terms. */
 static int64_t scalarsBefore(const Product *p, const Block *block)
 {
   return block->column * p->k + block->term * THNN_(simd).panels.step;
@@ -249,7 +252,8 @@ static int64_t wholePanels(const Block *block)
   return block->height - block->height % THNN_(simd).panels.columns;
 }
 
-/* Whether whole panels are packed by the first tile that they are multiplied with, of so many columns. */
+/* Whether whole panels are packed by the first tile that multiplies them, in a part with `columns`
+ * columns. */
 static bool packsOnTheWay(const Product *p, int64_t columns)
 {
   return !p->a.transposed && !readsInPlace(p) && columns >= THNN_(simd).panels.rows;
@@ -286,7 +290,7 @@ static void multiplyBlock(const Product *p, const Block *block, bool add, bool p
   loops->multiply(&panels);
 }
 
-/* Elements of the panels and of the scalars of any block: the room of a thread. */
+/* The elements that a thread packs at a time: panels and scalars of the largest block. */
 typedef struct PackedSizes {
   int64_t panels, scalars;
 } PackedSizes;
@@ -297,7 +301,7 @@ static PackedSizes packedSizes(const Product *p)
   const int64_t panel = loops->columns, terms = largestBlock(p, p->m, p->n).terms;
   PackedSizes sizes;
   if (readsInPlace(p)) {
-    sizes.panels = panel * terms; /* of the last rows alone */
+    sizes.panels = panel * terms; /* the panel of the last rows alone */
     sizes.scalars = roundUp(p->n, loops->step) * terms;
   } else {
     const int64_t most = PANEL_ELEMENTS / terms / panel * panel;
@@ -319,7 +323,7 @@ static Packing packingIn(const Product *p, THNNRoom room)
   return (Packing){own, own + packedSizes(p).panels};
 }
 
-/* One of the products, for columns [first, end) of the rows of a block. */
+/* Computes one of the products, for `height` rows and columns [first, end). */
 static void addPanels(const Product *p, const Block *most, int64_t row, int64_t height,
                       int64_t first, int64_t end, const Packing *packing)
 {
@@ -340,7 +344,7 @@ static void addPanels(const Product *p, const Block *most, int64_t row, int64_t 
   }
 }
 
-/* Rows [firstRow, endRow) and columns [first, end) of the result. */
+/* Computes rows [firstRow, endRow) and columns [first, end) of the result. */
 static void multiplyPart(const Product *p, int64_t firstRow, int64_t endRow, int64_t first,
                          int64_t end, const Packing *packing)
 {
@@ -360,9 +364,9 @@ static bool hasProducts(const Product *p, int64_t least)
   return (double)p->m * (double)p->n * (double)p->k >= (double)least;
 }
 
-/* What gemm is slower at: it packs a large operand for few columns, and with the longest vectors
- * the loops here are ahead of it in nearly all products of some size. Where both operands lie along
- * their sums, few rows or columns are for dots. */
+/* Whether gemm is slower. It packs a large operand for few columns, and with the longest vectors
+ * the loops here are faster in nearly all products of some size. Where both operands are contiguous
+ * along the sums, few rows or columns are left to dots. */
 static bool prefersPanels(const Product *p)
 {
   enum { LEAST_COLUMNS = 4, LEAST_ROWS_ALONG = 24 };
@@ -374,14 +378,15 @@ static bool prefersPanels(const Product *p)
   return hasProducts(p, p->b.transposed ? loops->leastAcross : loops->leastProducts);
 }
 
-/* How many steps a result has that it can be cut at, along its rows or its columns. */
+/* The number of steps in a result, along its rows or its columns. It can be cut between steps. */
 static int64_t stepCount(const Product *p, bool rows)
 {
   const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
   return rows ? divideUp(p->m, loops->lanes) : divideUp(p->n, loops->step);
 }
 
-/* One of the pieces that a result is cut into. No element depends on where that is. */
+/* Computes one of the pieces that a result is cut into. No element depends on where the cuts
+ * are. */
 static void multiplyPiece(const Product *p, bool rows, int64_t piece, int64_t pieces,
                           const Packing *packing)
 {
@@ -401,8 +406,8 @@ static double panelOperations(const Product *p)
   return (double)p->m * (double)p->n * (double)p->k / 12;
 }
 
-/* Threads share out the longer side of the result; of a weight gradient its columns, since pieces of
- * all of them took 1.4 to 2 times as long. */
+/* Whether threads share the rows of the result, or else its columns. They share the longer side,
+ * but in a weight gradient always the columns: sharing the rows took 1.4 to 2 times as long. */
 static bool sharesRows(const Product *p)
 {
   return p->m >= p->n && !p->b.transposed;
@@ -428,7 +433,7 @@ static void multiplyPanels(const Product *p, THNNRoom room)
   }
 }
 
-/* ---- Room ------------------------------------------------------------------------------------- */
+/* ---- Room ------------------------------------------------------------------------------------ */
 
 THNNRoom THNN_(largerRoom)(THNNRoom a, THNNRoom b)
 {
@@ -474,7 +479,7 @@ THNNRoom THNN_(multiplyEachRoom)(const THNNState *state, int64_t m, int64_t n, i
   return panelRoom(state, &product, count * stepCount(&product, m >= n));
 }
 
-/* ---- Products of panels ------------------------------------------------------------------------ */
+/* ---- Products of panels ---------------------------------------------------------------------- */
 
 void THNN_(addProducts)(int64_t m, int64_t n, int64_t k, real alpha, THNN_(Matrix) a,
                         THNN_(Matrix) b, int64_t count, int64_t aNext, int64_t bNext, real *c,
@@ -551,8 +556,9 @@ void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k
     return;
   }
   const Pieces rows = cut(m), columns = cut(n);
-  const int64_t bStep = b.transposed ? b.leading : 1; /* down a column */
-  /* A vector's product reads the matrix once; others compute a dozen times as fast as they copy. */
+  const int64_t bStep = b.transposed ? b.leading : 1; /* from one element of a column to the next */
+  /* A product with a vector reads the matrix once; others multiply a dozen times while one element
+   * is copied. */
   const double operations = (double)m * (double)n * (double)k / (n == 1 ? 1 : 12);
   const int threads = THNN_blasThreads(state, rows.count * columns.count, operations);
   THNN_blasBegin();
@@ -586,7 +592,7 @@ bool THNN_(prefersDots)(int64_t rows, int64_t columns, int64_t terms)
   return false;
 }
 
-/* Blocks of columns for the threads, for few rows. */
+/* Computes affine for few rows; threads share blocks of columns. */
 static void affineDots(const THNNState *state, int64_t columns, const THNN_(Dots) * all)
 {
   enum { BLOCK_COLUMNS = 64 };

@@ -4,15 +4,15 @@
 
 #include "generic/template.h"
 
-/* An operand of a product: a column-major matrix or the transposed of one. */
+/* An operand of a product: a column-major matrix or the transpose of one. */
 typedef struct THNN_(Matrix) {
   const real *data;
-  int64_t leading; /* from one column to the next */
+  int64_t leading; /* elements from one column to the next */
   bool transposed;
 } THNN_(Matrix);
 
-/* Scratch in which operands are packed: `bytes`, a multiple of a cache line, for each of `threads` threads,
- * which are all that a product takes. `data` is the caller's to provide, aligned to cache lines; the
+/* Scratch for packed operands: `bytes`, a multiple of a cache line, for each of `threads` threads.
+ * Products that pack take no more threads. The caller provides `data`, aligned to cache lines; the
  * functions below say how much a product needs. */
 typedef struct THNNRoom {
   int threads;
@@ -25,14 +25,15 @@ static inline size_t THNN_roomBytes(THNNRoom room)
   return (size_t)room.threads * room.bytes;
 }
 
-/* The same room with its memory. */
+/* The room with its memory. */
 static inline THNNRoom THNN_roomAt(THNNRoom room, void *data)
 {
   room.data = data;
   return room;
 }
 
-/* A plan's scratch for it; most products need none, and NULL is returned. */
+/* Adds the room to a plan's scratch. Returns NULL if the room is empty, as that of most products
+ * is. */
 static inline THNNBuffer *THNN_planRoom(THNNPlan *plan, THNNRoom room)
 {
   const size_t bytes = THNN_roomBytes(room);
@@ -44,10 +45,11 @@ static inline THNNRoom THNN_roomIn(THNNRoom room, const THNNBuffer *buffer)
   return THNN_roomAt(room, buffer ? buffer->data : NULL);
 }
 
-/* Enough for either of two products, one after the other. */
+/* Room for either of two products that are computed one after the other. */
 THNNRoom THNN_(largerRoom)(THNNRoom a, THNNRoom b);
 
-/* Of multiply, multiplyInto, and affine: there m is `columns`, n `rows`, k `terms` and a is transposed. */
+/* The room of each product below. multiplyRoom is for multiply, multiplyInto and affine, where m is
+ * `columns`, n is `rows`, k is `terms`, and a is transposed. */
 THNNRoom THNN_(multiplyRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
                              bool aTransposed, bool bTransposed);
 THNNRoom THNN_(addProductsRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
@@ -59,33 +61,33 @@ THNNRoom THNN_(multiplyEachRoom)(const THNNState *state, int64_t m, int64_t n, i
 void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
                      THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, THNNRoom room);
 
-/* The same for a result whose columns are `leading` elements apart. */
+/* Computes the same for a result whose columns are `leading` elements apart. */
 void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
                          THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, int64_t leading,
                          THNNRoom room);
 
-/* c += alpha * the sum of `count` products a * b, whose operands lie `aNext` and `bNext` elements
+/* c += alpha * the sum of `count` products a * b, whose operands are `aNext` and `bNext` elements
  * apart. The columns of a and b may overlap. */
 void THNN_(addProducts)(int64_t m, int64_t n, int64_t k, real alpha, THNN_(Matrix) a,
                         THNN_(Matrix) b, int64_t count, int64_t aNext, int64_t bNext, real *c,
                         THNNRoom room);
 
 /* c = start + a * b for `count` matrices a and c, `aNext` and `cNext` elements apart. `start`,
- * which may be NULL, has a value for each column of c. `packed` is room for b as it is multiplied; without,
- * NULL, it is packed for each block of rows again. */
+ * which may be NULL, has a value for each column of c. `packed` is scratch for all of b; if it is
+ * NULL, b is packed anew for each block of rows. */
 void THNN_(multiplyEach)(int64_t m, int64_t n, int64_t k, THNN_(Matrix) a, THNN_(Matrix) b,
                          const real *start, int64_t count, int64_t aNext, real *c, int64_t cNext,
                          real *packed, THNNRoom room);
 
-/* The size of that room; 0 if b is packed only once anyway. */
+/* The elements of multiplyEach's `packed`; 0 if b is packed only once anyway. */
 int64_t THNN_(packedElements)(int64_t m, int64_t n, int64_t k, int64_t count);
 
-/* Whether a product of few rows with a matrix that lies across its sums is for the loops in
- * simd/kernels/dots.c: gemm would spend too much of its time on packing the matrix. */
+/* Whether affine leaves a product of few rows to the loops of simd/kernels/dots.c: gemm would spend
+ * too much of its time on packing w. */
 bool THNN_(prefersDots)(int64_t rows, int64_t columns, int64_t terms);
 
-/* y = start + x * w^T: rows of y from rows of x, whose strides are from one to the next; w has
- * `columns` rows of `terms` elements. `start` is added to each row. */
+/* y = start + x * w^T. x and y have `rows` rows, `xStride` and `yStride` elements apart, and w has
+ * `columns` rows of `terms` elements. `start`, which may be NULL, is added to each row of y. */
 void THNN_(affine)(const THNNState *state, int64_t rows, int64_t columns, int64_t terms,
                    const real *x, int64_t xStride, const real *w, const real *start, real *y,
                    int64_t yStride, THNNRoom room);

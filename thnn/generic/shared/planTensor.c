@@ -19,7 +19,7 @@ static THNNView view(const void *untyped)
   return view;
 }
 
-/* That the lists are longer then is no visible change. */
+/* Makes room in the lists of sizes and strides. The caller sees no change of the tensor. */
 static void reserveDimensions(void *untyped, int nDimension)
 {
   THTensor *tensor = untyped;
@@ -54,7 +54,7 @@ static void resize(void *untyped, int nDimension, const int64_t *size)
   tensor->nDimension = nDimension;
 }
 
-/* THTensor_(set) would allocate its lists anew. */
+/* THTensor_(set) would allocate the lists anew. */
 static void set(void *context, void *untyped, void *untypedSource)
 {
   (void)context;
