@@ -3,8 +3,8 @@
  *
  *   sums[coefficient][tile] = weights[coefficient] * frames[coefficient][tile]
  *
- * of frames of `sourceSize` reals, sums of `resultSize`, and a matrix of weights between them. The
- * inverse transform of a tile's four sums gives its two results. */
+ * Here weights[coefficient] is a matrix of `resultSize` x `sourceSize`. The inverse transform of a
+ * tile's four sums gives its two results. */
 #include "generic/convolution/temporalWinograd.h"
 
 #include "generic/convolution/engine/algorithm.h"

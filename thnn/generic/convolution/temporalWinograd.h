@@ -12,7 +12,7 @@ typedef struct THNN_(TemporalWinograd) {
   int64_t batch, sources, results;    /* samples, and frames of a sample */
   int64_t sourceSize, resultSize;     /* reals of a frame */
   int64_t sourceSample, resultSample; /* reals from one sample to the next */
-  int threads;                        /* that the scratch is for */
+  int threads;                        /* threads that the scratch is for */
   bool backward; /* computes gradInput from gradOutput: taps are reversed, pad is 2 and not 0 */
 } THNN_(TemporalWinograd);
 

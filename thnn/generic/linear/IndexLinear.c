@@ -268,7 +268,7 @@ typedef struct THNN_(RowUpdate) {
 } THNN_(RowUpdate);
 
 /* Updates one row by -rate * value * gradient. A row that is scaled also has an update factor, and
- * a bias of its own, which biasGradient is for. */
+ * a bias of its own, which biasGradient changes. */
 static void updateRow(const THNN_(RowUpdate) * update, const real *biasGradient,
                       const real *gradient, double value, real *row)
 {
@@ -278,7 +278,7 @@ static void updateRow(const THNN_(RowUpdate) * update, const real *biasGradient,
   if (shape->extra) {
     const double factor = row[shape->extra - 2];
     rate *= factor;
-    /* As in the original, a single output lets weights grow instead of decay. */
+    /* As in the original, weight decay makes the weights of a single output grow. */
     decay *= shape->outputs == 1 ? -factor : factor;
     row[shape->extra - 1] -=
         (real)(rate * THNN_(simd).reduce.dot(shape->outputs, biasGradient, weights));

@@ -55,7 +55,8 @@ static void finishForward(const void *context, int64_t plane, real center, const
   const Normalisation *of = context;
   real mean, std;
   if (of->train) {
-    /* The sums are over the distances from `center`, one of the values, and their squares. */
+    /* The sums are those of distances from `center`, one of the plane's values, and of their
+     * squares. */
     const double distance = sums[0] / of->count;
     const double difference = sums[1] - sums[0] * distance;
     const double squares = difference < 0 ? 0 : difference;

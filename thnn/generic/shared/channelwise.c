@@ -226,7 +226,7 @@ static void mapBlock(const THNN_(ChannelWork) * work, const Block *block, const 
   }
 }
 
-/* Computes a map of planes without sums, in the order of memory, which is prefetched. */
+/* Computes a map of planes without sums, in memory order, so that what comes next is prefetched. */
 static void mapInOrder(const THNN_(ChannelWork) * work, const Scratch *scratch)
 {
   const THNNChannels *c = work->channels;

@@ -28,7 +28,7 @@ THNNChannels THNN_channels(int64_t outer, int64_t channels, int64_t inner);
 typedef struct THNN_(ChannelWork) {
   THNNState *state;
   const THNNChannels *channels;
-  const real *x, *y; /* what the loops read */
+  const real *x, *y; /* what the loops read; y may be NULL */
 
   const THNN_(ChannelSum) * sum; /* NULL: there are no sums */
   const real *centers;           /* one per channel, for the sums; NULL: the channel's first x */

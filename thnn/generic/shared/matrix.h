@@ -82,8 +82,8 @@ void THNN_(multiplyEach)(int64_t m, int64_t n, int64_t k, THNN_(Matrix) a, THNN_
 /* The elements of multiplyEach's `packed`; 0 if b is packed only once anyway. */
 int64_t THNN_(packedElements)(int64_t m, int64_t n, int64_t k, int64_t count);
 
-/* Whether affine leaves a product of few rows to the loops of simd/kernels/dots.c: gemm would spend
- * too much of its time on packing w. */
+/* Whether x * w^T with few rows of x is for the loops of simd/kernels/dots.c: gemm would spend too
+ * much of its time on packing w. */
 bool THNN_(prefersDots)(int64_t rows, int64_t columns, int64_t terms);
 
 /* y = start + x * w^T. x and y have `rows` rows, `xStride` and `yStride` elements apart, and w has

@@ -80,7 +80,7 @@ static int64_t planeOf(const Joins *joins, int64_t number, bool image)
   return image ? plane : plane * shape->multiplier + number / shape->imagePlanes;
 }
 
-/* The connections that can join a plane: `count` of them, `step` apart. */
+/* The connections that can join a plane: `count` of them from `first`, `step` apart. */
 typedef struct Candidates {
   int64_t first, step, count;
 } Candidates;
@@ -337,8 +337,8 @@ static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins,
   return gather;
 }
 
-/* Whether rows are summed one by one. Those of narrow tiles fill vectors only if a tile is summed
- * as one long row. */
+/* Whether rows are summed one by one. Rows of narrow tiles fill vectors only if a tile is summed as
+ * one long row. */
 static bool isWide(const Gather *gather)
 {
   return 2 * gather->layout.columns > THNN_(simd).products.lanes;

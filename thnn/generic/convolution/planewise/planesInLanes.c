@@ -59,7 +59,7 @@ static void measureAxis(THNN_(Depthwise) * d, int axis)
     d->low[axis] = minimum(d->low[axis], along.start);
     high = maximum(high, along.start + along.taps);
   }
-  if (high < d->low[axis]) /* no phase has a tap */
+  if (high < d->low[axis]) /* no class has a tap */
     high = d->low[axis] = 0;
   d->extent[axis] = high - d->low[axis];
 }
