@@ -154,13 +154,9 @@ enum {
   /* Terms of all panels that are packed at a time: the number of pages that are read side by
    * side. */
   PACKED_TERMS = 16,
-  /* Limits on what is packed at a time: panels, which stay in the second-level cache, and the
-   * scalars by which all panels are multiplied. */
-  PANEL_ELEMENTS = (1 << 19) / sizeof(real),
-  SCALAR_ELEMENTS = THNN_MOST_IN_PLACE * IN_PLACE_TERMS
+  /* Panels that are packed at a time stay in the second-level cache. */
+  PANEL_ELEMENTS = (1 << 19) / sizeof(real)
 };
-_Static_assert((int)SCALAR_ELEMENTS >= PANEL_TERMS * 64 / (int)sizeof(real),
-               "the scalars of one longest vector's columns fit, too");
 
 /* Whether panels are read in place. For few columns, packing takes longer than it saves; with a
  * matrix of more than FAR_ELEMENTS, that is so only for very few. */
