@@ -2,7 +2,7 @@
  *
  * Each function exists as THNN_Cuda<name> (float) and THNN_CudaDouble<name>; generic/THCUNN.h lists
  * them. Roles, shapes, indices and errors are those of the CPU's functions (THNN.h). All tensors
- * are on the state's device; the work is queued on the state's stream and the call returns. */
+ * are on the state's device; a call queues its work on the state's stream and returns. */
 #ifndef THCUNN_H
 #define THCUNN_H
 

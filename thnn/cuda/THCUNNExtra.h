@@ -1,5 +1,5 @@
-/* Functions of this library that Lua Torch's cunn does not have: modules that the original has on
- * the CPU only. */
+/* Functions of this library that Lua Torch's cunn does not have: their modules exist only on the
+ * CPU in the original. */
 #ifndef THCUNN_EXTRA_H
 #define THCUNN_EXTRA_H
 

@@ -1,5 +1,5 @@
-/* What a templated source file sees: the real type of this pass and the names built on it. Every
- * .cu in generic/ is compiled once per real type, with THC_TYPE_CUDA or THC_TYPE_CUDADOUBLE. */
+/* The real type of a templated source, and the names built on it. Every .cu in generic/ is compiled
+ * once per real type, with THC_TYPE_CUDA or THC_TYPE_CUDADOUBLE defined. */
 #ifndef THCUNN_TEMPLATE_H
 #define THCUNN_TEMPLATE_H
 

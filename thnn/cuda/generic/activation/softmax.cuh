@@ -113,7 +113,7 @@ template <bool logarithm> struct SoftmaxForward {
   const real *input;
   real *output;
 
-  /* The logarithm of the sum, which is subtracted, or 1 / sum, which is multiplied by. */
+  /* The logarithm of the sum, to subtract, or 1 / sum, to multiply by. */
   static __device__ accreal scaleOf(accreal sum) { return logarithm ? log(sum) : 1 / sum; }
 
   template <typename Team, int kept>

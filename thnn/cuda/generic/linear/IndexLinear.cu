@@ -1,15 +1,18 @@
 /* Linear layer over sparse rows given by keys.
- *   keys, values   of all samples, one after the other; sizes says how many each sample has
+ *   keys, values   the entries of all samples, one after the other
+ *   sizes          batch: how many entries each sample has
  *   weight         rows x outputs; key k stands for row k + keysOffset, counted from 0
  *   bias           outputs
  *   output         batch x outputs
  * output = bias + sum over a sample's keys of value * row of weight.
  *
- * A weight with four columns in front of the outputs makes the layer scale its values: those columns
- * are the largest magnitude that the key has had, its inverse, the factor of the next update, and a
- * bias of the key's own, which is added to the scaled value. Training keeps the magnitudes.
+ * A weight with four columns in front of the outputs makes the layer scale its values: those
+ * columns are the largest magnitude that the key's values have had, its inverse, the factor of the
+ * next update, and the key's own bias, which is added to the scaled value. Training updates the
+ * magnitudes.
  *
- * Where the order of updates matters, keys are sorted, and one warp goes through those of a row. */
+ * Where the order of updates matters, keys are sorted, and one team of threads handles all keys of
+ * a row. */
 #include "cuda/generic/linear/linear.cuh"
 #include "cuda/generic/shared/segments.cuh"
 #include "generic/linear/checks.h"
@@ -17,7 +20,7 @@
 namespace
 {
 
-/* Where each sample's keys begin; a last element says where they end. */
+/* The index of each sample's first key, then the end of the last sample's keys. */
 struct Starts {
   int64_t batch;
   const int64_t *starts;
@@ -36,7 +39,9 @@ struct Starts {
   }
 };
 
-/* One block adds up the sizes; a bad one counts as 0, and there are no more keys than there are. */
+/* Computes the starts from the sizes, in one block. A bad size counts as 0; starts beyond the
+ * number of keys are cut to it. Reports a bad size, or a sum of sizes that is not the number of
+ * keys. */
 __global__ void __launch_bounds__(THC_THREADS)
     findStarts(int64_t batch, THCIndexRange range, const int64_t *sizes, int64_t *starts)
 {
@@ -82,7 +87,8 @@ int64_t startBytes(const THNNIndexLinear &shape)
   return (shape.batch + 1) * (int64_t)sizeof(int64_t);
 }
 
-/* Where the state wants that: raises unless the samples take up all keys, before the work. */
+/* If the state's checkIndices is set: raises before the work unless the sizes add up to the number
+ * of keys. */
 void checkSampleSizes(THCState *state, const char *function, THCIndexTensor *sizes,
                       const THNNIndexLinear &shape)
 {
@@ -102,18 +108,18 @@ void checkSampleSizes(THCState *state, const char *function, THCIndexTensor *siz
 
 void checkOffset(const char *function, int64_t keysOffset, int position)
 {
-  const int64_t largest = INT64_MAX / 2; /* so that nothing below overflows */
+  const int64_t largest = INT64_MAX / 2; /* so that no sum with keysOffset overflows */
   if (keysOffset > largest || keysOffset < -largest)
     THNN_reject(function, "keysOffset", position, "between -2^62 and 2^62", "a larger magnitude");
 }
 
-/* The rows that keys stand for. */
+/* Finds the rows of weight that keys stand for. */
 struct Rows {
   int64_t offset, columns, extra, outputs;
   THCIndexRange range;
   const int64_t *keys;
 
-  /* The row of key number i; -1 for a bad one. */
+  /* The row of key i; -1 for a bad key, which is reported. */
   __device__ int64_t at(int64_t i) const
   {
     return THC_indexIsValid(keys[i], range) ? keys[i] + offset : -1;
@@ -150,7 +156,8 @@ THCSorted sortRows(THCPlan *plan, const THNNIndexLinear &shape, const Rows &rows
 
 /* ---- Forward -------------------------------------------------------------------------------- */
 
-/* The values of a row's keys, scaled in their order: those before have raised the magnitude. */
+/* Scales the values of a row's keys, in order: each may raise the magnitude that scales the
+ * next. */
 struct ScaleValues {
   enum { LARGEST, INVERSE, FACTOR, BIAS };
   THCSorted sorted;
@@ -183,7 +190,7 @@ struct ScaleValues {
   }
 };
 
-/* A team sums the keys of a sample, for one output. */
+/* A team computes the outputs of a sample. */
 struct SumSample {
   Starts starts;
   Rows rows;
@@ -222,7 +229,8 @@ struct SumSample {
 
 /* ---- Gradients ------------------------------------------------------------------------------ */
 
-/* One element of gradWeight: a row's bias, where it has one, meets every weight of the row. */
+/* Computes one element of gradWeight. Where rows of weight have a bias, a key's row of gradWeight
+ * begins with its sample's gradOutput, from which the bias's gradient is computed. */
 struct KeyGradient {
   Starts starts;
   int64_t outputs, columns;
@@ -240,7 +248,7 @@ struct KeyGradient {
 
 /* ---- Updates -------------------------------------------------------------------------------- */
 
-/* Of keys with their own rows of gradients. */
+/* The gradients of keys that have rows of their own in gradWeight. */
 struct OwnGradients {
   int64_t outputs, columns;
   const real *gradWeight;
@@ -256,7 +264,7 @@ struct OwnGradients {
   }
 };
 
-/* Of keys that share their sample's. */
+/* The gradients of keys that share their sample's row of gradOutput. */
 struct SampleGradients {
   int64_t outputs;
   Starts starts;
@@ -269,13 +277,13 @@ struct SampleGradients {
   }
 };
 
-/* Steps of gradient descent on a row of the weight, one for each of its keys, in order. A row that
- * is scaled has gradients of its own bias, and an update factor. */
+/* Steps of gradient descent on a row of the weight, one for each of its keys, in order. A row with
+ * scaling columns also updates its bias, and has an update factor. */
 template <typename Source> struct UpdateRow {
   THCSorted sorted;
   int64_t ignored, columns, extra, outputs;
   accreal rate, weightDecay;
-  bool usesUpFactor; /* with a single output, as in the original */
+  bool usesUpFactor; /* resets a row's update factor after its use */
   Source source;
   real *weight;
 
@@ -445,7 +453,7 @@ void THCUNN_(IndexLinear_accUpdateGradParameters)(
   const real *g = THC_pointer<const real>(from);
   const SampleGradients source = {shape.outputs, starts, THC_pointer<const real>(in), g};
   UpdateRow<SampleGradients> update = updateOf(shape, sorted, scale, weightDecay, source, matrix);
-  update.usesUpFactor = shape.outputs == 1;
+  update.usesUpFactor = shape.outputs == 1; /* as in the original */
   forRows(&plan, shape.keys, shape.outputs, update);
   addBiasGradient(&plan, shape.batch, shape.outputs, -scale, g, THC_pointer<real>(vector), sums);
   THC_planRelease(&plan);

@@ -4,8 +4,8 @@
  * output = bias + weight * input;  gradInput = weight^T * gradOutput;  gradWeight += scale *
  * gradOutput * input^T;  gradBias += scale * gradOutput; both summed over the batch.
  *
- * An input of other dimensions is left aside, as in the original: output and gradients stay as they
- * are, gradInput becomes 0. */
+ * An input with another number of dimensions is ignored, as in the original: output, gradWeight and
+ * gradBias stay as they are, gradInput becomes 0. */
 #include "cuda/THC/THCBlas.h"
 #include "cuda/THCUNNExtra.h"
 #include "cuda/generic/linear/linear.cuh"

@@ -1,10 +1,10 @@
 /* Lookup table: the backward pass of taking rows of a weight, and the renormalisation of rows.
  *   input, idx           indices of rows
- *   gradOutput           one row of gradient per index: its elements are taken in order
+ *   gradOutput           one row of columns per index, in any shape
  *   gradWeight, weight   rows x columns
  *
  * gradWeight[index] += scale * gradOutput, divided by how often the index occurs when
- * scaleGradByFreq; the index paddingValue is left aside.
+ * scaleGradByFreq; the index paddingValue is ignored.
  * Rows in idx whose norm exceeds maxNorm are multiplied by maxNorm / (norm + 1e-7). */
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ struct Gradients {
   }
 };
 
-/* The row of a sorted place, where a segment begins. */
+/* Renormalises the row of the segment that begins at a sorted position, if one does. */
 struct Renorm {
   THCSorted sorted;
   int64_t rows, columns;

@@ -1,6 +1,6 @@
 /* Sums or means over bags of rows of a table.
  *   input               indices of rows, bag after bag
- *   offsets             where each bag begins in input: rising, the first at 1; a bag may be empty
+ *   offsets             where each bag begins in input: ascending, from 1; a bag can be empty
  *   offset2bag          the bag of each index
  *   seq_length          the number of indices in each bag
  *   weight, gradWeight  rows x columns
@@ -13,9 +13,9 @@ namespace
 
 enum { SUM, MEAN };
 
-/* Where bags begin: the first at 1, each other from where the one before begins to the end. */
+/* Checks where bags begin: the first at 1, each other not before the previous one. */
 struct Offsets {
-  THCIndexRange range; /* of any */
+  THCIndexRange range; /* valid beginnings of any bag */
 
   __device__ bool isValid(int64_t bag, const int64_t *offsets) const
   {
@@ -27,7 +27,7 @@ struct Offsets {
   __device__ void operator()(int64_t bag, const int64_t *offsets) const { isValid(bag, offsets); }
 };
 
-/* A warp sums a strip of a bag's columns; a bag with bad ends is empty. */
+/* A warp sums a strip of a bag's columns; a bag with a bad beginning or end counts as empty. */
 struct SumBag {
   int64_t indices, bags, columns, strips;
   bool mean;

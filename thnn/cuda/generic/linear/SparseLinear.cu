@@ -5,9 +5,10 @@
  *   weight  outputs x inputs      bias  outputs      output, gradOutput  batch x outputs
  * output = bias + weight * sample;  gradWeight += scale * gradOutput * sample^T + weightDecay *
  * weight;  gradBias += scale * gradOutput, summed over the batch. Zeroing gradients and updating
- * parameters look at the columns of the last input's features only.
+ * parameters touch only the columns of the last input's features.
  *
- * Entries are sorted by sample or by feature, and each sample or feature gathers its own. */
+ * Entries are sorted by sample or by feature, and each sample or feature gathers its own
+ * entries. */
 #include "cuda/generic/linear/linear.cuh"
 #include "cuda/generic/shared/segments.cuh"
 #include "generic/linear/checks.h"
@@ -16,7 +17,7 @@
 namespace
 {
 
-/* Which of an input's entries are looked at, and how. */
+/* An input tensor, with its name and position among the arguments. */
 struct SparseInput {
   const char *function;
   THCTensor *tensor;
@@ -30,11 +31,11 @@ enum { SAMPLE_DOES_NOT_MATTER = -1 };
 /* The entries of an input, as kernels see them. */
 struct Entries {
   bool legacy;
-  int64_t perSample; /* of a legacy input */
-  int64_t samples;   /* or SAMPLE_DOES_NOT_MATTER */
+  int64_t perSample; /* entries per sample of a legacy input */
+  int64_t samples;   /* number of samples, or SAMPLE_DOES_NOT_MATTER */
   int64_t inputs;
   THCIndexRange sampleRange, featureRange;
-  const int64_t *used; /* entries from there on are left aside; NULL: none */
+  const int64_t *used; /* number of entries that are used; NULL: all */
   const real *data;
 
   __device__ real part(int64_t i, int which) const
@@ -48,7 +49,7 @@ struct Entries {
     return legacy ? i / perSample : (int64_t)part(i, 0) - 1;
   }
 
-  /* Numbers from 1 to `range.high`; what lies between two counts as the lower. */
+  /* Whether x, rounded down, is from 1 to `range.high`; reports it otherwise. */
   static __device__ bool isIndex(real x, const THCIndexRange &range)
   {
     if (x >= 1 && x < (real)range.high + 1)
@@ -57,7 +58,7 @@ struct Entries {
     return false;
   }
 
-  /* Whether an entry takes part; a bad one is reported and does not. */
+  /* Whether an entry counts; a bad one is reported and does not count. */
   __device__ bool counts(int64_t i) const
   {
     if ((used && i >= *used) || value(i) == 0)
@@ -68,7 +69,7 @@ struct Entries {
   }
 };
 
-/* Keys to sort entries by. */
+/* The key that sorts entries by sample. */
 struct SampleKey {
   Entries entries;
   int64_t ignored;
@@ -78,6 +79,7 @@ struct SampleKey {
   }
 };
 
+/* The key that sorts entries by feature. */
 struct FeatureKey {
   Entries entries;
   int64_t ignored;
@@ -92,7 +94,7 @@ struct CheckEntry {
   __device__ void operator()(int64_t i) const { entries.counts(i); }
 };
 
-/* The entries up to the last one of a sample that there is. */
+/* Finds the number of entries up to the last one whose sample is not too large. */
 struct LastEntry {
   typedef int64_t Sum;
   int64_t samples;
@@ -134,7 +136,8 @@ Entries entriesOf(const THCPlan &plan, const SparseInput &source, const THNNSpar
                  THC_pointer<const real>(in)};
 }
 
-/* Scratch for finding the last entry: its number, then what the sums need. */
+/* Size of the scratch memory for finding the last entry: its number, then the scratch of the
+ * sums. */
 int64_t lastEntryBytes(const THNNSparseLinear &sizes)
 {
   return (int64_t)sizeof(int64_t) + channelScratchBytes<LastEntry>(entryChannels(sizes));
@@ -149,8 +152,8 @@ void findLastEntry(THCPlan *plan, const THNNSparseLinear &sizes, const THNNBuffe
   entries->used = used;
 }
 
-/* Where the state wants that: raises for a bad entry before the work. Some entries at the end may
- * be left aside. */
+/* If the state's checkIndices is set: raises for a bad entry before the work. With mayEnd, trailing
+ * entries whose sample is too large are ignored. */
 void checkEntries(THCState *state, const SparseInput &source, const THNNSparseLinear &sizes,
                   int64_t samples, bool mayEnd)
 {
@@ -254,7 +257,7 @@ THNNSparseLinear checkGradients(const SparseInput &source, THNNShape gradWeight,
   return sizes;
 }
 
-/* Samples are the rows of gradOutput, `sizes.batch` of them. */
+/* Adds the gradients of weight and bias; gradOutput has `sizes.batch` rows, one for each sample. */
 void addGradients(THCState *state, const SparseInput &source, THNNSparseLinear sizes,
                   THCTensor *gradOutput, THCTensor *gradWeight, THCTensor *gradBias,
                   THCTensor *weight, accreal weightDecay, accreal scale)
@@ -320,7 +323,7 @@ struct UpdateBias {
   __device__ void operator()(int64_t o, const real &gradBias) const { bias[o] -= rate * gradBias; }
 };
 
-/* Entries sorted by feature. */
+/* Sorts the entries by feature. */
 THCSorted sortFeatures(THCPlan *plan, const SparseInput &source, const THNNSparseLinear &sizes,
                        const THNNBuffer *in, const THNNBuffer *scratch)
 {

@@ -1,4 +1,4 @@
-/* What linear layers have in common: a bias for each row of a batch, and its gradient. */
+/* Shared by linear layers: adding the bias to each row of a batch, and the gradient of the bias. */
 #ifndef THCUNN_LINEAR_CUH
 #define THCUNN_LINEAR_CUH
 
@@ -53,7 +53,7 @@ inline int64_t biasScratchBytes(int64_t batch, int64_t outputs)
   return channelScratchBytes<BiasTerm>(channelsOf(THNNPlanes{batch, outputs, 1}));
 }
 
-/* bias += scale * the sum of the rows of gradOutput; `scratch` has biasScratchBytes. */
+/* bias += scale * the sum of the rows of gradOutput; `scratch` has biasScratchBytes bytes. */
 inline void addBiasGradient(THCPlan *plan, int64_t batch, int64_t outputs, accreal scale,
                             const real *gradOutput, real *bias, const THNNBuffer *scratch)
 {

@@ -12,8 +12,9 @@
 namespace
 {
 
-/* Number, mean and squared distances from the mean. A thread adds up distances from its first
- * element, which is of their size, so that nothing is lost where the mean is large. */
+/* The number of elements, a reference value, and the sums of their distances from that and of the
+ * squared distances. A thread's reference is its first element, so that a large mean costs no
+ * precision. */
 struct Moments {
   accreal count, first, sum, squares;
 
@@ -48,7 +49,7 @@ struct MomentsTerm {
   }
 };
 
-/* What an element of a plane needs. */
+/* A plane's normalisation: output = (input - mean) * factor + offset. */
 struct Normal {
   real mean, factor, offset;
 };
@@ -56,7 +57,7 @@ struct Normal {
 struct Normalisation {
   double count, momentum, eps;
   const real *weight, *bias;
-  real *runningMean, *runningVar, *saveMean, *saveStd; /* of the last two only in training */
+  real *runningMean, *runningVar, *saveMean, *saveStd; /* the last two only in training */
   Normal *normals;
 
   __device__ void set(int64_t plane, real mean, real std) const
@@ -64,7 +65,7 @@ struct Normalisation {
     normals[plane] = Normal{mean, std * (weight ? weight[plane] : 1), bias ? bias[plane] : real(0)};
   }
 
-  /* In training. */
+  /* Sets a plane's normalisation in training, by the statistics of the batch. */
   __device__ void operator()(int64_t plane, const Moments &moments) const
   {
     const double mean = moments.mean(), found = moments.distances();
@@ -78,7 +79,7 @@ struct Normalisation {
     set(plane, (real)mean, std);
   }
 
-  /* Otherwise. */
+  /* Sets a plane's normalisation outside training, by the running averages. */
   __device__ void operator()(int64_t plane) const
   {
     set(plane, runningMean[plane], (real)(1 / sqrt(runningVar[plane] + eps)));
@@ -105,7 +106,7 @@ template <typename Index> struct Normalise {
   }
 };
 
-/* Of the gradient, and of its product with the distance from the mean. */
+/* Sums of the gradient, and of its product with the input's distance from the mean. */
 struct GradientSums {
   accreal gradient, product;
 };
@@ -127,7 +128,8 @@ struct GradientTerm {
   }
 };
 
-/* What an element's gradient needs. */
+/* A plane's backward pass: gradInput is factor times
+ * gradOutput - gradient - (input - mean) * slope. */
 struct Slope {
   real mean, gradient, slope, factor;
 };
@@ -156,7 +158,7 @@ struct Differentiation {
                           (real)(sums.product * std * std / count), factor};
   }
 
-  /* Where no sums are needed. */
+  /* Sets a plane's backward pass where neither training nor parameters need the sums. */
   __device__ void operator()(int64_t plane) const
   {
     slopes[plane] = Slope{0, 0, 0, (real)stdOf(plane) * (weight ? weight[plane] : 1)};

@@ -15,7 +15,8 @@
 namespace
 {
 
-/* The window of an element: of `before` channels, its own and `after` channels, cut at the ends. */
+/* The window of an element: `before` channels, its own, and `after` channels, as far as they
+ * exist. */
 template <typename Index> struct Windows {
   THCDivisor<Index> positions, channels;
   Index before, after;
@@ -122,7 +123,7 @@ void THCUNN_(SpatialCrossMapLRN_updateGradInput)(THCState *state, THCTensor *inp
   const int64_t count = THCTensor_(nElement)(state, input);
   THC_withIndex(count, [&](auto index) {
     typedef decltype(index) Index;
-    /* The channels whose window holds this one: `after` of them lie before it. */
+    /* The channels whose windows hold this one: `after` of them come before it. */
     const Backward<Index> map = {Windows<Index>(shape, after, before),
                                  2 * alpha * beta / (accreal)size,
                                  (real)beta,

@@ -6,12 +6,12 @@
 namespace
 {
 
-/* Output indices [begin, end) that show one input index, as in geometry/padding.h. */
+/* Output indices [begin, end) that are copies of one input index, as in geometry/padding.h. */
 template <typename Index> struct Run {
   Index begin, end;
 };
 
-/* Along each dimension, every output index shows one input index. */
+/* The geometry of a call. Along each dimension, every output index is a copy of one input index. */
 template <int dimensions, typename Index> struct Padded {
   Box<Index> image, map;
   Index before[3];
@@ -32,7 +32,8 @@ template <int dimensions, typename Index> struct Padded {
     return at < 0 ? 0 : at > last ? last : at;
   }
 
-  /* The runs that show an index: run 0 before the input, 1 inside, 2 behind it. Some are empty. */
+  /* The copies of an input index before the input (run 0), inside it (1) and after it (2); a run
+   * can be empty. */
   __device__ Run<Index> run(int d, Index index, int number) const
   {
     const Index last = image.size[d] - 1, end = map.size[d];
@@ -107,7 +108,8 @@ template <int dimensions, typename Index> struct Backward {
   }
 };
 
-/* launch(Dimensions<d>(), Index()) with the fastest that will do. */
+/* Calls launch(Dimensions<d>(), Index()) with the fewest dimensions and the narrowest index type
+ * that suffice. */
 template <typename Launch> void choosePadded(const THCPaddingCall *call, Launch launch)
 {
   const THNNPadding &p = call->padding;

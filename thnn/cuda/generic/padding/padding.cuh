@@ -5,7 +5,7 @@
 #include "cuda/generic/template.h"
 #include "geometry/padding.h"
 
-/* One checked call. */
+/* A call whose arguments have been checked. */
 struct THCPaddingCall {
   const char *function;
   THCState *state;
@@ -13,7 +13,7 @@ struct THCPaddingCall {
   THNNPadding padding;
 };
 
-/* Arguments 2 and 3, and 2 to 4. */
+/* The tensors are arguments 2 and 3 of updateOutput, 2 to 4 of updateGradInput. */
 void THCUNN_(padUpdateOutput)(const THCPaddingCall *call, THCTensor *input, THCTensor *output);
 void THCUNN_(padUpdateGradInput)(const THCPaddingCall *call, THCTensor *input,
                                  THCTensor *gradOutput, THCTensor *gradInput);

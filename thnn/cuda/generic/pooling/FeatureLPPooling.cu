@@ -2,8 +2,8 @@
  *   inputTH, gradInputTH     [batch x] nFeature [x d1 [x d2]]; the batch is there when batchMode
  *   outputTH, gradOutputTH   the same with (nFeature - width) / stride + 1 features
  * output = (sum of input^power over the window)^(1/power);
- * gradInput = sum over the windows of gradOutput (input / output)^(power - 1), or of 0 where output
- * is 0. */
+ * gradInput = sum over the windows of gradOutput (input / output)^(power - 1); a window with
+ * output 0 contributes 0. */
 #include <math.h>
 
 #include "cuda/THC/THCDivision.cuh"
@@ -13,7 +13,7 @@
 namespace
 {
 
-/* Powers, the usual ones without a call. */
+/* x^exponent, without a call of pow for the usual exponents. */
 struct Power {
   real exponent;
   __device__ real operator()(real x) const
@@ -22,6 +22,7 @@ struct Power {
   }
 };
 
+/* x^(1/exponent), likewise. */
 struct Root {
   real exponent;
   __device__ real operator()(real x) const
@@ -30,7 +31,7 @@ struct Root {
   }
 };
 
-/* One element per window and position. */
+/* The output of one window at one position. */
 template <typename Index> struct Forward {
   THCDivisor<Index> positions, windows;
   Index features;
@@ -52,7 +53,7 @@ template <typename Index> struct Forward {
   }
 };
 
-/* One element per feature and position: the sum over the windows that hold the feature. */
+/* The gradient of one feature at one position: a sum over the windows that hold the feature. */
 template <typename Index> struct Backward {
   THCDivisor<Index> columns, rows, features, stride;
   Index windows, outputRows, outputColumns;

@@ -16,7 +16,7 @@ namespace
 
 const char *const EXPECTED = "rows and columns, from 1, inside the input plane";
 
-/* One output element with its row and column. */
+/* Computes one output element and the row and column of its input element. */
 template <typename Index> struct Greatest {
   Box<Index> image, map;
   MaxRegions<Index> rows, columns;
@@ -35,11 +35,11 @@ template <typename Index> struct Greatest {
   }
 };
 
-/* A row and a column, from 1 at the beginning of the region. */
+/* Decodes indices that are a row and a column, from 1 at the beginning of the region. */
 template <typename Index> struct RowsAndColumns {
   Box<Index> image, map;
   MaxRegions<Index> rows, columns;
-  int64_t count; /* from a row to its column */
+  int64_t count; /* elements from a row to its column in the index tensor */
 
   __device__ bool isRow(const Place<Index> &place, int64_t row) const
   {
@@ -59,7 +59,7 @@ template <typename Index> struct RowsAndColumns {
   }
 };
 
-/* For a tensor that has the rows first, then the columns. */
+/* Reports bad rows and columns in a tensor that has all rows first, then all columns. */
 template <typename Index> struct RowsAndColumnsCheck {
   RowsAndColumns<Index> names;
   THCIndexRange range;

@@ -3,7 +3,8 @@
  *   output          [batch x] planes x outputTime x outputHeight x outputWidth
  * indices are those of VolumetricMaxPooling: bytes 0, 1 and 2 are offsets from
  * (z*dT - padT, y*dH - padH, x*dW - padW), the first element of the window that the value at
- * (z, y, x) came from. Of several values for one element the last stays. */
+ * (z, y, x) came from. Where several values go to the same element, the last one
+ * stays. */
 #include "cuda/generic/pooling/maxUnpooling.cuh"
 #include "generic/pooling/checks.h"
 

@@ -1,4 +1,5 @@
-/* The regions of adaptive pooling along one dimension: those of geometry/adaptive.h on the device. */
+/* The regions of adaptive pooling along one dimension: those of geometry/adaptive.h on the
+ * device. */
 #ifndef THCUNN_ADAPTIVE_REGIONS_CUH
 #define THCUNN_ADAPTIVE_REGIONS_CUH
 
@@ -22,7 +23,7 @@ template <typename Index> struct Regions {
     return {quotient(position * input, byOutput),
             quotient((position + 1) * input + output - 1, byOutput)};
   }
-  /* The regions that contain an input index. */
+  /* The range of regions that contain an input index. */
   __device__ Region<Index> over(Index index) const
   {
     return {quotient(index * output, byInput), quotient((index + 1) * output + input - 1, byInput)};
@@ -42,14 +43,14 @@ template <typename Index> struct MaxRegions {
   {
     Region<Index> region = {begin(position),
                             (Index)ceilf((float)(position + 1) / (float)output * (float)input)};
-    /* Where a float no longer tells neighbouring indices apart. */
+    /* Corrects rounding, where a float no longer tells neighbouring indices apart. */
     region.end = region.end < input ? region.end : input;
     region.end = region.end > region.begin ? region.end : region.begin + 1;
     return region;
   }
 };
 
-/* work(Index()) with the index type that holds all numbers of a pooling. */
+/* Calls work(Index()) with the narrowest index type that suffices. */
 template <typename Work> void chooseIndex(const THNNAdaptivePooling &pooling, Work work)
 {
   const int64_t inputHeight = pooling.inputHeight, inputWidth = pooling.inputWidth;
@@ -63,7 +64,7 @@ template <typename Work> void chooseIndex(const THNNAdaptivePooling &pooling, Wo
     work(int64_t());
 }
 
-/* The planes of the input and of the output. */
+/* The sizes of an input plane; mapOf gives those of an output plane. */
 template <typename Index> Box<Index> imageOf(const THNNAdaptivePooling &pooling)
 {
   const int64_t size[] = {1, pooling.inputHeight, pooling.inputWidth};
@@ -86,7 +87,8 @@ inline int64_t mapElements(const THNNAdaptivePooling &pooling)
   return pooling.planes * pooling.outputHeight * pooling.outputWidth;
 }
 
-/* The output's sizes, which are the input's but for the last two; returns how many there are. */
+/* Sets the output's sizes, the input's except for the last two; returns the number of
+ * dimensions. */
 inline int outputSize(const THNNAdaptivePooling &pooling, const THCTensor *input, int64_t *size)
 {
   const int last = input->nDimension - 1;

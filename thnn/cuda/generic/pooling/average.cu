@@ -6,7 +6,8 @@
 namespace
 {
 
-/* The number of elements that a window's sum is divided by: at least 1 along each dimension. */
+/* Windows with the number of elements that each one's sum is divided by: at least 1 along each
+ * dimension. */
 template <int dimensions, typename Index> struct Averages : SummedWindows<dimensions, Index> {
   bool countPadding;
 

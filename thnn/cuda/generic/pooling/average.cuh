@@ -5,7 +5,7 @@
 #include "cuda/generic/template.h"
 #include "geometry/convolution.h"
 
-/* One checked call. */
+/* A call whose arguments have been checked. */
 struct THCAveragePoolingCall {
   const char *function;
   THCState *state;
@@ -14,7 +14,7 @@ struct THCAveragePoolingCall {
   THNNConvolution geometry;
 };
 
-/* Arguments 2 and 3, and 2 to 4. */
+/* The tensors are arguments 2 and 3 of updateOutput, 2 to 4 of updateGradInput. */
 void THCUNN_(averagePoolingUpdateOutput)(const THCAveragePoolingCall *call, THCTensor *input,
                                          THCTensor *output);
 void THCUNN_(averagePoolingUpdateGradInput)(const THCAveragePoolingCall *call, THCTensor *input,

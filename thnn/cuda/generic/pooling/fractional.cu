@@ -26,7 +26,7 @@ struct SampleCheck {
   }
 };
 
-/* One output element and its index. */
+/* Computes one output element and its index. */
 template <typename Index> struct GreatestOf {
   Box<Index> image, map;
   Index pool[3];
@@ -51,7 +51,7 @@ template <typename Index> struct GreatestOf {
       const real step = (real)room / (real)last;
       begin = (Index)(((real)position + sample) * step) - (Index)(sample * step);
     }
-    if (begin > room) /* rounding, in long rows of floats */
+    if (begin > room) /* by rounding, in long rows of floats */
       begin = room;
     return {begin, begin + pool[d]};
   }
@@ -67,7 +67,7 @@ template <typename Index> struct GreatestOf {
   }
 };
 
-/* Numbers of elements in the plane, from 1. */
+/* Decodes indices that are numbers of elements in the plane, from 1. */
 template <typename Index> struct Numbers {
   Box<Index> image, map;
 
@@ -87,7 +87,7 @@ struct NumberCheck {
   }
 };
 
-/* work(Index()) with the index type that will do. */
+/* Calls work(Index()) with the narrowest index type that suffices. */
 template <typename Work> void chooseIndex(const THNNFractional &pooling, Work work)
 {
   if (THC_fitsIndex(pooling.planes * volumeOf(pooling.input)) &&

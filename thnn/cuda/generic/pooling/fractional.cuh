@@ -5,15 +5,16 @@
 #include "cuda/generic/template.h"
 #include "geometry/fractional.h"
 
-/* One checked call. */
+/* A call whose arguments have been checked. */
 struct THCFractionalCall {
   const char *function;
   THCState *state;
-  int indicesPosition; /* of indices among the arguments; randomSamples is the next */
+  int indicesPosition; /* position of indices among the arguments; randomSamples follows */
   THNNFractional pooling;
 };
 
-/* Arguments 2 and 3, and 2 to 4. */
+/* The tensors are arguments 2 and 3 of updateOutput, 2 to 4 of updateGradInput, then indices and
+ * randomSamples. */
 void THCUNN_(fractionalUpdateOutput)(const THCFractionalCall *call, THCTensor *input,
                                      THCTensor *output, THCIndexTensor *indices,
                                      THCTensor *randomSamples);

@@ -11,14 +11,15 @@ namespace
 {
 
 constexpr int NO_ELEMENT = -1;  /* the index says that there is none */
-constexpr int BAD_ELEMENT = -2; /* it is not an index */
+constexpr int BAD_ELEMENT = -2; /* the index is invalid */
 
-/* A module's names say, with functions of an output position and its index:
- *   element   the number, from 0, of the element of the input plane; or one of the two above
- *   isStray   whether that element, if there is one, lies where the window's taps do not
+/* The structs below decode a module's indices. They have functions of an output position and its
+ * index:
+ *   element   the number, from 0, of the element in the input plane, or one of the two above
+ *   isStray   whether that element, if there is one, is not under a tap of the window
  *   isTap     whether the index names this tap of the window, which sees that element */
 
-/* Numbers of elements in the plane, from 1, and where `optional` 0 for none. */
+/* Indices that are numbers of elements in the plane, from 1; if `optional`, 0 means none. */
 template <typename Index> struct NumberNames {
   Windows<Index> windows;
   bool optional;
@@ -48,8 +49,8 @@ template <typename Index> struct NumberNames {
   }
 };
 
-/* The taps t, h, w of the window in the bytes 0, 1 and 2. Where `optional`, those of windows outside
- * the input do not count. */
+/* Indices that have the taps t, h, w of the window in bytes 0, 1 and 2. If `optional`, those of
+ * windows outside the input mean none. */
 template <typename Index> struct TapNames {
   Windows<Index> windows;
   bool optional;
@@ -90,7 +91,7 @@ template <typename Index> struct TapNames {
   }
 };
 
-/* The tap along the height, from 0; -1 for none. */
+/* Indices that are the tap along the height, from 0; -1 means none. */
 template <typename Index> struct FrameNames {
   Windows<Index> windows;
 
@@ -112,7 +113,7 @@ template <typename Index> struct FrameNames {
 
 /* ---- Checks --------------------------------------------------------------------------------- */
 
-/* Reports an index that is none. */
+/* Reports an invalid index. */
 template <typename Index, typename Names> struct NameCheck {
   Names names;
   THCIndexRange range;
@@ -124,7 +125,7 @@ template <typename Index, typename Names> struct NameCheck {
   }
 };
 
-/* With the state's checkIndices: looks at the indices of `planes` planes of the map, and raises
+/* If the state's checkIndices is set: checks the indices of `planes` planes of the map, and raises
  * before anything is changed. */
 template <typename Index, typename Names>
 void checkNames(THCState *state, const char *function, const Names &names, int64_t planes,

@@ -10,7 +10,7 @@ namespace
 
 /* ---- Forward -------------------------------------------------------------------------------- */
 
-/* The first tap of a window that lies inside the input; the number of taps where none does. */
+/* The first tap of a window that is inside the input; the number of taps if none is. */
 template <typename Index>
 __device__ Index firstTap(const Windows<Index> &windows, int d, Index position)
 {
@@ -26,7 +26,8 @@ template <typename Index> __device__ int64_t packed(Index t, Index h, Index w)
   return (int64_t)t | (int64_t)h << 8 | (int64_t)w << 16;
 }
 
-/* One output element and its index: the greatest element under the window, the first of equals. */
+/* Computes one output element, the greatest under the window, and its index: the first of
+ * equals. */
 template <THCNaming naming, int dimensions, typename Index> struct GreatestUnder {
   Windows<Index> windows;
   const real *input;
@@ -100,7 +101,8 @@ void launchForward(THCPlan *plan, const THNNConvolution &geometry, const real *i
 
 /* ---- Backward ------------------------------------------------------------------------------- */
 
-/* Windows that begin at an input position along one dimension, or beyond the input next to it. */
+/* A range of windows along one dimension: those that begin at an input position, or outside the
+ * input where that position is the nearest. */
 template <typename Index> struct Beginning {
   Index first, end;
 };
@@ -119,9 +121,9 @@ __device__ Beginning<Index> windowsAt(const Windows<Index> &windows, int d, Inde
   return range;
 }
 
-/* One element of gradInput: it gathers the gradients of the windows that cover it and name it. Each
- * index is looked at by the thread of the element where its window begins; stray ones, which name an
- * element that the window does not cover, are left to searchStrays. */
+/* Computes one element of gradInput from the gradients of the windows that cover it and name it.
+ * The thread of the element where a window begins also checks the window's index. Stray indices,
+ * which name an element that the window does not cover, are left to searchStrays. */
 template <int dimensions, typename Index, typename Names> struct GatherNamed {
   Names names;
   const real *gradOutput;
@@ -167,8 +169,8 @@ template <int dimensions, typename Index, typename Names> struct GatherNamed {
   }
 };
 
-/* gradInput once more where there are stray indices, which no forward call gives: each element
- * looks for itself in its whole plane. */
+/* Computes gradInput again if there are stray indices, which no forward call produces: each element
+ * searches its whole plane for indices that name it. */
 template <typename Index, typename Names>
 __global__ void __launch_bounds__(THC_THREADS)
     searchStrays(Index count, Names names, const real *gradOutput, const int64_t *indices,

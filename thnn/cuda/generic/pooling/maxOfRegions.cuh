@@ -1,5 +1,5 @@
-/* Pooling over regions whose bounds follow no regular windows: the greatest value of a region, and
- * the way back, for adaptive and fractional max pooling. */
+/* Max pooling over regions that are not regular windows, for adaptive and fractional pooling: the
+ * greatest value of a region, and the backward pass. */
 #ifndef THCUNN_REGIONS_CUH
 #define THCUNN_REGIONS_CUH
 
@@ -13,8 +13,8 @@ template <typename Index> struct Region {
   Index begin, end;
 };
 
-/* The element of a plane that is the greatest of a region, the first of equals, or NO_ELEMENT where
- * none exceeds *best; *best = its value. */
+/* The greatest element of a region, the first of equals, as its index in the plane, with *best set
+ * to its value; NO_ELEMENT if none exceeds *best. */
 template <typename Index>
 __device__ Index greatestIn(const Box<Index> &image, const real *plane, Region<Index> z,
                             Region<Index> y, Region<Index> x, real *best)
@@ -34,8 +34,8 @@ __device__ Index greatestIn(const Box<Index> &image, const real *plane, Region<I
 
 /* ---- Backward ------------------------------------------------------------------------------- */
 
-/* The output elements that name an input element are a list: the numbers of its first and next
- * ones, from 1, over all planes; 0 ends it. */
+/* The output elements that name an input element form a linked list. A link is the number of an
+ * output element, from 1, counted over all planes; 0 ends the list. */
 template <typename Index>
 using Link = std::conditional_t<sizeof(Index) == 4, unsigned, unsigned long long>;
 
@@ -61,8 +61,8 @@ __global__ void __launch_bounds__(THC_THREADS)
   }
 }
 
-/* The order in which a list was made is that of chance, so its members are added in rising order:
- * the least one beyond the last, again and again. There are hardly ever more than a few. */
+/* The order of a list depends on the timing of threads, so its members are added in ascending
+ * order: each step searches the list for the least one beyond the last. Lists are usually short. */
 template <typename Index> struct AddLinked {
   const real *gradOutput;
   const Link<Index> *next;
@@ -87,7 +87,8 @@ template <typename Index> struct AddLinked {
   }
 };
 
-/* gradInput = the gradients of the output elements that name each element. `links` has linkBytes. */
+/* gradInput = for each element, the sum of the gradients of the output elements that name it.
+ * `links` has linkBytes bytes. */
 template <typename Index, typename Names>
 void addNamed(THCPlan *plan, const Names &names, int64_t inputElements, int64_t outputElements,
               const int64_t *indices, const char *expected, const real *gradOutput, real *gradInput,

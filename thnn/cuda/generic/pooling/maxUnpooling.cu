@@ -6,11 +6,12 @@
 namespace
 {
 
-/* Numbers of input elements in their plane, from 1; what can be compared and swapped. */
+/* The number of an input element in its plane, from 1, of a type that atomicMax takes. */
 template <typename Index>
 using Claim = std::conditional_t<sizeof(Index) == 4, unsigned, unsigned long long>;
 
-/* Of several values for one output element the last stays: claims = the greatest number. */
+/* Sets each output element's claim to the greatest number of an input element that names it: where
+ * several values go to the same element, the last one stays. */
 template <typename Index, typename Names>
 __global__ void __launch_bounds__(THC_THREADS)
     claimElements(Index count, Names names, const int64_t *indices, Claim<Index> *claims,
@@ -64,7 +65,7 @@ const char *expectedIndices(THCNaming naming)
                                        : "offsets of elements inside the output";
 }
 
-/* work(names, Index()) with the names and the index type of a call. */
+/* Calls work(names, Index()) with the index decoder and the index type that a call needs. */
 template <typename Work> void chooseNames(const THCMaxPoolingCall *call, Work work)
 {
   const THNNConvolution &geometry = call->geometry;

@@ -4,8 +4,8 @@
 
 #include "cuda/generic/pooling/max.cuh"
 
-/* Arguments 2 to 4, and 2 to 5. The geometry's image is the output, its map the input; the naming is
- * by number or by taps. */
+/* The tensors are arguments 2 to 4 of updateOutput, 2 to 5 of updateGradInput. The geometry's image
+ * is the output, its map the input; indices name elements by number or by taps. */
 void THCUNN_(unpoolUpdateOutput)(const THCMaxPoolingCall *call, THCTensor *input, THCTensor *output,
                                  THCIndexTensor *indices);
 void THCUNN_(unpoolUpdateGradInput)(const THCMaxPoolingCall *call, THCTensor *input,

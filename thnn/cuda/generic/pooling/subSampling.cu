@@ -7,7 +7,7 @@
 namespace
 {
 
-/* The windows, and which weight belongs to a place. */
+/* Windows with the number of the weight that belongs to each position. */
 template <typename Index> struct Weighted : SummedWindows<2, Index> {
   bool byColumn;
   Divisor<Index> planes;
@@ -54,11 +54,11 @@ template <typename Index> struct Backward {
   }
 };
 
-/* Terms of the gradients of the weight and of the bias: an element of gradOutput that belongs to
- * them, alone or times the sum over its window. */
+/* Terms of the gradients of a bias and of a weight: an element of gradOutput that belongs to it,
+ * for the weight times the sum over the element's window. */
 template <typename Index> struct Gradient {
   Weighted<Index> weighted;
-  Divisor<Index> positions; /* of an output plane that belong to one weight */
+  Divisor<Index> positions; /* number of an output plane's positions that belong to one weight */
   const real *gradOutput;
   const real *input; /* NULL for the bias */
 
@@ -82,7 +82,7 @@ int64_t planesOf(const THNNConvolution &geometry)
   return geometry.batch * geometry.inputPlanes;
 }
 
-/* work(Index()) with the index type that will do. */
+/* Calls work(Index()) with the narrowest index type that suffices. */
 template <typename Work> void chooseIndex(const THNNConvolution &geometry, Work work)
 {
   if (fitsWindows(geometry, planesOf(geometry)))

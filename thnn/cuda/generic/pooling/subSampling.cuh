@@ -5,7 +5,7 @@
 #include "cuda/generic/template.h"
 #include "geometry/convolution.h"
 
-/* One checked call. */
+/* A call whose arguments have been checked. */
 struct THCSubSamplingCall {
   const char *function;
   THCState *state;
@@ -13,7 +13,7 @@ struct THCSubSamplingCall {
   THNNConvolution geometry;
 };
 
-/* Arguments 2 to 5 in all. */
+/* The tensors are arguments 2 to 5 of all three functions. */
 void THCUNN_(subSamplingUpdateOutput)(const THCSubSamplingCall *call, THCTensor *input,
                                       THCTensor *output, THCTensor *weight, THCTensor *bias);
 void THCUNN_(subSamplingUpdateGradInput)(const THCSubSamplingCall *call, THCTensor *input,

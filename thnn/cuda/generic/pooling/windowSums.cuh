@@ -1,5 +1,5 @@
-/* Sums over regular windows without dilation, and the transposed of it: what average pooling and
- * subsampling are made of. */
+/* Sums over regular windows without dilation, and the transposed operation, for average pooling and
+ * subsampling. */
 #ifndef THCUNN_WINDOW_SUMS_CUH
 #define THCUNN_WINDOW_SUMS_CUH
 
@@ -9,13 +9,13 @@
 namespace
 {
 
-/* A stretch of positions along one dimension. */
+/* Positions [begin, end) along one dimension. */
 template <typename Index> struct Stretch {
   Index begin, end;
 };
 
-/* The windows of a geometry. Negative padding cuts the input off on the right as well as on the
- * left: `edge` is where it ends for them. */
+/* The windows of a geometry. Negative padding cuts the input on the right as well as on the left:
+ * its elements from `edge` on are not summed. */
 template <int dimensions, typename Index> struct SummedWindows {
   Windows<Index> windows;
   Index edge[3];
@@ -26,7 +26,7 @@ template <int dimensions, typename Index> struct SummedWindows {
       edge[d] = windows.image.size[d] + (windows.pad[d] < 0 ? windows.pad[d] : 0);
   }
 
-  /* What of a window lies inside the input. */
+  /* The part of a window that is inside the input. */
   __device__ Stretch<Index> inside(int d, Index position) const
   {
     const Index start = windows.start(d, position), end = start + windows.kernel[d];
@@ -70,8 +70,8 @@ template <int dimensions, typename Index> struct SummedWindows {
     return sum;
   }
 
-  /* The sum over the windows that cover an element of the input: weight(map) times the element of
-   * the output plane. */
+  /* The sum, over the windows that cover an input element, of weight(map) times the window's
+   * element in the output plane. */
   template <typename Weight>
   __device__ accreal spread(const Place<Index> &image, const real *plane, Weight weight) const
   {

@@ -1,6 +1,6 @@
-/* One step of a GRU cell, from the products of its matrices on.
+/* One step of a GRU cell, after the products of its matrices.
  *   input, hidden        batch x 3 units: W x and U h, gates in the order r, z, n
- *   bias1, bias2         3 units: of input and of hidden; both or neither
+ *   bias1, bias2         3 units: the biases of input and of hidden; both or neither
  *   hx, hy               batch x units: the state before and after
  *   storage              batch x 5 units: r, z, n, hx, m, for the backward call
  *
@@ -10,7 +10,8 @@
  * Backward, with g = gradOutput:
  *   gradInputHx = g z            gradInInput_n = g (1 - z) (1 - n^2)
  *   gradInHidden_n = gradInInput_n r
- *   of both: grad_r = gradInInput_n m r (1 - r),  grad_z = g (hx - n) z (1 - z) */
+ *   gradInInput_r = gradInHidden_r = gradInInput_n m r (1 - r)
+ *   gradInInput_z = gradInHidden_z = g (hx - n) z (1 - z) */
 #include "cuda/generic/recurrent/cell.cuh"
 #include "geometry/cell.h"
 

@@ -1,10 +1,10 @@
-/* One step of an LSTM cell, from the products of its matrices on.
+/* One step of an LSTM cell, after the products of its matrices.
  *   input, hidden           batch x 4 units: W x and U h, gates in the order i, f, c, o
- *   bias1, bias2            4 units: of input and of hidden; both or neither
- *   cx, prevC, cy            batch x units: the cell's state before (cx, prevC) and after
+ *   bias1, bias2            4 units: the biases of input and of hidden; both or neither
+ *   cx, prevC, cy           batch x units: the cell's state before (cx, prevC) and after
  *   hy                      batch x units
  *
- *   i, f, o = sigmoid(input + hidden + bias1 + bias2),  c = tanh(…), which input becomes
+ *   i, f, o = sigmoid(input + hidden + bias1 + bias2),  c = tanh(…), all written to input
  *   cy = f cx + i c,  hy = o tanh(cy)
  *
  * Backward, with g = gradOutput, gc = gradOutputCell, t = tanh(cy), d = g o (1 - t^2) + gc:
@@ -18,7 +18,7 @@ namespace
 
 enum { GATES = 4 };
 
-/* `gates` is the input, which becomes what the gates let through. */
+/* `gates` is the input, which is overwritten by the gates' values. */
 template <typename Index> struct Forward {
   Parts<Index, GATES> parts;
   GateSums sums;

@@ -1,4 +1,4 @@
-/* What the fused recurrent cells have in common: units, each with a few gates. */
+/* Shared by the fused recurrent cells, which consist of units with a few gates each. */
 #ifndef THCUNN_CELL_CUH
 #define THCUNN_CELL_CUH
 
@@ -9,8 +9,8 @@
 namespace
 {
 
-/* Where the parts of unit number i lie in rows of several parts, one part's units after the
- * other's. */
+/* Finds the parts of unit i, counted over the batch. A row has all units' first parts, then all
+ * units' second parts, and so on. */
 template <typename Index, int parts> struct Parts {
   THCDivisor<Index> units;
 
@@ -23,7 +23,7 @@ template <typename Index, int parts> struct Parts {
   __device__ int64_t step() const { return units.value; }
 };
 
-/* The products that go into the gates, and the biases, which may be NULL, both. */
+/* The sums that go into the gates: products and biases. Either both biases or neither is NULL. */
 struct GateSums {
   const real *input, *hidden, *bias1, *bias2;
 

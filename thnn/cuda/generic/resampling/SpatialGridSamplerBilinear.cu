@@ -5,8 +5,8 @@
  * A point between four input elements gets their mean, weighted by nearness; elements outside the
  * input count as 0.
  *
- * Backward, points are sorted by the cell that they lie in, so that each input element gathers from
- * the four cells around it. */
+ * Backward, points are sorted by the cell that contains them, so that each input element gathers
+ * from the four cells around it. */
 #include "cuda/THC/THCSort.cuh"
 #include "cuda/THCUNNExtra.h"
 #include "cuda/generic/shared/windows.cuh"
@@ -16,14 +16,14 @@
 namespace
 {
 
-/* Where a point lies: in the cell between four elements of which (row, column) is the upper left
- * one, perhaps outside; `right` and `down` are its distance from that. */
+/* The place of a point: it is in the cell between four elements. (row, column) is the upper left
+ * one, which can be outside the input; `right` and `down` are the point's distances from that. */
 template <typename Index> struct Point {
-  bool near; /* one of the four lies inside */
+  bool near; /* whether one of the four elements is inside the input */
   Index column, row;
   real right, down;
 
-  /* Of upper left, upper right, lower left, lower right. */
+  /* The weight of a corner: upper left (0), upper right, lower left or lower right (3). */
   __device__ real weight(int corner) const
   {
     return (corner & 1 ? right : 1 - right) * (corner & 2 ? down : 1 - down);
@@ -47,7 +47,7 @@ template <typename Index> struct Sampling {
   {
     const real x = (grid[2 * point] + 1) * halfWidth, y = (grid[2 * point + 1] + 1) * halfHeight;
     Point<Index> at = {false, 0, 0, 0, 0};
-    /* NaN, and what no integer could hold, is outside. */
+    /* NaN, and coordinates too large for an index, are outside. */
     at.near = x >= -1 && y >= -1 && x < (real)input.size[2] && y < (real)input.size[1];
     if (!at.near)
       return at;
@@ -58,7 +58,7 @@ template <typename Index> struct Sampling {
     return at;
   }
 
-  /* The element at a corner of a point's cell; 0 outside. */
+  /* The element at a corner of a point's cell; 0 outside the input. */
   __device__ real corner(const real *plane, const Point<Index> &at, int corner) const
   {
     const Index column = at.column + (corner & 1), row = at.row + (corner >> 1);
@@ -66,7 +66,8 @@ template <typename Index> struct Sampling {
     return inside ? plane[row * input.size[2] + column] : real(0);
   }
 
-  /* Cells are counted through the batch; there is one row and column of them more than elements. */
+  /* The number of a cell, counted over the batch. A sample has one row and one column of cells more
+   * than of elements. */
   __device__ int64_t cell(Index sample, Index row, Index column) const
   {
     return ((int64_t)sample * (input.size[1] + 1) + row + 1) * (input.size[2] + 1) + column + 1;
@@ -91,7 +92,7 @@ template <typename Index> struct Forward {
   }
 };
 
-/* x and y */
+/* A gradient for x and y. */
 struct Pair {
   real x, y;
 };
@@ -99,7 +100,7 @@ struct Pair {
 /* The gradient of a point's coordinates. */
 template <typename Index> struct GradGrid {
   Sampling<Index> sampling;
-  Divisor<Index> points; /* of a sample */
+  Divisor<Index> points; /* number of points of a sample */
   const real *input, *gradOutput;
 
   __device__ void operator()(int64_t i, Pair &gradient) const
@@ -122,7 +123,7 @@ template <typename Index> struct GradGrid {
   }
 };
 
-/* key = the cell of a point; `outside` where none of its corners lies inside. */
+/* key = the cell of a point; `outside` if none of its corners is inside the input. */
 template <typename Index> struct CellOf {
   Sampling<Index> sampling;
   Divisor<Index> points;
@@ -135,7 +136,8 @@ template <typename Index> struct CellOf {
   }
 };
 
-/* first[cell] = the number, from 1, of its first point in the sorted order; others stay 0. */
+/* first[cell] = the number, from 1, of the cell's first point in sorted order; cells without points
+ * stay 0. */
 __global__ void __launch_bounds__(THC_THREADS)
     findCells(int64_t count, THCSorted sorted, int64_t cells, int64_t *first)
 {
@@ -173,7 +175,7 @@ template <typename Index> struct GradInput {
   }
 };
 
-/* work(sampling, Index()) with the index type that will do. */
+/* Calls work(sampling, Index()) with the narrowest index type that suffices. */
 template <typename Work>
 void chooseSampling(const THCTensor *input, const THCTensor *grid, const real *points, Work work)
 {

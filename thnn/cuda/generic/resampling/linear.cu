@@ -6,18 +6,18 @@
 namespace
 {
 
-/* An output index lies at `share` of the way from one input index to the next. */
+/* The place of an output index: at `share` of the way from one input index to the next. */
 template <typename Index> struct Between {
   Index before, after;
   real share;
 };
 
-/* One dimension. */
+/* The resampling along one dimension. */
 template <typename Index> struct Axis {
   Index input, output;
-  float ratio;    /* input steps to an output step */
-  double inverse; /* the other way round; 0 where all outputs lie at index 0 */
-  Index margin;   /* more than rounding can shift an output index */
+  float ratio;    /* input indices per output index */
+  double inverse; /* output indices per input index; 0 where all outputs are at index 0 */
+  Index margin;   /* an upper bound of the shift of an output index by rounding */
 
   Axis(int64_t input, int64_t output)
       : input((Index)input), output((Index)output), ratio(0), inverse(0),
@@ -29,8 +29,8 @@ template <typename Index> struct Axis {
       inverse = 1 / (double)ratio;
   }
 
-  /* Positions are computed in single precision, whatever the real type, as they always were; and
-   * rounded before the difference, as on a CPU. */
+  /* Positions are computed in single precision for every real type, as in the original, and the
+   * product is rounded before the subtraction (no fused multiply-add), as on the CPU. */
   __device__ Between<Index> at(Index position) const
   {
     const float at = __fmul_rn(ratio, (float)position);
@@ -41,7 +41,7 @@ template <typename Index> struct Axis {
     return between;
   }
 
-  /* How much of an output index goes to an input index. */
+  /* The weight of an input index in an output index. */
   __device__ real weight(Index position, Index index) const
   {
     const Between<Index> between = at(position);
@@ -49,7 +49,7 @@ template <typename Index> struct Axis {
            (between.after == index ? between.share : real(0));
   }
 
-  /* The output indices [first, end) of which something goes to an input index. */
+  /* The output indices [first, end) in which an input index has a weight. */
   __device__ void span(Index index, Index *first, Index *end) const
   {
     Index low = 0, high = output;
@@ -68,7 +68,7 @@ template <typename Index> struct Axis {
   }
 };
 
-/* Depth, height and width. */
+/* The resampling along depth, height and width. */
 template <int dimensions, typename Index> struct Axes {
   Axis<Index> axis[3];
   Box<Index> image, map;
@@ -140,7 +140,8 @@ template <int dimensions, typename Index> struct Backward {
   }
 };
 
-/* launch(Dimensions<d>(), Index()) with the fastest that will do. */
+/* Calls launch(Dimensions<d>(), Index()) with the fewest dimensions and the narrowest index type
+ * that suffice. */
 template <typename Launch> void chooseAxes(const THCResamplingCall *call, Launch launch)
 {
   const THNNResampling &r = call->resampling;
@@ -155,7 +156,7 @@ template <typename Launch> void chooseAxes(const THCResamplingCall *call, Launch
     launch(Dimensions<3>(), int64_t());
 }
 
-/* batch x planes x the last nDimension sizes */
+/* Sets `size` to batch x planes x the last nDimension sizes of `of`. */
 void sizesOf(const THCResamplingCall *call, const int64_t *of, int64_t *size)
 {
   size[0] = call->resampling.batch;

@@ -1,4 +1,4 @@
-/* Linear resampling in two or three dimensions, forward and backward. Output index i lies at
+/* Linear resampling in two or three dimensions, forward and backward. Output index i is at
  * i * (input - 1) / (output - 1) along a dimension (at 0 when output is 1), between two input
  * indices. */
 #ifndef THCUNN_LINEAR_SAMPLING_CUH
@@ -7,7 +7,7 @@
 #include "cuda/generic/template.h"
 #include "geometry/resampling.h"
 
-/* One checked call. */
+/* A call whose arguments have been checked. */
 struct THCResamplingCall {
   const char *function;
   THCState *state;
@@ -15,7 +15,7 @@ struct THCResamplingCall {
   THNNResampling resampling;
 };
 
-/* Arguments 2 and 3 in both. */
+/* The tensors are arguments 2 and 3 of both functions. */
 void THCUNN_(resampleUpdateOutput)(const THCResamplingCall *call, THCTensor *input,
                                    THCTensor *output);
 void THCUNN_(resampleUpdateGradInput)(const THCResamplingCall *call, THCTensor *gradOutput,

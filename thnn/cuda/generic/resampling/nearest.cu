@@ -6,7 +6,7 @@
 namespace
 {
 
-/* The input is the map of windows that lie side by side on the output. */
+/* The geometry of windows that tile the output without overlap; the input is their map. */
 THNNConvolution windowsOf(const THCNearestCall *call, const THCTensor *input)
 {
   const int leading = input->nDimension - call->nDimension;

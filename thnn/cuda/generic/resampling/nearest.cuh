@@ -1,11 +1,11 @@
 /* Nearest-neighbour upsampling by a whole factor in two or three dimensions, forward and backward:
- * each element becomes a square or cube of itself. */
+ * each element becomes a square or cube of copies. */
 #ifndef THCUNN_NEAREST_SAMPLING_CUH
 #define THCUNN_NEAREST_SAMPLING_CUH
 
 #include "cuda/generic/template.h"
 
-/* One call: the module's arguments beside its tensors. */
+/* A call: the module's arguments except its tensors. */
 struct THCNearestCall {
   const char *function;
   THCState *state;
@@ -13,7 +13,7 @@ struct THCNearestCall {
   int64_t factor;
 };
 
-/* Arguments 2 and 3, and 2 to 4. */
+/* The tensors are arguments 2 and 3 of updateOutput, 2 to 4 of updateGradInput. */
 void THCUNN_(nearestUpdateOutput)(const THCNearestCall *call, THCTensor *input, THCTensor *output);
 void THCUNN_(nearestUpdateGradInput)(const THCNearestCall *call, THCTensor *input,
                                      THCTensor *gradOutput, THCTensor *gradInput);

@@ -1,5 +1,5 @@
-/* Sums over the planes of a tensor: over batch and positions, for each plane. A module says what an
- * element contributes, and what becomes of a plane's sum:
+/* Sums for each plane of a tensor, over batch and positions. A module provides what an element
+ * contributes, and what is done with a plane's sum:
  *
  *   struct Term {
  *     typedef … Sum;
@@ -9,9 +9,10 @@
  *   };
  *   struct Finish { __device__ void operator()(int64_t plane, const Sum &sum) const; };
  *
- * A first kernel sums segments, whose size does not depend on the device and which are many even
- * where planes are few, a second one the segments of each plane. Where planes have few positions, the threads of a warp take neighbouring columns of
- * the batch x (planes * positions) matrix, so that they read neighbouring memory. */
+ * A first kernel sums segments of planes, a second one adds up the segments of each plane. The size
+ * of segments does not depend on the device, and there are many even where planes are few. Where
+ * planes have few positions, the threads of a warp take neighbouring columns of the matrix of batch
+ * rows and planes * positions columns, so that they read neighbouring memory. */
 #ifndef THCUNN_CHANNELS_CUH
 #define THCUNN_CHANNELS_CUH
 
@@ -25,21 +26,21 @@ namespace
 {
 
 enum {
-  CHANNEL_FEW_POSITIONS = 8,  /* fewer: by columns */
-  CHANNEL_COLUMNS = THC_WARP, /* that a block sums */
+  CHANNEL_FEW_POSITIONS = 8,  /* planes with fewer positions are summed by columns */
+  CHANNEL_COLUMNS = THC_WARP, /* columns that a block sums at a time */
   CHANNEL_ROWS = THC_THREADS / THC_WARP
 };
 
-const int64_t CHANNEL_ROW_SEGMENT = 256; /* rows that a block sums */
+const int64_t CHANNEL_ROW_SEGMENT = 256; /* rows that a block sums at a time */
 const int64_t CHANNEL_MOST_BLOCKS = 65535;
 
-/* How the work on batch x planes x positions is cut. */
+/* How the work on batch x planes x positions is divided. */
 struct Channels {
   THNNPlanes shape;
   bool byColumns;
-  int64_t segment;  /* elements of a plane, or rows, that a block sums */
-  int64_t segments; /* of a plane, or of the rows */
-  int64_t parts;    /* sums of a plane that the first kernel leaves */
+  int64_t segment;  /* elements of a segment of a plane, or rows when byColumns */
+  int64_t segments; /* number of segments of a plane, or of the rows */
+  int64_t parts;    /* number of a plane's partial sums, which the second kernel adds up */
 };
 
 inline Channels channelsOf(const THNNPlanes &shape)
@@ -57,7 +58,7 @@ template <typename Term> static int64_t channelScratchBytes(const Channels &chan
   return channels.shape.planes * channels.parts * (int64_t)sizeof(typename Term::Sum);
 }
 
-/* partial[plane][segment] */
+/* partial[plane][segment] = the sum of a segment of a plane. */
 template <typename Index, typename Term>
 __global__ void __launch_bounds__(THC_THREADS)
     sumPlaneSegments(Index planes, Index segments, Index segment, Index length,
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(THC_THREADS)
   }
 }
 
-/* partial[plane][segment][position] */
+/* partial[plane][segment][position] = the sum of a column over a segment of rows. */
 template <typename Index, typename Term>
 __global__ void __launch_bounds__(THC_THREADS)
     sumColumnSegments(Index batch, Index columns, Index segments, Index positions, Term term,
@@ -133,7 +134,8 @@ inline dim3 channelGrid(int64_t blocks)
   return dim3((unsigned)(blocks < CHANNEL_MOST_BLOCKS ? blocks : CHANNEL_MOST_BLOCKS));
 }
 
-/* finish(plane, sum of its elements) for all planes; `partial` has channelScratchBytes. */
+/* Calls finish(plane, sum of its elements) for all planes; `partial` has channelScratchBytes
+ * bytes. */
 template <typename Term, typename Finish>
 void sumChannels(THCPlan *plan, const Channels &channels, Term term, Finish finish,
                  typename Term::Sum *partial)
@@ -157,7 +159,7 @@ void sumChannels(THCPlan *plan, const Channels &channels, Term term, Finish fini
              shape.planes, channels.parts, term, partial, finish);
 }
 
-/* A term that is one number: what(element, plane). */
+/* A Term whose contribution is one number, what(element, plane). */
 template <typename What> struct ChannelSum {
   typedef accreal Sum;
   What what;

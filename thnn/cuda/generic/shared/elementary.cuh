@@ -1,4 +1,5 @@
-/* Elementary functions and numbers that CUDA does not have; without overflow or cancellation. */
+/* Elementary functions and constants that CUDA does not provide, without overflow or
+ * cancellation. */
 #ifndef THCUNN_ELEMENTARY_CUH
 #define THCUNN_ELEMENTARY_CUH
 

@@ -1,6 +1,6 @@
 /* Long sums, for gradients of weights: each result is the sum of many terms. Terms are cut into
- * segments, which depend on their numbers alone; a block sums one segment, and then the segments are
- * added in order. */
+ * segments, whose length depends only on the numbers of results and terms; a block sums one
+ * segment, and then the segments are added in order. */
 #ifndef THCUNN_SEGMENT_SUMS_CUH
 #define THCUNN_SEGMENT_SUMS_CUH
 
@@ -11,8 +11,8 @@ namespace
 {
 
 const int64_t SHORTEST_SEGMENT = 1024, LONGEST_SEGMENT = 16384;
-const int64_t WANTED_SEGMENTS = 1024; /* of all results together: enough to fill a device */
-const int64_t MOST_BLOCKS = 65535;    /* that sum at the same time */
+const int64_t WANTED_SEGMENTS = 1024; /* segments of all results together that fill a device */
+const int64_t MOST_BLOCKS = 65535;    /* limit of a grid */
 
 inline int64_t segmentLength(int64_t results, int64_t terms)
 {
@@ -28,13 +28,13 @@ inline int64_t segmentsOf(int64_t results, int64_t terms)
   return terms > 0 ? (terms + length - 1) / length : 1;
 }
 
-/* What addSums needs. */
+/* Size of the partial sums that addSums needs. */
 inline int64_t segmentBytes(int64_t results, int64_t terms)
 {
   return results * segmentsOf(results, terms) * (int64_t)sizeof(accreal);
 }
 
-/* partial[result][segment] = the sum of a segment's terms */
+/* partial[result][segment] = the sum of the segment's terms. */
 template <typename Index, typename Term>
 __global__ void __launch_bounds__(THC_THREADS)
     sumSegments(Index results, Index segments, Index length, Index terms, Term term,

@@ -1,5 +1,5 @@
-/* Work on segments of sorted positions (THC/THCSort.cuh): everything that belongs to one row of a
- * table stands together, and is gathered in order. */
+/* Work on segments of sorted positions (THC/THCSort.cuh): the positions of one row of a table are
+ * neighbours, and their terms are summed in order. */
 #ifndef THCUNN_SEGMENTS_CUH
 #define THCUNN_SEGMENTS_CUH
 
@@ -11,14 +11,14 @@
 namespace
 {
 
-enum { SEGMENT_STRIP = 4 * THC_WARP }; /* columns of a warp */
+enum { SEGMENT_STRIP = 4 * THC_WARP }; /* columns that a warp works on */
 
-/* A run of equal keys: sorted places from `first` up to `end`. */
+/* A run of equal keys: the elements [first, end) in sorted order. */
 struct Segment {
   int64_t key, first, end;
 };
 
-/* work(segment, column) for each column of each segment. */
+/* Calls work(segment, column) for each column of each segment. */
 template <typename Work>
 __global__ void __launch_bounds__(THC_THREADS)
     segmentKernel(THCSorted sorted, int64_t ignored, int64_t columns, Work work)
@@ -47,7 +47,7 @@ void forSegments(THCPlan *plan, const THCSorted &sorted, int64_t ignored, int64_
                sorted, ignored, columns, work);
 }
 
-/* Many columns: a thread sums a column. */
+/* Sums where there are many columns: a thread sums one column. */
 template <typename Terms> struct SumByColumn {
   THCSorted sorted;
   Terms terms;
@@ -61,7 +61,7 @@ template <typename Terms> struct SumByColumn {
   }
 };
 
-/* Few columns: a warp sums each of them. */
+/* Sums where there are few columns: a warp sums each of them in turn. */
 template <typename Terms>
 __global__ void __launch_bounds__(THC_THREADS)
     sumByWarp(THCSorted sorted, int64_t ignored, int64_t columns, Terms terms)
@@ -83,7 +83,8 @@ __global__ void __launch_bounds__(THC_THREADS)
   }
 }
 
-/* terms.finish(segment, column, sum of terms.term(position, column) over the segment). */
+/* Calls terms.finish(segment, column, sum of terms.term(position, column) over the segment) for
+ * each column of each segment. */
 template <typename Terms>
 void sumSegments(THCPlan *plan, const THCSorted &sorted, int64_t ignored, int64_t columns,
                  const Terms &terms)
@@ -95,18 +96,18 @@ void sumSegments(THCPlan *plan, const THCSorted &sorted, int64_t ignored, int64_
                sorted, ignored, columns, terms);
 }
 
-/* The key of an index from TH_INDEX_BASE on; `ignored` for a bad one, and for `padding`. */
+/* The key of an index: its row, or `ignored` for a bad index and for `padding`. */
 struct KeyOfIndex {
   THCIndexRange range;
   int64_t padding, ignored;
   __device__ void operator()(int64_t i, int64_t &key, const int64_t &index) const
   {
-    (void)i; /* asked for so that only elements come that there are: bad ones are reported */
+    (void)i; /* a function that takes i is called for i < count only, never on garbage */
     key = THC_indexIsValid(index, range) && index != padding ? index - TH_INDEX_BASE : ignored;
   }
 };
 
-/* Sorts indices of `rows` rows; the key of what is left aside is `rows`. */
+/* Sorts indices of `rows` rows; ignored indices have the key `rows`. */
 inline THCSorted sortIndices(THCPlan *plan, int64_t count, const int64_t *indices, int64_t rows,
                              int64_t padding, const THNNBuffer *scratch)
 {

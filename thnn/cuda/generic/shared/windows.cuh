@@ -1,9 +1,9 @@
 /* Windows that slide over planes, on the device: which element a tap of a window sees, and which
- * windows see an element. The geometry is THNNConvolution's: windows go over the image, and each is
- * one position of the map.
+ * windows see an element. The geometry is THNNConvolution's: windows slide over the image, and each
+ * is one position of the map.
  *
- * Kernels come for two dimensions (the depths are 1) and for three, with 32-bit and with 64-bit
- * indices (int, int64_t), which are signed: windows begin outside the image. */
+ * Kernels are compiled for two dimensions (the depths are 1) and for three, with 32-bit and with
+ * 64-bit indices. Indices are signed (int, int64_t), since windows can begin outside the image. */
 #ifndef THCUNN_WINDOWS_CUH
 #define THCUNN_WINDOWS_CUH
 
@@ -18,7 +18,7 @@ namespace
 template <typename Index>
 using Divisor = THCDivisor<std::conditional_t<sizeof(Index) == 4, uint32_t, int64_t>>;
 
-/* A quotient of a dividend that is not negative. */
+/* i / divisor, where i is not negative. */
 template <typename Index> __device__ Index quotient(Index i, const Divisor<Index> &divisor)
 {
   return (Index)divisor.quotient((decltype(divisor.value))i);
@@ -51,12 +51,12 @@ template <typename Index> struct Box {
   }
 };
 
-/* A position in depth, height, width, and the plane around it, counted through the batch. */
+/* A position (depth, height, width) in a plane, and the plane's number, counted over the batch. */
 template <typename Index> struct Place {
   Index at[3], plane;
 };
 
-/* Splits an index that counts planes, then positions of the box. */
+/* The place of element `index` of planes with the sizes of `box`. */
 template <int dimensions, typename Index>
 __device__ Place<Index> placeOf(Index index, const Box<Index> &box)
 {
@@ -79,12 +79,12 @@ constexpr int LOADED_AT_ONCE = 4;
 template <typename Index> struct Windows {
   Box<Index> image, map;
   Index kernel[3], stride[3], pad[3], dilation[3];
-  Index tapStep[3], mapStep[3]; /* from a tap that sees an image position to the next that does */
+  Index tapStep[3], mapStep[3]; /* steps between the taps that see an image position */
   Divisor<Index> byStride[3];
 
   explicit Windows(const THNNConvolution &geometry);
 
-  /* Where tap 0 of a window lies; perhaps outside. */
+  /* The image position under tap 0 of a window; it can be outside. */
   __device__ Index start(int d, Index position) const { return position * stride[d] - pad[d]; }
 };
 
@@ -110,8 +110,8 @@ Windows<Index>::Windows(const THNNConvolution &geometry)
   }
 }
 
-/* The taps of one dimension that see an image position: tap, tap + tapStep, … of the windows map,
- * map - mapStep, … */
+/* A walk over the taps that see an image position along one dimension: tap, tap + tapStep, … of the
+ * windows map, map - mapStep, … */
 template <typename Index> struct Walk {
   Index tap, map;
 };
@@ -127,7 +127,7 @@ __device__ Walk<Index> walkFrom(const Windows<Index> &windows, int d, Index posi
     const Index map = quotient(seen, windows.byStride[d]), rest = seen - map * windows.stride[d];
     if (rest == 0)
       return {tap, map};
-    if (windows.dilation[d] == 1) /* the tap that is `rest` further on */
+    if (windows.dilation[d] == 1) /* the tap `rest` further on sees the position */
       return {tap + rest, map};
   }
   return {windows.kernel[d], 0};
@@ -146,7 +146,8 @@ __device__ void step(const Windows<Index> &windows, int d, Walk<Index> *walk)
   walk->map -= windows.mapStep[d];
 }
 
-/* see(tap, map) for all taps and windows that see an image position: their depth, height, width. */
+/* Calls see(tap, map) for all pairs of a tap and a window that see an image position; both are
+ * (depth, height, width). */
 template <int dimensions, typename Index, typename See>
 __device__ void seeAll(const Windows<Index> &windows, const Index *at, See see)
 {
@@ -165,7 +166,7 @@ __device__ void seeAll(const Windows<Index> &windows, const Index *at, See see)
     }
 }
 
-/* Whether every number that the kernels compute for so many planes fits a 32-bit index. */
+/* Whether every number that kernels compute for `planes` planes fits into a 32-bit index. */
 inline bool fitsWindows(const THNNConvolution &geometry, int64_t planes)
 {
   const int64_t image = volumeOf(geometry.input), map = volumeOf(geometry.output);
@@ -185,10 +186,11 @@ inline bool isFlat(const THNNConvolution &geometry)
          geometry.pad[0] == 0;
 }
 
-/* The dimensions and the index type that kernels for a geometry need, as a type. */
+/* The number of a kernel's dimensions, as a type. */
 template <int value> using Dimensions = std::integral_constant<int, value>;
 
-/* launch(Dimensions<d>(), Index()) with the fastest that will do. */
+/* Calls launch(Dimensions<d>(), Index()) with the fewest dimensions and the narrowest index type
+ * that suffice. */
 template <typename Launch>
 void chooseKernel(const THNNConvolution &geometry, int64_t planes, Launch launch)
 {

@@ -191,8 +191,7 @@ template <typename Index> struct GatherMap {
   }
 };
 
-/* ---- Backward to the weights
- * ------------------------------------------------------------------ */
+/* ---- Backward to the weights ---------------------------------------------------------------- */
 
 /* Term i of a weight's gradient: map position i, counted over all samples. */
 template <typename Index> struct Correlate {
@@ -234,8 +233,7 @@ template <typename Index> struct PlaneElement {
   }
 };
 
-/* ---- The functions of a module
- * ---------------------------------------------------------------- */
+/* ---- The functions of a module -------------------------------------------------------------- */
 
 /* Calls work(Index()) with the narrowest index type that suffices. */
 template <typename Work> void chooseIndex(const THNNPlaneJoins &joins, Work work)
