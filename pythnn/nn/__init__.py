@@ -18,6 +18,8 @@ from .conversion import *
 from .criterion import *
 from .decorator import *
 from .distance import *
+from .dpnn.layers import *
+from .dpnn.reinforce import *
 from .element_criterion import *
 from .graph import *
 from .index_linear import *
@@ -40,6 +42,14 @@ from .plumbing import *
 from .pointwise import *
 from .product import *
 from .rectifier import *
+from .recurrent.attention import *
+from .recurrent.cells import *
+from .recurrent.masking import *
+from .recurrent.recurrence import *
+from .recurrent.sequence import *
+from .recurrent.sequencer import *
+from .recurrent.torch_rnn import *
+from .recurrent.torch_rnn import TorchRnnLSTM
 from .reduction import *
 from .scalar import *
 from .scaling import *
@@ -64,6 +74,7 @@ from .weight_norm import *
 __all__ = [
     "Node",
     "Object",
+    "TorchRnnLSTM",
     "UnknownClassWarning",
     "register",
     "registry",

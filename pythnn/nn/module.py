@@ -209,6 +209,21 @@ class Module(Object, kernel=True):
         self.clear("output", "gradInput")
         return self
 
+    def forget(self) -> Self:
+        """Has the recurrent modules inside start new sequences; returns itself."""
+        for module in self.children():
+            module.forget()
+        return self
+
+    def remember(self, remember: str | None = None) -> Self:
+        """Has the sequencers inside go on from their last state; returns itself.
+
+        `remember` is "train", "eval", "both", the default, or "neither".
+        """
+        for module in self.children():
+            module.remember(remember)
+        return self
+
     # ---- The tree of modules
 
     def children(self) -> list[Module]:

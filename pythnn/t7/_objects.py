@@ -49,6 +49,10 @@ def _class_of(name: str, fields: dict[str, Any]) -> Any:
         from ..nn.grouped import GroupedSpatialConvolution
 
         return GroupedSpatialConvolution
+    if name == "nn.LSTM" and "input_dim" in fields:
+        from ..nn import TorchRnnLSTM
+
+        return TorchRnnLSTM
     return registry.get(CUDNN_TWINS.get(name, name))
 
 

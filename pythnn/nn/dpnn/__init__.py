@@ -1,0 +1,1 @@
+"""Modules and criterions of Element-Research's dpnn."""

@@ -1,0 +1,229 @@
+"""Layers and containers of dpnn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ... import _random
+from ..._tensor import Tensor
+from .._object import register
+from .._tables import dimension
+from .._values import array_module
+from ..branching import Concat
+from ..container import Sequential
+from ..criterion import Criterion
+from ..decorator import Decorator
+from ..module import Module
+from ..pointwise import Tanh
+from ..rectifier import ReLU
+from ..spatial_convolution import SpatialConvolution
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = [
+    "ArgMax", "BinaryLogisticRegression", "CategoricalEntropy", "Clip", "FireModule", "Serial",
+    "SpatialBinaryConvolution", "SpatialFeatNormalization", "TotalDropout",
+]  # fmt: skip
+
+
+@register
+class Clip(Module):
+    """Limits values to `minval` to `maxval`; the gradient passes as if it did not."""
+
+    def __init__(self, minval: float, maxval: float) -> None:
+        super().__init__()
+        self.minval, self.maxval = minval, maxval
+
+    def updateOutput(self, input: Any) -> Any:
+        self.output = array_module(input).clip(input, self.minval, self.maxval)
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.gradInput = gradOutput.copy()
+        return self.gradInput
+
+
+@register
+class ArgMax(Module):
+    """The index, from 1, of the largest value along a dimension, by default the last."""
+
+    def __init__(self, dim: int = 1, nInputDim: int | None = None, asLong: bool = True) -> None:
+        super().__init__()
+        self.dim, self.asLong = dim, bool(asLong)
+        self.nInputDim = nInputDim
+
+    nInputDim: int | None = None
+
+    def updateOutput(self, input: Any) -> Any:
+        axis = dimension(self.typename(), int(self.dim), input.ndim, self.nInputDim)
+        found = input.argmax(axis) + 1
+        self.output = found.astype(np.int64 if self.asLong else input.dtype)
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.gradInput = array_module(input).zeros_like(input)
+        return self.gradInput
+
+
+@register
+class TotalDropout(Module):
+    """In training, sets the whole input to 0 with probability `p`."""
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__()
+        self.p = p
+
+    def updateOutput(self, input: Any) -> Any:
+        self.noise = 1
+        if self.train is not False:
+            self.noise = int(_random.bernoulli((1,), 1 - self.p)[0])
+        self.output = input * input.dtype.type(self.noise)
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.gradInput = gradOutput * gradOutput.dtype.type(self.noise)
+        return self.gradInput
+
+
+@register
+class Serial(Decorator, kernel=True):
+    """Does what the module inside does; in Lua it also says how to save it."""
+
+    def heavySerial(self) -> Self:
+        """Returns itself."""
+        return self
+
+    mediumSerial = lightSerial = heavySerial
+
+
+@register
+class FireModule(Decorator, kernel=True):
+    """SqueezeNet's block: 1 x 1 convolutions to s1x1 planes, then 1 x 1 and 3 x 3 ones, joined."""
+
+    def __init__(
+        self, nInputPlane: int, s1x1: int, e1x1: int, e3x3: int, activation: str = "ReLU"
+    ) -> None:
+        self.nInputPlane, self.s1x1, self.e1x1, self.e3x3 = nInputPlane, s1x1, e1x1, e3x3
+        self.activation = activation
+        function = {"ReLU": ReLU, "Tanh": Tanh}.get(activation, ReLU)
+        self.squeeze = SpatialConvolution(nInputPlane, s1x1, 1, 1)
+        self.expand = Concat(2)
+        self.expand.add(SpatialConvolution(s1x1, e1x1, 1, 1))
+        self.expand.add(SpatialConvolution(s1x1, e3x3, 3, 3, 1, 1, 1, 1))
+        made = Sequential(self.squeeze, function(), self.expand, function())
+        super().__init__(made)
+        self.module = made
+
+
+@register
+class SpatialBinaryConvolution(SpatialConvolution, kernel=True):
+    """Convolution with weights of one size: their signs, times the mean size of each filter's.
+
+    There is no bias. For gradInput the sizes are those of each input plane.
+    """
+
+    def __init__(
+        self,
+        nInputPlane: int,
+        nOutputPlane: int,
+        kW: int,
+        kH: int,
+        dW: int = 1,
+        dH: int = 1,
+        padW: int = 0,
+        padH: int | None = None,
+    ) -> None:
+        super().__init__(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
+        self.noBias()
+        self.iwh, self.owh = nInputPlane * kW * kH, nOutputPlane * kW * kH
+
+    def _with_signs(self, axes: tuple[int, ...], method: Any, *arguments: Any) -> Any:
+        """Calls a method with the signs of the weights, times their mean size along the axes."""
+        kept = self.tensors.weight
+        array = kept.array().reshape(
+            int(self.nOutputPlane), int(self.nInputPlane), int(self.kH), int(self.kW)
+        )
+        signs = array_module(array).sign(array) * abs(array).mean(axes, keepdims=True)
+        self.tensors.weight = Tensor(signs.reshape(kept.shape), device=kept.device)
+        try:
+            return method(*arguments)
+        finally:
+            self.tensors.weight = kept
+
+    def updateOutput(self, input: Any) -> Any:
+        return self._with_signs((1, 2, 3), super().updateOutput, input)
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        return self._with_signs((0, 2, 3), super().updateGradInput, input, gradOutput)
+
+
+@register
+class SpatialFeatNormalization(Module):
+    """Subtracts a mean from each plane and divides by a deviation; no parameters are learnt."""
+
+    def __init__(self, mean: ArrayLike, std: ArrayLike | None = None) -> None:
+        super().__init__()
+        self.mean = np.array(mean, np.float64)
+        self.std = np.ones_like(self.mean) if std is None else np.array(std, np.float64)
+
+    def updateOutput(self, input: Any) -> Any:
+        shape = (-1, 1, 1)
+        self.output = (input - self.mean.reshape(shape)) / self.std.reshape(shape)
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.gradInput = gradOutput / self.std.reshape(-1, 1, 1)
+        return self.gradInput
+
+
+@register
+class CategoricalEntropy(Module):
+    """Passes probabilities on; backward adds the gradient that raises the entropy of their mean."""
+
+    def __init__(self, scale: float = 1, minEntropy: float | None = None) -> None:
+        super().__init__()
+        self.scale, self.minEntropy = scale, minEntropy
+
+    minEntropy: float | None = None
+
+    def updateOutput(self, input: Any) -> Any:
+        self.output = input
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        xp = array_module(input)
+        total = input.sum(0) / input.sum()
+        logarithm = xp.log(total + 1e-8)
+        self.entropy = float(-(total * logarithm).sum())
+        self.gradInput = gradOutput.copy()
+        if self.minEntropy is None or self.entropy < self.minEntropy:
+            self.gradInput = gradOutput + (logarithm + 1) * self.scale / input.sum()
+        return self.gradInput
+
+
+@register
+class BinaryLogisticRegression(Criterion):
+    """log(1 + exp(-target input)) for targets of -1 and 1, the mean over samples."""
+
+    def __init__(self, sizeAverage: bool = True) -> None:
+        super().__init__()
+        self.sizeAverage = bool(sizeAverage)
+
+    def _count(self, input: Any) -> int:
+        return input.size if self.sizeAverage else 1
+
+    def updateOutput(self, input: Any, target: Any) -> Any:
+        xp = array_module(input)
+        values = xp.logaddexp(0, -input * target.reshape(input.shape))
+        self.output = float(values.sum()) / self._count(input)
+        return self.output
+
+    def updateGradInput(self, input: Any, target: Any) -> Any:
+        wanted = target.reshape(input.shape)
+        gradient = -wanted / (1 + array_module(input).exp(wanted * input))
+        self.gradInput = gradient / self._count(input)
+        return self.gradInput

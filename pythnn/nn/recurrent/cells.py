@@ -1,0 +1,336 @@
+"""LSTM, GRU and their relatives: one step of a sequence a call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..._tensor import Tensor
+from .._object import register
+from ..branching import ConcatTable, MapTable, ParallelTable
+from ..container import Sequential
+from ..linear import Linear
+from ..module import Module
+from ..noise import Dropout
+from ..plumbing import Identity
+from ..pointwise import Abs, Sigmoid, Sqrt, Tanh
+from ..reduction import Max, Min, Sum
+from ..scalar import MulConstant
+from ..scaling import CMul
+from ..shape import Reshape, Transpose, Unsqueeze, View
+from ..softmax import SoftMax
+from ..table_arithmetic import CAddTable, CMulTable, CSubTable
+from ..table_shaping import FlattenTable, JoinTable, NarrowTable, SelectTable, SplitTable
+from .masking import LookupTableMaskZero
+from .recurrence import AbstractRecurrent, Recurrence
+from .sequence import LinearNoBias, SAdd, StepGRU, StepLSTM
+
+__all__ = ["GRU", "LSTM", "FastLSTM", "LinearRNN", "LookupRNN", "MuFuRu", "RecGRU", "RecLSTM"]
+
+
+class _Cell(AbstractRecurrent, kernel=True):
+    """A step of {input, output of the step before, cell of it}; what cells have is their states."""
+
+    _state: tuple[str, ...] = ("outputs",)
+    _nests = False
+    _tables = (*AbstractRecurrent._tables, "cells", "gradCells")
+
+    def _size(self) -> int:
+        return int(self.field("outputSize"))
+
+    def _before(self, step: int, input: Any) -> list[Any]:
+        if step > 1:
+            return [self.__dict__[name][step - 1] for name in self._state]
+        given = (self.field("userPrevOutput"), self.field("userPrevCell"))
+        zeros = self._zeros(input, [self._size()], 1)
+        return [
+            zeros if start is None else start for _, start in zip(self._state, given, strict=False)
+        ]
+
+    def _keep(self, step: int, state: list[Any]) -> None:
+        for name, one in zip(self._state, state, strict=True):
+            self.__dict__[name][step] = one
+
+    def _gradient_of_rest(self, step: int) -> list[Any]:
+        return [self.__dict__[name][step].clone().zero() for name in self._state[1:]]
+
+
+def _dropout(p: float, mono: bool) -> Dropout:
+    """Dropout with the fields that dpnn gives it."""
+    layer = Dropout(p)
+    layer.lazy, layer.mono = True, mono
+    return layer
+
+
+def _gate_inputs(size: int, output: int, p: float, mono: bool) -> ParallelTable:
+    """Linear functions of the input and of the output of the step before."""
+    both = ParallelTable()
+    for layer in (Linear(size, output), LinearNoBias(output, output)):
+        both.add(Sequential(_dropout(p, mono), layer))
+    return both
+
+
+@register
+class LSTM(_Cell, kernel=True):
+    """Long short-term memory, by default with peepholes from the cell to the gates (`cell2gate`).
+
+    Input: [batch x] inputSize; output: [batch x] outputSize. `p` is the rate of dropout.
+    """
+
+    _state = ("outputs", "cells")
+
+    def __init__(
+        self,
+        inputSize: int,
+        outputSize: int,
+        rho: int | None = None,
+        cell2gate: bool = True,
+        p: float = 0,
+        mono: bool = False,
+    ) -> None:
+        super().__init__(rho)
+        self.inputSize, self.outputSize = inputSize, outputSize
+        self.cell2gate, self.p, self.mono = bool(cell2gate), p, bool(mono)
+        self.cells: Any = {}
+        self.gradCells: Any = {}
+        self.tensors.zeroTensor = Tensor(dtype=np.float64)
+        self._own(self.buildModel())
+
+    def buildGate(self) -> Module:
+        """A gate: of {input, output before, cell}."""
+        sizes = (self.inputSize, self.outputSize, self.p, self.mono)
+        gate = Sequential()
+        inputs = _gate_inputs(*sizes)
+        if self.cell2gate:
+            inputs.add(CMul(self.outputSize))
+        else:
+            gate.add(NarrowTable(1, 2))
+        return gate.add(inputs).add(CAddTable()).add(Sigmoid())
+
+    def buildModel(self) -> Module:
+        """The module of a step: {input, output, cell} to {output, cell}."""
+        self.forgetGate, self.inputGate = self.buildGate(), self.buildGate()
+        hidden = Sequential(NarrowTable(1, 2))
+        hidden.add(_gate_inputs(self.inputSize, self.outputSize, self.p, self.mono))
+        self.hiddenLayer = hidden.add(CAddTable()).add(Tanh())
+        kept = Sequential(ConcatTable().add(self.forgetGate).add(SelectTable(3)), CMulTable())
+        new = Sequential(ConcatTable().add(self.inputGate).add(self.hiddenLayer), CMulTable())
+        self.cellLayer = Sequential(ConcatTable().add(kept).add(new), CAddTable())
+        self.outputGate = self.buildGate()
+        cell = Sequential(SelectTable(3), Tanh())
+        output = Sequential(ConcatTable().add(self.outputGate).add(cell), CMulTable())
+        return Sequential(
+            ConcatTable().add(NarrowTable(1, 2)).add(self.cellLayer),
+            FlattenTable(),
+            ConcatTable().add(output).add(SelectTable(3)),
+        )
+
+
+@register
+class FastLSTM(LSTM, kernel=True):
+    """LSTM without peepholes, whose gates are one product each of input and output before."""
+
+    def __init__(
+        self,
+        inputSize: int,
+        outputSize: int,
+        rho: int | None = None,
+        p: float = 0,
+        mono: bool = False,
+    ) -> None:
+        super().__init__(inputSize, outputSize, rho, True, p, mono)
+
+    def buildModel(self) -> Module:
+        size = self.outputSize
+        self.affine = True
+        self.i2g = Linear(self.inputSize, 4 * size)
+        self.o2g = LinearNoBias(size, 4 * size)
+        both = ParallelTable().add(self.i2g).add(self.o2g)
+        functions = ParallelTable().add(Sigmoid()).add(Tanh()).add(Sigmoid()).add(Sigmoid())
+        gates = Sequential(
+            NarrowTable(1, 2), both, CAddTable(), Reshape(4, size), SplitTable(1, 2), functions
+        )
+        kept = Sequential(ConcatTable().add(SelectTable(3)).add(SelectTable(5)), CMulTable())
+        new = Sequential(NarrowTable(1, 2), CMulTable())
+        cell = Sequential(ConcatTable().add(new).add(kept), CAddTable())
+        shown = Sequential(SelectTable(1), Tanh())
+        output = Sequential(ConcatTable().add(shown).add(SelectTable(2)), CMulTable())
+        return Sequential(
+            ConcatTable().add(gates).add(SelectTable(3)),
+            FlattenTable(),
+            ConcatTable().add(cell).add(SelectTable(4)),
+            FlattenTable(),
+            ConcatTable().add(output).add(SelectTable(1)),
+        )
+
+
+@register
+class GRU(_Cell, kernel=True):
+    """Gated recurrent unit. Input: [batch x] inputSize; output: [batch x] outputSize."""
+
+    def __init__(
+        self,
+        inputSize: int,
+        outputSize: int,
+        rho: int | None = None,
+        p: float = 0,
+        mono: bool = False,
+    ) -> None:
+        super().__init__(rho)
+        self.inputSize, self.outputSize, self.p, self.mono = inputSize, outputSize, p, bool(mono)
+        self.cells: Any = {}
+        self.gradCells: Any = {}
+        self.tensors.zeroTensor = Tensor(dtype=np.float64)
+        self._own(self.buildModel())
+
+    def buildModel(self) -> Module:
+        """The module of a step: {input, output} to output."""
+        size, p = self.outputSize, self.p
+        self.i2g = Linear(self.inputSize, 2 * size)
+        self.o2g = LinearNoBias(size, 2 * size)
+        both = ParallelTable()
+        for layer in (self.i2g, self.o2g):
+            both.add(Sequential(_dropout(p, self.mono), layer) if p else layer)
+        functions = ParallelTable().add(Sigmoid()).add(Sigmoid())
+        gates = Sequential(both, CAddTable(), Reshape(2, size), SplitTable(1, 2), functions)
+        given = Sequential(SelectTable(1))
+        reset = Sequential(NarrowTable(2, 2), CMulTable())
+        if p:
+            given.add(_dropout(p, self.mono))
+            reset.add(_dropout(p, self.mono))
+        given.add(Linear(self.inputSize, size))
+        reset.add(LinearNoBias(size, size))
+        hidden = Sequential(ConcatTable().add(given).add(reset), CAddTable(), Tanh())
+        rest = Sequential(SelectTable(4), SAdd(-1, True))
+        new = Sequential(ConcatTable().add(hidden).add(rest), CMulTable())
+        kept = Sequential(NarrowTable(4, 2), CMulTable())
+        return Sequential(
+            ConcatTable().add(Identity()).add(gates),
+            FlattenTable(),
+            ConcatTable().add(NarrowTable(1, 4)).add(SelectTable(2)),
+            FlattenTable(),
+            Sequential(ConcatTable().add(new).add(kept), CAddTable()),
+        )
+
+
+@register
+class MuFuRu(GRU, kernel=True):
+    """Multi-function recurrent unit: chooses among operations on the state and a new one."""
+
+    OPERATIONS: ClassVar = ("keep", "replace", "mul", "diff", "forget", "sqrt_diff", "max", "min")
+
+    def __init__(
+        self,
+        inputSize: int,
+        outputSize: int,
+        ops: Sequence[str] | None = None,
+        rho: int | None = None,
+    ) -> None:
+        self.ops = list(ops or self.OPERATIONS)
+        self.num_ops = len(self.ops)
+        super().__init__(inputSize, outputSize, rho)
+
+    def _operation(self, name: str) -> Module:
+        """An operation on {output before, new one}."""
+        if name in ("max", "min"):
+            reduce = Max(1) if name == "max" else Min(1)
+            return Sequential(MapTable(Unsqueeze(1)), JoinTable(1), reduce)
+        if name == "sqrt_diff":
+            return Sequential(CSubTable(), Abs(), Sqrt(), MulConstant(0.25))
+        if name in ("keep", "replace"):
+            return SelectTable(1 if name == "keep" else 2)
+        if name == "forget":
+            return Sequential(SelectTable(1), MulConstant(0))
+        return CMulTable() if name == "mul" else CSubTable()
+
+    def buildModel(self) -> Module:
+        size, given, count = self.outputSize, self.inputSize, self.num_ops
+        self.operations = [self._operation(name) for name in self.ops]
+        applied = ConcatTable()
+        for operation in self.operations:
+            applied.add(operation)
+        products = ParallelTable().add(Linear(given, size)).add(Linear(size, size))
+        reset = Sequential(products, CAddTable(), Sigmoid())
+        joined = Sequential(
+            ConcatTable()
+            .add(SelectTable(1))
+            .add(Sequential(NarrowTable(2, 2), CMulTable())),
+            JoinTable(2), Linear(given + size, size), Sigmoid(),
+        )  # fmt: skip
+        view = View(count, size)
+        view.setNumInputDims(1)
+        chosen = Sequential(
+            NarrowTable(1, 2), JoinTable(2), Linear(given + size, count * size), view,
+            Transpose([1, 2]), SoftMax(),
+        )  # fmt: skip
+        all_of_them = Sequential(
+            NarrowTable(1, 2), applied, MapTable(Unsqueeze(1)), JoinTable(1, 3)
+        )
+        return Sequential(
+            ConcatTable().add(SelectTable(1)).add(SelectTable(2)).add(reset),
+            ConcatTable().add(SelectTable(2)).add(joined).add(chosen),
+            Sequential(ConcatTable().add(all_of_them).add(SelectTable(3)), CMulTable(), Sum(1, 3)),
+        )
+
+
+@register
+class RecLSTM(_Cell, kernel=True):
+    """StepLSTM as a step of a sequence, of torch/rnn."""
+
+    _state = ("outputs", "cells")
+
+    def __init__(self, inputsize: int, hiddensize: int, outputsize: int | None = None) -> None:
+        super().__init__(None)
+        del self.rho
+        self.seqlen = 99999
+        self.inputsize, self.hiddensize = inputsize, hiddensize
+        self.outputsize = hiddensize if outputsize is None else outputsize
+        self.cells: Any = {}
+        self.gradCells: Any = {}
+        self.tensors.zeroOutput = Tensor(dtype=np.float64)
+        self.tensors.zeroCell = Tensor(dtype=np.float64)
+        self.modules = [StepLSTM(inputsize, hiddensize)]
+
+    def _size(self) -> int:
+        return int(self.outputsize)
+
+
+@register
+class RecGRU(_Cell, kernel=True):
+    """StepGRU as a step of a sequence, of torch/rnn."""
+
+    def __init__(self, inputsize: int, outputsize: int) -> None:
+        super().__init__(None)
+        del self.rho
+        self.seqlen = 99999
+        self.inputsize, self.outputsize = inputsize, outputsize
+        self.tensors.zeroOutput = Tensor(dtype=np.float64)
+        self.modules = [StepGRU(inputsize, outputsize)]
+
+    def _size(self) -> int:
+        return int(self.outputsize)
+
+
+@register
+class LinearRNN(Recurrence, kernel=True):
+    """output = transfer(linear(input joined with the output before)), of torch/rnn."""
+
+    def __init__(self, inputsize: int, outputsize: int, transfer: Module | None = None) -> None:
+        step = Sequential(
+            JoinTable(1, 1), Linear(inputsize + outputsize, outputsize), transfer or Sigmoid()
+        )
+        super().__init__(step, outputsize, 1)
+        self.inputsize, self.outputsize = inputsize, outputsize
+
+
+@register
+class LookupRNN(Recurrence, kernel=True):
+    """output = transfer(row of a table for the index + linear(output before)), of torch/rnn."""
+
+    def __init__(self, nindex: int, outputsize: int, transfer: Module | None = None) -> None:
+        both = ParallelTable()
+        both.add(LookupTableMaskZero(nindex, outputsize)).add(Linear(outputsize, outputsize))
+        super().__init__(Sequential(both, CAddTable(), transfer or Sigmoid()), outputsize, 0)
+        self.nindex, self.outputsize = nindex, outputsize

@@ -1,0 +1,218 @@
+"""Rows of zeros as padding: they get zeros, and no gradient."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._errors import THNNArgumentError
+from ..._tensor import Tensor
+from .._object import register
+from .._tables import zeros_like
+from .._values import array_module, describe
+from ..criterion import Criterion
+from ..decorator import Decorator
+from ..lookup import LookupTable
+from ..module import Module
+from ._steps import first_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["LookupTableMaskZero", "MaskZero", "MaskZeroCriterion", "TrimZero"]
+
+
+def _padding(name: str, input: Any, dimensions: int) -> Any:
+    """Which samples are all zeros: a mask of the batch, or of one without a batch."""
+    first = first_of(input)
+    if getattr(first, "ndim", -1) not in (dimensions, dimensions + 1):
+        wanted = f"{dimensions} or {dimensions + 1} dimensions (nInputDim is {dimensions})"
+        raise THNNArgumentError.expected(name, 1, "input", wanted, describe(first))
+    rows = first.shape[0] if first.ndim > dimensions else 1
+    return (first.reshape(rows, -1) == 0).all(1)
+
+
+def _masked(value: Any, mask: Any) -> Any:
+    """A copy with zeros where the mask is set."""
+    if isinstance(value, list):
+        return [_masked(entry, mask) for entry in value]
+    made = value.copy()
+    if mask.size == 1 and made.shape[:1] != (1,):
+        if mask[0]:
+            made[...] = 0
+    else:
+        made[mask] = 0
+    return made
+
+
+@register
+class MaskZero(Decorator):
+    """Gives zeros, and no gradient, for samples whose (first) input is all zeros.
+
+    `nInputDim` is the number of dimensions of one sample. A module without that, of torch/rnn, has
+    the mask that ``setZeroMask`` was given.
+    """
+
+    def __init__(self, module: Module, nInputDim: int = 1) -> None:
+        super().__init__(module)
+        self.nInputDim = nInputDim
+
+    def setZeroMask(self, zeroMask: Any) -> Self:
+        """Sets which samples are padding, True or 1 for each; returns itself."""
+        self.zeroMask = zeroMask
+        return self
+
+    def _mask(self, input: Any) -> Any:
+        dimensions = self.field("nInputDim")
+        if dimensions is not None:
+            return _padding(self.typename(), input, int(dimensions))
+        given = self.__dict__.get("zeroMask")
+        return None if given is None or given is False else np.asarray(given).astype(bool).ravel()
+
+    def _without(self, value: Any, input: Any) -> Any:
+        mask = self._mask(input)
+        return value if mask is None else _masked(value, mask)
+
+    def updateOutput(self, input: Any) -> Any:
+        self.output = self._without(self.inside.updateOutput(input), input)
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.gradInput = self.inside.updateGradInput(input, self._without(gradOutput, input))
+        return self.gradInput
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        self.inside.accGradParameters(input, self._without(gradOutput, input), scale)
+
+
+@register
+class TrimZero(MaskZero):
+    """MaskZero whose module does not compute the samples that are padding."""
+
+    def _trimmed(self, value: Any, kept: Any) -> Any:
+        if isinstance(value, list):
+            return [self._trimmed(entry, kept) for entry in value]
+        return value[kept]
+
+    def _filled(self, value: Any, kept: Any) -> Any:
+        if isinstance(value, list):
+            return [self._filled(entry, kept) for entry in value]
+        made = array_module(value).zeros((kept.size, *value.shape[1:]), value.dtype)
+        made[kept] = value
+        return made
+
+    def _kept(self, input: Any) -> Any:
+        """The samples to compute; None where there is no batch or all are padding."""
+        first = first_of(input)
+        dimensions = int(self.field("nInputDim") or 1)
+        if getattr(first, "ndim", 0) <= dimensions:
+            return None
+        kept = ~self._mask(input)
+        return kept if kept.any() else None
+
+    def updateOutput(self, input: Any) -> Any:
+        kept = self._kept(input)
+        if kept is None:
+            return super().updateOutput(input)
+        self.output = self._filled(self.inside.updateOutput(self._trimmed(input, kept)), kept)
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        kept = self._kept(input)
+        if kept is None:
+            return super().updateGradInput(input, gradOutput)
+        parts = self._trimmed(input, kept), self._trimmed(gradOutput, kept)
+        self.gradInput = self._filled(self.inside.updateGradInput(*parts), kept)
+        return self.gradInput
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        kept = self._kept(input)
+        if kept is None:
+            super().accGradParameters(input, gradOutput, scale)
+            return
+        self.inside.accGradParameters(
+            self._trimmed(input, kept), self._trimmed(gradOutput, kept), scale
+        )
+
+
+@register
+class LookupTableMaskZero(LookupTable, kernel=True):
+    """LookupTable in which the index 0 gives zeros: its first row, of nIndex + 1."""
+
+    def __init__(self, nIndex: int, nOutput: int) -> None:
+        super().__init__(nIndex + 1, nOutput)
+
+    def _one_more(self, input: Any) -> Any:
+        return Tensor(np.asarray(input.numpy() if isinstance(input, Tensor) else input) + 1)
+
+    def updateOutput(self, input: Any) -> Any:
+        self.tensors.weight.array()[0] = 0
+        return super().updateOutput(self._one_more(input))
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        super().accGradParameters(self._one_more(input), gradOutput, scale)
+
+
+@register
+class MaskZeroCriterion(Criterion):
+    """A criterion of the samples whose input is not all zeros."""
+
+    def __init__(self, criterion: Criterion, nInputDim: int = 1) -> None:
+        super().__init__()
+        self.criterion = criterion
+        self.nInputDim = nInputDim
+
+    def _parts(self, value: Any, kept: Any) -> Any:
+        if isinstance(value, list):
+            return [self._parts(entry, kept) for entry in value]
+        return value[kept] if getattr(value, "ndim", 0) else value
+
+    def _kept(self, input: Any) -> Any:
+        dimensions = self.field("nInputDim")
+        if dimensions is not None:
+            return ~_padding(self.typename(), input, int(dimensions))
+        given = self.__dict__.get("zeroMask")
+        samples = first_of(input).shape[0]
+        none = given is None or given is False
+        return ~(np.zeros(samples, bool) if none else np.asarray(given).astype(bool).ravel())
+
+    def setZeroMask(self, zeroMask: Any) -> Self:
+        """Sets which samples are padding, True or 1 for each; returns itself."""
+        self.zeroMask = zeroMask
+        return self
+
+    def _one_sample(self, input: Any) -> bool:
+        dimensions = self.field("nInputDim")
+        return dimensions is not None and first_of(input).ndim == int(dimensions)
+
+    def updateOutput(self, input: Any, target: Any) -> Any:
+        kept = self._kept(input)
+        if not kept.any():
+            self.output = 0
+        elif self._one_sample(input):
+            self.output = self.criterion.updateOutput(input, target)
+        else:
+            self.output = self.criterion.updateOutput(
+                self._parts(input, kept), self._parts(target, kept)
+            )
+        return self.output
+
+    def updateGradInput(self, input: Any, target: Any) -> Any:
+        kept = self._kept(input)
+        if not kept.any():
+            self.gradInput = zeros_like(input)
+        elif self._one_sample(input):
+            self.gradInput = self.criterion.updateGradInput(input, target)
+        else:
+            found = self.criterion.updateGradInput(
+                self._parts(input, kept), self._parts(target, kept)
+            )
+            self.gradInput = self._filled(zeros_like(input), found, kept)
+        return self.gradInput
+
+    def _filled(self, made: Any, found: Any, kept: Any) -> Any:
+        if isinstance(made, list):
+            return [self._filled(*pair, kept) for pair in zip(made, found, strict=True)]
+        made[kept] = found
+        return made

@@ -1,0 +1,367 @@
+"""AbstractRecurrent: a sequence, one step a call; and modules of any kind as steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._errors import THNNError
+from ..._tensor import Tensor
+from .._object import register
+from .._tables import add_into, copied
+from .._types import device_of_type
+from ..branching import ParallelTable
+from ..container import Container, Sequential
+from ..module import Module
+from ..plumbing import Identity
+from ..scaling import Add
+from ..table_arithmetic import CAddTable
+from ._steps import first_of, share_again, shared_clone, step_clone
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["AbstractRecurrent", "CopyGrad", "NormStabilizer", "Recurrence", "Recurrent", "Recursor"]
+
+
+@register
+class AbstractRecurrent(Container, kernel=True):
+    """A module that does one step of a sequence with each call of ``forward``; a base class.
+
+    Its state goes from step to step until ``forget``. For training, ``backward`` is called with the
+    input and gradOutput of each step, the last one first; gradients then go through time. `rho` is
+    the longest sequence that ``Sequencer`` and the like expect.
+    """
+
+    step: int
+    userPrevOutput: Any = None
+    userPrevCell: Any = None
+    _first_clone = 1
+    """The step that the module itself is used for in training; the others use copies."""
+    _nests = True
+    """Whether there may be recurrent modules inside."""
+    _tables: tuple[str, ...] = ("outputs", "gradOutputs", "gradInputs", "_gradOutputs")
+
+    def __init__(self, rho: int | None = 9999) -> None:
+        super().__init__()
+        self.rho = 9999 if rho is None else rho
+        self.outputs: Any = {}
+        self.gradInputs: Any = {}
+        self.gradOutputs: Any = {}
+        self._gradOutputs: Any = {}
+        self.sharedClones: Any = {}
+        self.step = 1
+
+    def _upgrade(self) -> None:
+        super()._upgrade()
+        self._start()
+        clones = {}
+        if self.field("sharedClones") is not None:
+            clones[self._first_clone] = self.inside
+        self._set_table("sharedClones", clones)
+
+    def _set_table(self, name: str, table: dict[int, Any]) -> None:
+        """Makes a table, by step, a field."""
+        self.tensors.__dict__.pop(name, None)
+        self.__dict__[name] = table
+
+    def _start(self) -> None:
+        for name in self._tables:
+            self._set_table(name, {})
+        self.__dict__["step"] = 1
+        self._end_of_backward()
+
+    def _end_of_backward(self) -> None:
+        for name in ("_backward", "_accumulating", "_gradients"):
+            self.__dict__.pop(name, None)
+
+    # ---- The module of each step
+
+    @property
+    def inside(self) -> Module:
+        """The module that computes a step."""
+        found: Module = self.field("recurrentModule") or self.modules[0]
+        return found
+
+    def _own(self, module: Module) -> None:
+        """Makes a module the one that computes a step."""
+        self.recurrentModule = module
+        self.modules = [module]
+        self.sharedClones = {self._first_clone: module}
+
+    def getStepModule(self, step: int) -> Module:
+        """The module for a step, counted from 1; in use it is the same for all."""
+        if self.train is False:
+            return self.inside
+        clones = self.__dict__.setdefault("sharedClones", {})
+        clones.setdefault(self._first_clone, self.inside)
+        if step not in clones:
+            clones[step] = step_clone(self.inside)
+        found: Module = clones[step]
+        return found
+
+    def _clones(self) -> list[Module]:
+        """The copies of the module inside."""
+        clones = self.__dict__.get("sharedClones") or {}
+        return [one for step, one in clones.items() if step != self._first_clone]
+
+    def training(self) -> None:
+        super().training()
+        for clone in self._clones():
+            clone.training()
+
+    def evaluate(self) -> None:
+        super().evaluate()
+        for clone in self._clones():
+            clone.evaluate()
+
+    # ---- Steps
+
+    def _before(self, step: int, input: Any) -> list[Any]:
+        """The state before a step: what the module inside takes after the input."""
+        return []
+
+    def _forward_step(self, step: int, input: Any) -> list[Any]:
+        """The output of a step and the rest of the state."""
+        before = self._before(step, input)
+        found = self.getStepModule(step).updateOutput([input, *before] if before else input)
+        return list(found) if len(before) > 1 else [found]
+
+    def updateOutput(self, input: Any) -> Any:
+        state = self._forward_step(self.step, input)
+        if self.train is False:  # the next step writes where this one did
+            state = [copied(one) for one in state]
+        self._keep(self.step, state)
+        self._end_of_backward()
+        self.__dict__["step"] = self.step + 1
+        self.tensors.output = state[0]
+        return state[0]
+
+    def _keep(self, step: int, state: list[Any]) -> None:
+        self.__dict__["outputs"][step] = state[0]
+
+    def _gradient_of_rest(self, step: int) -> list[Any]:
+        """The gradient of the state but for its first entry, when nothing came after the step."""
+        return []
+
+    def _outputs_of_step(self, name: str) -> None:
+        """Gives recurrent modules inside, the same for all steps, the output of this step again."""
+        for module in self.inside.listModules():
+            if isinstance(module, AbstractRecurrent):
+                step = module.__dict__.get(name, module.step) - 1
+                module.tensors.output = module.__dict__["outputs"].get(step)
+
+    def _next_back(self, name: str) -> int:
+        step: int = self.__dict__.get(name, self.step) - 1
+        if step < 1:
+            raise THNNError(
+                f"{self.typename()}.backward: there are no more steps to go back: backward is"
+                f" called at most once for each forward since forget, of which there were"
+                f" {self.step - 1}"
+            )
+        self.__dict__[name] = step
+        if self._nests:
+            self._outputs_of_step(name)
+        return step
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        step = self._next_back("_backward")
+        later = self.__dict__.get("_gradients")
+        rest = self._gradient_of_rest(step) if later is None else later[1:]
+        gradient = gradOutput
+        if later is not None and later:
+            gradient = add_into(copied(gradOutput), later[0])
+        self.__dict__["_gradOutputs"][step] = [gradient, *rest]
+        before = self._before(step, input)
+        module = self.getStepModule(step)
+        if before:
+            given = [gradient, *rest] if rest else gradient
+            found = module.updateGradInput([input, *before], given)
+            gradInput, self.__dict__["_gradients"] = found[0], list(found[1:])
+        else:
+            gradInput = module.updateGradInput(input, gradient)
+            self.__dict__["_gradients"] = []
+        self.__dict__["gradInputs"][step] = gradInput
+        self.tensors.gradInput = gradInput
+        return gradInput
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        step = self._next_back("_accumulating")
+        gradient, *rest = self.__dict__["_gradOutputs"][step]
+        before = self._before(step, input)
+        given = [gradient, *rest] if rest else gradient
+        self.getStepModule(step).accGradParameters(
+            [input, *before] if before else input, given, scale
+        )
+
+    def backward(self, input: Any, gradOutput: Any, scale: Any = 1) -> Any:
+        gradInput = self.updateGradInput(input, gradOutput)
+        self.accGradParameters(input, gradOutput, scale)
+        return gradInput
+
+    # ---- State
+
+    def forget(self) -> Self:
+        """Starts a new sequence; returns itself."""
+        self._start()
+        for module in self.children():
+            module.forget()
+        return self
+
+    def maxBPTTstep(self, rho: int) -> None:
+        """Sets the longest sequence."""
+        self.rho = rho
+
+    def clearState(self) -> Self:
+        self._start()
+        self._set_table("sharedClones", {self._first_clone: self.inside})
+        return super().clearState()
+
+    def _zeros(self, input: Any, shape: Sequence[int], dimensions: int) -> Tensor:
+        """A state of zeros, for one sample or a batch, as the input is."""
+        first = first_of(input)
+        batch = first.shape[:1] if getattr(first, "ndim", 0) > dimensions else ()
+        made = Tensor.zeros(*batch, *shape, dtype=self.dtype)
+        device = device_of_type(self._type)
+        return made.to(device) if device != made.device else made
+
+    def __repr__(self) -> str:
+        return f"{self.typename()} @ {self.inside!r}" if self.modules else self.typename()
+
+
+@register
+class Recursor(AbstractRecurrent, kernel=True):
+    """Makes any module one that does a step a call, for Sequencer; its state is what is inside."""
+
+    def __init__(self, module: Module, rho: int | None = None) -> None:
+        super().__init__(9999999 if rho is None else rho)
+        self.module = module
+        self._own(module)
+
+
+@register
+class CopyGrad(Identity, kernel=True):
+    """output = input, gradInput = a copy of gradOutput."""
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        gradInput = self.result("gradInput", gradOutput).resize(gradOutput.shape)
+        gradInput.copy_from(gradOutput)
+        return gradInput
+
+
+@register
+class NormStabilizer(AbstractRecurrent, kernel=True):
+    """Passes its input on; in training, backward adds the gradient of a penalty of norms.
+
+    That is `beta` times the mean over the batch of the squared change of the norm from step to
+    step.
+    """
+
+    def __init__(self, beta: float = 1, rho: int | None = None) -> None:
+        super().__init__(99999 if rho is None else rho)
+        self.beta = beta
+        self._own(CopyGrad())
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        gradInput = super().updateGradInput(input, gradOutput)
+        step = self.__dict__["_backward"]
+        outputs = self.__dict__["outputs"]
+        now = outputs[step].array()
+        norm = _norms(now)
+        change = 0
+        if step > 1:
+            change = change + norm - _norms(outputs[step - 1].array())
+        if step + 1 < self.step:
+            change = change + norm - _norms(outputs[step + 1].array())
+        samples = now.shape[0] if now.ndim > 1 else 1
+        gradient = gradInput.array()
+        gradient += self.beta * 2 / samples * change / norm * now
+        return gradInput
+
+
+def _norms(rows: Any) -> Any:
+    """The norm of each row, as a column."""
+    return ((rows**2).sum(-1, keepdims=True)) ** 0.5
+
+
+@register
+class Recurrence(AbstractRecurrent, kernel=True):
+    """A module of the table {input, output of the step before}, which is zeros at first.
+
+    `outputSize` is the size of that output, a number or a list, without the batch; inputs of more
+    than `nInputDim` dimensions are batches.
+    """
+
+    def __init__(
+        self, module: Module, outputSize: int | Sequence[int], nInputDim: int, rho: int = 9999
+    ) -> None:
+        super().__init__(rho)
+        self.outputSize = [outputSize] if isinstance(outputSize, int) else list(outputSize)
+        self.nInputDim = nInputDim
+        self.module = module
+        self.tensors.typeTensor = Tensor(dtype=np.float64)
+        self._own(module)
+
+    def _before(self, step: int, input: Any) -> list[Any]:
+        if step > 1:
+            return [self.__dict__["outputs"][step - 1]]
+        if self.userPrevOutput is not None:
+            return [self.field("userPrevOutput")]
+        sizes = self.field("outputSize")
+        if hasattr(sizes, "tolist"):
+            sizes = sizes.tolist()
+        return [self._zeros(input, [int(size) for size in sizes], int(self.nInputDim))]
+
+
+@register
+class Recurrent(AbstractRecurrent, kernel=True):
+    """output = transfer(merge(input module(input), feedback(output of the step before))).
+
+    The first step is transfer(start(input module(input))). With a number as `start`, its size, a
+    bias is added there.
+    """
+
+    _first_clone = 2
+
+    def __init__(
+        self,
+        start: int | Module,
+        input: Module,
+        feedback: Module,
+        transfer: Module | None = None,
+        rho: int = 9999,
+        merge: Module | None = None,
+    ) -> None:
+        from ..pointwise import Sigmoid
+
+        super().__init__(rho)
+        self.inputModule, self.feedbackModule = input, feedback
+        self.startModule = Add(start) if isinstance(start, int) else start
+        self.transferModule = transfer or Sigmoid()
+        self.mergeModule = merge or CAddTable()
+        both = ParallelTable().add(self.inputModule).add(self.feedbackModule)
+        recurrent = Sequential(both, self.mergeModule, self.transferModule)
+        self._own(recurrent)
+        self.modules = [
+            self.startModule, self.inputModule, self.feedbackModule, self.transferModule,
+            self.mergeModule,
+        ]  # fmt: skip
+        self.initialModule = Sequential(
+            shared_clone(self.inputModule), self.startModule, shared_clone(self.transferModule)
+        )
+
+    def _upgrade(self) -> None:
+        super()._upgrade()
+        share_again(self.children(), [self.initialModule, self.inside])
+
+    def getStepModule(self, step: int) -> Module:
+        return self.initialModule if step == 1 else super().getStepModule(step)
+
+    def _clones(self) -> list[Module]:
+        clones = self.__dict__.get("sharedClones") or {}
+        return [self.initialModule, self.inside, *clones.values()]
+
+    def _before(self, step: int, input: Any) -> list[Any]:
+        return [self.__dict__["outputs"][step - 1]] if step > 1 else []

@@ -1,0 +1,399 @@
+"""Containers and criterions for whole sequences: tables of steps, or tensors with time first."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from ..._errors import THNNArgumentError
+from ..._tensor import Tensor
+from .._object import register
+from .._tables import add_into, copied, zeros_like
+from .._values import describe
+from ..branching import ConcatTable
+from ..container import Container, Sequential
+from ..criterion import Criterion
+from ..decorator import Decorator
+from ..module import Module
+from ..table_arithmetic import CAddTable
+from ..table_shaping import JoinTable, ZipTable
+from .recurrence import AbstractRecurrent, Recursor
+from .sequence import SeqGRU, SeqLSTM, SeqReverseSequence
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = [
+    "BiSequencer", "BiSequencerLM", "Repeater", "RepeaterCriterion", "ReverseSequence",
+    "ReverseTable", "ReverseUnreverse", "SeqBGRU", "SeqBLSTM", "SeqBRNN", "Sequencer",
+    "SequencerCriterion",
+]  # fmt: skip
+
+
+def _steps(name: str, value: Any) -> list[Any]:
+    """The steps of a table, or of a tensor whose first dimension is time."""
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, Tensor) or value.ndim < 1:
+        wanted = "a table of steps, or a tensor of time x ..."
+        raise THNNArgumentError.expected(name, 1, "input", wanted, describe(value))
+    return [value.select(0, t) if value.ndim > 1 else value.narrow(0, t, 1)
+            for t in range(value.shape[0])]  # fmt: skip
+
+
+def _stacked(steps: list[Any], like: Any) -> Any:
+    """Steps as one tensor where the input was one."""
+    if isinstance(like, list) or not all(isinstance(step, Tensor) for step in steps):
+        return steps
+    first = steps[0]
+    made = Tensor(dtype=first.dtype, device=first.device).resize(len(steps), *first.shape)
+    array = made.array()
+    for t, step in enumerate(steps):
+        array[t] = step.array()
+    return made
+
+
+def _recurrent(module: Module) -> AbstractRecurrent:
+    return module if isinstance(module, AbstractRecurrent) else Recursor(module)
+
+
+class _OverSteps(Container, kernel=True):
+    """A module that does one step a call, for all steps."""
+
+    @property
+    def inside(self) -> Any:
+        """The module that does a step."""
+        return self.modules[0]
+
+    def _back(self, method: str, inputs: list[Any], gradients: list[Any], *rest: Any) -> list[Any]:
+        """Calls a method for all steps, the last one first."""
+        found = []
+        for given, gradient in zip(reversed(inputs), reversed(gradients), strict=True):
+            result = getattr(self.inside, method)(given, gradient, *rest)
+            found.append(copied(result) if result is not None else None)
+        return found[::-1]
+
+    def __repr__(self) -> str:
+        return f"{self.typename()} @ {self.inside!r}" if self.modules else self.typename()
+
+
+@register
+class Sequencer(_OverSteps, kernel=True):
+    """Applies a module to each step of a sequence: a table, or a tensor of time x ...
+
+    The state of recurrent modules starts anew with each call, but where ``remember`` says so.
+    """
+
+    _remember: Any = "neither"
+
+    def __init__(self, module: Module) -> None:
+        super().__init__()
+        self.module = _recurrent(module)
+        self.modules = [self.module]
+        self._remember = "neither"
+        self.tensors.output = []
+        self.tensors.gradInput = []
+        self._output: Any = []
+        self.tableoutput: Any = []
+        self.tablegradInput: Any = []
+
+    def remember(self, remember: str | None = None) -> Self:
+        """Goes on from the last state: in "train", "eval", "both" (by default) or "neither"."""
+        modes = ("train", "training", "eval", "evaluate", "both", "neither")
+        mode = remember or "both"
+        if mode not in modes:
+            function = f"{self.typename()}.remember"
+            raise THNNArgumentError.expected(
+                function, 1, "remember", "train, eval, both or neither", repr(mode)
+            )
+        self._remember = {"training": "train", "evaluate": "eval"}.get(mode, mode)
+        return self
+
+    def updateOutput(self, input: Any) -> Any:
+        inputs = _steps(self.typename(), input)
+        mode = "eval" if self.train is False else "train"
+        if self._remember not in ("both", mode):
+            self.inside.forget()
+        outputs = [self.inside.updateOutput(given) for given in inputs]
+        self.tensors.output = _stacked(outputs, input)
+        return self.tensors.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        name = self.typename()
+        found = self._back("updateGradInput", _steps(name, input), _steps(name, gradOutput))
+        self.tensors.gradInput = _stacked(found, input)
+        return self.tensors.gradInput
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        name = self.typename()
+        self._back("accGradParameters", _steps(name, input), _steps(name, gradOutput), scale)
+
+
+@register
+class Repeater(_OverSteps, kernel=True):
+    """Gives a module the same input `rho` times; the output is a table."""
+
+    def __init__(self, module: Module, rho: int) -> None:
+        super().__init__()
+        self.rho = rho
+        self.module = _recurrent(module)
+        self.modules = [self.module]
+        self.tensors.output = []
+
+    def updateOutput(self, input: Any) -> Any:
+        self.inside.forget()
+        self.tensors.output = [self.inside.updateOutput(input) for _ in range(int(self.rho))]
+        return self.tensors.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        found = self._back("updateGradInput", [input] * len(gradOutput), gradOutput)
+        total = found[-1]
+        for one in found[-2::-1]:
+            add_into(total, one)
+        self.tensors.gradInput = total
+        return total
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        self._back("accGradParameters", [input] * len(gradOutput), gradOutput, scale)
+
+
+@register
+class ReverseTable(Module, kernel=True):
+    """Reverses the order of a table."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tensors.output = []
+        self.tensors.gradInput = []
+
+    def updateOutput(self, input: Any) -> Any:
+        self.tensors.output = list(reversed(_steps(self.typename(), input)))
+        return self.tensors.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.tensors.gradInput = list(reversed(gradOutput))
+        return self.tensors.gradInput
+
+
+@register
+class ReverseSequence(Module, kernel=True):
+    """Reverses the order of the steps of a table or of a tensor of time x ..."""
+
+    def _turned(self, value: Any) -> Any:
+        return _stacked(_steps(self.typename(), value)[::-1], value)
+
+    def updateOutput(self, input: Any) -> Any:
+        self.tensors.output = self._turned(input)
+        return self.tensors.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.tensors.gradInput = self._turned(gradOutput)
+        return self.tensors.gradInput
+
+
+@register
+class ReverseUnreverse(Decorator, kernel=True):
+    """Applies a module to the sequence in reverse order, and puts its output in order."""
+
+    def __init__(self, sequencer: Module) -> None:
+        super().__init__(Sequential(ReverseSequence(), sequencer, ReverseSequence()))
+
+
+def _both_ways(forward: Module, backward: Module, merge: Module) -> Sequential:
+    return Sequential(ConcatTable().add(forward).add(backward), merge)
+
+
+@register
+class BiSequencer(Decorator, kernel=True):
+    """Applies modules to a table of steps, one forwards and one backwards, and merges each step.
+
+    By default the merge joins both in their last dimension.
+    """
+
+    def __init__(
+        self, forward: Module, backward: Module | None = None, merge: Module | None = None
+    ) -> None:
+        self.forwardModule = forward
+        self.backwardModule = backward or _renewed(forward)
+        self.mergeModule = merge or JoinTable(1, 1)
+        self.fwdSeq = Sequencer(self.forwardModule)
+        self.bwdSeq = Sequencer(self.backwardModule)
+        self.mergeSeq = Sequencer(self.mergeModule)
+        reverse = Sequential(ReverseTable(), self.bwdSeq, ReverseTable())
+        made = Sequential(ConcatTable().add(self.fwdSeq).add(reverse), ZipTable(), self.mergeSeq)
+        super().__init__(made)
+        self.module = made
+        self.tensors.output = []
+        self.tensors.gradInput = []
+
+
+def _renewed(module: Module) -> Any:
+    """A copy with parameters of its own, drawn anew."""
+    made = copy.deepcopy(module)
+    made.reset()
+    return made
+
+
+@register
+class BiSequencerLM(Container, kernel=True):
+    """BiSequencer for language models: a step sees what is before it and after it, not itself.
+
+    The output of the forward module is zeros for the first step, and that of the backward one for
+    the last.
+    """
+
+    def __init__(
+        self, forward: Module, backward: Module | None = None, merge: Module | None = None
+    ) -> None:
+        super().__init__()
+        self.forwardModule = forward
+        self.backwardModule = backward or _renewed(forward)
+        self.mergeModule = merge or JoinTable(1, 1)
+        self._fwd = self.fwdSeq = Sequencer(self.forwardModule)
+        self.bwdSeq = Sequencer(self.backwardModule)
+        self.mergeSeq = Sequencer(self.mergeModule)
+        self._bwd = Sequential(ReverseTable(), self.bwdSeq, ReverseTable())
+        self._merge = Sequential(ZipTable(), self.mergeSeq)
+        self.modules = [self._fwd, self._bwd, self._merge]
+        self.tensors.output = []
+        self.tensors.gradInput = []
+
+    def _merged(self) -> list[Any]:
+        """What the merge gets: both outputs, each moved by a step."""
+        forward, backward = (module.field("output") for module in self.modules[:2])
+        return [
+            [zeros_like(forward[0]), *forward], [*backward, zeros_like(backward[-1])]
+        ]  # fmt: skip
+
+    def updateOutput(self, input: Any) -> Any:
+        steps = _steps(self.typename(), input)
+        if len(steps) < 2:
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", "a table of at least 2 steps", describe(input)
+            )
+        self.modules[0].updateOutput(steps[:-1])
+        self.modules[1].updateOutput(steps[1:])
+        self.tensors.output = self.modules[2].updateOutput(self._merged())
+        return self.tensors.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        merged = self.modules[2].updateGradInput(self._merged(), gradOutput)
+        self.__dict__["_gradients"] = merged[0][1:], merged[1][:-1]
+        forward = self.modules[0].updateGradInput(input[:-1], merged[0][1:])
+        backward = self.modules[1].updateGradInput(input[1:], merged[1][:-1])
+        found = [copied(forward[0])]
+        found += [add_into(copied(one), other)
+                  for one, other in zip(forward[1:], backward[:-1], strict=True)]  # fmt: skip
+        self.tensors.gradInput = [*found, copied(backward[-1])]
+        return self.tensors.gradInput
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        forward, backward = self.__dict__.pop("_gradients")
+        self.modules[2].accGradParameters(self._merged(), gradOutput, scale)
+        self.modules[0].accGradParameters(input[:-1], forward, scale)
+        self.modules[1].accGradParameters(input[1:], backward, scale)
+
+
+@register
+class SeqBRNN(Decorator, kernel=True):
+    """SeqLSTM both ways, merged by `merge`, by default a sum; with `batchFirst`, batch x time."""
+
+    def __init__(
+        self,
+        inputDim: int,
+        hiddenDim: int,
+        batchFirst: bool = False,
+        merge: Module | None = None,
+    ) -> None:
+        self.forwardModule = SeqLSTM(inputDim, hiddenDim)
+        self.backwardModule = SeqLSTM(inputDim, hiddenDim)
+        self.merge = merge or CAddTable()
+        self.dim = 2 if batchFirst else 1
+        self.forwardModule.batchfirst = self.backwardModule.batchfirst = bool(batchFirst)
+        reverse = Sequential(
+            SeqReverseSequence(self.dim), self.backwardModule, SeqReverseSequence(self.dim)
+        )
+        made = _both_ways(self.forwardModule, reverse, self.merge)
+        super().__init__(made)
+        self.module = made
+
+
+@register
+class SeqBLSTM(Decorator, kernel=True):
+    """SeqLSTM both ways, merged by `merge`, by default a sum; of torch/rnn."""
+
+    def __init__(self, inputsize: int, hiddensize: int, merge: Module | None = None) -> None:
+        backward = ReverseUnreverse(SeqLSTM(inputsize, hiddensize))
+        super().__init__(_both_ways(SeqLSTM(inputsize, hiddensize), backward, merge or CAddTable()))
+
+
+@register
+class SeqBGRU(Decorator, kernel=True):
+    """SeqGRU both ways, merged by `merge`, by default a sum; of torch/rnn."""
+
+    def __init__(self, inputsize: int, outputsize: int, merge: Module | None = None) -> None:
+        backward = ReverseUnreverse(SeqGRU(inputsize, outputsize))
+        super().__init__(_both_ways(SeqGRU(inputsize, outputsize), backward, merge or CAddTable()))
+
+
+class _StepCriterion(Criterion, kernel=True):
+    """A criterion for each step; the loss is the sum, or with `sizeAverage` the mean."""
+
+    sizeAverage: Any = False
+
+    def __init__(self, criterion: Criterion, sizeAverage: bool = False) -> None:
+        super().__init__()
+        self.criterion = criterion
+        self.clones: Any = []
+        self.sizeAverage = bool(sizeAverage)
+        self.tensors.gradInput = []
+
+    def _own(self) -> Criterion:
+        found: Criterion = self.field("criterion") or self.field("clones")[0]
+        return found
+
+    def _of_step(self, count: int) -> list[Criterion]:
+        """A criterion for each step."""
+        clones = list(self.field("clones") or [])
+        clones = clones or [self._own()]
+        clones += [copy.deepcopy(self._own()) for _ in range(count - len(clones))]
+        self.clones = clones
+        return clones[:count]
+
+    def _targets(self, target: Any, count: int) -> list[Any]:
+        raise NotImplementedError
+
+    def _calls(self, input: Any, target: Any) -> Any:
+        inputs = _steps(self.typename(), input)
+        return zip(
+            self._of_step(len(inputs)), inputs, self._targets(target, len(inputs)), strict=True
+        )
+
+    def updateOutput(self, input: Any, target: Any) -> Any:
+        losses = [one.updateOutput(*pair) for one, *pair in self._calls(input, target)]
+        self.output = sum(losses) / (len(losses) if self.sizeAverage else 1)
+        return self.output
+
+    def updateGradInput(self, input: Any, target: Any) -> Any:
+        found = [copied(one.updateGradInput(*pair)) for one, *pair in self._calls(input, target)]
+        if self.sizeAverage:
+            for one in found:
+                add_into(one, one, 1 / len(found) - 1)
+        self.tensors.gradInput = _stacked(found, input)
+        return self.tensors.gradInput
+
+
+@register
+class SequencerCriterion(_StepCriterion, kernel=True):
+    """A criterion for each step, with a target for each."""
+
+    def _targets(self, target: Any, count: int) -> list[Any]:
+        return _steps(self.typename(), target)
+
+
+@register
+class RepeaterCriterion(_StepCriterion, kernel=True):
+    """A criterion for each step, all with the same target."""
+
+    def _targets(self, target: Any, count: int) -> list[Any]:
+        return [target] * count

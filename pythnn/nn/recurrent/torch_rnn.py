@@ -1,0 +1,204 @@
+"""The classes of jcjohnson's torch-rnn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._tensor import Tensor
+from .._object import register
+from .._values import array_module, to_arrays
+from ..decorator import Decorator
+from ..module import Module
+from .sequence import SeqLSTM, _Sequence
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["LanguageModel", "TemporalAdapter", "TorchRnnLSTM", "VanillaRNN"]
+
+
+class _Remembering(_Sequence):
+    """Batch x time x features; ``remember_states`` goes on from the state of the call before."""
+
+    remember_states: Any = False
+
+    def _is_batch_first(self) -> bool:
+        return True
+
+    def _remembers(self) -> bool:
+        return bool(self.remember_states)
+
+    def resetStates(self) -> None:
+        """Starts from a state of zeros."""
+        self.forget()
+
+
+class TorchRnnLSTM(_Remembering, SeqLSTM):
+    """torch-rnn's ``nn.LSTM``: batch x time x input_dim, or a table {[c0, ]h0, that}."""
+
+    _torch_name = "nn.LSTM"
+
+    def __init__(self, input_dim: int, hidden_dim: int) -> None:
+        SeqLSTM.__init__(self, input_dim, hidden_dim)
+        for name in (
+            "inputsize",
+            "hiddensize",
+            "outputsize",
+            "batchfirst",
+            "maskzero",
+            "_remember",
+        ):
+            del self.__dict__[name]
+        self.input_dim, self.hidden_dim = input_dim, hidden_dim
+        self.remember_states = False
+
+
+TorchRnnLSTM.__module__ = "pythnn.nn"
+
+
+@register
+class VanillaRNN(_Remembering):
+    """h = tanh(input Wx + h before Wh + bias), batch x time x input_dim; or {h0, that}."""
+
+    _gates = 1
+
+    def __init__(self, input_dim: int, hidden_dim: int) -> None:
+        super().__init__()
+        self.input_dim, self.hidden_dim = input_dim, hidden_dim
+        self._make(input_dim, hidden_dim, hidden_dim)
+        for name in ("h0", "buffer1", "buffer2", "grad_h0", "grad_x"):
+            self.assign(name, Tensor(dtype=np.float64))
+        self.tensors.gradInput = [Tensor(dtype=np.float64) for _ in range(2)]
+        self.remember_states = False
+
+    def _fed_back(self) -> int:
+        return int(self.tensors.weight.shape[1])
+
+    def updateOutput(self, input: Any) -> Any:
+        states, x = self._given(input)
+        xp = array_module(x)
+        steps, batch, inputs = x.shape
+        h = xp.zeros((batch, self._fed_back()), x.dtype)
+        h = states[-1] if states else self._start("_last_output", "userPrevOutput", h)
+        self.assign("h0", h)
+        output = xp.empty((steps, *h.shape), x.dtype)
+        sums = (x.reshape(-1, inputs) @ self.weight[:inputs] + self.bias).reshape(output.shape)
+        weight = self.weight[inputs:]
+        for t in range(steps):
+            output[t] = h = xp.tanh(sums[t] + h @ weight)
+        self.assign("_output", output)
+        if self._remembers():
+            self.assign("_last_output", h.copy())
+        self.output = self._formed(output, input)
+        return self.output
+
+    def _go_back(self, input: Any, gradOutput: Any) -> Any:
+        states, x = self._given(input)
+        xp = array_module(x)
+        out_gradient = self._by_time(gradOutput)
+        out_gradient = out_gradient[:, None] if out_gradient.ndim == 2 else out_gradient
+        output, inputs = to_arrays(self.field("_output")), x.shape[2]
+        hidden = xp.concatenate([self.h0[None], output[:-1]])
+        da = xp.empty_like(output)
+        dh = xp.zeros_like(output[0])
+        for t in reversed(range(x.shape[0])):
+            da[t] = (dh + out_gradient[t]) * (1 - output[t] ** 2)
+            dh = da[t] @ self.weight[inputs:].T
+        found = self._formed(da @ self.weight[:inputs].T, input)
+        return [dh, found] if states else found, (xp.concatenate([x, hidden], 2), da)
+
+    def _gather(self, gradients: Any, scale: Any) -> None:
+        given, da = gradients
+        self._add_gradient(given, da, scale)
+
+
+@register
+class TemporalAdapter(Decorator, kernel=True):
+    """Applies a module for batch x features to batch x time x features."""
+
+    def __init__(self, module: Module) -> None:
+        super().__init__(module)
+        self.net = module
+
+    def _upgrade(self) -> None:
+        super()._upgrade()
+        if not self.__dict__.get("modules"):
+            self.modules = [self.net]
+
+    def _flat(self, value: Tensor) -> Tensor:
+        return value.contiguous().view(-1, *value.shape[2:])
+
+    def updateOutput(self, input: Any) -> Any:
+        output = self.inside.updateOutput(self._flat(input))
+        self.tensors.output = output.view(*input.shape[:2], *output.shape[1:])
+        return self.tensors.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        gradient = self.inside.updateGradInput(self._flat(input), self._flat(gradOutput))
+        self.tensors.gradInput = gradient.view(input.shape)
+        return self.tensors.gradInput
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        self.inside.accGradParameters(self._flat(input), self._flat(gradOutput), scale)
+
+
+@register
+class LanguageModel(Module, kernel=True):
+    """torch-rnn's model: batch x time of indices of tokens to scores, batch x time x tokens."""
+
+    def children(self) -> list[Module]:
+        """The network, which Lua keeps outside ``modules``."""
+        return []
+
+    def parameterTensors(self) -> Any:
+        return self.net.parameterTensors()
+
+    def training(self) -> None:
+        self.net.training()
+        super().training()
+
+    def evaluate(self) -> None:
+        self.net.evaluate()
+        super().evaluate()
+
+    def clearState(self) -> Self:
+        self.net.clearState()
+        return super().clearState()
+
+    def resetStates(self) -> None:
+        """Starts from states of zeros."""
+        for rnn in self.rnns:
+            rnn.forget()
+
+    def forget(self) -> Self:
+        """Starts from states of zeros; returns itself."""
+        self.resetStates()
+        return self
+
+    def _set_views(self, input: Any) -> None:
+        """Sets the sizes of the views, as the input has them."""
+        batch, steps = input.shape
+        self.view1.resetSize(batch * steps, -1)
+        self.view2.resetSize(batch, steps, -1)
+        for view in self.field("bn_view_in") or []:
+            view.resetSize(batch * steps, -1)
+        for view in self.field("bn_view_out") or []:
+            view.resetSize(batch, steps, -1)
+
+    def updateOutput(self, input: Any) -> Any:
+        self._set_views(input)
+        self.tensors.output = self.net.updateOutput(input)
+        return self.tensors.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        self.tensors.gradInput = self.net.updateGradInput(input, gradOutput)
+        return self.tensors.gradInput
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        self.net.accGradParameters(input, gradOutput, scale)
+
+    def backward(self, input: Any, gradOutput: Any, scale: Any = 1) -> Any:
+        self.tensors.gradInput = self.net.backward(input, gradOutput, scale)
+        return self.tensors.gradInput
