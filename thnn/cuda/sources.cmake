@@ -1,8 +1,8 @@
-# What libTHCUNN is made of; the emulation in tests/cuda compiles the same files.
+# The sources of libTHCUNN, which the emulation in tests/cuda compiles too.
 
 set(THCUNN_SOURCE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
-# Untemplated.
+# Sources without a template, compiled once.
 set(THCUNN_COMMON_SOURCES THC/THCState.cpp THC/THCPlan.cpp THC/THCBlas.cpp THC/THCStrided.cu
                           THC/THCIndex.cu THC/THCSort.cu)
 
@@ -51,8 +51,9 @@ list(TRANSFORM THCUNN_COMMON_SOURCES PREPEND "${THCUNN_SOURCE_DIR}/")
 list(TRANSFORM THCUNN_ELEMENT_SOURCES PREPEND "${THCUNN_SOURCE_DIR}/")
 list(TRANSFORM THCUNN_MODULE_SOURCES PREPEND "${THCUNN_SOURCE_DIR}/")
 
-# thcunn_add_objects(prefix configure): the object libraries prefix_common, prefix_<type> and
-# prefix_elements_<type>, each given to the function `configure`; THCUNN_OBJECTS lists their objects.
+# thcunn_add_objects(prefix configure) adds the object libraries prefix_common, prefix_<type> and
+# prefix_elements_<type>, calls the function `configure` with each, and sets THCUNN_OBJECTS to their
+# objects.
 function(thcunn_add_objects prefix configure)
   set(objects)
   add_library(${prefix}_common OBJECT ${THCUNN_COMMON_SOURCES})

@@ -6,8 +6,8 @@
  * fill the memory bus; it uses 16-byte accesses where all arrays are aligned to 16 bytes. So an
  * output may be the same array as an input, but must not overlap an input otherwise.
  *
- * An operator() with an int64_t as an additional first parameter gets the element's index in it, and
- * can read other memory by it. */
+ * An operator() with an int64_t as an additional first parameter gets the element's index in it,
+ * and can read other memory by it. */
 #ifndef THC_APPLY_CUH
 #define THC_APPLY_CUH
 

@@ -1,5 +1,5 @@
-/* Rectifier with a random slope below zero: drawn for each element in training, the mean of its
- * bounds otherwise.
+/* Rectifier with a random slope below zero: drawn for each element in training, otherwise the mean
+ * of the bounds.
  *   input, output, noise, gradOutput, gradInput   any shape
  * training:  noise = input > 0 ? 1 : a number in [lower, upper);  output = noise * input;
  *            gradInput = noise * gradOutput;

@@ -1,4 +1,4 @@
-/* Threshold: what does not exceed the threshold is replaced by a value.
+/* Threshold: elements that do not exceed the threshold are replaced by a value.
  *   input, output, gradOutput, gradInput   any shape
  * output = input > threshold ? input : val;  gradInput = input > threshold ? gradOutput : 0. */
 #include "cuda/generic/activation/pointwise.cuh"

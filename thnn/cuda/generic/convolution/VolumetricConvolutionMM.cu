@@ -1,6 +1,7 @@
 /* 3-D convolution.
  *   input    [batch x] nInputPlane x depth x height x width
- *   weight   nOutputPlane x nInputPlane x kT x kH x kW, or nOutputPlane x (nInputPlane * kT * kH * kW)
+ *   weight   nOutputPlane x nInputPlane x kT x kH x kW, or
+ *            nOutputPlane x (nInputPlane * kT * kH * kW)
  *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
  * outputDepth is (depth + 2 pT - kT) / dT + 1, rounded down. */
 #include "cuda/THCUNNExtra.h"

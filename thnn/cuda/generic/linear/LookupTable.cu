@@ -1,10 +1,10 @@
 /* Lookup table: the backward pass of taking rows of a weight, and the renormalisation of rows.
  *   input, idx           indices of rows
- *   gradOutput           one row of columns per index, in any shape
+ *   gradOutput           a row per index, in any shape that has its elements in that order
  *   gradWeight, weight   rows x columns
  *
- * gradWeight[index] += scale * gradOutput, divided by how often the index occurs when
- * scaleGradByFreq; the index paddingValue is ignored.
+ * gradWeight[index] += scale * gradOutput, divided by how often the index occurs if
+ * scaleGradByFreq is set; the index paddingValue is skipped.
  * Rows in idx whose norm exceeds maxNorm are multiplied by maxNorm / (norm + 1e-7). */
 #include <math.h>
 #include <stdio.h>

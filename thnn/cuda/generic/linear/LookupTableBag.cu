@@ -36,7 +36,7 @@ struct SumBag {
   const int64_t *input, *offsets;
   const real *weight;
   real *output;
-  int64_t *offset2bag, *lengths; /* the last is NULL for sums */
+  int64_t *offset2bag, *lengths; /* `lengths` is NULL for sums */
 
   __device__ int64_t begin(int64_t bag) const { return offsets[bag] - TH_INDEX_BASE; }
   __device__ int64_t end(int64_t bag) const { return bag + 1 < bags ? begin(bag + 1) : indices; }
@@ -76,7 +76,7 @@ struct Gradients {
   accreal scale;
   THCIndexRange bags, lengthRange;
   const real *gradOutput;
-  const int64_t *offset2bag, *lengths; /* the last is NULL for sums */
+  const int64_t *offset2bag, *lengths; /* `lengths` is NULL for sums */
   real *gradWeight;
 
   __device__ accreal term(int64_t position, int64_t column) const

@@ -1,5 +1,5 @@
-/* 2-D padding by reflection: beyond the first and the last row or column the input goes on mirrored,
- * without repeating the edge.
+/* 2-D padding by reflection: beyond the first and the last row or column the input continues
+ * mirrored, without repeating the edge.
  *   input   [batch x] planes x height x width
  *   output  [batch x] planes x (padT + height + padB) x (padL + width + padR)
  * A negative padding cuts rows or columns off. */

@@ -1,4 +1,4 @@
-/* 2-D padding by replication: the first and the last row and column go on for ever.
+/* 2-D padding by replication: the first and the last row and column are repeated.
  *   input   [batch x] planes x height x width
  *   output  [batch x] planes x (padT + height + padB) x (padL + width + padR)
  * A negative padding cuts rows or columns off. */

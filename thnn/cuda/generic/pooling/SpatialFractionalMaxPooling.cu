@@ -4,8 +4,8 @@
  *   output, indices  [batch x] planes x outputH x outputW
  * Along a dimension with random number u, region i of n begins at
  * floor((i + u)*step) - floor(u*step), where step is (size - poolSize)/(n - 1), and the last one
- * ends with the input. indices names the greatest element, the first of equals, by its number in
- * the plane; 0 stands where no element exceeds the lowest finite number. */
+ * ends with the input. An index is the number of the greatest element, the first of equals, in
+ * its plane, from 1; 0 if no element exceeds the lowest finite number. */
 #include "cuda/generic/pooling/fractional.cuh"
 #include "generic/pooling/checks.h"
 

@@ -1,9 +1,9 @@
 /* 1-D max pooling over time.
  *   input            [batch x] nInputFrame x frameSize
  *   output, indices  [batch x] nOutputFrame x frameSize
- * nOutputFrame is (nInputFrame - kW)/dW + 1, rounded down. indices is the frame of the greatest
- * element in the window, the first of equals, counted from 0; -1 where no element exceeds the lowest
- * finite number. */
+ * nOutputFrame is (nInputFrame - kW)/dW + 1, rounded down. An index is the frame of the window's
+ * greatest element, the first of equals, from 0 at the window's first frame; -1 if no element
+ * exceeds the lowest finite number. */
 #include "cuda/generic/pooling/max.cuh"
 #include "generic/pooling/checks.h"
 

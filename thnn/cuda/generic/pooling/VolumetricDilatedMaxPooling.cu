@@ -2,9 +2,9 @@
  *   input            [batch x] planes x depth x height x width
  *   output, indices  [batch x] planes x outputDepth x outputHeight x outputWidth
  * Window (z, y, x) has the elements (z*dT - padT + t*dilationT, y*dH - padH + h*dilationH,
- * x*dW - padW + w*dilationW), t < kT, h < kH and w < kW, as far as they lie inside. The greatest, the
- * first of equals, is named by its offsets in the window: bytes 0, 1 and 2 of the index are t, h
- * and w, the other bytes 0. */
+ * x*dW - padW + w*dilationW), t < kT, h < kH and w < kW, as far as they are inside the input.
+ * An index has the offsets of the greatest element, the first of equals, in the window: bytes 0, 1
+ * and 2 are t, h and w, the other bytes are 0. */
 #include "cuda/generic/pooling/max.cuh"
 #include "generic/pooling/checks.h"
 

@@ -1,6 +1,6 @@
 /* 2-D nearest-neighbour upsampling by a whole factor.
  *   input   [batch x] planes x height x width
- *   output  [batch x] planes x the same, each times scale_factor */
+ *   output  [batch x] planes x (height * scale_factor) x (width * scale_factor) */
 #include "cuda/generic/resampling/nearest.cuh"
 
 void THCUNN_(SpatialUpSamplingNearest_updateOutput)(THCState *state, THCTensor *input,
