@@ -7,11 +7,16 @@ from typing import Any
 import numpy as np
 
 from ... import _random
+from ..._tensor import Tensor
 from .._object import register
 from .._values import array_module
+from ..criterion import Criterion
+from ..element_criterion import MSECriterion
 from ..module import Module
 
-__all__ = ["Reinforce", "ReinforceBernoulli", "ReinforceCategorical", "ReinforceNormal"]
+__all__ = [
+    "Reinforce", "ReinforceBernoulli", "ReinforceCategorical", "ReinforceNormal", "VRClassReward",
+]  # fmt: skip
 
 
 @register
@@ -99,4 +104,49 @@ class ReinforceCategorical(Reinforce):
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         self.gradInput = self._times_reward(self.output / (input + 1e-8))
+        return self.gradInput
+
+
+@register
+class VRClassReward(Criterion):
+    """Rewards `module` with `scale` for each sample whose largest score is the target's.
+
+    Input: {scores, batch x classes; baseline, batch x 1}. The reward goes to ``module.reinforce``
+    less the baseline, which learns the reward: its gradient is that of `criterion`, MSECriterion.
+    The loss is minus the reward, the mean with `sizeAverage`.
+    """
+
+    def __init__(
+        self, module: Module, scale: float = 1, criterion: Criterion | None = None
+    ) -> None:
+        super().__init__()
+        self.module = module
+        self.scale = scale
+        self.criterion = criterion or MSECriterion()
+        self.sizeAverage = True
+        self.gradInput = [Tensor(dtype=np.float64), Tensor(dtype=np.float64)]
+
+    def _rewards(self, input: Any, target: Any) -> Any:
+        scores = input[0]
+        right = scores.argmax(1) + 1 == array_module(scores).asarray(target).reshape(-1)
+        return right.astype(scores.dtype) * self.scale
+
+    def updateOutput(self, input: Any, target: Any) -> Any:
+        rewards = self._rewards(input, target)
+        self.output = -float(rewards.sum()) / (rewards.size if self.sizeAverage else 1)
+        return self.output
+
+    def updateGradInput(self, input: Any, target: Any) -> Any:
+        scores, baseline = input
+        rewards = self._rewards(input, target)
+        advantage = rewards - baseline.reshape(-1)
+        if self.sizeAverage:
+            advantage = advantage / rewards.size
+        for inside in self.module.listModules():
+            if isinstance(inside, Reinforce):
+                inside.reinforce(advantage)
+        wanted = rewards.reshape(baseline.shape)
+        self.criterion.forward(baseline, wanted)
+        of_baseline = self.criterion.backward(baseline, wanted)
+        self.gradInput = [array_module(scores).zeros_like(scores), of_baseline]
         return self.gradInput
