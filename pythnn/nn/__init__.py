@@ -48,6 +48,7 @@ from .recurrent.masking import *
 from .recurrent.recurrence import *
 from .recurrent.sequence import *
 from .recurrent.sequencer import *
+from .recurrent.simple import *
 from .recurrent.torch_rnn import *
 from .recurrent.torch_rnn import TorchRnnLSTM
 from .reduction import *

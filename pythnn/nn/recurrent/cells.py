@@ -25,7 +25,8 @@ from ..table_arithmetic import CAddTable, CMulTable, CSubTable
 from ..table_shaping import FlattenTable, JoinTable, NarrowTable, SelectTable, SplitTable
 from .masking import LookupTableMaskZero
 from .recurrence import AbstractRecurrent, Recurrence
-from .sequence import LinearNoBias, SAdd, StepGRU, StepLSTM
+from .sequence import StepGRU, StepLSTM
+from .simple import LinearNoBias, SAdd
 
 __all__ = ["GRU", "LSTM", "FastLSTM", "LinearRNN", "LookupRNN", "MuFuRu", "RecGRU", "RecLSTM"]
 

@@ -18,7 +18,8 @@ from ..module import Module
 from ..table_arithmetic import CAddTable
 from ..table_shaping import JoinTable, ZipTable
 from .recurrence import AbstractRecurrent, Recursor
-from .sequence import SeqGRU, SeqLSTM, SeqReverseSequence
+from .sequence import SeqGRU, SeqLSTM
+from .simple import SeqReverseSequence
 
 if TYPE_CHECKING:
     from typing_extensions import Self
