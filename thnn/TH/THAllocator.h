@@ -1,4 +1,4 @@
-/* Where a storage's data comes from. */
+/* The functions that allocate and free a storage's data. */
 
 #ifndef TH_ALLOCATOR_H
 #define TH_ALLOCATOR_H

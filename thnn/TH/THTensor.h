@@ -30,7 +30,7 @@
 #include "generic/THTensor.h"
 #include "types/End.h"
 
-/* These refer to the tensors of all types. */
+/* These headers follow the structs of all types, since copies refer to them. */
 
 #include "types/Float.h"
 #include "generic/THTensorCopy.h"

@@ -13,7 +13,7 @@
 #endif
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int threadCount; /* atomic */
+static int threadCount; /* accessed atomically */
 static bool inForkedChild;
 
 int THGetNumCores(void)

@@ -2,9 +2,9 @@
 
 typedef struct THStorage {
   real *data;
-  ptrdiff_t size; /* elements */
-  int refcount;   /* atomic */
-  char flag;      /* TH_STORAGE_... */
+  ptrdiff_t size; /* number of elements */
+  int refcount;   /* accessed atomically */
+  char flag;      /* bits TH_STORAGE_... */
   THAllocator *allocator;
   void *allocatorContext;
   struct THStorage *view; /* the owner of the data; only with TH_STORAGE_VIEW */

@@ -15,8 +15,8 @@ typedef struct THTensor {
   int nDimension;
   THStorage *storage; /* may be NULL */
   ptrdiff_t storageOffset;
-  int refcount; /* atomic */
-  char flag;    /* TH_TENSOR_... */
+  int refcount; /* accessed atomically */
+  char flag;    /* bits TH_TENSOR_... */
 } THTensor;
 
 /* ---- Access */

@@ -90,7 +90,7 @@ static void multiplyPacked(real beta, Matrix r, real alpha, Matrix a, Matrix b)
                 leadingDimension(a), b.data, leadingDimension(b), beta, r.data, r.columnStride);
 }
 
-/* r = beta * r + alpha * a * b, with the scratch memory that scratchFor asks for */
+/* r = beta * r + alpha * a * b; `scratch` has scratchFor(r, a, b) elements. */
 static void multiply(real beta, Matrix r, real alpha, Matrix a, Matrix b, real *scratch)
 {
   Matrix target = packIfNeeded(r, scratch);

@@ -2,9 +2,9 @@
 
 typedef struct THCStorage {
   real *data;     /* on the device */
-  ptrdiff_t size; /* elements */
-  int refcount;   /* atomic */
-  char flag;      /* TH_STORAGE_... */
+  ptrdiff_t size; /* number of elements */
+  int refcount;   /* accessed atomically */
+  char flag;      /* bits TH_STORAGE_... */
   const THCAllocator *allocator;
   void *allocatorContext;
   struct THCStorage *view; /* the owner of the data; only with TH_STORAGE_VIEW */

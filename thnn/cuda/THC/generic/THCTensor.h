@@ -7,8 +7,8 @@ typedef struct THCTensor {
   int nDimension;
   THCStorage *storage; /* may be NULL */
   ptrdiff_t storageOffset;
-  int refcount; /* atomic */
-  char flag;    /* TH_TENSOR_... */
+  int refcount; /* accessed atomically */
+  char flag;    /* bits TH_TENSOR_... */
 } THCTensor;
 
 THC_API THCTensor *THCTensor_(new)(THCState *state); /* empty */

@@ -32,7 +32,7 @@ template <typename Index> struct GreatestOf {
   Index pool[3];
   int nDimension;
   const real *input, *samples;
-  real lowest; /* what a value must exceed */
+  real lowest; /* the value that an element must exceed */
   THCIndexRange range;
 
   /* Region `position` along one dimension: steps of (input - pool)/(output - 1), rounded down after

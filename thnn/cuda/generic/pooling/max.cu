@@ -31,7 +31,7 @@ template <typename Index> __device__ int64_t packed(Index t, Index h, Index w)
 template <THCNaming naming, int dimensions, typename Index> struct GreatestUnder {
   Windows<Index> windows;
   const real *input;
-  real lowest; /* what a value must exceed */
+  real lowest; /* the value that an element must exceed */
 
   __device__ int64_t none(const Place<Index> &place) const
   {

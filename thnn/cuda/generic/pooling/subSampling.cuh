@@ -9,7 +9,7 @@
 struct THCSubSamplingCall {
   const char *function;
   THCState *state;
-  bool byColumn; /* weights belong to columns of the one plane, else to planes */
+  bool byColumn; /* weights belong to columns of a single plane, otherwise to planes */
   THNNConvolution geometry;
 };
 
