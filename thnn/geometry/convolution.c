@@ -42,14 +42,15 @@ static THNNConvolutionRun forwardRun(const THNNConvolution *geometry, int dimens
                               .tapSourceStep = dilation};
 }
 
-/* The taps that image positions of one residue of the stride see: every tapStep-th from firstTap.
- * Such a tap j sees map index q + offset - j*tapSourceStep from image position q*stride + residue. */
+/* The taps that image positions of one residue class of the stride see: every tapStep-th from
+ * firstTap. The j-th of them sees map index q + offset - j*tapSourceStep from image position
+ * q*stride + residue. */
 typedef struct ResidueTaps {
   int64_t firstTap, tapStep, taps;
   int64_t offset, tapSourceStep;
 } ResidueTaps;
 
-/* Of a residue that sees `firstTap` and none before it. */
+/* The taps of a residue class whose first tap is `firstTap`. */
 static ResidueTaps tapsFrom(const THNNConvolution *geometry, int dimension, int64_t residue,
                             int64_t firstTap)
 {
@@ -114,7 +115,7 @@ static int64_t forwardRuns(const THNNConvolution *geometry, int dimension, THNNC
   return count;
 }
 
-/* The runs of one residue; writes those that there is room for, of which `count` is already taken. */
+/* Counts the runs of one residue class, and writes them from run[count] while there is room. */
 static int64_t residueRuns(const THNNConvolution *geometry, int dimension, int64_t residue,
                            const ResidueTaps *taps, THNNConvolutionRun *run, int64_t count,
                            int64_t room)
@@ -130,8 +131,8 @@ static int64_t residueRuns(const THNNConvolution *geometry, int dimension, int64
   return runs;
 }
 
-/* Only residues that see a tap are looked at, for a stride may be far beyond the kernel: the positions
- * of any other are one run. */
+/* Visits only residue classes that see a tap, because the stride may be far larger than the kernel.
+ * Each of the others is one run. */
 static int64_t countBackwardRuns(const THNNConvolution *geometry, int dimension)
 {
   const int64_t stride = geometry->stride[dimension], kernel = geometry->kernel[dimension];
@@ -238,7 +239,7 @@ THNNConvolutionBox THNN_convolutionBox(const THNNConvolutionBoxes *boxes, int64_
     box.positions *= count[i];
     index /= boxes->boxes[i];
   }
-  /* Whole lines join up, and whole slices of whole lines. */
+  /* Whole lines are contiguous with their neighbours, and so are whole slices. */
   box.stretch = count[THNN_WIDTH];
   int outer = THNN_HEIGHT;
   while (outer > THNN_SAMPLE && count[outer + 1] == boxes->size[outer + 1])

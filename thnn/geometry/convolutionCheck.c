@@ -18,7 +18,7 @@ static const char *const weightLayouts[2][3] = {
      "nInputPlane x nOutputPlane x kT x kH x kW"},
 };
 
-/* The image elements between the first and the last tap, with both. */
+/* The image elements from the first tap to the last, both included. */
 static int64_t spread(int64_t kernel, int64_t dilation)
 {
   return dilation * (kernel - 1) + 1;
@@ -49,7 +49,7 @@ static void checkScalars(const THNNConvolutionArguments *a)
   }
 }
 
-/* nOutputPlane x (nInputPlane * kernel): the planes that its second size stands for. */
+/* nInputPlane of a weight that is nOutputPlane x (nInputPlane * kernel). */
 static int64_t flatInputPlanes(const THNNConvolutionArguments *a)
 {
   int64_t kernel[3];
@@ -63,8 +63,8 @@ static int64_t flatInputPlanes(const THNNConvolutionArguments *a)
   return a->weight.size[1] / volume;
 }
 
-/* Checks the weight and sets planes and kernel. The planes of an ordinary convolution's map are the
- * weight's first dimension, and so are those of a transposed one's input. */
+/* Checks the weight and sets planes and kernel. The weight's first dimension is the planes of the
+ * map: an ordinary convolution's output, a transposed one's input. */
 static void readWeight(const THNNConvolutionArguments *a, THNNConvolution *geometry)
 {
   const THNNShape weight = a->weight;
@@ -86,9 +86,9 @@ static void readWeight(const THNNConvolutionArguments *a, THNNConvolution *geome
   THNN_dropUnusedDilation(geometry);
 }
 
-/* The size of the far side in one dimension, the near side's being `near`. Kernel, dilation and
- * padding are ints, whose products fit; a size, which a tensor without memory of its own may have
- * as large as it likes, times a stride is checked. */
+/* The size of the module's output in one dimension, whose input has size `near`. Kernel, dilation
+ * and padding are ints, whose products fit into 64 bits. A size can be anything (a tensor that
+ * repeats its elements needs little memory), so its product with the stride is checked. */
 static int64_t farSize(const THNNConvolutionArguments *a, const THNNConvolution *g, int dimension,
                        int64_t near)
 {
@@ -129,7 +129,7 @@ static void setGeometry(const THNNConvolutionArguments *a, THNNConvolution *g)
   }
 }
 
-/* Two sizes that fit can have a product that does not: nothing may be planned for such an output. */
+/* Rejects an output whose sizes are representable but whose number of elements is not. */
 static void checkOutput(const THNNConvolutionArguments *a, const THNNConvolution *g, bool batched)
 {
   int64_t size[5];
@@ -137,8 +137,8 @@ static void checkOutput(const THNNConvolutionArguments *a, const THNNConvolution
   THNN_elements(a->function, THNN_makeShape("output", 3, dimensions, size));
 }
 
-/* gradOutput has the output's sizes; of a larger batch the samples beyond the input's are left
- * aside. */
+/* Checks that gradOutput has the output's sizes. Its batch may be larger than the input's: further
+ * samples are ignored. */
 static void checkGradOutput(const THNNConvolutionArguments *a, const THNNConvolution *g,
                             bool batched)
 {

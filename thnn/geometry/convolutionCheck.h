@@ -7,8 +7,8 @@
 #include "geometry/convolution.h"
 
 /* The arguments of a convolution module. The arrays hold nDimension values, outermost dimension
- * first (depth, height, width); values that the module does not have stay {0}. Without `kernel` the
- * kernel's sizes are the weight's. */
+ * first (depth, height, width); values that the module does not have stay {0}. Without `kernel`,
+ * the weight gives the kernel's sizes. */
 typedef struct THNNConvolutionArguments {
   const char *function;
   int nDimension; /* spatial dimensions: 1 to 3 */
@@ -18,14 +18,12 @@ typedef struct THNNConvolutionArguments {
   THNNScalar kernel[3], stride[3], pad[3], dilation[3], adjustment[3];
 } THNNConvolutionArguments;
 
-/* Checks everything that sizes can tell and returns the geometry. For a transposed convolution it
- * is that of the ordinary convolution from its output to its input. */
+/* Checks all sizes and settings and returns the geometry. For a transposed convolution it is the
+ * geometry of the ordinary convolution from its output to its input. */
 THNN_API THNNConvolution THNN_convolutionCheck(const THNNConvolutionArguments *arguments);
 
-/* The sizes of the output (ordinary) or of the input's other side (transposed): fills
- * [batch x] planes x spatial sizes and returns the number of dimensions. `image` chooses the image
- * side of the geometry, otherwise the map side; `batched` tells whether the caller's tensor has a
- * batch dimension. */
+/* Fills in the sizes of the image if `image` is true, else of the map: [batch x] planes x spatial
+ * sizes, with a batch dimension if `batched`. Returns the number of dimensions. */
 THNN_API int THNN_convolutionSizes(const THNNConvolution *geometry, int nDimension, bool image,
                                    bool batched, int64_t *size);
 
