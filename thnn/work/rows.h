@@ -1,6 +1,6 @@
 /* Updates of rows of a matrix, in an order that matters where a row is updated more than once.
- * Threads share the rows, not the updates: each goes through all updates and does those of its own
- * rows, so every row sees its updates in order and results do not depend on the number of shares.
+ * Threads share the rows, not the updates: each thread scans all updates and does those of its own
+ * rows, so every row gets its updates in order and results do not depend on the number of shares.
  *
  *   const THNNRowShares shares = THNN_shareRows(state, updates, columns, sizeof(real));
  *   #pragma omp parallel for num_threads(shares.count) schedule(static, 1)
@@ -18,7 +18,7 @@
 
 typedef struct THNNRowShares {
   int count;
-  int64_t together; /* neighbours that belong to the same share: no two write to one cache line */
+  int64_t together; /* neighbouring rows in one share: threads do not write to one cache line */
 } THNNRowShares;
 
 static inline THNNRowShares THNN_shareRows(const THNNState *state, int64_t updates, int64_t columns,

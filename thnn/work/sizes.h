@@ -43,7 +43,7 @@ static inline int64_t roundUp(int64_t a, int64_t unit)
   return divideUp(a, unit) * unit;
 }
 
-/* Of positive numbers. */
+/* Both numbers are positive. */
 static inline int64_t greatestCommonDivisor(int64_t a, int64_t b)
 {
   while (b) {
@@ -60,7 +60,8 @@ static inline bool sameNumbers(int count, const int64_t *a, const int64_t *b)
   return count < 1 || memcmp(a, b, (size_t)count * sizeof *a) == 0;
 }
 
-/* Cuts `size` into equal blocks of at most `limit`, a multiple of `unit` where that fits. */
+/* The length of nearly equal blocks that `size` is cut into: at most `limit`, and a multiple of
+ * `unit` where that fits. */
 static inline int64_t evenBlock(int64_t size, int64_t limit, int64_t unit)
 {
   const int64_t block = roundUp(divideUp(size, divideUp(size, limit)), unit);

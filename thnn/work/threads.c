@@ -48,7 +48,7 @@ int THNN_threadIndex(void)
 
 #ifdef THNN_SYSTEM_TH
 
-/* Torch7's BLAS may have a pool of its own: gemm is called outside parallel regions. */
+/* Torch7's BLAS may have a thread pool of its own, so gemm is called outside parallel regions. */
 int THNN_blasThreads(const THNNState *state, int64_t blocks, double operations)
 {
   (void)state, (void)blocks, (void)operations;

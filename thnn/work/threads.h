@@ -11,11 +11,12 @@
 
 #include "simd/range.h"
 
-/* Threads for `blocks` independent blocks that cost about `operations` arithmetic operations or
- * memory accesses together: 1 when waking the pool would cost more, or in a forked child. */
+/* The number of threads for `blocks` independent blocks that take about `operations` arithmetic
+ * operations or memory accesses together: 1 when waking the pool would cost more than it saves, or
+ * in a forked child. */
 int THNN_threads(const THNNState *state, int64_t blocks, double operations);
 
-/* The same for a region whose threads call BLAS. */
+/* The number of threads for a region whose threads call BLAS. */
 int THNN_blasThreads(const THNNState *state, int64_t blocks, double operations);
 
 /* The calling thread's number in the innermost parallel region, from 0. */
@@ -34,7 +35,8 @@ static inline THNNBlocks THNN_blocks(int64_t elements)
   return (THNNBlocks){(elements + length - 1) / length, length, elements};
 }
 
-/* Rows that cost about `cost` operations each, cut into blocks of as much work as above. */
+/* Cuts rows that cost about `cost` operations each into blocks of about THNN_BLOCK_LENGTH
+ * operations. */
 static inline THNNBlocks THNN_rowBlocks(int64_t rows, int64_t cost)
 {
   const int64_t length = cost < THNN_BLOCK_LENGTH ? THNN_BLOCK_LENGTH / (cost > 0 ? cost : 1) : 1;
@@ -47,7 +49,7 @@ static inline int64_t THNN_blockLength(const THNNBlocks *blocks, int64_t block)
   return left < blocks->length ? left : blocks->length;
 }
 
-/* What one of several threads does of `count` pieces of work: as much as the others, within one. */
+/* The range of `count` pieces of work that one share gets; shares differ by at most one piece. */
 static inline THNNRange THNN_shareOf(int64_t count, int share, int shares)
 {
   const int64_t each = count / shares, more = count % shares;
@@ -55,8 +57,8 @@ static inline THNNRange THNN_shareOf(int64_t count, int share, int shares)
   return (THNNRange){begin, begin + each + (share < more)};
 }
 
-/* A row of planes that have `depth` slices of `height` rows, so that a block of rows is walked
- * through without divisions. */
+/* The place of a row in planes of `depth` slices of `height` rows; THNN_nextRow moves it without
+ * divisions. */
 typedef struct THNNRow {
   int64_t plane, z, y, depth, height;
 } THNNRow;
@@ -78,7 +80,7 @@ static inline void THNN_nextRow(THNNRow *row)
   row->plane++;
 }
 
-/* Around a region whose threads call BLAS: BLAS itself runs at one thread inside. Calls nest. */
+/* Enclose a region whose threads call BLAS: inside, BLAS itself uses one thread. Pairs may nest. */
 void THNN_blasBegin(void);
 void THNN_blasEnd(void);
 

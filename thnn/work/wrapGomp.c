@@ -1,12 +1,14 @@
-/* Where GCC's parallel regions begin: the linker leads those of this library here.
+/* Replaces the start of GCC's parallel regions: the linker redirects this library's calls of
+ * GOMP_parallel to __wrap_GOMP_parallel.
  *
- * libgomp makes a system call at the end of each region, of one thread as well, which takes longer than a
- * small layer. Outside of all regions the function of a region does the same without a team of its own;
- * inside of one it would share out its loops with that one's threads.
+ * libgomp makes a system call at the end of each region, even one of a single thread, which takes
+ * longer than a small layer. So a region of one thread becomes a plain call of its function; but
+ * not inside another region, where the function's loops would be divided among that region's
+ * threads.
  *
- * Where a thread cannot be made, because of a limit of processes or of memory, libgomp ends the process. So
- * whenever a region asks for more threads than the calling thread's team has, as many are made and joined
- * first, and the region gets those that there were. */
+ * When libgomp cannot create a thread, because of a limit on processes or memory, it ends the
+ * process. So before a region gets more threads than the calling thread's team has, that many are
+ * created and joined on trial, and the region gets no more than could be created. */
 #define _GNU_SOURCE /* syscall */
 #include <errno.h>
 #include <omp.h>
@@ -29,7 +31,7 @@ void __wrap_GOMP_parallel(Run *run, void *data, unsigned threads, unsigned flags
 
 /* ---- The stacks of libgomp's threads --------------------------------------------------------- */
 
-/* "512k", "8 M", or a number of kilobytes; false for what libgomp ignores. */
+/* Parses "512k", "8 M", or a number of kilobytes; returns false for what libgomp ignores. */
 static bool parseStackSize(const char *text, size_t *bytes)
 {
   if (!text)
@@ -55,7 +57,7 @@ static void initializeAttributes(pthread_attr_t *attributes)
   size_t bytes;
   if (parseStackSize(getenv("OMP_STACKSIZE"), &bytes) ||
       parseStackSize(getenv("GOMP_STACKSIZE"), &bytes))
-    pthread_attr_setstacksize(attributes, bytes); /* one that is too small changes nothing */
+    pthread_attr_setstacksize(attributes, bytes); /* fails, and changes nothing, if too small */
 }
 
 /* ---- How many threads can be made ------------------------------------------------------------ */
@@ -63,7 +65,7 @@ static void initializeAttributes(pthread_attr_t *attributes)
 typedef struct Trial {
   pthread_mutex_t *gate;
   pthread_t thread;
-  long number; /* of the thread, as the system counts it */
+  long number; /* the kernel's id of the thread */
 } Trial;
 
 static void *pass(void *data)
@@ -77,7 +79,7 @@ static void *pass(void *data)
   return NULL;
 }
 
-/* A thread that was joined may count against the limit for a moment more. */
+/* Waits until the kernel has let go of a joined thread, which still counts against the limit. */
 static void waitUntilGone(const Trial *trial)
 {
 #ifdef __linux__
@@ -89,7 +91,8 @@ static void waitUntilGone(const Trial *trial)
 #endif
 }
 
-/* Makes threads until one fails, all at once, and lets them end; returns how many there were. */
+/* Creates threads that all wait, until `wanted` exist or one fails, then lets them end. Returns how
+ * many existed. */
 static int tryThreads(Trial *trials, int wanted)
 {
   pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -97,7 +100,7 @@ static int tryThreads(Trial *trials, int wanted)
   initializeAttributes(&attributes);
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the program's threads' */
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's threads get all signals */
   pthread_mutex_lock(&gate);
   int made = 0;
   while (made < wanted) {
@@ -116,7 +119,8 @@ static int tryThreads(Trial *trials, int wanted)
   return made;
 }
 
-/* The largest team that can be made. What libgomp allocates for it is there as well. */
+/* The largest team of at most `wanted` threads that can be created, the calling one included, with
+ * room left for the memory that libgomp allocates. */
 static int largestTeam(int wanted)
 {
   enum { FOR_LIBGOMP = 1 << 18 };
@@ -134,12 +138,12 @@ typedef struct Limits {
   struct rlimit processes, memory;
 } Limits;
 
-/* What the calling thread knows. libgomp keeps a team from one region to the next, but threads that the
- * next one does not need end. */
+/* What the calling thread knows about its team. libgomp keeps a team's threads from one region to
+ * the next, but those that the next region does not need end. */
 static _Thread_local struct {
-  int size;           /* of the team now */
-  int asked, granted; /* the largest team asked for, and what there was of it */
-  Limits limits;      /* at that time */
+  int size;           /* threads in the team now */
+  int asked, granted; /* threads that the last trial asked for, and that could be created */
+  Limits limits;      /* the limits at the last trial */
 } team = {.size = 1};
 
 static void readLimits(Limits *limits)
@@ -149,8 +153,8 @@ static void readLimits(Limits *limits)
   getrlimit(RLIMIT_AS, &limits->memory);
 }
 
-/* Whether a team of so many, which is not there, can be relied on to be made as one was before. Where
- * there was too little once, or memory is limited, what is left changes all the time. */
+/* Whether a team of `size` threads can be created without a trial: the last trial created all that
+ * it asked for, and memory is not limited. Otherwise what is left may change at any time. */
 static bool isPlenty(int size, const Limits *limits)
 {
   return size <= team.granted && team.granted == team.asked &&
@@ -162,10 +166,10 @@ static void nothing(void *data)
   (void)data;
 }
 
-/* One thread at a time finds out what there is and takes it. */
+/* Held while a thread finds out how many threads can be created, and creates them. */
 static pthread_mutex_t growing = PTHREAD_MUTEX_INITIALIZER;
 
-/* The threads for a region of so many, when the team is smaller. */
+/* The number of threads for a region that wants more than the team has. */
 static int growTeam(int wanted)
 {
   Limits limits;
@@ -185,7 +189,7 @@ static int growTeam(int wanted)
   return team.granted;
 }
 
-/* The threads for a region within another one, whose team is made for it alone. */
+/* The number of threads for a region inside another one, for which libgomp creates a new team. */
 static int nestedTeam(int wanted)
 {
   if (wanted == 1 || omp_get_active_level() >= omp_get_max_active_levels())
