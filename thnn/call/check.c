@@ -7,7 +7,8 @@
 #include <TH/TH.h>
 #include "work/sizes.h"
 
-/* Largest element of any tensor type: sizes are checked against what its bytes would take. */
+/* Bytes of the largest element of any tensor type: numbers of elements are limited so that their
+ * bytes can be counted. */
 enum { LARGEST_ELEMENT = 8 };
 
 THNNText THNN_shapeText(THNNShape shape)
@@ -28,7 +29,7 @@ THNNText THNN_shapeText(THNNShape shape)
   for (int i = 0; i < shape.nDimension; i++) {
     const size_t left = room - used;
     const int length = snprintf(to + used, left, "%s%lld", before, (long long)shape.size[i]);
-    /* Room is kept for the end, so that a cut text says that it is cut. */
+    /* Keep room for an ending that says that the text is cut. */
     if ((size_t)length + sizeof " …]" > left) {
       snprintf(to + used, left, " …]");
       return text;

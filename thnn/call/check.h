@@ -1,7 +1,7 @@
 /* Argument checks, shared by both real types and by the CUDA twins: they see the sizes of tensors,
  * not their contents. A failed check raises through TH's argument handler and says
  *   <function>: argument #<position> '<name>': expected <what>, found <what>
- * where positions count the C arguments from 1. Nothing has been touched by then. */
+ * where positions count the C arguments from 1. No argument has been changed by then. */
 #ifndef THNN_CHECK_H
 #define THNN_CHECK_H
 
@@ -56,7 +56,7 @@ static inline THNNScalar THNN_makeScalar(const char *name, int position, int64_t
   THNN_makeShape(#tensor, position, (tensor) ? (tensor)->nDimension : THNN_NULL_TENSOR,            \
                  (tensor) ? (tensor)->size : NULL)
 
-/* Stands for a tensor that another function of the module has. */
+/* Stands for a tensor that only another function of the module has. */
 #define THNN_NO_SHAPE THNN_makeShape("", 0, THNN_NOT_PRESENT, NULL)
 
 #define THNN_SCALAR(variable, position) THNN_makeScalar(#variable, position, (int64_t)(variable))
@@ -99,17 +99,17 @@ THNN_API void THNN_checkSize(const char *function, THNNShape shape, int dimensio
 THNN_API void THNN_checkSizes(const char *function, THNNShape shape, int nDimension,
                               const int64_t *wanted, const char *layout);
 
-/* The same, but the first size may be larger: what is beyond is left aside. */
+/* These sizes, but the first one may be larger: elements beyond it are ignored. */
 THNN_API void THNN_checkSizesOrMore(const char *function, THNNShape shape, int nDimension,
                                     const int64_t *wanted, const char *layout);
 
-/* As many dimensions and the same `trailing` last sizes, and in front of them at least as many
- * elements: planes are taken in order, what is beyond is left aside. */
+/* nDimension dimensions of which the last `trailing` have the wanted sizes; the product of the
+ * others must be at least the wanted one. Planes are used in order, those beyond are ignored. */
 THNN_API void THNN_checkPlanes(const char *function, THNNShape shape, int nDimension,
                                const int64_t *wanted, int trailing, const char *layout);
 
-/* At least `wanted` elements, in any shape; those beyond are left aside. Negative: more than there
- * can be, as THNN_product says it. */
+/* At least `wanted` elements, in any shape; those beyond are ignored. A negative `wanted`, which
+ * THNN_product returns on overflow, rejects every tensor. */
 THNN_API void THNN_checkElements(const char *function, THNNShape shape, int64_t wanted,
                                  const char *meaning);
 
@@ -117,10 +117,10 @@ THNN_API void THNN_checkElements(const char *function, THNNShape shape, int64_t 
 THNN_API void THNN_checkVector(const char *function, THNNShape shape, int64_t wanted,
                                const char *meaning);
 
-/* As many elements as `like`, in any shape. */
+/* The same number of elements as `like`, in any shape. */
 THNN_API void THNN_checkSameElements(const char *function, THNNShape shape, THNNShape like);
 
-/* One element in one dimension: what a criterion writes its loss to. */
+/* One dimension of one element, to which a criterion writes its loss. */
 THNN_API void THNN_checkOneElement(const char *function, THNNShape shape);
 
 /* One dimension with at least one element, the first of which is written. */
@@ -136,7 +136,7 @@ THNN_API void THNN_checkAtMost(const char *function, THNNScalar scalar, int64_t 
 /* The number of elements; raises when their bytes would not fit into memory's address range. */
 THNN_API int64_t THNN_elements(const char *function, THNNShape shape);
 
-/* The number of elements that sizes stand for, or -1 when it does not fit. */
+/* The product of the sizes, or -1 where so many elements would not fit into the address range. */
 THNN_API int64_t THNN_product(int nDimension, const int64_t *size);
 
 #endif

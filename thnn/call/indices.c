@@ -40,7 +40,7 @@ static Range join(Range a, Range b)
                  a.greatest > b.greatest ? a.greatest : b.greatest};
 }
 
-/* Of one value after the other: whether all lie between first and last, which is first - 1 or more. */
+/* Whether all n contiguous values are in [first, last], where last >= first - 1. */
 static bool areWithin(const THNNState *state, const int64_t *value, int64_t n, int64_t first,
                       int64_t last)
 {

@@ -149,7 +149,7 @@ static bool hasWantedSize(const THNNBuffer *buffer)
          sameNumbers(buffer->nDimension, buffer->view.size, buffer->wanted);
 }
 
-/* An output that has to change its size, but is not allowed to, is rejected. */
+/* Rejects an output that has to be resized but cannot be. */
 static void checkResizable(const THNNPlan *plan, const THNNBuffer *buffer)
 {
   if (hasWantedSize(buffer))
@@ -175,7 +175,8 @@ static bool sameView(const THNNView *a, const THNNView *b)
          sameNumbers(a->nDimension, a->stride, b->stride);
 }
 
-/* A fixed tensor, a view of a caller's array, cannot be pointed at other memory. */
+/* Rejects a tensor of fixed size, a view of a caller's array, that would have to view other
+ * memory. */
 static void checkSharing(const THNNPlan *plan, const THNNBuffer *buffer)
 {
   const THNNView other = operationsOf(plan, buffer)->view(buffer->shared);
@@ -184,7 +185,7 @@ static void checkSharing(const THNNPlan *plan, const THNNBuffer *buffer)
                 "the same memory as the tensor that is worked on in place", "other memory");
 }
 
-/* Every reason for refusing comes before the first change. */
+/* Makes all checks before the first change. */
 static void checkOutputs(const THNNPlan *plan)
 {
   for (int i = 0; i < plan->count; i++) {
@@ -226,7 +227,7 @@ static void resizeOutputs(THNNPlan *plan)
   }
 }
 
-/* The elements that a tensor has, or will have. */
+/* The number of elements that a tensor has, or will have once it is resized. */
 static int64_t elementsOf(const THNNBuffer *buffer)
 {
   const int nDimension = buffer->resized ? buffer->nDimension : buffer->view.nDimension;
@@ -262,7 +263,8 @@ static bool isWritten(const THNNBuffer *buffer)
   return buffer->role == THNN_ROLE_OUT || buffer->role == THNN_ROLE_INOUT;
 }
 
-/* Whether this output shares memory with another argument in a way that matters. */
+/* Whether this output shares memory with another argument, except as an elementwise function
+ * may. */
 static bool overlapsAnother(const THNNPlan *plan, const THNNBuffer *buffer)
 {
   const Span mine = spanOf(plan, buffer);

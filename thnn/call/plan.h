@@ -10,11 +10,12 @@
  *   … in->data, out->data, tile->data …       dense; no error can arise here
  *   THNN_planRelease(&plan);
  *
- * Declaring checks and touches nothing. Acquiring first takes the memory of outputs that have to grow,
- * holding nothing; then one block for everything else, and raises only when it holds nothing. Outputs
- * are resized when nothing can fail any more. So an error never leaks and never changes a tensor,
- * whether it unwinds by longjmp or otherwise. What becomes a view of another argument does so at the
- * release, since its memory may be that of a third one.
+ * Declaring a tensor checks it and changes nothing. Acquiring first gives outputs that have to grow
+ * their memory, then allocates one block for everything else; it can raise only while the plan
+ * itself holds no memory. Outputs are resized when nothing can fail any more. So an error never
+ * leaks and never changes a tensor, whether it unwinds by longjmp or otherwise. A tensor that
+ * becomes a view of another argument does so at the release, since a third argument may share its
+ * old memory.
  *
  * A tensor is worked on in place when it is contiguous. Otherwise `data` is a dense copy: gathered
  * for inputs, scattered back at release for outputs. An output that shares memory with another
@@ -32,7 +33,7 @@
 
 enum {
   THNN_PLAN_BUFFERS = 16, /* more than any function has tensors and scratch areas */
-  /* Flag of a tensor whose sizes are not the library's to change: a view of a caller's array. */
+  /* Flag of a tensor that the library must not resize: a view of a caller's array. */
   THNN_TENSOR_FIXED_SIZE = 64
 };
 
@@ -65,7 +66,7 @@ typedef struct THNNView {
 typedef struct THNNBuffer {
   void *data; /* valid between acquire and release */
 
-  /* The rest is the plan's. */
+  /* The other fields are private to the plan. */
   THNNRole role;
   THNNElement element;
   const char *name;
@@ -83,12 +84,12 @@ typedef struct THNNBuffer {
  * functions share this plan. `context` is what the plan was started with. */
 typedef struct THNNTensorOperations {
   THNNView (*view)(const void *tensor);
-  /* Takes the memory for these sizes; nothing of the tensor changes, but where its data lies. */
+  /* Allocates memory for these sizes; the tensor's data may move, but nothing else changes. */
   void (*reserve)(void *context, void *tensor, int nDimension, const int64_t *size);
   void (*resize)(void *tensor, int nDimension, const int64_t *size); /* to reserved sizes */
-  /* Takes the memory that `set` needs for a source of so many dimensions. */
+  /* Allocates the memory that `set` needs for a source of nDimension dimensions. */
   void (*reserveDimensions)(void *tensor, int nDimension);
-  /* Makes it the same view of the same storage as `source`; its own is freed, unless others have it. */
+  /* Makes `tensor` the same view of the same storage as `source`, and releases its own storage. */
   void (*set)(void *context, void *tensor, void *source);
   size_t elementSize;
 } THNNTensorOperations;
@@ -136,11 +137,12 @@ THNN_API void THNN_planStartIn(THNNPlan *plan, const char *function, const THNNP
 #define THNN_planInOut(plan, tensor, position)                                                     \
   THNN_planTensor(plan, THNN_ROLE_INOUT, THNN_ELEMENT_OF(tensor), tensor, #tensor, position)
 
-/* A tensor that is resized to these sizes, which the caller keeps until acquire, and overwritten. */
+/* A tensor that is resized to these sizes, which the caller keeps until acquire, and
+ * overwritten. */
 #define THNN_planOut(plan, tensor, position, nDimension, size)                                     \
   THNN_planResized(plan, THNN_ELEMENT_OF(tensor), tensor, #tensor, position, nDimension, size)
 
-/* The same with the sizes of another tensor. */
+/* A tensor that is resized to the sizes of another one, and overwritten. */
 #define THNN_planOutLike(plan, tensor, position, like)                                             \
   THNN_planOut(plan, tensor, position, (like)->nDimension, (like)->size)
 
@@ -162,8 +164,8 @@ THNN_API void THNN_planSharing(THNNPlan *plan, THNNElement element, void *tensor
 /* `bytes` of 64-byte aligned memory with arbitrary contents. */
 THNN_API THNNBuffer *THNN_planScratch(THNNPlan *plan, size_t bytes);
 
-/* For a scratch area of several parts: adds one to the `bytes` so far and returns where it begins,
- * aligned like the whole. */
+/* Adds a part of `part` bytes to a scratch area of `*bytes` bytes so far; returns its offset, which
+ * is aligned like the area. */
 static inline size_t THNN_reserve(size_t *bytes, size_t part)
 {
   const size_t at = *bytes;
@@ -171,8 +173,8 @@ static inline size_t THNN_reserve(size_t *bytes, size_t part)
   return at;
 }
 
-/* Says that element i of this output depends on element i of the inputs alone, so that it may lie
- * exactly where an input lies. */
+/* Declares that element i of this output depends on element i of the inputs alone, so that the
+ * output may be exactly the same memory as an input. */
 static inline void THNN_planElementwise(THNNBuffer *buffer)
 {
   buffer->elementwise = true;

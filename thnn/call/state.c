@@ -5,7 +5,7 @@
 
 /* Tells a live state from a freed or foreign pointer. */
 static const uint64_t LIVE = 0x7468656e6e737461u;
-/* About 10 microseconds of vector work: less than that, and waking the pool costs more. */
+/* About 10 microseconds of vector work; for less, waking the pool takes longer than it saves. */
 static const double DEFAULT_MINIMUM_WORK = 1 << 15;
 static const size_t DEFAULT_WORKSPACE_LIMIT = (size_t)8 << 20;
 static const size_t MINIMUM_WORKSPACE_LIMIT = (size_t)64 << 10;
@@ -44,7 +44,7 @@ void THNN_State_check(const THNNState *state, const char *function)
              function);
 }
 
-/* The setters need a state: NULL has nothing to set. */
+/* The setters reject NULL, which the other functions take as the default settings. */
 static void checkGiven(const THNNState *state, const char *function)
 {
   THArgCheck(state != NULL, 1, "%s: argument #1 'state': expected a state, found NULL", function);

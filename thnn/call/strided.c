@@ -42,7 +42,7 @@ THNNFolded THNN_fold(const THNNView *view)
 
 typedef enum Direction { GATHER, SCATTER } Direction;
 
-/* Moves `size` elements of `width` bytes, which is a constant wherever this is inlined. */
+/* Copies `size` elements of `width` bytes; `width` is a constant wherever this is inlined. */
 static inline void copyElements(Direction direction, char *strided, int64_t stride, char *dense,
                                 int64_t size, size_t width)
 {
@@ -100,8 +100,8 @@ static void copyAll(const THNNState *state, Direction direction, const THNNView 
   int64_t rows = 1;
   for (int i = 0; i < folded.nDimension - 1; i++)
     rows *= folded.size[i];
-  /* Rows are independent: no two elements of an output may share memory, so their order is free.
-   * Where a caller passes such an output all the same, one thread keeps the result defined. */
+  /* Rows can be copied in any order, since no two elements of an output should share memory. Where
+   * a caller passes an output whose elements do, a single thread keeps the result defined. */
   const bool alone = direction == SCATTER && THNN_mayShareElements(&folded);
   const int threads = alone ? 1 : THNN_threads(state, rows, (double)rows * (double)length);
 #pragma omp parallel for num_threads(threads) schedule(static)

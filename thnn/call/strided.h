@@ -4,11 +4,11 @@
 
 #include "call/plan.h"
 
-/* Whether the elements lie one after the other, in row-major order. */
+/* Whether the elements are contiguous in row-major order. */
 THNN_API bool THNN_isDense(const THNNView *view);
 
-/* The same elements with as few dimensions as possible: sizes of 1 dropped, neighbours merged, at
- * least one dimension left. Sizes of 2 or more let at most 62 remain: 2^63 elements. */
+/* A view's elements with as few dimensions as possible: dimensions of size 1 are dropped,
+ * neighbours merged, and at least one is left. At most 62 remain, since each has size 2 or more. */
 enum { THNN_FOLDED_DIMENSIONS = 64 };
 
 typedef struct THNNFolded {
@@ -18,16 +18,16 @@ typedef struct THNNFolded {
 
 THNN_API THNNFolded THNN_fold(const THNNView *view);
 
-/* Where a row along the last dimension begins, in elements; rows count in row-major order. */
+/* The offset of a row along the last dimension, in elements; rows count in row-major order. */
 int64_t THNN_rowOffset(const THNNFolded *folded, int64_t row);
 
-/* Whether two elements may lie at the same place, as in a tensor with a stride of 0. */
+/* Whether two elements may share memory, as in a tensor with a stride of 0. */
 THNN_API bool THNN_mayShareElements(const THNNFolded *folded);
 
 /* dense = the tensor's elements in row-major order. */
 void THNN_gather(const THNNState *state, const THNNView *view, size_t elementSize, void *dense);
 
-/* dense = `count` of the elements in that order, from number `first` on. */
+/* dense = elements first to first + count - 1, in the same order. */
 void THNN_gatherPart(const THNNFolded *folded, const void *data, size_t elementSize, int64_t first,
                      int64_t count, void *dense);
 
