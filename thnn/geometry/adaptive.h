@@ -7,12 +7,12 @@
 
 /* Sums over regions of many planes: result element (z, y, x) is the sum of the source elements in a
  * span of slices, one of rows and one of columns. Forward, the source is the input, and sums are
- * divided; backward, it is gradOutput, which is divided before. */
+ * divided; backward, it is gradOutput, each of whose elements is divided. */
 typedef struct THNNRegionSums {
   int64_t planes, source[3], result[3];
-  int64_t mostRows; /* of a region at most, all of its slices together */
+  int64_t mostRows; /* upper bound of the rows of a region, all its slices together */
   bool backward, divided;
-  /* Forward: result columns whose spans are of one length and begin `step` apart. */
+  /* Forward: the result columns whose spans have equal lengths and begin `step` elements apart. */
   THNNRange regular;
   int64_t step;
 } THNNRegionSums;
@@ -22,11 +22,11 @@ typedef struct THNNRegionSums {
  * (position + 1)*input/output, rounded up. */
 THNNRange THNN_adaptiveRegion(int64_t input, int64_t output, int64_t position);
 
-/* The same computed in single precision, which now and then makes a region larger by an index. Max
+/* The region computed in single precision, which now and then makes it one index larger. Max
  * pooling has always done it this way, and stored models depend on it. */
 THNNRange THNN_adaptiveMaxRegion(int64_t input, int64_t output, int64_t position);
 
-/* Where such a region begins; small, because indices are decoded with it one by one. */
+/* Where a region of max pooling begins; inline, because it is called for each index decoded. */
 static inline int64_t THNN_adaptiveMaxBegin(int64_t input, int64_t output, int64_t position)
 {
   /* The cast rounds down: nothing is negative. */
@@ -34,10 +34,10 @@ static inline int64_t THNN_adaptiveMaxBegin(int64_t input, int64_t output, int64
   return begin < input ? begin : input - 1;
 }
 
-/* None of those regions has more indices; it need not be the length of any. */
+/* An upper bound of the length of the regions of max pooling. */
 int64_t THNN_mostAdaptiveMaxLength(int64_t input, int64_t output);
 
-/* The regions of the first kind that contain an index, [begin, end). */
+/* The range of positions whose THNN_adaptiveRegion contains an index. */
 THNNRange THNN_adaptiveRegionsOver(int64_t input, int64_t output, int64_t index);
 
 /* Adaptive pooling of planes. */
@@ -49,10 +49,10 @@ typedef struct THNNAdaptivePooling {
 /* The elements of the output. */
 int64_t THNN_adaptiveElements(const THNNAdaptivePooling *pooling);
 
-/* What average pooling sums up. */
+/* The sums that adaptive average pooling computes. */
 THNNRegionSums THNN_adaptiveRegionSums(const THNNAdaptivePooling *pooling, bool backward);
 
-/* The output's sizes, which are the input's but for the last two; returns how many there are. */
+/* Writes the output's sizes: the input's, except the last two. Returns how many there are. */
 int THNN_adaptiveOutputSize(const THNNAdaptivePooling *pooling, THNNShape input, int64_t *size);
 
 #endif

@@ -1,5 +1,6 @@
-/* One dimension of a convolution between single planes, as a pass from a source to results: from the
- * image to the map, or the other way round in one pass per remainder of the stride. */
+/* One dimension of a convolution between single planes, as a pass from a source to results: from
+ * the image to the map, or from the map to the image in one pass per residue class of the
+ * stride. */
 #ifndef THNN_PLANE_AXIS_H
 #define THNN_PLANE_AXIS_H
 
@@ -9,8 +10,8 @@
 
 enum { HEIGHT, WIDTH };
 
-/* Result i lies at first + i*step; its tap j sees source index start + i*stride + j and is the
- * kernel's tap firstTap + j*tapStep. */
+/* Result i is position first + i*step; its tap j sees source index start + i*stride + j and is tap
+ * firstTap + j*tapStep of the kernel. */
 typedef struct Axis {
   int64_t results, first, step;
   int64_t source, start, stride;
@@ -24,8 +25,8 @@ static inline Axis forwardAxis(const THNNConvolution *g, int axis)
   return (Axis){g->output[d], 0, 1, g->input[d], -g->pad[d], g->stride[d], g->kernel[d], 0, 1};
 }
 
-/* From the map to the image positions of one phase: those with this remainder of the stride. Such a
- * position q*stride + phase sees map index q + shift - j through tap least + j*stride. */
+/* From the map to the image positions of residue class `phase` of the stride: position
+ * q*stride + phase sees map index q + shift - j through tap least + j*stride. */
 static inline Axis backwardAxis(const THNNConvolution *g, int axis, int64_t phase)
 {
   const int d = axis + 1;
@@ -45,7 +46,7 @@ static inline Axis backwardAxis(const THNNConvolution *g, int axis, int64_t phas
                 -stride};
 }
 
-/* The elements from index `from` on that lie inside the source, every stride-th of n. */
+/* The i in [0, n) for which index from + i*stride is inside the source. */
 static inline THNNRange insideOf(const Axis *axis, int64_t from, int64_t n)
 {
   return THNN_indicesInside(from, axis->stride, n, axis->source);

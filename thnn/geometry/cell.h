@@ -4,18 +4,18 @@
 
 #include "call/check.h"
 
-/* What a fused recurrent cell needs to know. */
+/* The sizes of a fused recurrent cell. */
 typedef struct THNNCell {
   int64_t batch, units;
 } THNNCell;
 
-/* `units` is the tensor that has batch x units elements; those of GRUFused_updateOutput and
- * LSTMFused_updateOutput with `gates` for each. Both biases or neither. */
+/* Checks GRUFused_updateOutput or LSTMFused_updateOutput: `units` is the tensor of batch x units
+ * elements; input and hidden have `gates` times as many. Both biases are given, or neither. */
 THNN_API THNNCell THNN_fusedCell_shapeCheck(const char *function, int gates, THNNShape units,
                                             THNNShape input, THNNShape hidden, THNNShape bias1,
                                             THNNShape bias2);
 
-/* `times` as many elements as `units`. */
+/* `times` times as many elements as `units`. */
 THNN_API void THNN_checkCellElements(const char *function, THNNShape shape, int times,
                                      THNNShape units);
 

@@ -4,7 +4,8 @@
 
 #include "geometry/pooling.h"
 
-/* The regions, pool wide and at least one apart, must fit into the input with an element to spare. */
+/* The regions, pool wide and at least one apart, must fit into the input with an element to
+ * spare. */
 static void checkRoom(const THNNFractionalArguments *a, int i, int64_t input)
 {
   const int64_t most = input - a->pool[i].value;
@@ -17,7 +18,8 @@ static void checkRoom(const THNNFractionalArguments *a, int i, int64_t input)
   THNN_reject(a->function, a->output[i].name, a->output[i].position, expected, found);
 }
 
-/* gradOutput has the output's sizes; planes are taken in order, those beyond are left aside. */
+/* Checks that gradOutput has the output's sizes. It may have more planes; they are used in order,
+ * those beyond the output's are ignored. */
 static void checkBackward(const THNNFractionalArguments *a, const THNNFractional *f,
                           int64_t elements)
 {

@@ -12,18 +12,19 @@ typedef struct THNNFractionalArguments {
   int nDimension; /* 2 or 3 */
   const char *layout;
   THNNShape input, gradOutput, indices, randomSamples;
-  THNNScalar output[3], pool[3]; /* no pool backward */
+  THNNScalar output[3], pool[3]; /* pool is set forward only */
 } THNNFractionalArguments;
 
 typedef struct THNNFractional {
   int64_t planes; /* of the whole batch */
   int nDimension;
-  int64_t input[3], output[3], pool[3]; /* 1 in front where there are two dimensions */
+  int64_t input[3], output[3], pool[3]; /* element 0 is 1 where there are two dimensions */
 } THNNFractional;
 
 THNN_API THNNFractional THNN_fractionalCheck(const THNNFractionalArguments *arguments);
 
-/* The output's sizes, which are the input's but for the last; returns how many there are. */
+/* Writes the output's sizes: the input's, except the last nDimension. Returns how many there
+ * are. */
 int THNN_fractionalOutputSize(const THNNFractional *pooling, THNNShape input, int64_t *size);
 
 #endif

@@ -14,15 +14,16 @@ int64_t THNN_pooledElements(const THNNPooledIndices *pooled)
   return pooled->planes * pooled->slices * pooled->rows * pooled->length;
 }
 
-/* Of planes that have few indices each, how many are taken together. A run takes about as long as
- * listing so many windows; more than that much listing for all planes together would not pay. */
+/* The number of planes that a run takes together, where each has few indices. A run has overhead
+ * that equals listing LISTED_PER_RUN windows; the lists for more planes must not cost more than
+ * they save. */
 static int64_t planesOfRun(const THNNPooledIndices *pooled)
 {
   enum { LISTED_PER_RUN = 16 };
   const int64_t count = pooled->slices * pooled->rows * pooled->length;
   if (!pooled->near || count > THNN_DECODED)
     return 1;
-  /* Elements of planes have 32-bit numbers. */
+  /* Elements of the run's planes have numbers of 32 bits. */
   const int64_t most = minimum(THNN_DECODED / count, INT32_MAX / pooled->elements);
   int64_t planes = 1;
   while (planes < most && planes * planes * count < LISTED_PER_RUN * pooled->planes)
@@ -91,10 +92,10 @@ static void listWindows(const THNNPooledIndices *pooled, int dimension, int64_t 
   }
 }
 
-/* Copy number `at` of the n windows that the list begins with, with something added. */
+/* Writes copy number `at` of the list's first n windows, with `window` added to each. */
 static void copyWindows(int64_t n, int64_t at, THNNIndexWindow window, THNNWindowList *list)
 {
-  const uint32_t start = (uint32_t)window.start; /* sums of what lies outside wrap around */
+  const uint32_t start = (uint32_t)window.start; /* sums for elements outside wrap around */
   int32_t *to = list->start + at * n;
   uint32_t *least = list->limit[0] + at * n, *most = list->limit[1] + at * n;
 #pragma omp simd
@@ -105,7 +106,8 @@ static void copyWindows(int64_t n, int64_t at, THNNIndexWindow window, THNNWindo
   }
 }
 
-/* Copies for all positions along one more dimension. The first takes the place of the original. */
+/* Copies the first n windows for `count` positions along one more dimension. Copy 0 replaces the
+ * original, so it is made last. */
 static void repeatWindows(const THNNPooledIndices *pooled, int dimension, int64_t n, int64_t count,
                           THNNWindowList *list)
 {
@@ -131,7 +133,8 @@ static void listColumns(const THNNPooledIndices *pooled, const THNNIndexRun *run
     copyWindows(plane, at, (THNNIndexWindow){.start = at * pooled->elements}, list);
 }
 
-/* From the run's first row on. Rows are slices, or there is one, which adds nothing. */
+/* Lists rows from the run's first one. Where slices are short, a row is a whole slice; where planes
+ * are, there is one row, which adds nothing. */
 static void listRows(const THNNPooledIndices *pooled, const THNNIndexRun *run, THNNWindowList *list)
 {
   const int64_t slice = pooled->rows * pooled->length;
@@ -171,7 +174,8 @@ static THNNIndexWindows windowsOf(const THNNPooledIndices *pooled, const THNNInd
   return windows;
 }
 
-/* ---- One index after the other ---------------------------------------------------------------- */
+/* ---- One index after the other
+ * ---------------------------------------------------------------- */
 
 typedef struct Position {
   int64_t at[3];
@@ -193,7 +197,7 @@ static void advance(const THNNPooledIndices *pooled, Position *position)
   }
 }
 
-/* The first of the run's indices that is none, or their number. */
+/* The number, within the run, of its first bad index; run->count if there is none. */
 static int64_t findBad(const THNNPooledIndices *pooled, const THNNIndexRun *run)
 {
   Position position = positionOf(pooled, run->at);
@@ -225,7 +229,8 @@ void THNN_decodeIndices(const THNNPooledIndices *pooled, const THNNIndexRun *run
   pooled->elementsOf(&windows, run->index[0], run->index[1], room->nearElement);
 }
 
-/* ---- Checking --------------------------------------------------------------------------------- */
+/* ---- Checking
+ * --------------------------------------------------------------------------------- */
 
 /* The tensor that is checked. */
 typedef struct Values {
@@ -240,7 +245,8 @@ static Values valuesOf(const THLongTensor *indices)
   return (Values){(const int64_t *)view.data, THNN_isDense(&view), THNN_fold(&view)};
 }
 
-/* `count` values in row-major order, copied to `room` where they do not lie side by side. */
+/* `count` values in row-major order from number `first`; copied to `room` if they are not
+ * contiguous. */
 static const int64_t *readValues(const Values *values, int64_t first, int64_t count, int64_t *room)
 {
   if (values->dense)
@@ -260,13 +266,13 @@ static int64_t checkRun(const THNNPooledIndices *pooled, const THNNIndexRun *run
   return findBad(pooled, run);
 }
 
-/* What a thread checks with. */
+/* Scratch of a thread that checks. */
 typedef struct CheckRoom {
   int64_t copies[2][THNN_DECODED];
   THNNIndexRoom room;
 } CheckRoom;
 
-/* The number of the first bad index of slices, or INT64_MAX. */
+/* The number of the first bad index of some slices, or INT64_MAX. */
 static int64_t checkSlices(const THNNPooledIndices *pooled, const Values *values, THNNRange slices,
                            CheckRoom *own)
 {

@@ -1,5 +1,6 @@
 /* Index tensors of pooling modules: which element of an input plane each element of the output came
- * from. They are checked before anything is touched and decoded piece by piece where they are used. */
+ * from. They are checked before anything is changed, and decoded piece by piece as they are
+ * used. */
 #ifndef THNN_POOLED_INDICES_H
 #define THNN_POOLED_INDICES_H
 
@@ -12,34 +13,34 @@
 #include "simd/loops/indexWindows.h"
 
 enum {
-  THNN_NO_ELEMENT = -1, /* the index says that there is none */
+  THNN_NO_ELEMENT = -1, /* the index says that there is no element */
   THNN_BAD_INDEX = -2,
   THNN_DECODED = 1024 /* indices that are decoded at a time */
 };
 
 typedef struct THNNPooledIndices THNNPooledIndices;
 
-/* At most THNN_DECODED indices that follow each other: of whole planes where these have so few, else
- * of whole slices of one plane, else of rows of one slice, or a part of a row. */
+/* At most THNN_DECODED successive indices: of whole planes where these are small enough, else of
+ * whole slices of one plane, else of whole rows of one slice, else of a part of a row. */
 typedef struct THNNIndexRun {
-  int64_t at, end;         /* number of the first index, and of the one behind all runs */
-  int64_t plane, count;    /* the first plane, how many indices */
-  int64_t planes;          /* whole ones that are taken together, at most */
-  int64_t rows, columns;   /* of which the windows are listed apart; count = rows * columns */
-  int64_t row, column;     /* the first */
-  int64_t slice;           /* of rows; 0 where rows are slices or there is one */
-  const int64_t *index[2]; /* the second half's where there are two */
+  int64_t at, end;         /* number of the first index; one past the last run */
+  int64_t plane, count;    /* the first plane; the number of indices */
+  int64_t planes;          /* upper bound of the whole planes in a run */
+  int64_t rows, columns;   /* of windows, each listed apart; count = rows * columns */
+  int64_t row, column;     /* the first row and column */
+  int64_t slice;           /* the slice of the rows; 0 where a row is a slice or plane */
+  const int64_t *index[2]; /* values of the run in each half of the tensor */
 } THNNIndexRun;
 
-/* Windows beside each other, or below each other: each one's part in all lists of
+/* Neighbouring windows along the columns or the rows: what each contributes to the lists of
  * THNNIndexWindows. */
 typedef struct THNNWindowList {
-  int64_t first; /* -1: nothing is listed */
+  int64_t first; /* position of the first window; -1: nothing is listed */
   int32_t start[THNN_DECODED];
   uint32_t limit[2][THNN_DECODED];
 } THNNWindowList;
 
-/* A thread's room for decoding, which is scratch of a plan. Windows are the same in each plane and listed once. */
+/* A thread's scratch for decoding. Windows are the same in each plane, so they are listed once. */
 typedef struct THNNIndexRoom {
   union {
     int64_t element[THNN_DECODED];
@@ -48,8 +49,8 @@ typedef struct THNNIndexRoom {
   THNNWindowList columns, rows;
 } THNNIndexRoom;
 
-/* What a window's place along one dimension says about it, as in THNNIndexWindows; what other
- * dimensions say is added to `start` and to the bits of `limit`. */
+/* What a window's position along one dimension contributes to THNNIndexWindows; the contributions
+ * of the other dimensions are added to `start` and combined with the bits of `limit`. */
 typedef struct THNNIndexWindow {
   int64_t start;
   uint32_t limit[2];
@@ -58,65 +59,67 @@ typedef struct THNNIndexWindow {
 struct THNNPooledIndices {
   const char *function;
   const THNNState *state;
-  int64_t planes, slices, rows, length; /* of the output: rows in a slice, elements in a row */
-  int64_t elements;                     /* of an input plane */
-  /* Plain indices are numbers of elements, from 1, and where `optional` 0 for none. */
+  int64_t planes, slices, rows, length; /* size of the output; `length` is that of a row */
+  int64_t elements;                     /* number of elements in an input plane */
+  /* Plain indices are numbers of elements, from 1; with `optional`, 0 means no element. */
   bool optional;
-  /* The others: the number of the element, from 0, that the index of the window at a position, depth
-   * first, names, or THNN_NO_ELEMENT, or THNN_BAD_INDEX. `second` is the second half's. */
+  /* For other indices; NULL for plain ones. The number, from 0, of the element that the index of
+   * the window at `position` (depth first) names, or THNN_NO_ELEMENT, or THNN_BAD_INDEX. `second`
+   * is the value in the tensor's second half. */
   int64_t (*element)(const THNNPooledIndices *pooled, const int64_t *position, int64_t index,
                      int64_t second);
-  /* The same of many indices; no answer but true is final. Where they are `near`, each has an element,
-   * whose number has 32 bits. */
+  /* Check and decode many indices. If areInside returns false, `element` decides about each index.
+   * If the indices are `near`, each names an element, whose number has 32 bits. */
   THNNIndexWindow (*window)(const THNNPooledIndices *pooled, int dimension, int64_t position);
   bool (*areInside)(const THNNIndexWindows *windows, const int64_t *index, const int64_t *second);
   void (*elementsOf)(const THNNIndexWindows *windows, const int64_t *index, const int64_t *second,
                      uint32_t *element);
-  int64_t step[3]; /* elements between taps */
+  int64_t step[3]; /* from a tap to the next, in elements */
   bool near;
   bool halves;          /* the tensor has two values for each element of the output */
-  const char *expected; /* for the message */
-  const void *context;  /* for the functions */
+  const char *expected; /* what a message says was expected */
+  const void *context;  /* what the functions above need */
 };
 
-/* Whether all of `count` values lie between two numbers, of which neither is below -1. */
+/* Whether all `count` values are in [first, last]; neither bound is below -1. */
 bool THNN_areAllWithin(const THNNState *state, int64_t count, const int64_t *values, int64_t first,
                        int64_t last);
 
 /* In three dimensions an index is the taps t, h and w of the window in its bytes 0, 1 and 2. */
 enum { THNN_TAP_BITS = 8 };
 
-/* For such indices, whose context is the windows' geometry. Where `optional`, those of windows outside
- * the input do not count: it may be left out where there are none. */
+/* Functions for indices of taps; the context is the windows' geometry. With `optional`, windows
+ * wholly outside the input have no element, whatever their index; it can be false if there are
+ * none. */
 int64_t THNN_elementOfTaps(const THNNPooledIndices *pooled, const int64_t *position, int64_t index,
                            int64_t second);
 THNNIndexWindow THNN_tapWindow(const THNNPooledIndices *pooled, int dimension, int64_t position);
 bool THNN_someWindowIsOutside(const THNNConvolution *geometry);
-/* Whether the numbers of all elements have 32 bits, and the places of all taps, inside or not. */
+/* Whether 32 bits hold the numbers of all elements and the places of all taps, inside or not. */
 bool THNN_tapsAreNear(const THNNConvolution *geometry);
 
-/* Of indices that are not plain: the first run of `slices` slices, counted over all planes, and the
- * one that follows. At `end`, the number of the first index behind them, there are no more. Slices
- * of planes with at most THNN_DECODED indices are whole planes' slices. */
+/* The first run of slices [slice, slice + slices), counted over all planes, and the next one, for
+ * indices that are not plain. When run.at reaches run.end there are no more. Where a plane has at
+ * most THNN_DECODED indices, the slices must be those of whole planes. */
 THNNIndexRun THNN_firstIndexRun(const THNNPooledIndices *pooled, int64_t slice, int64_t slices);
 void THNN_nextIndexRun(const THNNPooledIndices *pooled, THNNIndexRun *run);
 
-/* For a thread's first run. */
+/* Prepares a thread's room for its first run. */
 void THNN_clearRoom(THNNIndexRoom *room);
 
-/* room->element = the number, from 0, of an element of the input plane, or of the run's planes side
- * by side, for each index of the run, or THNN_NO_ELEMENT; of near indices room->nearElement. They
- * have been checked. */
+/* Decodes the run's indices, which have been checked: room->element (room->nearElement for near
+ * indices) = the number, from 0, of the element of the run's planes side by side, or
+ * THNN_NO_ELEMENT. */
 void THNN_decodeIndices(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                         THNNIndexRoom *room);
 
 /* Rejects an index tensor with a value that is not an index. The tensor has at least as many
- * elements as the output, or twice as many; they are taken in order. Returns whether some may say
- * that there is no element. */
+ * elements as the output, or, with halves, twice as many; they are used in order. Returns whether
+ * some may name no element. */
 THNN_API bool THNN_checkPooledIndices(const THNNPooledIndices *pooled, THLongTensor *indices,
                                       int position);
 
-/* The indices of the output: elements of the planes' rows. */
+/* The number of elements of the output. */
 int64_t THNN_pooledElements(const THNNPooledIndices *pooled);
 
 #endif

@@ -1,12 +1,12 @@
-/* Which of some regularly spaced indices lie inside an array: the one test that windows, taps and copies with
- * padding share. */
+/* Which of some regularly spaced indices are inside an array: the one test that windows, taps and
+ * copies with padding share. */
 #ifndef THNN_GEOMETRY_INSIDE_H
 #define THNN_GEOMETRY_INSIDE_H
 
 #include "simd/range.h"
 #include "work/sizes.h"
 
-/* The i in [0, count) for which start + i*step lies in [0, size); step is positive. */
+/* The i in [0, count) for which start + i*step is in [0, size); step is positive. */
 static inline THNNRange THNN_indicesInside(int64_t start, int64_t step, int64_t count, int64_t size)
 {
   const int64_t begin = clamp(ceilDivide(-start, step), 0, maximum(count, 0));

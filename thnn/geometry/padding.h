@@ -12,7 +12,7 @@ typedef enum THNNPaddingMode {
 } THNNPaddingMode;
 
 /* The arguments of a padding module. The arrays hold nDimension values, outermost dimension first;
- * a negative padding cuts off. */
+ * a negative padding crops. */
 typedef struct THNNPaddingArguments {
   const char *function;
   int nDimension; /* 2 or 3 */
@@ -24,19 +24,19 @@ typedef struct THNNPaddingArguments {
 typedef struct THNNPadding {
   THNNPaddingMode mode;
   int64_t planes;                         /* of the whole batch */
-  int64_t input[3], output[3], before[3]; /* 1, 1 and 0 in front where there are two dimensions */
+  int64_t input[3], output[3], before[3]; /* at 0: 1, 1 and 0 where there are two dimensions */
 } THNNPadding;
 
 THNN_API THNNPadding THNN_paddingCheck(const THNNPaddingArguments *arguments);
 
-/* The same for the arguments of the two modules in two dimensions; `firstPosition` is pad_l's. */
+/* Checks the arguments of a module in two dimensions; `firstPosition` is the position of pad_l. */
 THNN_API THNNPadding THNN_spatialPaddingCheck(const char *function, THNNPaddingMode mode,
                                               THNNShape input, THNNShape gradOutput,
                                               int firstPosition, int pad_l, int pad_r, int pad_t,
                                               int pad_b);
 
 /* The output indices that show the input itself along one dimension: index i + before shows i.
- * Empty when padding on one side is cut off again on the other, together with the input. */
+ * Empty when negative padding on one side crops the whole input. */
 static inline THNNRange THNN_paddedInside(const THNNPadding *padding, int dimension)
 {
   const int64_t before = padding->before[dimension], output = padding->output[dimension];
@@ -55,13 +55,14 @@ static inline int64_t THNN_paddedIndex(const THNNPadding *padding, int dimension
   return at < 0 ? -at : at > last ? 2 * last - at : at;
 }
 
-/* The output indices that show one input index along one dimension, in rising order: writes runs,
- * some of them perhaps empty, and returns how many. */
+/* Writes the runs of output indices that show one input index along one dimension, in ascending
+ * order; some may be empty. Returns how many there are. */
 enum { THNN_PADDED_RUNS = 3 };
 int THNN_paddedRuns(const THNNPadding *padding, int dimension, int64_t index,
                     THNNRange run[THNN_PADDED_RUNS]);
 
-/* The output's sizes, which are the input's but for the last `nDimension`; returns how many. */
+/* Writes the output's sizes: the input's, except the last nDimension. Returns how many there
+ * are. */
 int THNN_paddedSize(const THNNPadding *padding, int nDimension, THNNShape input, int64_t *size);
 
 #endif

@@ -1,4 +1,4 @@
-/* A tensor as planes. */
+/* The sizes of a tensor that is seen as planes. */
 #ifndef THNN_GEOMETRY_PLANES_H
 #define THNN_GEOMETRY_PLANES_H
 

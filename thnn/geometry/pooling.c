@@ -46,15 +46,15 @@ static void setGeometry(const THNNPoolingArguments *a, THNNConvolution *g)
   THNN_dropUnusedDilation(g);
 }
 
-/* Windows that fit, and with ceilMode one that begins inside but ends outside. */
+/* The number of windows that fit; with ceilMode also one that begins inside but ends outside. */
 static int64_t outputSize(const THNNConvolution *g, int dimension, bool ceilMode, bool padded)
 {
   const int64_t reach = g->dilation[dimension] * (g->kernel[dimension] - 1) + 1;
   const int64_t room = g->input[dimension] + 2 * g->pad[dimension] - reach;
   const int64_t stride = g->stride[dimension];
   const int64_t output = 1 + (ceilMode ? ceilDivide(room, stride) : floorDivide(room, stride));
-  /* Without padding anywhere the last window may begin outside all the same, when the stride is
-   * larger than the kernel: sizes are the original's. */
+  /* Without any padding, the last window may begin outside if the stride is larger than the kernel:
+   * sizes are those of the original. */
   const bool beyond = (output - 1) * stride >= g->input[dimension] + g->pad[dimension];
   return padded && beyond ? output - 1 : output;
 }

@@ -1,8 +1,8 @@
 /* Pooling windows in one to three dimensions: the argument check of every module that has them, and
- * what lies under a window.
+ * which elements a window covers.
  *
- * The geometry is a convolution's that has as many planes on both sides: each plane is pooled by
- * itself, image positions are the input's and map positions the output's. */
+ * The geometry is that of a convolution with equally many planes on both sides: each plane is
+ * pooled by itself, the image is the input and the map is the output. */
 #ifndef THNN_POOLING_H
 #define THNN_POOLING_H
 
@@ -16,49 +16,50 @@
 typedef struct THNNPoolingArguments {
   const char *function;
   int nDimension; /* spatial dimensions: 2 or 3 */
-  bool ceilMode;  /* a last window that is cut off counts as well */
+  bool ceilMode;  /* a last window that ends outside counts as well */
   THNNShape input, gradOutput, indices;
   THNNScalar kernel[3], stride[3], pad[3], dilation[3];
 } THNNPoolingArguments;
 
-/* Checks everything that sizes can tell and returns the geometry. */
+/* Checks all sizes and settings and returns the geometry. */
 THNN_API THNNConvolution THNN_poolingCheck(const THNNPoolingArguments *arguments);
 
-/* Planes, of `nDimension` dimensions, that are small enough for places to be 32-bit integers. */
+/* Checks that the planes, of nDimension dimensions, are small enough for 32-bit places. */
 THNN_API void THNN_checkPlaces(const char *function, THNNShape input, int nDimension);
 
-/* The taps of one window along one dimension that lie inside the input; tap t lies at index
- * start + t*dilation. */
+/* The taps [begin, end) of one window along one dimension that are inside the input; tap t sees
+ * index start + t*dilation. */
 typedef struct THNNTaps {
   int64_t start, begin, end;
 } THNNTaps;
 
 THNNTaps THNN_tapsInside(const THNNConvolution *geometry, int dimension, int64_t position);
 
-/* The geometry of the windows of an input that negative padding cuts off on the right as well as on
- * the left; for what lies under the windows, not for where it lies in memory. */
+/* The geometry with an input that negative padding crops on the right as well as on the left. It
+ * tells which elements windows cover, not where these are in memory. */
 THNNConvolution THNN_croppedWindows(const THNNConvolution *geometry);
 
-/* How many elements a window counts along one dimension; those in the padding only on request, and
- * at least 1. The windows are cropped. */
+/* The number of elements that a window counts along one dimension, at least 1; with countPadding
+ * also those in the padding. The geometry is cropped. */
 int64_t THNN_windowLength(const THNNConvolution *geometry, int dimension, int64_t position,
                           bool countPadding);
 
-/* The output positions whose windows lie inside the input as a whole. */
+/* The output positions whose windows are wholly inside the input. */
 THNNRange THNN_wholeWindows(const THNNConvolution *geometry, int dimension);
 
 /* The output positions whose windows, without dilation, cover an input index. */
 THNNRange THNN_windowsOver(const THNNConvolution *geometry, int dimension, int64_t index);
 
-/* Input rows that one window may cover at most. */
+/* The largest number of input rows that one window may cover. */
 int64_t THNN_mostRowsUnderWindow(const THNNConvolution *geometry);
 
-/* What average pooling sums up, and the span of an index of the result; the windows are cropped. */
+/* The sums that average pooling computes, and the span of source indices that a result index sums;
+ * the geometry of the span is cropped. */
 THNNRegionSums THNN_windowRegionSums(const THNNConvolution *geometry, bool backward);
 THNNRange THNN_windowSpan(const THNNConvolution *geometry, int dimension, int64_t index,
                           bool backward);
 
-/* Rows of one plane, and of all: of the output (the map) or of the input (the image). */
+/* The rows of one plane of the output, and of the input; the planes of all samples. */
 int64_t THNN_outputRows(const THNNConvolution *geometry);
 int64_t THNN_inputRows(const THNNConvolution *geometry);
 int64_t THNN_poolingPlanes(const THNNConvolution *geometry);

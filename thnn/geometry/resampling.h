@@ -17,7 +17,7 @@ typedef struct THNNResamplingArguments {
 
 typedef struct THNNResampling {
   int64_t batch, planes;
-  int64_t input[3], output[3]; /* 1 in front where there are two dimensions */
+  int64_t input[3], output[3]; /* element 0 is 1 where there are two dimensions */
 } THNNResampling;
 
 THNN_API THNNResampling THNN_resamplingCheck(const THNNResamplingArguments *arguments);
