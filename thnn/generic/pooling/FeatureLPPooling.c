@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 enum {
-  MOST_WIDTH = 16, /* the original's limits, */
-  MOST_STRIDE = 4, /* which callers may rely on */
-  TILE = 256       /* positions that are worked on together */
+  MOST_WIDTH = 16, /* the original's limits, on which */
+  MOST_STRIDE = 4, /* callers may rely */
+  TILE = 256       /* positions that are computed together */
 };
 
 #ifdef THNN_ONCE
@@ -53,7 +53,7 @@ THNNFeaturePooling THNN_FeatureLPPooling_shapeCheck(const char *function, THNNSh
   if (gradOutput.nDimension == THNN_NOT_PRESENT)
     return pooling;
 
-  /* Beside the windows, output may be larger than input: what is beyond is left aside. */
+  /* In dimensions other than the features, output may be larger than input; the rest is ignored. */
   bool fits = output.nDimension == input.nDimension;
   for (int i = 0; fits && i < input.nDimension; i++)
     fits = i == first ? output.size[i] == pooling.windows : output.size[i] >= input.size[i];
@@ -71,10 +71,10 @@ THNNFeaturePooling THNN_FeatureLPPooling_shapeCheck(const char *function, THNNSh
  * it is a tile of positions of one sample. */
 typedef struct Cut {
   bool lines;
-  int64_t blocks, samples; /* samples of a block of lines */
-  int64_t rows, columns;   /* positions of a sample; one row where input and output agree */
-  int64_t tile, tiles;     /* positions of a tile, tiles in a row */
-  int64_t step, outputStep, outputColumns; /* between features; between rows of output */
+  int64_t blocks, samples; /* number of blocks; samples in a block of lines */
+  int64_t rows, columns;   /* positions of a sample; one row if input and output agree */
+  int64_t tile, tiles;     /* positions in a tile; tiles in a row */
+  int64_t step, outputStep, outputColumns; /* from feature to feature; from row to row of output */
 } Cut;
 
 static Cut cutOf(const THNNFeaturePooling *p)
@@ -98,7 +98,8 @@ static Cut cutOf(const THNNFeaturePooling *p)
   return cut;
 }
 
-/* A block: its first elements in input and output, and its samples or positions. */
+/* A block: offsets of its first elements in input and output, and its number of samples or
+ * positions. */
 typedef struct Block {
   int64_t at, outputAt, count;
 } Block;

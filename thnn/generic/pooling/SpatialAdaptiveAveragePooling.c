@@ -25,7 +25,7 @@ THNNAdaptivePooling THNN_SpatialAdaptiveAveragePooling_shapeCheck(const char *fu
     THNN_checkPositive(function, THNN_SCALAR(owidth, owidthPosition));
     THNN_checkPositive(function, THNN_SCALAR(oheight, owidthPosition + 1));
   } else {
-    /* The output's sizes are gradOutput's; planes beyond the input's are left aside. */
+    /* The output's sizes are gradOutput's; planes beyond the input's are ignored. */
     if (gradOutput.nDimension < input.nDimension)
       THNN_rejectShape(function, gradOutput, "a %dD tensor ([batch x] planes x oheight x owidth)",
                        input.nDimension);
@@ -66,7 +66,7 @@ static void pool(const THNN_(RegionSums) * sums, void *memory, const real *sourc
   THNN_(sumRegions)(sums, memory, source, result);
 }
 
-/* One region for the whole plane: all of gradInput is the same. */
+/* A plane with a single region: all elements of its gradInput are equal. */
 static void spreadPlanes(const THNNAdaptivePooling *pooling, const THNNState *state,
                          const real *gradOutput, real *gradInput)
 {

@@ -2,8 +2,8 @@
  *   input    [batch x] planes x height x width
  *   output   [batch x] planes x oheight x owidth
  *   indices  2 x [batch x] planes x oheight x owidth: row and column of the greatest element
- * Output row y is taken over the input rows from y*height/oheight, rounded down, up to
- * (y + 1)*height/oheight, rounded up; columns likewise. Row and column count from 1 where the region
+ * Output row y is taken over the input rows from y*height/oheight, rounded down, up to (y +
+ * 1)*height/oheight, rounded up; columns likewise. Row and column count from 1 where the region
  * begins; both are 0 where no element exceeds the lowest finite float. */
 #include "generic/pooling/checks.h"
 #include "generic/pooling/indices.h"
@@ -26,8 +26,9 @@ THNNAdaptivePooling THNN_SpatialAdaptiveMaxPooling_shapeCheck(const char *functi
 }
 #endif
 
-/* How many rows or columns the regions along a dimension have; bounds of that where there are very many
- * regions. Looking at each of 2^31 takes seconds, and mostly there is no memory for such an output. */
+/* The least and greatest length of the regions along a dimension, or bounds of these where there
+ * are very many regions: visiting each of 2^31 takes seconds, and there is rarely memory for such
+ * an output. */
 typedef struct Lengths {
   int64_t least, most;
 } Lengths;
@@ -49,7 +50,7 @@ static Lengths regionLengths(int64_t input, int64_t output)
 
 typedef THNN_(Place) Place;
 
-/* Row after row. */
+/* Prepares pooling row by row. */
 static void prepareRows(const THNNAdaptivePooling *pooling, const THNNState *state, Lengths rows,
                         Lengths columns, THNN_(RegionMax) * work)
 {
@@ -87,8 +88,8 @@ static void poolRows(const THNNAdaptivePooling *pooling, const THNN_(RegionMax) 
   }
 }
 
-/* Small planes; the places of their elements are numbers of rows and columns, the former in the upper
- * bits. */
+/* For small planes, the place of an element holds its row in the upper bits and its column in the
+ * lower ones. */
 enum { COLUMN_BITS = 16 };
 
 static bool preparePlanes(const THNNAdaptivePooling *pooling, const THNNState *state, Lengths rows,
@@ -186,7 +187,8 @@ static int64_t elementOfNumbers(const THNNPooledIndices *pooled, const int64_t *
   return (top + row - TH_INDEX_BASE) * width + left + column - TH_INDEX_BASE;
 }
 
-/* Where regions begin, and what lies below and to the right of that in the plane. */
+/* Where regions begin, and how many rows below and columns to the right the plane has from
+ * there. */
 static THNNIndexWindow windowAt(const THNNPooledIndices *pooled, int dimension, int64_t position)
 {
   const THNNAdaptivePooling *pooling = pooled->context;

@@ -1,8 +1,9 @@
 /* 2-D average pooling.
  *   input   [batch x] planes x height x width
  *   output  [batch x] planes x outputHeight x outputWidth
- * Window (y, x) is kH x kW elements from (y*dH - padH, x*dW - padW) on. Its sum is divided by the
- * number of its elements inside the input, or with count_include_pad inside input and padding. */
+ * Window (y, x) is kH x kW elements that begin at (y*dH - padH, x*dW - padW). Its sum is divided by
+ * the number of its elements inside the input, or with count_include_pad inside input and
+ * padding. */
 #include "generic/pooling/average.h"
 #include "generic/pooling/checks.h"
 

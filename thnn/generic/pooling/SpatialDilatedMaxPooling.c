@@ -2,7 +2,7 @@
  *   input            [batch x] planes x height x width
  *   output, indices  [batch x] planes x outputHeight x outputWidth
  * Window (y, x) has the elements (y*dH - padH + i*dilationH, x*dW - padW + j*dilationW), i < kH and
- * j < kW, as far as they lie inside. indices names the greatest, the first of equals, by its number
+ * j < kW, except those outside. indices names the greatest, the first of equals, by its number
  * in the plane; 0 stands where no element exceeds the lowest finite number. */
 #include "generic/pooling/checks.h"
 #include "generic/pooling/max.h"

@@ -1,7 +1,7 @@
 /* 2-D max pooling.
  *   input            [batch x] planes x height x width
  *   output, indices  [batch x] planes x outputHeight x outputWidth
- * Window (y, x) is kH x kW elements from (y*dH - padH, x*dW - padW) on, as far as they lie inside.
+ * Window (y, x) is kH x kW elements from (y*dH - padH, x*dW - padW), except those outside.
  * indices names the greatest, the first of equals, by its number in the plane; 0 stands where no
  * element exceeds the lowest finite number. */
 #include "generic/pooling/checks.h"

@@ -1,8 +1,8 @@
 /* 2-D max unpooling: each value goes back to where max pooling found it, zeros elsewhere.
  *   input, indices  [batch x] planes x height x width
  *   output          [batch x] planes x oheight x owidth
- * indices are numbers of elements in an output plane, from 1. Of several values for one element the
- * last stays. */
+ * indices are numbers of elements in an output plane, from 1. An element that is named several
+ * times gets the last value. */
 #include "generic/pooling/checks.h"
 #include "generic/pooling/indices.h"
 

@@ -2,7 +2,7 @@
  *   input         [batch x] nInputPlane x height x width
  *   weight, bias  nInputPlane
  *   output        [batch x] nInputPlane x outputHeight x outputWidth
- * Window (y, x) is kH x kW elements from (y*dH, x*dW) on, inside the input as a whole:
+ * Window (y, x) is kH x kW elements from (y*dH, x*dW), wholly inside the input:
  * outputHeight is (height - kH)/dH + 1, rounded down.
  *   output = weight * sum + bias */
 #include "generic/pooling/checks.h"
@@ -64,7 +64,7 @@ static void listSpans(const THNN_(RegionSums) * sums, const THNNConvolution *g, 
   }
 }
 
-/* y = the plane's weight * y, and its bias on top if there is one. */
+/* y = the plane's weight * y, plus its bias if there is one. */
 static void weighPlanes(const THNN_(RegionSums) * sums, int64_t inputPlanes, const real *weight,
                         const real *bias, real *y)
 {
@@ -130,7 +130,7 @@ void THNN_(SpatialSubSampling_updateGradInput)(THNNState *state, THTensor *input
   THNN_planRelease(&plan);
 }
 
-/* What the planes of one number give over the whole batch. */
+/* The gradients that one plane of all samples contributes. */
 typedef struct Gradients {
   const THNN_(RegionSums) * sums;
   const THNNConvolution *geometry;

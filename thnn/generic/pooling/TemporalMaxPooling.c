@@ -2,8 +2,8 @@
  *   input            [batch x] nInputFrame x frameSize
  *   output, indices  [batch x] nOutputFrame x frameSize
  * nOutputFrame is (nInputFrame - kW)/dW + 1, rounded down. indices is the frame of the greatest
- * element in the window, the first of equals, counted from 0; -1 where no element exceeds the lowest
- * finite number. */
+ * element in the window, the first of equals, counted from 0; -1 where no element exceeds the
+ * lowest finite number. */
 #include "call/planTensor.h"
 #include "call/strided.h"
 #include "generic/pooling/checks.h"
@@ -103,7 +103,7 @@ static int64_t elementOfFrame(const THNNPooledIndices *pooled, const int64_t *po
   return frame < 0 ? THNN_NO_ELEMENT : (first + frame) * g->input[2] + position[2];
 }
 
-/* A part of a frame of gradInput: of the windows over the frame, the values that name it. */
+/* Computes a part of a frame of gradInput: the sum of the gradients whose index names the frame. */
 static void addFrame(const THNNConvolution *g, int64_t frame, bool fetched, int64_t n,
                      const int64_t *indices, const real *gradOutput, real *gradInput)
 {
@@ -121,11 +121,11 @@ static void addFrame(const THNNConvolution *g, int64_t frame, bool fetched, int6
   }
 }
 
-/* Frames of so few values are too short for vectors of their own. */
+/* Frames of fewer values are too short to fill vectors. */
 enum { NARROW = 32 };
 
-/* The values of narrow frames [begin, end) of a sequence, one after the other. Where they lie on the way
- * from the window's first frame is asked only of windows that reach beyond. */
+/* Computes narrow frames [begin, end) of a sequence value by value. Only values of windows that
+ * reach beyond these frames are tested for whether their frame is among them. */
 static void addNarrow(const THNNConvolution *g, int64_t begin, int64_t end, const int64_t *indices,
                       const real *gradOutput, real *gradInput)
 {
@@ -143,7 +143,7 @@ static void addNarrow(const THNNConvolution *g, int64_t begin, int64_t end, cons
   }
 }
 
-/* Blocks of narrow frames, sequence by sequence. */
+/* Computes a block of narrow frames, sequence by sequence. */
 static void addNarrowBlock(const THNNConvolution *g, int64_t first, int64_t count,
                            const int64_t *indices, const real *gradOutput, real *gradInput)
 {
@@ -160,7 +160,7 @@ static void addNarrowBlock(const THNNConvolution *g, int64_t first, int64_t coun
 }
 
 /* Each index is a frame of its own window, or -1. A result that leaves the caches anyway is written
- * past them. */
+ * with streaming stores. */
 static void addFrames(const THNNState *state, const THNNConvolution *g, const int64_t *indices,
                       const real *gradOutput, real *gradInput)
 {

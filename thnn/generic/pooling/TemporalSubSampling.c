@@ -2,7 +2,7 @@
  *   input         nInputFrame x inputFrameSize
  *   weight, bias  inputFrameSize
  *   output        nOutputFrame x inputFrameSize
- * Window t is kW frames from t*dW on; nOutputFrame is (nInputFrame - kW)/dW + 1, rounded down.
+ * Window t is kW frames from t*dW; nOutputFrame is (nInputFrame - kW)/dW + 1, rounded down.
  *   output = weight * sum + bias */
 #include "generic/pooling/checks.h"
 #include "generic/template.h"
@@ -51,7 +51,7 @@ static int threadsFor(const THNNState *state, const THNNBlocks *blocks, const TH
                       (double)g->output[1] * (double)g->kernel[1] * (double)g->input[2]);
 }
 
-/* sum = frames `begin` to `end`. */
+/* sum = the sum of the window's frames. */
 static void sumFrames(int64_t frameSize, const real *frames, THNNRange window, const real **rows,
                       real *sum)
 {
@@ -106,7 +106,7 @@ void THNN_(TemporalSubSampling_updateGradInput)(THNNState *state, THTensor *inpu
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
-  const int64_t windows = kW / dW + 1; /* that a frame may be in */
+  const int64_t windows = kW / dW + 1; /* upper bound of the windows over a frame */
   const THNNBlocks blocks = THNN_rowBlocks(g.input[1], windows * g.input[2]);
   const int threads = threadsFor(state, &blocks, &g);
   size_t threadBytes = 0;
@@ -133,7 +133,7 @@ void THNN_(TemporalSubSampling_updateGradInput)(THNNState *state, THTensor *inpu
   THNN_planRelease(&plan);
 }
 
-enum { COLUMNS = 256 }; /* that a block adds up at a time */
+enum { COLUMNS = 256 }; /* columns that a block sums */
 
 void THNN_(TemporalSubSampling_accGradParameters)(THNNState *state, THTensor *input,
                                                   THTensor *gradOutput, THTensor *gradWeight,

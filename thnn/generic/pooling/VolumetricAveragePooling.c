@@ -1,7 +1,7 @@
 /* 3-D average pooling.
  *   input   [batch x] planes x depth x height x width
  *   output  [batch x] planes x outputDepth x outputHeight x outputWidth
- * Window (z, y, x) is kT x kH x kW elements from (z*dT - padT, y*dH - padH, x*dW - padW) on. Its sum
+ * Window (z, y, x) is kT x kH x kW elements from (z*dT - padT, y*dH - padH, x*dW - padW). Its sum
  * is divided by the number of its elements inside the input, or with count_include_pad inside input
  * and padding. */
 #include "generic/pooling/average.h"

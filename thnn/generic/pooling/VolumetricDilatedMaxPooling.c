@@ -2,7 +2,7 @@
  *   input            [batch x] planes x depth x height x width
  *   output, indices  [batch x] planes x outputDepth x outputHeight x outputWidth
  * Window (z, y, x) has the elements (z*dT - pT + t*dilationT, y*dH - pH + h*dilationH,
- * x*dW - pW + w*dilationW), t < kT, h < kH and w < kW, as far as they lie inside. The greatest, the
+ * x*dW - pW + w*dilationW), t < kT, h < kH and w < kW, except those outside. The greatest, the
  * first of equals, is named by its offsets in the window: bytes 0, 1 and 2 of the index are t, h
  * and w, the other bytes 0. */
 #include "generic/pooling/checks.h"

@@ -3,7 +3,7 @@
  *   input            [batch x] planes x height x width x time
  *   randomSamples    batch x planes x 3: from 0 to 1, for time, for width and for height
  *   output, indices  [batch x] planes x outputH x outputW x outputT
- * Regions and indices are those of SpatialFractionalMaxPooling with a dimension more. */
+ * Regions and indices are those of SpatialFractionalMaxPooling with one more dimension. */
 #include "generic/pooling/checks.h"
 #include "generic/pooling/fractional.h"
 

@@ -1,8 +1,8 @@
 /* 3-D max pooling.
  *   input            [batch x] planes x depth x height x width
  *   output, indices  [batch x] planes x outputDepth x outputHeight x outputWidth
- * Window (z, y, x) is kT x kH x kW elements from (z*dT - pT, y*dH - pH, x*dW - pW) on, as far as
- * they lie inside. The greatest, the first of equals, is named by its offsets in the window: bytes
+ * Window (z, y, x) is kT x kH x kW elements from (z*dT - pT, y*dH - pH, x*dW - pW), except those
+ * outside. The greatest, the first of equals, is named by its offsets in the window: bytes
  * 0, 1 and 2 of the index are those in depth, height and width, the other bytes 0. */
 #include "generic/pooling/checks.h"
 #include "generic/pooling/max.h"

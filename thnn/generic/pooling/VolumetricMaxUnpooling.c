@@ -3,7 +3,7 @@
  *   output          [batch x] planes x oT x oH x oW
  * indices are those of VolumetricMaxPooling: bytes 0, 1 and 2 are offsets from
  * (z*dT - pT, y*dH - pH, x*dW - pW), the first element of the window that the value at (z, y, x)
- * came from. Of several values for one element the last stays. */
+ * came from. An element that is named several times gets the last value. */
 #include "generic/pooling/checks.h"
 #include "generic/pooling/indices.h"
 #include "geometry/convolutionCheck.h"

@@ -5,7 +5,7 @@
 #include "generic/template.h"
 #include "geometry/pooling.h"
 
-/* One call: the module's arguments beside its tensors. */
+/* One call: the module's arguments except its tensors. */
 typedef struct THNNAveragePoolingCall {
   const char *function;
   const THNNState *state;
@@ -14,7 +14,7 @@ typedef struct THNNAveragePoolingCall {
   bool countPadding; /* a window's elements in the padding count as zeros */
 } THNNAveragePoolingCall;
 
-/* Arguments 2 and 3, and 2 to 4. */
+/* The tensors are arguments 2 and 3, and 2 to 4. */
 void THNN_(averagePoolingUpdateOutput)(const THNNAveragePoolingCall *call, THTensor *input,
                                        THTensor *output);
 void THNN_(averagePoolingUpdateGradInput)(const THNNAveragePoolingCall *call, THTensor *input,

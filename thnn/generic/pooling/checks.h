@@ -1,8 +1,9 @@
 /* The shape checks of pooling: untemplated, each in its module's own file, called by both real
- * types and by the CUDA twin. Arguments that a function does not have are THNN_NO_SHAPE. Each raises,
- * or returns what the function needs to know.
+ * types and by the CUDA twin. Arguments that a function does not have are THNN_NO_SHAPE. Each
+ * raises, or returns what the function needs to know.
  *
- * Scalars come in the order of the prototype; `firstPosition` is the position of the first of them. */
+ * Scalars come in the order of the prototype; `firstPosition` is the position of the first of
+ * them. */
 #ifndef THNN_POOLING_CHECKS_H
 #define THNN_POOLING_CHECKS_H
 
@@ -12,7 +13,7 @@
 #include "geometry/fractional.h"
 
 /* Input is batch x features x rows x columns, output batch x windows x outputRows x outputColumns,
- * whose rows and columns beyond those of input are left aside. */
+ * whose rows and columns beyond those of input are ignored. */
 typedef struct THNNFeaturePooling {
   int64_t batch, features, windows;
   int width, stride;

@@ -47,14 +47,15 @@ static void checkSamples(const THNNFractionalCall *call, THTensor *randomSamples
 
 typedef THNN_(Place) Place;
 
-/* How many outputs are pooled at a time: rows of one plane, or one long row. */
+/* Outputs that are pooled at a time: several rows of one plane, or one longer row. */
 enum { TOGETHER = 1024 };
 
-/* Output rows of one plane at a time: in blocks, each thread with the regions of a plane's columns, and
- * the first element of each region, in scratch. */
+/* How the work is divided: into blocks of output rows, of which `together` rows of one plane are
+ * pooled at a time. A thread's scratch holds the regions of a plane's columns, and each one's first
+ * element. */
 typedef struct Work {
   THNNBlocks blocks;
-  int64_t together; /* rows */
+  int64_t together; /* rows that are pooled at a time */
   int threads;
   size_t columns, at, places, threadBytes;
 } Work;
@@ -86,14 +87,14 @@ static void listTaps(const THNNFractional *f, Place *offsets)
         *offsets++ = (Place)((z * f->input[1] + y) * f->input[2] + x);
 }
 
-/* Where regions begin along a dimension. */
+/* The index where a region begins along a dimension. */
 static int64_t beginOf(const THNNFractional *f, const real *samples, int64_t plane, int dimension,
                        int64_t position)
 {
   return regionAt(f, dimension, sampleOf(f, samples, plane, dimension), position).begin;
 }
 
-/* Rows of a plane, of which the first is `row`. */
+/* Lists the regions of rows of a plane, beginning with `row`. */
 static void listRegions(const THNNFractional *f, const real *samples, THNNRow row, int64_t rows,
                         const Place *columns, Place *at)
 {

@@ -5,12 +5,12 @@
 #include "generic/template.h"
 #include "geometry/fractional.h"
 
-/* One call: what the module knows beside its tensors. */
+/* One call: what the module knows, except its tensors. */
 typedef struct THNNFractionalCall {
   const char *function;
   const THNNState *state;
   THNNFractional pooling;
-  int indicesPosition; /* of the last arguments: indices, and forward randomSamples after it */
+  int indicesPosition; /* of argument indices; forward, randomSamples follows it */
 } THNNFractionalCall;
 
 void THNN_(fractionalUpdateOutput)(const THNNFractionalCall *call, THTensor *input,

@@ -11,8 +11,7 @@ bool THNN_areAllWithin(const THNNState *state, int64_t count, const int64_t *val
   const THNNBlocks blocks = THNN_blocks(count);
   const int threads = THNN_threads(state, blocks.count, (double)count);
   bool all = true;
-  /* Each thread from its last to its first, so that the first are in its cache when they are used.
-   */
+  /* Each thread goes backwards, so that its first indices are in its cache when they are used. */
 #  pragma omp parallel for num_threads(threads) schedule(static) reduction(&& : all)
   for (int share = 0; share < threads; share++)
     for (int64_t i = blocks.count * (share + 1) / threads; i-- > blocks.count * share / threads;)
@@ -70,7 +69,7 @@ int64_t THNN_elementOfTaps(const THNNPooledIndices *pooled, const int64_t *posit
   return element;
 }
 
-/* The least and the greatest tap of a window along a dimension that lies inside, up to
+/* The least and the greatest tap of a window that are inside along a dimension, up to
  * THNN_LAST_TAP, in the dimension's byte of an index. */
 THNNIndexWindow THNN_tapWindow(const THNNPooledIndices *pooled, int dimension, int64_t position)
 {
@@ -107,10 +106,12 @@ void THNN_(describeTaps)(THNNPooledIndices *pooled, const THNNConvolution *g)
   pooled->context = g;
 }
 
-/* `small` has the indices' shape, `large` the planes that they name elements of. */
+/* In what follows, `small` has the shape of the indices, `large` is the planes whose elements they
+ * name. */
 
-/* What is done with the values of n indices of each of some planes side by side, which have `size`
- * elements counted from `base`; or of n near elements, counted from 0. */
+/* How values are moved: `far` moves n values of each of some adjacent planes, which have `size`
+ * elements that are numbered from `base`; `near` moves n values of near elements, which are
+ * numbered from 0. */
 typedef struct Move {
   void (*far)(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
               real *small, real *large);
@@ -173,16 +174,16 @@ static void getNear(int64_t n, const uint32_t *element, real *small, real *large
 static const Move addSome = {addToSome, addToNear}, addAll = {addToAll, addToNear},
                   set = {setAll, setNear}, get = {getAll, getNear};
 
-/* What a thread works with. Indices mostly name elements in about their own order, so that a plane
- * is gone through in step with its indices; `step` elements, rounded up, belong to one of them. */
+/* What a thread works with. Indices mostly name elements in about their own order, so the thread
+ * walks a plane in step with its indices, `step` elements (rounded up) per index. */
 typedef struct Walk {
   const THNNPooledIndices *pooled;
   Move move;
   const int64_t *indices;
   real *small;
   int64_t step;
-  bool fetched;       /* the plane is asked for ahead of its indices */
-  real *waiting, *to; /* of a plane that waits in a tile, what is still to be streamed */
+  bool fetched;       /* the plane is prefetched */
+  real *waiting, *to; /* the rest of a plane in a tile, and where it is to be streamed */
   int64_t left;
   THNNIndexRoom *room;
 } Walk;
@@ -203,7 +204,7 @@ static Walk startWalk(const THNNPooledIndices *pooled, Move move, const int64_t 
   return walk;
 }
 
-/* Writes at least `n` of the elements that wait past the caches, up to the end of a line. */
+/* Streams about `n` of the waiting elements, up to a cache-line boundary. */
 static void streamSome(Walk *walk, int64_t n)
 {
   n = n < walk->left ? n - THNN_elementsPastCacheLine(walk->to + n, sizeof(real)) : walk->left;
@@ -215,15 +216,15 @@ static void streamSome(Walk *walk, int64_t n)
   walk->left -= n;
 }
 
-/* The elements of a run: near ones, or others, counted from `base`. */
+/* The elements of a run: near ones, or others, which are numbered from `base`. */
 typedef struct Elements {
   const uint32_t *near;
   const int64_t *far;
   int64_t base;
 } Elements;
 
-/* Moves n values, beginning with number `at`, and what belongs to them: so processor and memory
- * work at the same time. */
+/* Moves n values, beginning with number `at`, and between them prefetches and streams the elements
+ * that belong to them, so that processor and memory work at the same time. */
 static void moveRun(Walk *walk, int64_t at, int64_t n, Elements elements, real *large)
 {
   const int64_t piece = walk->fetched || walk->left ? 64 : n;
@@ -242,8 +243,8 @@ static void moveRun(Walk *walk, int64_t at, int64_t n, Elements elements, real *
   }
 }
 
-/* Of planes that lie side by side in `large`, from number `first` on. Plain indices are used as
- * they are; the others are decoded run by run. */
+/* Moves the values of planes [first, first + planes), which are adjacent in `large`. Plain indices
+ * are used as they are; others are decoded run by run. */
 static void movePart(Walk *walk, int64_t first, int64_t planes, real *large)
 {
   const THNNPooledIndices *pooled = walk->pooled;
@@ -261,7 +262,7 @@ static void movePart(Walk *walk, int64_t first, int64_t planes, real *large)
     return;
   }
   const int64_t *second = pooled->halves ? walk->indices + THNN_pooledElements(pooled) : NULL;
-  const THNNIndexRoom *room = walk->room; /* there is one where indices are decoded */
+  const THNNIndexRoom *room = walk->room; /* not NULL where indices are decoded */
   const Elements decoded =
       pooled->near ? (Elements){.near = room->nearElement} : (Elements){.far = room->element};
   for (THNNIndexRun run =
@@ -274,8 +275,8 @@ static void movePart(Walk *walk, int64_t first, int64_t planes, real *large)
   }
 }
 
-/* Planes that are written. A plane that fits the second-level cache is put together there where the
- * result leaves the caches anyway, and written while the next one is put together. */
+/* Tiles for planes that are written. Where the result leaves the caches anyway, a plane that fits
+ * the second-level cache is assembled in a tile, and streamed while the next one is assembled. */
 enum { MOST_TILE_BYTES = 256 << 10, TILES = 2 };
 
 static size_t tileBytes(const THNNPooledIndices *pooled)
@@ -288,8 +289,8 @@ static size_t tileBytes(const THNNPooledIndices *pooled)
   return pays && bytes <= MOST_TILE_BYTES ? (bytes + 63) / 64 * 64 : 0;
 }
 
-/* Counted in operations, an index that is moved takes three, or six where it is decoded, and an
- * element that is filled a quarter. */
+/* Moving a value takes about three operations, or six where its index is decoded; filling an
+ * element takes a quarter of one. */
 static int threadsFor(const THNNPooledIndices *pooled)
 {
   const double indices = (double)THNN_pooledElements(pooled) * (pooled->element ? 6 : 3);
@@ -297,7 +298,7 @@ static int threadsFor(const THNNPooledIndices *pooled)
   return THNN_threads(pooled->state, pooled->planes, indices + elements / 4);
 }
 
-/* Scratch of each thread: room for decoding where that is needed, and its tiles, or none. */
+/* Scratch of each thread: room for decoding if indices are decoded, and tiles if they are used. */
 typedef struct Scratch {
   int threads;
   size_t roomBytes, tileBytes;
@@ -327,7 +328,7 @@ static char *tilesOf(const Scratch *scratch, int thread)
          (size_t)thread * TILES * scratch->tileBytes;
 }
 
-/* large = 0, then small is moved there, plane by plane in order. */
+/* large = 0, then `small` is moved there plane by plane, in order. */
 static void movePlanes(const THNNPooledIndices *pooled, Move move, const int64_t *indices,
                        real *small, real *large, const Scratch *scratch)
 {

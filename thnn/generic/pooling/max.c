@@ -6,13 +6,13 @@
 
 typedef THNN_(Place) Place;
 
-/* Per thread: the rows under a window and their places, what the columns have, what the windows
- * have. */
+/* How the work is divided. A thread's scratch holds the rows under a window and their places, then
+ * the greatest values and places of the columns, then the places of the windows. */
 typedef struct Work {
-  THNNRange whole; /* windows that lie inside along x */
+  THNNRange whole; /* windows wholly inside along x */
   THNNBlocks blocks;
   int threads;
-  size_t places, best, bestPlaces, windowPlaces; /* where they begin, after the rows' pointers */
+  size_t places, best, bestPlaces, windowPlaces; /* offsets in scratch, after the rows' pointers */
   size_t threadBytes;
 } Work;
 
@@ -34,9 +34,9 @@ static Work workFor(const THNNState *state, const THNNConvolution *g)
   return work;
 }
 
-/* Places of the rows under the windows of one output row: in two dimensions elements, counted from
- * the first row's first; in three the packed taps, the first tap in the highest byte, so that
- * smaller places come first. */
+/* Lists the rows under the windows of one output row, and their places. In two dimensions a place
+ * is a number of elements from the beginning of the first row; in three it is the packed taps, the
+ * first tap in the highest byte, so that smaller places come first. */
 static int64_t listRows(const THNNMaxPoolingCall *call, const THNNTaps *z, const THNNTaps *y,
                         const real *plane, const real **rows, Place *places)
 {
@@ -88,7 +88,7 @@ static int64_t indexOfTaps(Place place)
          (place & byte) << 2 * THNN_TAP_BITS;
 }
 
-/* A window without a value points at its first tap inside the input. */
+/* The place for a window without a value: its first tap inside the input. */
 static Place firstTap(const THNNConvolution *g, THNNRow row, int64_t x)
 {
   const int64_t z = THNN_tapsInside(g, 0, row.z).begin, y = THNN_tapsInside(g, 1, row.y).begin;
@@ -160,7 +160,7 @@ static void poolRows(const THNNMaxPoolingCall *call, const Work *work, const rea
 
 /* ---- Small planes --------------------------------------------------------------------------- */
 
-/* Numbers are those of elements along the dimensions in two, and taps in three dimensions. */
+/* The numbers of which places are made count elements in two dimensions, and taps in three. */
 static bool preparePlanes(const THNNMaxPoolingCall *call, THNN_(PlaneMax) * work)
 {
   const THNNConvolution *g = &call->geometry;

@@ -5,7 +5,7 @@
 #include "generic/template.h"
 #include "geometry/pooling.h"
 
-/* One call: the module's arguments beside its tensors. */
+/* One call: the module's arguments except its tensors. */
 typedef struct THNNMaxPoolingCall {
   const char *function;
   const THNNState *state;
@@ -13,9 +13,9 @@ typedef struct THNNMaxPoolingCall {
   int nDimension;
 } THNNMaxPoolingCall;
 
-/* In two dimensions an index is that of an element of the input plane, from 1, or 0 where a window
- * has no value; in three it is the taps t, h, w of the window in its bytes 0, 1 and 2. Arguments 2
- * to 4, and 2 to 5. */
+/* In two dimensions an index is the number of an element of the input plane, from 1, or 0 where a
+ * window has no value; in three its bytes 0, 1 and 2 are the taps t, h, w of the window. The
+ * tensors are arguments 2 to 4, and 2 to 5. */
 void THNN_(maxPoolingUpdateOutput)(const THNNMaxPoolingCall *call, THTensor *input,
                                    THTensor *output, THIndexTensor *indices);
 void THNN_(maxPoolingUpdateGradInput)(const THNNMaxPoolingCall *call, THTensor *input,

@@ -24,7 +24,7 @@ THNNRange *THNN_(rowRegions)(const THNN_(RegionMax) * work, char *scratch)
   return (THNNRange *)(scratch + work->regions);
 }
 
-/* The columns of one region at a time. */
+/* Pools the columns of the regions, one region at a time. */
 static void poolColumns(const THNN_(RegionMax) * work, const THNNRange *regions, const real *best,
                         const Place *bestPlaces, real *output, Place *places)
 {
@@ -41,8 +41,8 @@ static void poolColumns(const THNN_(RegionMax) * work, const THNNRange *regions,
   }
 }
 
-/* Regions of a few columns: wherever one may begin, many at a time, then those that there are. Which
- * column is greatest cannot be foreseen, and this does not branch on it. */
+/* Regions of a few columns: wherever one may begin, many at a time, then those that there are.
+ * Which column is greatest cannot be foreseen, and this does not branch on it. */
 enum { FEW_COLUMNS = 8 };
 
 static void slideColumns(const THNN_(RegionMax) * work, const THNNRange *regions, const real *best,

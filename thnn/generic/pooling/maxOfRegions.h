@@ -7,10 +7,10 @@
 #include "geometry/pooling.h"
 #include "geometry/adaptive.h"
 
-/* How it is computed: in blocks of output rows, each thread with scratch of its own. */
+/* How the work is divided: into blocks of output rows, each thread with scratch of its own. */
 typedef struct THNN_(RegionMax) {
   int64_t planes, inputWidth, outputHeight, outputWidth;
-  int64_t columns; /* of every region along x; 0 where they differ */
+  int64_t columns; /* columns of every region; 0 where regions differ */
   real start;      /* what a value must exceed */
   THNNBlocks blocks;
   int threads;
@@ -20,12 +20,12 @@ typedef struct THNN_(RegionMax) {
 /* `regionRows` is the largest number of input rows in a region. */
 void THNN_(prepareRegionMax)(THNN_(RegionMax) * work, const THNNState *state, int64_t regionRows);
 
-/* The memory of an output row's regions along x, one for each output column. */
+/* The place in scratch for an output row's regions along x, one for each output column. */
 THNNRange *THNN_(rowRegions)(const THNN_(RegionMax) * work, char *scratch);
 
-/* output[i] = the greatest value of region y x rowRegions[i], the first of equals, and the result its
- * place: the element's number in the plane less that of the element (y.begin, 0), or -1 where nothing
- * exceeds the start. */
+/* output[i] = the greatest value of region y x rowRegions[i]. Returns the places of these values,
+ * of equal ones the first: the offset in the plane from element (y.begin, 0), or -1 where no value
+ * exceeds `start`. */
 const THNN_(Place) * THNN_(maxOfRegions)(const THNN_(RegionMax) * work, const real *plane,
                                          THNNRange y, char *scratch, real *output);
 

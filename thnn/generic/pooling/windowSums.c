@@ -3,12 +3,13 @@
 #include "work/sizes.h"
 
 enum {
-  /* Elements of each plane that are in lanes at a time: 64 KB of the longest vectors. More where
-   * neighbouring strips would have much of their source in common, within the second-level cache. */
+  /* Elements of each plane that are in lanes at a time: 64 KB of the longest vectors. Up to
+   * MOST_ROOM, still in the second-level cache, where neighbouring strips would share much of their
+   * source. */
   ROOM = 1024,
   MOST_ROOM = 4096,
   ENOUGH_ROWS = 8,
-  OPERATIONS = 6 /* in the time that loading, summing and storing a vector takes */
+  OPERATIONS = 6 /* cost of loading, summing and storing a vector */
 };
 
 static int64_t lanes(void)
@@ -26,14 +27,14 @@ static int64_t lengthOf(THNNRange span)
   return span.end - span.begin;
 }
 
-/* Of a row of results and what lies under it. */
+/* The elements of a row of results, and of the source rows under it. */
 static int64_t elementsOfRow(const THNNRegionSums *of)
 {
   return of->mostRows * of->source[2] + of->result[2];
 }
 
-/* What was measured to take less time. Forward, both ways give the same bits; backward they round
- * differently, and what is chosen must not depend on the instruction set. */
+/* Whether planes in lanes take less time than rows, as measured. Forward, both give the same bits;
+ * backward they round differently, so the choice must not depend on the instruction set. */
 static bool goesInLanes(const THNNRegionSums *of)
 {
   enum {
@@ -123,14 +124,15 @@ real *THNN_(regionDivisors)(const THNN_(RegionSums) * sums, void *memory, int di
   return (real *)((char *)memory + sums->divisors[dimension]);
 }
 
-/* ---- What the sums of a call are computed from ------------------------------------------------ */
+/* ---- What the sums of a call are computed from
+ * ------------------------------------------------ */
 
 typedef struct Tables {
   const THNN_(RegionSums) * sums;
   const THNNRange *spans[3];
   const real *divisors[3];
-  THNN_(Spans) columns; /* row by row, backward */
-  int64_t length[2];    /* in lanes: result slices and rows of a strip */
+  THNN_(Spans) columns; /* for sums row by row, backward */
+  int64_t length[2];    /* for sums in lanes: result slices and rows of a strip */
   char *threads;
 } Tables;
 
@@ -159,14 +161,15 @@ static bool areSame(THNNRange a, THNNRange b)
   return a.begin == b.begin && a.end == b.end;
 }
 
-/* ---- Strips ----------------------------------------------------------------------------------- */
+/* ---- Strips
+ * ----------------------------------------------------------------------------------- */
 
 /* Slices and rows of a volume. */
 typedef struct Part {
   THNNRange slices, rows;
 } Part;
 
-/* From the first index to the last one in any of the results' spans. */
+/* The range from the first to the last index in any of the results' spans. */
 static THNNRange covered(const THNNRange *spans, THNNRange results)
 {
   THNNRange all = {0, 0};
@@ -216,9 +219,10 @@ static void cutStrips(Tables *tables)
         tables->length[d] = divideUp(tables->length[d], 2);
 }
 
-/* ---- To and from lanes ------------------------------------------------------------------------ */
+/* ---- To and from lanes
+ * ------------------------------------------------------------------------ */
 
-/* What of each plane lies together in memory: rows of a slice, or slices as a whole. */
+/* The contiguous pieces of a part in each plane: rows of one slice, or several whole slices. */
 typedef struct Pieces {
   THNN_(PlaneRows) piece;
   int64_t count, first, step;
@@ -255,7 +259,8 @@ static void storePart(const int64_t *size, Part part, int64_t planes, const real
                              result + pieces.first + i * pieces.step);
 }
 
-/* ---- Sums ------------------------------------------------------------------------------------- */
+/* ---- Sums
+ * ------------------------------------------------------------------------------------- */
 
 static void divide(const Tables *tables, Part part, int64_t width, real *inLanes)
 {
@@ -265,7 +270,7 @@ static void divide(const Tables *tables, Part part, int64_t width, real *inLanes
                                 inLanes);
 }
 
-/* One row of results; the part of the source comes first in scratch. */
+/* Sums one row of results; the part of the source comes first in scratch. */
 static void sumRow(const Tables *tables, Part source, THNNRange slices, THNNRange lines,
                    char *scratch, real *result)
 {
@@ -328,7 +333,8 @@ static void sumInLanes(Tables *tables, const real *source, real *result)
   }
 }
 
-/* ---- Row by row ------------------------------------------------------------------------------- */
+/* ---- Row by row
+ * ------------------------------------------------------------------------------- */
 
 static void sumRowForward(const Tables *tables, const real *plane, int64_t z, int64_t y,
                           char *scratch, real *row)
@@ -352,7 +358,7 @@ static void sumRowForward(const Tables *tables, const real *plane, int64_t z, in
   }
 }
 
-/* How some neighbouring spans lie. */
+/* Describes a vector of neighbouring spans. */
 static THNNSpanVector vectorOf(int64_t n, const THNNRange *spans)
 {
   THNNSpanVector vector = {n == lanes() ? THNN_STEPS : THNN_NEAR_SPANS, 0};
@@ -447,7 +453,7 @@ static void sumBackward(const Tables *tables, const real *source, real *result)
       collectRows(tables, source + at.plane * elementsOf(of->source), slices[at.z], rows[at.y],
                   scratch, sum);
       THNN_(simd).pooling.sumOfSpans(of->result[2], &tables->columns, sum, row);
-      int64_t same = 0; /* rows that follow */
+      int64_t same = 0; /* following rows that are equal */
       for (i++; i < length && at.y + 1 < at.height && areSame(rows[at.y], rows[at.y + 1]);
            i++, same++)
         THNN_nextRow(&at);

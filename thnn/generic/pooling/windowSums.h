@@ -1,6 +1,6 @@
-/* Sums over regions of planes, forward and backward: what average pooling and subsampling are made of.
- * Narrow planes are worked on together, as many as a vector has lanes, one in each lane; others row by
- * row, in vectors of neighbouring columns. */
+/* Sums over regions of planes, forward and backward, from which average pooling and subsampling are
+ * made. Narrow planes are summed together, one in each lane of a vector; others row by row, in
+ * vectors of neighbouring columns. */
 #ifndef THNN_GENERIC_REGION_SUMS_H
 #define THNN_GENERIC_REGION_SUMS_H
 
@@ -10,24 +10,25 @@
 typedef struct THNN_(RegionSums) {
   THNNRegionSums of;
   bool inLanes;
-  int64_t room;      /* in lanes: for elements of source and results */
-  THNNBlocks blocks; /* row by row: of result rows */
+  int64_t room;      /* in lanes: elements of source and results that fit */
+  THNNBlocks blocks; /* row by row: blocks of result rows */
   int threads;
   size_t spans[3], divisors[3], packed, threadsAt, bytes;
-  size_t elements, sum, part, rows, threadBytes; /* of each thread */
+  size_t elements, sum, part, rows, threadBytes; /* offsets in, and size of, a thread's part */
 } THNN_(RegionSums);
 
 THNN_(RegionSums) THNN_(regionSums)(const THNNState *state, const THNNRegionSums *of);
 
-/* What is set first, in memory of sums->bytes: along each dimension, the spans of all result indices
- * and, where elements are divided, the divisors, of which each is divided by the product of its three. */
+/* The caller must first set these, in memory of sums->bytes: along each dimension the spans of all
+ * result indices and, with of.divided, the divisors. An element is divided by the product of
+ * three. */
 THNNRange *THNN_(regionSpans)(const THNN_(RegionSums) * sums, void *memory, int dimension);
 real *THNN_(regionDivisors)(const THNN_(RegionSums) * sums, void *memory, int dimension);
 
 void THNN_(sumRegions)(const THNN_(RegionSums) * sums, void *memory, const real *source,
                        real *result);
 
-/* Forward, one row of results: the sums, undivided. `scratch` is of sums->threadBytes. */
+/* Forward, row = the undivided sums of one row of results. `scratch` has sums->threadBytes. */
 void THNN_(sumRegionRow)(const THNN_(RegionSums) * sums, void *memory, const real *plane, int64_t z,
                          int64_t y, char *scratch, real *row);
 
