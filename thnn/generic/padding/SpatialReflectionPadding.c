@@ -1,8 +1,8 @@
-/* 2-D padding by reflection: beyond the first and the last row or column the input goes on mirrored,
- * without repeating the edge.
+/* 2-D padding by reflection: past the first and the last row or column the input continues
+ * mirrored, without repeating the edge.
  *   input   [batch x] planes x height x width
  *   output  [batch x] planes x (pad_t + height + pad_b) x (pad_l + width + pad_r)
- * A negative padding cuts rows or columns off. */
+ * A negative padding crops rows or columns. */
 #include "generic/padding/checks.h"
 #include "generic/padding/padding.h"
 

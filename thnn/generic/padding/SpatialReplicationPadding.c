@@ -1,7 +1,7 @@
-/* 2-D padding by replication: the first and the last row and column go on for ever.
+/* 2-D padding by replication: the first and the last row and column are repeated.
  *   input   [batch x] planes x height x width
  *   output  [batch x] planes x (pad_t + height + pad_b) x (pad_l + width + pad_r)
- * A negative padding cuts rows or columns off. */
+ * A negative padding crops rows or columns. */
 #include "generic/padding/checks.h"
 #include "generic/padding/padding.h"
 

@@ -1,8 +1,8 @@
-/* 3-D padding by replication: the first and the last slice, row and column go on for ever.
+/* 3-D padding by replication: the first and the last slice, row and column are repeated.
  *   input   [batch x] planes x depth x height x width
  *   output  [batch x] planes x (pfront + depth + pback) x (ptop + height + pbottom)
  *           x (pleft + width + pright)
- * A negative padding cuts slices, rows or columns off. */
+ * A negative padding crops slices, rows or columns. */
 #include "generic/padding/checks.h"
 #include "generic/padding/padding.h"
 

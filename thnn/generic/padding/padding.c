@@ -1,14 +1,14 @@
 #include "generic/padding/padding.h"
 
-/* The columns of an output row: those that show the input row itself, and the input's column of each
- * of the others, from left to right. */
+/* The columns of an output row: those inside show the input row itself; `others` has, from left to
+ * right, the input column that each of the remaining ones shows. */
 typedef struct Columns {
   THNNRange inside;
-  int64_t width, first; /* of the output; the input's column at inside.begin */
+  int64_t width, first; /* output columns; the input column that inside.begin shows */
   int64_t *others;
 } Columns;
 
-/* A row of so many columns takes as long as so many operations. */
+/* The cost of a row, in operations. */
 static int64_t rowCost(int64_t columns)
 {
   return columns + 32;
@@ -44,7 +44,7 @@ static void padRow(const Columns *columns, const real *input, real *output)
     output[inside.end + x] = input[right[x]];
 }
 
-/* The transposed of padRow, for an input row of `width` columns. */
+/* input = the transpose of padRow applied to output; the input row has `width` columns. */
 static void foldRow(const Columns *columns, const real *output, int64_t width, real *input)
 {
   const THNNRange inside = columns->inside;
@@ -59,13 +59,13 @@ static void foldRow(const Columns *columns, const real *output, int64_t width, r
     input[right[x]] += output[inside.end + x];
 }
 
-/* Bytes of a row: putting shorter ones together in lines takes longer than writing past the caches
- * saves. */
+/* Bytes of the shortest row that is streamed: assembling shorter ones into cache lines takes longer
+ * than streaming stores save. */
 enum { SHORTEST_STREAMED = 256 };
 
-/* Pads `count` rows from `row` on, whose results follow each other from `output` on. With a tile they
- * are written past the caches: a few whole lines at a time, so that reading and writing take turns
- * quickly. */
+/* Pads `count` rows that begin with `row` into contiguous rows of the output. If `tile` is not
+ * NULL, results are written with streaming stores, a few cache lines at a time, so that reading and
+ * writing alternate quickly. */
 static void padRows(const THNNPadding *p, const Columns *columns, const real *input, THNNRow row,
                     int64_t count, real *tile, real *output)
 {
@@ -92,8 +92,8 @@ static void padRows(const THNNPadding *p, const Columns *columns, const real *in
     THNN_(simd).pointwise.streamEnd();
 }
 
-/* Of a thread: a row and what may wait before it, in whole pages. What is read right after it was
- * written across the end of a page takes three times as long, on Zen 4. */
+/* Bytes of a thread's tile: a row and the elements that may wait before it, in whole pages. On Zen
+ * 4, reading data that was just written across the end of a page takes three times as long. */
 static size_t tileBytes(const THNNPadding *p)
 {
   const size_t bytes = (size_t)p->output[2] * sizeof(real) + 1024;
@@ -179,7 +179,8 @@ void THNN_(padUpdateGradInput)(const THNNPaddingCall *call, THTensor *input, THT
   THNN_planAcquire(&plan);
 
   const Columns columns = setColumns(p, others->data);
-  const int64_t step = outputRows * p->output[2] / (p->input[0] * p->input[1]); /* per input row */
+  /* output elements per input row */
+  const int64_t step = outputRows * p->output[2] / (p->input[0] * p->input[1]);
   const bool fetched = THNN_leavesCaches(p->planes * outputRows * p->output[2], sizeof(real));
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t block = 0; block < blocks.count; block++) {

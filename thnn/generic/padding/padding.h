@@ -5,7 +5,7 @@
 #include "generic/template.h"
 #include "geometry/padding.h"
 
-/* One call: what the module knows beside its tensors. */
+/* One call: what the module knows, except its tensors. */
 typedef struct THNNPaddingCall {
   const char *function;
   const THNNState *state;
@@ -13,7 +13,7 @@ typedef struct THNNPaddingCall {
   int nDimension;
 } THNNPaddingCall;
 
-/* Arguments 2 and 3, and 2 to 4. */
+/* The tensors are arguments 2 and 3, and 2 to 4. */
 void THNN_(padUpdateOutput)(const THNNPaddingCall *call, THTensor *input, THTensor *output);
 void THNN_(padUpdateGradInput)(const THNNPaddingCall *call, THTensor *input, THTensor *gradOutput,
                                THTensor *gradInput);

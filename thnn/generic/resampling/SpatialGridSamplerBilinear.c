@@ -28,7 +28,7 @@ void THNN_SpatialGridSamplerBilinear_shapeCheck(const char *function, THNNShape 
 
 typedef struct Sizes {
   int64_t batch, planes, inputHeight, inputWidth;
-  int64_t inputElements, elements; /* of a plane of the input and of the output */
+  int64_t inputElements, elements; /* elements in a plane of input, of output */
 } Sizes;
 
 static Sizes sizesOf(const THTensor *input, const THTensor *grid)
@@ -41,8 +41,8 @@ static Sizes sizesOf(const THTensor *input, const THTensor *grid)
                  grid->size[1] * grid->size[2]};
 }
 
-/* What is worked on at a time: some points of one sample. Those that do not lie inside are taken one by
- * one. */
+/* The points of one sample that are processed at a time. Points at edges or outside are processed
+ * one by one. */
 typedef struct Stretch {
   const Sizes *sizes;
   const real *grid;
@@ -51,10 +51,10 @@ typedef struct Stretch {
   int16_t other[THNN_POINTS];
 } Stretch;
 
-/* A point at an edge: the elements around it, of which some lie outside, upper left, upper right, lower
- * left, lower right. */
+/* A point at an edge and the four elements around it, some of them outside: upper left, upper
+ * right, lower left, lower right. */
 typedef struct Edge {
-  bool near; /* not all lie outside */
+  bool near; /* at least one may be inside */
   real right, down;
   bool inside[4];
   int64_t place[4];
@@ -67,7 +67,7 @@ static Edge edgeAt(const Stretch *stretch, int64_t point)
   const real x = (stretch->grid[2 * point] + 1) * ((real)(width - 1) / 2);
   const real y = (stretch->grid[2 * point + 1] + 1) * ((real)(height - 1) / 2);
   Edge edge = {.near = false};
-  /* NaN, and what no integer could hold, has no elements around it. */
+  /* NaN, and numbers too large for an integer, have no elements around them. */
   if (!(x >= -1 && y >= -1 && x < (real)width && y < (real)height))
     return edge;
   const int64_t column = (int64_t)(x + 1) - 1, row = (int64_t)(y + 1) - 1;
@@ -82,7 +82,7 @@ static Edge edgeAt(const Stretch *stretch, int64_t point)
   return edge;
 }
 
-/* Scratch of a thread, for either gradient. */
+/* Scratch of a thread for the gradient of input or of grid. */
 typedef union PerThread {
   Edge edge[THNN_POINTS];
   real slopes[2 * THNN_POINTS];
@@ -123,7 +123,7 @@ static void addSlopesAtEdge(const Edge *edge, real gradient, const real *plane, 
   *slopeY += gradient * ((value[2] - value[0]) * (1 - right) + (value[3] - value[1]) * right);
 }
 
-/* Stretches of the points of one sample. */
+/* The number of stretches in one sample. */
 static int64_t stretchesOf(const Sizes *sizes)
 {
   return (sizes->elements + THNN_POINTS - 1) / THNN_POINTS;
@@ -211,9 +211,9 @@ static void spreadPoints(const Stretch *stretch, const Edge *edge, const real *g
   THNN_(simd).sampling.spread(points, first, points->count, gradOutput, width, plane);
 }
 
-enum { PLANES = 16 }; /* of one sample that share the work of locating the points */
+enum { PLANES = 16 }; /* planes of a sample for which points are located once */
 
-/* gradInput of some planes of one sample. */
+/* Computes gradInput of some planes of one sample. */
 static void gradInputOf(const Sizes *sizes, const real *grid, int64_t sample, int64_t firstPlane,
                         int64_t planes, const real *gradOutput, real *gradInput, Edge *edge)
 {
@@ -231,7 +231,7 @@ static void gradInputOf(const Sizes *sizes, const real *grid, int64_t sample, in
   }
 }
 
-/* gradGrid of a stretch of one sample's points. */
+/* Computes gradGrid of one stretch of a sample's points. */
 static void gradGridOf(const Sizes *sizes, const real *grid, int64_t sample, int64_t number,
                        const real *input, const real *gradOutput, real *gradGrid, real *slopes)
 {

@@ -2,10 +2,11 @@
 
 typedef THNN_(Place) Place;
 
-/* Where the output indices of one dimension lie: before + share of the way to after. */
+/* Where the output indices of one dimension are in the input: at before + share * (after -
+ * before). */
 typedef struct Axis {
   int64_t input, output;
-  Place *before, *after, *first; /* first[i]: the first output index that lies at i or beyond */
+  Place *before, *after, *first; /* first[i]: the first output index at or past i */
   real *share;
 } Axis;
 
@@ -19,7 +20,7 @@ static size_t axesBytes(const THNNResampling *r)
   return bytes;
 }
 
-/* Positions are computed in single precision, whatever the real type, as they always were. */
+/* Positions are computed in single precision for either real type, as they always were. */
 static void setAxis(Axis *axis)
 {
   const float steps = (float)(axis->output - 1), last = (float)(axis->input - 1);
@@ -57,8 +58,8 @@ static void setAxes(const THNNResampling *r, char *memory, Axis axes[3])
   }
 }
 
-/* How either direction is computed: in blocks of rows of the result, each thread with some rows of
- * its own. */
+/* How the work is divided, forward and backward: into blocks of rows of the result, each thread
+ * with scratch for some rows. */
 typedef struct Work {
   THNNBlocks blocks;
   int threads;
@@ -82,7 +83,7 @@ typedef struct Slice {
   const Axis *axes;
   const real *before, *after; /* the input slices on either side */
   real share;
-  int64_t held[2]; /* which input rows, interpolated along z and x, the two buffers hold */
+  int64_t held[2]; /* the input rows that the buffers hold, interpolated along z and x */
   real *buffer, *mixed;
 } Slice;
 
@@ -96,8 +97,8 @@ static void beginSlice(Slice *slice, const real *plane, int64_t outputZ)
   slice->held[0] = slice->held[1] = -1;
 }
 
-/* Input row `index`, interpolated along z and x. Rows come in rising order and neighbours lie in
- * different buffers, so one is replaced when it is no longer needed. */
+/* Input row `index`, interpolated along z and x. Rows are asked for in ascending order and
+ * neighbours use different buffers, so a row is replaced only when it is no longer needed. */
 static const real *interpolatedRow(Slice *slice, int64_t index)
 {
   const Axis *x = &slice->axes[2];
@@ -115,15 +116,15 @@ static const real *interpolatedRow(Slice *slice, int64_t index)
   return row;
 }
 
-/* Whether output rows are so short, and so far apart that they share no input row, that an element
- * at a time takes less than interpolating rows. */
+/* Whether to compute element by element: output rows are short, and so far apart that they share no
+ * input row, so that interpolating whole rows would take longer. */
 static bool isSparse(const THNNResampling *r)
 {
   enum { FEW_COLUMNS = 16 };
   return r->output[2] <= FEW_COLUMNS && r->input[1] - 1 >= 2 * (r->output[1] - 1);
 }
 
-/* Output row `outputY`, element by element. */
+/* Computes output row `outputY` element by element. */
 static void sampleRow(const Slice *slice, int64_t outputY, real *row)
 {
   const Axis *y = &slice->axes[1], *x = &slice->axes[2];
@@ -181,7 +182,7 @@ void THNN_(resampleUpdateOutput)(const THNNResamplingCall *call, THTensor *input
   THNN_planRelease(&plan);
 }
 
-/* How much of an output index goes to an input index. */
+/* The weight of an input index in an output index. */
 static real weightOf(const Axis *axis, int64_t output, int64_t input)
 {
   const real share = axis->share[output];
@@ -189,8 +190,8 @@ static real weightOf(const Axis *axis, int64_t output, int64_t input)
          (axis->after[output] == input ? share : 0);
 }
 
-/* sum = the output rows that an input row was interpolated to, in the same shares. Returns whether
- * there are any; where there are none nothing is written. */
+/* sum = the weighted sum of the output rows that an input row contributed to. Returns whether there
+ * are any; if there are none, nothing is written. */
 static bool collectRows(const Axis axes[3], const real *outputPlane, int64_t inputZ, int64_t inputY,
                         real *sum)
 {
@@ -211,8 +212,8 @@ static bool collectRows(const Axis axes[3], const real *outputPlane, int64_t inp
   return any;
 }
 
-/* The same along x: row = what each input element was interpolated to. Either way an element's sum
- * has its terms in the order of the output. */
+/* row = for each input element the weighted sum of the output elements along x that it contributed
+ * to. Both ways of computing it add these in the order of the output. */
 static void spreadRow(const Axis *x, const real *sum, real *row)
 {
   if (x->output <= x->input) {

@@ -7,7 +7,7 @@
 #include "generic/template.h"
 #include "geometry/resampling.h"
 
-/* One call: what the module knows beside its tensors. */
+/* One call: what the module knows, except its tensors. */
 typedef struct THNNResamplingCall {
   const char *function;
   const THNNState *state;
@@ -15,7 +15,7 @@ typedef struct THNNResamplingCall {
   int nDimension;
 } THNNResamplingCall;
 
-/* Arguments 2 and 3 in both. */
+/* In both functions the tensors are arguments 2 and 3. */
 void THNN_(resampleUpdateOutput)(const THNNResamplingCall *call, THTensor *input, THTensor *output);
 void THNN_(resampleUpdateGradInput)(const THNNResamplingCall *call, THTensor *gradOutput,
                                     THTensor *gradInput);

@@ -21,12 +21,13 @@ void THNN_nearest_shapeCheck(const char *function, int nDimension, THNNShape inp
 }
 #endif
 
-/* Rows of the input, and how many output rows each becomes and where they lie. */
+/* How the work is divided into rows of the input, and the number of output rows that each
+ * becomes. */
 typedef struct Rows {
   THNNBlocks blocks;
   int threads;
-  int64_t factor, slices; /* output slices and rows of one input row: slices x factor */
-  int64_t height, width;  /* of the input */
+  int64_t factor, slices; /* an input row becomes slices x factor output rows */
+  int64_t height, width;  /* size of the input */
 } Rows;
 
 static Rows rowsOf(const THNNNearestCall *call, const THTensor *input)
@@ -43,15 +44,16 @@ static Rows rowsOf(const THNNNearestCall *call, const THTensor *input)
   return rows;
 }
 
-/* Output row `number` of those that input row `row` becomes. */
+/* The index of output row `number` of those that input row `row` becomes. */
 static int64_t outputRow(const Rows *rows, int64_t row, int64_t number)
 {
   const int64_t slice = row / rows->height * rows->slices + number / rows->factor;
   return (slice * rows->height + row % rows->height) * rows->factor + number % rows->factor;
 }
 
-/* Whether output rows go past the caches: a result that has them nearly to itself, and yet leaves
- * them. Rows that share a line with their neighbours would be written in parts, which takes longer. */
+/* Whether to write output rows with streaming stores: the result, which has the caches nearly to
+ * itself, leaves them all the same, and no two rows share a cache line, whose parts would be slower
+ * to write. */
 static bool streams(const Rows *rows, int64_t elements)
 {
   const size_t line = 64, rowBytes = (size_t)(rows->factor * rows->width) * sizeof(real);
@@ -93,7 +95,7 @@ void THNN_(nearestUpdateOutput)(const THNNNearestCall *call, THTensor *input, TH
   THNN_planRelease(&plan);
 }
 
-enum { AHEAD = 4 }; /* rows that are fetched before their turn */
+enum { AHEAD = 4 }; /* prefetch distance in rows */
 
 void THNN_(nearestUpdateGradInput)(const THNNNearestCall *call, THTensor *input,
                                    THTensor *gradOutput, THTensor *gradInput)

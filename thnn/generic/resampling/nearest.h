@@ -5,7 +5,7 @@
 
 #include "generic/template.h"
 
-/* One call: the module's arguments beside its tensors. */
+/* One call: the module's arguments except its tensors. */
 typedef struct THNNNearestCall {
   const char *function;
   const THNNState *state;
@@ -13,7 +13,7 @@ typedef struct THNNNearestCall {
   int64_t factor;
 } THNNNearestCall;
 
-/* Arguments 2 and 3, and 2 to 4. */
+/* The tensors are arguments 2 and 3, and 2 to 4. */
 void THNN_(nearestUpdateOutput)(const THNNNearestCall *call, THTensor *input, THTensor *output);
 void THNN_(nearestUpdateGradInput)(const THNNNearestCall *call, THTensor *input,
                                    THTensor *gradOutput, THTensor *gradInput);
