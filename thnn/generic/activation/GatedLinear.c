@@ -34,7 +34,8 @@ THNNHalves THNN_GatedLinear_shapeCheck(const char *function, THNNShape input, TH
 }
 #endif
 
-/* Blocks of a halved tensor: pieces of a long run, or several short runs. */
+/* How a halved tensor is cut into blocks: a block is a piece of a long run, or several short
+ * runs. */
 typedef struct Pieces {
   int64_t blocks, perRun, length, runs;
 } Pieces;
@@ -49,7 +50,7 @@ static Pieces piecesOf(const THNNHalves *halves)
   return pieces;
 }
 
-/* Part of the same place in several runs. */
+/* One block: elements [start, start + length) of runs [firstRun, endRun). */
 typedef struct Piece {
   int64_t firstRun, endRun, start, length;
 } Piece;

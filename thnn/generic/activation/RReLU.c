@@ -76,7 +76,7 @@ void THNN_(RReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *g
          .inplace = inplace,
          .cost = 1,
          .parameters = parameters};
-  /* With bounds this close the slope was as good as constant, and the noise need not be there. */
+  /* With bounds this close the slope was practically constant, and `noise` need not be set. */
   if (!train || (real)upper - (real)lower <= (real)1e-6) {
     THNN_(pointwiseBackward)(&run, THNN_(simd).activation.leakyReluBackward, input, "input", 2,
                              gradOutput, gradInput);

@@ -23,7 +23,7 @@ void THNN_pointwise_inputCheck(const char *function, THNNShape input, THNNShape 
 }
 #endif
 
-/* Declares the tensor that is read, and in place also written. */
+/* Declares the tensor that is read, and also written if inplace. */
 static THNNBuffer *planSource(THNNPlan *plan, bool inplace, THTensor *source, const char *name,
                               int position)
 {

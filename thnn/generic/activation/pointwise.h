@@ -4,22 +4,22 @@
 
 #include "generic/template.h"
 
-/* A module's loop and what the run needs to know about it; what is left out is 0. */
+/* What the functions below need to know about a module; fields that do not apply are 0. */
 typedef struct THNN_(Pointwise) {
   const char *function;
   THNNState *state;
   bool inplace;
-  int cost;               /* of an element, a copy being 1: decides when threads pay */
-  const real *parameters; /* the loop's */
+  int cost;               /* per element, relative to a copy; decides when threads pay */
+  const real *parameters; /* of the loop */
 
   /* Backward only. */
-  THTensor *compared; /* argument #2, where `saved` is another: as many elements; NULL: any */
+  THTensor *compared; /* argument #2 if not `saved`; must have as many elements; NULL: any */
   THTensor *like;     /* the tensor whose sizes gradInput takes; NULL: saved */
-  bool sameSizes;     /* gradOutput has the sizes of saved, not only its number of elements */
+  bool sameSizes;     /* gradOutput must have the sizes of `saved`, not only as many elements */
 } THNN_(Pointwise);
 
-/* Declares the tensor that a forward call reads, argument #2, and the one that it writes, #3: one
- * and the same when inplace. */
+/* Declares the tensor that a forward call reads, argument #2, and the one that it writes, #3; with
+ * inplace they share memory. */
 void THNN_(pointwisePlan)(THNNPlan *plan, bool inplace, THTensor *input, THTensor *output,
                           THNNBuffer **in, THNNBuffer **out);
 

@@ -31,24 +31,25 @@ THNNPlanes THNN_SoftMax_shapeCheck(const char *function, THNNShape input, THNNSh
     THNN_checkSizes(function, input, gradOutput.nDimension, gradOutput.size,
                     "the sizes of gradOutput");
   const THNNPlanes planes = planesOf(function, output);
-  /* The first elements are taken, as many as there are in output. */
+  /* gradOutput may have more elements than output; those beyond are ignored. */
   THNN_checkElements(function, gradOutput, THNN_elements(function, output), "those of output");
   return planes;
 }
 #endif
 
-/* The work: rows where each plane has one position, otherwise tiles of positions. */
+/* How the work is divided: into rows if each plane has one position, else into tiles of
+ * positions. */
 typedef struct Tiles {
-  int64_t blocks, rows; /* rows of a block */
-  int64_t positions;    /* positions of a tile */
-  int64_t perSample;    /* tiles of a sample */
+  int64_t blocks, rows; /* number of blocks; rows in a block */
+  int64_t positions;    /* positions in a tile */
+  int64_t perSample;    /* tiles in a sample */
 } Tiles;
 
 static Tiles tilesOf(const THNNPlanes *shape)
 {
   Tiles tiles = {.rows = 1, .positions = 1, .perSample = 1};
   if (shape->positions == 1) {
-    /* Of few elements small blocks, so that threads have about as many rows each. */
+    /* With few elements blocks are small, so that threads get nearly equal numbers of rows. */
     const int64_t most = THNN_BLOCK_LENGTH, least = most / 8;
     const int64_t share = shape->batch * shape->planes / 32;
     const int64_t length = share < least ? least : share < most ? share : most;
@@ -74,7 +75,7 @@ static int threadsFor(const THNNState *state, const THNNPlanes *shape, const Til
                       cost * (double)(shape->batch * shape->planes * shape->positions));
 }
 
-/* The place of a block's first element and how many rows or positions it has. */
+/* The offset of a block's first element; sets *count to its number of rows or positions. */
 static int64_t blockAt(const THNNPlanes *shape, const Tiles *tiles, int64_t block, int64_t *count)
 {
   if (shape->positions == 1) {

@@ -10,7 +10,7 @@ void THNN_(softmaxForward)(const char *function, THNNState *state, bool logarith
                            THTensor *output);
 
 /* gradInput (#4) from gradOutput (#3) and the forward call's output (#5); input (#2) may be NULL:
- * only its sizes are looked at. */
+ * only its sizes are used. */
 void THNN_(softmaxBackward)(const char *function, THNNState *state, bool logarithm, THTensor *input,
                             THTensor *gradOutput, THTensor *gradInput, THTensor *output);
 

@@ -1,6 +1,6 @@
 /* Mean absolute error.
  *   input, target, gradInput   any shape, the same number of elements
- *   output                     one element; of a longer vector the first is written
+ *   output                     one element, or more, of which the first is written
  * output = sum of |input - target|;  gradInput = 1 where input >= target, else -1; both divided by
  * the number of elements when sizeAverage. */
 #include "generic/criterion/criterion.h"

@@ -2,10 +2,11 @@
  *   input, target, weights, gradInput   any shape, the same number of elements; input from 0 to 1
  *   output                              one element
  * output = -sum of weights (target log input + (1 - target) log(1 - input)), divided by the number
- * of elements when sizeAverage. 1e-12 is added where a logarithm or a quotient would be infinite. */
+ * of elements when sizeAverage. 1e-12 is added where a logarithm or a quotient would be
+ * infinite. */
 #include "generic/criterion/criterion.h"
 
-/* Two logarithms or a division cost about as much as so many copied elements. */
+/* The cost of two logarithms, and of a division, in copied elements. */
 enum { FORWARD_WORK = 10, BACKWARD_WORK = 2 };
 
 void THNN_(BCECriterion_updateOutput)(THNNState *state, THTensor *input, THTensor *target,

@@ -1,10 +1,10 @@
 /* Negative log likelihood of one class target per sample.
  *   input    [batch x] classes: log probabilities
- *   target   batch; without a batch the first element counts
+ *   target   batch; without a batch the first element is used
  *   weights  classes, in any shape
  * output = -sum over samples of weights[target] * input[target], total_weight = sum of
- * weights[target]; output is divided by total_weight when sizeAverage. Targets equal to ignore_index
- * do not count.
+ * weights[target]; output is divided by total_weight when sizeAverage. Targets equal to
+ * ignore_index do not count.
  * gradInput at the targets = -weights[target], divided by total_weight when sizeAverage. */
 #include "call/indices.h"
 #include "generic/criterion/checks.h"
@@ -26,7 +26,8 @@ THNNClasses THNN_ClassNLLCriterion_shapeCheck(const char *function, THNNShape in
 }
 #endif
 
-/* The greatest place, in a dense batch x classes, of a target that counts; -1 if there is none. */
+/* Checks the targets. Returns the greatest offset in a dense batch x classes tensor of a target
+ * that is not ignored; -1 if there is none. */
 static int64_t checkTargets(const char *function, const THIndexTensor *target, THNNClasses sizes,
                             int64_t ignored)
 {

@@ -2,7 +2,7 @@
  *   input, gradInput   [batch x] classes
  *   target             shape of input: a sample's targets, ended by 0
  *   isTarget           shape of target: 1 for the classes that are targets, 0 for the others
- *   output             one element; of a longer vector the first is written
+ *   output             one element, or more, of which the first is written
  * The loss of a sample is the sum over its targets t and the classes c that are not targets of
  * max(0, 1 - input[t] + input[c]), divided by the number of classes; output = sum over samples,
  * divided by their number when sizeAverage. */
@@ -33,21 +33,20 @@ static void checkTargets(const char *function, const THNNState *state, THNNClass
                     TH_INDEX_BASE - 1, sizes.classes - 1 + TH_INDEX_BASE, "classes, 0 at the end");
 }
 
-/* A sample's i-th target; -1 at the end. */
+/* A sample's i-th target, from 0; -1 at the end. */
 static int64_t targetAt(int64_t classes, const int64_t *targets, int64_t i)
 {
   return i < classes ? targets[i] - TH_INDEX_BASE : -1;
 }
 
-/* The scores of the classes that are not targets: those of targets become so low that no margin
- * reaches them. */
+/* others = the scores, with those of targets replaced by -infinity, which no margin reaches. */
 static void maskTargets(int64_t classes, const real *x, const real *isTarget, real *others)
 {
   for (int64_t i = 0; i < classes; i++)
     others[i] = isTarget[i] != 0 ? (real)-INFINITY : x[i];
 }
 
-/* A sample of a criterion's run; `others` is the calling thread's. */
+/* One sample; `others` is in the calling thread's scratch. */
 typedef struct THNN_(Sample) {
   int64_t classes;
   const real *x;
@@ -73,7 +72,8 @@ static void sampleGradient(const THNN_(Sample) * of, real factor, real *gradInpu
   }
 }
 
-/* Threads work on whole samples; the number of targets is not known, so it counts as a few. */
+/* Threads work on whole samples. The numbers of targets are not known; each is taken to be a
+ * few. */
 static int threadsFor(const THNNState *state, THNNClasses sizes)
 {
   return THNN_threads(state, sizes.batch, (double)sizes.batch * (double)sizes.classes * 4);

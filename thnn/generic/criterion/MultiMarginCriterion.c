@@ -2,7 +2,7 @@
  *   input, gradInput   [batch x] classes
  *   target             batch; without a batch the first element counts
  *   weights            one element for each class that is a target, or none at all
- *   output             one element; of a longer vector the first is written
+ *   output             one element, or more, of which the first is written
  * With z = max(0, margin - input[target] + input[class]): the loss of a sample is
  * weights[target] / classes * sum of z^p over the other classes, where any p but 1 means 2;
  * output = sum over samples, divided by their number when sizeAverage. */
@@ -27,7 +27,8 @@ THNNClasses THNN_MultiMarginCriterion_shapeCheck(const char *function, THNNShape
 }
 #endif
 
-/* Targets and weights that fit each other; weights without elements are none. */
+/* Checks that targets are classes and that each has a weight. Returns NULL for weights without
+ * elements. */
 static THTensor *checkValues(const char *function, const THNNState *state, THNNClasses sizes,
                              const THIndexTensor *target, THTensor *weights)
 {
@@ -45,7 +46,7 @@ static THTensor *checkValues(const char *function, const THNNState *state, THNNC
   return weights;
 }
 
-/* The sum of the terms of one sample: all classes but the target's. */
+/* The sum of the terms of one sample, over all classes but the target. */
 static double sampleLoss(int64_t classes, int64_t target, const real *x, real margin, int p)
 {
   const real offset = margin - x[target];

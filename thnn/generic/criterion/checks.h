@@ -1,23 +1,23 @@
 /* The shape checks of criterions: untemplated, each in its module's own file, called by both real
- * types and by the CUDA twin. Arguments that a function does not have are THNN_NO_SHAPE. Each raises,
- * or returns what the function needs to know. */
+ * types and by the CUDA twin. Arguments that a function does not have are THNN_NO_SHAPE. Each
+ * raises, or returns what the function needs to know. */
 #ifndef THNN_CRITERION_CHECKS_H
 #define THNN_CRITERION_CHECKS_H
 
 #include "call/check.h"
 
-/* Criterions that compare element by element: as many elements in target and weights (NULL: there
- * are none) as in input; one element in output. */
+/* The check of criterions that compare element by element: target and weights (which may be NULL)
+ * have as many elements as input; output has one element. */
 THNN_API void THNN_elementwiseCriterion_shapeCheck(const char *function, THNNShape input,
                                                    THNNShape target, THNNShape weights,
                                                    THNNShape output);
 
-/* What a criterion with class targets needs to know; positions are those of a plane, or 1. */
+/* The sizes for a criterion with class targets; `positions` is those of a plane, or 1. */
 typedef struct THNNClasses {
   int64_t batch, classes, positions;
 } THNNClasses;
 
-/* As many elements as classes, or NULL. */
+/* Weights have one element per class, or are NULL. */
 THNN_API void THNN_checkClassWeights(const char *function, THNNShape weights, int64_t classes);
 
 THNN_API THNNClasses THNN_ClassNLLCriterion_shapeCheck(const char *function, THNNShape input,
@@ -26,7 +26,7 @@ THNN_API THNNClasses THNN_ClassNLLCriterion_shapeCheck(const char *function, THN
 THNN_API THNNClasses THNN_SpatialClassNLLCriterion_shapeCheck(const char *function, THNNShape input,
                                                               THNNShape target, THNNShape weights);
 
-/* Without a batch the target is a vector, or may have `anyTargetShape`. */
+/* Without a batch the target must be a vector, unless anyTargetShape. */
 THNN_API THNNClasses THNN_MultiMarginCriterion_shapeCheck(const char *function, THNNShape input,
                                                           THNNShape target, bool anyTargetShape);
 

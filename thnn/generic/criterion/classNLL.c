@@ -10,10 +10,10 @@ void THNN_checkClassWeights(const char *function, THNNShape weights, int64_t cla
 }
 #endif
 
-/* The targets of one block, one after the other, and where the input's element of class 0 lies. */
+/* A walk over the targets of one block. */
 typedef struct Walk {
-  int64_t target, end; /* indices of targets */
-  int64_t position, place;
+  int64_t target, end;     /* indices of targets */
+  int64_t position, place; /* of the target in its plane; of the input's element of class 0 */
 } Walk;
 
 static Walk startWalk(const THNN_(ClassNLL) * run, const THNNBlocks *blocks, int64_t block)
@@ -61,7 +61,7 @@ static Part sumBlock(const THNN_(ClassNLL) * run, Walk walk, const real *x, cons
 
 static int threadsFor(const THNN_(ClassNLL) * run, const THNNBlocks *blocks)
 {
-  /* Each target means a read of memory that no prefetcher foresees. */
+  /* Each target causes a read that no prefetcher can predict. */
   return THNN_threads(run->state, blocks->count, (double)blocks->elements * 8);
 }
 

@@ -1,5 +1,5 @@
 /* Negative log likelihood of class targets, one per sample or one per position of a sample: what
- * the flat and the spatial criterion have in common. Targets are checked by then. */
+ * the flat and the spatial criterion have in common. Targets must have been checked. */
 #ifndef THNN_CLASS_NLL_H
 #define THNN_CLASS_NLL_H
 
@@ -17,13 +17,13 @@ typedef struct THNN_(ClassNLL) {
 } THNN_(ClassNLL);
 
 /* total_weight (argument #7) = sum of the targets' weights; output (argument #4) = minus the sum of
- * the weighted inputs at the targets, divided by total_weight when sizeAverage. Of both the first
- * element is written. */
+ * the weighted inputs at the targets, divided by total_weight when sizeAverage. Only the first
+ * element of each is written. */
 void THNN_(classNLLForward)(const THNN_(ClassNLL) * run, THTensor *output, THTensor *total_weight,
                             bool sizeAverage);
 
-/* Where total_weight is positive: gradInput (argument #4) at the targets = minus the weight, divided
- * by total_weight when `divide`. */
+/* Where total_weight is positive: gradInput (argument #4) at the targets = minus the weight,
+ * divided by total_weight when `divide`. */
 void THNN_(classNLLBackward)(const THNN_(ClassNLL) * run, THTensor *gradInput,
                              THTensor *total_weight, bool divide);
 

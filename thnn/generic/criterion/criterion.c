@@ -21,7 +21,7 @@ typedef struct Buffers {
   const THNNBuffer *input, *target, *weights;
 } Buffers;
 
-/* `outputPosition` 0: the function has no output. */
+/* An outputPosition of 0 means that the function has no output. */
 static void checkShapes(const THNN_(Criterion) * run, const THTensor *output, int outputPosition)
 {
   const THTensor *input = run->input, *target = run->target, *weights = run->weights;
@@ -103,8 +103,8 @@ void THNN_(criterionForward)(const THNN_(Criterion) * run, THNN_(LossSum) sum, T
     THNN_reject(run->function, "input", 2, run->domain, "others");
 }
 
-/* A gradient without weights as a map of input and target, which are the same where it reads but
- * one; `parameters` is one of these. */
+/* The context of a gradient without weights that runs as a map of input and target; it is passed as
+ * the map's `parameters`. If the gradient reads only one of the two, both are that one. */
 typedef struct Streamed {
   THNN_(LossGradient) gradient;
   const real *parameters;

@@ -5,14 +5,14 @@
 
 #include "generic/template.h"
 
-/* What the run needs to know about a module; what is left out is 0. */
+/* What the functions below need to know about a module; fields that do not apply are 0. */
 typedef struct THNN_(Criterion) {
   const char *function;
   THNNState *state;
   THTensor *input;        /* argument #2 */
   THTensor *target;       /* argument #3 */
-  const real *parameters; /* the loop's */
-  int work;               /* on an element, beyond a copy, which is 1: decides when threads pay */
+  const real *parameters; /* of the loop */
+  int work;               /* per element, beyond a copy, which is 1; decides when threads pay */
   bool inputOnly;         /* there is no target: output is argument #3 */
   THTensor *weights;      /* argument #6, factors of the loss; NULL: none */
   bool targetOnly;        /* the gradient does not read input */
@@ -20,7 +20,7 @@ typedef struct THNN_(Criterion) {
   /* Forward: refuses an input outside the loss's domain, which `domain` names in the message. */
   bool (*accepts)(int64_t n, const real *x);
   const char *domain;
-  bool longOutput; /* output may have more elements: the first one is written */
+  bool longOutput; /* output may have more elements, of which the first is written */
 } THNN_(Criterion);
 
 /* output = sum of the loss, divided by the number of elements when sizeAverage. */
@@ -31,7 +31,7 @@ void THNN_(criterionForward)(const THNN_(Criterion) * run, THNN_(LossSum) sum, T
 void THNN_(criterionBackward)(const THNN_(Criterion) * run, THNN_(LossGradient) gradient,
                               THTensor *gradInput);
 
-/* What a gradient is multiplied by so that it is that of a mean. */
+/* The factor that makes a gradient that of the mean when sizeAverage. */
 static inline real THNN_(criterionNorm)(const THTensor *input, bool sizeAverage)
 {
   return (real)(input && sizeAverage ? 1 / (double)THTensor_(nElement)(input) : 1);
