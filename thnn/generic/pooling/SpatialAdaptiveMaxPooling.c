@@ -2,9 +2,9 @@
  *   input    [batch x] planes x height x width
  *   output   [batch x] planes x oheight x owidth
  *   indices  2 x [batch x] planes x oheight x owidth: row and column of the greatest element
- * Output row y is taken over the input rows from y*height/oheight, rounded down, up to (y +
- * 1)*height/oheight, rounded up; columns likewise. Row and column count from 1 where the region
- * begins; both are 0 where no element exceeds the lowest finite float. */
+ * Output row y is taken over the input rows from y*height/oheight, rounded down, up to
+ * (y + 1)*height/oheight, rounded up; columns likewise. Row and column count from 1 where the
+ * region begins; both are 0 where no element exceeds the lowest finite float. */
 #include "generic/pooling/checks.h"
 #include "generic/pooling/indices.h"
 #include "generic/pooling/maxOfRegions.h"
