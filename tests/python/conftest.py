@@ -16,8 +16,8 @@ NUMBERS = {
     *("test_nn_other_packages", "test_nn_recorded", "test_nn_scenarios", "test_nngraph_recorded"),
     *("test_normalising", "test_onnx", "test_onnx_networks", "test_optim"),
     *("test_plane_convolution", "test_pointwise", "test_pooling", "test_products"),
-    *("test_recurrent", "test_state", "test_superres", "test_t7_models", "test_t7_old"),
-    *("test_unfolded", "test_winograd"),
+    *("test_recurrent", "test_rnn_recorded", "test_state", "test_superres"),
+    *("test_t7_models", "test_t7_old", "test_unfolded", "test_winograd"),
 }
 """Files whose results depend on the instruction set or on BLAS's kernels; .ci/levels runs them at
 others than the machine's. Tests that do so themselves have ``each_level`` in their names."""
