@@ -53,7 +53,9 @@ def _class_of(name: str, fields: dict[str, Any]) -> Any:
         from ..nn import TorchRnnLSTM
 
         return TorchRnnLSTM
-    return registry.get(CUDNN_TWINS.get(name, name))
+    found = registry.get(CUDNN_TWINS.get(name, name))
+    # Another package's class of the same name has other fields, and stays unknown.
+    return found if set(getattr(found, "NEEDED_FIELDS", ())) <= fields.keys() else None
 
 
 def fill_objects(graph: Graph, objects: dict[int, Any]) -> None:

@@ -148,6 +148,9 @@ class TemporalAdapter(Decorator, kernel=True):
 class LanguageModel(Module, kernel=True):
     """torch-rnn's model: batch x time of indices of tokens to scores, batch x time x tokens."""
 
+    NEEDED_FIELDS = ("net", "rnns", "view1", "view2")
+    """Fields without which an object of a file is of another class."""
+
     def children(self) -> list[Module]:
         """The network, which Lua keeps outside ``modules``."""
         return []
