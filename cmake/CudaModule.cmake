@@ -61,6 +61,7 @@ function(pythnn_install_cuda_module package)
                 "$ORIGIN/../nvidia/cu13/lib;$ORIGIN/../nvidia/cublas/lib")
   set_target_properties(
     pythnn_cuda PROPERTIES LINKER_LANGUAGE CUDA CUDA_RUNTIME_LIBRARY Static
+                           CUDA_ARCHITECTURES "${THNN_CUDA_ARCHITECTURES}"
                            INSTALL_RPATH "${next_door}" INSTALL_RPATH_USE_LINK_PATH OFF)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/${package}")
   install(TARGETS pythnn_cuda LIBRARY DESTINATION "${package}" COMPONENT python-cuda)
