@@ -1,10 +1,8 @@
-/* Unfolding and folding, written once for every dimension: im2col, col2im, vol2col, col2vol and the
- * convolution engine's tiles.
+/* Unfolding and folding, written once for every dimension.
  *
  * A row of the column matrix belongs to one channel and one tap. For such a row the map positions
  * that see inside the image form a box, known before the loop; within a line of the map they are
  * one run without branches, and all else is padding. */
-#include <THNNExtra.h>
 #include "generic/template.h"
 
 #include "simd/simd.h"
@@ -134,77 +132,4 @@ void THNN_(fold)(const THNNConvolution *geometry, const Columns *columns, real *
     foldRow(geometry, columns->data + r * columns->stride, &row, columns->firstPosition,
             columns->positions, image);
   }
-}
-
-/* The whole column matrix of one image. */
-static Columns allColumns(const THNNConvolution *geometry, const real *data)
-{
-  const int64_t positions = THNN_convolutionMapPositions(geometry);
-  return (Columns){.rows = geometry->inputPlanes * THNN_convolutionTaps(geometry),
-                   .positions = positions,
-                   .data = (real *)data,
-                   .stride = positions};
-}
-
-static void foldAll(const THNNConvolution *geometry, const real *data, real *image)
-{
-  const Columns columns = allColumns(geometry, data);
-  const int64_t elements = geometry->inputPlanes * THNN_convolutionImagePositions(geometry);
-  THNN_(simd).pointwise.fill(elements, 0, image);
-  THNN_(fold)(geometry, &columns, image);
-}
-
-void THNN_(im2col)(const real *image, int64_t channels, int64_t height, int64_t width,
-                   int64_t outputHeight, int64_t outputWidth, int64_t kH, int64_t kW, int64_t padH,
-                   int64_t padW, int64_t dH, int64_t dW, int64_t dilationH, int64_t dilationW,
-                   real *columns)
-{
-  THNN_(vol2col)(image, channels, 1, height, width, 1, outputHeight, outputWidth, 1, kH, kW, 0,
-                 padH, padW, 1, dH, dW, 1, dilationH, dilationW, columns);
-}
-
-void THNN_(col2im)(const real *columns, int64_t channels, int64_t height, int64_t width,
-                   int64_t outputHeight, int64_t outputWidth, int64_t kH, int64_t kW, int64_t padH,
-                   int64_t padW, int64_t dH, int64_t dW, int64_t dilationH, int64_t dilationW,
-                   real *image)
-{
-  THNN_(col2vol)(columns, channels, 1, height, width, 1, outputHeight, outputWidth, 1, kH, kW, 0,
-                 padH, padW, 1, dH, dW, 1, dilationH, dilationW, image);
-}
-
-void THNN_(vol2col)(const real *volume, int64_t channels, int64_t depth, int64_t height,
-                    int64_t width, int64_t outputDepth, int64_t outputHeight, int64_t outputWidth,
-                    int64_t kT, int64_t kH, int64_t kW, int64_t padT, int64_t padH, int64_t padW,
-                    int64_t dT, int64_t dH, int64_t dW, int64_t dilationT, int64_t dilationH,
-                    int64_t dilationW, real *columns)
-{
-  const THNNConvolution geometry = {.batch = 1,
-                                    .inputPlanes = channels,
-                                    .outputPlanes = 1,
-                                    .input = {depth, height, width},
-                                    .output = {outputDepth, outputHeight, outputWidth},
-                                    .kernel = {kT, kH, kW},
-                                    .stride = {dT, dH, dW},
-                                    .dilation = {dilationT, dilationH, dilationW},
-                                    .pad = {padT, padH, padW}};
-  const Columns all = allColumns(&geometry, columns);
-  THNN_(unfold)(&geometry, volume, &all);
-}
-
-void THNN_(col2vol)(const real *columns, int64_t channels, int64_t depth, int64_t height,
-                    int64_t width, int64_t outputDepth, int64_t outputHeight, int64_t outputWidth,
-                    int64_t kT, int64_t kH, int64_t kW, int64_t padT, int64_t padH, int64_t padW,
-                    int64_t dT, int64_t dH, int64_t dW, int64_t dilationT, int64_t dilationH,
-                    int64_t dilationW, real *volume)
-{
-  const THNNConvolution geometry = {.batch = 1,
-                                    .inputPlanes = channels,
-                                    .outputPlanes = 1,
-                                    .input = {depth, height, width},
-                                    .output = {outputDepth, outputHeight, outputWidth},
-                                    .kernel = {kT, kH, kW},
-                                    .stride = {dT, dH, dW},
-                                    .dilation = {dilationT, dilationH, dilationW},
-                                    .pad = {padT, padH, padW}};
-  foldAll(&geometry, columns, volume);
 }
