@@ -5,25 +5,25 @@
 
 /* Both macros list every topic. */
 #define DECLARE_LOOPS(LEVEL)                                                                       \
-  extern const THNN_(SimdCriterion) SIMD_TABLE(Criterion, LEVEL);                                  \
-  extern const THNN_(SimdPointwise) SIMD_TABLE(Pointwise, LEVEL);                                  \
-  extern const THNN_(SimdReduce) SIMD_TABLE(Reduce, LEVEL);                                        \
-  extern const THNN_(SimdProducts) SIMD_TABLE(Products, LEVEL);                                    \
-  extern const THNN_(SimdDots) SIMD_TABLE(Dots, LEVEL);                                            \
-  extern const THNN_(SimdPanels) SIMD_TABLE(Panels, LEVEL);                                        \
-  extern const THNN_(SimdWinograd) SIMD_TABLE(Winograd, LEVEL);                                    \
-  extern const THNN_(SimdShifts) SIMD_TABLE(Shifts, LEVEL);                                        \
-  extern const THNN_(SimdPlanes) SIMD_TABLE(Planes, LEVEL);                                        \
-  extern const THNN_(SimdPooling) SIMD_TABLE(Pooling, LEVEL);                                      \
-  extern const THNN_(SimdSampling) SIMD_TABLE(Sampling, LEVEL);                                    \
-  extern const THNN_(SimdElementary) SIMD_TABLE(Elementary, LEVEL);                                \
-  extern const THNN_(SimdActivation) SIMD_TABLE(Activation, LEVEL);                                \
-  extern const THNN_(SimdChannels) SIMD_TABLE(Channels, LEVEL);                                    \
-  extern const THNN_(SimdSoftmax) SIMD_TABLE(Softmax, LEVEL);                                      \
-  extern const THNN_(SimdRecurrent) SIMD_TABLE(Recurrent, LEVEL)
+  extern const SimdCriterion SIMD_TABLE(Criterion, LEVEL);                                         \
+  extern const SimdPointwise SIMD_TABLE(Pointwise, LEVEL);                                         \
+  extern const SimdReduce SIMD_TABLE(Reduce, LEVEL);                                               \
+  extern const SimdProducts SIMD_TABLE(Products, LEVEL);                                           \
+  extern const SimdDots SIMD_TABLE(Dots, LEVEL);                                                   \
+  extern const SimdPanels SIMD_TABLE(Panels, LEVEL);                                               \
+  extern const SimdWinograd SIMD_TABLE(Winograd, LEVEL);                                           \
+  extern const SimdShifts SIMD_TABLE(Shifts, LEVEL);                                               \
+  extern const SimdPlanes SIMD_TABLE(Planes, LEVEL);                                               \
+  extern const SimdPooling SIMD_TABLE(Pooling, LEVEL);                                             \
+  extern const SimdSampling SIMD_TABLE(Sampling, LEVEL);                                           \
+  extern const SimdElementary SIMD_TABLE(Elementary, LEVEL);                                       \
+  extern const SimdActivation SIMD_TABLE(Activation, LEVEL);                                       \
+  extern const SimdChannels SIMD_TABLE(Channels, LEVEL);                                           \
+  extern const SimdSoftmax SIMD_TABLE(Softmax, LEVEL);                                             \
+  extern const SimdRecurrent SIMD_TABLE(Recurrent, LEVEL)
 
 #define LOOPS_OF(LEVEL, NARROW)                                                                    \
-  (THNN_(Simd))                                                                                    \
+  (Simd)                                                                                           \
   {                                                                                                \
     .criterion = SIMD_TABLE(Criterion, LEVEL), .pointwise = SIMD_TABLE(Pointwise, LEVEL),          \
     .reduce = SIMD_TABLE(Reduce, LEVEL), .products = SIMD_TABLE(Products, LEVEL),                  \
@@ -40,7 +40,7 @@ DECLARE_LOOPS(baseline);
 DECLARE_LOOPS(avx2);
 DECLARE_LOOPS(avx512);
 
-THNN_(Simd) THNN_(simd);
+Simd THNN_(simd);
 
 /* Runs while the library loads, before any caller can reach a kernel. */
 __attribute__((constructor)) static void chooseLoops(void)

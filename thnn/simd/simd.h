@@ -16,18 +16,17 @@
 #include "simd/loops/indexWindows.h"
 
 /* y = f(x), element by element. */
-typedef void (*THNN_(Map))(int64_t n, const real *x, const real *parameters, real *y);
+typedef void (*Map)(int64_t n, const real *x, const real *parameters, real *y);
 /* z = f(x, y), element by element. */
-typedef void (*THNN_(Map2))(int64_t n, const real *x, const real *y, const real *parameters,
-                            real *z);
+typedef void (*Map2)(int64_t n, const real *x, const real *y, const real *parameters, real *z);
 /* Computes map(n, x, y, parameters, z) with ordinary or with streaming stores; may prefetch x and y
  * from `ahead` bytes further on. */
-typedef void (*THNN_(RunMap2))(THNN_(Map2) map, int64_t n, const real *x, const real *y,
-                               const real *parameters, int64_t ahead, real *z);
+typedef void (*RunMap2)(Map2 map, int64_t n, const real *x, const real *y, const real *parameters,
+                        int64_t ahead, real *z);
 /* y = x, with ordinary or with streaming stores. */
-typedef void (*THNN_(Put))(int64_t n, const real *x, real *y);
+typedef void (*Put)(int64_t n, const real *x, real *y);
 
-typedef struct THNN_(SimdPointwise) {
+typedef struct SimdPointwise {
   /* y = value */
   void (*fill)(int64_t n, real value, real *y);
   /* y = x */
@@ -46,63 +45,63 @@ typedef struct THNN_(SimdPointwise) {
   /* y = x, map(n, x, …, y) and map(n, x, y, …, z) with streaming stores, where the processor has
    * them: for results that no cache would hold until they are read. Other threads see what
    * `stream` wrote once streamEnd has been called. */
-  THNN_(Put) stream;
+  Put stream;
   void (*streamEnd)(void);
-  void (*streamMap)(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y);
-  THNN_(RunMap2) streamMap2;
+  void (*streamMap)(Map map, int64_t n, const real *x, const real *parameters, real *y);
+  RunMap2 streamMap2;
   /* map(n, x, y, …, z) with ordinary stores; `ahead` is not used. */
-  THNN_(RunMap2) runMap2;
+  RunMap2 runMap2;
 
   /* Modules' loops: one signature for forward and one for backward, so that one function of
    * generic/activation/pointwise.c runs them all. The comments name `parameters` last, in order. */
 
   /* y = x > threshold ? x : value; threshold, value */
-  THNN_(Map) threshold;
+  Map threshold;
   /* gradInput = x > threshold ? gradOutput : 0; threshold */
-  THNN_(Map2) thresholdBackward;
-} THNN_(SimdPointwise);
+  Map2 thresholdBackward;
+} SimdPointwise;
 
 /* What the loops of criterions read, element by element; a pointer that a criterion has no use for
  * is NULL. Passed by address: in a copy, two pointers that were just stored are loaded as one
  * vector, which waits until all earlier stores, streaming ones included, are done. */
-typedef struct THNN_(Operands) {
+typedef struct LossOperands {
   const real *input, *target, *weights;
-} THNN_(Operands);
+} LossOperands;
 
 /* The sum of a loss; running sums are double and their order depends on n alone. */
-typedef double (*THNN_(LossSum))(int64_t n, const THNN_(Operands) * of, const real *parameters);
+typedef double (*LossSum)(int64_t n, const LossOperands *of, const real *parameters);
 /* The gradient of a loss with respect to the input. */
-typedef void (*THNN_(LossGradient))(int64_t n, const THNN_(Operands) * of, const real *parameters,
-                                    real *gradInput);
+typedef void (*LossGradient)(int64_t n, const LossOperands *of, const real *parameters,
+                             real *gradInput);
 
 /* x is the input, t the target; `norm` is the gradient's first parameter. */
-typedef struct THNN_(SimdCriterion) {
+typedef struct SimdCriterion {
   /* |x - t| */
-  THNN_(LossSum) absLoss;
-  THNN_(LossGradient) absGradient;
+  LossSum absLoss;
+  LossGradient absGradient;
   /* Whether every x is between 0 and 1 */
   bool (*areProbabilities)(int64_t n, const real *x);
   /* -weight (t log x + (1 - t) log(1 - x)), with 1e-12 added to both arguments; weights or none */
-  THNN_(LossSum) bceLoss;
-  THNN_(LossGradient) bceGradient;
+  LossSum bceLoss;
+  LossGradient bceGradient;
   /* t (log t - x) where t > 0, else 0 */
-  THNN_(LossSum) distKLDivLoss;
-  THNN_(LossGradient) distKLDivGradient;
+  LossSum distKLDivLoss;
+  LossGradient distKLDivGradient;
   /* |x|; no target, no norm */
-  THNN_(LossSum) l1Loss;
-  THNN_(LossGradient) l1Gradient;
+  LossSum l1Loss;
+  LossGradient l1Gradient;
   /* max(0, margin - x t); margin is the loss's parameter and the gradient's second */
-  THNN_(LossSum) marginLoss;
-  THNN_(LossGradient) marginGradient;
+  LossSum marginLoss;
+  LossGradient marginGradient;
   /* (x - t)^2 */
-  THNN_(LossSum) mseLoss;
-  THNN_(LossGradient) mseGradient;
+  LossSum mseLoss;
+  LossGradient mseGradient;
   /* (x - t)^2 / 2 where |x - t| < 1, else |x - t| - 1/2 */
-  THNN_(LossSum) smoothL1Loss;
-  THNN_(LossGradient) smoothL1Gradient;
+  LossSum smoothL1Loss;
+  LossGradient smoothL1Gradient;
   /* log(1 + exp(-x t)) */
-  THNN_(LossSum) softMarginLoss;
-  THNN_(LossGradient) softMarginGradient;
+  LossSum softMarginLoss;
+  LossGradient softMarginGradient;
 
   /* sum of max(0, x + offset), or of its square */
   double (*hinge)(int64_t n, const real *x, real offset);
@@ -111,15 +110,15 @@ typedef struct THNN_(SimdCriterion) {
   double (*addHingeGradient)(int64_t n, const real *x, real offset, real factor, real *gradInput);
   double (*addSquaredHingeGradient)(int64_t n, const real *x, real offset, real factor,
                                     real *gradInput);
-} THNN_(SimdCriterion);
+} SimdCriterion;
 
 /* Sums: the order of the additions depends on n alone, and the running sums are double. */
-typedef struct THNN_(SimdReduce) {
+typedef struct SimdReduce {
   /* sum of x */
   double (*sum)(int64_t n, const real *x);
   /* sum of x * y */
   double (*dot)(int64_t n, const real *x, const real *y);
-} THNN_(SimdReduce);
+} SimdReduce;
 
 #ifndef THNN_OFFSETS
 #  define THNN_OFFSETS
@@ -143,7 +142,7 @@ enum { THNN_MOST_IN_PLACE = 64 };
  *
  * Terms are added up in groups of a few hundred, which then join the sums one after the other. With
  * `start` the sums' old contents are not read: lane l starts from start[l]. */
-typedef struct THNN_(Products) {
+typedef struct Products {
   const THNNOffsets *row;
   int64_t rows;
   const THNNOffsets *term;
@@ -155,7 +154,7 @@ typedef struct THNN_(Products) {
   int64_t streams;
   const real *start; /* or NULL */
   real *sums;
-} THNN_(Products);
+} Products;
 
 /* Sums of outer products along lines of positions, for chains of taps that share their scalars: for
  * each line r, each of its positions i and each lane l
@@ -165,7 +164,7 @@ typedef struct THNN_(Products) {
  *                                     factors[c.vector + k*factorStep + l]
  *
  * Only the products with begin <= i + k < end are formed. */
-typedef struct THNN_(Chains) {
+typedef struct Chains {
   const THNNOffsets *line;
   int64_t lines, positions; /* positions of each line */
   int64_t begin, end;
@@ -177,7 +176,7 @@ typedef struct THNN_(Chains) {
   const real *scalars, *factors;
   const real *start; /* or NULL */
   real *sums;
-} THNN_(Chains);
+} Chains;
 
 /* The transposed sums, for chains of taps over lines of positions: for each row r, each tap k of
  * its chain and each lane l of one vector
@@ -187,7 +186,7 @@ typedef struct THNN_(Chains) {
  *                                     factors[n.vector + i*factorStep + l]
  *
  * Only the products with begin <= i + k < end are formed. */
-typedef struct THNN_(Correlations) {
+typedef struct Correlations {
   const THNNOffsets *row;
   int64_t rows;
   int taps; /* of each chain, 2 to THNN_CHAIN_TAPS */
@@ -197,19 +196,19 @@ typedef struct THNN_(Correlations) {
   int64_t spacing, sumStep, factorStep;
   const real *scalars, *factors;
   real *sums;
-} THNN_(Correlations);
+} Correlations;
 
-typedef struct THNN_(SimdChains) {
+typedef struct SimdChains {
   int longestTile[4]; /* the most positions of a line in a tile, for 1 to 4 vectors */
-  void (*add)(const THNN_(Chains) * chains);
-  void (*correlate)(const THNN_(Correlations) * correlations);
-} THNN_(SimdChains);
+  void (*add)(const Chains *chains);
+  void (*correlate)(const Correlations *correlations);
+} SimdChains;
 
-typedef struct THNN_(SimdProducts) {
+typedef struct SimdProducts {
   int lanes;       /* reals in a vector */
   int mostVectors; /* the most vectors that one call takes */
-  void (*add)(const THNN_(Products) * products);
-  const THNN_(SimdChains) * chains;
+  void (*add)(const Products *products);
+  const SimdChains *chains;
   /* prefetches x into the second-level cache */
   void (*prefetch)(int64_t n, const real *x);
   /* y[column*yStride + row] = x[row*xStride + column]; x and y do not overlap */
@@ -221,11 +220,11 @@ typedef struct THNN_(SimdProducts) {
                int64_t lanes);
   /* sums += the sum over all positions; x[position] is `vectors` vectors */
   void (*total)(int64_t positions, int vectors, const real *x, real *sums);
-} THNN_(SimdProducts);
+} SimdProducts;
 
 /* y[i][j] = start[j] + the sum over the terms of x[i][t] * w[j][t]; without `start`, y is added to.
  * Strides are from one row of a matrix to the next. */
-typedef struct THNN_(Dots) {
+typedef struct Dots {
   int64_t rows, columns, terms;
   const real *x;
   int64_t xStride;
@@ -234,7 +233,7 @@ typedef struct THNN_(Dots) {
   const real *start; /* or NULL */
   real *y;
   int64_t yStride;
-} THNN_(Dots);
+} Dots;
 
 /* Up to this many rows, dots are faster than panels. */
 enum { THNN_FEW_ROWS = 20 };
@@ -244,17 +243,17 @@ typedef struct THNNDotsRange {
   int64_t leastRows, mostRows, leastTerms, leastProducts;
 } THNNDotsRange;
 
-typedef struct THNN_(SimdDots) {
+typedef struct SimdDots {
   THNNDotsRange ranges[2]; /* measured */
-  void (*dots)(const THNN_(Dots) * of);
+  void (*dots)(const Dots *of);
   /* y[i][j] += the sum over the terms of x[i][t] * w[t][j]; `start` is not used */
-  void (*spread)(const THNN_(Dots) * of);
-} THNN_(SimdDots);
+  void (*spread)(const Dots *of);
+} SimdDots;
 
 /* c[i][j] = start[i] + the sum over the terms t of s[t][i] * p[t][j]. The scalars s are stored in
  * groups of SimdPanels.step rows, [group][term][row], and p in panels of SimdPanels.columns
  * columns; the last panel may have fewer. Panels are read in whole vectors. */
-typedef struct THNN_(Panels) {
+typedef struct Panels {
   int64_t rows, columns, terms;
   const real *scalars;
   const real *panel;
@@ -268,9 +267,9 @@ typedef struct THNN_(Panels) {
   const real *start; /* or NULL: 0 */
   real *c;
   int64_t cStride; /* from one row to the next */
-} THNN_(Panels);
+} Panels;
 
-typedef struct THNN_(SimdPanels) {
+typedef struct SimdPanels {
   int lanes;      /* reals in a vector */
   int columns;    /* columns of a panel */
   int rows;       /* rows of a tile */
@@ -282,11 +281,11 @@ typedef struct THNN_(SimdPanels) {
    * win where they must be packed first (packs). */
   int64_t leastProducts, leastAlong, leastAcross, mostInPlace;
   bool packs;
-  void (*multiply)(const THNN_(Panels) * panels);
+  void (*multiply)(const Panels *panels);
   /* y[t*yStride + j] = x[t*xStride + j]; the lanes after the last column become 0 */
   void (*copy)(int64_t terms, int64_t columns, const real *x, int64_t xStride, real *y,
                int64_t yStride);
-} THNN_(SimdPanels);
+} SimdPanels;
 
 /* A position in each of two arrays. */
 typedef struct THNNPosition {
@@ -295,36 +294,36 @@ typedef struct THNNPosition {
 
 /* Rows of x, which are read at offsets, and the rows of y that they are multiplied by. Up to a
  * vector's worth of elements is read past each row of y; they must be 0. */
-typedef struct THNN_(Shifted) {
+typedef struct Shifted {
   int64_t rows, n;
   const real *x, *y;
   int64_t xStride, yStride; /* from one row to the next */
-} THNN_(Shifted);
+} Shifted;
 
 /* A list of vectors of neighbouring positions in two arrays: first `whole` full vectors, then
  * `parts` partial ones, of `lanes` lanes each. */
-typedef struct THNN_(Vectors) {
+typedef struct Vectors {
   const THNNPosition *at;
   int64_t whole, parts, lanes;
-} THNN_(Vectors);
+} Vectors;
 
 /* sums[plane][tap][lane] += the sum over the vectors of x[offsets[tap]] * y[plane * yPlane]; the
  * caller adds up the lanes. Nothing is read past a partial vector. */
-typedef struct THNN_(LineDots) {
-  THNN_(Vectors) vectors;
+typedef struct LineDots {
+  Vectors vectors;
   int64_t taps;
   const int64_t *offsets;
   int64_t planes, yPlane;
   const real *x, *y;
   real *sums;
   real *totals; /* [plane][lane] += the sums of y, or NULL */
-} THNN_(LineDots);
+} LineDots;
 
 /* The vectors of y[plane * yPlane]: start[plane] + the sum over the taps of x[offsets[tap]] *
  * factors[group][tap][plane of group], where a group is tilePlanes planes. Without `start`, y is
  * added to. Past a partial vector, up to a vector's worth of x is read, but nothing is written. */
-typedef struct THNN_(LineSums) {
-  THNN_(Vectors) vectors;
+typedef struct LineSums {
+  Vectors vectors;
   int64_t taps;
   const int64_t *offsets;
   int64_t planes, yPlane;
@@ -333,33 +332,33 @@ typedef struct THNN_(LineSums) {
   const real *x;
   bool streams; /* x comes from memory rather than from a cache, one stream for each tap */
   real *y;
-} THNN_(LineSums);
+} LineSums;
 
 /* Each row of y becomes `before` zeros, `count` elements of x that are `step` apart, and `after`
  * zeros. Rows are written in order, zeros in whole vectors: less than a vector past a row's end. */
-typedef struct THNN_(Frame) {
+typedef struct PaddedRows {
   int64_t rows, before, count, after;
   const real *x;
   int64_t xStride, step;
   real *y;
   int64_t yStride;
-} THNN_(Frame);
+} PaddedRows;
 
 /* Cuts `n` neighbouring positions of some planes into chunks of `length`: element i of a plane of
  * x, at position p = first + i, becomes element p % length of its plane's piece of chunk p /
  * length. The pieces of a chunk follow each other, plane by plane. */
-typedef struct THNN_(Chunks) {
+typedef struct Chunks {
   int64_t planes, n, first;
   const real *x;
   int64_t xStride; /* from one plane to the next */
   int64_t length;
   real *y;
   int64_t yStride; /* from one chunk to the next */
-} THNN_(Chunks);
+} Chunks;
 
 /* For each row: y[i] = start + the sum over the taps of factors[t] * x[offsets[t] + i]. Up to a
  * vector's worth of elements is read past each row of x. */
-typedef struct THNN_(ShiftedSums) {
+typedef struct ShiftedSums {
   int64_t rows, n, taps;
   const int64_t *offsets;
   const real *factors;
@@ -368,14 +367,14 @@ typedef struct THNN_(ShiftedSums) {
   int64_t xStride;
   real *y;
   int64_t yStride;
-} THNN_(ShiftedSums);
+} ShiftedSums;
 
-typedef struct THNN_(SimdShifts) {
+typedef struct SimdShifts {
   int64_t lanes;                /* reals in a vector */
   int64_t tilePlanes, tileTaps; /* of a tile of dotLines; tiles of sumLines have as many planes */
-  void (*frame)(const THNN_(Frame) * frame);
-  void (*cut)(const THNN_(Chunks) * chunks);
-  void (*sumRows)(const THNN_(ShiftedSums) * sums);
+  void (*frame)(const PaddedRows *frame);
+  void (*cut)(const Chunks *chunks);
+  void (*sumRows)(const ShiftedSums *sums);
   /* y = a[0], b[0], a[1], b[1], …, n of each */
   void (*interleave)(int64_t n, const real *a, const real *b, real *y);
   /* y[i] += the sum over the taps of factors[t] * x[offsets[t] + i]; works on whole vectors: the
@@ -383,25 +382,25 @@ typedef struct THNN_(SimdShifts) {
   void (*add)(int64_t n, int64_t taps, const int64_t *offsets, const real *factors, const real *x,
               real *y);
   /* sums[t] += the sum over all rows of x[offsets[t] + i] * y[i] */
-  void (*dot)(const THNN_(Shifted) * of, int64_t taps, const int64_t *offsets, double *sums);
-  void (*dotLines)(const THNN_(LineDots) * of);
-  void (*sumLines)(const THNN_(LineSums) * of);
+  void (*dot)(const Shifted *of, int64_t taps, const int64_t *offsets, double *sums);
+  void (*dotLines)(const LineDots *of);
+  void (*sumLines)(const LineSums *of);
   /* sums[i] = the sum of the lanes of vector i */
   void (*addLanes)(int64_t n, const real *vectors, real *sums);
-} THNN_(SimdShifts);
+} SimdShifts;
 
 /* Up to a vector's worth of planes. In memory each plane is rows * n contiguous elements. In
  * scratch each plane has a lane: a vector holds one element of every plane, and rows begin `pitch`
  * reals apart. */
-typedef struct THNN_(PlaneRows) {
+typedef struct PlaneRows {
   int64_t planes, stride; /* the number of planes; from one to the next in memory */
   int64_t rows, n, pitch;
-} THNN_(PlaneRows);
+} PlaneRows;
 
 /* Rows of n positions, each a vector, of x and y: rows are xRow and yRow apart, positions xStep and
  * yStep. Tap t of a position is at offsets[t] from it, and its factors, a vector, are at
  * factorAt[t]. All of these are counted in reals. */
-typedef struct THNN_(PlaneSums) {
+typedef struct PlaneSums {
   int64_t rows, n, taps;
   const int64_t *offsets, *factorAt;
   const real *factors;
@@ -410,75 +409,75 @@ typedef struct THNN_(PlaneSums) {
   int64_t xRow, xStep;
   real *y;
   int64_t yRow, yStep;
-} THNN_(PlaneSums);
+} PlaneSums;
 
 /* Where in a window or plane a value was found; as wide as a real, so that the two move through
  * vectors together. -1 means that nothing was found, unless a comment says otherwise. */
 #if defined(THNN_REAL_FLOAT)
-typedef int32_t THNN_(Place);
+typedef int32_t Place;
 #else
-typedef int64_t THNN_(Place);
+typedef int64_t Place;
 #endif
 
 /* A row of windows over the same input rows, with taps that are `dilation` reals apart. The place
  * of tap t of a window is its row's place + window.number * numberPlace + t * tapPlace. */
-typedef struct THNN_(PlaneWindows) {
+typedef struct PlaneWindows {
   int64_t rows, columns; /* rows under each window; number of windows */
   const real *const *row;
-  const THNN_(Place) * rowPlace;
+  const Place *rowPlace;
   const THNNTapSpan *window;
   int64_t dilation;
-  THNN_(Place) numberPlace, tapPlace, none; /* `none` is the place where nothing is found */
-  real start;                               /* what a value must exceed */
-} THNN_(PlaneWindows);
+  Place numberPlace, tapPlace, none; /* `none` is the place where nothing is found */
+  real start;                        /* what a value must exceed */
+} PlaneWindows;
 
-typedef struct THNN_(SimdPlanes) {
+typedef struct SimdPlanes {
   /* y = the planes in lanes, 0 in lanes that have none */
-  void (*load)(const THNN_(PlaneRows) * rows, const real *x, real *y);
+  void (*load)(const PlaneRows *rows, const real *x, real *y);
   /* the reverse, for rows without gaps: the pitch is not used */
-  void (*store)(const THNN_(PlaneRows) * rows, const real *x, real *y);
+  void (*store)(const PlaneRows *rows, const real *x, real *y);
   /* y = start + the sums over the taps of x * factor */
-  void (*sum)(const THNN_(PlaneSums) * sums);
+  void (*sum)(const PlaneSums *sums);
   /* sums[t] += the sum over all positions of y * tap t of x, a vector for each tap */
-  void (*dot)(const THNN_(PlaneSums) * of, real *sums);
+  void (*dot)(const PlaneSums *of, real *sums);
   /* best = the greatest value of each window, the first among equals, and place = where it is: a
    * vector for each window. NaN is never chosen. */
-  void (*max)(const THNN_(PlaneWindows) * of, real *best, THNN_(Place) * place);
+  void (*max)(const PlaneWindows *of, real *best, Place *place);
   /* sums += part; part = 0 */
   void (*settle)(int64_t n, real *part, double *sums);
   /* vector i of y = the sum, in order, of the vectors of x in its span */
   void (*sumSpans)(int64_t n, const THNNRange *spans, const real *x, real *y);
   /* vector i of y = vector i of x / (factor * divisors[i]) */
   void (*divide)(int64_t n, real factor, const real *divisors, const real *x, real *y);
-} THNN_(SimdPlanes);
+} SimdPlanes;
 
 /* Windows over the columns that maxOfRows leaves: window i has `kernel` columns, `dilation` apart,
  * of which the first is i*step. The place of its tap t is the one that maxOfRows found in the
  * column + firstPlace + i*windowPlace + t*tapPlace. */
-typedef struct THNN_(Columns) {
+typedef struct ColumnWindows {
   int64_t step, dilation, kernel;
-  THNN_(Place) firstPlace, windowPlace, tapPlace;
+  Place firstPlace, windowPlace, tapPlace;
   real start;
-} THNN_(Columns);
+} ColumnWindows;
 
 /* Bags of rows of a table. `index` lists the rows of all bags, `indices` of them; bag b begins at
  * index number start[b] and ends where the next one begins. Rows and starts count from `base`. */
-typedef struct THNN_(Bags) {
+typedef struct Bags {
   int64_t bags, indices, base, columns;
   const int64_t *index, *start;
   const real *table;
-} THNN_(Bags);
+} Bags;
 
 /* Spans of a row, in groups of one per lane. For spans that are near each other, `index` is where
  * each begins, counted from the first of its group, and `count` its length; empty spans complete
  * the last group. */
-typedef struct THNN_(Spans) {
+typedef struct Spans {
   const THNNRange *spans;
   const THNNSpanVector *vectors;
-  const THNN_(Place) * index, *count;
-} THNN_(Spans);
+  const Place *index, *count;
+} Spans;
 
-typedef struct THNN_(SimdPooling) {
+typedef struct SimdPooling {
   /* Whether first <= value <= last for all of n values; first and last are at least -1. */
   bool (*areWithin)(int64_t n, const int64_t *value, int64_t first, int64_t last);
   /* For indices with taps t, h and w in bytes 0, 1 and 2: whether all taps are within their
@@ -502,32 +501,31 @@ typedef struct THNN_(SimdPooling) {
                    real *sums);
   /* In each column, best = the greatest of the rows' values above `start`, the first among equals,
    * and place = its row's place; `start` and -1 where there is none. NaN is never chosen. */
-  void (*maxOfRows)(int64_t n, int64_t count, const real *const *rows, const THNN_(Place) * places,
-                    real start, real *best, THNN_(Place) * place);
+  void (*maxOfRows)(int64_t n, int64_t count, const real *const *rows, const Place *places,
+                    real start, real *best, Place *place);
   /* The same over the columns of each window; among equals, the smallest place wins. */
-  void (*maxOfColumns)(int64_t n, const THNN_(Columns) * columns, const real *best,
-                       const THNN_(Place) * place, real *chosen, THNN_(Place) * chosenPlace);
+  void (*maxOfColumns)(int64_t n, const ColumnWindows *columns, const real *best,
+                       const Place *place, real *chosen, Place *chosenPlace);
   /* best = the greatest of x[at[i] + offsets[t]] above `start` over the taps, of which there is at
    * least one, the first among equals, and place = at[i] + its offset; `start` and -1 where there
    * is none. NaN is never chosen. */
-  void (*maxAround)(int64_t n, const THNN_(Place) * at, int64_t taps, const THNN_(Place) * offsets,
-                    const real *x, real start, real *best, THNN_(Place) * place);
+  void (*maxAround)(int64_t n, const Place *at, int64_t taps, const Place *offsets, const real *x,
+                    real start, real *best, Place *place);
   /* index = place + first, or `none` where nothing was found */
-  void (*indexOfPlace)(int64_t n, const THNN_(Place) * place, int64_t first, int64_t none,
-                       int64_t *index);
+  void (*indexOfPlace)(int64_t n, const Place *place, int64_t first, int64_t none, int64_t *index);
   /* Splits places row*width + column, which are below 2^31, into row and column - begin[2*i], both
    * counted from 1; both are 0 where the place is negative. */
-  void (*numbersOfPlace)(int64_t n, const THNN_(Place) * place, int64_t width, const int64_t *begin,
+  void (*numbersOfPlace)(int64_t n, const Place *place, int64_t width, const int64_t *begin,
                          int64_t *row, int64_t *column);
   /* sum = the sum of the rows, added up in order */
   void (*sumOfRows)(int64_t n, int64_t count, const real *const *rows, real *sum);
   /* row b of sums = the sum of the rows in bag b, added up in order, for bags `first` to end - 1 */
-  void (*sumOfBags)(const THNN_(Bags) * bags, int64_t first, int64_t end, real *sums);
+  void (*sumOfBags)(const Bags *bags, int64_t first, int64_t end, real *sums);
   /* sum[i] = x[i*step] + … + x[i*step + kernel - 1] */
   void (*sumOfColumns)(int64_t n, int64_t step, int64_t kernel, const real *x, real *sum);
   /* y[i] = the sum of the elements of span i, in order. Up to a vector's worth of elements is read
    * past the last span. */
-  void (*sumOfSpans)(int64_t n, const THNN_(Spans) * spans, const real *x, real *y);
+  void (*sumOfSpans)(int64_t n, const Spans *spans, const real *x, real *y);
   /* y = factor * x */
   void (*scale)(int64_t n, real factor, const real *x, real *y);
   /* sum = x * y + z */
@@ -535,13 +533,13 @@ typedef struct THNN_(SimdPooling) {
   /* y = x / (factor * divisors) */
   void (*divide)(int64_t n, real factor, const real *divisors, const real *x, real *y);
   /* y[i] = (1 - share[i]) * x[before[i]] + share[i] * x[after[i]] */
-  void (*interpolate)(int64_t n, const THNN_(Place) * before, const THNN_(Place) * after,
-                      const real *share, const real *x, real *y);
+  void (*interpolate)(int64_t n, const Place *before, const Place *after, const real *share,
+                      const real *x, real *y);
   /* y = x with each element `times` times */
   void (*repeat)(int64_t n, const real *x, int64_t times, real *y);
   /* y = `times` rows that are x */
   void (*repeatRow)(int64_t n, const real *x, int64_t times, real *y);
-} THNN_(SimdPooling);
+} SimdPooling;
 
 /* Points of a grid, located in a plane. A point inside is between four elements: `place` is the
  * number of the upper left one, `right` and `down` are the point's distances from it, and `weight`
@@ -549,34 +547,33 @@ typedef struct THNN_(SimdPooling) {
  * so that sample and addSlopes can treat them like the rest; callers replace their results, and
  * call neither if no point is inside. */
 enum { THNN_POINTS = 256 };
-typedef struct THNN_(Points) {
+typedef struct Points {
   int64_t count, others;
   int32_t place[THNN_POINTS];
   real right[THNN_POINTS], down[THNN_POINTS], weight[4][THNN_POINTS];
   bool inside[THNN_POINTS];
-} THNN_(Points);
+} Points;
 
-typedef struct THNN_(SimdSampling) {
+typedef struct SimdSampling {
   /* Finds n points in a plane; x and y of each go from -1 to 1. */
-  void (*locate)(int64_t n, const real *grid, int64_t height, int64_t width,
-                 THNN_(Points) * points);
+  void (*locate)(int64_t n, const real *grid, int64_t height, int64_t width, Points *points);
   /* y = the weighted mean of the four elements of x around each point */
-  void (*sample)(const THNN_(Points) * points, const real *x, int64_t width, real *y);
+  void (*sample)(const Points *points, const real *x, int64_t width, real *y);
   /* slopeX, slopeY += gradient times that mean's slope as the point moves to the right, and down */
-  void (*addSlopes)(const THNN_(Points) * points, const real *x, int64_t width,
-                    const real *gradient, real *slopeX, real *slopeY);
+  void (*addSlopes)(const Points *points, const real *x, int64_t width, const real *gradient,
+                    real *slopeX, real *slopeY);
   /* adds the gradients of points `first` to end - 1 to their four elements of x, by weight */
-  void (*spread)(const THNN_(Points) * points, int64_t first, int64_t end, const real *gradient,
+  void (*spread)(const Points *points, int64_t first, int64_t end, const real *gradient,
                  int64_t width, real *x);
-} THNN_(SimdSampling);
+} SimdSampling;
 
 /* Elementary functions, element by element; only power has a parameter, the exponent. */
-typedef struct THNN_(SimdElementary) {
-  THNN_(Map) exp, expm1, log, log1p, sigmoid, logSigmoid, tanh, power;
-} THNN_(SimdElementary);
+typedef struct SimdElementary {
+  Map exp, expm1, log, log1p, sigmoid, logSigmoid, tanh, power;
+} SimdElementary;
 
 /* Two sums per channel, of terms of x, y and the channel's center. */
-typedef struct THNN_(ChannelSum) {
+typedef struct ChannelSum {
   /* adds the terms of one channel to sums[0] and sums[1]: the channel has `count` runs of n
    * elements, which begin `step` elements apart */
   void (*planes)(int64_t count, int64_t step, int64_t n, const real *x, const real *y, real center,
@@ -584,141 +581,140 @@ typedef struct THNN_(ChannelSum) {
   /* adds the terms of element i, whose channel has centers[i], to first[i] and second[i] */
   void (*row)(int64_t n, const real *x, const real *y, const real *centers, double *first,
               double *second);
-} THNN_(ChannelSum);
+} ChannelSum;
 
 /* z = f(x, y) with `count` parameters per channel. */
-typedef struct THNN_(ChannelMap) {
+typedef struct ChannelMap {
   /* n elements of one channel */
-  THNN_(Map2) plane;
+  Map2 plane;
   /* parameter p of element i is parameters[p*step + i] */
   void (*row)(int64_t n, const real *x, const real *y, const real *parameters, int64_t step,
               real *z);
   int count;
-} THNN_(ChannelMap);
+} ChannelMap;
 
 /* The loops of element-by-element modules. The comments name `parameters` last, in order. Backward
  * loops take the forward call's input (x) or result (y) as their first pointer, gradOutput as their
  * second. */
-typedef struct THNN_(SimdActivation) {
+typedef struct SimdActivation {
   /* |x| */
-  THNN_(Map) abs;
+  Map abs;
   /* x >= 0 ? gradOutput : -gradOutput */
-  THNN_(Map2) absBackward;
+  Map2 absBackward;
   /* x <= 0 ? alpha * (e^x - 1) : x; alpha */
-  THNN_(Map) elu;
+  Map elu;
   /* y <= 0 ? gradOutput * (y + alpha) : gradOutput; alpha */
-  THNN_(Map2) eluBackward;
+  Map2 eluBackward;
   /* y = x * sigmoid(gate) */
   void (*gated)(int64_t n, const real *x, const real *gate, real *y);
   void (*gatedBackward)(int64_t n, const real *x, const real *gate, const real *gradOutput,
                         real *gradX, real *gradGate);
   /* x where it is beyond lambda on either side, otherwise 0; lambda */
-  THNN_(Map) hardShrink;
+  Map hardShrink;
   /* hardShrink's result, moved by lambda towards 0; lambda */
-  THNN_(Map) softShrink;
+  Map softShrink;
   /* for both shrinks: x beyond lambda on either side ? gradOutput : 0; lambda */
-  THNN_(Map2) shrinkBackward;
+  Map2 shrinkBackward;
   /* x, but at least min and at most max; min, max */
-  THNN_(Map) hardTanh;
+  Map hardTanh;
   /* min < x < max ? gradOutput : 0; min, max */
-  THNN_(Map2) hardTanhBackward;
+  Map2 hardTanhBackward;
   /* x > 0 ? x : slope * x; slope */
-  THNN_(Map) leakyRelu;
+  Map leakyRelu;
   /* x > 0 ? gradOutput : slope * gradOutput; slope */
-  THNN_(Map2) leakyReluBackward;
+  Map2 leakyReluBackward;
   /* leakyRelu with a slope per channel; prelu does not read y */
-  THNN_(ChannelMap) prelu, preluBackward;
+  ChannelMap prelu, preluBackward;
   /* gradOutput * sigmoid(-x) */
-  THNN_(Map2) logSigmoidBackward;
+  Map2 logSigmoidBackward;
   /* x * y */
-  THNN_(Map2) product;
+  Map2 product;
   /* gradOutput * (1 - y) * y */
-  THNN_(Map2) sigmoidBackward;
+  Map2 sigmoidBackward;
   /* beta * x > threshold ? x : log(1 + e^(beta * x)) / beta; beta, threshold */
-  THNN_(Map) softPlus;
+  Map softPlus;
   /* beta * y > threshold ? gradOutput : gradOutput * (1 - e^(-beta * y)); beta, threshold */
-  THNN_(Map2) softPlusBackward;
+  Map2 softPlusBackward;
   /* square root of x */
-  THNN_(Map) sqrt;
+  Map sqrt;
   /* y == 0 ? 0 : gradOutput / (2 * y) */
-  THNN_(Map2) sqrtBackward;
+  Map2 sqrtBackward;
   /* x^2 */
-  THNN_(Map) square;
+  Map square;
   /* 2 * x * gradOutput */
-  THNN_(Map2) squareBackward;
+  Map2 squareBackward;
   /* gradOutput * (1 - y^2) */
-  THNN_(Map2) tanhBackward;
+  Map2 tanhBackward;
   /* for a p-norm y: y == 0 ? 0 : gradOutput * (x / y)^exponent; exponent */
   void (*normBackward)(int64_t n, const real *x, const real *y, const real *gradOutput,
                        const real *parameters, real *z);
-} THNN_(SimdActivation);
+} SimdActivation;
 
-typedef struct THNN_(SimdChannels) {
+typedef struct SimdChannels {
   /* distance d = x - center and d^2; y is not read */
-  THNN_(ChannelSum) moments;
+  ChannelSum moments;
   /* gradOutput (y) and gradOutput * (x - center) */
-  THNN_(ChannelSum) gradients;
+  ChannelSum gradients;
   /* x <= 0 ? x * gradOutput : 0; the center is not read, there is no second sum */
-  THNN_(ChannelSum) slopes;
+  ChannelSum slopes;
   /* (x - center) * scale + shift; center, scale, shift; y is not read */
-  THNN_(ChannelMap) normalise;
+  ChannelMap normalise;
   /* (gradOutput - mean - (x - center) * projection) * scale; center, mean, projection, scale */
-  THNN_(ChannelMap) normaliseBackward;
+  ChannelMap normaliseBackward;
   /* y * factor; factor; x is not read */
-  THNN_(ChannelMap) scale;
-} THNN_(SimdChannels);
+  ChannelMap scale;
+} SimdChannels;
 
 /* Softmax, or its logarithm, over channels. The channels of a row are contiguous; in a tile,
  * positions are contiguous and the channels of each are `step` apart. Backward takes the forward
  * call's result y. `run` writes the rows, except short ones; `put` writes the tiles, unless it is
  * NULL. */
-typedef struct THNN_(SimdSoftmax) {
+typedef struct SimdSoftmax {
   int64_t tile; /* the most positions of a tile */
   void (*forwardRows)(bool logarithm, int64_t rows, int64_t channels, const real *x, real *y);
   void (*backwardRows)(bool logarithm, int64_t rows, int64_t channels, const real *y,
-                       const real *gradOutput, THNN_(RunMap2) run, real *gradInput);
+                       const real *gradOutput, RunMap2 run, real *gradInput);
   void (*forwardTile)(bool logarithm, int64_t channels, int64_t step, int64_t positions,
                       const real *x, real *y);
   void (*backwardTile)(bool logarithm, int64_t channels, int64_t step, int64_t positions,
-                       const real *y, const real *gradOutput, THNN_(Put) put, real *gradInput);
-} THNN_(SimdSoftmax);
+                       const real *y, const real *gradOutput, Put put, real *gradInput);
+} SimdSoftmax;
 
 /* What the gates of one row of a recurrent cell of n units are computed from, gate after gate. */
-typedef struct THNN_(GateRows) {
+typedef struct GateRows {
   const real *input, *hidden;
   const real *bias1, *bias2; /* both or neither */
-} THNN_(GateRows);
+} GateRows;
 
 /* What flows back into one row of an LSTM cell, and the cell's states. */
-typedef struct THNN_(LstmGradients) {
+typedef struct LstmGradients {
   const real *cx, *cy, *gradOutput, *gradCy;
-} THNN_(LstmGradients);
+} LstmGradients;
 
 /* Rows of recurrent cells of n units; the modules' files say what they compute. */
-typedef struct THNN_(SimdRecurrent) {
+typedef struct SimdRecurrent {
   /* gates r, z, n; storage is r, z, n, hx, hidden_n + bias2_n */
-  void (*gru)(int64_t n, const THNN_(GateRows) * of, const real *hx, real *hy, real *storage);
+  void (*gru)(int64_t n, const GateRows *of, const real *hx, real *hy, real *storage);
   void (*gruBackward)(int64_t n, const real *storage, const real *gradOutput, real *gradInput,
                       real *gradHidden, real *gradHx);
   /* gates i, f, c, o; `gates` takes their values and may be of->input */
-  void (*lstm)(int64_t n, const THNN_(GateRows) * of, const real *cx, real *gates, real *hy,
-               real *cy);
-  void (*lstmBackward)(int64_t n, const real *gates, const THNN_(LstmGradients) * of,
-                       real *gradGates, real *gradCx);
-} THNN_(SimdRecurrent);
+  void (*lstm)(int64_t n, const GateRows *of, const real *cx, real *gates, real *hy, real *cy);
+  void (*lstmBackward)(int64_t n, const real *gates, const LstmGradients *of, real *gradGates,
+                       real *gradCx);
+} SimdRecurrent;
 
 /* A row of tiles for Winograd's algorithms F(2x2, 3x3) and F(3x3, 2x2). A tile is 2x2 results of a
  * correlation with 3x3 taps and sees 4x4 elements, which overlap its neighbours' by two. With
  * dilation, the elements and results of a tile are a step apart: columnStep tiles, a group, begin
  * in neighbouring columns, and the next group begins two steps after this one. */
-typedef struct THNN_(TileRow) {
+typedef struct TileRow {
   int64_t tiles;               /* up to THNN_MOST_TILES */
   int64_t height, width;       /* of the plane that is read or written */
   int64_t row, column;         /* of the first tile's first element in the plane; can be outside */
   int64_t rowStep, columnStep; /* the dilation; columnStep is up to THNN_MOST_TILES */
   int64_t place;               /* of the first tile in its group, from 0 */
   int64_t ahead;               /* prefetch distance in elements */
-} THNN_(TileRow);
+} TileRow;
 
 enum {
   THNN_TILE_NUMBERS = 16, /* coefficients that a tile, or 3x3 weights, are transformed into */
@@ -727,25 +723,25 @@ enum {
 
 /* Coefficient k of tile or filter i of a transform is at [k * step + i]. Whole vectors are written:
  * up to a vector past the last tile is overwritten. */
-typedef struct THNN_(SimdWinograd) {
+typedef struct SimdWinograd {
   double sourceCost, resultCost; /* measured cycles for a vector of tiles */
   double weightShare;            /* the weight gradient's measured cost, relative to its estimate */
   /* The transform of the elements that the tiles see, which are 0 outside of the plane. `lines`
    * keeps what the tiles below share with them. `below` says that the previous call was for the row
    * of tiles above and had at least as many tiles. */
-  void (*source)(const THNN_(TileRow) * of, const real *plane, bool below, real *lines,
-                 int64_t step, real *y);
+  void (*source)(const TileRow *of, const real *plane, bool below, real *lines, int64_t step,
+                 real *y);
   int64_t lines; /* reals in `lines` */
   /* The transforms of `times` vectors of filters, [time][lane], from x[time][tap][lane]; `flipped`
    * reverses the taps. */
   void (*weights)(int64_t times, bool flipped, const real *x, int64_t step, real *y);
   /* The results of the tiles inside the plane: bias + the transform of sums of products. Returns
    * whether all of them are finite. */
-  bool (*result)(const THNN_(TileRow) * of, const real *x, int64_t step, real bias, real *plane);
+  bool (*result)(const TileRow *of, const real *x, int64_t step, real bias, real *plane);
   /* The transforms of the gradients of the tiles' results, for a vector of planes, from the columns
    * that the tiles cover: x[row of two][column][lane]. Coefficient k of a tile goes to
    * y[k * step + tile * tileStep]. Adds the gradients to `sums`. */
-  void (*gradients)(const THNN_(TileRow) * of, int64_t columns, const real *x, int64_t step,
+  void (*gradients)(const TileRow *of, int64_t columns, const real *x, int64_t step,
                     int64_t tileStep, real *y, real *sums);
   /* y[filter][tap][lane], the gradients of 3x3 weights, from sums of products of those coefficients
    * and the elements', x[coefficient * step + filter * lanes + lane]. Returns whether all are
@@ -760,28 +756,41 @@ typedef struct THNN_(SimdWinograd) {
    * NULL. Returns whether all of them are finite. */
   bool (*frameResults)(int64_t n, const real *x, int64_t step, const real *start, int results,
                        real *y);
-} THNN_(SimdWinograd);
+} SimdWinograd;
 
-typedef struct THNN_(Simd) {
-  THNN_(SimdPointwise) pointwise;
-  THNN_(SimdReduce) reduce;
-  THNN_(SimdCriterion) criterion;
-  THNN_(SimdProducts) products;
-  THNN_(SimdProducts) narrowProducts; /* with vectors of half the size where that can pay */
-  THNN_(SimdDots) dots;
-  THNN_(SimdPanels) panels;
-  THNN_(SimdWinograd) winograd;
-  THNN_(SimdShifts) shifts;
-  THNN_(SimdPlanes) planes;
-  THNN_(SimdPooling) pooling;
-  THNN_(SimdSampling) sampling;
-  THNN_(SimdElementary) elementary;
-  THNN_(SimdActivation) activation;
-  THNN_(SimdChannels) channels;
-  THNN_(SimdSoftmax) softmax;
-  THNN_(SimdRecurrent) recurrent;
-} THNN_(Simd);
+typedef struct Simd {
+  SimdPointwise pointwise;
+  SimdReduce reduce;
+  SimdCriterion criterion;
+  SimdProducts products;
+  SimdProducts narrowProducts; /* with vectors of half the size where that can pay */
+  SimdDots dots;
+  SimdPanels panels;
+  SimdWinograd winograd;
+  SimdShifts shifts;
+  SimdPlanes planes;
+  SimdPooling pooling;
+  SimdSampling sampling;
+  SimdElementary elementary;
+  SimdActivation activation;
+  SimdChannels channels;
+  SimdSoftmax softmax;
+  SimdRecurrent recurrent;
+} Simd;
 
-extern THNN_(Simd) THNN_(simd);
+extern Simd THNN_(simd);
+
+/* The names of these types in convolution/engine/. */
+typedef Chains THNN_(Chains);
+typedef Chunks THNN_(Chunks);
+typedef Correlations THNN_(Correlations);
+typedef PaddedRows THNN_(Frame);
+typedef LineDots THNN_(LineDots);
+typedef LineSums THNN_(LineSums);
+typedef Products THNN_(Products);
+typedef SimdPanels THNN_(SimdPanels);
+typedef SimdProducts THNN_(SimdProducts);
+typedef TileRow THNN_(TileRow);
+typedef Vectors THNN_(Vectors);
 
 #endif

@@ -67,7 +67,7 @@ static real *copyOf(const real *x, int64_t elements)
   return memcpy(copy, x, (size_t)elements * sizeof(real));
 }
 
-static double at(THNN_(Matrix) x, int64_t row, int64_t column)
+static double at(Matrix x, int64_t row, int64_t column)
 {
   return (double)(x.transposed ? x.data[row * x.leading + column]
                                : x.data[column * x.leading + row]);
@@ -78,7 +78,7 @@ static double at(THNN_(Matrix) x, int64_t row, int64_t column)
 /* Which paths products take. */
 typedef enum Paths { MEASURED, PANELS, IN_PLACE, DOTS, GEMM, ALL_PATHS } Paths;
 
-static THNN_(Simd) measured;
+static Simd measured;
 
 static void choosePaths(Paths paths)
 {
@@ -100,7 +100,7 @@ static void choosePaths(Paths paths)
 typedef struct Product {
   Paths paths;
   int64_t m, n, k, count, aNext, bNext;
-  THNN_(Matrix) a, b;
+  Matrix a, b;
   real alpha, beta;
   const real *start; /* a value for each row, or NULL */
   int64_t leading;
@@ -173,7 +173,7 @@ static bool isClose(const Product *p, const real *before, const real *after)
       double sum = p->beta == 0 ? 0 : (double)p->beta * (double)before[place];
       sum += p->start ? (double)p->start[i] : 0;
       double size = fabs(sum);
-      THNN_(Matrix) a = p->a, b = p->b;
+      Matrix a = p->a, b = p->b;
       for (int64_t l = 0; l < p->count; l++, a.data += p->aNext, b.data += p->bNext)
         for (int64_t t = 0; t < p->k; t++) {
           const double term = (double)p->alpha * at(a, i, t) * at(b, t, j);
@@ -227,11 +227,11 @@ static void testProduct(THNNState *state, Product p, Function function)
 }
 
 /* An operand of the rows and columns that it has after transposition. */
-static THNN_(Matrix) newOperand(int64_t rows, int64_t columns, bool transposed, int64_t gap)
+static Matrix newOperand(int64_t rows, int64_t columns, bool transposed, int64_t gap)
 {
   const int64_t length = transposed ? columns : rows;
   const real *data = newMatrix(length, transposed ? rows : columns, length + gap, (real)NAN);
-  return (THNN_(Matrix)){data, length + gap, transposed};
+  return (Matrix){data, length + gap, transposed};
 }
 
 static void freeOperands(const Product *p)
@@ -284,7 +284,7 @@ static void testSmall(THNNState *state)
 /* A size that something may depend on, or one beside it: of vectors, tiles, panels, blocks. */
 static int64_t randomSize(int64_t most)
 {
-  const THNN_(SimdPanels) *panels = &measured.panels;
+  const SimdPanels *panels = &measured.panels;
   const int64_t units[] = {1,
                            panels->lanes,
                            panels->rows,

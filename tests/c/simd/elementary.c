@@ -102,14 +102,14 @@ static Wide powerOf(Wide x, real exponent)
 
 typedef struct Level {
   const char *name;
-  const THNN_(SimdElementary) * elementary;
-  const THNN_(SimdActivation) * activation;
+  const SimdElementary *elementary;
+  const SimdActivation *activation;
   const Reference *reference;
 } Level;
 
 #define DECLARE(LEVEL)                                                                             \
-  extern const THNN_(SimdElementary) SIMD_TABLE(Elementary, LEVEL);                                \
-  extern const THNN_(SimdActivation) SIMD_TABLE(Activation, LEVEL)
+  extern const SimdElementary SIMD_TABLE(Elementary, LEVEL);                                       \
+  extern const SimdActivation SIMD_TABLE(Activation, LEVEL)
 #ifdef THNN_REAL_FLOAT
 #  define REFERENCE(LEVEL) &reference_##LEVEL
 #else
@@ -141,7 +141,7 @@ enum { MOST_LEVELS = 3, BLOCK = 4096, GROUP = 128 };
 /* A function: its loop at a level, the parameters of the loop, and what it should give. */
 typedef struct Function {
   const char *name;
-  THNN_(Map) loop[MOST_LEVELS];
+  Map loop[MOST_LEVELS];
   real parameters[2];
   Wide (*exact)(Wide x, real parameter);
   ReferenceLoop reference; /* NULL: the C library measures all */

@@ -7,8 +7,8 @@
 
 #define TABLE(TOPIC) SIMD_TABLE(TOPIC, THNN_SIMD_LEVEL)
 
-extern const THNN_(SimdElementary) TABLE(Elementary);
-extern const THNN_(SimdActivation) TABLE(Activation);
+extern const SimdElementary TABLE(Elementary);
+extern const SimdActivation TABLE(Activation);
 
 static ReferenceLoop loop(const char *name)
 {

@@ -5,14 +5,14 @@
 
 void THNN_(Abs_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
 {
-  const THNN_(Pointwise) run = {.function = "Abs_updateOutput", .state = state, .cost = 1};
+  const Pointwise run = {.function = "Abs_updateOutput", .state = state, .cost = 1};
   THNN_(pointwiseForward)(&run, THNN_(simd).activation.abs, input, output);
 }
 
 void THNN_(Abs_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
                                 THTensor *gradInput)
 {
-  const THNN_(Pointwise) run = {.function = "Abs_updateGradInput", .state = state, .cost = 1};
+  const Pointwise run = {.function = "Abs_updateGradInput", .state = state, .cost = 1};
   THNN_(pointwiseBackward)(&run, THNN_(simd).activation.absBackward, input, "input", 2, gradOutput,
                            gradInput);
 }

@@ -8,11 +8,11 @@ void THNN_(ELU_updateOutput)(THNNState *state, THTensor *input, THTensor *output
                              bool inplace)
 {
   const real parameters[] = {(real)alpha};
-  const THNN_(Pointwise) run = {.function = "ELU_updateOutput",
-                                .state = state,
-                                .inplace = inplace,
-                                .cost = 4,
-                                .parameters = parameters};
+  const Pointwise run = {.function = "ELU_updateOutput",
+                         .state = state,
+                         .inplace = inplace,
+                         .cost = 4,
+                         .parameters = parameters};
   THNN_(pointwiseForward)(&run, THNN_(simd).activation.elu, input, output);
 }
 
@@ -20,12 +20,12 @@ void THNN_(ELU_updateGradInput)(THNNState *state, THTensor *input, THTensor *gra
                                 THTensor *gradInput, THTensor *output, accreal alpha, bool inplace)
 {
   const real parameters[] = {(real)alpha};
-  const THNN_(Pointwise) run = {.function = "ELU_updateGradInput",
-                                .state = state,
-                                .inplace = inplace,
-                                .cost = 1,
-                                .parameters = parameters,
-                                .compared = input};
+  const Pointwise run = {.function = "ELU_updateGradInput",
+                         .state = state,
+                         .inplace = inplace,
+                         .cost = 1,
+                         .parameters = parameters,
+                         .compared = input};
   THNN_(pointwiseBackward)(&run, THNN_(simd).activation.eluBackward, output, "output", 5,
                            gradOutput, gradInput);
 }

@@ -8,7 +8,7 @@ void THNN_(HardShrink_updateOutput)(THNNState *state, THTensor *input, THTensor 
                                     accreal lambda)
 {
   const real parameters[] = {(real)lambda};
-  const THNN_(Pointwise) run = {
+  const Pointwise run = {
       .function = "HardShrink_updateOutput", .state = state, .cost = 1, .parameters = parameters};
   THNN_(pointwiseForward)(&run, THNN_(simd).activation.hardShrink, input, output);
 }
@@ -17,10 +17,10 @@ void THNN_(HardShrink_updateGradInput)(THNNState *state, THTensor *input, THTens
                                        THTensor *gradInput, accreal lambda)
 {
   const real parameters[] = {(real)lambda};
-  const THNN_(Pointwise) run = {.function = "HardShrink_updateGradInput",
-                                .state = state,
-                                .cost = 1,
-                                .parameters = parameters};
+  const Pointwise run = {.function = "HardShrink_updateGradInput",
+                         .state = state,
+                         .cost = 1,
+                         .parameters = parameters};
   THNN_(pointwiseBackward)(&run, THNN_(simd).activation.shrinkBackward, input, "input", 2,
                            gradOutput, gradInput);
 }

@@ -8,11 +8,11 @@ void THNN_(HardTanh_updateOutput)(THNNState *state, THTensor *input, THTensor *o
                                   accreal min_val, accreal max_val, bool inplace)
 {
   const real parameters[] = {(real)min_val, (real)max_val};
-  const THNN_(Pointwise) run = {.function = "HardTanh_updateOutput",
-                                .state = state,
-                                .inplace = inplace,
-                                .cost = 1,
-                                .parameters = parameters};
+  const Pointwise run = {.function = "HardTanh_updateOutput",
+                         .state = state,
+                         .inplace = inplace,
+                         .cost = 1,
+                         .parameters = parameters};
   THNN_(pointwiseForward)(&run, THNN_(simd).activation.hardTanh, input, output);
 }
 
@@ -21,11 +21,11 @@ void THNN_(HardTanh_updateGradInput)(THNNState *state, THTensor *input, THTensor
                                      bool inplace)
 {
   const real parameters[] = {(real)min_val, (real)max_val};
-  const THNN_(Pointwise) run = {.function = "HardTanh_updateGradInput",
-                                .state = state,
-                                .inplace = inplace,
-                                .cost = 1,
-                                .parameters = parameters};
+  const Pointwise run = {.function = "HardTanh_updateGradInput",
+                         .state = state,
+                         .inplace = inplace,
+                         .cost = 1,
+                         .parameters = parameters};
   THNN_(pointwiseBackward)(&run, THNN_(simd).activation.hardTanhBackward, input, "input", 2,
                            gradOutput, gradInput);
 }

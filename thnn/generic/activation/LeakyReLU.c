@@ -8,11 +8,11 @@ void THNN_(LeakyReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *
                                    accreal negval, bool inplace)
 {
   const real parameters[] = {(real)negval};
-  const THNN_(Pointwise) run = {.function = "LeakyReLU_updateOutput",
-                                .state = state,
-                                .inplace = inplace,
-                                .cost = 1,
-                                .parameters = parameters};
+  const Pointwise run = {.function = "LeakyReLU_updateOutput",
+                         .state = state,
+                         .inplace = inplace,
+                         .cost = 1,
+                         .parameters = parameters};
   THNN_(pointwiseForward)(&run, THNN_(simd).activation.leakyRelu, input, output);
 }
 
@@ -20,11 +20,11 @@ void THNN_(LeakyReLU_updateGradInput)(THNNState *state, THTensor *input, THTenso
                                       THTensor *gradInput, accreal negval, bool inplace)
 {
   const real parameters[] = {(real)negval};
-  const THNN_(Pointwise) run = {.function = "LeakyReLU_updateGradInput",
-                                .state = state,
-                                .inplace = inplace,
-                                .cost = 1,
-                                .parameters = parameters};
+  const Pointwise run = {.function = "LeakyReLU_updateGradInput",
+                         .state = state,
+                         .inplace = inplace,
+                         .cost = 1,
+                         .parameters = parameters};
   THNN_(pointwiseBackward)(&run, THNN_(simd).activation.leakyReluBackward, input, "input", 2,
                            gradOutput, gradInput);
 }

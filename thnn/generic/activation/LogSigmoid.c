@@ -8,7 +8,7 @@ void THNN_(LogSigmoid_updateOutput)(THNNState *state, THTensor *input, THTensor 
                                     THTensor *buffer)
 {
   (void)buffer;
-  const THNN_(Pointwise) run = {.function = "LogSigmoid_updateOutput", .state = state, .cost = 8};
+  const Pointwise run = {.function = "LogSigmoid_updateOutput", .state = state, .cost = 8};
   THNN_(pointwiseForward)(&run, THNN_(simd).elementary.logSigmoid, input, output);
 }
 
@@ -16,7 +16,7 @@ void THNN_(LogSigmoid_updateGradInput)(THNNState *state, THTensor *input, THTens
                                        THTensor *gradInput, THTensor *buffer)
 {
   (void)buffer;
-  const THNN_(Pointwise) run = {
+  const Pointwise run = {
       .function = "LogSigmoid_updateGradInput", .state = state, .cost = 4, .like = gradOutput};
   THNN_(pointwiseBackward)(&run, THNN_(simd).activation.logSigmoidBackward, input, "input", 2,
                            gradOutput, gradInput);

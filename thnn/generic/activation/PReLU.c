@@ -59,13 +59,12 @@ static void addGradient(const void *context, int64_t plane, real center, const d
 }
 
 /* Acquires the plan, maps in and gradients (NULL: none) to out, and releases it. */
-static void runMap(THNNPlan *plan, THNNState *state, const THNN_(ChannelMap) * map,
-                   const THNNPlanes *shape, const THNNBuffer *in, const THNNBuffer *gradients,
-                   const THNNBuffer *factors, THNNBuffer *out)
+static void runMap(THNNPlan *plan, THNNState *state, const ChannelMap *map, const THNNPlanes *shape,
+                   const THNNBuffer *in, const THNNBuffer *gradients, const THNNBuffer *factors,
+                   THNNBuffer *out)
 {
   const THNNChannels channels = THNN_channels(shape->batch, shape->planes, shape->positions);
-  THNN_(ChannelWork)
-  work = {.state = state, .channels = &channels, .finish = setSlope, .map = map};
+  ChannelWork work = {.state = state, .channels = &channels, .finish = setSlope, .map = map};
   THNN_planElementwise(out);
   const THNNBuffer *scratch = THNN_planScratch(plan, THNN_(channelScratch)(&work));
   THNN_planAcquire(plan);
@@ -125,11 +124,10 @@ void THNN_(PReLU_accGradParameters)(THNNState *state, THTensor *input, THTensor 
       THNN_PReLU_shapeCheck(function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3),
                             THNN_SHAPE(gradWeight, 6), THNN_SCALAR(nOutputPlane, 9));
   const THNNChannels channels = THNN_channels(shape.batch, shape.planes, shape.positions);
-  THNN_(ChannelWork)
-  work = {.state = state,
-          .channels = &channels,
-          .sum = &THNN_(simd).channels.slopes,
-          .finish = addGradient};
+  ChannelWork work = {.state = state,
+                      .channels = &channels,
+                      .sum = &THNN_(simd).channels.slopes,
+                      .finish = addGradient};
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);

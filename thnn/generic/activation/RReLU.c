@@ -20,7 +20,7 @@ static void drawNoise(THGenerator *generator, real lower, real upper, int64_t n,
     noise[i] = x[i] <= 0 ? (real)THRandom_uniform(generator, lower, upper) : 1;
 }
 
-static void forwardWithNoise(const THNN_(Pointwise) * run, THTensor *input, THTensor *output,
+static void forwardWithNoise(const Pointwise *run, THTensor *input, THTensor *output,
                              THTensor *noise, real lower, real upper, THGenerator *generator)
 {
   THNNPlan plan;
@@ -49,11 +49,11 @@ void THNN_(RReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *outp
                                THGenerator *generator)
 {
   const real parameters[] = {meanSlope(lower, upper)};
-  const THNN_(Pointwise) run = {.function = "RReLU_updateOutput",
-                                .state = state,
-                                .inplace = inplace,
-                                .cost = 1,
-                                .parameters = parameters};
+  const Pointwise run = {.function = "RReLU_updateOutput",
+                         .state = state,
+                         .inplace = inplace,
+                         .cost = 1,
+                         .parameters = parameters};
   if (!noise)
     THNN_rejectShape(run.function, THNN_SHAPE(noise, 4), "a tensor");
   if (!train) {
@@ -70,12 +70,11 @@ void THNN_(RReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *g
                                   accreal upper, bool train, bool inplace)
 {
   const real parameters[] = {meanSlope(lower, upper)};
-  THNN_(Pointwise)
-  run = {.function = "RReLU_updateGradInput",
-         .state = state,
-         .inplace = inplace,
-         .cost = 1,
-         .parameters = parameters};
+  Pointwise run = {.function = "RReLU_updateGradInput",
+                   .state = state,
+                   .inplace = inplace,
+                   .cost = 1,
+                   .parameters = parameters};
   /* With bounds this close the slope was practically constant, and `noise` need not be set. */
   if (!train || (real)upper - (real)lower <= (real)1e-6) {
     THNN_(pointwiseBackward)(&run, THNN_(simd).activation.leakyReluBackward, input, "input", 2,

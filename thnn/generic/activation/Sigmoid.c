@@ -5,7 +5,7 @@
 
 void THNN_(Sigmoid_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
 {
-  const THNN_(Pointwise) run = {.function = "Sigmoid_updateOutput", .state = state, .cost = 4};
+  const Pointwise run = {.function = "Sigmoid_updateOutput", .state = state, .cost = 4};
   THNN_(pointwiseForward)(&run, THNN_(simd).elementary.sigmoid, input, output);
 }
 
@@ -13,7 +13,7 @@ void THNN_(Sigmoid_updateGradInput)(THNNState *state, THTensor *input, THTensor 
                                     THTensor *gradInput, THTensor *output)
 {
   (void)input;
-  const THNN_(Pointwise) run = {.function = "Sigmoid_updateGradInput", .state = state, .cost = 1};
+  const Pointwise run = {.function = "Sigmoid_updateGradInput", .state = state, .cost = 1};
   THNN_(pointwiseBackward)(&run, THNN_(simd).activation.sigmoidBackward, output, "output", 5,
                            gradOutput, gradInput);
 }

@@ -8,7 +8,7 @@ void THNN_(SoftPlus_updateOutput)(THNNState *state, THTensor *input, THTensor *o
                                   accreal threshold)
 {
   const real parameters[] = {(real)beta, (real)threshold};
-  const THNN_(Pointwise) run = {
+  const Pointwise run = {
       .function = "SoftPlus_updateOutput", .state = state, .cost = 8, .parameters = parameters};
   THNN_(pointwiseForward)(&run, THNN_(simd).activation.softPlus, input, output);
 }
@@ -18,11 +18,11 @@ void THNN_(SoftPlus_updateGradInput)(THNNState *state, THTensor *input, THTensor
                                      accreal threshold)
 {
   const real parameters[] = {(real)beta, (real)threshold};
-  const THNN_(Pointwise) run = {.function = "SoftPlus_updateGradInput",
-                                .state = state,
-                                .cost = 4,
-                                .parameters = parameters,
-                                .compared = input};
+  const Pointwise run = {.function = "SoftPlus_updateGradInput",
+                         .state = state,
+                         .cost = 4,
+                         .parameters = parameters,
+                         .compared = input};
   THNN_(pointwiseBackward)(&run, THNN_(simd).activation.softPlusBackward, output, "output", 5,
                            gradOutput, gradInput);
 }

@@ -6,19 +6,19 @@
 void THNN_(Sqrt_updateOutput)(THNNState *state, THTensor *input, THTensor *output, accreal eps)
 {
   (void)eps; /* the original does not read it either */
-  const THNN_(Pointwise) run = {.function = "Sqrt_updateOutput", .state = state, .cost = 1};
+  const Pointwise run = {.function = "Sqrt_updateOutput", .state = state, .cost = 1};
   THNN_(pointwiseForward)(&run, THNN_(simd).activation.sqrt, input, output);
 }
 
 void THNN_(Sqrt_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
                                  THTensor *gradInput, THTensor *output)
 {
-  const THNN_(Pointwise) run = {.function = "Sqrt_updateGradInput",
-                                .state = state,
-                                .cost = 1,
-                                .compared = input,
-                                .like = input,
-                                .sameSizes = true};
+  const Pointwise run = {.function = "Sqrt_updateGradInput",
+                         .state = state,
+                         .cost = 1,
+                         .compared = input,
+                         .like = input,
+                         .sameSizes = true};
   if (!input)
     THNN_rejectShape(run.function, THNN_SHAPE(input, 2), "a tensor");
   THNN_(pointwiseBackward)(&run, THNN_(simd).activation.sqrtBackward, output, "output", 5,

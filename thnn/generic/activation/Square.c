@@ -5,15 +5,15 @@
 
 void THNN_(Square_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
 {
-  const THNN_(Pointwise) run = {.function = "Square_updateOutput", .state = state, .cost = 1};
+  const Pointwise run = {.function = "Square_updateOutput", .state = state, .cost = 1};
   THNN_(pointwiseForward)(&run, THNN_(simd).activation.square, input, output);
 }
 
 void THNN_(Square_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
                                    THTensor *gradInput)
 {
-  const THNN_(Pointwise)
-      run = {.function = "Square_updateGradInput", .state = state, .cost = 1, .sameSizes = true};
+  const Pointwise run = {
+      .function = "Square_updateGradInput", .state = state, .cost = 1, .sameSizes = true};
   THNN_(pointwiseBackward)(&run, THNN_(simd).activation.squareBackward, input, "input", 2,
                            gradOutput, gradInput);
 }

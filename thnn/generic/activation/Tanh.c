@@ -5,7 +5,7 @@
 
 void THNN_(Tanh_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
 {
-  const THNN_(Pointwise) run = {.function = "Tanh_updateOutput", .state = state, .cost = 4};
+  const Pointwise run = {.function = "Tanh_updateOutput", .state = state, .cost = 4};
   THNN_(pointwiseForward)(&run, THNN_(simd).elementary.tanh, input, output);
 }
 
@@ -13,8 +13,8 @@ void THNN_(Tanh_updateGradInput)(THNNState *state, THTensor *input, THTensor *gr
                                  THTensor *gradInput, THTensor *output)
 {
   (void)input;
-  const THNN_(Pointwise)
-      run = {.function = "Tanh_updateGradInput", .state = state, .cost = 1, .sameSizes = true};
+  const Pointwise run = {
+      .function = "Tanh_updateGradInput", .state = state, .cost = 1, .sameSizes = true};
   THNN_(pointwiseBackward)(&run, THNN_(simd).activation.tanhBackward, output, "output", 5,
                            gradOutput, gradInput);
 }

@@ -7,11 +7,11 @@ void THNN_(Threshold_updateOutput)(THNNState *state, THTensor *input, THTensor *
                                    accreal threshold, accreal val, bool inplace)
 {
   const real parameters[] = {(real)threshold, (real)val};
-  const THNN_(Pointwise) run = {.function = "Threshold_updateOutput",
-                                .state = state,
-                                .inplace = inplace,
-                                .cost = 1,
-                                .parameters = parameters};
+  const Pointwise run = {.function = "Threshold_updateOutput",
+                         .state = state,
+                         .inplace = inplace,
+                         .cost = 1,
+                         .parameters = parameters};
   THNN_(pointwiseForward)(&run, THNN_(simd).pointwise.threshold, input, output);
 }
 
@@ -21,11 +21,11 @@ void THNN_(Threshold_updateGradInput)(THNNState *state, THTensor *input, THTenso
 {
   (void)val; /* nothing flows back from replaced elements, whatever replaced them */
   const real parameters[] = {(real)threshold};
-  const THNN_(Pointwise) run = {.function = "Threshold_updateGradInput",
-                                .state = state,
-                                .inplace = inplace,
-                                .cost = 1,
-                                .parameters = parameters};
+  const Pointwise run = {.function = "Threshold_updateGradInput",
+                         .state = state,
+                         .inplace = inplace,
+                         .cost = 1,
+                         .parameters = parameters};
   THNN_(pointwiseBackward)(&run, THNN_(simd).pointwise.thresholdBackward, input, "input", 2,
                            gradOutput, gradInput);
 }

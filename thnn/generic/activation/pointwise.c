@@ -43,13 +43,12 @@ void THNN_(pointwisePlan)(THNNPlan *plan, bool inplace, THTensor *input, THTenso
     THNN_planElementwise(*out = THNN_planOutLike(plan, output, 3, input));
 }
 
-static int threadsFor(const THNN_(Pointwise) * run, const THNNBlocks *blocks)
+static int threadsFor(const Pointwise *run, const THNNBlocks *blocks)
 {
   return THNN_threads(run->state, blocks->count, (double)blocks->elements * run->cost);
 }
 
-void THNN_(pointwiseForward)(const THNN_(Pointwise) * run, THNN_(Map) map, THTensor *input,
-                             THTensor *output)
+void THNN_(pointwiseForward)(const Pointwise *run, Map map, THTensor *input, THTensor *output)
 {
   THNNPlan plan;
   THNNBuffer *in, *out;
@@ -72,7 +71,7 @@ void THNN_(pointwiseForward)(const THNN_(Pointwise) * run, THNN_(Map) map, THTen
   THNN_planRelease(&plan);
 }
 
-void THNN_(pointwiseBackward)(const THNN_(Pointwise) * run, THNN_(Map2) map, THTensor *saved,
+void THNN_(pointwiseBackward)(const Pointwise *run, Map2 map, THTensor *saved,
                               const char *savedName, int savedPosition, THTensor *gradOutput,
                               THTensor *gradInput)
 {

@@ -5,7 +5,7 @@
 #include "generic/template.h"
 
 /* What the functions below need to know about a module; fields that do not apply are 0. */
-typedef struct THNN_(Pointwise) {
+typedef struct Pointwise {
   const char *function;
   THNNState *state;
   bool inplace;
@@ -16,7 +16,7 @@ typedef struct THNN_(Pointwise) {
   THTensor *compared; /* argument #2 if not `saved`; must have as many elements; NULL: any */
   THTensor *like;     /* the tensor whose sizes gradInput takes; NULL: saved */
   bool sameSizes;     /* gradOutput must have the sizes of `saved`, not only as many elements */
-} THNN_(Pointwise);
+} Pointwise;
 
 /* Declares the tensor that a forward call reads, argument #2, and the one that it writes, #3; with
  * inplace they share memory. */
@@ -24,12 +24,11 @@ void THNN_(pointwisePlan)(THNNPlan *plan, bool inplace, THTensor *input, THTenso
                           THNNBuffer **in, THNNBuffer **out);
 
 /* output = map(input), arguments #2 and #3; in input's storage when inplace. */
-void THNN_(pointwiseForward)(const THNN_(Pointwise) * run, THNN_(Map) map, THTensor *input,
-                             THTensor *output);
+void THNN_(pointwiseForward)(const Pointwise *run, Map map, THTensor *input, THTensor *output);
 
 /* gradInput = map(saved, gradOutput), arguments #4 and #3, in gradOutput's storage when inplace.
  * `saved` is the forward call's input or output, argument #savedPosition. */
-void THNN_(pointwiseBackward)(const THNN_(Pointwise) * run, THNN_(Map2) map, THTensor *saved,
+void THNN_(pointwiseBackward)(const Pointwise *run, Map2 map, THTensor *saved,
                               const char *savedName, int savedPosition, THTensor *gradOutput,
                               THTensor *gradInput);
 

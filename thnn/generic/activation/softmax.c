@@ -139,9 +139,8 @@ void THNN_(softmaxBackward)(const char *function, THNNState *state, bool logarit
   const Tiles tiles = tilesOf(&shape);
   const int threads = threadsFor(state, &shape, &tiles, logarithm ? 4 : 2);
   const bool stream = THNN_streamsResult(2, THTensor_(nElement)(output), sizeof(real));
-  const THNN_(RunMap2) run =
-      stream ? THNN_(simd).pointwise.streamMap2 : THNN_(simd).pointwise.runMap2;
-  const THNN_(Put) put = stream ? THNN_(simd).pointwise.stream : NULL;
+  const RunMap2 run = stream ? THNN_(simd).pointwise.streamMap2 : THNN_(simd).pointwise.runMap2;
+  const Put put = stream ? THNN_(simd).pointwise.stream : NULL;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < tiles.blocks; i++) {
     int64_t count;

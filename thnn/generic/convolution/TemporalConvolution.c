@@ -107,8 +107,8 @@ static void convolveSample(THNNState *state, const THNNFrames *frames, int64_t k
     return;
   }
   if (THNN_(simd).panels.packs && periodOf(kW, dW) > 1) {
-    const THNN_(Matrix) kernels = {weight, window, true};
-    const THNN_(Matrix) windows = {input, dW * frames->inputSize, false};
+    const Matrix kernels = {weight, window, true};
+    const Matrix windows = {input, dW * frames->inputSize, false};
     THNN_(repeatRow)(state, frames->outputFrames, frames->outputSize, bias, output,
                      frames->outputSize);
     THNN_(addProducts)(frames->outputSize, frames->outputFrames, window, 1, kernels, windows, 1, 0,
@@ -130,8 +130,8 @@ static void spreadSample(THNNState *state, const THNNFrames *frames, int64_t kW,
   THNN_(simd).pointwise.fill(frames->inputFrames * frames->inputSize, 0, gradInput);
   for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
     const Phase phase = phaseOf(frames, kW, dW, i);
-    const THNN_(Matrix) w = {weight, phase.window, false};
-    const THNN_(Matrix) g = {gradOutput + phase.outputOffset, phase.outputLeading, false};
+    const Matrix w = {weight, phase.window, false};
+    const Matrix g = {gradOutput + phase.outputOffset, phase.outputLeading, false};
     THNN_(multiplyInto)(state, phase.window, phase.count, frames->outputSize, 1, w, g, 1,
                         gradInput + phase.inputOffset, phase.inputLeading, room);
   }
@@ -151,8 +151,8 @@ static void correlateWindows(THNNState *state, const THNNFrames *frames, int64_t
                              real *gradWeight, THNNRoom room)
 {
   (void)state;
-  const THNN_(Matrix) windows = {input, dW * frames->inputSize, false};
-  const THNN_(Matrix) gradients = {gradOutput, frames->outputSize, true};
+  const Matrix windows = {input, dW * frames->inputSize, false};
+  const Matrix gradients = {gradOutput, frames->outputSize, true};
   THNN_(addProducts)(kW * frames->inputSize, frames->outputSize, frames->outputFrames, scale,
                      windows, gradients, frames->batch, frames->inputFrames * frames->inputSize,
                      frames->gradientFrames * frames->outputSize, gradWeight, room);
@@ -168,8 +168,8 @@ static void correlatePhases(THNNState *state, const THNNFrames *frames, int64_t 
     const real *g = gradOutput + sample * frames->gradientFrames * frames->outputSize;
     for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
       const Phase phase = phaseOf(frames, kW, dW, i);
-      const THNN_(Matrix) windows = {x + phase.inputOffset, phase.inputLeading, false};
-      const THNN_(Matrix) gradients = {g + phase.outputOffset, phase.outputLeading, true};
+      const Matrix windows = {x + phase.inputOffset, phase.inputLeading, false};
+      const Matrix gradients = {g + phase.outputOffset, phase.outputLeading, true};
       THNN_(multiply)(state, phase.window, frames->outputSize, phase.count, scale, windows,
                       gradients, 1, gradWeight, room);
     }
@@ -179,16 +179,16 @@ static void correlatePhases(THNNState *state, const THNNFrames *frames, int64_t 
 /* Describes the convolution to Winograd's algorithm. Returns the bytes of scratch that it takes, 0
  * if it is not used. */
 static size_t prepareWinograd(THNNState *state, const THNNFrames *frames, int kW, int dW,
-                              bool backward, THNN_(TemporalWinograd) * of)
+                              bool backward, TemporalWinograd *of)
 {
   const int64_t inputSample = frames->inputFrames * frames->inputSize;
-  *of = (THNN_(TemporalWinograd)){.state = state,
-                                  .batch = frames->batch,
-                                  .sources = backward ? frames->outputFrames : frames->inputFrames,
-                                  .results = backward ? frames->inputFrames : frames->outputFrames,
-                                  .sourceSize = backward ? frames->outputSize : frames->inputSize,
-                                  .resultSize = backward ? frames->inputSize : frames->outputSize,
-                                  .backward = backward};
+  *of = (TemporalWinograd){.state = state,
+                           .batch = frames->batch,
+                           .sources = backward ? frames->outputFrames : frames->inputFrames,
+                           .results = backward ? frames->inputFrames : frames->outputFrames,
+                           .sourceSize = backward ? frames->outputSize : frames->inputSize,
+                           .resultSize = backward ? frames->inputSize : frames->outputSize,
+                           .backward = backward};
   of->sourceSample = backward ? frames->gradientFrames * frames->outputSize : inputSample;
   of->resultSample = backward ? inputSample : frames->outputFrames * frames->outputSize;
   return kW == 3 && dW == 1 ? THNN_(temporalWinograd_bytes)(of) : 0;
@@ -327,7 +327,7 @@ void THNN_(TemporalConvolution_updateOutput)(THNNState *state, THTensor *input, 
   THNNBuffer *out = THNN_planOut(&plan, output, 3, 2 + batched, size + !batched);
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 4);
   THNNBuffer *start = THNN_planIn(&plan, bias, 5);
-  THNN_(TemporalWinograd) winograd;
+  TemporalWinograd winograd;
   const size_t bytes = prepareWinograd(state, &frames, kW, dW, false, &winograd);
   const Sharing sharing = shareSamples(state, &frames, kW, roomOfSample(state, &frames, kW, dW));
   THNNBuffer *scratch = THNN_planScratch(&plan, maximumBytes(bytes, sharingBytes(&sharing)));
@@ -354,7 +354,7 @@ void THNN_(TemporalConvolution_updateGradInput)(THNNState *state, THTensor *inpu
   THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 5);
-  THNN_(TemporalWinograd) winograd;
+  TemporalWinograd winograd;
   const size_t bytes = prepareWinograd(state, &frames, kW, dW, true, &winograd);
   const Sharing sharing =
       shareSamples(state, &frames, kW, roomOfPhases(spreadingRoom, state, &frames, kW, dW));

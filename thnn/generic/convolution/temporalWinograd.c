@@ -14,7 +14,7 @@ enum { SIDE = 2, TAPS = 3, NUMBERS = 4, MOST_TILES = 256 };
 /* Limit on the bytes of a block's transformed frames and sums, which then stay in a cache. */
 static const int64_t BLOCK_BYTES = 2 << 20;
 
-typedef THNN_(TemporalWinograd) Temporal;
+typedef TemporalWinograd Temporal;
 
 static int64_t tilesOf(const Temporal *of)
 {
@@ -124,8 +124,8 @@ static bool runBlock(const Temporal *of, int64_t first, int64_t end, const real 
   }
   for (int number = 0; number < NUMBERS; number++) {
     const real *part = weights + number * matrixElements(of);
-    const THNN_(Matrix) w = {part, of->backward ? to : from, !of->backward};
-    const THNN_(Matrix) x = {numbers + number * most * from, from, false};
+    const Matrix w = {part, of->backward ? to : from, !of->backward};
+    const Matrix x = {numbers + number * most * from, from, false};
     THNN_(multiplyEach)(to, tiles, from, w, x, NULL, 1, 0, sums + number * most * to, 0, NULL,
                         room);
   }

@@ -9,7 +9,7 @@ void THNN_(AbsCriterion_updateOutput)(THNNState *state, THTensor *input, THTenso
                                       THTensor *output, bool sizeAverage)
 {
   const char *function = "AbsCriterion_updateOutput";
-  const THNN_(Criterion) run = {function, state, input, target, .longOutput = true};
+  const Criterion run = {function, state, input, target, .longOutput = true};
   THNN_(criterionForward)(&run, THNN_(simd).criterion.absLoss, output, sizeAverage);
 }
 
@@ -18,6 +18,6 @@ void THNN_(AbsCriterion_updateGradInput)(THNNState *state, THTensor *input, THTe
 {
   const char *function = "AbsCriterion_updateGradInput";
   const real parameters[] = {THNN_(criterionNorm)(input, sizeAverage)};
-  const THNN_(Criterion) run = {function, state, input, target, .parameters = parameters};
+  const Criterion run = {function, state, input, target, .parameters = parameters};
   THNN_(criterionBackward)(&run, THNN_(simd).criterion.absGradient, gradInput);
 }

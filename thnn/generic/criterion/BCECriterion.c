@@ -12,14 +12,14 @@ enum { FORWARD_WORK = 10, BACKWARD_WORK = 2 };
 void THNN_(BCECriterion_updateOutput)(THNNState *state, THTensor *input, THTensor *target,
                                       THTensor *output, bool sizeAverage, THTensor *weights)
 {
-  const THNN_(Criterion) run = {"BCECriterion_updateOutput",
-                                state,
-                                input,
-                                target,
-                                .work = FORWARD_WORK,
-                                .weights = weights,
-                                .accepts = THNN_(simd).criterion.areProbabilities,
-                                .domain = "values from 0 to 1"};
+  const Criterion run = {"BCECriterion_updateOutput",
+                         state,
+                         input,
+                         target,
+                         .work = FORWARD_WORK,
+                         .weights = weights,
+                         .accepts = THNN_(simd).criterion.areProbabilities,
+                         .domain = "values from 0 to 1"};
   THNN_(criterionForward)(&run, THNN_(simd).criterion.bceLoss, output, sizeAverage);
 }
 
@@ -27,12 +27,12 @@ void THNN_(BCECriterion_updateGradInput)(THNNState *state, THTensor *input, THTe
                                          THTensor *gradInput, bool sizeAverage, THTensor *weights)
 {
   const real parameters[] = {THNN_(criterionNorm)(input, sizeAverage)};
-  const THNN_(Criterion) run = {"BCECriterion_updateGradInput",
-                                state,
-                                input,
-                                target,
-                                parameters,
-                                .work = BACKWARD_WORK,
-                                .weights = weights};
+  const Criterion run = {"BCECriterion_updateGradInput",
+                         state,
+                         input,
+                         target,
+                         parameters,
+                         .work = BACKWARD_WORK,
+                         .weights = weights};
   THNN_(criterionBackward)(&run, THNN_(simd).criterion.bceGradient, gradInput);
 }

@@ -55,7 +55,7 @@ void THNN_(ClassNLLCriterion_updateOutput)(THNNState *state, THTensor *input, TH
   THNN_checkOneElement(function, THNN_SHAPE(output, 4));
   THNN_checkOneElement(function, THNN_SHAPE(total_weight, 7));
   checkTargets(function, target, sizes, ignore_index);
-  const THNN_(ClassNLL) run = {function, state, input, target, weights, sizes, &ignore_index};
+  const ClassNLL run = {function, state, input, target, weights, sizes, &ignore_index};
   THNN_(classNLLForward)(&run, output, total_weight, sizeAverage);
 }
 
@@ -73,6 +73,6 @@ void THNN_(ClassNLLCriterion_updateGradInput)(THNNState *state, THTensor *input,
   /* The mean over a single sample does not depend on its weight. */
   const bool single = input->nDimension == 1;
   THTensor *factors = single && sizeAverage ? NULL : weights;
-  const THNN_(ClassNLL) run = {function, state, input, target, factors, sizes, &ignore_index};
+  const ClassNLL run = {function, state, input, target, factors, sizes, &ignore_index};
   THNN_(classNLLBackward)(&run, gradInput, total_weight, sizeAverage && !single);
 }

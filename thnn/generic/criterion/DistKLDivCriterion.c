@@ -9,7 +9,7 @@ void THNN_(DistKLDivCriterion_updateOutput)(THNNState *state, THTensor *input, T
                                             THTensor *output, bool sizeAverage)
 {
   const char *function = "DistKLDivCriterion_updateOutput";
-  const THNN_(Criterion) run = {function, state, input, target, .work = 5};
+  const Criterion run = {function, state, input, target, .work = 5};
   THNN_(criterionForward)(&run, THNN_(simd).criterion.distKLDivLoss, output, sizeAverage);
 }
 
@@ -18,7 +18,7 @@ void THNN_(DistKLDivCriterion_updateGradInput)(THNNState *state, THTensor *input
 {
   const char *function = "DistKLDivCriterion_updateGradInput";
   const real parameters[] = {THNN_(criterionNorm)(input, sizeAverage)};
-  const THNN_(Criterion)
-      run = {function, state, input, target, .parameters = parameters, .targetOnly = true};
+  const Criterion run = {function,          state, input, target, .parameters = parameters,
+                         .targetOnly = true};
   THNN_(criterionBackward)(&run, THNN_(simd).criterion.distKLDivGradient, gradInput);
 }

@@ -7,7 +7,7 @@
 
 void THNN_(L1Cost_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
 {
-  const THNN_(Criterion) run = {"L1Cost_updateOutput", state, input, .inputOnly = true};
+  const Criterion run = {"L1Cost_updateOutput", state, input, .inputOnly = true};
   THNN_(criterionForward)(&run, THNN_(simd).criterion.l1Loss, output, false);
 }
 
@@ -17,6 +17,6 @@ void THNN_(L1Cost_updateGradInput)(THNNState *state, THTensor *input, THTensor *
   const char *function = "L1Cost_updateGradInput";
   if (gradOutput)
     THNN_checkSameElements(function, THNN_SHAPE(gradOutput, 3), THNN_SHAPE(input, 2));
-  const THNN_(Criterion) run = {function, state, input, .inputOnly = true};
+  const Criterion run = {function, state, input, .inputOnly = true};
   THNN_(criterionBackward)(&run, THNN_(simd).criterion.l1Gradient, gradInput);
 }

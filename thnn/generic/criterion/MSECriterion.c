@@ -8,7 +8,7 @@
 void THNN_(MSECriterion_updateOutput)(THNNState *state, THTensor *input, THTensor *target,
                                       THTensor *output, bool sizeAverage)
 {
-  const THNN_(Criterion) run = {"MSECriterion_updateOutput", state, input, .target = target};
+  const Criterion run = {"MSECriterion_updateOutput", state, input, .target = target};
   THNN_(criterionForward)(&run, THNN_(simd).criterion.mseLoss, output, sizeAverage);
 }
 
@@ -17,6 +17,6 @@ void THNN_(MSECriterion_updateGradInput)(THNNState *state, THTensor *input, THTe
 {
   const char *function = "MSECriterion_updateGradInput";
   const real parameters[] = {2 * THNN_(criterionNorm)(input, sizeAverage)};
-  const THNN_(Criterion) run = {function, state, input, target, .parameters = parameters};
+  const Criterion run = {function, state, input, target, .parameters = parameters};
   THNN_(criterionBackward)(&run, THNN_(simd).criterion.mseGradient, gradInput);
 }

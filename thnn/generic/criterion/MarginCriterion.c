@@ -10,7 +10,7 @@ void THNN_(MarginCriterion_updateOutput)(THNNState *state, THTensor *input, THTe
 {
   const char *function = "MarginCriterion_updateOutput";
   const real parameters[] = {(real)margin};
-  const THNN_(Criterion) run = {function, state, input, target, .parameters = parameters};
+  const Criterion run = {function, state, input, target, .parameters = parameters};
   THNN_(criterionForward)(&run, THNN_(simd).criterion.marginLoss, output, sizeAverage);
 }
 
@@ -19,6 +19,6 @@ void THNN_(MarginCriterion_updateGradInput)(THNNState *state, THTensor *input, T
 {
   const char *function = "MarginCriterion_updateGradInput";
   const real parameters[] = {THNN_(criterionNorm)(input, sizeAverage), (real)margin};
-  const THNN_(Criterion) run = {function, state, input, target, .parameters = parameters};
+  const Criterion run = {function, state, input, target, .parameters = parameters};
   THNN_(criterionBackward)(&run, THNN_(simd).criterion.marginGradient, gradInput);
 }

@@ -47,14 +47,14 @@ static void maskTargets(int64_t classes, const real *x, const real *isTarget, re
 }
 
 /* One sample; `others` is in the calling thread's scratch. */
-typedef struct THNN_(Sample) {
+typedef struct Sample {
   int64_t classes;
   const real *x;
   const int64_t *targets;
   const real *others;
-} THNN_(Sample);
+} Sample;
 
-static double sampleLoss(const THNN_(Sample) * of)
+static double sampleLoss(const Sample *of)
 {
   double loss = 0;
   for (int64_t i = 0, t; (t = targetAt(of->classes, of->targets, i)) >= 0; i++)
@@ -62,7 +62,7 @@ static double sampleLoss(const THNN_(Sample) * of)
   return loss;
 }
 
-static void sampleGradient(const THNN_(Sample) * of, real factor, real *gradInput)
+static void sampleGradient(const Sample *of, real factor, real *gradInput)
 {
   THNN_(simd).pointwise.fill(of->classes, 0, gradInput);
   for (int64_t i = 0, t; (t = targetAt(of->classes, of->targets, i)) >= 0; i++) {
@@ -112,7 +112,7 @@ void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *i
     for (int64_t j = 0, t; (t = targetAt(classes, targets, j)) >= 0; j++)
       mark[t] = 1;
     maskTargets(classes, x, mark, others);
-    const THNN_(Sample) sample = {classes, x, targets, others};
+    const Sample sample = {classes, x, targets, others};
     losses[i] = sampleLoss(&sample) / (double)classes;
   }
 
@@ -149,7 +149,7 @@ void THNN_(MultiLabelMarginCriterion_updateGradInput)(THNNState *state, THTensor
     const real *x = (const real *)in->data + i * classes;
     real *others = (real *)scratch->data + THNN_threadIndex() * room;
     maskTargets(classes, x, (const real *)marks->data + i * classes, others);
-    const THNN_(Sample) sample = {classes, x, (const int64_t *)wanted->data + i * classes, others};
+    const Sample sample = {classes, x, (const int64_t *)wanted->data + i * classes, others};
     sampleGradient(&sample, (real)norm, (real *)to->data + i * classes);
   }
   THNN_planRelease(&plan);

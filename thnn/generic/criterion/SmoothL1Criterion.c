@@ -8,7 +8,7 @@
 void THNN_(SmoothL1Criterion_updateOutput)(THNNState *state, THTensor *input, THTensor *target,
                                            THTensor *output, bool sizeAverage)
 {
-  const THNN_(Criterion) run = {"SmoothL1Criterion_updateOutput", state, input, .target = target};
+  const Criterion run = {"SmoothL1Criterion_updateOutput", state, input, .target = target};
   THNN_(criterionForward)(&run, THNN_(simd).criterion.smoothL1Loss, output, sizeAverage);
 }
 
@@ -17,6 +17,6 @@ void THNN_(SmoothL1Criterion_updateGradInput)(THNNState *state, THTensor *input,
 {
   const char *function = "SmoothL1Criterion_updateGradInput";
   const real parameters[] = {THNN_(criterionNorm)(input, sizeAverage)};
-  const THNN_(Criterion) run = {function, state, input, target, .parameters = parameters};
+  const Criterion run = {function, state, input, target, .parameters = parameters};
   THNN_(criterionBackward)(&run, THNN_(simd).criterion.smoothL1Gradient, gradInput);
 }

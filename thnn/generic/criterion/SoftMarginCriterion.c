@@ -9,7 +9,7 @@ void THNN_(SoftMarginCriterion_updateOutput)(THNNState *state, THTensor *input, 
                                              THTensor *output, bool sizeAverage)
 {
   const char *function = "SoftMarginCriterion_updateOutput";
-  const THNN_(Criterion) run = {function, state, input, target, .work = 10};
+  const Criterion run = {function, state, input, target, .work = 10};
   THNN_(criterionForward)(&run, THNN_(simd).criterion.softMarginLoss, output, sizeAverage);
 }
 
@@ -18,6 +18,6 @@ void THNN_(SoftMarginCriterion_updateGradInput)(THNNState *state, THTensor *inpu
 {
   const char *function = "SoftMarginCriterion_updateGradInput";
   const real parameters[] = {THNN_(criterionNorm)(input, sizeAverage)};
-  const THNN_(Criterion) run = {function, state, input, target, parameters, .work = 5};
+  const Criterion run = {function, state, input, target, parameters, .work = 5};
   THNN_(criterionBackward)(&run, THNN_(simd).criterion.softMarginGradient, gradInput);
 }

@@ -41,7 +41,7 @@ void THNN_(SpatialClassNLLCriterion_updateOutput)(THNNState *state, THTensor *in
   THNN_checkElements(function, THNN_SHAPE(output, 4), 1, "the loss");
   THNN_checkElements(function, THNN_SHAPE(total_weight, 7), 1, "the sum of weights");
   checkTargets(function, state, target, sizes);
-  const THNN_(ClassNLL) run = {function, state, input, target, weights, sizes, NULL};
+  const ClassNLL run = {function, state, input, target, weights, sizes, NULL};
   THNN_(classNLLForward)(&run, output, total_weight, sizeAverage);
 }
 
@@ -57,6 +57,6 @@ void THNN_(SpatialClassNLLCriterion_updateGradInput)(THNNState *state, THTensor 
                      sizes.batch * sizes.classes * sizes.positions, "like input");
   THNN_checkElements(function, THNN_SHAPE(total_weight, 7), 1, "the sum of weights");
   checkTargets(function, state, target, sizes);
-  const THNN_(ClassNLL) run = {function, state, input, target, weights, sizes, NULL};
+  const ClassNLL run = {function, state, input, target, weights, sizes, NULL};
   THNN_(classNLLBackward)(&run, gradInput, total_weight, sizeAverage);
 }

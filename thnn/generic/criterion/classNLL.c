@@ -16,7 +16,7 @@ typedef struct Walk {
   int64_t position, place; /* of the target in its plane; of the input's element of class 0 */
 } Walk;
 
-static Walk startWalk(const THNN_(ClassNLL) * run, const THNNBlocks *blocks, int64_t block)
+static Walk startWalk(const ClassNLL *run, const THNNBlocks *blocks, int64_t block)
 {
   const int64_t target = block * blocks->length;
   const int64_t sample = target / run->sizes.positions, position = target % run->sizes.positions;
@@ -24,7 +24,7 @@ static Walk startWalk(const THNN_(ClassNLL) * run, const THNNBlocks *blocks, int
                 sample * run->sizes.classes * run->sizes.positions + position};
 }
 
-static void step(const THNN_(ClassNLL) * run, Walk *walk)
+static void step(const ClassNLL *run, Walk *walk)
 {
   walk->target++;
   walk->place++;
@@ -34,7 +34,7 @@ static void step(const THNN_(ClassNLL) * run, Walk *walk)
   }
 }
 
-static bool counts(const THNN_(ClassNLL) * run, int64_t target)
+static bool counts(const ClassNLL *run, int64_t target)
 {
   return !run->ignored || target != *run->ignored;
 }
@@ -44,7 +44,7 @@ typedef struct Part {
   double loss, weight;
 } Part;
 
-static Part sumBlock(const THNN_(ClassNLL) * run, Walk walk, const real *x, const int64_t *target,
+static Part sumBlock(const ClassNLL *run, Walk walk, const real *x, const int64_t *target,
                      const real *weights)
 {
   Part part = {0, 0};
@@ -59,13 +59,13 @@ static Part sumBlock(const THNN_(ClassNLL) * run, Walk walk, const real *x, cons
   return part;
 }
 
-static int threadsFor(const THNN_(ClassNLL) * run, const THNNBlocks *blocks)
+static int threadsFor(const ClassNLL *run, const THNNBlocks *blocks)
 {
   /* Each target causes a read that no prefetcher can predict. */
   return THNN_threads(run->state, blocks->count, (double)blocks->elements * 8);
 }
 
-void THNN_(classNLLForward)(const THNN_(ClassNLL) * run, THTensor *output, THTensor *total_weight,
+void THNN_(classNLLForward)(const ClassNLL *run, THTensor *output, THTensor *total_weight,
                             bool sizeAverage)
 {
   THTensor *input = run->input, *weights = run->weights;
@@ -99,8 +99,8 @@ void THNN_(classNLLForward)(const THNN_(ClassNLL) * run, THTensor *output, THTen
   THNN_planRelease(&plan);
 }
 
-static void spreadBlock(const THNN_(ClassNLL) * run, Walk walk, const int64_t *target,
-                        const real *weights, double factor, real *gradInput)
+static void spreadBlock(const ClassNLL *run, Walk walk, const int64_t *target, const real *weights,
+                        double factor, real *gradInput)
 {
   for (; walk.target < walk.end; step(run, &walk)) {
     if (!counts(run, target[walk.target]))
@@ -111,8 +111,8 @@ static void spreadBlock(const THNN_(ClassNLL) * run, Walk walk, const int64_t *t
   }
 }
 
-void THNN_(classNLLBackward)(const THNN_(ClassNLL) * run, THTensor *gradInput,
-                             THTensor *total_weight, bool divide)
+void THNN_(classNLLBackward)(const ClassNLL *run, THTensor *gradInput, THTensor *total_weight,
+                             bool divide)
 {
   THTensor *weights = run->weights;
   THIndexTensor *target = run->target;

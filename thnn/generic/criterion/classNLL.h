@@ -6,7 +6,7 @@
 #include "generic/criterion/checks.h"
 #include "generic/template.h"
 
-typedef struct THNN_(ClassNLL) {
+typedef struct ClassNLL {
   const char *function;
   THNNState *state;
   THTensor *input;       /* argument #2, batch x classes x positions */
@@ -14,17 +14,17 @@ typedef struct THNN_(ClassNLL) {
   THTensor *weights;     /* argument #6, classes; NULL: all 1 */
   THNNClasses sizes;
   const int64_t *ignored; /* targets of this value do not count; NULL: there is none */
-} THNN_(ClassNLL);
+} ClassNLL;
 
 /* total_weight (argument #7) = sum of the targets' weights; output (argument #4) = minus the sum of
  * the weighted inputs at the targets, divided by total_weight when sizeAverage. Only the first
  * element of each is written. */
-void THNN_(classNLLForward)(const THNN_(ClassNLL) * run, THTensor *output, THTensor *total_weight,
+void THNN_(classNLLForward)(const ClassNLL *run, THTensor *output, THTensor *total_weight,
                             bool sizeAverage);
 
 /* Where total_weight is positive: gradInput (argument #4) at the targets = minus the weight,
  * divided by total_weight when `divide`. */
-void THNN_(classNLLBackward)(const THNN_(ClassNLL) * run, THTensor *gradInput,
-                             THTensor *total_weight, bool divide);
+void THNN_(classNLLBackward)(const ClassNLL *run, THTensor *gradInput, THTensor *total_weight,
+                             bool divide);
 
 #endif

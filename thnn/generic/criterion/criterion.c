@@ -22,7 +22,7 @@ typedef struct Buffers {
 } Buffers;
 
 /* An outputPosition of 0 means that the function has no output. */
-static void checkShapes(const THNN_(Criterion) * run, const THTensor *output, int outputPosition)
+static void checkShapes(const Criterion *run, const THTensor *output, int outputPosition)
 {
   const THTensor *input = run->input, *target = run->target, *weights = run->weights;
   THNN_elementwiseCriterion_shapeCheck(
@@ -33,7 +33,7 @@ static void checkShapes(const THNN_(Criterion) * run, const THTensor *output, in
     THNN_checkFirstElement(run->function, THNN_SHAPE(output, outputPosition));
 }
 
-static Buffers planOperands(THNNPlan *plan, const THNN_(Criterion) * run)
+static Buffers planOperands(THNNPlan *plan, const Criterion *run)
 {
   THTensor *input = run->input, *target = run->target, *weights = run->weights;
   THNN_planStart(plan, run->function, run->state);
@@ -46,9 +46,9 @@ static Buffers planOperands(THNNPlan *plan, const THNN_(Criterion) * run)
   return buffers;
 }
 
-static THNN_(Operands) operandsAt(const Buffers *buffers, int64_t at)
+static LossOperands operandsAt(const Buffers *buffers, int64_t at)
 {
-  THNN_(Operands) of = {0};
+  LossOperands of = {0};
   of.input = (const real *)buffers->input->data + at;
   if (buffers->target)
     of.target = (const real *)buffers->target->data + at;
@@ -57,7 +57,7 @@ static THNN_(Operands) operandsAt(const Buffers *buffers, int64_t at)
   return of;
 }
 
-static int threadsFor(const THNN_(Criterion) * run, const THNNBlocks *blocks)
+static int threadsFor(const Criterion *run, const THNNBlocks *blocks)
 {
   return THNN_threads(run->state, blocks->count, (double)blocks->elements * (1 + run->work));
 }
@@ -68,8 +68,7 @@ typedef struct Part {
   bool refused;
 } Part;
 
-void THNN_(criterionForward)(const THNN_(Criterion) * run, THNN_(LossSum) sum, THTensor *output,
-                             bool sizeAverage)
+void THNN_(criterionForward)(const Criterion *run, LossSum sum, THTensor *output, bool sizeAverage)
 {
   const int outputPosition = run->inputOnly ? 3 : 4;
   checkShapes(run, output, outputPosition);
@@ -84,7 +83,7 @@ void THNN_(criterionForward)(const THNN_(Criterion) * run, THNN_(LossSum) sum, T
   Part *parts = scratch->data;
 #pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
   for (int64_t i = 0; i < blocks.count; i++) {
-    const THNN_(Operands) of = operandsAt(&buffers, i * blocks.length);
+    const LossOperands of = operandsAt(&buffers, i * blocks.length);
     const int64_t length = THNN_blockLength(&blocks, i);
     parts[i].refused = run->accepts && !run->accepts(length, of.input);
     parts[i].loss = sum(length, &of, run->parameters);
@@ -106,7 +105,7 @@ void THNN_(criterionForward)(const THNN_(Criterion) * run, THNN_(LossSum) sum, T
 /* The context of a gradient without weights that runs as a map of input and target; it is passed as
  * the map's `parameters`. If the gradient reads only one of the two, both are that one. */
 typedef struct Streamed {
-  THNN_(LossGradient) gradient;
+  LossGradient gradient;
   const real *parameters;
 } Streamed;
 
@@ -114,12 +113,11 @@ static void streamedGradient(int64_t n, const real *input, const real *target,
                              const real *parameters, real *gradInput)
 {
   const Streamed *streamed = (const void *)parameters;
-  const THNN_(Operands) of = {.input = input, .target = target};
+  const LossOperands of = {.input = input, .target = target};
   streamed->gradient(n, &of, streamed->parameters, gradInput);
 }
 
-void THNN_(criterionBackward)(const THNN_(Criterion) * run, THNN_(LossGradient) gradient,
-                              THTensor *gradInput)
+void THNN_(criterionBackward)(const Criterion *run, LossGradient gradient, THTensor *gradInput)
 {
   checkShapes(run, NULL, 0);
   const THNNBlocks blocks = THNN_blocks(THTensor_(nElement)(run->input));
@@ -138,7 +136,7 @@ void THNN_(criterionBackward)(const THNN_(Criterion) * run, THNN_(LossGradient) 
 #pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
   for (int64_t i = 0; i < blocks.count; i++) {
     const int64_t at = i * blocks.length, n = THNN_blockLength(&blocks, i);
-    const THNN_(Operands) of = operandsAt(&buffers, at);
+    const LossOperands of = operandsAt(&buffers, at);
     if (stream)
       THNN_(simd).pointwise.streamMap2(streamedGradient, n, run->targetOnly ? of.target : of.input,
                                        of.target ? of.target : of.input,

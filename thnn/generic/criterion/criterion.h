@@ -6,7 +6,7 @@
 #include "generic/template.h"
 
 /* What the functions below need to know about a module; fields that do not apply are 0. */
-typedef struct THNN_(Criterion) {
+typedef struct Criterion {
   const char *function;
   THNNState *state;
   THTensor *input;        /* argument #2 */
@@ -21,15 +21,13 @@ typedef struct THNN_(Criterion) {
   bool (*accepts)(int64_t n, const real *x);
   const char *domain;
   bool longOutput; /* output may have more elements, of which the first is written */
-} THNN_(Criterion);
+} Criterion;
 
 /* output = sum of the loss, divided by the number of elements when sizeAverage. */
-void THNN_(criterionForward)(const THNN_(Criterion) * run, THNN_(LossSum) sum, THTensor *output,
-                             bool sizeAverage);
+void THNN_(criterionForward)(const Criterion *run, LossSum sum, THTensor *output, bool sizeAverage);
 
 /* gradInput (argument #4) = gradient of the loss. */
-void THNN_(criterionBackward)(const THNN_(Criterion) * run, THNN_(LossGradient) gradient,
-                              THTensor *gradInput);
+void THNN_(criterionBackward)(const Criterion *run, LossGradient gradient, THTensor *gradInput);
 
 /* The factor that makes a gradient that of the mean when sizeAverage. */
 static inline real THNN_(criterionNorm)(const THTensor *input, bool sizeAverage)

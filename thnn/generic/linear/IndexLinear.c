@@ -262,15 +262,15 @@ void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys,
 }
 
 /* One step of gradient descent on rows of the weight. */
-typedef struct THNN_(RowUpdate) {
+typedef struct RowUpdate {
   const THNNIndexLinear *shape;
   double rate, weightDecay;
-} THNN_(RowUpdate);
+} RowUpdate;
 
 /* Updates one row by -rate * value * gradient. A row that is scaled also has an update factor, and
  * a bias of its own, which biasGradient changes. */
-static void updateRow(const THNN_(RowUpdate) * update, const real *biasGradient,
-                      const real *gradient, double value, real *row)
+static void updateRow(const RowUpdate *update, const real *biasGradient, const real *gradient,
+                      double value, real *row)
 {
   const THNNIndexLinear *shape = update->shape;
   real *weights = row + shape->extra;
@@ -312,7 +312,7 @@ void THNN_(IndexLinear_accUpdateGradParameters)(THNNState *state, THIndexTensor 
   THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)(shape.batch + 1) * sizeof(int64_t));
   THNN_planAcquire(&plan);
 
-  const THNN_(RowUpdate) update = {&shape, scale, weightDecay};
+  const RowUpdate update = {&shape, scale, weightDecay};
   const int64_t *key = index->data;
   const real *value = in->data;
   int64_t *starts = scratch->data;
@@ -359,7 +359,7 @@ void THNN_(IndexLinear_updateParameters)(THNNState *state, THTensor *gradWeight,
   THNNBuffer *index = THNN_planIn(&plan, runningKeys, 6);
   THNN_planAcquire(&plan);
 
-  const THNN_(RowUpdate) update = {&shape, learningRate, weightDecay};
+  const RowUpdate update = {&shape, learningRate, weightDecay};
   const int64_t *key = index->data, gradColumns = (shape.extra ? 2 : 1) * shape.outputs;
   const THNNRowShares shares = THNN_shareRows(state, shape.keys, shape.columns, sizeof(real));
 #pragma omp parallel for num_threads(shares.count) schedule(static, 1)

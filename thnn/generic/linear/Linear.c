@@ -92,8 +92,8 @@ void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *
   if (sizes.batch == 0) {
     THNN_(simd).pointwise.fill(THTensor_(nElement)(input), 0, to->data);
   } else {
-    const THNN_(Matrix) w = {matrix->data, sizes.inputs, false};
-    const THNN_(Matrix) g = {from->data, sizes.outputs, false};
+    const Matrix w = {matrix->data, sizes.inputs, false};
+    const Matrix g = {from->data, sizes.outputs, false};
     THNN_(multiply)(state, sizes.inputs, sizes.batch, sizes.outputs, 1, w, g, 0, to->data,
                     THNN_roomIn(room, scratch));
   }
@@ -126,7 +126,7 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
-  const THNN_(Matrix) x = {in->data, sizes.inputs, false}, g = {from->data, sizes.outputs, true};
+  const Matrix x = {in->data, sizes.inputs, false}, g = {from->data, sizes.outputs, true};
   THNN_(multiply)(state, sizes.inputs, sizes.outputs, sizes.batch, (real)scale, x, g, 1,
                   matrix->data, THNN_roomIn(room, scratch));
   if (vector)

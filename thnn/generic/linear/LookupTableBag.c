@@ -72,13 +72,13 @@ void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input,
   THNN_planAcquire(&plan);
 
   const int64_t *start = starts->data;
-  const THNN_(Bags) all = {.bags = bags,
-                           .indices = sizes.indices,
-                           .base = TH_INDEX_BASE,
-                           .columns = columns,
-                           .index = in->data,
-                           .start = start,
-                           .table = table->data};
+  const Bags all = {.bags = bags,
+                    .indices = sizes.indices,
+                    .base = TH_INDEX_BASE,
+                    .columns = columns,
+                    .index = in->data,
+                    .start = start,
+                    .table = table->data};
   const THNNBlocks blocks = THNN_rowBlocks(bags, sizes.indices / (bags > 0 ? bags : 1) * columns);
   const int threads = THNN_threads(state, blocks.count, (double)sizes.indices * (double)columns);
 #pragma omp parallel for num_threads(threads) schedule(static)

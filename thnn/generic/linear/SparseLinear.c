@@ -38,16 +38,15 @@ THNNSparseLinear THNN_SparseLinear_shapeCheck(const char *function, bool legacy,
 #endif
 
 /* An input, and how errors name it. */
-typedef struct THNN_(SparseInput) {
+typedef struct SparseInput {
   const char *function;
   THTensor *tensor;
   const char *name;
   int position;
   bool legacy;
-} THNN_(SparseInput);
+} SparseInput;
 
-static void rejectIndex(const THNN_(SparseInput) * input, const char *what, int64_t last,
-                        double found)
+static void rejectIndex(const SparseInput *input, const char *what, int64_t last, double found)
 {
   char expected[64], text[32];
   snprintf(expected, sizeof expected, "%s indices from 1 to %lld", what, (long long)last);
@@ -61,7 +60,7 @@ static bool isIndex(real x, int64_t last)
 }
 
 /* Part `part` of entry i, read from the tensor, which can be strided. */
-static real partOf(const THNN_(SparseInput) * input, int64_t i, int part)
+static real partOf(const SparseInput *input, int64_t i, int part)
 {
   const THTensor *t = input->tensor;
   const real *data = t->storage->data + t->storageOffset;
@@ -75,8 +74,7 @@ enum { SAMPLE_DOES_NOT_MATTER = -1 };
 
 /* Checks that the feature of every entry is a column of the weight, and its sample at most
  * `samples`. */
-static void checkEntries(const THNN_(SparseInput) * input, int64_t entries, int64_t samples,
-                         int64_t inputs)
+static void checkEntries(const SparseInput *input, int64_t entries, int64_t samples, int64_t inputs)
 {
   for (int64_t i = 0; i < entries; i++) {
     if (partOf(input, i, input->legacy ? 1 : 2) == 0)
@@ -94,7 +92,7 @@ static void checkEntries(const THNN_(SparseInput) * input, int64_t entries, int6
 
 /* The number of entries up to the last one whose sample is at most `samples`; later ones are
  * ignored. */
-static int64_t entriesOfSamples(const THNN_(SparseInput) * input, int64_t entries, int64_t samples)
+static int64_t entriesOfSamples(const SparseInput *input, int64_t entries, int64_t samples)
 {
   while (entries > 0 && partOf(input, entries - 1, 0) >= (double)samples + 1)
     entries--;
@@ -102,14 +100,14 @@ static int64_t entriesOfSamples(const THNN_(SparseInput) * input, int64_t entrie
 }
 
 /* An entry with indices from 0. */
-typedef struct THNN_(Entry) {
+typedef struct Entry {
   int64_t sample, feature;
   real value;
-} THNN_(Entry);
+} Entry;
 
 /* Lists the entries whose value is not 0, from dense data, and returns their number. */
 static int64_t listEntries(bool legacy, int64_t batch, int64_t entries, const real *data,
-                           THNN_(Entry) * list)
+                           Entry *list)
 {
   int64_t count = 0;
   const int64_t perSample = legacy ? entries / batch : 1;
@@ -117,8 +115,8 @@ static int64_t listEntries(bool legacy, int64_t batch, int64_t entries, const re
     const real *entry = data + i * (legacy ? 2 : 3);
     const real value = entry[legacy ? 1 : 2];
     if (value != 0)
-      list[count++] = (THNN_(Entry)){legacy ? i / perSample : (int64_t)entry[0] - 1,
-                                     (int64_t)entry[legacy ? 0 : 1] - 1, value};
+      list[count++] = (Entry){legacy ? i / perSample : (int64_t)entry[0] - 1,
+                              (int64_t)entry[legacy ? 0 : 1] - 1, value};
   }
   return count;
 }
@@ -129,7 +127,7 @@ static int threadsFor(const THNNState *state, const THNNSparseLinear *sizes)
 }
 
 /* Computes output, with a row per sample, from the first `sizes.entries` entries. */
-static void forward(THNNState *state, const THNN_(SparseInput) * source, THNNSparseLinear sizes,
+static void forward(THNNState *state, const SparseInput *source, THNNSparseLinear sizes,
                     bool resize, THTensor *output, THTensor *weight, THTensor *bias)
 {
   const int64_t outputSize[] = {sizes.batch, sizes.outputs};
@@ -141,10 +139,10 @@ static void forward(THNNState *state, const THNN_(SparseInput) * source, THNNSpa
       resize ? THNN_planOut(&plan, output, 3, 2, outputSize) : THNN_planInOut(&plan, output, 3);
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 4);
   THNNBuffer *start = THNN_planIn(&plan, bias, 5);
-  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)sizes.entries * sizeof(THNN_(Entry)));
+  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)sizes.entries * sizeof(Entry));
   THNN_planAcquire(&plan);
 
-  const THNN_(Entry) *entry = scratch->data;
+  const Entry *entry = scratch->data;
   const int64_t count =
       listEntries(source->legacy, sizes.batch, sizes.entries, in->data, scratch->data);
   THNN_(repeatRow)(state, sizes.batch, sizes.outputs, start->data, out->data, sizes.outputs);
@@ -162,7 +160,7 @@ void THNN_(SparseLinear_updateOutput)(THNNState *state, THTensor *input, THTenso
                                       THTensor *weight, THTensor *bias)
 {
   const char *function = "SparseLinear_updateOutput";
-  const THNN_(SparseInput) source = {function, input, "input", 2, false};
+  const SparseInput source = {function, input, "input", 2, false};
   THNNSparseLinear sizes = THNN_SparseLinear_shapeCheck(function, false, THNN_SHAPE(input, 2),
                                                         THNN_SHAPE(weight, 4), THNN_SHAPE(bias, 5));
   THNN_checkDimensions(function, THNN_SHAPE(output, 3), 2, 2, "batch x outputs");
@@ -177,7 +175,7 @@ void THNN_(SparseLinear_legacyUpdateOutput)(THNNState *state, THTensor *input, T
                                             THTensor *weight, THTensor *bias)
 {
   const char *function = "SparseLinear_legacyUpdateOutput";
-  const THNN_(SparseInput) source = {function, input, "input", 2, true};
+  const SparseInput source = {function, input, "input", 2, true};
   const THNNSparseLinear sizes = THNN_SparseLinear_shapeCheck(
       function, true, THNN_SHAPE(input, 2), THNN_SHAPE(weight, 4), THNN_SHAPE(bias, 5));
   checkEntries(&source, sizes.entries, sizes.batch, sizes.inputs);
@@ -185,9 +183,9 @@ void THNN_(SparseLinear_legacyUpdateOutput)(THNNState *state, THTensor *input, T
 }
 
 /* Adds to gradWeight and gradBias. gradOutput has a row for each of `sizes.batch` samples. */
-static void addGradients(THNNState *state, const THNN_(SparseInput) * source,
-                         THNNSparseLinear sizes, THTensor *gradOutput, THTensor *gradWeight,
-                         THTensor *gradBias, THTensor *weight, double weightDecay, double scale)
+static void addGradients(THNNState *state, const SparseInput *source, THNNSparseLinear sizes,
+                         THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
+                         THTensor *weight, double weightDecay, double scale)
 {
   THTensor *input = source->tensor;
   THNNPlan plan;
@@ -197,10 +195,10 @@ static void addGradients(THNNState *state, const THNN_(SparseInput) * source,
   THNNBuffer *to = THNN_planInOut(&plan, gradWeight, 4);
   THNNBuffer *toBias = THNN_planInOut(&plan, gradBias, 5);
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 6);
-  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)sizes.entries * sizeof(THNN_(Entry)));
+  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)sizes.entries * sizeof(Entry));
   THNN_planAcquire(&plan);
 
-  const THNN_(Entry) *entry = scratch->data;
+  const Entry *entry = scratch->data;
   const int64_t count =
       listEntries(source->legacy, sizes.batch, sizes.entries, in->data, scratch->data);
 #pragma omp parallel for num_threads(threadsFor(state, &sizes)) schedule(static)
@@ -218,7 +216,7 @@ static void addGradients(THNNState *state, const THNN_(SparseInput) * source,
   THNN_planRelease(&plan);
 }
 
-static THNNSparseLinear checkGradients(const THNN_(SparseInput) * source, THNNShape gradWeight,
+static THNNSparseLinear checkGradients(const SparseInput *source, THNNShape gradWeight,
                                        THNNShape gradBias, THNNShape weight)
 {
   const THTensor *input = source->tensor;
@@ -235,7 +233,7 @@ void THNN_(SparseLinear_accGradParameters)(THNNState *state, THTensor *input, TH
 {
   const char *function = "SparseLinear_accGradParameters";
   (void)bias;
-  const THNN_(SparseInput) source = {function, input, "input", 2, false};
+  const SparseInput source = {function, input, "input", 2, false};
   THNNSparseLinear sizes = checkGradients(&source, THNN_SHAPE(gradWeight, 4),
                                           THNN_SHAPE(gradBias, 5), THNN_SHAPE(weight, 6));
   THNN_checkDimensions(function, THNN_SHAPE(gradOutput, 3), 2, 2, "batch x outputs");
@@ -252,7 +250,7 @@ void THNN_(SparseLinear_legacyAccGradParameters)(THNNState *state, THTensor *inp
 {
   const char *function = "SparseLinear_legacyAccGradParameters";
   (void)bias;
-  const THNN_(SparseInput) source = {function, input, "input", 2, true};
+  const SparseInput source = {function, input, "input", 2, true};
   const THNNSparseLinear sizes = checkGradients(&source, THNN_SHAPE(gradWeight, 4),
                                                 THNN_SHAPE(gradBias, 5), THNN_SHAPE(weight, 6));
   const int64_t wanted[] = {sizes.batch, sizes.outputs};
@@ -285,7 +283,7 @@ static int64_t listFeatures(bool legacy, const THNNSparseLinear *sizes, const re
 static void zeroGradients(THNNState *state, const char *function, bool legacy, THTensor *gradWeight,
                           THTensor *gradBias, THTensor *lastInput)
 {
-  const THNN_(SparseInput) source = {function, lastInput, "lastInput", 4, legacy};
+  const SparseInput source = {function, lastInput, "lastInput", 4, legacy};
   const THNNSparseLinear sizes =
       THNN_SparseLinear_shapeCheck(function, legacy, THNN_SHAPE(lastInput, 4),
                                    THNN_SHAPE(gradWeight, 2), THNN_SHAPE(gradBias, 3));
@@ -327,7 +325,7 @@ static void updateParameters(THNNState *state, const char *function, bool legacy
                              THTensor *bias, THTensor *gradWeight, THTensor *gradBias,
                              THTensor *lastInput, double learningRate)
 {
-  const THNN_(SparseInput) source = {function, lastInput, "lastInput", 6, legacy};
+  const SparseInput source = {function, lastInput, "lastInput", 6, legacy};
   const THNNSparseLinear sizes = THNN_SparseLinear_shapeCheck(
       function, legacy, THNN_SHAPE(lastInput, 6), THNN_SHAPE(weight, 2), THNN_SHAPE(bias, 3));
   THNN_checkSizes(function, THNN_SHAPE(gradWeight, 4), 2, weight->size, "the shape of weight");

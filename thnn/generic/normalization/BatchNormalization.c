@@ -96,12 +96,11 @@ void THNN_(BatchNormalization_updateOutput)(THNNState *state, THTensor *input, T
     THNN_BatchNormalization_vectorCheck(function, THNN_SHAPE(save_std, 9), shape.planes, false);
   }
   const THNNChannels channels = THNN_channels(shape.batch, shape.planes, shape.positions);
-  THNN_(ChannelWork)
-  work = {.state = state,
-          .channels = &channels,
-          .sum = train ? &THNN_(simd).channels.moments : NULL,
-          .finish = finishForward,
-          .map = &THNN_(simd).channels.normalise};
+  ChannelWork work = {.state = state,
+                      .channels = &channels,
+                      .sum = train ? &THNN_(simd).channels.moments : NULL,
+                      .finish = finishForward,
+                      .map = &THNN_(simd).channels.normalise};
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -183,14 +182,14 @@ void THNN_(BatchNormalization_backward)(THNNState *state, THTensor *input, THTen
     THNN_BatchNormalization_vectorCheck(function, THNN_SHAPE(running_var, 9), shape.planes, false);
   }
   const THNNChannels channels = THNN_channels(shape.batch, shape.planes, shape.positions);
-  THNN_(ChannelWork)
-  work = {.state = state,
-          .channels = &channels,
-          .sum = train || gradWeight || gradBias ? &THNN_(simd).channels.gradients : NULL,
-          .finish = finishBackward,
-          .map = !gradInput ? NULL
-                 : train    ? &THNN_(simd).channels.normaliseBackward
-                            : &THNN_(simd).channels.scale};
+  ChannelWork work = {.state = state,
+                      .channels = &channels,
+                      .sum =
+                          train || gradWeight || gradBias ? &THNN_(simd).channels.gradients : NULL,
+                      .finish = finishBackward,
+                      .map = !gradInput ? NULL
+                             : train    ? &THNN_(simd).channels.normaliseBackward
+                                        : &THNN_(simd).channels.scale};
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);

@@ -70,17 +70,17 @@ static Work workFor(const THNNState *state, THNNPlanes sizes, int size)
 
 /* One tile: the index of its first element in the tensor, its positions, and the calling thread's
  * scratch. */
-typedef struct THNN_(Tile) {
+typedef struct Tile {
   int64_t at, length;
   real **terms; /* one row per channel */
   real *row;
-} THNN_(Tile);
+} Tile;
 
-static THNN_(Tile) tileOf(const Work *work, int64_t index, void *scratch)
+static Tile tileOf(const Work *work, int64_t index, void *scratch)
 {
   const int64_t sample = index / work->tiles, position = index % work->tiles * work->length;
   const int64_t left = work->sizes.positions - position, channels = work->sizes.planes;
-  THNN_(Tile) tile;
+  Tile tile;
   tile.at = sample * channels * work->sizes.positions + position;
   tile.length = left < work->length ? left : work->length;
   char *mine = (char *)scratch + (size_t)THNN_threadIndex() * work->threadBytes;
@@ -92,8 +92,7 @@ static THNN_(Tile) tileOf(const Work *work, int64_t index, void *scratch)
 }
 
 /* sum = the sum of the terms of channels [first, last], without those that do not exist. */
-static void addTerms(const Work *work, const THNN_(Tile) * tile, int64_t first, int64_t last,
-                     real *sum)
+static void addTerms(const Work *work, const Tile *tile, int64_t first, int64_t last, real *sum)
 {
   if (first < 0)
     first = 0;
@@ -124,7 +123,7 @@ void THNN_(SpatialCrossMapLRN_updateOutput)(THNNState *state, THTensor *input, T
   const real exponent = (real)-beta;
 #pragma omp parallel for num_threads(work.threads) schedule(static)
   for (int64_t i = 0; i < sizes.batch * work.tiles; i++) {
-    const THNN_(Tile) tile = tileOf(&work, i, scratch->data);
+    const Tile tile = tileOf(&work, i, scratch->data);
     const real *x = (const real *)in->data + tile.at;
     real *y = (real *)out->data + tile.at, *s = (real *)divisors->data + tile.at;
     for (int64_t c = 0; c < sizes.planes; c++)
@@ -166,7 +165,7 @@ void THNN_(SpatialCrossMapLRN_updateGradInput)(THNNState *state, THTensor *input
   const real exponent = (real)-beta;
 #pragma omp parallel for num_threads(work.threads) schedule(static)
   for (int64_t i = 0; i < sizes.batch * work.tiles; i++) {
-    const THNN_(Tile) tile = tileOf(&work, i, scratch->data);
+    const Tile tile = tileOf(&work, i, scratch->data);
     const real *x = (const real *)in->data + tile.at, *y = (const real *)out->data + tile.at;
     const real *g = (const real *)from->data + tile.at, *s = (const real *)divisors->data + tile.at;
     real *gradient = (real *)to->data + tile.at;

@@ -40,14 +40,13 @@ THNNAdaptivePooling THNN_SpatialAdaptiveAveragePooling_shapeCheck(const char *fu
 }
 #endif
 
-static THNN_(RegionSums)
-    sumsOf(const THNNState *state, const THNNAdaptivePooling *pooling, bool backward)
+static WindowSums sumsOf(const THNNState *state, const THNNAdaptivePooling *pooling, bool backward)
 {
   const THNNRegionSums of = THNN_adaptiveRegionSums(pooling, backward);
   return THNN_(regionSums)(state, &of);
 }
 
-static void pool(const THNN_(RegionSums) * sums, void *memory, const real *source, real *result)
+static void pool(const WindowSums *sums, void *memory, const real *source, real *result)
 {
   const THNNRegionSums *of = &sums->of;
   for (int d = 0; d < 3; d++) {
@@ -93,7 +92,7 @@ void THNN_(SpatialAdaptiveAveragePooling_updateOutput)(THNNState *state, THTenso
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
-  const THNN_(RegionSums) sums = sumsOf(state, &pooling, false);
+  const WindowSums sums = sumsOf(state, &pooling, false);
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
   const THNNBuffer *scratch = THNN_planScratch(&plan, sums.bytes);
@@ -112,7 +111,7 @@ void THNN_(SpatialAdaptiveAveragePooling_updateGradInput)(THNNState *state, THTe
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
-  const THNN_(RegionSums) sums = sumsOf(state, &pooling, true);
+  const WindowSums sums = sumsOf(state, &pooling, true);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   const THNNBuffer *scratch = THNN_planScratch(&plan, sums.bytes);

@@ -48,22 +48,20 @@ static Lengths regionLengths(int64_t input, int64_t output)
   return lengths;
 }
 
-typedef THNN_(Place) Place;
-
 /* Prepares pooling row by row. */
 static void prepareRows(const THNNAdaptivePooling *pooling, const THNNState *state, Lengths rows,
-                        Lengths columns, THNN_(RegionMax) * work)
+                        Lengths columns, MaxOfRegions *work)
 {
-  *work = (THNN_(RegionMax)){.planes = pooling->planes,
-                             .inputWidth = pooling->inputWidth,
-                             .outputHeight = pooling->outputHeight,
-                             .outputWidth = pooling->outputWidth,
-                             .columns = columns.least == columns.most ? columns.most : 0,
-                             .start = -FLT_MAX};
+  *work = (MaxOfRegions){.planes = pooling->planes,
+                         .inputWidth = pooling->inputWidth,
+                         .outputHeight = pooling->outputHeight,
+                         .outputWidth = pooling->outputWidth,
+                         .columns = columns.least == columns.most ? columns.most : 0,
+                         .start = -FLT_MAX};
   THNN_(prepareRegionMax)(work, state, rows.most);
 }
 
-static void poolRows(const THNNAdaptivePooling *pooling, const THNN_(RegionMax) * work,
+static void poolRows(const THNNAdaptivePooling *pooling, const MaxOfRegions *work,
                      const real *input, real *output, int64_t *numbers, char *scratch)
 {
   const int64_t height = pooling->outputHeight, width = pooling->outputWidth;
@@ -93,19 +91,19 @@ static void poolRows(const THNNAdaptivePooling *pooling, const THNN_(RegionMax) 
 enum { COLUMN_BITS = 16 };
 
 static bool preparePlanes(const THNNAdaptivePooling *pooling, const THNNState *state, Lengths rows,
-                          Lengths columns, THNN_(PlaneMax) * work)
+                          Lengths columns, MaxOfSmallPlanes *work)
 {
-  *work = (THNN_(PlaneMax)){.planes = pooling->planes,
-                            .input = {1, pooling->inputHeight, pooling->inputWidth},
-                            .output = {1, pooling->outputHeight, pooling->outputWidth},
-                            .dilation = {1, 1, 1},
-                            .numberStep = {1, 1, 1},
-                            .placeStep = {0, 1 << COLUMN_BITS, 1},
-                            .start = -FLT_MAX};
+  *work = (MaxOfSmallPlanes){.planes = pooling->planes,
+                             .input = {1, pooling->inputHeight, pooling->inputWidth},
+                             .output = {1, pooling->outputHeight, pooling->outputWidth},
+                             .dilation = {1, 1, 1},
+                             .numberStep = {1, 1, 1},
+                             .placeStep = {0, 1 << COLUMN_BITS, 1},
+                             .start = -FLT_MAX};
   return THNN_(preparePlaneMax)(work, state, rows.most, rows.most * columns.most);
 }
 
-static void setWindows(const THNN_(PlaneMax) * work, char *scratch)
+static void setWindows(const MaxOfSmallPlanes *work, char *scratch)
 {
   for (int d = 0; d < 3; d++) {
     THNNTapSpan *windows = THNN_(planeWindows)(work, d, scratch);
@@ -117,7 +115,7 @@ static void setWindows(const THNN_(PlaneMax) * work, char *scratch)
   }
 }
 
-static void poolPlanes(const THNNAdaptivePooling *pooling, const THNN_(PlaneMax) * work,
+static void poolPlanes(const THNNAdaptivePooling *pooling, const MaxOfSmallPlanes *work,
                        const real *input, real *output, int64_t *numbers, char *scratch)
 {
   const int64_t elements = pooling->inputHeight * pooling->inputWidth;
@@ -156,8 +154,8 @@ void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(THNNState *state, THTensor *i
   THNN_planStart(&plan, function, state);
   const Lengths rows = regionLengths(pooling.inputHeight, pooling.outputHeight);
   const Lengths columns = regionLengths(pooling.inputWidth, pooling.outputWidth);
-  THNN_(PlaneMax) planes;
-  THNN_(RegionMax) regions;
+  MaxOfSmallPlanes planes;
+  MaxOfRegions regions;
   const bool small = preparePlanes(&pooling, state, rows, columns, &planes);
   prepareRows(&pooling, state, rows, columns, &regions);
   const size_t bytes = small ? (size_t)planes.threads * planes.threadBytes

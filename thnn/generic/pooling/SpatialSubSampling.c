@@ -49,13 +49,13 @@ THNNConvolution THNN_SpatialSubSampling_shapeCheck(const char *function, THNNSha
 }
 #endif
 
-static THNN_(RegionSums) sumsOf(const THNNState *state, const THNNConvolution *g, bool backward)
+static WindowSums sumsOf(const THNNState *state, const THNNConvolution *g, bool backward)
 {
   const THNNRegionSums of = THNN_windowRegionSums(g, backward);
   return THNN_(regionSums)(state, &of);
 }
 
-static void listSpans(const THNN_(RegionSums) * sums, const THNNConvolution *g, void *memory)
+static void listSpans(const WindowSums *sums, const THNNConvolution *g, void *memory)
 {
   for (int d = 0; d < 3; d++) {
     THNNRange *spans = THNN_(regionSpans)(sums, memory, d);
@@ -65,7 +65,7 @@ static void listSpans(const THNN_(RegionSums) * sums, const THNNConvolution *g, 
 }
 
 /* y = the plane's weight * y, plus its bias if there is one. */
-static void weighPlanes(const THNN_(RegionSums) * sums, int64_t inputPlanes, const real *weight,
+static void weighPlanes(const WindowSums *sums, int64_t inputPlanes, const real *weight,
                         const real *bias, real *y)
 {
   const int64_t elements = sums->of.result[1] * sums->of.result[2];
@@ -92,7 +92,7 @@ void THNN_(SpatialSubSampling_updateOutput)(THNNState *state, THTensor *input, T
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
-  const THNN_(RegionSums) sums = sumsOf(state, &g, false);
+  const WindowSums sums = sumsOf(state, &g, false);
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
   const THNNBuffer *factors = THNN_planIn(&plan, weight, 4);
@@ -117,7 +117,7 @@ void THNN_(SpatialSubSampling_updateGradInput)(THNNState *state, THTensor *input
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
-  const THNN_(RegionSums) sums = sumsOf(state, &g, true);
+  const WindowSums sums = sumsOf(state, &g, true);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *gradient = THNN_planOutLike(&plan, gradInput, 4, input);
   const THNNBuffer *factors = THNN_planIn(&plan, weight, 5);
@@ -132,7 +132,7 @@ void THNN_(SpatialSubSampling_updateGradInput)(THNNState *state, THTensor *input
 
 /* The gradients that one plane of all samples contributes. */
 typedef struct Gradients {
-  const THNN_(RegionSums) * sums;
+  const WindowSums *sums;
   const THNNConvolution *geometry;
   void *spans;
   const real *input, *gradOutput;
@@ -170,7 +170,7 @@ void THNN_(SpatialSubSampling_accGradParameters)(THNNState *state, THTensor *inp
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
-  const THNN_(RegionSums) sums = sumsOf(state, &g, false);
+  const WindowSums sums = sumsOf(state, &g, false);
   const int threads = THNN_threads(state, g.inputPlanes, (double)THTensor_(nElement)(input) * 2);
   size_t threadBytes = sums.threadBytes;
   const size_t row = THNN_reserve(&threadBytes, (size_t)g.output[2] * sizeof(real));

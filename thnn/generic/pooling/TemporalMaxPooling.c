@@ -61,8 +61,8 @@ void THNN_(TemporalMaxPooling_updateOutput)(THNNState *state, THTensor *input, T
   const int threads = THNN_threads(state, blocks.count, (double)rows * (double)cost);
   size_t threadBytes = 0;
   THNN_reserve(&threadBytes, (size_t)kW * sizeof(real *));
-  const size_t numbersAt = THNN_reserve(&threadBytes, (size_t)kW * sizeof(THNN_(Place)));
-  const size_t placesAt = THNN_reserve(&threadBytes, (size_t)frameSize * sizeof(THNN_(Place)));
+  const size_t numbersAt = THNN_reserve(&threadBytes, (size_t)kW * sizeof(Place));
+  const size_t placesAt = THNN_reserve(&threadBytes, (size_t)frameSize * sizeof(Place));
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, sizes + 3 - nDimension);
   const THNNBuffer *numbers = THNN_planOut(&plan, indices, 4, nDimension, sizes + 3 - nDimension);
@@ -73,8 +73,8 @@ void THNN_(TemporalMaxPooling_updateOutput)(THNNState *state, THTensor *input, T
   for (int64_t block = 0; block < blocks.count; block++) {
     char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * threadBytes;
     const real **window = (const real **)mine;
-    THNN_(Place) *number = (THNN_(Place) *)(mine + numbersAt);
-    THNN_(Place) *places = (THNN_(Place) *)(mine + placesAt);
+    Place *number = (Place *)(mine + numbersAt);
+    Place *places = (Place *)(mine + placesAt);
     for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++) {
       const int64_t row = block * blocks.length + i;
       const int64_t first = row / outputFrames * frames + row % outputFrames * dW;

@@ -3,7 +3,7 @@
 #include "generic/pooling/windowSums.h"
 #include "geometry/convolutionCheck.h"
 
-static THNN_(RegionSums) sumsOf(const THNNAveragePoolingCall *call, bool backward)
+static WindowSums sumsOf(const THNNAveragePoolingCall *call, bool backward)
 {
   THNNRegionSums of = THNN_windowRegionSums(&call->geometry, backward);
   of.divided = true;
@@ -12,7 +12,7 @@ static THNN_(RegionSums) sumsOf(const THNNAveragePoolingCall *call, bool backwar
 
 /* The number of elements of a window is a product of three: one for its slice, one for its row, one
  * for its column. */
-static void pool(const THNNAveragePoolingCall *call, const THNN_(RegionSums) * sums, void *memory,
+static void pool(const THNNAveragePoolingCall *call, const WindowSums *sums, void *memory,
                  const real *source, real *result)
 {
   const THNNConvolution windows = THNN_croppedWindows(&call->geometry);
@@ -35,7 +35,7 @@ void THNN_(averagePoolingUpdateOutput)(const THNNAveragePoolingCall *call, THTen
                                                input->nDimension == call->nDimension + 2, size);
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
-  const THNN_(RegionSums) sums = sumsOf(call, false);
+  const WindowSums sums = sumsOf(call, false);
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
   const THNNBuffer *scratch = THNN_planScratch(&plan, sums.bytes);
@@ -50,7 +50,7 @@ void THNN_(averagePoolingUpdateGradInput)(const THNNAveragePoolingCall *call, TH
 {
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
-  const THNN_(RegionSums) sums = sumsOf(call, true);
+  const WindowSums sums = sumsOf(call, true);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   const THNNBuffer *scratch = THNN_planScratch(&plan, sums.bytes);

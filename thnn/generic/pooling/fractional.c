@@ -45,8 +45,6 @@ static void checkSamples(const THNNFractionalCall *call, THTensor *randomSamples
   }
 }
 
-typedef THNN_(Place) Place;
-
 /* Outputs that are pooled at a time: several rows of one plane, or one longer row. */
 enum { TOGETHER = 1024 };
 

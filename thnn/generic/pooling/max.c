@@ -4,8 +4,6 @@
 #include "generic/pooling/maxOfSmallPlanes.h"
 #include "geometry/convolutionCheck.h"
 
-typedef THNN_(Place) Place;
-
 /* How the work is divided. A thread's scratch holds the rows under a window and their places, then
  * the greatest values and places of the columns, then the places of the windows. */
 typedef struct Work {
@@ -55,18 +53,18 @@ static int64_t listRows(const THNNMaxPoolingCall *call, const THNNTaps *z, const
 }
 
 /* Windows from `position` on, all with the same taps inside. */
-static THNN_(Columns) columnsAt(const THNNMaxPoolingCall *call, const THNNTaps *x)
+static ColumnWindows columnsAt(const THNNMaxPoolingCall *call, const THNNTaps *x)
 {
   const THNNConvolution *g = &call->geometry;
   const bool packed = call->nDimension == 3;
   const int64_t first = x->start + x->begin * g->dilation[2];
-  return (THNN_(Columns)){.step = g->stride[2],
-                          .dilation = g->dilation[2],
-                          .kernel = x->end - x->begin,
-                          .firstPlace = (Place)(packed ? x->begin : first),
-                          .windowPlace = (Place)(packed ? 0 : g->stride[2]),
-                          .tapPlace = (Place)(packed ? 1 : g->dilation[2]),
-                          .start = THNN_LOWEST};
+  return (ColumnWindows){.step = g->stride[2],
+                         .dilation = g->dilation[2],
+                         .kernel = x->end - x->begin,
+                         .firstPlace = (Place)(packed ? x->begin : first),
+                         .windowPlace = (Place)(packed ? 0 : g->stride[2]),
+                         .tapPlace = (Place)(packed ? 1 : g->dilation[2]),
+                         .start = THNN_LOWEST};
 }
 
 static void poolWindows(const THNNMaxPoolingCall *call, int64_t position, int64_t count,
@@ -74,7 +72,7 @@ static void poolWindows(const THNNMaxPoolingCall *call, int64_t position, int64_
 {
   const THNNConvolution *g = &call->geometry;
   const THNNTaps x = THNN_tapsInside(g, 2, position);
-  const THNN_(Columns) columns = columnsAt(call, &x);
+  const ColumnWindows columns = columnsAt(call, &x);
   const int64_t first = x.start + x.begin * g->dilation[2];
   THNN_(simd).pooling.maxOfColumns(count, &columns, best + first, bestPlaces + first,
                                    output + position, places + position);
@@ -161,11 +159,11 @@ static void poolRows(const THNNMaxPoolingCall *call, const Work *work, const rea
 /* ---- Small planes --------------------------------------------------------------------------- */
 
 /* The numbers of which places are made count elements in two dimensions, and taps in three. */
-static bool preparePlanes(const THNNMaxPoolingCall *call, THNN_(PlaneMax) * work)
+static bool preparePlanes(const THNNMaxPoolingCall *call, MaxOfSmallPlanes *work)
 {
   const THNNConvolution *g = &call->geometry;
   const bool taps = call->nDimension == 3;
-  *work = (THNN_(PlaneMax)){
+  *work = (MaxOfSmallPlanes){
       .planes = THNN_poolingPlanes(g),
       .placeStep = {1 << 2 * THNN_TAP_BITS, taps ? 1 << THNN_TAP_BITS : g->input[2], 1},
       .none = -1,
@@ -180,7 +178,7 @@ static bool preparePlanes(const THNNMaxPoolingCall *call, THNN_(PlaneMax) * work
   return THNN_(preparePlaneMax)(work, call->state, under, under * g->kernel[2]);
 }
 
-static void setWindows(const THNNMaxPoolingCall *call, const THNN_(PlaneMax) * work, char *scratch)
+static void setWindows(const THNNMaxPoolingCall *call, const MaxOfSmallPlanes *work, char *scratch)
 {
   const THNNConvolution *g = &call->geometry;
   for (int d = 0; d < 3; d++) {
@@ -197,7 +195,7 @@ static void setWindows(const THNNMaxPoolingCall *call, const THNN_(PlaneMax) * w
   }
 }
 
-static void poolPlanes(const THNNMaxPoolingCall *call, const THNN_(PlaneMax) * work,
+static void poolPlanes(const THNNMaxPoolingCall *call, const MaxOfSmallPlanes *work,
                        const real *input, real *output, int64_t *indices, char *scratch)
 {
   const THNNConvolution *g = &call->geometry;
@@ -232,7 +230,7 @@ void THNN_(maxPoolingUpdateOutput)(const THNNMaxPoolingCall *call, THTensor *inp
 
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
-  THNN_(PlaneMax) planes;
+  MaxOfSmallPlanes planes;
   const bool small = preparePlanes(call, &planes);
   const Work work = workFor(call->state, g);
   const size_t bytes =

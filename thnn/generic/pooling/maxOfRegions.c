@@ -1,8 +1,6 @@
 #include "generic/pooling/maxOfRegions.h"
 
-typedef THNN_(Place) Place;
-
-void THNN_(prepareRegionMax)(THNN_(RegionMax) * work, const THNNState *state, int64_t regionRows)
+void THNN_(prepareRegionMax)(MaxOfRegions *work, const THNNState *state, int64_t regionRows)
 {
   const int64_t rows = work->planes * work->outputHeight;
   const int64_t cost = (regionRows + 4) * work->inputWidth + work->outputWidth;
@@ -19,23 +17,23 @@ void THNN_(prepareRegionMax)(THNN_(RegionMax) * work, const THNNState *state, in
   work->regions = THNN_reserve(&work->threadBytes, (size_t)work->outputWidth * sizeof(THNNRange));
 }
 
-THNNRange *THNN_(rowRegions)(const THNN_(RegionMax) * work, char *scratch)
+THNNRange *THNN_(rowRegions)(const MaxOfRegions *work, char *scratch)
 {
   return (THNNRange *)(scratch + work->regions);
 }
 
 /* Pools the columns of the regions, one region at a time. */
-static void poolColumns(const THNN_(RegionMax) * work, const THNNRange *regions, const real *best,
+static void poolColumns(const MaxOfRegions *work, const THNNRange *regions, const real *best,
                         const Place *bestPlaces, real *output, Place *places)
 {
   for (int64_t x = 0; x < work->outputWidth; x++) {
     const int64_t first = regions[x].begin;
-    const THNN_(Columns) columns = {.step = 1,
-                                    .dilation = 1,
-                                    .kernel = regions[x].end - first,
-                                    .firstPlace = (Place)first,
-                                    .tapPlace = 1,
-                                    .start = work->start};
+    const ColumnWindows columns = {.step = 1,
+                                   .dilation = 1,
+                                   .kernel = regions[x].end - first,
+                                   .firstPlace = (Place)first,
+                                   .tapPlace = 1,
+                                   .start = work->start};
     THNN_(simd).pooling.maxOfColumns(1, &columns, best + first, bestPlaces + first, output + x,
                                      places + x);
   }
@@ -45,17 +43,17 @@ static void poolColumns(const THNN_(RegionMax) * work, const THNNRange *regions,
  * Which column is greatest cannot be foreseen, and this does not branch on it. */
 enum { FEW_COLUMNS = 8 };
 
-static void slideColumns(const THNN_(RegionMax) * work, const THNNRange *regions, const real *best,
+static void slideColumns(const MaxOfRegions *work, const THNNRange *regions, const real *best,
                          const Place *bestPlaces, char *scratch, real *output, Place *places)
 {
   real *slid = (real *)(scratch + work->slid);
   Place *slidPlaces = (Place *)(scratch + work->slidPlaces);
-  const THNN_(Columns) columns = {.step = 1,
-                                  .dilation = 1,
-                                  .kernel = work->columns,
-                                  .windowPlace = 1,
-                                  .tapPlace = 1,
-                                  .start = work->start};
+  const ColumnWindows columns = {.step = 1,
+                                 .dilation = 1,
+                                 .kernel = work->columns,
+                                 .windowPlace = 1,
+                                 .tapPlace = 1,
+                                 .start = work->start};
   THNN_(simd).pooling.maxOfColumns(work->inputWidth - work->columns + 1, &columns, best, bestPlaces,
                                    slid, slidPlaces);
   for (int64_t x = 0; x < work->outputWidth; x++) {
@@ -64,7 +62,7 @@ static void slideColumns(const THNN_(RegionMax) * work, const THNNRange *regions
   }
 }
 
-const Place *THNN_(maxOfRegions)(const THNN_(RegionMax) * work, const real *plane, THNNRange y,
+const Place *THNN_(maxOfRegions)(const MaxOfRegions *work, const real *plane, THNNRange y,
                                  char *scratch, real *output)
 {
   const real **rows = (const real **)scratch;

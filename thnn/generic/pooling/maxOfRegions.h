@@ -8,25 +8,25 @@
 #include "geometry/adaptive.h"
 
 /* How the work is divided: into blocks of output rows, each thread with scratch of its own. */
-typedef struct THNN_(RegionMax) {
+typedef struct MaxOfRegions {
   int64_t planes, inputWidth, outputHeight, outputWidth;
   int64_t columns; /* columns of every region; 0 where regions differ */
   real start;      /* what a value must exceed */
   THNNBlocks blocks;
   int threads;
   size_t rowPlaces, best, bestPlaces, slid, slidPlaces, places, regions, threadBytes;
-} THNN_(RegionMax);
+} MaxOfRegions;
 
 /* `regionRows` is the largest number of input rows in a region. */
-void THNN_(prepareRegionMax)(THNN_(RegionMax) * work, const THNNState *state, int64_t regionRows);
+void THNN_(prepareRegionMax)(MaxOfRegions *work, const THNNState *state, int64_t regionRows);
 
 /* The place in scratch for an output row's regions along x, one for each output column. */
-THNNRange *THNN_(rowRegions)(const THNN_(RegionMax) * work, char *scratch);
+THNNRange *THNN_(rowRegions)(const MaxOfRegions *work, char *scratch);
 
 /* output[i] = the greatest value of region y x rowRegions[i]. Returns the places of these values,
  * of equal ones the first: the offset in the plane from element (y.begin, 0), or -1 where no value
  * exceeds `start`. */
-const THNN_(Place) * THNN_(maxOfRegions)(const THNN_(RegionMax) * work, const real *plane,
-                                         THNNRange y, char *scratch, real *output);
+const Place *THNN_(maxOfRegions)(const MaxOfRegions *work, const real *plane, THNNRange y,
+                                 char *scratch, real *output);
 
 #endif

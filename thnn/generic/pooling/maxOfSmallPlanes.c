@@ -1,7 +1,5 @@
 #include "generic/pooling/maxOfSmallPlanes.h"
 
-typedef THNN_(Place) Place;
-
 enum {
   MOST_TILE_BYTES = 256 << 10, /* a group's planes and results fit the second-level cache */
   /* Part of the lanes that planes must fill: 1/4. With 3 planes in 16 lanes this is 0.7 to 1.2
@@ -14,7 +12,7 @@ static int64_t elementsOf(const int64_t *size)
   return size[0] * size[1] * size[2];
 }
 
-bool THNN_(preparePlaneMax)(THNN_(PlaneMax) * work, const THNNState *state, int64_t windowRows,
+bool THNN_(preparePlaneMax)(MaxOfSmallPlanes *work, const THNNState *state, int64_t windowRows,
                             int64_t taps)
 {
   const int64_t lanes = THNN_(simd).shifts.lanes;
@@ -42,13 +40,13 @@ bool THNN_(preparePlaneMax)(THNN_(PlaneMax) * work, const THNNState *state, int6
   return true;
 }
 
-THNNTapSpan *THNN_(planeWindows)(const THNN_(PlaneMax) * work, int dimension, char *scratch)
+THNNTapSpan *THNN_(planeWindows)(const MaxOfSmallPlanes *work, int dimension, char *scratch)
 {
   return (THNNTapSpan *)(scratch + work->windows[dimension]);
 }
 
 /* Lists the rows under the windows of an output row. */
-static int64_t listRows(const THNN_(PlaneMax) * work, THNNTapSpan z, THNNTapSpan y,
+static int64_t listRows(const MaxOfSmallPlanes *work, THNNTapSpan z, THNNTapSpan y,
                         const real *planes, const real **rows, Place *places)
 {
   const int64_t width = work->input[2] * THNN_(simd).shifts.lanes;
@@ -63,7 +61,7 @@ static int64_t listRows(const THNN_(PlaneMax) * work, THNNTapSpan z, THNNTapSpan
   return count;
 }
 
-const Place *THNN_(maxOfPlanes)(const THNN_(PlaneMax) * work, int64_t planes, const real *input,
+const Place *THNN_(maxOfPlanes)(const MaxOfSmallPlanes *work, int64_t planes, const real *input,
                                 char *scratch, real *output)
 {
   const int64_t lanes = THNN_(simd).shifts.lanes;
@@ -74,22 +72,21 @@ const Place *THNN_(maxOfPlanes)(const THNN_(PlaneMax) * work, int64_t planes, co
   Place *bestPlaces = (Place *)(scratch + work->bestPlaces);
   Place *places = (Place *)(scratch + work->places);
 
-  const THNN_(PlaneRows) from = {planes, elements, 1, elements, elements * lanes};
+  const PlaneRows from = {planes, elements, 1, elements, elements * lanes};
   THNN_(simd).planes.load(&from, input, inLanes);
 
   const int64_t width = work->output[2];
   const THNNTapSpan *z = THNN_(planeWindows)(work, 0, scratch);
   const THNNTapSpan *y = THNN_(planeWindows)(work, 1, scratch);
-  THNN_(PlaneWindows)
-  windows = {.columns = width,
-             .row = rows,
-             .rowPlace = rowPlaces,
-             .window = THNN_(planeWindows)(work, 2, scratch),
-             .dilation = work->dilation[2] * lanes,
-             .numberPlace = (Place)work->placeStep[2],
-             .tapPlace = (Place)(work->numberStep[2] * work->placeStep[2]),
-             .none = work->none,
-             .start = work->start};
+  PlaneWindows windows = {.columns = width,
+                          .row = rows,
+                          .rowPlace = rowPlaces,
+                          .window = THNN_(planeWindows)(work, 2, scratch),
+                          .dilation = work->dilation[2] * lanes,
+                          .numberPlace = (Place)work->placeStep[2],
+                          .tapPlace = (Place)(work->numberStep[2] * work->placeStep[2]),
+                          .none = work->none,
+                          .start = work->start};
   int64_t at = 0;
   for (int64_t atZ = 0; atZ < work->output[0]; atZ++)
     for (int64_t atY = 0; atY < work->output[1]; atY++, at += width * lanes) {
@@ -97,7 +94,7 @@ const Place *THNN_(maxOfPlanes)(const THNN_(PlaneMax) * work, int64_t planes, co
       THNN_(simd).planes.max(&windows, best + at, bestPlaces + at);
     }
 
-  const THNN_(PlaneRows) to = {planes, outputs, 1, outputs, 0};
+  const PlaneRows to = {planes, outputs, 1, outputs, 0};
   THNN_(simd).planes.store(&to, best, output);
   THNN_(simd).planes.store(&to, (const real *)bestPlaces, (real *)places);
   return places;

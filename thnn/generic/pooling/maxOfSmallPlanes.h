@@ -9,29 +9,29 @@
 /* What is pooled, and how the work is divided: into groups of planes, each thread with scratch of
  * its own. The place of an element is the sum over the dimensions of its number times placeStep; a
  * number begins with that of the window's THNNTapSpan and rises by numberStep from tap to tap. */
-typedef struct THNN_(PlaneMax) {
+typedef struct MaxOfSmallPlanes {
   int64_t planes;
   int64_t input[3], output[3]; /* sizes of a plane, depth first; 1 where unused */
   int64_t dilation[3], numberStep[3], placeStep[3];
-  THNN_(Place) none; /* the place of a window in which no value exceeds `start` */
+  Place none; /* the place of a window in which no value exceeds `start` */
   real start;
   /* THNN_(preparePlaneMax) sets what follows. */
   THNNBlocks groups;
   int threads;
   size_t rowPlaces, windows[3], lanes, best, bestPlaces, places, threadBytes;
-} THNN_(PlaneMax);
+} MaxOfSmallPlanes;
 
 /* `windowRows` is the largest number of input rows under a window, `taps` of elements. Returns
  * false where pooling row by row is faster. */
-bool THNN_(preparePlaneMax)(THNN_(PlaneMax) * work, const THNNState *state, int64_t windowRows,
+bool THNN_(preparePlaneMax)(MaxOfSmallPlanes *work, const THNNState *state, int64_t windowRows,
                             int64_t taps);
 
 /* The place in scratch for the windows along a dimension, one for each output position. */
-THNNTapSpan *THNN_(planeWindows)(const THNN_(PlaneMax) * work, int dimension, char *scratch);
+THNNTapSpan *THNN_(planeWindows)(const MaxOfSmallPlanes *work, int dimension, char *scratch);
 
 /* output = the greatest values of the windows of a group of planes. Returns the places of these
  * values, of equal ones the first. Input, output and places are contiguous planes. */
-const THNN_(Place) * THNN_(maxOfPlanes)(const THNN_(PlaneMax) * work, int64_t planes,
-                                        const real *input, char *scratch, real *output);
+const Place *THNN_(maxOfPlanes)(const MaxOfSmallPlanes *work, int64_t planes, const real *input,
+                                char *scratch, real *output);
 
 #endif

@@ -59,7 +59,7 @@ static bool goesInLanes(const THNNRegionSums *of)
   return groups * of->source[2] <= COLUMNS * of->planes;
 }
 
-static void reserveLanes(const THNNState *state, THNN_(RegionSums) * sums)
+static void reserveLanes(const THNNState *state, WindowSums *sums)
 {
   const THNNRegionSums *of = &sums->of;
   const int64_t elements = elementsOf(of->source) + elementsOf(of->result);
@@ -77,10 +77,10 @@ static void reserveLanes(const THNNState *state, THNN_(RegionSums) * sums)
 static size_t packedBytes(int64_t n)
 {
   const int64_t vectors = divideUp(n, lanes());
-  return (size_t)vectors * (2 * (size_t)lanes() * sizeof(THNN_(Place)) + sizeof(THNNSpanVector));
+  return (size_t)vectors * (2 * (size_t)lanes() * sizeof(Place) + sizeof(THNNSpanVector));
 }
 
-static void reserveRows(const THNNState *state, THNN_(RegionSums) * sums)
+static void reserveRows(const THNNState *state, WindowSums *sums)
 {
   const THNNRegionSums *of = &sums->of;
   const int64_t rows = of->planes * of->result[0] * of->result[1], width = of->source[2];
@@ -95,9 +95,9 @@ static void reserveRows(const THNNState *state, THNN_(RegionSums) * sums)
   sums->packed = THNN_reserve(&sums->bytes, packedBytes(of->result[2]));
 }
 
-THNN_(RegionSums) THNN_(regionSums)(const THNNState *state, const THNNRegionSums *of)
+WindowSums THNN_(regionSums)(const THNNState *state, const THNNRegionSums *of)
 {
-  THNN_(RegionSums) sums = {.of = *of, .inLanes = goesInLanes(of)};
+  WindowSums sums = {.of = *of, .inLanes = goesInLanes(of)};
   for (int d = 0; d < 3; d++) {
     const int64_t divided = of->backward ? of->source[d] : of->result[d];
     sums.spans[d] = THNN_reserve(&sums.bytes, (size_t)of->result[d] * sizeof(THNNRange));
@@ -114,12 +114,12 @@ THNN_(RegionSums) THNN_(regionSums)(const THNNState *state, const THNNRegionSums
   return sums;
 }
 
-THNNRange *THNN_(regionSpans)(const THNN_(RegionSums) * sums, void *memory, int dimension)
+THNNRange *THNN_(regionSpans)(const WindowSums *sums, void *memory, int dimension)
 {
   return (THNNRange *)((char *)memory + sums->spans[dimension]);
 }
 
-real *THNN_(regionDivisors)(const THNN_(RegionSums) * sums, void *memory, int dimension)
+real *THNN_(regionDivisors)(const WindowSums *sums, void *memory, int dimension)
 {
   return (real *)((char *)memory + sums->divisors[dimension]);
 }
@@ -128,15 +128,15 @@ real *THNN_(regionDivisors)(const THNN_(RegionSums) * sums, void *memory, int di
  * ------------------------------------------------ */
 
 typedef struct Tables {
-  const THNN_(RegionSums) * sums;
+  const WindowSums *sums;
   const THNNRange *spans[3];
   const real *divisors[3];
-  THNN_(Spans) columns; /* for sums row by row, backward */
-  int64_t length[2];    /* for sums in lanes: result slices and rows of a strip */
+  Spans columns;     /* for sums row by row, backward */
+  int64_t length[2]; /* for sums in lanes: result slices and rows of a strip */
   char *threads;
 } Tables;
 
-static Tables tablesOf(const THNN_(RegionSums) * sums, void *memory)
+static Tables tablesOf(const WindowSums *sums, void *memory)
 {
   Tables tables = {.sums = sums, .threads = (char *)memory + sums->threadsAt};
   for (int d = 0; d < 3; d++) {
@@ -224,7 +224,7 @@ static void cutStrips(Tables *tables)
 
 /* The contiguous pieces of a part in each plane: rows of one slice, or several whole slices. */
 typedef struct Pieces {
-  THNN_(PlaneRows) piece;
+  PlaneRows piece;
   int64_t count, first, step;
 } Pieces;
 
@@ -274,7 +274,7 @@ static void divide(const Tables *tables, Part part, int64_t width, real *inLanes
 static void sumRow(const Tables *tables, Part source, THNNRange slices, THNNRange lines,
                    char *scratch, real *result)
 {
-  const THNN_(RegionSums) *sums = tables->sums;
+  const WindowSums *sums = tables->sums;
   const real *inLanes = (const real *)(scratch + sums->elements);
   const real **rows = (const real **)(scratch + sums->rows);
   real *sum = (real *)(scratch + sums->sum);
@@ -293,7 +293,7 @@ static void sumRow(const Tables *tables, Part source, THNNRange slices, THNNRang
 static void sumStrip(const Tables *tables, Part results, int64_t planes, const real *source,
                      real *result, char *scratch)
 {
-  const THNN_(RegionSums) *sums = tables->sums;
+  const WindowSums *sums = tables->sums;
   const THNNRegionSums *of = &sums->of;
   const THNNRange *slices = tables->spans[0], *rows = tables->spans[1];
   const Part under = {covered(slices, results.slices), covered(rows, results.rows)};
@@ -317,7 +317,7 @@ static void sumStrip(const Tables *tables, Part results, int64_t planes, const r
 
 static void sumInLanes(Tables *tables, const real *source, real *result)
 {
-  const THNN_(RegionSums) *sums = tables->sums;
+  const WindowSums *sums = tables->sums;
   const THNNRegionSums *of = &sums->of;
   cutStrips(tables);
   const int64_t perSlice = stripsAlong(tables, 1);
@@ -373,21 +373,21 @@ static THNNSpanVector vectorOf(int64_t n, const THNNRange *spans)
   return vector;
 }
 
-static THNN_(Spans) packSpans(int64_t n, const THNNRange *spans, void *memory)
+static Spans packSpans(int64_t n, const THNNRange *spans, void *memory)
 {
   const int64_t count = divideUp(n, lanes());
   THNNSpanVector *vectors = memory;
-  THNN_(Place) *index = (THNN_(Place) *)(vectors + count), *length = index + count * lanes();
+  Place *index = (Place *)(vectors + count), *length = index + count * lanes();
   for (int64_t v = 0; v < count; v++) {
     const THNNRange *first = spans + v * lanes();
     const int64_t used = minimum(lanes(), n - v * lanes());
     vectors[v] = vectorOf(used, first);
     for (int64_t l = 0; l < lanes() && vectors[v].kind == THNN_NEAR_SPANS; l++) {
-      index[v * lanes() + l] = l < used ? (THNN_(Place))(first[l].begin - first->begin) : 0;
-      length[v * lanes() + l] = l < used ? (THNN_(Place))lengthOf(first[l]) : 0;
+      index[v * lanes() + l] = l < used ? (Place)(first[l].begin - first->begin) : 0;
+      length[v * lanes() + l] = l < used ? (Place)lengthOf(first[l]) : 0;
     }
   }
-  return (THNN_(Spans)){spans, vectors, index, length};
+  return (Spans){spans, vectors, index, length};
 }
 
 /* The sum of the rows of gradOutput whose regions cover a row, each divided. */
@@ -462,15 +462,14 @@ static void sumBackward(const Tables *tables, const real *source, real *result)
   }
 }
 
-void THNN_(sumRegionRow)(const THNN_(RegionSums) * sums, void *memory, const real *plane, int64_t z,
+void THNN_(sumRegionRow)(const WindowSums *sums, void *memory, const real *plane, int64_t z,
                          int64_t y, char *scratch, real *row)
 {
   const Tables tables = tablesOf(sums, memory);
   sumRowForward(&tables, plane, z, y, scratch, row);
 }
 
-void THNN_(sumRegions)(const THNN_(RegionSums) * sums, void *memory, const real *source,
-                       real *result)
+void THNN_(sumRegions)(const WindowSums *sums, void *memory, const real *source, real *result)
 {
   const THNNRegionSums *of = &sums->of;
   Tables tables = tablesOf(sums, memory);

@@ -7,7 +7,7 @@
 #include "generic/template.h"
 #include "geometry/adaptive.h"
 
-typedef struct THNN_(RegionSums) {
+typedef struct WindowSums {
   THNNRegionSums of;
   bool inLanes;
   int64_t room;      /* in lanes: elements of source and results that fit */
@@ -15,21 +15,20 @@ typedef struct THNN_(RegionSums) {
   int threads;
   size_t spans[3], divisors[3], packed, threadsAt, bytes;
   size_t elements, sum, part, rows, threadBytes; /* offsets in, and size of, a thread's part */
-} THNN_(RegionSums);
+} WindowSums;
 
-THNN_(RegionSums) THNN_(regionSums)(const THNNState *state, const THNNRegionSums *of);
+WindowSums THNN_(regionSums)(const THNNState *state, const THNNRegionSums *of);
 
 /* The caller must first set these, in memory of sums->bytes: along each dimension the spans of all
  * result indices and, with of.divided, the divisors. An element is divided by the product of
  * three. */
-THNNRange *THNN_(regionSpans)(const THNN_(RegionSums) * sums, void *memory, int dimension);
-real *THNN_(regionDivisors)(const THNN_(RegionSums) * sums, void *memory, int dimension);
+THNNRange *THNN_(regionSpans)(const WindowSums *sums, void *memory, int dimension);
+real *THNN_(regionDivisors)(const WindowSums *sums, void *memory, int dimension);
 
-void THNN_(sumRegions)(const THNN_(RegionSums) * sums, void *memory, const real *source,
-                       real *result);
+void THNN_(sumRegions)(const WindowSums *sums, void *memory, const real *source, real *result);
 
 /* Forward, row = the undivided sums of one row of results. `scratch` has sums->threadBytes. */
-void THNN_(sumRegionRow)(const THNN_(RegionSums) * sums, void *memory, const real *plane, int64_t z,
+void THNN_(sumRegionRow)(const WindowSums *sums, void *memory, const real *plane, int64_t z,
                          int64_t y, char *scratch, real *row);
 
 #endif

@@ -46,10 +46,10 @@ void THNN_(GRUFused_updateOutput)(THNNState *state, THTensor *input, THTensor *h
       THNN_threads(state, cell.batch, (double)cell.batch * (double)units * FORWARD_COST);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < cell.batch; i++) {
-    const THNN_(GateRows)
-        rows = {(const real *)in->data + i * GATES * units,
-                (const real *)recurrent->data + i * GATES * units, inBias ? inBias->data : NULL,
-                recurrentBias ? recurrentBias->data : NULL};
+    const GateRows rows = {(const real *)in->data + i * GATES * units,
+                           (const real *)recurrent->data + i * GATES * units,
+                           inBias ? inBias->data : NULL,
+                           recurrentBias ? recurrentBias->data : NULL};
     THNN_(simd).recurrent.gru(units, &rows, (const real *)before->data + i * units,
                               (real *)after->data + i * units,
                               (real *)stored->data + i * STORED * units);

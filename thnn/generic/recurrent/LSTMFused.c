@@ -45,9 +45,9 @@ void THNN_(LSTMFused_updateOutput)(THNNState *state, THTensor *input, THTensor *
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < sizes.batch; i++) {
     real *gate = (real *)gates->data + i * GATES * units;
-    const THNN_(GateRows)
-        rows = {gate, (const real *)recurrent->data + i * GATES * units,
-                inBias ? inBias->data : NULL, recurrentBias ? recurrentBias->data : NULL};
+    const GateRows rows = {gate, (const real *)recurrent->data + i * GATES * units,
+                           inBias ? inBias->data : NULL,
+                           recurrentBias ? recurrentBias->data : NULL};
     THNN_(simd).recurrent.lstm(units, &rows, (const real *)before->data + i * units, gate,
                                (real *)out->data + i * units, (real *)after->data + i * units);
   }
@@ -83,9 +83,8 @@ void THNN_(LSTMFused_updateGradInput)(THNNState *state, THTensor *storage, THTen
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < batch; i++) {
     const int64_t at = i * units;
-    const THNN_(LstmGradients)
-        row = {(const real *)before->data + at, (const real *)after->data + at,
-               (const real *)from->data + at, (const real *)fromCell->data + at};
+    const LstmGradients row = {(const real *)before->data + at, (const real *)after->data + at,
+                               (const real *)from->data + at, (const real *)fromCell->data + at};
     THNN_(simd).recurrent.lstmBackward(units, (const real *)gates->data + GATES * at, &row,
                                        (real *)toGates->data + GATES * at, (real *)to->data + at);
   }

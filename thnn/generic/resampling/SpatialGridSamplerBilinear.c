@@ -47,7 +47,7 @@ typedef struct Stretch {
   const Sizes *sizes;
   const real *grid;
   int64_t first; /* the first point */
-  THNN_(Points) points;
+  Points points;
   int16_t other[THNN_POINTS];
 } Stretch;
 
@@ -132,7 +132,7 @@ static int64_t stretchesOf(const Sizes *sizes)
 static void beginStretch(const Sizes *sizes, const real *grid, int64_t sample, int64_t number,
                          Stretch *stretch)
 {
-  THNN_(Points) *points = &stretch->points;
+  Points *points = &stretch->points;
   const int64_t first = number * THNN_POINTS, left = sizes->elements - first;
   stretch->sizes = sizes;
   stretch->grid = grid + 2 * (sample * sizes->elements + first);
@@ -199,7 +199,7 @@ void THNN_(SpatialGridSamplerBilinear_updateOutput)(THNNState *state, THTensor *
 static void spreadPoints(const Stretch *stretch, const Edge *edge, const real *gradOutput,
                          real *plane)
 {
-  const THNN_(Points) *points = &stretch->points;
+  const Points *points = &stretch->points;
   const int64_t width = stretch->sizes->inputWidth;
   int64_t first = 0;
   for (int64_t i = 0; i < points->others; i++) {

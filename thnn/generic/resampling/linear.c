@@ -1,7 +1,5 @@
 #include "generic/resampling/linear.h"
 
-typedef THNN_(Place) Place;
-
 /* Where the output indices of one dimension are in the input: at before + share * (after -
  * before). */
 typedef struct Axis {

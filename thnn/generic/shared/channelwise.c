@@ -87,7 +87,7 @@ typedef struct Scratch {
   real *columnParameters; /* rows: the map's, parameter by parameter */
 } Scratch;
 
-static int64_t sumsOf(const THNN_(ChannelWork) * work)
+static int64_t sumsOf(const ChannelWork *work)
 {
   const THNNChannels *c = work->channels;
   if (!work->sum)
@@ -100,12 +100,12 @@ static int64_t columnsOf(const THNNChannels *c)
   return c->rows ? c->length : 0;
 }
 
-static int64_t parametersOf(const THNN_(ChannelWork) * work)
+static int64_t parametersOf(const ChannelWork *work)
 {
   return work->map ? work->map->count : 0;
 }
 
-size_t THNN_(channelScratch)(const THNN_(ChannelWork) * work)
+size_t THNN_(channelScratch)(const ChannelWork *work)
 {
   const THNNChannels *c = work->channels;
   const int64_t reals =
@@ -113,7 +113,7 @@ size_t THNN_(channelScratch)(const THNN_(ChannelWork) * work)
   return (size_t)sumsOf(work) * sizeof(double) + (size_t)reals * sizeof(real);
 }
 
-static Scratch divide(const THNN_(ChannelWork) * work, void *memory)
+static Scratch divide(const ChannelWork *work, void *memory)
 {
   const THNNChannels *c = work->channels;
   Scratch scratch;
@@ -124,7 +124,7 @@ static Scratch divide(const THNN_(ChannelWork) * work, void *memory)
   return scratch;
 }
 
-static real centerOf(const THNN_(ChannelWork) * work, int64_t channel)
+static real centerOf(const ChannelWork *work, int64_t channel)
 {
   if (!work->sum || work->channels->elements == 0)
     return 0;
@@ -144,7 +144,7 @@ static void spread(const THNNChannels *c, const real *values, int64_t step, real
     THNN_(simd).pointwise.copy(once, columns, columns + at);
 }
 
-static void sumPlanes(const THNN_(ChannelWork) * work, const Block *block, const Scratch *scratch)
+static void sumPlanes(const ChannelWork *work, const Block *block, const Scratch *scratch)
 {
   const THNNChannels *c = work->channels;
   const real *y = work->y ? work->y : work->x;
@@ -156,7 +156,7 @@ static void sumPlanes(const THNN_(ChannelWork) * work, const Block *block, const
                     work->x + start, y + start, centerOf(work, block->group), sums);
 }
 
-static void sumRows(const THNN_(ChannelWork) * work, const Block *block, const Scratch *scratch)
+static void sumRows(const ChannelWork *work, const Block *block, const Scratch *scratch)
 {
   const THNNChannels *c = work->channels;
   const real *y = work->y ? work->y : work->x;
@@ -173,7 +173,7 @@ static void sumRows(const THNN_(ChannelWork) * work, const Block *block, const S
 }
 
 /* Adds up a channel's sums over its blocks and columns, in order, and finishes the channel. */
-static void finishChannel(const THNN_(ChannelWork) * work, int64_t channel, const Scratch *scratch)
+static void finishChannel(const ChannelWork *work, int64_t channel, const Scratch *scratch)
 {
   const THNNChannels *c = work->channels;
   double sums[2] = {0, 0};
@@ -199,7 +199,7 @@ static void finishChannel(const THNN_(ChannelWork) * work, int64_t channel, cons
 }
 
 /* Maps n elements of one plane; `at` is the index of the first in the tensor. */
-static void mapPlane(const THNN_(ChannelWork) * work, int64_t n, int64_t at, const real *parameters)
+static void mapPlane(const ChannelWork *work, int64_t n, int64_t at, const real *parameters)
 {
   const int64_t elements = work->channels->elements;
   const real *x = work->x + at, *y = work->y ? work->y + at : x;
@@ -211,10 +211,10 @@ static void mapPlane(const THNN_(ChannelWork) * work, int64_t n, int64_t at, con
     work->map->plane(n, x, y, parameters, work->z + at);
 }
 
-static void mapBlock(const THNN_(ChannelWork) * work, const Block *block, const Scratch *scratch)
+static void mapBlock(const ChannelWork *work, const Block *block, const Scratch *scratch)
 {
   const THNNChannels *c = work->channels;
-  const THNN_(ChannelMap) *map = work->map;
+  const ChannelMap *map = work->map;
   const real *y = work->y ? work->y : work->x;
   for (int64_t line = block->firstLine; line < block->endLine; line++) {
     const int64_t start = startOf(c, block, line), n = lengthAt(c, block, start);
@@ -227,7 +227,7 @@ static void mapBlock(const THNN_(ChannelWork) * work, const Block *block, const 
 }
 
 /* Computes a map of planes without sums, in memory order, so that what comes next is prefetched. */
-static void mapInOrder(const THNN_(ChannelWork) * work, const Scratch *scratch)
+static void mapInOrder(const ChannelWork *work, const Scratch *scratch)
 {
   const THNNChannels *c = work->channels;
   const THNNBlocks blocks = THNN_blocks(c->elements);
@@ -246,7 +246,7 @@ static void mapInOrder(const THNN_(ChannelWork) * work, const Scratch *scratch)
 /* How many groups are summed up before they are mapped. Their planes are read from memory to be
  * summed up, and then from the third-level cache, of which each thread has a share, to be
  * mapped. */
-static int64_t groupsTogether(const THNN_(ChannelWork) * work, int threads)
+static int64_t groupsTogether(const ChannelWork *work, int threads)
 {
   enum { SHARE = 2 << 20 }; /* bytes */
   const THNNChannels *c = work->channels;
@@ -256,8 +256,7 @@ static int64_t groupsTogether(const THNN_(ChannelWork) * work, int threads)
 }
 
 /* Computes groups [first, end), in all threads of a parallel region. */
-static void runGroups(const THNN_(ChannelWork) * work, int64_t first, int64_t end,
-                      const Scratch *scratch)
+static void runGroups(const ChannelWork *work, int64_t first, int64_t end, const Scratch *scratch)
 {
   const THNNChannels *c = work->channels;
   const int64_t blocks = c->lineBlocks * c->spans; /* of a group */
@@ -290,7 +289,7 @@ static void runGroups(const THNN_(ChannelWork) * work, int64_t first, int64_t en
   }
 }
 
-void THNN_(channelRun)(const THNN_(ChannelWork) * work, void *memory)
+void THNN_(channelRun)(const ChannelWork *work, void *memory)
 {
   const THNNChannels *c = work->channels;
   const Scratch scratch = divide(work, memory);

@@ -25,13 +25,13 @@ typedef struct THNNChannels {
 THNNChannels THNN_channels(int64_t outer, int64_t channels, int64_t inner);
 
 /* The work to do. Fields that do not apply are 0. */
-typedef struct THNN_(ChannelWork) {
+typedef struct ChannelWork {
   THNNState *state;
   const THNNChannels *channels;
   const real *x, *y; /* what the loops read; y may be NULL */
 
-  const THNN_(ChannelSum) * sum; /* NULL: there are no sums */
-  const real *centers;           /* one per channel, for the sums; NULL: the channel's first x */
+  const ChannelSum *sum; /* NULL: there are no sums */
+  const real *centers;   /* one per channel, for the sums; NULL: the channel's first x */
 
   /* Called once per channel, from any thread, with its two sums and its center, which are 0 without
    * `sum`. Writes the parameters of the map; `parameters` is NULL without a map. */
@@ -39,13 +39,13 @@ typedef struct THNN_(ChannelWork) {
                  real *parameters);
   const void *context;
 
-  const THNN_(ChannelMap) * map; /* NULL: there is no result per element */
-  real *z;                       /* the map's result */
-} THNN_(ChannelWork);
+  const ChannelMap *map; /* NULL: there is no result per element */
+  real *z;               /* the map's result */
+} ChannelWork;
 
 /* The bytes of scratch that the work takes. Only `channels`, `sum` and `map` have to be set. */
-size_t THNN_(channelScratch)(const THNN_(ChannelWork) * work);
+size_t THNN_(channelScratch)(const ChannelWork *work);
 
-void THNN_(channelRun)(const THNN_(ChannelWork) * work, void *scratch);
+void THNN_(channelRun)(const ChannelWork *work, void *scratch);
 
 #endif

@@ -26,15 +26,15 @@ static int64_t pieceLength(const Pieces *pieces, int64_t piece)
 }
 
 /* The address of element (row, column) of an operand, after transposition. */
-static real *partOf(THNN_(Matrix) matrix, int64_t row, int64_t column)
+static real *partOf(Matrix matrix, int64_t row, int64_t column)
 {
   return (real *)matrix.data +
          (matrix.transposed ? row * matrix.leading + column : column * matrix.leading + row);
 }
 
 /* c += alpha * a * b for a column a, which is not transposed, and a row b. */
-static void addOuterProduct(const THNNState *state, int64_t m, int64_t n, real alpha,
-                            THNN_(Matrix) a, THNN_(Matrix) b, real *c, int64_t leading)
+static void addOuterProduct(const THNNState *state, int64_t m, int64_t n, real alpha, Matrix a,
+                            Matrix b, real *c, int64_t leading)
 {
   const int threads = THNN_threads(state, n, (double)m * (double)n);
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -72,8 +72,8 @@ static int64_t spreadParts(int64_t m, int64_t n, int64_t k)
 /* c += a * b. Threads share parts of the terms, which read whole columns of a, and if these cannot
  * be shared evenly, also rows of a. Two threads with half of the rows each took up to 2.8 times as
  * long. The parts, and so the results, depend on the sizes alone. */
-static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, THNN_(Matrix) a,
-                       THNN_(Matrix) b, real *c, int64_t leading, THNNRoom room)
+static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, Matrix a, Matrix b,
+                       real *c, int64_t leading, THNNRoom room)
 {
   enum { BLOCK_ROWS = 64 };
   real *sums = room.data;
@@ -88,16 +88,15 @@ static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, 
       const int64_t first = blocks * i / cuts * BLOCK_ROWS;
       const int64_t end = minimum(blocks * (i + 1) / cuts * BLOCK_ROWS, m);
       const int64_t term = k * part / parts;
-      THNN_(Dots)
-      of = {.rows = n,
-            .columns = end - first,
-            .terms = k * (part + 1) / parts - term,
-            .x = b.data + term,
-            .xStride = b.leading,
-            .w = a.data + term * a.leading + first,
-            .wStride = a.leading,
-            .y = c + first,
-            .yStride = leading};
+      Dots of = {.rows = n,
+                 .columns = end - first,
+                 .terms = k * (part + 1) / parts - term,
+                 .x = b.data + term,
+                 .xStride = b.leading,
+                 .w = a.data + term * a.leading + first,
+                 .wStride = a.leading,
+                 .y = c + first,
+                 .yStride = leading};
       if (part > 0) {
         of.y = sums + (part - 1) * m * n + first;
         of.yStride = m;
@@ -117,7 +116,7 @@ static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, 
 typedef struct Product {
   int64_t m, n, k;
   real alpha;
-  THNN_(Matrix) a, b;
+  Matrix a, b;
   bool packs; /* packs panels even for few columns */
   bool add;
   const real *start;   /* a value for each column, or NULL */
@@ -127,8 +126,8 @@ typedef struct Product {
   int64_t count, aNext, bNext;
 } Product;
 
-static Product productOf(int64_t m, int64_t n, int64_t k, real alpha, THNN_(Matrix) a,
-                         THNN_(Matrix) b, real *c, int64_t leading)
+static Product productOf(int64_t m, int64_t n, int64_t k, real alpha, Matrix a, Matrix b, real *c,
+                         int64_t leading)
 {
   return (Product){.m = m,
                    .n = n,
@@ -189,7 +188,7 @@ static Block largestBlock(const Product *p, int64_t rows, int64_t columns)
 /* Packs the panels of a block, without those before its row `first`. */
 static void packPanels(const Product *p, const Block *block, int64_t first, real *packed)
 {
-  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
+  const SimdPanels *loops = &THNN_(simd).panels;
   const int64_t most = p->a.transposed ? block->terms : PACKED_TERMS;
   for (int64_t term = 0; term < block->terms; term += most) {
     const int64_t terms = minimum(most, block->terms - term);
@@ -210,7 +209,7 @@ static void packPanels(const Product *p, const Block *block, int64_t first, real
  * to c. If they multiplied by alpha there, some would round once and some twice. */
 static void packScalars(const Product *p, const Block *block, real *packed)
 {
-  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
+  const SimdPanels *loops = &THNN_(simd).panels;
   const int64_t group = loops->step * block->terms;
   for (int64_t j = 0; j < block->width; j += loops->step, packed += group) {
     const int64_t columns = minimum(loops->step, block->width - j);
@@ -258,20 +257,19 @@ static bool packsOnTheWay(const Product *p, int64_t columns)
 static void multiplyBlock(const Product *p, const Block *block, bool add, bool packs, real *packed,
                           const real *scalars)
 {
-  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
+  const SimdPanels *loops = &THNN_(simd).panels;
   const int64_t inPlace = readsInPlace(p) ? wholePanels(block) : 0;
-  THNN_(Panels)
-  panels = {.rows = block->width,
-            .columns = inPlace,
-            .terms = block->terms,
-            .scalars = scalars,
-            .panel = partOf(p->a, block->row, block->term),
-            .stride = p->a.leading,
-            .panelStep = loops->columns,
-            .add = add,
-            .start = p->start ? p->start + block->column : NULL,
-            .c = p->c + block->column * p->leading + block->row,
-            .cStride = p->leading};
+  Panels panels = {.rows = block->width,
+                   .columns = inPlace,
+                   .terms = block->terms,
+                   .scalars = scalars,
+                   .panel = partOf(p->a, block->row, block->term),
+                   .stride = p->a.leading,
+                   .panelStep = loops->columns,
+                   .add = add,
+                   .start = p->start ? p->start + block->column : NULL,
+                   .c = p->c + block->column * p->leading + block->row,
+                   .cStride = p->leading};
   loops->multiply(&panels);
   panels.columns = block->height - inPlace;
   if (packs) {
@@ -293,7 +291,7 @@ typedef struct PackedSizes {
 
 static PackedSizes packedSizes(const Product *p)
 {
-  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
+  const SimdPanels *loops = &THNN_(simd).panels;
   const int64_t panel = loops->columns, terms = largestBlock(p, p->m, p->n).terms;
   PackedSizes sizes;
   if (readsInPlace(p)) {
@@ -366,7 +364,7 @@ static bool hasProducts(const Product *p, int64_t least)
 static bool prefersPanels(const Product *p)
 {
   enum { LEAST_COLUMNS = 4, LEAST_ROWS_ALONG = 24 };
-  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
+  const SimdPanels *loops = &THNN_(simd).panels;
   if (p->n < LEAST_COLUMNS || !(loops->packs || readsInPlace(p)))
     return false;
   if (p->a.transposed)
@@ -377,7 +375,7 @@ static bool prefersPanels(const Product *p)
 /* The number of steps in a result, along its rows or its columns. It can be cut between steps. */
 static int64_t stepCount(const Product *p, bool rows)
 {
-  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
+  const SimdPanels *loops = &THNN_(simd).panels;
   return rows ? divideUp(p->m, loops->lanes) : divideUp(p->n, loops->step);
 }
 
@@ -439,7 +437,7 @@ THNNRoom THNN_(largerRoom)(THNNRoom a, THNNRoom b)
 
 static Product shapeOf(int64_t m, int64_t n, int64_t k, bool aTransposed, bool bTransposed)
 {
-  const THNN_(Matrix) a = {.transposed = aTransposed}, b = {.transposed = bTransposed};
+  const Matrix a = {.transposed = aTransposed}, b = {.transposed = bTransposed};
   return productOf(m, n, k, 1, a, b, NULL, m);
 }
 
@@ -477,9 +475,8 @@ THNNRoom THNN_(multiplyEachRoom)(const THNNState *state, int64_t m, int64_t n, i
 
 /* ---- Products of panels ---------------------------------------------------------------------- */
 
-void THNN_(addProducts)(int64_t m, int64_t n, int64_t k, real alpha, THNN_(Matrix) a,
-                        THNN_(Matrix) b, int64_t count, int64_t aNext, int64_t bNext, real *c,
-                        THNNRoom room)
+void THNN_(addProducts)(int64_t m, int64_t n, int64_t k, real alpha, Matrix a, Matrix b,
+                        int64_t count, int64_t aNext, int64_t bNext, real *c, THNNRoom room)
 {
   Product product = productOf(m, n, k, alpha, a, b, c, m);
   product.add = true;
@@ -489,9 +486,9 @@ void THNN_(addProducts)(int64_t m, int64_t n, int64_t k, real alpha, THNN_(Matri
   multiplyPanels(&product, room);
 }
 
-void THNN_(multiplyEach)(int64_t m, int64_t n, int64_t k, THNN_(Matrix) a, THNN_(Matrix) b,
-                         const real *start, int64_t count, int64_t aNext, real *c, int64_t cNext,
-                         real *packed, THNNRoom room)
+void THNN_(multiplyEach)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix b, const real *start,
+                         int64_t count, int64_t aNext, real *c, int64_t cNext, real *packed,
+                         THNNRoom room)
 {
   Product first = productOf(m, n, k, 1, a, b, c, m);
   first.packs = true;
@@ -524,15 +521,14 @@ int64_t THNN_(packedElements)(int64_t m, int64_t n, int64_t k, int64_t count)
   return once ? 0 : roundUp(n, THNN_(simd).panels.step) * k;
 }
 
-void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
-                     THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, THNNRoom room)
+void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha, Matrix a,
+                     Matrix b, real beta, real *c, THNNRoom room)
 {
   THNN_(multiplyInto)(state, m, n, k, alpha, a, b, beta, c, m, room);
 }
 
 void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
-                         THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, int64_t leading,
-                         THNNRoom room)
+                         Matrix a, Matrix b, real beta, real *c, int64_t leading, THNNRoom room)
 {
   if (k == 1 && beta == 1 && !a.transposed) {
     addOuterProduct(state, m, n, alpha, a, b, c, leading);
@@ -589,7 +585,7 @@ bool THNN_(prefersDots)(int64_t rows, int64_t columns, int64_t terms)
 }
 
 /* Computes affine for few rows; threads share blocks of columns. */
-static void affineDots(const THNNState *state, int64_t columns, const THNN_(Dots) * all)
+static void affineDots(const THNNState *state, int64_t columns, const Dots *all)
 {
   enum { BLOCK_COLUMNS = 64 };
   const int64_t blocks = divideUp(columns, BLOCK_COLUMNS);
@@ -597,7 +593,7 @@ static void affineDots(const THNNState *state, int64_t columns, const THNN_(Dots
 #pragma omp parallel for num_threads(THNN_threads(state, blocks, operations)) schedule(static)
   for (int64_t i = 0; i < blocks; i++) {
     const int64_t first = i * BLOCK_COLUMNS;
-    THNN_(Dots) block = *all;
+    Dots block = *all;
     block.columns = minimum(columns - first, BLOCK_COLUMNS);
     block.w += first * block.wStride;
     block.y += first;
@@ -614,18 +610,18 @@ void THNN_(affine)(const THNNState *state, int64_t rows, int64_t columns, int64_
                    const real *x, int64_t xStride, const real *w, const real *start, real *y,
                    int64_t yStride, THNNRoom room)
 {
-  const THNN_(Matrix) a = {w, terms, true}, b = {x, xStride, false};
+  const Matrix a = {w, terms, true}, b = {x, xStride, false};
   const Product product = productOf(columns, rows, terms, 1, a, b, y, yStride);
   if (THNN_(prefersDots)(rows, columns, terms) && !prefersPanels(&product)) {
-    const THNN_(Dots) all = {.rows = rows,
-                             .terms = terms,
-                             .x = x,
-                             .xStride = xStride,
-                             .w = w,
-                             .wStride = terms,
-                             .start = start,
-                             .y = y,
-                             .yStride = yStride};
+    const Dots all = {.rows = rows,
+                      .terms = terms,
+                      .x = x,
+                      .xStride = xStride,
+                      .w = w,
+                      .wStride = terms,
+                      .start = start,
+                      .y = y,
+                      .yStride = yStride};
     affineDots(state, columns, &all);
     return;
   }

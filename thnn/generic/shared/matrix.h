@@ -5,11 +5,12 @@
 #include "generic/template.h"
 
 /* An operand of a product: a column-major matrix or the transpose of one. */
-typedef struct THNN_(Matrix) {
+typedef struct Matrix {
   const real *data;
   int64_t leading; /* elements from one column to the next */
   bool transposed;
-} THNN_(Matrix);
+} Matrix;
+typedef Matrix THNN_(Matrix); /* its name in convolution/engine/ */
 
 /* Scratch for packed operands: `bytes`, a multiple of a cache line, for each of `threads` threads.
  * Products that pack take no more threads. The caller provides `data`, aligned to cache lines; the
@@ -58,26 +59,24 @@ THNNRoom THNN_(multiplyEachRoom)(const THNNState *state, int64_t m, int64_t n, i
                                  int64_t count);
 
 /* c[m x n] = alpha * a[m x k] * b[k x n] + beta * c; c is dense and column-major. */
-void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
-                     THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, THNNRoom room);
+void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha, Matrix a,
+                     Matrix b, real beta, real *c, THNNRoom room);
 
 /* Computes the same for a result whose columns are `leading` elements apart. */
 void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
-                         THNN_(Matrix) a, THNN_(Matrix) b, real beta, real *c, int64_t leading,
-                         THNNRoom room);
+                         Matrix a, Matrix b, real beta, real *c, int64_t leading, THNNRoom room);
 
 /* c += alpha * the sum of `count` products a * b, whose operands are `aNext` and `bNext` elements
  * apart. The columns of a and b may overlap. */
-void THNN_(addProducts)(int64_t m, int64_t n, int64_t k, real alpha, THNN_(Matrix) a,
-                        THNN_(Matrix) b, int64_t count, int64_t aNext, int64_t bNext, real *c,
-                        THNNRoom room);
+void THNN_(addProducts)(int64_t m, int64_t n, int64_t k, real alpha, Matrix a, Matrix b,
+                        int64_t count, int64_t aNext, int64_t bNext, real *c, THNNRoom room);
 
 /* c = start + a * b for `count` matrices a and c, `aNext` and `cNext` elements apart. `start`,
  * which may be NULL, has a value for each column of c. `packed` is scratch for all of b; if it is
  * NULL, b is packed anew for each block of rows. */
-void THNN_(multiplyEach)(int64_t m, int64_t n, int64_t k, THNN_(Matrix) a, THNN_(Matrix) b,
-                         const real *start, int64_t count, int64_t aNext, real *c, int64_t cNext,
-                         real *packed, THNNRoom room);
+void THNN_(multiplyEach)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix b, const real *start,
+                         int64_t count, int64_t aNext, real *c, int64_t cNext, real *packed,
+                         THNNRoom room);
 
 /* The elements of multiplyEach's `packed`; 0 if b is packed only once anyway. */
 int64_t THNN_(packedElements)(int64_t m, int64_t n, int64_t k, int64_t count);

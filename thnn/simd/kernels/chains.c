@@ -54,9 +54,8 @@ INLINE void addChain(const int positions, const int taps, const int vectors, con
 /* Adds chains [first, last), `taps` taps at a time, to `positions` positions of a line, of which
  * the first is `begin`. A scalar is loaded once for all taps that see it. `positions`, `taps` and
  * `vectors` are constants where this is called. */
-INLINE void addChainTerms(const int positions, const int taps, const int vectors,
-                          const THNN_(Chains) * of, const THNNOffsets *line, int64_t begin,
-                          int64_t first, int64_t last)
+INLINE void addChainTerms(const int positions, const int taps, const int vectors, const Chains *of,
+                          const THNNOffsets *line, int64_t begin, int64_t first, int64_t last)
 {
   Vector sum[LONGEST_TILE][4];
 #pragma GCC unroll 24
@@ -89,8 +88,8 @@ INLINE void addChainTerms(const int positions, const int taps, const int vectors
   }
 }
 
-INLINE void addChainTile(const int positions, const int taps, const int vectors,
-                         const THNN_(Chains) * of, const THNNOffsets *line, int64_t begin)
+INLINE void addChainTile(const int positions, const int taps, const int vectors, const Chains *of,
+                         const THNNOffsets *line, int64_t begin)
 {
   const int64_t most = TERMS_PER_SUM / of->taps > 0 ? TERMS_PER_SUM / of->taps : 1;
   int64_t first = 0;
@@ -130,15 +129,15 @@ INLINE void addChainTile(const int positions, const int taps, const int vectors,
 #  define EACH_LONG_TILE(OF, TAPS, VECTORS)
 #endif
 #define DEFINE_TILE(POSITIONS, TAPS, VECTORS)                                                      \
-  static void addTile##POSITIONS##x##TAPS##x##VECTORS(const THNN_(Chains) * of,                    \
-                                                      const THNNOffsets *line, int64_t begin)      \
+  static void addTile##POSITIONS##x##TAPS##x##VECTORS(const Chains *of, const THNNOffsets *line,   \
+                                                      int64_t begin)                               \
   {                                                                                                \
     if (POSITIONS <= CHAIN_TILE(VECTORS))                                                          \
       addChainTile(POSITIONS, TAPS, VECTORS, of, line, begin);                                     \
   }
 #define NAME_TILE(POSITIONS, TAPS, VECTORS) addTile##POSITIONS##x##TAPS##x##VECTORS,
 
-typedef void (*const ChainTiles[LONGEST_TILE])(const THNN_(Chains) * of, const THNNOffsets *line,
+typedef void (*const ChainTiles[LONGEST_TILE])(const Chains *of, const THNNOffsets *line,
                                                int64_t begin);
 
 /* Tiles of one vector, by the taps that are taken together, from 1. */
@@ -156,7 +155,7 @@ static ChainTiles TILES_OF_VECTORS[] = {
     {EACH_TILE(NAME_TILE, 1, 2)}, {EACH_TILE(NAME_TILE, 1, 3)}, {EACH_TILE(NAME_TILE, 1, 4)}};
 
 /* Cuts lines into tiles of nearly equal length. */
-static void addChainLines(ChainTiles tiles, const THNN_(Chains) * of)
+static void addChainLines(ChainTiles tiles, const Chains *of)
 {
   const int64_t longest = CHAIN_TILE(of->vectors), count = (of->positions + longest - 1) / longest;
   for (const THNNOffsets *line = of->line; line < of->line + of->lines; line++)
@@ -167,11 +166,11 @@ static void addChainLines(ChainTiles tiles, const THNN_(Chains) * of)
 }
 
 /* Cuts chains into parts of nearly equal length: one tap alone would be mostly loads. */
-static void addParts(const THNN_(Chains) * of)
+static void addParts(const Chains *of)
 {
   const int64_t parts = (of->taps + THNN_CHAIN_TAPS - 1) / THNN_CHAIN_TAPS, taps = of->taps / parts;
   const int64_t before = of->taps % parts * (taps + 1);
-  THNN_(Chains) part = *of;
+  Chains part = *of;
   if (before > 0) {
     part.taps = before;
     addChainLines(TILES_OF_TAPS[taps], &part);
@@ -185,7 +184,7 @@ static void addParts(const THNN_(Chains) * of)
   addChainLines(TILES_OF_TAPS[taps - 1], &part);
 }
 
-static void addChains(const THNN_(Chains) * of)
+static void addChains(const Chains *of)
 {
   if (of->vectors == 1)
     addParts(of);
@@ -221,7 +220,7 @@ INLINE void moveFactors(const int taps, const real *next, Vector *factor)
 /* Sums for `rows` chains of `taps` taps, both constants where this is called. The first and the
  * last scalars of a line meet only some of the taps. Scalars before `begin` are skipped; the last
  * few of them are still passed, to load the factors that the scalar at `begin` meets. */
-INLINE void correlateTile(const int rows, const int taps, const THNN_(Correlations) * of,
+INLINE void correlateTile(const int rows, const int taps, const Correlations *of,
                           const THNNOffsets *row)
 {
   const int64_t positions = of->positions;
@@ -280,7 +279,7 @@ INLINE void correlateTile(const int rows, const int taps, const THNN_(Correlatio
 #  define EACH_HIGH_CORRELATION(OF, TAPS)
 #endif
 #define DEFINE_CORRELATION(ROWS, TAPS)                                                             \
-  static void correlate##ROWS##x##TAPS(const THNN_(Correlations) * of, const THNNOffsets *row)     \
+  static void correlate##ROWS##x##TAPS(const Correlations *of, const THNNOffsets *row)             \
   {                                                                                                \
     correlateTile(ROWS, TAPS, of, row);                                                            \
   }
@@ -290,11 +289,10 @@ EACH_CORRELATION(DEFINE_CORRELATION, 2)
 EACH_CORRELATION(DEFINE_CORRELATION, 3)
 
 /* Indexed by the taps, from 2, and the rows, from 1. */
-static void (*const CORRELATIONS[][MOST_CHAINS])(const THNN_(Correlations) * of,
-                                                 const THNNOffsets *row) = {
+static void (*const CORRELATIONS[][MOST_CHAINS])(const Correlations *of, const THNNOffsets *row) = {
     {EACH_CORRELATION(NAME_CORRELATION, 2)}, {EACH_CORRELATION(NAME_CORRELATION, 3)}};
 
-static void correlate(const THNN_(Correlations) * of)
+static void correlate(const Correlations *of)
 {
   const int64_t tiles = (of->rows + MOST_CHAINS - 1) / MOST_CHAINS;
   for (int64_t tile = 0; tile < tiles; tile++) {
@@ -303,7 +301,7 @@ static void correlate(const THNN_(Correlations) * of)
   }
 }
 
-const THNN_(SimdChains) SIMD_TABLE(Chains, THNN_SIMD_LEVEL) = {
+const SimdChains SIMD_TABLE(Chains, THNN_SIMD_LEVEL) = {
     .longestTile = {CHAIN_TILE(1), CHAIN_TILE(2), CHAIN_TILE(3), CHAIN_TILE(4)},
     .add = addChains,
     .correlate = correlate,

@@ -24,7 +24,7 @@ enum {
 };
 
 /* Adds terms to a tile; `rows` and `columns` are constants where this is called. */
-INLINE void addTerms(const int rows, const int columns, const THNN_(Dots) * of, const real *x,
+INLINE void addTerms(const int rows, const int columns, const Dots *of, const real *x,
                      const real *w, int64_t terms, Vector (*sum)[4])
 {
   int64_t t = 0;
@@ -57,8 +57,8 @@ INLINE void addTerms(const int rows, const int columns, const THNN_(Dots) * of, 
   }
 }
 
-INLINE void addTile(const int rows, const int columns, const THNN_(Dots) * of, int64_t row,
-                    int64_t column, int64_t first)
+INLINE void addTile(const int rows, const int columns, const Dots *of, int64_t row, int64_t column,
+                    int64_t first)
 {
   const int64_t left = of->terms - first, terms = left < BLOCK_TERMS ? left : BLOCK_TERMS;
   Vector sum[MOST_ROWS][4];
@@ -82,8 +82,8 @@ INLINE void addTile(const int rows, const int columns, const THNN_(Dots) * of, i
 }
 
 /* Makes `rows` a constant. */
-INLINE void addRows(int64_t rows, const int columns, const THNN_(Dots) * of, int64_t row,
-                    int64_t column, int64_t first)
+INLINE void addRows(int64_t rows, const int columns, const Dots *of, int64_t row, int64_t column,
+                    int64_t first)
 {
   switch (rows) {
   case 1:
@@ -104,7 +104,7 @@ INLINE void addRows(int64_t rows, const int columns, const THNN_(Dots) * of, int
 }
 
 /* Computes some columns of all rows, in tiles of nearly equal height. */
-INLINE void addColumns(const int columns, const THNN_(Dots) * of, int64_t column)
+INLINE void addColumns(const int columns, const Dots *of, int64_t column)
 {
   const int64_t tiles = (of->rows + MOST_ROWS - 1) / MOST_ROWS;
   for (int64_t first = 0; first == 0 || first < of->terms; first += BLOCK_TERMS)
@@ -114,7 +114,7 @@ INLINE void addColumns(const int columns, const THNN_(Dots) * of, int64_t column
     }
 }
 
-static void dots(const THNN_(Dots) * of)
+static void dots(const Dots *of)
 {
   int64_t column = 0;
   for (; column + MOST_COLUMNS <= of->columns; column += MOST_COLUMNS)
@@ -125,7 +125,7 @@ static void dots(const THNN_(Dots) * of)
 
 /* Adds a few terms to columns [begin, end), whole vectors, of some rows; `rows` and `terms` are
  * constants where this is called. */
-INLINE void spreadVectors(const int rows, const int terms, const THNN_(Dots) * of, int64_t row,
+INLINE void spreadVectors(const int rows, const int terms, const Dots *of, int64_t row,
                           int64_t term, int64_t begin, int64_t end)
 {
   Vector factor[SPREAD_ROWS][SINGLE_TERMS];
@@ -158,8 +158,7 @@ INLINE void spreadVectors(const int rows, const int terms, const THNN_(Dots) * o
   }
 }
 
-INLINE void spreadTerms(const int rows, const THNN_(Dots) * of, int64_t row, int64_t begin,
-                        int64_t end)
+INLINE void spreadTerms(const int rows, const Dots *of, int64_t row, int64_t begin, int64_t end)
 {
   const int most = rows == 1 ? SINGLE_TERMS : SPREAD_TERMS;
   int64_t term = 0;
@@ -170,7 +169,7 @@ INLINE void spreadTerms(const int rows, const THNN_(Dots) * of, int64_t row, int
 }
 
 /* Computes the columns after the last whole vector, of which the first is `begin`. */
-static void spreadRest(const THNN_(Dots) * of, int64_t begin)
+static void spreadRest(const Dots *of, int64_t begin)
 {
   const Lanes lanes = firstLanes(of->columns - begin);
   for (int64_t row = 0; row < of->rows; row++) {
@@ -182,7 +181,7 @@ static void spreadRest(const THNN_(Dots) * of, int64_t begin)
   }
 }
 
-static void spread(const THNN_(Dots) * of)
+static void spread(const Dots *of)
 {
   const int64_t whole = of->columns - of->columns % LANES;
   const int64_t rows = of->rows < SPREAD_ROWS ? of->rows : SPREAD_ROWS;
@@ -205,7 +204,7 @@ static void spread(const THNN_(Dots) * of)
     spreadRest(of, whole);
 }
 
-const THNN_(SimdDots) SIMD_TABLE(Dots, THNN_SIMD_LEVEL) = {
+const SimdDots SIMD_TABLE(Dots, THNN_SIMD_LEVEL) = {
 #if defined(__AVX512F__)
     .ranges = {{2, 512 / sizeof(real), 256, 500000}, {4, THNN_FEW_ROWS, 48, 80000}},
 #else

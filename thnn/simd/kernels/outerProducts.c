@@ -27,8 +27,6 @@ static inline int tileRows(int vectors)
   return rows < MOST_ROWS ? rows : MOST_ROWS;
 }
 
-typedef THNN_(Products) Products;
-
 /* Partial sums for each sum of a tile: where each addition waits for the one before, a small tile
  * takes several times as long. */
 static inline int partialSums(int rows, int vectors)
@@ -276,9 +274,9 @@ static void total(int64_t positions, int vectors, const real *x, real *sums)
           load(sums + v * LANES) + totalVector(positions, vectors * LANES, x + v * LANES));
 }
 
-extern const THNN_(SimdChains) SIMD_TABLE(Chains, THNN_SIMD_LEVEL);
+extern const SimdChains SIMD_TABLE(Chains, THNN_SIMD_LEVEL);
 
-const THNN_(SimdProducts) SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
+const SimdProducts SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
     .lanes = LANES,
     .mostVectors = MOST_VECTORS,
     .add = add,

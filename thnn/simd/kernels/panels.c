@@ -25,8 +25,6 @@ enum {
 
 _Static_assert(FEW_COLUMNS == 0 || (int)STEP == (int)LANES, "groups of scalars are vectors");
 
-typedef THNN_(Panels) Panels;
-
 /* Where a tile's operands and results begin, what its sums start from, where the results of the
  * next tile begin, and how many lanes of its last vector are stored. */
 typedef struct Tile {
@@ -242,7 +240,7 @@ static void copy(int64_t terms, int64_t columns, const real *x, int64_t xStride,
   }
 }
 
-const THNN_(SimdPanels) SIMD_TABLE(Panels, THNN_SIMD_LEVEL) = {
+const SimdPanels SIMD_TABLE(Panels, THNN_SIMD_LEVEL) = {
     .lanes = LANES,
     .columns = COLUMNS,
     .rows = MOST_ROWS,

@@ -21,8 +21,8 @@ INLINE int64_t squareBegin(int64_t at, int64_t elements)
   return at + LANES <= elements || elements < LANES ? at : elements - LANES;
 }
 
-INLINE void loadSquare(const bool whole, const THNN_(PlaneRows) * of, int64_t columns,
-                       const real *x, Vector *row)
+INLINE void loadSquare(const bool whole, const PlaneRows *of, int64_t columns, const real *x,
+                       Vector *row)
 {
 #pragma GCC unroll 16
   for (int i = 0; i < LANES; i++)
@@ -35,7 +35,7 @@ INLINE void loadSquare(const bool whole, const THNN_(PlaneRows) * of, int64_t co
 }
 
 /* Stores the vectors of a square, whose first element is `at`, where they belong in the rows. */
-INLINE void scatterSquare(const THNN_(PlaneRows) * of, int64_t at, const Vector *row, real *y)
+INLINE void scatterSquare(const PlaneRows *of, int64_t at, const Vector *row, real *y)
 {
   int64_t column = at % of->n;
   real *to = y + at / of->n * of->pitch + column * LANES;
@@ -50,7 +50,7 @@ INLINE void scatterSquare(const THNN_(PlaneRows) * of, int64_t at, const Vector 
 }
 
 /* A vector with one element of each plane; the first plane's is at x. */
-INLINE Vector collect(const THNN_(PlaneRows) * of, const real *x)
+INLINE Vector collect(const PlaneRows *of, const real *x)
 {
   Vector all;
 #pragma GCC unroll 16
@@ -59,7 +59,7 @@ INLINE Vector collect(const THNN_(PlaneRows) * of, const real *x)
   return all;
 }
 
-static void loadPlanes(const THNN_(PlaneRows) * of, const real *x, real *y)
+static void loadPlanes(const PlaneRows *of, const real *x, real *y)
 {
   const int64_t elements = of->rows * of->n, columns = squareElements(elements);
   for (int64_t i = 0; i < elements; i += LANES) {
@@ -84,7 +84,7 @@ static void loadPlanes(const THNN_(PlaneRows) * of, const real *x, real *y)
   }
 }
 
-static void storePlanes(const THNN_(PlaneRows) * of, const real *x, real *y)
+static void storePlanes(const PlaneRows *of, const real *x, real *y)
 {
   const int64_t elements = of->rows * of->n, columns = squareElements(elements);
   for (int64_t i = 0; i < elements; i += LANES) {
@@ -117,8 +117,8 @@ static void storePlanes(const THNN_(PlaneRows) * of, const real *x, real *y)
 }
 
 /* Sums up `positions` positions of a row. */
-INLINE void sumPositions(const int positions, const THNN_(PlaneSums) * of, int64_t xStep,
-                         const real *x, real *y)
+INLINE void sumPositions(const int positions, const PlaneSums *of, int64_t xStep, const real *x,
+                         real *y)
 {
   Vector sum[MOST_POSITIONS];
 #pragma GCC unroll 8
@@ -137,8 +137,7 @@ INLINE void sumPositions(const int positions, const THNN_(PlaneSums) * of, int64
 }
 
 /* Makes `positions` a constant. */
-INLINE void sumSome(int64_t positions, const THNN_(PlaneSums) * of, int64_t xStep, const real *x,
-                    real *y)
+INLINE void sumSome(int64_t positions, const PlaneSums *of, int64_t xStep, const real *x, real *y)
 {
   switch (positions) {
   case 1:
@@ -161,7 +160,7 @@ INLINE void sumSome(int64_t positions, const THNN_(PlaneSums) * of, int64_t xSte
 }
 
 /* Cuts rows into runs of nearly equal length: a short run waits for its own additions. */
-INLINE void sumRows(const THNN_(PlaneSums) * of, int64_t xStep)
+INLINE void sumRows(const PlaneSums *of, int64_t xStep)
 {
   const int64_t runs = (of->n + MOST_POSITIONS - 1) / MOST_POSITIONS;
   for (int64_t r = 0; r < of->rows; r++)
@@ -172,7 +171,7 @@ INLINE void sumRows(const THNN_(PlaneSums) * of, int64_t xStep)
     }
 }
 
-static void sum(const THNN_(PlaneSums) * of)
+static void sum(const PlaneSums *of)
 {
   if (of->xStep == LANES)
     sumRows(of, LANES);
@@ -194,7 +193,7 @@ INLINE void dotRow(const int taps, const int64_t *offsets, int64_t n, int64_t xS
   }
 }
 
-INLINE void dotTaps(const int taps, const THNN_(PlaneSums) * of, const int64_t *offsets, real *sums)
+INLINE void dotTaps(const int taps, const PlaneSums *of, const int64_t *offsets, real *sums)
 {
   Vector sum[MOST_TAPS];
 #pragma GCC unroll 9
@@ -209,7 +208,7 @@ INLINE void dotTaps(const int taps, const THNN_(PlaneSums) * of, const int64_t *
 }
 
 /* Makes `taps` a constant. */
-INLINE void dotSome(int64_t taps, const THNN_(PlaneSums) * of, const int64_t *offsets, real *sums)
+INLINE void dotSome(int64_t taps, const PlaneSums *of, const int64_t *offsets, real *sums)
 {
   switch (taps) {
   case 1:
@@ -233,7 +232,7 @@ INLINE void dotSome(int64_t taps, const THNN_(PlaneSums) * of, const int64_t *of
   }
 }
 
-static void dot(const THNN_(PlaneSums) * of, real *sums)
+static void dot(const PlaneSums *of, real *sums)
 {
   const int64_t groups = (of->taps + MOST_TAPS - 1) / MOST_TAPS;
   for (int64_t group = 0; group < groups; group++) {
@@ -241,8 +240,6 @@ static void dot(const THNN_(PlaneSums) * of, real *sums)
     dotSome(end - begin, of, of->offsets + begin, sums + begin * LANES);
   }
 }
-
-typedef THNN_(Place) Place;
 
 /* In lanes where x is greater, *best and *found become x and `place`. */
 INLINE void takeGreater(Vector x, Comparison place, Vector *best, Comparison *found)
@@ -262,7 +259,7 @@ INLINE void takeGreater(Vector x, Comparison place, Vector *best, Comparison *fo
 #endif
 }
 
-static void maxOfWindows(const THNN_(PlaneWindows) * of, real *best, Place *place)
+static void maxOfWindows(const PlaneWindows *of, real *best, Place *place)
 {
   const Comparison zeros = {0}, none = zeros + of->none, tapPlace = zeros + of->tapPlace;
   const Vector start = broadcast(of->start);
@@ -307,7 +304,7 @@ static void divide(int64_t n, real factor, const real *divisors, const real *x, 
     store(y + i * LANES, load(x + i * LANES) / broadcast(factor * divisors[i]));
 }
 
-const THNN_(SimdPlanes) SIMD_TABLE(Planes, THNN_SIMD_LEVEL) = {
+const SimdPlanes SIMD_TABLE(Planes, THNN_SIMD_LEVEL) = {
     .load = loadPlanes,
     .store = storePlanes,
     .sum = sum,

@@ -28,7 +28,7 @@ INLINE void clearRow(int64_t n, real *y)
     store(y + i, (Vector){0});
 }
 
-INLINE void frameRows(const THNN_(Frame) * frame, int64_t step)
+INLINE void frameRows(const PaddedRows *frame, int64_t step)
 {
   const int64_t before = frame->before, count = frame->count;
   for (int64_t r = 0; r < frame->rows; r++) {
@@ -45,7 +45,7 @@ INLINE void frameRows(const THNN_(Frame) * frame, int64_t step)
   }
 }
 
-static void frame(const THNN_(Frame) * frame)
+static void frame(const PaddedRows *frame)
 {
   if (frame->step == 1)
     frameRows(frame, 1);
@@ -58,7 +58,7 @@ static void frame(const THNN_(Frame) * frame)
 /* Prefetch distance in planes, whose pieces are too far apart for the hardware to prefetch them. */
 enum { PLANES_AHEAD = 4 };
 
-static void cut(const THNN_(Chunks) * chunks)
+static void cut(const Chunks *chunks)
 {
   const int64_t length = chunks->length, chunk = chunks->first / length;
   const int64_t inChunk = chunks->first % length;
@@ -89,7 +89,7 @@ static void interleave(int64_t n, const real *a, const real *b, real *y)
 
 /* Sums up `vectors` vectors of a row, starting at i; the last one begins at `last`, to end where
  * the row does. */
-INLINE void sumVectors(const int vectors, int64_t i, int64_t last, const THNN_(ShiftedSums) * of,
+INLINE void sumVectors(const int vectors, int64_t i, int64_t last, const ShiftedSums *of,
                        const real *x, real *y)
 {
   Vector sum[MOST_VECTORS];
@@ -108,7 +108,7 @@ INLINE void sumVectors(const int vectors, int64_t i, int64_t last, const THNN_(S
     store(y + (v == vectors - 1 ? last : i + v * LANES), sum[v]);
 }
 
-static void sumRows(const THNN_(ShiftedSums) * of)
+static void sumRows(const ShiftedSums *of)
 {
   const int64_t n = of->n;
   for (int64_t r = 0; r < of->rows; r++) {
@@ -176,7 +176,7 @@ INLINE double addLanes(Vector x)
   return sum;
 }
 
-INLINE void dotTaps(const int taps, const THNN_(Shifted) * of, const int64_t *offsets, double *sums)
+INLINE void dotTaps(const int taps, const Shifted *of, const int64_t *offsets, double *sums)
 {
   const Lanes last = firstLanes(of->n % LANES);
   Vector sum[MOST_TAPS];
@@ -204,7 +204,7 @@ INLINE void dotTaps(const int taps, const THNN_(Shifted) * of, const int64_t *of
     sums[t] += addLanes(sum[t]);
 }
 
-static void dot(const THNN_(Shifted) * of, int64_t taps, const int64_t *offsets, double *sums)
+static void dot(const Shifted *of, int64_t taps, const int64_t *offsets, double *sums)
 {
   const int64_t groups = (taps + MOST_TAPS - 1) / MOST_TAPS;
   for (int64_t group = 0; group < groups; group++) {
@@ -228,7 +228,7 @@ static void dot(const THNN_(Shifted) * of, int64_t taps, const int64_t *offsets,
 /* The operands and sums of a tile of dotLines(). Where planes are missing, it has the last plane
  * again, and sums that are not used. */
 typedef struct Tile {
-  const THNN_(LineDots) * of;
+  const LineDots *of;
   const real *x[TILE_TAPS], *y[TILE_PLANES];
   real *sums[TILE_PLANES], *totals[TILE_PLANES];
 } Tile;
@@ -254,7 +254,7 @@ INLINE void addTile(const int taps, const bool whole, Lanes lanes, const Tile *t
  * next took nearly as long as its products. */
 INLINE void dotTile(const int taps, const Tile *tile)
 {
-  const THNN_(LineDots) *of = tile->of;
+  const LineDots *of = tile->of;
   const Lanes lanes = firstLanes(of->vectors.lanes);
   const THNNPosition *at = of->vectors.at, *parts = at + of->vectors.whole;
   const THNNPosition *end = parts + of->vectors.parts;
@@ -273,7 +273,7 @@ INLINE void dotTile(const int taps, const Tile *tile)
 /* Adds the vectors of y to the planes' totals. */
 INLINE void totalTile(const Tile *tile)
 {
-  const THNN_(LineDots) *of = tile->of;
+  const LineDots *of = tile->of;
   const Lanes lanes = firstLanes(of->vectors.lanes);
   const THNNPosition *at = of->vectors.at, *parts = at + of->vectors.whole;
   const THNNPosition *end = parts + of->vectors.parts;
@@ -312,7 +312,7 @@ INLINE void dotSome(int64_t taps, const Tile *tile)
 
 /* Prefetches part `group` of `groups` of planes [first, end) of y, while the tiles before them are
  * computed. */
-static void prefetchPart(const THNN_(LineDots) * of, int64_t first, int64_t end, int64_t group,
+static void prefetchPart(const LineDots *of, int64_t first, int64_t end, int64_t group,
                          int64_t groups)
 {
   const int64_t count = of->vectors.whole + of->vectors.parts;
@@ -323,8 +323,7 @@ static void prefetchPart(const THNN_(LineDots) * of, int64_t first, int64_t end,
 }
 
 /* The tile of taps [begin, end) and of planes starting with `first`. */
-static Tile tileAt(const THNN_(LineDots) * of, int64_t first, int64_t begin, int64_t end,
-                   real *unused)
+static Tile tileAt(const LineDots *of, int64_t first, int64_t begin, int64_t end, real *unused)
 {
   Tile tile = {.of = of};
   for (int64_t t = begin; t < end; t++)
@@ -338,7 +337,7 @@ static Tile tileAt(const THNN_(LineDots) * of, int64_t first, int64_t begin, int
   return tile;
 }
 
-static void dotLines(const THNN_(LineDots) * of)
+static void dotLines(const LineDots *of)
 {
   real unused[TILE_TAPS * LANES];
   const int64_t groups = (of->taps + TILE_TAPS - 1) / TILE_TAPS;
@@ -357,7 +356,7 @@ static void dotLines(const THNN_(LineDots) * of)
 
 /* Sums up `vectors` vectors, whole ones or their first `lanes`, of `planes` planes. */
 INLINE void sumTile(const int planes, const int vectors, const bool whole, Lanes lanes,
-                    const THNN_(LineSums) * of, int64_t firstPlane, const THNNPosition *at)
+                    const LineSums *of, int64_t firstPlane, const THNNPosition *at)
 {
   const real *factor = of->factors + firstPlane * of->taps, *x[MOST_SUM_VECTORS];
   Vector sum[TILE_PLANES][MOST_SUM_VECTORS];
@@ -402,7 +401,7 @@ INLINE void sumTile(const int planes, const int vectors, const bool whole, Lanes
 
 /* Makes `vectors` a constant. */
 INLINE void sumSome(const int planes, int64_t vectors, const bool whole, Lanes lanes,
-                    const THNN_(LineSums) * of, int64_t firstPlane, const THNNPosition *at)
+                    const LineSums *of, int64_t firstPlane, const THNNPosition *at)
 {
 #define CASE(VECTORS)                                                                              \
   case VECTORS:                                                                                    \
@@ -420,8 +419,8 @@ INLINE void sumSome(const int planes, int64_t vectors, const bool whole, Lanes l
 #undef CASE
 }
 
-INLINE void sumVectorsOf(const int planes, const bool whole, const THNN_(LineSums) * of,
-                         int64_t firstPlane, const THNNPosition *at, int64_t count)
+INLINE void sumVectorsOf(const int planes, const bool whole, const LineSums *of, int64_t firstPlane,
+                         const THNNPosition *at, int64_t count)
 {
   const Lanes lanes = firstLanes(of->vectors.lanes);
   const int64_t most = mostSumVectors(planes), tiles = (count + most - 1) / most;
@@ -432,7 +431,7 @@ INLINE void sumVectorsOf(const int planes, const bool whole, const THNN_(LineSum
 }
 
 /* Sums up the planes of a group; the last group may have fewer. */
-INLINE void sumGroup(const bool whole, const THNN_(LineSums) * of, int64_t firstPlane,
+INLINE void sumGroup(const bool whole, const LineSums *of, int64_t firstPlane,
                      const THNNPosition *at, int64_t count)
 {
   switch (of->planes - firstPlane) {
@@ -451,7 +450,7 @@ INLINE void sumGroup(const bool whole, const THNN_(LineSums) * of, int64_t first
 
 /* Prefetches part `group` of `groups` of what some vectors read of x, while the vectors before them
  * are computed. */
-static void prefetchStreams(const THNN_(LineSums) * of, const THNNPosition *at, int64_t vectors,
+static void prefetchStreams(const LineSums *of, const THNNPosition *at, int64_t vectors,
                             int64_t group, int64_t groups)
 {
   const int64_t end = of->taps * (group + 1) / groups;
@@ -461,8 +460,7 @@ static void prefetchStreams(const THNN_(LineSums) * of, const THNNPosition *at, 
 }
 
 /* Prefetches the sums of a group of planes in some vectors. */
-static void prefetchSums(const THNN_(LineSums) * of, const THNNPosition *at, int64_t vectors,
-                         int64_t group)
+static void prefetchSums(const LineSums *of, const THNNPosition *at, int64_t vectors, int64_t group)
 {
   const int64_t first = group * TILE_PLANES, end = first + TILE_PLANES;
   for (int64_t plane = first; plane < end && plane < of->planes; plane++)
@@ -473,7 +471,7 @@ static void prefetchSums(const THNN_(LineSums) * of, const THNNPosition *at, int
 /* Vectors of a strip, which is summed up for all planes before the next strip. Its part of x
  * stays in the first-level cache or a small part of the second; within that, longer strips write
  * longer runs of y. Where y is much larger than x, all vectors are one strip. */
-static int64_t stripVectors(const THNN_(LineSums) * of, int64_t count)
+static int64_t stripVectors(const LineSums *of, int64_t count)
 {
   enum { STRIP_BYTES = 48 << 10, MANY_TIMES = 4 };
   if (of->planes >= MANY_TIMES * of->taps)
@@ -483,8 +481,7 @@ static int64_t stripVectors(const THNN_(LineSums) * of, int64_t count)
   return tiles > 1 ? tiles * tile : tile;
 }
 
-INLINE void sumStrips(const bool whole, const THNN_(LineSums) * of, const THNNPosition *at,
-                      int64_t count)
+INLINE void sumStrips(const bool whole, const LineSums *of, const THNNPosition *at, int64_t count)
 {
   if (count == 0)
     return;
@@ -505,9 +502,9 @@ INLINE void sumStrips(const bool whole, const THNN_(LineSums) * of, const THNNPo
   }
 }
 
-static void sumLines(const THNN_(LineSums) * of)
+static void sumLines(const LineSums *of)
 {
-  const THNN_(Vectors) *vectors = &of->vectors;
+  const Vectors *vectors = &of->vectors;
   sumStrips(true, of, vectors->at, vectors->whole);
   sumStrips(false, of, vectors->at + vectors->whole, vectors->parts);
 }
@@ -528,7 +525,7 @@ static void addAllLanes(int64_t n, const real *vectors, real *sums)
   }
 }
 
-const THNN_(SimdShifts) SIMD_TABLE(Shifts, THNN_SIMD_LEVEL) = {
+const SimdShifts SIMD_TABLE(Shifts, THNN_SIMD_LEVEL) = {
     .lanes = LANES,
     .tilePlanes = TILE_PLANES,
     .tileTaps = TILE_TAPS,

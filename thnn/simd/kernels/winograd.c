@@ -64,7 +64,7 @@ INLINE void spreadElements(const Vector *d, Vector *y)
  * in groups of any other size. */
 typedef enum Spacing { SINGLE = 1, PAIRS = 2, GROUPS } Spacing;
 
-INLINE Spacing spacingOf(const THNN_(TileRow) * of)
+INLINE Spacing spacingOf(const TileRow *of)
 {
   if (of->columnStep == 1)
     return SINGLE;
@@ -72,8 +72,8 @@ INLINE Spacing spacingOf(const THNN_(TileRow) * of)
 }
 
 /* Transforms a vector of tiles along one line of the plane; the first tile begins at `column`. */
-INLINE void spreadLine(const THNN_(TileRow) * of, const Spacing spacing, const real *plane,
-                       int64_t row, int64_t column, Vector *y)
+INLINE void spreadLine(const TileRow *of, const Spacing spacing, const real *plane, int64_t row,
+                       int64_t column, Vector *y)
 {
   if (row < 0 || row >= of->height) {
     for (int i = 0; i < SIDE; i++)
@@ -108,12 +108,12 @@ typedef struct Group {
   int64_t first, end, column;
 } Group;
 
-INLINE Group firstGroup(const THNN_(TileRow) * of)
+INLINE Group firstGroup(const TileRow *of)
 {
   return (Group){0, of->columnStep - of->place, of->column};
 }
 
-INLINE Group nextGroup(const THNN_(TileRow) * of, Group last)
+INLINE Group nextGroup(const TileRow *of, Group last)
 {
   return (Group){last.end, last.end + of->columnStep,
                  last.column + last.end - last.first + of->columnStep};
@@ -122,8 +122,7 @@ INLINE Group nextGroup(const THNN_(TileRow) * of, Group last)
 /* Separates a line of dilated columns: tile i has elements 0 and 2 at even[i] and even[i +
  * columnStep], 1 and 3 likewise in `odd`. Whole vectors are written, each over the end of the one
  * before; a vector of zeros follows the last element. */
-static void splitLine(const THNN_(TileRow) * of, const real *plane, int64_t row, real *even,
-                      real *odd)
+static void splitLine(const TileRow *of, const real *plane, int64_t row, real *even, real *odd)
 {
   const int64_t step = of->columnStep, count = of->tiles + step;
   const real *line = plane + row * of->width;
@@ -147,8 +146,8 @@ static void splitLine(const THNN_(TileRow) * of, const real *plane, int64_t row,
 }
 
 /* `spacing` is a constant where this is called. */
-INLINE void sourceTiles(const THNN_(TileRow) * of, const Spacing spacing, const real *plane,
-                        bool below, real *lines, int64_t step, real *y)
+INLINE void sourceTiles(const TileRow *of, const Spacing spacing, const real *plane, bool below,
+                        real *lines, int64_t step, real *y)
 {
   real even[SIDE][APART], odd[SIDE][APART];
   for (int i = below ? SIDE / 2 : 0; spacing == GROUPS && i < SIDE; i++)
@@ -190,8 +189,8 @@ INLINE void sourceTiles(const THNN_(TileRow) * of, const Spacing spacing, const 
   }
 }
 
-static void source(const THNN_(TileRow) * of, const real *plane, bool below, real *lines,
-                   int64_t step, real *y)
+static void source(const TileRow *of, const real *plane, bool below, real *lines, int64_t step,
+                   real *y)
 {
   switch (spacingOf(of)) {
   case SINGLE:
@@ -267,7 +266,7 @@ INLINE bool isZero(Vector sum)
 }
 
 /* Assembles a line of dilated columns from the first and second results of its tiles. */
-static void mergeLine(const THNN_(TileRow) * of, const real *even, const real *odd, real *line)
+static void mergeLine(const TileRow *of, const real *even, const real *odd, real *line)
 {
   const int64_t step = of->columnStep;
   for (Group group = firstGroup(of); group.first < of->tiles; group = nextGroup(of, group)) {
@@ -282,8 +281,8 @@ static void mergeLine(const THNN_(TileRow) * of, const real *even, const real *o
 }
 
 /* `spacing` is a constant where this is called. */
-INLINE bool resultTiles(const THNN_(TileRow) * of, const Spacing spacing, const real *x,
-                        int64_t step, real bias, real *plane)
+INLINE bool resultTiles(const TileRow *of, const Spacing spacing, const real *x, int64_t step,
+                        real bias, real *plane)
 {
   const int64_t most = of->width - of->column;
   const int64_t count = 2 * of->tiles < most ? 2 * of->tiles : most;
@@ -333,7 +332,7 @@ INLINE bool resultTiles(const THNN_(TileRow) * of, const Spacing spacing, const 
   return isZero(undefined);
 }
 
-static bool result(const THNN_(TileRow) * of, const real *x, int64_t step, real bias, real *plane)
+static bool result(const TileRow *of, const real *x, int64_t step, real bias, real *plane)
 {
   switch (spacingOf(of)) {
   case SINGLE:
@@ -354,7 +353,7 @@ INLINE void spreadGradients(const Vector *g, Vector *y)
   y[3] = g[1];
 }
 
-static void gradients(const THNN_(TileRow) * of, int64_t columns, const real *x, int64_t step,
+static void gradients(const TileRow *of, int64_t columns, const real *x, int64_t step,
                       int64_t tileStep, real *y, real *sums)
 {
   const int64_t second = of->columnStep * LANES;
@@ -476,7 +475,7 @@ static bool frameResults(int64_t n, const real *x, int64_t step, const real *sta
   return isZero(undefined);
 }
 
-const THNN_(SimdWinograd) SIMD_TABLE(Winograd, THNN_SIMD_LEVEL) = {
+const SimdWinograd SIMD_TABLE(Winograd, THNN_SIMD_LEVEL) = {
     .source = source,
     .sourceCost = VECTOR_REGISTERS == 32 ? 64 : 100,
     .resultCost = VECTOR_REGISTERS == 32 ? 55 : 85,

@@ -374,7 +374,7 @@ static void normBackward(int64_t n, const real *x, const real *y, const real *gr
   }
 }
 
-const THNN_(SimdActivation) SIMD_TABLE(Activation, THNN_SIMD_LEVEL) = {
+const SimdActivation SIMD_TABLE(Activation, THNN_SIMD_LEVEL) = {
     .abs = abs_,
     .absBackward = absBackward,
     .elu = elu,

@@ -277,7 +277,7 @@ static void scaleRow(int64_t n, const real *x, const real *y, const real *parame
     z[i] = y[i] * parameters[i];
 }
 
-const THNN_(SimdChannels) SIMD_TABLE(Channels, THNN_SIMD_LEVEL) = {
+const SimdChannels SIMD_TABLE(Channels, THNN_SIMD_LEVEL) = {
     .moments = {momentsOfPlanes, momentsOfRow},
     .gradients = {gradientsOfPlanes, gradientsOfRow},
     .slopes = {slopesOfPlanes, slopesOfRow},

@@ -5,8 +5,6 @@
 #include "simd/vector/elementary.h"
 #include "simd/vector/vector.h"
 
-typedef THNN_(Operands) Operands;
-
 /* Enough independent sums to hide the latency of an addition in 512-bit vectors. */
 enum { SUMS = 32 };
 
@@ -25,7 +23,7 @@ static double total(const double *sums)
 /* Sums a loss. `loss` and `weighted`, whether the operands have weights, are constants where this
  * is called, so that the loss becomes part of the loop. */
 ALWAYS_INLINE double sumWeightedLoss(const Loss loss, const bool weighted, int64_t n,
-                                     const Operands *of, const real *parameters)
+                                     const LossOperands *of, const real *parameters)
 {
   double sums[SUMS] = {0};
   int64_t i = 0;
@@ -40,7 +38,8 @@ ALWAYS_INLINE double sumWeightedLoss(const Loss loss, const bool weighted, int64
   return total(sums);
 }
 
-ALWAYS_INLINE double sumLoss(const Loss loss, int64_t n, const Operands *of, const real *parameters)
+ALWAYS_INLINE double sumLoss(const Loss loss, int64_t n, const LossOperands *of,
+                             const real *parameters)
 {
   return sumWeightedLoss(loss, false, n, of, parameters);
 }
@@ -51,12 +50,12 @@ ALWAYS_INLINE real absoluteError(real x, real target, const real *parameters)
   return absolute(x - target);
 }
 
-static double absLoss(int64_t n, const Operands *of, const real *parameters)
+static double absLoss(int64_t n, const LossOperands *of, const real *parameters)
 {
   return sumLoss(absoluteError, n, of, parameters);
 }
 
-static void absGradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
+static void absGradient(int64_t n, const LossOperands *of, const real *parameters, real *gradInput)
 {
   const real norm = parameters[0];
 #pragma omp simd
@@ -70,13 +69,14 @@ ALWAYS_INLINE real absoluteValue(real x, real target, const real *parameters)
   return absolute(x);
 }
 
-static double l1Loss(int64_t n, const Operands *of, const real *parameters)
+static double l1Loss(int64_t n, const LossOperands *of, const real *parameters)
 {
-  const Operands inputTwice = {.input = of->input, .target = of->input}; /* there is no target */
+  const LossOperands inputTwice = {.input = of->input,
+                                   .target = of->input}; /* there is no target */
   return sumLoss(absoluteValue, n, &inputTwice, parameters);
 }
 
-static void l1Gradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
+static void l1Gradient(int64_t n, const LossOperands *of, const real *parameters, real *gradInput)
 {
   (void)parameters;
 #pragma omp simd
@@ -90,12 +90,12 @@ ALWAYS_INLINE real squaredError(real x, real target, const real *parameters)
   return (x - target) * (x - target);
 }
 
-static double mseLoss(int64_t n, const Operands *of, const real *parameters)
+static double mseLoss(int64_t n, const LossOperands *of, const real *parameters)
 {
   return sumLoss(squaredError, n, of, parameters);
 }
 
-static void mseGradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
+static void mseGradient(int64_t n, const LossOperands *of, const real *parameters, real *gradInput)
 {
   const real norm = parameters[0];
 #pragma omp simd
@@ -110,12 +110,13 @@ ALWAYS_INLINE real smoothError(real x, real target, const real *parameters)
   return error < 1 ? (real)0.5 * error * error : error - (real)0.5;
 }
 
-static double smoothL1Loss(int64_t n, const Operands *of, const real *parameters)
+static double smoothL1Loss(int64_t n, const LossOperands *of, const real *parameters)
 {
   return sumLoss(smoothError, n, of, parameters);
 }
 
-static void smoothL1Gradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
+static void smoothL1Gradient(int64_t n, const LossOperands *of, const real *parameters,
+                             real *gradInput)
 {
   const real norm = parameters[0];
 #pragma omp simd
@@ -132,12 +133,13 @@ ALWAYS_INLINE real shortfall(real x, real target, const real *parameters)
   return missing > 0 ? missing : 0;
 }
 
-static double marginLoss(int64_t n, const Operands *of, const real *parameters)
+static double marginLoss(int64_t n, const LossOperands *of, const real *parameters)
 {
   return sumLoss(shortfall, n, of, parameters);
 }
 
-static void marginGradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
+static void marginGradient(int64_t n, const LossOperands *of, const real *parameters,
+                           real *gradInput)
 {
   const real norm = parameters[0], margin = parameters[1];
 #pragma omp simd
@@ -164,7 +166,7 @@ ALWAYS_INLINE real crossEntropy(real x, real target, const real *parameters)
            (1 - target) * realLog(1 - x + TINY_PROBABILITY));
 }
 
-static double bceLoss(int64_t n, const Operands *of, const real *parameters)
+static double bceLoss(int64_t n, const LossOperands *of, const real *parameters)
 {
   return of->weights ? sumWeightedLoss(crossEntropy, true, n, of, parameters)
                      : sumWeightedLoss(crossEntropy, false, n, of, parameters);
@@ -175,7 +177,7 @@ ALWAYS_INLINE real crossEntropySlope(real x, real target)
   return (x - target) / ((1 - x + TINY_PROBABILITY) * (x + TINY_PROBABILITY));
 }
 
-static void bceGradient(int64_t n, const Operands *of, const real *parameters, real *gradInput)
+static void bceGradient(int64_t n, const LossOperands *of, const real *parameters, real *gradInput)
 {
   const real norm = parameters[0];
   if (of->weights) {
@@ -195,12 +197,12 @@ ALWAYS_INLINE real divergence(real x, real target, const real *parameters)
   return target > 0 ? target * (realLog(target) - x) : 0;
 }
 
-static double distKLDivLoss(int64_t n, const Operands *of, const real *parameters)
+static double distKLDivLoss(int64_t n, const LossOperands *of, const real *parameters)
 {
   return sumLoss(divergence, n, of, parameters);
 }
 
-static void distKLDivGradient(int64_t n, const Operands *of, const real *parameters,
+static void distKLDivGradient(int64_t n, const LossOperands *of, const real *parameters,
                               real *gradInput)
 {
   const real norm = parameters[0];
@@ -215,12 +217,12 @@ ALWAYS_INLINE real softMargin(real x, real target, const real *parameters)
   return realSoftplus(-x * target);
 }
 
-static double softMarginLoss(int64_t n, const Operands *of, const real *parameters)
+static double softMarginLoss(int64_t n, const LossOperands *of, const real *parameters)
 {
   return sumLoss(softMargin, n, of, parameters);
 }
 
-static void softMarginGradient(int64_t n, const Operands *of, const real *parameters,
+static void softMarginGradient(int64_t n, const LossOperands *of, const real *parameters,
                                real *gradInput)
 {
   const real norm = parameters[0];
@@ -314,7 +316,7 @@ static double addSquaredHingeGradient(int64_t n, const real *x, real offset, rea
   return addSlopes(true, n, x, offset, factor, gradInput);
 }
 
-const THNN_(SimdCriterion) SIMD_TABLE(Criterion, THNN_SIMD_LEVEL) = {
+const SimdCriterion SIMD_TABLE(Criterion, THNN_SIMD_LEVEL) = {
     .absLoss = absLoss,
     .absGradient = absGradient,
     .areProbabilities = areProbabilities,

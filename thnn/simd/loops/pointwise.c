@@ -100,7 +100,7 @@ static void fetchAhead(int64_t n, const real *x, int64_t ahead)
   THNN_fetchToSecondLevel(x, n * (int64_t)sizeof(real), ahead);
 }
 
-static void streamMap(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y)
+static void streamMap(Map map, int64_t n, const real *x, const real *parameters, real *y)
 {
   real tile[TILE] __attribute__((aligned(VECTOR_BYTES)));
   const int64_t ahead = THNN_tuning.prefetchBytes;
@@ -114,8 +114,8 @@ static void streamMap(THNN_(Map) map, int64_t n, const real *x, const real *para
   streamEnd();
 }
 
-static void streamMap2(THNN_(Map2) map, int64_t n, const real *x, const real *y,
-                       const real *parameters, int64_t ahead, real *z)
+static void streamMap2(Map2 map, int64_t n, const real *x, const real *y, const real *parameters,
+                       int64_t ahead, real *z)
 {
   real tile[TILE] __attribute__((aligned(VECTOR_BYTES)));
   int64_t length = TILE - LANES + toAligned(z);
@@ -137,14 +137,14 @@ static void stream(int64_t n, const real *x, real *y)
 
 static void streamEnd(void) {}
 
-static void streamMap(THNN_(Map) map, int64_t n, const real *x, const real *parameters, real *y)
+static void streamMap(Map map, int64_t n, const real *x, const real *parameters, real *y)
 {
   map(n, x, parameters, y);
 }
 #endif
 
-static void runMap2(THNN_(Map2) map, int64_t n, const real *x, const real *y,
-                    const real *parameters, int64_t ahead, real *z)
+static void runMap2(Map2 map, int64_t n, const real *x, const real *y, const real *parameters,
+                    int64_t ahead, real *z)
 {
   (void)ahead;
   map(n, x, y, parameters, z);
@@ -169,7 +169,7 @@ static void thresholdBackward(int64_t n, const real *x, const real *gradOutput,
     gradInput[i] = x[i] > threshold ? gradOutput[i] : 0;
 }
 
-const THNN_(SimdPointwise) SIMD_TABLE(Pointwise, THNN_SIMD_LEVEL) = {
+const SimdPointwise SIMD_TABLE(Pointwise, THNN_SIMD_LEVEL) = {
     .fill = fill,
     .copy = copy,
     .copyFromSteps = copyFromSteps,

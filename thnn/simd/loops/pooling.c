@@ -5,8 +5,6 @@
 #include "simd/vector/prefetch.h"
 #include "simd/vector/vector.h"
 
-typedef THNN_(Place) Place;
-
 enum { GROUP = 4 }; /* rows that are combined at a time */
 
 INLINE void maxOfGroup(int64_t n, int64_t count, const real *const *rows, const Place *places,
@@ -63,7 +61,7 @@ static void maxOfRows(int64_t n, int64_t count, const real *const *rows, const P
 }
 
 /* Compares one more tap of each window, or starts with the first. */
-INLINE void addTap(int64_t n, int64_t step, const THNN_(Columns) * columns, int64_t tap,
+INLINE void addTap(int64_t n, int64_t step, const ColumnWindows *columns, int64_t tap,
                    const real *best, const Place *place, real *chosen, Place *chosenPlace)
 {
   const int64_t at = tap * columns->dilation;
@@ -82,7 +80,7 @@ INLINE void addTap(int64_t n, int64_t step, const THNN_(Columns) * columns, int6
 }
 
 /* Windows of neighbouring columns; `step` and `kernel` are constants where this is called. */
-INLINE void maxOfTaps(int64_t n, int64_t step, int64_t kernel, const THNN_(Columns) * columns,
+INLINE void maxOfTaps(int64_t n, int64_t step, int64_t kernel, const ColumnWindows *columns,
                       const real *best, const Place *place, real *chosen, Place *chosenPlace)
 {
   const Place firstPlace = columns->firstPlace, windowPlace = columns->windowPlace;
@@ -105,7 +103,7 @@ INLINE void maxOfTaps(int64_t n, int64_t step, int64_t kernel, const THNN_(Colum
 }
 
 /* One window, with any number of columns. */
-static void maxOfWindow(const THNN_(Columns) * columns, const real *best, const Place *place,
+static void maxOfWindow(const ColumnWindows *columns, const real *best, const Place *place,
                         real *chosen, Place *chosenPlace)
 {
   real value = columns->start;
@@ -123,7 +121,7 @@ static void maxOfWindow(const THNN_(Columns) * columns, const real *best, const 
   *chosenPlace = found;
 }
 
-static void maxOfColumns(int64_t n, const THNN_(Columns) * columns, const real *best,
+static void maxOfColumns(int64_t n, const ColumnWindows *columns, const real *best,
                          const Place *place, real *chosen, Place *chosenPlace)
 {
   const int64_t step = columns->step, kernel = columns->kernel;
@@ -499,8 +497,7 @@ static int64_t rowsAhead(int64_t columns)
 /* Sums `vectors` vectors of columns over indices `begin` to end - 1; if not `whole`, only the
  * `lanes` of one vector. */
 INLINE void sumOfBagColumns(const int vectors, const bool whole, Lanes lanes, int64_t column,
-                            const THNN_(Bags) * bags, int64_t begin, int64_t end, int64_t ahead,
-                            real *sum)
+                            const Bags *bags, int64_t begin, int64_t end, int64_t ahead, real *sum)
 {
   const real *table = bags->table + column;
   Vector sums[VECTOR_REGISTERS / 2] = {{0}};
@@ -522,7 +519,7 @@ INLINE void sumOfBagColumns(const int vectors, const bool whole, Lanes lanes, in
       storeLanes(sum + column, lanes, sums[v]);
 }
 
-static void sumOfBags(const THNN_(Bags) * bags, int64_t first, int64_t end, real *sums)
+static void sumOfBags(const Bags *bags, int64_t first, int64_t end, real *sums)
 {
   enum { MOST = VECTOR_REGISTERS / 2 };
   const int64_t n = bags->columns, ahead = rowsAhead(n);
@@ -606,7 +603,7 @@ static void sumOfFarSpans(int64_t n, const THNNRange *spans, const real *x, real
   }
 }
 
-static void sumOfSpans(int64_t n, const THNN_(Spans) * of, const real *x, real *y)
+static void sumOfSpans(int64_t n, const Spans *of, const real *x, real *y)
 {
   for (int64_t i = 0; i < n; i += LANES) {
     const THNNSpanVector vector = of->vectors[i / LANES];
@@ -682,7 +679,7 @@ static void repeatRow(int64_t n, const real *x, int64_t times, real *y)
     storeLanes(y + t * n + i, lanes, row);
 }
 
-const THNN_(SimdPooling) SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
+const SimdPooling SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .areWithin = areWithin,
     .areTaps = areTaps,
     .elementsOfTaps = elementsOfTaps,

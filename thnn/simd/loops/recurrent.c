@@ -4,13 +4,13 @@
 #include "simd/vector/elementary.h"
 
 /* Element i of a gate before its activation; `biased` is a constant where this is called. */
-ALWAYS_INLINE real sumOfGate(const bool biased, const THNN_(GateRows) * of, int64_t i)
+ALWAYS_INLINE real sumOfGate(const bool biased, const GateRows *of, int64_t i)
 {
   const real products = of->input[i] + of->hidden[i];
   return biased ? products + (of->bias1[i] + of->bias2[i]) : products;
 }
 
-ALWAYS_INLINE void gruRow(const bool biased, int64_t n, const THNN_(GateRows) * of, const real *hx,
+ALWAYS_INLINE void gruRow(const bool biased, int64_t n, const GateRows *of, const real *hx,
                           real *hy, real *storage)
 {
 #pragma omp simd
@@ -31,7 +31,7 @@ ALWAYS_INLINE void gruRow(const bool biased, int64_t n, const THNN_(GateRows) * 
   }
 }
 
-static void gru(int64_t n, const THNN_(GateRows) * of, const real *hx, real *hy, real *storage)
+static void gru(int64_t n, const GateRows *of, const real *hx, real *hy, real *storage)
 {
   if (of->bias1)
     gruRow(true, n, of, hx, hy, storage);
@@ -60,7 +60,7 @@ static void gruBackward(int64_t n, const real *storage, const real *gradOutput, 
   }
 }
 
-ALWAYS_INLINE void lstmRow(const bool biased, int64_t n, const THNN_(GateRows) * of, const real *cx,
+ALWAYS_INLINE void lstmRow(const bool biased, int64_t n, const GateRows *of, const real *cx,
                            real *gates, real *hy, real *cy)
 {
 #pragma omp simd
@@ -79,8 +79,7 @@ ALWAYS_INLINE void lstmRow(const bool biased, int64_t n, const THNN_(GateRows) *
   }
 }
 
-static void lstm(int64_t n, const THNN_(GateRows) * of, const real *cx, real *gates, real *hy,
-                 real *cy)
+static void lstm(int64_t n, const GateRows *of, const real *cx, real *gates, real *hy, real *cy)
 {
   if (of->bias1)
     lstmRow(true, n, of, cx, gates, hy, cy);
@@ -88,8 +87,8 @@ static void lstm(int64_t n, const THNN_(GateRows) * of, const real *cx, real *ga
     lstmRow(false, n, of, cx, gates, hy, cy);
 }
 
-static void lstmBackward(int64_t n, const real *gates, const THNN_(LstmGradients) * of,
-                         real *gradGates, real *gradCx)
+static void lstmBackward(int64_t n, const real *gates, const LstmGradients *of, real *gradGates,
+                         real *gradCx)
 {
 #pragma omp simd
   for (int64_t k = 0; k < n; k++) {
@@ -104,7 +103,7 @@ static void lstmBackward(int64_t n, const real *gates, const THNN_(LstmGradients
   }
 }
 
-const THNN_(SimdRecurrent) SIMD_TABLE(Recurrent, THNN_SIMD_LEVEL) = {
+const SimdRecurrent SIMD_TABLE(Recurrent, THNN_SIMD_LEVEL) = {
     .gru = gru,
     .gruBackward = gruBackward,
     .lstm = lstm,

@@ -31,7 +31,7 @@ static double dot(int64_t n, const real *x, const real *y)
   return addLanes(lane);
 }
 
-const THNN_(SimdReduce) SIMD_TABLE(Reduce, THNN_SIMD_LEVEL) = {
+const SimdReduce SIMD_TABLE(Reduce, THNN_SIMD_LEVEL) = {
     .sum = sum,
     .dot = dot,
 };

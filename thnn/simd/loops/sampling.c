@@ -6,8 +6,7 @@
 enum { FEW = 16 / sizeof(real) };
 typedef real Few __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
 
-static void locate(int64_t n, const real *grid, int64_t height, int64_t width,
-                   THNN_(Points) * points)
+static void locate(int64_t n, const real *grid, int64_t height, int64_t width, Points *points)
 {
   const real halfWidth = (real)(width - 1) / 2, halfHeight = (real)(height - 1) / 2;
   const real lastColumn = (real)(width - 1), lastRow = (real)(height - 1);
@@ -59,7 +58,7 @@ INLINE Few few(const real *x)
   return *(const Few *)x;
 }
 
-static void sample(const THNN_(Points) * points, const real *x, int64_t width, real *y)
+static void sample(const Points *points, const real *x, int64_t width, real *y)
 {
   const int32_t *place = points->place;
   const int64_t n = points->count;
@@ -77,8 +76,8 @@ static void sample(const THNN_(Points) * points, const real *x, int64_t width, r
   }
 }
 
-static void addSlopes(const THNN_(Points) * points, const real *x, int64_t width,
-                      const real *gradient, real *slopeX, real *slopeY)
+static void addSlopes(const Points *points, const real *x, int64_t width, const real *gradient,
+                      real *slopeX, real *slopeY)
 {
   const int32_t *place = points->place;
   const int64_t n = points->count;
@@ -99,7 +98,7 @@ static void addSlopes(const THNN_(Points) * points, const real *x, int64_t width
   }
 }
 
-static void spread(const THNN_(Points) * points, int64_t first, int64_t end, const real *gradient,
+static void spread(const Points *points, int64_t first, int64_t end, const real *gradient,
                    int64_t width, real *x)
 {
   for (int64_t i = first; i < end; i++) {
@@ -112,7 +111,7 @@ static void spread(const THNN_(Points) * points, int64_t first, int64_t end, con
   }
 }
 
-const THNN_(SimdSampling) SIMD_TABLE(Sampling, THNN_SIMD_LEVEL) = {
+const SimdSampling SIMD_TABLE(Sampling, THNN_SIMD_LEVEL) = {
     .locate = locate,
     .sample = sample,
     .addSlopes = addSlopes,

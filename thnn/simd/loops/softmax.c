@@ -205,7 +205,7 @@ static void logSoftmaxGradient(int64_t n, const real *y, const real *gradOutput,
 
 /* Computes at most TOGETHER rows, one step at a time, which pays because the map is cheap. */
 static void softmaxBackwardFewRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
-                                   THNN_(RunMap2) run, real *gradInput)
+                                   RunMap2 run, real *gradInput)
 {
   const bool fetched = THNN_tuning.rowSumsPrefetch;
   real sum[TOGETHER];
@@ -220,7 +220,7 @@ static void softmaxBackwardFewRows(int64_t rows, int64_t n, const real *y, const
 /* Where sums do not prefetch, the map prefetches the next row while it computes this one's
  * exponentials. */
 static void logSoftmaxBackwardRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
-                                   THNN_(RunMap2) run, real *gradInput)
+                                   RunMap2 run, real *gradInput)
 {
   const bool fetched = THNN_tuning.rowSumsPrefetch;
   const int64_t ahead = fetched ? THNN_tuning.prefetchBytes : n * (int64_t)sizeof(real);
@@ -360,8 +360,8 @@ typedef struct TileRoom {
 /* With `put` the tensors are large and read from memory. The channels of a tile are short runs,
  * each in another place, which the hardware does not prefetch. */
 ALWAYS_INLINE void backwardTileIn(TileRoom room, bool logarithm, int64_t channels, int64_t step,
-                                  int64_t positions, const real *y, const real *gradOutput,
-                                  THNN_(Put) put, real *gradInput)
+                                  int64_t positions, const real *y, const real *gradOutput, Put put,
+                                  real *gradInput)
 {
   double *sum = room.sum;
   real *rounded = room.rounded, *row = room.row;
@@ -405,7 +405,7 @@ ALWAYS_INLINE void backwardTileIn(TileRoom room, bool logarithm, int64_t channel
 }
 
 static void backwardTile(bool logarithm, int64_t channels, int64_t step, int64_t positions,
-                         const real *y, const real *gradOutput, THNN_(Put) put, real *gradInput)
+                         const real *y, const real *gradOutput, Put put, real *gradInput)
 {
   double sum[TILE];
   real rounded[TILE], row[TILE];
@@ -457,7 +457,7 @@ static void forwardRows(bool logarithm, int64_t rows, int64_t channels, const re
 }
 
 static void backwardRows(bool logarithm, int64_t rows, int64_t channels, const real *y,
-                         const real *gradOutput, THNN_(RunMap2) run, real *gradInput)
+                         const real *gradOutput, RunMap2 run, real *gradInput)
 {
   if (channels >= HALF && channels < LANES) {
     if (logarithm)
@@ -489,7 +489,7 @@ static void backwardRows(bool logarithm, int64_t rows, int64_t channels, const r
   }
 }
 
-const THNN_(SimdSoftmax) SIMD_TABLE(Softmax, THNN_SIMD_LEVEL) = {
+const SimdSoftmax SIMD_TABLE(Softmax, THNN_SIMD_LEVEL) = {
     .tile = TILE,
     .forwardRows = forwardRows,
     .backwardRows = backwardRows,

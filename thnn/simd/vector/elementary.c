@@ -158,7 +158,7 @@ static void power(int64_t n, const real *x, const real *parameters, real *y)
     y[i] = realPower(x[i], exponent);
 }
 
-const THNN_(SimdElementary) SIMD_TABLE(Elementary, THNN_SIMD_LEVEL) = {
+const SimdElementary SIMD_TABLE(Elementary, THNN_SIMD_LEVEL) = {
     .exp = exponential,
     .expm1 = exponentialMinus1,
     .log = logarithm,

@@ -51,7 +51,7 @@ INLINE Lanes firstLanes(int64_t count)
   return (Lanes)((1u << count) - 1);
 }
 #else
-typedef THNN_(Place) Lanes __attribute__((vector_size(VECTOR_BYTES)));
+typedef Place Lanes __attribute__((vector_size(VECTOR_BYTES)));
 INLINE Lanes firstLanes(int64_t count)
 {
   Lanes lanes = {0};
@@ -161,7 +161,7 @@ INLINE Vector broadcast(real x)
 #endif
 
 /* The result of comparing two vectors: the bits of a lane are all ones or all zeros. */
-typedef THNN_(Place) Comparison __attribute__((vector_size(VECTOR_BYTES)));
+typedef Place Comparison __attribute__((vector_size(VECTOR_BYTES)));
 
 /* Lane l of the result is lane index[l] of x; indices are from 0 to LANES - 1. */
 #if defined(__AVX2__)

@@ -200,7 +200,7 @@ static Tile tileAt(const Layout *layout, const Axis *y, const Axis *x, int64_t r
 /* Writes a rectangle of zeros: a frame without anything inside. */
 static void clearLines(int64_t lines, int64_t n, real *y, int64_t pitch)
 {
-  const THNN_(Frame) zeros = {.rows = lines, .before = n, .step = 1, .y = y, .yStride = pitch};
+  const PaddedRows zeros = {.rows = lines, .before = n, .step = 1, .y = y, .yStride = pitch};
   THNN_(simd).shifts.frame(&zeros);
 }
 
@@ -220,7 +220,7 @@ static void loadTile(const Layout *layout, const Axis *y, const Axis *x, const T
       if (down.end > down.begin) {
         const int64_t count = across.end - across.begin;
         const int64_t first = (top + down.begin * y->stride) * x->source;
-        const THNN_(Frame) frame = {
+        const PaddedRows frame = {
             .rows = down.end - down.begin,
             .before = across.begin,
             .count = count,
@@ -249,13 +249,13 @@ static void storeTile(const Layout *layout, const Axis *y, const Axis *x, const 
 {
   real *to = placeOf(y, x, tile, width, plane);
   if (x->step == 1) {
-    const THNN_(Frame) frame = {.rows = tile->rows,
-                                .count = tile->columns,
-                                .x = sums,
-                                .xStride = layout->pitch,
-                                .step = 1,
-                                .y = to,
-                                .yStride = y->step * width};
+    const PaddedRows frame = {.rows = tile->rows,
+                              .count = tile->columns,
+                              .x = sums,
+                              .xStride = layout->pitch,
+                              .step = 1,
+                              .y = to,
+                              .yStride = y->step * width};
     THNN_(simd).shifts.frame(&frame);
     return;
   }
@@ -385,16 +385,16 @@ static void sumTile(const Gather *gather, const Target *target, const Axis *y, c
       THNN_(simd).shifts.add(length, y->taps * x->taps, shifts, factors, source, sums);
       continue;
     }
-    const THNN_(ShiftedSums) rows = {.rows = tile->rows,
-                                     .n = tile->columns,
-                                     .taps = y->taps * x->taps,
-                                     .offsets = shifts,
-                                     .factors = factors,
-                                     .start = target->start,
-                                     .x = source,
-                                     .xStride = layout->pitch,
-                                     .y = sums,
-                                     .yStride = pitch};
+    const ShiftedSums rows = {.rows = tile->rows,
+                              .n = tile->columns,
+                              .taps = y->taps * x->taps,
+                              .offsets = shifts,
+                              .factors = factors,
+                              .start = target->start,
+                              .x = source,
+                              .xStride = layout->pitch,
+                              .y = sums,
+                              .yStride = pitch};
     THNN_(simd).shifts.sumRows(&rows);
   }
 }
@@ -499,14 +499,14 @@ static Correlate prepareCorrelate(const THNNState *state, const THNNPlaneJoins *
 static void loadGradient(const Correlate *correlate, const Tile *tile, const real *plane,
                          int64_t width, real *gradient)
 {
-  const THNN_(Frame) frame = {.rows = tile->rows,
-                              .count = tile->columns,
-                              .after = correlate->pitch - tile->columns,
-                              .x = plane + tile->row * width + tile->column,
-                              .xStride = width,
-                              .step = 1,
-                              .y = gradient,
-                              .yStride = correlate->pitch};
+  const PaddedRows frame = {.rows = tile->rows,
+                            .count = tile->columns,
+                            .after = correlate->pitch - tile->columns,
+                            .x = plane + tile->row * width + tile->column,
+                            .xStride = width,
+                            .step = 1,
+                            .y = gradient,
+                            .yStride = correlate->pitch};
   THNN_(simd).shifts.frame(&frame);
 }
 
@@ -538,8 +538,8 @@ static void correlateJoin(const Correlate *correlate, int64_t number, const real
                  image + (n * from.planes + imagePlane) * from.height * from.width, source);
         loadGradient(correlate, &tile, map + (n * to.planes + mapPlane) * to.height * to.width,
                      to.width, gradient);
-        const THNN_(Shifted)
-            shifted = {tile.rows, tile.columns, source, gradient, layout->pitch, correlate->pitch};
+        const Shifted shifted = {tile.rows, tile.columns,  source,
+                                 gradient,  layout->pitch, correlate->pitch};
         THNN_(simd).shifts.dot(&shifted, taps, shifts, sums);
       }
   for (int64_t t = 0; t < taps; t++)
@@ -583,7 +583,7 @@ void THNN_(planesUpdateOutput)(const char *function, THNNState *state, const THN
 {
   checkTable(function, joins, connTable, 6, !joins->transposed);
   Gather gather = prepareGather(state, joins, joins->transposed);
-  const THNN_(Depthwise) depthwise = THNN_(depthwise)(state, joins, THNN_CONVOLUTION_FORWARD);
+  const PlanesInLanes depthwise = THNN_(depthwise)(state, joins, THNN_CONVOLUTION_FORWARD);
   const bool batched = input->nDimension == joins->nDimension + 2;
   int64_t size[5];
   const int nDimension =
@@ -618,7 +618,7 @@ void THNN_(planesUpdateGradInput)(const char *function, THNNState *state,
 {
   checkTable(function, joins, connTable, 7, joins->transposed);
   Gather gather = prepareGather(state, joins, !joins->transposed);
-  const THNN_(Depthwise) depthwise = THNN_(depthwise)(state, joins, THNN_CONVOLUTION_BACKWARD_DATA);
+  const PlanesInLanes depthwise = THNN_(depthwise)(state, joins, THNN_CONVOLUTION_BACKWARD_DATA);
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -648,8 +648,7 @@ void THNN_(planesAccGradParameters)(const char *function, THNNState *state,
   checkTable(function, joins, connTable, 6, true);
   checkTable(function, joins, connTable, 6, false);
   Correlate correlate = prepareCorrelate(state, joins);
-  const THNN_(Depthwise) depthwise =
-      THNN_(depthwise)(state, joins, THNN_CONVOLUTION_BACKWARD_WEIGHT);
+  const PlanesInLanes depthwise = THNN_(depthwise)(state, joins, THNN_CONVOLUTION_BACKWARD_WEIGHT);
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);

@@ -32,12 +32,12 @@ static int64_t sumsOf(const THNNPlaneJoins *joins)
   return (tapsOf(joins) + 1) * lanes();
 }
 
-static bool toImage(const THNN_(Depthwise) * d)
+static bool toImage(const PlanesInLanes *d)
 {
   return d->part == THNN_CONVOLUTION_BACKWARD_DATA;
 }
 
-static Axis axisOf(const THNN_(Depthwise) * d, int axis, int64_t phase)
+static Axis axisOf(const PlanesInLanes *d, int axis, int64_t phase)
 {
   const THNNConvolution *g = &d->joins->geometry;
   return toImage(d) ? backwardAxis(g, axis, phase) : forwardAxis(g, axis);
@@ -45,7 +45,7 @@ static Axis axisOf(const THNN_(Depthwise) * d, int axis, int64_t phase)
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-static void measureAxis(THNN_(Depthwise) * d, int axis)
+static void measureAxis(PlanesInLanes *d, int axis)
 {
   const THNNConvolution *g = &d->joins->geometry;
   d->phases[axis] = toImage(d) ? minimum(g->stride[axis + 1], g->input[axis + 1]) : 1;
@@ -65,32 +65,32 @@ static void measureAxis(THNN_(Depthwise) * d, int axis)
 }
 
 /* Rows of the source that `units` units see. */
-static int64_t sourceRows(const THNN_(Depthwise) * d, int64_t units)
+static int64_t sourceRows(const PlanesInLanes *d, int64_t units)
 {
   return (units - 1) * d->sourceStep[HEIGHT] + d->extent[HEIGHT];
 }
 
 /* Rows of results in `units` units. */
-static int64_t resultRows(const THNN_(Depthwise) * d, int64_t units)
+static int64_t resultRows(const PlanesInLanes *d, int64_t units)
 {
   return toImage(d) ? units * d->joins->geometry.stride[1] : units;
 }
 
-static int64_t resultWidth(const THNN_(Depthwise) * d)
+static int64_t resultWidth(const PlanesInLanes *d)
 {
   const THNNConvolution *g = &d->joins->geometry;
   return toImage(d) ? g->input[2] : g->output[2];
 }
 
 /* Bytes of a band, in floating point: with absurd padding they are more than any integer holds. */
-static double bandBytes(const THNN_(Depthwise) * d, int64_t units)
+static double bandBytes(const PlanesInLanes *d, int64_t units)
 {
   const double source = (double)sourceRows(d, units) * (double)d->pitch;
   const double results = (double)resultRows(d, units) * (double)resultWidth(d);
   return (source + results) * (double)lanes() * sizeof(real);
 }
 
-static void reserve(THNN_(Depthwise) * d)
+static void reserve(PlanesInLanes *d)
 {
   const int64_t taps = tapsOf(d->joins), multiplier = d->joins->multiplier;
   const size_t vector = (size_t)lanes() * sizeof(real);
@@ -115,7 +115,7 @@ static void reserve(THNN_(Depthwise) * d)
 /* Whether vectors of planes are faster than vectors of neighbouring positions. The latter waste the
  * lanes past the end of a row, and need the source sorted if the stride is not 1; the former waste
  * the lanes that have no plane. */
-static bool isWorthwhile(const THNN_(Depthwise) * d)
+static bool isWorthwhile(const PlanesInLanes *d)
 {
   const THNNConvolution *g = &d->joins->geometry;
   const int64_t planes = d->joins->imagePlanes, multiplier = d->joins->multiplier;
@@ -130,10 +130,10 @@ static bool isWorthwhile(const THNN_(Depthwise) * d)
   return 2 * planes >= inLanes && (g->stride[2] > 1 || g->output[2] <= lanes());
 }
 
-THNN_(Depthwise)
-THNN_(depthwise)(const THNNState *state, const THNNPlaneJoins *joins, THNNConvolutionPart part)
+PlanesInLanes THNN_(depthwise)(const THNNState *state, const THNNPlaneJoins *joins,
+                               THNNConvolutionPart part)
 {
-  THNN_(Depthwise) d = {.joins = joins, .part = part};
+  PlanesInLanes d = {.joins = joins, .part = part};
   const THNNConvolution *g = &joins->geometry;
   if (joins->multiplier < 1)
     return d;
@@ -163,7 +163,7 @@ THNN_(depthwise)(const THNNState *state, const THNNPlaneJoins *joins, THNNConvol
   return d;
 }
 
-static Task taskOf(const THNN_(Depthwise) * d, int64_t block, void *scratch)
+static Task taskOf(const PlanesInLanes *d, int64_t block, void *scratch)
 {
   const int64_t first = block * lanes();
   return (Task){.plane = first,
@@ -181,8 +181,8 @@ static void clear(int64_t vectors, real *y)
 
 /* Copies what the units of a task see to `source`, with zeros around it. Planes are `stride`
  * elements apart. */
-static void loadBand(const THNN_(Depthwise) * d, const Task *task, const real *plane,
-                     int64_t stride, int64_t height, int64_t width, real *source)
+static void loadBand(const PlanesInLanes *d, const Task *task, const real *plane, int64_t stride,
+                     int64_t height, int64_t width, real *source)
 {
   const int64_t rows = sourceRows(d, task->units);
   const int64_t first = d->low[HEIGHT] + task->unit * d->sourceStep[HEIGHT];
@@ -197,7 +197,7 @@ static void loadBand(const THNN_(Depthwise) * d, const Task *task, const real *p
     clear(d->left, source + row * pitch);
     clear(right, source + (row + 1) * pitch - right * lanes());
   }
-  const THNN_(PlaneRows) planes = {
+  const PlaneRows planes = {
       .planes = task->planes, .stride = stride, .rows = end - begin, .n = width, .pitch = pitch};
   THNN_(simd).planes.load(&planes, plane + (first + begin) * width,
                           source + begin * pitch + d->left * lanes());
@@ -205,7 +205,7 @@ static void loadBand(const THNN_(Depthwise) * d, const Task *task, const real *p
 
 /* Lists the taps of a residue class: their offsets in the source, and those of their factors.
  * Returns their number. */
-static int64_t listTaps(const THNN_(Depthwise) * d, const Axis *y, const Axis *x, int64_t *offsets,
+static int64_t listTaps(const PlanesInLanes *d, const Axis *y, const Axis *x, int64_t *offsets,
                         int64_t *factorAt)
 {
   const int64_t row = y->start - d->low[HEIGHT], column = x->start + d->left;
@@ -219,7 +219,7 @@ static int64_t listTaps(const THNN_(Depthwise) * d, const Axis *y, const Axis *x
   return y->taps * x->taps;
 }
 
-static void listAllTaps(const THNN_(Depthwise) * d, void *scratch)
+static void listAllTaps(const PlanesInLanes *d, void *scratch)
 {
   int64_t *offsets = (int64_t *)((char *)scratch + d->offsets);
   int64_t *factorAt = (int64_t *)((char *)scratch + d->factorAt);
@@ -234,7 +234,7 @@ static void listAllTaps(const THNN_(Depthwise) * d, void *scratch)
 /* ---- From a source to results ---------------------------------------------------------------- */
 
 typedef struct Gather {
-  const THNN_(Depthwise) * depthwise;
+  const PlanesInLanes *depthwise;
   const real *source, *weight, *bias;
   real *result;
   char *shared;
@@ -244,7 +244,7 @@ typedef struct Gather {
  * `multiplier` map planes each. */
 static void packBlock(const Gather *gather, const Task *task)
 {
-  const THNN_(Depthwise) *d = gather->depthwise;
+  const PlanesInLanes *d = gather->depthwise;
   const int64_t taps = tapsOf(d->joins);
   real *factors = (real *)(task->scratch + d->factors), *start = (real *)(task->scratch + d->start);
   clear(d->joins->multiplier, start);
@@ -261,7 +261,7 @@ static void packBlock(const Gather *gather, const Task *task)
  * hold. */
 static void sumBand(const Gather *gather, const Task *task, int64_t multiple, const real *start)
 {
-  const THNN_(Depthwise) *d = gather->depthwise;
+  const PlanesInLanes *d = gather->depthwise;
   const int64_t width = resultWidth(d), step = toImage(d) ? d->joins->geometry.stride[1] : 1;
   const int64_t *offsets = (const int64_t *)(gather->shared + d->offsets);
   const int64_t *factorAt = (const int64_t *)(gather->shared + d->factorAt);
@@ -269,39 +269,39 @@ static void sumBand(const Gather *gather, const Task *task, int64_t multiple, co
   for (int64_t i = 0; i < d->phases[HEIGHT]; i++)
     for (int64_t j = 0; j < d->phases[WIDTH]; j++) {
       const Axis y = axisOf(d, HEIGHT, i), x = axisOf(d, WIDTH, j);
-      const THNN_(PlaneSums) sums = {.rows = minimum(task->units, y.results - task->unit),
-                                     .n = x.results,
-                                     .taps = y.taps * x.taps,
-                                     .offsets = offsets,
-                                     .factorAt = factorAt,
-                                     .factors = (real *)(task->scratch + d->factors) +
-                                                multiple * tapsOf(d->joins) * lanes(),
-                                     .start = start,
-                                     .x = (real *)(task->scratch + d->source),
-                                     .xRow = d->sourceStep[HEIGHT] * d->pitch * lanes(),
-                                     .xStep = d->sourceStep[WIDTH] * lanes(),
-                                     .y = results + (y.first * width + x.first) * lanes(),
-                                     .yRow = step * width * lanes(),
-                                     .yStep = x.step * lanes()};
+      const PlaneSums sums = {.rows = minimum(task->units, y.results - task->unit),
+                              .n = x.results,
+                              .taps = y.taps * x.taps,
+                              .offsets = offsets,
+                              .factorAt = factorAt,
+                              .factors = (real *)(task->scratch + d->factors) +
+                                         multiple * tapsOf(d->joins) * lanes(),
+                              .start = start,
+                              .x = (real *)(task->scratch + d->source),
+                              .xRow = d->sourceStep[HEIGHT] * d->pitch * lanes(),
+                              .xStep = d->sourceStep[WIDTH] * lanes(),
+                              .y = results + (y.first * width + x.first) * lanes(),
+                              .yRow = step * width * lanes(),
+                              .yStep = x.step * lanes()};
       THNN_(simd).planes.sum(&sums);
       offsets += sums.taps, factorAt += sums.taps;
     }
 }
 
-static void storeBand(const THNN_(Depthwise) * d, const Task *task, int64_t height, int64_t stride,
+static void storeBand(const PlanesInLanes *d, const Task *task, int64_t height, int64_t stride,
                       real *plane)
 {
   const int64_t first = resultRows(d, task->unit), width = resultWidth(d);
-  const THNN_(PlaneRows) planes = {.planes = task->planes,
-                                   .stride = stride,
-                                   .rows = minimum(resultRows(d, task->units), height - first),
-                                   .n = width};
+  const PlaneRows planes = {.planes = task->planes,
+                            .stride = stride,
+                            .rows = minimum(resultRows(d, task->units), height - first),
+                            .n = width};
   THNN_(simd).planes.store(&planes, (real *)(task->scratch + d->results), plane + first * width);
 }
 
 static void gatherBand(const Gather *gather, const Task *task)
 {
-  const THNN_(Depthwise) *d = gather->depthwise;
+  const PlanesInLanes *d = gather->depthwise;
   const THNNConvolution *g = &d->joins->geometry;
   const int64_t multiplier = d->joins->multiplier;
   const int64_t image = g->input[1] * g->input[2], map = g->output[1] * g->output[2];
@@ -325,7 +325,7 @@ static void gatherBand(const Gather *gather, const Task *task)
   }
 }
 
-void THNN_(depthwiseGather)(const THNN_(Depthwise) * d, const real *source, const real *weight,
+void THNN_(depthwiseGather)(const PlanesInLanes *d, const real *source, const real *weight,
                             const real *bias, real *result, void *scratch)
 {
   const Gather gather = {d, source, weight, bias, result, scratch};
@@ -359,20 +359,19 @@ typedef struct Sums {
 } Sums;
 
 /* Adds the correlation of a band that is in scratch, in pieces of about PRODUCTS_PER_SUM terms. */
-static void correlateBand(const THNN_(Depthwise) * d, const Task *task, const int64_t *offsets,
+static void correlateBand(const PlanesInLanes *d, const Task *task, const int64_t *offsets,
                           Sums *sum)
 {
   const int64_t width = d->joins->geometry.output[2], taps = tapsOf(d->joins);
-  THNN_(PlaneSums)
-  of = {.n = width,
-        .taps = taps,
-        .offsets = offsets,
-        .x = (real *)(task->scratch + d->source),
-        .xRow = d->sourceStep[HEIGHT] * d->pitch * lanes(),
-        .xStep = d->sourceStep[WIDTH] * lanes(),
-        .y = (real *)(task->scratch + d->results),
-        .yRow = width * lanes(),
-        .yStep = lanes()};
+  PlaneSums of = {.n = width,
+                  .taps = taps,
+                  .offsets = offsets,
+                  .x = (real *)(task->scratch + d->source),
+                  .xRow = d->sourceStep[HEIGHT] * d->pitch * lanes(),
+                  .xStep = d->sourceStep[WIDTH] * lanes(),
+                  .y = (real *)(task->scratch + d->results),
+                  .yRow = width * lanes(),
+                  .yStep = lanes()};
   for (int64_t left = task->units; left > 0; left -= of.rows) {
     const int64_t room = maximum(1, (PRODUCTS_PER_SUM - sum->products) / width);
     of.rows = minimum(left, room);
@@ -388,8 +387,8 @@ static void correlateBand(const THNN_(Depthwise) * d, const Task *task, const in
 }
 
 /* Adds the correlation of a block's planes in one sample. */
-static void correlateSample(const THNN_(Depthwise) * d, Task task, int64_t multiple,
-                            const real *image, const real *map, const int64_t *offsets, Sums *sum)
+static void correlateSample(const PlanesInLanes *d, Task task, int64_t multiple, const real *image,
+                            const real *map, const int64_t *offsets, Sums *sum)
 {
   const THNNConvolution *g = &d->joins->geometry;
   const int64_t multiplier = d->joins->multiplier, width = g->output[2];
@@ -400,11 +399,11 @@ static void correlateSample(const THNN_(Depthwise) * d, Task task, int64_t multi
     task.units = minimum(d->bandUnits, d->units - task.unit);
     loadBand(d, &task, image + imagePlane * imageSize, imageSize, g->input[1], g->input[2],
              (real *)(task.scratch + d->source));
-    const THNN_(PlaneRows) rows = {.planes = task.planes,
-                                   .stride = multiplier * mapSize,
-                                   .rows = task.units,
-                                   .n = width,
-                                   .pitch = width * lanes()};
+    const PlaneRows rows = {.planes = task.planes,
+                            .stride = multiplier * mapSize,
+                            .rows = task.units,
+                            .n = width,
+                            .pitch = width * lanes()};
     THNN_(simd).planes.load(&rows, map + mapPlane * mapSize + task.unit * width,
                             (real *)(task.scratch + d->results));
     correlateBand(d, &task, offsets, sum);
@@ -412,7 +411,7 @@ static void correlateSample(const THNN_(Depthwise) * d, Task task, int64_t multi
 }
 
 /* Adds scale * the partial sums of all shares to the gradients of a task's connections. */
-static void addShares(const THNN_(Depthwise) * d, const Task *task, int64_t multiple, double scale,
+static void addShares(const PlanesInLanes *d, const Task *task, int64_t multiple, double scale,
                       const double *sums, real *gradWeight, real *gradBias)
 {
   const int64_t taps = tapsOf(d->joins);
@@ -429,7 +428,7 @@ static void addShares(const THNN_(Depthwise) * d, const Task *task, int64_t mult
     }
 }
 
-void THNN_(depthwiseCorrelate)(const THNN_(Depthwise) * d, const real *image, const real *map,
+void THNN_(depthwiseCorrelate)(const PlanesInLanes *d, const real *image, const real *map,
                                double scale, real *gradWeight, real *gradBias, void *scratch)
 {
   const int64_t batch = d->joins->geometry.batch, multiplier = d->joins->multiplier;

@@ -10,7 +10,7 @@
 
 /* The plan of a pass. A unit is one row of the map; if the image is computed, a unit is `stride`
  * rows of the image, one of each residue class. */
-typedef struct THNN_(Depthwise) {
+typedef struct PlanesInLanes {
   const THNNPlaneJoins *joins;
   THNNConvolutionPart part;
   int64_t blocks;            /* of image planes, one per lane */
@@ -24,20 +24,19 @@ typedef struct THNN_(Depthwise) {
   size_t offsets, factorAt, sums, threadsAt;                    /* bytes into shared scratch */
   size_t source, results, factors, start, partial, threadBytes; /* bytes into a thread's scratch */
   size_t scratchBytes;
-} THNN_(Depthwise);
+} PlanesInLanes;
 
 /* Plans a pass. `threads` is 0 where vectors of neighbouring positions are better. */
-THNN_(Depthwise)
-THNN_(depthwise)(const THNNState *state, const THNNPlaneJoins *joins, THNNConvolutionPart part);
+PlanesInLanes THNN_(depthwise)(const THNNState *state, const THNNPlaneJoins *joins,
+                               THNNConvolutionPart part);
 
 /* result = bias + the convolution of the source; `bias` may be NULL. */
-void THNN_(depthwiseGather)(const THNN_(Depthwise) * depthwise, const real *source,
-                            const real *weight, const real *bias, real *result, void *scratch);
+void THNN_(depthwiseGather)(const PlanesInLanes *depthwise, const real *source, const real *weight,
+                            const real *bias, real *result, void *scratch);
 
 /* gradWeight += scale * the correlation of image and map; gradBias += scale * the sums of the map,
  * unless gradBias is NULL. */
-void THNN_(depthwiseCorrelate)(const THNN_(Depthwise) * depthwise, const real *image,
-                               const real *map, double scale, real *gradWeight, real *gradBias,
-                               void *scratch);
+void THNN_(depthwiseCorrelate)(const PlanesInLanes *depthwise, const real *image, const real *map,
+                               double scale, real *gradWeight, real *gradBias, void *scratch);
 
 #endif
