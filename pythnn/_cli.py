@@ -93,7 +93,7 @@ def inspect(
     all_rows: bool,
 ) -> None:
     """Show what is in a .t7 FILE of Lua Torch."""
-    from .commands._errors import explained
+    from ._models.errors import explained
     from .commands.inspect import Task, inspect_file
 
     with explained(f"{file} cannot be shown"):
@@ -217,7 +217,7 @@ def run(
     INPUT is an image, a .npy or .npz file, or a folder of such. Prints the best classes, unless the
     output is something else or goes to a file.
     """
-    from .commands._recipe import wanted_of
+    from ._models.recipe import wanted_of
     from .commands.run import Task, run_model
 
     if threads is not None:
@@ -265,7 +265,7 @@ def report(
     One file of HTML, which needs nothing else: layers with what they cost, weights, filters and,
     with --image, what each layer makes of it.
     """
-    from .commands._recipe import wanted_of
+    from ._models.recipe import wanted_of
     from .report import Task, write_report
 
     if no_run and (shapes or image):

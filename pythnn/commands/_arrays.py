@@ -10,7 +10,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from ._errors import description_of
+from .._models.errors import description_of
 
 __all__ = ["ARRAYS", "read_arrays"]
 

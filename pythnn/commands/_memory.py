@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .. import nn
+from .._models.rows import size_text
 from .._tensor import Tensor
 from ..t7 import Table, TorchObject, TorchStorage
-from ._modules import size_text
 
 __all__ = ["memory_text"]
 

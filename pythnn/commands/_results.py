@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import nn
-from ._modules import tensors_in
+from .._models.rows import tensors_in
 
 __all__ = ["Result", "result_of", "rows_of_one"]
 

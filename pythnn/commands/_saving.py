@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from .._files import replacing
-from ._errors import explained
-from ._images import Recipe, pixels_of, write_image
-from ._modules import shape_text, tensors_in
+from .._models.errors import explained
+from .._models.images import Recipe, pixels_of, write_image
+from .._models.rows import shape_text, tensors_in
 from ._results import Result
 
 __all__ = ["IMAGES", "only", "save", "save_samples"]

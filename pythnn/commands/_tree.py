@@ -11,8 +11,8 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from .. import nn
-from ._measuring import Measured
-from ._modules import Row, shape_text, size_text
+from .._models.measuring import Measured
+from .._models.rows import Row, shape_text, size_text
 
 __all__ = ["lines_of_rows"]
 

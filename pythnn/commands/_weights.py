@@ -9,9 +9,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from .. import nn, t7
+from .._models.errors import items_of
+from .._models.rows import class_of
 from .._tensor import Tensor
-from ._errors import items_of
-from ._modules import class_of
 
 __all__ = ["weights_in", "write_npz"]
 

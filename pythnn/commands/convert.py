@@ -9,10 +9,10 @@ import click
 
 from .. import nn, t7
 from .._files import replacing
+from .._models.errors import entry_of, explained, items_of, load_value, module_in
+from .._models.inputs import asked_or_guessed
+from .._models.rows import refuse_unknown, rows_of
 from .._shown import shown
-from ._errors import entry_of, explained, items_of, load_value, module_in
-from ._inputs import asked_or_guessed
-from ._modules import refuse_unknown, rows_of
 from ._weights import weights_in, write_npz
 
 __all__ = ["convert_file"]

@@ -11,9 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from .. import nn
-from .._shown import shown
-from ..t7 import TorchObject
-from ._errors import (
+from .._models.errors import (
     Inside,
     entry_of,
     explained,
@@ -22,10 +20,12 @@ from ._errors import (
     module_in,
     modules_inside,
 )
-from ._inputs import asked_or_guessed
-from ._measuring import Measured, measure
+from .._models.inputs import asked_or_guessed
+from .._models.measuring import Measured, measure
+from .._models.rows import Row, class_of, is_object, refuse_unknown, rows_of, size_text, type_text
+from .._shown import shown
+from ..t7 import TorchObject
 from ._memory import memory_text
-from ._modules import Row, class_of, is_object, refuse_unknown, rows_of, size_text, type_text
 from ._tree import lines_of_rows
 from ._values import lines_of
 

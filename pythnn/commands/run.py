@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._files import replacing
+from .._models.entries import Entry, input_of
+from .._models.errors import entry_of, explained, load_value, module_in
+from .._models.images import Recipe, read_image
+from .._models.inputs import array_advice, cast, image_advice
+from .._models.recipe import Wanted, recipe_for
+from .._models.rows import Row, refuse_unknown, rows_of, shape_text, tensors_in
+from .._models.scores import last_layer, probabilities, read_labels
 from .._shown import shown
 from ._arrays import ARRAYS, read_arrays
-from ._entries import Entry, input_of
-from ._errors import entry_of, explained, load_value, module_in
-from ._images import Recipe, read_image
-from ._inputs import array_advice, cast, image_advice
-from ._modules import Row, refuse_unknown, rows_of, shape_text, tensors_in
-from ._recipe import Wanted, recipe_for
 from ._results import Result, result_of, rows_of_one
 from ._saving import IMAGES, only, save
-from ._scores import last_layer, probabilities, read_labels
 
 __all__ = ["Task", "run_model"]
 

@@ -10,16 +10,16 @@ import numpy as np
 from .. import _random, thnn
 from .._errors import THNNArgumentError
 from .._tensor import Tensor
-from ._object import register
-from ._tables import zeros_like
-from ._values import array_module, describe
-from .border import SpatialZeroPadding
-from .container import Container
-from .criterion import Criterion
-from .decorator import Decorator
-from .module import Module
-from .plumbing import Identity
-from .selection import OneHot
+from .containers.container import Container
+from .containers.decorator import Decorator
+from .criterion.criterion import Criterion
+from .object.module import Module
+from .object.object import register
+from .object.tables import zeros_like
+from .object.values import array_module, describe
+from .padding.border import SpatialZeroPadding
+from .shape.plumbing import Identity
+from .shape.selection import OneHot
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from .. import _random
-from ._object import Object, register
-from .criterion import Criterion
-from .module import Module
+from .criterion.criterion import Criterion
+from .object.module import Module
+from .object.object import Object, register
 
 __all__ = ["StochasticGradient"]
 

@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 from .. import nn
 from .._shown import shown_name
 from .._tensor import Tensor
-from ..nn._values import to_tensors
+from ..nn.object.values import to_tensors
 from ..t7 import TorchObject
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import nn
-from ..nn._cosine import SMALL
+from ..nn.linear.cosine import SMALL
 from .graph import BAKED_IN, Graph, Value, writes
 
 

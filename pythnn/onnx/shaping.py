@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import nn
-from ..nn._tables import dimension
+from ..nn.object.tables import dimension
 from .convolutions import batched, unbatched
 from .graph import BAKED_IN, Graph, Value, writes
 

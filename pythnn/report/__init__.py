@@ -4,7 +4,6 @@
 ``_write.py``       the command: reads, runs, writes
 ``_running.py``     forward calls, and what is kept of them
 ``_report.py``      what a page is made of
-``_costs.py``       multiply-adds of a layer
 ``_statistics.py``  mean, spread and histogram of an array
 ``_pictures.py``    arrays as PNG
 ``_html.py``        HTML in which all text is escaped

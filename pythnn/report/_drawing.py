@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..commands._modules import class_of
+from .._models.rows import class_of
 from ._graph import Edge, Graph, Node, graph_of
 from ._html import Html, element, join
 from ._layout import Layout, layered

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import nn
-from ..commands._modules import parameters_of
+from .._models.rows import parameters_of
 from ._html import Html, element, join
 from ._pictures import filter_pictures
 from ._report import Report

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .. import nn
-from ..commands._modules import is_object
-from ..nn._node import Graph as Steps
+from .._models.rows import is_object
+from ..nn.object.node import Graph as Steps
 
 __all__ = ["Edge", "Graph", "Node", "graph_of"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..commands._costs import short
-from ..commands._modules import Row, parameters_of, size_text
+from .._models.costs import short
+from .._models.rows import Row, parameters_of, size_text
 from ._charts import histogram, share_bar
 from ._html import Html, element, join, whole
 from ._pictures import ROW

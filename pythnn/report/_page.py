@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from ..commands._costs import short
-from ..commands._images import Recipe, pixels_of
-from ..commands._modules import size_text, tensors_in, type_text
-from ..nn._object import Object
+from .._models.costs import short
+from .._models.images import Recipe, pixels_of
+from .._models.rows import size_text, tensors_in, type_text
+from ..nn.object.object import Object
 from ._charts import share_bar
 from ._drawing import drawing_of
 from ._filters import first_filters

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..commands._images import Recipe
-from ..commands._modules import Row
+from .._models.images import Recipe
+from .._models.rows import Row
 from ._running import Run
 
 __all__ = ["Report"]

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import nn
-from ..commands._costs import multiply_adds
-from ..commands._inputs import Example
-from ..commands._measuring import Measured, measure, measuring
-from ..commands._modules import Row, tensors_in
+from .._models.costs import multiply_adds
+from .._models.inputs import Example
+from .._models.measuring import Measured, measure, measuring
+from .._models.rows import Row, tensors_in
 from ._pictures import plane_pictures
 from ._statistics import Statistics, statistics_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..commands._modules import shape_text
+from .._models.rows import shape_text
 
 __all__ = ["short_shape"]
 

@@ -12,11 +12,10 @@ import click
 import numpy as np
 
 from .._files import replacing
-from .._shown import shown
-from ..commands._entries import input_of
-from ..commands._errors import entry_of, explained, items_of, load_value, module_in
-from ..commands._images import read_image
-from ..commands._inputs import (
+from .._models.entries import input_of
+from .._models.errors import entry_of, explained, items_of, load_value, module_in
+from .._models.images import read_image
+from .._models.inputs import (
     Example,
     accepted,
     advice,
@@ -25,10 +24,11 @@ from ..commands._inputs import (
     image_advice,
     is_image,
 )
-from ..commands._measuring import parse_shape
-from ..commands._modules import class_of, is_object, rows_of, shape_text
-from ..commands._recipe import Wanted, recipe_for
-from ..commands._scores import last_layer, probabilities, read_labels, scores_in
+from .._models.measuring import parse_shape
+from .._models.recipe import Wanted, recipe_for
+from .._models.rows import class_of, is_object, rows_of, shape_text
+from .._models.scores import last_layer, probabilities, read_labels, scores_in
+from .._shown import shown
 from ..t7 import TorchObject
 from ._page import page
 from ._report import Report

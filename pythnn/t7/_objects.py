@@ -46,7 +46,7 @@ def _class_of(name: str, fields: dict[str, Any]) -> Any:
 
     groups = fields.get("groups")
     if name == "cudnn.SpatialConvolution" and isinstance(groups, int) and groups > 1:
-        from ..nn.grouped import GroupedSpatialConvolution
+        from ..nn.convolution.grouped import GroupedSpatialConvolution
 
         return GroupedSpatialConvolution
     if name == "nn.LSTM" and "input_dim" in fields:
@@ -63,7 +63,7 @@ def fill_objects(graph: Graph, objects: dict[int, Any]) -> None:
 
     T7Error where a class cannot do with them.
     """
-    from ..nn._types import has_own_type
+    from ..nn.object.types import has_own_type
 
     filler = _Filler(graph)
     untyped = {}
@@ -158,7 +158,7 @@ class _Filler:
                 self.tensors[id(node)] = self._tensor(node)
             return self.tensors[id(node)]
         if isinstance(node, StorageNode):
-            from ..nn._values import list_of_storage
+            from ..nn.object.values import list_of_storage
 
             elements = list_of_storage(value.data)
             return value if elements is None else elements

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import pythnn
-from pythnn.commands._modules import is_object, rows_of
+from pythnn._models.rows import is_object, rows_of
 from pythnn.commands._values import lines_of
 
 DATA = Path(__file__).parents[1] / "data" / "t7"

@@ -75,7 +75,7 @@ def test_random_slopes_follow_the_generator(xp: Any) -> None:
 
 
 def test_unknown_to_cuda(xp: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pythnn._cuda import calls
+    from pythnn._calls import device as calls
     from pythnn._cuda.package import load
 
     monkeypatch.delitem(load().functions, "Square_updateOutput")

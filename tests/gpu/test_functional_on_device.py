@@ -260,7 +260,7 @@ def test_no_memory(xp: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_a_twin(xp: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pythnn._cuda import calls
+    from pythnn._calls import device as calls
     from pythnn._cuda.package import load
 
     monkeypatch.delitem(load().functions, "Square_updateOutput")

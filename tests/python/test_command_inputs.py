@@ -13,11 +13,11 @@ from PIL import Image
 import pythnn
 from pythnn import nn
 from pythnn._cli import main
-from pythnn.commands._budget import Budget, TooCostlyError
-from pythnn.commands._entries import input_of
-from pythnn.commands._errors import entry_of, modules_inside
-from pythnn.commands._inputs import guess
-from pythnn.commands._modules import rows_of
+from pythnn._models.budget import Budget, TooCostlyError
+from pythnn._models.entries import input_of
+from pythnn._models.errors import entry_of, modules_inside
+from pythnn._models.inputs import guess
+from pythnn._models.rows import rows_of
 from pythnn.t7 import Table, TorchObject
 
 

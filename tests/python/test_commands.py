@@ -14,8 +14,8 @@ from PIL import Image
 import pythnn
 from pythnn import nn
 from pythnn._cli import main
-from pythnn.commands import _images
-from pythnn.commands._recipe import wanted_of
+from pythnn._models import images
+from pythnn._models.recipe import wanted_of
 from pythnn.t7 import TorchFunction, TorchObject
 
 
@@ -108,8 +108,8 @@ def test_inspect_graph(folder):
 
 
 def test_measuring_leaves_the_model_alone(folder):
-    from pythnn.commands._measuring import measuring
-    from pythnn.commands._modules import rows_of
+    from pythnn._models.measuring import measuring
+    from pythnn._models.rows import rows_of
 
     model = pythnn.load(folder / "table.t7")
     with measuring(rows_of(model)) as results:
@@ -352,7 +352,7 @@ def gradient(height, width):
 
 def test_recipe_of_imagenet(tmp_path):
     Image.new("RGB", (300, 400), (255, 0, 51)).save(tmp_path / "plain.png")
-    found = _images.read_image(tmp_path / "plain.png", _images.PRESETS["imagenet"])
+    found = images.read_image(tmp_path / "plain.png", images.PRESETS["imagenet"])
     assert found.shape == (3, 224, 224)
     assert found.dtype == np.float32
     expected = [(1 - 0.485) / 0.229, -0.456 / 0.224, (0.2 - 0.406) / 0.225]
@@ -364,28 +364,28 @@ def test_upright_as_the_camera_noted(tmp_path):
     exif = Image.Exif()
     exif[0x0112] = 6  # to be turned by 90 degrees
     Image.fromarray(gradient(30, 60)).save(tmp_path / "turned.png", exif=exif)
-    found = _images.read_image(tmp_path / "turned.png", _images.PRESETS["unit"])
+    found = images.read_image(tmp_path / "turned.png", images.PRESETS["unit"])
     expected = np.rot90(gradient(30, 60), -1).transpose(2, 0, 1) / np.float32(255)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def test_recipe_of_caffe(tmp_path):
     Image.new("RGB", (300, 400), (255, 0, 51)).save(tmp_path / "plain.png")
-    found = _images.read_image(tmp_path / "plain.png", _images.PRESETS["caffe"])
+    found = images.read_image(tmp_path / "plain.png", images.PRESETS["caffe"])
     expected = [51 - 103.939, -116.779, 255 - 123.68]
     np.testing.assert_allclose(found[:, 0, 0], expected, rtol=1e-5)
 
 
 def test_crop_is_the_middle(tmp_path):
     Image.fromarray(gradient(30, 50)).save(tmp_path / "gradient.png")
-    recipe = _images.Recipe(crop=(10, 20), scale=255)
-    found = _images.read_image(tmp_path / "gradient.png", recipe)
+    recipe = images.Recipe(crop=(10, 20), scale=255)
+    found = images.read_image(tmp_path / "gradient.png", recipe)
     np.testing.assert_array_equal(found, gradient(30, 50)[10:20, 15:35].transpose(2, 0, 1))
 
 
 def test_gray_and_size(tmp_path):
     Image.fromarray(gradient(30, 60)).save(tmp_path / "gradient.png")
-    assert _images.read_image(tmp_path / "gradient.png", _images.PRESETS["gray"]).shape == (
+    assert images.read_image(tmp_path / "gradient.png", images.PRESETS["gray"]).shape == (
         1,
         30,
         60,
@@ -393,7 +393,7 @@ def test_gray_and_size(tmp_path):
     recipe = wanted_of("imagenet", "112x64", None, None, None, None, None).recipe()
     assert (recipe.resize, recipe.crop) == (73, (112, 64))
     with pytest.raises(ValueError, match="is no image"):
-        _images.write_image(tmp_path / "out.png", np.zeros((2, 3, 4, 4)), recipe)
+        images.write_image(tmp_path / "out.png", np.zeros((2, 3, 4, 4)), recipe)
 
 
 def test_documented_commands(folder, monkeypatch):

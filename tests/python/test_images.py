@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pythnn.commands import _images
-from pythnn.commands._images import PRESETS, Recipe, read_image
+from pythnn._models import images
+from pythnn._models.images import PRESETS, Recipe, read_image
 
 
 def waves(height, width):
@@ -53,7 +53,7 @@ def test_what_is_cut_away_makes_no_difference(tmp_path, monkeypatch, recipe, siz
     """Each pixel is at most a rounding away from that of the whole image, scaled and then cut."""
     waves(*size).save(tmp_path / "waves.png")
     whole = read_image(tmp_path / "waves.png", recipe)
-    monkeypatch.setattr(_images, "MAX_PIXELS", 56 * 56)
+    monkeypatch.setattr(images, "MAX_PIXELS", 56 * 56)
     np.testing.assert_allclose(read_image(tmp_path / "waves.png", recipe), whole, atol=1.5 / 255)
 
 

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 import pythnn
 from pythnn import nn
 from pythnn._cli import main
-from pythnn.commands._measuring import Measured
+from pythnn._models.measuring import Measured
+from pythnn._models.rows import rows_of
 from pythnn.commands._memory import memory_text
-from pythnn.commands._modules import rows_of
 from pythnn.commands._tree import lines_of_rows
 from pythnn.t7 import TorchObject
 

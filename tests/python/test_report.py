@@ -18,7 +18,7 @@ from PIL import Image
 import pythnn
 from pythnn import nn
 from pythnn._cli import main
-from pythnn.commands import _costs
+from pythnn._models import costs
 from pythnn.report import _charts, _html, _layers, _pictures, _report, _running, _statistics
 from pythnn.t7 import TorchObject
 
@@ -402,7 +402,7 @@ def test_damaged_files(folder):
 
 def _cost(module, *shape):
     x = np.zeros(shape) if not isinstance(shape[0], tuple) else [np.zeros(s) for s in shape]
-    return _costs.multiply_adds(module, x, module.forward(x))
+    return costs.multiply_adds(module, x, module.forward(x))
 
 
 @pytest.mark.parametrize(
@@ -435,7 +435,7 @@ def test_multiply_adds(module, shape, expected):
 
 
 def test_short_numbers():
-    assert [_costs.short(n) for n in (0, 999, 1000, 1_819_066_368)] == ["0", "999", "1 k", "1.82 G"]
+    assert [costs.short(n) for n in (0, 999, 1000, 1_819_066_368)] == ["0", "999", "1 k", "1.82 G"]
 
 
 def test_statistics():

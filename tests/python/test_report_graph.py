@@ -18,9 +18,9 @@ from test_report import Page, pixels_of
 import pythnn
 from pythnn import nn
 from pythnn._cli import main
-from pythnn.commands._entries import input_of
-from pythnn.commands._inputs import accepted
-from pythnn.commands._modules import rows_of
+from pythnn._models.entries import input_of
+from pythnn._models.inputs import accepted
+from pythnn._models.rows import rows_of
 from pythnn.report import _graph, _layout, _running
 from pythnn.report._shapes import short_shape
 from pythnn.t7 import TorchObject

@@ -9,17 +9,17 @@ from numpy.typing import ArrayLike
 
 from ... import _random
 from ..._tensor import Tensor
-from .._object import register
-from .._tables import dimension
-from .._values import array_module
-from ..branching import Concat
-from ..container import Sequential
-from ..criterion import Criterion
-from ..decorator import Decorator
-from ..module import Module
-from ..pointwise import Tanh
-from ..rectifier import ReLU
-from ..spatial_convolution import SpatialConvolution
+from ..activation.pointwise import Tanh
+from ..activation.rectifier import ReLU
+from ..containers.branching import Concat
+from ..containers.container import Sequential
+from ..containers.decorator import Decorator
+from ..convolution.spatial import SpatialConvolution
+from ..criterion.criterion import Criterion
+from ..object.module import Module
+from ..object.object import register
+from ..object.tables import dimension
+from ..object.values import array_module
 
 if TYPE_CHECKING:
     from typing_extensions import Self

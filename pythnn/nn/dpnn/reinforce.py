@@ -8,11 +8,11 @@ import numpy as np
 
 from ... import _random
 from ..._tensor import Tensor
-from .._object import register
-from .._values import array_module
-from ..criterion import Criterion
-from ..element_criterion import MSECriterion
-from ..module import Module
+from ..criterion.criterion import Criterion
+from ..criterion.elements import MSECriterion
+from ..object.module import Module
+from ..object.object import register
+from ..object.values import array_module
 
 __all__ = [
     "Reinforce", "ReinforceBernoulli", "ReinforceCategorical", "ReinforceNormal", "VRClassReward",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._values import array_module
+from ..object.values import array_module
 
 __all__ = ["GRU_GATES", "LSTM_GATES", "gru_back", "gru_step", "lstm_back", "lstm_step"]
 

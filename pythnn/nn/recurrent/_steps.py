@@ -6,7 +6,7 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..module import Module
+    from ..object.module import Module
 
 __all__ = ["first_of", "share_again", "shared_clone", "step_clone"]
 

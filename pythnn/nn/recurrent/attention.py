@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._tensor import Tensor
-from .._object import register
-from .._tables import add_into, copied, zeros_like
-from .._values import array_module
-from ..container import Container
-from ..decorator import Decorator
-from ..module import Module
-from ..spatial_pooling import SpatialAveragePooling
+from ..containers.container import Container
+from ..containers.decorator import Decorator
+from ..object.module import Module
+from ..object.object import register
+from ..object.tables import add_into, copied, zeros_like
+from ..object.values import array_module
+from ..pooling.spatial import SpatialAveragePooling
 from ._steps import first_of
 from .sequencer import _recurrent
 

@@ -8,21 +8,21 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._tensor import Tensor
-from .._object import register
-from ..branching import ConcatTable, MapTable, ParallelTable
-from ..container import Sequential
-from ..linear import Linear
-from ..module import Module
-from ..noise import Dropout
-from ..plumbing import Identity
-from ..pointwise import Abs, Sigmoid, Sqrt, Tanh
-from ..reduction import Max, Min, Sum
-from ..scalar import MulConstant
-from ..scaling import CMul
-from ..shape import Reshape, Transpose, Unsqueeze, View
-from ..softmax import SoftMax
-from ..table_arithmetic import CAddTable, CMulTable, CSubTable
-from ..table_shaping import FlattenTable, JoinTable, NarrowTable, SelectTable, SplitTable
+from ..activation.noise import Dropout
+from ..activation.pointwise import Abs, Sigmoid, Sqrt, Tanh
+from ..activation.scalar import MulConstant
+from ..activation.softmax import SoftMax
+from ..containers.branching import ConcatTable, MapTable, ParallelTable
+from ..containers.container import Sequential
+from ..linear.linear import Linear
+from ..linear.scaling import CMul
+from ..object.module import Module
+from ..object.object import register
+from ..shape.plumbing import Identity
+from ..shape.reduction import Max, Min, Sum
+from ..shape.shape import Reshape, Transpose, Unsqueeze, View
+from ..table.arithmetic import CAddTable, CMulTable, CSubTable
+from ..table.shaping import FlattenTable, JoinTable, NarrowTable, SelectTable, SplitTable
 from .masking import LookupTableMaskZero
 from .recurrence import AbstractRecurrent, Recurrence
 from .sequence import StepGRU, StepLSTM

@@ -8,13 +8,13 @@ import numpy as np
 
 from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
-from .._object import register
-from .._tables import zeros_like
-from .._values import array_module, describe
-from ..criterion import Criterion
-from ..decorator import Decorator
-from ..lookup import LookupTable
-from ..module import Module
+from ..containers.decorator import Decorator
+from ..criterion.criterion import Criterion
+from ..linear.lookup import LookupTable
+from ..object.module import Module
+from ..object.object import register
+from ..object.tables import zeros_like
+from ..object.values import array_module, describe
 from ._steps import first_of
 
 if TYPE_CHECKING:

@@ -9,15 +9,15 @@ import numpy as np
 
 from ..._errors import THNNError
 from ..._tensor import Tensor
-from .._object import register
-from .._tables import add_into, copied
-from .._types import device_of_type
-from ..branching import ParallelTable
-from ..container import Container, Sequential
-from ..module import Module
-from ..plumbing import Identity
-from ..scaling import Add
-from ..table_arithmetic import CAddTable
+from ..containers.branching import ParallelTable
+from ..containers.container import Container, Sequential
+from ..linear.scaling import Add
+from ..object.module import Module
+from ..object.object import register
+from ..object.tables import add_into, copied
+from ..object.types import device_of_type
+from ..shape.plumbing import Identity
+from ..table.arithmetic import CAddTable
 from ._steps import first_of, share_again, shared_clone, step_clone
 
 if TYPE_CHECKING:
@@ -334,7 +334,7 @@ class Recurrent(AbstractRecurrent, kernel=True):
         rho: int = 9999,
         merge: Module | None = None,
     ) -> None:
-        from ..pointwise import Sigmoid
+        from ..activation.pointwise import Sigmoid
 
         super().__init__(rho)
         self.inputModule, self.feedbackModule = input, feedback

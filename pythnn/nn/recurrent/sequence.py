@@ -9,9 +9,9 @@ import numpy as np
 from ... import _random
 from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
-from .._object import register
-from .._values import array_module, describe, to_arrays
-from ..module import Module
+from ..object.module import Module
+from ..object.object import register
+from ..object.values import array_module, describe, to_arrays
 from ._cell_math import GRU_GATES, LSTM_GATES, gru_back, gru_step, lstm_back, lstm_step
 
 if TYPE_CHECKING:

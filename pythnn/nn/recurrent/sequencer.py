@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
-from .._object import register
-from .._tables import add_into, copied, zeros_like
-from .._values import describe
-from ..branching import ConcatTable
-from ..container import Container, Sequential
-from ..criterion import Criterion
-from ..decorator import Decorator
-from ..module import Module
-from ..table_arithmetic import CAddTable
-from ..table_shaping import JoinTable, ZipTable
+from ..containers.branching import ConcatTable
+from ..containers.container import Container, Sequential
+from ..containers.decorator import Decorator
+from ..criterion.criterion import Criterion
+from ..object.module import Module
+from ..object.object import register
+from ..object.tables import add_into, copied, zeros_like
+from ..object.values import describe
+from ..table.arithmetic import CAddTable
+from ..table.shaping import JoinTable, ZipTable
 from .recurrence import AbstractRecurrent, Recursor
 from .sequence import SeqGRU, SeqLSTM
 from .simple import SeqReverseSequence

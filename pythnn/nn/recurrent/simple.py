@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..._errors import THNNArgumentError
-from .._object import register
-from .._values import array_module
-from ..linear import Linear
-from ..module import Module
+from ..linear.linear import Linear
+from ..object.module import Module
+from ..object.object import register
+from ..object.values import array_module
 
 __all__ = ["LinearNoBias", "SAdd", "SeqReverseSequence"]
 

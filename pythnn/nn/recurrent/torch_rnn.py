@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._tensor import Tensor
-from .._object import register
-from .._values import array_module, to_arrays
-from ..decorator import Decorator
-from ..module import Module
+from ..containers.decorator import Decorator
+from ..object.module import Module
+from ..object.object import register
+from ..object.values import array_module, to_arrays
 from .sequence import SeqLSTM, _Sequence
 
 if TYPE_CHECKING:

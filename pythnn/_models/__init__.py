@@ -1,0 +1,1 @@
+"""What commands, reports and exports know of models: rows, inputs, images, costs, mistakes."""

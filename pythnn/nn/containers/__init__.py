@@ -1,0 +1,1 @@
+"""Modules made of modules."""

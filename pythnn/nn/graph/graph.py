@@ -1,0 +1,208 @@
+"""Modules in a graph: nngraph's gModule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..._errors import THNNArgumentError, THNNError
+from ..containers.container import Container
+from ..object.node import Graph, Node, Step, graph_of
+from ..object.object import register
+from ..object.tables import add_into, copied, zeros_like
+from ..object.text import tree
+from ..object.values import describe
+from .nngraph import FIELDS, graph_of_fields, to_fields
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["gModule"]
+
+LONGEST_LABEL = 60
+
+_STATE = ("_outputs", "_gradients")  # what backward needs of the calls before it
+
+
+@register
+class gModule(Container, kernel=True):
+    """A graph of modules, as nngraph connects them.
+
+    ``gModule([a, b], [c])`` is the graph from the nodes `a` and `b` to `c`; several inputs or
+    outputs are tables. ``modules`` has the modules in the order in which they compute.
+    """
+
+    _outputs: list[Any] | None = None  # of each step in the last forward call
+    _gradients: list[Any] | None = None  # of those, in the last updateGradInput
+
+    def __init__(self, inputs: Sequence[Node], outputs: Sequence[Node]) -> None:
+        super().__init__()
+        self.graph, self.modules = graph_of(inputs, outputs)
+        self.verbose = False
+
+    # ---- Computing
+
+    def follow(self, input: Any, run: Callable[[int, Any], Any]) -> list[Any]:
+        """The output of each step, where `run` gives a module's for its index and its input."""
+        graph: Graph = self.graph
+        if graph.inputs > 1 and not (isinstance(input, list) and len(input) == graph.inputs):
+            wanted = f"a table of {graph.inputs}"
+            raise THNNArgumentError.expected(self.typename(), 1, "input", wanted, describe(input))
+        outputs: list[Any] = []
+        for i, step in enumerate(graph.steps):
+            value = input if i == graph.start else _gathered(step, outputs)
+            outputs.append(value if step.module is None else run(step.module, value))
+        return outputs
+
+    def updateOutput(self, input: Any) -> Any:
+        self.__dict__["_outputs"] = self.follow(
+            input, lambda index, value: self.ask(index, "updateOutput", value)
+        )
+        self.__dict__["_gradients"] = None
+        self.tensors.output = self.__dict__["_outputs"][-1]
+        return self.tensors.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        graph: Graph = self.graph
+        outputs = self._of_last("forward", self._outputs)
+        sums = [_Sum() for _ in graph.steps]
+        totals: list[Any] = [None] * len(sums)
+        sums[-1].add(gradOutput)
+        for i in reversed(range(len(sums))):
+            step = graph.steps[i]
+            gradient = totals[i] = sums[i].total(outputs[i])
+            if step.module is not None and gradient is not None:
+                value = input if i == graph.start else _gathered(step, outputs)
+                gradient = self.ask(step.module, "updateGradInput", value, gradient)
+            if gradient is None or not step.inputs:
+                continue
+            parts = [gradient] if len(step.inputs) == 1 else gradient
+            for source, part in zip(step.inputs, parts, strict=True):
+                sums[source].add(part, step.entry)
+        self.__dict__["_gradients"] = totals
+        self.tensors.gradInput = totals[graph.start]
+        return self.tensors.gradInput
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        self._each_down("accGradParameters", input, scale)
+
+    def accUpdateGradParameters(self, input: Any, gradOutput: Any, lr: Any) -> None:
+        self._each_down("accUpdateGradParameters", input, lr)
+
+    def _each_down(self, method: str, input: Any, factor: Any) -> None:
+        """Calls a method that returns nothing of each module, the last one first."""
+        graph: Graph = self.graph
+        outputs = self._of_last("forward", self._outputs)
+        gradients = self._of_last("updateGradInput", self._gradients)
+        for i in reversed(range(len(graph.steps))):
+            step = graph.steps[i]
+            if step.module is not None and gradients[i] is not None:
+                value = input if i == graph.start else _gathered(step, outputs)
+                self.ask(step.module, method, value, gradients[i], factor)
+
+    def _of_last(self, method: str, values: list[Any] | None) -> list[Any]:
+        if values is None:
+            raise THNNError(f"{self.typename()}: backward needs a call of {method} before it")
+        return values
+
+    # ---- State
+
+    def clearState(self) -> Self:
+        self._forget()
+        return super().clearState()
+
+    def type(self, type: Any = None, tensorCache: Any = None) -> Any:
+        if type is not None:
+            self._forget()
+        return super().type(type, tensorCache)
+
+    def _forget(self) -> None:
+        self.__dict__.update(dict.fromkeys(_STATE))
+
+    def _set_fields(self, fields: dict[str, Any]) -> None:
+        modules = list(fields.get("modules") or [])
+        self.__dict__["graph"] = graph_of_fields(fields, modules)
+        others = {name: value for name, value in fields.items() if name not in FIELDS}
+        super()._set_fields({**others, "modules": modules})
+
+    def _own_fields(self) -> dict[str, Any]:
+        fields = super()._own_fields()
+        return {name: value for name, value in fields.items() if name not in _STATE}
+
+    def _to_fields(self) -> dict[str, Any]:
+        fields = self._own_fields()
+        graph = fields.pop("graph")
+        return {**fields, **to_fields(graph, self.modules)}
+
+    # ---- Text
+
+    def sources(self) -> list[str]:
+        """What each step of the graph works on, in words, such as ``(1), input[2]``."""
+        taken: list[str] = []
+        labels: list[str] = []
+        for i, step in enumerate(self.graph.steps):
+            taken.append("input" if i == self.graph.start else _label(step, labels))
+            labels.append(taken[-1] if step.module is None else f"({step.module + 1})")
+        return taken
+
+    def __repr__(self) -> str:
+        sources = self.sources()
+        lines = [
+            f"({step.module + 1}): {self.modules[step.module]!r} <- {taken or 'nothing'}"
+            for step, taken in zip(self.graph.steps, sources, strict=True)
+            if step.module is not None
+        ]
+        # The last step passes on what is the output, unless it is a module's.
+        last = self.graph.steps[-1]
+        output = sources[-1] if last.module is None else f"({last.module + 1})"
+        return tree(self, [*lines, f"output <- {output}"])
+
+
+class _Sum:
+    """Gradients of a step's output, which add up: of the whole, and of entries of a table."""
+
+    def __init__(self) -> None:
+        self.parts: dict[int | None, Any] = {}
+        self.own: set[int | None] = set()
+
+    def add(self, gradient: Any, entry: int | None = None) -> None:
+        """Adds one, if there is any."""
+        if gradient is None:
+            return
+        if entry not in self.parts:
+            self.parts[entry] = gradient
+            return
+        if entry not in self.own:  # the first one is somebody's gradInput
+            self.own.add(entry)
+            self.parts[entry] = copied(self.parts[entry])
+        self.parts[entry] = add_into(self.parts[entry], gradient)
+
+    def total(self, output: Any) -> Any:
+        """The gradient of an output; None where there is none."""
+        entries = {entry: part for entry, part in self.parts.items() if entry is not None}
+        if entries:
+            whole = enumerate(output)
+            self.add([entries[i] if i in entries else zeros_like(one) for i, one in whole])
+        return self.parts.get(None)
+
+
+def _gathered(step: Step, outputs: list[Any]) -> Any:
+    """What a step works on: one output, an entry of it, or a table of several."""
+    values = [outputs[source] for source in step.inputs]
+    if step.entry is None:
+        return values[0] if len(values) == 1 else values
+    (table,) = values
+    if not isinstance(table, list) or step.entry >= len(table):
+        wanted = f"a table with an entry {step.entry + 1}"
+        raise THNNArgumentError.expected("nn.gModule", 1, "input", wanted, describe(table))
+    return table[step.entry]
+
+
+def _label(step: Step, labels: list[str]) -> str:
+    """What a step works on, in words."""
+    taken = ", ".join(labels[source] for source in step.inputs)
+    if len(taken) > LONGEST_LABEL:
+        taken = f"{len(step.inputs)} values"
+    if step.entry is not None:
+        return f"{taken}[{step.entry + 1}]"
+    return taken if len(step.inputs) == 1 else f"{{{taken}}}"

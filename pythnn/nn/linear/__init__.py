@@ -1,0 +1,1 @@
+"""Layers that multiply vectors by parameters, or look parameters up."""

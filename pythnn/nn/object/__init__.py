@@ -1,0 +1,1 @@
+"""What modules and criterions are made of: fields, types, calls, copies, text."""

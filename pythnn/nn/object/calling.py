@@ -1,0 +1,132 @@
+"""What happens around the methods of a class: arguments and results that take their form."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..._errors import THNNArgumentError, THNNError
+from ..._tensor import Tensor
+from .arguments import Arguments
+from .blame import blamed
+from .values import describe, holds, to_arrays, to_tensors
+
+__all__ = ["EXCHANGING", "checked_arguments", "exchanging"]
+
+EXCHANGING = (
+    "accGradParameters",
+    "accUpdateGradParameters",
+    "backward",
+    "backwardUpdate",
+    "defaultAccUpdateGradParameters",
+    "forward",
+    "sharedAccUpdateGradParameters",
+    "updateGradInput",
+    "updateOutput",
+)
+
+
+_AS_THEY_ARE = {Tensor, bool, float, int}
+
+
+# What layers of the package raise, by themselves or through numpy, for inputs of another kind.
+_UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def exchanging(method: Callable[..., Any], kernel: bool, known: bool) -> Callable[..., Any]:
+    """A method that is given what it wants, Tensors or arrays, and answers as it is asked.
+
+    A caller who passes Tensors gets Tensors; all others get arrays. What a `known` class, one of
+    the package, cannot work on is a THNNArgumentError.
+    """
+    convert = to_tensors if kernel else to_arrays
+
+    @functools.wraps(method)
+    def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        try:
+            return work(self, *arguments, **named)
+        except RecursionError:
+            raise THNNError(
+                f"{self.typename()}: modules are nested deeper than Python's calls can be, or one "
+                "is inside itself"
+            ) from None
+        except _UNFIT as error:
+            better = blamed(self, arguments, error) if known else None
+            if better is not None:
+                raise better from error
+            if known and isinstance(error, THNNArgumentError):
+                _name(error, self)
+            inside = self.__dict__.get("modules")
+            if not known or isinstance(error, THNNError) or (inside and _is_of_others(error)):
+                raise
+            given = [*arguments, *named.values()]
+            raise _unfit(self, method.__name__, given, error) from error
+
+    def work(self: Any, *arguments: Any, **named: Any) -> Any:
+        if kernel and arguments and not named and type(arguments[0]) is Tensor:
+            for value in arguments:
+                if type(value) not in _AS_THEY_ARE:
+                    break
+            else:
+                return method(self, *arguments)  # between modules: nothing to convert
+        with_tensors = holds(arguments, Tensor) or holds(named, Tensor)
+        named = convert(named) if named else named
+        result = method(self, *map(convert, arguments), **named)
+        return self._as_tensors(result) if with_tensors else to_arrays(result)
+
+    return call
+
+
+def _name(error: THNNArgumentError, layer: Any) -> None:
+    """Says in an error of a Tensor's method which layer called it."""
+    if error.function is None or error.function.startswith(("Tensor.", "TH")):
+        error.function = layer.typename()
+        error.args = (f"{error.function}: {error.args[0]}", *error.args[1:])
+
+
+def _is_of_others(error: Exception) -> bool:
+    """Whether an error came through code that is not of layers, such as a class of a user's."""
+    trace = error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_globals.get("__name__", "")
+        if not name.startswith(("pythnn.nn.", "pythnn._tensor")):
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def _unfit(layer: Any, method: str, arguments: list[Any], error: Exception) -> THNNArgumentError:
+    found = describe(arguments[0]) if arguments else "nothing"
+    cause = f"{type(error).__name__}: {error}"
+    return THNNArgumentError.expected(
+        layer.typename(), 1, "input", f"what {method} can work on", f"{found} ({cause})"
+    )
+
+
+def checked_arguments(init: Callable[..., None], known: bool) -> Callable[..., None]:
+    """A constructor that refuses what does not fit; None, Lua's nil, means the default.
+
+    Its errors name the class.
+    """
+    arguments = Arguments(init, known)
+
+    @functools.wraps(init)
+    def construct(self: Any, *given: Any, **named: Any) -> None:
+        bound = arguments.bind(self, given, named)
+        try:
+            init(*bound.args, **bound.kwargs)
+        except THNNArgumentError as error:
+            _name(error, self)
+            raise
+        except _UNFIT as error:
+            if not known or isinstance(error, THNNError) or _is_of_others(error):
+                raise
+            cause = f"{type(error).__name__}: {error}"
+            given_text = ", ".join(describe(value) for value in bound.args[1:]) or "none"
+            raise THNNArgumentError(
+                f"{self.typename()}: expected arguments that fit, found {given_text} ({cause})",
+                function=self.typename(),
+            ) from error
+
+    return construct

@@ -1,0 +1,1 @@
+"""Layers that put something around planes and volumes."""

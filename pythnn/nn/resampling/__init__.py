@@ -1,0 +1,1 @@
+"""Layers that make planes and volumes larger."""

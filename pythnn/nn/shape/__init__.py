@@ -1,0 +1,1 @@
+"""Layers that arrange elements anew, or reduce dimensions."""

@@ -1,0 +1,119 @@
+"""Layers that make one number of all along a dimension.
+
+With `nInputDims`, inputs with one dimension more are batches, and the dimension is one more;
+negative dimensions count from the last. The output lacks the dimension, unless it is the only one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..object.module import Module
+from ..object.object import register
+from ..object.tables import dimension
+from ..object.values import array_module
+from .scatter import put_along_axis
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["Max", "Mean", "Min", "Sum"]
+
+
+class _Reduction(Module):
+    dimension: int
+    nInputDims: int | None = None
+
+    def __init__(self, dimension: int = 1, nInputDims: int | None = None) -> None:
+        super().__init__()
+        self.dimension = dimension
+        self.nInputDims = nInputDims
+
+    def _axis(self, input: Any) -> int:
+        return dimension(self.typename(), self.dimension, input.ndim, self.nInputDims)
+
+    def _kept(self, input: Any) -> tuple[int, ...]:
+        """The shape of the input with size 1 in the dimension."""
+        axis = self._axis(input)
+        return (*input.shape[:axis], 1, *input.shape[axis + 1 :])
+
+
+@register
+class Sum(_Reduction):
+    """The sum along a dimension, with `sizeAverage` the mean; without `squeeze` size 1 stays."""
+
+    sizeAverage: bool = False
+    squeeze: bool = True
+
+    def __init__(
+        self,
+        dimension: int = 1,
+        nInputDims: int | None = None,
+        sizeAverage: bool = False,
+        squeeze: bool = True,
+    ) -> None:
+        super().__init__(dimension, nInputDims)
+        self.sizeAverage = sizeAverage
+        self.squeeze = squeeze
+
+    def updateOutput(self, input: Any) -> Any:
+        axis = self._axis(input)
+        total = input.sum(axis, keepdims=not self.squeeze or input.ndim == 1)
+        self.output = total / input.shape[axis] if self.sizeAverage else total
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        gradInput = self.room("gradInput", input)
+        gradInput[...] = gradOutput.reshape(self._kept(input))
+        if self.sizeAverage:
+            gradInput /= input.shape[self._axis(input)]
+        return gradInput
+
+
+@register
+class Mean(Sum):
+    """The mean along a dimension."""
+
+    def __init__(self, dimension: int = 1, nInputDims: int | None = None) -> None:
+        super().__init__(dimension, nInputDims, True)
+
+
+class _Extreme(_Reduction):
+    """The first of the extremes along a dimension; it gets the gradient."""
+
+    _choice: ClassVar[str]
+    _of_fixed_type = ("_indices",)
+
+    def updateOutput(self, input: Any) -> Any:
+        xp, axis = array_module(input), self._axis(input)
+        chosen = getattr(xp, self._choice)(input, axis).reshape(self._kept(input))
+        self.assign("_indices", chosen + 1)
+        extremes = xp.take_along_axis(input, chosen, axis)
+        self.output = extremes if input.ndim == 1 else extremes.squeeze(axis)
+        return self.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        chosen = self._indices - 1
+        gradInput = self.room("gradInput", input)
+        gradInput[...] = 0
+        gradient = gradOutput.reshape(chosen.shape)
+        put_along_axis(gradInput, chosen, gradient, self._axis(input))
+        return gradInput
+
+    def clearState(self) -> Self:
+        self.clear("_indices", "_output")
+        return super().clearState()
+
+
+@register
+class Max(_Extreme):
+    """The largest element along a dimension."""
+
+    _choice = "argmax"
+
+
+@register
+class Min(_Extreme):
+    """The smallest element along a dimension."""
+
+    _choice = "argmin"

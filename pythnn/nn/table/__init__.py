@@ -1,0 +1,1 @@
+"""Layers whose input or output is a table."""
