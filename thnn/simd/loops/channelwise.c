@@ -1,5 +1,5 @@
 /* The loops of modules with parameters or statistics per channel. */
-#include "simd/vector/halves.h"
+#include "simd/vector/runningSums.h"
 #include "simd/vector/vector.h"
 
 /* Sums over planes, in an order that is the same at every level: element i of a plane goes to
@@ -21,7 +21,7 @@ INLINE double totalOf(const Sums *sums)
 #pragma GCC unroll 8
   for (int p = 0; p < PARTS; p++)
     *(Doubles *)(lane + p * WIDTH) = sums->part[p];
-  return THNN_addHalves(RUNNING, lane);
+  return addHalves(RUNNING, lane);
 }
 
 INLINE Doubles loadAll(const real *x)

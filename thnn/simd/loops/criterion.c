@@ -22,8 +22,8 @@ static double total(const double *sums)
 
 /* Sums a loss. `loss` and `weighted`, whether the operands have weights, are constants where this
  * is called, so that the loss becomes part of the loop. */
-ALWAYS_INLINE double sumWeightedLoss(const Loss loss, const bool weighted, int64_t n,
-                                     const LossOperands *of, const real *parameters)
+INLINE double sumWeightedLoss(const Loss loss, const bool weighted, int64_t n,
+                              const LossOperands *of, const real *parameters)
 {
   double sums[SUMS] = {0};
   int64_t i = 0;
@@ -38,13 +38,12 @@ ALWAYS_INLINE double sumWeightedLoss(const Loss loss, const bool weighted, int64
   return total(sums);
 }
 
-ALWAYS_INLINE double sumLoss(const Loss loss, int64_t n, const LossOperands *of,
-                             const real *parameters)
+INLINE double sumLoss(const Loss loss, int64_t n, const LossOperands *of, const real *parameters)
 {
   return sumWeightedLoss(loss, false, n, of, parameters);
 }
 
-ALWAYS_INLINE real absoluteError(real x, real target, const real *parameters)
+INLINE real absoluteError(real x, real target, const real *parameters)
 {
   (void)parameters;
   return absolute(x - target);
@@ -63,7 +62,7 @@ static void absGradient(int64_t n, const LossOperands *of, const real *parameter
     gradInput[i] = of->input[i] - of->target[i] >= 0 ? norm : -norm;
 }
 
-ALWAYS_INLINE real absoluteValue(real x, real target, const real *parameters)
+INLINE real absoluteValue(real x, real target, const real *parameters)
 {
   (void)target, (void)parameters;
   return absolute(x);
@@ -84,7 +83,7 @@ static void l1Gradient(int64_t n, const LossOperands *of, const real *parameters
     gradInput[i] = (real)(of->input[i] > 0) - (real)(of->input[i] < 0);
 }
 
-ALWAYS_INLINE real squaredError(real x, real target, const real *parameters)
+INLINE real squaredError(real x, real target, const real *parameters)
 {
   (void)parameters;
   return (x - target) * (x - target);
@@ -103,7 +102,7 @@ static void mseGradient(int64_t n, const LossOperands *of, const real *parameter
     gradInput[i] = norm * (of->input[i] - of->target[i]);
 }
 
-ALWAYS_INLINE real smoothError(real x, real target, const real *parameters)
+INLINE real smoothError(real x, real target, const real *parameters)
 {
   (void)parameters;
   const real error = absolute(x - target);
@@ -127,7 +126,7 @@ static void smoothL1Gradient(int64_t n, const LossOperands *of, const real *para
   }
 }
 
-ALWAYS_INLINE real shortfall(real x, real target, const real *parameters)
+INLINE real shortfall(real x, real target, const real *parameters)
 {
   const real missing = parameters[0] - x * target;
   return missing > 0 ? missing : 0;
@@ -159,7 +158,7 @@ static bool areProbabilities(int64_t n, const real *x)
   return !outside;
 }
 
-ALWAYS_INLINE real crossEntropy(real x, real target, const real *parameters)
+INLINE real crossEntropy(real x, real target, const real *parameters)
 {
   (void)parameters;
   return -(target * realLog(x + TINY_PROBABILITY) +
@@ -172,7 +171,7 @@ static double bceLoss(int64_t n, const LossOperands *of, const real *parameters)
                      : sumWeightedLoss(crossEntropy, false, n, of, parameters);
 }
 
-ALWAYS_INLINE real crossEntropySlope(real x, real target)
+INLINE real crossEntropySlope(real x, real target)
 {
   return (x - target) / ((1 - x + TINY_PROBABILITY) * (x + TINY_PROBABILITY));
 }
@@ -191,7 +190,7 @@ static void bceGradient(int64_t n, const LossOperands *of, const real *parameter
   }
 }
 
-ALWAYS_INLINE real divergence(real x, real target, const real *parameters)
+INLINE real divergence(real x, real target, const real *parameters)
 {
   (void)parameters;
   return target > 0 ? target * (realLog(target) - x) : 0;
@@ -211,7 +210,7 @@ static void distKLDivGradient(int64_t n, const LossOperands *of, const real *par
     gradInput[i] = of->target[i] > 0 ? -norm * of->target[i] : 0;
 }
 
-ALWAYS_INLINE real softMargin(real x, real target, const real *parameters)
+INLINE real softMargin(real x, real target, const real *parameters)
 {
   (void)parameters;
   return realSoftplus(-x * target);
@@ -232,13 +231,13 @@ static void softMarginGradient(int64_t n, const LossOperands *of, const real *pa
 }
 
 /* A term of a multi-class margin loss; `squared` is a constant where this is called. */
-ALWAYS_INLINE real hingeTerm(const bool squared, real x, real offset)
+INLINE real hingeTerm(const bool squared, real x, real offset)
 {
   const real missing = x + offset > 0 ? x + offset : 0;
   return squared ? missing * missing : missing;
 }
 
-ALWAYS_INLINE double sumHinges(const bool squared, int64_t n, const real *x, real offset)
+INLINE double sumHinges(const bool squared, int64_t n, const real *x, real offset)
 {
   if (n < SUMS) {
     double sum = 0;
@@ -270,14 +269,14 @@ static double squaredHinge(int64_t n, const real *x, real offset)
   return sumHinges(true, n, x, offset);
 }
 
-ALWAYS_INLINE real hingeSlope(const bool squared, real x, real offset, real factor)
+INLINE real hingeSlope(const bool squared, real x, real offset, real factor)
 {
   const real slope = squared ? 2 * factor * (x + offset) : factor;
   return x + offset > 0 ? slope : 0;
 }
 
-ALWAYS_INLINE double addSlopes(const bool squared, int64_t n, const real *x, real offset,
-                               real factor, real *gradInput)
+INLINE double addSlopes(const bool squared, int64_t n, const real *x, real offset, real factor,
+                        real *gradInput)
 {
   if (n < SUMS) {
     double sum = 0;

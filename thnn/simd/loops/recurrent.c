@@ -4,14 +4,14 @@
 #include "simd/vector/elementary.h"
 
 /* Element i of a gate before its activation; `biased` is a constant where this is called. */
-ALWAYS_INLINE real sumOfGate(const bool biased, const GateRows *of, int64_t i)
+INLINE real sumOfGate(const bool biased, const GateRows *of, int64_t i)
 {
   const real products = of->input[i] + of->hidden[i];
   return biased ? products + (of->bias1[i] + of->bias2[i]) : products;
 }
 
-ALWAYS_INLINE void gruRow(const bool biased, int64_t n, const GateRows *of, const real *hx,
-                          real *hy, real *storage)
+INLINE void gruRow(const bool biased, int64_t n, const GateRows *of, const real *hx, real *hy,
+                   real *storage)
 {
 #pragma omp simd
   for (int64_t i = 0; i < n; i++) {
@@ -60,8 +60,8 @@ static void gruBackward(int64_t n, const real *storage, const real *gradOutput, 
   }
 }
 
-ALWAYS_INLINE void lstmRow(const bool biased, int64_t n, const GateRows *of, const real *cx,
-                           real *gates, real *hy, real *cy)
+INLINE void lstmRow(const bool biased, int64_t n, const GateRows *of, const real *cx, real *gates,
+                    real *hy, real *cy)
 {
 #pragma omp simd
   for (int64_t k = 0; k < n; k++) {

@@ -9,9 +9,9 @@
 #include "simd/vector/runningSums.h"
 
 enum {
-  TILE = 512,       /* the most positions of a tile */
-  HALF = LANES / 2, /* rows of HALF to LANES elements are two halves that overlap */
-  NARROW = HALF,    /* shorter rows are transposed into a tile first, … */
+  TILE = 512,              /* the most positions of a tile */
+  HALF = RUNNING_SUMS / 2, /* rows of HALF to RUNNING_SUMS elements are two halves that overlap */
+  NARROW = HALF,           /* shorter rows are transposed into a tile first, … */
   /* … NARROW_ROWS at a time, in a little less than 16 kB of the stack */
   NARROW_ROWS = sizeof(real) == sizeof(float) ? 64 : 56,
   TOGETHER = 16,  /* the most rows that are worked on together, … */
@@ -28,33 +28,33 @@ static int64_t together(int64_t rows, int64_t channels)
   return (rows + parts - 1) / parts;
 }
 
-/* A row whose length n is no multiple of LANES ends in a block of LANES elements that overlaps the
+/* A row whose length n is no multiple of RUNNING_SUMS ends in a block of RUNNING_SUMS elements that overlaps the
  * one before: lanes that have been summed up already count as 0. */
-ALWAYS_INLINE double unlessSummed(int64_t n, int lane, real value)
+INLINE double unlessSummed(int64_t n, int lane, real value)
 {
-  return lane >= LANES - (int)(n % LANES) ? value : 0;
+  return lane >= RUNNING_SUMS - (int)(n % RUNNING_SUMS) ? value : 0;
 }
 
 static real greatest(int64_t n, const real *x)
 {
-  real lane[LANES];
-  for (int l = 0; l < LANES; l++)
+  real lane[RUNNING_SUMS];
+  for (int l = 0; l < RUNNING_SUMS; l++)
     lane[l] = -(real)INFINITY;
   int64_t i = 0;
-  for (; i + LANES <= n; i += LANES)
+  for (; i + RUNNING_SUMS <= n; i += RUNNING_SUMS)
 #pragma omp simd
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < RUNNING_SUMS; l++)
       lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
-  if (n < LANES)
+  if (n < RUNNING_SUMS)
 #pragma omp simd
     for (int l = 0; l < n; l++)
       lane[l] = x[l];
   else if (i < n)
 #pragma omp simd
-    for (int l = 0; l < LANES; l++)
-      lane[l] = x[n - LANES + l] > lane[l] ? x[n - LANES + l] : lane[l];
+    for (int l = 0; l < RUNNING_SUMS; l++)
+      lane[l] = x[n - RUNNING_SUMS + l] > lane[l] ? x[n - RUNNING_SUMS + l] : lane[l];
 #pragma GCC unroll 5
-  for (int half = LANES / 2; half > 0; half /= 2)
+  for (int half = RUNNING_SUMS / 2; half > 0; half /= 2)
 #pragma omp simd
     for (int l = 0; l < half; l++)
       lane[l] = lane[l + half] > lane[l] ? lane[l + half] : lane[l];
@@ -63,11 +63,11 @@ static real greatest(int64_t n, const real *x)
 
 /* The sum of e^(x - most); these powers are stored in y unless it is NULL, which is known at
  * compile time where this is called. */
-ALWAYS_INLINE double exponentials(int64_t n, const real *x, real most, real *y)
+INLINE double exponentials(int64_t n, const real *x, real most, real *y)
 {
-  double lane[LANES];
-  clearLanes(lane);
-  if (n < LANES) {
+  double lane[RUNNING_SUMS];
+  clearSums(lane);
+  if (n < RUNNING_SUMS) {
 #pragma omp simd
     for (int l = 0; l < n; l++) {
       const real e = realExpNegative(x[l] - most);
@@ -75,29 +75,29 @@ ALWAYS_INLINE double exponentials(int64_t n, const real *x, real most, real *y)
         y[l] = e;
       lane[l] = e;
     }
-    return addLanes(lane);
+    return addHalves(RUNNING_SUMS, lane);
   }
-  real last[LANES]; /* computed before y, which may be x, is written */
-  if (n % LANES > 0)
+  real last[RUNNING_SUMS]; /* computed before y, which may be x, is written */
+  if (n % RUNNING_SUMS > 0)
 #pragma omp simd
-    for (int l = 0; l < LANES; l++)
-      last[l] = realExpNegative(x[n - LANES + l] - most);
-  for (int64_t i = 0; i + LANES <= n; i += LANES)
+    for (int l = 0; l < RUNNING_SUMS; l++)
+      last[l] = realExpNegative(x[n - RUNNING_SUMS + l] - most);
+  for (int64_t i = 0; i + RUNNING_SUMS <= n; i += RUNNING_SUMS)
 #pragma omp simd
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < RUNNING_SUMS; l++) {
       const real e = realExpNegative(x[i + l] - most);
       if (y)
         y[i + l] = e;
       lane[l] += e;
     }
-  if (n % LANES > 0) {
+  if (n % RUNNING_SUMS > 0) {
 #pragma omp simd
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < RUNNING_SUMS; l++)
       lane[l] += unlessSummed(n, l, last[l]);
     if (y)
-      memcpy(y + n - LANES, last, sizeof last);
+      memcpy(y + n - RUNNING_SUMS, last, sizeof last);
   }
-  return addLanes(lane);
+  return addHalves(RUNNING_SUMS, lane);
 }
 
 /* Computes at most TOGETHER rows, one step at a time for all: the steps of a row wait for each
@@ -129,36 +129,36 @@ static void forwardFewRows(bool logarithm, int64_t rows, int64_t n, const real *
 
 /* The sum of a row's gradients, weighted by y unless `logarithm`; if `fetched`, the next page is
  * prefetched. Both are constants where this is called. */
-ALWAYS_INLINE double sumOfGradients(const bool logarithm, const bool fetched, int64_t n,
-                                    const real *y, const real *gradOutput)
+INLINE double sumOfGradients(const bool logarithm, const bool fetched, int64_t n, const real *y,
+                             const real *gradOutput)
 {
-  double lane[LANES];
-  if (n < LANES) {
-    clearLanes(lane);
+  double lane[RUNNING_SUMS];
+  if (n < RUNNING_SUMS) {
+    clearSums(lane);
 #pragma omp simd
     for (int l = 0; l < n; l++)
       lane[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
-    return addLanes(lane);
+    return addHalves(RUNNING_SUMS, lane);
   }
 #pragma omp simd
-  for (int l = 0; l < LANES; l++)
+  for (int l = 0; l < RUNNING_SUMS; l++)
     lane[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
-  for (int64_t i = LANES; i + LANES <= n; i += LANES) {
+  for (int64_t i = RUNNING_SUMS; i + RUNNING_SUMS <= n; i += RUNNING_SUMS) {
     if (fetched) {
-      THNN_fetchNextPage(y + i, LANES * sizeof(real));
-      THNN_fetchNextPage(gradOutput + i, LANES * sizeof(real));
+      THNN_fetchNextPage(y + i, RUNNING_SUMS * sizeof(real));
+      THNN_fetchNextPage(gradOutput + i, RUNNING_SUMS * sizeof(real));
     }
 #pragma omp simd
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < RUNNING_SUMS; l++)
       lane[l] += logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
   }
-  if (n % LANES > 0) {
-    gradOutput += n - LANES, y += n - LANES;
+  if (n % RUNNING_SUMS > 0) {
+    gradOutput += n - RUNNING_SUMS, y += n - RUNNING_SUMS;
 #pragma omp simd
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < RUNNING_SUMS; l++)
       lane[l] += unlessSummed(n, l, logarithm ? gradOutput[l] : gradOutput[l] * y[l]);
   }
-  return addLanes(lane);
+  return addHalves(RUNNING_SUMS, lane);
 }
 
 /* Parameter: the row's sumOfGradients(). */
@@ -231,43 +231,42 @@ static void logSoftmaxBackwardRows(int64_t rows, int64_t n, const real *y, const
   }
 }
 
-/* Loads the first and the last HALF elements of a row of HALF to LANES elements. */
-ALWAYS_INLINE void loadHalves(int64_t n, const real *x, real *halves)
+/* Loads the first and the last HALF elements of a row of HALF to RUNNING_SUMS elements. */
+INLINE void loadHalves(int64_t n, const real *x, real *halves)
 {
   memcpy(halves, x, HALF * sizeof(real));
   memcpy(halves + HALF, x + n - HALF, HALF * sizeof(real));
 }
 
-ALWAYS_INLINE void storeHalves(int64_t n, const real *halves, real *y)
+INLINE void storeHalves(int64_t n, const real *halves, real *y)
 {
   memcpy(y, halves, HALF * sizeof(real));
   memcpy(y + n - HALF, halves + HALF, HALF * sizeof(real));
 }
 
 /* The sum of a row's halves; elements that are in both count once. */
-ALWAYS_INLINE double sumOfHalves(int64_t n, const real *halves)
+INLINE double sumOfHalves(int64_t n, const real *halves)
 {
-  double lane[LANES];
+  double lane[RUNNING_SUMS];
 #pragma omp simd
   for (int l = 0; l < HALF; l++) {
     lane[l] = halves[l];
-    lane[HALF + l] = l >= LANES - (int)n ? halves[HALF + l] : 0;
+    lane[HALF + l] = l >= RUNNING_SUMS - (int)n ? halves[HALF + l] : 0;
   }
-  return addLanes(lane);
+  return addHalves(RUNNING_SUMS, lane);
 }
 
 /* Computes at most TOGETHER rows; `logarithm` is a constant where this and backwardHalves() are
  * called. */
-ALWAYS_INLINE void forwardHalves(const bool logarithm, int64_t rows, int64_t n, const real *x,
-                                 real *y)
+INLINE void forwardHalves(const bool logarithm, int64_t rows, int64_t n, const real *x, real *y)
 {
-  real kept[TOGETHER][LANES], term[TOGETHER];
+  real kept[TOGETHER][RUNNING_SUMS], term[TOGETHER];
   for (int64_t r = 0; r < rows; r++) {
-    real value[LANES], power[LANES];
+    real value[RUNNING_SUMS], power[RUNNING_SUMS];
     loadHalves(n, x + r * n, value);
-    const real most = greatest(LANES, value);
+    const real most = greatest(RUNNING_SUMS, value);
 #pragma omp simd
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < RUNNING_SUMS; l++) {
       value[l] -= most;
       power[l] = realExpNegative(value[l]);
       kept[r][l] = logarithm ? value[l] : power[l];
@@ -279,25 +278,25 @@ ALWAYS_INLINE void forwardHalves(const bool logarithm, int64_t rows, int64_t n, 
     term[r] = logarithm ? realLog(term[r]) : 1 / term[r];
   for (int64_t r = 0; r < rows; r++) {
 #pragma omp simd
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < RUNNING_SUMS; l++)
       kept[r][l] = logarithm ? kept[r][l] - term[r] : kept[r][l] * term[r];
     storeHalves(n, kept[r], y + r * n);
   }
 }
 
-ALWAYS_INLINE void backwardHalves(const bool logarithm, int64_t rows, int64_t n, const real *y,
-                                  const real *gradOutput, real *gradInput)
+INLINE void backwardHalves(const bool logarithm, int64_t rows, int64_t n, const real *y,
+                           const real *gradOutput, real *gradInput)
 {
   for (int64_t r = 0; r < rows; r++) {
-    real value[LANES], gradient[LANES], product[LANES];
+    real value[RUNNING_SUMS], gradient[RUNNING_SUMS], product[RUNNING_SUMS];
     loadHalves(n, y + r * n, value);
     loadHalves(n, gradOutput + r * n, gradient);
 #pragma omp simd
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < RUNNING_SUMS; l++)
       product[l] = gradient[l] * value[l];
     const real sum = (real)sumOfHalves(n, logarithm ? gradient : product);
 #pragma omp simd
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < RUNNING_SUMS; l++)
       gradient[l] =
           logarithm ? gradient[l] - realExp(value[l]) * sum : value[l] * (gradient[l] - sum);
     storeHalves(n, gradient, gradInput + r * n);
@@ -359,9 +358,9 @@ typedef struct TileRoom {
 
 /* With `put` the tensors are large and read from memory. The channels of a tile are short runs,
  * each in another place, which the hardware does not prefetch. */
-ALWAYS_INLINE void backwardTileIn(TileRoom room, bool logarithm, int64_t channels, int64_t step,
-                                  int64_t positions, const real *y, const real *gradOutput, Put put,
-                                  real *gradInput)
+INLINE void backwardTileIn(TileRoom room, bool logarithm, int64_t channels, int64_t step,
+                           int64_t positions, const real *y, const real *gradOutput, Put put,
+                           real *gradInput)
 {
   double *sum = room.sum;
   real *rounded = room.rounded, *row = room.row;
@@ -430,7 +429,7 @@ static void turnBack(int64_t rows, int64_t columns, const real *x, real *y)
 
 static void forwardRows(bool logarithm, int64_t rows, int64_t channels, const real *x, real *y)
 {
-  if (channels > HALF && channels < LANES) {
+  if (channels > HALF && channels < RUNNING_SUMS) {
     for (int64_t r = 0; r < rows; r += TOGETHER) {
       const int64_t some = rows - r < TOGETHER ? rows - r : TOGETHER;
       if (logarithm)
@@ -459,14 +458,14 @@ static void forwardRows(bool logarithm, int64_t rows, int64_t channels, const re
 static void backwardRows(bool logarithm, int64_t rows, int64_t channels, const real *y,
                          const real *gradOutput, RunMap2 run, real *gradInput)
 {
-  if (channels >= HALF && channels < LANES) {
+  if (channels >= HALF && channels < RUNNING_SUMS) {
     if (logarithm)
       backwardHalves(true, rows, channels, y, gradOutput, gradInput);
     else
       backwardHalves(false, rows, channels, y, gradOutput, gradInput);
     return;
   }
-  if (channels >= LANES || rows < 4) {
+  if (channels >= RUNNING_SUMS || rows < 4) {
     if (logarithm)
       logSoftmaxBackwardRows(rows, channels, y, gradOutput, run, gradInput);
     else

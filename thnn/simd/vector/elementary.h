@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#include "simd/vector/template.h"
 
 #if defined(THNN_REAL_FLOAT)
 
@@ -123,32 +123,32 @@ typedef union RealPattern {
   RealBits bits;
 } RealPattern;
 
-ALWAYS_INLINE RealBits bitsOf(real x)
+INLINE RealBits bitsOf(real x)
 {
   RealPattern pattern;
   pattern.value = x;
   return pattern.bits;
 }
 
-ALWAYS_INLINE real realOf(RealBits bits)
+INLINE real realOf(RealBits bits)
 {
   RealPattern pattern;
   pattern.bits = bits;
   return pattern.value;
 }
 
-ALWAYS_INLINE real absolute(real x)
+INLINE real absolute(real x)
 {
   return realOf(bitsOf(x) & ~SIGN_BIT);
 }
 
 /* `magnitude`, which is not negative, with the sign of x. */
-ALWAYS_INLINE real withSignOf(real magnitude, real x)
+INLINE real withSignOf(real magnitude, real x)
 {
   return realOf(bitsOf(magnitude) | (bitsOf(x) & SIGN_BIT));
 }
 
-ALWAYS_INLINE real realSqrt(real x)
+INLINE real realSqrt(real x)
 {
 #if defined(THNN_REAL_FLOAT)
   return sqrtf(x);
@@ -160,7 +160,7 @@ ALWAYS_INLINE real realSqrt(real x)
 /* e^x = 2^n (1 + result): x = n ln 2 + r, and the result is e^r - 1. *power is 2^(n + shift), which
  * has to be a normal number. Adding the magic number leaves the power's exponent in the low
  * bits. */
-ALWAYS_INLINE real expm1Reduced(real x, real shift, real *power)
+INLINE real expm1Reduced(real x, real shift, real *power)
 {
   const real magic = REAL_MAGIC + REAL_BIAS + shift;
   const real rounded = x * LOG2_E + magic;
@@ -172,18 +172,18 @@ ALWAYS_INLINE real expm1Reduced(real x, real shift, real *power)
 }
 
 /* 2^n for an integer n in the range of normal exponents. */
-ALWAYS_INLINE real powerOfTwo(real n)
+INLINE real powerOfTwo(real n)
 {
   return realOf(bitsOf(n + (REAL_MAGIC + REAL_BIAS)) << MANTISSA_BITS);
 }
 
-ALWAYS_INLINE real clamp(real x, real least, real most)
+INLINE real clamp(real x, real least, real most)
 {
   const real y = x > most ? most : x;
   return y < least ? least : y;
 }
 
-ALWAYS_INLINE real realExp(real x)
+INLINE real realExp(real x)
 {
   /* One shift of the exponent keeps small powers normal, another keeps the largest from
    * overflowing. */
@@ -194,7 +194,7 @@ ALWAYS_INLINE real realExp(real x)
 }
 
 /* e^x for x <= 0, or a little above; *low is what rounding left out, unless low is NULL. */
-ALWAYS_INLINE real expNegative(real x, real *low)
+INLINE real expNegative(real x, real *low)
 {
   real power;
   const real p = expm1Reduced(x < EXP_UNDERFLOW ? EXP_UNDERFLOW : x, EXP_SHIFT, &power);
@@ -205,12 +205,12 @@ ALWAYS_INLINE real expNegative(real x, real *low)
 }
 
 /* e^x for x <= 0: cheaper than realExp. */
-ALWAYS_INLINE real realExpNegative(real x)
+INLINE real realExpNegative(real x)
 {
   return expNegative(x, NULL);
 }
 
-ALWAYS_INLINE real realExpm1(real x)
+INLINE real realExpm1(real x)
 {
   /* Half the result is computed first: 2^n itself may overflow where the result does not. */
   real half;
@@ -220,7 +220,7 @@ ALWAYS_INLINE real realExpm1(real x)
 }
 
 /* f - log(1 + f) for f in [sqrt(1/2) - 1, sqrt(2) - 1]. */
-ALWAYS_INLINE real logDefect(real f)
+INLINE real logDefect(real f)
 {
   const real s = f / (2 + f);
   const real z = s * s;
@@ -228,7 +228,7 @@ ALWAYS_INLINE real logDefect(real f)
 }
 
 /* x = 2^n (1 + f) with f as logDefect wants it; x is normal and positive. */
-ALWAYS_INLINE real splitForLog(real x, real *n)
+INLINE real splitForLog(real x, real *n)
 {
   const RealBits shifted = bitsOf(x) + (ONE_BITS - SQRT_HALF_BITS);
   const RealBits exponent = shifted >> MANTISSA_BITS;
@@ -239,14 +239,14 @@ ALWAYS_INLINE real splitForLog(real x, real *n)
 }
 
 /* The logarithm of any x; `inside` is the result that holds if x is in (0, infinity). */
-ALWAYS_INLINE real logSpecial(real x, real inside)
+INLINE real logSpecial(real x, real inside)
 {
   real y = x == (real)INFINITY ? x : inside;
   y = x == 0 ? -(real)INFINITY : y;
   return x >= 0 ? y : (real)NAN;
 }
 
-ALWAYS_INLINE real realLog(real x)
+INLINE real realLog(real x)
 {
   const real normal = x < REAL_MIN_NORMAL ? x * LOG_SCALE : x;
   real n;
@@ -255,7 +255,7 @@ ALWAYS_INLINE real realLog(real x)
   return logSpecial(x, n * LN2_HIGH + (f - (logDefect(f) - n * LN2_LOW)));
 }
 
-ALWAYS_INLINE real realLog1p(real x)
+INLINE real realLog1p(real x)
 {
   const real sum = 1 + x;
   const real lost = x > 1 ? 1 - (sum - x) : x - (sum - 1);
@@ -270,7 +270,7 @@ ALWAYS_INLINE real realLog1p(real x)
 }
 
 /* log(1 + e^x) for x <= 0. */
-ALWAYS_INLINE real log1pExpNegative(real x)
+INLINE real log1pExpNegative(real x)
 {
   real low;
   const real e = expNegative(x, &low);
@@ -283,19 +283,19 @@ ALWAYS_INLINE real log1pExpNegative(real x)
 }
 
 /* log(1 + e^x) */
-ALWAYS_INLINE real realSoftplus(real x)
+INLINE real realSoftplus(real x)
 {
   return (x > 0 ? x : 0) + log1pExpNegative(-absolute(x));
 }
 
 /* log(1 / (1 + e^-x)) */
-ALWAYS_INLINE real realLogSigmoid(real x)
+INLINE real realLogSigmoid(real x)
 {
   return (x < 0 ? x : -(real)0) - log1pExpNegative(-absolute(x));
 }
 
 /* 1 / (1 + e^-x) */
-ALWAYS_INLINE real realSigmoid(real x)
+INLINE real realSigmoid(real x)
 {
   /* Numerator and denominator times EXP_UNSHIFT: no power in the range overflows. */
   real power;
@@ -303,7 +303,7 @@ ALWAYS_INLINE real realSigmoid(real x)
   return EXP_UNSHIFT / ((p * power + EXP_UNSHIFT) + power);
 }
 
-ALWAYS_INLINE real realTanh(real x)
+INLINE real realTanh(real x)
 {
   const real a = absolute(x);
   const real z = a * a;
@@ -315,7 +315,7 @@ ALWAYS_INLINE real realTanh(real x)
 }
 
 /* a * b + c with one rounding where the sum is exact, as in the two remainders below. */
-ALWAYS_INLINE real exactMultiplyAdd(real a, real b, real c)
+INLINE real exactMultiplyAdd(real a, real b, real c)
 {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__FP_FAST_FMA)
 #  if defined(THNN_REAL_FLOAT)
@@ -355,7 +355,7 @@ static inline Exponent exponentOf(real value)
 
 /* x^exponent. The error grows with the exponent times the logarithm's last bits: the bound holds
  * up to exponents of about 16. */
-ALWAYS_INLINE real realPower(real x, Exponent exponent)
+INLINE real realPower(real x, Exponent exponent)
 {
   const real a = absolute(x);
   const real normal = a < REAL_MIN_NORMAL ? a * LOG_SCALE : a;

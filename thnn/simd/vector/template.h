@@ -23,6 +23,9 @@
 /* The table of one topic at one level, such as THNN_FloatSimdPointwise_avx2. */
 #define SIMD_TABLE(TOPIC, LEVEL) SIMD_PASTE(THNN_(Simd##TOPIC), _, LEVEL, )
 
+/* For helpers whose arguments must be constants where they are called. */
+#define INLINE static inline __attribute__((always_inline))
+
 #include "simd/simd.h"
 
 #endif

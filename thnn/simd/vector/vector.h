@@ -30,9 +30,6 @@ enum { LANES = VECTOR_BYTES / sizeof(real) };
 /* Aligned like a real, so that loads and stores can be at any real's address. */
 typedef real Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
-/* For helpers whose arguments must be constants where they are called. */
-#define INLINE static inline __attribute__((always_inline))
-
 INLINE Vector load(const real *x)
 {
   return *(const Vector *)x;
