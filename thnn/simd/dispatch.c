@@ -14,6 +14,7 @@
   extern const SimdWinograd SIMD_TABLE(Winograd, LEVEL);                                           \
   extern const SimdShifts SIMD_TABLE(Shifts, LEVEL);                                               \
   extern const SimdPlanes SIMD_TABLE(Planes, LEVEL);                                               \
+  extern const SimdIndices SIMD_TABLE(Indices, LEVEL);                                             \
   extern const SimdPooling SIMD_TABLE(Pooling, LEVEL);                                             \
   extern const SimdSampling SIMD_TABLE(Sampling, LEVEL);                                           \
   extern const SimdElementary SIMD_TABLE(Elementary, LEVEL);                                       \
@@ -28,12 +29,12 @@
     .criterion = SIMD_TABLE(Criterion, LEVEL), .pointwise = SIMD_TABLE(Pointwise, LEVEL),          \
     .reduce = SIMD_TABLE(Reduce, LEVEL), .products = SIMD_TABLE(Products, LEVEL),                  \
     .narrowProducts = SIMD_TABLE(Products, NARROW), .pooling = SIMD_TABLE(Pooling, LEVEL),         \
-    .elementary = SIMD_TABLE(Elementary, LEVEL), .activation = SIMD_TABLE(Activation, LEVEL),      \
-    .channels = SIMD_TABLE(Channels, LEVEL), .softmax = SIMD_TABLE(Softmax, LEVEL),                \
-    .dots = SIMD_TABLE(Dots, LEVEL), .shifts = SIMD_TABLE(Shifts, LEVEL),                          \
-    .planes = SIMD_TABLE(Planes, LEVEL), .panels = SIMD_TABLE(Panels, LEVEL),                      \
-    .recurrent = SIMD_TABLE(Recurrent, LEVEL), .sampling = SIMD_TABLE(Sampling, LEVEL),            \
-    .winograd = SIMD_TABLE(Winograd, LEVEL),                                                       \
+    .indices = SIMD_TABLE(Indices, LEVEL), .elementary = SIMD_TABLE(Elementary, LEVEL),            \
+    .activation = SIMD_TABLE(Activation, LEVEL), .channels = SIMD_TABLE(Channels, LEVEL),          \
+    .softmax = SIMD_TABLE(Softmax, LEVEL), .dots = SIMD_TABLE(Dots, LEVEL),                        \
+    .shifts = SIMD_TABLE(Shifts, LEVEL), .planes = SIMD_TABLE(Planes, LEVEL),                      \
+    .panels = SIMD_TABLE(Panels, LEVEL), .recurrent = SIMD_TABLE(Recurrent, LEVEL),                \
+    .sampling = SIMD_TABLE(Sampling, LEVEL), .winograd = SIMD_TABLE(Winograd, LEVEL),              \
   }
 
 DECLARE_LOOPS(baseline);

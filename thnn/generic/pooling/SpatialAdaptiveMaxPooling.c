@@ -80,7 +80,7 @@ static void poolRows(const THNNAdaptivePooling *pooling, const MaxOfRegions *wor
       const Place *place = THNN_(maxOfRegions)(work, input + row.plane * elements, y, mine,
                                                output + (first + i) * width);
       int64_t *rowNumber = numbers + (first + i) * width;
-      THNN_(simd).pooling.numbersOfPlace(width, place, pooling->inputWidth, &regions->begin,
+      THNN_(simd).indices.numbersOfPlace(width, place, pooling->inputWidth, &regions->begin,
                                          rowNumber, rowNumber + outputElements);
     }
   }
@@ -217,8 +217,8 @@ void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(THNNState *state, THTensor
                                     .elements = pooling.inputHeight * pooling.inputWidth,
                                     .element = elementOfNumbers,
                                     .window = windowAt,
-                                    .areInside = THNN_(simd).pooling.arePlaces,
-                                    .elementsOf = THNN_(simd).pooling.elementsOfPlaces,
+                                    .areInside = THNN_(simd).indices.arePlaces,
+                                    .elementsOf = THNN_(simd).indices.elementsOfPlaces,
                                     .step = {0, pooling.inputWidth, 1},
                                     .near = true,
                                     .halves = true,

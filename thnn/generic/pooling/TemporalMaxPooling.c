@@ -84,7 +84,7 @@ void THNN_(TemporalMaxPooling_updateOutput)(THNNState *state, THTensor *input, T
       }
       THNN_(simd).pooling.maxOfRows(frameSize, kW, window, number, THNN_LOWEST,
                                     (real *)out->data + row * frameSize, places);
-      THNN_(simd).pooling.indexOfPlace(frameSize, places, 0, -1,
+      THNN_(simd).indices.indexOfPlace(frameSize, places, 0, -1,
                                        (int64_t *)numbers->data + row * frameSize);
     }
   }
@@ -116,7 +116,7 @@ static void addFrame(const THNNConvolution *g, int64_t frame, bool fetched, int6
       THNN_fetchToSecondLevel(indices + at, n * (int64_t)sizeof *indices, THNN_PAGE_BYTES);
       THNN_fetchToSecondLevel(gradOutput + at, n * (int64_t)sizeof(real), THNN_PAGE_BYTES);
     }
-    THNN_(simd).pooling.addNamed(n, indices + at, frame - window * g->stride[1], gradOutput + at,
+    THNN_(simd).indices.addNamed(n, indices + at, frame - window * g->stride[1], gradOutput + at,
                                  window == windows.begin, gradInput);
   }
 }

@@ -128,7 +128,7 @@ static void poolBlock(const THNNFractional *f, const Work *work, int64_t block, 
     THNN_(simd).pooling.maxAround(rows * width, at, tapsOf(f), offsets,
                                   input + row.plane * elements, THNN_LOWEST, output + first * width,
                                   places);
-    THNN_(simd).pooling.indexOfPlace(rows * width, places, TH_INDEX_BASE, 0,
+    THNN_(simd).indices.indexOfPlace(rows * width, places, TH_INDEX_BASE, 0,
                                      indices + first * width);
   }
 }

@@ -15,7 +15,7 @@ bool THNN_areAllWithin(const THNNState *state, int64_t count, const int64_t *val
 #  pragma omp parallel for num_threads(threads) schedule(static) reduction(&& : all)
   for (int share = 0; share < threads; share++)
     for (int64_t i = blocks.count * (share + 1) / threads; i-- > blocks.count * share / threads;)
-      all = all && THNN_(simd).pooling.areWithin(THNN_blockLength(&blocks, i),
+      all = all && THNN_(simd).indices.areWithin(THNN_blockLength(&blocks, i),
                                                  values + i * blocks.length, first, last);
   return all;
 }
@@ -95,8 +95,8 @@ void THNN_(describeTaps)(THNNPooledIndices *pooled, const THNNConvolution *g)
 {
   pooled->element = THNN_elementOfTaps;
   pooled->window = THNN_tapWindow;
-  pooled->areInside = THNN_(simd).pooling.areTaps;
-  pooled->elementsOf = THNN_(simd).pooling.elementsOfTaps;
+  pooled->areInside = THNN_(simd).indices.areTaps;
+  pooled->elementsOf = THNN_(simd).indices.elementsOfTaps;
   pooled->near = !pooled->optional && THNN_tapsAreNear(g);
   int64_t step = 1;
   for (int d = 2; d >= 0; d--) {
@@ -130,12 +130,12 @@ static void addToSome(int64_t planes, int64_t n, int64_t size, const int64_t *el
 static void addToAll(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
                      real *small, real *large)
 {
-  THNN_(simd).pooling.addToElements(planes, n, size, element, base, small, large);
+  THNN_(simd).indices.addToElements(planes, n, size, element, base, small, large);
 }
 
 static void addToNear(int64_t n, const uint32_t *element, real *small, real *large)
 {
-  THNN_(simd).pooling.addToNearElements(n, element, small, large);
+  THNN_(simd).indices.addToNearElements(n, element, small, large);
 }
 
 static void setAll(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,

@@ -135,7 +135,7 @@ static void poolRow(const THNNMaxPoolingCall *call, const Work *work, const real
   if (call->nDimension == 3)
     unpackPlaces(g, row, 1, windowPlaces, indices);
   else
-    THNN_(simd).pooling.indexOfPlace(
+    THNN_(simd).indices.indexOfPlace(
         g->output[2], windowPlaces,
         (y.start + y.begin * g->dilation[1]) * g->input[2] + TH_INDEX_BASE, 0, indices);
 }
@@ -215,7 +215,7 @@ static void poolPlanes(const THNNMaxPoolingCall *call, const MaxOfSmallPlanes *w
       if (call->nDimension == 3)
         unpackPlaces(g, THNN_rowAt(0, g->output[0], g->output[1]), planes * rows, places, to);
       else
-        THNN_(simd).pooling.indexOfPlace(planes * outputs, places, TH_INDEX_BASE, 0, to);
+        THNN_(simd).indices.indexOfPlace(planes * outputs, places, TH_INDEX_BASE, 0, to);
     }
   }
 }

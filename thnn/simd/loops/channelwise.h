@@ -1,0 +1,43 @@
+/* Sums and maps with parameters per channel. */
+#ifndef THNN_SIMD_CHANNELWISE_H
+#define THNN_SIMD_CHANNELWISE_H
+
+#include "simd/loops/pointwise.h"
+
+/* Two sums per channel, of terms of x, y and the channel's center. */
+typedef struct ChannelSum {
+  /* adds the terms of one channel to sums[0] and sums[1]: the channel has `count` runs of n
+   * elements, which begin `step` elements apart */
+  void (*planes)(int64_t count, int64_t step, int64_t n, const real *x, const real *y, real center,
+                 double *sums);
+  /* adds the terms of element i, whose channel has centers[i], to first[i] and second[i] */
+  void (*row)(int64_t n, const real *x, const real *y, const real *centers, double *first,
+              double *second);
+} ChannelSum;
+
+/* z = f(x, y) with `count` parameters per channel. */
+typedef struct ChannelMap {
+  /* n elements of one channel */
+  Map2 plane;
+  /* parameter p of element i is parameters[p*step + i] */
+  void (*row)(int64_t n, const real *x, const real *y, const real *parameters, int64_t step,
+              real *z);
+  int count;
+} ChannelMap;
+
+typedef struct SimdChannels {
+  /* distance d = x - center and d^2; y is not read */
+  ChannelSum moments;
+  /* gradOutput (y) and gradOutput * (x - center) */
+  ChannelSum gradients;
+  /* x <= 0 ? x * gradOutput : 0; the center is not read, there is no second sum */
+  ChannelSum slopes;
+  /* (x - center) * scale + shift; center, scale, shift; y is not read */
+  ChannelMap normalise;
+  /* (gradOutput - mean - (x - center) * projection) * scale; center, mean, projection, scale */
+  ChannelMap normaliseBackward;
+  /* y * factor; factor; x is not read */
+  ChannelMap scale;
+} SimdChannels;
+
+#endif

@@ -1,0 +1,41 @@
+/* Indices into windows and planes: checking, decoding, and adding to what they name. */
+#ifndef THNN_SIMD_INDICES_H
+#define THNN_SIMD_INDICES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "simd/loops/indexWindows.h"
+#include "simd/place.h"
+
+typedef struct SimdIndices {
+  /* Whether first <= value <= last for all of n values; first and last are at least -1. */
+  bool (*areWithin)(int64_t n, const int64_t *value, int64_t first, int64_t last);
+  /* For indices with taps t, h and w in bytes 0, 1 and 2: whether all taps are within their
+   * windows' limits and, if so, the numbers of the elements that they name. `second` is not
+   * used. */
+  bool (*areTaps)(const THNNIndexWindows *windows, const int64_t *index, const int64_t *second);
+  void (*elementsOfTaps)(const THNNIndexWindows *windows, const int64_t *index,
+                         const int64_t *second, uint32_t *element);
+  /* The same for indices that are a row and a column, counted from 1 where the window begins. */
+  bool (*arePlaces)(const THNNIndexWindows *windows, const int64_t *row, const int64_t *column);
+  void (*elementsOfPlaces)(const THNNIndexWindows *windows, const int64_t *row,
+                           const int64_t *column, uint32_t *element);
+  /* y[element - base] += x, in order, for n indices of each plane; a plane of y has `elements`
+   * elements. An element may occur more than once. */
+  void (*addToElements)(int64_t planes, int64_t n, int64_t elements, const int64_t *element,
+                        int64_t base, const real *x, real *y);
+  /* addToElements for one plane and base 0. */
+  void (*addToNearElements)(int64_t n, const uint32_t *element, const real *x, real *y);
+  /* sums += (index == number ? x : 0); if `first`, sums are set rather than added to */
+  void (*addNamed)(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
+                   real *sums);
+  /* index = place + first, or `none` where nothing was found */
+  void (*indexOfPlace)(int64_t n, const Place *place, int64_t first, int64_t none, int64_t *index);
+  /* Splits places row*width + column, which are below 2^31, into row and column - begin[2*i], both
+   * counted from 1; both are 0 where the place is negative. */
+  void (*numbersOfPlace)(int64_t n, const Place *place, int64_t width, const int64_t *begin,
+                         int64_t *row, int64_t *column);
+} SimdIndices;
+
+#endif
