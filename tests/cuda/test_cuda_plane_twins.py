@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
-from twins import DEVICE, Calls, compare, indices, normal, outcome, uniform
+from bounds import AROUND_A_SUM
+from twins import DEVICE, RANDOM, Calls, Limit, compare, indices, outcome, quarters, uniform
 
 CALLS = Calls()
 call = CALLS.add
@@ -18,17 +20,17 @@ def convolution(
     module: str, case: str, source: np.ndarray, weight: np.ndarray, planes: int, **scalars: Any
 ) -> None:
     """The three functions of a module; each of ``planes`` output planes has a bias."""
-    bias = scalars.pop("bias", normal(planes))
+    bias = scalars.pop("bias", quarters(planes))
     given = {"input": source, **scalars}
     function = f"{module}_updateOutput"
     output = outcome(function, "output", weight=weight, bias=bias, **given)
     call(function, case, weight=weight, bias=bias, **given)
     if "inputFrameSize" in given:
         del given["inputFrameSize"], given["outputFrameSize"]
-    given["gradOutput"] = normal(*output.shape)
+    given["gradOutput"] = quarters(*output.shape)
     call(f"{module}_updateGradInput", case, weight=weight, **given)
-    gradients = {"gradWeight": normal(*weight.shape), "gradBias": normal(*bias.shape)}
-    call(f"{module}_accGradParameters", case, **gradients, scale=0.7, **given)
+    gradients = {"gradWeight": quarters(*weight.shape), "gradBias": quarters(*bias.shape)}
+    call(f"{module}_accGradParameters", case, **gradients, scale=0.75, **given)
 
 
 def spatial(**changed: int) -> dict[str, Any]:
@@ -40,55 +42,60 @@ def volumetric(**changed: int) -> dict[str, Any]:
     return {"dT": 1, "dW": 2, "dH": 1, "padT": 1, "padW": 0, "padH": 1, **changed}
 
 
-IMAGES, VOLUMES = normal(3, 5, 19, 23), normal(2, 3, 5, 7, 11)
-convolution("SpatialConvolutionMM", "", IMAGES, normal(7, 5, 2, 3), 7, **spatial())
+IMAGES, VOLUMES = quarters(3, 5, 19, 23), quarters(2, 3, 5, 7, 11)
+convolution("SpatialConvolutionMM", "", IMAGES, quarters(7, 5, 2, 3), 7, **spatial())
 dilated = spatial(dilationW=2, dilationH=3)
-convolution("SpatialDilatedConvolution", "", IMAGES, normal(7, 5, 2, 3), 7, **dilated)
+convolution("SpatialDilatedConvolution", "", IMAGES, quarters(7, 5, 2, 3), 7, **dilated)
 full = spatial(dW=2, adjW=1, adjH=1)
-convolution("SpatialFullConvolution", "", IMAGES, normal(5, 4, 2, 3), 4, **full)
+convolution("SpatialFullConvolution", "", IMAGES, quarters(5, 4, 2, 3), 4, **full)
 full |= {"dilationW": 2, "dilationH": 3}
-convolution("SpatialFullDilatedConvolution", "", IMAGES, normal(5, 4, 2, 3), 4, **full)
+convolution("SpatialFullDilatedConvolution", "", IMAGES, quarters(5, 4, 2, 3), 4, **full)
 sizes = {"inputWidth": 23, "inputHeight": 19, "outputWidth": 23, "outputHeight": 9}
 local = spatial(**sizes)
-weight = normal(9, 23, 6, 5, 2, 3)
-convolution("SpatialConvolutionLocal", "", IMAGES, weight, 6, bias=normal(6, 9, 23), **local)
-depthwise = {"bias": normal(3, 5), **spatial()}
-convolution("SpatialDepthWiseConvolution", "", IMAGES, normal(3, 5, 2, 3), 15, **depthwise)
+weight = quarters(9, 23, 6, 5, 2, 3)
+convolution("SpatialConvolutionLocal", "", IMAGES, weight, 6, bias=quarters(6, 9, 23), **local)
+depthwise = {"bias": quarters(3, 5), **spatial()}
+convolution("SpatialDepthWiseConvolution", "", IMAGES, quarters(3, 5, 2, 3), 15, **depthwise)
 table = np.stack([indices(5, 17), indices(4, 17)], 1)
 joined = {"connTable": table, "nInputPlane": 5, "nOutputPlane": 4, "dW": 2, "dH": 1}
-convolution("SpatialConvolutionMap", "", IMAGES, normal(17, 3, 4), 4, **joined)
-convolution("SpatialFullConvolutionMap", "", IMAGES[0], normal(17, 3, 4), 4, **joined)
+convolution("SpatialConvolutionMap", "", IMAGES, quarters(17, 3, 4), 4, **joined)
+convolution("SpatialFullConvolutionMap", "", IMAGES[0], quarters(17, 3, 4), 4, **joined)
 kernel = {"kT": 2, "kW": 3, "kH": 2}
-convolution("VolumetricConvolution", "", VOLUMES, normal(4, 3, 2, 2, 3), 4, **volumetric())
+convolution("VolumetricConvolution", "", VOLUMES, quarters(4, 3, 2, 2, 3), 4, **volumetric())
 mm = volumetric(**kernel, pT=1, pW=0, pH=1)
-convolution("VolumetricConvolutionMM", "", VOLUMES, normal(4, 3, 2, 2, 3), 4, **mm)
+convolution("VolumetricConvolutionMM", "", VOLUMES, quarters(4, 3, 2, 2, 3), 4, **mm)
 mm |= {"dilationT": 2, "dilationW": 1, "dilationH": 2}
-convolution("VolumetricDilatedConvolution", "", VOLUMES, normal(4, 3, 2, 2, 3), 4, **mm)
+convolution("VolumetricDilatedConvolution", "", VOLUMES, quarters(4, 3, 2, 2, 3), 4, **mm)
 full = volumetric(adjT=0, adjW=1, adjH=0)
-convolution("VolumetricFullConvolution", "", VOLUMES, normal(3, 4, 2, 2, 3), 4, **full)
+convolution("VolumetricFullConvolution", "", VOLUMES, quarters(3, 4, 2, 2, 3), 4, **full)
 full |= {"dilationT": 1, "dilationW": 2, "dilationH": 2}
-convolution("VolumetricFullDilatedConvolution", "", VOLUMES, normal(3, 4, 2, 2, 3), 4, **full)
+convolution("VolumetricFullDilatedConvolution", "", VOLUMES, quarters(3, 4, 2, 2, 3), 4, **full)
 for width, step in ((1, 1), (3, 1), (5, 2), (2, 3)):
     frames = {"kW": width, "dW": step, "inputFrameSize": 11, "outputFrameSize": 37}
-    weight = normal(37, 11 * width)
-    convolution("TemporalConvolution", f"{width} {step}", normal(5, 67, 11), weight, 37, **frames)
+    weight = quarters(37, 11 * width)
+    convolution("TemporalConvolution", f"{width} {step}", quarters(5, 67, 11), weight, 37, **frames)
     for first in (False, True):
         rows = {"kW": width, "dW": step, "padW": 1, "featFirst": first}
-        source = normal(3, 41, 67) if first else normal(3, 67, 41)
-        weight = normal(41, 1, width)
+        source = quarters(3, 41, 67) if first else quarters(3, 67, 41)
+        weight = quarters(41, 1, width)
         convolution("TemporalRowConvolution", f"{width} {step} {first}", source, weight, 41, **rows)
 
 # ---- Pooling ------------------------------------------------------------------------------------
 
 
-def pooling(module: str, case: str, source: np.ndarray, **scalars: Any) -> None:
-    """Forward, and backward with the indices of the forward call, if there are any."""
+def pooling(module: str, case: str, source: np.ndarray, crowd: int = 1, **scalars: Any) -> None:
+    """Forward, and backward with the indices of the forward call, if there are any.
+
+    Of an average, which divides an exact sum, up to ``crowd`` windows hold one element.
+    """
     given = {"input": source, **scalars}
     output = outcome(f"{module}_updateOutput", "output", **given)
-    call(f"{module}_updateOutput", case, **given)
+    forward, backward = (AROUND_A_SUM, crowd + AROUND_A_SUM) if "Average" in module else (0, 0)
+    call(f"{module}_updateOutput", case, forward, **given)
     if "Average" not in module:
         given["indices"] = outcome(f"{module}_updateOutput", "indices", **given)
-    call(f"{module}_updateGradInput", case, **given, gradOutput=normal(*output.shape))
+    gradients = quarters(*output.shape)
+    call(f"{module}_updateGradInput", case, backward, 2 * crowd, **given, gradOutput=gradients)
 
 
 def flags(geometry: dict[str, Any]) -> dict[str, Any]:
@@ -106,24 +113,26 @@ for count in (2, 3):
         pooling(f"{name}DilatedMaxPooling", case, source, **gaps)
         for counted in (False, True):
             geometry["count_include_pad"] = counted
-            pooling(f"{name}AveragePooling", f"{case} {counted}", source, **geometry)
+            case = f"{stride} {counted}"
+            pooling(f"{name}AveragePooling", case, source, crowd=12, **geometry)
 cropped = flags({"kW": 3, "kH": 3, "dW": 2, "dH": 1, "padW": -2, "padH": -1})
 pooling("SpatialMaxPooling", "cropped", IMAGES, **cropped)
-pooling("SpatialAveragePooling", "cropped", IMAGES, **cropped)
+pooling("SpatialAveragePooling", "cropped", IMAGES, crowd=9, **cropped)
 call(
     "SpatialMaxPooling_updateGradInput",
     "stray indices",
     input=IMAGES,
-    gradOutput=normal(3, 5, 9, 11),
+    gradOutput=quarters(3, 5, 9, 11),
     indices=indices(19 * 23 + 1, 3, 5, 9, 11, first=0),
     **flags({"kW": 2, "kH": 2, "dW": 2, "dH": 2, "padW": 0, "padH": 0, "ceil_mode": False}),
 )
 for width, step in ((2, 2), (5, 3), (3, 1)):
-    pooling("TemporalMaxPooling", f"{width} {step}", normal(5, 67, 41), kW=width, dW=step)
+    pooling("TemporalMaxPooling", f"{width} {step}", quarters(5, 67, 41), kW=width, dW=step)
 for rows, columns in ((7, 5), (1, 1), (19, 23), (40, 29)):
     for kind in ("Max", "Average"):
         size = {"nOutputCols": columns, "nOutputRows": rows}
-        pooling(f"SpatialAdaptive{kind}Pooling", f"{rows} {columns}", IMAGES, **size)
+        # Up to four rows of windows, and as many columns, hold one element.
+        pooling(f"SpatialAdaptive{kind}Pooling", f"{rows} {columns}", IMAGES, crowd=16, **size)
 fractional = {"outputW": 9, "outputH": 7, "poolSizeW": 3, "poolSizeH": 2}
 samples = uniform(3, 5, 2)
 pooling("SpatialFractionalMaxPooling", "", IMAGES, **fractional, randomSamples=samples)
@@ -134,33 +143,43 @@ call(
     "SpatialFractionalMaxPooling_updateGradInput",
     "crowded",
     input=IMAGES,
-    gradOutput=normal(3, 5, 7, 9),
+    gradOutput=quarters(3, 5, 7, 9),
     indices=indices(9, 3, 5, 7, 9),
     **fractional | {"outputW": 9, "outputH": 7},
 )
 crowded = {"input": IMAGES, "indices": indices(250, 3, 5, 19, 23), "owidth": 25, "oheight": 21}
 call("SpatialMaxUnpooling_updateOutput", "crowded", **crowded)
-call("SpatialMaxUnpooling_updateGradInput", "", **crowded, gradOutput=normal(3, 5, 21, 25))
+call("SpatialMaxUnpooling_updateGradInput", "", **crowded, gradOutput=quarters(3, 5, 21, 25))
 taps = indices(2, 2, 3, 5, 7, 11, first=0) + 256 * indices(3, 2, 3, 5, 7, 11, first=0)
 unpooled = {"input": VOLUMES, "indices": taps + 65536 * indices(2, 2, 3, 5, 7, 11, first=0)}
 unpooled |= {"outputTime": 6, "outputWidth": 23, "outputHeight": 9}
 unpooled |= volumetric(padT=0, padH=0)
 call("VolumetricMaxUnpooling_updateOutput", "", **unpooled)
-gradients = normal(2, 3, 6, 9, 23)
+gradients = quarters(2, 3, 6, 9, 23)
 call("VolumetricMaxUnpooling_updateGradInput", "", **unpooled, gradOutput=gradients)
 windows = {"kW": 3, "kH": 2, "dW": 2, "dH": 1}
-convolution("SpatialSubSampling", "", IMAGES, normal(5), 5, **windows)
+convolution("SpatialSubSampling", "", IMAGES, quarters(5), 5, **windows)
 frames = {"kW": 4, "dW": 3, "inputFrameSize": 41, "outputFrameSize": 41}
-convolution("TemporalSubSampling", "", normal(667, 41), normal(41), 41, **frames)
+convolution("TemporalSubSampling", "", quarters(667, 41), quarters(41), 41, **frames)
 
 # ---- Sampling and padding -----------------------------------------------------------------------
 
 
-def sampling(module: str, case: str, source: np.ndarray, **scalars: Any) -> None:
+def sampling(
+    module: str, case: str, source: np.ndarray, mixed: int = 0, crowd: int = 0, **scalars: Any
+) -> None:
+    """Forward, where a result mixes elements by ``mixed`` roundings, and backward, where ``crowd``
+    results mix the same element."""
     output = outcome(f"{module}_updateOutput", "output", input=source, **scalars)
-    call(f"{module}_updateOutput", case, input=source, **scalars)
-    gradients = {"input": source, "gradOutput": normal(*output.shape)}
-    call(f"{module}_updateGradInput", case, **gradients, **scalars)
+    call(f"{module}_updateOutput", case, mixed, input=source, **scalars)
+    gradients = {"input": source, "gradOutput": quarters(*output.shape)}
+    call(f"{module}_updateGradInput", case, mixed + crowd, 2 * crowd, **gradients, **scalars)
+
+
+def crowded(source: np.ndarray, *sizes: int) -> int:
+    """How many results of these sizes, on both its sides, one element is mixed into at most."""
+    lines = zip(sizes, source.shape[2:], strict=True)
+    return math.prod(min(many, 2 * math.ceil(many / few) + 2) for many, few in lines)
 
 
 for factor in (2, 3):
@@ -170,9 +189,11 @@ for size in ((9, 38, 46), (5, 19, 23), (2, 7, 9), (1, 1, 1), (3, 57, 101)):
     depth, rows, columns = size
     given = {"outputDepth": depth, "outputHeight": rows, "outputWidth": columns, "nbatch": 3}
     given |= {"nchannels": 5, "inputHeight": 19, "inputWidth": 23}
-    sampling("SpatialUpSamplingBilinear", str(size), IMAGES, **given)
+    bilinear = crowded(IMAGES, rows, columns)
+    sampling("SpatialUpSamplingBilinear", str(size), IMAGES, 12, bilinear, **given)
     given |= {"nbatch": 2, "nchannels": 3, "inputDepth": 5, "inputHeight": 7, "inputWidth": 11}
-    sampling("VolumetricUpSamplingTrilinear", str(size), VOLUMES, **given)
+    trilinear = crowded(VOLUMES, *size)
+    sampling("VolumetricUpSamplingTrilinear", str(size), VOLUMES, 16, trilinear, **given)
 for left, right, top, bottom in ((3, 5, 2, 7), (-2, 6, 4, -3), (18, 0, 0, 18)):
     case = f"{left} {right} {top} {bottom}"
     pads = {"padL": left, "padR": right, "padT": top, "padB": bottom}
@@ -180,14 +201,17 @@ for left, right, top, bottom in ((3, 5, 2, 7), (-2, 6, 4, -3), (18, 0, 0, 18)):
     sampling("SpatialReplicationPadding", case, IMAGES, **pads)
 pads = {"pleft": 3, "pright": -2, "ptop": 1, "pbottom": 4, "pfront": -1, "pback": 3}
 sampling("VolumetricReplicationPadding", "", VOLUMES, **pads)
-for spread in (0.1, 1.3):
-    points = {"input": IMAGES, "grid": spread * normal(3, 21, 17, 2)}
-    call("SpatialGridSamplerBilinear_updateOutput", str(spread), **points)
-    gradients = normal(3, 5, 21, 17)
-    call("SpatialGridSamplerBilinear_updateGradInput", str(spread), **points, gradOutput=gradients)
+for inside in (True, False):
+    # Points at quarters of the way between elements, so that their shares are exact.
+    reach = 4 if inside else 6
+    places = RANDOM.integers(-4 * reach, 4 * reach + 1, (3, 21, 17, 2)) / 16
+    points = {"input": quarters(3, 5, 9, 9), "grid": places}
+    case, gradients = "inside" if inside else "outside too", quarters(3, 5, 21, 17)
+    call("SpatialGridSamplerBilinear_updateOutput", case, **points)
+    call("SpatialGridSamplerBilinear_updateGradInput", case, **points, gradOutput=gradients)
 
 
 @pytest.mark.parametrize("real", DEVICE)
-@pytest.mark.parametrize(("function", "given"), CALLS)
-def test_twins(function: str, given: dict[str, Any], real: str) -> None:
-    compare(function, given, real)
+@pytest.mark.parametrize(("function", "given", "limit"), CALLS)
+def test_twins(function: str, given: dict[str, Any], limit: Limit, real: str) -> None:
+    compare(function, given, limit, real)

@@ -1,4 +1,9 @@
-"""What tests need that hold a CUDA function against its twin on the CPU."""
+"""What tests need that hold a CUDA function against its twin on the CPU.
+
+Where a function multiplies and adds alone, it is given multiples of a power of two: in any order,
+both sides compute such sums without rounding, and have to give the same numbers. Other calls say
+how many roundings a result goes through.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +11,27 @@ import ctypes
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
+from bounds import assert_near
 from device import DeviceTensor, HostTensor, library, tensor_kind
 
 LIBRARY = library()
 DEVICE = {"float": "THNN_Cuda", "double": "THNN_CudaDouble"}
 HOST = {"float": "THNN_Float", "double": "THNN_Double"}
-TOLERANCE = {"float": 2e-5, "double": 1e-11}
 RANDOM = np.random.default_rng(1)
 
 
 def normal(*shape: int) -> np.ndarray:
     return RANDOM.standard_normal(shape)
+
+
+def quarters(*shape: int) -> np.ndarray:
+    """Multiples of 1/4 from -2 to 2: sums of their products are exact in both real types."""
+    return RANDOM.integers(-8, 9, shape) / 4
 
 
 def uniform(*shape: int, low: float = 0, high: float = 1) -> np.ndarray:
@@ -35,12 +46,47 @@ def signs(*shape: int) -> np.ndarray:
     return RANDOM.choice([-1.0, 1.0], shape)
 
 
+@dataclass
+class Limit:
+    """How far the results of a call may be from exact ones: see `assert_near`."""
+
+    roundings: float
+    least: Any
+
+    def check(
+        self, found: np.ndarray, wanted: np.ndarray, given: dict[str, Any], name: str
+    ) -> None:
+        if self.roundings == 0 or wanted.dtype.kind != "f":
+            np.testing.assert_array_equal(found, wanted, err_msg=name)
+            return
+        least = (
+            self.least[name] if isinstance(self.least, dict) and name in self.least else self.least
+        )
+        if least is None or isinstance(least, dict):
+            tensors = [a for a in given.values() if isinstance(a, np.ndarray) and a.size]
+            least = max(np.abs(a).max() for a in tensors if a.dtype.kind == "f")
+        # Both sides round.
+        assert_near(found, wanted, 2 * self.roundings, least, name)
+
+
 class Calls(list[Any]):
     """Calls of functions, as parameters of ``compare``."""
 
-    def add(self, function: str, case: str = "", **arguments: Any) -> None:
-        """What is not given is an empty tensor, or NULL where it is optional."""
-        self.append(pytest.param(function, arguments, id=f"{function} {case}".strip()))
+    def add(
+        self,
+        function: str,
+        case: str = "",
+        roundings: float = 0,
+        least: Any = None,
+        **arguments: Any,
+    ) -> None:
+        """What is not given is an empty tensor, or NULL where it is optional.
+
+        Each side may be as many roundings from the exact result as `assert_near` allows; ``least``
+        is the largest magnitude of all arguments unless it is given.
+        """
+        limit = Limit(roundings, least)
+        self.append(pytest.param(function, arguments, limit, id=f"{function} {case}".strip()))
 
 
 class Twin:
@@ -103,15 +149,12 @@ def large_indices() -> Iterator[None]:
         largest.value = usual
 
 
-def compare(function: str, given: dict[str, Any], real: str) -> None:
-    """The same results on both, up to rounding; sums are as long as the sizes say."""
+def compare(function: str, given: dict[str, Any], limit: Limit, real: str) -> None:
+    """The same results on both, up to rounding."""
     wanted = Twin(HOST[real] + function, names_of(function), given).run()
     found = Twin(DEVICE[real] + function, names_of(function), given).run()
     with large_indices():
         large = Twin(DEVICE[real] + function, names_of(function), given).run()
-    for name, values in wanted.items():
-        if name in found:
-            scale = max(1, np.abs(values).max(initial=0))
-            limit = TOLERANCE[real] * scale
-            np.testing.assert_allclose(found[name], values, rtol=0, atol=limit, err_msg=name)
-            np.testing.assert_allclose(large[name], values, rtol=0, atol=limit, err_msg=name)
+    for name in wanted.keys() & found.keys():
+        limit.check(found[name], wanted[name], given, name)
+        limit.check(large[name], wanted[name], given, f"{name} with large indices")

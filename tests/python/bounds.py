@@ -87,6 +87,22 @@ def is_near(found: Any, wanted: Any, roundings: float, least: Any = 1) -> bool:
     return found.shape == wanted.shape and bool((same | (near & finite)).all())
 
 
+def assert_near(found: Any, wanted: Any, roundings: float, least: Any = 1, what: str = "") -> None:
+    """`is_near`, with what differs in the message."""
+    if is_near(found, wanted, roundings, least):
+        return
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    assert found.shape == wanted.shape, f"{what}: shape {found.shape}, expected {wanted.shape}"
+    unit = float(np.finfo(found.dtype).eps) / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        apart = np.abs(found - wanted) / (unit * np.maximum(np.abs(wanted), least))
+    worst = np.unravel_index(np.nanargmax(np.where(found == wanted, 0, apart)), found.shape)
+    raise AssertionError(
+        f"{what}{list(map(int, worst))}: found {found[worst]!r}, expected {wanted[worst]!r}:"
+        f" {apart[worst]:.3g} roundings apart, {roundings:.3g} are allowed"
+    )
+
+
 def difference_limit(terms: float, magnitudes: Any, step: float) -> np.ndarray:
     """How far a central difference quotient in float64 may be from the slope of a sum.
 
