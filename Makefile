@@ -82,7 +82,7 @@ lint: $(VENV)/lint.stamp
 	ruff check .
 	ruff format --check .
 	mypy
-	$(BIN)/pytest -q tests/python/test_build.py tests/python/test_nn_types.py -k type_checker
+	$(BIN)/pytest -q tests/python/package/test_build.py tests/python/nn/test_nn_types.py -k type_checker
 	clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
 
 $(VENV)/docs.stamp: $(VENV)/package.stamp
@@ -91,7 +91,7 @@ $(VENV)/docs.stamp: $(VENV)/package.stamp
 
 docs: $(VENV)/docs.stamp
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs
-	PYTHNN_DOCS=$(abspath build/docs) $(BIN)/pytest -q tests/python/test_reference.py
+	PYTHNN_DOCS=$(abspath build/docs) $(BIN)/pytest -q tests/python/package/test_reference.py
 
 $(VENV)/bench.stamp: $(VENV)/build.stamp
 	$(BIN)/python -m pip install --quiet 'pythnn[bench]'

@@ -56,7 +56,7 @@ def terminal(folder: Path) -> str:
 def report(folder: Path) -> Image.Image:
     """The page about the model on a screen, and on a phone in the dark."""
     sys.path.insert(0, str(ROOT / "tests" / "python"))
-    from browser import Browser, chromium
+    from support.browser import Browser, chromium
 
     image = min((folder / "digits").glob("*.png"))
     command = f"pythnn report digits.t7 --preset gray --labels labels.txt --image {image}"

@@ -1,4 +1,4 @@
-"""The CUDA tests use the recorded calls and the header parser of the other tests."""
+"""The CUDA tests use the header parser of the build."""
 
 from __future__ import annotations
 
@@ -6,5 +6,4 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "python"))
 sys.path.insert(0, str(ROOT / "pythnn" / "_build"))

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import recorded
-from deviations import adapted, deviation
 from device import EMULATED, PREFIXES, DeviceError, DeviceTensor, library, tensor_kind
+from support import recorded
+from support.deviations import adapted, deviation
 
 LIBRARY = library()
 CASES = [c for m in recorded.modules() for c in recorded.cases(m) if LIBRARY.implements(c.function)]

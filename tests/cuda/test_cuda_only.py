@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import cuda_only_definitions as definitions
 import numpy as np
 import pytest
-from bounds import AROUND_A_SUM, FUNCTION, assert_near, difference_limit
-from cuda_only_definitions import MEAN, NUMERICAL_STEP, Arrays, Norm, numerical_gradient
+from support.bounds import AROUND_A_SUM, FUNCTION, assert_near, difference_limit
+from support.definitions import cuda_only as definitions
+from support.definitions.cuda_only import MEAN, NUMERICAL_STEP, Arrays, Norm, numerical_gradient
 from twins import DEVICE, Twin, names_of
 
 WIDE = [(1, 1), (3, 7), (37, 53)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bounds import AROUND_A_SUM
+from support.bounds import AROUND_A_SUM
 from twins import DEVICE, RANDOM, Calls, Limit, compare, indices, outcome, quarters, uniform
 
 CALLS = Calls()

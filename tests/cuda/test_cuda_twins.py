@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bounds import AROUND_A_SUM, FUNCTION
+from support.bounds import AROUND_A_SUM, FUNCTION
 from twins import (
     DEVICE,
     RANDOM,

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bounds import assert_near
 from device import DeviceTensor, HostTensor, library, tensor_kind
+from support.bounds import assert_near
 
 LIBRARY = library()
 DEVICE = {"float": "THNN_Cuda", "double": "THNN_CudaDouble"}

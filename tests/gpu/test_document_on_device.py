@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from documents import run_examples
+from support.documents import run_examples
 
 
 @pytest.mark.usefixtures("xp")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import generated
 import numpy as np
 import pytest
 import test_generated
+from support import generated
 
 import pythnn
 from pythnn import Tensor, thnn

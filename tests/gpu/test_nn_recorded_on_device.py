@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import test_nn_recorded as on_cpu
-from nn_recorded import Replay, names
+from support.nn_recorded import Replay, names
 
 import pythnn
 

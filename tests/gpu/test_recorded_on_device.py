@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import recorded
-from deviations import adapted
+from support import recorded
+from support.deviations import adapted
 
 from pythnn import Generator, Tensor, THNNError, thnn
 

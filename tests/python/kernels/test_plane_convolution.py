@@ -1,0 +1,276 @@
+"""Convolutions that join single planes, and the one without shared weights, against their
+definition: random geometries, several tiles, every instruction set."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.bounds import assert_sums
+from support.definitions import convolution as definition
+
+from pythnn import State, Tensor, thnn
+
+DTYPES = ["float32", "float64"]
+MODULES = [
+    "SpatialDepthWiseConvolution",
+    "SpatialConvolutionMap",
+    "SpatialFullConvolutionMap",
+    "TemporalRowConvolution",
+]
+Results = dict[str, np.ndarray]
+
+
+@dataclass
+class Problem:
+    """A call's arguments; input and output have a batch dimension and are channels first.
+
+    ``joins`` has the input plane and the output plane of each connection, from 0, and ``bias`` the
+    place of each output plane's bias.
+    """
+
+    module: str
+    x: np.ndarray
+    g: np.ndarray
+    weight: np.ndarray
+    bias: np.ndarray
+    joins: np.ndarray
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    pad: tuple[int, ...]
+    batched: bool = True
+    features_first: bool = True
+
+    @property
+    def transposed(self) -> bool:
+        return self.module == "SpatialFullConvolutionMap"
+
+
+def make(module: str, dtype: str, seed: int, largest: int) -> Problem:
+    random = np.random.default_rng([seed, len(module), largest])
+    n = 1 if module == "TemporalRowConvolution" else 2
+    transposed = module == "SpatialFullConvolutionMap"
+    while True:
+        kernel, stride, near = (
+            tuple(int(v) for v in random.integers(low, high, n))
+            for low, high in ((1, 6), (1, 5), (1, largest))
+        )
+        pad = (0,) * n if "Map" in module else tuple(int(v) for v in random.integers(-1, 4, n))
+        if transposed:
+            far = tuple((m - 1) * s + k for m, s, k in zip(near, stride, kernel, strict=True))
+        else:
+            room = [m + 2 * p - k for m, p, k in zip(near, pad, kernel, strict=True)]
+            if min(room) < 0:
+                continue
+            far = tuple(r // s + 1 for r, s in zip(room, stride, strict=True))
+        break
+
+    def draw(*shape: int) -> np.ndarray:
+        return random.standard_normal(shape).astype(dtype)
+
+    batched = transposed is False and bool(random.integers(3))
+    batch = 3 if batched else 1
+    if "Map" in module:
+        planes, maps = (int(v) for v in random.integers(1, 5, 2))
+        every = np.array([(i, o) for i in range(planes) for o in range(maps)])
+        joins = random.permutation(np.concatenate([every, every]))[: random.integers(1, 8)]
+        weight, bias = draw(len(joins), *kernel), draw(maps)
+    else:
+        planes = int(random.integers(1, 20))
+        multiplier = 1 if n == 1 else int(random.integers(1, 4))
+        maps = planes * multiplier
+        joins = np.array(
+            [(c, c * multiplier + m) for m in range(multiplier) for c in range(planes)]
+        )
+        weight = draw(planes, 1, *kernel) if n == 1 else draw(multiplier, planes, *kernel)
+        bias = draw(planes) if n == 1 else draw(multiplier, planes)
+    x, g = draw(batch, planes, *near), draw(batch, maps, *far)
+    return Problem(
+        module, x, g, weight, bias, joins, kernel, stride, pad, batched, bool(random.integers(2))
+    )
+
+
+def arranged(p: Problem, a: np.ndarray) -> np.ndarray:
+    """As the module takes it: without a batch, or with frames first."""
+    if p.module == "TemporalRowConvolution" and not p.features_first:
+        a = a.swapaxes(1, 2)
+    return a if p.batched else a[0]
+
+
+def compute(p: Problem, state: State | None) -> Results:
+    x, g = arranged(p, p.x), arranged(p, p.g)
+    y, gx = Tensor(dtype=x.dtype), Tensor(dtype=x.dtype)
+    gw, gb = np.ones_like(p.weight), np.ones_like(p.bias)
+    planes = (p.x.shape[1], p.g.shape[1])
+    table = (p.joins + 1).astype(x.dtype)
+    forward: tuple[object, ...]
+    if p.module == "TemporalRowConvolution":
+        scalars = (*p.kernel, *p.stride, *p.pad, p.features_first)
+        forward = backward = (None, None, *scalars)
+    elif p.module == "SpatialDepthWiseConvolution":
+        scalars = (*p.kernel[::-1], *p.stride[::-1], *p.pad[::-1])
+        forward = backward = (None, None, *scalars)
+    else:
+        forward = (table, *planes, *p.stride[::-1])
+        backward = (None, *forward)
+    getattr(thnn, f"{p.module}_updateOutput")(state, x, y, p.weight, p.bias, *forward)
+    getattr(thnn, f"{p.module}_updateGradInput")(state, x, g, gx, p.weight, *backward)
+    getattr(thnn, f"{p.module}_accGradParameters")(state, x, g, gw, gb, *forward, 0.5)
+    return {"output": y.numpy(), "gradInput": gx.numpy(), "gradWeight": gw, "gradBias": gb}
+
+
+def expected(p: Problem) -> Results:
+    """By the ordinary convolution whose kernels are 0 between planes that are not joined."""
+    x, g, weight = (a.astype(np.float64) for a in (p.x, p.g, p.weight))
+    side = p.joins[:, ::-1] if not p.transposed else p.joins  # map, image
+    image, map_ = (g, x) if p.transposed else (x, g)
+    dense = np.zeros((map_.shape[1], image.shape[1], *p.kernel))
+    for (m, c), kernel in zip(side, weight.reshape(-1, *p.kernel), strict=True):
+        dense[m, c] += kernel
+    settings = (p.stride, p.pad, (1,) * len(p.kernel))
+    to_map = definition.forward(image, dense, None, map_.shape[2:], *settings)
+    to_image = definition.backward_data(map_, dense, None, image.shape[2:], *settings)
+    y, gx = (to_image, to_map) if p.transposed else (to_map, to_image)
+    gradient = definition.backward_weight(image, map_, p.kernel, *settings)
+    gw = np.stack([gradient[m, c] for m, c in side]).reshape(p.weight.shape)
+    bias, sums = p.bias.astype(np.float64), g.sum(axis=(0, *range(2, g.ndim)))
+    by_plane = bias.T.reshape(-1) if bias.ndim == 2 else bias
+    sums = sums.reshape(bias.T.shape).T if bias.ndim == 2 else sums
+    return {
+        "output": arranged(p, y + by_plane.reshape(-1, *[1] * len(p.kernel))),
+        "gradInput": arranged(p, gx),
+        "gradWeight": 1 + 0.5 * gw,
+        "gradBias": 1 + 0.5 * sums,
+    }
+
+
+def check(p: Problem, state: State | None) -> None:
+    """Against the definition, as exact as sums are that have this many terms at most."""
+    found, wanted = compute(p, state), expected(p)
+    arrays = {name: np.abs(getattr(p, name)) for name in ("x", "g", "weight", "bias")}
+    magnitudes = expected(replace(p, **arrays))
+    joined = len(p.joins) * int(np.prod(p.kernel))  # one plane with all others, each tap
+    positions = max(p.x[:, 0].size, p.g[:, 0].size)
+    terms = {"output": joined, "gradInput": joined, "gradWeight": positions, "gradBias": positions}
+    for name, value in wanted.items():
+        assert_sums(found[name], value, terms[name], magnitudes[name], f"{p.module} {name}")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("module", MODULES)
+def test_random_geometries(module: str, dtype: str) -> None:
+    with State(threads=2, minimum_work=1) as state:
+        for seed in range(30):
+            check(make(module, dtype, seed, [6, 12, 40][seed % 3]), state)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("module", MODULES)
+def test_planes_of_several_tiles(module: str, dtype: str) -> None:
+    """Also: results have the same bits for any number of threads."""
+    for seed in range(3):
+        p = make(module, dtype, seed, 3000 if module == "TemporalRowConvolution" else 300)
+        check(p, None)
+        wanted: Results | None = None
+        for threads in (1, 2, 3):
+            with State(threads=threads, minimum_work=1) as state:
+                found = compute(p, state)
+            wanted = wanted or found
+            for name, value in wanted.items():
+                assert found[name].tobytes() == value.tobytes(), f"{name}: {threads} threads"
+
+
+@pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
+def test_random_geometries_at_each_level_on_poisoned_memory(level: str) -> None:
+    environment = {**os.environ, "THNN_SIMD": level, "MALLOC_PERTURB_": "128"}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    tests = f"{Path(__file__)}::test_random_geometries"
+    result = subprocess.run(
+        [*command, tests], env=environment, cwd=Path(__file__).parent, capture_output=True
+    )
+    assert result.returncode == 0, result.stdout.decode()[-4000:]
+
+
+@pytest.mark.parametrize("planes", [1, 16])
+def test_a_value_outside_every_window_stays_outside(planes: int) -> None:
+    """Infinite elements of the input reach the gradients of those taps alone that see them."""
+    x = np.ones((1, planes, 7, 19))
+    x[0, -1, 2, 18] = np.inf
+    gw = np.zeros((1, planes, 3, 3))
+    thnn.SpatialDepthWiseConvolution_accGradParameters(
+        None, x, np.ones((1, planes, 5, 17)), gw, None, None, None, 3, 3, 1, 1, 0, 0, 1.0
+    )
+    assert np.isfinite(gw[0, :-1]).all()
+    assert np.isfinite(gw[0, -1, :, :2]).all()
+    assert np.isinf(gw[0, -1, :, 2]).all()
+
+
+def local_results(
+    x: np.ndarray,
+    g: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray,
+    stride: tuple[int, int],
+    pad: tuple[int, int],
+) -> tuple[np.ndarray, ...]:
+    """A convolution without shared weights by its definition: output, gradInput, and gradWeight and
+    gradBias that start at 1 and are added half of theirs."""
+    (dh, dw), (ph, pw) = stride, pad
+    oh, ow, _, _, kh, kw = weight.shape
+    height, width = x.shape[2:]
+    padded = np.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)))
+    spread, gradient, output = np.zeros_like(padded), np.zeros_like(weight), np.zeros_like(g)
+    for i in range(oh):
+        for j in range(ow):
+            at = np.s_[:, :, i * dh : i * dh + kh, j * dw : j * dw + kw]
+            output[:, :, i, j] = np.einsum("ncab,ocab->no", padded[at], weight[i, j])
+            spread[at] += np.einsum("no,ocab->ncab", g[:, :, i, j], weight[i, j])
+            gradient[i, j] = np.einsum("no,ncab->ocab", g[:, :, i, j], padded[at])
+    spread = spread[:, :, ph : ph + height, pw : pw + width]
+    return output + bias, spread, 1 + 0.5 * gradient, 1 + 0.5 * g.sum(axis=0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("flat", [False, True])
+def test_local(dtype: str, flat: bool) -> None:
+    """Without shared weights: the definition, position by position."""
+    random = np.random.default_rng(5)
+    for _ in range(12):
+        batch, planes, maps, height, width, kh, kw = (
+            int(v) for v in random.integers(1, [5, 9, 6, 9, 9, 4, 4])
+        )
+        dh, dw, ph, pw = (int(v) for v in random.integers([1, 1, 0, 0], 3))
+        oh, ow = (height + 2 * ph - kh) // dh + 1, (width + 2 * pw - kw) // dw + 1
+        if height + 2 * ph < kh or width + 2 * pw < kw:
+            continue
+        x, g, weight, bias = (
+            random.standard_normal(shape).astype(dtype)
+            for shape in (
+                (batch, planes, height, width),
+                (batch, maps, oh, ow),
+                (oh, ow, maps, planes, kh, kw),
+                (maps, oh, ow),
+            )
+        )
+        w = weight.reshape(oh * ow, maps, -1) if flat else weight
+        scalars = (kw, kh, dw, dh, pw, ph, width, height, ow, oh)
+        y, gx = Tensor(dtype=x.dtype), Tensor(dtype=x.dtype)
+        gw, gb = np.ones_like(w), np.ones_like(bias)
+        with State(threads=2, minimum_work=1) as state:
+            thnn.SpatialConvolutionLocal_updateOutput(state, x, y, w, bias, None, None, *scalars)
+            thnn.SpatialConvolutionLocal_updateGradInput(state, x, g, gx, w, None, None, *scalars)
+            thnn.SpatialConvolutionLocal_accGradParameters(
+                state, x, g, gw, gb, None, None, *scalars, 0.5
+            )
+        found = (y.numpy(), gx.numpy(), gw, gb)
+        operands = [a.astype(np.float64) for a in (x, g, weight, bias)]
+        wanted = local_results(*operands, (dh, dw), (ph, pw))
+        magnitudes = local_results(*map(np.abs, operands), (dh, dw), (ph, pw))
+        terms = (planes * kh * kw, maps * kh * kw, batch, batch)
+        for f, want, size, count in zip(found, wanted, magnitudes, terms, strict=True):
+            assert_sums(f, want.reshape(f.shape), count, size.reshape(f.shape))

@@ -1,0 +1,353 @@
+"""Winograd's algorithm for kernels of 3x3, also dilated, and of three frames, with stride 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.bounds import WINOGRAD, assert_sums
+from test_convolution import (
+    DTYPES,
+    MODULES,
+    Geometry,
+    Module,
+    check,
+    check_bits,
+    check_on_poisoned_memory,
+    compute,
+    expected,
+    operands,
+)
+
+from pythnn import State, Tensor, thnn
+from pythnn._library import ffi, lib
+
+TWO_DIMENSIONAL = [module for module in MODULES if module.dimensions == 2]
+DILATED = [module for module in MODULES if "d" in module.order]
+THREE_DIMENSIONAL = [module for module in MODULES if module.dimensions == 3]
+
+
+def layer(
+    module: Module,
+    batch: int,
+    planes: tuple[int, int],
+    near: tuple[int, ...],
+    pad: tuple[int, ...],
+    depth: int = 3,
+    dilation: tuple[int, ...] | None = None,
+) -> Geometry:
+    """`depth` is the kernel's where there are three dimensions."""
+    n = module.dimensions
+    kernel = (depth, 3, 3)[-n:]
+    dilation = dilation or (1,) * n
+    grown = [
+        (2 * p - d * (k - 1)) * (-1 if module.transposed else 1)
+        for p, k, d in zip(pad, kernel, dilation, strict=True)
+    ]
+    far = tuple(size + by for size, by in zip(near, grown, strict=True))
+    return Geometry(batch, planes, near, far, kernel, (1,) * n, pad, dilation, (0,) * n)
+
+
+def convolve(x: np.ndarray, w: np.ndarray, algorithm: str, stride: int = 1) -> np.ndarray:
+    y = Tensor(dtype=x.dtype)
+    with State(convolution=algorithm) as state:
+        thnn.SpatialConvolutionMM_updateOutput(
+            state, x, y, w, None, None, None, 3, 3, stride, stride, 1, 1
+        )
+    return y.numpy()
+
+
+KEPT = (4, 3), None
+TOO_MANY_TO_KEEP = (130, 150), 200_000
+"""Planes and how many elements there is room for: where gradients cannot be kept until all are
+known, elements and gradients are looked at first."""
+
+
+def correlate(
+    x: np.ndarray, go: np.ndarray, algorithm: str, limit: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """gradWeight and gradBias, which start at 1."""
+    gw = np.ones((go.shape[1], 9 * x.shape[1]), x.dtype)
+    gb = np.ones(go.shape[1], x.dtype)
+    if limit:
+        limit *= x.itemsize
+    with State(convolution=algorithm, workspace_limit=limit) as state:
+        thnn.SpatialConvolutionMM_accGradParameters(
+            state, x, go, gw, gb, None, None, 3, 3, 1, 1, 1, 1, 0.5
+        )
+    return gw, gb
+
+
+@pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70), (70, 150)], ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("module", TWO_DIMENSIONAL, ids=lambda m: m.name)
+def test_layers(module: Module, dtype: str, planes: tuple[int, int]) -> None:
+    """Tiles reach outside at each side; rows of a block lie in several samples, or blocks in a row;
+    some blocks are not full."""
+    settings = [
+        # batch, size, pad
+        (1, (3, 3), (0, 0)),
+        (2, (4, 3), (1, 1)),
+        (1, (3, 5), (2, 2)),
+        (7, (5, 4), (1, 0)),
+        (3, (7, 7), (1, 1)),
+        (2, (14, 15), (2, 1)),
+        (1, (9, 140), (1, 1)),
+    ]
+    for batch, size, pad in settings:
+        g = layer(module, batch, planes, size, pad)
+        check(module, g, dtype, "winograd", batch)
+    check_bits(module, layer(module, 3, planes, (9, 11), (1, 1)), dtype, "winograd")
+
+
+@pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70)], ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("module", DILATED, ids=lambda m: m.name)
+def test_dilated_layers(module: Module, dtype: str, planes: tuple[int, int]) -> None:
+    """Tiles of a row begin in pairs or larger groups, which blocks cut; some lie outside."""
+    settings = [
+        # batch, size, pad, dilation
+        (3, (8, 8), (2, 2), (2, 2)),
+        (2, (7, 11), (2, 1), (2, 2)),
+        (2, (9, 10), (3, 3), (1, 2)),
+        (2, (14, 13), (1, 1), (3, 1)),
+        (2, (13, 14), (3, 3), (3, 3)),
+        (1, (29, 31), (4, 4), (4, 4)),
+        (1, (12, 140), (1, 5), (2, 5)),
+        (1, (12, 150), (2, 2), (2, 2)),
+        (1, (8, 145), (1, 7), (2, 7)),
+        (1, (8, 60), (7, 17), (7, 17)),
+        (1, (9, 66), (64, 64), (64, 64)),
+        (1, (5, 7), (65, 65), (65, 65)),
+    ]
+    for batch, size, pad, dilation in settings:
+        pad, size, dilation = (
+            (some, *values)[-module.dimensions :]
+            for some, values in ((0, pad), (2, size), (1, dilation))
+        )
+        g = layer(module, batch, planes, size, pad, 1, dilation)
+        check(module, g, dtype, "winograd", batch)
+        check_bits(module, g, dtype, "winograd")
+
+
+@pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70)], ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("module", THREE_DIMENSIONAL, ids=lambda m: m.name)
+def test_taps_in_depth(module: Module, dtype: str, planes: tuple[int, int]) -> None:
+    """A result sees a slice of each plane through each of them; some of them lie outside."""
+    settings = [
+        # batch, size, pad, taps in depth
+        (1, (1, 3, 3), (0, 0, 0), 1),
+        (3, (4, 5, 4), (0, 1, 0), 1),
+        (2, (3, 4, 7), (1, 1, 1), 3),
+        (1, (5, 7, 7), (2, 0, 1), 3),
+        (2, (2, 6, 5), (1, 2, 1), 2),
+    ]
+    for batch, size, pad, depth in settings:
+        check(module, layer(module, batch, planes, size, pad, depth), dtype, "winograd", batch)
+    check_bits(module, layer(module, 2, planes, (4, 7, 9), (1, 1, 1)), dtype, "winograd")
+
+
+@pytest.mark.parametrize("planes", [(150, 115), (115, 150)], ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_weights_that_do_not_fit(dtype: str, planes: tuple[int, int]) -> None:
+    """They are transformed for each group of blocks, panel by panel."""
+    module = TWO_DIMENSIONAL[0]
+    g = layer(module, 3, planes, (22, 25), (1, 1))
+    for limit in (600_000, 1_000_000, 2_000_000):
+        check(module, g, dtype, "winograd", 0, workspace_limit=limit)
+
+
+@pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
+def test_each_level_on_poisoned_memory(level: str) -> None:
+    some = "(fit and float32) or (layers and 33 and Spatial and not Full)"
+    check_on_poisoned_memory(level, "-k", some, __file__)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_error_is_that_of_other_algorithms(dtype: str) -> None:
+    module = TWO_DIMENSIONAL[0]
+    g = layer(module, 2, (96, 80), (20, 30), (1, 1))
+    arguments = operands(module, g, dtype, np.random.default_rng(0))
+    wanted = expected(module, g, *arguments)
+    squares = {}
+    for algorithm in ("direct", "winograd"):
+        with State(convolution=algorithm) as state:
+            y, gx, gw, _ = compute(module, g, *arguments, state)
+        found = y, gx, 2 * (gw.astype(np.float64) - 1)
+        squares[algorithm] = [((f - w) ** 2).mean() for f, w in zip(found, wanted, strict=True)]
+    for winograd, direct in zip(squares["winograd"], squares["direct"], strict=True):
+        assert 0 < winograd < WINOGRAD**2 * direct
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_what_overflows_on_the_way_only(dtype: str) -> None:
+    """Sums of elements that are too large, of results that are not."""
+    random = np.random.default_rng(0)
+    x = random.uniform(0.5, 1, (2, 4, 9, 10)).astype(dtype) * np.finfo(dtype).max
+    w = random.uniform(-1, 1, (3, 36)).astype(dtype) / 64
+    found, wanted = (convolve(x, w, algorithm) for algorithm in ("winograd", "direct"))
+    assert np.isfinite(wanted).all()
+    assert found.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize(("planes", "limit"), [KEPT, TOO_MANY_TO_KEEP])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_weight_gradient_of_what_overflows_on_the_way_only(
+    dtype: str, planes: tuple[int, int], limit: int | None
+) -> None:
+    random = np.random.default_rng(0)
+    x = random.uniform(0.5, 1, (2, planes[0], 9, 10)).astype(dtype) * np.finfo(dtype).max
+    go = random.uniform(-1, 1, (2, planes[1], 9, 10)).astype(dtype) / 1024
+    found, wanted = (correlate(x, go, algorithm, limit) for algorithm in ("winograd", "direct"))
+    for f, w in zip(found, wanted, strict=True):
+        assert np.isfinite(w).all()
+        assert f.tobytes() == w.tobytes()
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize(("planes", "limit"), [KEPT, TOO_MANY_TO_KEEP])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_weight_gradient_of_infinity_and_nan(
+    dtype: str, planes: tuple[int, int], limit: int | None, value: float
+) -> None:
+    """In an element and in a gradient: results are those of the other algorithm, and what the
+    gradients were before is added to once."""
+    random = np.random.default_rng(0)
+    x = random.standard_normal((2, planes[0], 9, 10)).astype(dtype)
+    go = random.standard_normal((2, planes[1], 9, 10)).astype(dtype)
+    for array in (x, go):
+        array.flat[40] = value
+        found, wanted = (correlate(x, go, algorithm, limit) for algorithm in ("winograd", "direct"))
+        for f, w in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(f, w)
+        assert {True, False} == set(np.isfinite(found[0]).flat)
+        array.flat[40] = 1
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_infinity_and_nan(dtype: str, value: float) -> None:
+    """In an element and in a weight: results are those of the other algorithm."""
+    random = np.random.default_rng(0)
+    x = random.standard_normal((2, 4, 9, 10)).astype(dtype)
+    w = random.standard_normal((3, 36)).astype(dtype)
+    for array in (x, w):
+        array.flat[40] = value
+        found, wanted = (convolve(x, w, algorithm) for algorithm in ("winograd", "direct"))
+        np.testing.assert_array_equal(found, wanted)
+        assert {True, False} == set(np.isfinite(found).flat)
+        array.flat[40] = 1
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_results_depend_on_what_they_see_only(dtype: str) -> None:
+    """A large element changes no bit of a result that does not see it, in the same tile or not."""
+    random = np.random.default_rng(0)
+    x = random.standard_normal((1, 3, 8, 9)).astype(dtype)
+    w = random.standard_normal((2, 27)).astype(dtype)
+    before = convolve(x, w, "winograd")
+    for row in range(3, 5):
+        for column in range(3, 5):
+            changed = x.copy()
+            changed[0, 1, row, column] = 1e20
+            after = convolve(changed, w, "winograd")
+            seen = np.zeros((8, 9), bool)
+            seen[row - 1 : row + 2, column - 1 : column + 2] = True
+            np.testing.assert_array_equal(after != before, np.broadcast_to(seen, after.shape))
+
+
+def test_other_convolutions_are_chosen_for_automatically() -> None:
+    random = np.random.default_rng(0)
+    x = random.standard_normal((1, 3, 8, 9)).astype("float32")
+    w = random.standard_normal((2, 27)).astype("float32")
+    found, wanted = (convolve(x, w, algorithm, stride=2) for algorithm in ("winograd", "auto"))
+    assert found.tobytes() == wanted.tobytes()
+
+
+def frames_by_definition(
+    x: np.ndarray, w: np.ndarray, b: np.ndarray, go: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """output and gradInput of a convolution of three frames, in float64."""
+    x, w, b, go = (a.astype(np.float64) for a in (x, w, b, go))
+    taps = np.split(w, 3, axis=1)
+    n = x.shape[-2] - 2
+    y = b + sum(x[..., k : k + n, :] @ tap.T for k, tap in enumerate(taps))
+    gx = np.zeros_like(x)
+    for k, tap in enumerate(taps):
+        gx[..., k : k + n, :] += go[..., :n, :] @ tap
+    return y, gx
+
+
+def convolve_frames(
+    x: np.ndarray, w: np.ndarray, b: np.ndarray, go: np.ndarray, **settings: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    y, gx = Tensor(dtype=x.dtype), Tensor(dtype=x.dtype)
+    with State(**settings) as state:
+        thnn.TemporalConvolution_updateOutput(state, x, y, w, b, 3, 1, x.shape[-1], w.shape[0])
+        thnn.TemporalConvolution_updateGradInput(state, x, go, gx, w, 3, 1)
+    return y.numpy(), gx.numpy()
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (5, 17), (33, 70), (130, 65)], ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_frames(dtype: str, sizes: tuple[int, int]) -> None:
+    """Odd and even numbers of results, several blocks, gradients of more frames than there are; one
+    to seven threads with the same bits."""
+    random = np.random.default_rng(0)
+    for shape, more in [((3,), 0), ((4,), 1), ((1, 5), 0), ((3, 38), 2), ((2, 1203), 0)]:
+        x = random.standard_normal((*shape, sizes[0])).astype(dtype)
+        w = random.standard_normal((sizes[1], 3 * sizes[0])).astype(dtype)
+        b = random.standard_normal(sizes[1]).astype(dtype)
+        go_shape = (*shape[:-1], shape[-1] - 2 + more, sizes[1])
+        go = random.standard_normal(go_shape).astype(dtype)
+        found = convolve_frames(x, w, b, go, convolution="winograd", threads=1)
+        wanted, magnitudes = (
+            frames_by_definition(*arrays) for arrays in ((x, w, b, go), map(np.abs, (x, w, b, go)))
+        )
+        for f, expect, size in zip(found, wanted, magnitudes, strict=True):
+            assert_sums(f, expect, 3 * max(sizes), size.max(), growth=WINOGRAD)
+        for threads in (2, 7):
+            same = convolve_frames(
+                x, w, b, go, convolution="winograd", threads=threads, minimum_work=1
+            )
+            assert [f.tobytes() for f in found] == [s.tobytes() for s in same]
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, "largest"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_frames_that_are_not_finite(dtype: str, value: float | str) -> None:
+    """Or become so on the way only: results are those of the other algorithm."""
+    random = np.random.default_rng(0)
+    x, w, b, go = (
+        random.standard_normal(shape).astype(dtype) for shape in [(2, 9, 4), (3, 12), 3, (2, 7, 3)]
+    )
+    if isinstance(value, str):
+        w /= 64
+        x[:] = np.finfo(dtype).max * 0.75
+        go[:] = np.finfo(dtype).max * 0.75
+    else:
+        x[0, 3, 1] = go[1, 2, 2] = value
+    settings = [{"convolution": name} for name in ("winograd", "direct")]
+    found, wanted = (convolve_frames(x, w, b, go, **some) for some in settings)
+    for f, expect in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(f, expect)
+        assert np.isfinite(expect).any()
+        assert np.isfinite(expect).all() == isinstance(value, str)
+
+
+def test_frames_by_default() -> None:
+    """Large layers take it, where the processor's vectors are the longest; small ones do not."""
+    random = np.random.default_rng(0)
+    for size, large in [(128, True), (16, False)]:
+        x = random.standard_normal((2, 80, size)).astype("float32")
+        w = random.standard_normal((size, 3 * size)).astype("float32")
+        b, go = x[0, 0], x[:, 2:]
+        automatic, winograd, direct = (
+            convolve_frames(x, w, b, go, convolution=name)[0].tobytes()
+            for name in ("auto", "winograd", "direct")
+        )
+        assert winograd != direct
+        longest = ffi.string(lib.THNN_simdLevelName()) == b"avx512"
+        assert automatic == (winograd if large and longest else direct)

@@ -1,0 +1,82 @@
+"""The order of the folders of thnn/: it holds, and what breaks it is found."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+spec = importlib.util.spec_from_file_location("layout", ROOT / "tests" / "layout.py")
+layout = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(layout)
+
+
+def test_order_holds():
+    assert layout.violations(ROOT / "thnn") == []
+
+
+def tree(folder, files):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+HEADERS = dict.fromkeys(
+    (
+        "THNNState.h",
+        "simd/simd.h",
+        "work/sizes.h",
+        "call/plan.h",
+        "geometry/pooling.h",
+        "generic/template.h",
+        "generic/shared/matrix.h",
+        "generic/pooling/max.h",
+        "generic/linear/checks.h",
+        "cuda/THC/THCPlan.h",
+        "cuda/generic/pooling/max.cuh",
+    ),
+    "",
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "include", "found"),
+    [
+        ("simd/loops/pooling.c", "work/sizes.h", "work/ stands to the right of simd/"),
+        ("work/threads.c", "call/plan.h", "call/ stands to the right of work/"),
+        ("geometry/cell.c", "generic/template.h", "generic/ stands to the right of geometry/"),
+        ("call/plan.c", "cuda/THC/THCPlan.h", "cuda/ stands to the right of call/"),
+        ("generic/pooling/max.c", "generic/linear/checks.h", "linear is another family"),
+        ("generic/shared/matrix.c", "generic/linear/checks.h", "linear is another family"),
+        ("generic/linear/Linear.c", "../pooling/max.h", "pooling is another family"),
+        ("cuda/generic/linear/Linear.cu", "cuda/generic/pooling/max.cuh", "another family"),
+        ("cuda/generic/linear/Linear.cu", "generic/pooling/max.h", "another family"),
+        ("THNNState.h", "call/plan.h", "a public header includes public ones only"),
+        ("call/plan.c", "call/nowhere.h", "there is no call/nowhere.h"),
+    ],
+)
+def test_violations_are_found(tmp_path, file, include, found):
+    root = tree(tmp_path, {**HEADERS, file: f'#include "{include}"\n'})
+    (line,) = layout.violations(root)
+    assert line.startswith(file)
+    assert found in line
+
+
+@pytest.mark.parametrize(
+    ("file", "include"),
+    [
+        ("simd/loops/pooling.c", "THNNState.h"),
+        ("generic/pooling/max.c", "generic/pooling/max.h"),
+        ("generic/pooling/max.c", "generic/shared/matrix.h"),
+        ("generic/pooling/max.c", "simd/simd.h"),
+        ("cuda/generic/pooling/max.cu", "generic/pooling/max.h"),
+        ("cuda/generic/pooling/max.cu", "cuda/generic/pooling/max.cuh"),
+    ],
+)
+def test_what_is_allowed(tmp_path, file, include):
+    root = tree(tmp_path, {**HEADERS, file: f'#include "{include}"\n'})
+    assert layout.violations(root) == []

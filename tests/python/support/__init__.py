@@ -1,0 +1,1 @@
+"""What the tests share: recorded calls, definitions, bounds, and ways to look at results."""

@@ -1,0 +1,1 @@
+"""What modules compute, written down in numpy."""
