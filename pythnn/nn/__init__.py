@@ -24,7 +24,9 @@ from .criterion.criterion import *
 from .criterion.elements import *
 from .criterion.modules import *
 from .criterion.pairs import *
+from .dpnn.images import *
 from .dpnn.layers import *
+from .dpnn.noise_contrastive import *
 from .dpnn.reinforce import *
 from .graph.graph import *
 from .linear.distance import *

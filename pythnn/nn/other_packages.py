@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = [
     "CharOneHot",
     "DataParallelTable",
-    "Inception",
     "InstanceNormalization",
     "JustElement",
     "JustTable",
@@ -130,16 +129,6 @@ def _times(value: Any, factor: Any) -> Any:
     if isinstance(value, list):
         return [_times(entry, factor) for entry in value]
     return value * factor
-
-
-@register
-class Inception(Decorator, kernel=True):
-    """The inception block of dpnn and OpenFace; a file contains its branches as a module."""
-
-    def _upgrade(self) -> None:
-        module = self.field("module")
-        if not self.field("modules") and module is not None:
-            self.modules = [module]
 
 
 @register

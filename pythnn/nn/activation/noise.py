@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from ... import _random
 from ..._errors import THNNArgumentError, THNNError
 from ..._tensor import Tensor
@@ -45,10 +47,15 @@ class Dropout(_Noisy):
 
     With `v1` nothing is divided: in use all elements are multiplied by 1 - p instead.
     `stochasticInference` drops in use too.
+
+    rnn's dropout has two more fields: with `lazy`, the noise stays as it is until ``forget``, in
+    the copies for other steps too; with `mono`, all samples of a batch have the same noise.
     """
 
     inplace: bool | None = None
     v2: bool = False
+    lazy: bool = False
+    mono: bool = False
 
     def __init__(
         self,
@@ -83,11 +90,34 @@ class Dropout(_Noisy):
 
     def updateOutput(self, input: Any) -> Any:
         if self.p > 0 and (self.train or self.stochastic_inference):
-            noise = _random.bernoulli(input.shape, 1 - self.p)
-            factor = self._keep(noise / (1 - self.p) if self.v2 else noise, input)
+            factor = self._lazily(input) if self.lazy else self._keep(self._drawn(input), input)
         else:
             factor = self._factor_without_noise()
         return self._times("output", input, factor)
+
+    def _drawn(self, input: Any) -> Any:
+        """New noise."""
+        shape = (1, *input.shape[1:]) if self.mono and input.ndim > 1 else input.shape
+        noise = _random.bernoulli(shape, 1 - self.p)
+        noise = np.broadcast_to(noise, input.shape)
+        return noise / (1 - self.p) if self.v2 else noise
+
+    def _lazily(self, input: Any) -> Any:
+        """The noise that is there, which other steps have too, or new noise for all of them."""
+        held = self.tensors.noise
+        if held.shape != input.shape or held.dtype != input.dtype:
+            drawn = array_module(input).array(self._drawn(input), input.dtype)
+            held.set(Tensor(drawn, device=held.device))
+            self.flag = False
+        return held.array()
+
+    def forget(self) -> Self:
+        """Draws new noise with the next call; returns itself."""
+        if self.lazy:
+            held = self.tensors.noise
+            held.set(Tensor(dtype=held.dtype, device=held.device))
+            self.flag = True
+        return self
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         factor = self.noise if self.train and self.p > 0 else self._factor_without_noise()

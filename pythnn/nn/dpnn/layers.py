@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,21 +13,25 @@ from ... import _random
 from ..._tensor import Tensor
 from ..activation.pointwise import Tanh
 from ..activation.rectifier import ReLU
-from ..containers.branching import Concat
+from ..containers.branching import Concat, DepthConcat
 from ..containers.container import Sequential
 from ..containers.decorator import Decorator
 from ..convolution.spatial import SpatialConvolution
 from ..criterion.criterion import Criterion
+from ..linear.lookup import LookupTable
+from ..normalization.batch import SpatialBatchNormalization
 from ..object.module import Module
 from ..object.object import register
 from ..object.tables import dimension
 from ..object.values import array_module
+from ..pooling.spatial import SpatialMaxPooling
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = [
-    "ArgMax", "BinaryLogisticRegression", "CategoricalEntropy", "Clip", "FireModule", "Serial",
+    "ArgMax", "BinaryLogisticRegression", "CategoricalEntropy", "Clip", "Dictionary",
+    "FireModule", "Inception", "Serial",
     "SpatialBinaryConvolution", "SpatialFeatNormalization", "TotalDropout",
 ]  # fmt: skip
 
@@ -98,6 +104,91 @@ class Serial(Decorator, kernel=True):
         return self
 
     mediumSerial = lightSerial = heavySerial
+
+
+@register
+class Dictionary(LookupTable, kernel=True):
+    """LookupTable of `dictSize` rows; with `accUpdate` it has no gradient of its own."""
+
+    def __init__(self, dictSize: int, embeddingSize: int, accUpdate: bool = False) -> None:
+        super().__init__(dictSize, embeddingSize)
+        self.accUpdate = bool(accUpdate)
+        if accUpdate:
+            self.accUpdateOnly()
+
+
+@register
+class Inception(Decorator, kernel=True):
+    """The inception block of OpenFace: columns of convolutions and pooling, joined by DepthConcat.
+
+    For each i, a column has a 1 x 1 convolution of `inputSize` planes to ``reduceSize[i]`` and one
+    of ``kernelSize[i]`` to ``outputSize[i]``, each with `transfer` after it, and between them batch
+    normalization where `batchNorm` is set. The next number of `reduceSize` makes a column of `pool`
+    and a 1 x 1 convolution, the one after it a column of that alone; None for either leaves out the
+    convolution of the one or the whole other column.
+    """
+
+    def __init__(
+        self,
+        inputSize: int,
+        outputSize: Sequence[int],
+        reduceSize: Sequence[int | None],
+        reduceStride: Sequence[int] = (),
+        kernelSize: Sequence[int] = (5, 3),
+        kernelStride: Sequence[int] = (1, 1),
+        poolSize: int = 3,
+        poolStride: int = 1,
+        pool: Module | None = None,
+        transfer: Module | None = None,
+        batchNorm: bool = False,
+        padding: bool = True,
+    ) -> None:
+        columns = DepthConcat(2)
+        super().__init__(columns)
+        self.inputSize = inputSize
+        self.outputSize, self.kernelSize = list(outputSize), list(kernelSize)
+        self.kernelStride, self.reduceStride = list(kernelStride), list(reduceStride)
+        self.reduceSize = list(reduceSize)
+        self.poolSize, self.poolStride = poolSize, poolStride
+        self.pool = pool or SpatialMaxPooling(poolSize, poolSize, poolStride, poolStride)
+        self.transfer = transfer or ReLU()
+        self.padding = bool(padding)
+        if batchNorm:
+            self.batchNorm = True
+        for i, (size, outputs) in enumerate(zip(self.kernelSize, self.outputSize, strict=True)):
+            column = Sequential()
+            reduced = self._reduce(column, i, batchNorm)
+            side, stride = size // 2 if padding else 0, self.kernelStride[i]
+            column.add(SpatialConvolution(reduced, outputs, size, size, stride, stride, side, side))
+            columns.add(self._activate(column, outputs, batchNorm))
+        place = len(self.kernelSize)
+        column = Sequential(copy.deepcopy(self.pool))
+        self._reduce(column, place, batchNorm)
+        columns.add(column)
+        last = Sequential()
+        self._reduce(last, place + 1, batchNorm)
+        if last.modules:
+            columns.add(last)
+
+    def _reduce(self, column: Sequential, place: int, normal: bool) -> int:
+        """Adds a 1 x 1 convolution where `reduceSize` has a number; returns the planes."""
+        planes = self.reduceSize[place] if place < len(self.reduceSize) else None
+        if planes is None:
+            return self.inputSize
+        stride = self.reduceStride[place] if place < len(self.reduceStride) else 1
+        column.add(SpatialConvolution(self.inputSize, planes, 1, 1, stride, stride))
+        self._activate(column, planes, normal)
+        return planes
+
+    def _activate(self, column: Sequential, planes: int, normal: bool) -> Sequential:
+        if normal:
+            column.add(SpatialBatchNormalization(planes))
+        return column.add(copy.deepcopy(self.transfer))
+
+    def _upgrade(self) -> None:
+        module = self.field("module")
+        if not self.field("modules") and module is not None:
+            self.modules = [module]
 
 
 @register

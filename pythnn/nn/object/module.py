@@ -13,6 +13,7 @@ from .flat import flatten
 from .node import Node, are_nodes
 from .object import Object, register
 from .parameters import TensorLists, tensors_of
+from .training_aids import TrainingAids
 from .types import device_of_type
 from .unknown import known_modules
 from .values import to_arrays
@@ -24,7 +25,7 @@ __all__ = ["Module"]
 
 
 @register
-class Module(Object, kernel=True):
+class Module(TrainingAids, Object, kernel=True):
     """A function of an input, with parameters and gradients.
 
     A layer overrides ``updateOutput``, ``updateGradInput`` and, when it has parameters,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from ..._tensor import Tensor
 from ..containers.container import Container
@@ -15,9 +17,6 @@ from ..object.values import array_module
 from ..pooling.spatial import SpatialAveragePooling
 from ._steps import first_of
 from .sequencer import _recurrent
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["RecurrentAttention", "SpatialGlimpse"]
 
@@ -100,7 +99,7 @@ class SpatialGlimpse(Decorator):
         self.module = self.modules[0]
         self.height = self.width = size
         self.depth, self.scale = depth, scale
-        self.gradInput = [Tensor(), Tensor()]
+        self.tensors.gradInput = [Tensor(dtype=np.float64) for _ in range(2)]
 
     def _squares(self, images: Any, places: Any) -> Any:
         """For each image and depth: sizes, padding, and where the square starts."""

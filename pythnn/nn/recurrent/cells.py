@@ -34,6 +34,7 @@ __all__ = ["GRU", "LSTM", "FastLSTM", "LinearRNN", "LookupRNN", "MuFuRu", "RecGR
 class _Cell(AbstractRecurrent, kernel=True):
     """A step of {input, output of the step before, cell of it}; what cells have is their states."""
 
+    userNextGradCell: Any = None
     _state: tuple[str, ...] = ("outputs",)
     _nests = False
     _tables = (*AbstractRecurrent._tables, "cells", "gradCells")
@@ -55,13 +56,17 @@ class _Cell(AbstractRecurrent, kernel=True):
             self.__dict__[name][step] = one
 
     def _gradient_of_rest(self, step: int) -> list[Any]:
+        given = self.field("userNextGradCell")
+        if given is not None and len(self._state) > 1:
+            return [given.clone()]
         return [self.__dict__[name][step].clone().zero() for name in self._state[1:]]
 
 
 def _dropout(p: float, mono: bool) -> Dropout:
     """Dropout with the fields that dpnn gives it."""
     layer = Dropout(p)
-    layer.lazy, layer.mono = True, mono
+    layer.lazy = layer.flag = True
+    layer.mono, layer.inplace = mono, False
     return layer
 
 

@@ -46,6 +46,23 @@ def _masked(value: Any, mask: Any) -> Any:
     return made
 
 
+def _set_mask(owner: Any, zeroMask: Any) -> None:
+    """Makes a mask the field ``zeroMask``, whatever its shape; None and False take it away."""
+    owner.__dict__.pop("zeroMask", None)
+    owner.tensors.__dict__.pop("zeroMask", None)
+    if zeroMask is not None and zeroMask is not False:
+        owner.assign("zeroMask", zeroMask)
+
+
+def _given_mask(owner: Any) -> Any:
+    """The mask that was given, as truth values in one row; None without one."""
+    given = owner.field("zeroMask")
+    if given is None or given is False:
+        return None
+    array = given.numpy() if isinstance(given, Tensor) else np.asarray(given)
+    return array.astype(bool).ravel()
+
+
 @register
 class MaskZero(Decorator):
     """Gives zeros, and no gradient, for samples whose (first) input is all zeros.
@@ -58,32 +75,44 @@ class MaskZero(Decorator):
         super().__init__(module)
         self.nInputDim = nInputDim
 
+    maskinput: Any = False
+    maskoutput: Any = True
+
     def setZeroMask(self, zeroMask: Any) -> Self:
         """Sets which samples are padding, True or 1 for each; returns itself."""
-        self.zeroMask = zeroMask
+        _set_mask(self, zeroMask)
+        super().setZeroMask(zeroMask)
         return self
 
     def _mask(self, input: Any) -> Any:
+        given = _given_mask(self)
         dimensions = self.field("nInputDim")
-        if dimensions is not None:
+        if given is None and dimensions is not None:
             return _padding(self.typename(), input, int(dimensions))
-        given = self.__dict__.get("zeroMask")
-        return None if given is None or given is False else np.asarray(given).astype(bool).ravel()
+        return given
 
-    def _without(self, value: Any, input: Any) -> Any:
-        mask = self._mask(input)
+    def _without(self, value: Any, input: Any, wanted: Any = True) -> Any:
+        mask = self._mask(input) if wanted else None
         return value if mask is None else _masked(value, mask)
 
+    def _gradient(self, input: Any, gradOutput: Any) -> Any:
+        return self._without(gradOutput, input, self.maskoutput)
+
     def updateOutput(self, input: Any) -> Any:
-        self.output = self._without(self.inside.updateOutput(input), input)
+        given = self._without(input, input, self.maskinput)
+        output = self.inside.updateOutput(given)
+        self.output = self._without(output, input, self.maskoutput)
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        self.gradInput = self.inside.updateGradInput(input, self._without(gradOutput, input))
+        given = self._without(input, input, self.maskinput)
+        found = self.inside.updateGradInput(given, self._gradient(input, gradOutput))
+        self.gradInput = self._without(found, input, self.maskinput)
         return self.gradInput
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
-        self.inside.accGradParameters(input, self._without(gradOutput, input), scale)
+        given = self._without(input, input, self.maskinput)
+        self.inside.accGradParameters(given, self._gradient(input, gradOutput), scale)
 
 
 @register
@@ -108,8 +137,8 @@ class TrimZero(MaskZero):
         dimensions = int(self.field("nInputDim") or 1)
         if getattr(first, "ndim", 0) <= dimensions:
             return None
-        kept = ~self._mask(input)
-        return kept if kept.any() else None
+        mask = self._mask(input)
+        return None if mask is None or mask.all() else ~mask
 
     def updateOutput(self, input: Any) -> Any:
         kept = self._kept(input)
@@ -169,17 +198,17 @@ class MaskZeroCriterion(Criterion):
         return value[kept] if getattr(value, "ndim", 0) else value
 
     def _kept(self, input: Any) -> Any:
+        given = _given_mask(self)
         dimensions = self.field("nInputDim")
+        if given is not None:
+            return ~given
         if dimensions is not None:
             return ~_padding(self.typename(), input, int(dimensions))
-        given = self.__dict__.get("zeroMask")
-        samples = first_of(input).shape[0]
-        none = given is None or given is False
-        return ~(np.zeros(samples, bool) if none else np.asarray(given).astype(bool).ravel())
+        return np.ones(first_of(input).shape[0], bool)
 
     def setZeroMask(self, zeroMask: Any) -> Self:
         """Sets which samples are padding, True or 1 for each; returns itself."""
-        self.zeroMask = zeroMask
+        _set_mask(self, zeroMask)
         return self
 
     def _one_sample(self, input: Any) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._errors import THNNError
+from ..._errors import THNNArgumentError, THNNError
 from ..._tensor import Tensor
 from ..containers.branching import ParallelTable
 from ..containers.container import Container, Sequential
@@ -16,6 +16,7 @@ from ..object.module import Module
 from ..object.object import register
 from ..object.tables import add_into, copied
 from ..object.types import device_of_type
+from ..object.values import to_arrays, to_tensors
 from ..shape.plumbing import Identity
 from ..table.arithmetic import CAddTable
 from ._steps import first_of, share_again, shared_clone, step_clone
@@ -93,6 +94,14 @@ class AbstractRecurrent(Container, kernel=True):
 
     def getStepModule(self, step: int) -> Module:
         """The module for a step, counted from 1; in use it is the same for all."""
+        found = self._module_of(step)
+        mask = self.field("zeroMask")
+        if mask is not None:
+            rows = mask.numpy() if isinstance(mask, Tensor) else np.asarray(mask)
+            found.setZeroMask(rows[step - 1] if rows.ndim > 1 else mask)
+        return found
+
+    def _module_of(self, step: int) -> Module:
         if self.train is False:
             return self.inside
         clones = self.__dict__.setdefault("sharedClones", {})
@@ -180,12 +189,20 @@ class AbstractRecurrent(Container, kernel=True):
             given = [gradient, *rest] if rest else gradient
             found = module.updateGradInput([input, *before], given)
             gradInput, self.__dict__["_gradients"] = found[0], list(found[1:])
+            if step == 1:
+                self._keep_gradient_of_start(found[1:])
         else:
             gradInput = module.updateGradInput(input, gradient)
             self.__dict__["_gradients"] = []
         self.__dict__["gradInputs"][step] = gradInput
         self.tensors.gradInput = gradInput
         return gradInput
+
+    def _keep_gradient_of_start(self, found: list[Any]) -> None:
+        """Keeps the gradient of the state that was given before the first step."""
+        for name, gradient in zip(("Output", "Cell"), found, strict=False):
+            if self.field(f"userPrev{name}") is not None:
+                self.assign(f"userGradPrev{name}", copied(gradient))
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
         step = self._next_back("_accumulating")
@@ -213,6 +230,117 @@ class AbstractRecurrent(Container, kernel=True):
     def maxBPTTstep(self, rho: int) -> None:
         """Sets the longest sequence."""
         self.rho = rho
+        super().maxBPTTstep(rho)
+
+    def includingSharedClones(self, callback: Callable[[], Any]) -> Any:
+        """Calls the function with the modules of all steps as ``modules``; returns its result."""
+        own, clones = self.modules, self._clones()
+        self.modules = [*own, *(one for one in clones if not any(one is two for two in own))]
+        try:
+            return callback()
+        finally:
+            self.modules = own
+
+    def reinforce(self, reward: Any) -> None:
+        """Gives the modules of all steps a reward, or each step the entry of a table of rewards."""
+        if isinstance(reward, (list, tuple)):
+            for step, one in enumerate(reward, 1):
+                self.getStepModule(step).reinforce(one)
+        else:
+            self.includingSharedClones(lambda: super(AbstractRecurrent, self).reinforce(reward))
+
+    def setZeroMask(self, zeroMask: Any) -> Self:
+        """Tells which samples are padding: 1 for each, steps x batch, or a batch for all steps.
+
+        False, or None, ends that. Returns itself.
+        """
+        given = None if zeroMask is None or zeroMask is False else zeroMask
+        self.__dict__.pop("zeroMask", None)
+        self.tensors.__dict__.pop("zeroMask", None)
+        if given is None:
+            self.includingSharedClones(lambda: super(AbstractRecurrent, self).setZeroMask(False))
+        else:
+            self.assign("zeroMask", given)
+        return self
+
+    def maskZero(self, nInputDim: int = 1) -> Self:
+        """Has samples of zeros give zeros, in the state too; returns itself.
+
+        `nInputDim` is the number of dimensions of a sample.
+        """
+        from .masking import MaskZero
+
+        self._own(MaskZero(self.inside, nInputDim))
+        return self
+
+    def trimZero(self, nInputDim: int = 1) -> Self:
+        """As ``maskZero``, without computing these samples; returns itself."""
+        from .masking import TrimZero
+
+        self._own(TrimZero(self.inside, nInputDim))
+        return self
+
+    # ---- The state of a step
+
+    _state: tuple[str, ...] = ()
+    """Tables of the state by step; without one, the state is that of the modules inside."""
+    _given_states = ("userPrevOutput", "userPrevCell")
+
+    def getHiddenState(self, step: int | None = None) -> Any:
+        """The state after a step, by default the last; None where there is none.
+
+        That is the output, for an LSTM the table {output, cell}, and for a Recursor the table of
+        what is inside. Step 0 is the state before the first.
+        """
+        place = self.step - 1 if step is None else step
+        if not self._state:
+            return super().getHiddenState(place)
+        if place:
+            found = [self.__dict__[name].get(place) for name in self._state]
+        else:
+            found = [self.field(name) for name in self._given_states[: len(self._state)]]
+        if any(one is None for one in found):
+            return None
+        return to_arrays(found if len(found) > 1 else found[0])
+
+    def setHiddenState(self, step: int, hiddenState: Any) -> None:
+        """Sets the state after a step, from 0 on, as ``getHiddenState`` gives it."""
+        if not self._state:
+            super().setHiddenState(step, hiddenState)
+            return
+        states = self._as_states("setHiddenState", hiddenState)
+        for name, table, state in zip(self._given_states, self._state, states, strict=False):
+            if step:
+                self.__dict__[table][step] = to_tensors(state)
+            else:
+                self.assign(name, to_tensors(state))
+
+    def _as_states(self, method: str, given: Any) -> list[Any]:
+        states = list(given) if len(self._state) > 1 else [given]
+        if len(states) != len(self._state):
+            raise THNNArgumentError.expected(
+                f"{self.typename()}.{method}", 2, "hiddenState",
+                f"a table of {len(self._state)}", f"one of {len(states)}",
+            )  # fmt: skip
+        return states
+
+    def getGradHiddenState(self, step: int | None = None) -> Any:
+        """The gradient of the state that the last ``backward`` gave the step before it."""
+        if not self._state:
+            return super().getGradHiddenState(step)
+        found = self.__dict__.get("_gradients")
+        if not found:
+            return None
+        return to_arrays(list(found) if len(found) > 1 else found[0])
+
+    def setGradHiddenState(self, step: int, gradHiddenState: Any) -> None:
+        """Sets the gradient of the state after a step, for ``backward`` of that step."""
+        if not self._state:
+            super().setGradHiddenState(step, gradHiddenState)
+            return
+        states = self._as_states("setGradHiddenState", gradHiddenState)
+        self.__dict__["_gradients"] = [copied(to_tensors(state)) for state in states]
+        self.__dict__["_backward"] = self.__dict__["_accumulating"] = step + 1
 
     def clearState(self) -> Self:
         self._start()
@@ -304,6 +432,8 @@ class Recurrence(AbstractRecurrent, kernel=True):
         self.tensors.typeTensor = Tensor(dtype=np.float64)
         self._own(module)
 
+    _state = ("outputs",)
+
     def _before(self, step: int, input: Any) -> list[Any]:
         if step > 1:
             return [self.__dict__["outputs"][step - 1]]
@@ -324,6 +454,7 @@ class Recurrent(AbstractRecurrent, kernel=True):
     """
 
     _first_clone = 2
+    _state = ("outputs",)
 
     def __init__(
         self,
@@ -342,13 +473,12 @@ class Recurrent(AbstractRecurrent, kernel=True):
         self.transferModule = transfer or Sigmoid()
         self.mergeModule = merge or CAddTable()
         both = ParallelTable().add(self.inputModule).add(self.feedbackModule)
-        recurrent = Sequential(both, self.mergeModule, self.transferModule)
-        self._own(recurrent)
         self.modules = [
             self.startModule, self.inputModule, self.feedbackModule, self.transferModule,
             self.mergeModule,
         ]  # fmt: skip
-        self.initialModule = Sequential(
+        self._own(Sequential(both, self.mergeModule, self.transferModule))
+        self.initialModule: Module = Sequential(
             shared_clone(self.inputModule), self.startModule, shared_clone(self.transferModule)
         )
 
@@ -356,8 +486,26 @@ class Recurrent(AbstractRecurrent, kernel=True):
         super()._upgrade()
         share_again(self.children(), [self.initialModule, self.inside])
 
-    def getStepModule(self, step: int) -> Module:
-        return self.initialModule if step == 1 else super().getStepModule(step)
+    def _module_of(self, step: int) -> Module:
+        return self.initialModule if step == 1 else super()._module_of(step)
+
+    def _own(self, module: Module) -> None:
+        """The step after the first alone: what it is made of stays in ``modules``."""
+        inside = self.modules
+        super()._own(module)
+        self.modules = inside
+
+    def maskZero(self, nInputDim: int = 1) -> Self:
+        from .masking import MaskZero
+
+        self.initialModule = MaskZero(self.initialModule, nInputDim)
+        return super().maskZero(nInputDim)
+
+    def trimZero(self, nInputDim: int = 1) -> Self:
+        from .masking import TrimZero
+
+        self.initialModule = TrimZero(self.initialModule, nInputDim)
+        return super().trimZero(nInputDim)
 
     def _clones(self) -> list[Module]:
         clones = self.__dict__.get("sharedClones") or {}

@@ -65,15 +65,30 @@ def _table(name: str, input: Any, sizes: tuple[int, ...]) -> None:
         raise THNNArgumentError.expected(name, 1, "input", wanted, describe(input))
 
 
+def _as_mask(given: Any, shape: tuple[int, ...]) -> Any:
+    """Which samples are padding, of a mask of numbers, in one shape."""
+    array = given.numpy() if isinstance(given, Tensor) else np.asarray(given)
+    return array.astype(bool).reshape(shape)
+
+
 class _Step(_Weights):
     """One step: {input, output before[, cell before]}."""
 
     _back: Any
 
     def _padding(self, input: Any) -> Any:
-        if not self.field("maskzero"):
-            return None
-        return (input[0].reshape(-1, input[0].shape[-1]) == 0).all(1)
+        """Which samples are padding: by the mask that was given, or else those of zeros."""
+        rows = input[0].reshape(-1, input[0].shape[-1])
+        given = self.field("zeroMask")
+        if given is not None and given is not False:
+            return _as_mask(given, rows.shape[:1])
+        return (rows == 0).all(1) if self.field("maskzero") else None
+
+    def maskZero(self, nInputDim: int = 1) -> Self:
+        """Has samples of zeros as padding; returns itself."""
+        self.maskzero = True
+        self.v2 = False
+        return self
 
     def setZeroMask(self, zeroMask: Any) -> Self:
         """Sets which samples are padding, True or 1 for each; returns itself."""
@@ -262,6 +277,8 @@ class _Sequence(_Weights):
     def maskZero(self, nInputDim: int = 1) -> Self:
         """Has samples of zeros as padding; returns itself."""
         self.maskzero = True
+        if self.field("v2") is not None:  # of torch/rnn, whose second version needs a mask
+            self.v2 = False
         return self
 
     def setZeroMask(self, zeroMask: Any) -> Self:
@@ -313,12 +330,10 @@ class _Sequence(_Weights):
 
     def _mask(self, x: Any) -> Any:
         """Which samples are padding, time x batch; None where none are."""
-        given = self.__dict__.get("zeroMask")
-        if given is None and "zeroMask" in self.tensors.__dict__:
-            given = self.zeroMask
+        given = self.field("zeroMask")
         if given is not None and given is not False:
-            return np.asarray(given).astype(bool).reshape(x.shape[:2])
-        return (x == 0).all(2) if self.maskzero and not self.field("v2") else None
+            return _as_mask(given, x.shape[:2])
+        return (x == 0).all(2) if self.maskzero else None
 
     def _formed(self, value: Any, input: Any) -> Any:
         """A result, time x batch x features, in the form of the input."""

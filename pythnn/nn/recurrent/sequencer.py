@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
 from ..containers.branching import ConcatTable
@@ -17,6 +19,7 @@ from ..object.tables import add_into, copied, zeros_like
 from ..object.values import describe
 from ..table.arithmetic import CAddTable
 from ..table.shaping import JoinTable, ZipTable
+from .masking import MaskZeroCriterion
 from .recurrence import AbstractRecurrent, Recursor
 from .sequence import SeqGRU, SeqLSTM
 from .simple import SeqReverseSequence
@@ -25,9 +28,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = [
-    "BiSequencer", "BiSequencerLM", "Repeater", "RepeaterCriterion", "ReverseSequence",
+    "AbstractSequencer", "BiSequencer", "BiSequencerLM", "Repeater", "RepeaterCriterion",
+    "ReverseSequence",
     "ReverseTable", "ReverseUnreverse", "SeqBGRU", "SeqBLSTM", "SeqBRNN", "Sequencer",
-    "SequencerCriterion",
+    "SequencerCriterion", "VariableLength",
 ]  # fmt: skip
 
 
@@ -58,8 +62,9 @@ def _recurrent(module: Module) -> AbstractRecurrent:
     return module if isinstance(module, AbstractRecurrent) else Recursor(module)
 
 
-class _OverSteps(Container, kernel=True):
-    """A module that does one step a call, for all steps."""
+@register
+class AbstractSequencer(Container, kernel=True):
+    """A module that does one step a call, for all steps; a base class."""
 
     @property
     def inside(self) -> Any:
@@ -79,7 +84,7 @@ class _OverSteps(Container, kernel=True):
 
 
 @register
-class Sequencer(_OverSteps, kernel=True):
+class Sequencer(AbstractSequencer, kernel=True):
     """Applies a module to each step of a sequence: a table, or a tensor of time x ...
 
     The state of recurrent modules starts anew with each call, but where ``remember`` says so.
@@ -110,6 +115,11 @@ class Sequencer(_OverSteps, kernel=True):
         self._remember = {"training": "train", "evaluate": "eval"}.get(mode, mode)
         return self
 
+    def setZeroMask(self, zeroMask: Any) -> Self:
+        """Tells which samples of which step are padding: steps x batch; returns itself."""
+        self.inside.setZeroMask(zeroMask)
+        return self
+
     def updateOutput(self, input: Any) -> Any:
         inputs = _steps(self.typename(), input)
         mode = "eval" if self.train is False else "train"
@@ -131,7 +141,7 @@ class Sequencer(_OverSteps, kernel=True):
 
 
 @register
-class Repeater(_OverSteps, kernel=True):
+class Repeater(AbstractSequencer, kernel=True):
     """Gives a module the same input `rho` times; the output is a table."""
 
     def __init__(self, module: Module, rho: int) -> None:
@@ -337,6 +347,83 @@ class SeqBGRU(Decorator, kernel=True):
         super().__init__(_both_ways(SeqGRU(inputsize, outputsize), backward, merge or CAddTable()))
 
 
+@register
+class VariableLength(Decorator, kernel=True):
+    """Applies a module of steps x batch to a table of sequences of different lengths.
+
+    Input: a table of tensors, steps x ..., one for each sample; output likewise, or with `lastOnly`
+    the last steps, batch x ... Shorter sequences are padded, and the module told so by
+    ``setZeroMask``. Of torch/rnn.
+    """
+
+    lastOnly: Any = False
+
+    def __init__(self, module: Module, lastOnly: bool = False) -> None:
+        super().__init__(module)
+        self.lastOnly = bool(lastOnly)
+        self.tensors.gradInput = []
+
+    def _lengths(self, input: Any) -> list[int]:
+        if (
+            not isinstance(input, list)
+            or not input
+            or not all(isinstance(one, Tensor) and one.ndim and one.size for one in input)
+        ):
+            wanted = "a table of sequences, steps x ..."
+            raise THNNArgumentError.expected(self.typename(), 1, "input", wanted, describe(input))
+        return [one.shape[0] for one in input]
+
+    def _padded(self, input: list[Any], lengths: list[int]) -> Tensor:
+        """All sequences in one tensor, steps x batch x ..."""
+        first = input[0]
+        shape = max(lengths), len(input), *first.shape[1:]
+        made = Tensor(dtype=first.dtype, device=first.device).resize(shape).zero()
+        array = made.array()
+        for sample, one in enumerate(input):
+            array[: lengths[sample], sample] = one.array()
+        return made
+
+    def _cut(self, value: Tensor, lengths: list[int]) -> list[Any]:
+        return [
+            value.narrow(0, 0, length).select(1, sample).clone()
+            for sample, length in enumerate(lengths)
+        ]
+
+    def updateOutput(self, input: Any) -> Any:
+        lengths = self._lengths(input)
+        padding = np.arange(max(lengths))[:, None] >= np.array(lengths)
+        self.inside.setZeroMask(padding.astype(np.uint8))
+        outputs = self._cut(self.inside.updateOutput(self._padded(input, lengths)), lengths)
+        if self.lastOnly:
+            last = [_steps(self.typename(), one)[-1] for one in outputs]
+            self.tensors.output = _stacked(last, outputs[0])
+        else:
+            self.tensors.output = outputs
+        return self.tensors.output
+
+    def _gradient(self, input: Any, gradOutput: Any) -> Tensor:
+        lengths = self._lengths(input)
+        if not self.lastOnly:
+            return self._padded(gradOutput, lengths)
+        shape = max(lengths), *gradOutput.shape
+        made = Tensor(dtype=gradOutput.dtype, device=gradOutput.device).resize(shape).zero()
+        array, given = made.array(), gradOutput.array()
+        for sample, length in enumerate(lengths):
+            array[length - 1, sample] = given[sample]
+        return made
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        lengths = self._lengths(input)
+        given = self._padded(input, lengths)
+        found = self.inside.updateGradInput(given, self._gradient(input, gradOutput))
+        self.tensors.gradInput = self._cut(found, lengths)
+        return self.tensors.gradInput
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        given = self._padded(input, self._lengths(input))
+        self.inside.accGradParameters(given, self._gradient(input, gradOutput), scale)
+
+
 class _StepCriterion(Criterion, kernel=True):
     """A criterion for each step; the loss is the sum, or with `sizeAverage` the mean."""
 
@@ -364,11 +451,24 @@ class _StepCriterion(Criterion, kernel=True):
     def _targets(self, target: Any, count: int) -> list[Any]:
         raise NotImplementedError
 
+    def setZeroMask(self, zeroMask: Any) -> Self:
+        """Tells the criterions of the steps which samples are padding: steps x batch."""
+        self.__dict__.pop("zeroMask", None)
+        self.tensors.__dict__.pop("zeroMask", None)
+        if zeroMask is not None and zeroMask is not False:
+            self.assign("zeroMask", zeroMask)
+        return self
+
     def _calls(self, input: Any, target: Any) -> Any:
         inputs = _steps(self.typename(), input)
-        return zip(
-            self._of_step(len(inputs)), inputs, self._targets(target, len(inputs)), strict=True
-        )
+        criterions = self._of_step(len(inputs))
+        mask = self.field("zeroMask")
+        if mask is not None:
+            rows = mask.numpy() if isinstance(mask, Tensor) else np.asarray(mask)
+            for criterion, row in zip(criterions, rows, strict=True):
+                if isinstance(criterion, MaskZeroCriterion):
+                    criterion.setZeroMask(row)
+        return zip(criterions, inputs, self._targets(target, len(inputs)), strict=True)
 
     def updateOutput(self, input: Any, target: Any) -> Any:
         losses = [one.updateOutput(*pair) for one, *pair in self._calls(input, target)]

@@ -1,0 +1,228 @@
+"""An object of each class of the packages beside nn, and what to call it with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pythnn import nn
+
+RNG = np.random.default_rng(8)
+
+
+def real(*shape: int) -> Any:
+    return RNG.standard_normal(shape)
+
+
+def positive(*shape: int) -> Any:
+    return RNG.uniform(0.2, 0.9, shape)
+
+
+@dataclass
+class Example:
+    """How an object is made, what it gets, and what its results are not."""
+
+    build: Callable[[], Any]
+    input: Any
+    target: Any = None
+    no_derivative: str = ""
+    """Why backward is no derivative of forward."""
+    steps: bool = False
+    """Whether the input is one for each step, and backward goes the other way."""
+    train: bool = True
+    differentiable: Callable[[Any], Any] = field(default=lambda value: value)
+
+
+def images(*shape: int) -> Any:
+    return real(2, *shape)
+
+
+def _two_steps() -> Any:
+    return [real(2, 3), real(2, 3), real(2, 3)]
+
+
+def _tables() -> Any:
+    return [[real(2, 3), real(2, 3)], [real(2, 2), real(2, 2)]]
+
+
+def _reward() -> Any:
+    return nn.Sequential(nn.Linear(2, 2), nn.ReinforceNormal(0.5))
+
+
+def _forecast(recurrent: Any) -> Callable[[], Any]:
+    return lambda: nn.Sequencer(recurrent())
+
+
+def _stacked() -> Any:
+    return nn.Recursor(nn.Sequential(nn.Linear(3, 3), nn.FastLSTM(3, 2), nn.Tanh()))
+
+
+def _recurrent() -> Any:
+    return nn.Recurrent(3, nn.Linear(3, 3), nn.Linear(3, 3), nn.Tanh())
+
+
+def _recurrence() -> Any:
+    return nn.Recurrence(nn.Sequential(nn.JoinTable(1, 1), nn.Linear(5, 2), nn.Tanh()), 2, 1)
+
+
+def _masked() -> Any:
+    given = real(3, 3)
+    given[1] = 0
+    return given
+
+
+def _attention() -> Any:
+    rnn = nn.Recurrence(
+        nn.Sequential(nn.FlattenTable(), nn.JoinTable(1, 1), nn.Linear(3 + 2 + 2, 2), nn.Tanh()),
+        2, 1,
+    )  # fmt: skip
+    return nn.RecurrentAttention(rnn, nn.Sequential(nn.Linear(2, 2), nn.HardTanh()), 2, [2])
+
+
+DRAWS = "draws: the gradient is that of the reward"
+PASSES = "passes the gradient on as it is"
+INDEX = "its output, or its input, is an index"
+
+EXAMPLES: dict[str, Example] = {
+    # rnn
+    "LSTM": Example(lambda: nn.LSTM(3, 2), _two_steps(), steps=True),
+    "FastLSTM": Example(lambda: nn.FastLSTM(3, 2), _two_steps(), steps=True),
+    "GRU": Example(lambda: nn.GRU(3, 2), _two_steps(), steps=True),
+    "MuFuRu": Example(lambda: nn.MuFuRu(3, 2), _two_steps(), steps=True),
+    "RecLSTM": Example(lambda: nn.RecLSTM(3, 2), _two_steps(), steps=True),
+    "RecGRU": Example(lambda: nn.RecGRU(3, 2), _two_steps(), steps=True),
+    "LinearRNN": Example(lambda: nn.LinearRNN(3, 2), _two_steps(), steps=True),
+    "LookupRNN": Example(
+        lambda: nn.LookupRNN(4, 2),
+        [np.array([1, 4]), np.array([0, 2])],
+        steps=True,
+        no_derivative=INDEX,
+    ),
+    "Recurrent": Example(_recurrent, _two_steps(), steps=True),
+    "Recurrence": Example(_recurrence, _two_steps(), steps=True),
+    "Recursor": Example(_stacked, _two_steps(), steps=True),
+    "NormStabilizer": Example(
+        lambda: nn.NormStabilizer(0.5),
+        _two_steps(),
+        steps=True,
+        no_derivative="adds the gradient of a penalty that is not in the output",
+    ),
+    "Sequencer": Example(_forecast(lambda: nn.FastLSTM(3, 2)), real(4, 2, 3)),
+    "Repeater": Example(lambda: nn.Repeater(nn.FastLSTM(3, 2), 3), real(2, 3)),
+    "BiSequencer": Example(lambda: nn.BiSequencer(nn.FastLSTM(3, 2)), _two_steps()),
+    "BiSequencerLM": Example(lambda: nn.BiSequencerLM(nn.FastLSTM(3, 2)), _two_steps()),
+    "RecurrentAttention": Example(
+        _attention, real(2, 3), no_derivative="the gradient does not go through actions"
+    ),
+    "SeqLSTM": Example(lambda: nn.SeqLSTM(3, 2), real(4, 2, 3)),
+    "SeqLSTMP": Example(lambda: nn.SeqLSTMP(3, 4, 2), real(4, 2, 3)),
+    "SeqGRU": Example(lambda: nn.SeqGRU(3, 2), real(4, 2, 3)),
+    "SeqBRNN": Example(lambda: nn.SeqBRNN(3, 2), real(4, 2, 3)),
+    "SeqBLSTM": Example(lambda: nn.SeqBLSTM(3, 2), real(4, 2, 3)),
+    "SeqBGRU": Example(lambda: nn.SeqBGRU(3, 2), real(4, 2, 3)),
+    "SeqReverseSequence": Example(lambda: nn.SeqReverseSequence(2), real(2, 3, 2)),
+    "StepLSTM": Example(lambda: nn.StepLSTM(3, 2), [real(2, 3), real(2, 2), real(2, 2)]),
+    "StepGRU": Example(lambda: nn.StepGRU(3, 2), [real(2, 3), real(2, 2)]),
+    "ReverseTable": Example(nn.ReverseTable, _two_steps()),
+    "ReverseSequence": Example(nn.ReverseSequence, real(3, 2)),
+    "ReverseUnreverse": Example(lambda: nn.ReverseUnreverse(nn.SeqGRU(3, 2)), real(4, 2, 3)),
+    "VariableLength": Example(
+        lambda: nn.VariableLength(nn.SeqLSTM(3, 2).maskZero()), [real(2, 3), real(4, 3)]
+    ),
+    "MaskZero": Example(lambda: nn.MaskZero(nn.Linear(3, 2), 1), _masked()),
+    "TrimZero": Example(lambda: nn.TrimZero(nn.Linear(3, 2), 1), _masked()),
+    "LookupTableMaskZero": Example(
+        lambda: nn.LookupTableMaskZero(4, 3), np.array([0, 2, 4]), no_derivative=INDEX
+    ),
+    "LinearNoBias": Example(lambda: nn.LinearNoBias(3, 2), real(2, 3)),
+    "SAdd": Example(lambda: nn.SAdd(0.5, True), real(2, 3)),
+    "CopyGrad": Example(nn.CopyGrad, real(2, 3)),
+    "SequencerCriterion": Example(
+        lambda: nn.SequencerCriterion(nn.MSECriterion()), real(3, 2, 2), real(3, 2, 2)
+    ),
+    "RepeaterCriterion": Example(
+        lambda: nn.RepeaterCriterion(nn.MSECriterion(), True), real(3, 2, 2), real(2, 2)
+    ),
+    "MaskZeroCriterion": Example(
+        lambda: nn.MaskZeroCriterion(nn.MSECriterion(), 1), real(3, 2), real(3, 2)
+    ),
+    # torch-rnn
+    "TorchRnnLSTM": Example(lambda: nn.TorchRnnLSTM(3, 2), real(2, 4, 3)),
+    "VanillaRNN": Example(lambda: nn.VanillaRNN(3, 2), real(2, 4, 3)),
+    "TemporalAdapter": Example(lambda: nn.TemporalAdapter(nn.Linear(3, 2)), real(2, 4, 3)),
+    # dpnn
+    "ArgMax": Example(lambda: nn.ArgMax(1, 1), real(2, 3), no_derivative=INDEX),
+    "Clip": Example(lambda: nn.Clip(-0.5, 0.5), real(2, 3), no_derivative=PASSES),
+    "CategoricalEntropy": Example(
+        nn.CategoricalEntropy,
+        positive(2, 3),
+        no_derivative="adds the gradient of an entropy that is not in the output",
+    ),
+    "Dictionary": Example(lambda: nn.Dictionary(4, 3), np.array([1, 4]), no_derivative=INDEX),
+    "FireModule": Example(lambda: nn.FireModule(2, 2, 2, 2, "Tanh"), images(2, 3, 3)),
+    "Inception": Example(
+        lambda: nn.Inception(2, [2, 3], [2, 2, 1, 2], transfer=nn.Tanh()), images(2, 5, 5)
+    ),
+    "Serial": Example(lambda: nn.Serial(nn.Linear(3, 2)), real(2, 3)),
+    "SpatialBinaryConvolution": Example(
+        lambda: nn.SpatialBinaryConvolution(2, 3, 2, 2),
+        images(2, 4, 4),
+        no_derivative="the gradient takes other sizes of the weights",
+    ),
+    "SpatialFeatNormalization": Example(
+        lambda: nn.SpatialFeatNormalization([1, 2], [2, 3]), images(2, 3, 3)
+    ),
+    "SpatialGlimpse": Example(
+        lambda: nn.SpatialGlimpse(2, 2),
+        [images(2, 6, 6), RNG.uniform(-0.5, 0.5, (2, 2))],
+        differentiable=lambda value: [value[0], np.zeros(0)],
+    ),
+    "SpatialUniformCrop": Example(lambda: nn.SpatialUniformCrop(2, 3), images(2, 5, 5)),
+    "SpatialRegionDropout": Example(lambda: nn.SpatialRegionDropout(0.3), images(2, 4, 4)),
+    "SimpleColorTransform": Example(
+        lambda: nn.SimpleColorTransform(2, [0.5, 0.2]), images(2, 3, 3)
+    ),
+    "PCAColorTransform": Example(
+        lambda: nn.PCAColorTransform(2, [[1, 2], [3, 4]], [0.5, 0.1]), images(2, 3, 3)
+    ),
+    "TotalDropout": Example(nn.TotalDropout, real(2, 3)),
+    "NCEModule": Example(
+        lambda: nn.NCEModule(3, 5, 2, [1, 2, 3, 4, 5], 1), [real(2, 3), np.array([1, 5])]
+    ),
+    "Reinforce": Example(nn.Reinforce, real(2, 3), no_derivative=DRAWS),
+    "ReinforceBernoulli": Example(nn.ReinforceBernoulli, positive(2, 3), no_derivative=DRAWS),
+    "ReinforceCategorical": Example(nn.ReinforceCategorical, positive(2, 3), no_derivative=DRAWS),
+    "ReinforceNormal": Example(
+        nn.ReinforceNormal, [real(2, 3), positive(2, 3)], no_derivative=DRAWS
+    ),
+    "ReinforceGamma": Example(
+        nn.ReinforceGamma, [positive(2, 3) + 0.3, positive(2, 3)], no_derivative=DRAWS
+    ),
+    "BinaryLogisticRegression": Example(
+        nn.BinaryLogisticRegression, real(4, 1), np.array([1.0, -1, 1, -1])
+    ),
+    "SpatialBinaryLogisticRegression": Example(
+        nn.SpatialBinaryLogisticRegression, images(1, 2, 2), np.sign(images(1, 2, 2))
+    ),
+    "NCECriterion": Example(
+        nn.NCECriterion,
+        [positive(2), positive(2, 3), positive(2), positive(2, 3)],
+        np.ones(2),
+        differentiable=lambda value: value[:2],
+    ),
+    "VRClassReward": Example(
+        lambda: nn.VRClassReward(_reward()),
+        [real(3, 2), real(3, 1)],
+        np.array([1, 2, 1]),
+        no_derivative=DRAWS,
+    ),
+    "BinaryClassReward": Example(
+        lambda: nn.BinaryClassReward(_reward()),
+        [positive(3, 1), real(3, 1)],
+        np.array([1, 0, 1]),
+        no_derivative=DRAWS,
+    ),
+}
