@@ -68,10 +68,14 @@ class Container(Module, kernel=True):
         try:
             return getattr(module, method)(*arguments)
         except THNNError as error:
-            place = f"in module {index + 1} of {self.typename()}"
-            if len(error.args[0]) < MESSAGE:
-                error.args = (f"{place}: {error.args[0]}", *error.args[1:])
+            self.locate(error, index)
             raise
+
+    def locate(self, error: THNNError, index: int) -> None:
+        """Has an error of the module at an index, from 0, say which module it is."""
+        place = f"in module {index + 1} of {self.typename()}"
+        if len(error.args[0]) < MESSAGE:
+            error.args = (f"{place}: {error.args[0]}", *error.args[1:])
 
     # ---- What all modules do
 

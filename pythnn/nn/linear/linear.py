@@ -55,7 +55,7 @@ class Linear(Module, kernel=True):
             raise THNNArgumentError.expected(
                 self.typename(), 1, "input", "[batch x] inputs", f"{input.ndim} dimensions"
             )
-        thnn.Linear_updateOutput(None, input, output, own.weight, own.bias, None)
+        self._kernel("Linear_updateOutput", None, input, output, own.weight, own.bias, None)
         return output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:

@@ -85,7 +85,8 @@ class BatchNormalization(Module, kernel=True):
         features = own.running_mean.size
         save_mean = self.result("save_mean", input).resize(features)
         save_std = self.result("save_std", input).resize(features)
-        thnn.BatchNormalization_updateOutput(
+        self._kernel(
+            "BatchNormalization_updateOutput",
             None, batch, output, own.weight, own.bias, own.running_mean, own.running_var,
             save_mean, save_std, self._learns_from(batch), self.momentum, self.eps,
         )  # fmt: skip

@@ -117,7 +117,7 @@ class LayerNormalization(Sequential, kernel=True):
 
 
 @register
-class SpatialCrossMapLRN(Module):
+class SpatialCrossMapLRN(Module, kernel=True):
     """output = input / scale^beta, where scale = k + alpha / size * sum of squares.
 
     The sum goes over `size` neighbouring planes of [batch x] planes x height x width.
@@ -130,43 +130,20 @@ class SpatialCrossMapLRN(Module):
         self.beta = beta
         self.k = k
 
-    def _neighbours(self, planes: Any, before: int, after: int) -> Any:
-        """For each plane the sum of those from `before` places before it to `after` behind it."""
-        total = planes.copy()
-        count = planes.shape[-3]
-        for distance in range(1, count):
-            low, high = planes[..., : count - distance, :, :], planes[..., distance:, :, :]
-            if distance <= before:
-                total[..., distance:, :, :] += low
-            if distance <= after:
-                total[..., : count - distance, :, :] += high
-        return total
+    def _settings(self) -> tuple[Any, ...]:
+        return self.size, self.alpha, self.beta, self.k
 
     def updateOutput(self, input: Any) -> Any:
-        if input.ndim not in (3, 4):
-            raise THNNArgumentError.expected(
-                self.typename(), 1, "input", "3 or 4 dimensions", f"shape {input.shape}"
-            )
-        before = (self.size - 1) // 2
-        squares = self._neighbours(input * input, before, self.size - 1 - before)
-        scale = self.room("scale", input)
-        xp, output = array_module(input), self.room("output", input)
-        xp.multiply(squares, self.alpha / self.size, out=scale)
-        scale += self.k
-        xp.power(scale, float(-self.beta), out=output)
-        output *= input
+        output, scale = self.result("output", input), self.result("scale", input)
+        name = "SpatialCrossMapLRN_updateOutput"
+        self._kernel(name, None, input, output, scale, *self._settings())
         return output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        before, gradInput = (self.size - 1) // 2, self.room("gradInput", input)
-        ratio = gradOutput * self.output
-        ratio /= self.scale
-        ratios = self._neighbours(ratio, self.size - 1 - before, before)
-        ratios *= input
-        ratios *= 2 * self.alpha * self.beta / self.size
-        array_module(input).power(self.scale, float(-self.beta), out=gradInput)
-        gradInput *= gradOutput
-        gradInput -= ratios
+        own, gradInput = self.tensors, self.result("gradInput", input)
+        results = gradInput, own.scale, own.output
+        name = "SpatialCrossMapLRN_updateGradInput"
+        self._kernel(name, None, input, gradOutput, *results, *self._settings())
         return gradInput
 
     def clearState(self) -> Self:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ... import thnn
 from .module import Module
 
 if TYPE_CHECKING:
@@ -32,8 +31,7 @@ class Kernel(Module, kernel=True):
 
     def _run(self, step: str, *tensors: Any, last: Sequence[Any] = ()) -> None:
         """Calls the function for a step."""
-        function = getattr(thnn, f"{self._function}_{step}")
-        function(None, *tensors, *self._rest(step), *last)
+        self._kernel(f"{self._function}_{step}", None, *tensors, *self._rest(step), *last)
 
     def updateOutput(self, input: Any) -> Any:
         output = self.result("output", input)

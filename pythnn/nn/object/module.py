@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
+from ... import thnn
 from ..._errors import THNNError
 from ..._tensor import Array, Tensor
 from .flat import flatten
@@ -20,6 +21,8 @@ from .values import to_arrays
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from ...program import Program
 
 __all__ = ["Module"]
 
@@ -53,6 +56,10 @@ class Module(TrainingAids, Object, kernel=True):
 
     # ---- Computing
 
+    def _kernel(self, name: str, *arguments: Any) -> None:
+        """Calls a function of :mod:`pythnn.thnn`; :mod:`pythnn.graph` writes such calls down."""
+        getattr(thnn, name)(*arguments)
+
     def updateOutput(self, input: Any) -> Any:
         """Computes and returns ``output``."""
         return self.tensors.output
@@ -63,6 +70,12 @@ class Module(TrainingAids, Object, kernel=True):
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
         """Adds `scale` times the gradient of the parameters to the gradient fields."""
+
+    def compile(self, *examples: Any, fuse: bool = True) -> Program:
+        """A program that computes what this module computes: see :func:`pythnn.compile`."""
+        from ...program import compile  # noqa: A004 (its name)
+
+        return compile(self, *examples, fuse=fuse)
 
     def forward(self, input: Any) -> Any:
         """The output for an input."""

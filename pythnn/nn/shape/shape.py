@@ -214,18 +214,20 @@ class Transpose(Module, kernel=True):
         self.numInputDims = numInputDims
         return self
 
-    def _exchanged(self, name: str, tensor: Tensor, pairs: Any) -> Tensor:
+    def exchanged(self, tensor: Tensor, pairs: Any) -> Tensor:
+        """A view of a tensor with pairs of dimensions exchanged."""
         batch = tensor.ndim - (self.numInputDims or tensor.ndim)
-        view = tensor
         for first, second in pairs:
-            view = view.transpose(first - 1 + batch, second - 1 + batch)
-        return self.result(name, view).resize(view.shape).copy_from(view)
+            tensor = tensor.transpose(first - 1 + batch, second - 1 + batch)
+        return tensor
 
     def updateOutput(self, input: Any) -> Any:
-        return self._exchanged("output", input, self.permutations)
+        view = self.exchanged(input, self.permutations)
+        return self.result("output", view).resize(view.shape).copy_from(view)
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        return self._exchanged("gradInput", gradOutput, reversed(self.permutations))
+        view = self.exchanged(gradOutput, reversed(self.permutations))
+        return self.result("gradInput", view).resize(view.shape).copy_from(view)
 
 
 @register
