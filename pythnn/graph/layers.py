@@ -1,0 +1,110 @@
+"""Lowerings of layers: those that are kernels, and those that only look at their input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import nn
+from .._tensor import Tensor
+from .lowering import Lowering, called, lowers
+from .operations import Call
+
+KERNELS = (
+    nn.Abs, nn.BatchNormalization, nn.Clamp, nn.ELU, nn.FeatureLPPooling, nn.GatedLinearUnit,
+    nn.HardShrink, nn.HardTanh, nn.LeakyReLU, nn.Linear, nn.LogSigmoid, nn.LogSoftMax, nn.PReLU,
+    nn.ReLU, nn.ReLU6, nn.Sigmoid, nn.SoftMax, nn.SoftPlus, nn.SoftShrink,
+    nn.SpatialAdaptiveAveragePooling, nn.SpatialAdaptiveMaxPooling,
+    nn.SpatialBatchNormalization, nn.SpatialConvolution, nn.SpatialConvolutionLocal,
+    nn.SpatialConvolutionMM, nn.SpatialConvolutionMap, nn.SpatialCrossMapLRN,
+    nn.SpatialDepthWiseConvolution,
+    nn.SpatialDilatedConvolution, nn.SpatialDilatedMaxPooling, nn.SpatialFullConvolution,
+    nn.SpatialFullConvolutionMap, nn.SpatialLogSoftMax, nn.SpatialMaxPooling,
+    nn.SpatialMaxUnpooling, nn.SpatialReflectionPadding, nn.SpatialReplicationPadding,
+    nn.SpatialSoftMax, nn.SpatialSubSampling, nn.SpatialUpSamplingBilinear,
+    nn.SpatialUpSamplingNearest, nn.Sqrt, nn.Square, nn.Tanh, nn.TemporalConvolution,
+    nn.TemporalMaxPooling, nn.TemporalRowConvolution, nn.TemporalSubSampling, nn.Threshold,
+    nn.VolumetricAveragePooling, nn.VolumetricBatchNormalization, nn.VolumetricConvolution,
+    nn.VolumetricDilatedConvolution, nn.VolumetricDilatedMaxPooling, nn.VolumetricFullConvolution,
+    nn.VolumetricMaxPooling, nn.VolumetricMaxUnpooling, nn.VolumetricReplicationPadding,
+)  # fmt: skip
+"""Layers that are calls of kernels and views in evaluation, and nothing else."""
+
+LOOKS = (
+    nn.Contiguous, nn.FlattenTable, nn.GradientReversal, nn.Identity, nn.L1Penalty,
+    nn.NarrowTable, nn.Replicate, nn.Reshape, nn.SelectTable, nn.SplitTable, nn.Squeeze,
+    nn.Unsqueeze, nn.View, nn.ZeroGrad, nn.ZipTable,
+)  # fmt: skip
+"""Layers whose output is their input or views of it, unless it has to be copied for that."""
+
+
+@lowers(*KERNELS)
+def _kernels(lowering: Lowering, module: Any, x: Any) -> Any:
+    before = len(lowering.operations)
+    output = lowering.recorded(module, x)
+    if lowering.is_known(output):
+        return output
+    del lowering.operations[before:]
+    return called(lowering, module, x)
+
+
+@lowers(*LOOKS)
+def _views(lowering: Lowering, module: Any, x: Any) -> Any:
+    output = module.updateOutput(x)
+    if lowering.is_known(output):
+        return output
+    if isinstance(x, Tensor) and isinstance(output, Tensor) and not x.is_contiguous:
+        again = module.updateOutput(lowering.copied(x))
+        if lowering.is_known(again):
+            return again
+    return called(lowering, module, x)
+
+
+@lowers(nn.SpatialAveragePooling)
+def _average(lowering: Lowering, module: Any, x: Any) -> Any:
+    divides, module.divide = module.divide, True
+    output = _kernels(lowering, module, x)
+    if not divides:
+        lowering.on_tensor("mul", output, output, module.kW * module.kH)
+    return output
+
+
+@lowers(nn.Dropout)
+def _dropout(lowering: Lowering, module: Any, x: Any) -> Any:
+    if not isinstance(x, Tensor) or (module.stochastic_inference and module.p > 0):
+        return called(lowering, module, x)
+    output = x if module.inplace else lowering.copied(x)
+    if not module.v2:
+        lowering.on_tensor("mul", output, output, 1 - module.p)
+    return output
+
+
+@lowers(nn.SpatialDropout, nn.VolumetricDropout)
+def _plane_dropout(lowering: Lowering, module: Any, x: Any) -> Any:
+    if not isinstance(x, Tensor) or module.stochastic_inference:
+        return called(lowering, module, x)
+    output = Tensor.empty(*x.shape, dtype=x.dtype)
+    lowering.on_tensor("mul", output, x, 1 - module.p)
+    return output
+
+
+@lowers(nn.Narrow, nn.Select)
+def _part(lowering: Lowering, module: Any, x: Any) -> Any:
+    if not isinstance(x, Tensor):
+        return called(lowering, module, x)
+    return lowering.copied(module.part(x, x))
+
+
+@lowers(nn.Transpose)
+def _transposed(lowering: Lowering, module: Any, x: Any) -> Any:
+    if not isinstance(x, Tensor):
+        return called(lowering, module, x)
+    return lowering.copied(module.exchanged(x, module.permutations))
+
+
+@lowers(nn.SpatialFractionalMaxPooling, nn.VolumetricFractionalMaxPooling)
+def _fractional(lowering: Lowering, module: Any, x: Any) -> Any:
+    output = called(lowering, module, x)
+    call = lowering.operations[-1]
+    assert isinstance(call, Call)  # noqa: S101 (called has written it)
+    call.module = module  # with the places of windows that it has drawn, where they stay
+    return output
