@@ -18,9 +18,12 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import functional as functional
+    from . import graph as graph
     from . import nn as nn
+    from . import program as program
     from . import t7 as t7
     from . import thnn as thnn
+    from .program import compile as compile  # noqa: A004 (its name)
     from .t7 import T7Error as T7Error
     from .t7 import load as load
     from .t7 import save as save
@@ -35,6 +38,7 @@ __all__ = [
     "THNNMemoryError",
     "Tensor",
     "__version__",
+    "compile",
     "ffi",
     "get_num_threads",
     "lib",
@@ -68,13 +72,16 @@ del _public
 
 _LAZY_MODULES = (
     "functional",
+    "graph",
     "nn",
     "optim",
+    "program",
     "t7",
     "thnn",
 )
 _LAZY_NAMES = {
     "T7Error": "t7",
+    "compile": "program",
     "load": "t7",
     "save": "t7",
 }

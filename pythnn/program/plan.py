@@ -1,0 +1,152 @@
+"""How a program runs for inputs of certain sizes."""
+
+from __future__ import annotations
+
+import copy
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._tensor import is_on_device
+from ..graph import NotLowerableError, lower
+from ..graph.operations import views_in
+from .folding import fold_normalizations
+from .instance import Instance
+from .memory import lay_out
+from .results import check_out, taken_over
+
+__all__ = ["CallPlan", "Plan", "Step", "StepPlan", "plan_for"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a program."""
+
+    place: str
+    """The module that it is, or those that were joined, such as ``1:Linear + 2:ReLU``."""
+    function: str
+    """What it calls."""
+    shape: tuple[int, ...]
+    """The shape of its result."""
+    in_place: bool
+    """Whether its result has the memory of its input."""
+
+
+class Plan(ABC):
+    """Runs a model for inputs of the sizes and types that the examples have."""
+
+    steps: list[Step]
+    nbytes: int
+    """Memory of one run, beside parameters."""
+
+    def __init__(self, examples: list[Any]) -> None:
+        self.examples = copy.deepcopy(examples)
+
+    @abstractmethod
+    def run(self, inputs: list[Any], out: Any = None) -> Any:
+        """The outputs, as arrays that nothing else has; or written to `out`."""
+
+    @abstractmethod
+    def profile(self, inputs: list[Any]) -> list[float]:
+        """The seconds that each step takes."""
+
+
+class StepPlan(Plan):
+    """Runs a model as a list of steps, in memory that was planned."""
+
+    def __init__(self, model: Any, examples: list[Any], fuse: bool) -> None:
+        super().__init__(examples)
+        self._graph = lower(model, *examples)
+        operations = self._graph.operations
+        if fuse:
+            operations = fold_normalizations(operations, views_in(self._graph.outputs))
+        self._layout = lay_out(operations, self._graph.inputs, self._graph.outputs)
+        self._idle: list[Instance] = []
+        self.nbytes = self._layout.nbytes
+        self.steps = [
+            Step(one.place, one.function, one.writes[0].shape, id(one) in self._layout.in_place)
+            for one in self._layout.operations
+        ]
+
+    @contextmanager
+    def _instance(self) -> Iterator[Instance]:
+        """Memory that no other run uses."""
+        try:
+            instance = self._idle.pop()
+        except IndexError:
+            instance = Instance(self._graph, self._layout)
+        try:
+            yield instance
+        finally:
+            self._idle.append(instance)
+
+    def run(self, inputs: list[Any], out: Any = None) -> Any:
+        """Runs the steps."""
+        with self._instance() as instance:
+            instance.check_out(out)
+            instance.read(inputs)
+            instance.run()
+            return instance.results(out)
+
+    def profile(self, inputs: list[Any]) -> list[float]:
+        """The seconds that each step takes."""
+        with self._instance() as instance:
+            instance.read(inputs)
+            return instance.times()
+
+
+class CallPlan(Plan):
+    """Calls a model: one whose values are no tensors, or whose sizes depend on numbers."""
+
+    def __init__(self, model: Any, examples: list[Any]) -> None:
+        super().__init__(examples)
+        self._model = model
+        self._idle: list[Any] = []
+        result = self.run(examples)
+        self.steps = [Step("", f"{model.typename()}.forward", np.shape(_first(result)), False)]
+        self.nbytes = 0
+
+    def run(self, inputs: list[Any], out: Any = None) -> Any:
+        """Calls a copy of the model."""
+        try:
+            model = self._idle.pop()
+        except IndexError:
+            model = copy.deepcopy(self._model)
+            model.evaluate()
+        try:
+            given = copy.deepcopy(inputs)  # which layers may change
+            model.forget()
+            result = model.forward(given[0] if len(given) == 1 else given)
+            check_out(result, out)
+            return taken_over(result, out)
+        finally:
+            self._idle.append(model)
+
+    def profile(self, inputs: list[Any]) -> list[float]:
+        """The seconds of the call."""
+        begin = time.perf_counter()
+        self.run(inputs)
+        return [time.perf_counter() - begin]
+
+
+def _first(result: Any) -> Any:
+    return _first(result[0]) if isinstance(result, list) and result else result
+
+
+def plan_for(model: Any, examples: list[Any], fuse: bool) -> Plan:
+    """The plan of a model for inputs like the examples."""
+    if _is_on_host(examples) and model.type() in ("torch.FloatTensor", "torch.DoubleTensor"):
+        try:
+            return StepPlan(model, examples, fuse)
+        except NotLowerableError:
+            pass
+    return CallPlan(model, examples)
+
+
+def _is_on_host(value: Any) -> bool:
+    return all(map(_is_on_host, value)) if isinstance(value, list) else not is_on_device(value)

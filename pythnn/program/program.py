@@ -1,0 +1,169 @@
+"""Programs: compiling a model, and running it."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+
+from .. import nn
+from .._errors import THNNArgumentError
+from .._tensor import Tensor, is_on_device
+from .instance import OtherShapesError
+from .plan import CallPlan, Plan, Step, plan_for
+
+__all__ = ["Program", "compile"]
+
+MOST_SIZES = 8
+"""Sets of input sizes that a program keeps plans for; the one not used for longest goes first."""
+
+
+class Program:
+    """A model in evaluation, ready to run: see :func:`pythnn.compile`.
+
+    Several threads may call one program at once; each run has memory of its own.
+    """
+
+    def __init__(self, model: nn.Module, examples: tuple[Any, ...], fuse: bool = True) -> None:
+        self._source = model
+        self._fuse = fuse
+        self._lock = threading.Lock()
+        self._planning = threading.Lock()
+        self._plans: OrderedDict[Any, Plan] = OrderedDict()
+        self._model = _snapshot(model)
+        self._latest = self._plan([_array(example) for example in examples])
+
+    def update(self) -> None:
+        """Takes over the parameters and statistics that the model has now."""
+        model = _snapshot(self._source)
+        with self._planning:
+            with self._lock:
+                kept = list(self._plans.items())
+            made = [(key, plan_for(model, plan.examples, self._fuse)) for key, plan in kept]
+            with self._lock:
+                self._model = model
+                self._plans = OrderedDict(made)
+                self._latest = made[-1][1]
+
+    def _plan(self, inputs: list[Any]) -> Plan:
+        """The plan for inputs of these sizes and types, which is kept longest now."""
+        key = _signature(inputs)
+        with self._lock:
+            if key in self._plans:
+                self._plans.move_to_end(key)
+                self._latest = self._plans[key]
+                return self._latest
+        with self._planning:
+            if key not in self._plans:
+                self._keep(key, plan_for(self._model, inputs, self._fuse))
+            return self._plans[key]
+
+    def _keep(self, key: Any, plan: Plan) -> None:
+        with self._lock:
+            self._plans[key] = self._latest = plan
+            while len(self._plans) > MOST_SIZES:
+                self._plans.popitem(last=False)
+
+    def __call__(self, *inputs: Any, out: Any = None) -> Any:
+        """The output for an input.
+
+        Parameters
+        ----------
+        *inputs : array_like, or lists of them
+            As ``forward`` takes them; several are a table.
+        out : array, or list of arrays, optional
+            What to write the output to; it has the output's shapes.
+
+        Returns arrays that nothing else has, or `out`. Raises what ``forward`` raises.
+        """
+        given = [_array(value) for value in inputs]
+        plan = self._plan(given)
+        try:
+            return plan.run(given, out)
+        except OtherShapesError:
+            with self._planning:
+                plan = CallPlan(self._model, given)
+                self._keep(_signature(given), plan)
+            return plan.run(given, out)
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps for the sizes of the last call."""
+        return list(self._latest.steps)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that a run of the last call's sizes works in, beside parameters."""
+        return self._latest.nbytes
+
+    def profile(self, *inputs: Any) -> list[tuple[Step, float]]:
+        """Where the time of a run goes: the steps, and the seconds that each takes."""
+        given = [_array(value) for value in inputs]
+        plan = self._plan(given)
+        return list(zip(plan.steps, plan.profile(given), strict=True))
+
+    def __repr__(self) -> str:
+        plan = self._latest
+        title = f"Program of {self._source.typename()}: {len(plan.steps)} steps"
+        if plan.nbytes:
+            title += f" in {plan.nbytes / 1e6:.2f} MB"
+        return "\n".join([title, *map(_line, plan.steps)])
+
+
+def _line(step: Step) -> str:
+    place = f"{step.place}: " if step.place else ""
+    kept = ", in place" if step.in_place else ""
+    name = step.function.removesuffix("_updateOutput")
+    return f"  {place}{name} -> {'x'.join(map(str, step.shape))}{kept}"
+
+
+def compile(model: nn.Module, *examples: Any, fuse: bool = True) -> Program:  # noqa: A001 (its name)
+    """A program that computes what a model computes in evaluation, in less time.
+
+    Parameters
+    ----------
+    model : nn.Module
+        It stays as it is. The program has its parameters as they are now;
+        :meth:`Program.update` takes them over again.
+    *examples : array_like, or lists of them
+        An input, or several for a model that takes a table. Inputs of other sizes and types are
+        planned when they first come.
+    fuse : bool
+        Whether layers may be joined, which changes the last bits of results. Without it they are
+        those of ``forward``.
+
+    Raises THNNArgumentError for what is no model, and what ``forward`` raises for the examples.
+    """
+    if not isinstance(model, nn.Module):
+        found = type(model).__name__
+        raise THNNArgumentError.expected("compile", 1, "model", "an nn.Module", found)
+    if not examples:
+        raise THNNArgumentError.expected("compile", 2, "examples", "an input of the model", "none")
+    return Program(model, examples, fuse)
+
+
+def _snapshot(model: nn.Module) -> nn.Module:
+    """A copy of a model, without results of calls."""
+    made = copy.deepcopy(model)
+    for one in made.listModules():
+        one.clear("output", "gradInput")
+    return made
+
+
+def _array(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_array(entry) for entry in value]
+    if isinstance(value, Tensor):
+        return value.array()
+    return value if isinstance(value, (int, float)) or is_on_device(value) else np.asarray(value)
+
+
+def _signature(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_signature, value))
+    if isinstance(value, (int, float)):
+        return type(value)
+    return value.shape, value.dtype.str, is_on_device(value)

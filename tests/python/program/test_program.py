@@ -1,0 +1,412 @@
+"""Programs compute what models compute."""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.memory import counting_memory
+from support.nn_recorded import Replay, classes, read
+from support.random_trees import PLANES, SIZE, Trees
+
+import pythnn
+from pythnn import nn
+
+NNGRAPH = Path(__file__).parents[2] / "data" / "nngraph"
+GRAPHS = json.loads((NNGRAPH / "index.json").read_text())
+LIMITS = {np.dtype(np.float32): 2e-6, np.dtype(np.float64): 1e-12}
+"""Of the largest result: how far programs with joined layers may be from forward."""
+
+
+def leaves(value: Any) -> list[Any]:
+    if isinstance(value, (list, tuple)):
+        return [leaf for entry in value for leaf in leaves(entry)]
+    return [np.asarray(value)]
+
+
+def shuffled(value: Any, numbers: Any) -> Any:
+    """Other numbers of the same kind in the same shape; indices stay."""
+    if isinstance(value, list):
+        return [shuffled(entry, numbers) for entry in value]
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+        return value
+    return 0.9 * numbers.permutation(value.reshape(-1)).reshape(value.shape)
+
+
+def check_same(found: Any, wanted: Any, fused: bool) -> None:
+    found, wanted = leaves(found), leaves(wanted)
+    assert len(found) == len(wanted)
+    for one, other in zip(found, wanted, strict=True):
+        assert one.shape == other.shape
+        assert one.dtype == other.dtype
+        if not fused or one.dtype.kind != "f":
+            np.testing.assert_array_equal(one, other)
+        elif np.isfinite(other).all():
+            limit = LIMITS[one.dtype] * max(1, np.abs(other).max(initial=0))
+            assert np.abs(one - other).max(initial=0) <= limit
+
+
+def forward(model: Any, x: Any) -> Any:
+    """The output of a copy of a model for a copy of an input, with the same random numbers."""
+    pythnn.manual_seed(5)
+    return copy.deepcopy(model).forward(copy.deepcopy(x))
+
+
+def run(program: Any, x: Any) -> Any:
+    pythnn.manual_seed(5)
+    return program(x)
+
+
+# ---- Every class, and random models
+
+
+@pytest.mark.parametrize("fuse", [False, True], ids=["plain", "fused"])
+@pytest.mark.parametrize("stem", classes())
+@pytest.mark.filterwarnings("ignore:.*does not know")
+def test_every_class(stem: str, fuse: bool) -> None:
+    for case in read(stem):
+        if case["kind"] != "module":
+            continue
+        replay = Replay(case["name"], stem=stem)
+        inputs = [replay.value(step["input"]) for step in case["steps"] if "input" in step]
+        model = replay.construct()
+        model.evaluate()
+        for x in inputs[:1]:
+            try:
+                wanted = forward(model, x)
+            except pythnn.THNNError as error:
+                with pytest.raises(type(error)):
+                    pythnn.compile(model, x, fuse=fuse)
+                continue
+            program = pythnn.compile(model, x, fuse=fuse)
+            if "Fractional" in stem and model.newRandomPool:
+                continue  # draws the places of windows once, when it is compiled
+            check_same(run(program, x), wanted, fuse)
+            other = shuffled(x, np.random.default_rng(1))
+            with suppress(pythnn.THNNArgumentError):  # numbers that should be indices
+                check_same(run(program, other), forward(model, other), fuse)
+
+
+@pytest.mark.parametrize("fuse", [False, True], ids=["plain", "fused"])
+@pytest.mark.parametrize("part", range(8))
+def test_random_models(part: int, fuse: bool) -> None:
+    for seed in range(20 * part, 20 * part + 20):
+        trees = Trees(seed)
+        model = trees.model().module
+        dtype = np.dtype(trees.random.choice((np.float32, np.float64)))
+        model.float() if dtype == np.float32 else model.double()
+        model.evaluate()
+        shape = trees.random.randint(1, 3), PLANES, SIZE, SIZE
+        program = pythnn.compile(model, np.zeros(shape, dtype), fuse=fuse)
+        for _ in range(2):
+            x = trees.numbers.standard_normal(shape).astype(dtype)
+            given = x.copy()
+            wanted, found = forward(model, x), program(given)
+            again = program(given)
+            try:
+                np.testing.assert_array_equal(given, x)
+                np.testing.assert_array_equal(again, found)
+                check_same(found, wanted, fuse)
+            except AssertionError as error:
+                raise AssertionError(f"seed {seed}: {error}\n{model}\n{program}") from error
+
+
+@pytest.mark.parametrize("entry", GRAPHS, ids=lambda entry: entry["name"])
+def test_graphs(entry: Any) -> None:
+    model = pythnn.load(NNGRAPH / entry["binary"])
+    model.evaluate()
+    with np.load(NNGRAPH / entry["npz"]) as arrays:
+        x = _recorded(arrays, entry["input"])
+    check_same(pythnn.compile(model, x, fuse=False)(x), forward(model, x), False)
+    check_same(pythnn.compile(model, x)(x), forward(model, x), True)
+
+
+def _recorded(arrays: Any, names: Any) -> Any:
+    return [_recorded(arrays, n) for n in names] if isinstance(names, list) else arrays[names]
+
+
+# ---- What a program is
+
+
+def small(bias: bool = True) -> nn.Sequential:
+    convolution = nn.SpatialConvolution(3, 4, 3, 3, 1, 1, 1, 1)
+    normalization = nn.SpatialBatchNormalization(4)
+    normalization.running_mean = np.arange(4) / 4
+    normalization.running_var = np.arange(1, 5)
+    return nn.Sequential(
+        convolution if bias else convolution.noBias(),
+        normalization,
+        nn.ReLU(),
+        nn.Dropout(0.5),
+        nn.SpatialMaxPooling(2, 2, 2, 2),
+        nn.View(4 * 4 * 4),
+        nn.Linear(64, 5),
+        nn.LogSoftMax(),
+    )
+
+
+def image(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape or (2, 3, 8, 8))
+
+
+def functions(program: Any) -> list[str]:
+    return [step.function.removesuffix("_updateOutput") for step in program.steps]
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_normalisation_dropout_and_views_are_no_steps(bias: bool) -> None:
+    model = small(bias)
+    program = pythnn.compile(model, image())
+    kept = ["SpatialConvolutionMM", "Threshold", "SpatialMaxPooling", "Linear", "LogSoftMax"]
+    assert functions(program) == kept
+    assert program.steps[0].place == "1:SpatialConvolution + 2:SpatialBatchNormalization"
+    assert program.steps[1].in_place
+    model.evaluate()
+    check_same(program(image()), forward(model, image()), True)
+
+
+def test_two_normalisations_join_one_layer() -> None:
+    model = nn.Sequential(
+        nn.Linear(3, 2),
+        nn.BatchNormalization(2),
+        nn.BatchNormalization(2),
+        nn.BatchNormalization(2),
+    )
+    model.evaluate()
+    x = image(4, 3)
+    program = pythnn.compile(model, x)
+    assert functions(program) == ["Linear"]
+    check_same(program(x), forward(model, x), True)
+
+
+def test_what_others_read_is_not_joined() -> None:
+    model = nn.Sequential(
+        nn.Linear(3, 3), nn.ConcatTable(nn.BatchNormalization(3), nn.Identity()), nn.CSubTable()
+    )
+    model.evaluate()
+    x = image(4, 3)
+    check_same(pythnn.compile(model, x)(x), forward(model, x), True)
+
+
+def test_results_of_layers_that_are_outputs_stay() -> None:
+    model = nn.Sequential(
+        nn.Linear(3, 3), nn.ConcatTable(nn.Identity(), nn.BatchNormalization(3), nn.ReLU(True))
+    )
+    model.evaluate()
+    x = image(4, 3)
+    check_same(pythnn.compile(model, x)(x), forward(model, x), True)
+
+
+def test_sums_and_slices_make_no_copies() -> None:
+    branch = nn.Sequential(nn.SpatialConvolution(4, 4, 3, 3, 1, 1, 1, 1), nn.ReLU(True))
+    block = nn.Sequential(nn.ConcatTable(branch, nn.Identity()), nn.CAddTable())
+    both = nn.Concat(2, branch.clone(), block.clone())
+    model = nn.Sequential(nn.SpatialConvolution(3, 4, 1, 1), block, both)
+    program = pythnn.compile(model, image(1, 3, 8, 8))
+    assert "Tensor.copy" not in functions(program)
+
+
+def test_memory_is_reused() -> None:
+    model = nn.Sequential(*(nn.SpatialConvolution(3, 3, 3, 3, 1, 1, 1, 1) for _ in range(20)))
+    program = pythnn.compile(model, image())
+    assert program.nbytes == 2 * image().nbytes
+
+
+def test_text_and_profile() -> None:
+    program = pythnn.compile(small(), image())
+    text = repr(program)
+    assert (
+        "1:SpatialConvolution + 2:SpatialBatchNormalization: SpatialConvolutionMM -> 2x4x8x8"
+        in text
+    )
+    assert "3:ReLU: Threshold -> 2x4x8x8, in place" in text
+    rows = program.profile(image())
+    assert [step for step, _ in rows] == program.steps
+    assert all(seconds > 0 for _, seconds in rows)
+
+
+# ---- Inputs and results
+
+
+def test_results_belong_to_the_caller() -> None:
+    program = pythnn.compile(small(), image())
+    first = program(image())
+    kept = first.copy()
+    program(image(seed=1))
+    np.testing.assert_array_equal(first, kept)
+    first[...] = 0
+    np.testing.assert_array_equal(program(image()), kept)
+
+
+def test_results_go_where_they_should() -> None:
+    program = pythnn.compile(small(), image())
+    out = np.zeros((5, 2)).T
+    assert program(image(), out=out) is out
+    np.testing.assert_array_equal(out, program(image()))
+    with pytest.raises(pythnn.THNNArgumentError, match=r"'out': expected .*\(2, 5\)"):
+        program(image(), out=np.zeros((5, 2)))
+    with pytest.raises(pythnn.THNNArgumentError, match=r"'out': expected .*float64"):
+        program(image(), out=np.zeros((2, 5), np.float32))
+
+
+def test_tables() -> None:
+    model = nn.ParallelTable(nn.Linear(3, 2), nn.Identity())
+    x = [image(4, 3), image(2, 2)]
+    program = pythnn.compile(model, *x)
+    check_same(program(*x), forward(model, x), True)
+    check_same(program(x), forward(model, x), True)
+    out = [np.empty((4, 2)), np.empty((2, 2))]
+    assert program(*x, out=out) is out
+    check_same(out, forward(model, x), True)
+    with pytest.raises(pythnn.THNNArgumentError, match="'out'"):
+        program(*x, out=out[:1])
+
+
+def test_other_sizes_and_types_are_planned_when_they_come() -> None:
+    model = small()
+    model.evaluate()
+    program = pythnn.compile(model, image())
+    for batch in range(1, 12):
+        x = image(batch, 3, 8, 8)
+        check_same(program(x), forward(model, x), True)
+    with pytest.raises(pythnn.THNNArgumentError):
+        program(image().astype(np.float32))
+    with pytest.raises(pythnn.THNNArgumentError):
+        program(image(2, 4, 8, 8))
+    check_same(program(image()), forward(model, image()), True)
+
+
+def test_parameters_are_those_of_compiling_until_update() -> None:
+    model = small()
+    model.evaluate()
+    program = pythnn.compile(model, image())
+    before = program(image())
+    for parameter in model.parameters()[0]:
+        parameter[...] *= 1.5
+    model.get(2).running_mean = np.ones(4)
+    np.testing.assert_array_equal(program(image()), before)
+    check_same(program(image(3, 3, 8, 8))[:2], program(image(3, 3, 8, 8)[:2]), True)
+    program.update()
+    check_same(program(image()), forward(model, image()), True)
+
+
+def test_the_model_stays_as_it_is() -> None:
+    model = small()
+    fields = {name: copy.deepcopy(vars(one)) for name, one in enumerate(model.listModules())}
+    pythnn.compile(model, image())(image())
+    assert model.train is not False
+    for name, one in enumerate(model.listModules()):
+        assert vars(one).keys() == fields[name].keys()
+    model.evaluate()
+
+
+def test_threads_run_one_program_at_once() -> None:
+    program = pythnn.compile(small(), image())
+    inputs = [image(seed=seed) for seed in range(4)]
+    wanted = [program(x) for x in inputs]
+    failures = []
+
+    def work(x: Any, result: Any) -> None:
+        for _ in range(50):
+            if not np.array_equal(program(x), result):
+                failures.append(x)
+
+    threads = [
+        threading.Thread(target=work, args=pair) for pair in zip(inputs, wanted, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_bits_do_not_depend_on_threads() -> None:
+    program = pythnn.compile(small(), image())
+    kept = pythnn.get_num_threads()
+    try:
+        results = []
+        for threads in (1, 2, 3, 4):
+            pythnn.set_num_threads(threads)
+            results.append(program(image()))
+    finally:
+        pythnn.set_num_threads(kept)
+    for result in results[1:]:
+        np.testing.assert_array_equal(result, results[0])
+
+
+# ---- What is no list of kernels
+
+
+class Doubled(nn.Module):
+    """A class of a user's."""
+
+    def updateOutput(self, input: Any) -> Any:  # noqa: N802
+        self.output = 2 * input
+        return self.output
+
+
+class Positive(nn.Module):
+    """A class whose result's size depends on numbers."""
+
+    def updateOutput(self, input: Any) -> Any:  # noqa: N802
+        self.output = input[input > 0]
+        return self.output
+
+
+def test_classes_of_users_are_called() -> None:
+    model = nn.Sequential(nn.Linear(3, 2), Doubled(), nn.ReLU(True))
+    x = image(4, 3)
+    program = pythnn.compile(model, x)
+    assert functions(program)[1] == "nn.Doubled.updateOutput"
+    check_same(program(x), forward(model, x), True)
+
+
+def test_sizes_that_depend_on_numbers() -> None:
+    model = nn.Sequential(nn.Identity(), Positive())
+    program = pythnn.compile(model, np.array([1.0, -1.0, 2.0]))
+    for x in ([1.0, -1.0, 2.0], [1.0, -1.0, -2.0], [3.0, 1.0, 2.0]):
+        check_same(program(np.array(x)), forward(model, np.array(x)), False)
+
+
+def test_no_run_remembers_another() -> None:
+    model = nn.Sequencer(nn.Recurrent(2, nn.Linear(3, 2), nn.Linear(2, 2), nn.Tanh(), 5))
+    model.remember("both")
+    model.evaluate()
+    x = [image(1, 3), image(1, 3)]
+    program = pythnn.compile(model, *x)
+    wanted = forward(model, x)
+    for _ in range(2):
+        check_same(program(*x), wanted, False)
+
+
+def test_wrong_calls_are_refused() -> None:
+    with pytest.raises(pythnn.THNNArgumentError, match="'model': expected an nn.Module"):
+        pythnn.compile(3, image())
+    with pytest.raises(pythnn.THNNArgumentError, match="'examples'"):
+        pythnn.compile(small())
+
+
+def test_errors_of_layers_say_where_they_are() -> None:
+    with pytest.raises(pythnn.THNNArgumentError) as caught:
+        pythnn.compile(small(), image(2, 4, 8, 8))
+    with pytest.raises(pythnn.THNNArgumentError) as wanted:
+        small().forward(image(2, 4, 8, 8))
+    assert str(caught.value) == str(wanted.value)
+
+
+def test_a_failing_allocation_leaves_the_program_usable() -> None:
+    model = small()
+    program = pythnn.compile(model, image())
+    wanted = program(image())
+    for nth in range(1, 60):
+        with counting_memory() as memory, suppress(pythnn.THNNMemoryError):
+            memory.fail_from(nth)
+            program(image(3, 3, 8, 8))
+        np.testing.assert_array_equal(program(image()), wanted)
