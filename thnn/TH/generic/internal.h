@@ -26,6 +26,9 @@ static inline void THTensor_(startLines)(THCursor *cursor, const THTensor *tenso
   THCursor_startWithout(cursor, tensor->nDimension, tensor->size, tensor->stride, dimension);
 }
 
+/* A new tensor that shares the storage of another, with n sizes and strides left to the caller. */
+THTensor *THTensor_(newSharing)(const THTensor *tensor, int n);
+
 /* Copies x to y, which have the same sizes and do not overlap. */
 void THTensor_(copyStrided)(int nDimension, const int64_t *size, real *y, const int64_t *yStride,
                             const real *x, const int64_t *xStride);
