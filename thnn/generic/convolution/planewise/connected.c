@@ -4,7 +4,7 @@
 
 #include "generic/convolution/checks.h"
 #include "generic/convolution/planewise/planesInLanes.h"
-#include "geometry/axis.h"
+#include "generic/convolution/planewise/planeTiles.h"
 #include "geometry/convolutionCheck.h"
 
 #ifdef THNN_ONCE
@@ -30,10 +30,6 @@ THNNPlaneJoins THNN_connectionCheck(const char *function, const THNNMapTensors *
                                        .dilation = {1, 1, 1}}};
 }
 #endif
-
-/* Limits on a tile: elements of its source, which stays in the first-level cache, and columns.
- * SLACK is a longest vector, which loops can touch past the end of an array. */
-enum { TILE_ELEMENTS = 16384 / sizeof(real), TILE_WIDTH = 256, SLACK = 64 / sizeof(real) };
 
 /* ---- Connections ---------------------------------------------------------------------------- */
 
@@ -130,155 +126,6 @@ static void checkTable(const char *function, const THNNPlaneJoins *joins, const 
                 image ? joins->imagePlanes : joins->mapPlanes);
 }
 
-/* ---- Tiles ---------------------------------------------------------------------------------- */
-
-/* The layout of tiles in scratch. */
-typedef struct Layout {
-  int64_t rows, columns; /* results of the largest tile */
-  int64_t phases[2];     /* residue classes of source rows and columns */
-  int64_t lines, pitch;  /* rows of a class; elements from row to row, also of the sums */
-  int64_t sourceElements, sumElements;
-} Layout;
-
-/* Lays out the tiles of passes with at most `results` results and `taps` taps per axis. */
-static Layout layOut(const int64_t *results, const int64_t *taps, const int64_t *stride)
-{
-  Layout layout;
-  int64_t more[2]; /* rows or columns of a class, beyond those of the results */
-  for (int axis = 0; axis < 2; axis++) {
-    layout.phases[axis] = minimum(stride[axis], taps[axis]);
-    more[axis] = (taps[axis] - 1) / stride[axis];
-  }
-  const int64_t room = TILE_ELEMENTS / (layout.phases[HEIGHT] * layout.phases[WIDTH]);
-  const int64_t widest = minimum(TILE_WIDTH, room / (more[HEIGHT] + 1) - more[WIDTH]);
-  layout.columns = maximum(1, minimum(results[WIDTH], widest));
-  layout.pitch = layout.columns + more[WIDTH];
-  layout.rows = maximum(1, minimum(results[HEIGHT], room / layout.pitch - more[HEIGHT]));
-  layout.lines = layout.rows + more[HEIGHT];
-  layout.sourceElements =
-      layout.phases[HEIGHT] * layout.phases[WIDTH] * layout.lines * layout.pitch + SLACK;
-  layout.sumElements = layout.rows * layout.pitch + SLACK;
-  return layout;
-}
-
-/* Lists, for each tap of a pass, the offset in a tile's source at which it begins to read. */
-static void listShifts(const Layout *layout, const Axis *y, const Axis *x, int64_t *shifts)
-{
-  for (int64_t a = 0, line = 0, yPhase = 0; a < y->taps; a++) {
-    for (int64_t b = 0, column = 0, xPhase = 0; b < x->taps; b++) {
-      const int64_t phase = yPhase * layout->phases[WIDTH] + xPhase;
-      *shifts++ = (phase * layout->lines + line) * layout->pitch + column;
-      if (++xPhase == x->stride)
-        xPhase = 0, column++;
-    }
-    if (++yPhase == y->stride)
-      yPhase = 0, line++;
-  }
-}
-
-/* Lists the kernel's factors in the order of listShifts. */
-static void listFactors(const Axis *y, const Axis *x, int64_t kernelWidth, const real *kernel,
-                        real *factors)
-{
-  for (int64_t a = 0; a < y->taps; a++)
-    for (int64_t b = 0; b < x->taps; b++)
-      *factors++ =
-          kernel[(y->firstTap + a * y->tapStep) * kernelWidth + x->firstTap + b * x->tapStep];
-}
-
-/* The part of a pass that begins at result (row, column). */
-typedef struct Tile {
-  int64_t row, column, rows, columns;
-} Tile;
-
-static Tile tileAt(const Layout *layout, const Axis *y, const Axis *x, int64_t row, int64_t column)
-{
-  return (Tile){row, column, minimum(layout->rows, y->results - row),
-                minimum(layout->columns, x->results - column)};
-}
-
-/* Writes a rectangle of zeros: a frame without anything inside. */
-static void clearLines(int64_t lines, int64_t n, real *y, int64_t pitch)
-{
-  const PaddedRows zeros = {.rows = lines, .before = n, .step = 1, .y = y, .yStride = pitch};
-  THNN_(simd).shifts.frame(&zeros);
-}
-
-static void loadTile(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
-                     const real *plane, real *source)
-{
-  const int64_t lines = tile->rows + (y->taps - 1) / y->stride;
-  const int64_t n = tile->columns + (x->taps - 1) / x->stride;
-  for (int64_t i = 0; i < layout->phases[HEIGHT]; i++) {
-    const int64_t top = y->start + tile->row * y->stride + i;
-    const THNNRange down = insideOf(y, top, lines);
-    for (int64_t j = 0; j < layout->phases[WIDTH]; j++) {
-      const int64_t left = x->start + tile->column * x->stride + j;
-      const THNNRange across = insideOf(x, left, n);
-      real *to = source + (i * layout->phases[WIDTH] + j) * layout->lines * layout->pitch;
-      clearLines(down.begin, n, to, layout->pitch);
-      if (down.end > down.begin) {
-        const int64_t count = across.end - across.begin;
-        const int64_t first = (top + down.begin * y->stride) * x->source;
-        const PaddedRows frame = {
-            .rows = down.end - down.begin,
-            .before = across.begin,
-            .count = count,
-            .after = n - across.end,
-            .x = plane + (count > 0 ? first + left + across.begin * x->stride : 0),
-            .xStride = y->stride * x->source,
-            .step = x->stride,
-            .y = to + down.begin * layout->pitch,
-            .yStride = layout->pitch,
-        };
-        THNN_(simd).shifts.frame(&frame);
-      }
-      clearLines(lines - down.end, n, to + down.end * layout->pitch, layout->pitch);
-    }
-  }
-}
-
-/* The address of a tile's first result in its plane. */
-static real *placeOf(const Axis *y, const Axis *x, const Tile *tile, int64_t width, real *plane)
-{
-  return plane + (y->first + tile->row * y->step) * width + x->first + tile->column * x->step;
-}
-
-static void storeTile(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
-                      int64_t width, const real *sums, real *plane)
-{
-  real *to = placeOf(y, x, tile, width, plane);
-  if (x->step == 1) {
-    const PaddedRows frame = {.rows = tile->rows,
-                              .count = tile->columns,
-                              .x = sums,
-                              .xStride = layout->pitch,
-                              .step = 1,
-                              .y = to,
-                              .yStride = y->step * width};
-    THNN_(simd).shifts.frame(&frame);
-    return;
-  }
-  for (int64_t r = 0; r < tile->rows; r++, sums += layout->pitch, to += y->step * width)
-    for (int64_t i = 0; i < tile->columns; i++)
-      to[i * x->step] = sums[i];
-}
-
-/* Stores the sums of both residue classes of columns of a stride of 2, interleaved. The second
- * class has as many columns as the first, or one less. */
-static void storePair(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
-                      int64_t secondColumns, int64_t width, const real *first, const real *second,
-                      real *plane)
-{
-  real *to = placeOf(y, x, tile, width, plane);
-  for (int64_t r = 0; r < tile->rows; r++, to += y->step * width) {
-    const real *a = first + r * layout->pitch;
-    THNN_(simd).shifts.interleave(secondColumns, a, second + r * layout->pitch, to);
-    if (tile->columns > secondColumns)
-      to[2 * secondColumns] = a[secondColumns];
-  }
-}
-
 /* ---- Forward, and backward to the image ------------------------------------------------------ */
 
 /* A pass that computes all planes of one side. A thread's scratch holds a tile's source, its sums,
@@ -320,7 +167,7 @@ static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins,
     taps[axis] = toImage ? divideUp(g->kernel[d], g->stride[d]) : g->kernel[d];
     stride[axis] = toImage ? 1 : g->stride[d];
   }
-  gather.layout = layOut(results, taps, stride);
+  gather.layout = THNN_(planeTiles_layOut)(results, taps, stride);
   gather.bands = divideUp(results[HEIGHT], gather.layout.rows);
 
   const size_t most = (size_t)(taps[HEIGHT] * taps[WIDTH]);
@@ -370,7 +217,7 @@ static void sumTile(const Gather *gather, const Target *target, const Axis *y, c
   const bool joined = target->plane < to.named && y->taps && x->taps;
   const bool one = joined && candidates.count == 1 && !gather->joins.table && isWide(gather);
   if (joined)
-    listShifts(layout, y, x, shifts);
+    THNN_(planeTiles_listShifts)(layout, y, x, shifts);
   if (!one)
     THNN_(simd).pointwise.fill(length, target->start, sums);
   for (int64_t i = 0; joined && i < candidates.count; i++) {
@@ -379,8 +226,10 @@ static void sumTile(const Gather *gather, const Target *target, const Axis *y, c
       continue;
     const int64_t other = planeOf(&gather->joins, number, !gather->toImage);
     const int64_t sourcePlane = target->sample * from.planes + other;
-    loadTile(layout, y, x, tile, target->source + sourcePlane * from.height * from.width, source);
-    listFactors(y, x, g->kernel[2], target->weight + number * g->kernel[1] * g->kernel[2], factors);
+    THNN_(planeTiles_load)(layout, y, x, tile,
+                           target->source + sourcePlane * from.height * from.width, source);
+    THNN_(planeTiles_listFactors)(y, x, g->kernel[2],
+                                  target->weight + number * g->kernel[1] * g->kernel[2], factors);
     if (!one) {
       THNN_(simd).shifts.add(length, y->taps * x->taps, shifts, factors, source, sums);
       continue;
@@ -436,11 +285,11 @@ static void gatherBand(const Gather *gather, const Target *target, int64_t phase
           continue;
         const Axis even = gatherAxis(gather, WIDTH, 0);
         const Tile both = tileAt(layout, &y, &even, row, column);
-        storePair(layout, &y, &even, &both, maximum(tile.columns, 0), width, sums, second,
-                  target->result);
+        THNN_(planeTiles_storePair)(layout, &y, &even, &both, maximum(tile.columns, 0), width, sums,
+                                    second, target->result);
       } else {
         sumTile(gather, target, &y, &x, &tile, sums, layout->pitch);
-        storeTile(layout, &y, &x, &tile, width, sums, target->result);
+        THNN_(planeTiles_store)(layout, &y, &x, &tile, width, sums, target->result);
       }
     }
 }
@@ -481,7 +330,7 @@ static Correlate prepareCorrelate(const THNNState *state, const THNNPlaneJoins *
 {
   const THNNConvolution *g = &joins->geometry;
   Correlate correlate = {.joins = {.shape = joins}};
-  correlate.layout = layOut(g->output + 1, g->kernel + 1, g->stride + 1);
+  correlate.layout = THNN_(planeTiles_layOut)(g->output + 1, g->kernel + 1, g->stride + 1);
   const Layout *layout = &correlate.layout;
   correlate.pitch = divideUp(layout->columns, SLACK) * SLACK;
   const size_t taps = (size_t)(g->kernel[1] * g->kernel[2]);
@@ -527,15 +376,16 @@ static void correlateJoin(const Correlate *correlate, int64_t number, const real
 
   const Axis y = forwardAxis(g, HEIGHT), x = forwardAxis(g, WIDTH);
   const int64_t taps = y.taps * x.taps;
-  listShifts(layout, &y, &x, shifts);
+  THNN_(planeTiles_listShifts)(layout, &y, &x, shifts);
   for (int64_t t = 0; t < taps; t++)
     sums[t] = 0;
   for (int64_t n = 0; n < g->batch; n++)
     for (int64_t row = 0; row < y.results; row += layout->rows)
       for (int64_t column = 0; column < x.results; column += layout->columns) {
         const Tile tile = tileAt(layout, &y, &x, row, column);
-        loadTile(layout, &y, &x, &tile,
-                 image + (n * from.planes + imagePlane) * from.height * from.width, source);
+        THNN_(planeTiles_load)(layout, &y, &x, &tile,
+                               image + (n * from.planes + imagePlane) * from.height * from.width,
+                               source);
         loadGradient(correlate, &tile, map + (n * to.planes + mapPlane) * to.height * to.width,
                      to.width, gradient);
         const Shifted shifted = {tile.rows, tile.columns,  source,
