@@ -68,4 +68,14 @@ static inline int64_t evenBlock(int64_t size, int64_t limit, int64_t unit)
   return minimum(block, minimum(size, limit));
 }
 
+/* How many pieces to cut each of `parts` parts into, at most `most`, so that all threads have the
+ * same number of pieces. */
+static inline int64_t evenCuts(int64_t parts, int64_t most, int64_t threads)
+{
+  int64_t cuts = 1;
+  while (cuts < most && parts * cuts % threads > 0)
+    cuts++;
+  return cuts;
+}
+
 #endif

@@ -1,5 +1,6 @@
 #include "generic/shared/matrix.h"
 
+#include "generic/shared/panelProducts.h"
 #include "work/sizes.h"
 
 /* Rows and columns of a block for gemm, which runs at full speed from BLOCK upwards, and at nearly
@@ -25,13 +26,6 @@ static int64_t pieceLength(const Pieces *pieces, int64_t piece)
   return minimum(pieces->size - piece * pieces->length, pieces->length);
 }
 
-/* The address of element (row, column) of an operand, after transposition. */
-static real *partOf(Matrix matrix, int64_t row, int64_t column)
-{
-  return (real *)matrix.data +
-         (matrix.transposed ? row * matrix.leading + column : column * matrix.leading + row);
-}
-
 /* c += alpha * a * b for a column a, which is not transposed, and a row b. */
 static void addOuterProduct(const THNNState *state, int64_t m, int64_t n, real alpha, Matrix a,
                             Matrix b, real *c, int64_t leading)
@@ -39,17 +33,7 @@ static void addOuterProduct(const THNNState *state, int64_t m, int64_t n, real a
   const int threads = THNN_threads(state, n, (double)m * (double)n);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t j = 0; j < n; j++)
-    THNN_(simd).pointwise.axpy(m, alpha * *partOf(b, 0, j), a.data, c + j * leading);
-}
-
-/* How many pieces to cut each of `parts` parts into, at most `most`, so that all threads have the
- * same number of pieces. */
-static int64_t evenCuts(int64_t parts, int64_t most, int64_t threads)
-{
-  int64_t cuts = 1;
-  while (cuts < most && parts * cuts % threads > 0)
-    cuts++;
-  return cuts;
+    THNN_(simd).pointwise.axpy(m, alpha * *matrixAt(b, 0, j), a.data, c + j * leading);
 }
 
 /* Whether b has few columns and a many elements: gemm would pack a for them. */
@@ -110,335 +94,10 @@ static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, 
       THNN_(simd).pointwise.axpy(m, 1, sums + ((part - 1) * n + j) * m, c + j * leading);
 }
 
-/* c[m x n] = alpha * a[m x k] * b[k x n], added to c or to one value for each column. If it is
- * added to c, it can be the sum of `count` products, whose operands are `aNext` and `bNext`
- * elements apart. */
-typedef struct Product {
-  int64_t m, n, k;
-  real alpha;
-  Matrix a, b;
-  bool packs; /* packs panels even for few columns */
-  bool add;
-  const real *start;   /* a value for each column, or NULL */
-  const real *scalars; /* all of b, packed; or NULL */
-  real *c;
-  int64_t leading;
-  int64_t count, aNext, bNext;
-} Product;
-
-static Product productOf(int64_t m, int64_t n, int64_t k, real alpha, Matrix a, Matrix b, real *c,
-                         int64_t leading)
-{
-  return (Product){.m = m,
-                   .n = n,
-                   .k = k,
-                   .alpha = alpha,
-                   .a = a,
-                   .b = b,
-                   .c = c,
-                   .leading = leading,
-                   .count = 1};
-}
-
-enum {
-  /* Terms in one register sum: with short sums the error stays near that of a blocked product. */
-  PANEL_TERMS = 256,
-  /* Terms of a block whose panels are read in place: IN_PLACE_TERMS, or FEW_IN_PLACE_TERMS if b has
-   * at most FEW_COLUMNS columns. */
-  IN_PLACE_TERMS = 64,
-  FEW_IN_PLACE_TERMS = 32,
-  FEW_COLUMNS = 16,
-  /* A matrix of more elements does not stay in a second-level cache. */
-  FAR_ELEMENTS = (1 << 22) / sizeof(real),
-  /* Terms of all panels that are packed at a time: the number of pages that are read side by
-   * side. */
-  PACKED_TERMS = 16,
-  /* Panels that are packed at a time stay in the second-level cache. */
-  PANEL_ELEMENTS = (1 << 19) / sizeof(real)
-};
-
-/* Whether panels are read in place. For few columns, packing takes longer than it saves; with a
- * matrix of more than FAR_ELEMENTS, that is so only for very few. */
-static bool readsInPlace(const Product *p)
-{
-  const bool far = p->m * p->k > FAR_ELEMENTS;
-  const int64_t most = THNN_(simd).panels.mostInPlace;
-  return !p->packs && !p->a.transposed && p->n <= (far ? minimum(most, FEW_COLUMNS) : most);
-}
-
-/* A part of the operands: rows of a, terms, and columns of b. */
-typedef struct Block {
-  int64_t row, height, term, terms, column, width;
-} Block;
-
-/* The largest block of a product. Its terms, and with them the results, do not depend on
- * threads. */
-static Block largestBlock(const Product *p, int64_t rows, int64_t columns)
-{
-  const int64_t panel = THNN_(simd).panels.columns, step = THNN_(simd).panels.step;
-  if (readsInPlace(p)) {
-    const int64_t most = p->n <= FEW_COLUMNS ? FEW_IN_PLACE_TERMS : IN_PLACE_TERMS;
-    return (Block){.height = rows, .terms = evenBlock(p->k, most, 1), .width = columns};
-  }
-  const int64_t terms = evenBlock(p->k, PANEL_TERMS, 1);
-  const int64_t height = evenBlock(rows, PANEL_ELEMENTS / terms / panel * panel, panel);
-  return (Block){.height = height, .terms = terms, .width = step};
-}
-
-/* Packs the panels of a block, without those before its row `first`. */
-static void packPanels(const Product *p, const Block *block, int64_t first, real *packed)
-{
-  const SimdPanels *loops = &THNN_(simd).panels;
-  const int64_t most = p->a.transposed ? block->terms : PACKED_TERMS;
-  for (int64_t term = 0; term < block->terms; term += most) {
-    const int64_t terms = minimum(most, block->terms - term);
-    real *to = packed + term * loops->columns;
-    for (int64_t i = first; i < block->height;
-         i += loops->columns, to += loops->columns * block->terms) {
-      const int64_t columns = minimum(loops->columns, block->height - i);
-      const real *from = partOf(p->a, block->row + i, block->term + term);
-      if (p->a.transposed)
-        THNN_(simd).products.pack(columns, terms, from, p->a.leading, to, loops->columns);
-      else
-        loops->copy(terms, columns, from, p->a.leading, to, loops->columns);
-    }
-  }
-}
-
-/* Packs the columns of a block of b, times alpha. Tiles of any shape then only add sums of products
- * to c. If they multiplied by alpha there, some would round once and some twice. */
-static void packScalars(const Product *p, const Block *block, real *packed)
-{
-  const SimdPanels *loops = &THNN_(simd).panels;
-  const int64_t group = loops->step * block->terms;
-  for (int64_t j = 0; j < block->width; j += loops->step, packed += group) {
-    const int64_t columns = minimum(loops->step, block->width - j);
-    const real *from = partOf(p->b, block->term, block->column + j);
-    if (p->b.transposed)
-      loops->copy(block->terms, columns, from, p->b.leading, packed, loops->step);
-    else
-      THNN_(simd).products.pack(columns, block->terms, from, p->b.leading, packed, loops->step);
-    for (int64_t i = 0; i < group && p->alpha != 1; i++)
-      packed[i] *= p->alpha;
-  }
-}
-
-/* The index of a block's scalars in all of packed b. Steps of columns follow each other, and in
- * each step its blocks of terms. */
-static int64_t scalarsBefore(const Product *p, const Block *block)
-{
-  return block->column * p->k + block->term * THNN_(simd).panels.step;
-}
-
-/* Packs columns [column, column + step) of b. */
-static void packColumns(const Product *p, int64_t column, real *packed)
-{
-  const int64_t terms = largestBlock(p, p->m, p->n).terms;
-  Block block = {.column = column, .width = minimum(THNN_(simd).panels.step, p->n - column)};
-  for (; block.term < p->k; block.term += terms) {
-    block.terms = minimum(terms, p->k - block.term);
-    packScalars(p, &block, packed + scalarsBefore(p, &block));
-  }
-}
-
-/* Rows of a block that are in whole panels. */
-static int64_t wholePanels(const Block *block)
-{
-  return block->height - block->height % THNN_(simd).panels.columns;
-}
-
-/* Whether whole panels are packed by the first tile that multiplies them, in a part with `columns`
- * columns. */
-static bool packsOnTheWay(const Product *p, int64_t columns)
-{
-  return !p->a.transposed && !readsInPlace(p) && columns >= THNN_(simd).panels.rows;
-}
-
-static void multiplyBlock(const Product *p, const Block *block, bool add, bool packs, real *packed,
-                          const real *scalars)
-{
-  const SimdPanels *loops = &THNN_(simd).panels;
-  const int64_t inPlace = readsInPlace(p) ? wholePanels(block) : 0;
-  Panels panels = {.rows = block->width,
-                   .columns = inPlace,
-                   .terms = block->terms,
-                   .scalars = scalars,
-                   .panel = partOf(p->a, block->row, block->term),
-                   .stride = p->a.leading,
-                   .panelStep = loops->columns,
-                   .add = add,
-                   .start = p->start ? p->start + block->column : NULL,
-                   .c = p->c + block->column * p->leading + block->row,
-                   .cStride = p->leading};
-  loops->multiply(&panels);
-  panels.columns = block->height - inPlace;
-  if (packs) {
-    panels.source = panels.panel;
-    panels.sourceStride = p->a.leading;
-    panels.packed = packed;
-  }
-  panels.panel = packed;
-  panels.stride = loops->columns;
-  panels.panelStep = loops->columns * block->terms;
-  panels.c += inPlace;
-  loops->multiply(&panels);
-}
-
-/* The elements that a thread packs at a time: panels and scalars of the largest block. */
-typedef struct PackedSizes {
-  int64_t panels, scalars;
-} PackedSizes;
-
-static PackedSizes packedSizes(const Product *p)
-{
-  const SimdPanels *loops = &THNN_(simd).panels;
-  const int64_t panel = loops->columns, terms = largestBlock(p, p->m, p->n).terms;
-  PackedSizes sizes;
-  if (readsInPlace(p)) {
-    sizes.panels = panel * terms; /* the panel of the last rows alone */
-    sizes.scalars = roundUp(p->n, loops->step) * terms;
-  } else {
-    const int64_t most = PANEL_ELEMENTS / terms / panel * panel;
-    sizes.panels = minimum(roundUp(p->m, panel), most) * terms;
-    sizes.scalars = loops->step * terms;
-  }
-  const int64_t line = 64 / (int64_t)sizeof(real);
-  return (PackedSizes){roundUp(sizes.panels, line), p->scalars ? 0 : roundUp(sizes.scalars, line)};
-}
-
-/* Where the calling thread packs. */
-typedef struct Packing {
-  real *panels, *scalars;
-} Packing;
-
-static Packing packingIn(const Product *p, THNNRoom room)
-{
-  real *own = (real *)((char *)room.data + room.bytes * (size_t)THNN_threadIndex());
-  return (Packing){own, own + packedSizes(p).panels};
-}
-
-/* Computes one of the products, for `height` rows and columns [first, end). */
-static void addPanels(const Product *p, const Block *most, int64_t row, int64_t height,
-                      int64_t first, int64_t end, const Packing *packing)
-{
-  real *packed = packing->panels, *scalars = packing->scalars;
-  Block block = {.row = row, .height = height};
-  const bool onTheWay = packsOnTheWay(p, end - first);
-  for (; block.term < p->k; block.term += most->terms) {
-    block.terms = minimum(most->terms, p->k - block.term);
-    const int64_t whole = onTheWay || readsInPlace(p) ? wholePanels(&block) : 0;
-    packPanels(p, &block, whole, packed + (onTheWay ? whole * block.terms : 0));
-    for (block.column = first; block.column < end; block.column += most->width) {
-      block.width = minimum(most->width, end - block.column);
-      if (!p->scalars)
-        packScalars(p, &block, scalars);
-      multiplyBlock(p, &block, p->add || block.term > 0, onTheWay && block.column == first, packed,
-                    p->scalars ? p->scalars + scalarsBefore(p, &block) : scalars);
-    }
-  }
-}
-
-/* Computes rows [firstRow, endRow) and columns [first, end) of the result. */
-static void multiplyPart(const Product *p, int64_t firstRow, int64_t endRow, int64_t first,
-                         int64_t end, const Packing *packing)
-{
-  const Block most = largestBlock(p, endRow - firstRow, end - first);
-  for (int64_t row = firstRow; row < endRow; row += most.height) {
-    Product one = *p;
-    for (int64_t i = 0; i < p->count; i++) {
-      addPanels(&one, &most, row, minimum(most.height, endRow - row), first, end, packing);
-      one.a.data += p->aNext;
-      one.b.data += p->bNext;
-    }
-  }
-}
-
-static bool hasProducts(const Product *p, int64_t least)
-{
-  return (double)p->m * (double)p->n * (double)p->k >= (double)least;
-}
-
-/* Whether gemm is slower. It packs a large operand for few columns, and with the longest vectors
- * the loops here are faster in nearly all products of some size. Where both operands are contiguous
- * along the sums, few rows or columns are left to dots. */
-static bool prefersPanels(const Product *p)
-{
-  enum { LEAST_COLUMNS = 4, LEAST_ROWS_ALONG = 24 };
-  const SimdPanels *loops = &THNN_(simd).panels;
-  if (p->n < LEAST_COLUMNS || !(loops->packs || readsInPlace(p)))
-    return false;
-  if (p->a.transposed)
-    return p->n > THNN_FEW_ROWS && p->m >= LEAST_ROWS_ALONG && hasProducts(p, loops->leastAlong);
-  return hasProducts(p, p->b.transposed ? loops->leastAcross : loops->leastProducts);
-}
-
-/* The number of steps in a result, along its rows or its columns. It can be cut between steps. */
-static int64_t stepCount(const Product *p, bool rows)
-{
-  const SimdPanels *loops = &THNN_(simd).panels;
-  return rows ? divideUp(p->m, loops->lanes) : divideUp(p->n, loops->step);
-}
-
-/* Computes one of the pieces that a result is cut into. No element depends on where the cuts
- * are. */
-static void multiplyPiece(const Product *p, bool rows, int64_t piece, int64_t pieces,
-                          const Packing *packing)
-{
-  const int64_t step = rows ? THNN_(simd).panels.lanes : THNN_(simd).panels.step;
-  const int64_t steps = stepCount(p, rows);
-  const int64_t first = steps * piece / pieces * step;
-  const int64_t end = minimum(steps * (piece + 1) / pieces * step, rows ? p->m : p->n);
-  if (rows)
-    multiplyPart(p, first, end, 0, p->n, packing);
-  else
-    multiplyPart(p, 0, p->m, first, end, packing);
-}
-
-/* For THNN_threads: a dozen multiplications take as long as copying an element. */
-static double panelOperations(const Product *p)
-{
-  return (double)p->m * (double)p->n * (double)p->k / 12;
-}
-
-/* Whether threads share the rows of the result, or else its columns. They share the longer side,
- * but in a weight gradient always the columns: sharing the rows took 1.4 to 2 times as long. */
-static bool sharesRows(const Product *p)
-{
-  return p->m >= p->n && !p->b.transposed;
-}
-
-static THNNRoom panelRoom(const THNNState *state, const Product *p, int64_t steps)
-{
-  const PackedSizes sizes = packedSizes(p);
-  return (THNNRoom){.threads = THNN_threads(state, steps, (double)p->count * panelOperations(p)),
-                    .bytes = (size_t)(sizes.panels + sizes.scalars) * sizeof(real)};
-}
-
-static void multiplyPanels(const Product *p, THNNRoom room)
-{
-  const bool rows = sharesRows(p);
-  const int64_t pieces = minimum(room.threads, stepCount(p, rows));
-#pragma omp parallel num_threads((int)pieces) if (pieces > 1)
-  {
-    const Packing packing = packingIn(p, room);
-#pragma omp for schedule(static)
-    for (int64_t i = 0; i < pieces; i++)
-      multiplyPiece(p, rows, i, pieces, &packing);
-  }
-}
-
-/* ---- Room ------------------------------------------------------------------------------------ */
-
 THNNRoom THNN_(largerRoom)(THNNRoom a, THNNRoom b)
 {
   return (THNNRoom){.threads = a.threads > b.threads ? a.threads : b.threads,
                     .bytes = a.bytes > b.bytes ? a.bytes : b.bytes};
-}
-
-static Product shapeOf(int64_t m, int64_t n, int64_t k, bool aTransposed, bool bTransposed)
-{
-  const Matrix a = {.transposed = aTransposed}, b = {.transposed = bTransposed};
-  return productOf(m, n, k, 1, a, b, NULL, m);
 }
 
 THNNRoom THNN_(multiplyRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
@@ -450,75 +109,9 @@ THNNRoom THNN_(multiplyRoom)(const THNNState *state, int64_t m, int64_t n, int64
     const int64_t sums = (spreadParts(m, n, k) - 1) * m * n;
     room.bytes = (size_t)roundUp(sums * (int64_t)sizeof(real), 64);
   }
-  if (prefersPanels(&product))
-    room = THNN_(largerRoom)(room,
-                             panelRoom(state, &product, stepCount(&product, sharesRows(&product))));
+  if (THNN_(panelProducts_win)(&product))
+    room = THNN_(largerRoom)(room, THNN_(panelProducts_room)(state, &product));
   return room;
-}
-
-THNNRoom THNN_(addProductsRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
-                                bool aTransposed, bool bTransposed, int64_t count)
-{
-  Product product = shapeOf(m, n, k, aTransposed, bTransposed);
-  product.count = count;
-  return panelRoom(state, &product, stepCount(&product, sharesRows(&product)));
-}
-
-THNNRoom THNN_(multiplyEachRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
-                                 int64_t count)
-{
-  Product product = shapeOf(m, n, k, false, false);
-  product.packs = true;
-  product.count = count;
-  return panelRoom(state, &product, count * stepCount(&product, m >= n));
-}
-
-/* ---- Products of panels ---------------------------------------------------------------------- */
-
-void THNN_(addProducts)(int64_t m, int64_t n, int64_t k, real alpha, Matrix a, Matrix b,
-                        int64_t count, int64_t aNext, int64_t bNext, real *c, THNNRoom room)
-{
-  Product product = productOf(m, n, k, alpha, a, b, c, m);
-  product.add = true;
-  product.count = count;
-  product.aNext = aNext;
-  product.bNext = bNext;
-  multiplyPanels(&product, room);
-}
-
-void THNN_(multiplyEach)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix b, const real *start,
-                         int64_t count, int64_t aNext, real *c, int64_t cNext, real *packed,
-                         THNNRoom room)
-{
-  Product first = productOf(m, n, k, 1, a, b, c, m);
-  first.packs = true;
-  first.start = start;
-  first.scalars = packed;
-  const bool rows = m >= n;
-  const int64_t steps = stepCount(&first, rows);
-  const int64_t cuts = evenCuts(count, steps, room.threads);
-#pragma omp parallel num_threads(room.threads) if (room.threads > 1)
-  {
-    const Packing packing = packingIn(&first, room);
-#pragma omp for schedule(static)
-    for (int64_t column = 0; column < (packed ? n : 0); column += THNN_(simd).panels.step)
-      packColumns(&first, column, packed);
-#pragma omp for schedule(static) collapse(2)
-    for (int64_t i = 0; i < count; i++)
-      for (int64_t cut = 0; cut < cuts; cut++) {
-        Product product = first;
-        product.a.data += i * aNext;
-        product.c += i * cNext;
-        multiplyPiece(&product, rows, cut, cuts, &packing);
-      }
-  }
-}
-
-int64_t THNN_(packedElements)(int64_t m, int64_t n, int64_t k, int64_t count)
-{
-  Product product = {.m = m, .n = n, .k = k, .packs = true};
-  const bool once = count == 1 && largestBlock(&product, m, n).height >= m;
-  return once ? 0 : roundUp(n, THNN_(simd).panels.step) * k;
 }
 
 void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha, Matrix a,
@@ -543,8 +136,8 @@ void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k
   }
   Product product = productOf(m, n, k, alpha, a, b, c, leading);
   product.add = beta == 1;
-  if ((beta == 0 || beta == 1) && prefersPanels(&product)) {
-    multiplyPanels(&product, room);
+  if ((beta == 0 || beta == 1) && THNN_(panelProducts_win)(&product)) {
+    THNN_(panelProducts_multiply)(&product, room);
     return;
   }
   const Pieces rows = cut(m), columns = cut(n);
@@ -559,7 +152,7 @@ void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k
     for (int64_t i = 0; i < rows.count; i++) {
       const int64_t row = i * rows.length, column = j * columns.length;
       const int64_t height = pieceLength(&rows, i), width = pieceLength(&columns, j);
-      real *aPart = partOf(a, row, 0), *bPart = partOf(b, 0, column);
+      real *aPart = matrixAt(a, row, 0), *bPart = matrixAt(b, 0, column);
       real *cPart = c + column * leading + row;
       if (n > 1)
         THBlas_(gemm)(a.transposed ? 't' : 'n', b.transposed ? 't' : 'n', height, width, k, alpha,
@@ -612,7 +205,7 @@ void THNN_(affine)(const THNNState *state, int64_t rows, int64_t columns, int64_
 {
   const Matrix a = {w, terms, true}, b = {x, xStride, false};
   const Product product = productOf(columns, rows, terms, 1, a, b, y, yStride);
-  if (THNN_(prefersDots)(rows, columns, terms) && !prefersPanels(&product)) {
+  if (THNN_(prefersDots)(rows, columns, terms) && !THNN_(panelProducts_win)(&product)) {
     const Dots all = {.rows = rows,
                       .terms = terms,
                       .x = x,

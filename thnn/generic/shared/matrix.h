@@ -12,6 +12,13 @@ typedef struct Matrix {
 } Matrix;
 typedef Matrix THNN_(Matrix); /* its name in convolution/engine/ */
 
+/* The address of element (row, column) of an operand, after transposition. */
+static inline real *matrixAt(Matrix matrix, int64_t row, int64_t column)
+{
+  return (real *)matrix.data +
+         (matrix.transposed ? row * matrix.leading + column : column * matrix.leading + row);
+}
+
 /* Scratch for packed operands: `bytes`, a multiple of a cache line, for each of `threads` threads.
  * Products that pack take no more threads. The caller provides `data`, aligned to cache lines; the
  * functions below say how much a product needs. */
