@@ -1,13 +1,102 @@
 #include "geometry/indices.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "call/check.h"
 #include "call/indices.h"
 #include "call/plan.h"
-#include "work/sizes.h"
-#include "call/strided.h"
 #include "call/planTensor.h"
+#include "call/strided.h"
+#include "geometry/pooling.h"
+#include "work/sizes.h"
+
+#define THNN_REAL_FLOAT /* loops over integers are the same for both types */
+#include "simd/vector/template.h"
+
+bool THNN_areAllWithin(const THNNState *state, int64_t count, const int64_t *values, int64_t first,
+                       int64_t last)
+{
+  const THNNBlocks blocks = THNN_blocks(count);
+  const int threads = THNN_threads(state, blocks.count, (double)count);
+  bool all = true;
+  /* Each thread goes backwards, so that its first indices are in its cache when they are used. */
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(&& : all)
+  for (int share = 0; share < threads; share++)
+    for (int64_t i = blocks.count * (share + 1) / threads; i-- > blocks.count * share / threads;)
+      all = all && THNN_(simd).indices.areWithin(THNN_blockLength(&blocks, i),
+                                                 values + i * blocks.length, first, last);
+  return all;
+}
+
+static bool windowIsOutside(const THNNConvolution *g, const int64_t position[3])
+{
+  for (int d = 0; d < 3; d++) {
+    const THNNTaps taps = THNN_tapsInside(g, d, position[d]);
+    if (taps.begin == taps.end)
+      return true;
+  }
+  return false;
+}
+
+bool THNN_someWindowIsOutside(const THNNConvolution *g)
+{
+  for (int d = 0; d < 3; d++)
+    for (int64_t position = 0; position < g->output[d]; position++) {
+      const THNNTaps taps = THNN_tapsInside(g, d, position);
+      if (taps.begin == taps.end)
+        return true;
+    }
+  return false;
+}
+
+bool THNN_tapsAreNear(const THNNConvolution *g)
+{
+  for (int d = 0; d < 3; d++)
+    if (g->output[d] > INT32_MAX || g->output[d] * g->stride[d] + llabs(g->pad[d]) +
+                                            (1 << THNN_TAP_BITS) * g->dilation[d] + g->input[d] >
+                                        INT32_MAX)
+      return false;
+  return THNN_convolutionImagePositions(g) <= INT32_MAX;
+}
+
+int64_t THNN_elementOfTaps(const THNNPooledIndices *pooled, const int64_t *position, int64_t index,
+                           int64_t second)
+{
+  (void)second;
+  const THNNConvolution *g = pooled->context;
+  if (pooled->optional && windowIsOutside(g, position))
+    return THNN_NO_ELEMENT;
+  int64_t element = 0;
+  for (int d = 0; d < 3; d++) {
+    const int64_t tap = index >> d * THNN_TAP_BITS & ((1 << THNN_TAP_BITS) - 1);
+    const int64_t at = position[d] * g->stride[d] - g->pad[d] + tap * g->dilation[d];
+    if (at < 0 || at >= g->input[d])
+      return THNN_BAD_INDEX;
+    element = element * g->input[d] + at;
+  }
+  return element;
+}
+
+/* The least and the greatest tap of a window that are inside along a dimension, up to
+ * THNN_LAST_TAP, in the dimension's byte of an index. */
+THNNIndexWindow THNN_tapWindow(const THNNPooledIndices *pooled, int dimension, int64_t position)
+{
+  const THNNConvolution *g = pooled->context;
+  const int64_t start = position * g->stride[dimension] - g->pad[dimension];
+  const int64_t dilation = g->dilation[dimension], behind = g->input[dimension] - 1 - start;
+  const int64_t least = start < 0 ? (dilation - 1 - start) / dilation : 0;
+  const int64_t most = behind < 0 ? -1 : behind / dilation;
+  const int shift = dimension * THNN_TAP_BITS;
+  THNNIndexWindow window = {.start = start, .limit = {(uint32_t)THNN_LAST_TAP << shift, 0}};
+  for (int d = dimension + 1; d < 3; d++)
+    window.start *= g->input[d];
+  if (least <= THNN_LAST_TAP && most >= least) {
+    window.limit[0] = (uint32_t)least << shift;
+    window.limit[1] = (uint32_t)(most < THNN_LAST_TAP ? most : THNN_LAST_TAP) << shift;
+  }
+  return window;
+}
 
 int64_t THNN_pooledElements(const THNNPooledIndices *pooled)
 {

@@ -2,46 +2,6 @@
 
 #include "work/sizes.h"
 
-enum {
-  SHORT_PLANE = 24,     /* shorter planes are joined to rows */
-  ROW = 512,            /* rows join outer indices up to about this length */
-  ROW_SPAN = 2048,      /* columns whose sums stay in the first-level cache */
-  MOST_ROW_BLOCKS = 64, /* limit on blocks of rows: each has sums for every column */
-  PLANE_BLOCK = 1 << 15 /* elements: as doubles, those of two tensors fit the second-level cache */
-};
-
-#ifdef THNN_ONCE
-THNNChannels THNN_channels(int64_t outer, int64_t channels, int64_t inner)
-{
-  THNNChannels c;
-  c.outer = outer;
-  c.channels = channels;
-  c.inner = inner;
-  c.elements = outer * channels * inner;
-  c.rows = inner < SHORT_PLANE;
-  if (c.rows) {
-    const int64_t columns = c.elements > 0 ? channels * inner : 1;
-    const int64_t repeat = columns < ROW ? ROW / columns : 1;
-    c.groups = 1;
-    c.length = c.step = columns * (repeat < outer ? repeat : outer);
-    c.lines = divideUp(c.elements, c.length);
-    c.spanLength = c.length < ROW_SPAN ? c.length : ROW_SPAN;
-  } else {
-    c.groups = channels;
-    c.length = inner;
-    c.step = channels * inner;
-    c.lines = outer;
-    c.spanLength = inner < PLANE_BLOCK ? inner : PLANE_BLOCK;
-  }
-  c.spans = divideUp(c.length, c.spanLength);
-  c.blockLines = PLANE_BLOCK / c.spanLength;
-  if (c.rows && c.blockLines < c.lines / MOST_ROW_BLOCKS)
-    c.blockLines = divideUp(c.lines, MOST_ROW_BLOCKS);
-  c.lineBlocks = divideUp(c.lines, c.blockLines);
-  return c;
-}
-#endif
-
 /* The place of a block. */
 typedef struct Block {
   int64_t group, lineBlock, firstLine, endLine;
