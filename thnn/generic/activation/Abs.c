@@ -6,13 +6,13 @@
 void THNN_(Abs_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
 {
   const Pointwise run = {.function = "Abs_updateOutput", .state = state, .cost = 1};
-  THNN_(pointwiseForward)(&run, THNN_(simd).activation.abs, input, output);
+  THNN_(pointwise_forward)(&run, THNN_(simd).activation.abs, input, output);
 }
 
 void THNN_(Abs_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
                                 THTensor *gradInput)
 {
   const Pointwise run = {.function = "Abs_updateGradInput", .state = state, .cost = 1};
-  THNN_(pointwiseBackward)(&run, THNN_(simd).activation.absBackward, input, "input", 2, gradOutput,
-                           gradInput);
+  THNN_(pointwise_backward)(&run, THNN_(simd).activation.absBackward, input, "input", 2, gradOutput,
+                            gradInput);
 }

@@ -13,7 +13,7 @@ void THNN_(ELU_updateOutput)(THNNState *state, THTensor *input, THTensor *output
                          .inplace = inplace,
                          .cost = 4,
                          .parameters = parameters};
-  THNN_(pointwiseForward)(&run, THNN_(simd).activation.elu, input, output);
+  THNN_(pointwise_forward)(&run, THNN_(simd).activation.elu, input, output);
 }
 
 void THNN_(ELU_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -26,6 +26,6 @@ void THNN_(ELU_updateGradInput)(THNNState *state, THTensor *input, THTensor *gra
                          .cost = 1,
                          .parameters = parameters,
                          .compared = input};
-  THNN_(pointwiseBackward)(&run, THNN_(simd).activation.eluBackward, output, "output", 5,
-                           gradOutput, gradInput);
+  THNN_(pointwise_backward)(&run, THNN_(simd).activation.eluBackward, output, "output", 5,
+                            gradOutput, gradInput);
 }

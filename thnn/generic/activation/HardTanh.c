@@ -13,7 +13,7 @@ void THNN_(HardTanh_updateOutput)(THNNState *state, THTensor *input, THTensor *o
                          .inplace = inplace,
                          .cost = 1,
                          .parameters = parameters};
-  THNN_(pointwiseForward)(&run, THNN_(simd).activation.hardTanh, input, output);
+  THNN_(pointwise_forward)(&run, THNN_(simd).activation.hardTanh, input, output);
 }
 
 void THNN_(HardTanh_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -26,6 +26,6 @@ void THNN_(HardTanh_updateGradInput)(THNNState *state, THTensor *input, THTensor
                          .inplace = inplace,
                          .cost = 1,
                          .parameters = parameters};
-  THNN_(pointwiseBackward)(&run, THNN_(simd).activation.hardTanhBackward, input, "input", 2,
-                           gradOutput, gradInput);
+  THNN_(pointwise_backward)(&run, THNN_(simd).activation.hardTanhBackward, input, "input", 2,
+                            gradOutput, gradInput);
 }

@@ -13,7 +13,7 @@ void THNN_(LeakyReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *
                          .inplace = inplace,
                          .cost = 1,
                          .parameters = parameters};
-  THNN_(pointwiseForward)(&run, THNN_(simd).activation.leakyRelu, input, output);
+  THNN_(pointwise_forward)(&run, THNN_(simd).activation.leakyRelu, input, output);
 }
 
 void THNN_(LeakyReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -25,6 +25,6 @@ void THNN_(LeakyReLU_updateGradInput)(THNNState *state, THTensor *input, THTenso
                          .inplace = inplace,
                          .cost = 1,
                          .parameters = parameters};
-  THNN_(pointwiseBackward)(&run, THNN_(simd).activation.leakyReluBackward, input, "input", 2,
-                           gradOutput, gradInput);
+  THNN_(pointwise_backward)(&run, THNN_(simd).activation.leakyReluBackward, input, "input", 2,
+                            gradOutput, gradInput);
 }

@@ -9,7 +9,7 @@ void THNN_(LogSigmoid_updateOutput)(THNNState *state, THTensor *input, THTensor 
 {
   (void)buffer;
   const Pointwise run = {.function = "LogSigmoid_updateOutput", .state = state, .cost = 8};
-  THNN_(pointwiseForward)(&run, THNN_(simd).elementary.logSigmoid, input, output);
+  THNN_(pointwise_forward)(&run, THNN_(simd).elementary.logSigmoid, input, output);
 }
 
 void THNN_(LogSigmoid_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -18,6 +18,6 @@ void THNN_(LogSigmoid_updateGradInput)(THNNState *state, THTensor *input, THTens
   (void)buffer;
   const Pointwise run = {
       .function = "LogSigmoid_updateGradInput", .state = state, .cost = 4, .like = gradOutput};
-  THNN_(pointwiseBackward)(&run, THNN_(simd).activation.logSigmoidBackward, input, "input", 2,
-                           gradOutput, gradInput);
+  THNN_(pointwise_backward)(&run, THNN_(simd).activation.logSigmoidBackward, input, "input", 2,
+                            gradOutput, gradInput);
 }

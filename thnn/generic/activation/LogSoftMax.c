@@ -5,12 +5,12 @@
 
 void THNN_(LogSoftMax_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
 {
-  THNN_(softmaxForward)("LogSoftMax_updateOutput", state, true, input, output);
+  THNN_(softmax_forward)("LogSoftMax_updateOutput", state, true, input, output);
 }
 
 void THNN_(LogSoftMax_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
                                        THTensor *gradInput, THTensor *output)
 {
-  THNN_(softmaxBackward)("LogSoftMax_updateGradInput", state, true, input, gradOutput, gradInput,
-                         output);
+  THNN_(softmax_backward)("LogSoftMax_updateGradInput", state, true, input, gradOutput, gradInput,
+                          output);
 }

@@ -66,7 +66,7 @@ static void runMap(THNNPlan *plan, THNNState *state, const ChannelMap *map, cons
   const THNNChannels channels = THNN_channels(shape->batch, shape->planes, shape->positions);
   ChannelWork work = {.state = state, .channels = &channels, .finish = setSlope, .map = map};
   THNN_planElementwise(out);
-  const THNNBuffer *scratch = THNN_planScratch(plan, THNN_(channelScratch)(&work));
+  const THNNBuffer *scratch = THNN_planScratch(plan, THNN_(channelwise_scratchBytes)(&work));
   THNN_planAcquire(plan);
 
   const Slopes slopes = {.weight = factors->data};
@@ -74,7 +74,7 @@ static void runMap(THNNPlan *plan, THNNState *state, const ChannelMap *map, cons
   work.y = gradients ? gradients->data : NULL;
   work.z = out->data;
   work.context = &slopes;
-  THNN_(channelRun)(&work, scratch->data);
+  THNN_(channelwise_run)(&work, scratch->data);
   THNN_planRelease(plan);
 }
 
@@ -134,13 +134,13 @@ void THNN_(PReLU_accGradParameters)(THNNState *state, THTensor *input, THTensor 
   THNNBuffer *in = THNN_planIn(&plan, input, 2);
   THNNBuffer *gradients = THNN_planIn(&plan, gradOutput, 3);
   THNNBuffer *gradFactors = THNN_planInOut(&plan, gradWeight, 6);
-  THNNBuffer *scratch = THNN_planScratch(&plan, THNN_(channelScratch)(&work));
+  THNNBuffer *scratch = THNN_planScratch(&plan, THNN_(channelwise_scratchBytes)(&work));
   THNN_planAcquire(&plan);
 
   const Slopes slopes = {.gradWeight = gradFactors->data, .scale = scale};
   work.x = in->data;
   work.y = gradients->data;
   work.context = &slopes;
-  THNN_(channelRun)(&work, scratch->data);
+  THNN_(channelwise_run)(&work, scratch->data);
   THNN_planRelease(&plan);
 }

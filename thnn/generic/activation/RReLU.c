@@ -26,7 +26,7 @@ static void forwardWithNoise(const Pointwise *run, THTensor *input, THTensor *ou
   THNNPlan plan;
   THNNBuffer *in, *out;
   THNN_planStart(&plan, run->function, run->state);
-  THNN_(pointwisePlan)(&plan, run->inplace, input, output, &in, &out);
+  THNN_(pointwise_plan)(&plan, run->inplace, input, output, &in, &out);
   THNNBuffer *drawn = THNN_planOutLike(&plan, noise, 4, input);
   THNN_planAcquire(&plan);
 
@@ -57,7 +57,7 @@ void THNN_(RReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *outp
   if (!noise)
     THNN_rejectShape(run.function, THNN_SHAPE(noise, 4), "a tensor");
   if (!train) {
-    THNN_(pointwiseForward)(&run, THNN_(simd).activation.leakyRelu, input, output);
+    THNN_(pointwise_forward)(&run, THNN_(simd).activation.leakyRelu, input, output);
     return;
   }
   if (!generator)
@@ -77,13 +77,13 @@ void THNN_(RReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *g
                    .parameters = parameters};
   /* With bounds this close the slope was practically constant, and `noise` need not be set. */
   if (!train || (real)upper - (real)lower <= (real)1e-6) {
-    THNN_(pointwiseBackward)(&run, THNN_(simd).activation.leakyReluBackward, input, "input", 2,
-                             gradOutput, gradInput);
+    THNN_(pointwise_backward)(&run, THNN_(simd).activation.leakyReluBackward, input, "input", 2,
+                              gradOutput, gradInput);
     return;
   }
   THNN_pointwise_shapeCheck(run.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3));
   THNN_pointwise_shapeCheck(run.function, THNN_SHAPE(gradOutput, 3), THNN_SHAPE(noise, 5));
   run.like = gradOutput;
-  THNN_(pointwiseBackward)(&run, THNN_(simd).activation.product, noise, "noise", 5, gradOutput,
-                           gradInput);
+  THNN_(pointwise_backward)(&run, THNN_(simd).activation.product, noise, "noise", 5, gradOutput,
+                            gradInput);
 }

@@ -6,7 +6,7 @@
 void THNN_(Sigmoid_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
 {
   const Pointwise run = {.function = "Sigmoid_updateOutput", .state = state, .cost = 4};
-  THNN_(pointwiseForward)(&run, THNN_(simd).elementary.sigmoid, input, output);
+  THNN_(pointwise_forward)(&run, THNN_(simd).elementary.sigmoid, input, output);
 }
 
 void THNN_(Sigmoid_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -14,6 +14,6 @@ void THNN_(Sigmoid_updateGradInput)(THNNState *state, THTensor *input, THTensor 
 {
   (void)input;
   const Pointwise run = {.function = "Sigmoid_updateGradInput", .state = state, .cost = 1};
-  THNN_(pointwiseBackward)(&run, THNN_(simd).activation.sigmoidBackward, output, "output", 5,
-                           gradOutput, gradInput);
+  THNN_(pointwise_backward)(&run, THNN_(simd).activation.sigmoidBackward, output, "output", 5,
+                            gradOutput, gradInput);
 }

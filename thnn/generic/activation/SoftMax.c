@@ -5,12 +5,12 @@
 
 void THNN_(SoftMax_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
 {
-  THNN_(softmaxForward)("SoftMax_updateOutput", state, false, input, output);
+  THNN_(softmax_forward)("SoftMax_updateOutput", state, false, input, output);
 }
 
 void THNN_(SoftMax_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
                                     THTensor *gradInput, THTensor *output)
 {
-  THNN_(softmaxBackward)("SoftMax_updateGradInput", state, false, input, gradOutput, gradInput,
-                         output);
+  THNN_(softmax_backward)("SoftMax_updateGradInput", state, false, input, gradOutput, gradInput,
+                          output);
 }

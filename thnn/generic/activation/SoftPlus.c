@@ -10,7 +10,7 @@ void THNN_(SoftPlus_updateOutput)(THNNState *state, THTensor *input, THTensor *o
   const real parameters[] = {(real)beta, (real)threshold};
   const Pointwise run = {
       .function = "SoftPlus_updateOutput", .state = state, .cost = 8, .parameters = parameters};
-  THNN_(pointwiseForward)(&run, THNN_(simd).activation.softPlus, input, output);
+  THNN_(pointwise_forward)(&run, THNN_(simd).activation.softPlus, input, output);
 }
 
 void THNN_(SoftPlus_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -23,6 +23,6 @@ void THNN_(SoftPlus_updateGradInput)(THNNState *state, THTensor *input, THTensor
                          .cost = 4,
                          .parameters = parameters,
                          .compared = input};
-  THNN_(pointwiseBackward)(&run, THNN_(simd).activation.softPlusBackward, output, "output", 5,
-                           gradOutput, gradInput);
+  THNN_(pointwise_backward)(&run, THNN_(simd).activation.softPlusBackward, output, "output", 5,
+                            gradOutput, gradInput);
 }

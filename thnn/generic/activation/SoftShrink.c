@@ -10,7 +10,7 @@ void THNN_(SoftShrink_updateOutput)(THNNState *state, THTensor *input, THTensor 
   const real parameters[] = {(real)lambda};
   const Pointwise run = {
       .function = "SoftShrink_updateOutput", .state = state, .cost = 1, .parameters = parameters};
-  THNN_(pointwiseForward)(&run, THNN_(simd).activation.softShrink, input, output);
+  THNN_(pointwise_forward)(&run, THNN_(simd).activation.softShrink, input, output);
 }
 
 void THNN_(SoftShrink_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -21,6 +21,6 @@ void THNN_(SoftShrink_updateGradInput)(THNNState *state, THTensor *input, THTens
                          .state = state,
                          .cost = 1,
                          .parameters = parameters};
-  THNN_(pointwiseBackward)(&run, THNN_(simd).activation.shrinkBackward, input, "input", 2,
-                           gradOutput, gradInput);
+  THNN_(pointwise_backward)(&run, THNN_(simd).activation.shrinkBackward, input, "input", 2,
+                            gradOutput, gradInput);
 }

@@ -7,7 +7,7 @@ void THNN_(Sqrt_updateOutput)(THNNState *state, THTensor *input, THTensor *outpu
 {
   (void)eps; /* the original does not read it either */
   const Pointwise run = {.function = "Sqrt_updateOutput", .state = state, .cost = 1};
-  THNN_(pointwiseForward)(&run, THNN_(simd).activation.sqrt, input, output);
+  THNN_(pointwise_forward)(&run, THNN_(simd).activation.sqrt, input, output);
 }
 
 void THNN_(Sqrt_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -21,6 +21,6 @@ void THNN_(Sqrt_updateGradInput)(THNNState *state, THTensor *input, THTensor *gr
                          .sameSizes = true};
   if (!input)
     THNN_rejectShape(run.function, THNN_SHAPE(input, 2), "a tensor");
-  THNN_(pointwiseBackward)(&run, THNN_(simd).activation.sqrtBackward, output, "output", 5,
-                           gradOutput, gradInput);
+  THNN_(pointwise_backward)(&run, THNN_(simd).activation.sqrtBackward, output, "output", 5,
+                            gradOutput, gradInput);
 }

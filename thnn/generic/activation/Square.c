@@ -6,7 +6,7 @@
 void THNN_(Square_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
 {
   const Pointwise run = {.function = "Square_updateOutput", .state = state, .cost = 1};
-  THNN_(pointwiseForward)(&run, THNN_(simd).activation.square, input, output);
+  THNN_(pointwise_forward)(&run, THNN_(simd).activation.square, input, output);
 }
 
 void THNN_(Square_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -14,6 +14,6 @@ void THNN_(Square_updateGradInput)(THNNState *state, THTensor *input, THTensor *
 {
   const Pointwise run = {
       .function = "Square_updateGradInput", .state = state, .cost = 1, .sameSizes = true};
-  THNN_(pointwiseBackward)(&run, THNN_(simd).activation.squareBackward, input, "input", 2,
-                           gradOutput, gradInput);
+  THNN_(pointwise_backward)(&run, THNN_(simd).activation.squareBackward, input, "input", 2,
+                            gradOutput, gradInput);
 }

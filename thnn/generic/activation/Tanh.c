@@ -6,7 +6,7 @@
 void THNN_(Tanh_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
 {
   const Pointwise run = {.function = "Tanh_updateOutput", .state = state, .cost = 4};
-  THNN_(pointwiseForward)(&run, THNN_(simd).elementary.tanh, input, output);
+  THNN_(pointwise_forward)(&run, THNN_(simd).elementary.tanh, input, output);
 }
 
 void THNN_(Tanh_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -15,6 +15,6 @@ void THNN_(Tanh_updateGradInput)(THNNState *state, THTensor *input, THTensor *gr
   (void)input;
   const Pointwise run = {
       .function = "Tanh_updateGradInput", .state = state, .cost = 1, .sameSizes = true};
-  THNN_(pointwiseBackward)(&run, THNN_(simd).activation.tanhBackward, output, "output", 5,
-                           gradOutput, gradInput);
+  THNN_(pointwise_backward)(&run, THNN_(simd).activation.tanhBackward, output, "output", 5,
+                            gradOutput, gradInput);
 }

@@ -12,7 +12,7 @@ void THNN_(Threshold_updateOutput)(THNNState *state, THTensor *input, THTensor *
                          .inplace = inplace,
                          .cost = 1,
                          .parameters = parameters};
-  THNN_(pointwiseForward)(&run, THNN_(simd).pointwise.threshold, input, output);
+  THNN_(pointwise_forward)(&run, THNN_(simd).pointwise.threshold, input, output);
 }
 
 void THNN_(Threshold_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -26,6 +26,6 @@ void THNN_(Threshold_updateGradInput)(THNNState *state, THTensor *input, THTenso
                          .inplace = inplace,
                          .cost = 1,
                          .parameters = parameters};
-  THNN_(pointwiseBackward)(&run, THNN_(simd).pointwise.thresholdBackward, input, "input", 2,
-                           gradOutput, gradInput);
+  THNN_(pointwise_backward)(&run, THNN_(simd).pointwise.thresholdBackward, input, "input", 2,
+                            gradOutput, gradInput);
 }

@@ -33,8 +33,8 @@ static THNNBuffer *planSource(THNNPlan *plan, bool inplace, THTensor *source, co
   return buffer;
 }
 
-void THNN_(pointwisePlan)(THNNPlan *plan, bool inplace, THTensor *input, THTensor *output,
-                          THNNBuffer **in, THNNBuffer **out)
+void THNN_(pointwise_plan)(THNNPlan *plan, bool inplace, THTensor *input, THTensor *output,
+                           THNNBuffer **in, THNNBuffer **out)
 {
   *in = *out = planSource(plan, inplace, input, "input", 2);
   if (inplace)
@@ -48,12 +48,12 @@ static int threadsFor(const Pointwise *run, const THNNBlocks *blocks)
   return THNN_threads(run->state, blocks->count, (double)blocks->elements * run->cost);
 }
 
-void THNN_(pointwiseForward)(const Pointwise *run, Map map, THTensor *input, THTensor *output)
+void THNN_(pointwise_forward)(const Pointwise *run, Map map, THTensor *input, THTensor *output)
 {
   THNNPlan plan;
   THNNBuffer *in, *out;
   THNN_planStart(&plan, run->function, run->state);
-  THNN_(pointwisePlan)(&plan, run->inplace, input, output, &in, &out);
+  THNN_(pointwise_plan)(&plan, run->inplace, input, output, &in, &out);
   THNN_planAcquire(&plan);
 
   const real *x = in->data;
@@ -71,9 +71,9 @@ void THNN_(pointwiseForward)(const Pointwise *run, Map map, THTensor *input, THT
   THNN_planRelease(&plan);
 }
 
-void THNN_(pointwiseBackward)(const Pointwise *run, Map2 map, THTensor *saved,
-                              const char *savedName, int savedPosition, THTensor *gradOutput,
-                              THTensor *gradInput)
+void THNN_(pointwise_backward)(const Pointwise *run, Map2 map, THTensor *saved,
+                               const char *savedName, int savedPosition, THTensor *gradOutput,
+                               THTensor *gradInput)
 {
   const THNNShape of =
       THNN_makeShape(savedName, savedPosition, saved ? saved->nDimension : THNN_NULL_TENSOR,

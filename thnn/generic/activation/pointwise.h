@@ -20,16 +20,16 @@ typedef struct Pointwise {
 
 /* Declares the tensor that a forward call reads, argument #2, and the one that it writes, #3; with
  * inplace they share memory. */
-void THNN_(pointwisePlan)(THNNPlan *plan, bool inplace, THTensor *input, THTensor *output,
-                          THNNBuffer **in, THNNBuffer **out);
+void THNN_(pointwise_plan)(THNNPlan *plan, bool inplace, THTensor *input, THTensor *output,
+                           THNNBuffer **in, THNNBuffer **out);
 
 /* output = map(input), arguments #2 and #3; in input's storage when inplace. */
-void THNN_(pointwiseForward)(const Pointwise *run, Map map, THTensor *input, THTensor *output);
+void THNN_(pointwise_forward)(const Pointwise *run, Map map, THTensor *input, THTensor *output);
 
 /* gradInput = map(saved, gradOutput), arguments #4 and #3, in gradOutput's storage when inplace.
  * `saved` is the forward call's input or output, argument #savedPosition. */
-void THNN_(pointwiseBackward)(const Pointwise *run, Map2 map, THTensor *saved,
-                              const char *savedName, int savedPosition, THTensor *gradOutput,
-                              THTensor *gradInput);
+void THNN_(pointwise_backward)(const Pointwise *run, Map2 map, THTensor *saved,
+                               const char *savedName, int savedPosition, THTensor *gradOutput,
+                               THTensor *gradInput);
 
 #endif

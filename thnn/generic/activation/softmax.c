@@ -90,8 +90,8 @@ static int64_t blockAt(const THNNPlanes *shape, const Tiles *tiles, int64_t bloc
   return sample * shape->planes * shape->positions + position;
 }
 
-void THNN_(softmaxForward)(const char *function, THNNState *state, bool logarithm, THTensor *input,
-                           THTensor *output)
+void THNN_(softmax_forward)(const char *function, THNNState *state, bool logarithm, THTensor *input,
+                            THTensor *output)
 {
   const THNNPlanes shape =
       THNN_SoftMax_shapeCheck(function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_NO_SHAPE);
@@ -120,8 +120,9 @@ void THNN_(softmaxForward)(const char *function, THNNState *state, bool logarith
   THNN_planRelease(&plan);
 }
 
-void THNN_(softmaxBackward)(const char *function, THNNState *state, bool logarithm, THTensor *input,
-                            THTensor *gradOutput, THTensor *gradInput, THTensor *output)
+void THNN_(softmax_backward)(const char *function, THNNState *state, bool logarithm,
+                             THTensor *input, THTensor *gradOutput, THTensor *gradInput,
+                             THTensor *output)
 {
   const THNNPlanes shape = THNN_SoftMax_shapeCheck(
       function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(output, 5));

@@ -6,12 +6,13 @@
 #include "generic/template.h"
 
 /* output (#3) from input (#2). */
-void THNN_(softmaxForward)(const char *function, THNNState *state, bool logarithm, THTensor *input,
-                           THTensor *output);
+void THNN_(softmax_forward)(const char *function, THNNState *state, bool logarithm, THTensor *input,
+                            THTensor *output);
 
 /* gradInput (#4) from gradOutput (#3) and the forward call's output (#5); input (#2) may be NULL:
  * only its sizes are used. */
-void THNN_(softmaxBackward)(const char *function, THNNState *state, bool logarithm, THTensor *input,
-                            THTensor *gradOutput, THTensor *gradInput, THTensor *output);
+void THNN_(softmax_backward)(const char *function, THNNState *state, bool logarithm,
+                             THTensor *input, THTensor *gradOutput, THTensor *gradInput,
+                             THTensor *output);
 
 #endif

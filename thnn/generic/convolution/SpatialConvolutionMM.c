@@ -39,7 +39,7 @@ void THNN_(SpatialConvolutionMM_updateOutput)(THNNState *state, THTensor *input,
   call.geometry = THNN_SpatialConvolutionMM_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
       THNN_SHAPE(bias, 5), 8, kW, kH, dW, dH, padW, padH);
-  THNN_(convolutionUpdateOutput)(&call, input, output, weight, bias);
+  THNN_(module_updateOutput)(&call, input, output, weight, bias);
 }
 
 void THNN_(SpatialConvolutionMM_updateGradInput)(THNNState *state, THTensor *input,
@@ -53,7 +53,7 @@ void THNN_(SpatialConvolutionMM_updateGradInput)(THNNState *state, THTensor *inp
   call.geometry = THNN_SpatialConvolutionMM_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 8, kW, kH, dW, dH, padW, padH);
-  THNN_(convolutionUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+  THNN_(module_updateGradInput)(&call, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(SpatialConvolutionMM_accGradParameters)(THNNState *state, THTensor *input,
@@ -67,5 +67,5 @@ void THNN_(SpatialConvolutionMM_accGradParameters)(THNNState *state, THTensor *i
   call.geometry = THNN_SpatialConvolutionMM_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 8, kW, kH, dW, dH, padW, padH);
-  THNN_(convolutionAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(module_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
 }

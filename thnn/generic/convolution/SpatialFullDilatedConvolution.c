@@ -48,7 +48,7 @@ void THNN_(SpatialFullDilatedConvolution_updateOutput)(THNNState *state, THTenso
   call.geometry = THNN_SpatialFullDilatedConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
       THNN_SHAPE(bias, 5), 8, kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
-  THNN_(convolutionUpdateOutput)(&call, input, output, weight, bias);
+  THNN_(module_updateOutput)(&call, input, output, weight, bias);
 }
 
 void THNN_(SpatialFullDilatedConvolution_updateGradInput)(THNNState *state, THTensor *input,
@@ -64,7 +64,7 @@ void THNN_(SpatialFullDilatedConvolution_updateGradInput)(THNNState *state, THTe
   call.geometry = THNN_SpatialFullDilatedConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 7, kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
-  THNN_(convolutionUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+  THNN_(module_updateGradInput)(&call, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
@@ -78,5 +78,5 @@ void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
   call.geometry = THNN_SpatialFullDilatedConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 8, kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
-  THNN_(convolutionAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(module_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -177,7 +177,7 @@ void THNN_(TemporalRowConvolution_updateOutput)(THNNState *state, THTensor *inpu
       function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4), THNN_SHAPE(bias, 5), 8,
       kW, dW, padW, featFirst);
   if (featFirst) {
-    THNN_(planesUpdateOutput)(function, state, &joins, input, output, weight, bias, NULL);
+    THNN_(connected_updateOutput)(function, state, &joins, input, output, weight, bias, NULL);
     return;
   }
   const Frames frames = framesOf(&joins);
@@ -216,8 +216,8 @@ void THNN_(TemporalRowConvolution_updateGradInput)(THNNState *state, THTensor *i
       function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 8, kW, dW, padW, featFirst);
   if (featFirst) {
-    THNN_(planesUpdateGradInput)(function, state, &joins, input, gradOutput, gradInput, weight,
-                                 NULL);
+    THNN_(connected_updateGradInput)(function, state, &joins, input, gradOutput, gradInput, weight,
+                                     NULL);
     return;
   }
   const Frames frames = framesOf(&joins);
@@ -252,8 +252,8 @@ void THNN_(TemporalRowConvolution_accGradParameters)(THNNState *state, THTensor 
       function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 8, kW, dW, padW, featFirst);
   if (featFirst) {
-    THNN_(planesAccGradParameters)(function, state, &joins, input, gradOutput, gradWeight, gradBias,
-                                   NULL, scale);
+    THNN_(connected_accGradParameters)(function, state, &joins, input, gradOutput, gradWeight,
+                                       gradBias, NULL, scale);
     return;
   }
   const Frames frames = framesOf(&joins);

@@ -38,7 +38,7 @@ void THNN_(VolumetricConvolution_updateOutput)(THNNState *state, THTensor *input
   call.geometry = THNN_VolumetricConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
       THNN_SHAPE(bias, 5), 8, dT, dW, dH, pT, pW, pH);
-  THNN_(convolutionUpdateOutput)(&call, input, output, weight, bias);
+  THNN_(module_updateOutput)(&call, input, output, weight, bias);
 }
 
 void THNN_(VolumetricConvolution_updateGradInput)(THNNState *state, THTensor *input,
@@ -51,7 +51,7 @@ void THNN_(VolumetricConvolution_updateGradInput)(THNNState *state, THTensor *in
   call.geometry = THNN_VolumetricConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 7, dT, dW, dH, pT, pW, pH);
-  THNN_(convolutionUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+  THNN_(module_updateGradInput)(&call, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(VolumetricConvolution_accGradParameters)(THNNState *state, THTensor *input,
@@ -65,5 +65,5 @@ void THNN_(VolumetricConvolution_accGradParameters)(THNNState *state, THTensor *
   call.geometry = THNN_VolumetricConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 8, dT, dW, dH, pT, pW, pH);
-  THNN_(convolutionAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(module_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -42,7 +42,7 @@ void THNN_(VolumetricConvolutionMM_updateOutput)(THNNState *state, THTensor *inp
   call.geometry = THNN_VolumetricConvolutionMM_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
       THNN_SHAPE(bias, 5), 7, kT, kW, kH, dT, dW, dH, pT, pW, pH);
-  THNN_(convolutionUpdateOutput)(&call, input, output, weight, bias);
+  THNN_(module_updateOutput)(&call, input, output, weight, bias);
 }
 
 void THNN_(VolumetricConvolutionMM_updateGradInput)(THNNState *state, THTensor *input,
@@ -56,7 +56,7 @@ void THNN_(VolumetricConvolutionMM_updateGradInput)(THNNState *state, THTensor *
   call.geometry = THNN_VolumetricConvolutionMM_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 8, kT, kW, kH, dT, dW, dH, pT, pW, pH);
-  THNN_(convolutionUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+  THNN_(module_updateGradInput)(&call, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(VolumetricConvolutionMM_accGradParameters)(THNNState *state, THTensor *input,
@@ -70,5 +70,5 @@ void THNN_(VolumetricConvolutionMM_accGradParameters)(THNNState *state, THTensor
   call.geometry = THNN_VolumetricConvolutionMM_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 7, kT, kW, kH, dT, dW, dH, pT, pW, pH);
-  THNN_(convolutionAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(module_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -42,7 +42,7 @@ void THNN_(VolumetricDilatedConvolution_updateOutput)(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
       THNN_SHAPE(bias, 5), 8, kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW,
       dilationH);
-  THNN_(convolutionUpdateOutput)(&call, input, output, weight, bias);
+  THNN_(module_updateOutput)(&call, input, output, weight, bias);
 }
 
 void THNN_(VolumetricDilatedConvolution_updateGradInput)(
@@ -56,7 +56,7 @@ void THNN_(VolumetricDilatedConvolution_updateGradInput)(
   call.geometry = THNN_VolumetricDilatedConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 7, kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH);
-  THNN_(convolutionUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+  THNN_(module_updateGradInput)(&call, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(VolumetricDilatedConvolution_accGradParameters)(
@@ -72,5 +72,5 @@ void THNN_(VolumetricDilatedConvolution_accGradParameters)(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 8, kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW,
       dilationH);
-  THNN_(convolutionAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(module_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
 }

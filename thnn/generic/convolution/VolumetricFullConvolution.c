@@ -45,7 +45,7 @@ void THNN_(VolumetricFullConvolution_updateOutput)(THNNState *state, THTensor *i
   call.geometry = THNN_VolumetricFullConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
       THNN_SHAPE(bias, 5), 8, dT, dW, dH, pT, pW, pH, aT, aW, aH);
-  THNN_(convolutionUpdateOutput)(&call, input, output, weight, bias);
+  THNN_(module_updateOutput)(&call, input, output, weight, bias);
 }
 
 void THNN_(VolumetricFullConvolution_updateGradInput)(THNNState *state, THTensor *input,
@@ -61,7 +61,7 @@ void THNN_(VolumetricFullConvolution_updateGradInput)(THNNState *state, THTensor
   call.geometry = THNN_VolumetricFullConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 8, dT, dW, dH, pT, pW, pH, aT, aW, aH);
-  THNN_(convolutionUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+  THNN_(module_updateGradInput)(&call, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(VolumetricFullConvolution_accGradParameters)(THNNState *state, THTensor *input,
@@ -77,5 +77,5 @@ void THNN_(VolumetricFullConvolution_accGradParameters)(THNNState *state, THTens
   call.geometry = THNN_VolumetricFullConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 8, dT, dW, dH, pT, pW, pH, aT, aW, aH);
-  THNN_(convolutionAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(module_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -45,7 +45,7 @@ void THNN_(VolumetricFullDilatedConvolution_updateOutput)(
   call.geometry = THNN_VolumetricFullDilatedConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
       THNN_SHAPE(bias, 5), 8, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH);
-  THNN_(convolutionUpdateOutput)(&call, input, output, weight, bias);
+  THNN_(module_updateOutput)(&call, input, output, weight, bias);
 }
 
 void THNN_(VolumetricFullDilatedConvolution_updateGradInput)(
@@ -59,7 +59,7 @@ void THNN_(VolumetricFullDilatedConvolution_updateGradInput)(
   call.geometry = THNN_VolumetricFullDilatedConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 8, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH);
-  THNN_(convolutionUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+  THNN_(module_updateGradInput)(&call, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
@@ -75,5 +75,5 @@ void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 8, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW,
       aH);
-  THNN_(convolutionAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(module_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -2,8 +2,8 @@
 
 #include "geometry/convolutionCheck.h"
 
-void THNN_(convolutionUpdateOutput)(const THNNConvolutionCall *call, THTensor *input,
-                                    THTensor *output, THTensor *weight, THTensor *bias)
+void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input, THTensor *output,
+                                THTensor *weight, THTensor *bias)
 {
   const THNNConvolution *geometry = &call->geometry;
   const bool batched = input->nDimension == call->nDimension + 2;
@@ -34,8 +34,8 @@ void THNN_(convolutionUpdateOutput)(const THNNConvolutionCall *call, THTensor *i
   THNN_planRelease(&plan);
 }
 
-void THNN_(convolutionUpdateGradInput)(const THNNConvolutionCall *call, THTensor *input,
-                                       THTensor *gradOutput, THTensor *gradInput, THTensor *weight)
+void THNN_(module_updateGradInput)(const THNNConvolutionCall *call, THTensor *input,
+                                   THTensor *gradOutput, THTensor *gradInput, THTensor *weight)
 {
   THNNConvolutionPlan convolution;
   THNN_(Convolution_prepare)(&convolution, call->state, &call->geometry,
@@ -59,9 +59,9 @@ void THNN_(convolutionUpdateGradInput)(const THNNConvolutionCall *call, THTensor
   THNN_planRelease(&plan);
 }
 
-void THNN_(convolutionAccGradParameters)(const THNNConvolutionCall *call, THTensor *input,
-                                         THTensor *gradOutput, THTensor *gradWeight,
-                                         THTensor *gradBias, accreal scale)
+void THNN_(module_accGradParameters)(const THNNConvolutionCall *call, THTensor *input,
+                                     THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
+                                     accreal scale)
 {
   THNNConvolutionPlan convolution;
   THNN_(Convolution_prepare)(&convolution, call->state, &call->geometry,

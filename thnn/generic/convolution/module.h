@@ -17,16 +17,16 @@ typedef struct THNNConvolutionCall {
 } THNNConvolutionCall;
 
 /* input #2, output #3, weight #4, bias #5 (may be NULL) */
-void THNN_(convolutionUpdateOutput)(const THNNConvolutionCall *call, THTensor *input,
-                                    THTensor *output, THTensor *weight, THTensor *bias);
+void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input, THTensor *output,
+                                THTensor *weight, THTensor *bias);
 
 /* input #2, gradOutput #3, gradInput #4, weight #5 */
-void THNN_(convolutionUpdateGradInput)(const THNNConvolutionCall *call, THTensor *input,
-                                       THTensor *gradOutput, THTensor *gradInput, THTensor *weight);
+void THNN_(module_updateGradInput)(const THNNConvolutionCall *call, THTensor *input,
+                                   THTensor *gradOutput, THTensor *gradInput, THTensor *weight);
 
 /* input #2, gradOutput #3, gradWeight #4, gradBias #5 (may be NULL) */
-void THNN_(convolutionAccGradParameters)(const THNNConvolutionCall *call, THTensor *input,
-                                         THTensor *gradOutput, THTensor *gradWeight,
-                                         THTensor *gradBias, accreal scale);
+void THNN_(module_accGradParameters)(const THNNConvolutionCall *call, THTensor *input,
+                                     THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
+                                     accreal scale);
 
 #endif

@@ -10,7 +10,7 @@ void THNN_(AbsCriterion_updateOutput)(THNNState *state, THTensor *input, THTenso
 {
   const char *function = "AbsCriterion_updateOutput";
   const Criterion run = {function, state, input, target, .longOutput = true};
-  THNN_(criterionForward)(&run, THNN_(simd).criterion.absLoss, output, sizeAverage);
+  THNN_(criterion_forward)(&run, THNN_(simd).criterion.absLoss, output, sizeAverage);
 }
 
 void THNN_(AbsCriterion_updateGradInput)(THNNState *state, THTensor *input, THTensor *target,
@@ -19,5 +19,5 @@ void THNN_(AbsCriterion_updateGradInput)(THNNState *state, THTensor *input, THTe
   const char *function = "AbsCriterion_updateGradInput";
   const real parameters[] = {THNN_(criterionNorm)(input, sizeAverage)};
   const Criterion run = {function, state, input, target, .parameters = parameters};
-  THNN_(criterionBackward)(&run, THNN_(simd).criterion.absGradient, gradInput);
+  THNN_(criterion_backward)(&run, THNN_(simd).criterion.absGradient, gradInput);
 }

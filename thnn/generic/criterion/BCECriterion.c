@@ -20,7 +20,7 @@ void THNN_(BCECriterion_updateOutput)(THNNState *state, THTensor *input, THTenso
                          .weights = weights,
                          .accepts = THNN_(simd).criterion.areProbabilities,
                          .domain = "values from 0 to 1"};
-  THNN_(criterionForward)(&run, THNN_(simd).criterion.bceLoss, output, sizeAverage);
+  THNN_(criterion_forward)(&run, THNN_(simd).criterion.bceLoss, output, sizeAverage);
 }
 
 void THNN_(BCECriterion_updateGradInput)(THNNState *state, THTensor *input, THTensor *target,
@@ -34,5 +34,5 @@ void THNN_(BCECriterion_updateGradInput)(THNNState *state, THTensor *input, THTe
                          parameters,
                          .work = BACKWARD_WORK,
                          .weights = weights};
-  THNN_(criterionBackward)(&run, THNN_(simd).criterion.bceGradient, gradInput);
+  THNN_(criterion_backward)(&run, THNN_(simd).criterion.bceGradient, gradInput);
 }

@@ -56,7 +56,7 @@ void THNN_(ClassNLLCriterion_updateOutput)(THNNState *state, THTensor *input, TH
   THNN_checkOneElement(function, THNN_SHAPE(total_weight, 7));
   checkTargets(function, target, sizes, ignore_index);
   const ClassNLL run = {function, state, input, target, weights, sizes, &ignore_index};
-  THNN_(classNLLForward)(&run, output, total_weight, sizeAverage);
+  THNN_(classNLL_forward)(&run, output, total_weight, sizeAverage);
 }
 
 void THNN_(ClassNLLCriterion_updateGradInput)(THNNState *state, THTensor *input,
@@ -74,5 +74,5 @@ void THNN_(ClassNLLCriterion_updateGradInput)(THNNState *state, THTensor *input,
   const bool single = input->nDimension == 1;
   THTensor *factors = single && sizeAverage ? NULL : weights;
   const ClassNLL run = {function, state, input, target, factors, sizes, &ignore_index};
-  THNN_(classNLLBackward)(&run, gradInput, total_weight, sizeAverage && !single);
+  THNN_(classNLL_backward)(&run, gradInput, total_weight, sizeAverage && !single);
 }

@@ -10,7 +10,7 @@ void THNN_(DistKLDivCriterion_updateOutput)(THNNState *state, THTensor *input, T
 {
   const char *function = "DistKLDivCriterion_updateOutput";
   const Criterion run = {function, state, input, target, .work = 5};
-  THNN_(criterionForward)(&run, THNN_(simd).criterion.distKLDivLoss, output, sizeAverage);
+  THNN_(criterion_forward)(&run, THNN_(simd).criterion.distKLDivLoss, output, sizeAverage);
 }
 
 void THNN_(DistKLDivCriterion_updateGradInput)(THNNState *state, THTensor *input, THTensor *target,
@@ -20,5 +20,5 @@ void THNN_(DistKLDivCriterion_updateGradInput)(THNNState *state, THTensor *input
   const real parameters[] = {THNN_(criterionNorm)(input, sizeAverage)};
   const Criterion run = {function,          state, input, target, .parameters = parameters,
                          .targetOnly = true};
-  THNN_(criterionBackward)(&run, THNN_(simd).criterion.distKLDivGradient, gradInput);
+  THNN_(criterion_backward)(&run, THNN_(simd).criterion.distKLDivGradient, gradInput);
 }

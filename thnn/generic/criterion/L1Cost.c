@@ -8,7 +8,7 @@
 void THNN_(L1Cost_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
 {
   const Criterion run = {"L1Cost_updateOutput", state, input, .inputOnly = true};
-  THNN_(criterionForward)(&run, THNN_(simd).criterion.l1Loss, output, false);
+  THNN_(criterion_forward)(&run, THNN_(simd).criterion.l1Loss, output, false);
 }
 
 void THNN_(L1Cost_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -18,5 +18,5 @@ void THNN_(L1Cost_updateGradInput)(THNNState *state, THTensor *input, THTensor *
   if (gradOutput)
     THNN_checkSameElements(function, THNN_SHAPE(gradOutput, 3), THNN_SHAPE(input, 2));
   const Criterion run = {function, state, input, .inputOnly = true};
-  THNN_(criterionBackward)(&run, THNN_(simd).criterion.l1Gradient, gradInput);
+  THNN_(criterion_backward)(&run, THNN_(simd).criterion.l1Gradient, gradInput);
 }

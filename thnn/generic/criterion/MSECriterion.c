@@ -9,7 +9,7 @@ void THNN_(MSECriterion_updateOutput)(THNNState *state, THTensor *input, THTenso
                                       THTensor *output, bool sizeAverage)
 {
   const Criterion run = {"MSECriterion_updateOutput", state, input, .target = target};
-  THNN_(criterionForward)(&run, THNN_(simd).criterion.mseLoss, output, sizeAverage);
+  THNN_(criterion_forward)(&run, THNN_(simd).criterion.mseLoss, output, sizeAverage);
 }
 
 void THNN_(MSECriterion_updateGradInput)(THNNState *state, THTensor *input, THTensor *target,
@@ -18,5 +18,5 @@ void THNN_(MSECriterion_updateGradInput)(THNNState *state, THTensor *input, THTe
   const char *function = "MSECriterion_updateGradInput";
   const real parameters[] = {2 * THNN_(criterionNorm)(input, sizeAverage)};
   const Criterion run = {function, state, input, target, .parameters = parameters};
-  THNN_(criterionBackward)(&run, THNN_(simd).criterion.mseGradient, gradInput);
+  THNN_(criterion_backward)(&run, THNN_(simd).criterion.mseGradient, gradInput);
 }

@@ -11,7 +11,7 @@ void THNN_(MarginCriterion_updateOutput)(THNNState *state, THTensor *input, THTe
   const char *function = "MarginCriterion_updateOutput";
   const real parameters[] = {(real)margin};
   const Criterion run = {function, state, input, target, .parameters = parameters};
-  THNN_(criterionForward)(&run, THNN_(simd).criterion.marginLoss, output, sizeAverage);
+  THNN_(criterion_forward)(&run, THNN_(simd).criterion.marginLoss, output, sizeAverage);
 }
 
 void THNN_(MarginCriterion_updateGradInput)(THNNState *state, THTensor *input, THTensor *target,
@@ -20,5 +20,5 @@ void THNN_(MarginCriterion_updateGradInput)(THNNState *state, THTensor *input, T
   const char *function = "MarginCriterion_updateGradInput";
   const real parameters[] = {THNN_(criterionNorm)(input, sizeAverage), (real)margin};
   const Criterion run = {function, state, input, target, .parameters = parameters};
-  THNN_(criterionBackward)(&run, THNN_(simd).criterion.marginGradient, gradInput);
+  THNN_(criterion_backward)(&run, THNN_(simd).criterion.marginGradient, gradInput);
 }

@@ -9,7 +9,7 @@ void THNN_(SmoothL1Criterion_updateOutput)(THNNState *state, THTensor *input, TH
                                            THTensor *output, bool sizeAverage)
 {
   const Criterion run = {"SmoothL1Criterion_updateOutput", state, input, .target = target};
-  THNN_(criterionForward)(&run, THNN_(simd).criterion.smoothL1Loss, output, sizeAverage);
+  THNN_(criterion_forward)(&run, THNN_(simd).criterion.smoothL1Loss, output, sizeAverage);
 }
 
 void THNN_(SmoothL1Criterion_updateGradInput)(THNNState *state, THTensor *input, THTensor *target,
@@ -18,5 +18,5 @@ void THNN_(SmoothL1Criterion_updateGradInput)(THNNState *state, THTensor *input,
   const char *function = "SmoothL1Criterion_updateGradInput";
   const real parameters[] = {THNN_(criterionNorm)(input, sizeAverage)};
   const Criterion run = {function, state, input, target, .parameters = parameters};
-  THNN_(criterionBackward)(&run, THNN_(simd).criterion.smoothL1Gradient, gradInput);
+  THNN_(criterion_backward)(&run, THNN_(simd).criterion.smoothL1Gradient, gradInput);
 }

@@ -10,7 +10,7 @@ void THNN_(SoftMarginCriterion_updateOutput)(THNNState *state, THTensor *input, 
 {
   const char *function = "SoftMarginCriterion_updateOutput";
   const Criterion run = {function, state, input, target, .work = 10};
-  THNN_(criterionForward)(&run, THNN_(simd).criterion.softMarginLoss, output, sizeAverage);
+  THNN_(criterion_forward)(&run, THNN_(simd).criterion.softMarginLoss, output, sizeAverage);
 }
 
 void THNN_(SoftMarginCriterion_updateGradInput)(THNNState *state, THTensor *input, THTensor *target,
@@ -19,5 +19,5 @@ void THNN_(SoftMarginCriterion_updateGradInput)(THNNState *state, THTensor *inpu
   const char *function = "SoftMarginCriterion_updateGradInput";
   const real parameters[] = {THNN_(criterionNorm)(input, sizeAverage)};
   const Criterion run = {function, state, input, target, parameters, .work = 5};
-  THNN_(criterionBackward)(&run, THNN_(simd).criterion.softMarginGradient, gradInput);
+  THNN_(criterion_backward)(&run, THNN_(simd).criterion.softMarginGradient, gradInput);
 }

@@ -42,7 +42,7 @@ void THNN_(SpatialClassNLLCriterion_updateOutput)(THNNState *state, THTensor *in
   THNN_checkElements(function, THNN_SHAPE(total_weight, 7), 1, "the sum of weights");
   checkTargets(function, state, target, sizes);
   const ClassNLL run = {function, state, input, target, weights, sizes, NULL};
-  THNN_(classNLLForward)(&run, output, total_weight, sizeAverage);
+  THNN_(classNLL_forward)(&run, output, total_weight, sizeAverage);
 }
 
 void THNN_(SpatialClassNLLCriterion_updateGradInput)(THNNState *state, THTensor *input,
@@ -58,5 +58,5 @@ void THNN_(SpatialClassNLLCriterion_updateGradInput)(THNNState *state, THTensor 
   THNN_checkElements(function, THNN_SHAPE(total_weight, 7), 1, "the sum of weights");
   checkTargets(function, state, target, sizes);
   const ClassNLL run = {function, state, input, target, weights, sizes, NULL};
-  THNN_(classNLLBackward)(&run, gradInput, total_weight, sizeAverage);
+  THNN_(classNLL_backward)(&run, gradInput, total_weight, sizeAverage);
 }

@@ -65,8 +65,8 @@ static int threadsFor(const ClassNLL *run, const THNNBlocks *blocks)
   return THNN_threads(run->state, blocks->count, (double)blocks->elements * 8);
 }
 
-void THNN_(classNLLForward)(const ClassNLL *run, THTensor *output, THTensor *total_weight,
-                            bool sizeAverage)
+void THNN_(classNLL_forward)(const ClassNLL *run, THTensor *output, THTensor *total_weight,
+                             bool sizeAverage)
 {
   THTensor *input = run->input, *weights = run->weights;
   THIndexTensor *target = run->target;
@@ -111,8 +111,8 @@ static void spreadBlock(const ClassNLL *run, Walk walk, const int64_t *target, c
   }
 }
 
-void THNN_(classNLLBackward)(const ClassNLL *run, THTensor *gradInput, THTensor *total_weight,
-                             bool divide)
+void THNN_(classNLL_backward)(const ClassNLL *run, THTensor *gradInput, THTensor *total_weight,
+                              bool divide)
 {
   THTensor *weights = run->weights;
   THIndexTensor *target = run->target;

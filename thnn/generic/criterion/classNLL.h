@@ -19,12 +19,12 @@ typedef struct ClassNLL {
 /* total_weight (argument #7) = sum of the targets' weights; output (argument #4) = minus the sum of
  * the weighted inputs at the targets, divided by total_weight when sizeAverage. Only the first
  * element of each is written. */
-void THNN_(classNLLForward)(const ClassNLL *run, THTensor *output, THTensor *total_weight,
-                            bool sizeAverage);
+void THNN_(classNLL_forward)(const ClassNLL *run, THTensor *output, THTensor *total_weight,
+                             bool sizeAverage);
 
 /* Where total_weight is positive: gradInput (argument #4) at the targets = minus the weight,
  * divided by total_weight when `divide`. */
-void THNN_(classNLLBackward)(const ClassNLL *run, THTensor *gradInput, THTensor *total_weight,
-                             bool divide);
+void THNN_(classNLL_backward)(const ClassNLL *run, THTensor *gradInput, THTensor *total_weight,
+                              bool divide);
 
 #endif

@@ -68,7 +68,7 @@ typedef struct Part {
   bool refused;
 } Part;
 
-void THNN_(criterionForward)(const Criterion *run, LossSum sum, THTensor *output, bool sizeAverage)
+void THNN_(criterion_forward)(const Criterion *run, LossSum sum, THTensor *output, bool sizeAverage)
 {
   const int outputPosition = run->inputOnly ? 3 : 4;
   checkShapes(run, output, outputPosition);
@@ -117,7 +117,7 @@ static void streamedGradient(int64_t n, const real *input, const real *target,
   streamed->gradient(n, &of, streamed->parameters, gradInput);
 }
 
-void THNN_(criterionBackward)(const Criterion *run, LossGradient gradient, THTensor *gradInput)
+void THNN_(criterion_backward)(const Criterion *run, LossGradient gradient, THTensor *gradInput)
 {
   checkShapes(run, NULL, 0);
   const THNNBlocks blocks = THNN_blocks(THTensor_(nElement)(run->input));

@@ -24,10 +24,11 @@ typedef struct Criterion {
 } Criterion;
 
 /* output = sum of the loss, divided by the number of elements when sizeAverage. */
-void THNN_(criterionForward)(const Criterion *run, LossSum sum, THTensor *output, bool sizeAverage);
+void THNN_(criterion_forward)(const Criterion *run, LossSum sum, THTensor *output,
+                              bool sizeAverage);
 
 /* gradInput (argument #4) = gradient of the loss. */
-void THNN_(criterionBackward)(const Criterion *run, LossGradient gradient, THTensor *gradInput);
+void THNN_(criterion_backward)(const Criterion *run, LossGradient gradient, THTensor *gradInput);
 
 /* The factor that makes a gradient that of the mean when sizeAverage. */
 static inline real THNN_(criterionNorm)(const THTensor *input, bool sizeAverage)

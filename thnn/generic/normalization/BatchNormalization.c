@@ -116,7 +116,7 @@ void THNN_(BatchNormalization_updateOutput)(THNNState *state, THTensor *input, T
       THNN_planTensor(&plan, running, THNN_ELEMENT_OF(running_var), running_var, "running_var", 7);
   THNNBuffer *savedMeans = train ? THNN_planInOut(&plan, save_mean, 8) : NULL;
   THNNBuffer *savedStds = train ? THNN_planInOut(&plan, save_std, 9) : NULL;
-  THNNBuffer *scratch = THNN_planScratch(&plan, THNN_(channelScratch)(&work));
+  THNNBuffer *scratch = THNN_planScratch(&plan, THNN_(channelwise_scratchBytes)(&work));
   THNN_planAcquire(&plan);
 
   const Normalisation normalisation = {
@@ -134,7 +134,7 @@ void THNN_(BatchNormalization_updateOutput)(THNNState *state, THTensor *input, T
   work.x = in->data;
   work.z = out->data;
   work.context = &normalisation;
-  THNN_(channelRun)(&work, scratch->data);
+  THNN_(channelwise_run)(&work, scratch->data);
   THNN_planRelease(&plan);
 }
 
@@ -205,7 +205,7 @@ void THNN_(BatchNormalization_backward)(THNNState *state, THTensor *input, THTen
       train ? THNN_planIn(&plan, save_mean, 10) : THNN_planIn(&plan, running_mean, 8);
   THNNBuffer *deviations =
       train ? THNN_planIn(&plan, save_std, 11) : THNN_planIn(&plan, running_var, 9);
-  THNNBuffer *scratch = THNN_planScratch(&plan, THNN_(channelScratch)(&work));
+  THNNBuffer *scratch = THNN_planScratch(&plan, THNN_(channelwise_scratchBytes)(&work));
   THNN_planAcquire(&plan);
 
   const Normalisation normalisation = {
@@ -224,6 +224,6 @@ void THNN_(BatchNormalization_backward)(THNNState *state, THTensor *input, THTen
   work.centers = means->data;
   work.z = dataOf(out);
   work.context = &normalisation;
-  THNN_(channelRun)(&work, scratch->data);
+  THNN_(channelwise_run)(&work, scratch->data);
   THNN_planRelease(&plan);
 }

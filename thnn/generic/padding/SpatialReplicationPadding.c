@@ -22,7 +22,7 @@ void THNN_(SpatialReplicationPadding_updateOutput)(THNNState *state, THTensor *i
   THNNPaddingCall call = {"SpatialReplicationPadding_updateOutput", state, .nDimension = 2};
   call.padding = THNN_SpatialReplicationPadding_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, 4, pad_l, pad_r, pad_t, pad_b);
-  THNN_(padUpdateOutput)(&call, input, output);
+  THNN_(padding_updateOutput)(&call, input, output);
 }
 
 void THNN_(SpatialReplicationPadding_updateGradInput)(THNNState *state, THTensor *input,
@@ -33,5 +33,5 @@ void THNN_(SpatialReplicationPadding_updateGradInput)(THNNState *state, THTensor
   call.padding = THNN_SpatialReplicationPadding_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                            THNN_SHAPE(gradOutput, 3), 5, pad_l,
                                                            pad_r, pad_t, pad_b);
-  THNN_(padUpdateGradInput)(&call, input, gradOutput, gradInput);
+  THNN_(padding_updateGradInput)(&call, input, gradOutput, gradInput);
 }

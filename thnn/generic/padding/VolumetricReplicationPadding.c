@@ -39,7 +39,7 @@ void THNN_(VolumetricReplicationPadding_updateOutput)(THNNState *state, THTensor
   call.padding = THNN_VolumetricReplicationPadding_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                               THNN_NO_SHAPE, 4, pleft, pright, ptop,
                                                               pbottom, pfront, pback);
-  THNN_(padUpdateOutput)(&call, input, output);
+  THNN_(padding_updateOutput)(&call, input, output);
 }
 
 void THNN_(VolumetricReplicationPadding_updateGradInput)(THNNState *state, THTensor *input,
@@ -51,5 +51,5 @@ void THNN_(VolumetricReplicationPadding_updateGradInput)(THNNState *state, THTen
   call.padding = THNN_VolumetricReplicationPadding_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                               THNN_SHAPE(gradOutput, 3), 5, pleft,
                                                               pright, ptop, pbottom, pfront, pback);
-  THNN_(padUpdateGradInput)(&call, input, gradOutput, gradInput);
+  THNN_(padding_updateGradInput)(&call, input, gradOutput, gradInput);
 }

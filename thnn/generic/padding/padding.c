@@ -100,7 +100,7 @@ static size_t tileBytes(const THNNPadding *p)
   return (bytes + THNN_PAGE_BYTES - 1) / THNN_PAGE_BYTES * THNN_PAGE_BYTES;
 }
 
-void THNN_(padUpdateOutput)(const THNNPaddingCall *call, THTensor *input, THTensor *output)
+void THNN_(padding_updateOutput)(const THNNPaddingCall *call, THTensor *input, THTensor *output)
 {
   const THNNPadding *p = &call->padding;
   int64_t size[5];
@@ -159,8 +159,8 @@ static const real *collectRows(const THNNPadding *p, const real *outputPlane, in
   return first ? first : sum;
 }
 
-void THNN_(padUpdateGradInput)(const THNNPaddingCall *call, THTensor *input, THTensor *gradOutput,
-                               THTensor *gradInput)
+void THNN_(padding_updateGradInput)(const THNNPaddingCall *call, THTensor *input,
+                                    THTensor *gradOutput, THTensor *gradInput)
 {
   const THNNPadding *p = &call->padding;
   const int64_t rows = p->planes * p->input[0] * p->input[1];

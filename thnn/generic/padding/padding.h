@@ -14,8 +14,8 @@ typedef struct THNNPaddingCall {
 } THNNPaddingCall;
 
 /* The tensors are arguments 2 and 3, and 2 to 4. */
-void THNN_(padUpdateOutput)(const THNNPaddingCall *call, THTensor *input, THTensor *output);
-void THNN_(padUpdateGradInput)(const THNNPaddingCall *call, THTensor *input, THTensor *gradOutput,
-                               THTensor *gradInput);
+void THNN_(padding_updateOutput)(const THNNPaddingCall *call, THTensor *input, THTensor *output);
+void THNN_(padding_updateGradInput)(const THNNPaddingCall *call, THTensor *input,
+                                    THTensor *gradOutput, THTensor *gradInput);
 
 #endif

@@ -43,7 +43,7 @@ THNNAdaptivePooling THNN_SpatialAdaptiveAveragePooling_shapeCheck(const char *fu
 static WindowSums sumsOf(const THNNState *state, const THNNAdaptivePooling *pooling, bool backward)
 {
   const THNNRegionSums of = THNN_adaptiveRegionSums(pooling, backward);
-  return THNN_(regionSums)(state, &of);
+  return THNN_(windowSums_plan)(state, &of);
 }
 
 static void pool(const WindowSums *sums, void *memory, const real *source, real *result)
@@ -52,17 +52,17 @@ static void pool(const WindowSums *sums, void *memory, const real *source, real 
   for (int d = 0; d < 3; d++) {
     const int64_t input = of->backward ? of->result[d] : of->source[d];
     const int64_t output = of->backward ? of->source[d] : of->result[d];
-    THNNRange *spans = THNN_(regionSpans)(sums, memory, d);
+    THNNRange *spans = THNN_(windowSums_listSpans)(sums, memory, d);
     for (int64_t i = 0; i < of->result[d]; i++)
       spans[i] = of->backward ? THNN_adaptiveRegionsOver(input, output, i)
                               : THNN_adaptiveRegion(input, output, i);
-    real *divisors = THNN_(regionDivisors)(sums, memory, d);
+    real *divisors = THNN_(windowSums_listDivisors)(sums, memory, d);
     for (int64_t i = 0; i < output; i++) {
       const THNNRange region = THNN_adaptiveRegion(input, output, i);
       divisors[i] = (real)(region.end - region.begin);
     }
   }
-  THNN_(sumRegions)(sums, memory, source, result);
+  THNN_(windowSums_run)(sums, memory, source, result);
 }
 
 /* A plane with a single region: all elements of its gradInput are equal. */

@@ -58,7 +58,7 @@ static void prepareRows(const THNNAdaptivePooling *pooling, const THNNState *sta
                          .outputWidth = pooling->outputWidth,
                          .columns = columns.least == columns.most ? columns.most : 0,
                          .start = -FLT_MAX};
-  THNN_(prepareRegionMax)(work, state, rows.most);
+  THNN_(maxOfRegions_plan)(work, state, rows.most);
 }
 
 static void poolRows(const THNNAdaptivePooling *pooling, const MaxOfRegions *work,
@@ -70,15 +70,15 @@ static void poolRows(const THNNAdaptivePooling *pooling, const MaxOfRegions *wor
 #pragma omp parallel for num_threads(work->threads) schedule(static)
   for (int64_t block = 0; block < work->blocks.count; block++) {
     char *mine = scratch + (size_t)THNN_threadIndex() * work->threadBytes;
-    THNNRange *regions = THNN_(rowRegions)(work, mine);
+    THNNRange *regions = THNN_(maxOfRegions_listRow)(work, mine);
     for (int64_t x = 0; x < width; x++)
       regions[x] = THNN_adaptiveMaxRegion(pooling->inputWidth, width, x);
     const int64_t first = block * work->blocks.length;
     THNNRow row = THNN_rowAt(first, 1, height);
     for (int64_t i = 0; i < THNN_blockLength(&work->blocks, block); i++, THNN_nextRow(&row)) {
       const THNNRange y = THNN_adaptiveMaxRegion(pooling->inputHeight, height, row.y);
-      const Place *place = THNN_(maxOfRegions)(work, input + row.plane * elements, y, mine,
-                                               output + (first + i) * width);
+      const Place *place = THNN_(maxOfRegions_run)(work, input + row.plane * elements, y, mine,
+                                                   output + (first + i) * width);
       int64_t *rowNumber = numbers + (first + i) * width;
       THNN_(simd).indices.numbersOfPlace(width, place, pooling->inputWidth, &regions->begin,
                                          rowNumber, rowNumber + outputElements);
@@ -100,13 +100,13 @@ static bool preparePlanes(const THNNAdaptivePooling *pooling, const THNNState *s
                              .numberStep = {1, 1, 1},
                              .placeStep = {0, 1 << COLUMN_BITS, 1},
                              .start = -FLT_MAX};
-  return THNN_(preparePlaneMax)(work, state, rows.most, rows.most * columns.most);
+  return THNN_(maxOfSmallPlanes_plan)(work, state, rows.most, rows.most * columns.most);
 }
 
 static void setWindows(const MaxOfSmallPlanes *work, char *scratch)
 {
   for (int d = 0; d < 3; d++) {
-    THNNTapSpan *windows = THNN_(planeWindows)(work, d, scratch);
+    THNNTapSpan *windows = THNN_(maxOfSmallPlanes_list)(work, d, scratch);
     for (int64_t i = 0; i < work->output[d]; i++) {
       const THNNRange region = THNN_adaptiveMaxRegion(work->input[d], work->output[d], i);
       windows[i] =
@@ -129,8 +129,8 @@ static void poolPlanes(const THNNAdaptivePooling *pooling, const MaxOfSmallPlane
     for (int64_t group = 0; group < work->groups.count; group++) {
       const int64_t first = group * work->groups.length;
       const int64_t planes = THNN_blockLength(&work->groups, group);
-      const Place *places = THNN_(maxOfPlanes)(work, planes, input + first * elements, mine,
-                                               output + first * outputs);
+      const Place *places = THNN_(maxOfSmallPlanes_run)(work, planes, input + first * elements,
+                                                        mine, output + first * outputs);
       int64_t *row = numbers + first * outputs, *column = row + outputElements;
       for (int64_t i = 0; i < planes * outputs; i++) {
         row[i] = places[i] >> COLUMN_BITS;
@@ -225,5 +225,5 @@ void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(THNNState *state, THTensor
                                     .expected = "rows and columns, from 1, inside the input plane",
                                     .context = &pooling};
 
-  THNN_(pooledUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices, 5);
+  THNN_(indices_updateGradInput)(&pooled, input, gradOutput, gradInput, indices, 5);
 }

@@ -36,7 +36,7 @@ void THNN_(SpatialAveragePooling_updateOutput)(THNNState *state, THTensor *input
                                  .countPadding = count_include_pad};
   call.geometry = THNN_SpatialAveragePooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, 4, kW, kH, dW, dH, padW, padH, ceil_mode);
-  THNN_(averagePoolingUpdateOutput)(&call, input, output);
+  THNN_(average_updateOutput)(&call, input, output);
 }
 
 void THNN_(SpatialAveragePooling_updateGradInput)(THNNState *state, THTensor *input,
@@ -49,5 +49,5 @@ void THNN_(SpatialAveragePooling_updateGradInput)(THNNState *state, THTensor *in
   call.geometry = THNN_SpatialAveragePooling_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                         THNN_SHAPE(gradOutput, 3), 5, kW, kH, dW,
                                                         dH, padW, padH, ceil_mode);
-  THNN_(averagePoolingUpdateGradInput)(&call, input, gradOutput, gradInput);
+  THNN_(average_updateGradInput)(&call, input, gradOutput, gradInput);
 }

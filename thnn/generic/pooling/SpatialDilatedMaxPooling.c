@@ -41,7 +41,7 @@ void THNN_(SpatialDilatedMaxPooling_updateOutput)(THNNState *state, THTensor *in
   call.geometry = THNN_SpatialDilatedMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_NO_SHAPE, 5, kW, kH, dW, dH, padW,
       padH, dilationW, dilationH, ceil_mode);
-  THNN_(maxPoolingUpdateOutput)(&call, input, output, indices);
+  THNN_(max_updateOutput)(&call, input, output, indices);
 }
 
 void THNN_(SpatialDilatedMaxPooling_updateGradInput)(THNNState *state, THTensor *input,
@@ -54,5 +54,5 @@ void THNN_(SpatialDilatedMaxPooling_updateGradInput)(THNNState *state, THTensor 
   call.geometry = THNN_SpatialDilatedMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 5), 6, kW,
       kH, dW, dH, padW, padH, dilationW, dilationH, ceil_mode);
-  THNN_(maxPoolingUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+  THNN_(max_updateGradInput)(&call, input, gradOutput, gradInput, indices);
 }

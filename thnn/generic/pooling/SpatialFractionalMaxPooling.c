@@ -43,7 +43,7 @@ void THNN_(SpatialFractionalMaxPooling_updateOutput)(THNNState *state, THTensor 
   call.pooling = THNN_SpatialFractionalMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_NO_SHAPE,
       THNN_SHAPE(randomSamples, 9), 4, outputW, outputH, poolSizeW, poolSizeH);
-  THNN_(fractionalUpdateOutput)(&call, input, output, indices, randomSamples);
+  THNN_(fractional_updateOutput)(&call, input, output, indices, randomSamples);
 }
 
 void THNN_(SpatialFractionalMaxPooling_updateGradInput)(THNNState *state, THTensor *input,
@@ -56,5 +56,5 @@ void THNN_(SpatialFractionalMaxPooling_updateGradInput)(THNNState *state, THTens
   call.pooling = THNN_SpatialFractionalMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 9),
       THNN_NO_SHAPE, 5, outputW, outputH, poolSizeW, poolSizeH);
-  THNN_(fractionalUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+  THNN_(fractional_updateGradInput)(&call, input, gradOutput, gradInput, indices);
 }

@@ -27,7 +27,7 @@ void THNN_(SpatialMaxPooling_updateOutput)(THNNState *state, THTensor *input, TH
   call.geometry =
       THNN_SpatialMaxPooling_shapeCheck(call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE,
                                         THNN_NO_SHAPE, 5, kW, kH, dW, dH, padW, padH, ceil_mode);
-  THNN_(maxPoolingUpdateOutput)(&call, input, output, indices);
+  THNN_(max_updateOutput)(&call, input, output, indices);
 }
 
 void THNN_(SpatialMaxPooling_updateGradInput)(THNNState *state, THTensor *input,
@@ -39,5 +39,5 @@ void THNN_(SpatialMaxPooling_updateGradInput)(THNNState *state, THTensor *input,
   call.geometry = THNN_SpatialMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 5), 6, kW,
       kH, dW, dH, padW, padH, ceil_mode);
-  THNN_(maxPoolingUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+  THNN_(max_updateGradInput)(&call, input, gradOutput, gradInput, indices);
 }

@@ -53,7 +53,7 @@ void THNN_(SpatialMaxUnpooling_updateOutput)(THNNState *state, THTensor *input, 
   size[leading] = oheight;
   size[leading + 1] = owidth;
 
-  THNN_(unpoolUpdateOutput)(&pooled, input, output, leading + 2, size, indices);
+  THNN_(indices_unpoolOutput)(&pooled, input, output, leading + 2, size, indices);
 }
 
 void THNN_(SpatialMaxUnpooling_updateGradInput)(THNNState *state, THTensor *input,
@@ -66,5 +66,5 @@ void THNN_(SpatialMaxUnpooling_updateGradInput)(THNNState *state, THTensor *inpu
                                           THNN_SHAPE(indices, 5), 6, owidth, oheight);
   const THNNPooledIndices pooled = pooledFor(function, state, planes, input, owidth, oheight);
 
-  THNN_(unpoolUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices);
+  THNN_(indices_unpoolGradInput)(&pooled, input, gradOutput, gradInput, indices);
 }

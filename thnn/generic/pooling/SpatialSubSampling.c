@@ -52,13 +52,13 @@ THNNConvolution THNN_SpatialSubSampling_shapeCheck(const char *function, THNNSha
 static WindowSums sumsOf(const THNNState *state, const THNNConvolution *g, bool backward)
 {
   const THNNRegionSums of = THNN_windowRegionSums(g, backward);
-  return THNN_(regionSums)(state, &of);
+  return THNN_(windowSums_plan)(state, &of);
 }
 
 static void listSpans(const WindowSums *sums, const THNNConvolution *g, void *memory)
 {
   for (int d = 0; d < 3; d++) {
-    THNNRange *spans = THNN_(regionSpans)(sums, memory, d);
+    THNNRange *spans = THNN_(windowSums_listSpans)(sums, memory, d);
     for (int64_t i = 0; i < sums->of.result[d]; i++)
       spans[i] = THNN_windowSpan(g, d, i, sums->of.backward);
   }
@@ -101,7 +101,7 @@ void THNN_(SpatialSubSampling_updateOutput)(THNNState *state, THTensor *input, T
   THNN_planAcquire(&plan);
 
   listSpans(&sums, &g, scratch->data);
-  THNN_(sumRegions)(&sums, scratch->data, in->data, out->data);
+  THNN_(windowSums_run)(&sums, scratch->data, in->data, out->data);
   weighPlanes(&sums, g.inputPlanes, factors->data, terms->data, out->data);
   THNN_planRelease(&plan);
 }
@@ -125,7 +125,7 @@ void THNN_(SpatialSubSampling_updateGradInput)(THNNState *state, THTensor *input
   THNN_planAcquire(&plan);
 
   listSpans(&sums, &g, scratch->data);
-  THNN_(sumRegions)(&sums, scratch->data, from->data, gradient->data);
+  THNN_(windowSums_run)(&sums, scratch->data, from->data, gradient->data);
   weighPlanes(&sums, g.inputPlanes, factors->data, NULL, gradient->data);
   THNN_planRelease(&plan);
 }
@@ -148,8 +148,8 @@ static void addPlane(const Gradients *of, int64_t plane, char *scratch, real *su
     const int64_t image = sample * g->inputPlanes + plane;
     for (int64_t y = 0; y < g->output[1]; y++) {
       const real *from = of->gradOutput + (image * g->output[1] + y) * g->output[2];
-      THNN_(sumRegionRow)(of->sums, of->spans, of->input + image * g->input[1] * g->input[2], 0, y,
-                          scratch, sums);
+      THNN_(windowSums_sumRow)(of->sums, of->spans, of->input + image * g->input[1] * g->input[2],
+                               0, y, scratch, sums);
       weightSum += THNN_(simd).reduce.dot(g->output[2], from, sums);
       biasSum += THNN_(simd).reduce.sum(g->output[2], from);
     }

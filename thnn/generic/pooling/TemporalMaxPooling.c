@@ -219,7 +219,7 @@ void THNN_(TemporalMaxPooling_updateGradInput)(THNNState *state, THTensor *input
   const THNNView view = THNN_LongTensorOperations.view(indices);
   if (!THNN_isDense(&view) || !THNN_areAllWithin(state, THNN_pooledElements(&pooled),
                                                  (const int64_t *)view.data, -1, kW - 1)) {
-    THNN_(pooledUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices, 5);
+    THNN_(indices_updateGradInput)(&pooled, input, gradOutput, gradInput, indices, 5);
     return;
   }
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);

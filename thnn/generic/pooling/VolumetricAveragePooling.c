@@ -39,7 +39,7 @@ void THNN_(VolumetricAveragePooling_updateOutput)(THNNState *state, THTensor *in
   call.geometry = THNN_VolumetricAveragePooling_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                            THNN_NO_SHAPE, 4, kT, kW, kH, dT, dW, dH,
                                                            padT, padW, padH, ceil_mode);
-  THNN_(averagePoolingUpdateOutput)(&call, input, output);
+  THNN_(average_updateOutput)(&call, input, output);
 }
 
 void THNN_(VolumetricAveragePooling_updateGradInput)(THNNState *state, THTensor *input,
@@ -53,5 +53,5 @@ void THNN_(VolumetricAveragePooling_updateGradInput)(THNNState *state, THTensor 
   call.geometry = THNN_VolumetricAveragePooling_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                            THNN_SHAPE(gradOutput, 3), 5, kT, kW, kH,
                                                            dT, dW, dH, padT, padW, padH, ceil_mode);
-  THNN_(averagePoolingUpdateGradInput)(&call, input, gradOutput, gradInput);
+  THNN_(average_updateGradInput)(&call, input, gradOutput, gradInput);
 }

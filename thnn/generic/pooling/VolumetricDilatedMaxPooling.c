@@ -44,7 +44,7 @@ void THNN_(VolumetricDilatedMaxPooling_updateOutput)(THNNState *state, THTensor 
   call.geometry = THNN_VolumetricDilatedMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_NO_SHAPE, 5, kT, kW, kH, dT, dW, dH,
       pT, pW, pH, dilationT, dilationW, dilationH, ceilMode);
-  THNN_(maxPoolingUpdateOutput)(&call, input, output, indices);
+  THNN_(max_updateOutput)(&call, input, output, indices);
 }
 
 void THNN_(VolumetricDilatedMaxPooling_updateGradInput)(THNNState *state, THTensor *input,
@@ -58,5 +58,5 @@ void THNN_(VolumetricDilatedMaxPooling_updateGradInput)(THNNState *state, THTens
   call.geometry = THNN_VolumetricDilatedMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 5), 6, kT,
       kW, kH, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, ceilMode);
-  THNN_(maxPoolingUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+  THNN_(max_updateGradInput)(&call, input, gradOutput, gradInput, indices);
 }

@@ -41,7 +41,7 @@ void THNN_(VolumetricFractionalMaxPooling_updateOutput)(THNNState *state, THTens
   call.pooling = THNN_VolumetricFractionalMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_NO_SHAPE,
       THNN_SHAPE(randomSamples, 11), 4, outputT, outputW, outputH, poolSizeT, poolSizeW, poolSizeH);
-  THNN_(fractionalUpdateOutput)(&call, input, output, indices, randomSamples);
+  THNN_(fractional_updateOutput)(&call, input, output, indices, randomSamples);
 }
 
 void THNN_(VolumetricFractionalMaxPooling_updateGradInput)(
@@ -53,5 +53,5 @@ void THNN_(VolumetricFractionalMaxPooling_updateGradInput)(
   call.pooling = THNN_VolumetricFractionalMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 11),
       THNN_NO_SHAPE, 5, outputT, outputW, outputH, poolSizeT, poolSizeW, poolSizeH);
-  THNN_(fractionalUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+  THNN_(fractional_updateGradInput)(&call, input, gradOutput, gradInput, indices);
 }

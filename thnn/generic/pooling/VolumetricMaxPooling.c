@@ -29,7 +29,7 @@ void THNN_(VolumetricMaxPooling_updateOutput)(THNNState *state, THTensor *input,
   call.geometry = THNN_VolumetricMaxPooling_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                        THNN_NO_SHAPE, THNN_NO_SHAPE, 5, kT, kW, kH,
                                                        dT, dW, dH, pT, pW, pH, ceilMode);
-  THNN_(maxPoolingUpdateOutput)(&call, input, output, indices);
+  THNN_(max_updateOutput)(&call, input, output, indices);
 }
 
 void THNN_(VolumetricMaxPooling_updateGradInput)(THNNState *state, THTensor *input,
@@ -42,5 +42,5 @@ void THNN_(VolumetricMaxPooling_updateGradInput)(THNNState *state, THTensor *inp
   call.geometry = THNN_VolumetricMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 5), 6, kT,
       kW, kH, dT, dW, dH, pT, pW, pH, ceilMode);
-  THNN_(maxPoolingUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+  THNN_(max_updateGradInput)(&call, input, gradOutput, gradInput, indices);
 }

@@ -58,7 +58,7 @@ static THNNPooledIndices pooledFor(const char *function, const THNNState *state,
                               .length = geometry->output[2],
                               .elements = THNN_convolutionImagePositions(geometry),
                               .expected = "offsets of elements inside the output"};
-  THNN_(describeTaps)(&pooled, geometry);
+  THNN_(indices_describeTaps)(&pooled, geometry);
   return pooled;
 }
 
@@ -74,7 +74,7 @@ void THNN_(VolumetricMaxUnpooling_updateOutput)(THNNState *state, THTensor *inpu
   int64_t size[5];
   const int nDimension = THNN_convolutionSizes(&geometry, 3, true, input->nDimension == 5, size);
 
-  THNN_(unpoolUpdateOutput)(&pooled, input, output, nDimension, size, indices);
+  THNN_(indices_unpoolOutput)(&pooled, input, output, nDimension, size, indices);
 }
 
 void THNN_(VolumetricMaxUnpooling_updateGradInput)(THNNState *state, THTensor *input,
@@ -88,5 +88,5 @@ void THNN_(VolumetricMaxUnpooling_updateGradInput)(THNNState *state, THTensor *i
       oH, dT, dW, dH, pT, pW, pH);
   const THNNPooledIndices pooled = pooledFor(function, state, &geometry);
 
-  THNN_(unpoolUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices);
+  THNN_(indices_unpoolGradInput)(&pooled, input, gradOutput, gradInput, indices);
 }

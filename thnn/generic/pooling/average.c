@@ -7,7 +7,7 @@ static WindowSums sumsOf(const THNNAveragePoolingCall *call, bool backward)
 {
   THNNRegionSums of = THNN_windowRegionSums(&call->geometry, backward);
   of.divided = true;
-  return THNN_(regionSums)(call->state, &of);
+  return THNN_(windowSums_plan)(call->state, &of);
 }
 
 /* The number of elements of a window is a product of three: one for its slice, one for its row, one
@@ -17,18 +17,18 @@ static void pool(const THNNAveragePoolingCall *call, const WindowSums *sums, voi
 {
   const THNNConvolution windows = THNN_croppedWindows(&call->geometry);
   for (int d = 0; d < 3; d++) {
-    THNNRange *spans = THNN_(regionSpans)(sums, memory, d);
+    THNNRange *spans = THNN_(windowSums_listSpans)(sums, memory, d);
     for (int64_t i = 0; i < sums->of.result[d]; i++)
       spans[i] = THNN_windowSpan(&windows, d, i, sums->of.backward);
-    real *divisors = THNN_(regionDivisors)(sums, memory, d);
+    real *divisors = THNN_(windowSums_listDivisors)(sums, memory, d);
     for (int64_t i = 0; i < windows.output[d]; i++)
       divisors[i] = (real)THNN_windowLength(&windows, d, i, call->countPadding);
   }
-  THNN_(sumRegions)(sums, memory, source, result);
+  THNN_(windowSums_run)(sums, memory, source, result);
 }
 
-void THNN_(averagePoolingUpdateOutput)(const THNNAveragePoolingCall *call, THTensor *input,
-                                       THTensor *output)
+void THNN_(average_updateOutput)(const THNNAveragePoolingCall *call, THTensor *input,
+                                 THTensor *output)
 {
   int64_t size[5];
   const int nDimension = THNN_convolutionSizes(&call->geometry, call->nDimension, false,
@@ -45,8 +45,8 @@ void THNN_(averagePoolingUpdateOutput)(const THNNAveragePoolingCall *call, THTen
   THNN_planRelease(&plan);
 }
 
-void THNN_(averagePoolingUpdateGradInput)(const THNNAveragePoolingCall *call, THTensor *input,
-                                          THTensor *gradOutput, THTensor *gradInput)
+void THNN_(average_updateGradInput)(const THNNAveragePoolingCall *call, THTensor *input,
+                                    THTensor *gradOutput, THTensor *gradInput)
 {
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);

@@ -15,9 +15,9 @@ typedef struct THNNAveragePoolingCall {
 } THNNAveragePoolingCall;
 
 /* The tensors are arguments 2 and 3, and 2 to 4. */
-void THNN_(averagePoolingUpdateOutput)(const THNNAveragePoolingCall *call, THTensor *input,
-                                       THTensor *output);
-void THNN_(averagePoolingUpdateGradInput)(const THNNAveragePoolingCall *call, THTensor *input,
-                                          THTensor *gradOutput, THTensor *gradInput);
+void THNN_(average_updateOutput)(const THNNAveragePoolingCall *call, THTensor *input,
+                                 THTensor *output);
+void THNN_(average_updateGradInput)(const THNNAveragePoolingCall *call, THTensor *input,
+                                    THTensor *gradOutput, THTensor *gradInput);
 
 #endif

@@ -133,9 +133,9 @@ static void poolBlock(const THNNFractional *f, const Work *work, int64_t block, 
   }
 }
 
-void THNN_(fractionalUpdateOutput)(const THNNFractionalCall *call, THTensor *input,
-                                   THTensor *output, THIndexTensor *indices,
-                                   THTensor *randomSamples)
+void THNN_(fractional_updateOutput)(const THNNFractionalCall *call, THTensor *input,
+                                    THTensor *output, THIndexTensor *indices,
+                                    THTensor *randomSamples)
 {
   const THNNFractional *f = &call->pooling;
   int64_t size[5];
@@ -163,9 +163,9 @@ void THNN_(fractionalUpdateOutput)(const THNNFractionalCall *call, THTensor *inp
   THNN_planRelease(&plan);
 }
 
-void THNN_(fractionalUpdateGradInput)(const THNNFractionalCall *call, THTensor *input,
-                                      THTensor *gradOutput, THTensor *gradInput,
-                                      THIndexTensor *indices)
+void THNN_(fractional_updateGradInput)(const THNNFractionalCall *call, THTensor *input,
+                                       THTensor *gradOutput, THTensor *gradInput,
+                                       THIndexTensor *indices)
 {
   const THNNFractional *f = &call->pooling;
   const THNNPooledIndices pooled = {.function = call->function,
@@ -176,6 +176,6 @@ void THNN_(fractionalUpdateGradInput)(const THNNFractionalCall *call, THTensor *
                                     .length = f->output[2],
                                     .elements = f->input[0] * f->input[1] * f->input[2]};
 
-  THNN_(pooledUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices,
-                               call->indicesPosition);
+  THNN_(indices_updateGradInput)(&pooled, input, gradOutput, gradInput, indices,
+                                 call->indicesPosition);
 }

@@ -13,11 +13,11 @@ typedef struct THNNFractionalCall {
   int indicesPosition; /* of argument indices; forward, randomSamples follows it */
 } THNNFractionalCall;
 
-void THNN_(fractionalUpdateOutput)(const THNNFractionalCall *call, THTensor *input,
-                                   THTensor *output, THIndexTensor *indices,
-                                   THTensor *randomSamples);
-void THNN_(fractionalUpdateGradInput)(const THNNFractionalCall *call, THTensor *input,
-                                      THTensor *gradOutput, THTensor *gradInput,
-                                      THIndexTensor *indices);
+void THNN_(fractional_updateOutput)(const THNNFractionalCall *call, THTensor *input,
+                                    THTensor *output, THIndexTensor *indices,
+                                    THTensor *randomSamples);
+void THNN_(fractional_updateGradInput)(const THNNFractionalCall *call, THTensor *input,
+                                       THTensor *gradOutput, THTensor *gradInput,
+                                       THIndexTensor *indices);
 
 #endif

@@ -1,6 +1,6 @@
 #include "generic/pooling/indices.h"
 
-void THNN_(describeTaps)(THNNPooledIndices *pooled, const THNNConvolution *g)
+void THNN_(indices_describeTaps)(THNNPooledIndices *pooled, const THNNConvolution *g)
 {
   pooled->element = THNN_elementOfTaps;
   pooled->window = THNN_tapWindow;
@@ -270,9 +270,9 @@ static void movePlanes(const THNNPooledIndices *pooled, Move move, const int64_t
   }
 }
 
-void THNN_(pooledUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *input,
-                                  THTensor *gradOutput, THTensor *gradInput, THIndexTensor *indices,
-                                  int indicesPosition)
+void THNN_(indices_updateGradInput)(const THNNPooledIndices *pooled, THTensor *input,
+                                    THTensor *gradOutput, THTensor *gradInput,
+                                    THIndexTensor *indices, int indicesPosition)
 {
   THNNPlan plan;
   THNN_planStart(&plan, pooled->function, pooled->state);
@@ -286,8 +286,8 @@ void THNN_(pooledUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *inp
   THNN_planRelease(&plan);
 }
 
-void THNN_(unpoolUpdateOutput)(const THNNPooledIndices *pooled, THTensor *input, THTensor *output,
-                               int nDimension, const int64_t *size, THIndexTensor *indices)
+void THNN_(indices_unpoolOutput)(const THNNPooledIndices *pooled, THTensor *input, THTensor *output,
+                                 int nDimension, const int64_t *size, THIndexTensor *indices)
 {
   THNNPlan plan;
   THNN_planStart(&plan, pooled->function, pooled->state);
@@ -301,8 +301,9 @@ void THNN_(unpoolUpdateOutput)(const THNNPooledIndices *pooled, THTensor *input,
   THNN_planRelease(&plan);
 }
 
-void THNN_(unpoolUpdateGradInput)(const THNNPooledIndices *pooled, THTensor *input,
-                                  THTensor *gradOutput, THTensor *gradInput, THIndexTensor *indices)
+void THNN_(indices_unpoolGradInput)(const THNNPooledIndices *pooled, THTensor *input,
+                                    THTensor *gradOutput, THTensor *gradInput,
+                                    THIndexTensor *indices)
 {
   THNNPlan plan;
   THNN_planStart(&plan, pooled->function, pooled->state);

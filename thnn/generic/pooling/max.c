@@ -175,14 +175,14 @@ static bool preparePlanes(const THNNMaxPoolingCall *call, MaxOfSmallPlanes *work
     work->numberStep[d] = taps ? 1 : g->dilation[d];
   }
   const int64_t under = THNN_mostRowsUnderWindow(g);
-  return THNN_(preparePlaneMax)(work, call->state, under, under * g->kernel[2]);
+  return THNN_(maxOfSmallPlanes_plan)(work, call->state, under, under * g->kernel[2]);
 }
 
 static void setWindows(const THNNMaxPoolingCall *call, const MaxOfSmallPlanes *work, char *scratch)
 {
   const THNNConvolution *g = &call->geometry;
   for (int d = 0; d < 3; d++) {
-    THNNTapSpan *windows = THNN_(planeWindows)(work, d, scratch);
+    THNNTapSpan *windows = THNN_(maxOfSmallPlanes_list)(work, d, scratch);
     for (int64_t i = 0; i < g->output[d]; i++) {
       const THNNTaps taps = THNN_tapsInside(g, d, i);
       const int64_t first = taps.start + taps.begin * g->dilation[d];
@@ -210,8 +210,8 @@ static void poolPlanes(const THNNMaxPoolingCall *call, const MaxOfSmallPlanes *w
       const int64_t first = group * work->groups.length;
       const int64_t planes = THNN_blockLength(&work->groups, group);
       int64_t *to = indices + first * outputs;
-      const Place *places = THNN_(maxOfPlanes)(work, planes, input + first * elements, mine,
-                                               output + first * outputs);
+      const Place *places = THNN_(maxOfSmallPlanes_run)(work, planes, input + first * elements,
+                                                        mine, output + first * outputs);
       if (call->nDimension == 3)
         unpackPlaces(g, THNN_rowAt(0, g->output[0], g->output[1]), planes * rows, places, to);
       else
@@ -220,8 +220,8 @@ static void poolPlanes(const THNNMaxPoolingCall *call, const MaxOfSmallPlanes *w
   }
 }
 
-void THNN_(maxPoolingUpdateOutput)(const THNNMaxPoolingCall *call, THTensor *input,
-                                   THTensor *output, THIndexTensor *indices)
+void THNN_(max_updateOutput)(const THNNMaxPoolingCall *call, THTensor *input, THTensor *output,
+                             THIndexTensor *indices)
 {
   const THNNConvolution *g = &call->geometry;
   int64_t size[5];
@@ -247,9 +247,8 @@ void THNN_(maxPoolingUpdateOutput)(const THNNMaxPoolingCall *call, THTensor *inp
   THNN_planRelease(&plan);
 }
 
-void THNN_(maxPoolingUpdateGradInput)(const THNNMaxPoolingCall *call, THTensor *input,
-                                      THTensor *gradOutput, THTensor *gradInput,
-                                      THIndexTensor *indices)
+void THNN_(max_updateGradInput)(const THNNMaxPoolingCall *call, THTensor *input,
+                                THTensor *gradOutput, THTensor *gradInput, THIndexTensor *indices)
 {
   const THNNConvolution *g = &call->geometry;
   const bool plain = call->nDimension == 2;
@@ -263,6 +262,6 @@ void THNN_(maxPoolingUpdateGradInput)(const THNNMaxPoolingCall *call, THTensor *
                               .optional = plain || THNN_someWindowIsOutside(g),
                               .expected = "offsets in the windows that lie inside the input"};
   if (!plain)
-    THNN_(describeTaps)(&pooled, g);
-  THNN_(pooledUpdateGradInput)(&pooled, input, gradOutput, gradInput, indices, 5);
+    THNN_(indices_describeTaps)(&pooled, g);
+  THNN_(indices_updateGradInput)(&pooled, input, gradOutput, gradInput, indices, 5);
 }

@@ -1,6 +1,6 @@
 #include "generic/pooling/maxOfRegions.h"
 
-void THNN_(prepareRegionMax)(MaxOfRegions *work, const THNNState *state, int64_t regionRows)
+void THNN_(maxOfRegions_plan)(MaxOfRegions *work, const THNNState *state, int64_t regionRows)
 {
   const int64_t rows = work->planes * work->outputHeight;
   const int64_t cost = (regionRows + 4) * work->inputWidth + work->outputWidth;
@@ -17,7 +17,7 @@ void THNN_(prepareRegionMax)(MaxOfRegions *work, const THNNState *state, int64_t
   work->regions = THNN_reserve(&work->threadBytes, (size_t)work->outputWidth * sizeof(THNNRange));
 }
 
-THNNRange *THNN_(rowRegions)(const MaxOfRegions *work, char *scratch)
+THNNRange *THNN_(maxOfRegions_listRow)(const MaxOfRegions *work, char *scratch)
 {
   return (THNNRange *)(scratch + work->regions);
 }
@@ -62,15 +62,15 @@ static void slideColumns(const MaxOfRegions *work, const THNNRange *regions, con
   }
 }
 
-const Place *THNN_(maxOfRegions)(const MaxOfRegions *work, const real *plane, THNNRange y,
-                                 char *scratch, real *output)
+const Place *THNN_(maxOfRegions_run)(const MaxOfRegions *work, const real *plane, THNNRange y,
+                                     char *scratch, real *output)
 {
   const real **rows = (const real **)scratch;
   Place *rowPlaces = (Place *)(scratch + work->rowPlaces);
   real *best = (real *)(scratch + work->best);
   Place *bestPlaces = (Place *)(scratch + work->bestPlaces);
   Place *places = (Place *)(scratch + work->places);
-  const THNNRange *regions = THNN_(rowRegions)(work, scratch);
+  const THNNRange *regions = THNN_(maxOfRegions_listRow)(work, scratch);
   const int64_t width = work->inputWidth, count = y.end - y.begin;
   for (int64_t i = 0; i < count; i++) {
     rows[i] = plane + (y.begin + i) * width;

@@ -18,15 +18,15 @@ typedef struct MaxOfRegions {
 } MaxOfRegions;
 
 /* `regionRows` is the largest number of input rows in a region. */
-void THNN_(prepareRegionMax)(MaxOfRegions *work, const THNNState *state, int64_t regionRows);
+void THNN_(maxOfRegions_plan)(MaxOfRegions *work, const THNNState *state, int64_t regionRows);
 
 /* The place in scratch for an output row's regions along x, one for each output column. */
-THNNRange *THNN_(rowRegions)(const MaxOfRegions *work, char *scratch);
+THNNRange *THNN_(maxOfRegions_listRow)(const MaxOfRegions *work, char *scratch);
 
 /* output[i] = the greatest value of region y x rowRegions[i]. Returns the places of these values,
  * of equal ones the first: the offset in the plane from element (y.begin, 0), or -1 where no value
  * exceeds `start`. */
-const Place *THNN_(maxOfRegions)(const MaxOfRegions *work, const real *plane, THNNRange y,
-                                 char *scratch, real *output);
+const Place *THNN_(maxOfRegions_run)(const MaxOfRegions *work, const real *plane, THNNRange y,
+                                     char *scratch, real *output);
 
 #endif

@@ -12,8 +12,8 @@ static int64_t elementsOf(const int64_t *size)
   return size[0] * size[1] * size[2];
 }
 
-bool THNN_(preparePlaneMax)(MaxOfSmallPlanes *work, const THNNState *state, int64_t windowRows,
-                            int64_t taps)
+bool THNN_(maxOfSmallPlanes_plan)(MaxOfSmallPlanes *work, const THNNState *state,
+                                  int64_t windowRows, int64_t taps)
 {
   const int64_t lanes = THNN_(simd).shifts.lanes;
   const int64_t elements = elementsOf(work->input), outputs = elementsOf(work->output);
@@ -40,7 +40,8 @@ bool THNN_(preparePlaneMax)(MaxOfSmallPlanes *work, const THNNState *state, int6
   return true;
 }
 
-THNNTapSpan *THNN_(planeWindows)(const MaxOfSmallPlanes *work, int dimension, char *scratch)
+THNNTapSpan *THNN_(maxOfSmallPlanes_list)(const MaxOfSmallPlanes *work, int dimension,
+                                          char *scratch)
 {
   return (THNNTapSpan *)(scratch + work->windows[dimension]);
 }
@@ -61,8 +62,8 @@ static int64_t listRows(const MaxOfSmallPlanes *work, THNNTapSpan z, THNNTapSpan
   return count;
 }
 
-const Place *THNN_(maxOfPlanes)(const MaxOfSmallPlanes *work, int64_t planes, const real *input,
-                                char *scratch, real *output)
+const Place *THNN_(maxOfSmallPlanes_run)(const MaxOfSmallPlanes *work, int64_t planes,
+                                         const real *input, char *scratch, real *output)
 {
   const int64_t lanes = THNN_(simd).shifts.lanes;
   const int64_t elements = elementsOf(work->input), outputs = elementsOf(work->output);
@@ -76,12 +77,12 @@ const Place *THNN_(maxOfPlanes)(const MaxOfSmallPlanes *work, int64_t planes, co
   THNN_(simd).planes.load(&from, input, inLanes);
 
   const int64_t width = work->output[2];
-  const THNNTapSpan *z = THNN_(planeWindows)(work, 0, scratch);
-  const THNNTapSpan *y = THNN_(planeWindows)(work, 1, scratch);
+  const THNNTapSpan *z = THNN_(maxOfSmallPlanes_list)(work, 0, scratch);
+  const THNNTapSpan *y = THNN_(maxOfSmallPlanes_list)(work, 1, scratch);
   PlaneWindows windows = {.columns = width,
                           .row = rows,
                           .rowPlace = rowPlaces,
-                          .window = THNN_(planeWindows)(work, 2, scratch),
+                          .window = THNN_(maxOfSmallPlanes_list)(work, 2, scratch),
                           .dilation = work->dilation[2] * lanes,
                           .numberPlace = (Place)work->placeStep[2],
                           .tapPlace = (Place)(work->numberStep[2] * work->placeStep[2]),

@@ -15,7 +15,7 @@ typedef struct MaxOfSmallPlanes {
   int64_t dilation[3], numberStep[3], placeStep[3];
   Place none; /* the place of a window in which no value exceeds `start` */
   real start;
-  /* THNN_(preparePlaneMax) sets what follows. */
+  /* THNN_(maxOfSmallPlanes_plan) sets what follows. */
   THNNBlocks groups;
   int threads;
   size_t rowPlaces, windows[3], lanes, best, bestPlaces, places, threadBytes;
@@ -23,15 +23,16 @@ typedef struct MaxOfSmallPlanes {
 
 /* `windowRows` is the largest number of input rows under a window, `taps` of elements. Returns
  * false where pooling row by row is faster. */
-bool THNN_(preparePlaneMax)(MaxOfSmallPlanes *work, const THNNState *state, int64_t windowRows,
-                            int64_t taps);
+bool THNN_(maxOfSmallPlanes_plan)(MaxOfSmallPlanes *work, const THNNState *state,
+                                  int64_t windowRows, int64_t taps);
 
 /* The place in scratch for the windows along a dimension, one for each output position. */
-THNNTapSpan *THNN_(planeWindows)(const MaxOfSmallPlanes *work, int dimension, char *scratch);
+THNNTapSpan *THNN_(maxOfSmallPlanes_list)(const MaxOfSmallPlanes *work, int dimension,
+                                          char *scratch);
 
 /* output = the greatest values of the windows of a group of planes. Returns the places of these
  * values, of equal ones the first. Input, output and places are contiguous planes. */
-const Place *THNN_(maxOfPlanes)(const MaxOfSmallPlanes *work, int64_t planes, const real *input,
-                                char *scratch, real *output);
+const Place *THNN_(maxOfSmallPlanes_run)(const MaxOfSmallPlanes *work, int64_t planes,
+                                         const real *input, char *scratch, real *output);
 
 #endif

@@ -95,7 +95,7 @@ static void reserveRows(const THNNState *state, WindowSums *sums)
   sums->packed = THNN_reserve(&sums->bytes, packedBytes(of->result[2]));
 }
 
-WindowSums THNN_(regionSums)(const THNNState *state, const THNNRegionSums *of)
+WindowSums THNN_(windowSums_plan)(const THNNState *state, const THNNRegionSums *of)
 {
   WindowSums sums = {.of = *of, .inLanes = goesInLanes(of)};
   for (int d = 0; d < 3; d++) {
@@ -114,12 +114,12 @@ WindowSums THNN_(regionSums)(const THNNState *state, const THNNRegionSums *of)
   return sums;
 }
 
-THNNRange *THNN_(regionSpans)(const WindowSums *sums, void *memory, int dimension)
+THNNRange *THNN_(windowSums_listSpans)(const WindowSums *sums, void *memory, int dimension)
 {
   return (THNNRange *)((char *)memory + sums->spans[dimension]);
 }
 
-real *THNN_(regionDivisors)(const WindowSums *sums, void *memory, int dimension)
+real *THNN_(windowSums_listDivisors)(const WindowSums *sums, void *memory, int dimension)
 {
   return (real *)((char *)memory + sums->divisors[dimension]);
 }
@@ -140,8 +140,8 @@ static Tables tablesOf(const WindowSums *sums, void *memory)
 {
   Tables tables = {.sums = sums, .threads = (char *)memory + sums->threadsAt};
   for (int d = 0; d < 3; d++) {
-    tables.spans[d] = THNN_(regionSpans)(sums, memory, d);
-    tables.divisors[d] = THNN_(regionDivisors)(sums, memory, d);
+    tables.spans[d] = THNN_(windowSums_listSpans)(sums, memory, d);
+    tables.divisors[d] = THNN_(windowSums_listDivisors)(sums, memory, d);
   }
   return tables;
 }
@@ -462,14 +462,14 @@ static void sumBackward(const Tables *tables, const real *source, real *result)
   }
 }
 
-void THNN_(sumRegionRow)(const WindowSums *sums, void *memory, const real *plane, int64_t z,
-                         int64_t y, char *scratch, real *row)
+void THNN_(windowSums_sumRow)(const WindowSums *sums, void *memory, const real *plane, int64_t z,
+                              int64_t y, char *scratch, real *row)
 {
   const Tables tables = tablesOf(sums, memory);
   sumRowForward(&tables, plane, z, y, scratch, row);
 }
 
-void THNN_(sumRegions)(const WindowSums *sums, void *memory, const real *source, real *result)
+void THNN_(windowSums_run)(const WindowSums *sums, void *memory, const real *source, real *result)
 {
   const THNNRegionSums *of = &sums->of;
   Tables tables = tablesOf(sums, memory);

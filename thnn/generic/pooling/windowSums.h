@@ -17,18 +17,18 @@ typedef struct WindowSums {
   size_t elements, sum, part, rows, threadBytes; /* offsets in, and size of, a thread's part */
 } WindowSums;
 
-WindowSums THNN_(regionSums)(const THNNState *state, const THNNRegionSums *of);
+WindowSums THNN_(windowSums_plan)(const THNNState *state, const THNNRegionSums *of);
 
 /* The caller must first set these, in memory of sums->bytes: along each dimension the spans of all
  * result indices and, with of.divided, the divisors. An element is divided by the product of
  * three. */
-THNNRange *THNN_(regionSpans)(const WindowSums *sums, void *memory, int dimension);
-real *THNN_(regionDivisors)(const WindowSums *sums, void *memory, int dimension);
+THNNRange *THNN_(windowSums_listSpans)(const WindowSums *sums, void *memory, int dimension);
+real *THNN_(windowSums_listDivisors)(const WindowSums *sums, void *memory, int dimension);
 
-void THNN_(sumRegions)(const WindowSums *sums, void *memory, const real *source, real *result);
+void THNN_(windowSums_run)(const WindowSums *sums, void *memory, const real *source, real *result);
 
 /* Forward, row = the undivided sums of one row of results. `scratch` has sums->threadBytes. */
-void THNN_(sumRegionRow)(const WindowSums *sums, void *memory, const real *plane, int64_t z,
-                         int64_t y, char *scratch, real *row);
+void THNN_(windowSums_sumRow)(const WindowSums *sums, void *memory, const real *plane, int64_t z,
+                              int64_t y, char *scratch, real *row);
 
 #endif

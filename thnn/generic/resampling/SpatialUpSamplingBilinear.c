@@ -36,7 +36,7 @@ void THNN_(SpatialUpSamplingBilinear_updateOutput)(THNNState *state, THTensor *i
   THNNResamplingCall call = {"SpatialUpSamplingBilinear_updateOutput", state, .nDimension = 2};
   call.resampling = THNN_SpatialUpSamplingBilinear_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, 4, 0, 0, 0, 0, outputHeight, outputWidth);
-  THNN_(resampleUpdateOutput)(&call, input, output);
+  THNN_(linear_updateOutput)(&call, input, output);
 }
 
 void THNN_(SpatialUpSamplingBilinear_updateGradInput)(THNNState *state, THTensor *gradOutput,
@@ -49,5 +49,5 @@ void THNN_(SpatialUpSamplingBilinear_updateGradInput)(THNNState *state, THTensor
   call.resampling = THNN_SpatialUpSamplingBilinear_shapeCheck(
       call.function, THNN_NO_SHAPE, THNN_SHAPE(gradOutput, 2), 4, nbatch, nchannels, inputHeight,
       inputWidth, outputHeight, outputWidth);
-  THNN_(resampleUpdateGradInput)(&call, gradOutput, gradInput);
+  THNN_(linear_updateGradInput)(&call, gradOutput, gradInput);
 }

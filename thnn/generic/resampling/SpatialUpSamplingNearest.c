@@ -7,7 +7,7 @@ void THNN_(SpatialUpSamplingNearest_updateOutput)(THNNState *state, THTensor *in
                                                   THTensor *output, int scale_factor)
 {
   const THNNNearestCall call = {"SpatialUpSamplingNearest_updateOutput", state, 2, scale_factor};
-  THNN_(nearestUpdateOutput)(&call, input, output);
+  THNN_(nearest_updateOutput)(&call, input, output);
 }
 
 void THNN_(SpatialUpSamplingNearest_updateGradInput)(THNNState *state, THTensor *input,
@@ -15,5 +15,5 @@ void THNN_(SpatialUpSamplingNearest_updateGradInput)(THNNState *state, THTensor 
                                                      int scale_factor)
 {
   const THNNNearestCall call = {"SpatialUpSamplingNearest_updateGradInput", state, 2, scale_factor};
-  THNN_(nearestUpdateGradInput)(&call, input, gradOutput, gradInput);
+  THNN_(nearest_updateGradInput)(&call, input, gradOutput, gradInput);
 }

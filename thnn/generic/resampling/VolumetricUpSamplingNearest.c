@@ -7,7 +7,7 @@ void THNN_(VolumetricUpSamplingNearest_updateOutput)(THNNState *state, THTensor 
                                                      THTensor *output, int scale_factor)
 {
   const THNNNearestCall call = {"VolumetricUpSamplingNearest_updateOutput", state, 3, scale_factor};
-  THNN_(nearestUpdateOutput)(&call, input, output);
+  THNN_(nearest_updateOutput)(&call, input, output);
 }
 
 void THNN_(VolumetricUpSamplingNearest_updateGradInput)(THNNState *state, THTensor *input,
@@ -16,5 +16,5 @@ void THNN_(VolumetricUpSamplingNearest_updateGradInput)(THNNState *state, THTens
 {
   const THNNNearestCall call = {"VolumetricUpSamplingNearest_updateGradInput", state, 3,
                                 scale_factor};
-  THNN_(nearestUpdateGradInput)(&call, input, gradOutput, gradInput);
+  THNN_(nearest_updateGradInput)(&call, input, gradOutput, gradInput);
 }

@@ -39,7 +39,7 @@ void THNN_(VolumetricUpSamplingTrilinear_updateOutput)(THNNState *state, THTenso
   call.resampling = THNN_VolumetricUpSamplingTrilinear_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, 4, 0, 0, 0, 0, 0, outputDepth,
       outputHeight, outputWidth);
-  THNN_(resampleUpdateOutput)(&call, input, output);
+  THNN_(linear_updateOutput)(&call, input, output);
 }
 
 void THNN_(VolumetricUpSamplingTrilinear_updateGradInput)(THNNState *state, THTensor *gradOutput,
@@ -54,5 +54,5 @@ void THNN_(VolumetricUpSamplingTrilinear_updateGradInput)(THNNState *state, THTe
   call.resampling = THNN_VolumetricUpSamplingTrilinear_shapeCheck(
       call.function, THNN_NO_SHAPE, THNN_SHAPE(gradOutput, 2), 4, nbatch, nchannels, inputDepth,
       inputHeight, inputWidth, outputDepth, outputHeight, outputWidth);
-  THNN_(resampleUpdateGradInput)(&call, gradOutput, gradInput);
+  THNN_(linear_updateGradInput)(&call, gradOutput, gradInput);
 }

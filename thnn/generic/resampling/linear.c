@@ -137,7 +137,7 @@ static void sampleRow(const Slice *slice, int64_t outputY, real *row)
   }
 }
 
-void THNN_(resampleUpdateOutput)(const THNNResamplingCall *call, THTensor *input, THTensor *output)
+void THNN_(linear_updateOutput)(const THNNResamplingCall *call, THTensor *input, THTensor *output)
 {
   const THNNResampling *r = &call->resampling;
   const int64_t size[] = {r->batch, r->planes, r->output[3 - call->nDimension],
@@ -235,8 +235,8 @@ static void spreadRow(const Axis *x, const real *sum, real *row)
   row[x->input - 1] += fromBefore;
 }
 
-void THNN_(resampleUpdateGradInput)(const THNNResamplingCall *call, THTensor *gradOutput,
-                                    THTensor *gradInput)
+void THNN_(linear_updateGradInput)(const THNNResamplingCall *call, THTensor *gradOutput,
+                                   THTensor *gradInput)
 {
   const THNNResampling *r = &call->resampling;
   const int64_t size[] = {r->batch, r->planes, r->input[3 - call->nDimension],

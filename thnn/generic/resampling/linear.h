@@ -16,8 +16,8 @@ typedef struct THNNResamplingCall {
 } THNNResamplingCall;
 
 /* In both functions the tensors are arguments 2 and 3. */
-void THNN_(resampleUpdateOutput)(const THNNResamplingCall *call, THTensor *input, THTensor *output);
-void THNN_(resampleUpdateGradInput)(const THNNResamplingCall *call, THTensor *gradOutput,
-                                    THTensor *gradInput);
+void THNN_(linear_updateOutput)(const THNNResamplingCall *call, THTensor *input, THTensor *output);
+void THNN_(linear_updateGradInput)(const THNNResamplingCall *call, THTensor *gradOutput,
+                                   THTensor *gradInput);
 
 #endif

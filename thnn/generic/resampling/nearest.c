@@ -60,7 +60,7 @@ static bool streams(const Rows *rows, int64_t elements)
   return rowBytes % line == 0 && THNN_leavesCaches(elements / 2, sizeof(real));
 }
 
-void THNN_(nearestUpdateOutput)(const THNNNearestCall *call, THTensor *input, THTensor *output)
+void THNN_(nearest_updateOutput)(const THNNNearestCall *call, THTensor *input, THTensor *output)
 {
   int64_t size[5];
   THNN_nearest_shapeCheck(call->function, call->nDimension, THNN_SHAPE(input, 2), THNN_NO_SHAPE,
@@ -97,8 +97,8 @@ void THNN_(nearestUpdateOutput)(const THNNNearestCall *call, THTensor *input, TH
 
 enum { AHEAD = 4 }; /* prefetch distance in rows */
 
-void THNN_(nearestUpdateGradInput)(const THNNNearestCall *call, THTensor *input,
-                                   THTensor *gradOutput, THTensor *gradInput)
+void THNN_(nearest_updateGradInput)(const THNNNearestCall *call, THTensor *input,
+                                    THTensor *gradOutput, THTensor *gradInput)
 {
   int64_t size[5];
   THNN_nearest_shapeCheck(call->function, call->nDimension, THNN_SHAPE(input, 2),

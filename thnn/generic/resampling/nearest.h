@@ -14,8 +14,8 @@ typedef struct THNNNearestCall {
 } THNNNearestCall;
 
 /* The tensors are arguments 2 and 3, and 2 to 4. */
-void THNN_(nearestUpdateOutput)(const THNNNearestCall *call, THTensor *input, THTensor *output);
-void THNN_(nearestUpdateGradInput)(const THNNNearestCall *call, THTensor *input,
-                                   THTensor *gradOutput, THTensor *gradInput);
+void THNN_(nearest_updateOutput)(const THNNNearestCall *call, THTensor *input, THTensor *output);
+void THNN_(nearest_updateGradInput)(const THNNNearestCall *call, THTensor *input,
+                                    THTensor *gradOutput, THTensor *gradInput);
 
 #endif

@@ -65,7 +65,7 @@ static int64_t parametersOf(const ChannelWork *work)
   return work->map ? work->map->count : 0;
 }
 
-size_t THNN_(channelScratch)(const ChannelWork *work)
+size_t THNN_(channelwise_scratchBytes)(const ChannelWork *work)
 {
   const THNNChannels *c = work->channels;
   const int64_t reals =
@@ -249,7 +249,7 @@ static void runGroups(const ChannelWork *work, int64_t first, int64_t end, const
   }
 }
 
-void THNN_(channelRun)(const ChannelWork *work, void *memory)
+void THNN_(channelwise_run)(const ChannelWork *work, void *memory)
 {
   const THNNChannels *c = work->channels;
   const Scratch scratch = divide(work, memory);

@@ -28,8 +28,8 @@ typedef struct ChannelWork {
 } ChannelWork;
 
 /* The bytes of scratch that the work takes. Only `channels`, `sum` and `map` have to be set. */
-size_t THNN_(channelScratch)(const ChannelWork *work);
+size_t THNN_(channelwise_scratchBytes)(const ChannelWork *work);
 
-void THNN_(channelRun)(const ChannelWork *work, void *scratch);
+void THNN_(channelwise_run)(const ChannelWork *work, void *scratch);
 
 #endif

@@ -16,7 +16,7 @@ void THCUNN_(SpatialConvolutionMM_updateOutput)(THCState *state, THCTensor *inpu
   call.geometry = THNN_SpatialConvolutionMM_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
       THNN_SHAPE(bias, 5), 8, kW, kH, dW, dH, padW, padH);
-  THCUNN_(convolutionUpdateOutput)(&call, input, output, weight, bias);
+  THCUNN_(module_updateOutput)(&call, input, output, weight, bias);
 }
 
 void THCUNN_(SpatialConvolutionMM_updateGradInput)(THCState *state, THCTensor *input,
@@ -30,7 +30,7 @@ void THCUNN_(SpatialConvolutionMM_updateGradInput)(THCState *state, THCTensor *i
   call.geometry = THNN_SpatialConvolutionMM_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 8, kW, kH, dW, dH, padW, padH);
-  THCUNN_(convolutionUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+  THCUNN_(module_updateGradInput)(&call, input, gradOutput, gradInput, weight);
 }
 
 void THCUNN_(SpatialConvolutionMM_accGradParameters)(THCState *state, THCTensor *input,
@@ -44,5 +44,5 @@ void THCUNN_(SpatialConvolutionMM_accGradParameters)(THCState *state, THCTensor 
   call.geometry = THNN_SpatialConvolutionMM_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 8, kW, kH, dW, dH, padW, padH);
-  THCUNN_(convolutionAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+  THCUNN_(module_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
 }

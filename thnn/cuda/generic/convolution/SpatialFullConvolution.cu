@@ -18,7 +18,7 @@ void THCUNN_(SpatialFullConvolution_updateOutput)(THCState *state, THCTensor *in
   call.geometry = THNN_SpatialFullConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
       THNN_SHAPE(bias, 5), 8, kW, kH, dW, dH, padW, padH, adjW, adjH);
-  THCUNN_(convolutionUpdateOutput)(&call, input, output, weight, bias);
+  THCUNN_(module_updateOutput)(&call, input, output, weight, bias);
 }
 
 void THCUNN_(SpatialFullConvolution_updateGradInput)(THCState *state, THCTensor *input,
@@ -32,7 +32,7 @@ void THCUNN_(SpatialFullConvolution_updateGradInput)(THCState *state, THCTensor 
   call.geometry = THNN_SpatialFullConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 7, kW, kH, dW, dH, padW, padH, adjW, adjH);
-  THCUNN_(convolutionUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+  THCUNN_(module_updateGradInput)(&call, input, gradOutput, gradInput, weight);
 }
 
 void THCUNN_(SpatialFullConvolution_accGradParameters)(THCState *state, THCTensor *input,
@@ -47,5 +47,5 @@ void THCUNN_(SpatialFullConvolution_accGradParameters)(THCState *state, THCTenso
   call.geometry = THNN_SpatialFullConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 8, kW, kH, dW, dH, padW, padH, adjW, adjH);
-  THCUNN_(convolutionAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+  THCUNN_(module_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -17,7 +17,7 @@ void THCUNN_(TemporalRowConvolution_updateOutput)(THCState *state, THCTensor *in
   call.joins = THNN_TemporalRowConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
       THNN_SHAPE(bias, 5), 8, kW, dW, padW, featFirst);
-  THCUNN_(planesUpdateOutput)(&call, input, output, weight, bias, nullptr);
+  THCUNN_(connected_updateOutput)(&call, input, output, weight, bias, nullptr);
 }
 
 void THCUNN_(TemporalRowConvolution_updateGradInput)(THCState *state, THCTensor *input,
@@ -31,7 +31,7 @@ void THCUNN_(TemporalRowConvolution_updateGradInput)(THCState *state, THCTensor 
   call.joins = THNN_TemporalRowConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 8, kW, dW, padW, featFirst);
-  THCUNN_(planesUpdateGradInput)(&call, input, gradOutput, gradInput, weight, nullptr);
+  THCUNN_(connected_updateGradInput)(&call, input, gradOutput, gradInput, weight, nullptr);
 }
 
 void THCUNN_(TemporalRowConvolution_accGradParameters)(THCState *state, THCTensor *input,
@@ -45,5 +45,6 @@ void THCUNN_(TemporalRowConvolution_accGradParameters)(THCState *state, THCTenso
   call.joins = THNN_TemporalRowConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 8, kW, dW, padW, featFirst);
-  THCUNN_(planesAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, nullptr, scale);
+  THCUNN_(connected_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, nullptr,
+                                       scale);
 }

@@ -19,7 +19,7 @@ void THCUNN_(VolumetricConvolutionMM_updateOutput)(THCState *state, THCTensor *i
   call.geometry = THNN_VolumetricConvolutionMM_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
       THNN_SHAPE(bias, 5), 7, kT, kW, kH, dT, dW, dH, pT, pW, pH);
-  THCUNN_(convolutionUpdateOutput)(&call, input, output, weight, bias);
+  THCUNN_(module_updateOutput)(&call, input, output, weight, bias);
 }
 
 void THCUNN_(VolumetricConvolutionMM_updateGradInput)(THCState *state, THCTensor *input,
@@ -34,7 +34,7 @@ void THCUNN_(VolumetricConvolutionMM_updateGradInput)(THCState *state, THCTensor
   call.geometry = THNN_VolumetricConvolutionMM_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 8, kT, kW, kH, dT, dW, dH, pT, pW, pH);
-  THCUNN_(convolutionUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+  THCUNN_(module_updateGradInput)(&call, input, gradOutput, gradInput, weight);
 }
 
 void THCUNN_(VolumetricConvolutionMM_accGradParameters)(THCState *state, THCTensor *input,
@@ -49,5 +49,5 @@ void THCUNN_(VolumetricConvolutionMM_accGradParameters)(THCState *state, THCTens
   call.geometry = THNN_VolumetricConvolutionMM_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 7, kT, kW, kH, dT, dW, dH, pT, pW, pH);
-  THCUNN_(convolutionAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+  THCUNN_(module_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
 }

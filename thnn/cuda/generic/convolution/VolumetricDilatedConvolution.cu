@@ -17,7 +17,7 @@ void THCUNN_(VolumetricDilatedConvolution_updateOutput)(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
       THNN_SHAPE(bias, 5), 8, kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW,
       dilationH);
-  THCUNN_(convolutionUpdateOutput)(&call, input, output, weight, bias);
+  THCUNN_(module_updateOutput)(&call, input, output, weight, bias);
 }
 
 void THCUNN_(VolumetricDilatedConvolution_updateGradInput)(
@@ -30,7 +30,7 @@ void THCUNN_(VolumetricDilatedConvolution_updateGradInput)(
   call.geometry = THNN_VolumetricDilatedConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 7, kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH);
-  THCUNN_(convolutionUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+  THCUNN_(module_updateGradInput)(&call, input, gradOutput, gradInput, weight);
 }
 
 void THCUNN_(VolumetricDilatedConvolution_accGradParameters)(
@@ -45,5 +45,5 @@ void THCUNN_(VolumetricDilatedConvolution_accGradParameters)(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 8, kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW,
       dilationH);
-  THCUNN_(convolutionAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+  THCUNN_(module_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
 }

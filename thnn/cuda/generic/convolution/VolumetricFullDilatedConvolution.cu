@@ -20,7 +20,7 @@ void THCUNN_(VolumetricFullDilatedConvolution_updateOutput)(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
       THNN_SHAPE(bias, 5), 8, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, adjT,
       adjW, adjH);
-  THCUNN_(convolutionUpdateOutput)(&call, input, output, weight, bias);
+  THCUNN_(module_updateOutput)(&call, input, output, weight, bias);
 }
 
 void THCUNN_(VolumetricFullDilatedConvolution_updateGradInput)(
@@ -35,7 +35,7 @@ void THCUNN_(VolumetricFullDilatedConvolution_updateGradInput)(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 8, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, adjT, adjW,
       adjH);
-  THCUNN_(convolutionUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+  THCUNN_(module_updateGradInput)(&call, input, gradOutput, gradInput, weight);
 }
 
 void THCUNN_(VolumetricFullDilatedConvolution_accGradParameters)(
@@ -51,5 +51,5 @@ void THCUNN_(VolumetricFullDilatedConvolution_accGradParameters)(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 8, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH,
       adjT, adjW, adjH);
-  THCUNN_(convolutionAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+  THCUNN_(module_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -3,8 +3,8 @@
 #include "cuda/generic/convolution/engine/engine.cuh"
 #include "geometry/convolutionCheck.h"
 
-void THCUNN_(convolutionUpdateOutput)(const THCConvolutionCall *call, THCTensor *input,
-                                      THCTensor *output, THCTensor *weight, THCTensor *bias)
+void THCUNN_(module_updateOutput)(const THCConvolutionCall *call, THCTensor *input,
+                                  THCTensor *output, THCTensor *weight, THCTensor *bias)
 {
   const THNNConvolution *geometry = &call->geometry;
   const bool batched = input->nDimension == call->nDimension + 2;
@@ -32,9 +32,8 @@ void THCUNN_(convolutionUpdateOutput)(const THCConvolutionCall *call, THCTensor 
   THC_planRelease(&plan);
 }
 
-void THCUNN_(convolutionUpdateGradInput)(const THCConvolutionCall *call, THCTensor *input,
-                                         THCTensor *gradOutput, THCTensor *gradInput,
-                                         THCTensor *weight)
+void THCUNN_(module_updateGradInput)(const THCConvolutionCall *call, THCTensor *input,
+                                     THCTensor *gradOutput, THCTensor *gradInput, THCTensor *weight)
 {
   THCPlan plan;
   THC_planStart(&plan, call->function, call->state);
@@ -55,9 +54,9 @@ void THCUNN_(convolutionUpdateGradInput)(const THCConvolutionCall *call, THCTens
   THC_planRelease(&plan);
 }
 
-void THCUNN_(convolutionAccGradParameters)(const THCConvolutionCall *call, THCTensor *input,
-                                           THCTensor *gradOutput, THCTensor *gradWeight,
-                                           THCTensor *gradBias, accreal scale)
+void THCUNN_(module_accGradParameters)(const THCConvolutionCall *call, THCTensor *input,
+                                       THCTensor *gradOutput, THCTensor *gradWeight,
+                                       THCTensor *gradBias, accreal scale)
 {
   const THNNConvolution *geometry = &call->geometry;
   THCPlan plan;

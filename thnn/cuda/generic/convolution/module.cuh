@@ -17,17 +17,17 @@ struct THCConvolutionCall {
 };
 
 /* The arguments: input #2, output #3, weight #4, bias #5 (may be NULL). */
-void THCUNN_(convolutionUpdateOutput)(const THCConvolutionCall *call, THCTensor *input,
-                                      THCTensor *output, THCTensor *weight, THCTensor *bias);
+void THCUNN_(module_updateOutput)(const THCConvolutionCall *call, THCTensor *input,
+                                  THCTensor *output, THCTensor *weight, THCTensor *bias);
 
 /* The arguments: input #2, gradOutput #3, gradInput #4, weight #5. */
-void THCUNN_(convolutionUpdateGradInput)(const THCConvolutionCall *call, THCTensor *input,
-                                         THCTensor *gradOutput, THCTensor *gradInput,
-                                         THCTensor *weight);
+void THCUNN_(module_updateGradInput)(const THCConvolutionCall *call, THCTensor *input,
+                                     THCTensor *gradOutput, THCTensor *gradInput,
+                                     THCTensor *weight);
 
 /* The arguments: input #2, gradOutput #3, gradWeight #4, gradBias #5 (may be NULL). */
-void THCUNN_(convolutionAccGradParameters)(const THCConvolutionCall *call, THCTensor *input,
-                                           THCTensor *gradOutput, THCTensor *gradWeight,
-                                           THCTensor *gradBias, accreal scale);
+void THCUNN_(module_accGradParameters)(const THCConvolutionCall *call, THCTensor *input,
+                                       THCTensor *gradOutput, THCTensor *gradWeight,
+                                       THCTensor *gradBias, accreal scale);
 
 #endif

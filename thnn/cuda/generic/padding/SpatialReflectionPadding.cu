@@ -13,7 +13,7 @@ void THCUNN_(SpatialReflectionPadding_updateOutput)(THCState *state, THCTensor *
   THCPaddingCall call = {"SpatialReflectionPadding_updateOutput", state, 2, {}};
   call.padding = THNN_SpatialReflectionPadding_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                           THNN_NO_SHAPE, 4, padL, padR, padT, padB);
-  THCUNN_(padUpdateOutput)(&call, input, output);
+  THCUNN_(padding_updateOutput)(&call, input, output);
 }
 
 void THCUNN_(SpatialReflectionPadding_updateGradInput)(THCState *state, THCTensor *input,
@@ -23,5 +23,5 @@ void THCUNN_(SpatialReflectionPadding_updateGradInput)(THCState *state, THCTenso
   THCPaddingCall call = {"SpatialReflectionPadding_updateGradInput", state, 2, {}};
   call.padding = THNN_SpatialReflectionPadding_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), 5, padL, padR, padT, padB);
-  THCUNN_(padUpdateGradInput)(&call, input, gradOutput, gradInput);
+  THCUNN_(padding_updateGradInput)(&call, input, gradOutput, gradInput);
 }

@@ -12,7 +12,7 @@ void THCUNN_(SpatialReplicationPadding_updateOutput)(THCState *state, THCTensor 
   THCPaddingCall call = {"SpatialReplicationPadding_updateOutput", state, 2, {}};
   call.padding = THNN_SpatialReplicationPadding_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, 4, padL, padR, padT, padB);
-  THCUNN_(padUpdateOutput)(&call, input, output);
+  THCUNN_(padding_updateOutput)(&call, input, output);
 }
 
 void THCUNN_(SpatialReplicationPadding_updateGradInput)(THCState *state, THCTensor *input,
@@ -22,5 +22,5 @@ void THCUNN_(SpatialReplicationPadding_updateGradInput)(THCState *state, THCTens
   THCPaddingCall call = {"SpatialReplicationPadding_updateGradInput", state, 2, {}};
   call.padding = THNN_SpatialReplicationPadding_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), 5, padL, padR, padT, padB);
-  THCUNN_(padUpdateGradInput)(&call, input, gradOutput, gradInput);
+  THCUNN_(padding_updateGradInput)(&call, input, gradOutput, gradInput);
 }

@@ -15,7 +15,7 @@ void THCUNN_(VolumetricReplicationPadding_updateOutput)(THCState *state, THCTens
   call.padding = THNN_VolumetricReplicationPadding_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                               THNN_NO_SHAPE, 4, pleft, pright, ptop,
                                                               pbottom, pfront, pback);
-  THCUNN_(padUpdateOutput)(&call, input, output);
+  THCUNN_(padding_updateOutput)(&call, input, output);
 }
 
 void THCUNN_(VolumetricReplicationPadding_updateGradInput)(THCState *state, THCTensor *input,
@@ -28,5 +28,5 @@ void THCUNN_(VolumetricReplicationPadding_updateGradInput)(THCState *state, THCT
   call.padding = THNN_VolumetricReplicationPadding_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                               THNN_SHAPE(gradOutput, 3), 5, pleft,
                                                               pright, ptop, pbottom, pfront, pback);
-  THCUNN_(padUpdateGradInput)(&call, input, gradOutput, gradInput);
+  THCUNN_(padding_updateGradInput)(&call, input, gradOutput, gradInput);
 }

@@ -127,7 +127,7 @@ template <typename Launch> void choosePadded(const THCPaddingCall *call, Launch 
 
 } // namespace
 
-void THCUNN_(padUpdateOutput)(const THCPaddingCall *call, THCTensor *input, THCTensor *output)
+void THCUNN_(padding_updateOutput)(const THCPaddingCall *call, THCTensor *input, THCTensor *output)
 {
   const THNNPadding &p = call->padding;
   const int leading = input->nDimension - call->nDimension;
@@ -149,8 +149,8 @@ void THCUNN_(padUpdateOutput)(const THCPaddingCall *call, THCTensor *input, THCT
   THC_planRelease(&plan);
 }
 
-void THCUNN_(padUpdateGradInput)(const THCPaddingCall *call, THCTensor *input,
-                                 THCTensor *gradOutput, THCTensor *gradInput)
+void THCUNN_(padding_updateGradInput)(const THCPaddingCall *call, THCTensor *input,
+                                      THCTensor *gradOutput, THCTensor *gradInput)
 {
   const THNNPadding &p = call->padding;
   THCPlan plan;

@@ -14,8 +14,8 @@ struct THCPaddingCall {
 };
 
 /* The tensors are arguments 2 and 3 of updateOutput, 2 to 4 of updateGradInput. */
-void THCUNN_(padUpdateOutput)(const THCPaddingCall *call, THCTensor *input, THCTensor *output);
-void THCUNN_(padUpdateGradInput)(const THCPaddingCall *call, THCTensor *input,
-                                 THCTensor *gradOutput, THCTensor *gradInput);
+void THCUNN_(padding_updateOutput)(const THCPaddingCall *call, THCTensor *input, THCTensor *output);
+void THCUNN_(padding_updateGradInput)(const THCPaddingCall *call, THCTensor *input,
+                                      THCTensor *gradOutput, THCTensor *gradInput);
 
 #endif

@@ -15,7 +15,7 @@ void THCUNN_(SpatialAveragePooling_updateOutput)(THCState *state, THCTensor *inp
       "SpatialAveragePooling_updateOutput", state, 2, count_include_pad, {}};
   call.geometry = THNN_SpatialAveragePooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, 4, kW, kH, dW, dH, padW, padH, ceil_mode);
-  THCUNN_(averagePoolingUpdateOutput)(&call, input, output);
+  THCUNN_(average_updateOutput)(&call, input, output);
 }
 
 void THCUNN_(SpatialAveragePooling_updateGradInput)(THCState *state, THCTensor *input,
@@ -29,5 +29,5 @@ void THCUNN_(SpatialAveragePooling_updateGradInput)(THCState *state, THCTensor *
   call.geometry = THNN_SpatialAveragePooling_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                         THNN_SHAPE(gradOutput, 3), 5, kW, kH, dW,
                                                         dH, padW, padH, ceil_mode);
-  THCUNN_(averagePoolingUpdateGradInput)(&call, input, gradOutput, gradInput);
+  THCUNN_(average_updateGradInput)(&call, input, gradOutput, gradInput);
 }

@@ -18,7 +18,7 @@ void THCUNN_(SpatialDilatedMaxPooling_updateOutput)(THCState *state, THCTensor *
   call.geometry = THNN_SpatialDilatedMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_NO_SHAPE, 5, kW, kH, dW, dH, padW,
       padH, dilationW, dilationH, ceil_mode);
-  THCUNN_(maxPoolingUpdateOutput)(&call, input, output, indices);
+  THCUNN_(max_updateOutput)(&call, input, output, indices);
 }
 
 void THCUNN_(SpatialDilatedMaxPooling_updateGradInput)(THCState *state, THCTensor *input,
@@ -32,5 +32,5 @@ void THCUNN_(SpatialDilatedMaxPooling_updateGradInput)(THCState *state, THCTenso
   call.geometry = THNN_SpatialDilatedMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 5), 6, kW,
       kH, dW, dH, padW, padH, dilationW, dilationH, ceil_mode);
-  THCUNN_(maxPoolingUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+  THCUNN_(max_updateGradInput)(&call, input, gradOutput, gradInput, indices);
 }

@@ -19,7 +19,7 @@ void THCUNN_(SpatialFractionalMaxPooling_updateOutput)(THCState *state, THCTenso
   call.pooling = THNN_SpatialFractionalMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_NO_SHAPE,
       THNN_SHAPE(randomSamples, 9), 4, outputW, outputH, poolSizeW, poolSizeH);
-  THCUNN_(fractionalUpdateOutput)(&call, input, output, indices, randomSamples);
+  THCUNN_(fractional_updateOutput)(&call, input, output, indices, randomSamples);
 }
 
 void THCUNN_(SpatialFractionalMaxPooling_updateGradInput)(THCState *state, THCTensor *input,
@@ -32,5 +32,5 @@ void THCUNN_(SpatialFractionalMaxPooling_updateGradInput)(THCState *state, THCTe
   call.pooling = THNN_SpatialFractionalMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 9),
       THNN_NO_SHAPE, 5, outputW, outputH, poolSizeW, poolSizeH);
-  THCUNN_(fractionalUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+  THCUNN_(fractional_updateGradInput)(&call, input, gradOutput, gradInput, indices);
 }

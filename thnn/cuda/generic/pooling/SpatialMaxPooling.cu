@@ -15,7 +15,7 @@ void THCUNN_(SpatialMaxPooling_updateOutput)(THCState *state, THCTensor *input, 
   call.geometry =
       THNN_SpatialMaxPooling_shapeCheck(call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE,
                                         THNN_NO_SHAPE, 5, kW, kH, dW, dH, padW, padH, ceil_mode);
-  THCUNN_(maxPoolingUpdateOutput)(&call, input, output, indices);
+  THCUNN_(max_updateOutput)(&call, input, output, indices);
 }
 
 void THCUNN_(SpatialMaxPooling_updateGradInput)(THCState *state, THCTensor *input,
@@ -27,5 +27,5 @@ void THCUNN_(SpatialMaxPooling_updateGradInput)(THCState *state, THCTensor *inpu
   call.geometry = THNN_SpatialMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 5), 6, kW,
       kH, dW, dH, padW, padH, ceil_mode);
-  THCUNN_(maxPoolingUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+  THCUNN_(max_updateGradInput)(&call, input, gradOutput, gradInput, indices);
 }

@@ -29,7 +29,7 @@ void THCUNN_(SpatialMaxUnpooling_updateOutput)(THCState *state, THCTensor *input
   THNN_SpatialMaxUnpooling_shapeCheck(call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE,
                                       THNN_SHAPE(indices, 4), 5, owidth, oheight);
   call.geometry = geometryOf(input, owidth, oheight);
-  THCUNN_(unpoolUpdateOutput)(&call, input, output, indices);
+  THCUNN_(maxUnpooling_updateOutput)(&call, input, output, indices);
 }
 
 void THCUNN_(SpatialMaxUnpooling_updateGradInput)(THCState *state, THCTensor *input,
@@ -42,5 +42,5 @@ void THCUNN_(SpatialMaxUnpooling_updateGradInput)(THCState *state, THCTensor *in
                                       THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 5), 6, owidth,
                                       oheight);
   call.geometry = geometryOf(input, owidth, oheight);
-  THCUNN_(unpoolUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+  THCUNN_(maxUnpooling_updateGradInput)(&call, input, gradOutput, gradInput, indices);
 }

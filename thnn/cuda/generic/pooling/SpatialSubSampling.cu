@@ -16,7 +16,7 @@ void THCUNN_(SpatialSubSampling_updateOutput)(THCState *state, THCTensor *input,
   call.geometry = THNN_SpatialSubSampling_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                      THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
                                                      THNN_SHAPE(bias, 5), 6, kW, kH, dW, dH);
-  THCUNN_(subSamplingUpdateOutput)(&call, input, output, weight, bias);
+  THCUNN_(subSampling_updateOutput)(&call, input, output, weight, bias);
 }
 
 void THCUNN_(SpatialSubSampling_updateGradInput)(THCState *state, THCTensor *input,
@@ -27,7 +27,7 @@ void THCUNN_(SpatialSubSampling_updateGradInput)(THCState *state, THCTensor *inp
   call.geometry = THNN_SpatialSubSampling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 6, kW, kH, dW, dH);
-  THCUNN_(subSamplingUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+  THCUNN_(subSampling_updateGradInput)(&call, input, gradOutput, gradInput, weight);
 }
 
 void THCUNN_(SpatialSubSampling_accGradParameters)(THCState *state, THCTensor *input,
@@ -39,5 +39,5 @@ void THCUNN_(SpatialSubSampling_accGradParameters)(THCState *state, THCTensor *i
   call.geometry = THNN_SpatialSubSampling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 6, kW, kH, dW, dH);
-  THCUNN_(subSamplingAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+  THCUNN_(subSampling_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -13,7 +13,7 @@ void THCUNN_(TemporalMaxPooling_updateOutput)(THCState *state, THCTensor *input,
   THCMaxPoolingCall call = {"TemporalMaxPooling_updateOutput", state, THC_NAMED_BY_FRAME, 2, {}};
   call.geometry = THNN_TemporalMaxPooling_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                      THNN_NO_SHAPE, THNN_NO_SHAPE, 5, kW, dW);
-  THCUNN_(maxPoolingUpdateOutput)(&call, input, output, indices);
+  THCUNN_(max_updateOutput)(&call, input, output, indices);
 }
 
 void THCUNN_(TemporalMaxPooling_updateGradInput)(THCState *state, THCTensor *input,
@@ -24,5 +24,5 @@ void THCUNN_(TemporalMaxPooling_updateGradInput)(THCState *state, THCTensor *inp
   call.geometry = THNN_TemporalMaxPooling_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                      THNN_SHAPE(gradOutput, 3),
                                                      THNN_SHAPE(indices, 5), 6, kW, dW);
-  THCUNN_(maxPoolingUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+  THCUNN_(max_updateGradInput)(&call, input, gradOutput, gradInput, indices);
 }

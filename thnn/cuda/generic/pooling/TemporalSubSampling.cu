@@ -17,7 +17,7 @@ void THCUNN_(TemporalSubSampling_updateOutput)(THCState *state, THCTensor *input
       THNN_TemporalSubSampling_shapeCheck(call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE,
                                           THNN_SHAPE(weight, 4), THNN_SHAPE(bias, 5), 6, kW, dW);
   THNN_checkSize(call.function, THNN_SHAPE(input, 2), 1, inputFrameSize, "inputFrameSize");
-  THCUNN_(subSamplingUpdateOutput)(&call, input, output, weight, bias);
+  THCUNN_(subSampling_updateOutput)(&call, input, output, weight, bias);
 }
 
 void THCUNN_(TemporalSubSampling_updateGradInput)(THCState *state, THCTensor *input,
@@ -28,7 +28,7 @@ void THCUNN_(TemporalSubSampling_updateGradInput)(THCState *state, THCTensor *in
   call.geometry = THNN_TemporalSubSampling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 6, kW, dW);
-  THCUNN_(subSamplingUpdateGradInput)(&call, input, gradOutput, gradInput, weight);
+  THCUNN_(subSampling_updateGradInput)(&call, input, gradOutput, gradInput, weight);
 }
 
 void THCUNN_(TemporalSubSampling_accGradParameters)(THCState *state, THCTensor *input,
@@ -40,5 +40,5 @@ void THCUNN_(TemporalSubSampling_accGradParameters)(THCState *state, THCTensor *
   call.geometry = THNN_TemporalSubSampling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 6, kW, dW);
-  THCUNN_(subSamplingAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
+  THCUNN_(subSampling_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, scale);
 }

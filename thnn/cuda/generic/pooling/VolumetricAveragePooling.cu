@@ -18,7 +18,7 @@ void THCUNN_(VolumetricAveragePooling_updateOutput)(THCState *state, THCTensor *
   call.geometry = THNN_VolumetricAveragePooling_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                            THNN_NO_SHAPE, 4, kT, kW, kH, dT, dW, dH,
                                                            padT, padW, padH, ceil_mode);
-  THCUNN_(averagePoolingUpdateOutput)(&call, input, output);
+  THCUNN_(average_updateOutput)(&call, input, output);
 }
 
 void THCUNN_(VolumetricAveragePooling_updateGradInput)(THCState *state, THCTensor *input,
@@ -32,5 +32,5 @@ void THCUNN_(VolumetricAveragePooling_updateGradInput)(THCState *state, THCTenso
   call.geometry = THNN_VolumetricAveragePooling_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                            THNN_SHAPE(gradOutput, 3), 5, kT, kW, kH,
                                                            dT, dW, dH, padT, padW, padH, ceil_mode);
-  THCUNN_(averagePoolingUpdateGradInput)(&call, input, gradOutput, gradInput);
+  THCUNN_(average_updateGradInput)(&call, input, gradOutput, gradInput);
 }

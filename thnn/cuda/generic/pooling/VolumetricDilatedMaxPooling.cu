@@ -20,7 +20,7 @@ void THCUNN_(VolumetricDilatedMaxPooling_updateOutput)(THCState *state, THCTenso
   call.geometry = THNN_VolumetricDilatedMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_NO_SHAPE, 5, kT, kW, kH, dT, dW, dH,
       padT, padW, padH, dilationT, dilationW, dilationH, ceilMode);
-  THCUNN_(maxPoolingUpdateOutput)(&call, input, output, indices);
+  THCUNN_(max_updateOutput)(&call, input, output, indices);
 }
 
 void THCUNN_(VolumetricDilatedMaxPooling_updateGradInput)(
@@ -33,5 +33,5 @@ void THCUNN_(VolumetricDilatedMaxPooling_updateGradInput)(
   call.geometry = THNN_VolumetricDilatedMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 5), 6, kT,
       kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, ceilMode);
-  THCUNN_(maxPoolingUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+  THCUNN_(max_updateGradInput)(&call, input, gradOutput, gradInput, indices);
 }

@@ -15,7 +15,7 @@ void THCUNN_(VolumetricFractionalMaxPooling_updateOutput)(
   call.pooling = THNN_VolumetricFractionalMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_NO_SHAPE,
       THNN_SHAPE(randomSamples, 11), 4, outputT, outputW, outputH, poolSizeT, poolSizeW, poolSizeH);
-  THCUNN_(fractionalUpdateOutput)(&call, input, output, indices, randomSamples);
+  THCUNN_(fractional_updateOutput)(&call, input, output, indices, randomSamples);
 }
 
 void THCUNN_(VolumetricFractionalMaxPooling_updateGradInput)(
@@ -26,5 +26,5 @@ void THCUNN_(VolumetricFractionalMaxPooling_updateGradInput)(
   call.pooling = THNN_VolumetricFractionalMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 11),
       THNN_NO_SHAPE, 5, outputT, outputW, outputH, poolSizeT, poolSizeW, poolSizeH);
-  THCUNN_(fractionalUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+  THCUNN_(fractional_updateGradInput)(&call, input, gradOutput, gradInput, indices);
 }

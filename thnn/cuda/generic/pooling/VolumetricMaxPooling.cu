@@ -16,7 +16,7 @@ void THCUNN_(VolumetricMaxPooling_updateOutput)(THCState *state, THCTensor *inpu
   call.geometry = THNN_VolumetricMaxPooling_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                        THNN_NO_SHAPE, THNN_NO_SHAPE, 5, kT, kW, kH,
                                                        dT, dW, dH, padT, padW, padH, ceilMode);
-  THCUNN_(maxPoolingUpdateOutput)(&call, input, output, indices);
+  THCUNN_(max_updateOutput)(&call, input, output, indices);
 }
 
 void THCUNN_(VolumetricMaxPooling_updateGradInput)(THCState *state, THCTensor *input,
@@ -30,5 +30,5 @@ void THCUNN_(VolumetricMaxPooling_updateGradInput)(THCState *state, THCTensor *i
   call.geometry = THNN_VolumetricMaxPooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 5), 6, kT,
       kW, kH, dT, dW, dH, padT, padW, padH, ceilMode);
-  THCUNN_(maxPoolingUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+  THCUNN_(max_updateGradInput)(&call, input, gradOutput, gradInput, indices);
 }

@@ -18,7 +18,7 @@ void THCUNN_(VolumetricMaxUnpooling_updateOutput)(THCState *state, THCTensor *in
   call.geometry = THNN_VolumetricMaxUnpooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(indices, 4), 5, outputTime,
       outputWidth, outputHeight, dT, dW, dH, padT, padW, padH);
-  THCUNN_(unpoolUpdateOutput)(&call, input, output, indices);
+  THCUNN_(maxUnpooling_updateOutput)(&call, input, output, indices);
 }
 
 void THCUNN_(VolumetricMaxUnpooling_updateGradInput)(THCState *state, THCTensor *input,
@@ -32,5 +32,5 @@ void THCUNN_(VolumetricMaxUnpooling_updateGradInput)(THCState *state, THCTensor 
   call.geometry = THNN_VolumetricMaxUnpooling_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(indices, 5), 6,
       outputTime, outputWidth, outputHeight, dT, dW, dH, padT, padW, padH);
-  THCUNN_(unpoolUpdateGradInput)(&call, input, gradOutput, gradInput, indices);
+  THCUNN_(maxUnpooling_updateGradInput)(&call, input, gradOutput, gradInput, indices);
 }

@@ -59,8 +59,8 @@ template <int dimensions, typename Index> struct Backward {
 
 } // namespace
 
-void THCUNN_(averagePoolingUpdateOutput)(const THCAveragePoolingCall *call, THCTensor *input,
-                                         THCTensor *output)
+void THCUNN_(average_updateOutput)(const THCAveragePoolingCall *call, THCTensor *input,
+                                   THCTensor *output)
 {
   const THNNConvolution &geometry = call->geometry;
   const int64_t planes = geometry.batch * geometry.inputPlanes;
@@ -84,8 +84,8 @@ void THCUNN_(averagePoolingUpdateOutput)(const THCAveragePoolingCall *call, THCT
   THC_planRelease(&plan);
 }
 
-void THCUNN_(averagePoolingUpdateGradInput)(const THCAveragePoolingCall *call, THCTensor *input,
-                                            THCTensor *gradOutput, THCTensor *gradInput)
+void THCUNN_(average_updateGradInput)(const THCAveragePoolingCall *call, THCTensor *input,
+                                      THCTensor *gradOutput, THCTensor *gradInput)
 {
   const THNNConvolution &geometry = call->geometry;
   const int64_t planes = geometry.batch * geometry.inputPlanes;

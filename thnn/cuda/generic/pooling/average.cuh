@@ -15,9 +15,9 @@ struct THCAveragePoolingCall {
 };
 
 /* The tensors are arguments 2 and 3 of updateOutput, 2 to 4 of updateGradInput. */
-void THCUNN_(averagePoolingUpdateOutput)(const THCAveragePoolingCall *call, THCTensor *input,
-                                         THCTensor *output);
-void THCUNN_(averagePoolingUpdateGradInput)(const THCAveragePoolingCall *call, THCTensor *input,
-                                            THCTensor *gradOutput, THCTensor *gradInput);
+void THCUNN_(average_updateOutput)(const THCAveragePoolingCall *call, THCTensor *input,
+                                   THCTensor *output);
+void THCUNN_(average_updateGradInput)(const THCAveragePoolingCall *call, THCTensor *input,
+                                      THCTensor *gradOutput, THCTensor *gradInput);
 
 #endif

@@ -99,9 +99,9 @@ template <typename Work> void chooseIndex(const THNNFractional &pooling, Work wo
 
 } // namespace
 
-void THCUNN_(fractionalUpdateOutput)(const THCFractionalCall *call, THCTensor *input,
-                                     THCTensor *output, THCIndexTensor *indices,
-                                     THCTensor *randomSamples)
+void THCUNN_(fractional_updateOutput)(const THCFractionalCall *call, THCTensor *input,
+                                      THCTensor *output, THCIndexTensor *indices,
+                                      THCTensor *randomSamples)
 {
   const THNNFractional &pooling = call->pooling;
   const int position = call->indicesPosition;
@@ -137,9 +137,9 @@ void THCUNN_(fractionalUpdateOutput)(const THCFractionalCall *call, THCTensor *i
   THC_planRelease(&plan);
 }
 
-void THCUNN_(fractionalUpdateGradInput)(const THCFractionalCall *call, THCTensor *input,
-                                        THCTensor *gradOutput, THCTensor *gradInput,
-                                        THCIndexTensor *indices)
+void THCUNN_(fractional_updateGradInput)(const THCFractionalCall *call, THCTensor *input,
+                                         THCTensor *gradOutput, THCTensor *gradInput,
+                                         THCIndexTensor *indices)
 {
   const THNNFractional &pooling = call->pooling;
   const int64_t inputElements = pooling.planes * volumeOf(pooling.input);

@@ -15,11 +15,11 @@ struct THCFractionalCall {
 
 /* The tensors are arguments 2 and 3 of updateOutput, 2 to 4 of updateGradInput, then indices and
  * randomSamples. */
-void THCUNN_(fractionalUpdateOutput)(const THCFractionalCall *call, THCTensor *input,
-                                     THCTensor *output, THCIndexTensor *indices,
-                                     THCTensor *randomSamples);
-void THCUNN_(fractionalUpdateGradInput)(const THCFractionalCall *call, THCTensor *input,
-                                        THCTensor *gradOutput, THCTensor *gradInput,
-                                        THCIndexTensor *indices);
+void THCUNN_(fractional_updateOutput)(const THCFractionalCall *call, THCTensor *input,
+                                      THCTensor *output, THCIndexTensor *indices,
+                                      THCTensor *randomSamples);
+void THCUNN_(fractional_updateGradInput)(const THCFractionalCall *call, THCTensor *input,
+                                         THCTensor *gradOutput, THCTensor *gradInput,
+                                         THCIndexTensor *indices);
 
 #endif

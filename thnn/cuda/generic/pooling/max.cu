@@ -224,8 +224,8 @@ void launchBackward(const THCMaxPoolingCall *call, const Names &names, const cha
 
 /* ---- The functions of a module -------------------------------------------------------------- */
 
-void THCUNN_(maxPoolingUpdateOutput)(const THCMaxPoolingCall *call, THCTensor *input,
-                                     THCTensor *output, THCIndexTensor *indices)
+void THCUNN_(max_updateOutput)(const THCMaxPoolingCall *call, THCTensor *input, THCTensor *output,
+                               THCIndexTensor *indices)
 {
   const THNNConvolution &geometry = call->geometry;
   const bool batched = input->nDimension > call->nDimension;
@@ -253,9 +253,9 @@ void THCUNN_(maxPoolingUpdateOutput)(const THCMaxPoolingCall *call, THCTensor *i
   THC_planRelease(&plan);
 }
 
-void THCUNN_(maxPoolingUpdateGradInput)(const THCMaxPoolingCall *call, THCTensor *input,
-                                        THCTensor *gradOutput, THCTensor *gradInput,
-                                        THCIndexTensor *indices)
+void THCUNN_(max_updateGradInput)(const THCMaxPoolingCall *call, THCTensor *input,
+                                  THCTensor *gradOutput, THCTensor *gradInput,
+                                  THCIndexTensor *indices)
 {
   const THNNConvolution &geometry = call->geometry;
   const int64_t planes = geometry.batch * geometry.inputPlanes;

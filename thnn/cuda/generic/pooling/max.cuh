@@ -22,10 +22,10 @@ struct THCMaxPoolingCall {
 };
 
 /* The tensors are arguments 2 to 4 of updateOutput, 2 to 5 of updateGradInput. */
-void THCUNN_(maxPoolingUpdateOutput)(const THCMaxPoolingCall *call, THCTensor *input,
-                                     THCTensor *output, THCIndexTensor *indices);
-void THCUNN_(maxPoolingUpdateGradInput)(const THCMaxPoolingCall *call, THCTensor *input,
-                                        THCTensor *gradOutput, THCTensor *gradInput,
-                                        THCIndexTensor *indices);
+void THCUNN_(max_updateOutput)(const THCMaxPoolingCall *call, THCTensor *input, THCTensor *output,
+                               THCIndexTensor *indices);
+void THCUNN_(max_updateGradInput)(const THCMaxPoolingCall *call, THCTensor *input,
+                                  THCTensor *gradOutput, THCTensor *gradInput,
+                                  THCIndexTensor *indices);
 
 #endif

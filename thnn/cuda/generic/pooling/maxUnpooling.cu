@@ -81,8 +81,8 @@ template <typename Work> void chooseNames(const THCMaxPoolingCall *call, Work wo
 
 } // namespace
 
-void THCUNN_(unpoolUpdateOutput)(const THCMaxPoolingCall *call, THCTensor *input, THCTensor *output,
-                                 THCIndexTensor *indices)
+void THCUNN_(maxUnpooling_updateOutput)(const THCMaxPoolingCall *call, THCTensor *input,
+                                        THCTensor *output, THCIndexTensor *indices)
 {
   const THNNConvolution &geometry = call->geometry;
   const char *expected = expectedIndices(call->naming);
@@ -120,9 +120,9 @@ void THCUNN_(unpoolUpdateOutput)(const THCMaxPoolingCall *call, THCTensor *input
   });
 }
 
-void THCUNN_(unpoolUpdateGradInput)(const THCMaxPoolingCall *call, THCTensor *input,
-                                    THCTensor *gradOutput, THCTensor *gradInput,
-                                    THCIndexTensor *indices)
+void THCUNN_(maxUnpooling_updateGradInput)(const THCMaxPoolingCall *call, THCTensor *input,
+                                           THCTensor *gradOutput, THCTensor *gradInput,
+                                           THCIndexTensor *indices)
 {
   const THNNConvolution &geometry = call->geometry;
   const char *expected = expectedIndices(call->naming);

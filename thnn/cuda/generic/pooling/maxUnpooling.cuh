@@ -6,10 +6,10 @@
 
 /* The tensors are arguments 2 to 4 of updateOutput, 2 to 5 of updateGradInput. The geometry's image
  * is the output, its map the input; indices name elements by number or by taps. */
-void THCUNN_(unpoolUpdateOutput)(const THCMaxPoolingCall *call, THCTensor *input, THCTensor *output,
-                                 THCIndexTensor *indices);
-void THCUNN_(unpoolUpdateGradInput)(const THCMaxPoolingCall *call, THCTensor *input,
-                                    THCTensor *gradOutput, THCTensor *gradInput,
-                                    THCIndexTensor *indices);
+void THCUNN_(maxUnpooling_updateOutput)(const THCMaxPoolingCall *call, THCTensor *input,
+                                        THCTensor *output, THCIndexTensor *indices);
+void THCUNN_(maxUnpooling_updateGradInput)(const THCMaxPoolingCall *call, THCTensor *input,
+                                           THCTensor *gradOutput, THCTensor *gradInput,
+                                           THCIndexTensor *indices);
 
 #endif

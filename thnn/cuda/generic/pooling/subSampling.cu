@@ -93,8 +93,8 @@ template <typename Work> void chooseIndex(const THNNConvolution &geometry, Work 
 
 } // namespace
 
-void THCUNN_(subSamplingUpdateOutput)(const THCSubSamplingCall *call, THCTensor *input,
-                                      THCTensor *output, THCTensor *weight, THCTensor *bias)
+void THCUNN_(subSampling_updateOutput)(const THCSubSamplingCall *call, THCTensor *input,
+                                       THCTensor *output, THCTensor *weight, THCTensor *bias)
 {
   const THNNConvolution &geometry = call->geometry;
   int64_t size[5] = {geometry.output[1], geometry.output[2]};
@@ -120,9 +120,9 @@ void THCUNN_(subSamplingUpdateOutput)(const THCSubSamplingCall *call, THCTensor 
   THC_planRelease(&plan);
 }
 
-void THCUNN_(subSamplingUpdateGradInput)(const THCSubSamplingCall *call, THCTensor *input,
-                                         THCTensor *gradOutput, THCTensor *gradInput,
-                                         THCTensor *weight)
+void THCUNN_(subSampling_updateGradInput)(const THCSubSamplingCall *call, THCTensor *input,
+                                          THCTensor *gradOutput, THCTensor *gradInput,
+                                          THCTensor *weight)
 {
   const THNNConvolution &geometry = call->geometry;
   THCPlan plan;
@@ -142,9 +142,9 @@ void THCUNN_(subSamplingUpdateGradInput)(const THCSubSamplingCall *call, THCTens
   THC_planRelease(&plan);
 }
 
-void THCUNN_(subSamplingAccGradParameters)(const THCSubSamplingCall *call, THCTensor *input,
-                                           THCTensor *gradOutput, THCTensor *gradWeight,
-                                           THCTensor *gradBias, accreal scale)
+void THCUNN_(subSampling_accGradParameters)(const THCSubSamplingCall *call, THCTensor *input,
+                                            THCTensor *gradOutput, THCTensor *gradWeight,
+                                            THCTensor *gradBias, accreal scale)
 {
   const THNNConvolution &geometry = call->geometry;
   const int64_t results = call->byColumn ? geometry.output[2] : geometry.inputPlanes;

@@ -14,13 +14,13 @@ struct THCSubSamplingCall {
 };
 
 /* The tensors are arguments 2 to 5 of all three functions. */
-void THCUNN_(subSamplingUpdateOutput)(const THCSubSamplingCall *call, THCTensor *input,
-                                      THCTensor *output, THCTensor *weight, THCTensor *bias);
-void THCUNN_(subSamplingUpdateGradInput)(const THCSubSamplingCall *call, THCTensor *input,
-                                         THCTensor *gradOutput, THCTensor *gradInput,
-                                         THCTensor *weight);
-void THCUNN_(subSamplingAccGradParameters)(const THCSubSamplingCall *call, THCTensor *input,
-                                           THCTensor *gradOutput, THCTensor *gradWeight,
-                                           THCTensor *gradBias, accreal scale);
+void THCUNN_(subSampling_updateOutput)(const THCSubSamplingCall *call, THCTensor *input,
+                                       THCTensor *output, THCTensor *weight, THCTensor *bias);
+void THCUNN_(subSampling_updateGradInput)(const THCSubSamplingCall *call, THCTensor *input,
+                                          THCTensor *gradOutput, THCTensor *gradInput,
+                                          THCTensor *weight);
+void THCUNN_(subSampling_accGradParameters)(const THCSubSamplingCall *call, THCTensor *input,
+                                            THCTensor *gradOutput, THCTensor *gradWeight,
+                                            THCTensor *gradBias, accreal scale);
 
 #endif

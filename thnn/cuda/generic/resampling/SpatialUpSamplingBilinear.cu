@@ -13,7 +13,7 @@ void THCUNN_(SpatialUpSamplingBilinear_updateOutput)(THCState *state, THCTensor 
   THCResamplingCall call = {"SpatialUpSamplingBilinear_updateOutput", state, 2, {}};
   call.resampling = THNN_SpatialUpSamplingBilinear_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, 4, 0, 0, 0, 0, outputHeight, outputWidth);
-  THCUNN_(resampleUpdateOutput)(&call, input, output);
+  THCUNN_(linear_updateOutput)(&call, input, output);
 }
 
 void THCUNN_(SpatialUpSamplingBilinear_updateGradInput)(THCState *state, THCTensor *gradOutput,
@@ -26,5 +26,5 @@ void THCUNN_(SpatialUpSamplingBilinear_updateGradInput)(THCState *state, THCTens
   call.resampling = THNN_SpatialUpSamplingBilinear_shapeCheck(
       call.function, THNN_NO_SHAPE, THNN_SHAPE(gradOutput, 2), 4, nbatch, nchannels, inputHeight,
       inputWidth, outputHeight, outputWidth);
-  THCUNN_(resampleUpdateGradInput)(&call, gradOutput, gradInput);
+  THCUNN_(linear_updateGradInput)(&call, gradOutput, gradInput);
 }

@@ -7,7 +7,7 @@ void THCUNN_(SpatialUpSamplingNearest_updateOutput)(THCState *state, THCTensor *
                                                     THCTensor *output, int scale_factor)
 {
   const THCNearestCall call = {"SpatialUpSamplingNearest_updateOutput", state, 2, scale_factor};
-  THCUNN_(nearestUpdateOutput)(&call, input, output);
+  THCUNN_(nearest_updateOutput)(&call, input, output);
 }
 
 void THCUNN_(SpatialUpSamplingNearest_updateGradInput)(THCState *state, THCTensor *input,
@@ -15,5 +15,5 @@ void THCUNN_(SpatialUpSamplingNearest_updateGradInput)(THCState *state, THCTenso
                                                        int scale_factor)
 {
   const THCNearestCall call = {"SpatialUpSamplingNearest_updateGradInput", state, 2, scale_factor};
-  THCUNN_(nearestUpdateGradInput)(&call, input, gradOutput, gradInput);
+  THCUNN_(nearest_updateGradInput)(&call, input, gradOutput, gradInput);
 }

@@ -8,7 +8,7 @@ void THCUNN_(VolumetricUpSamplingNearest_updateOutput)(THCState *state, THCTenso
                                                        THCTensor *output, int scale_factor)
 {
   const THCNearestCall call = {"VolumetricUpSamplingNearest_updateOutput", state, 3, scale_factor};
-  THCUNN_(nearestUpdateOutput)(&call, input, output);
+  THCUNN_(nearest_updateOutput)(&call, input, output);
 }
 
 void THCUNN_(VolumetricUpSamplingNearest_updateGradInput)(THCState *state, THCTensor *input,
@@ -17,5 +17,5 @@ void THCUNN_(VolumetricUpSamplingNearest_updateGradInput)(THCState *state, THCTe
 {
   const THCNearestCall call = {"VolumetricUpSamplingNearest_updateGradInput", state, 3,
                                scale_factor};
-  THCUNN_(nearestUpdateGradInput)(&call, input, gradOutput, gradInput);
+  THCUNN_(nearest_updateGradInput)(&call, input, gradOutput, gradInput);
 }

@@ -15,7 +15,7 @@ void THCUNN_(VolumetricUpSamplingTrilinear_updateOutput)(THCState *state, THCTen
   call.resampling = THNN_VolumetricUpSamplingTrilinear_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, 4, 0, 0, 0, 0, 0, outputDepth,
       outputHeight, outputWidth);
-  THCUNN_(resampleUpdateOutput)(&call, input, output);
+  THCUNN_(linear_updateOutput)(&call, input, output);
 }
 
 void THCUNN_(VolumetricUpSamplingTrilinear_updateGradInput)(THCState *state, THCTensor *gradOutput,
@@ -29,5 +29,5 @@ void THCUNN_(VolumetricUpSamplingTrilinear_updateGradInput)(THCState *state, THC
   call.resampling = THNN_VolumetricUpSamplingTrilinear_shapeCheck(
       call.function, THNN_NO_SHAPE, THNN_SHAPE(gradOutput, 2), 4, nbatch, nchannels, inputDepth,
       inputHeight, inputWidth, outputDepth, outputHeight, outputWidth);
-  THCUNN_(resampleUpdateGradInput)(&call, gradOutput, gradInput);
+  THCUNN_(linear_updateGradInput)(&call, gradOutput, gradInput);
 }

@@ -167,8 +167,8 @@ void sizesOf(const THCResamplingCall *call, const int64_t *of, int64_t *size)
 
 } // namespace
 
-void THCUNN_(resampleUpdateOutput)(const THCResamplingCall *call, THCTensor *input,
-                                   THCTensor *output)
+void THCUNN_(linear_updateOutput)(const THCResamplingCall *call, THCTensor *input,
+                                  THCTensor *output)
 {
   const THNNResampling &r = call->resampling;
   int64_t size[5];
@@ -188,8 +188,8 @@ void THCUNN_(resampleUpdateOutput)(const THCResamplingCall *call, THCTensor *inp
   THC_planRelease(&plan);
 }
 
-void THCUNN_(resampleUpdateGradInput)(const THCResamplingCall *call, THCTensor *gradOutput,
-                                      THCTensor *gradInput)
+void THCUNN_(linear_updateGradInput)(const THCResamplingCall *call, THCTensor *gradOutput,
+                                     THCTensor *gradInput)
 {
   const THNNResampling &r = call->resampling;
   int64_t size[5];

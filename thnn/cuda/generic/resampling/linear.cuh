@@ -16,9 +16,9 @@ struct THCResamplingCall {
 };
 
 /* The tensors are arguments 2 and 3 of both functions. */
-void THCUNN_(resampleUpdateOutput)(const THCResamplingCall *call, THCTensor *input,
-                                   THCTensor *output);
-void THCUNN_(resampleUpdateGradInput)(const THCResamplingCall *call, THCTensor *gradOutput,
-                                      THCTensor *gradInput);
+void THCUNN_(linear_updateOutput)(const THCResamplingCall *call, THCTensor *input,
+                                  THCTensor *output);
+void THCUNN_(linear_updateGradInput)(const THCResamplingCall *call, THCTensor *gradOutput,
+                                     THCTensor *gradInput);
 
 #endif

@@ -59,7 +59,7 @@ template <int dimensions, typename Index> struct Backward {
 
 } // namespace
 
-void THCUNN_(nearestUpdateOutput)(const THCNearestCall *call, THCTensor *input, THCTensor *output)
+void THCUNN_(nearest_updateOutput)(const THCNearestCall *call, THCTensor *input, THCTensor *output)
 {
   int64_t size[5];
   THNN_nearest_shapeCheck(call->function, call->nDimension, THNN_SHAPE(input, 2), THNN_NO_SHAPE,
@@ -81,8 +81,8 @@ void THCUNN_(nearestUpdateOutput)(const THCNearestCall *call, THCTensor *input, 
   THC_planRelease(&plan);
 }
 
-void THCUNN_(nearestUpdateGradInput)(const THCNearestCall *call, THCTensor *input,
-                                     THCTensor *gradOutput, THCTensor *gradInput)
+void THCUNN_(nearest_updateGradInput)(const THCNearestCall *call, THCTensor *input,
+                                      THCTensor *gradOutput, THCTensor *gradInput)
 {
   int64_t size[5];
   THNN_nearest_shapeCheck(call->function, call->nDimension, THNN_SHAPE(input, 2),

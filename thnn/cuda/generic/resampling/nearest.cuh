@@ -14,8 +14,8 @@ struct THCNearestCall {
 };
 
 /* The tensors are arguments 2 and 3 of updateOutput, 2 to 4 of updateGradInput. */
-void THCUNN_(nearestUpdateOutput)(const THCNearestCall *call, THCTensor *input, THCTensor *output);
-void THCUNN_(nearestUpdateGradInput)(const THCNearestCall *call, THCTensor *input,
-                                     THCTensor *gradOutput, THCTensor *gradInput);
+void THCUNN_(nearest_updateOutput)(const THCNearestCall *call, THCTensor *input, THCTensor *output);
+void THCUNN_(nearest_updateGradInput)(const THCNearestCall *call, THCTensor *input,
+                                      THCTensor *gradOutput, THCTensor *gradInput);
 
 #endif

@@ -80,7 +80,7 @@ void THNN_(SpatialConvolutionMap_updateOutput)(THNNState *state, THTensor *input
                                   .connTable = THNN_SHAPE(connTable, 6)};
   const THNNPlaneJoins joins = THNN_SpatialConvolutionMap_shapeCheck(
       function, &tensors, false, 7, nInputPlane, nOutputPlane, dW, dH);
-  THNN_(planesUpdateOutput)(function, state, &joins, input, output, weight, bias, connTable);
+  THNN_(connected_updateOutput)(function, state, &joins, input, output, weight, bias, connTable);
 }
 
 void THNN_(SpatialConvolutionMap_updateGradInput)(THNNState *state, THTensor *input,
@@ -98,8 +98,8 @@ void THNN_(SpatialConvolutionMap_updateGradInput)(THNNState *state, THTensor *in
                                   .connTable = THNN_SHAPE(connTable, 7)};
   const THNNPlaneJoins joins = THNN_SpatialConvolutionMap_shapeCheck(
       function, &tensors, true, 8, nInputPlane, nOutputPlane, dW, dH);
-  THNN_(planesUpdateGradInput)(function, state, &joins, input, gradOutput, gradInput, weight,
-                               connTable);
+  THNN_(connected_updateGradInput)(function, state, &joins, input, gradOutput, gradInput, weight,
+                                   connTable);
 }
 
 void THNN_(SpatialConvolutionMap_accGradParameters)(THNNState *state, THTensor *input,
@@ -116,6 +116,6 @@ void THNN_(SpatialConvolutionMap_accGradParameters)(THNNState *state, THTensor *
                                   .connTable = THNN_SHAPE(connTable, 6)};
   const THNNPlaneJoins joins = THNN_SpatialConvolutionMap_shapeCheck(
       function, &tensors, false, 7, nInputPlane, nOutputPlane, dW, dH);
-  THNN_(planesAccGradParameters)(function, state, &joins, input, gradOutput, gradWeight, gradBias,
-                                 connTable, scale);
+  THNN_(connected_accGradParameters)(function, state, &joins, input, gradOutput, gradWeight,
+                                     gradBias, connTable, scale);
 }

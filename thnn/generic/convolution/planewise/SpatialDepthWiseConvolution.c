@@ -107,7 +107,7 @@ void THNN_(SpatialDepthWiseConvolution_updateOutput)(THNNState *state, THTensor 
   const THNNPlaneJoins joins = THNN_SpatialDepthWiseConvolution_shapeCheck(
       function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4), THNN_SHAPE(bias, 5), 8,
       kW, kH, dW, dH, padW, padH);
-  THNN_(planesUpdateOutput)(function, state, &joins, input, output, weight, bias, NULL);
+  THNN_(connected_updateOutput)(function, state, &joins, input, output, weight, bias, NULL);
 }
 
 void THNN_(SpatialDepthWiseConvolution_updateGradInput)(THNNState *state, THTensor *input,
@@ -121,7 +121,8 @@ void THNN_(SpatialDepthWiseConvolution_updateGradInput)(THNNState *state, THTens
   const THNNPlaneJoins joins = THNN_SpatialDepthWiseConvolution_shapeCheck(
       function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 8, kW, kH, dW, dH, padW, padH);
-  THNN_(planesUpdateGradInput)(function, state, &joins, input, gradOutput, gradInput, weight, NULL);
+  THNN_(connected_updateGradInput)(function, state, &joins, input, gradOutput, gradInput, weight,
+                                   NULL);
 }
 
 void THNN_(SpatialDepthWiseConvolution_accGradParameters)(THNNState *state, THTensor *input,
@@ -136,6 +137,6 @@ void THNN_(SpatialDepthWiseConvolution_accGradParameters)(THNNState *state, THTe
   const THNNPlaneJoins joins = THNN_SpatialDepthWiseConvolution_shapeCheck(
       function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 8, kW, kH, dW, dH, padW, padH);
-  THNN_(planesAccGradParameters)(function, state, &joins, input, gradOutput, gradWeight, gradBias,
-                                 NULL, scale);
+  THNN_(connected_accGradParameters)(function, state, &joins, input, gradOutput, gradWeight,
+                                     gradBias, NULL, scale);
 }

@@ -72,7 +72,7 @@ void THNN_(SpatialFullConvolutionMap_updateOutput)(THNNState *state, THTensor *i
                                   .connTable = THNN_SHAPE(connTable, 6)};
   const THNNPlaneJoins joins = THNN_SpatialFullConvolutionMap_shapeCheck(
       function, &tensors, 7, nInputPlane, nOutputPlane, dW, dH);
-  THNN_(planesUpdateOutput)(function, state, &joins, input, output, weight, bias, connTable);
+  THNN_(connected_updateOutput)(function, state, &joins, input, output, weight, bias, connTable);
 }
 
 void THNN_(SpatialFullConvolutionMap_updateGradInput)(THNNState *state, THTensor *input,
@@ -90,8 +90,8 @@ void THNN_(SpatialFullConvolutionMap_updateGradInput)(THNNState *state, THTensor
                                   .connTable = THNN_SHAPE(connTable, 7)};
   const THNNPlaneJoins joins = THNN_SpatialFullConvolutionMap_shapeCheck(
       function, &tensors, 8, nInputPlane, nOutputPlane, dW, dH);
-  THNN_(planesUpdateGradInput)(function, state, &joins, input, gradOutput, gradInput, weight,
-                               connTable);
+  THNN_(connected_updateGradInput)(function, state, &joins, input, gradOutput, gradInput, weight,
+                                   connTable);
 }
 
 void THNN_(SpatialFullConvolutionMap_accGradParameters)(THNNState *state, THTensor *input,
@@ -108,6 +108,6 @@ void THNN_(SpatialFullConvolutionMap_accGradParameters)(THNNState *state, THTens
                                   .connTable = THNN_SHAPE(connTable, 6)};
   const THNNPlaneJoins joins = THNN_SpatialFullConvolutionMap_shapeCheck(
       function, &tensors, 7, nInputPlane, nOutputPlane, dW, dH);
-  THNN_(planesAccGradParameters)(function, state, &joins, input, gradOutput, gradWeight, gradBias,
-                                 connTable, scale);
+  THNN_(connected_accGradParameters)(function, state, &joins, input, gradOutput, gradWeight,
+                                     gradBias, connTable, scale);
 }

@@ -427,13 +427,13 @@ static void sumPlanes(const THNNState *state, const THNNPlaneJoins *joins, const
 
 /* ---- The functions of a module --------------------------------------------------------------- */
 
-void THNN_(planesUpdateOutput)(const char *function, THNNState *state, const THNNPlaneJoins *joins,
-                               THTensor *input, THTensor *output, THTensor *weight, THTensor *bias,
-                               THTensor *connTable)
+void THNN_(connected_updateOutput)(const char *function, THNNState *state,
+                                   const THNNPlaneJoins *joins, THTensor *input, THTensor *output,
+                                   THTensor *weight, THTensor *bias, THTensor *connTable)
 {
   checkTable(function, joins, connTable, 6, !joins->transposed);
   Gather gather = prepareGather(state, joins, joins->transposed);
-  const PlanesInLanes depthwise = THNN_(depthwise)(state, joins, THNN_CONVOLUTION_FORWARD);
+  const PlanesInLanes depthwise = THNN_(planesInLanes_plan)(state, joins, THNN_CONVOLUTION_FORWARD);
   const bool batched = input->nDimension == joins->nDimension + 2;
   int64_t size[5];
   const int nDimension =
@@ -455,20 +455,22 @@ void THNN_(planesUpdateOutput)(const char *function, THNNState *state, const THN
     gather.joins.table = entries->data, gather.joins.columns = connTable->size[1];
   const real *biases = start ? start->data : NULL;
   if (depthwise.threads)
-    THNN_(depthwiseGather)(&depthwise, in->data, kernels->data, biases, out->data, scratch->data);
+    THNN_(planesInLanes_gather)(&depthwise, in->data, kernels->data, biases, out->data,
+                                scratch->data);
   else
     gatherAll(&gather, in->data, kernels->data, biases, out->data, scratch->data);
   THNN_planRelease(&plan);
 }
 
-void THNN_(planesUpdateGradInput)(const char *function, THNNState *state,
-                                  const THNNPlaneJoins *joins, THTensor *input,
-                                  THTensor *gradOutput, THTensor *gradInput, THTensor *weight,
-                                  THTensor *connTable)
+void THNN_(connected_updateGradInput)(const char *function, THNNState *state,
+                                      const THNNPlaneJoins *joins, THTensor *input,
+                                      THTensor *gradOutput, THTensor *gradInput, THTensor *weight,
+                                      THTensor *connTable)
 {
   checkTable(function, joins, connTable, 7, joins->transposed);
   Gather gather = prepareGather(state, joins, !joins->transposed);
-  const PlanesInLanes depthwise = THNN_(depthwise)(state, joins, THNN_CONVOLUTION_BACKWARD_DATA);
+  const PlanesInLanes depthwise =
+      THNN_(planesInLanes_plan)(state, joins, THNN_CONVOLUTION_BACKWARD_DATA);
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -484,21 +486,23 @@ void THNN_(planesUpdateGradInput)(const char *function, THNNState *state,
   if (connTable)
     gather.joins.table = entries->data, gather.joins.columns = connTable->size[1];
   if (depthwise.threads)
-    THNN_(depthwiseGather)(&depthwise, from->data, kernels->data, NULL, to->data, scratch->data);
+    THNN_(planesInLanes_gather)(&depthwise, from->data, kernels->data, NULL, to->data,
+                                scratch->data);
   else
     gatherAll(&gather, from->data, kernels->data, NULL, to->data, scratch->data);
   THNN_planRelease(&plan);
 }
 
-void THNN_(planesAccGradParameters)(const char *function, THNNState *state,
-                                    const THNNPlaneJoins *joins, THTensor *input,
-                                    THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
-                                    THTensor *connTable, accreal scale)
+void THNN_(connected_accGradParameters)(const char *function, THNNState *state,
+                                        const THNNPlaneJoins *joins, THTensor *input,
+                                        THTensor *gradOutput, THTensor *gradWeight,
+                                        THTensor *gradBias, THTensor *connTable, accreal scale)
 {
   checkTable(function, joins, connTable, 6, true);
   checkTable(function, joins, connTable, 6, false);
   Correlate correlate = prepareCorrelate(state, joins);
-  const PlanesInLanes depthwise = THNN_(depthwise)(state, joins, THNN_CONVOLUTION_BACKWARD_WEIGHT);
+  const PlanesInLanes depthwise =
+      THNN_(planesInLanes_plan)(state, joins, THNN_CONVOLUTION_BACKWARD_WEIGHT);
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -517,8 +521,8 @@ void THNN_(planesAccGradParameters)(const char *function, THNNState *state,
   const real *image = joins->transposed ? from->data : in->data;
   const real *map = joins->transposed ? in->data : from->data;
   if (depthwise.threads)
-    THNN_(depthwiseCorrelate)(&depthwise, image, map, scale, kernels->data,
-                              start ? start->data : NULL, scratch->data);
+    THNN_(planesInLanes_correlate)(&depthwise, image, map, scale, kernels->data,
+                                   start ? start->data : NULL, scratch->data);
   else
     correlateAll(&correlate, image, map, scale, kernels->data, scratch->data);
   if (start && !depthwise.threads)

@@ -18,20 +18,20 @@
  * written, and rejected if it is read. */
 
 /* input #2, output #3, weight #4, bias #5 (may be NULL) */
-void THNN_(planesUpdateOutput)(const char *function, THNNState *state, const THNNPlaneJoins *joins,
-                               THTensor *input, THTensor *output, THTensor *weight, THTensor *bias,
-                               THTensor *connTable);
+void THNN_(connected_updateOutput)(const char *function, THNNState *state,
+                                   const THNNPlaneJoins *joins, THTensor *input, THTensor *output,
+                                   THTensor *weight, THTensor *bias, THTensor *connTable);
 
 /* input #2, gradOutput #3, gradInput #4, weight #5 */
-void THNN_(planesUpdateGradInput)(const char *function, THNNState *state,
-                                  const THNNPlaneJoins *joins, THTensor *input,
-                                  THTensor *gradOutput, THTensor *gradInput, THTensor *weight,
-                                  THTensor *connTable);
+void THNN_(connected_updateGradInput)(const char *function, THNNState *state,
+                                      const THNNPlaneJoins *joins, THTensor *input,
+                                      THTensor *gradOutput, THTensor *gradInput, THTensor *weight,
+                                      THTensor *connTable);
 
 /* input #2, gradOutput #3, gradWeight #4, gradBias #5 (may be NULL) */
-void THNN_(planesAccGradParameters)(const char *function, THNNState *state,
-                                    const THNNPlaneJoins *joins, THTensor *input,
-                                    THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
-                                    THTensor *connTable, accreal scale);
+void THNN_(connected_accGradParameters)(const char *function, THNNState *state,
+                                        const THNNPlaneJoins *joins, THTensor *input,
+                                        THTensor *gradOutput, THTensor *gradWeight,
+                                        THTensor *gradBias, THTensor *connTable, accreal scale);
 
 #endif

@@ -130,8 +130,8 @@ static bool isWorthwhile(const PlanesInLanes *d)
   return 2 * planes >= inLanes && (g->stride[2] > 1 || g->output[2] <= lanes());
 }
 
-PlanesInLanes THNN_(depthwise)(const THNNState *state, const THNNPlaneJoins *joins,
-                               THNNConvolutionPart part)
+PlanesInLanes THNN_(planesInLanes_plan)(const THNNState *state, const THNNPlaneJoins *joins,
+                                        THNNConvolutionPart part)
 {
   PlanesInLanes d = {.joins = joins, .part = part};
   const THNNConvolution *g = &joins->geometry;
@@ -325,8 +325,8 @@ static void gatherBand(const Gather *gather, const Task *task)
   }
 }
 
-void THNN_(depthwiseGather)(const PlanesInLanes *d, const real *source, const real *weight,
-                            const real *bias, real *result, void *scratch)
+void THNN_(planesInLanes_gather)(const PlanesInLanes *d, const real *source, const real *weight,
+                                 const real *bias, real *result, void *scratch)
 {
   const Gather gather = {d, source, weight, bias, result, scratch};
   const int64_t batch = d->joins->geometry.batch, bands = divideUp(d->units, d->bandUnits);
@@ -428,8 +428,8 @@ static void addShares(const PlanesInLanes *d, const Task *task, int64_t multiple
     }
 }
 
-void THNN_(depthwiseCorrelate)(const PlanesInLanes *d, const real *image, const real *map,
-                               double scale, real *gradWeight, real *gradBias, void *scratch)
+void THNN_(planesInLanes_correlate)(const PlanesInLanes *d, const real *image, const real *map,
+                                    double scale, real *gradWeight, real *gradBias, void *scratch)
 {
   const int64_t batch = d->joins->geometry.batch, multiplier = d->joins->multiplier;
   const int64_t length = sumsOf(d->joins);

@@ -27,16 +27,17 @@ typedef struct PlanesInLanes {
 } PlanesInLanes;
 
 /* Plans a pass. `threads` is 0 where vectors of neighbouring positions are better. */
-PlanesInLanes THNN_(depthwise)(const THNNState *state, const THNNPlaneJoins *joins,
-                               THNNConvolutionPart part);
+PlanesInLanes THNN_(planesInLanes_plan)(const THNNState *state, const THNNPlaneJoins *joins,
+                                        THNNConvolutionPart part);
 
 /* result = bias + the convolution of the source; `bias` may be NULL. */
-void THNN_(depthwiseGather)(const PlanesInLanes *depthwise, const real *source, const real *weight,
-                            const real *bias, real *result, void *scratch);
+void THNN_(planesInLanes_gather)(const PlanesInLanes *depthwise, const real *source,
+                                 const real *weight, const real *bias, real *result, void *scratch);
 
 /* gradWeight += scale * the correlation of image and map; gradBias += scale * the sums of the map,
  * unless gradBias is NULL. */
-void THNN_(depthwiseCorrelate)(const PlanesInLanes *depthwise, const real *image, const real *map,
-                               double scale, real *gradWeight, real *gradBias, void *scratch);
+void THNN_(planesInLanes_correlate)(const PlanesInLanes *depthwise, const real *image,
+                                    const real *map, double scale, real *gradWeight, real *gradBias,
+                                    void *scratch);
 
 #endif

@@ -19,7 +19,7 @@ void THCUNN_(SpatialConvolutionMap_updateOutput)(THCState *state, THCTensor *inp
                                   THNN_SHAPE(bias, 5), THNN_SHAPE(connTable, 6)};
   call.joins = THNN_SpatialConvolutionMap_shapeCheck(call.function, &tensors, false, 7, nInputPlane,
                                                      nOutputPlane, dW, dH);
-  THCUNN_(planesUpdateOutput)(&call, input, output, weight, bias, connTable);
+  THCUNN_(connected_updateOutput)(&call, input, output, weight, bias, connTable);
 }
 
 void THCUNN_(SpatialConvolutionMap_updateGradInput)(THCState *state, THCTensor *input,
@@ -34,7 +34,7 @@ void THCUNN_(SpatialConvolutionMap_updateGradInput)(THCState *state, THCTensor *
                                   THNN_SHAPE(weight, 5), THNN_NO_SHAPE, THNN_SHAPE(connTable, 7)};
   call.joins = THNN_SpatialConvolutionMap_shapeCheck(call.function, &tensors, true, 8, nInputPlane,
                                                      nOutputPlane, dW, dH);
-  THCUNN_(planesUpdateGradInput)(&call, input, gradOutput, gradInput, weight, connTable);
+  THCUNN_(connected_updateGradInput)(&call, input, gradOutput, gradInput, weight, connTable);
 }
 
 void THCUNN_(SpatialConvolutionMap_accGradParameters)(THCState *state, THCTensor *input,
@@ -49,6 +49,6 @@ void THCUNN_(SpatialConvolutionMap_accGradParameters)(THCState *state, THCTensor
                                   THNN_SHAPE(connTable, 6)};
   call.joins = THNN_SpatialConvolutionMap_shapeCheck(call.function, &tensors, false, 7, nInputPlane,
                                                      nOutputPlane, dW, dH);
-  THCUNN_(planesAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, connTable,
-                                   scale);
+  THCUNN_(connected_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, connTable,
+                                       scale);
 }

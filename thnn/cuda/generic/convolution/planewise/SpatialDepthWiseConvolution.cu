@@ -19,7 +19,7 @@ void THCUNN_(SpatialDepthWiseConvolution_updateOutput)(THCState *state, THCTenso
   call.joins = THNN_SpatialDepthWiseConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_NO_SHAPE, THNN_SHAPE(weight, 4),
       THNN_SHAPE(bias, 5), 8, kW, kH, dW, dH, padW, padH);
-  THCUNN_(planesUpdateOutput)(&call, input, output, weight, bias, nullptr);
+  THCUNN_(connected_updateOutput)(&call, input, output, weight, bias, nullptr);
 }
 
 void THCUNN_(SpatialDepthWiseConvolution_updateGradInput)(THCState *state, THCTensor *input,
@@ -34,7 +34,7 @@ void THCUNN_(SpatialDepthWiseConvolution_updateGradInput)(THCState *state, THCTe
   call.joins = THNN_SpatialDepthWiseConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
       THNN_NO_SHAPE, 8, kW, kH, dW, dH, padW, padH);
-  THCUNN_(planesUpdateGradInput)(&call, input, gradOutput, gradInput, weight, nullptr);
+  THCUNN_(connected_updateGradInput)(&call, input, gradOutput, gradInput, weight, nullptr);
 }
 
 void THCUNN_(SpatialDepthWiseConvolution_accGradParameters)(
@@ -47,5 +47,6 @@ void THCUNN_(SpatialDepthWiseConvolution_accGradParameters)(
   call.joins = THNN_SpatialDepthWiseConvolution_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradWeight, 4),
       THNN_SHAPE(gradBias, 5), 8, kW, kH, dW, dH, padW, padH);
-  THCUNN_(planesAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, nullptr, scale);
+  THCUNN_(connected_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, nullptr,
+                                       scale);
 }

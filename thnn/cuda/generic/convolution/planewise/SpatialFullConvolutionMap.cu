@@ -20,7 +20,7 @@ void THCUNN_(SpatialFullConvolutionMap_updateOutput)(THCState *state, THCTensor 
                                   THNN_SHAPE(bias, 5), THNN_SHAPE(connTable, 6)};
   call.joins = THNN_SpatialFullConvolutionMap_shapeCheck(call.function, &tensors, 7, nInputPlane,
                                                          nOutputPlane, dW, dH);
-  THCUNN_(planesUpdateOutput)(&call, input, output, weight, bias, connTable);
+  THCUNN_(connected_updateOutput)(&call, input, output, weight, bias, connTable);
 }
 
 void THCUNN_(SpatialFullConvolutionMap_updateGradInput)(THCState *state, THCTensor *input,
@@ -35,7 +35,7 @@ void THCUNN_(SpatialFullConvolutionMap_updateGradInput)(THCState *state, THCTens
                                   THNN_SHAPE(weight, 5), THNN_NO_SHAPE, THNN_SHAPE(connTable, 7)};
   call.joins = THNN_SpatialFullConvolutionMap_shapeCheck(call.function, &tensors, 8, nInputPlane,
                                                          nOutputPlane, dW, dH);
-  THCUNN_(planesUpdateGradInput)(&call, input, gradOutput, gradInput, weight, connTable);
+  THCUNN_(connected_updateGradInput)(&call, input, gradOutput, gradInput, weight, connTable);
 }
 
 void THCUNN_(SpatialFullConvolutionMap_accGradParameters)(THCState *state, THCTensor *input,
@@ -51,6 +51,6 @@ void THCUNN_(SpatialFullConvolutionMap_accGradParameters)(THCState *state, THCTe
                                   THNN_SHAPE(connTable, 6)};
   call.joins = THNN_SpatialFullConvolutionMap_shapeCheck(call.function, &tensors, 7, nInputPlane,
                                                          nOutputPlane, dW, dH);
-  THCUNN_(planesAccGradParameters)(&call, input, gradOutput, gradWeight, gradBias, connTable,
-                                   scale);
+  THCUNN_(connected_accGradParameters)(&call, input, gradOutput, gradWeight, gradBias, connTable,
+                                       scale);
 }

@@ -305,8 +305,8 @@ void carry(THCPlan *plan, const THCPlanesCall *call, bool toImage, const THCTens
 
 } // namespace
 
-void THCUNN_(planesUpdateOutput)(const THCPlanesCall *call, THCTensor *input, THCTensor *output,
-                                 THCTensor *weight, THCTensor *bias, THCTensor *connTable)
+void THCUNN_(connected_updateOutput)(const THCPlanesCall *call, THCTensor *input, THCTensor *output,
+                                     THCTensor *weight, THCTensor *bias, THCTensor *connTable)
 {
   const THNNPlaneJoins &joins = call->joins;
   checkTable(call, connTable, 6, true, false);
@@ -332,9 +332,9 @@ void THCUNN_(planesUpdateOutput)(const THCPlanesCall *call, THCTensor *input, TH
   THC_planRelease(&plan);
 }
 
-void THCUNN_(planesUpdateGradInput)(const THCPlanesCall *call, THCTensor *input,
-                                    THCTensor *gradOutput, THCTensor *gradInput, THCTensor *weight,
-                                    THCTensor *connTable)
+void THCUNN_(connected_updateGradInput)(const THCPlanesCall *call, THCTensor *input,
+                                        THCTensor *gradOutput, THCTensor *gradInput,
+                                        THCTensor *weight, THCTensor *connTable)
 {
   checkTable(call, connTable, 7, false, true);
 
@@ -350,9 +350,9 @@ void THCUNN_(planesUpdateGradInput)(const THCPlanesCall *call, THCTensor *input,
   THC_planRelease(&plan);
 }
 
-void THCUNN_(planesAccGradParameters)(const THCPlanesCall *call, THCTensor *input,
-                                      THCTensor *gradOutput, THCTensor *gradWeight,
-                                      THCTensor *gradBias, THCTensor *connTable, accreal scale)
+void THCUNN_(connected_accGradParameters)(const THCPlanesCall *call, THCTensor *input,
+                                          THCTensor *gradOutput, THCTensor *gradWeight,
+                                          THCTensor *gradBias, THCTensor *connTable, accreal scale)
 {
   const THNNPlaneJoins &shape = call->joins;
   const THNNConvolution &g = shape.geometry;

@@ -19,17 +19,17 @@ struct THCPlanesCall {
  * `connTable` is #6 (#7 for updateGradInput), NULL for a depth-wise convolution. */
 
 /* The arguments: input #2, output #3, weight #4, bias #5 (may be NULL). */
-void THCUNN_(planesUpdateOutput)(const THCPlanesCall *call, THCTensor *input, THCTensor *output,
-                                 THCTensor *weight, THCTensor *bias, THCTensor *connTable);
+void THCUNN_(connected_updateOutput)(const THCPlanesCall *call, THCTensor *input, THCTensor *output,
+                                     THCTensor *weight, THCTensor *bias, THCTensor *connTable);
 
 /* The arguments: input #2, gradOutput #3, gradInput #4, weight #5. */
-void THCUNN_(planesUpdateGradInput)(const THCPlanesCall *call, THCTensor *input,
-                                    THCTensor *gradOutput, THCTensor *gradInput, THCTensor *weight,
-                                    THCTensor *connTable);
+void THCUNN_(connected_updateGradInput)(const THCPlanesCall *call, THCTensor *input,
+                                        THCTensor *gradOutput, THCTensor *gradInput,
+                                        THCTensor *weight, THCTensor *connTable);
 
 /* The arguments: input #2, gradOutput #3, gradWeight #4, gradBias #5 (may be NULL). */
-void THCUNN_(planesAccGradParameters)(const THCPlanesCall *call, THCTensor *input,
-                                      THCTensor *gradOutput, THCTensor *gradWeight,
-                                      THCTensor *gradBias, THCTensor *connTable, accreal scale);
+void THCUNN_(connected_accGradParameters)(const THCPlanesCall *call, THCTensor *input,
+                                          THCTensor *gradOutput, THCTensor *gradWeight,
+                                          THCTensor *gradBias, THCTensor *connTable, accreal scale);
 
 #endif
