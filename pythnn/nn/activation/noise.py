@@ -55,6 +55,7 @@ class Dropout(_Noisy):
     inplace: bool | None = None
     v2: bool = False
     lazy: bool = False
+    stochastic_inference: bool = False
     mono: bool = False
 
     def __init__(

@@ -61,6 +61,8 @@ class ArgMax(Module):
         super().__init__()
         self.dim, self.asLong = dim, bool(asLong)
         self.nInputDim = nInputDim
+        if asLong:
+            self.tensors.output = Tensor(dtype=np.int64)
 
     nInputDim: int | None = None
 
@@ -98,6 +100,10 @@ class TotalDropout(Module):
 @register
 class Serial(Decorator, kernel=True):
     """Does what the module inside does; in Lua it also says how to save it."""
+
+    def __init__(self, module: Module) -> None:
+        super().__init__(module)
+        self.dpnn_typename = self.typename()
 
     def heavySerial(self) -> Self:
         """Returns itself."""

@@ -13,6 +13,7 @@ from ..._tensor import Tensor
 from ..criterion.criterion import Criterion
 from ..linear.linear import Linear
 from ..object.object import Object, register
+from ..object.types import contents_of, type_of_tensors
 from ..object.values import array_module, describe, whole
 
 if TYPE_CHECKING:
@@ -27,6 +28,15 @@ class AliasMultinomial(Object):
 
     _of_fixed_type = ("J",)
     _results = ()
+
+    @property
+    def _type(self) -> str:
+        """The type of the shares; Lua's object has no such field."""
+        return type_of_tensors(contents_of(self))
+
+    @_type.setter
+    def _type(self, name: str) -> None:
+        pass
 
     def __init__(self, probs: ArrayLike) -> None:
         scaled = np.array(probs, np.float64).ravel()
@@ -90,7 +100,7 @@ class NCEModule(Linear):
             )
         self.k = k
         self.tensors.unigrams = Tensor(frequencies / frequencies.sum())
-        self.tensors.Z = Tensor(np.array([-1.0 if Z is None else Z]))
+        self.tensors.Z = Tensor(np.array([-1.0 if Z is None else Z], np.float64))
         self.batchnoise = True
         self.tensors.output = [Tensor(dtype=np.float64) for _ in range(4)]
         self.tensors.gradInput = [Tensor(dtype=np.float64) for _ in range(2)]

@@ -35,9 +35,9 @@ class _Cell(AbstractRecurrent, kernel=True):
     """A step of {input, output of the step before, cell of it}; what cells have is their states."""
 
     userNextGradCell: Any = None
+    _tables: tuple[str, ...] = (*AbstractRecurrent._tables, "cells", "gradCells")
     _state: tuple[str, ...] = ("outputs",)
     _nests = False
-    _tables = (*AbstractRecurrent._tables, "cells", "gradCells")
 
     def _size(self) -> int:
         return int(self.field("outputSize"))
@@ -67,6 +67,7 @@ def _dropout(p: float, mono: bool) -> Dropout:
     layer = Dropout(p)
     layer.lazy = layer.flag = True
     layer.mono, layer.inplace = mono, False
+    del layer.stochastic_inference
     return layer
 
 
@@ -281,6 +282,17 @@ class MuFuRu(GRU, kernel=True):
         )
 
 
+LONGEST = 99999
+"""The longest sequence of torch/rnn's modules."""
+
+
+def _of_torch_rnn(module: AbstractRecurrent) -> None:
+    """Takes away the fields that torch/rnn's modules do not have, and adds those of its own."""
+    for name in ("rho", "module", "recurrentModule"):
+        module.__dict__.pop(name, None)
+    module.seqlen = LONGEST
+
+
 @register
 class RecLSTM(_Cell, kernel=True):
     """StepLSTM as a step of a sequence, of torch/rnn."""
@@ -289,8 +301,7 @@ class RecLSTM(_Cell, kernel=True):
 
     def __init__(self, inputsize: int, hiddensize: int, outputsize: int | None = None) -> None:
         super().__init__(None)
-        del self.rho
-        self.seqlen = 99999
+        _of_torch_rnn(self)
         self.inputsize, self.hiddensize = inputsize, hiddensize
         self.outputsize = hiddensize if outputsize is None else outputsize
         self.cells: Any = {}
@@ -307,10 +318,11 @@ class RecLSTM(_Cell, kernel=True):
 class RecGRU(_Cell, kernel=True):
     """StepGRU as a step of a sequence, of torch/rnn."""
 
+    _tables = AbstractRecurrent._tables
+
     def __init__(self, inputsize: int, outputsize: int) -> None:
         super().__init__(None)
-        del self.rho
-        self.seqlen = 99999
+        _of_torch_rnn(self)
         self.inputsize, self.outputsize = inputsize, outputsize
         self.tensors.zeroOutput = Tensor(dtype=np.float64)
         self.modules = [StepGRU(inputsize, outputsize)]
@@ -328,6 +340,7 @@ class LinearRNN(Recurrence, kernel=True):
             JoinTable(1, 1), Linear(inputsize + outputsize, outputsize), transfer or Sigmoid()
         )
         super().__init__(step, outputsize, 1)
+        _of_torch_rnn(self)
         self.inputsize, self.outputsize = inputsize, outputsize
 
 
@@ -339,4 +352,5 @@ class LookupRNN(Recurrence, kernel=True):
         both = ParallelTable()
         both.add(LookupTableMaskZero(nindex, outputsize)).add(Linear(outputsize, outputsize))
         super().__init__(Sequential(both, CAddTable(), transfer or Sigmoid()), outputsize, 0)
+        _of_torch_rnn(self)
         self.nindex, self.outputsize = nindex, outputsize

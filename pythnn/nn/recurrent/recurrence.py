@@ -37,6 +37,8 @@ class AbstractRecurrent(Container, kernel=True):
     """
 
     step: int
+    rho: Any
+    seqlen: Any
     userPrevOutput: Any = None
     userPrevCell: Any = None
     _first_clone = 1

@@ -74,7 +74,12 @@ def _as_mask(given: Any, shape: tuple[int, ...]) -> Any:
 class _Step(_Weights):
     """One step: {input, output before[, cell before]}."""
 
-    _back: Any
+    def _empty(self, inputs: int) -> None:
+        """Sets the fields that only a file or a call gives values."""
+        self.maskzero = False
+        self.v2 = True
+        self.tensors.gates = Tensor(dtype=np.float64)
+        self.tensors.gradInput = [Tensor(dtype=np.float64) for _ in range(inputs)]
 
     def _padding(self, input: Any) -> Any:
         """Which samples are padding: by the mask that was given, or else those of zeros."""
@@ -131,8 +136,8 @@ class StepLSTM(_Step):
             self.tensors.weightO = Tensor.zeros(*shape, dtype=np.float64)
             self.tensors.gradWeightO = Tensor.zeros(*shape, dtype=np.float64)
         self._make(inputsize, self.outputsize, hiddensize)
-        self.maskzero = False
-        self.v2 = True
+        self._empty(3)
+        self.tensors.output = [Tensor(dtype=np.float64) for _ in range(2)]
 
     parameterFields = (
         ("weight", "gradWeight"), ("bias", "gradBias"), ("weightO", "gradWeightO"),
@@ -201,8 +206,7 @@ class StepGRU(_Step):
         super().__init__()
         self.inputsize, self.outputsize = inputsize, outputsize
         self._make(inputsize, outputsize, outputsize)
-        self.maskzero = False
-        self.v2 = True
+        self._empty(2)
 
     def _run(self, input: Any) -> Any:
         _table(self.typename(), input, (int(self.inputsize), int(self.outputsize)))

@@ -98,7 +98,6 @@ class Sequencer(AbstractSequencer, kernel=True):
         self.modules = [self.module]
         self._remember = "neither"
         self.tensors.output = []
-        self.tensors.gradInput = []
         self._output: Any = []
         self.tableoutput: Any = []
         self.tablegradInput: Any = []
@@ -495,6 +494,11 @@ class SequencerCriterion(_StepCriterion, kernel=True):
 @register
 class RepeaterCriterion(_StepCriterion, kernel=True):
     """A criterion for each step, all with the same target."""
+
+    def __init__(self, criterion: Criterion, sizeAverage: bool = False) -> None:
+        super().__init__(criterion, sizeAverage)
+        if not sizeAverage:
+            del self.sizeAverage  # a field that rnn's class does not have
 
     def _targets(self, target: Any, count: int) -> list[Any]:
         return [target] * count

@@ -6,11 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ... import _random
+from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
+from ..activation.noise import Dropout
+from ..containers.container import Sequential
 from ..containers.decorator import Decorator
+from ..linear.linear import Linear
+from ..linear.lookup import LookupTable
+from ..normalization.batch import BatchNormalization
 from ..object.module import Module
 from ..object.object import register
 from ..object.values import array_module, to_arrays
+from ..shape.shape import View
 from .sequence import SeqLSTM, _Sequence
 
 if TYPE_CHECKING:
@@ -146,10 +154,111 @@ class TemporalAdapter(Decorator, kernel=True):
 
 @register
 class LanguageModel(Module, kernel=True):
-    """torch-rnn's model: batch x time of indices of tokens to scores, batch x time x tokens."""
+    """torch-rnn's model: batch x time of indices of tokens to scores, batch x time x tokens.
+
+    `idx_to_token` are the tokens, whose indices count from 1; `model_type` is "lstm" or "rnn". The
+    layers go on from their last states until ``resetStates``.
+    """
 
     NEEDED_FIELDS = ("net", "rnns", "view1", "view2")
     """Fields without which an object of a file is of another class."""
+    token_to_idx: dict[str, int]
+    net: Any
+
+    def __init__(
+        self,
+        idx_to_token: Any,
+        model_type: str = "lstm",
+        wordvec_size: int = 64,
+        rnn_size: int = 128,
+        num_layers: int = 2,
+        dropout: float = 0,
+        batchnorm: bool = False,
+    ) -> None:
+        super().__init__()
+        for name in ("output", "gradInput"):  # fields that Lua's class does not have
+            del self.tensors.__dict__[name]
+        kinds = {"lstm": TorchRnnLSTM, "rnn": VanillaRNN}
+        if model_type not in kinds:
+            raise THNNArgumentError.expected(
+                self.typename(), 2, "model_type", "lstm or rnn", repr(model_type)
+            )
+        self.idx_to_token = list(idx_to_token)
+        self.token_to_idx = {token: i for i, token in enumerate(self.idx_to_token, 1)}
+        self.vocab_size = len(self.idx_to_token)
+        self.model_type, self.wordvec_dim, self.rnn_size = model_type, wordvec_size, rnn_size
+        self.num_layers, self.dropout, self.batchnorm = num_layers, dropout, int(batchnorm)
+        self.rnns: list[Any] = []
+        self.bn_view_in: list[Any] = []
+        self.bn_view_out: list[Any] = []
+        self.net = Sequential(LookupTable(self.vocab_size, wordvec_size))
+        for layer in range(num_layers):
+            rnn = kinds[model_type](rnn_size if layer else wordvec_size, rnn_size)
+            rnn.remember_states = True
+            self.rnns.append(rnn)
+            self.net.add(rnn)
+            if batchnorm:
+                self._add_view(self.bn_view_in, 1, 1, -1)
+                self.net.add(BatchNormalization(rnn_size))
+                self._add_view(self.bn_view_out, 1, -1)
+            if dropout > 0:
+                self.net.add(Dropout(dropout))
+        views: list[Any] = []
+        self._add_view(views, 1, 1, -1)
+        self.net.add(Linear(rnn_size, self.vocab_size))
+        self._add_view(views, 1, -1)
+        self.view1, self.view2 = views
+
+    def _add_view(self, kept: list[Any], *sizes: int) -> None:
+        """Adds a View, whose sizes each call sets, to the network and to a list."""
+        view = View(*sizes)
+        view.setNumInputDims(len(sizes))
+        kept.append(view)
+        self.net.add(view)
+
+    # ---- Text
+
+    def encode_string(self, text: Any) -> Any:
+        """The indices of the tokens of a text; THNNArgumentError for one that is unknown."""
+        for token in text:
+            if token not in self.token_to_idx:
+                raise THNNArgumentError.expected(
+                    f"{self.typename()}.encode_string", 1, "text",
+                    "the model's tokens, those of idx_to_token", repr(token),
+                )  # fmt: skip
+        return np.array([self.token_to_idx[token] for token in text], np.int64)
+
+    def decode_string(self, indices: Any) -> str:
+        """The text of indices."""
+        return "".join(str(self.idx_to_token[int(i) - 1]) for i in np.asarray(indices).ravel())
+
+    def sample(
+        self,
+        length: int = 100,
+        start_text: Any = "",
+        temperature: float = 1,
+        sample: bool = True,
+    ) -> str:
+        """A text of `length` tokens that begins with `start_text`, each drawn after those before.
+
+        Scores are divided by `temperature` first: the lower it is, the likelier are the likeliest.
+        Without `sample` the next token is always the likeliest.
+        """
+        self.resetStates()
+        chosen = list(self.encode_string(start_text))
+        scores = np.zeros(int(self.vocab_size))
+        if chosen:
+            scores = np.asarray(self.forward(np.array([chosen])))[0, -1]
+        while len(chosen) < length:
+            chances = np.exp((scores - scores.max()) / temperature).cumsum()
+            place = int(scores.argmax())
+            if sample:
+                drawn = float(_random.uniform((1,), 0, 1)[0]) * chances[-1]
+                place = min(int(np.searchsorted(chances, drawn, "right")), len(chances) - 1)
+            chosen.append(place + 1)
+            scores = np.asarray(self.forward(np.array([[place + 1]])))[0, -1]
+        self.resetStates()
+        return self.decode_string(chosen)
 
     def children(self) -> list[Module]:
         """The network, which Lua keeps outside ``modules``."""

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pythnn import nn
+import pythnn
+from pythnn import THNNArgumentError, nn
 
 SIZES = {"SeqLSTMP": (3, 4, 2)}
 STEPS = ["LSTM", "FastLSTM", "GRU", "MuFuRu", "RecLSTM", "RecGRU", "LinearRNN"]
@@ -62,3 +63,29 @@ def test_rewards_reach_the_layers_that_drew() -> None:
     net.backward(given, np.zeros_like(drawn))
     wanted = -((right - 0.25) / 4)[:, None] * (drawn - mean) / 0.25
     np.testing.assert_allclose(net.get(2).gradInput, wanted)
+
+
+def test_a_language_model_learns_a_text() -> None:
+    pythnn.manual_seed(2)
+    text = "abcd" * 5
+    model = nn.LanguageModel(sorted(set(text)), "lstm", 4, 8, 1)
+    model.resetStates()
+    loss = nn.CrossEntropyCriterion()
+    given = model.encode_string(text[:-1])[None]
+    target = model.encode_string(text[1:])
+    for _ in range(60):
+        model.resetStates()
+        scores = model.forward(given)
+        flat = scores.reshape(-1, 4)
+        loss.forward(flat, target)
+        model.zeroGradParameters()
+        model.backward(given, loss.backward(flat, target).reshape(scores.shape))
+        model.updateParameters(1)
+    model.evaluate()
+    assert model.sample(9, "b", sample=False) == "bcdabcdab"
+    assert len(model.sample(6, temperature=0.5)) == 6
+    assert model.decode_string(model.encode_string("cab")) == "cab"
+    with pytest.raises(THNNArgumentError, match="'z'"):
+        model.encode_string("z")
+    with pytest.raises(THNNArgumentError, match="lstm or rnn"):
+        nn.LanguageModel("ab", "gru")

@@ -32,7 +32,8 @@ class Example:
     """Why backward is no derivative of forward."""
     steps: bool = False
     """Whether the input is one for each step, and backward goes the other way."""
-    train: bool = True
+    resets: bool = False
+    """Whether it goes on from its last state unless ``forget`` is called."""
     differentiable: Callable[[Any], Any] = field(default=lambda value: value)
 
 
@@ -152,6 +153,12 @@ EXAMPLES: dict[str, Example] = {
     # torch-rnn
     "TorchRnnLSTM": Example(lambda: nn.TorchRnnLSTM(3, 2), real(2, 4, 3)),
     "VanillaRNN": Example(lambda: nn.VanillaRNN(3, 2), real(2, 4, 3)),
+    "LanguageModel": Example(
+        lambda: nn.LanguageModel("abcd", "lstm", 3, 2, 2, 0.2, True),
+        np.array([[1, 4, 2], [3, 3, 1]]),
+        no_derivative=INDEX,
+        resets=True,
+    ),
     "TemporalAdapter": Example(lambda: nn.TemporalAdapter(nn.Linear(3, 2)), real(2, 4, 3)),
     # dpnn
     "ArgMax": Example(lambda: nn.ArgMax(1, 1), real(2, 3), no_derivative=INDEX),
