@@ -6,10 +6,12 @@ Lua's conventions hold in :mod:`pythnn.thnn`: class targets, lookup and pooling 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ._errors import THNNArgumentError, THNNError, THNNMemoryError
 from ._generator import Generator
+from ._later import device_calls, device_tensors, file_classes, programs
 from ._library import ffi, lib
 from ._random import manual_seed
 from ._state import State, get_num_threads, set_num_threads, synchronize
@@ -70,6 +72,24 @@ for _public in (
     _public.__module__ = __name__
 del _public
 
+
+def _later(name: str) -> Callable[[], Any]:
+    """The import of a module of the package."""
+
+    def import_() -> Any:
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+
+    return import_
+
+
+device_calls.comes_from(_later("_calls.device"))
+device_tensors.comes_from(_later("_tensor.device"))
+file_classes.comes_from(_later("nn.files"))
+programs.comes_from(_later("program"))
+del device_calls, device_tensors, file_classes, programs
+
 _LAZY_MODULES = (
     "functional",
     "graph",
@@ -88,12 +108,10 @@ _LAZY_NAMES = {
 
 
 def __getattr__(name: str) -> Any:
-    import importlib
-
     if name in _LAZY_MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
+        return _later(name)()
     if name in _LAZY_NAMES:
-        return getattr(importlib.import_module(f"{__name__}.{_LAZY_NAMES[name]}"), name)
+        return getattr(_later(_LAZY_NAMES[name])(), name)
     raise AttributeError(f"module 'pythnn' has no attribute '{name}'")
 
 

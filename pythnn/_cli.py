@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
-from . import __version__
 from ._shown import MESSAGE, shown
+from ._version import __version__
 
 __all__ = ["main"]
 

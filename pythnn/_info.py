@@ -8,12 +8,12 @@ from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
-from . import __version__
 from ._cuda.driver import device_names, driver_version, status
 from ._cuda.package import find, load
 from ._errors import THNNError
 from ._library import ffi, lib
 from ._state import get_num_threads
+from ._version import __version__
 
 __all__ = ["gather"]
 

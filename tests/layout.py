@@ -1,11 +1,17 @@
-"""Holds the order of the folders of thnn/: each includes only what stands to the left of it.
+"""Holds the order of folders: each knows only what stands to the left of it.
+
+In thnn/, by what files include:
 
     TH -> simd -> work -> call -> geometry -> generic/<family> -> cuda
 
 A family includes itself and generic/shared/; a family of cuda/generic/ also its twin of generic/.
-The public headers may be included from everywhere. `make lint` runs this.
+The public headers may be included from everywhere.
+
+In pythnn/, by what files import, at their top or in a function (PACKAGES below). No file imports
+itself, through whatever others. `make lint` runs this.
 """
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -53,6 +59,93 @@ def violations(root: Path) -> list[str]:
     return found
 
 
+# ---- pythnn/
+
+PACKAGES = (
+    "_shown _errors _later _version _table _plain _overlap _copying _files _closing _library",
+    "_generator _state _cuda _tensor _random _calls thnn functional t7",
+    "nn/object nn graph program optim _models onnx commands report _info _cli __init__ __main__",
+)
+ROOMS = " ".join(PACKAGES).split()
+OLD_NAMES = ("_cuda/tensor.py",)
+"""Modules under the names of before, for pickles: they import what has moved to the right."""
+
+
+def room(file: str) -> str:
+    """The folder of ROOMS that a file of pythnn/ is in, or the file itself without its suffix."""
+    inside = [r for r in ROOMS if f"{file.removesuffix('.py')}/".startswith(f"{r}/")]
+    return max(inside, key=len, default="")
+
+
+def file_of(root: Path, module: tuple[str, ...]) -> str | None:
+    """The file of a module, relative to the package's folder."""
+    path = root.joinpath(*module)
+    for file in (path.with_name(f"{path.name}.py"), path / "__init__.py"):
+        if module and file.is_file():
+            return file.relative_to(root).as_posix()
+    return "__init__.py" if not module else None
+
+
+def imports(root: Path, path: Path) -> set[str]:
+    """The files of the package that a file imports, but for those that only types need."""
+    here = path.relative_to(root).parts[:-1]
+    found = set()
+    pending: list[ast.AST] = [ast.parse(path.read_text())]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        pending += ast.iter_child_nodes(node)
+        if not isinstance(node, ast.ImportFrom) or not node.level:
+            continue
+        base = here[: len(here) + 1 - node.level] + tuple(
+            filter(None, (node.module or "").split("."))
+        )
+        found |= {file_of(root, (*base, a.name)) or file_of(root, base) for a in node.names}
+    return {file for file in found if file}
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """The files of one circle of imports; empty without any."""
+    done: set[str] = set()
+    for start in sorted(graph):
+        way: list[str] = []
+        pending = [(start, False)]
+        while pending:
+            file, left = pending.pop()
+            if left:
+                done.add(way.pop())
+            elif file in way:
+                return [*way[way.index(file) :], file]
+            elif file not in done:
+                way.append(file)
+                pending += [(file, True), *((other, False) for other in sorted(graph[file]))]
+    return []
+
+
+def import_violations(root: Path) -> list[str]:
+    """Every import of the package that breaks the order, and one circle."""
+    files = [p for p in sorted(root.rglob("*.py")) if p.relative_to(root).parts[0] != "_build"]
+    graph = {path.relative_to(root).as_posix(): imports(root, path) for path in files}
+    found = [
+        f"{file} imports {other}: {room(other)} stands to the right of {room(file)}"
+        for file, others in graph.items()
+        for other in sorted(others)
+        if room(file)
+        and room(other)
+        and ROOMS.index(room(other)) > ROOMS.index(room(file))
+        and file not in OLD_NAMES
+    ]
+    found += [
+        f"{file} is in no room: give PACKAGES of {__file__} its place"
+        for file in graph
+        if not room(file)
+    ]
+    around = circle({file: others & graph.keys() for file, others in graph.items()})
+    return [*found, f"a circle: {' imports '.join(around)}"] if around else found
+
+
 if __name__ == "__main__":
-    lines = violations((Path(__file__).parent.parent / "thnn").resolve())
+    tree = Path(__file__).resolve().parent.parent
+    lines = violations(tree / "thnn") + import_violations(tree / "pythnn")
     sys.exit("\n".join(lines) if lines else 0)

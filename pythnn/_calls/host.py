@@ -17,6 +17,7 @@ import numpy as np
 
 from .._errors import THNNArgumentError
 from .._generator import Generator
+from .._later import device_calls
 from .._library import ffi, last_error, native
 from .._overlap import overlaps_itself
 from .._plain import MASKED, is_masked, is_ndarray, plain
@@ -360,9 +361,7 @@ def _inplace_pair(function: Function, values: Sequence[Any]) -> tuple[int, int]:
 def _call(function: Function, values: list[Any]) -> int:
     """Calls with any arguments that can be taken; returns the C function's code."""
     if any(is_on_device(values[place]) for place, *_ in function.tensors):
-        from .device import call
-
-        call(function, values)
+        device_calls.call(function, values)
         return 0
     source, view = _inplace_pair(function, values)
     for index in function.handles:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .._closing import Closing
 from .._errors import THNNArgumentError, THNNError
+from .._later import device_tensors
 from .._library import ffi, holding, lib, native, own
 from .._overlap import overlaps_itself
 from .._plain import MASKED, UNMASKED, is_masked, is_ndarray, plain
@@ -266,9 +267,8 @@ def _array_of(source: Any, function: str) -> Array:
 
 def on_host(value: Any) -> Any:
     """The elements of an array or Tensor on a device, as a numpy array."""
-    from .device import CudaTensor
-
-    tensor = value if isinstance(value, CudaTensor) else CudaTensor.reading(value, "Tensor")
+    on_device = device_tensors.CudaTensor
+    tensor = value if isinstance(value, on_device) else on_device.reading(value, "Tensor")
     return tensor.host_array()
 
 
@@ -310,9 +310,8 @@ class Tensor(Closing):
     ) -> Tensor:
         """A tensor of the class for its device."""
         if cls is Tensor and (device is not None or is_on_device(source)) and device != "cpu":
-            from .device import CudaTensor
-
-            return object.__new__(CudaTensor)
+            made: Tensor = object.__new__(device_tensors.CudaTensor)
+            return made
         return object.__new__(cls)
 
     def __init__(
@@ -408,9 +407,8 @@ class Tensor(Closing):
         """
         if not is_on_device(array):
             return cls.from_numpy(array)
-        from .device import CudaTensor
-
-        return CudaTensor.from_array(array)
+        tensor: Tensor = device_tensors.CudaTensor.from_array(array)
+        return tensor
 
     # ---- Devices
 

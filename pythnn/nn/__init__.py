@@ -45,7 +45,8 @@ from .normalization.local import *
 from .normalization.normalization import *
 from .object.module import *
 from .object.node import Node
-from .object.object import Object, register, registry
+from .object.object import Object, register
+from .object.registry import registry
 from .object.unknown import UnknownClassWarning
 from .other_packages import *
 from .padding.border import *

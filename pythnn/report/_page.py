@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import __version__
 from .._models.costs import short
 from .._models.images import Recipe, pixels_of
 from .._models.rows import size_text, tensors_in, type_text
+from .._version import __version__
 from ..nn.object.object import Object
 from ._charts import share_bar
 from ._drawing import drawing_of

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from .._errors import THNNError
+from .._later import file_classes
 from .._tensor import KINDS, Storage, Tensor, _strided, kind_of_dtype
-from ._cudnn import CUDNN_TWINS, nn_fields
+from ._cudnn import nn_fields
 from ._errors import T7Error
 from ._format import TENSOR_DTYPES, real_type
 from ._parse import Graph, Node, ObjectNode, StorageNode, TableNode, TensorNode
@@ -36,26 +37,8 @@ def new_object(node: ObjectNode) -> Any:
     keys, values = payload.children[::2], payload.children[1::2]
     if not all(isinstance(key, str) for key in keys):
         return None
-    cls = _class_of(node.name, dict(zip(keys, values, strict=True)))
+    cls = file_classes.class_of(node.name, dict(zip(keys, values, strict=True)))
     return None if cls is None else cls.__new__(cls)
-
-
-def _class_of(name: str, fields: dict[str, Any]) -> Any:
-    """The class of this name in nn, or None."""
-    from ..nn import registry
-
-    groups = fields.get("groups")
-    if name == "cudnn.SpatialConvolution" and isinstance(groups, int) and groups > 1:
-        from ..nn.convolution.grouped import GroupedSpatialConvolution
-
-        return GroupedSpatialConvolution
-    if name == "nn.LSTM" and "input_dim" in fields:
-        from ..nn import TorchRnnLSTM
-
-        return TorchRnnLSTM
-    found = registry.get(CUDNN_TWINS.get(name, name))
-    # Another package's class of the same name has other fields, and stays unknown.
-    return found if set(getattr(found, "NEEDED_FIELDS", ())) <= fields.keys() else None
 
 
 def fill_objects(graph: Graph, objects: dict[int, Any]) -> None:
@@ -63,8 +46,6 @@ def fill_objects(graph: Graph, objects: dict[int, Any]) -> None:
 
     T7Error where a class cannot do with them.
     """
-    from ..nn.object.types import has_own_type
-
     filler = _Filler(graph)
     untyped = {}
     for node in graph.ended:
@@ -72,7 +53,7 @@ def fill_objects(graph: Graph, objects: dict[int, Any]) -> None:
         if made is not None and isinstance(node, ObjectNode):
             with np.errstate(all="ignore"):  # what a class computes from damaged numbers
                 filler.fill(made, node)
-            if "_type" not in made.__dict__ and has_own_type(made):
+            if "_type" not in made.__dict__ and file_classes.has_own_type(made):
                 untyped[id(node)] = made
     type_untyped(graph, untyped)
 
@@ -158,9 +139,7 @@ class _Filler:
                 self.tensors[id(node)] = self._tensor(node)
             return self.tensors[id(node)]
         if isinstance(node, StorageNode):
-            from ..nn.object.values import list_of_storage
-
-            elements = list_of_storage(value.data)
+            elements = file_classes.list_of_storage(value.data)
             return value if elements is None else elements
         return value
 

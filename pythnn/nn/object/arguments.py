@@ -16,6 +16,7 @@ import numpy as np
 
 from ..._errors import THNNArgumentError
 from ..._tensor import Tensor, is_on_device
+from .registry import registry
 from .values import LongStorage, describe
 
 __all__ = ["Arguments", "check_instance"]
@@ -209,8 +210,6 @@ class Arguments:
 
     def _classes(self, name: str) -> list[type]:
         """The classes that an argument may be of; they exist only when nn is imported."""
-        from .object import registry
-
         return [registry[f"nn.{kind}"] for kind in self.classes[name]]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import thnn
 from ..._errors import THNNError
+from ..._later import programs
 from ..._tensor import Array, Tensor
 from .flat import flatten
 from .node import Node, are_nodes
@@ -36,6 +37,8 @@ class Module(TrainingAids, Object, kernel=True):
     ``pythnn/nn/README.md`` shows how to write one.
     """
 
+    _goes_through_steps: ClassVar[bool] = False
+    """Whether the module itself goes from step to step of a sequence: it is not copied for each."""
     parameterFields: ClassVar[tuple[tuple[str, str], ...]] = (
         ("weight", "gradWeight"),
         ("bias", "gradBias"),
@@ -73,9 +76,8 @@ class Module(TrainingAids, Object, kernel=True):
 
     def compile(self, *examples: Any, fuse: bool = True) -> Program:
         """A program that computes what this module computes: see :func:`pythnn.compile`."""
-        from ...program import compile  # noqa: A004 (its name)
-
-        return compile(self, *examples, fuse=fuse)
+        made: Program = programs.compile(self, *examples, fuse=fuse)
+        return made
 
     def forward(self, input: Any) -> Any:
         """The output for an input."""

@@ -17,6 +17,7 @@ from ..._tensor import Storage, Tensor
 from .calling import EXCHANGING, checked_arguments, exchanging
 from .fields import Fields, is_held, reusable
 from .old_files import added_fields, rename_fields
+from .registry import registry
 from .types import TypeCache, Typed, device_of_type, dtype_of_type
 from .values import (
     LongStorage,
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["Object", "register", "registry"]
-
-registry: dict[str, type[Object]] = {}
-"""Torch class names, such as ``nn.Linear``, and their classes."""
 
 AnyObject = TypeVar("AnyObject", bound="type[Object]")
 

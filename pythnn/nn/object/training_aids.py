@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
+from .clones import shared_clone, step_clone
 from .parameters import TensorLists, tensors_of
+from .registry import registry
 from .values import to_arrays, to_tensors
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from .module import Module
 
 __all__ = ["TrainingAids"]
 
@@ -153,14 +153,10 @@ class TrainingAids:
 
     def sharedClone(self, shareParams: bool = True, shareGradParams: bool = True) -> Any:
         """A copy with the same parameters and gradients in memory, unless these say otherwise."""
-        from ..recurrent._steps import shared_clone
-
         return shared_clone(self, parameters=shareParams, gradients=shareGradParams)
 
     def stepClone(self, shareParams: bool = True, shareGradParams: bool = True) -> Any:
         """A sharedClone for another step of a sequence: recurrent modules stay one."""
-        from ..recurrent._steps import step_clone
-
         return step_clone(self, shareParams, shareGradParams)
 
     # ---- Inputs
@@ -204,15 +200,11 @@ class TrainingAids:
 
     def maskZero(self, nInputDim: int = 1) -> Any:
         """A MaskZero around the module, which gives zeros for samples of zeros."""
-        from ..recurrent.masking import MaskZero
-
-        return MaskZero(cast("Module", self), nInputDim)
+        return registry["nn.MaskZero"](self, nInputDim)
 
     def trimZero(self, nInputDim: int = 1) -> Any:
         """A TrimZero around the module, which does not compute samples of zeros."""
-        from ..recurrent.masking import TrimZero
-
-        return TrimZero(cast("Module", self), nInputDim)
+        return registry["nn.TrimZero"](self, nInputDim)
 
     def maxBPTTstep(self, rho: int) -> None:
         """Sets the longest sequence of the recurrent modules inside."""

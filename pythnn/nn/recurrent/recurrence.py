@@ -9,9 +9,11 @@ import numpy as np
 
 from ..._errors import THNNArgumentError, THNNError
 from ..._tensor import Tensor
+from ..activation.pointwise import Sigmoid
 from ..containers.branching import ParallelTable
 from ..containers.container import Container, Sequential
 from ..linear.scaling import Add
+from ..object.clones import shared_clone, step_clone
 from ..object.module import Module
 from ..object.object import register
 from ..object.tables import add_into, copied
@@ -19,7 +21,7 @@ from ..object.types import device_of_type
 from ..object.values import to_arrays, to_tensors
 from ..shape.plumbing import Identity
 from ..table.arithmetic import CAddTable
-from ._steps import first_of, share_again, shared_clone, step_clone
+from ._steps import first_of, share_again
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -41,6 +43,7 @@ class AbstractRecurrent(Container, kernel=True):
     seqlen: Any
     userPrevOutput: Any = None
     userPrevCell: Any = None
+    _goes_through_steps = True
     _first_clone = 1
     """The step that the module itself is used for in training; the others use copies."""
     _nests = True
@@ -467,8 +470,6 @@ class Recurrent(AbstractRecurrent, kernel=True):
         rho: int = 9999,
         merge: Module | None = None,
     ) -> None:
-        from ..activation.pointwise import Sigmoid
-
         super().__init__(rho)
         self.inputModule, self.feedbackModule = input, feedback
         self.startModule = Add(start) if isinstance(start, int) else start

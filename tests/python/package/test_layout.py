@@ -1,4 +1,4 @@
-"""The order of the folders of thnn/: it holds, and what breaks it is found."""
+"""The order of the folders of thnn/ and pythnn/: it holds, and what breaks it is found."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ spec.loader.exec_module(layout)
 
 def test_order_holds():
     assert layout.violations(ROOT / "thnn") == []
+    assert layout.import_violations(ROOT / "pythnn") == []
 
 
 def tree(folder, files):
@@ -80,3 +81,67 @@ def test_violations_are_found(tmp_path, file, include, found):
 def test_what_is_allowed(tmp_path, file, include):
     root = tree(tmp_path, {**HEADERS, file: f'#include "{include}"\n'})
     assert layout.violations(root) == []
+
+
+# ---- pythnn/
+
+PACKAGE = dict.fromkeys(
+    (
+        "__init__.py",
+        "_errors.py",
+        "_tensor/__init__.py",
+        "_tensor/host.py",
+        "_tensor/device.py",
+        "_calls/host.py",
+        "t7/__init__.py",
+        "nn/__init__.py",
+        "nn/object/module.py",
+        "nn/linear/linear.py",
+        "report/write.py",
+    ),
+    "",
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "found"),
+    [
+        ("_tensor/host.py", "from .._calls import host", "_calls stands to the right of _tensor"),
+        ("t7/__init__.py", "def f():\n    from ..nn import Linear", "nn stands to the right of t7"),
+        (
+            "nn/object/module.py",
+            "from ..linear.linear import L",
+            "nn stands to the right of nn/obj",
+        ),
+        ("nn/linear/linear.py", "from ...report import write", "report stands to the right of nn"),
+        ("_errors.py", "from . import nn", "nn stands to the right of _errors"),
+        ("other/module.py", "", "give PACKAGES of"),
+    ],
+)
+def test_imports_from_the_right_are_found(tmp_path, file, line, found):
+    root = tree(tmp_path, {**PACKAGE, file: line})
+    (violation,) = layout.import_violations(root)
+    assert violation.startswith(file)
+    assert found in violation
+
+
+def test_circles_within_a_folder_are_found(tmp_path):
+    host, device = "def f():\n    from .device import g", "from . import host"
+    root = tree(tmp_path, {**PACKAGE, "_tensor/host.py": host, "_tensor/device.py": device})
+    (violation,) = layout.import_violations(root)
+    assert "_tensor/device.py imports _tensor/host.py imports _tensor/device.py" in violation
+
+
+def test_imports_that_are_allowed(tmp_path):
+    only_types = "if TYPE_CHECKING:\n    from ..nn import Module"
+    root = tree(
+        tmp_path,
+        {
+            **PACKAGE,
+            "_calls/host.py": "from .._tensor import device\nfrom .._errors import E",
+            "t7/__init__.py": only_types,
+            "nn/__init__.py": "from .. import t7\nfrom .linear.linear import *",
+            "nn/linear/linear.py": "from ..object.module import Module",
+        },
+    )
+    assert layout.import_violations(root) == []
