@@ -34,14 +34,20 @@ def start(dtype: Any = float) -> np.ndarray:
     return np.array(DATA["start"], dtype)
 
 
+def check_recorded(x: Any, point: list[float], found: list[float], values: list[float]) -> None:
+    """A step's point and values are the recorded ones, to 1e-10, as for all recordings of several
+    steps of training (``tests/data/nn/README.md``)."""
+    np.testing.assert_allclose(x, point, rtol=1e-10, atol=1e-12)
+    assert found == pytest.approx(values, rel=1e-10)
+
+
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_trajectory(case: dict[str, Any]) -> None:
     x, config, state = start(), dict(case["config"]), {}
     for point, values in zip(case["x"], case["f"], strict=True):
         found, found_values, *_ = getattr(optim, case["method"])(rosenbrock, x, config, state)
         assert found is x
-        np.testing.assert_allclose(x, point, rtol=1e-10, atol=1e-12)
-        assert found_values == pytest.approx(values, rel=1e-10)
+        check_recorded(x, point, found_values, values)
     assert config == case["config"]
 
 
