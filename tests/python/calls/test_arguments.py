@@ -504,6 +504,37 @@ def test_module_lists_its_functions():
         thnn.Treshold_updateOutput  # noqa: B018
 
 
+PLANES, FRAMES, THREE = np.zeros((2, 4, 5, 5)), np.zeros((6, 4)), np.zeros(3)
+RESULT = Tensor(dtype=np.float64)
+LOCAL = (None, None, 2, 2, 1, 1, 0, 0, 5, 5, 4, 4)
+OF_FOUR_PLANES = {
+    "SpatialSubSampling_updateOutput": (PLANES, RESULT, THREE, THREE, 2, 2, 1, 1),
+    "SpatialSubSampling_accGradParameters": (
+        PLANES, np.zeros((2, 4, 4, 4)), THREE, THREE, 2, 2, 1, 1, 1.0,
+    ),
+    "TemporalSubSampling_updateOutput": (FRAMES, RESULT, THREE, THREE, 2, 1, 3),
+    "TemporalSubSampling_updateGradInput": (FRAMES, np.zeros((5, 4)), RESULT, THREE, 2, 1),
+    "TemporalSubSampling_accGradParameters": (
+        FRAMES, np.zeros((5, 4)), THREE, THREE, 2, 1, 1.0,
+    ),
+    "SpatialConvolutionLocal_updateOutput": (
+        PLANES, RESULT, np.zeros((16, 2, 12)), np.zeros((2, 4, 4)), *LOCAL,
+    ),
+    "SpatialConvolutionLocal_updateGradInput": (
+        PLANES, np.zeros((2, 2, 4, 4)), RESULT, np.zeros((4, 4, 2, 3, 2, 2)), *LOCAL,
+    ),
+}  # fmt: skip
+"""Arguments of functions whose input has four planes, and their parameters three."""
+
+
+@pytest.mark.parametrize("function", OF_FOUR_PLANES)
+def test_other_planes_are_the_input_s_fault(function):
+    arguments = OF_FOUR_PLANES[function]
+    found = " x ".join(map(str, arguments[0].shape))
+    with pytest.raises(THNNArgumentError, match=rf"#2 'input': expected size 3 .*found .{found}."):
+        getattr(thnn, function)(None, *arguments)
+
+
 def test_frames_of_another_size_are_the_input_s_fault():
     """The weight belongs to frames of three features; a weight that fits no frames is at fault."""
     y, bias = Tensor(dtype=np.float64), np.zeros(20)

@@ -14,21 +14,29 @@
 #include "work/sizes.h"
 
 #ifdef THNN_ONCE
-static int64_t checkedPlanes(const char *function, THNNShape weight, const int64_t *output,
-                             const int64_t *window)
+/* Checks the weight and returns the number of output planes. An input of other planes than those of
+ * a weight that is right otherwise is what is rejected. */
+static int64_t checkedPlanes(const char *function, THNNShape input, THNNShape weight,
+                             const int64_t *output, const int64_t *window)
 {
+  const int planes = input.nDimension == 4; /* their dimension */
   if (weight.nDimension == 3) {
     const int64_t positions = THNN_product(2, output), elements = THNN_product(3, window);
+    const int64_t taps = THNN_product(2, window + 1);
     THNN_checkDimensions(function, weight, 3, 3,
                          "(outputHeight * outputWidth) x nOutputPlane x (nInputPlane * kH * kW)");
     THNN_checkSize(function, weight, 0, positions, "outputHeight * outputWidth");
+    if (weight.size[2] != elements && taps > 0 && weight.size[2] % taps == 0)
+      THNN_checkSize(function, input, planes, weight.size[2] / taps, "nInputPlane");
     THNN_checkSize(function, weight, 2, elements, "nInputPlane * kH * kW");
     return weight.size[1];
   }
   const char *layout = "outputHeight x outputWidth x nOutputPlane x nInputPlane x kH x kW";
   THNN_checkDimensions(function, weight, 6, 6, layout);
-  const int64_t wanted[] = {output[0], output[1], weight.size[2], window[0], window[1], window[2]};
+  const int64_t wanted[] = {output[0],      output[1], weight.size[2],
+                            weight.size[3], window[1], window[2]};
   THNN_checkSizes(function, weight, 6, wanted, layout);
+  THNN_checkSize(function, input, planes, weight.size[3], "nInputPlane");
   return weight.size[2];
 }
 
@@ -54,7 +62,7 @@ THNNConvolution THNN_SpatialConvolutionLocal_shapeCheck(const char *function, TH
 
   const int64_t batch = batched ? input.size[0] : 1;
   const int64_t output[] = {outputHeight, outputWidth}, window[] = {input.size[batched], kH, kW};
-  const int64_t planes = checkedPlanes(function, weight, output, window);
+  const int64_t planes = checkedPlanes(function, input, weight, output, window);
   THNN_elements(function, weight);
   if (THNN_product(3, window) > INT_MAX || planes > INT_MAX)
     THNN_rejectShape(function, weight, "sizes that BLAS can count");

@@ -28,7 +28,8 @@ THNNConvolution THNN_SpatialSubSampling_shapeCheck(const char *function, THNNSha
   THNN_elements(function, input);
   const bool batched = input.nDimension == 4;
   const int64_t *size = input.size + batched;
-  THNN_checkVector(function, weight, size[0], "nInputPlane");
+  THNN_checkDimensions(function, weight, 1, 1, "nInputPlane");
+  THNN_checkSize(function, input, batched, weight.size[0], "nInputPlane");
   if (bias.nDimension != THNN_NOT_PRESENT)
     THNN_checkElements(function, bias, size[0], "nInputPlane");
   if (size[1] < kH || size[2] < kW)

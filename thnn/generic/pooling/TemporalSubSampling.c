@@ -22,17 +22,18 @@ THNNConvolution THNN_TemporalSubSampling_shapeCheck(const char *function, THNNSh
   const int64_t frames = input.size[0], frameSize = input.size[1];
   if (frames < kW)
     THNN_rejectShape(function, input, "at least kW = %d frames", kW);
+  /* Backward, a weight of other dimensions was never accepted. */
+  if (gradOutput.nDimension != THNN_NOT_PRESENT && bias.nDimension == THNN_NOT_PRESENT)
+    THNN_checkDimensions(function, weight, 1, 1, "inputFrameSize");
+  else
+    THNN_checkNotEmpty(function, weight);
+  THNN_checkSize(function, input, 1, THNN_elements(function, weight), "inputFrameSize");
+  const THNNShape columns = THNN_makeShape("the columns of input", 2, 1, &frameSize);
+  if (bias.nDimension != THNN_NOT_PRESENT)
+    THNN_checkSameElements(function, bias, columns);
   const int64_t wanted[] = {(frames - kW) / dW + 1, frameSize};
   if (gradOutput.nDimension != THNN_NOT_PRESENT)
     THNN_checkSizes(function, gradOutput, 2, wanted, "nOutputFrame x inputFrameSize");
-  /* Backward, a weight of other dimensions was never accepted. */
-  const THNNShape columns = THNN_makeShape("the columns of input", 2, 1, &frameSize);
-  if (gradOutput.nDimension != THNN_NOT_PRESENT && bias.nDimension == THNN_NOT_PRESENT)
-    THNN_checkVector(function, weight, frameSize, "the columns of input");
-  else
-    THNN_checkSameElements(function, weight, columns);
-  if (bias.nDimension != THNN_NOT_PRESENT)
-    THNN_checkSameElements(function, bias, columns);
   return (THNNConvolution){.batch = 1,
                            .inputPlanes = 1,
                            .outputPlanes = 1,
