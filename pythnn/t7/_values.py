@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._copying import deep_copy
+from .._copying import Nestable
 from .._shown import shown_name
 
 __all__ = [
@@ -165,7 +165,7 @@ class TorchFunction:
 MOST_NAMES = 50  # of fields that are listed
 
 
-class TorchObject:
+class TorchObject(Nestable):
     """An object of a Torch class that pythnn does not know.
 
     ``torch_class`` is the name of the class, ``fields`` what the object holds; a field is also an
@@ -216,10 +216,6 @@ class TorchObject:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(key for key in self._names() if isinstance(key, str))]
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> TorchObject:
-        made: TorchObject = deep_copy(self, memo)
-        return made
 
     def __repr__(self) -> str:
         names = self._names()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bounds import AROUND_A_SUM, FUNCTION, assert_near
+from support.bounds import AROUND_A_SUM, FUNCTION, assert_near
 
 import pythnn
 from pythnn import State, Tensor, THNNArgumentError, THNNError, THNNMemoryError, thnn

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import test_functional as on_cpu
-from bounds import AROUND_A_SUM, FUNCTION, assert_half_of_the_digits, assert_near
 from other_arrays import OnlyDlpack, OnlyInterface
+from support.bounds import AROUND_A_SUM, FUNCTION, assert_half_of_the_digits, assert_near
 
 import pythnn
 from pythnn import Generator, Tensor, THNNArgumentError, THNNError, THNNMemoryError, functional

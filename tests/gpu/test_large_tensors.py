@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bounds import FUNCTION, gamma
+from support.bounds import FUNCTION, gamma
 
 from pythnn import Tensor, thnn
 

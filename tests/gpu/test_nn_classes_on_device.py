@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import test_nn_every_class as every_class
-from bounds import AROUND_A_SUM, assert_half_of_the_digits, assert_near
+from support.bounds import AROUND_A_SUM, assert_half_of_the_digits, assert_near
 
 import pythnn
 from pythnn import nn

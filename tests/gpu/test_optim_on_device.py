@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import test_optim as on_cpu
-from bounds import assert_half_of_the_digits, assert_near
+from support.bounds import assert_half_of_the_digits, assert_near
 
 import pythnn
 from pythnn import nn, optim

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ... import t7
-from ..._copying import deep_copy
+from ..._copying import Nestable
 from ..._errors import THNNArgumentError
 from ..._plain import is_masked, is_ndarray, plain
 from ..._tensor import Storage, Tensor
@@ -60,7 +60,7 @@ def register(cls: Any) -> Any:
     return cls
 
 
-class Object(Typed):
+class Object(Nestable, Typed):
     """Anything that Lua Torch would save under a class name of ``nn``.
 
     Its attributes are the fields of the Lua class. Tensors live in ``self.tensors``: there a layer
@@ -291,10 +291,6 @@ class Object(Typed):
         """The Torch name of the class: ``nn.Linear``."""
         name: str = cls.__dict__.get("_torch_name") or f"nn.{cls.__name__}"
         return name
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        made: Self = deep_copy(self, memo)
-        return made
 
     def clone(self) -> Self:
         """A deep copy."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+import pickle
 import warnings
 
 import numpy as np
@@ -85,7 +86,11 @@ def test_each_module_is_met_once(name):
 def test_copies(name):
     make, count = TREES[name]
     module = make()
-    for copied in (module.clone(), copy.deepcopy({"net": module})["net"]):
+    for copied in (
+        module.clone(),
+        copy.deepcopy({"net": module})["net"],
+        pickle.loads(pickle.dumps({"net": module}))["net"],
+    ):
         pairs = list(zip(module.listModules(), copied.listModules(), strict=True))
         assert len(pairs) == count
         assert all(a is not b and type(a) is type(b) for a, b in pairs)
@@ -226,11 +231,42 @@ def test_objects_that_hold_themselves():
 def test_objects_in_objects_are_copied():
     one = TorchObject("x.A", {"n": 0})
     for i in range(DEPTH):
-        one = TorchObject("x.A", {"inside": one, "n": i})
-    copied, count = copy.deepcopy(one), 0
-    while "inside" in copied:
-        copied, count = copied["inside"], count + 1
-    assert count == DEPTH
+        one = TorchObject("x.A", {"inside": [one], "n": i})
+    for copied in (copy.deepcopy(one), pickle.loads(pickle.dumps(one)), copy.copy(one)):
+        count = 0
+        while "inside" in copied:
+            copied, count = copied["inside"][0], count + 1
+        assert count == DEPTH
+    assert copy.copy(one).fields is one.fields
+
+
+def test_pickles_keep_what_is_one_object():
+    """Also where objects hold each other, and after a pickle that failed."""
+    first = module = nn.Linear(2, 2)
+    for _ in range(200):
+        module = nn.Sequential(module, first)
+    module.first, first.around = first, module
+    first.what = lambda: 0
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        pickle.dumps(module)
+    del first.what
+    copied, inner = pickle.loads(pickle.dumps([module, module.modules[0]]))
+    assert copied.modules[0] is inner
+    assert copied.first.around is copied
+    linears = [one for one in copied.listModules() if isinstance(one, nn.Linear)]
+    assert linears == [copied.first]
+    np.testing.assert_array_equal(copied.first.weight, first.weight)
+    shallow = copy.copy(module)
+    assert type(shallow) is nn.Sequential
+    assert shallow.modules is module.modules
+
+
+def test_the_pickle_module_in_python_takes_them_too():
+    """Which other packages derive theirs from."""
+    module = nn.Linear(2, 2)
+    for _ in range(200):
+        module = nn.Sequential(module)
+    assert len(pickle.loads(pickle._dumps(module)).listModules()) == 201
 
 
 def test_many_fields_are_not_all_listed():
