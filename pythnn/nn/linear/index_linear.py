@@ -54,6 +54,8 @@ class IndexLinear(Module, kernel=True):
     The gradients of the weight are lists of rows, one for each key of each call.
     """
 
+    weightDecay: Any = 0  # a field of files, and not the method of other modules
+
     def __init__(
         self,
         inputSize: int,

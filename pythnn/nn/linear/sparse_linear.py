@@ -31,6 +31,8 @@ class SparseLinear(Module, kernel=True):
     is an empty table.
     """
 
+    weightDecay: Any = 0  # a field of files, and not the method of other modules
+
     def __init__(self, inputSize: int, outputSize: int, doGradInput: bool = False) -> None:
         super().__init__()
         own = self.tensors
