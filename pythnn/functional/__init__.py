@@ -16,10 +16,20 @@ its argument.
 """
 
 from .activation import *
+from .channels import *
 from .convolution import *
+from .gates import *
+from .likelihood import *
 from .linear import *
 from .loss import *
+from .noise import *
 from .normalisation import *
+from .padding import *
 from .pooling import *
+from .products import *
 from .recurrent import *
+from .regions import *
 from .resampling import *
+from .sequences import *
+from .softmax import *
+from .tables import *

@@ -17,11 +17,13 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from .._calls import describe
 from .._errors import THNNArgumentError
 from .._tensor import Tensor
 from ._arrays import Unfit, integer
 from ._blame import translated
 from ._convert import INT64, REALS, as_ints, as_reals, written
+from ._nested import are_plain, as_tuples, leaves, rebuilt
 from ._places import placed
 from ._shapes import Shapes
 
@@ -89,9 +91,9 @@ class Front:
         self.kinds = {
             p.name: str(p.annotation).removesuffix(" | None")
             for p in self.parameters
-            if str(p.annotation).startswith(("Real", "Indices", "Written", "tuple[Real"))
+            if str(p.annotation).startswith(("Real", "Indices", "Written", "Nested", "tuple[Real"))
         }
-        self.optional = {p.name for p in self.parameters if p.default is None}
+        self.optional = {p.name for p in self.parameters if str(p.annotation).endswith("| None")}
         self.shapes = shapes
         self.per_sample: Sequence[int | tuple[int, int]] | None = (
             (0,) if body.__name__.endswith("_backward") else None
@@ -114,6 +116,7 @@ def {self.body.__name__}({self._parameters()}):
     return slow(({"".join(f"{p.name}, " for p in self.parameters)}))
 """
         scope: dict[str, Any] = {
+            "are_plain": are_plain,
             "body": self.body,
             "defaults": {p.name: p.default for p in self.parameters},
             "int64": INT64,
@@ -141,27 +144,39 @@ def {self.body.__name__}({self._parameters()}):
         conditions = []
         first = ""
         for name, kind in self.kinds.items():
+            like_first = f"is {first}.dtype" if first else "in reals"
+            if kind == "Nested":
+                conditions.append(f"type({name}) in (tuple, list)")
+                conditions.append(f"are_plain({name}, {first}.dtype)")
+                continue
             if kind.startswith("tuple"):
                 both = [f"type({name}) is tuple and len({name}) == 2"]
                 for entry in (f"{name}[0]", f"{name}[1]"):
-                    both.append(f"type({entry}) is ndarray and {entry}.dtype is {first}.dtype")
-                conditions.append(f"({name} is None or {' and '.join(both)})")
+                    both.append(f"type({entry}) is ndarray and {entry}.dtype {like_first}")
+                    both.append(f"{entry}.size")
+                text = " and ".join(both)
+                conditions.append(f"({name} is None or {text})" if name in self.optional else text)
                 continue
             dtype = "is int64"
             if kind != "Indices":
-                dtype = f"is {first}.dtype" if first else "in reals"
-                first = first or name
+                dtype = like_first
+                if name not in self.optional:  # one that is None has no type
+                    first = first or name
             fits = [f"type({name}) is ndarray", f"{name}.dtype {dtype}", f"{name}.size"]
             fits += self.shapes.conditions(name)
             text = " and ".join(fits)
             conditions.append(f"({name} is None or {text})" if name in self.optional else text)
-        return " and ".join(conditions)
+        conditions += filter(None, map(_setting, self.parameters))
+        return " and ".join(conditions) or "True"
 
     # ---- All other cases
 
     def slow(self, values: tuple[Any, ...]) -> Any:
         """Calls the body with what arguments can be made of, or says which one does not fit."""
         given = {p.name: value for p, value in zip(self.parameters, values, strict=True)}
+        for name, kind in self.kinds.items():
+            if kind == "Nested":
+                given[name] = as_tuples(given[name])
         try:
             with placed(self, given):
                 self._check_settings(given)
@@ -200,28 +215,33 @@ def {self.body.__name__}({self._parameters()}):
 
     def _convert(self, given: dict[str, Any]) -> None:
         names = [name for name in self.kinds if not (given[name] is None and name in self.optional)]
-        reals = {
-            name: given[name]
-            for name in names
-            if self.kinds[name] != "Indices" and not self.kinds[name].startswith("tuple")
-        }
+        reals: dict[str, Any] = {}
+        nested = []
         for name in names:
-            if self.kinds[name].startswith("tuple"):
-                pair = given[name]
-                if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                    raise Unfit(name, "a pair of arrays, or None", type(pair).__name__)
-                reals |= {f"{name}[{i}]": entry for i, entry in enumerate(pair)}
-            elif self.kinds[name] == "Indices":
-                given[name] = as_ints(name, given[name])
-            elif self.kinds[name] == "Written":
-                written(name, given[name])
-        for name, array in as_reals(reals).items():
-            if name.endswith("]"):
-                owner = name[:-3]
-                entries = list(given[owner])
-                entries[int(name[-2])] = array
-                given[owner] = tuple(entries)
-            elif self.kinds[name] != "Written":
+            kind, value = self.kinds[name], given[name]
+            if kind.startswith("tuple"):
+                if not isinstance(value, (tuple, list)) or len(value) != 2:
+                    raise Unfit(name, "a pair of arrays", describe(value))
+                nested.append(name)
+                reals |= {f"{name}[{i}]": entry for i, entry in enumerate(value)}
+            elif kind == "Nested":
+                if not isinstance(value, tuple):
+                    raise Unfit(name, "arrays in tuples", describe(value))
+                nested.append(name)
+                reals |= dict(leaves(name, value))
+            elif kind == "Indices":
+                given[name] = as_ints(name, value)
+            else:
+                if kind == "Written":
+                    written(name, value)
+                reals[name] = value
+        arrays = as_reals(reals)
+        for name in nested:
+            owned = iter([array for path, array in arrays.items() if path.startswith(f"{name}[")])
+            form = given[name] if self.kinds[name] == "Nested" else (None, None)
+            given[name] = rebuilt(form, owned)
+        for name, array in arrays.items():
+            if not name.endswith("]") and self.kinds[name] != "Written":
                 given[name] = array
 
     def _check_indices(self, given: dict[str, Any], sizes: dict[str, int]) -> None:
@@ -280,6 +300,17 @@ def {self.body.__name__}({self._parameters()}):
         return _arrays(self.body(*arguments, **named))
 
 
+def _setting(parameter: inspect.Parameter) -> str:
+    """Whether a number or a flag is one; empty for other arguments."""
+    name, kind = parameter.name, str(parameter.annotation)
+    text = {
+        "bool": f"({name} is True or {name} is False)",
+        "int": f"type({name}) is int",
+        "float": f"type({name}) in (float, int)",
+    }.get(kind.removesuffix(" | None"), "")
+    return f"({name} is None or {text})" if text and kind.endswith("| None") else text
+
+
 def _filled(array: Any) -> Any:
     """Zeros in the shape of an array, but with elements."""
     from ._arrays import zeros
@@ -289,6 +320,6 @@ def _filled(array: Any) -> Any:
 
 def _arrays(found: Any) -> Any:
     """Results as arrays: on a device the C library makes Tensors."""
-    if isinstance(found, tuple):
+    if type(found) is tuple:  # not what is kept for a backward function, which has a class
         return tuple(map(_arrays, found))
     return found.array() if isinstance(found, Tensor) else found

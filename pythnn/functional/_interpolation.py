@@ -16,7 +16,7 @@ from .. import thnn
 from .._tensor import array_module
 from ._arrays import Array, Unfit, like, shaped
 
-__all__ = ["aligned", "interpolate", "interpolate_backward", "on_corners", "sample_backward"]
+__all__ = ["aligned", "on_corners", "resized", "resized_backward", "sample_backward"]
 
 
 def aligned(align_corners: Any) -> bool:
@@ -26,22 +26,52 @@ def aligned(align_corners: Any) -> bool:
     return align_corners
 
 
+def _cubic(distance: Any) -> Any:
+    """The weight of an element at a distance, in cubic convolution (Keys, 1981)."""
+    a, d = -0.75, np.abs(distance)
+    near = ((a + 2) * d - (a + 3)) * d * d + 1
+    far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+    return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
+
+
+def _places(before: int, after: int, scale: float | None, mode: str, align: bool) -> Any:
+    """Where the elements of a result lie among those of an axis."""
+    steps = np.arange(after)
+    ratio = before / after if scale is None else 1 / scale
+    if mode == "nearest":
+        return np.minimum(np.floor(steps * ratio), before - 1)
+    if align:
+        return steps * ((before - 1) / (after - 1) if after > 1 else 0.0)
+    return (steps + 0.5) * ratio - 0.5
+
+
 @functools.lru_cache(maxsize=64)
-def _weights(before: int, after: int, dtype: np.dtype[Any]) -> Array:
+def _weights(
+    before: int,
+    after: int,
+    dtype: np.dtype[Any],
+    scale: float | None = None,
+    mode: str = "linear",
+    align: bool = False,
+) -> Array:
     """after x before: what each element of an axis gives to each element of the result.
 
-    Element i of the result has its centre at (i + 1/2) before / after - 1/2; before the first
-    centre and after the last one the values stay.
+    With the outer edges on each other, element i of the result has its centre at
+    (i + 1/2) before / after - 1/2; before the first centre and after the last one the values stay.
     """
-    places = (np.arange(after) + 0.5) * (before / after) - 0.5
-    places = np.clip(places, 0, before - 1)
-    lower = np.minimum(places.astype(np.int64), before - 1)
-    upper = np.minimum(lower + 1, before - 1)
+    places = _places(before, after, scale, mode, align)
+    if mode == "linear":
+        places = np.clip(places, 0, before - 1)
+    lower = np.floor(places).astype(np.int64)
     share = places - lower
-    weights = np.zeros((after, before))
     rows = np.arange(after)
-    weights[rows, lower] += 1 - share
-    weights[rows, upper] += share
+    if mode == "cubic":
+        taps = [(k, _cubic(share - k)) for k in (-1, 0, 1, 2)]
+    else:
+        taps = [(0, 1 - share), (1, share)]
+    weights = np.zeros((after, before))
+    for offset, weight in taps:
+        np.add.at(weights, (rows, np.clip(lower + offset, 0, before - 1)), weight)
     weights = weights.astype(dtype)
     weights.flags.writeable = False  # it is kept for later calls
     return weights
@@ -59,19 +89,38 @@ def _along_axes(array: Array, matrices: Sequence[Array]) -> Array:
     return result
 
 
-def interpolate(x: Array, sizes: Sequence[int]) -> Array:
+def resized(
+    x: Array,
+    sizes: Sequence[int],
+    scales: Sequence[float | None] | None = None,
+    mode: str = "linear",
+    align: bool = False,
+) -> Array:
     """An array of batch x planes x positions at other numbers of positions."""
-    before = x.shape[2:]
     _check("size", sizes)
-    weights = [_weights(n, m, x.dtype) for n, m in zip(before, sizes, strict=True)]
-    return _along_axes(x, weights)
+    scales = scales or (None,) * len(sizes)
+    axes = zip(x.shape[2:], sizes, scales, strict=True)
+    if mode == "nearest":
+        xp = array_module(x)
+        for axis, (n, m, scale) in enumerate(axes, 2):
+            x = x.take(xp.asarray(_places(n, m, scale, mode, align).astype(np.int64)), axis)
+        return x
+    return _along_axes(x, [_weights(n, m, x.dtype, scale, mode, align) for n, m, scale in axes])
 
 
-def interpolate_backward(grad_output: Array, sizes: Sequence[int]) -> Array:
+def resized_backward(
+    grad_output: Array,
+    sizes: Sequence[int],
+    scales: Sequence[float | None] | None = None,
+    mode: str = "linear",
+    align: bool = False,
+) -> Array:
     """The gradient of an array that had these sizes."""
-    after = grad_output.shape[2:]
     _check("shape", sizes)
-    weights = [_weights(n, m, grad_output.dtype).T for n, m in zip(sizes, after, strict=True)]
+    scales = scales or (None,) * len(sizes)
+    axes = zip(sizes, grad_output.shape[2:], scales, strict=True)
+    dtype = grad_output.dtype
+    weights = [_weights(n, m, dtype, scale, mode, align).T for n, m, scale in axes]
     return _along_axes(grad_output, weights)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from .._calls import describe
 from .._tensor import Tensor, is_on_device
 from ._arrays import Unfit
+from ._nested import leaves
 
 __all__ = ["placed"]
 
@@ -27,8 +28,8 @@ def placed(front: Any, given: dict[str, Any]) -> AbstractContextManager[Any]:
     cupy = library()
     places = _Places()
     for name, value in arrays.items():
-        for entry in value if isinstance(value, tuple) else (value,):
-            places.look(name, entry)
+        for path, entry in leaves(name, value) if isinstance(value, tuple) else [(name, value)]:
+            places.look(path, entry)
     device: AbstractContextManager[Any] = cupy.cuda.Device(places.device)
     with device:
         given.update({name: _there(cupy, value) for name, value in arrays.items()})

@@ -12,36 +12,20 @@ __all__ = [
     "axis_back",
     "check_planes",
     "check_samples",
+    "counted",
     "frames_second",
     "plane_window",
     "pooled2d",
-    "pooled3d",
     "pooled_frames",
     "space_of",
-    "space_window",
 ]
 
 
-def plane_window(window: Any, stride: Any, *rest: Any) -> Any:
-    """Window, stride, padding and dilation as C functions take them: width before height."""
+def plane_window(window: Any, stride: Any) -> Any:
+    """Window and stride as C functions take them: width before height."""
     height, width = pair("window", window)
     step_y, step_x = (height, width) if stride is None else pair("stride", stride)
-    if not rest:
-        return width, height, step_x, step_y
-    pad_y, pad_x = pair("padding", rest[0])
-    if len(rest) == 1:
-        return width, height, step_x, step_y, pad_x, pad_y
-    down, across = pair("dilation", rest[1])
-    return width, height, step_x, step_y, pad_x, pad_y, across, down
-
-
-def space_window(window: Any, stride: Any, *rest: Any) -> Any:
-    """The same of three axes: depth, width, height."""
-    steps = triple("window", window) if stride is None else triple("stride", stride)
-    sizes = [triple("window", window), steps]
-    names = ("padding", "dilation")
-    sizes += [triple(name, value) for name, value in zip(names, rest, strict=False)]
-    return [n for depth, height, width in sizes for n in (depth, width, height)]
+    return width, height, step_x, step_y
 
 
 def space_of(stride: Any, padding: Any) -> list[int]:
@@ -61,20 +45,20 @@ def _count(size: int, axis: Sequence[int], ceil_mode: bool, padded: bool) -> int
     return count - 1 if padded and (count - 1) * stride >= size + padding else count
 
 
-def pooled2d(x: Array, sizes: Sequence[int], ceil_mode: bool) -> tuple[int, ...]:
-    """The shape of the output."""
-    *batch, planes, rows, columns = x.shape
-    padded = sizes[4] != 0 or sizes[5] != 0
-    rows = _count(rows, sizes[1::2], ceil_mode, padded)
-    return (*batch, planes, rows, _count(columns, sizes[0::2], ceil_mode, padded))
+def pooled2d(x: Array, sizes: Sequence[int]) -> tuple[int, ...]:
+    """The shape of the output, without padding."""
+    width, height, step_x, step_y = sizes
+    windows = ((height, width), (step_y, step_x), (0, 0))
+    return (*x.shape[:-2], *counted(x.shape[-2:], windows, False))
 
 
-def pooled3d(x: Array, sizes: Sequence[int], ceil_mode: bool) -> tuple[int, ...]:
-    """The same of three axes."""
-    padded = any(sizes[6:9])
-    axes = (sizes[0::3], sizes[2::3], sizes[1::3])
-    counts = (_count(n, a, ceil_mode, padded) for n, a in zip(x.shape[-3:], axes, strict=True))
-    return (*x.shape[:-3], *counts)
+def counted(
+    sizes: Sequence[int], windows: Sequence[Sequence[int]], ceil_mode: bool
+) -> tuple[int, ...]:
+    """How many windows there are along each axis; of all axes their kernels, strides and so on."""
+    padded = any(windows[2])
+    axes = zip(sizes, zip(*windows, strict=True), strict=True)
+    return tuple(_count(size, axis, ceil_mode, padded) for size, axis in axes)
 
 
 def pooled_frames(x: Array, window: Any, stride: Any) -> tuple[int, ...]:

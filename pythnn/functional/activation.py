@@ -1,10 +1,11 @@
-"""Activations: functions of every element alone, and of pairs of halves."""
+"""Activations: functions of every element alone."""
 
 from __future__ import annotations
 
+import math
+
 from .. import thnn
-from .._generator import Generator
-from ._arrays import Array, Real, Unfit, axis_of, check_shape, like, new, zeros
+from ._arrays import Array, Real, Unfit, like, shaped, zeros
 from ._front import function
 
 __all__ = [
@@ -12,8 +13,6 @@ __all__ = [
     "absolute_backward",
     "elu",
     "elu_backward",
-    "glu",
-    "glu_backward",
     "hard_shrink",
     "hard_shrink_backward",
     "hard_tanh",
@@ -26,8 +25,6 @@ __all__ = [
     "prelu_backward",
     "relu",
     "relu_backward",
-    "rrelu",
-    "rrelu_backward",
     "sigmoid",
     "sigmoid_backward",
     "soft_shrink",
@@ -82,31 +79,6 @@ def elu_backward(grad_output: Real, output: Real, alpha: float = 1.0) -> Array:
     """The gradient of `x`, from what :func:`elu` returned."""
     grad_x = like(output)
     thnn.ELU_updateGradInput(None, None, grad_output, grad_x, output, alpha, False)
-    return grad_x
-
-
-@function(x="...")
-def glu(x: Real, axis: int = -1) -> Array:
-    """The first half of `x` along an axis times the sigmoid of the second. THNN's GatedLinear.
-
-    >>> glu([3.0, 0.0])
-    array([1.5])
-    """
-    axis = axis_of(x, axis)
-    output = new((*x.shape[:axis], x.shape[axis] // 2, *x.shape[axis + 1 :]), x)
-    thnn.GatedLinear_updateOutput(None, x, output, axis + 1)
-    return output
-
-
-@function()
-def glu_backward(grad_output: Real, x: Real, axis: int = -1) -> Array:
-    """The gradient of `x`."""
-    axis = axis_of(x, axis)
-    check_shape(
-        "grad_output", grad_output, (*x.shape[:axis], x.shape[axis] // 2, *x.shape[axis + 1 :])
-    )
-    grad_x = like(x)
-    thnn.GatedLinear_updateGradInput(None, x, grad_output, grad_x, axis + 1)
     return grad_x
 
 
@@ -190,44 +162,56 @@ def log_sigmoid_backward(grad_output: Real, x: Real) -> Array:
     return grad_x
 
 
-def _planes(x: Array, weight: Array) -> int:
-    """What THNN's PReLU calls nOutputPlane: 0 for one weight that all elements share."""
-    planes = weight.size
-    if planes == 1:
-        return 0
-    if x.ndim < 1 or x.shape[x.ndim > 1] != planes:
-        raise Unfit("weight", f"one, or one for each plane of x of shape {x.shape}", f"{planes}")
-    return int(planes)
+def _planes(x: Array, weight: Array) -> tuple[Array, Array, int]:
+    """An array and a weight as THNN's PReLU takes them, and what it calls nOutputPlane.
+
+    That is 0 for one weight that all elements share.
+    """
+    flat = weight if weight.ndim == 1 else weight.reshape(-1)
+    if weight.size == 1 and weight.ndim < 2:
+        return x, flat, 0
+    inner = x.shape[1:] if x.ndim > 1 else x.shape
+    dimensions = weight.ndim
+    if weight.shape != inner[:dimensions] or not weight.size:
+        wanted = (
+            f"one, or one for each plane or element of samples of {' x '.join(map(str, inner))}"
+        )
+        raise Unfit("weight", wanted, f"shape {tuple(weight.shape)}")
+    if dimensions > 1:
+        x = x.reshape(len(x), weight.size, math.prod(inner[dimensions:]))
+    return x, flat, int(weight.size)
 
 
-@function(x="...", weight="planes")
+@function(x="...")
 def prelu(x: Real, weight: Real) -> Array:
-    """x where positive, else x times its plane's weight. THNN's PReLU.
+    """x where positive, else x times its weight. THNN's PReLU.
 
     Parameters
     ----------
     x : any shape with one weight, else [batch x] planes [x ...]
-    weight : (1,) or (planes,)
+    weight : one number, (planes,), or the shape of `x` without the batch
+        It may end before the last axes of `x`, along which elements then share a weight.
 
     >>> prelu([-2.0, 2.0], [0.25])
     array([-0.5,  2. ])
     """
-    planes = _planes(x, weight)
-    output = like(x)
-    thnn.PReLU_updateOutput(None, x, output, weight, planes)
-    return output
+    planes, flat, count = _planes(x, weight)
+    output = like(planes)
+    thnn.PReLU_updateOutput(None, planes, output, flat, count)
+    return output if planes is x else shaped(output, x.shape)
 
 
-@function(x="...", grad_output="...", weight="planes")
+@function(x="...", grad_output="...")
 def prelu_backward(grad_output: Real, x: Real, weight: Real) -> tuple[Array, Array]:
     """The gradients of `x` and `weight`."""
-    planes = _planes(x, weight)
-    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
-    thnn.PReLU_updateGradInput(None, x, grad_output, grad_x, weight, planes)
+    planes, flat, count = _planes(x, weight)
+    grads = grad_output if planes is x else grad_output.reshape(planes.shape)
+    grad_x, grad_weight = like(planes), zeros(flat.shape, flat)
+    thnn.PReLU_updateGradInput(None, planes, grads, grad_x, flat, count)
     thnn.PReLU_accGradParameters(
-        None, x, grad_output, None, weight, grad_weight, None, None, planes, 1.0
+        None, planes, grads, None, flat, grad_weight, None, None, count, 1.0
     )
-    return grad_x, grad_weight
+    return shaped(grad_x, x.shape), grad_weight.reshape(weight.shape)
 
 
 @function(x="...")
@@ -247,55 +231,6 @@ def relu_backward(grad_output: Real, x: Real) -> Array:
     """The gradient of `x`."""
     grad_x = like(x)
     thnn.Threshold_updateGradInput(None, x, grad_output, grad_x, 0.0, 0.0, False)
-    return grad_x
-
-
-@function(x="...")
-def rrelu(
-    x: Real,
-    lower: float = 1 / 8,
-    upper: float = 1 / 3,
-    *,
-    training: bool = True,
-    generator: Generator | None = None,
-) -> tuple[Array, Array]:
-    """x where positive, else x times a random slope. THNN's RReLU.
-
-    Parameters
-    ----------
-    lower, upper : float
-        Bounds of the slope. Without `training` it is their mean.
-    generator : Generator, optional
-        Where the slopes are drawn from; by default one with a seed from the system.
-
-    Returns the output and the slopes, 1 where x is positive (empty without `training`).
-
-    >>> rrelu([-2.0, 2.0], 0.5, 0.5)
-    (array([-1.,  2.]), array([0.5, 1. ]))
-    """
-    generator = generator or Generator()
-    output = like(x)
-    slopes = like(x) if training else new((0,), x)
-    thnn.RReLU_updateOutput(None, x, output, slopes, lower, upper, training, False, generator)
-    return output, slopes
-
-
-@function(x="...", grad_output="...")
-def rrelu_backward(
-    grad_output: Real,
-    x: Real,
-    slopes: Real,
-    lower: float = 1 / 8,
-    upper: float = 1 / 3,
-    *,
-    training: bool = True,
-) -> Array:
-    """The gradient of `x`; `slopes` as :func:`rrelu` returned them."""
-    noise = slopes if training else None
-    if training:
-        check_shape("slopes", slopes, x.shape)
-    grad_x = like(x)
-    thnn.RReLU_updateGradInput(None, x, grad_output, grad_x, noise, lower, upper, training, False)
     return grad_x
 
 

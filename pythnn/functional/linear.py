@@ -1,7 +1,8 @@
-"""Matrices and tables: linear layers, dense and sparse, embeddings. Indices count from 0."""
+"""Linear layers, dense and sparse. Indices count from 0."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,23 +14,17 @@ from ._arrays import (
     Indices,
     Real,
     Unfit,
-    Written,
     check_shape,
     integer,
     like,
     new,
-    new_indices,
     shaped,
     zeros,
 )
 from ._front import function
+from .tables import embedding_backward
 
 __all__ = [
-    "embedding",
-    "embedding_backward",
-    "embedding_bag",
-    "embedding_bag_backward",
-    "embedding_renorm",
     "index_linear",
     "index_linear_backward",
     "linear",
@@ -39,34 +34,53 @@ __all__ = [
 ]
 
 
-@function(x="[batch] inputs", weight="outputs inputs", bias="outputs")
+def _rows(x: Array, weight: Array) -> Array:
+    """An array of samples x inputs; what stands behind the batch is flattened."""
+    rows = x.reshape(len(x), math.prod(x.shape[1:])) if x.ndim > 2 else x
+    if x.ndim == 0 or rows.shape[-1] != weight.shape[1]:
+        if x.ndim == 0:
+            raise Unfit("x", "[batch x] inputs [x ...]", "shape ()")
+        raise Unfit("weight", f"outputs x {rows.shape[-1]} (inputs)", f"shape {weight.shape}")
+    if not weight.size or (x.ndim == 1 and not x.size):
+        raise Unfit("weight", "sizes from 1 on", f"shape {weight.shape}")
+    return rows
+
+
+@function(takes_empty=True, weight="outputs inputs", bias="outputs")
 def linear(x: Real, weight: Real, bias: Real | None = None) -> Array:
     """x @ weight.T + bias. THNN's Linear.
 
     Parameters
     ----------
-    x : [batch x] inputs
+    x : [batch x] inputs, or batch x ..., of which all but the batch is flattened
     weight : outputs x inputs
     bias : (outputs,), optional
 
     >>> linear([1.0, 2.0], [[3.0, 4.0]], [5.0])
     array([16.])
     """
-    output = new((*x.shape[:-1], weight.shape[0]), x)
-    thnn.Linear_updateOutput(None, x, output, weight, bias, None)
+    rows = _rows(x, weight)
+    output = new((*rows.shape[:-1], weight.shape[0]), x)
+    if not x.size:
+        return shaped(zeros((0, weight.shape[0]), x), output.shape)
+    thnn.Linear_updateOutput(None, rows, output, weight, bias, None)
     return output
 
 
-@function(x="[batch] inputs", weight="outputs inputs", grad_output="[batch] outputs")
+@function(takes_empty=True, weight="outputs inputs")
 def linear_backward(grad_output: Real, x: Real, weight: Real) -> tuple[Array, Array, Array]:
     """The gradients of `x`, `weight` and `bias`."""
-    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
-    grad_bias = zeros(weight.shape[0], weight)
-    thnn.Linear_updateGradInput(None, x, grad_output, grad_x, weight)
+    rows = _rows(x, weight)
+    check_shape("grad_output", grad_output, (*rows.shape[:-1], weight.shape[0]))
+    grad_weight, grad_bias = zeros(weight.shape, weight), zeros(weight.shape[0], weight)
+    if not x.size:
+        return zeros(x.shape, x), grad_weight, grad_bias
+    grad_x = like(rows)
+    thnn.Linear_updateGradInput(None, rows, grad_output, grad_x, weight)
     thnn.Linear_accGradParameters(
-        None, x, grad_output, None, weight, grad_bias, grad_weight, grad_bias, None, 1.0
+        None, rows, grad_output, None, weight, grad_bias, grad_weight, grad_bias, None, 1.0
     )
-    return grad_x, grad_weight, grad_bias
+    return grad_x if rows is x else shaped(grad_x, x.shape), grad_weight, grad_bias
 
 
 def _entries(rows: Any, columns: Any, values: Array) -> Array:
@@ -195,166 +209,3 @@ def index_linear_backward(
         zeros(columns, weight), None, 0.0, 1.0,
     )  # fmt: skip
     return embedding_backward(shaped(grad_rows, (len(keys), columns)), keys, weight), grad_bias
-
-
-@function(takes_empty=True, below={"indices": "rows"}, weight="rows columns")
-def embedding(indices: Indices, weight: Real) -> Array:
-    """Rows of a table. THNN's LookupTable.
-
-    Parameters
-    ----------
-    indices : ints, any shape
-    weight : rows x columns
-
-    Returns an array of the shape of `indices`, then columns.
-
-    >>> embedding([1, 0], [[1.0, 2.0], [3.0, 4.0]])
-    array([[3., 4.],
-           [1., 2.]])
-    """
-    rows: Array
-    if type(weight) is np.ndarray:
-        if indices.size and indices.min() < 0:
-            raise Unfit("indices", f"indices from 0 to {len(weight) - 1}", f"{indices.min()}")
-        rows = weight[indices]
-        return rows
-    # As bags of one: their kernel notices wrong indices, which CuPy takes for others.
-    xp = array_module(weight)
-    rows = zeros((0, weight.shape[1]), weight)
-    if indices.size:
-        rows, _ = embedding_bag(indices.ravel(), xp.arange(indices.size), weight)
-    return rows.reshape(*indices.shape, weight.shape[1])
-
-
-@function(takes_empty=True, below={"indices": "rows"}, weight="rows columns")
-def embedding_backward(
-    grad_output: Real,
-    indices: Indices,
-    weight: Real,
-    *,
-    padding_index: int | None = None,
-    scale_by_frequency: bool = False,
-) -> Array:
-    """The gradient of `weight`.
-
-    Parameters
-    ----------
-    padding_index : int, optional
-        An index whose row gets no gradient.
-    scale_by_frequency : bool
-        Divide by how often an index occurs.
-    """
-    check_shape("grad_output", grad_output, (*indices.shape, weight.shape[1]))
-    grad_weight: Array = zeros(weight.shape, weight)
-    padding = 0 if padding_index is None else integer("padding_index", padding_index) + 1
-    if indices.size:
-        thnn.LookupTable_accGradParameters(
-            None, (indices + 1).ravel(), grad_output, grad_weight, None, None, None,
-            scale_by_frequency, padding, 1.0,
-        )  # fmt: skip
-    return grad_weight
-
-
-@function(takes_empty=True, below={"indices": "rows"}, weight="rows columns")
-def embedding_renorm(indices: Indices, weight: Written, max_norm: float, p: float = 2.0) -> None:
-    """Shortens, in place, the rows at these indices whose p-norm exceeds `max_norm`.
-
-    >>> weight = np.array([[3.0, 4.0], [3.0, 4.0]])
-    >>> embedding_renorm([1], weight, 1.0)
-    >>> weight.round(3)
-    array([[3. , 4. ],
-           [0.6, 0.8]])
-    """
-    if indices.size:
-        thnn.LookupTable_renorm(None, (indices + 1).ravel(), weight, max_norm, p)
-
-
-def _is_mean(mode: str, *, mean: bool) -> bool:
-    if mode not in ("sum", "mean"):
-        raise Unfit("mode", "'sum' or 'mean'", repr(mode))
-    if not isinstance(mean, bool):
-        raise Unfit("mean", "True or False", repr(mean))
-    return mean or mode == "mean"
-
-
-def _check_offsets(offsets: Any, indices: Any) -> None:
-    """On the CPU; on a device the kernels notice it."""
-    if not isinstance(offsets, np.ndarray) or not offsets.size:
-        return
-    if offsets[0] != 0 or offsets[-1] > indices.size or (np.diff(offsets) < 0).any():
-        wanted = f"rising numbers from 0 to {indices.size}, the first being 0"
-        raise Unfit("offsets", wanted, f"{offsets.tolist()}")
-
-
-@function(
-    takes_empty=True,
-    below={"indices": "rows"},
-    per_sample=(),
-    indices="entries",
-    offsets="bags",
-    weight="rows columns",
-)
-def embedding_bag(
-    indices: Indices, offsets: Indices, weight: Real, *, mode: str = "sum", mean: bool = False
-) -> tuple[Array, tuple[Array, Array | None]]:
-    """Sums or means of rows of a table. THNN's LookupTableBag.
-
-    Parameters
-    ----------
-    indices : (entries,)
-        Those of all bags, one after the other.
-    offsets : (bags,)
-        Where each bag begins in `indices`.
-    weight : rows x columns
-    mode : "sum" or "mean"
-        Of the rows of a bag. PyTorch's default is the mean; THNN has no maximum.
-    mean : bool
-        True is the same as the mode "mean".
-
-    Returns an array bags x columns, and what the backward function needs.
-
-    >>> embedding_bag([0, 1, 1], [0, 2], [[1.0], [2.0]])[0]
-    array([[3.],
-           [2.]])
-    """
-    mean = _is_mean(mode, mean=mean)
-    _check_offsets(offsets, indices)
-    if not indices.size or not offsets.size:
-        nothing = zeros((len(offsets), weight.shape[1]), weight)
-        return nothing, (indices, offsets * 0 if mean else None)
-    output = new((len(offsets), weight.shape[1]), weight)
-    bag_of = new_indices(indices.shape, weight)
-    counts = new_indices(offsets.shape, weight) if mean else None
-    thnn.LookupTableBag_updateOutput(
-        None, indices + 1, offsets + 1, weight, output, bag_of, int(mean), counts
-    )
-    return output, (bag_of, counts)
-
-
-@function(
-    takes_empty=True,
-    below={"indices": "rows"},
-    grad_output="bags columns",
-    indices="entries",
-    weight="rows columns",
-)
-def embedding_bag_backward(
-    grad_output: Real,
-    indices: Indices,
-    bags: tuple[Array, Array | None],
-    weight: Real,
-    *,
-    mode: str = "sum",
-    mean: bool = False,
-    scale_by_frequency: bool = False,
-) -> Array:
-    """The gradient of `weight`; `bags` as :func:`embedding_bag` returned it second."""
-    grad_weight: Array = zeros(weight.shape, weight)
-    mean = _is_mean(mode, mean=mean)
-    if not indices.size or not grad_output.size:
-        return grad_weight
-    thnn.LookupTableBag_accGradParameters(
-        None, indices + 1, grad_output, grad_weight, bags[0], None, None, None,
-        scale_by_frequency, int(mean), bags[1], 1.0,
-    )  # fmt: skip
-    return grad_weight

@@ -8,13 +8,10 @@ Class targets count from 0.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from .. import thnn
-from ._arrays import Array, Indices, Real, Unfit, integer, like, zeros
+from ._arrays import Array, Indices, Real, like, zeros
 from ._front import function
+from ._losses import classes_of, loss_value
 
 __all__ = [
     "absolute_loss",
@@ -33,44 +30,11 @@ __all__ = [
     "multi_label_margin_loss_backward",
     "multi_margin_loss",
     "multi_margin_loss_backward",
-    "nll_loss",
-    "nll_loss2d",
-    "nll_loss2d_backward",
-    "nll_loss_backward",
     "smooth_l1_loss",
     "smooth_l1_loss_backward",
     "soft_margin_loss",
     "soft_margin_loss_backward",
 ]
-
-_IGNORED = -(2**62)
-"""A target that nobody means."""
-
-
-def _value(output: Any) -> float:
-    """The loss that was written there."""
-    if type(output) is np.ndarray:
-        loss: float = output.item()
-        return loss
-    on_device: float = output.reshape(())
-    return on_device
-
-
-def _classes(x: Array, target: Any) -> Any:
-    """Targets of samples as the C functions count them; one alone is a sample."""
-    shape = x.shape[:-1]
-    is_one = target.size == 1 and target.ndim < 2 and x.size == x.shape[-1]
-    if target.shape != shape and not is_one:
-        wanted = f"shape {shape}, a class for each sample"
-        raise Unfit("target", wanted, f"shape {tuple(target.shape)}")
-    return (target + 1).reshape(shape or (1,))
-
-
-def _ignored(index: int | None) -> int:
-    """A target that does not count, as the C functions count."""
-    if index is None:
-        return _IGNORED
-    return integer("ignore_index", index) + 1
 
 
 @function(x="...", target="...")
@@ -82,7 +46,7 @@ def absolute_loss(x: Real, target: Real, *, average: bool = True) -> float:
     """
     output = zeros(1, x)
     thnn.AbsCriterion_updateOutput(None, x, target, output, average)
-    return _value(output)
+    return loss_value(output)
 
 
 @function(x="...", target="...")
@@ -110,7 +74,7 @@ def binary_cross_entropy(
     """
     output = zeros(1, x)
     thnn.BCECriterion_updateOutput(None, x, target, output, average, weights)
-    return _value(output)
+    return loss_value(output)
 
 
 @function(x="...", target="...", weights="...")
@@ -134,7 +98,7 @@ def kl_div_loss(x: Real, target: Real, *, average: bool = True) -> float:
     """
     output = zeros(1, x)
     thnn.DistKLDivCriterion_updateOutput(None, x, target, output, average)
-    return _value(output)
+    return loss_value(output)
 
 
 @function(x="...", target="...")
@@ -154,7 +118,7 @@ def l1_cost(x: Real) -> float:
     """
     output = zeros(1, x)
     thnn.L1Cost_updateOutput(None, x, output)
-    return _value(output)
+    return loss_value(output)
 
 
 @function(x="...")
@@ -174,7 +138,7 @@ def margin_loss(x: Real, target: Real, margin: float = 1.0, *, average: bool = T
     """
     output = zeros(1, x)
     thnn.MarginCriterion_updateOutput(None, x, target, output, average, margin)
-    return _value(output)
+    return loss_value(output)
 
 
 @function(x="...", target="...")
@@ -196,7 +160,7 @@ def mse_loss(x: Real, target: Real, *, average: bool = True) -> float:
     """
     output = zeros(1, x)
     thnn.MSECriterion_updateOutput(None, x, target, output, average)
-    return _value(output)
+    return loss_value(output)
 
 
 @function(x="...", target="...")
@@ -223,7 +187,7 @@ def multi_label_margin_loss(x: Real, target: Indices, *, average: bool = True) -
     output, is_target = zeros(1, x), like(x)
     function = thnn.MultiLabelMarginCriterion_updateOutput
     function(None, x, target + 1, output, is_target, average)
-    return _value(output)
+    return loss_value(output)
 
 
 @function(x="[batch] classes", target="[batch] classes")
@@ -262,8 +226,8 @@ def multi_margin_loss(
     """
     output = zeros(1, x)
     function = thnn.MultiMarginCriterion_updateOutput
-    function(None, x, _classes(x, target), output, average, p, weights, margin)
-    return _value(output)
+    function(None, x, classes_of(x, target), output, average, p, weights, margin)
+    return loss_value(output)
 
 
 @function(below={"target": "classes"}, x="[batch] classes", weights="classes")
@@ -279,103 +243,7 @@ def multi_margin_loss_backward(
     """The gradient of `x`."""
     grad_x = like(x)
     function = thnn.MultiMarginCriterion_updateGradInput
-    function(None, x, _classes(x, target), grad_x, average, p, weights, margin)
-    return grad_x
-
-
-@function(below={"target": "classes"}, x="[batch] classes", weights="classes")
-def nll_loss(
-    x: Real,
-    target: Indices,
-    weights: Real | None = None,
-    *,
-    ignore_index: int | None = None,
-    average: bool = True,
-) -> float:
-    """Minus the log probability of the target's class. THNN's ClassNLLCriterion.
-
-    Parameters
-    ----------
-    x : [batch x] classes, log probabilities
-    target : ints, (batch,) or one
-    weights : (classes,), optional
-    ignore_index : targets of this value do not count
-    average : divide by the sum of the targets' weights
-
-    >>> nll_loss([[-1.0, -2.0], [-3.0, -4.0]], [0, 1])
-    2.5
-    """
-    output, total = zeros(1, x), zeros(1, x)
-    function = thnn.ClassNLLCriterion_updateOutput
-    ignored = _ignored(ignore_index)
-    function(None, x, _classes(x, target), output, average, weights, total, ignored)
-    return _value(output)
-
-
-@function(below={"target": "classes"}, x="[batch] classes", weights="classes")
-def nll_loss_backward(
-    x: Real,
-    target: Indices,
-    weights: Real | None = None,
-    *,
-    ignore_index: int | None = None,
-    average: bool = True,
-) -> Array:
-    """The gradient of `x`."""
-    indices, ignored = _classes(x, target), _ignored(ignore_index)
-    output, total = zeros(1, x), zeros(1, x)
-    grad_x: Array = zeros(x.shape, x)
-    function = thnn.ClassNLLCriterion_updateOutput
-    function(None, x, indices, output, average, weights, total, ignored)
-    thnn.ClassNLLCriterion_updateGradInput(
-        None, x, indices, grad_x, average, weights, total, ignored
-    )
-    return grad_x
-
-
-@function(
-    below={"target": "classes"},
-    x="batch classes height width",
-    target="batch height width",
-    weights="classes",
-)
-def nll_loss2d(
-    x: Real, target: Indices, weights: Real | None = None, *, average: bool = True
-) -> float:
-    """Minus the log probability of each position's class. THNN's SpatialClassNLLCriterion.
-
-    Parameters
-    ----------
-    x : batch x classes x height x width, log probabilities
-    target : ints, batch x height x width
-    weights : (classes,), optional
-    average : divide by the sum of the targets' weights
-
-    >>> nll_loss2d(np.full((1, 2, 3, 3), -0.5), np.zeros((1, 3, 3), int))
-    0.5
-    """
-    output, total = zeros(1, x), zeros(1, x)
-    function = thnn.SpatialClassNLLCriterion_updateOutput
-    function(None, x, target + 1, output, average, weights, total)
-    return _value(output)
-
-
-@function(
-    below={"target": "classes"},
-    x="batch classes height width",
-    target="batch height width",
-    weights="classes",
-)
-def nll_loss2d_backward(
-    x: Real, target: Indices, weights: Real | None = None, *, average: bool = True
-) -> Array:
-    """The gradient of `x`."""
-    indices = target + 1
-    output, total = zeros(1, x), zeros(1, x)
-    grad_x: Array = zeros(x.shape, x)
-    function = thnn.SpatialClassNLLCriterion_updateOutput
-    function(None, x, indices, output, average, weights, total)
-    thnn.SpatialClassNLLCriterion_updateGradInput(None, x, indices, grad_x, average, weights, total)
+    function(None, x, classes_of(x, target), grad_x, average, p, weights, margin)
     return grad_x
 
 
@@ -390,7 +258,7 @@ def smooth_l1_loss(x: Real, target: Real, *, average: bool = True) -> float:
     """
     output = zeros(1, x)
     thnn.SmoothL1Criterion_updateOutput(None, x, target, output, average)
-    return _value(output)
+    return loss_value(output)
 
 
 @function(x="...", target="...")
@@ -410,7 +278,7 @@ def soft_margin_loss(x: Real, target: Real, *, average: bool = True) -> float:
     """
     output = zeros(1, x)
     thnn.SoftMarginCriterion_updateOutput(None, x, target, output, average)
-    return _value(output)
+    return loss_value(output)
 
 
 @function(x="...", target="...")

@@ -1,103 +1,74 @@
-"""Softmax, and layers that normalise."""
+"""Layers that normalise: batch, layer, group and instance normalisation.
+
+All of them return the output, the mean and 1 / sqrt(var + eps), which the backward functions need;
+var is the mean square of the distances from the mean.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from .. import thnn
-from ._arrays import (
-    Array,
-    Real,
-    Unfit,
-    Written,
-    axis_of,
-    check_shape,
-    integer,
-    like,
-    new,
-    shaped,
-    zeros,
-)
+from .._tensor import array_module
+from ._arrays import Array, Real, Unfit, Written, check_shape, integer, like, shaped, zeros
+from ._axes import Axes, Block, as_block, axes_of, from_block
 from ._front import function
 
 __all__ = [
     "batch_norm",
     "batch_norm_backward",
-    "cross_map_lrn",
-    "cross_map_lrn_backward",
-    "feature_lp_pool",
-    "feature_lp_pool_backward",
-    "log_softmax",
-    "log_softmax_backward",
-    "softmax",
-    "softmax_backward",
+    "group_norm",
+    "group_norm_backward",
+    "instance_norm",
+    "instance_norm_backward",
+    "layer_norm",
+    "layer_norm_backward",
 ]
 
 
-def _as_planes(x: Array, axis: int) -> Array:
-    """The axis as the second of four dimensions, along which THNN normalises 4-D tensors."""
-    axis = axis_of(x, axis)
-    before, after = x.shape[:axis], x.shape[axis + 1 :]
-    return x.reshape(math.prod(before), x.shape[axis], math.prod(after), 1)
+class _Planes(NamedTuple):
+    """An array as batch x planes [x ...], each plane of which has its statistics."""
+
+    block: Block
+    narrow: tuple[int, ...]
+    """The shape of statistics without the axes that are summed over."""
+    wide: tuple[int, ...]
+    """The same with ones in place of these."""
+
+    def flat(self, name: str, array: Any) -> Any:
+        """Parameters or statistics, in one of the two shapes, with one dimension; None stays."""
+        if array is None:
+            return None
+        if array.shape != self.narrow and array.shape != self.wide:
+            wanted = f"shape {self.narrow}"
+            if self.wide != self.narrow:
+                wanted += f" or {self.wide}"
+            raise Unfit(name, wanted, f"shape {tuple(array.shape)}")
+        return array if array.ndim == 1 else array.reshape(-1)
 
 
-@function(x="...")
-def softmax(x: Real, axis: int = -1) -> Array:
-    """exp(x) divided by its sum along an axis. THNN's SoftMax.
-
-    >>> softmax([[0.0, 0.0], [-np.inf, 0.0]])
-    array([[0.5, 0.5],
-           [0. , 1. ]])
-    """
-    planes = _as_planes(x, axis)
-    output = like(planes)
-    thnn.SoftMax_updateOutput(None, planes, output)
-    return shaped(output, x.shape)
-
-
-@function(output="...", grad_output="...")
-def softmax_backward(grad_output: Real, output: Real, axis: int = -1) -> Array:
-    """The gradient of `x`, from what :func:`softmax` returned."""
-    planes = _as_planes(output, axis)
-    grad_x = like(planes)
-    thnn.SoftMax_updateGradInput(None, None, _as_planes(grad_output, axis), grad_x, planes)
-    return shaped(grad_x, output.shape)
+def _planes_of(x: Array, axes: Any) -> _Planes:
+    """The planes of batch normalisation: by default those along the second axis."""
+    shape = x.shape
+    if axes is None:
+        if len(shape) < 2:
+            raise Unfit("x", "batch x planes [x ...]", f"shape {tuple(shape)}")
+        wide = (1, shape[1], *(1,) * (len(shape) - 2))
+        return _Planes(Block(x, shape, None), shape[1:2], wide)
+    summed = axes_of(x, axes, "axes")
+    kept = [i for i in range(len(shape)) if i not in summed]
+    wide = tuple(1 if i in summed else n for i, n in enumerate(shape))
+    return _Planes(as_block(x, kept), tuple(shape[i] for i in kept), wide)
 
 
-@function(x="...")
-def log_softmax(x: Real, axis: int = -1) -> Array:
-    """x minus the logarithm of the sum of exp(x) along an axis. THNN's LogSoftMax.
-
-    >>> log_softmax([0.0, 0.0]).round(4)
-    array([-0.6931, -0.6931])
-    """
-    planes = _as_planes(x, axis)
-    output = like(planes)
-    thnn.LogSoftMax_updateOutput(None, planes, output)
-    return shaped(output, x.shape)
+def _check_elements(x: Array, count: int) -> None:
+    if count == 0:
+        raise Unfit("x", "samples to take the mean of", f"shape {tuple(x.shape)}")
 
 
-@function(output="...", grad_output="...")
-def log_softmax_backward(grad_output: Real, output: Real, axis: int = -1) -> Array:
-    """The gradient of `x`, from what :func:`log_softmax` returned."""
-    planes = _as_planes(output, axis)
-    grad_x = like(planes)
-    thnn.LogSoftMax_updateGradInput(None, None, _as_planes(grad_output, axis), grad_x, planes)
-    return shaped(grad_x, output.shape)
-
-
-@function(
-    per_sample=(0,),
-    statistics=True,
-    x="batch planes ...",
-    weight="planes",
-    bias="planes",
-    running_mean="planes",
-    running_var="planes",
-)
+@function(takes_empty=True)
 def batch_norm(
     x: Real,
     weight: Real | None = None,
@@ -108,43 +79,107 @@ def batch_norm(
     training: bool = True,
     momentum: float = 0.1,
     eps: float = 1e-5,
+    axes: Axes | None = None,
 ) -> tuple[Array, Array, Array]:
     """(x - mean) / sqrt(var + eps) * weight + bias, plane by plane. THNN's BatchNormalization.
 
     Parameters
     ----------
-    x : batch x planes [x ...]
+    x : batch x planes [x ...]; of any shape with `axes`
     weight, bias : (planes,), optional
     running_mean, running_var : (planes,), optional
-        Updated in place in training, by a share of `momentum` of the batch's. Needed without
-        `training`, where they are what is normalised by.
+        Updated in place in training, by a share of `momentum` of the batch's: of its mean, and of
+        the sum of squares divided by m - 1 where m elements have one mean (of 0 where m is 1).
+        Needed without `training`, where they are what is normalised by.
+    axes : an axis or several, optional
+        Those that are summed over; by default all but the second. (0,) has a mean for each
+        activation, all axes but that of the channels have one for each channel. Parameters and
+        statistics have the shape of the other axes, with ones in place of `axes` or without.
 
     Returns the output, and what the backward function needs: the mean and 1 / sqrt(var + eps) of
-    the batch in training, the running ones otherwise.
+    the batch in training, the running ones otherwise. They have the shape of the first of the
+    parameters and statistics that is given.
 
     >>> output, mean, inverse_std = batch_norm([[1.0], [3.0]], eps=0.0)
     >>> output.ravel(), mean, inverse_std
     (array([-1.,  1.]), array([2.]), array([1.]))
     """
-    planes = x.shape[1]
-    if running_mean is None or running_var is None:
-        if not training:
-            missing = "running_mean" if running_mean is None else "running_var"
-            raise Unfit(missing, "an array: without training it is what is used", "None")
-        running_mean = zeros(planes, x) if running_mean is None else running_mean
-        running_var = zeros(planes, x) + 1 if running_var is None else running_var
-    mean, inverse_std = zeros(planes, x), zeros(planes, x)
-    output = like(x)
-    thnn.BatchNormalization_updateOutput(
-        None, x, output, weight, bias, running_mean, running_var,
-        mean, inverse_std, training, momentum, eps,
-    )  # fmt: skip
+    planes = _planes_of(x, axes)
+    given = (weight, bias, running_mean, running_var)
+    weight, bias, mean_before, var_before = map(planes.flat, _PARAMETERS, given)
+    count = math.prod(planes.narrow)
     if not training:
-        mean, inverse_std = running_mean.copy(), 1 / np.sqrt(running_var + x.dtype.type(eps))
-    return output, mean, inverse_std
+        for name, array in zip(_PARAMETERS[2:], given[2:], strict=True):
+            if array is None:
+                raise Unfit(name, "an array: without training it is what is used", "None")
+    elif not x.size:
+        _check_elements(x, x.size if count else 1)
+    alone = training and x.size == count
+    mean_after = zeros(count, x) if mean_before is None else mean_before
+    var_after = zeros(count, x) if var_before is None or alone else var_before
+    mean, inverse_std = zeros(count, x), zeros(count, x)
+    output = like(planes.block.array)
+    if x.size:
+        thnn.BatchNormalization_updateOutput(
+            None, planes.block.array, output, weight, bias, mean_after, var_after,
+            mean, inverse_std, training, momentum, eps,
+        )  # fmt: skip
+    if not training:
+        mean = mean_before.copy()
+        inverse_std = 1 / array_module(x).sqrt(var_before + x.dtype.type(eps))
+    elif alone and running_var is not None:
+        running_var *= x.dtype.type(1 - momentum)
+    else:
+        _written_back(running_var, var_after)
+    if training:
+        _written_back(running_mean, mean_after)
+    shape = next((array.shape for array in given if array is not None), planes.narrow)
+    return from_block(output, planes.block), mean.reshape(shape), inverse_std.reshape(shape)
 
 
-@function(x="batch planes ...", weight="planes", mean="planes", inverse_std="planes")
+_FEW = 32
+"""Elements of a mean. Of fewer, differences between gradients may cancel: those are of doubles."""
+
+
+def _in_double(
+    planes: Array, grads: Array, weight: Array | None, _: Array, inverse: Array
+) -> list[Any]:
+    """Arrays in double precision, with the mean as that has it."""
+    wide = planes.astype("float64")
+    mean = wide.mean((0, *range(2, planes.ndim)))
+    others = [None if a is None else a.astype("float64") for a in (grads, weight, inverse)]
+    return [wide, *others[:2], mean, others[2]]
+
+
+def _planes_backward(
+    planes: Array,
+    grads: Array,
+    weight: Array | None,
+    mean: Array,
+    inverse: Array,
+    training: bool,
+) -> tuple[Array, Array, Array]:
+    """The gradients of planes, of their weights and of their biases."""
+    grad_planes, count = like(planes), len(mean)
+    grad_weight, grad_bias = zeros(count, planes), zeros(count, planes)
+    # Without training the C function takes the variance, to which it adds eps.
+    saved = (None, None, mean, inverse) if training else (mean, inverse**-2, None, None)
+    thnn.BatchNormalization_backward(
+        None, planes, grads, grad_planes, grad_weight, grad_bias, weight, *saved, training, 1.0, 0.0
+    )
+    return shaped(grad_planes, planes.shape), grad_weight, grad_bias
+
+
+_PARAMETERS = ("weight", "bias", "running_mean", "running_var")
+
+
+def _written_back(running: Any, flat: Any) -> None:
+    """Puts what a C function wrote into statistics of several dimensions, if it was a copy."""
+    if running is not None and running.ndim != 1:
+        running[...] = flat.reshape(running.shape)
+
+
+@function(takes_empty=True)
 def batch_norm_backward(
     grad_output: Real,
     x: Real,
@@ -153,107 +188,267 @@ def batch_norm_backward(
     inverse_std: Real,
     *,
     training: bool = True,
-) -> tuple[Array, Array, Array]:
-    """The gradients of `x`, `weight` and `bias`.
-
-    `mean` and `inverse_std` as :func:`batch_norm` returned them.
-    """
-    check_shape("grad_output", grad_output, x.shape)
-    # Without training the C function takes the variance, to which it adds eps.
-    statistics = (
-        (None, None, mean, inverse_std) if training else (mean, inverse_std**-2, None, None)
-    )
-    grad_x, grad_weight, grad_bias = like(x), zeros(mean.shape, x), zeros(mean.shape, x)
-    thnn.BatchNormalization_backward(
-        None, x, grad_output, grad_x, grad_weight, grad_bias, weight, *statistics,
-        training, 1.0, 0.0,
-    )  # fmt: skip
-    return grad_x, grad_weight, grad_bias
-
-
-def _pooled_features(x: Array, width: Any, stride: Any, batch: bool) -> tuple[int, ...]:
-    """The shape of the output."""
-    axis = 1 if batch else 0
-    if not axis < x.ndim < axis + 4:
-        layout = "batch x features" if batch else "features"
-        raise Unfit("x", f"{layout} [x d1 [x d2]]", f"shape {tuple(x.shape)}")
-    step = max(integer("stride", stride), 1)
-    features = (x.shape[axis] - integer("width", width)) // step + 1
-    return (*x.shape[:axis], features, *x.shape[axis + 1 :])
-
-
-@function()
-def feature_lp_pool(x: Real, power: float, width: int, stride: int, *, batch: bool = True) -> Array:
-    """The p-norm of neighbouring features. THNN's FeatureLPPooling.
+    axes: Axes | None = None,
+    statistics: bool = False,
+) -> tuple[Array, ...]:
+    """The gradients of `x`, `weight` and `bias`, with `statistics` also of the mean and variance.
 
     Parameters
     ----------
-    x : [batch x] features [x d1 [x d2]], with `batch` unless that is False
-    width, stride : features in a window (2 to 16) and between windows (1 to 4)
-
-    >>> feature_lp_pool([[3.0, 4.0]], 2, 2, 1)
-    array([[5.]])
+    mean, inverse_std : as :func:`batch_norm` returned them
+    statistics : bool
+        Without `training`, where mean and variance are given numbers: also return the gradients of
+        these two.
     """
-    output = new(_pooled_features(x, width, stride, batch), x)
-    thnn.FeatureLPPooling_updateOutput(None, x, output, power, width, stride, batch)
+    check_shape("grad_output", grad_output, x.shape)
+    if statistics and training:
+        raise Unfit("statistics", "False in training, where x makes the statistics", "True")
+    planes = _planes_of(x, axes)
+    factor, flat_mean = planes.flat("weight", weight), planes.flat("mean", mean)
+    inverse = planes.flat("inverse_std", inverse_std)
+    count = math.prod(planes.narrow)
+    block = planes.block
+    if not x.size:
+        grad_x, grads = zeros(x.shape, x), [zeros(count, x), zeros(count, x)]
+    else:
+        given = grad_output if block.array is x else _planes_of(grad_output, axes).block.array
+        arrays = [block.array, given, factor, flat_mean, inverse]
+        if training and x.size < _FEW * count and x.dtype.itemsize < 8:
+            arrays = _in_double(*arrays)
+        grad_planes, *grads = _planes_backward(*arrays, training)
+        grad_x = from_block(grad_planes, block).astype(x.dtype, copy=False)
+        grads = [grad.astype(x.dtype, copy=False) for grad in grads]
+    shapes = [(mean if weight is None else weight).shape] * 2
+    if statistics:
+        scale = inverse if factor is None else inverse * factor
+        half = x.dtype.type(0.5)
+        grads += [-grads[1] * scale, -half * grads[0] * scale * inverse]
+        shapes += [mean.shape] * 2
+    return grad_x, *(g.reshape(s) for g, s in zip(grads, shapes, strict=True))
+
+
+# ---- Statistics of each sample
+
+
+def _normalised(x: Array, planes: Array, eps: float, shape: Sequence[int]) -> tuple[Any, Any, Any]:
+    """Planes minus their mean and divided by their deviation; these two in a shape."""
+    count = planes.shape[1]
+    _check_elements(x, planes.shape[0] * planes.shape[2])
+    mean, inverse_std, output = zeros(count, x), zeros(count, x), like(planes)
+    if count:
+        thnn.BatchNormalization_updateOutput(
+            None, planes, output, None, None, zeros(count, x), zeros(count, x),
+            mean, inverse_std, True, 0.0, eps,
+        )  # fmt: skip
+    return output, mean.reshape(shape), inverse_std.reshape(shape)
+
+
+def _normalised_backward(grad_planes: Array, planes: Array, mean: Array, inverse: Array) -> Any:
+    """The gradient of planes that :func:`_normalised` was given."""
+    grad = like(planes)
+    count = planes.shape[1]
+    if count:
+        thnn.BatchNormalization_backward(
+            None, planes, grad_planes, grad, None, None, None, None, None,
+            mean.reshape(-1), inverse.reshape(-1), True, 1.0, 0.0,
+        )  # fmt: skip
+    return grad
+
+
+def _scaled(output: Array, weight: Any, bias: Any, shape: Sequence[int]) -> Array:
+    """An array times a weight plus a bias, which get a shape; it is changed."""
+    if weight is not None:
+        output *= weight.reshape(shape)
+    if bias is not None:
+        output += bias.reshape(shape)
     return output
 
 
-@function()
-def feature_lp_pool_backward(
-    grad_output: Real,
+class _Layers(NamedTuple):
+    """The shapes that belong to a layer normalisation."""
+
+    axes: tuple[int, ...]
+    others: tuple[int, ...]
+    statistics: tuple[int, ...]
+    parameters: tuple[int, ...]
+    wide: tuple[int, ...]
+    """That of the parameters, with ones for the other axes."""
+
+
+def _layers(x: Array, axis: Axes, **parameters: Any) -> _Layers:
+    axes = axes_of(x, axis)
+    others = tuple(i for i in range(x.ndim) if i not in axes)
+    sizes = tuple(x.shape[i] for i in axes)
+    for name, array in parameters.items():
+        if array is not None:
+            check_shape(name, array, sizes)
+    wide = tuple(n if i in axes else 1 for i, n in enumerate(x.shape))
+    return _Layers(axes, others, tuple(x.shape[i] for i in others), sizes, wide)
+
+
+@function(takes_empty=True)
+def layer_norm(
     x: Real,
-    output: Real,
-    power: float,
-    width: int,
-    stride: int,
+    weight: Real | None = None,
+    bias: Real | None = None,
     *,
-    batch: bool = True,
-) -> Array:
-    """The gradient of `x`; `output` as :func:`feature_lp_pool` returned it."""
-    shape = _pooled_features(x, width, stride, batch)
-    check_shape("output", output, shape)
-    check_shape("grad_output", grad_output, shape)
-    grad_x = like(x)
-    thnn.FeatureLPPooling_updateGradInput(
-        None, grad_output, x, output, grad_x, power, width, stride, batch
-    )
-    return grad_x
+    axis: Axes = -1,
+    eps: float = 1e-5,
+) -> tuple[Array, Array, Array]:
+    """(x - mean) / sqrt(var + eps) * weight + bias, with the mean along an axis or several.
 
+    Parameters
+    ----------
+    x : any shape
+    weight, bias : optional, with the sizes of `x` along `axis`
 
-@function(x="[batch] channels height width")
-def cross_map_lrn(
-    x: Real, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
-) -> tuple[Array, Array]:
-    """x * scale**-beta, scale = k + alpha times the mean square of `size` neighbouring channels.
+    Returns the output, the means and 1 / sqrt(var + eps), these with the shape of the other axes.
 
-    THNN's SpatialCrossMapLRN (Krizhevsky et al., 2012). `x` is [batch x] channels x height x width.
-    Returns the output and the scale.
-
-    >>> cross_map_lrn(np.ones((1, 1, 1)), 1, alpha=1.0, beta=1.0)
-    (array([[[0.5]]]), array([[[2.]]]))
+    >>> layer_norm([[1.0, 3.0], [6.0, 2.0]], eps=0.0)[0]
+    array([[-1.,  1.],
+           [ 1., -1.]])
     """
-    output, scale = like(x), like(x)
-    thnn.SpatialCrossMapLRN_updateOutput(None, x, output, scale, size, alpha, beta, k)
-    return output, scale
+    layers = _layers(x, axis, weight=weight, bias=bias)
+    block = as_block(x, layers.others)
+    output, mean, inverse_std = _normalised(x, block.array, eps, layers.statistics)
+    scaled = _scaled(from_block(output, block), weight, bias, layers.wide)
+    return scaled, mean, inverse_std
 
 
-@function(x="[batch] channels height width")
-def cross_map_lrn_backward(
+@function(takes_empty=True)
+def layer_norm_backward(
     grad_output: Real,
     x: Real,
-    output: Real,
-    scale: Real,
-    size: int,
-    alpha: float = 1e-4,
-    beta: float = 0.75,
-    k: float = 1.0,
-) -> Array:
-    """The gradient of `x`; `output` and `scale` as :func:`cross_map_lrn` returned them."""
-    for name, array in (("grad_output", grad_output), ("output", output), ("scale", scale)):
-        check_shape(name, array, x.shape)
-    grad_x = like(x)
-    thnn.SpatialCrossMapLRN_updateGradInput(
-        None, x, grad_output, grad_x, scale, output, size, alpha, beta, k
-    )
-    return grad_x
+    weight: Real | None,
+    mean: Real,
+    inverse_std: Real,
+    *,
+    axis: Axes = -1,
+) -> tuple[Array, Array, Array]:
+    """The gradients of `x`, `weight` and `bias`.
+
+    `mean` and `inverse_std` as :func:`layer_norm` returned them.
+    """
+    layers = _layers(x, axis, weight=weight)
+    check_shape("grad_output", grad_output, x.shape)
+    check_shape("mean", mean, layers.statistics)
+    check_shape("inverse_std", inverse_std, layers.statistics)
+    _check_elements(x, math.prod(layers.parameters))
+    block = as_block(x, layers.others)
+    count = tuple(1 if i in layers.axes else n for i, n in enumerate(x.shape))
+    normalised = (x - mean.reshape(count)) * inverse_std.reshape(count)
+    grad_weight = (grad_output * normalised).sum(layers.others).reshape(layers.parameters)
+    grad_bias = grad_output.sum(layers.others).reshape(layers.parameters)
+    grad = grad_output if weight is None else grad_output * weight.reshape(layers.wide)
+    grad_planes = as_block(grad, layers.others).array
+    found = _normalised_backward(grad_planes, block.array, mean, inverse_std)
+    return from_block(found, block), grad_weight, grad_bias
+
+
+def _groups(x: Array, groups: Any, weight: Any, bias: Any) -> tuple[Array, int]:
+    """The groups of each sample as planes, and the number of groups."""
+    if x.ndim < 2:
+        raise Unfit("x", "batch x planes [x ...]", f"shape {tuple(x.shape)}")
+    batch, planes = x.shape[:2]
+    count = planes if groups is None else integer("groups", groups)
+    if count < 1 or planes % count:
+        raise Unfit("groups", f"a divisor of {planes}, the planes of x", f"{count}")
+    for name, array in (("weight", weight), ("bias", bias)):
+        if array is not None:
+            check_shape(name, array, (planes,))
+    size = planes // count * math.prod(x.shape[2:])
+    return x.reshape(1, batch * count, size), count
+
+
+def _by_groups(
+    x: Array, groups: Any, weight: Any, bias: Any, eps: float
+) -> tuple[Array, Array, Array]:
+    planes, count = _groups(x, groups, weight, bias)
+    output, mean, inverse_std = _normalised(x, planes, eps, (len(x), count))
+    wide = (-1, *(1,) * (x.ndim - 2))
+    return _scaled(shaped(output, x.shape), weight, bias, wide), mean, inverse_std
+
+
+def _by_groups_backward(
+    grad_output: Array, x: Array, groups: Any, weight: Any, mean: Array, inverse_std: Array
+) -> tuple[Array, Array, Array]:
+    planes, count = _groups(x, groups, weight, None)
+    check_shape("grad_output", grad_output, x.shape)
+    check_shape("mean", mean, (len(x), count))
+    check_shape("inverse_std", inverse_std, (len(x), count))
+    grads = grad_output.reshape(*x.shape[:2], -1 if x.size else 1)
+    normalised = (planes[0] - mean.reshape(-1, 1)) * inverse_std.reshape(-1, 1)
+    grad_weight = (grads * normalised.reshape(grads.shape)).sum((0, 2))
+    grad_bias = grads.sum((0, 2))
+    if weight is not None:
+        grads = grads * weight[:, None]
+    found = _normalised_backward(grads.reshape(planes.shape), planes, mean, inverse_std)
+    return shaped(found, x.shape), grad_weight, grad_bias
+
+
+@function(takes_empty=True)
+def group_norm(
+    x: Real, groups: int, weight: Real | None = None, bias: Real | None = None, *, eps: float = 1e-5
+) -> tuple[Array, Array, Array]:
+    """(x - mean) / sqrt(var + eps) * weight + bias, with the mean of groups of planes.
+
+    Parameters
+    ----------
+    x : batch x planes [x ...]
+    groups : int
+        Into how many the planes of each sample are divided.
+    weight, bias : (planes,), optional
+
+    Returns the output, the means and 1 / sqrt(var + eps), these batch x groups.
+
+    >>> group_norm([[1.0, 3.0, 6.0, 2.0]], 2, eps=0.0)[0]
+    array([[-1.,  1.,  1., -1.]])
+    """
+    return _by_groups(x, groups, weight, bias, eps)
+
+
+@function(takes_empty=True)
+def group_norm_backward(
+    grad_output: Real,
+    x: Real,
+    groups: int,
+    weight: Real | None,
+    mean: Real,
+    inverse_std: Real,
+) -> tuple[Array, Array, Array]:
+    """The gradients of `x`, `weight` and `bias`.
+
+    `mean` and `inverse_std` as :func:`group_norm` returned them.
+    """
+    return _by_groups_backward(grad_output, x, groups, weight, mean, inverse_std)
+
+
+@function(takes_empty=True)
+def instance_norm(
+    x: Real, weight: Real | None = None, bias: Real | None = None, *, eps: float = 1e-5
+) -> tuple[Array, Array, Array]:
+    """(x - mean) / sqrt(var + eps) * weight + bias, with the mean of each plane of each sample.
+
+    Parameters
+    ----------
+    x : batch x planes [x ...]
+    weight, bias : (planes,), optional
+
+    Returns the output, the means and 1 / sqrt(var + eps), these batch x planes.
+
+    >>> instance_norm([[[1.0, 3.0], [6.0, 2.0]]], eps=0.0)[0]
+    array([[[-1.,  1.],
+            [ 1., -1.]]])
+    """
+    return _by_groups(x, None, weight, bias, eps)
+
+
+@function(takes_empty=True)
+def instance_norm_backward(
+    grad_output: Real, x: Real, weight: Real | None, mean: Real, inverse_std: Real
+) -> tuple[Array, Array, Array]:
+    """The gradients of `x`, `weight` and `bias`.
+
+    `mean` and `inverse_std` as :func:`instance_norm` returned them.
+    """
+    return _by_groups_backward(grad_output, x, None, weight, mean, inverse_std)

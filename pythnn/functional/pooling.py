@@ -1,7 +1,7 @@
-"""Pooling and its inverse.
+"""Pooling: the maximum, the mean or the sum of each window.
 
 Windows, strides and paddings are one int, or (height, width) and (depth, height, width); a stride
-that is not given is the window.
+that is not given is the window. Padding is less than a window.
 
 What a max pooling returns second says where the maxima were: positions in the plane, from 0, in two
 dimensions; offsets in the window in one dimension, and packed into bytes in three.
@@ -9,69 +9,125 @@ dimensions; offsets in the window in one dimension, and packed into bytes in thr
 
 from __future__ import annotations
 
+from typing import Any
+
 from .. import thnn
+from .._tensor import array_module
 from ._arrays import (
     Array,
     Indices,
     Real,
     Size,
-    Unfit,
     check_shape,
-    from_one,
+    integer,
     like,
     new,
     new_indices,
     pair,
+    shaped,
     triple,
-    zeros,
 )
 from ._front import function
-from ._pooled import (
-    axis_back,
-    check_planes,
-    check_samples,
-    frames_second,
-    plane_window,
-    pooled2d,
-    pooled3d,
-    pooled_frames,
-    space_of,
-    space_window,
-)
+from ._pooled import axis_back, frames_second, pooled_frames
+from ._pools import Windows, max_of, max_of_backward, mean_of, mean_of_backward
 
 __all__ = [
-    "adaptive_avg_pool2d",
-    "adaptive_avg_pool2d_backward",
-    "adaptive_max_pool2d",
-    "adaptive_max_pool2d_backward",
+    "avg_pool1d",
+    "avg_pool1d_backward",
     "avg_pool2d",
     "avg_pool2d_backward",
     "avg_pool3d",
     "avg_pool3d_backward",
-    "fractional_max_pool2d",
-    "fractional_max_pool2d_backward",
-    "fractional_max_pool3d",
-    "fractional_max_pool3d_backward",
     "max_pool1d",
     "max_pool1d_backward",
     "max_pool2d",
     "max_pool2d_backward",
     "max_pool3d",
     "max_pool3d_backward",
-    "max_unpool2d",
-    "max_unpool2d_backward",
-    "max_unpool3d",
-    "max_unpool3d_backward",
-    "subsample1d",
-    "subsample1d_backward",
-    "subsample2d",
-    "subsample2d_backward",
+    "sum_pool1d",
+    "sum_pool1d_backward",
+    "sum_pool2d",
+    "sum_pool2d_backward",
+    "sum_pool3d",
+    "sum_pool3d_backward",
 ]
+
+
+def _over_planes(
+    window: Any, stride: Any, padding: Any, dilation: Any = 1, *, ceil_mode: bool
+) -> Windows:
+    kernel = pair("window", window)
+    step = kernel if stride is None else pair("stride", stride)
+    return Windows(kernel, step, pair("padding", padding), pair("dilation", dilation), ceil_mode)
+
+
+def _over_volumes(
+    window: Any, stride: Any, padding: Any, dilation: Any = 1, *, ceil_mode: bool
+) -> Windows:
+    kernel = triple("window", window)
+    step = kernel if stride is None else triple("stride", stride)
+    sizes = triple("padding", padding), triple("dilation", dilation)
+    return Windows(kernel, step, *sizes, ceil_mode)
+
+
+# ---- One dimension, as planes of frames x features whose windows are one feature wide
+
+
+def _over_frames(
+    x: Array, axis: int, window: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+) -> tuple[Array, Windows]:
+    frames_second(x, axis)  # raises for another axis
+    kernel = integer("window", window)
+    step = kernel if stride is None else integer("stride", stride)
+    sizes = kernel, step, integer("padding", padding), integer("dilation", dilation)
+    rest = (1, 1, 0, 1)
+    pairs = zip(*((sizes, rest) if axis == -2 else (rest, sizes)), strict=True)
+    kernels, steps, paddings, dilations = pairs
+    return x[..., None, :, :], Windows(kernels, steps, paddings, dilations, ceil_mode)
+
+
+def _of_frames(found: Any, windows: Windows, planes: Array) -> Array:
+    shape = windows.shape(planes)
+    return shaped(found, (*shape[:-3], *shape[-2:]))
+
+
+def _starts(windows: Windows, x: Array, axis: int) -> Any:
+    """Where each window begins, along the axis of an output."""
+    count = windows.counts(x[..., None, :, :])[axis]
+    starts = array_module(x).arange(count) * windows.stride[axis] - windows.padding[axis]
+    return starts[:, None] if axis == -2 else starts
+
+
+def _as_offsets(positions: Any, windows: Windows, x: Array, axis: int) -> Array:
+    """Positions in planes as offsets in windows; -1, where there is no maximum, becomes 0."""
+    features = x.shape[-1]
+    frames = positions // features if axis == -2 else positions % features
+    offsets = (frames - _starts(windows, x, axis)) // windows.dilation[axis]
+    found: Array = array_module(x).where(positions < 0, 0, offsets)
+    return found
+
+
+def _as_positions(offsets: Array, windows: Windows, x: Array, axis: int) -> Array:
+    """The inverse."""
+    frames = _starts(windows, x, axis) + offsets * windows.dilation[axis]
+    xp = array_module(x)
+    frames = xp.clip(frames, 0, x.shape[axis] - 1)
+    others = xp.arange(x.shape[-1] if axis == -2 else x.shape[-2])
+    rows, columns = (frames, others) if axis == -2 else (others[:, None], frames)
+    found: Array = rows * x.shape[-1] + columns
+    return found
 
 
 @function(x="[batch] frames features")
 def max_pool1d(
-    x: Real, window: int, stride: int | None = None, *, axis: int = -2
+    x: Real,
+    window: int,
+    stride: int | None = None,
+    *,
+    axis: int = -2,
+    padding: int = 0,
+    dilation: int = 1,
+    ceil_mode: bool = False,
 ) -> tuple[Array, Array]:
     """The largest of each window of frames. THNN's TemporalMaxPooling.
 
@@ -81,6 +137,8 @@ def max_pool1d(
     axis : -2 or -1
         The axis that is pooled: by default the frames, which come first as in Lua Torch. PyTorch's
         max_pool1d pools the last axis: axis=-1.
+    padding : less than a window
+    ceil_mode : a last window that is cut off counts as well
 
     Returns the output and the indices.
 
@@ -88,12 +146,17 @@ def max_pool1d(
     array([[3.],
            [2.]])
     """
-    frames = frames_second(x, axis)
     step = window if stride is None else stride
-    shape = pooled_frames(frames, window, step)
-    output, indices = new(shape, x), new_indices(shape, x)
-    thnn.TemporalMaxPooling_updateOutput(None, frames, output, indices, window, step)
-    return axis_back(output, axis), axis_back(indices, axis)
+    if padding == 0 and dilation == 1 and not ceil_mode:
+        frames = frames_second(x, axis)
+        shape = pooled_frames(frames, window, step)
+        output, indices = new(shape, x), new_indices(shape, x)
+        thnn.TemporalMaxPooling_updateOutput(None, frames, output, indices, window, step)
+        return axis_back(output, axis), axis_back(indices, axis)
+    planes, windows = _over_frames(x, axis, window, stride, padding, dilation, ceil_mode)
+    found, positions = max_of(planes, windows)
+    indices = _of_frames(positions, windows, planes)
+    return _of_frames(found, windows, planes), _as_offsets(indices, windows, x, axis)
 
 
 @function(index_base=0, x="[batch] frames features")
@@ -105,17 +168,29 @@ def max_pool1d_backward(
     stride: int | None = None,
     *,
     axis: int = -2,
+    padding: int = 0,
+    dilation: int = 1,
+    ceil_mode: bool = False,
 ) -> Array:
     """The gradient of `x`."""
-    frames, grads, places = (frames_second(a, axis) for a in (x, grad_output, indices))
-    step = window if stride is None else stride
-    shape = pooled_frames(frames, window, step)
-    for name, array in (("grad_output", grads), ("indices", places)):
-        if array.shape != shape:
-            check_shape(name, axis_back(array, axis), axis_back(new(shape, x), axis).shape)
-    grad_x = like(frames)
-    thnn.TemporalMaxPooling_updateGradInput(None, frames, grads, grad_x, places, window, step)
-    return axis_back(grad_x, axis)
+    if padding == 0 and dilation == 1 and not ceil_mode:
+        frames, grads, places = (frames_second(a, axis) for a in (x, grad_output, indices))
+        step = window if stride is None else stride
+        shape = pooled_frames(frames, window, step)
+        for name, array in (("grad_output", grads), ("indices", places)):
+            if array.shape != shape:
+                check_shape(name, axis_back(array, axis), axis_back(new(shape, x), axis).shape)
+        grad_x = like(frames)
+        thnn.TemporalMaxPooling_updateGradInput(None, frames, grads, grad_x, places, window, step)
+        return axis_back(grad_x, axis)
+    planes, windows = _over_frames(x, axis, window, stride, padding, dilation, ceil_mode)
+    windows.is_wide()
+    shape = windows.shape(planes)
+    for name, array in (("grad_output", grad_output), ("indices", indices)):
+        check_shape(name, array, (*shape[:-3], *shape[-2:]))
+    positions = _as_positions(indices, windows, x, axis)[..., None, :, :]
+    grads = grad_output[..., None, :, :]
+    return shaped(max_of_backward(grads, planes, positions, windows), x.shape)
 
 
 @function(x="[batch] planes height width")
@@ -133,7 +208,7 @@ def max_pool2d(
     Parameters
     ----------
     x : [batch x] planes x height x width
-    padding : at most half a window
+    padding : less than a window
     ceil_mode : a last window that is cut off counts as well
 
     Returns the output, and the positions of the maxima in their planes.
@@ -141,11 +216,7 @@ def max_pool2d(
     >>> max_pool2d([[[1.0, 2.0], [4.0, 3.0]]], 2)
     (array([[[4.]]]), array([[[2]]]))
     """
-    sizes = plane_window(window, stride, padding, dilation)
-    shape = pooled2d(x, sizes, ceil_mode)
-    output, indices = new(shape, x), new_indices(shape, x)
-    thnn.SpatialDilatedMaxPooling_updateOutput(None, x, output, indices, *sizes, ceil_mode)
-    return output, from_one(indices)
+    return max_of(x, _over_planes(window, stride, padding, dilation, ceil_mode=ceil_mode))
 
 
 @function(x="[batch] planes height width")
@@ -161,15 +232,9 @@ def max_pool2d_backward(
     ceil_mode: bool = False,
 ) -> Array:
     """The gradient of `x`."""
-    sizes = plane_window(window, stride, padding, dilation)
-    shape = pooled2d(x, sizes, ceil_mode)
-    check_shape("grad_output", grad_output, shape)
-    check_shape("indices", indices, shape)
-    grad_x = like(x)
-    thnn.SpatialDilatedMaxPooling_updateGradInput(
-        None, x, grad_output, grad_x, indices + 1, *sizes, ceil_mode
-    )
-    return grad_x
+    windows = _over_planes(window, stride, padding, dilation, ceil_mode=ceil_mode)
+    found: Array = max_of_backward(grad_output, x, indices, windows)
+    return found
 
 
 @function(x="[batch] planes depth height width")
@@ -190,11 +255,7 @@ def max_pool3d(
     >>> max_pool3d(np.arange(8.0).reshape(1, 2, 2, 2), 2)[0]
     array([[[[7.]]]])
     """
-    sizes = space_window(window, stride, padding, dilation)
-    shape = pooled3d(x, sizes, ceil_mode)
-    output, indices = new(shape, x), new_indices(shape, x)
-    thnn.VolumetricDilatedMaxPooling_updateOutput(None, x, output, indices, *sizes, ceil_mode)
-    return output, indices
+    return max_of(x, _over_volumes(window, stride, padding, dilation, ceil_mode=ceil_mode))
 
 
 @function(index_base=0, x="[batch] planes depth height width")
@@ -210,207 +271,60 @@ def max_pool3d_backward(
     ceil_mode: bool = False,
 ) -> Array:
     """The gradient of `x`."""
-    sizes = space_window(window, stride, padding, dilation)
-    shape = pooled3d(x, sizes, ceil_mode)
-    check_shape("grad_output", grad_output, shape)
-    check_shape("indices", indices, shape)
-    grad_x = like(x)
-    thnn.VolumetricDilatedMaxPooling_updateGradInput(
-        None, x, grad_output, grad_x, indices, *sizes, ceil_mode
-    )
-    return grad_x
+    windows = _over_volumes(window, stride, padding, dilation, ceil_mode=ceil_mode)
+    found: Array = max_of_backward(grad_output, x, indices, windows)
+    return found
 
 
-@function(per_sample=(0, (1, 1)), x="[batch] planes height width")
-def adaptive_max_pool2d(x: Real, size: Size) -> tuple[Array, Array]:
-    """The largest of each of `size` (height, width) regions. THNN's SpatialAdaptiveMaxPooling.
-
-    Returns the output, [batch x] planes x height x width, and row and column of the maxima in their
-    regions.
-
-    >>> adaptive_max_pool2d([[[1.0, 2.0], [4.0, 3.0]]], 1)[0]
-    array([[[4.]]])
-    """
-    height, width = pair("size", size)
-    shape = (*x.shape[:-2], height, width)
-    output, indices = new(shape, x), new_indices((2, *shape), x)
-    thnn.SpatialAdaptiveMaxPooling_updateOutput(None, x, output, indices, width, height)
-    return output, from_one(indices)
-
-
-@function(x="[batch] planes height width")
-def adaptive_max_pool2d_backward(grad_output: Real, x: Real, indices: Indices) -> Array:
-    """The gradient of `x`."""
-    check_planes(grad_output, x)
-    check_shape("indices", indices, (2, *grad_output.shape))
-    grad_x = like(x)
-    thnn.SpatialAdaptiveMaxPooling_updateGradInput(None, x, grad_output, grad_x, indices + 1)
-    return grad_x
-
-
-@function(x="[batch] planes height width")
-def fractional_max_pool2d(x: Real, size: Size, window: Size, samples: Real) -> tuple[Array, Array]:
-    """The largest of windows at pseudo-random places. THNN's SpatialFractionalMaxPooling.
+@function(x="[batch] frames features")
+def avg_pool1d(
+    x: Real,
+    window: int,
+    stride: int | None = None,
+    *,
+    axis: int = -2,
+    padding: int = 0,
+    ceil_mode: bool = False,
+    count_padding: bool = True,
+) -> Array:
+    """The mean of each window of frames. THNN's SpatialAveragePooling.
 
     Parameters
     ----------
-    x : [batch x] planes x height x width
-    size : of the output
-        Together with `window` at most the sizes of `x`.
-    samples : batch x planes x 2
-        From 0 to 1: where the windows are, for columns and for rows (Graham, 2014).
+    x : [batch x] frames x features; with axis -1 [batch x] features x frames
+    axis : -2 or -1
+        The axis that is pooled, as in :func:`max_pool1d`.
+    padding : zeros added on both sides, less than a window
+    ceil_mode : a last window that is cut off counts as well
+    count_padding : they count in the number that is divided by
 
-    Returns the output, and the positions of the maxima in their planes.
-
-    >>> fractional_max_pool2d(np.arange(16.0).reshape(1, 1, 4, 4), 2, 2, [[[0.5, 0.5]]])[1]
-    array([[[[ 5,  7],
-             [13, 15]]]])
+    >>> avg_pool1d([[1.0], [3.0], [2.0], [0.0]], 2)
+    array([[2.],
+           [1.]])
     """
-    (height, width), (window_y, window_x) = pair("size", size), pair("window", window)
-    check_samples(samples, x, 4, 2)
-    shape = (*x.shape[:-2], height, width)
-    output, indices = new(shape, x), new_indices(shape, x)
-    thnn.SpatialFractionalMaxPooling_updateOutput(
-        None, x, output, width, height, window_x, window_y, indices, samples
-    )
-    return output, from_one(indices)
+    planes, windows = _over_frames(x, axis, window, stride, padding, 1, ceil_mode)
+    return _of_frames(mean_of(planes, windows, count_padding), windows, planes)
 
 
-@function(x="[batch] planes height width")
-def fractional_max_pool2d_backward(
-    grad_output: Real, x: Real, indices: Indices, size: Size, window: Size
+@function(x="[batch] frames features")
+def avg_pool1d_backward(
+    grad_output: Real,
+    x: Real,
+    window: int,
+    stride: int | None = None,
+    *,
+    axis: int = -2,
+    padding: int = 0,
+    ceil_mode: bool = False,
+    count_padding: bool = True,
 ) -> Array:
     """The gradient of `x`."""
-    (height, width), (window_y, window_x) = pair("size", size), pair("window", window)
-    shape = (*x.shape[:-2], height, width)
-    check_shape("grad_output", grad_output, shape)
-    check_shape("indices", indices, shape)
-    grad_x = like(x)
-    thnn.SpatialFractionalMaxPooling_updateGradInput(
-        None, x, grad_output, grad_x, width, height, window_x, window_y, indices + 1
-    )
-    return grad_x
-
-
-@function(x="[batch] planes height width time")
-def fractional_max_pool3d(x: Real, size: Size, window: Size, samples: Real) -> tuple[Array, Array]:
-    """The same in three dimensions. THNN's VolumetricFractionalMaxPooling.
-
-    Parameters
-    ----------
-    x : [batch x] planes x height x width x time
-    size, window : one int, or (time, height, width)
-        Together at most the sizes of `x`.
-    samples : batch x planes x 3
-        From 0 to 1: for time, columns and rows.
-
-    Returns the output, and the positions of the maxima in their planes.
-
-    >>> x = np.arange(27.0).reshape(1, 1, 3, 3, 3)
-    >>> fractional_max_pool3d(x, 1, 2, [[[1.0] * 3]])[0].shape
-    (1, 1, 1, 1, 1)
-    """
-    (time, height, width), windows = triple("size", size), triple("window", window)
-    check_samples(samples, x, 5, 3)
-    shape = (*x.shape[:-3], height, width, time)
-    output, indices = new(shape, x), new_indices(shape, x)
-    thnn.VolumetricFractionalMaxPooling_updateOutput(
-        None, x, output, time, width, height, windows[0], windows[2], windows[1], indices, samples
-    )
-    return output, from_one(indices)
-
-
-@function(x="[batch] planes height width time")
-def fractional_max_pool3d_backward(
-    grad_output: Real, x: Real, indices: Indices, size: Size, window: Size
-) -> Array:
-    """The gradient of `x`."""
-    (time, height, width), windows = triple("size", size), triple("window", window)
-    shape = (*x.shape[:-3], height, width, time)
-    check_shape("grad_output", grad_output, shape)
-    check_shape("indices", indices, shape)
-    grad_x = like(x)
-    thnn.VolumetricFractionalMaxPooling_updateGradInput(
-        None, x, grad_output, grad_x, time, width, height, windows[0], windows[2], windows[1],
-        indices + 1,
-    )  # fmt: skip
-    return grad_x
-
-
-@function(x="[batch] planes height width")
-def max_unpool2d(x: Real, indices: Indices, size: Size) -> Array:
-    """Puts maxima back where they were, 0 elsewhere. THNN's SpatialMaxUnpooling.
-
-    Parameters
-    ----------
-    x : [batch x] planes x height x width
-    indices : ints of the same shape, as :func:`max_pool2d` returns them
-    size : of the output
-
-    >>> max_unpool2d([[[4.0]]], [[[2]]], 2)
-    array([[[0., 0.],
-            [4., 0.]]])
-    """
-    height, width = pair("size", size)
-    check_shape("indices", indices, x.shape)
-    output = new((*x.shape[:-2], height, width), x)
-    thnn.SpatialMaxUnpooling_updateOutput(None, x, output, indices + 1, width, height)
-    return output
-
-
-@function(x="[batch] planes height width")
-def max_unpool2d_backward(grad_output: Real, x: Real, indices: Indices) -> Array:
-    """The gradient of `x`."""
-    check_planes(grad_output, x)
-    check_shape("indices", indices, x.shape)
-    height, width = grad_output.shape[-2:]
-    grad_x = like(x)
-    thnn.SpatialMaxUnpooling_updateGradInput(
-        None, x, grad_output, grad_x, indices + 1, width, height
-    )
-    return grad_x
-
-
-@function(index_base=0, x="[batch] planes depth height width")
-def max_unpool3d(
-    x: Real, indices: Indices, size: Size, stride: Size, *, padding: Size = 0
-) -> Array:
-    """Puts maxima back where they were, 0 elsewhere. THNN's VolumetricMaxUnpooling.
-
-    Parameters
-    ----------
-    x : [batch x] planes x depth x height x width
-    indices : as :func:`max_pool3d` returned them
-    size : of the output
-    stride, padding : as in the pooling
-
-    >>> output, indices = max_pool3d(np.arange(8.0).reshape(1, 2, 2, 2), 2)
-    >>> max_unpool3d(output, indices, 2, 2).ravel()
-    array([0., 0., 0., 0., 0., 0., 0., 7.])
-    """
-    check_shape("indices", indices, x.shape)
-    depth, height, width = triple("size", size)
-    output = new((*x.shape[:-3], depth, height, width), x)
-    thnn.VolumetricMaxUnpooling_updateOutput(
-        None, x, output, indices, depth, width, height, *space_of(stride, padding)
-    )
-    return output
-
-
-@function(index_base=0, x="[batch] planes depth height width")
-def max_unpool3d_backward(
-    grad_output: Real, x: Real, indices: Indices, stride: Size, *, padding: Size = 0
-) -> Array:
-    """The gradient of `x`."""
-    check_shape("indices", indices, x.shape)
-    if grad_output.shape[:-3] != x.shape[:-3]:
-        raise Unfit("grad_output", f"{x.shape[:-3]} and sizes", f"shape {grad_output.shape}")
-    depth, height, width = grad_output.shape[-3:]
-    grad_x = like(x)
-    thnn.VolumetricMaxUnpooling_updateGradInput(
-        None, x, grad_output, grad_x, indices, depth, width, height, *space_of(stride, padding)
-    )
-    return grad_x
+    planes, windows = _over_frames(x, axis, window, stride, padding, 1, ceil_mode)
+    windows.is_wide()
+    shape = windows.shape(planes)
+    check_shape("grad_output", grad_output, (*shape[:-3], *shape[-2:]))
+    grads = grad_output[..., None, :, :]
+    return shaped(mean_of_backward(grads, planes, windows, count_padding), x.shape)
 
 
 @function(x="[batch] planes height width")
@@ -428,15 +342,15 @@ def avg_pool2d(
     Parameters
     ----------
     x : [batch x] planes x height x width
-    padding : zeros added on all sides, at most half a window
+    padding : zeros added on all sides, less than a window
+    ceil_mode : a last window that is cut off counts as well
     count_padding : they count in the number that is divided by
 
     >>> avg_pool2d([[[1.0, 2.0], [4.0, 3.0]]], 2)
     array([[[2.5]]])
     """
-    sizes = plane_window(window, stride, padding)
-    output = new(pooled2d(x, sizes, ceil_mode), x)
-    thnn.SpatialAveragePooling_updateOutput(None, x, output, *sizes, ceil_mode, count_padding)
+    windows = _over_planes(window, stride, padding, ceil_mode=ceil_mode)
+    output: Array = mean_of(x, windows, count_padding)
     return output
 
 
@@ -452,12 +366,8 @@ def avg_pool2d_backward(
     count_padding: bool = True,
 ) -> Array:
     """The gradient of `x`."""
-    sizes = plane_window(window, stride, padding)
-    check_shape("grad_output", grad_output, pooled2d(x, sizes, ceil_mode))
-    grad_x = like(x)
-    thnn.SpatialAveragePooling_updateGradInput(
-        None, x, grad_output, grad_x, *sizes, ceil_mode, count_padding
-    )
+    windows = _over_planes(window, stride, padding, ceil_mode=ceil_mode)
+    grad_x: Array = mean_of_backward(grad_output, x, windows, count_padding)
     return grad_x
 
 
@@ -478,9 +388,8 @@ def avg_pool3d(
     >>> avg_pool3d(np.arange(8.0).reshape(1, 2, 2, 2), 2)
     array([[[[3.5]]]])
     """
-    sizes = space_window(window, stride, padding)
-    output = new(pooled3d(x, sizes, ceil_mode), x)
-    thnn.VolumetricAveragePooling_updateOutput(None, x, output, *sizes, ceil_mode, count_padding)
+    windows = _over_volumes(window, stride, padding, ceil_mode=ceil_mode)
+    output: Array = mean_of(x, windows, count_padding)
     return output
 
 
@@ -496,103 +405,132 @@ def avg_pool3d_backward(
     count_padding: bool = True,
 ) -> Array:
     """The gradient of `x`."""
-    sizes = space_window(window, stride, padding)
-    check_shape("grad_output", grad_output, pooled3d(x, sizes, ceil_mode))
-    grad_x = like(x)
-    thnn.VolumetricAveragePooling_updateGradInput(
-        None, x, grad_output, grad_x, *sizes, ceil_mode, count_padding
-    )
+    windows = _over_volumes(window, stride, padding, ceil_mode=ceil_mode)
+    grad_x: Array = mean_of_backward(grad_output, x, windows, count_padding)
     return grad_x
 
 
-@function(x="[batch] planes height width")
-def adaptive_avg_pool2d(x: Real, size: Size) -> Array:
-    """The mean of each of `size` (height, width) regions. THNN's SpatialAdaptiveAveragePooling.
-
-    >>> adaptive_avg_pool2d([[[1.0, 2.0], [4.0, 3.0]]], (2, 1))
-    array([[[1.5],
-            [3.5]]])
-    """
-    height, width = pair("size", size)
-    output = new((*x.shape[:-2], height, width), x)
-    thnn.SpatialAdaptiveAveragePooling_updateOutput(None, x, output, width, height)
-    return output
-
-
-@function(x="[batch] planes height width")
-def adaptive_avg_pool2d_backward(grad_output: Real, x: Real) -> Array:
-    """The gradient of `x`."""
-    check_planes(grad_output, x)
-    grad_x = like(x)
-    thnn.SpatialAdaptiveAveragePooling_updateGradInput(None, x, grad_output, grad_x)
-    return grad_x
-
-
-@function(x="frames features", weight="features", bias="features")
-def subsample1d(x: Real, weight: Real, bias: Real, window: int, stride: int | None = None) -> Array:
-    """The sum of each window of frames, times weight, plus bias. THNN's TemporalSubSampling.
+@function(x="[batch] frames features")
+def sum_pool1d(
+    x: Real,
+    window: int,
+    stride: int | None = None,
+    *,
+    axis: int = -2,
+    padding: int = 0,
+    ceil_mode: bool = False,
+) -> Array:
+    """The sum of each window of frames.
 
     Parameters
     ----------
-    x : frames x features
-    weight, bias : (features,)
+    x : [batch x] frames x features; with axis -1 [batch x] features x frames
+    axis : -2 or -1
+        The axis that is pooled, as in :func:`max_pool1d`.
+    padding : zeros added on both sides, less than a window
+    ceil_mode : a last window that is cut off counts as well
 
-    >>> subsample1d([[1.0], [3.0]], [2.0], [1.0], 2)
-    array([[9.]])
+    >>> sum_pool1d([[1.0], [3.0], [2.0], [0.0]], 2)
+    array([[4.],
+           [2.]])
     """
-    step = window if stride is None else stride
-    output = new(pooled_frames(x, window, step), x)
-    thnn.TemporalSubSampling_updateOutput(None, x, output, weight, bias, window, step, x.shape[1])
-    return output
+    planes, windows = _over_frames(x, axis, window, stride, padding, 1, ceil_mode)
+    return _of_frames(mean_of(planes, windows, None), windows, planes)
 
 
-@function(x="frames features", weight="features")
-def subsample1d_backward(
-    grad_output: Real, x: Real, weight: Real, window: int, stride: int | None = None
-) -> tuple[Array, Array, Array]:
-    """The gradients of `x`, `weight` and `bias`."""
-    step = window if stride is None else stride
-    check_shape("grad_output", grad_output, pooled_frames(x, window, step))
-    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
-    grad_bias = zeros(weight.shape, weight)
-    thnn.TemporalSubSampling_updateGradInput(None, x, grad_output, grad_x, weight, window, step)
-    thnn.TemporalSubSampling_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, window, step, 1.0
-    )
-    return grad_x, grad_weight, grad_bias
-
-
-@function(x="[batch] planes height width", weight="planes", bias="planes")
-def subsample2d(
-    x: Real, weight: Real, bias: Real, window: Size, stride: Size | None = None
+@function(x="[batch] frames features")
+def sum_pool1d_backward(
+    grad_output: Real,
+    x: Real,
+    window: int,
+    stride: int | None = None,
+    *,
+    axis: int = -2,
+    padding: int = 0,
+    ceil_mode: bool = False,
 ) -> Array:
-    """The sum of each window, times weight, plus bias. THNN's SpatialSubSampling.
+    """The gradient of `x`."""
+    planes, windows = _over_frames(x, axis, window, stride, padding, 1, ceil_mode)
+    windows.is_wide()
+    shape = windows.shape(planes)
+    check_shape("grad_output", grad_output, (*shape[:-3], *shape[-2:]))
+    grads = grad_output[..., None, :, :]
+    return shaped(mean_of_backward(grads, planes, windows, None), x.shape)
+
+
+@function(x="[batch] planes height width")
+def sum_pool2d(
+    x: Real,
+    window: Size,
+    stride: Size | None = None,
+    *,
+    padding: Size = 0,
+    ceil_mode: bool = False,
+) -> Array:
+    """The sum of each window.
 
     Parameters
     ----------
     x : [batch x] planes x height x width
-    weight, bias : (planes,)
+    padding : zeros added on all sides, less than a window
+    ceil_mode : a last window that is cut off counts as well
 
-    >>> subsample2d([[[1.0, 3.0]]], [2.0], [1.0], (1, 2))
-    array([[[9.]]])
+    >>> sum_pool2d([[[1.0, 2.0], [4.0, 3.0]]], 2)
+    array([[[10.]]])
     """
-    sizes = plane_window(window, stride)
-    output = new(pooled2d(x, (*sizes, 0, 0), False), x)
-    thnn.SpatialSubSampling_updateOutput(None, x, output, weight, bias, *sizes)
+    windows = _over_planes(window, stride, padding, ceil_mode=ceil_mode)
+    output: Array = mean_of(x, windows, None)
     return output
 
 
-@function(x="[batch] planes height width", weight="planes")
-def subsample2d_backward(
-    grad_output: Real, x: Real, weight: Real, window: Size, stride: Size | None = None
-) -> tuple[Array, Array, Array]:
-    """The gradients of `x`, `weight` and `bias`."""
-    sizes = plane_window(window, stride)
-    check_shape("grad_output", grad_output, pooled2d(x, (*sizes, 0, 0), False))
-    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
-    grad_bias = zeros(weight.shape, weight)
-    thnn.SpatialSubSampling_updateGradInput(None, x, grad_output, grad_x, weight, *sizes)
-    thnn.SpatialSubSampling_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, *sizes, 1.0
-    )
-    return grad_x, grad_weight, grad_bias
+@function(x="[batch] planes height width")
+def sum_pool2d_backward(
+    grad_output: Real,
+    x: Real,
+    window: Size,
+    stride: Size | None = None,
+    *,
+    padding: Size = 0,
+    ceil_mode: bool = False,
+) -> Array:
+    """The gradient of `x`."""
+    windows = _over_planes(window, stride, padding, ceil_mode=ceil_mode)
+    grad_x: Array = mean_of_backward(grad_output, x, windows, None)
+    return grad_x
+
+
+@function(x="[batch] planes depth height width")
+def sum_pool3d(
+    x: Real,
+    window: Size,
+    stride: Size | None = None,
+    *,
+    padding: Size = 0,
+    ceil_mode: bool = False,
+) -> Array:
+    """The sum of each window.
+
+    `x` is [batch x] planes x depth x height x width, all else as in :func:`sum_pool2d`.
+
+    >>> sum_pool3d(np.arange(8.0).reshape(1, 2, 2, 2), 2)
+    array([[[[28.]]]])
+    """
+    windows = _over_volumes(window, stride, padding, ceil_mode=ceil_mode)
+    output: Array = mean_of(x, windows, None)
+    return output
+
+
+@function(x="[batch] planes depth height width")
+def sum_pool3d_backward(
+    grad_output: Real,
+    x: Real,
+    window: Size,
+    stride: Size | None = None,
+    *,
+    padding: Size = 0,
+    ceil_mode: bool = False,
+) -> Array:
+    """The gradient of `x`."""
+    windows = _over_volumes(window, stride, padding, ceil_mode=ceil_mode)
+    grad_x: Array = mean_of_backward(grad_output, x, windows, None)
+    return grad_x

@@ -1,24 +1,27 @@
-"""Up-sampling, sampling at given places, and padding."""
+"""Up-sampling, other sizes, and sampling at given places."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from .. import thnn
 from ._arrays import Array, Real, Size, Unfit, check_shape, integer, like, new, pair, triple
 from ._front import function
-from ._interpolation import aligned, interpolate, interpolate_backward, on_corners, sample_backward
+from ._interpolation import (
+    aligned,
+    on_corners,
+    resized,
+    resized_backward,
+    sample_backward,
+)
 
 __all__ = [
     "grid_sample2d",
     "grid_sample2d_backward",
-    "reflection_pad2d",
-    "reflection_pad2d_backward",
-    "replication_pad2d",
-    "replication_pad2d_backward",
-    "replication_pad3d",
-    "replication_pad3d_backward",
+    "interpolate",
+    "interpolate_backward",
     "upsample_bilinear2d",
     "upsample_bilinear2d_backward",
     "upsample_nearest2d",
@@ -28,8 +31,6 @@ __all__ = [
     "upsample_trilinear3d",
     "upsample_trilinear3d_backward",
 ]
-
-Padding: TypeAlias = Sequence[tuple[int, int]]
 
 
 def _times(shape: Sequence[int], factor: Any) -> list[int]:
@@ -114,7 +115,7 @@ def upsample_bilinear2d(x: Real, size: Size, *, align_corners: bool = True) -> A
     """
     height, width = pair("size", size)
     if not aligned(align_corners):
-        return interpolate(x, (height, width))
+        return resized(x, (height, width))
     output = new((*x.shape[:2], height, width), x)
     thnn.SpatialUpSamplingBilinear_updateOutput(None, x, output, height, width)
     return output
@@ -127,7 +128,7 @@ def upsample_bilinear2d_backward(
     """The gradient of an `x` of this shape."""
     sizes = _shape(shape, grad_output)
     if not aligned(align_corners):
-        return interpolate_backward(grad_output, sizes[2:])
+        return resized_backward(grad_output, sizes[2:])
     grad_x = new(sizes, grad_output)
     thnn.SpatialUpSamplingBilinear_updateGradInput(
         None, grad_output, grad_x, *sizes, *grad_output.shape[2:]
@@ -152,7 +153,7 @@ def upsample_trilinear3d(x: Real, size: Size, *, align_corners: bool = True) -> 
     """
     depth, height, width = triple("size", size)
     if not aligned(align_corners):
-        return interpolate(x, (depth, height, width))
+        return resized(x, (depth, height, width))
     output = new((*x.shape[:2], depth, height, width), x)
     thnn.VolumetricUpSamplingTrilinear_updateOutput(None, x, output, depth, height, width)
     return output
@@ -165,7 +166,7 @@ def upsample_trilinear3d_backward(
     """The gradient of an `x` of this shape."""
     sizes = _shape(shape, grad_output)
     if not aligned(align_corners):
-        return interpolate_backward(grad_output, sizes[2:])
+        return resized_backward(grad_output, sizes[2:])
     grad_x = new(sizes, grad_output)
     thnn.VolumetricUpSamplingTrilinear_updateGradInput(
         None, grad_output, grad_x, *sizes, *grad_output.shape[2:]
@@ -209,101 +210,94 @@ def grid_sample2d_backward(
     return grad_x, grad_grid
 
 
-def _sides(padding: Any, dimensions: int) -> list[int]:
-    """Left, right, top, bottom, front, back."""
-    if not isinstance(padding, Sequence) or isinstance(padding, str):
-        return [integer("padding", padding)] * (2 * dimensions)
-    pairs = [entry for entry in padding if isinstance(entry, Sequence) and len(entry) == 2]
-    if len(padding) != dimensions or len(pairs) != dimensions:
-        raise Unfit("padding", f"an int or {dimensions} pairs", repr(padding))
-    return [integer("padding", side) for entry in reversed(pairs) for side in entry]
+def _new_sizes(
+    before: Sequence[int], size: Any, scale: Any
+) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
+    """The sizes that an array gets, and by how much it is stretched where that is given."""
+    count = len(before)
+    if (size is None) == (scale is None):
+        found = "both" if size is not None else "neither of them"
+        raise Unfit("size", "either a size or a scale", found)
+    if size is not None:
+        whole = isinstance(size, Sequence) and not isinstance(size, str)
+        sizes = tuple(size) if whole else (size,) * count
+        if len(sizes) != count:
+            raise Unfit("size", f"an int or {count} ints", repr(size))
+        sizes = tuple(integer("size", n) for n in sizes)
+        scales: tuple[Any, ...] = (None,) * count
+    else:
+        whole = isinstance(scale, Sequence) and not isinstance(scale, str)
+        scales = tuple(scale) if whole else (scale,) * count
+        wanted = f"a positive number or {count} of them"
+        if len(scales) != count:
+            raise Unfit("scale", wanted, repr(scale))
+        for one in scales:
+            if isinstance(one, bool) or not isinstance(one, (int, float)) or not 0 < one < 2**31:
+                raise Unfit("scale", wanted, repr(scale))
+        scales = tuple(float(one) for one in scales)
+        sizes = tuple(math.floor(n * one) for n, one in zip(before, scales, strict=True))
+    if min(sizes) < 1:
+        raise Unfit("size" if size is not None else "scale", "sizes from 1 on", f"{sizes}")
+    return sizes, scales
 
 
-def _padded(shape: Sequence[int], sides: Sequence[int]) -> tuple[int, ...]:
-    """A shape with as much more on both sides of its last dimensions."""
-    added = [first + last for first, last in zip(sides[::2], sides[1::2], strict=True)]
-    count = len(added)
-    inner = [n + more for n, more in zip(shape[-count:], reversed(added), strict=True)]
-    return (*shape[:-count], *inner)
+def _spatial(shape: Sequence[int], mode: Any) -> Sequence[int]:
+    if not 3 <= len(shape) <= 5:
+        wanted = "batch x planes x one to three sizes"
+        raise Unfit("x", wanted, f"shape {tuple(shape)}")
+    if mode not in ("nearest", "linear", "cubic"):
+        raise Unfit("mode", "'nearest', 'linear' or 'cubic'", repr(mode))
+    if min(shape[2:]) < 1:
+        raise Unfit("x", "sizes from 1 on", f"shape {tuple(shape)}")
+    return shape[2:]
 
 
-@function(x="[batch] planes height width")
-def reflection_pad2d(x: Real, padding: int | Padding) -> Array:
-    """Borders that mirror what lies inside. THNN's SpatialReflectionPadding.
-
-    Parameters
-    ----------
-    x : [batch x] planes x height x width
-    padding : int, or ((top, bottom), (left, right)) as numpy.pad takes it
-        Negative ones crop.
-
-    >>> reflection_pad2d([[[1.0, 2.0, 3.0]]], ((0, 0), (1, 1)))
-    array([[[2., 1., 2., 3., 2.]]])
-    """
-    sides = _sides(padding, 2)
-    output = new(_padded(x.shape, sides), x)
-    thnn.SpatialReflectionPadding_updateOutput(None, x, output, *sides)
-    return output
-
-
-@function(x="[batch] planes height width")
-def reflection_pad2d_backward(grad_output: Real, x: Real, padding: int | Padding) -> Array:
-    """The gradient of `x`."""
-    sides = _sides(padding, 2)
-    check_shape("grad_output", grad_output, _padded(x.shape, sides))
-    grad_x = like(x)
-    thnn.SpatialReflectionPadding_updateGradInput(None, x, grad_output, grad_x, *sides)
-    return grad_x
-
-
-@function(x="[batch] planes height width")
-def replication_pad2d(x: Real, padding: int | Padding) -> Array:
-    """Borders that repeat the outermost elements. THNN's SpatialReplicationPadding.
-
-    Parameters as those of :func:`reflection_pad2d`.
-
-    >>> replication_pad2d([[[1.0, 2.0, 3.0]]], ((0, 0), (1, 1)))
-    array([[[1., 1., 2., 3., 3.]]])
-    """
-    sides = _sides(padding, 2)
-    output = new(_padded(x.shape, sides), x)
-    thnn.SpatialReplicationPadding_updateOutput(None, x, output, *sides)
-    return output
-
-
-@function(x="[batch] planes height width")
-def replication_pad2d_backward(grad_output: Real, x: Real, padding: int | Padding) -> Array:
-    """The gradient of `x`."""
-    sides = _sides(padding, 2)
-    check_shape("grad_output", grad_output, _padded(x.shape, sides))
-    grad_x = like(x)
-    thnn.SpatialReplicationPadding_updateGradInput(None, x, grad_output, grad_x, *sides)
-    return grad_x
-
-
-@function(x="[batch] planes depth height width")
-def replication_pad3d(x: Real, padding: int | Padding) -> Array:
-    """Borders that repeat the outermost elements. THNN's VolumetricReplicationPadding.
+@function(takes_empty=True)
+def interpolate(
+    x: Real,
+    size: Size | None = None,
+    *,
+    scale: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool = False,
+) -> Array:
+    """An image, a sequence or a volume in another size, or stretched by a factor.
 
     Parameters
     ----------
-    x : [batch x] planes x depth x height x width
-    padding : int, or ((front, back), (top, bottom), (left, right))
+    x : batch x planes x one to three sizes
+    size : of the output, an int for all axes or one for each
+    scale : in place of `size`, a number for all axes or one for each
+        The output has floor(size of x times scale) elements along an axis. Each lies where the
+        scale puts it, also if these reach less far than `x` does.
+    mode : "nearest", "linear" or "cubic"
+        Cubic convolution has the parameter -3/4; beyond the edges the outermost elements go on.
+    align_corners : bool
+        Whether the centres of the corner elements of `x` and of the output lie on each other; else
+        their outer edges do. Without meaning for "nearest".
 
-    >>> replication_pad3d([[[[1.0, 2.0]]]], ((0, 0), (0, 0), (1, 0)))
-    array([[[[1., 1., 2.]]]])
+    >>> interpolate([[[0.0, 2.0]]], 3, mode="linear", align_corners=True)
+    array([[[0., 1., 2.]]])
+    >>> interpolate([[[1.0, 2.0]]], scale=1.5)
+    array([[[1., 1., 2.]]])
     """
-    sides = _sides(padding, 3)
-    output = new(_padded(x.shape, sides), x)
-    thnn.VolumetricReplicationPadding_updateOutput(None, x, output, *sides)
-    return output
+    before = _spatial(x.shape, mode)
+    sizes, scales = _new_sizes(before, size, scale)
+    return resized(x, sizes, scales, mode, align_corners)
 
 
-@function(x="[batch] planes depth height width")
-def replication_pad3d_backward(grad_output: Real, x: Real, padding: int | Padding) -> Array:
-    """The gradient of `x`."""
-    sides = _sides(padding, 3)
-    check_shape("grad_output", grad_output, _padded(x.shape, sides))
-    grad_x = like(x)
-    thnn.VolumetricReplicationPadding_updateGradInput(None, x, grad_output, grad_x, *sides)
-    return grad_x
+@function(takes_empty=True)
+def interpolate_backward(
+    grad_output: Real,
+    shape: Sequence[int],
+    size: Size | None = None,
+    *,
+    scale: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool = False,
+) -> Array:
+    """The gradient of an `x` of this shape."""
+    sizes = _shape(shape, grad_output)
+    after, scales = _new_sizes(_spatial(sizes, mode), size, scale)
+    check_shape("grad_output", grad_output, (*sizes[:2], *after))
+    return resized_backward(grad_output, sizes[2:], scales, mode, align_corners)

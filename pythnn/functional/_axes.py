@@ -1,0 +1,85 @@
+"""Several axes of an array: which they are, and the array with these as one of three."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from .._tensor import array_module
+from ._arrays import Array, Unfit, axis_of, integer, shaped
+
+__all__ = ["Axes", "Block", "Shape", "as_block", "axes_of", "empty", "from_block", "sizes_of"]
+
+Axes: TypeAlias = int | Sequence[int]
+"""One axis, or several; negative ones count from the end."""
+
+
+Shape: TypeAlias = Sequence[int]
+"""The sizes of an array that a gradient is asked for."""
+
+
+def sizes_of(shape: Any) -> tuple[int, ...]:
+    """The sizes of an array, from an argument `shape`."""
+    if isinstance(shape, (str, bytes)) or not isinstance(shape, (Sequence, np.ndarray)):
+        raise Unfit("shape", "the sizes of x", repr(shape))
+    sizes = tuple(integer("shape", size) for size in shape)
+    if any(size < 0 for size in sizes):
+        raise Unfit("shape", "sizes from 0 on", f"{sizes}")
+    return sizes
+
+
+def axes_of(array: Any, axes: Any, name: str = "axis") -> tuple[int, ...]:
+    """Axes in rising order, counted from 0."""
+    if isinstance(axes, (str, bytes)) or not isinstance(axes, (Sequence, np.ndarray)):
+        return (axis_of(array, axes, name),)
+    found = sorted(axis_of(array, axis, name) for axis in axes)
+    if len(set(found)) != len(found):
+        raise Unfit(name, "axes that differ", repr(tuple(axes)))
+    return tuple(found)
+
+
+class Block(NamedTuple):
+    """An array as before x block x after, and how to come back."""
+
+    array: Array
+    shape: tuple[int, ...]
+    order: tuple[int, ...] | None
+    """The axes as they had to be moved; None where they stood side by side."""
+
+
+def as_block(array: Array, axes: Sequence[int]) -> Block:
+    """An array of three axes, the second of which is made of these; a view where that is possible.
+
+    Axes of size 1 are everywhere, so that only the others have to stand side by side.
+    """
+    shape = array.shape
+    long = [i for i in range(len(shape)) if shape[i] != 1]
+    inside = [i for i in long if i in axes]
+    size = math.prod(shape[i] for i in inside)
+    first, last = (inside[0], inside[-1]) if inside else (len(shape), len(shape))
+    if any(i not in axes for i in long if first < i < last):
+        order = (*(i for i in range(len(shape)) if i not in axes), *axes)
+        moved = array_module(array).ascontiguousarray(array.transpose(order))
+        others = math.prod(shape[i] for i in order[: -len(axes)])
+        return Block(moved.reshape(others, size, 1), shape, order)
+    after = math.prod(shape[last + 1 :])
+    return Block(array.reshape(math.prod(shape[:first]), size, after), shape, None)
+
+
+def from_block(result: Any, block: Block) -> Array:
+    """A result in the shape of a block, as the array was."""
+    if block.order is None:
+        return shaped(result, block.shape)
+    moved = shaped(result, [block.shape[i] for i in block.order])
+    back = sorted(range(len(block.order)), key=block.order.__getitem__)
+    array: Array = array_module(moved).ascontiguousarray(moved.transpose(back))
+    return array
+
+
+def empty(shape: Sequence[int], beside: Any) -> Array:
+    """An array without contents yet, which is written before a C function or numpy reads it."""
+    made: Array = array_module(beside).empty(shape, beside.dtype)
+    return made

@@ -1,0 +1,46 @@
+"""Arrays in nested tuples and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+
+__all__ = ["Nested", "are_plain", "as_tuples", "leaves", "rebuilt"]
+
+Nested: TypeAlias = Any
+"""Arrays in tuples or lists, which may be nested."""
+
+
+def leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The arrays, with what leads to them: ``parameters[0][1]``."""
+    if isinstance(value, (tuple, list)):
+        for i, entry in enumerate(value):
+            yield from leaves(f"{name}[{i}]", entry)
+    else:
+        yield name, value
+
+
+def as_tuples(value: Any) -> Any:
+    """The same with tuples in place of lists."""
+    return tuple(map(as_tuples, value)) if isinstance(value, (tuple, list)) else value
+
+
+def rebuilt(value: Any, arrays: Iterator[Any]) -> Any:
+    """Other arrays in the same tuples."""
+    if isinstance(value, (tuple, list)):
+        return tuple(rebuilt(entry, arrays) for entry in value)
+    return next(arrays)
+
+
+def are_plain(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether all are numpy's arrays of a type, with elements."""
+    for entry in value:
+        kind = type(entry)
+        if kind is np.ndarray:
+            if entry.dtype is not dtype or not entry.size:
+                return False
+        elif kind not in (tuple, list) or not are_plain(entry, dtype):
+            return False
+    return True

@@ -1,0 +1,116 @@
+"""Activations that draw random numbers: dropout, and slopes that differ for each element."""
+
+from __future__ import annotations
+
+from .. import thnn
+from .._generator import Generator
+from ._arrays import Array, Real, Unfit, check_shape, like, new, shaped
+from ._axes import empty
+from ._front import function
+
+__all__ = ["dropout", "dropout_backward", "rrelu", "rrelu_backward"]
+
+
+@function(x="...", mask="...")
+def dropout(
+    x: Real,
+    p: float = 0.5,
+    *,
+    mask: Real | None = None,
+    training: bool = True,
+    generator: Generator | None = None,
+) -> tuple[Array, Array]:
+    """x times a mask: 0 with probability `p`, else 1 / (1 - p).
+
+    Parameters
+    ----------
+    x : any shape
+    p : float
+        From 0 to 1; with 1 nothing is left.
+    mask : of the shape of `x`, optional
+        Takes the place of a random one, and of `p`.
+    training : bool
+        Without it, the mask is of ones.
+    generator : Generator, optional
+        Where the mask is drawn from; by default one with a seed from the system.
+
+    Returns the output and the mask, which the backward function needs.
+
+    >>> output, mask = dropout(np.ones(1000), 0.25)
+    >>> sorted(set(mask.round(4).tolist())), bool((output == mask).all())
+    ([0.0, 1.3333], True)
+    """
+    if not 0 <= p <= 1:
+        raise Unfit("p", "a probability from 0 to 1", f"{p}")
+    if mask is None:
+        mask = empty(x.shape, x)
+        if not training or p in (0, 1):
+            mask.fill(0 if training and p == 1 else 1)
+        else:
+            # RReLU multiplies each negative number by a random one from 0 to 1, which it returns.
+            mask.fill(-1)
+            uniform, _ = like(x), like(x)
+            thnn.RReLU_updateOutput(
+                None, mask, _, uniform, 0.0, 1.0, True, False, generator or Generator()
+            )
+            mask = (shaped(uniform, x.shape) >= p).astype(x.dtype)
+            mask *= x.dtype.type(1 / (1 - p))
+    else:
+        mask = mask.copy()
+    return x * mask, mask
+
+
+@function(grad_output="...", mask="...")
+def dropout_backward(grad_output: Real, mask: Real) -> Array:
+    """The gradient of `x`; `mask` as :func:`dropout` returned it."""
+    grad_x: Array = grad_output * mask
+    return grad_x
+
+
+@function(x="...")
+def rrelu(
+    x: Real,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    *,
+    training: bool = True,
+    generator: Generator | None = None,
+) -> tuple[Array, Array]:
+    """x where positive, else x times a random slope. THNN's RReLU.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Bounds of the slope. Without `training` it is their mean.
+    generator : Generator, optional
+        Where the slopes are drawn from; by default one with a seed from the system.
+
+    Returns the output and the slopes, 1 where x is positive (empty without `training`).
+
+    >>> rrelu([-2.0, 2.0], 0.5, 0.5)
+    (array([-1.,  2.]), array([0.5, 1. ]))
+    """
+    generator = generator or Generator()
+    output = like(x)
+    slopes = like(x) if training else new((0,), x)
+    thnn.RReLU_updateOutput(None, x, output, slopes, lower, upper, training, False, generator)
+    return output, slopes
+
+
+@function(x="...", grad_output="...")
+def rrelu_backward(
+    grad_output: Real,
+    x: Real,
+    slopes: Real,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    *,
+    training: bool = True,
+) -> Array:
+    """The gradient of `x`; `slopes` as :func:`rrelu` returned them."""
+    noise = slopes if training else None
+    if training:
+        check_shape("slopes", slopes, x.shape)
+    grad_x = like(x)
+    thnn.RReLU_updateGradInput(None, x, grad_output, grad_x, noise, lower, upper, training, False)
+    return grad_x
