@@ -277,6 +277,19 @@ double THNN_convolutionProducts(const THNNConvolution *geometry)
   return products;
 }
 
+THNNConvolution THNN_convolutionTransposed(const THNNConvolution *geometry)
+{
+  THNNConvolution transposed = *geometry;
+  transposed.inputPlanes = geometry->outputPlanes;
+  transposed.outputPlanes = geometry->inputPlanes;
+  for (int i = 0; i < 3; i++) {
+    transposed.input[i] = geometry->output[i];
+    transposed.output[i] = geometry->input[i];
+    transposed.pad[i] = (geometry->kernel[i] - 1) * geometry->dilation[i] - geometry->pad[i];
+  }
+  return transposed;
+}
+
 void THNN_dropUnusedDilation(THNNConvolution *geometry)
 {
   for (int i = 0; i < 3; i++)

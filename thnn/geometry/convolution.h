@@ -64,18 +64,18 @@ typedef struct THNNConvolutionGather {
 } THNNConvolutionGather;
 
 /* The `direct` algorithm for backwardWeight: a task is a panel of map planes times a block of image
- * planes and taps. The boxes of map positions are processed in groups; the gradients of a group are
- * transposed once for all tasks. */
+ * planes and taps. The boxes of map positions are processed in groups; the map gradients of a group
+ * are transposed once for all tasks. With `exchanged` sides, the map is the image here. */
 typedef struct THNNConvolutionCorrelate {
   THNNConvolutionBoxes boxes;
   int64_t groupBoxes;             /* boxes in a group */
   int64_t panelLanes;             /* lanes of the widest panel */
   int64_t planeBlocks, tapBlocks; /* number of blocks of image planes, and of blocks of taps */
-  int64_t tapUnit;                /* neighbouring taps that must stay in one block */
-  int64_t tapsApart;              /* distance between taps of a chain, in taps; 0: no chains */
+  int64_t unitTaps;               /* neighbouring taps that must stay in one block */
+  int64_t chainStep;              /* from a tap of a chain to its next, in taps; 0: no chains */
   int64_t shares;                 /* parts of a group, each with partial sums of its own */
-  int framedDimensions; /* innermost dimensions that are copied with their padding; 0: no copy */
-  bool exchanged;       /* image and map gradient trade places; all fields refer to that geometry */
+  int paddedDimensions; /* innermost dimensions that are copied with their padding; 0: no copy */
+  bool exchanged;       /* which of the two sides is the image; read by the front alone */
 } THNNConvolutionCorrelate;
 
 /* The `direct` algorithm line by line, which transposes nothing. A slice is one sample at one depth
@@ -203,6 +203,10 @@ int64_t THNN_convolutionStretch(const THNNConvolutionBoxes *boxes, const THNNCon
  * image; and the factor that one dimension contributes. */
 double THNN_convolutionProducts(const THNNConvolution *geometry);
 double THNN_convolutionProductsAlong(const THNNConvolution *geometry, int dimension);
+
+/* The convolution with image and map exchanged: with a stride of 1, the image gradient is that
+ * convolution of the map gradient, with the taps in reverse order. */
+THNNConvolution THNN_convolutionTransposed(const THNNConvolution *geometry);
 
 /* Sets the dilation to 1 where the kernel has one tap, so that nothing depends on it. */
 void THNN_dropUnusedDilation(THNNConvolution *geometry);

@@ -2,40 +2,40 @@
 
 #include "generic/convolution/engine/paddedLines.h"
 
-int64_t THNN_(boxFrames_elements)(const THNNConvolution *geometry,
-                                  const THNNConvolutionBoxes *boxes)
+int64_t THNN_(paddedBoxes_elements)(const THNNConvolution *geometry,
+                                    const THNNConvolutionBoxes *boxes)
 {
   int64_t size[3];
-  boxFrameSize(geometry, boxes, size);
+  paddedBoxSize(geometry, boxes, size);
   /* One vector more, since zeros are written in whole vectors, past the end. */
   return boxes->box[THNN_SAMPLE] * geometry->inputPlanes * size[0] * size[1] * size[2] +
          THNN_(simd).shifts.lanes;
 }
 
-double THNN_(boxFrames_cost)(const THNNConvolution *geometry, const THNNConvolutionBoxes *boxes)
+double THNN_(paddedBoxes_cost)(const THNNConvolution *geometry, const THNNConvolutionBoxes *boxes)
 {
   int64_t size[3];
-  boxFrameSize(geometry, boxes, size);
+  paddedBoxSize(geometry, boxes, size);
   const double lines = (double)THNN_convolutionBoxCount(boxes) * boxes->box[THNN_SAMPLE] *
                        geometry->inputPlanes * size[0] * size[1];
   return lines * (11 + 5 * (double)divideUp(size[2], THNN_(simd).shifts.lanes));
 }
 
-void THNN_(boxFrames_fill)(const THNNConvolution *geometry, const THNNConvolutionBoxes *boxes,
-                           const THNNConvolutionBox *box, const real *image, real *frame)
+void THNN_(paddedBoxes_fill)(const THNNConvolution *geometry, const THNNConvolutionBoxes *boxes,
+                             const THNNConvolutionBox *box, const real *image, real *padded)
 {
   const int64_t *input = geometry->input;
   const int64_t first = box->first[THNN_SAMPLE] * geometry->inputPlanes;
   const int64_t end = box->end[THNN_SAMPLE] * geometry->inputPlanes;
-  const int64_t depth = boxFrameFirst(geometry, box, 0);
+  const int64_t depth = paddedBoxFirst(geometry, box, 0);
   int64_t size[3];
-  boxFrameSize(geometry, boxes, size);
+  paddedBoxSize(geometry, boxes, size);
   for (int64_t plane = first; plane < end; plane++)
-    for (int64_t z = depth; z < depth + size[0]; z++, frame += size[1] * size[2])
+    for (int64_t z = depth; z < depth + size[0]; z++, padded += size[1] * size[2])
       if (z >= 0 && z < input[0])
         THNN_(lineFrames_copy)(
             geometry, 1, size[2], image + (plane * input[0] + z) * input[1] * input[2],
-            boxFrameFirst(geometry, box, 1), boxFrameFirst(geometry, box, 2), size[1], frame);
+            paddedBoxFirst(geometry, box, 1), paddedBoxFirst(geometry, box, 2), size[1], padded);
       else
-        THNN_(simd).pointwise.fill(size[1] * size[2], 0, frame);
+        THNN_(simd).pointwise.fill(size[1] * size[2], 0, padded);
 }
