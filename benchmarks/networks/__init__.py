@@ -1,0 +1,1 @@
+"""Whole networks, against what a user could run instead."""
