@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import copy
 import time
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from .._library import ffi, last_error, native
 from .._tensor import KINDS, Tensor, kind_of_dtype
 from ..graph.functions import functions
-from ..graph.operations import Call, Constant, Graph, Kernel, Operand, Table, View
+from ..graph.operations import Call, Constant, Graph, Kernel, Operand, Operation, Table, View
 from ..nn.object.values import to_tensors
 from .results import check_out, taken_over
+from .steps import StepCall, Steps
 
 if TYPE_CHECKING:
     from .memory import Layout
@@ -36,7 +35,7 @@ class Instance:
         self._tensors: dict[View, Tensor] = {}
         self._inputs = [_arrays(self._bound(table)) for table in graph.inputs]
         self._outputs = _arrays(self._bound(graph.outputs))
-        self._steps = [self._step(operation) for operation in layout.operations]
+        self._runs = self._bound_runs(layout.operations)
 
     def _tensor(self, view: View) -> Tensor:
         if view not in self._tensors:
@@ -52,50 +51,38 @@ class Instance:
 
     # ---- Operations as calls
 
-    def _step(self, operation: Any) -> tuple[Any, tuple[Any, ...]]:
-        """A function that returns an error's code, and its arguments."""
-        if isinstance(operation, Call):
-            return self._call(operation), ()
-        if operation.function.startswith("Tensor."):
-            return self._on_tensor(operation)
-        return self._kernel(operation)
+    def _bound_runs(self, operations: list[Operation]) -> list[Steps | _ModuleCall]:
+        """The operations, those that follow one another in C together."""
+        runs: list[Steps | _ModuleCall] = []
+        for is_call, group in groupby(operations, lambda one: isinstance(one, Call)):
+            if is_call:
+                runs += [self._module_call(one) for one in group if isinstance(one, Call)]
+            else:
+                runs.append(Steps([self._step(one) for one in group if isinstance(one, Kernel)]))
+        return runs
 
-    def _call(self, operation: Call) -> Any:
-        module = copy.deepcopy(operation.module)
-        module.evaluate()
+    def _module_call(self, operation: Call) -> _ModuleCall:
         inputs, outputs = self._bound(operation.inputs), self._bound(operation.outputs)
+        return _ModuleCall(operation.module, inputs, outputs)
 
-        def run() -> int:
-            module.forget()  # what it remembers of runs before
-            _copy_table(outputs, to_tensors(module.updateOutput(inputs)))
-            return native.PYTHNN_OK  # type: ignore[no-any-return]
-
-        return run
-
-    def _on_tensor(self, operation: Kernel) -> tuple[Any, tuple[Any, ...]]:
-        kind = kind_of_dtype(operation.writes[0].dtype)
-        assert kind is not None  # noqa: S101 (the lowering had a Tensor of it)
-        name = operation.function.removeprefix("Tensor.")
-        function = getattr(native, f"call_TH{kind.name}Tensor_{name}")
-        return function, tuple(map(self._argument, operation.arguments))
-
-    def _kernel(self, operation: Kernel) -> tuple[Any, tuple[Any, ...]]:
-        function = functions[operation.function]
+    def _step(self, operation: Kernel) -> StepCall:
         arguments = [self._argument(value) for value in operation.arguments]
+        if operation.function.startswith("Tensor."):
+            name = operation.function.removeprefix("Tensor.")
+            return StepCall(f"TH{_type_name(operation.writes[0])}Tensor_{name}", tuple(arguments))
+        function = functions[operation.function]
         if id(operation) in self._layout.in_place:
             assert function.inplace is not None  # noqa: S101 (that is how it works in place)
             arguments[function.inplace[0]] = True
         real = operation.arguments[function.first_real.place]
-        assert isinstance(real, (View, Constant))  # noqa: S101 (it is not optional)
-        dtype = real.dtype if isinstance(real, View) else real.value.dtype
-        return function.calls[_kind_index(dtype)], tuple(arguments)
+        return StepCall(f"THNN_{_type_name(real)}{operation.function}", tuple(arguments))
 
     def _argument(self, value: Operand) -> Any:
         if isinstance(value, View):
             return self._tensor(value)._open()
         if isinstance(value, Constant):
             return value.value._open()
-        return ffi.NULL if value is None else value
+        return value
 
     # ---- Running
 
@@ -105,18 +92,17 @@ class Instance:
 
     def run(self) -> None:
         """Computes."""
-        for function, arguments in self._steps:
-            if function(*arguments):
-                raise last_error("Program")
+        for run in self._runs:
+            run.run()
 
     def times(self) -> list[float]:
         """Computes; returns the seconds that each step took."""
         seconds = []
-        for function, arguments in self._steps:
-            begin = time.perf_counter()
-            if function(*arguments):
-                raise last_error("Program")
-            seconds.append(time.perf_counter() - begin)
+        for run in self._runs:
+            for index in range(len(run)):
+                begin = time.perf_counter()
+                run.run_one(index)
+                seconds.append(time.perf_counter() - begin)
         return seconds
 
     def results(self, out: Any = None) -> Any:
@@ -128,10 +114,32 @@ class Instance:
         check_out(self._outputs, out)
 
 
-def _kind_index(dtype: np.dtype[Any]) -> int:
-    kind = kind_of_dtype(dtype)
-    assert kind is not None  # noqa: S101 (Tensors have one)
-    return kind.index
+class _ModuleCall:
+    """A call of a module that the instance has for itself."""
+
+    def __init__(self, module: Any, inputs: Any, outputs: Any) -> None:
+        self._module = copy.deepcopy(module)
+        self._module.evaluate()
+        self._inputs, self._outputs = inputs, outputs
+
+    def __len__(self) -> int:
+        return 1
+
+    def run(self) -> None:
+        """Calls the module."""
+        self._module.forget()  # what it remembers of runs before
+        _copy_table(self._outputs, to_tensors(self._module.updateOutput(self._inputs)))
+
+    def run_one(self, index: int) -> None:  # noqa: ARG002 (there is one)
+        """Calls the module."""
+        self.run()
+
+
+def _type_name(operand: Any) -> str:
+    """The name that the C library has for the element type of an operand."""
+    kind = kind_of_dtype(operand.dtype if isinstance(operand, View) else operand.value.dtype)
+    assert kind is not None  # noqa: S101 (it was a Tensor's)
+    return kind.name
 
 
 def _arrays(tensors: Any) -> Any:

@@ -1,0 +1,78 @@
+"""Steps of programs: C functions that are called with arguments kept in memory."""
+
+from __future__ import annotations
+
+import re
+
+from .headers import Function, Header
+
+__all__ = ["STEP_TYPES", "is_step", "signature", "step_definitions", "steps_table"]
+
+_STEP = re.compile(
+    r"THNN_(Float|Double)\w+_updateOutput|TH(Float|Double|Long|Int)Tensor_(add|cadd|cmul|copy|mul|zero)"
+)
+
+STEP_TYPES = """
+typedef union pythnn_Word { void *object; int64_t whole; double real; } pythnn_Word;
+typedef struct pythnn_Step { int function; const pythnn_Word *arguments; } pythnn_Step;
+int pythnn_runSteps(const pythnn_Step *steps, int count);
+"""
+"""What Python sees: an argument, a call, and what makes calls one after the other. The result is the
+code of the first error."""
+
+_RUN = """
+int pythnn_runSteps(const pythnn_Step *steps, int count)
+{
+  pythnn_Guard guard;
+  if (PYTHNN_PROTECT(guard))
+    for (const pythnn_Step *step = steps; step < steps + count; step++)
+      stepFunctions[step->function](step->arguments);
+  return pythnn_leave(&guard);
+}
+"""
+
+
+def is_step(function: Function) -> bool:
+    """Whether programs may call a function."""
+    return function.result == "void" and _STEP.fullmatch(function.name) is not None
+
+
+def _field(ctype: str) -> str:
+    """The field of a word that holds an argument."""
+    if ctype.endswith("*"):
+        return "object"
+    return "real" if ctype in ("float", "double") else "whole"
+
+
+def signature(function: Function) -> tuple[str, ...]:
+    """The fields of words that a function's arguments are in."""
+    return tuple(_field(p.ctype) for p in function.parameters)
+
+
+def _call(function: Function) -> str:
+    """The function that makes a call of another with arguments from words."""
+    arguments = ", ".join(
+        f"({p.ctype})arguments[{i}].{_field(p.ctype)}" for i, p in enumerate(function.parameters)
+    )
+    return (
+        f"static void step_{function.name}(const pythnn_Word *arguments)\n"
+        f"{{\n  {function.name}({arguments});\n}}"
+    )
+
+
+def _steps(header: Header) -> list[Function]:
+    return [function for function in header.functions if is_step(function)]
+
+
+def step_definitions(header: Header) -> list[str]:
+    """The C code of all steps, and of what runs them."""
+    functions = _steps(header)
+    names = ",\n".join(f"  step_{function.name}" for function in functions)
+    table = f"static void (*const stepFunctions[])(const pythnn_Word *) = {{\n{names},\n}};"
+    types = STEP_TYPES.rpartition("int pythnn_runSteps")[0]
+    return [types, *map(_call, functions), table, _RUN]
+
+
+def steps_table(header: Header) -> dict[str, tuple[int, tuple[str, ...]]]:
+    """For each step its place among all, and the fields of its arguments."""
+    return {f.name: (i, signature(f)) for i, f in enumerate(_steps(header))}
