@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import io
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.saved_models import HOW, SavedModels, joined, same
 
 import pythnn
 from pythnn import nn
 from pythnn.t7 import TorchObject
 
-DATA = Path(__file__).parents[2] / "data" / "rnn"
-INDEX = json.loads((DATA / "index.json").read_text())
-MODULES = [entry for entry in INDEX if entry["kind"] != "criterion"]
-CRITERIONS = [entry for entry in INDEX if entry["kind"] == "criterion"]
+MODELS = SavedModels("rnn")
+MODULES = [entry for entry in MODELS.index if entry["kind"] != "criterion"]
+CRITERIONS = [entry for entry in MODELS.index if entry["kind"] == "criterion"]
 TRAINED = [entry for entry in MODULES if "train" in entry]
 # In use, all steps of Lua's table after the first are one tensor, which the last step wrote.
 OVERWRITTEN = {"RecurrentAttention"}
-HOW = ["binary", "ascii", "saved again"]
 
 
 def each(entries: Any) -> Any:
@@ -29,41 +26,6 @@ def each(entries: Any) -> Any:
 
 
 in_each_way = pytest.mark.parametrize("how", HOW)
-
-
-def recorded(entry: Any, names: Any) -> Any:
-    """Arrays of the entry; a list of names gives a list."""
-    if isinstance(names, list):
-        return [recorded(entry, name) for name in names]
-    if isinstance(names, dict):
-        return names["number"]
-    with np.load(DATA / entry["npz"]) as arrays:
-        return arrays[names]
-
-
-def load(entry: Any, how: str) -> Any:
-    path = DATA / entry["ascii" if how == "ascii" else "binary"]
-    model = pythnn.load(path)
-    if how != "saved again":
-        return model
-    file = io.BytesIO()
-    pythnn.save(file, model)
-    file.seek(0)
-    return pythnn.load(file)
-
-
-def same(found: Any, wanted: Any, where: str) -> None:
-    if isinstance(wanted, list):
-        assert len(found) == len(wanted), where
-        for i, (one, other) in enumerate(zip(found, wanted, strict=True), 1):
-            same(one, other, f"{where}[{i}]")
-        return
-    assert np.shape(found) == np.shape(wanted), where
-    np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-10, err_msg=where)
-
-
-def joined(arrays: list[Any]) -> Any:
-    return np.concatenate([array.ravel() for array in arrays]) if arrays else np.zeros(0)
 
 
 def forward(entry: Any, model: Any, given: Any) -> Any:
@@ -82,17 +44,17 @@ def backward(entry: Any, model: Any, given: Any, gradOutput: Any) -> Any:
 @in_each_way
 @each(MODULES)
 def test_evaluation(entry: Any, how: str) -> None:
-    model = load(entry, how)
+    model = MODELS.load(entry, how)
     assert [module.typename() for module in model.listModules()] == entry["modules"]
     parameters = (model.parameters() or ([], []))[0]
     assert len(parameters) == entry["n_param_tensors"]
     if parameters:
-        same(joined(parameters), recorded(entry, entry["params"]), "parameters")
+        same(joined(parameters), MODELS.recorded(entry, entry["params"]), "parameters")
     model.evaluate()
     for _ in range(2):
         model.forget()
-        output = forward(entry, model, recorded(entry, entry["input"]))
-        wanted = recorded(entry, entry["output"])
+        output = forward(entry, model, MODELS.recorded(entry, entry["input"]))
+        wanted = MODELS.recorded(entry, entry["output"])
         if entry["name"] in OVERWRITTEN:
             output, wanted = [output[0], output[-1]], [wanted[0], wanted[-1]]
         same(output, wanted, "output")
@@ -101,45 +63,45 @@ def test_evaluation(entry: Any, how: str) -> None:
 @in_each_way
 @each(TRAINED)
 def test_training(entry: Any, how: str) -> None:
-    model, train = load(entry, how), entry["train"]
+    model, train = MODELS.load(entry, how), entry["train"]
     model.training()
     model.zeroGradParameters()
     if "seed" in train:
         pythnn.manual_seed(train["seed"])
-    given = recorded(entry, entry["input"])
-    same(forward(entry, model, given), recorded(entry, train["output"]), "output")
-    found = backward(entry, model, given, recorded(entry, train["gradOutput"]))
-    same(found, recorded(entry, train["gradInput"]), "gradInput")
+    given = MODELS.recorded(entry, entry["input"])
+    same(forward(entry, model, given), MODELS.recorded(entry, train["output"]), "output")
+    found = backward(entry, model, given, MODELS.recorded(entry, train["gradOutput"]))
+    same(found, MODELS.recorded(entry, train["gradInput"]), "gradInput")
     gradients = (model.parameters() or ([], []))[1]
     if gradients:
-        same(joined(gradients), recorded(entry, train["gradParams"]), "gradients")
+        same(joined(gradients), MODELS.recorded(entry, train["gradParams"]), "gradients")
     if "running_after" in train:
         normal = [m for m in model.listModules() if isinstance(m, nn.BatchNormalization)]
         statistics = joined([a for m in normal for a in (m.running_mean, m.running_var)])
-        same(statistics, recorded(entry, train["running_after"]), "running statistics")
+        same(statistics, MODELS.recorded(entry, train["running_after"]), "running statistics")
 
 
 @each([entry for entry in TRAINED if "flat_params" in entry])
 def test_one_storage_for_all_parameters(entry: Any) -> None:
-    model, train = load(entry, "binary"), entry["train"]
+    model, train = MODELS.load(entry, "binary"), entry["train"]
     flat, gradients = model.getParameters()
-    same(flat, recorded(entry, entry["flat_params"]), "parameters")
+    same(flat, MODELS.recorded(entry, entry["flat_params"]), "parameters")
     model.training()
     gradients[...] = 0
-    given = recorded(entry, entry["input"])
+    given = MODELS.recorded(entry, entry["input"])
     forward(entry, model, given)
-    backward(entry, model, given, recorded(entry, train["gradOutput"]))
+    backward(entry, model, given, MODELS.recorded(entry, train["gradOutput"]))
     if "seed" not in train and "flat_gradParams" in train:
-        same(gradients, recorded(entry, train["flat_gradParams"]), "gradients")
+        same(gradients, MODELS.recorded(entry, train["flat_gradParams"]), "gradients")
 
 
 @in_each_way
 @each(CRITERIONS)
 def test_criterion(entry: Any, how: str) -> None:
-    criterion = load(entry, how)
-    given = recorded(entry, entry["input"]), recorded(entry, entry["target"])
+    criterion = MODELS.load(entry, how)
+    given = MODELS.recorded(entry, entry["input"]), MODELS.recorded(entry, entry["target"])
     assert criterion.forward(*given) == pytest.approx(entry["loss"], rel=1e-10)
-    same(criterion.backward(*given), recorded(entry, entry["gradInput"]), "gradInput")
+    same(criterion.backward(*given), MODELS.recorded(entry, entry["gradInput"]), "gradInput")
 
 
 def objects_in(value: Any) -> list[Any]:
@@ -170,13 +132,15 @@ def kind(value: Any) -> str:
     return "number" if type(value) in (int, float) else repr(value)
 
 
-@each([entry for entry in INDEX if "trained" not in entry["name"]])
+@each([entry for entry in MODELS.index if "trained" not in entry["name"]])
 def test_files_have_the_fields_that_they_had(entry: Any, monkeypatch: Any) -> None:
     file = io.BytesIO()
-    pythnn.save(file, pythnn.load(DATA / entry["binary"]))
+    pythnn.save(file, pythnn.load(MODELS.folder / entry["binary"]))
     file.seek(0)
     monkeypatch.setattr(nn, "registry", {})
-    found, wanted = (objects_in(pythnn.load(one)) for one in (file, DATA / entry["binary"]))
+    found, wanted = (
+        objects_in(pythnn.load(one)) for one in (file, MODELS.folder / entry["binary"])
+    )
     if "LanguageModel" in entry["name"]:  # Lua's class does not say which type it has
         for name, fields in found:
             if name == "nn.LanguageModel":
