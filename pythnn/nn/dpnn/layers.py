@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -223,20 +224,11 @@ class SpatialBinaryConvolution(SpatialConvolution, kernel=True):
     There is no bias. For gradInput the sizes are those of each input plane.
     """
 
-    def __init__(
-        self,
-        nInputPlane: int,
-        nOutputPlane: int,
-        kW: int,
-        kH: int,
-        dW: int = 1,
-        dH: int = 1,
-        padW: int = 0,
-        padH: int | None = None,
-    ) -> None:
-        super().__init__(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
+    def _make_parameters(self) -> None:
+        super()._make_parameters()
         self.noBias()
-        self.iwh, self.owh = nInputPlane * kW * kH, nOutputPlane * kW * kH
+        taps = math.prod(self._window())
+        self.iwh, self.owh = self.nInputPlane * taps, self.nOutputPlane * taps
 
     def _with_signs(self, axes: tuple[int, ...], method: Any, *arguments: Any) -> Any:
         """Calls a method with the signs of the weights, times their mean size along the axes."""
