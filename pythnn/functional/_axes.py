@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -33,6 +34,8 @@ def sizes_of(shape: Any) -> tuple[int, ...]:
 
 def axes_of(array: Any, axes: Any, name: str = "axis") -> tuple[int, ...]:
     """Axes in rising order, counted from 0."""
+    if type(axes) is int:
+        return (axis_of(array, axes, name),)
     if isinstance(axes, (str, bytes)) or not isinstance(axes, (Sequence, np.ndarray)):
         return (axis_of(array, axes, name),)
     found = sorted(axis_of(array, axis, name) for axis in axes)
@@ -56,17 +59,25 @@ def as_block(array: Array, axes: Sequence[int]) -> Block:
     Axes of size 1 are everywhere, so that only the others have to stand side by side.
     """
     shape = array.shape
+    block, order = _layout(shape, tuple(axes))
+    if order is not None:
+        array = array_module(array).ascontiguousarray(array.transpose(order))
+    return Block(array.reshape(block), shape, order)
+
+
+@functools.lru_cache(maxsize=256)
+def _layout(
+    shape: tuple[int, ...], axes: tuple[int, ...]
+) -> tuple[tuple[int, int, int], tuple[int, ...] | None]:
+    """The three sizes, and the order of the axes if they have to be moved."""
     long = [i for i in range(len(shape)) if shape[i] != 1]
     inside = [i for i in long if i in axes]
     size = math.prod(shape[i] for i in inside)
     first, last = (inside[0], inside[-1]) if inside else (len(shape), len(shape))
     if any(i not in axes for i in long if first < i < last):
         order = (*(i for i in range(len(shape)) if i not in axes), *axes)
-        moved = array_module(array).ascontiguousarray(array.transpose(order))
-        others = math.prod(shape[i] for i in order[: -len(axes)])
-        return Block(moved.reshape(others, size, 1), shape, order)
-    after = math.prod(shape[last + 1 :])
-    return Block(array.reshape(math.prod(shape[:first]), size, after), shape, None)
+        return (math.prod(shape[i] for i in order[: -len(axes)]), size, 1), order
+    return (math.prod(shape[:first]), size, math.prod(shape[last + 1 :])), None
 
 
 def from_block(result: Any, block: Block) -> Array:

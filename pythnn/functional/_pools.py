@@ -7,6 +7,7 @@ windows only.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -24,28 +25,28 @@ __all__ = ["Windows", "max_of", "max_of_backward", "mean_of", "mean_of_backward"
 class Windows(NamedTuple):
     """Windows over the last two or three axes of an array; the outermost axis comes first."""
 
-    kernel: Sequence[int]
-    stride: Sequence[int]
-    padding: Sequence[int]
-    dilation: Sequence[int]
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
     ceil_mode: bool
 
-    @property
-    def axes(self) -> tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int]]:
-        """Kernel, stride, padding and dilation of all axes."""
-        return self.kernel, self.stride, self.padding, self.dilation
-
-    def counts(self, x: Array) -> tuple[int, ...]:
-        """How many windows there are along each axis."""
-        return counted(x.shape[-len(self.kernel) :], self.axes, self.ceil_mode)
+    def over(self, x: Array) -> Laid:
+        """How the windows lie in an array."""
+        return _laid(self, x.shape[-len(self.kernel) :])
 
     def shape(self, x: Array) -> tuple[int, ...]:
         """The shape of the output."""
-        return (*x.shape[: -len(self.kernel)], *self.counts(x))
+        return (*x.shape[: -len(self.kernel)], *self.over(x).counts)
+
+    @property
+    def axes(self) -> Any:
+        """Kernel, stride, padding and dilation of each axis."""
+        return zip(self.kernel, self.stride, self.padding, self.dilation, strict=True)
 
     def arguments(self, *, dilated: bool) -> list[int]:
         """The sizes as C functions take them: width before height, depth before both."""
-        groups = self.axes[: 4 if dilated else 3]
+        groups = (self.kernel, self.stride, self.padding, self.dilation)[: 4 if dilated else 3]
         if len(self.kernel) == 2:
             return [n for height, width in groups for n in (width, height)]
         return [n for depth, height, width in groups for n in (depth, width, height)]
@@ -58,7 +59,7 @@ class Windows(NamedTuple):
     def is_wide(self) -> bool:
         """Whether padding exceeds half a window; raises if it reaches a whole one."""
         found = False
-        for kernel, stride, padding, dilation in zip(*self.axes, strict=True):
+        for kernel, stride, padding, dilation in self.axes:
             if padding > kernel // 2:
                 for name, value in (("stride", stride), ("dilation", dilation)):
                     if value < 1:
@@ -70,29 +71,47 @@ class Windows(NamedTuple):
 
     def whole(self) -> Windows:
         """The same windows over an array that has the padding."""
-        return self._replace(padding=[0] * len(self.kernel), ceil_mode=False)
-
-    def sides(self, x: Array) -> list[tuple[int, int]]:
-        """What stands before and after the elements along each axis; negative is not looked at."""
-        sizes, counts = x.shape[-len(self.kernel) :], self.counts(x)
-        if min(counts) < 1:
-            raise Unfit("x", "sizes, with padding, from that of a window on", f"shape {x.shape}")
-        return [
-            (padding, (count - 1) * stride + (kernel - 1) * dilation + 1 - size - padding)
-            for size, count, kernel, stride, padding, dilation in zip(
-                sizes, counts, *self.axes, strict=True
-            )
-        ]
+        return self._replace(padding=(0,) * len(self.kernel), ceil_mode=False)
 
     def divisors(self, x: Array, *, count_padding: bool) -> list[np.ndarray[Any, Any]]:
         """How many elements each window has along each axis, with those of the padding or not."""
         found = []
-        sizes, counts = x.shape[-len(self.kernel) :], self.counts(x)
-        for size, count, kernel, stride, padding in zip(sizes, counts, *self.axes[:3], strict=True):
+        sizes = x.shape[-len(self.kernel) :]
+        axes = zip(sizes, self.over(x).counts, self.axes, strict=True)
+        for size, count, (kernel, stride, padding, _) in axes:
             start = np.arange(count) * stride - padding
             end = np.minimum(start + kernel, size + (padding if count_padding else 0))
             found.append(np.maximum(end - (start if count_padding else np.maximum(start, 0)), 1))
         return found
+
+
+class Laid(NamedTuple):
+    """How windows lie in an array of some size."""
+
+    counts: tuple[int, ...]
+    """How many there are along each axis."""
+    is_wide: bool
+    sides: tuple[tuple[int, int], ...]
+    """What the windows see before and after the elements; what is negative they do not see."""
+    dilated: list[int]
+    plain: list[int]
+    """What the C functions take, with dilations and without."""
+
+
+@functools.lru_cache(maxsize=256)
+def _laid(windows: Windows, sizes: tuple[int, ...]) -> Laid:
+    wide = windows.is_wide()
+    counts = counted(sizes, windows[:4], windows.ceil_mode)
+    if wide and min(counts) < 1:
+        raise Unfit("x", "sizes, with padding, from that of a window on", f"sizes {sizes}")
+    sides = tuple(
+        (padding, (count - 1) * stride + (kernel - 1) * dilation + 1 - size - padding)
+        for size, count, (kernel, stride, padding, dilation) in zip(
+            sizes, counts, windows.axes, strict=True
+        )
+    )
+    plain, dilated = (windows.arguments(dilated=d) for d in (False, True))
+    return Laid(counts, wide, sides, dilated, plain)
 
 
 def _with_sides(x: Array, sides: Sequence[tuple[int, int]], value: float) -> Array:
@@ -137,45 +156,60 @@ def _moved(indices: Array, shape: Sequence[int], to: Sequence[int], by: Sequence
     return found
 
 
+_FORWARD: dict[str, Any] = {
+    "max2": thnn.SpatialDilatedMaxPooling_updateOutput,
+    "max3": thnn.VolumetricDilatedMaxPooling_updateOutput,
+    "mean2": thnn.SpatialAveragePooling_updateOutput,
+    "mean3": thnn.VolumetricAveragePooling_updateOutput,
+}
+_BACKWARD: dict[str, Any] = {
+    "max2": thnn.SpatialDilatedMaxPooling_updateGradInput,
+    "max3": thnn.VolumetricDilatedMaxPooling_updateGradInput,
+    "mean2": thnn.SpatialAveragePooling_updateGradInput,
+    "mean3": thnn.VolumetricAveragePooling_updateGradInput,
+}
+
+
 def max_of(x: Array, windows: Windows) -> tuple[Any, Any]:
     """The greatest element of each window, and its index."""
-    update = getattr(thnn, f"{windows.module}DilatedMaxPooling_updateOutput")
-    wide = windows.is_wide()
-    source, over = x, windows
-    if wide:
-        sides = windows.sides(x)
-        source, over = _with_sides(x, sides, -math.inf), windows.whole()
-    shape = windows.shape(x)
+    laid = windows.over(x)
+    dimensions = len(windows.kernel)
+    shape = (*x.shape[:-dimensions], *laid.counts)
     output, indices = new(shape, x), new_indices(shape, x)
-    update(None, source, output, indices, *over.arguments(dilated=True), over.ceil_mode)
-    if windows.module == "Spatial":
+    if laid.is_wide:
+        source, over = _with_sides(x, laid.sides, -math.inf), windows.whole()
+        arguments, ceil_mode = over.arguments(dilated=True), False
+    else:
+        source, arguments, ceil_mode = x, laid.dilated, windows.ceil_mode
+    _FORWARD[f"max{dimensions}"](None, source, output, indices, *arguments, ceil_mode)
+    if dimensions == 2:
         indices = from_one(indices)
-        if wide:
-            before = [-a for a, _ in sides]
+        if laid.is_wide:
+            before = [-a for a, _ in laid.sides]
             indices = _moved(indices, source.shape[-2:], x.shape[-2:], before)
     return output, indices
 
 
 def max_of_backward(grad_output: Array, x: Array, indices: Array, windows: Windows) -> Any:
     """The gradient of `x`."""
-    update = getattr(thnn, f"{windows.module}DilatedMaxPooling_updateGradInput")
-    wide = windows.is_wide()
-    shape = windows.shape(x)
+    laid = windows.over(x)
+    dimensions = len(windows.kernel)
+    shape = (*x.shape[:-dimensions], *laid.counts)
     check_shape("grad_output", grad_output, shape)
     check_shape("indices", indices, shape)
-    source, over, sides = x, windows, []
-    if wide:
-        sides, over = windows.sides(x), windows.whole()
-        source = _with_sides(x, sides, 0.0)
-    if windows.module == "Spatial":
-        if wide:
-            before = [a for a, _ in sides]
+    source, arguments, ceil_mode = x, laid.dilated, windows.ceil_mode
+    if laid.is_wide:
+        source = _with_sides(x, laid.sides, 0.0)
+        arguments, ceil_mode = windows.whole().arguments(dilated=True), False
+    if dimensions == 2:
+        if laid.is_wide:
+            before = [a for a, _ in laid.sides]
             indices = _moved(indices, x.shape[-2:], source.shape[-2:], before)
         indices = indices + 1
     grad = like(source)
-    arguments = over.arguments(dilated=True)
-    update(None, source, grad_output, grad, indices, *arguments, over.ceil_mode)
-    return _without_sides(grad, source.shape, x, sides) if wide else grad
+    update = _BACKWARD[f"max{dimensions}"]
+    update(None, source, grad_output, grad, indices, *arguments, ceil_mode)
+    return _without_sides(grad, source.shape, x, laid.sides) if laid.is_wide else grad
 
 
 # ---- Means and sums
@@ -184,20 +218,24 @@ def max_of_backward(grad_output: Array, x: Array, indices: Array, windows: Windo
 class _Way(NamedTuple):
     """How means or sums come about."""
 
-    windows: Windows
+    arguments: list[int]
+    ceil_mode: bool
+    counted: bool
+    """Whether the C function counts the padding."""
     sides: Sequence[tuple[int, int]]
     """Those of a copy of the array; none without a copy."""
     factor: Any
     """What the C function's means are multiplied by; None for 1."""
 
 
-def _way(x: Array, windows: Windows, count_padding: bool | None) -> _Way:
-    size = math.prod(windows.kernel)
-    if not windows.is_wide():
+def _way(x: Array, windows: Windows, laid: Laid, count_padding: bool | None) -> _Way:
+    if not laid.is_wide:
         if count_padding is not None:
-            return _Way(windows, (), None)
-        if not windows.ceil_mode or all(b <= a for a, b in windows.sides(x)):
-            return _Way(windows, (), x.dtype.type(size))
+            return _Way(laid.plain, windows.ceil_mode, count_padding, (), None)
+        if not windows.ceil_mode or all(b <= a for a, b in laid.sides):
+            factor = x.dtype.type(math.prod(windows.kernel))
+            return _Way(laid.plain, windows.ceil_mode, True, (), factor)
+    size = math.prod(windows.kernel)
     factor = x.dtype.type(size)
     if count_padding is not None:
         divisors = windows.divisors(x, count_padding=count_padding)
@@ -205,21 +243,21 @@ def _way(x: Array, windows: Windows, count_padding: bool | None) -> _Way:
         for more in divisors[1:]:
             total = total[..., None] * more
         factor = array_module(x).asarray((size / total).astype(x.dtype))
-    return _Way(windows.whole(), windows.sides(x), factor)
+    return _Way(windows.whole().arguments(dilated=False), False, True, laid.sides, factor)
 
 
 def mean_of(x: Array, windows: Windows, count_padding: bool | None) -> Any:
     """The mean of each window, with the padding counted or not; the sum for None."""
-    way = _way(x, windows, count_padding)
+    laid = windows.over(x)
+    dimensions = len(windows.kernel)
+    way = _way(x, windows, laid, count_padding)
     source = _with_sides(x, way.sides, 0.0) if way.sides else x
-    output = new(windows.shape(x), x)
-    update = getattr(thnn, f"{windows.module}AveragePooling_updateOutput")
-    update(
-        None, source, output, *way.windows.arguments(dilated=False), way.windows.ceil_mode,
-        count_padding is not False or bool(way.sides),
-    )  # fmt: skip
+    shape = (*x.shape[:-dimensions], *laid.counts)
+    output = new(shape, x)
+    update = _FORWARD[f"mean{dimensions}"]
+    update(None, source, output, *way.arguments, way.ceil_mode, way.counted)
     if way.factor is not None:
-        output = shaped(output, windows.shape(x))
+        output = shaped(output, shape)
         output *= way.factor
     return output
 
@@ -228,15 +266,14 @@ def mean_of_backward(
     grad_output: Array, x: Array, windows: Windows, count_padding: bool | None
 ) -> Any:
     """The gradient of `x`."""
-    way = _way(x, windows, count_padding)
-    check_shape("grad_output", grad_output, windows.shape(x))
+    laid = windows.over(x)
+    dimensions = len(windows.kernel)
+    check_shape("grad_output", grad_output, (*x.shape[:-dimensions], *laid.counts))
+    way = _way(x, windows, laid, count_padding)
     source = _with_sides(x, way.sides, 0.0) if way.sides else x
     grad = like(source)
     if way.factor is not None:
         grad_output = grad_output * way.factor
-    update = getattr(thnn, f"{windows.module}AveragePooling_updateGradInput")
-    update(
-        None, source, grad_output, grad, *way.windows.arguments(dilated=False),
-        way.windows.ceil_mode, count_padding is not False or bool(way.sides),
-    )  # fmt: skip
+    update = _BACKWARD[f"mean{dimensions}"]
+    update(None, source, grad_output, grad, *way.arguments, way.ceil_mode, way.counted)
     return _without_sides(grad, source.shape, x, way.sides) if way.sides else grad

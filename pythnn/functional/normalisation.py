@@ -6,6 +6,7 @@ var is the mean square of the distances from the mean.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -55,12 +56,22 @@ def _planes_of(x: Array, axes: Any) -> _Planes:
     if axes is None:
         if len(shape) < 2:
             raise Unfit("x", "batch x planes [x ...]", f"shape {tuple(shape)}")
-        wide = (1, shape[1], *(1,) * (len(shape) - 2))
-        return _Planes(Block(x, shape, None), shape[1:2], wide)
-    summed = axes_of(x, axes, "axes")
-    kept = [i for i in range(len(shape)) if i not in summed]
+        _, narrow, wide = _kept(shape, None)
+        return _Planes(Block(x, shape, None), narrow, wide)
+    kept, narrow, wide = _kept(shape, axes_of(x, axes, "axes"))
+    return _Planes(as_block(x, kept), narrow, wide)
+
+
+@functools.lru_cache(maxsize=256)
+def _kept(
+    shape: tuple[int, ...], summed: tuple[int, ...] | None
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """The axes that are not summed over, and the shapes of statistics: narrow and wide."""
+    if summed is None:
+        summed = (0, *range(2, len(shape)))
     wide = tuple(1 if i in summed else n for i, n in enumerate(shape))
-    return _Planes(as_block(x, kept), tuple(shape[i] for i in kept), wide)
+    others = tuple(i for i in range(len(shape)) if i not in summed)
+    return others, tuple(shape[i] for i in others), wide
 
 
 def _check_elements(x: Array, count: int) -> None:

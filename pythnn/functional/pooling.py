@@ -93,7 +93,7 @@ def _of_frames(found: Any, windows: Windows, planes: Array) -> Array:
 
 def _starts(windows: Windows, x: Array, axis: int) -> Any:
     """Where each window begins, along the axis of an output."""
-    count = windows.counts(x[..., None, :, :])[axis]
+    count = windows.over(x).counts[axis]
     starts = array_module(x).arange(count) * windows.stride[axis] - windows.padding[axis]
     return starts[:, None] if axis == -2 else starts
 
@@ -184,7 +184,6 @@ def max_pool1d_backward(
         thnn.TemporalMaxPooling_updateGradInput(None, frames, grads, grad_x, places, window, step)
         return axis_back(grad_x, axis)
     planes, windows = _over_frames(x, axis, window, stride, padding, dilation, ceil_mode)
-    windows.is_wide()
     shape = windows.shape(planes)
     for name, array in (("grad_output", grad_output), ("indices", indices)):
         check_shape(name, array, (*shape[:-3], *shape[-2:]))
@@ -320,7 +319,6 @@ def avg_pool1d_backward(
 ) -> Array:
     """The gradient of `x`."""
     planes, windows = _over_frames(x, axis, window, stride, padding, 1, ceil_mode)
-    windows.is_wide()
     shape = windows.shape(planes)
     check_shape("grad_output", grad_output, (*shape[:-3], *shape[-2:]))
     grads = grad_output[..., None, :, :]
@@ -451,7 +449,6 @@ def sum_pool1d_backward(
 ) -> Array:
     """The gradient of `x`."""
     planes, windows = _over_frames(x, axis, window, stride, padding, 1, ceil_mode)
-    windows.is_wide()
     shape = windows.shape(planes)
     check_shape("grad_output", grad_output, (*shape[:-3], *shape[-2:]))
     grads = grad_output[..., None, :, :]

@@ -217,21 +217,32 @@ def is_argument(case: Case, name: str) -> bool:
     return name in GIVEN or name.startswith(("weight_", "bias_"))
 
 
+def run(case: Case, arrays: Arrays) -> Results:
+    """What the functions make of a recorded call's arrays."""
+    found: Results = SYSTEMS[case.name.partition(" ")[0]][case.op](case.args, arrays)
+    return found
+
+
+def compare(case: Case, found: Results, real: Any) -> None:
+    """Results are those that were recorded.
+
+    What was recorded in single precision is no nearer than that to what double gives.
+    """
+    single = case.arrays[next(iter(case.arrays))].dtype == np.float32
+    for name, result in found.items():
+        assert result.dtype == real
+        result = result.astype(np.float32) if single else result
+        check(result, case.arrays[name], result.dtype.type, f"{case.name}: {name}")
+
+
 @pytest.mark.parametrize("gaps", [False, True], ids=["dense", "gaps"])
 @pytest.mark.parametrize("real", [np.float64, np.float32])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_recorded(case: Case, real: Any, gaps: bool) -> None:
     given = case.as_(real, gaps)
     before = {n: a.copy() for n, a in given.items() if a is not None}
-    system = case.name.partition(" ")[0]
-    found = SYSTEMS[system][case.op](case.args, given)
-    single = case.arrays[next(iter(case.arrays))].dtype == np.float32
-    for name, result in found.items():
-        wanted = case.arrays[name]
-        # What was recorded in single precision is no nearer than that to what double gives.
-        assert result.dtype == real
-        check(result.astype(np.float32) if single else result, wanted,
-              np.float32 if single else real, f"{case.name}: {name}")  # fmt: skip
+    found = run(case, given)
+    compare(case, found, real)
     missing = {n for n, a in case.arrays.items() if a is not None and not is_argument(case, n)}
     assert missing == set(found)
     for name, array in before.items():
