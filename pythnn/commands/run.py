@@ -57,6 +57,7 @@ def run_model(task: Task) -> None:
     refuse_unknown(rows)
     runner = _Runner(task, model, rows)
     files = _files(task.input)
+    _refuse_idle_options(task, files)
     places = _places(files, task.output, task.format) if len(files) > 1 else {}
     results: list[Array] = []
     for path in files if len(files) == 1 else _with_progress(files):
@@ -86,6 +87,21 @@ def _files(path: Path) -> list[Path]:
     if not found:
         raise click.ClickException(f"{path} has no images and no .npy or .npz files.")
     return found
+
+
+def _refuse_idle_options(task: Task, files: list[Path]) -> None:
+    """Raises UsageError for options of images where there are none, neither read nor saved."""
+    if any(path.suffix.lower() not in ARRAYS for path in files):
+        return
+    output = task.output
+    saves_arrays = output is None or output.suffix.lower() in ARRAYS
+    if output is not None and not output.suffix and len(files) > 1:
+        saves_arrays = f".{task.format}" in ARRAYS
+    if not task.batch or (task.wanted is not None and saves_arrays):
+        are = "holds arrays" if len(files) > 1 or task.input.is_dir() else "is an array"
+        raise click.UsageError(
+            f"Options for images go with images: {task.input} {are}, taken as it is."
+        )
 
 
 def _places(files: list[Path], output: Path | None, suffix: str) -> dict[Path, Path]:

@@ -303,6 +303,9 @@ def test_run_key_and_threads(folder):
         (["classes.t7", "image.png", "--std", "0"], 2, "must not be 0"),
         (["classes.t7", "image.png", "--std", "x"], 2, "'x' is no list of numbers"),
         (["classes.t7", "image.png", "--preset", "none"], 2, "is not one of"),
+        (["classes.t7", "four.npy", "--preset", "unit"], 2, "four.npy is an array, taken as it is"),
+        (["classes.t7", "four.npy", "--no-batch"], 2, "Options for images go with images"),
+        (["classes.t7", "arrays", "--mean", "1", "--output", "o"], 2, "arrays holds arrays"),
         (["two.t7", "image.png"], 2, "several modules: a, b. Choose one with --key"),
         (["unknown.t7", "image.png"], 1, "holds a my.Layer, a class that pythnn does not know"),
         (["unknown.t7", "image.png"], 1, "run a module inside, with --key modules.1."),
@@ -311,6 +314,9 @@ def test_run_key_and_threads(folder):
 def test_run_mistakes(folder, monkeypatch, arguments, code, message):
     monkeypatch.chdir(folder)
     (folder / "empty").mkdir()
+    (folder / "arrays").mkdir()
+    for name in ("a.npy", "b.npy"):
+        np.save(folder / "arrays" / name, np.zeros((1, 4)))
     (folder / "two.txt").write_text("a\nb\n")
     np.save(folder / "text.npy", np.array(["a"]))
     np.save(folder / "pickled.npy", np.array([None]), allow_pickle=True)
