@@ -173,6 +173,13 @@ def convert(
 @click.argument("input", type=click.Path(exists=True, path_type=Path))
 @_image_options
 @click.option("--no-batch", is_flag=True, help="Give the model 3 dimensions, not a batch of 1.")
+@click.option(
+    "--batch",
+    type=click.IntRange(1),
+    default=8,
+    show_default=True,
+    help="Images of a folder that are computed at once.",
+)
 @click.option("--labels", type=_FILE, help="A text file with the name of a class on each line.")
 @click.option(
     "--top",
@@ -210,6 +217,7 @@ def run(
     key: str | None,
     threads: int | None,
     no_batch: bool,
+    batch: int,
     **image_options: Any,
 ) -> None:
     """Run the MODEL of a .t7 file on an INPUT.
@@ -225,7 +233,8 @@ def run(
 
         set_num_threads(threads)
     wanted = wanted_of(preset, **image_options)
-    run_model(Task(model, input, wanted, key, labels, top, output, format, softmax, not no_batch))
+    saved = output, format, softmax
+    run_model(Task(model, input, wanted, key, labels, top, *saved, not no_batch, batch))
 
 
 @main.command()

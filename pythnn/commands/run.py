@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterator
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 from numpy.typing import NDArray
+
+import pythnn
 
 from .._files import replacing
 from .._models.entries import Entry, input_of
@@ -47,6 +53,7 @@ class Task:
     format: str = "npy"  # of results in a folder
     softmax: bool = False
     batch: bool = True  # whether to put a batch dimension of 1 in front of images
+    together: int = 8  # images of a folder that are computed at once
 
 
 def run_model(task: Task) -> None:
@@ -60,8 +67,8 @@ def run_model(task: Task) -> None:
     _refuse_idle_options(task, files)
     places = _places(files, task.output, task.format) if len(files) > 1 else {}
     results: list[Array] = []
-    for path in files if len(files) == 1 else _with_progress(files):
-        output, result = runner.run(path)
+    begin = time.perf_counter()
+    for path, output, result in runner.run_all(files):
         name = "" if len(files) == 1 else f"{shown(path.name)}: "
         if task.output is None:
             runner.show(name, output, result)
@@ -72,6 +79,11 @@ def run_model(task: Task) -> None:
         else:
             task.output.mkdir(parents=True, exist_ok=True)
             save(places[path], output, result, runner.undone)
+    if len(files) > 1:
+        seconds = time.perf_counter() - begin
+        click.echo(
+            f"{len(files)} files in {seconds:.3g} s, {len(files) / seconds:.3g} a second", err=True
+        )
     if results and task.output is not None:
         with explained(f"{task.output} cannot be written"):
             stacked = np.stack(results)
@@ -140,16 +152,38 @@ def _names(files: list[Path]) -> dict[Path, str]:
     return names
 
 
-def _with_progress(files: list[Path]) -> Iterator[Path]:
-    """The files, with a progress bar on a terminal."""
+@contextmanager
+def _progress(count: int) -> Iterator[Callable[[], None]]:
+    """A bar of what is done on a terminal, and what to call for each file."""
     from rich.console import Console
-    from rich.progress import track
+    from rich.progress import Progress
 
     console = Console(stderr=True)
-    if console.is_terminal:
-        yield from track(files, "running", console=console)
-    else:  # where a bar that is disabled is an empty line, before rich 14.3
-        yield from files
+    if count == 1 or not console.is_terminal:
+        yield lambda: None
+        return
+    with Progress(console=console) as progress:
+        bar = progress.add_task("running", total=count)
+        yield lambda: progress.advance(bar)
+
+
+def _is_image(path: Path) -> bool:
+    return path.suffix.lower() not in ARRAYS
+
+
+def _apart(output: Any, count: int, alone: Any) -> list[Any] | None:
+    """The outputs of samples that were computed together, in the shapes of one computed alone.
+
+    None where they cannot be told apart.
+    """
+    if isinstance(output, list) and isinstance(alone, list) and len(output) == len(alone):
+        entries = [_apart(one, count, like) for one, like in zip(output, alone, strict=True)]
+        whole = [entry for entry in entries if entry is not None]
+        return list(map(list, zip(*whole, strict=True))) if len(whole) == len(entries) else None
+    both_are_arrays = isinstance(output, np.ndarray) and isinstance(alone, np.ndarray)
+    if not both_are_arrays or len(output) != count or output.size != count * alone.size:
+        return None
+    return [part.reshape(alone.shape) for part in output]
 
 
 class _Runner:
@@ -161,6 +195,10 @@ class _Runner:
         self.last = last_layer(rows)
         self.recipe: Recipe | None = None  # found when the first image comes
         self.labels: list[str] | None = None
+        self.program: pythnn.program.Program | None = None
+        self.compiled = False  # whether there are files enough for a program
+        self.joins = True  # whether images are computed together
+        self.alone: Any = None  # the last output of one file
         with explained(f"{task.model} cannot be run"):
             self.dtype = model.dtype
         with explained("the model cannot be put into evaluation mode"):
@@ -172,16 +210,80 @@ class _Runner:
         wanted = self.task.wanted or Wanted("unit")
         return self.recipe or wanted.recipe()
 
-    def run(self, path: Path) -> tuple[Any, Result]:
-        """The output for one file, and what is in it."""
-        is_image = path.suffix.lower() not in ARRAYS
-        inputs = [self._image(path)] if is_image else self._arrays(path)
+    def run_all(self, files: list[Path]) -> Iterator[tuple[Path, Any, Result]]:
+        """For each file the output, and what is in it; the next ones are read in the meantime."""
+        with _progress(len(files)) as advance, ThreadPoolExecutor(1) as reader:
+            ahead = max(2, 2 * self.task.together)
+            reading: deque[tuple[Path, Future[list[Array]]]] = deque()
+            rest = iter(files)
+            first = next(rest)
+            group = [(first, self._read(first))]  # which finds how images are prepared
+            if len(files) > 1:
+                self.compiled = True
+            while group:
+                reading += (
+                    (p, reader.submit(self._read, p)) for p in islice(rest, ahead - len(reading))
+                )
+                while reading and self._goes_with(group, reading[0]):
+                    path, inputs = reading.popleft()
+                    group.append((path, inputs.result()))
+                for computed in self._computed(group):
+                    yield computed
+                    advance()
+                group = []
+                if reading:
+                    path, inputs = reading.popleft()
+                    group = [(path, inputs.result())]
+
+    def _goes_with(
+        self, group: list[tuple[Path, list[Array]]], other: tuple[Path, Future[list[Array]]]
+    ) -> bool:
+        """Whether a file is an image like those of a group, which is not full yet."""
+        can = self.joins and self.task.batch and self.alone is not None
+        if not can or len(group) == self.task.together:
+            return False
+        if not all(_is_image(path) for path in (group[0][0], other[0])):
+            return False
+        if other[1].exception() is not None:  # which is raised when its turn has come
+            return False
+        return other[1].result()[0].shape == group[0][1][0].shape
+
+    def _read(self, path: Path) -> list[Array]:
+        return [self._image(path)] if _is_image(path) else self._arrays(path)
+
+    def _computed(
+        self, group: list[tuple[Path, list[Array]]]
+    ) -> Iterator[tuple[Path, Any, Result]]:
+        """The outputs of files that are computed together, where the model keeps samples apart."""
+        if len(group) > 1:
+            together = [np.concatenate([inputs[0] for _, inputs in group])]
+            output = self._forward(group[0][0], together)
+            parts = _apart(output, len(group), self.alone)
+            if parts is None:
+                self.joins = False
+            else:
+                for (path, inputs), part in zip(group, parts, strict=True):
+                    yield path, part, self._result(path, part, inputs)
+                return
+        for path, inputs in group:
+            output = self.alone = self._forward(path, inputs)
+            yield path, output, self._result(path, output, inputs)
+
+    def _forward(self, path: Path, inputs: list[Array]) -> Any:
+        """The output for the inputs that a file, or several beginning with it, have."""
+        is_image = _is_image(path)
         x = self.entry.nested(inputs)
         hint = " (--preset, --size, --channels change it)" if is_image else ""
         what = f"{path}: the model does not take an input of {shape_text(x)}{hint}"
         advice = image_advice if is_image else array_advice
         with explained(what, lambda: advice(self.model, self.rows, self.entry, inputs)):
-            output = self.model.forward(x)
+            if not self.compiled:
+                return self.model.forward(x)
+            if self.program is None:
+                self.program = pythnn.compile(self.model, x)
+            return self.program(x)
+
+    def _result(self, path: Path, output: Any, inputs: list[Array]) -> Result:
         count = rows_of_one(output, inputs)
         if count:
             click.echo(
@@ -190,7 +292,7 @@ class _Runner:
                 "for. --size sets another.",
                 err=True,
             )
-        return output, result_of(output, inputs, self.last)
+        return result_of(output, inputs, self.last)
 
     def _image(self, path: Path) -> Array:
         """An image as the model takes it, for which it may be run on noise first."""

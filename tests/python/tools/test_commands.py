@@ -238,16 +238,50 @@ def test_run_folder(folder):
             Image.new("RGB", (8, 8), colour).save(images / name)
     (images / "notes.txt").write_text("no image")
     options = ["--preset", "unit", "--labels", folder / "labels.txt", "--top", 1]
-    lines = done("run", folder / "classes.t7", images, *options).splitlines()
+    *lines, last = done("run", folder / "classes.t7", images, *options).splitlines()
     assert [line.split()[:2] for line in lines] == [
         ["a.jpg:", "green"],
         ["b.png:", "blue"],
         ["c.npy:", "red"],
     ]
+    assert re.fullmatch(r"3 files in [\d.e-]+ s, [\d.e+]+ a second", last)
     done("run", folder / "classes.t7", images, *options, "--output", folder / "all.npy")
     assert np.load(folder / "all.npy").shape == (3, 1, 3)
     done("run", folder / "classes.t7", images, *options, "--output", folder / "each")
     assert np.load(folder / "each" / "c.npy").tolist() == [[9, 0, 0]]
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_images_of_a_folder_are_computed_together(folder, rows):
+    model = nn.Sequential(nn.SpatialConvolution(3, 4, 3, 3), nn.View(4 * 6 * 6 // rows))
+    pythnn.save(folder / "model.t7", model)
+    (folder / "images").mkdir()
+    numbers = np.random.default_rng(0)
+    for i in range(7):  # one is of another size, and scaled
+        pixels = numbers.integers(0, 255, (9 if i == 4 else 8, 8, 3), np.uint8)
+        Image.fromarray(pixels).save(folder / "images" / f"{i}.png")
+    options = ["--preset", "unit", "--size", "8", "--output"]
+    for batch in (1, 3, 8):
+        out = folder / f"out{batch}"
+        done("run", folder / "model.t7", folder / "images", "--batch", batch, *options, out)
+        for i in range(7):
+            alone = np.load(folder / "out1" / f"{i}.npy")
+            together = np.load(out / f"{i}.npy")
+            assert together.shape == alone.shape
+            limit = 27 * np.finfo(float).eps * np.abs(alone).max()  # sums of 27 products
+            np.testing.assert_allclose(together, alone, rtol=0, atol=limit)
+
+
+def test_a_damaged_image_ends_a_folder_after_those_before_it(folder):
+    (folder / "images").mkdir()
+    for name in ("a.png", "c.png"):
+        Image.new("RGB", (8, 8), (255, 0, 0)).save(folder / "images" / name)
+    (folder / "images" / "b.png").write_bytes(b"\x89PNG")
+    result = call("run", folder / "classes.t7", folder / "images", "--preset", "unit")
+    assert result.exit_code == 1
+    assert "a.png: " in result.output
+    assert "b.png cannot be read" in result.output
+    assert "c.png: " not in result.output
 
 
 @pytest.mark.parametrize("preset", ["unit", "byte", "signed", "caffe"])
