@@ -49,6 +49,10 @@ from .object.object import Object, register
 from .object.registry import registry
 from .object.unknown import UnknownClassWarning
 from .other_packages import *
+from .packages import cudnn, inn
+from .packages.nnx import *
+from .packages.stn import *
+from .packages.style import *
 from .padding.border import *
 from .pooling.lp import *
 from .pooling.spatial import *
@@ -80,6 +84,8 @@ __all__ = [
     "Object",
     "TorchRnnLSTM",
     "UnknownClassWarning",
+    "cudnn",
+    "inn",
     "register",
     "registry",
     "tables",

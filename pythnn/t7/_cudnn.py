@@ -33,6 +33,9 @@ _SAME = (
 )
 CUDNN_TWINS = {f"cudnn.{name}": f"nn.{name}" for name in _SAME}
 CUDNN_TWINS["cudnn.ClippedReLU"] = "nn.HardTanh"
+CUDNN_TWINS |= {
+    f"inn.{name}": f"nn.{name}" for name in ("SpatialAveragePooling", "SpatialMaxPooling")
+}
 
 
 def nn_fields(name: str, fields: dict[str, Any]) -> dict[str, Any]:
@@ -76,6 +79,11 @@ def _ungrouped(fields: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
+def _pooling_of_inn(fields: dict[str, Any]) -> dict[str, Any]:
+    """Windows may end beside the image."""
+    return {"padW": 0, "padH": 0, "count_include_pad": False, **fields, "ceil_mode": True}
+
+
 _CHANGES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "cudnn.ClippedReLU": _clipped_rectifier,
     "cudnn.ReLU": _rectifier,
@@ -86,4 +94,6 @@ _CHANGES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "cudnn.VolumetricAveragePooling": _average_pooling,
     "cudnn.VolumetricConvolution": _ungrouped,
     "cudnn.VolumetricFullConvolution": _ungrouped,
+    "inn.SpatialAveragePooling": _pooling_of_inn,
+    "inn.SpatialMaxPooling": _pooling_of_inn,
 }

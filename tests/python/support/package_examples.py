@@ -83,6 +83,22 @@ def _attention() -> Any:
     return nn.RecurrentAttention(rnn, nn.Sequential(nn.Linear(2, 2), nn.HardTanh()), 2, [2])
 
 
+def _pushed() -> Any:
+    push = nn.PushTable(2)
+    rest = nn.ParallelTable(nn.Linear(3, 2), nn.Tanh())
+    return nn.Sequential(push, rest, push.pull(1))
+
+
+def _perceptual() -> Any:
+    return nn.PerceptualCriterion(
+        nn.Sequential(
+            nn.SpatialConvolution(2, 3, 3, 3), nn.Tanh(), nn.ContentLoss(0.5),
+            nn.StyleLoss(3, False, "SmoothL1"), nn.SpatialConvolution(3, 2, 1, 1),
+        )
+    )  # fmt: skip
+
+
+INSIDE = "adds the gradient of a loss that is not in the output"
 DRAWS = "draws: the gradient is that of the reward"
 PASSES = "passes the gradient on as it is"
 INDEX = "its output, or its input, is an index"
@@ -231,5 +247,88 @@ EXAMPLES: dict[str, Example] = {
         [positive(3, 1), real(3, 1)],
         np.array([1, 0, 1]),
         no_derivative=DRAWS,
+    ),
+    # nnx
+    "Minus": Example(nn.Minus, real(2, 3)),
+    "MultiSoftMax": Example(nn.MultiSoftMax, real(2, 3, 4)),
+    "PushTable": Example(_pushed, [real(2, 3), real(2, 2), real(2, 3)]),
+    "SpatialClassifier": Example(lambda: nn.SpatialClassifier(nn.Linear(2, 3)), images(2, 2, 3)),
+    "SpatialDownSampling": Example(lambda: nn.SpatialDownSampling(0.4, 0.5), images(2, 4, 5)),
+    "SpatialLinear": Example(lambda: nn.SpatialLinear(2, 3), images(2, 2, 3)),
+    "SpatialNormalization": Example(
+        lambda: nn.SpatialNormalization(2, np.ones((3, 3))), images(2, 4, 4)
+    ),
+    "SpatialPadding": Example(lambda: nn.SpatialPadding(1, -1, 0, 2), images(2, 3, 4)),
+    "SpatialPyramid": Example(
+        lambda: nn.SpatialPyramid(
+            [1, 2], [nn.SpatialConvolution(2, 3, 3, 3), nn.SpatialConvolution(2, 3, 3, 3)], 3, 3
+        ),
+        images(2, 4, 5),
+    ),
+    "SpatialReSampling": Example(lambda: nn.SpatialReSampling(1.5, 0.7), images(2, 4, 5)),
+    "SpatialReSamplingEx": Example(
+        lambda: nn.SpatialReSamplingEx(None, None, 4, 2, "average"), images(2, 4, 5)
+    ),
+    "SpatialUpSampling": Example(lambda: nn.SpatialUpSampling(2, 3), images(2, 2, 3)),
+    # inn
+    "inn.ROIPooling": Example(
+        lambda: nn.inn.ROIPooling(2, 2, 0.5),
+        [images(2, 5, 5), np.array([[1.0, 1, 1, 9, 9], [2, 3, 1, 7, 5], [1, 9, 9, 9, 9]])],
+        differentiable=lambda value: [value[0], np.zeros(0)],
+    ),
+    "inn.ConstAffine": Example(lambda: nn.inn.ConstAffine([1, 2], [3, 4]), images(2, 2, 2)),
+    "inn.MeanSubtraction": Example(
+        lambda: nn.inn.MeanSubtraction(np.ones((2, 2, 2))), images(2, 2, 2)
+    ),
+    "inn.SpatialStochasticPooling": Example(
+        lambda: nn.inn.SpatialStochasticPooling(2, 2), positive(2, 2, 5, 4)
+    ),
+    "inn.SpatialSameResponseNormalization": Example(
+        lambda: nn.inn.SpatialSameResponseNormalization(2, 0.5), images(2, 4, 4)
+    ),
+    "inn.SpatialCrossResponseNormalization": Example(
+        lambda: nn.inn.SpatialCrossResponseNormalization(3), images(4, 2, 2)
+    ),
+    "inn.SpatialPyramidPooling": Example(
+        lambda: nn.inn.SpatialPyramidPooling([1, 1], [2, 2]), images(2, 4, 4)
+    ),
+    # cudnn
+    **{
+        f"cudnn.{name}": Example(
+            lambda made=made: made(3, 2, 2, True),
+            real(2, 3, 3),  # batch x time x inputs
+        )
+        for name, made in vars(nn.cudnn).items()
+        if name in ("BGRU", "BLSTM", "BatchBRNNReLU", "GRU", "LSTM", "RNN", "RNNReLU", "RNNTanh")
+    },
+    "cudnn.VolumetricSoftMax": Example(nn.cudnn.VolumetricSoftMax, real(2, 3, 2, 2, 2)),
+    "cudnn.VolumetricLogSoftMax": Example(nn.cudnn.VolumetricLogSoftMax, real(3, 2, 2, 2)),
+    "cudnn.SpatialCrossEntropyCriterion": Example(
+        lambda: nn.cudnn.SpatialCrossEntropyCriterion([1, 2, 0.5]),
+        images(3, 2, 2),
+        RNG.integers(1, 4, (2, 2, 2)),
+    ),
+    "cudnn.VolumetricCrossEntropyCriterion": Example(
+        nn.cudnn.VolumetricCrossEntropyCriterion,
+        images(3, 2, 2, 2),
+        RNG.integers(1, 4, (2, 2, 2, 2)),
+    ),
+    # stnbhwd
+    "AffineGridGeneratorBHWD": Example(lambda: nn.AffineGridGeneratorBHWD(3, 2), real(2, 2, 3)),
+    "BilinearSamplerBHWD": Example(
+        nn.BilinearSamplerBHWD, [real(2, 4, 5, 3), RNG.uniform(-1.3, 1.2, (2, 3, 2, 2))]
+    ),
+    "AffineTransformMatrixGenerator": Example(
+        lambda: nn.AffineTransformMatrixGenerator(True, True, True), real(2, 4)
+    ),
+    # neural-style and fast-neural-style
+    "GramMatrix": Example(lambda: nn.GramMatrix(True), images(3, 2, 2)),
+    "ContentLoss": Example(lambda: nn.ContentLoss(2), images(3, 2, 2), no_derivative=INSIDE),
+    "StyleLoss": Example(lambda: nn.StyleLoss(2), images(3, 2, 2), no_derivative=INSIDE),
+    "TVLoss": Example(lambda: nn.TVLoss(2), images(3, 3, 2), no_derivative=INSIDE),
+    "PerceptualCriterion": Example(
+        _perceptual,
+        images(2, 4, 4),
+        {"content_target": images(2, 4, 4), "style_target": real(1, 2, 4, 4)},
     ),
 }
