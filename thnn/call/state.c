@@ -1,6 +1,5 @@
-#include <THNNState.h>
+#include "call/state.h"
 
-#include <stdint.h>
 #include <TH/TH.h>
 
 /* Tells a live state from a freed or foreign pointer. */
@@ -10,20 +9,19 @@ static const double DEFAULT_MINIMUM_WORK = 1 << 15;
 static const size_t DEFAULT_WORKSPACE_LIMIT = (size_t)8 << 20;
 static const size_t MINIMUM_WORKSPACE_LIMIT = (size_t)64 << 10;
 
-struct THNNState {
-  uint64_t live;
-  int threads;
-  double minimumWork;
-  size_t workspaceLimit;
-  THNNConvolutionAlgorithm convolutionAlgorithm;
-  bool deterministic;
-};
+THNNState THNN_stateCopy(const THNNState *state)
+{
+  THNN_State_check(state, "State_copy");
+  if (state)
+    return *state;
+  return (THNNState){
+      .live = LIVE, .minimumWork = DEFAULT_MINIMUM_WORK, .workspaceLimit = DEFAULT_WORKSPACE_LIMIT};
+}
 
 THNNState *THNN_State_new(void)
 {
   THNNState *state = THAlloc(sizeof *state);
-  *state = (THNNState){
-      .live = LIVE, .minimumWork = DEFAULT_MINIMUM_WORK, .workspaceLimit = DEFAULT_WORKSPACE_LIMIT};
+  *state = THNN_stateCopy(NULL);
   return state;
 }
 

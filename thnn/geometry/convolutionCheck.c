@@ -203,3 +203,190 @@ int THNN_convolutionSizes(const THNNConvolution *geometry, int nDimension, bool 
     size[count++] = spatial[d];
   return count;
 }
+
+/* ---- Groups ---------------------------------------------------------------------------------- */
+
+static void checkGroupScalars(const THNNGroupedArguments *a, int nDimension)
+{
+  THNN_checkPositive(a->function, a->settings.groups);
+  for (int d = 3 - nDimension; d < 3; d++) {
+    THNN_checkPositive(a->function, a->settings.stride[d]);
+    THNN_checkPositive(a->function, a->settings.dilation[d]);
+    if (a->sizes[d].name)
+      THNN_checkPositive(a->function, a->sizes[d]);
+  }
+}
+
+/* Checks the weight, whose first dimension is the planes of the map, and sets planes and kernel. */
+static void readGroupedWeight(const THNNGroupedArguments *a, THNNGroups *groups)
+{
+  const THNNShape weight = a->weight;
+  THNNConvolution *g = &groups->geometry;
+  const int least = a->nDimension ? a->nDimension + 2 : 3;
+  const int most = a->nDimension ? a->nDimension + 2 : 5;
+  THNN_checkDimensions(a->function, weight, least, most,
+                       a->transposed ? "nInputPlane x (nOutputPlane / groups) x kernel sizes"
+                                     : "nOutputPlane x (nInputPlane / groups) x kernel sizes");
+  THNN_elements(a->function, weight);
+  groups->nDimension = weight.nDimension - 2;
+  checkGroupScalars(a, groups->nDimension);
+  groups->groups = a->settings.groups.value;
+  if (weight.size[0] % groups->groups != 0)
+    THNN_rejectShape(a->function, weight, "a multiple of the groups, %lld, in dimension 1",
+                     (long long)groups->groups);
+  g->outputPlanes = weight.size[0] / groups->groups;
+  g->inputPlanes = weight.size[1];
+  for (int i = 0; i < groups->nDimension; i++) {
+    const int d = i + 3 - groups->nDimension;
+    g->kernel[d] = weight.size[2 + i];
+    g->stride[d] = a->settings.stride[d].value;
+    g->dilation[d] = a->settings.dilation[d].value;
+    g->pad[d] = a->settings.before[d].value;
+    const int64_t reach[] = {g->kernel[d], g->dilation[d]};
+    if (THNN_product(2, reach) < 0)
+      THNN_rejectShape(a->function, weight, "a kernel that the dilation %lld leaves representable",
+                       (long long)g->dilation[d]);
+  }
+  THNN_dropUnusedDilation(g);
+}
+
+/* The planes of the image or of the map, of all groups together. */
+static int64_t allPlanes(const THNNGroups *groups, bool image)
+{
+  return groups->groups * (image ? groups->geometry.inputPlanes : groups->geometry.outputPlanes);
+}
+
+int THNN_groupedSizes(const THNNGroups *groups, bool image, int64_t *size)
+{
+  const int count =
+      THNN_convolutionSizes(&groups->geometry, groups->nDimension, image, groups->batched, size);
+  size[groups->batched] = allPlanes(groups, image);
+  return count;
+}
+
+/* Reads the sizes of one side from its tensor, or from the arguments that give them. */
+static void readSide(const THNNGroupedArguments *a, THNNGroups *groups, bool image)
+{
+  const THNNShape shape = image ? a->image : a->map;
+  const int nDimension = groups->nDimension;
+  int64_t *size = image ? groups->geometry.input : groups->geometry.output;
+  if (shape.nDimension == THNN_NOT_PRESENT) {
+    for (int d = 3 - nDimension; d < 3; d++)
+      size[d] = a->sizes[d].name ? a->sizes[d].value : 1;
+    return;
+  }
+  const bool isInput = image != a->transposed;
+  THNN_checkDimensions(a->function, shape, nDimension + 1, nDimension + 2,
+                       layouts[!isInput][nDimension - 1]);
+  THNN_elements(a->function, shape);
+  groups->batched = shape.nDimension == nDimension + 2;
+  THNN_checkSize(a->function, shape, groups->batched, allPlanes(groups, image),
+                 isInput ? "nInputPlane" : "nOutputPlane");
+  groups->geometry.batch = groups->batched ? shape.size[0] : 1;
+  for (int i = 0; i < nDimension; i++)
+    size[i + 3 - nDimension] = shape.size[groups->batched + 1 + i];
+}
+
+/* Rejects an output of a transposed convolution that its input cannot have. */
+static void checkFarSize(const THNNGroupedArguments *a, const THNNGroups *groups, int d)
+{
+  const THNNConvolution *g = &groups->geometry;
+  const int64_t painted[] = {g->output[d], g->stride[d]};
+  const int64_t padding = g->pad[d] + a->settings.after[d].value;
+  const int64_t steps = THNN_product(2, painted);
+  const int64_t least = steps - g->stride[d] - padding + spread(g->kernel[d], g->dilation[d]);
+  const int64_t more = g->stride[d] > g->dilation[d] ? g->stride[d] : g->dilation[d];
+  if (steps >= 0 && g->input[d] >= least && g->input[d] < least + more)
+    return;
+  char expected[96], found[32];
+  snprintf(expected, sizeof expected, "%lld to %lld, which the input's %lld can become",
+           (long long)least, (long long)(least + more - 1), (long long)g->output[d]);
+  snprintf(found, sizeof found, "%lld", (long long)g->input[d]);
+  if (a->sizes[d].name && a->image.nDimension == THNN_NOT_PRESENT)
+    THNN_reject(a->function, a->sizes[d].name, a->sizes[d].position, expected, found);
+  THNN_rejectShape(a->function, a->image, "%s in dimension %d", expected,
+                   groups->batched + 2 + d - (3 - groups->nDimension));
+}
+
+/* Sets the size of the map of an ordinary convolution, or holds its tensor against it. Returns
+ * whether the kernel fits into the image. */
+static bool setMapSize(const THNNGroupedArguments *a, THNNGroups *groups, int d)
+{
+  THNNConvolution *g = &groups->geometry;
+  const int64_t room =
+      g->input[d] + g->pad[d] + a->settings.after[d].value - spread(g->kernel[d], g->dilation[d]);
+  const int64_t map = room < 0 ? 0 : room / g->stride[d] + 1;
+  if (a->map.nDimension != THNN_NOT_PRESENT) {
+    char meaning[64];
+    snprintf(meaning, sizeof meaning, "of the output for the input's %lld", (long long)g->input[d]);
+    THNN_checkSize(a->function, a->map, groups->batched + 1 + d - (3 - groups->nDimension), map,
+                   meaning);
+  }
+  g->output[d] = map;
+  return map > 0;
+}
+
+THNNGroups THNN_groupedCheck(const THNNGroupedArguments *a)
+{
+  THNNGroups groups = {.transposed = a->transposed, .flip = a->flip, .geometry = {.batch = 1}};
+  THNNConvolution *g = &groups.geometry;
+  for (int i = 0; i < 3; i++)
+    g->input[i] = g->output[i] = g->kernel[i] = g->stride[i] = g->dilation[i] = 1;
+  readGroupedWeight(a, &groups);
+  if (THNN_given(a->bias))
+    THNN_checkVector(a->function, a->bias, allPlanes(&groups, a->transposed), "nOutputPlane");
+  const bool hasImage = a->image.nDimension != THNN_NOT_PRESENT;
+  const bool hasMap = a->map.nDimension != THNN_NOT_PRESENT;
+  readSide(a, &groups, !a->transposed && hasImage);
+  const int64_t batch = g->batch;
+  const bool batched = groups.batched;
+  readSide(a, &groups, !(!a->transposed && hasImage));
+  if (hasImage && hasMap && (batched != groups.batched || batch != g->batch)) {
+    int64_t wanted[5];
+    groups.batched = batched;
+    g->batch = batch;
+    const int count = THNN_groupedSizes(&groups, a->transposed, wanted);
+    THNN_checkSizes(a->function, a->transposed ? a->image : a->map, count, wanted,
+                    layouts[1][groups.nDimension - 1]);
+  }
+  int64_t size[5];
+  THNN_elements(a->function,
+                THNN_makeShape("output", 3, THNN_groupedSizes(&groups, true, size), size));
+  bool small = false;
+  for (int d = 3 - groups.nDimension; d < 3; d++) {
+    if (a->transposed)
+      checkFarSize(a, &groups, d);
+    else
+      small |= !setMapSize(a, &groups, d);
+  }
+  if (small)
+    THNN_rejectShape(
+        a->function, a->image,
+        "an input large enough for kernel, padding and stride (the output would be %s)",
+        THNN_shapeText(THNN_makeShape("", 0, groups.nDimension, g->output + 3 - groups.nDimension))
+            .characters);
+  THNN_elements(a->function,
+                THNN_makeShape("output", 3, THNN_groupedSizes(&groups, false, size), size));
+  if (THNN_given(a->target)) {
+    const bool image = !a->transposed;
+    const int count = THNN_groupedSizes(&groups, image, size);
+    THNN_checkSizes(a->function, a->target, count, size, layouts[0][groups.nDimension - 1]);
+  }
+  return groups;
+}
+
+THNNPlaneSet THNN_biasPlanes(const char *function, int nDimension, THNNShape gradOutput,
+                             THNNShape gradBias)
+{
+  THNN_checkDimensions(function, gradOutput, nDimension + 1, nDimension + 2,
+                       layouts[1][nDimension - 1]);
+  THNN_elements(function, gradOutput);
+  const bool batched = gradOutput.nDimension == nDimension + 2;
+  const int64_t planes = gradOutput.size[batched];
+  THNN_checkVector(function, gradBias, planes, "nOutputPlane");
+  return (THNNPlaneSet){.batch = batched ? gradOutput.size[0] : 1,
+                        .samplePlanes = planes,
+                        .planes = planes,
+                        .step = 1,
+                        .positions = THNN_product(nDimension, gradOutput.size + batched + 1)};
+}

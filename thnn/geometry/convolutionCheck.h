@@ -27,4 +27,66 @@ THNN_API THNNConvolution THNN_convolutionCheck(const THNNConvolutionArguments *a
 THNN_API int THNN_convolutionSizes(const THNNConvolution *geometry, int nDimension, bool image,
                                    bool batched, int64_t *size);
 
+/* The settings of a convolution in groups, in the order depth, height, width; padding in front of
+ * the image, above it and on its left, then behind, below and on the right. */
+typedef struct THNNGroupSettings {
+  THNNScalar groups;
+  THNNScalar stride[3], before[3], after[3], dilation[3];
+} THNNGroupSettings;
+
+/* The settings that are in variables named as in the prototypes; `at` is the position of
+ * `groups`. */
+#define THNN_GROUP_SETTINGS(at)                                                                    \
+  THNN_SCALAR(groups, at),                                                                         \
+      {THNN_SCALAR(dT, (at) + 1), THNN_SCALAR(dH, (at) + 2), THNN_SCALAR(dW, (at) + 3)},           \
+      {THNN_SCALAR(padFront, (at) + 4), THNN_SCALAR(padTop, (at) + 5),                             \
+       THNN_SCALAR(padLeft, (at) + 6)},                                                            \
+      {THNN_SCALAR(padBack, (at) + 7), THNN_SCALAR(padBottom, (at) + 8),                           \
+       THNN_SCALAR(padRight, (at) + 9)},                                                           \
+  {                                                                                                \
+    THNN_SCALAR(dilationT, (at) + 10), THNN_SCALAR(dilationH, (at) + 11),                          \
+        THNN_SCALAR(dilationW, (at) + 12)                                                          \
+  }
+
+/* The arguments of a convolution in groups. What the function computes is THNN_NO_SHAPE; `sizes`
+ * are those of the image or map that it computes, where they do not follow from the rest. */
+typedef struct THNNGroupedArguments {
+  const char *function;
+  bool transposed, flip;
+  int nDimension;       /* spatial dimensions, or 0: those that the weight has */
+  THNNShape image, map; /* of the ordinary convolution */
+  THNNShape weight, bias;
+  THNNShape target; /* the gradient of the input where it is added to */
+  THNNScalar sizes[3];
+  THNNGroupSettings settings;
+} THNNGroupedArguments;
+
+/* A checked convolution in groups. Padding behind, below and on the right is in the sizes of the
+ * map. */
+typedef struct THNNGroups {
+  THNNConvolution geometry; /* of one group, for all samples */
+  int64_t groups;
+  int nDimension; /* spatial dimensions */
+  bool transposed, batched;
+  bool flip; /* kernels are flipped */
+} THNNGroups;
+
+/* Checks all sizes and settings. */
+THNN_API THNNGroups THNN_groupedCheck(const THNNGroupedArguments *arguments);
+
+/* Fills in the sizes of the image if `image` is true, else of the map, with all groups. Returns the
+ * number of dimensions. */
+THNN_API int THNN_groupedSizes(const THNNGroups *groups, bool image, int64_t *size);
+
+/* Planes of a batch, `step` planes apart. */
+typedef struct THNNPlaneSet {
+  int64_t batch, samplePlanes; /* samples, and planes of each */
+  int64_t planes, step;
+  int64_t positions; /* of a plane */
+} THNNPlaneSet;
+
+/* Checks the arguments of the gradient of a bias and returns the planes that it sums up. */
+THNN_API THNNPlaneSet THNN_biasPlanes(const char *function, int nDimension, THNNShape gradOutput,
+                                      THNNShape gradBias);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "call/check.h"
 #include "geometry/convolution.h"
+#include "geometry/convolutionCheck.h"
 
 /* `kWPosition` is the position of kW, the first of kW, kH, dW, dH, padW, padH. */
 THNN_API THNNConvolution THNN_SpatialConvolutionMM_shapeCheck(const char *function, THNNShape input,
@@ -88,6 +89,13 @@ typedef struct THNNPlaneJoins {
   int64_t connections, multiplier;
   int64_t imagePlanes, mapPlanes;
 } THNNPlaneJoins;
+
+/* Whether each group of a convolution joins single planes, as these connections can. */
+THNN_API bool THNN_groupsJoinPlanes(const THNNGroups *groups);
+
+/* The connections of such groups, for a part of the batch: those of all groups, for each of the map
+ * planes that a group has. */
+THNN_API THNNPlaneJoins THNN_joinsOfGroups(const THNNGroups *groups, int64_t samples);
 
 /* `firstPosition` is the position of the first of kW, kH, dW, dH, padW, padH. */
 THNN_API THNNPlaneJoins THNN_SpatialDepthWiseConvolution_shapeCheck(

@@ -3,6 +3,7 @@
 #include "generic/convolution/planewise/connected.h"
 
 #include "generic/convolution/checks.h"
+#include "generic/convolution/planeSums.h"
 #include "generic/convolution/planewise/planesInLanes.h"
 #include "generic/convolution/planewise/planeTiles.h"
 #include "geometry/convolutionCheck.h"
@@ -99,6 +100,14 @@ static int64_t biasIndex(const THNNPlaneJoins *joins, int64_t plane)
   if (!joins->multiplier)
     return plane;
   return plane % joins->multiplier * joins->imagePlanes + plane / joins->multiplier;
+}
+
+/* A table between acquire and release; nothing without one. */
+static JoinTable tableIn(const THNNBuffer *entries, const THTensor *connTable)
+{
+  if (!connTable)
+    return (JoinTable){NULL, 0};
+  return (JoinTable){entries->data, connTable->size[1]};
 }
 
 static void checkColumn(const char *function, const THTensor *table, int position, int column,
@@ -304,14 +313,14 @@ static void gatherAll(const Gather *gather, const real *source, const real *weig
 #pragma omp parallel for num_threads(gather->threads) schedule(static)
   for (int64_t i = 0; i < joins->geometry.batch * to.planes * bands; i++) {
     const int64_t plane = i / bands % to.planes, band = i % bands;
-    const Target target = {.sample = i / bands / to.planes,
-                           .plane = plane,
-                           .source = source,
-                           .weight = weight,
-                           .start = start ? start[biasIndex(joins, plane)] : 0,
-                           .result = result + i / bands * to.height * to.width,
-                           .scratch =
-                               (char *)scratch + (size_t)THNN_threadIndex() * gather->threadBytes};
+    const Target target = {
+        .sample = i / bands / to.planes,
+        .plane = plane,
+        .source = source,
+        .weight = weight,
+        .start = start ? start[gather->toImage ? plane : biasIndex(joins, plane)] : 0,
+        .result = result + i / bands * to.height * to.width,
+        .scratch = (char *)scratch + (size_t)THNN_threadIndex() * gather->threadBytes};
     gatherBand(gather, &target, band / gather->bands, band % gather->bands);
   }
 }
@@ -412,17 +421,69 @@ static void correlateAll(const Correlate *correlate, const real *image, const re
 static void sumPlanes(const THNNState *state, const THNNPlaneJoins *joins, const real *gradOutput,
                       accreal scale, real *gradBias)
 {
-  const int64_t batch = joins->geometry.batch;
   const Side side = sideOf(joins, joins->transposed);
-  const int64_t positions = side.height * side.width;
-  const double operations = (double)batch * (double)side.named * (double)positions;
-#pragma omp parallel for num_threads(THNN_threads(state, side.named, operations)) schedule(static)
-  for (int64_t plane = 0; plane < side.named; plane++) {
-    double sum = 0;
-    for (int64_t n = 0; n < batch; n++)
-      sum += THNN_(simd).reduce.sum(positions, gradOutput + (n * side.planes + plane) * positions);
-    gradBias[biasIndex(joins, plane)] += (real)(scale * sum);
+  const int64_t multiples = joins->multiplier > 0 && !joins->transposed ? joins->multiplier : 1;
+  const THNNPlaneSet set = {.batch = joins->geometry.batch,
+                            .samplePlanes = side.planes,
+                            .planes = side.named / multiples,
+                            .step = multiples,
+                            .positions = side.height * side.width};
+  for (int64_t m = 0; m < multiples; m++)
+    THNN_(planeSums_add)(state, &set, gradOutput + m * set.positions, scale,
+                         gradBias + m * set.planes);
+}
+
+/* ---- On dense memory ------------------------------------------------------------------------- */
+
+size_t THNN_(connected_scratchBytes)(const THNNState *state, const THNNPlaneJoins *joins,
+                                     THNNConvolutionPart part)
+{
+  const PlanesInLanes depthwise = THNN_(planesInLanes_plan)(state, joins, part);
+  if (depthwise.threads)
+    return depthwise.scratchBytes;
+  if (part == THNN_CONVOLUTION_BACKWARD_WEIGHT) {
+    const Correlate correlate = prepareCorrelate(state, joins);
+    return correlate.threadBytes * (size_t)correlate.threads;
   }
+  const Gather gather = prepareGather(state, joins, part == THNN_CONVOLUTION_BACKWARD_DATA);
+  return gather.threadBytes * (size_t)gather.threads;
+}
+
+void THNN_(connected_gather)(const THNNState *state, const THNNPlaneJoins *joins,
+                             THNNConvolutionPart part, const JoinTable *table, const real *source,
+                             const real *weight, const real *bias, real *result, void *scratch)
+{
+  const PlanesInLanes depthwise = THNN_(planesInLanes_plan)(state, joins, part);
+  if (depthwise.threads) {
+    THNN_(planesInLanes_gather)(&depthwise, source, weight, bias, result, scratch);
+    return;
+  }
+  Gather gather = prepareGather(state, joins, part == THNN_CONVOLUTION_BACKWARD_DATA);
+  if (table)
+    gather.joins.table = table->entries, gather.joins.columns = table->columns;
+  gatherAll(&gather, source, weight, bias, result, scratch);
+}
+
+void THNN_(connected_correlate)(const THNNState *state, const THNNPlaneJoins *joins,
+                                const JoinTable *table, const real *image, const real *map,
+                                accreal scale, real *gradWeight, real *gradBias, void *scratch)
+{
+  const PlanesInLanes depthwise =
+      THNN_(planesInLanes_plan)(state, joins, THNN_CONVOLUTION_BACKWARD_WEIGHT);
+  if (depthwise.threads) {
+    /* Its sums are those of the map. */
+    THNN_(planesInLanes_correlate)(&depthwise, image, map, scale, gradWeight,
+                                   joins->transposed ? NULL : gradBias, scratch);
+    if (gradBias && joins->transposed)
+      sumPlanes(state, joins, image, scale, gradBias);
+    return;
+  }
+  Correlate correlate = prepareCorrelate(state, joins);
+  if (table)
+    correlate.joins.table = table->entries, correlate.joins.columns = table->columns;
+  correlateAll(&correlate, image, map, scale, gradWeight, scratch);
+  if (gradBias)
+    sumPlanes(state, joins, joins->transposed ? image : map, scale, gradBias);
 }
 
 /* ---- The functions of a module --------------------------------------------------------------- */
@@ -432,8 +493,8 @@ void THNN_(connected_updateOutput)(const char *function, THNNState *state,
                                    THTensor *weight, THTensor *bias, THTensor *connTable)
 {
   checkTable(function, joins, connTable, 6, !joins->transposed);
-  Gather gather = prepareGather(state, joins, joins->transposed);
-  const PlanesInLanes depthwise = THNN_(planesInLanes_plan)(state, joins, THNN_CONVOLUTION_FORWARD);
+  const THNNConvolutionPart part =
+      joins->transposed ? THNN_CONVOLUTION_BACKWARD_DATA : THNN_CONVOLUTION_FORWARD;
   const bool batched = input->nDimension == joins->nDimension + 2;
   int64_t size[5];
   const int nDimension =
@@ -446,19 +507,12 @@ void THNN_(connected_updateOutput)(const char *function, THNNState *state,
   THNNBuffer *kernels = THNN_planIn(&plan, weight, 4);
   THNNBuffer *start = bias ? THNN_planIn(&plan, bias, 5) : NULL;
   THNNBuffer *entries = connTable ? THNN_planIn(&plan, connTable, 6) : NULL;
-  THNNBuffer *scratch =
-      THNN_planScratch(&plan, depthwise.threads ? depthwise.scratchBytes
-                                                : gather.threadBytes * (size_t)gather.threads);
+  THNNBuffer *scratch = THNN_planScratch(&plan, THNN_(connected_scratchBytes)(state, joins, part));
   THNN_planAcquire(&plan);
 
-  if (connTable)
-    gather.joins.table = entries->data, gather.joins.columns = connTable->size[1];
-  const real *biases = start ? start->data : NULL;
-  if (depthwise.threads)
-    THNN_(planesInLanes_gather)(&depthwise, in->data, kernels->data, biases, out->data,
-                                scratch->data);
-  else
-    gatherAll(&gather, in->data, kernels->data, biases, out->data, scratch->data);
+  const JoinTable table = tableIn(entries, connTable);
+  THNN_(connected_gather)(state, joins, part, connTable ? &table : NULL, in->data, kernels->data,
+                          start ? start->data : NULL, out->data, scratch->data);
   THNN_planRelease(&plan);
 }
 
@@ -468,9 +522,8 @@ void THNN_(connected_updateGradInput)(const char *function, THNNState *state,
                                       THTensor *connTable)
 {
   checkTable(function, joins, connTable, 7, joins->transposed);
-  Gather gather = prepareGather(state, joins, !joins->transposed);
-  const PlanesInLanes depthwise =
-      THNN_(planesInLanes_plan)(state, joins, THNN_CONVOLUTION_BACKWARD_DATA);
+  const THNNConvolutionPart part =
+      joins->transposed ? THNN_CONVOLUTION_FORWARD : THNN_CONVOLUTION_BACKWARD_DATA;
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -478,18 +531,12 @@ void THNN_(connected_updateGradInput)(const char *function, THNNState *state,
   THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   THNNBuffer *kernels = THNN_planIn(&plan, weight, 5);
   THNNBuffer *entries = connTable ? THNN_planIn(&plan, connTable, 7) : NULL;
-  THNNBuffer *scratch =
-      THNN_planScratch(&plan, depthwise.threads ? depthwise.scratchBytes
-                                                : gather.threadBytes * (size_t)gather.threads);
+  THNNBuffer *scratch = THNN_planScratch(&plan, THNN_(connected_scratchBytes)(state, joins, part));
   THNN_planAcquire(&plan);
 
-  if (connTable)
-    gather.joins.table = entries->data, gather.joins.columns = connTable->size[1];
-  if (depthwise.threads)
-    THNN_(planesInLanes_gather)(&depthwise, from->data, kernels->data, NULL, to->data,
-                                scratch->data);
-  else
-    gatherAll(&gather, from->data, kernels->data, NULL, to->data, scratch->data);
+  const JoinTable table = tableIn(entries, connTable);
+  THNN_(connected_gather)(state, joins, part, connTable ? &table : NULL, from->data, kernels->data,
+                          NULL, to->data, scratch->data);
   THNN_planRelease(&plan);
 }
 
@@ -500,9 +547,6 @@ void THNN_(connected_accGradParameters)(const char *function, THNNState *state,
 {
   checkTable(function, joins, connTable, 6, true);
   checkTable(function, joins, connTable, 6, false);
-  Correlate correlate = prepareCorrelate(state, joins);
-  const PlanesInLanes depthwise =
-      THNN_(planesInLanes_plan)(state, joins, THNN_CONVOLUTION_BACKWARD_WEIGHT);
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -511,21 +555,14 @@ void THNN_(connected_accGradParameters)(const char *function, THNNState *state,
   THNNBuffer *kernels = THNN_planInOut(&plan, gradWeight, 4);
   THNNBuffer *start = gradBias ? THNN_planInOut(&plan, gradBias, 5) : NULL;
   THNNBuffer *entries = connTable ? THNN_planIn(&plan, connTable, 6) : NULL;
-  THNNBuffer *scratch = THNN_planScratch(&plan, depthwise.threads ? depthwise.scratchBytes
-                                                                  : correlate.threadBytes *
-                                                                        (size_t)correlate.threads);
+  THNNBuffer *scratch = THNN_planScratch(
+      &plan, THNN_(connected_scratchBytes)(state, joins, THNN_CONVOLUTION_BACKWARD_WEIGHT));
   THNN_planAcquire(&plan);
 
-  if (connTable)
-    correlate.joins.table = entries->data, correlate.joins.columns = connTable->size[1];
+  const JoinTable table = tableIn(entries, connTable);
   const real *image = joins->transposed ? from->data : in->data;
   const real *map = joins->transposed ? in->data : from->data;
-  if (depthwise.threads)
-    THNN_(planesInLanes_correlate)(&depthwise, image, map, scale, kernels->data,
-                                   start ? start->data : NULL, scratch->data);
-  else
-    correlateAll(&correlate, image, map, scale, kernels->data, scratch->data);
-  if (start && !depthwise.threads)
-    sumPlanes(state, joins, from->data, scale, start->data);
+  THNN_(connected_correlate)(state, joins, connTable ? &table : NULL, image, map, scale,
+                             kernels->data, start ? start->data : NULL, scratch->data);
   THNN_planRelease(&plan);
 }

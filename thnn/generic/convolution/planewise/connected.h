@@ -34,4 +34,26 @@ void THNN_(connected_accGradParameters)(const char *function, THNNState *state,
                                         THTensor *gradOutput, THTensor *gradWeight,
                                         THTensor *gradBias, THTensor *connTable, accreal scale);
 
+/* The entries of a table, a row of `columns` elements per connection. */
+typedef struct JoinTable {
+  const real *entries;
+  int64_t columns;
+} JoinTable;
+
+/* The computations on dense memory; `part` says what is computed from what, and `table` is NULL for
+ * a depth-wise convolution. The scratch has planesScratchBytes bytes. */
+size_t THNN_(connected_scratchBytes)(const THNNState *state, const THNNPlaneJoins *joins,
+                                     THNNConvolutionPart part);
+
+/* result = bias + the convolution of the source; `bias` may be NULL. */
+void THNN_(connected_gather)(const THNNState *state, const THNNPlaneJoins *joins,
+                             THNNConvolutionPart part, const JoinTable *table, const real *source,
+                             const real *weight, const real *bias, real *result, void *scratch);
+
+/* gradWeight += scale * the correlation of image and map; gradBias, unless it is NULL, += scale *
+ * the sums of the map, or of the image for a transposed convolution. */
+void THNN_(connected_correlate)(const THNNState *state, const THNNPlaneJoins *joins,
+                                const JoinTable *table, const real *image, const real *map,
+                                accreal scale, real *gradWeight, real *gradBias, void *scratch);
+
 #endif

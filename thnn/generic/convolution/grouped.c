@@ -1,0 +1,498 @@
+#include "generic/convolution/grouped.h"
+
+#include "generic/convolution/planeSums.h"
+#include "generic/convolution/checks.h"
+#include "work/scratch.h"
+#include "work/sizes.h"
+
+/* Cycles that a copied or added element takes: a load and a store, of which caches hold one. */
+static const double CYCLES_PER_COPY = 1;
+
+#ifdef THNN_ONCE
+bool THNN_groupsJoinPlanes(const THNNGroups *groups)
+{
+  const THNNConvolution *g = &groups->geometry;
+  for (int d = 0; d < 3; d++)
+    if (g->dilation[d] > 1)
+      return false;
+  return groups->groups > 1 && g->inputPlanes == 1 && g->kernel[0] == 1 && g->stride[0] == 1 &&
+         g->pad[0] == 0 && g->input[0] == 1 && g->output[0] == 1;
+}
+
+THNNPlaneJoins THNN_joinsOfGroups(const THNNGroups *groups, int64_t samples)
+{
+  const THNNConvolution *g = &groups->geometry;
+  THNNPlaneJoins joins = {.geometry = *g,
+                          .nDimension = groups->nDimension,
+                          .transposed = groups->transposed,
+                          .connections = groups->groups * g->outputPlanes,
+                          .multiplier = g->outputPlanes,
+                          .imagePlanes = groups->groups,
+                          .mapPlanes = groups->groups * g->outputPlanes};
+  joins.geometry.batch = samples;
+  joins.geometry.inputPlanes = joins.imagePlanes;
+  joins.geometry.outputPlanes = joins.mapPlanes;
+  return joins;
+}
+#endif
+
+/* ---- Sides ----------------------------------------------------------------------------------- */
+
+/* The image or the map: planes of one group, and positions of a plane. */
+typedef struct Side {
+  int64_t planes, positions;
+} Side;
+
+static Side sideOf(const THNNGroupedPlan *plan, bool image)
+{
+  const THNNConvolution *g = &plan->groups.geometry;
+  if (image)
+    return (Side){g->inputPlanes, THNN_convolutionImagePositions(g)};
+  return (Side){g->outputPlanes, THNN_convolutionMapPositions(g)};
+}
+
+/* The groups that one unit computes. */
+static int64_t groupsOfUnit(const THNNGroupedPlan *plan)
+{
+  return plan->planewise ? plan->groups.groups : 1;
+}
+
+/* Elements of a chunk's planes that a unit works on. */
+static int64_t unitElements(const THNNGroupedPlan *plan, bool image)
+{
+  const Side side = sideOf(plan, image);
+  return plan->samples * groupsOfUnit(plan) * side.planes * side.positions;
+}
+
+static int64_t weightElements(const THNNGroupedPlan *plan)
+{
+  const THNNConvolution *g = &plan->groups.geometry;
+  return plan->groups.groups * g->outputPlanes * g->inputPlanes * THNN_convolutionTaps(g);
+}
+
+/* A unit: its group, and its place in the batch. */
+typedef struct Unit {
+  int64_t group, sample;
+} Unit;
+
+static Unit unitAt(const THNNGroupedPlan *plan, int64_t number)
+{
+  return (Unit){number / plan->chunks, number % plan->chunks * plan->samples};
+}
+
+/* Where the planes of a unit begin; those of the next sample are sampleStep further on. */
+static int64_t unitOffset(const THNNGroupedPlan *plan, Unit unit, bool image)
+{
+  const Side side = sideOf(plan, image);
+  return (unit.sample * plan->groups.groups + unit.group) * side.planes * side.positions;
+}
+
+static int64_t sampleStep(const THNNGroupedPlan *plan, bool image)
+{
+  const Side side = sideOf(plan, image);
+  return plan->groups.groups * side.planes * side.positions;
+}
+
+/* ---- Planning -------------------------------------------------------------------------------- */
+
+/* Whether the weights are rearranged: flipped, or in the order of planewise/, which counts the
+ * kernels of all groups before it counts the next map plane of each. */
+static bool rearranges(const THNNGroupedPlan *plan)
+{
+  return plan->groups.flip || (plan->planewise && plan->groups.geometry.outputPlanes > 1);
+}
+
+/* The areas of the scratch, of which each thread has the last three. */
+typedef struct Areas {
+  real *weight, *bias;
+  real *source; /* a copy of the source, or of the image */
+  real *result; /* the result of a chunk, or a copy of the map */
+  void *unit;
+} Areas;
+
+static Areas layOut(const THNNGroupedPlan *plan, Scratch *scratch, int thread)
+{
+  const bool toImage = plan->part == THNN_CONVOLUTION_BACKWARD_DATA;
+  Areas areas = {.source = NULL};
+  if (rearranges(plan)) {
+    areas.weight = THNN_take(scratch, weightElements(plan), sizeof(real));
+    areas.bias = THNN_take(scratch, plan->joins.connections, sizeof(real));
+  }
+  for (int i = 0; i <= thread; i++) {
+    if (plan->copiesSource)
+      areas.source = THNN_take(scratch, unitElements(plan, !toImage), sizeof(real));
+    if (plan->copiesResult)
+      areas.result = THNN_take(scratch, unitElements(plan, toImage), sizeof(real));
+    areas.unit = THNN_take(scratch,
+                           (int64_t)(plan->planewise ? THNN_(connected_scratchBytes)(
+                                                           &plan->state, &plan->joins, plan->part)
+                                                     : plan->convolution.scratchBytes),
+                           1);
+  }
+  return areas;
+}
+
+static Areas areasOf(const THNNGroupedPlan *plan, void *memory, int thread)
+{
+  Scratch scratch = {.base = memory};
+  return layOut(plan, &scratch, thread);
+}
+
+/* Decides what a unit copies, for its number of samples, and plans it. */
+static void planUnit(THNNGroupedPlan *plan, int64_t samples)
+{
+  const THNNGroups *groups = &plan->groups;
+  plan->samples = samples;
+  plan->chunks = groups->geometry.batch / samples;
+  const bool weights = plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT;
+  const bool apart = samples > 1 && groupsOfUnit(plan) < groups->groups;
+  plan->copiesSource = apart;
+  plan->copiesResult = apart || (plan->add && !weights);
+  if (plan->planewise) {
+    plan->joins = THNN_joinsOfGroups(groups, samples);
+    return;
+  }
+  THNNConvolution geometry = groups->geometry;
+  geometry.batch = samples;
+  THNN_(Convolution_prepare)(&plan->convolution, &plan->state, &geometry, plan->part);
+  const double copied = (plan->copiesSource ? (double)unitElements(plan, true) : 0) +
+                        (plan->copiesResult ? (double)unitElements(plan, false) : 0);
+  plan->cost =
+      (double)(groups->groups * plan->chunks) * (plan->convolution.cost + CYCLES_PER_COPY * copied);
+}
+
+/* The most samples up to `most` that divide the batch. */
+static int64_t evenSamples(int64_t batch, int64_t most)
+{
+  int64_t samples = clamp(most, 1, batch);
+  while (batch % samples != 0)
+    samples--;
+  return samples;
+}
+
+/* Chooses the samples of a chunk: all, where nothing is copied; else one, or as many as leave the
+ * copies in half of the workspace, whichever is expected to be faster. */
+static void chooseSamples(THNNGroupedPlan *plan)
+{
+  const int64_t batch = plan->groups.geometry.batch;
+  const bool weights = plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT;
+  if (groupsOfUnit(plan) == plan->groups.groups && (weights || !plan->add)) {
+    planUnit(plan, batch);
+    return;
+  }
+  planUnit(plan, 1);
+  const int64_t sampleBytes =
+      (unitElements(plan, true) + unitElements(plan, false)) * (int64_t)sizeof(real);
+  const int64_t room = (int64_t)plan->state.workspaceLimit / 2;
+  const int64_t several = evenSamples(batch, room / sampleBytes);
+  const double alone = plan->cost;
+  /* Joined planes have no cost: in a chunk that stays in a cache, adding takes no memory access. */
+  if (plan->planewise || several == 1)
+    return;
+  planUnit(plan, several);
+  if (plan->cost >= alone)
+    planUnit(plan, 1);
+}
+
+/* Lets threads share the units, or the work of each, by what leaves fewer of them idle. */
+static void chooseThreads(THNNGroupedPlan *plan, const THNNState *state)
+{
+  enum { ENOUGH_UNITS = 4 }; /* for each thread: the last ones to finish wait little */
+  const THNNGroups *groups = &plan->groups;
+  const THNNConvolution *g = &groups->geometry;
+  const bool weights = plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT;
+  const int64_t units = groups->groups / groupsOfUnit(plan) * (weights ? 1 : plan->chunks);
+  const double operations =
+      (double)g->batch * (double)weightElements(plan) * (double)THNN_convolutionMapPositions(g);
+  plan->threads = THNN_blasThreads(state, units, operations);
+  plan->unitThreads = 1;
+  if (plan->threads > 1 && (units % plan->threads == 0 || units >= ENOUGH_UNITS * plan->threads))
+    return;
+  plan->threads = 1;
+  plan->state.threads = THNN_State_threads(state);
+  plan->unitThreads = THNN_threads(state, g->batch, operations);
+  planUnit(plan, plan->samples);
+}
+
+void THNN_(grouped_prepare)(THNNGroupedPlan *plan, const THNNState *state, const THNNGroups *groups,
+                            THNNConvolutionPart part, bool add)
+{
+  *plan = (THNNGroupedPlan){.groups = *groups, .part = part, .add = add};
+  plan->state = THNN_stateCopy(state);
+  plan->state.threads = 1;
+  plan->planewise = THNN_groupsJoinPlanes(groups) &&
+                    THNN_State_convolutionAlgorithm(state) != THNN_CONVOLUTION_GEMM;
+  chooseSamples(plan);
+  chooseThreads(plan, state);
+  Scratch scratch = {.base = NULL};
+  layOut(plan, &scratch, plan->threads - 1);
+  plan->scratchBytes = scratch.used;
+}
+
+/* ---- Weights --------------------------------------------------------------------------------- */
+
+/* The place of a kernel, counted group by group, in rearranged weights. */
+static int64_t placeOfKernel(const THNNGroupedPlan *plan, int64_t kernel)
+{
+  const THNNConvolution *g = &plan->groups.geometry;
+  if (!plan->planewise)
+    return kernel;
+  return kernel % g->outputPlanes * plan->groups.groups + kernel / g->outputPlanes;
+}
+
+/* Copies one kernel, flipped if kernels are. */
+static void copyKernel(const THNNGroupedPlan *plan, const real *from, real *to)
+{
+  const int64_t taps = THNN_convolutionTaps(&plan->groups.geometry);
+  if (plan->groups.flip)
+    for (int64_t t = 0; t < taps; t++)
+      to[t] = from[taps - 1 - t];
+  else
+    THNN_(simd).pointwise.copy(taps, from, to);
+}
+
+/* Copies the weights to or from the order in which they are used. */
+static void rearrange(const THNNGroupedPlan *plan, bool back, const real *from, real *to)
+{
+  const int64_t taps = THNN_convolutionTaps(&plan->groups.geometry);
+  const int64_t kernels = weightElements(plan) / taps;
+  for (int64_t kernel = 0; kernel < kernels; kernel++) {
+    const int64_t place = placeOfKernel(plan, kernel);
+    copyKernel(plan, from + (back ? place : kernel) * taps, to + (back ? kernel : place) * taps);
+  }
+}
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+/* Copies a unit's planes to dense memory. */
+static const real *dense(const THNNGroupedPlan *plan, Unit unit, bool image, const real *planes,
+                         real *copy)
+{
+  const real *from = planes + unitOffset(plan, unit, image);
+  if (!plan->copiesSource)
+    return from;
+  const int64_t elements = unitElements(plan, image) / plan->samples;
+  const int64_t step = sampleStep(plan, image);
+#pragma omp parallel for num_threads(plan->unitThreads) schedule(static) if (plan->unitThreads > 1)
+  for (int64_t n = 0; n < plan->samples; n++)
+    THNN_(simd).pointwise.copy(elements, from + n * step, copy + n * elements);
+  return copy;
+}
+
+/* Copies or adds a unit's results to the planes that they belong to. */
+static void deliver(const THNNGroupedPlan *plan, Unit unit, bool image, const real *results,
+                    real *planes)
+{
+  real *to = planes + unitOffset(plan, unit, image);
+  const int64_t elements = unitElements(plan, image) / plan->samples;
+  const int64_t step = sampleStep(plan, image);
+#pragma omp parallel for num_threads(plan->unitThreads) schedule(static) if (plan->unitThreads > 1)
+  for (int64_t n = 0; n < plan->samples; n++) {
+    if (plan->add)
+      THNN_(simd).pointwise.axpy(elements, 1, results + n * elements, to + n * step);
+    else
+      THNN_(simd).pointwise.copy(elements, results + n * elements, to + n * step);
+  }
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
+static void gatherUnit(const THNNGroupedPlan *plan, Unit unit, const real *source,
+                       const real *weight, const real *bias, real *result, Areas areas)
+{
+  const bool toImage = plan->part == THNN_CONVOLUTION_BACKWARD_DATA;
+  const real *from = dense(plan, unit, !toImage, source, areas.source);
+  real *to = plan->copiesResult ? areas.result : result + unitOffset(plan, unit, toImage);
+  if (plan->planewise) {
+    THNN_(connected_gather)(&plan->state, &plan->joins, plan->part, NULL, from, weight, bias, to,
+                            areas.unit);
+  } else {
+    const real *kernels = weight + unit.group * (weightElements(plan) / plan->groups.groups);
+    const real *start = bias ? bias + unit.group * sideOf(plan, toImage).planes : NULL;
+    if (toImage)
+      THNN_(Convolution_backwardData)(&plan->convolution, from, kernels, start, to, areas.unit);
+    else
+      THNN_(Convolution_forward)(&plan->convolution, from, kernels, start, to, areas.unit);
+  }
+  if (plan->copiesResult)
+    deliver(plan, unit, toImage, to, result);
+}
+
+static void gather(const THNNGroupedPlan *plan, const real *source, const real *weight,
+                   const real *bias, real *result, void *scratch)
+{
+  if (rearranges(plan)) {
+    const Areas areas = areasOf(plan, scratch, 0);
+    rearrange(plan, false, weight, areas.weight);
+    weight = areas.weight;
+    if (bias && plan->planewise && plan->part == THNN_CONVOLUTION_FORWARD) {
+      for (int64_t i = 0; i < plan->joins.connections; i++)
+        areas.bias[placeOfKernel(plan, i)] = bias[i];
+      bias = areas.bias;
+    }
+  }
+  const int64_t units = plan->chunks * plan->groups.groups / groupsOfUnit(plan);
+  if (plan->threads == 1) {
+    const Areas areas = areasOf(plan, scratch, 0);
+    for (int64_t i = 0; i < units; i++)
+      gatherUnit(plan, unitAt(plan, i), source, weight, bias, result, areas);
+    return;
+  }
+  THNN_blasBegin();
+#pragma omp parallel for num_threads(plan->threads) schedule(static)
+  for (int64_t i = 0; i < units; i++)
+    gatherUnit(plan, unitAt(plan, i), source, weight, bias, result,
+               areasOf(plan, scratch, THNN_threadIndex()));
+  THNN_blasEnd();
+}
+
+/* Adds the gradients of one group's parameters, chunk after chunk. */
+static void correlateGroup(const THNNGroupedPlan *plan, int64_t group, const real *image,
+                           const real *map, accreal scale, real *gradWeight, real *gradBias,
+                           Areas areas)
+{
+  real *kernels = gradWeight + group * (weightElements(plan) / plan->groups.groups);
+  real *sums = gradBias ? gradBias + group * plan->groups.geometry.outputPlanes : NULL;
+  for (int64_t chunk = 0; chunk < plan->chunks; chunk++) {
+    const Unit unit = {group, chunk * plan->samples};
+    THNN_(Convolution_backwardWeight)(
+        &plan->convolution, dense(plan, unit, true, image, areas.source),
+        dense(plan, unit, false, map, areas.result), scale, kernels, sums, areas.unit);
+  }
+}
+
+static void correlateAll(const THNNGroupedPlan *plan, const real *image, const real *map,
+                         accreal scale, real *gradWeight, real *gradBias, void *scratch)
+{
+  const Areas areas = areasOf(plan, scratch, 0);
+  if (plan->planewise) {
+    THNN_(connected_correlate)(&plan->state, &plan->joins, NULL, image, map, scale, gradWeight,
+                               gradBias, areas.unit);
+    return;
+  }
+  const int64_t groups = plan->groups.groups;
+  if (plan->threads == 1) {
+    for (int64_t group = 0; group < groups; group++)
+      correlateGroup(plan, group, image, map, scale, gradWeight, gradBias, areas);
+    return;
+  }
+  THNN_blasBegin();
+#pragma omp parallel for num_threads(plan->threads) schedule(static)
+  for (int64_t group = 0; group < groups; group++)
+    correlateGroup(plan, group, image, map, scale, gradWeight, gradBias,
+                   areasOf(plan, scratch, THNN_threadIndex()));
+  THNN_blasEnd();
+}
+
+static void correlate(const THNNGroupedPlan *plan, const real *image, const real *map,
+                      accreal scale, real *gradWeight, real *gradBias, void *scratch)
+{
+  const THNNGroups *groups = &plan->groups;
+  /* The engine sums up the planes of a map beside its gradients, in the order of its weights. */
+  const bool beside = !groups->transposed && !(plan->planewise && rearranges(plan));
+  real *sums = gradWeight;
+  if (rearranges(plan)) {
+    sums = areasOf(plan, scratch, 0).weight;
+    rearrange(plan, false, gradWeight, sums);
+  }
+  correlateAll(plan, image, map, scale, sums, beside ? gradBias : NULL, scratch);
+  if (rearranges(plan))
+    rearrange(plan, true, sums, gradWeight);
+  if (!gradBias || beside)
+    return;
+  const Side side = sideOf(plan, groups->transposed);
+  const THNNPlaneSet set = {.batch = groups->geometry.batch,
+                            .samplePlanes = groups->groups * side.planes,
+                            .planes = groups->groups * side.planes,
+                            .step = 1,
+                            .positions = side.positions};
+  THNN_(planeSums_add)(&plan->state, &set, groups->transposed ? image : map, scale, gradBias);
+}
+
+/* ---- The functions of a module --------------------------------------------------------------- */
+
+void THNN_(grouped_updateOutput)(const char *function, THNNState *state, const THNNGroups *groups,
+                                 THTensor *input, THTensor *output, THTensor *weight,
+                                 THTensor *bias)
+{
+  int64_t size[5];
+  const int nDimension = THNN_groupedSizes(groups, groups->transposed, size);
+  THNNGroupedPlan grouped;
+  THNN_(grouped_prepare)(
+      &grouped, state, groups,
+      groups->transposed ? THNN_CONVOLUTION_BACKWARD_DATA : THNN_CONVOLUTION_FORWARD, false);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
+  THNNBuffer *kernels = THNN_planIn(&plan, weight, 4);
+  THNNBuffer *start = bias ? THNN_planIn(&plan, bias, 5) : NULL;
+  THNNBuffer *scratch = THNN_planScratch(&plan, grouped.scratchBytes);
+  THNN_planAcquire(&plan);
+
+  gather(&grouped, in->data, kernels->data, start ? start->data : NULL, out->data, scratch->data);
+  THNN_planRelease(&plan);
+}
+
+void THNN_(grouped_updateGradInput)(const char *function, THNNState *state,
+                                    const THNNGroups *groups, THTensor *gradOutput,
+                                    THTensor *gradInput, THTensor *weight, bool add)
+{
+  int64_t size[5];
+  const int nDimension = THNN_groupedSizes(groups, !groups->transposed, size);
+  THNNGroupedPlan grouped;
+  THNN_(grouped_prepare)(
+      &grouped, state, groups,
+      groups->transposed ? THNN_CONVOLUTION_FORWARD : THNN_CONVOLUTION_BACKWARD_DATA, add);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *from = THNN_planIn(&plan, gradOutput, 2);
+  THNNBuffer *to = add ? THNN_planInOut(&plan, gradInput, 3)
+                       : THNN_planOut(&plan, gradInput, 3, nDimension, size);
+  THNNBuffer *kernels = THNN_planIn(&plan, weight, 4);
+  THNNBuffer *scratch = THNN_planScratch(&plan, grouped.scratchBytes);
+  THNN_planAcquire(&plan);
+
+  gather(&grouped, from->data, kernels->data, NULL, to->data, scratch->data);
+  THNN_planRelease(&plan);
+}
+
+void THNN_(grouped_accGradParameters)(const char *function, THNNState *state,
+                                      const THNNGroups *groups, THTensor *input,
+                                      THTensor *gradOutput, THTensor *gradWeight,
+                                      THTensor *gradBias, accreal scale)
+{
+  THNNGroupedPlan grouped;
+  THNN_(grouped_prepare)(&grouped, state, groups, THNN_CONVOLUTION_BACKWARD_WEIGHT, false);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  THNNBuffer *kernels = THNN_planInOut(&plan, gradWeight, 4);
+  THNNBuffer *start = gradBias ? THNN_planInOut(&plan, gradBias, 5) : NULL;
+  THNNBuffer *scratch = THNN_planScratch(&plan, grouped.scratchBytes);
+  THNN_planAcquire(&plan);
+
+  const real *image = groups->transposed ? from->data : in->data;
+  const real *map = groups->transposed ? in->data : from->data;
+  correlate(&grouped, image, map, scale, kernels->data, start ? start->data : NULL, scratch->data);
+  THNN_planRelease(&plan);
+}
+
+void THNN_(grouped_accGradBias)(const char *function, THNNState *state, int nDimension,
+                                THTensor *gradOutput, THTensor *gradBias, accreal scale)
+{
+  const THNNPlaneSet set =
+      THNN_biasPlanes(function, nDimension, THNN_SHAPE(gradOutput, 3), THNN_SHAPE(gradBias, 5));
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  THNNBuffer *start = THNN_planInOut(&plan, gradBias, 5);
+  THNN_planAcquire(&plan);
+
+  THNN_(planeSums_add)(state, &set, from->data, scale, start->data);
+  THNN_planRelease(&plan);
+}

@@ -1,0 +1,64 @@
+/* Convolutions of groups of planes: those of image and map are cut into as many groups, and each
+ * group is a convolution of its own. Groups of a single image plane are joined plane by plane
+ * (planewise/); all others go to the engine, group by group.
+ *
+ * A group's planes are contiguous in a sample, but not from sample to sample. The engine gets the
+ * samples one by one, or several in dense copies of the group's planes, as is expected to be
+ * faster. */
+#ifndef THNN_CONVOLUTION_GROUPED_H
+#define THNN_CONVOLUTION_GROUPED_H
+
+#include "generic/template.h"
+
+#include "call/state.h"
+#include "generic/convolution/engine/engine.h"
+#include "generic/convolution/planewise/connected.h"
+#include "geometry/convolutionCheck.h"
+
+/* How one part of a convolution in groups is computed. It is not copied once it is prepared, since
+ * the engine's plan refers to the state in it. */
+typedef struct THNNGroupedPlan {
+  THNNGroups groups;
+  THNNConvolutionPart part;
+  bool add;                /* results are added to */
+  bool planewise;          /* all groups together, plane by plane */
+  bool copiesSource;       /* a chunk of the source (of image and map) is copied to scratch */
+  bool copiesResult;       /* a chunk of the result is computed in scratch */
+  int64_t samples, chunks; /* samples in a chunk, and chunks of the batch */
+  int threads;             /* that share units of a group and a chunk; 1: a unit's threads do */
+  int unitThreads;         /* threads that copy a unit */
+  THNNState state;         /* by which units are planned */
+  THNNPlaneJoins joins;    /* planewise, of a chunk */
+  THNNConvolutionPlan convolution; /* of one group and a chunk */
+  double cost;                     /* expected time, in cycles of one core; 0 if planewise */
+  size_t scratchBytes;
+} THNNGroupedPlan;
+
+/* `state` may be NULL. With `add`, what results hold is added to. */
+void THNN_(grouped_prepare)(THNNGroupedPlan *plan, const THNNState *state, const THNNGroups *groups,
+                            THNNConvolutionPart part, bool add);
+
+/* The functions of a module, which checks its arguments and calls these. */
+
+/* input #2, output #3, weight #4, bias #5 (may be NULL) */
+void THNN_(grouped_updateOutput)(const char *function, THNNState *state, const THNNGroups *groups,
+                                 THTensor *input, THTensor *output, THTensor *weight,
+                                 THTensor *bias);
+
+/* gradOutput #2, gradInput #3, weight #4 */
+void THNN_(grouped_updateGradInput)(const char *function, THNNState *state,
+                                    const THNNGroups *groups, THTensor *gradOutput,
+                                    THTensor *gradInput, THTensor *weight, bool add);
+
+/* input #2, gradOutput #3, gradWeight #4, gradBias #5 (may be NULL) */
+void THNN_(grouped_accGradParameters)(const char *function, THNNState *state,
+                                      const THNNGroups *groups, THTensor *input,
+                                      THTensor *gradOutput, THTensor *gradWeight,
+                                      THTensor *gradBias, accreal scale);
+
+/* The gradient of the bias alone: gradOutput #3, gradBias #5; nDimension counts the spatial
+ * dimensions. */
+void THNN_(grouped_accGradBias)(const char *function, THNNState *state, int nDimension,
+                                THTensor *gradOutput, THTensor *gradBias, accreal scale);
+
+#endif
