@@ -1,11 +1,13 @@
 """THCUNN.h declares what Lua Torch's cunn declares: names, argument names, order and types.
 
-THCUNNExtra.h declares what only the CPU's library has, in the same way."""
+THCUNNExtra.h declares in the same way what only the CPU's library has, and what both have that
+Lua Torch has not."""
 
 from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import headers
 import pytest
@@ -15,7 +17,37 @@ TABLES = INCLUDE.parent / "tests" / "data" / "api"
 CUNN = json.loads((TABLES / "thcunn.json").read_text())["functions"]
 CPU = json.loads((TABLES / "thnn.json").read_text())["functions"]
 NAMES = {row["function"] for row in CUNN}
+EXTRA = "generic/THNNExtraModules.h"
+
+
+def added() -> list[dict[str, Any]]:
+    """What no table of Lua Torch has: the functions that the CPU's header adds."""
+    text = headers.preprocess(COMPILER, INCLUDE, ["THNNExtra.h"])
+    found = [
+        f
+        for f in headers.parse(text, INCLUDE).functions
+        if EXTRA in f.place and f.name.startswith("THNN_Double")
+    ]
+    return [
+        {
+            "function": f.name.removeprefix("THNN_Double"),
+            "args": [
+                {
+                    "ctype": p.ctype.replace("THDouble", "TH")
+                    .replace("double", "accreal")
+                    .replace("_Bool", "bool"),
+                    "name": p.name,
+                }
+                for p in f.parameters
+            ],
+        }
+        for f in found
+    ]
+
+
 ROWS = CUNN + [row for row in CPU if row["function"] not in NAMES]
+NAMES |= {row["function"] for row in ROWS}
+ROWS += [row for row in added() if row["function"] not in NAMES]
 TEXT = headers.preprocess(COMPILER, INCLUDE, ["cuda/THCUNNExtra.h"])
 FUNCTIONS = {
     f.name: f for f in headers.parse(TEXT, INCLUDE / "cuda").functions if f.name.startswith("THNN_")

@@ -70,6 +70,69 @@ full = volumetric(adjT=0, adjW=1, adjH=0)
 convolution("VolumetricFullConvolution", "", VOLUMES, quarters(3, 4, 2, 2, 3), 4, **full)
 full |= {"dilationT": 1, "dilationW": 2, "dilationH": 2}
 convolution("VolumetricFullDilatedConvolution", "", VOLUMES, quarters(3, 4, 2, 2, 3), 4, **full)
+SIDES = (("Front", "Top", "Left"), ("Back", "Bottom", "Right"))
+
+
+def grouped(
+    case: str,
+    x: np.ndarray,
+    weight: np.ndarray,
+    groups: int,
+    image: tuple[int, ...],
+    *,
+    transposed: bool = False,
+    stride: int = 1,
+    before: int = 0,
+    after: int = 0,
+    dilation: int = 1,
+    **more: Any,
+) -> None:
+    """A convolution in groups with the same settings in all dimensions; `image` has the sizes of
+    the image of the ordinary convolution, and x those of the function's input."""
+    n = len(image)
+    module = "GroupedFullConvolution" if transposed else "GroupedConvolution"
+    settings = {"groups": groups, **more}
+    for axes, kind, value in (
+        ("THW", "d", stride),
+        (SIDES[0], "pad", before),
+        (SIDES[1], "pad", after),
+        ("THW", "dilation", dilation),
+    ):
+        settings |= {f"{kind}{axis}": value for axis in axes}
+    extent = [dilation * (k - 1) + 1 for k in weight.shape[2:]]
+    sizes = [(i + before + after - e) // stride + 1 for i, e in zip(image, extent, strict=True)]
+    bias = quarters(weight.shape[1] * groups if transposed else weight.shape[0])
+    g = quarters(x.shape[0], len(bias), *(image if transposed else sizes))
+    axes = ("Depth", "Height", "Width")
+    image, near = ((1,) * (3 - n) + sizes for sizes in (image, x.shape[2:]))
+    of_output = {f"output{a}": i for a, i in zip(axes, image, strict=True)} if transposed else {}
+    of_input = {f"input{a}": i for a, i in zip(axes, near, strict=True)}
+    given = {"input": x, "gradOutput": g, "weight": weight, **settings}
+    call(f"{module}_updateOutput", case, bias=bias, **given, **of_output)
+    for add in (False, True):
+        call(
+            f"{module}_updateGradInput", f"{case} {add}", **given, **of_input, add=add,
+            gradInput=quarters(*x.shape) if add else np.empty(0),
+        )  # fmt: skip
+    for parts in ("weight", "bias", "both"):
+        call(
+            f"{module}_accGradParameters", f"{case} {parts}", **given, dimensions=n, scale=0.5,
+            gradWeight=None if parts == "bias" else quarters(*weight.shape),
+            gradBias=None if parts == "weight" else quarters(len(bias)),
+        )  # fmt: skip
+
+
+GROUPED = quarters(3, 6, 19, 23)
+grouped("2-D", GROUPED, quarters(9, 2, 2, 3), 3, (19, 23), before=1, after=2, flip=True, stride=2)
+grouped("one", GROUPED, quarters(4, 6, 3, 3), 1, (19, 23), before=1, dilation=2, flip=False)
+grouped("1x1", GROUPED, quarters(4, 3, 1, 1), 2, (19, 23), flip=False)
+grouped("depth-wise", GROUPED, quarters(12, 1, 3, 2), 6, (19, 23), after=1, flip=True, stride=2)
+grouped("dilated planes", GROUPED, quarters(6, 1, 3, 2), 6, (19, 23), dilation=2, flip=False)
+grouped("1-D", quarters(2, 4, 67), quarters(6, 2, 5), 2, (67,), before=3, flip=True)
+grouped("3-D", quarters(2, 4, 5, 6, 7), quarters(4, 2, 2, 1, 2), 2, (5, 6, 7), after=1, flip=False)
+grouped("full", GROUPED, quarters(6, 5, 2, 3), 2, (37, 46), transposed=True, stride=2, before=1)
+grouped("full 1x1", GROUPED, quarters(6, 2, 1, 1), 3, (19, 23), transposed=True)
+grouped("full of planes", GROUPED, quarters(6, 1, 3, 2), 3, (21, 24), transposed=True)
 for width, step in ((1, 1), (3, 1), (5, 2), (2, 3)):
     frames = {"kW": width, "dW": step, "inputFrameSize": 11, "outputFrameSize": 37}
     weight = quarters(37, 11 * width)

@@ -14,7 +14,8 @@ set(THCUNN_MODULE_SOURCES "")
 thnn_folder(THCUNN_MODULE_SOURCES generic/activation Abs.cu ELU.cu GatedLinear.cu HardShrink.cu
             HardTanh.cu LeakyReLU.cu LogSigmoid.cu LogSoftMax.cu PReLU.cu RReLU.cu Sigmoid.cu
             SoftMax.cu SoftPlus.cu SoftShrink.cu Sqrt.cu Square.cu Tanh.cu Threshold.cu)
-thnn_folder(THCUNN_MODULE_SOURCES generic/convolution module.cu SpatialConvolutionLocal.cu
+thnn_folder(THCUNN_MODULE_SOURCES generic/convolution grouped.cu GroupedConvolution.cu
+            GroupedFullConvolution.cu module.cu SpatialConvolutionLocal.cu
             SpatialConvolutionMM.cu SpatialDilatedConvolution.cu SpatialFullConvolution.cu
             SpatialFullDilatedConvolution.cu TemporalConvolution.cu TemporalRowConvolution.cu
             VolumetricConvolution.cu VolumetricConvolutionMM.cu VolumetricDilatedConvolution.cu

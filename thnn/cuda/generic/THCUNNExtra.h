@@ -246,3 +246,154 @@ THC_API void THCUNN_(SpatialGridSamplerBilinear_updateGradInput)(
     THCTensor *grid,        /* in: batch x height x width x 2 */
     THCTensor *gradGrid,    /* out: shape of grid */
     THCTensor *gradOutput); /* in: batch x planes x height x width */
+
+/* Convolution of groups of planes in one to three dimensions, which the weight has: sizes are
+ * [[depth x] height x] width. Output sizes are (size + padding before + padding after - (dilation
+ * (kernel - 1) + 1)) / stride + 1, rounded down. Padding can differ from side to side; negative
+ * padding crops. */
+THC_API void THCUNN_(GroupedConvolution_updateOutput)(
+    THCState *state,    /* where it runs */
+    THCTensor *input,   /* in: [batch x] nInputPlane x sizes */
+    THCTensor *output,  /* out: [batch x] nOutputPlane x output sizes */
+    THCTensor *weight,  /* in: nOutputPlane x (nInputPlane / groups) x kernel sizes */
+    THCTensor *bias,    /* in, optional: nOutputPlane */
+    bool flip,          /* whether kernels are flipped in all dimensions, as in a convolution of mathematics */
+    int groups,         /* planes are cut into so many groups, each with weights of its own */
+    int dT,             /* stride in depth */
+    int dH,             /* vertical stride */
+    int dW,             /* horizontal stride */
+    int padFront,       /* zeros added in front */
+    int padTop,         /* zeros added at the top */
+    int padLeft,        /* zeros added on the left */
+    int padBack,        /* zeros added behind */
+    int padBottom,      /* zeros added at the bottom */
+    int padRight,       /* zeros added on the right */
+    int dilationT,      /* distance of taps in depth */
+    int dilationH,      /* distance of taps from top to bottom */
+    int dilationW);     /* distance of taps from left to right */
+
+/* Convolution of groups of planes, backward: the gradient with respect to the input. */
+THC_API void THCUNN_(GroupedConvolution_updateGradInput)(
+    THCState *state,        /* where it runs */
+    THCTensor *gradOutput,  /* in: [batch x] nOutputPlane x output sizes */
+    THCTensor *gradInput,   /* out: [batch x] nInputPlane x sizes; added to with `add`, and then not resized */
+    THCTensor *weight,      /* in: nOutputPlane x (nInputPlane / groups) x kernel sizes */
+    int64_t inputDepth,     /* depth of the input; unused in less than three dimensions */
+    int64_t inputHeight,    /* height of the input; unused in one dimension */
+    int64_t inputWidth,     /* width of the input */
+    bool add,               /* whether the gradient is added to gradInput */
+    bool flip,              /* whether kernels are flipped in all dimensions, as in a convolution of mathematics */
+    int groups,             /* planes are cut into so many groups, each with weights of its own */
+    int dT,                 /* stride in depth */
+    int dH,                 /* vertical stride */
+    int dW,                 /* horizontal stride */
+    int padFront,           /* zeros added in front */
+    int padTop,             /* zeros added at the top */
+    int padLeft,            /* zeros added on the left */
+    int padBack,            /* zeros added behind */
+    int padBottom,          /* zeros added at the bottom */
+    int padRight,           /* zeros added on the right */
+    int dilationT,          /* distance of taps in depth */
+    int dilationH,          /* distance of taps from top to bottom */
+    int dilationW);         /* distance of taps from left to right */
+
+/* Convolution of groups of planes, backward: adds scale times the gradients with respect to weight
+ * and bias, as far as these are given. */
+THC_API void THCUNN_(GroupedConvolution_accGradParameters)(
+    THCState *state,        /* where it runs */
+    THCTensor *input,       /* in: [batch x] nInputPlane x sizes */
+    THCTensor *gradOutput,  /* in: [batch x] nOutputPlane x output sizes */
+    THCTensor *gradWeight,  /* accumulate, optional: nOutputPlane x (nInputPlane / groups) x kernel sizes */
+    THCTensor *gradBias,    /* accumulate, optional: nOutputPlane */
+    int dimensions,         /* 1, 2 or 3: depth and height are unused in one dimension, depth in two */
+    bool flip,              /* whether kernels are flipped in all dimensions, as in a convolution of mathematics */
+    int groups,             /* planes are cut into so many groups, each with weights of its own */
+    int dT,                 /* stride in depth */
+    int dH,                 /* vertical stride */
+    int dW,                 /* horizontal stride */
+    int padFront,           /* zeros added in front */
+    int padTop,             /* zeros added at the top */
+    int padLeft,            /* zeros added on the left */
+    int padBack,            /* zeros added behind */
+    int padBottom,          /* zeros added at the bottom */
+    int padRight,           /* zeros added on the right */
+    int dilationT,          /* distance of taps in depth */
+    int dilationH,          /* distance of taps from top to bottom */
+    int dilationW,          /* distance of taps from left to right */
+    accreal scale);         /* factor of what is added */
+
+/* Full (transposed) convolution of groups of planes in one to three dimensions, which the weight
+ * has: sizes are [[depth x] height x] width. Output sizes are (size - 1) stride - padding before -
+ * padding after + dilation (kernel - 1) + 1, or more by less than the larger of stride and
+ * dilation. */
+THC_API void THCUNN_(GroupedFullConvolution_updateOutput)(
+    THCState *state,       /* where it runs */
+    THCTensor *input,      /* in: [batch x] nInputPlane x sizes */
+    THCTensor *output,     /* out: [batch x] nOutputPlane x output sizes */
+    THCTensor *weight,     /* in: nInputPlane x (nOutputPlane / groups) x kernel sizes */
+    THCTensor *bias,       /* in, optional: nOutputPlane */
+    int64_t outputDepth,   /* depth of the output; unused in less than three dimensions */
+    int64_t outputHeight,  /* height of the output; unused in one dimension */
+    int64_t outputWidth,   /* width of the output */
+    int groups,            /* planes are cut into so many groups, each with weights of its own */
+    int dT,                /* stride in depth */
+    int dH,                /* vertical stride */
+    int dW,                /* horizontal stride */
+    int padFront,          /* slices cut off in front */
+    int padTop,            /* rows cut off at the top */
+    int padLeft,           /* columns cut off on the left */
+    int padBack,           /* slices cut off behind */
+    int padBottom,         /* rows cut off at the bottom */
+    int padRight,          /* columns cut off on the right */
+    int dilationT,         /* distance of taps in depth */
+    int dilationH,         /* distance of taps from top to bottom */
+    int dilationW);        /* distance of taps from left to right */
+
+/* Full (transposed) convolution of groups of planes, backward: the gradient with respect to the
+ * input. */
+THC_API void THCUNN_(GroupedFullConvolution_updateGradInput)(
+    THCState *state,        /* where it runs */
+    THCTensor *gradOutput,  /* in: [batch x] nOutputPlane x output sizes */
+    THCTensor *gradInput,   /* out: [batch x] nInputPlane x sizes; added to with `add`, and then not resized */
+    THCTensor *weight,      /* in: nInputPlane x (nOutputPlane / groups) x kernel sizes */
+    int64_t inputDepth,     /* depth of the input; unused in less than three dimensions */
+    int64_t inputHeight,    /* height of the input; unused in one dimension */
+    int64_t inputWidth,     /* width of the input */
+    bool add,               /* whether the gradient is added to gradInput */
+    int groups,             /* planes are cut into so many groups, each with weights of its own */
+    int dT,                 /* stride in depth */
+    int dH,                 /* vertical stride */
+    int dW,                 /* horizontal stride */
+    int padFront,           /* slices cut off in front */
+    int padTop,             /* rows cut off at the top */
+    int padLeft,            /* columns cut off on the left */
+    int padBack,            /* slices cut off behind */
+    int padBottom,          /* rows cut off at the bottom */
+    int padRight,           /* columns cut off on the right */
+    int dilationT,          /* distance of taps in depth */
+    int dilationH,          /* distance of taps from top to bottom */
+    int dilationW);         /* distance of taps from left to right */
+
+/* Full (transposed) convolution of groups of planes, backward: adds scale times the gradients with
+ * respect to weight and bias, as far as these are given. */
+THC_API void THCUNN_(GroupedFullConvolution_accGradParameters)(
+    THCState *state,        /* where it runs */
+    THCTensor *input,       /* in: [batch x] nInputPlane x sizes */
+    THCTensor *gradOutput,  /* in: [batch x] nOutputPlane x output sizes */
+    THCTensor *gradWeight,  /* accumulate, optional: nInputPlane x (nOutputPlane / groups) x kernel sizes */
+    THCTensor *gradBias,    /* accumulate, optional: nOutputPlane */
+    int dimensions,         /* 1, 2 or 3: depth and height are unused in one dimension, depth in two */
+    int groups,             /* planes are cut into so many groups, each with weights of its own */
+    int dT,                 /* stride in depth */
+    int dH,                 /* vertical stride */
+    int dW,                 /* horizontal stride */
+    int padFront,           /* slices cut off in front */
+    int padTop,             /* rows cut off at the top */
+    int padLeft,            /* columns cut off on the left */
+    int padBack,            /* slices cut off behind */
+    int padBottom,          /* rows cut off at the bottom */
+    int padRight,           /* columns cut off on the right */
+    int dilationT,          /* distance of taps in depth */
+    int dilationH,          /* distance of taps from top to bottom */
+    int dilationW,          /* distance of taps from left to right */
+    accreal scale);         /* factor of what is added */

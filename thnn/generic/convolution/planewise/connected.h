@@ -41,7 +41,7 @@ typedef struct JoinTable {
 } JoinTable;
 
 /* The computations on dense memory; `part` says what is computed from what, and `table` is NULL for
- * a depth-wise convolution. The scratch has planesScratchBytes bytes. */
+ * a depth-wise convolution. The scratch has connected_scratchBytes bytes. */
 size_t THNN_(connected_scratchBytes)(const THNNState *state, const THNNPlaneJoins *joins,
                                      THNNConvolutionPart part);
 

@@ -40,7 +40,7 @@ Chunk chunkAt(const THCConvolutionPlan *convolution, int64_t imageChunk, int64_t
 template <typename T>
 Planes<T> planesOf(const THCConvolutionPlan *convolution, const Chunk &chunk, T *images)
 {
-  const int64_t stride = convolution->geometry.inputPlanes * convolution->imagePositions;
+  const int64_t stride = convolution->imageStride;
   Planes<T> planes = {images + chunk.image * stride + chunk.plane * convolution->imagePositions,
                       chunk.images, chunk.planes, stride};
   return planes;
@@ -73,9 +73,10 @@ template <typename Index> struct PlaneBias {
   }
 };
 
-/* output = bias, spread over batch and positions. */
-void fillWithBias(THCPlan *plan, int64_t batch, int64_t planes, int64_t positions, const real *bias,
-                  real *output)
+} // namespace
+
+void THCUNN_(fillWithBias)(THCPlan *plan, int64_t batch, int64_t planes, int64_t positions,
+                           const real *bias, real *output)
 {
   const int64_t count = batch * planes * positions;
   THC_withIndex(count, [&](auto index) {
@@ -84,8 +85,6 @@ void fillWithBias(THCPlan *plan, int64_t batch, int64_t planes, int64_t position
     THC_apply(plan, "biases of planes", count, fill, output);
   });
 }
-
-} // namespace
 
 THCConvolutionPlan THCUNN_(Convolution_prepare)(const THCState *state,
                                                 const THNNConvolution *geometry,
@@ -96,6 +95,9 @@ THCConvolutionPlan THCUNN_(Convolution_prepare)(const THCState *state,
   plan.taps = volumeOf(geometry->kernel);
   plan.imagePositions = volumeOf(geometry->input);
   plan.mapPositions = volumeOf(geometry->output);
+  plan.imageStride = geometry->inputPlanes * plan.imagePositions;
+  plan.mapStride = geometry->outputPlanes * plan.mapPositions;
+  plan.add = false;
 
   /* The weight's gradient sums over positions: where a map has few, a chunk's images are unfolded
    * side by side and its maps copied likewise, for a product with long rows. */
@@ -132,12 +134,12 @@ void THCUNN_(Convolution_forward)(THCPlan *plan, const THCConvolutionPlan *convo
 {
   const THNNConvolution *geometry = &convolution->geometry;
   const int64_t positions = convolution->mapPositions, taps = convolution->taps;
-  const int64_t mapStride = geometry->outputPlanes * positions;
+  const int64_t mapStride = convolution->mapStride;
   const int64_t weightStride = geometry->inputPlanes * taps;
   const int64_t imageChunks = chunksOf(geometry->batch, convolution->chunkImages);
   const int64_t planeChunks = chunksOf(geometry->inputPlanes, convolution->chunkPlanes);
   if (bias)
-    fillWithBias(plan, geometry->batch, geometry->outputPlanes, positions, bias, output);
+    THCUNN_(fillWithBias)(plan, geometry->batch, geometry->outputPlanes, positions, bias, output);
   for (int64_t i = 0; i < imageChunks; i++)
     for (int64_t p = 0; p < planeChunks; p++) {
       const Chunk chunk = chunkAt(convolution, i, p);
@@ -148,7 +150,7 @@ void THCUNN_(Convolution_forward)(THCPlan *plan, const THCConvolutionPlan *convo
       THC_multiply(plan, chunk.images, geometry->outputPlanes, positions, chunk.planes * taps,
                    real(1), THC_matrix(weight + chunk.plane * taps, weightStride),
                    THC_matrix(columns.data, columns.rowStride, false, columns.imageStride),
-                   real(bias || p > 0 ? 1 : 0),
+                   real(bias || p > 0 || convolution->add ? 1 : 0),
                    THC_matrix(output + chunk.image * mapStride, positions, false, mapStride));
     }
 }
@@ -159,13 +161,14 @@ void THCUNN_(Convolution_backwardData)(THCPlan *plan, const THCConvolutionPlan *
 {
   const THNNConvolution *geometry = &convolution->geometry;
   const int64_t positions = convolution->mapPositions, taps = convolution->taps;
-  const int64_t mapStride = geometry->outputPlanes * positions;
+  const int64_t mapStride = convolution->mapStride;
   const int64_t weightStride = geometry->inputPlanes * taps;
   const int64_t imageChunks = chunksOf(geometry->batch, convolution->chunkImages);
   const int64_t planeChunks = chunksOf(geometry->inputPlanes, convolution->chunkPlanes);
   const bool biasFirst = bias && convolution->readsImage;
+  const bool keeps = convolution->readsImage && (bias || convolution->add);
   if (biasFirst)
-    fillWithBias(plan, geometry->batch, geometry->inputPlanes, positions, bias, gradInput);
+    THCUNN_(fillWithBias)(plan, geometry->batch, geometry->inputPlanes, positions, bias, gradInput);
   for (int64_t i = 0; i < imageChunks; i++)
     for (int64_t p = 0; p < planeChunks; p++) {
       const Chunk chunk = chunkAt(convolution, i, p);
@@ -173,23 +176,24 @@ void THCUNN_(Convolution_backwardData)(THCPlan *plan, const THCConvolutionPlan *
       const real *maps = gradOutput + chunk.image * mapStride;
       THC_multiply(plan, chunk.images, chunk.planes * taps, positions, geometry->outputPlanes,
                    real(1), THC_matrix(weight + chunk.plane * taps, weightStride, true),
-                   THC_matrix(maps, positions, false, mapStride), real(biasFirst ? 1 : 0),
+                   THC_matrix(maps, positions, false, mapStride), real(keeps ? 1 : 0),
                    THC_matrix(columns.data, columns.rowStride, false, columns.imageStride));
       if (convolution->readsImage)
         continue;
       const Columns<const real> filled = {columns.data, columns.imageStride, columns.rowStride};
       THCUNN_(fold)(plan, geometry, filled, bias ? bias + chunk.plane : nullptr,
-                    planesOf(convolution, chunk, gradInput));
+                    planesOf(convolution, chunk, gradInput), convolution->add);
     }
 }
 
 /* sideBySide[plane][image][position] = maps[image][plane][position] */
 static void putSideBySide(THCPlan *plan, int64_t planes, int64_t images, int64_t positions,
-                          const real *maps, real *sideBySide)
+                          int64_t mapStride, const real *maps, real *sideBySide)
 {
   const int64_t size[] = {planes, images, positions};
-  const int64_t stride[] = {positions, planes * positions, 1};
-  THNNView view = {3, size, stride, (char *)maps, planes * images * positions, false, false};
+  const int64_t stride[] = {positions, mapStride, 1};
+  const int64_t elements = (images - 1) * mapStride + planes * positions;
+  THNNView view = {3, size, stride, (char *)maps, elements, false, false};
   THC_gather(plan, &view, sizeof(real), sideBySide);
 }
 
@@ -199,7 +203,7 @@ void THCUNN_(Convolution_backwardWeight)(THCPlan *plan, const THCConvolutionPlan
 {
   const THNNConvolution *geometry = &convolution->geometry;
   const int64_t positions = convolution->mapPositions, taps = convolution->taps;
-  const int64_t mapStride = geometry->outputPlanes * positions;
+  const int64_t mapStride = convolution->mapStride;
   const int64_t weightStride = geometry->inputPlanes * taps;
   const int64_t imageChunks = chunksOf(geometry->batch, convolution->chunkImages);
   const int64_t planeChunks = chunksOf(geometry->inputPlanes, convolution->chunkPlanes);
@@ -210,7 +214,8 @@ void THCUNN_(Convolution_backwardWeight)(THCPlan *plan, const THCConvolutionPlan
       const real *maps = gradOutput + chunk.image * mapStride;
       if (chunk.images > 1) {
         real *sideBySide = scratch + convolution->columnElements;
-        putSideBySide(plan, geometry->outputPlanes, chunk.images, positions, maps, sideBySide);
+        putSideBySide(plan, geometry->outputPlanes, chunk.images, positions, mapStride, maps,
+                      sideBySide);
         maps = sideBySide;
       }
       const real *columns = scratch;

@@ -16,13 +16,17 @@
 struct THCConvolutionPlan {
   THNNConvolution geometry;
   int64_t taps, imagePositions, mapPositions;
+  int64_t imageStride, mapStride;   /* elements from a sample to the next: more if planes between
+                                       are another group's */
+  bool add;                         /* results of forward and backwardData are added to */
   bool readsImage;                  /* the image is the column matrix: nothing to unfold */
   int64_t chunkImages, chunkPlanes; /* images unfolded together, and planes of each */
   int64_t columnElements;           /* elements of a chunk's columns, at the start of scratch */
   int64_t scratchBytes;             /* size of the scratch memory, which the caller provides */
 };
 
-/* Chooses the chunks. It allocates nothing and cannot fail. */
+/* Chooses the chunks, for samples that follow each other and results that are overwritten. It
+ * allocates nothing and cannot fail. */
 THCConvolutionPlan THCUNN_(Convolution_prepare)(const THCState *state,
                                                 const THNNConvolution *geometry,
                                                 THNNConvolutionPart part);
@@ -42,6 +46,10 @@ void THCUNN_(Convolution_backwardData)(THCPlan *plan, const THCConvolutionPlan *
 void THCUNN_(Convolution_backwardWeight)(THCPlan *plan, const THCConvolutionPlan *convolution,
                                          const real *input, const real *gradOutput, accreal scale,
                                          real *gradWeight, real *scratch);
+
+/* output = bias, spread over batch and positions. */
+void THCUNN_(fillWithBias)(THCPlan *plan, int64_t batch, int64_t planes, int64_t positions,
+                           const real *bias, real *output);
 
 /* gradBias[plane] += scale * the sum of gradients[batch][plane][position] over batch and positions,
  * in a fixed order. `partial` has THCUNN_(biasScratchBytes) bytes. */

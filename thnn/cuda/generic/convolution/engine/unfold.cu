@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(THC_THREADS)
 template <int dimensions, typename Index, typename T>
 __global__ void __launch_bounds__(THC_THREADS)
     foldKernel(Index count, Windows<Index> windows, Divisor<Index> planes, Columns<const T> columns,
-               const T *bias, Planes<T> images)
+               const T *bias, Planes<T> images, bool add)
 {
   THC_FOR_ELEMENTS(Index, i, count)
   {
@@ -64,13 +64,16 @@ __global__ void __launch_bounds__(THC_THREADS)
     const PlaneOf<Index> of = planeOf(place.plane, planes);
     const T *from = columns.data + of.image * columns.imageStride +
                     (int64_t)of.plane * tapsOf(windows) * columns.rowStride;
-    T sum = bias ? bias[of.plane] : T(0);
+    T *to = images.data + of.image * images.imageStride + of.plane * windows.image.volume() +
+            windows.image.flat(place.at);
+    T sum = add ? *to : T(0);
+    if (bias)
+      sum += bias[of.plane];
     seeAll<dimensions>(windows, place.at, [&](const Index *tap, const Index *map) {
       const Index row = (tap[0] * windows.kernel[1] + tap[1]) * windows.kernel[2] + tap[2];
       sum += from[row * columns.rowStride + windows.map.flat(map) * columns.positionStride];
     });
-    images.data[of.image * images.imageStride + of.plane * windows.image.volume() +
-                windows.image.flat(place.at)] = sum;
+    *to = sum;
   }
 }
 
@@ -89,13 +92,13 @@ void THCUNN_(unfold)(THCPlan *plan, const THNNConvolution *geometry, Planes<cons
 }
 
 void THCUNN_(fold)(THCPlan *plan, const THNNConvolution *geometry, Columns<const real> columns,
-                   const real *bias, Planes<real> images)
+                   const real *bias, Planes<real> images, bool add)
 {
   const int64_t planes = images.images * images.count, count = planes * volumeOf(geometry->input);
   chooseKernel(*geometry, planes, [&](auto dimensions, auto index) {
     typedef decltype(index) Index;
     THC_LAUNCH_ELEMENTS(plan, (foldKernel<decltype(dimensions)::value, Index, real>), count, count,
                         Windows<Index>(*geometry), Divisor<Index>(images.count), columns, bias,
-                        images);
+                        images, add);
   });
 }

@@ -29,8 +29,8 @@ void THCUNN_(unfold)(THCPlan *plan, const THNNConvolution *geometry, Planes<cons
                      Columns<real> columns);
 
 /* Each element of images = the sum of all columns' elements that unfold would copy it to, plus its
- * plane's bias unless `bias` is NULL. */
+ * plane's bias unless `bias` is NULL, plus what it was with `add`. */
 void THCUNN_(fold)(THCPlan *plan, const THNNConvolution *geometry, Columns<const real> columns,
-                   const real *bias, Planes<real> images);
+                   const real *bias, Planes<real> images, bool add = false);
 
 #endif

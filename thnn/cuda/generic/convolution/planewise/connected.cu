@@ -145,7 +145,7 @@ template <typename Index> struct Joins {
 /* Computes one element of the map from what its connections' windows see. */
 template <typename Index> struct SeeImage {
   Joins<Index> joins;
-  const real *images, *weight, *bias;
+  const real *images, *weight, *bias, *before;
 
   __device__ void operator()(int64_t i, real &result) const
   {
@@ -154,7 +154,9 @@ template <typename Index> struct SeeImage {
     Index sample;
     const Place<Index> place = joins.map.place((Index)i, &sample);
     const Index top = windows.start(1, place.at[1]), left = windows.start(2, place.at[2]);
-    accreal sum = bias ? bias[joins.biasIndex(place.plane)] : real(0);
+    accreal sum = before ? before[i] : real(0);
+    if (bias)
+      sum += bias[joins.biasIndex(place.plane)];
     joins.ofMap(place.plane, [&](Index number) {
       const real *plane = images + joins.image.first(sample, joins.imagePlane(number));
       const real *kernel = joins.kernel(number, weight);
@@ -171,14 +173,16 @@ template <typename Index> struct SeeImage {
 /* Computes one element of the image from the windows that see it. */
 template <typename Index> struct GatherMap {
   Joins<Index> joins;
-  const real *maps, *weight, *bias;
+  const real *maps, *weight, *bias, *before;
 
   __device__ void operator()(int64_t i, real &result) const
   {
     const Windows<Index> &windows = joins.windows;
     Index sample;
     const Place<Index> place = joins.image.place((Index)i, &sample);
-    accreal sum = bias ? bias[place.plane] : real(0);
+    accreal sum = before ? before[i] : real(0);
+    if (bias)
+      sum += bias[place.plane];
     joins.ofImage(place.plane, [&](Index number) {
       const real *plane = maps + joins.map.first(sample, joins.mapPlane(number));
       const real *kernel = joins.kernel(number, weight);
@@ -269,6 +273,17 @@ void checkTable(const THCPlanesCall *call, THCTensor *connTable, int position, b
                           makeCheck(call, connTable, input, output));
 }
 
+/* A table between acquire and release; nothing without one. */
+struct PlaneTable {
+  const real *entries;
+  int64_t columns;
+};
+
+PlaneTable tableIn(const THCTensor *connTable, const THNNBuffer *entries)
+{
+  return {THC_pointer<const real>(entries), connTable ? connTable->size[1] : 0};
+}
+
 /* Queues the check of the table, whose report the next call will raise. */
 void reportTable(THCPlan *plan, const THCPlanesCall *call, const THCTensor *connTable,
                  const THNNBuffer *entries, bool input, bool output)
@@ -280,30 +295,60 @@ void reportTable(THCPlan *plan, const THCPlanesCall *call, const THCTensor *conn
                       THC_pointer<const real>(entries), makeCheck(call, connTable, input, output));
 }
 
-/* Computes the image from the map (toImage) or the map from the image, with the bias unless
- * NULL. */
-void carry(THCPlan *plan, const THCPlanesCall *call, bool toImage, const THCTensor *connTable,
-           const THNNBuffer *entries, const THNNBuffer *source, const THNNBuffer *weight,
-           const THNNBuffer *bias, const THNNBuffer *result)
+/* Queues the additions to the gradients of the weights. */
+void correlate(THCPlan *plan, const THCPlanesCall *call, const PlaneTable &table, const real *image,
+               const real *map, accreal scale, real *gradWeight, accreal *partial)
 {
   const THNNConvolution &g = call->joins.geometry;
+  const int64_t taps = g.kernel[1] * g.kernel[2];
   chooseIndex(call->joins, [&](auto index) {
     typedef decltype(index) Index;
-    const Joins<Index> joins(call, THC_pointer<const real>(entries),
-                             connTable ? connTable->size[1] : 0);
-    const real *from = THC_pointer<const real>(source), *kernels = THC_pointer<const real>(weight);
-    const real *start = THC_pointer<const real>(bias);
-    real *to = THC_pointer<real>(result);
+    const Joins<Index> joins(call, table.entries, table.columns);
+    const Correlate<Index> terms = {joins, Divisor<Index>(taps), Divisor<Index>(g.kernel[2]), image,
+                                    map};
+    addSums<Index>(plan, call->joins.connections * taps, g.batch * volumeOf(g.output), terms, scale,
+                   gradWeight, partial);
+  });
+}
+
+/* Queues the computation of the image from the map (toImage) or of the map from the image. */
+void carry(THCPlan *plan, const THCPlanesCall *call, bool toImage, const PlaneTable &table,
+           const THCPlanesOperands &of)
+{
+  const THNNConvolution &g = call->joins.geometry;
+  const real *before = of.add ? of.result : nullptr;
+  chooseIndex(call->joins, [&](auto index) {
+    typedef decltype(index) Index;
+    const Joins<Index> joins(call, table.entries, table.columns);
     if (toImage)
       THC_apply(plan, "convolution of planes", g.batch * g.inputPlanes * volumeOf(g.input),
-                GatherMap<Index>{joins, from, kernels, start}, to);
+                GatherMap<Index>{joins, of.source, of.weight, of.bias, before}, of.result);
     else
       THC_apply(plan, "convolution of planes", g.batch * g.outputPlanes * volumeOf(g.output),
-                SeeImage<Index>{joins, from, kernels, start}, to);
+                SeeImage<Index>{joins, of.source, of.weight, of.bias, before}, of.result);
   });
 }
 
 } // namespace
+
+void THCUNN_(connected_gather)(THCPlan *plan, const THCPlanesCall *call, bool toImage,
+                               const THCPlanesOperands &operands)
+{
+  carry(plan, call, toImage, {nullptr, 0}, operands);
+}
+
+int64_t THCUNN_(connected_scratchBytes)(const THNNPlaneJoins &joins)
+{
+  const THNNConvolution &g = joins.geometry;
+  return segmentBytes(joins.connections * g.kernel[1] * g.kernel[2], g.batch * volumeOf(g.output));
+}
+
+void THCUNN_(connected_correlate)(THCPlan *plan, const THCPlanesCall *call, const real *image,
+                                  const real *map, accreal scale, real *gradWeight,
+                                  accreal *partial)
+{
+  correlate(plan, call, {nullptr, 0}, image, map, scale, gradWeight, partial);
+}
 
 void THCUNN_(connected_updateOutput)(const THCPlanesCall *call, THCTensor *input, THCTensor *output,
                                      THCTensor *weight, THCTensor *bias, THCTensor *connTable)
@@ -328,7 +373,9 @@ void THCUNN_(connected_updateOutput)(const THCPlanesCall *call, THCTensor *input
   const THNNBuffer *entries = connTable ? THC_planIn(&plan, connTable, 6) : nullptr;
   THC_planAcquire(&plan);
   reportTable(&plan, call, connTable, entries, true, false);
-  carry(&plan, call, joins.transposed, connTable, entries, in, kernels, start, out);
+  carry(&plan, call, joins.transposed, tableIn(connTable, entries),
+        {THC_pointer<const real>(in), THC_pointer<const real>(kernels),
+         THC_pointer<const real>(start), THC_pointer<real>(out), false});
   THC_planRelease(&plan);
 }
 
@@ -346,7 +393,9 @@ void THCUNN_(connected_updateGradInput)(const THCPlanesCall *call, THCTensor *in
   const THNNBuffer *entries = connTable ? THC_planIn(&plan, connTable, 7) : nullptr;
   THC_planAcquire(&plan);
   reportTable(&plan, call, connTable, entries, false, true);
-  carry(&plan, call, !call->joins.transposed, connTable, entries, from, kernels, nullptr, to);
+  carry(&plan, call, !call->joins.transposed, tableIn(connTable, entries),
+        {THC_pointer<const real>(from), THC_pointer<const real>(kernels), nullptr,
+         THC_pointer<real>(to), false});
   THC_planRelease(&plan);
 }
 
@@ -357,10 +406,9 @@ void THCUNN_(connected_accGradParameters)(const THCPlanesCall *call, THCTensor *
   const THNNPlaneJoins &shape = call->joins;
   const THNNConvolution &g = shape.geometry;
   checkTable(call, connTable, 6, true, true);
-  const int64_t taps = g.kernel[1] * g.kernel[2], weights = shape.connections * taps;
   const int64_t biases = shape.transposed ? shape.imagePlanes : shape.mapPlanes;
   const int64_t positions = volumeOf(shape.transposed ? g.input : g.output);
-  const int64_t weightTerms = g.batch * volumeOf(g.output), biasTerms = g.batch * positions;
+  const int64_t biasTerms = g.batch * positions;
 
   THCPlan plan;
   THC_planStart(&plan, call->function, call->state);
@@ -369,20 +417,17 @@ void THCUNN_(connected_accGradParameters)(const THCPlanesCall *call, THCTensor *
   const THNNBuffer *kernels = THC_planInOut(&plan, gradWeight, 4);
   const THNNBuffer *start = gradBias ? THC_planInOut(&plan, gradBias, 5) : nullptr;
   const THNNBuffer *entries = connTable ? THC_planIn(&plan, connTable, 6) : nullptr;
-  const THNNBuffer *partial = THC_planScratch(&plan, segmentBytes(weights, weightTerms));
+  const THNNBuffer *partial = THC_planScratch(&plan, THCUNN_(connected_scratchBytes)(shape));
   const THNNBuffer *biasPartial = THC_planScratch(&plan, segmentBytes(biases, biasTerms));
   THC_planAcquire(&plan);
   reportTable(&plan, call, connTable, entries, true, true);
+  const PlaneTable table = tableIn(connTable, entries);
+  const real *gradients = THC_pointer<const real>(from), *x = THC_pointer<const real>(in);
+  correlate(&plan, call, table, shape.transposed ? gradients : x, shape.transposed ? x : gradients,
+            scale, THC_pointer<real>(kernels), THC_pointer<accreal>(partial));
   chooseIndex(shape, [&](auto index) {
     typedef decltype(index) Index;
-    const Joins<Index> joins(call, THC_pointer<const real>(entries),
-                             connTable ? connTable->size[1] : 0);
-    const real *gradients = THC_pointer<const real>(from), *x = THC_pointer<const real>(in);
-    const Correlate<Index> correlate = {joins, Divisor<Index>(taps), Divisor<Index>(g.kernel[2]),
-                                        shape.transposed ? gradients : x,
-                                        shape.transposed ? x : gradients};
-    addSums<Index>(&plan, weights, weightTerms, correlate, scale, THC_pointer<real>(kernels),
-                   THC_pointer<accreal>(partial));
+    const Joins<Index> joins(call, table.entries, table.columns);
     const PlaneElement<Index> element = {joins, Divisor<Index>(positions), gradients};
     if (start)
       addSums<Index>(&plan, biases, biasTerms, element, scale, THC_pointer<real>(start),

@@ -4,6 +4,7 @@
 #ifndef THCUNN_PLANE_CONVOLUTION_CUH
 #define THCUNN_PLANE_CONVOLUTION_CUH
 
+#include "cuda/THC/THCPlan.h"
 #include "cuda/generic/template.h"
 #include "generic/convolution/checks.h"
 
@@ -31,5 +32,24 @@ void THCUNN_(connected_updateGradInput)(const THCPlanesCall *call, THCTensor *in
 void THCUNN_(connected_accGradParameters)(const THCPlanesCall *call, THCTensor *input,
                                           THCTensor *gradOutput, THCTensor *gradWeight,
                                           THCTensor *gradBias, THCTensor *connTable, accreal scale);
+
+/* The computations on dense memory, of depth-wise convolutions. */
+
+struct THCPlanesOperands {
+  const real *source, *weight, *bias; /* bias may be NULL */
+  real *result;
+  bool add; /* whether the result is added to */
+};
+
+/* Computes the image from the map (toImage), or the map from the image. */
+void THCUNN_(connected_gather)(THCPlan *plan, const THCPlanesCall *call, bool toImage,
+                               const THCPlanesOperands &operands);
+
+/* gradWeight += scale * the correlation of image and map. `partial` has connected_scratchBytes
+ * bytes. */
+int64_t THCUNN_(connected_scratchBytes)(const THNNPlaneJoins &joins);
+void THCUNN_(connected_correlate)(THCPlan *plan, const THCPlanesCall *call, const real *image,
+                                  const real *map, accreal scale, real *gradWeight,
+                                  accreal *partial);
 
 #endif

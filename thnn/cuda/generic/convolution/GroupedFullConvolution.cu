@@ -1,0 +1,90 @@
+/* Full (transposed) convolution of groups of planes, in as many dimensions as the weight has: each
+ * input element paints its kernels into the output.
+ *   input    [batch x] nInputPlane x [[depth x] height x] width
+ *   weight   nInputPlane x (nOutputPlane / groups) x [[kT x] kH x] kW
+ *   output   [batch x] nOutputPlane x [[outputDepth x] outputHeight x] outputWidth
+ * outputWidth is (width - 1) dW - padLeft - padRight + dilationW (kW - 1) + 1, or more by less than
+ * the larger of dW and dilationW. It is the backward pass of the ordinary convolution from its
+ * output to its input. */
+#include "cuda/THCUNNExtra.h"
+#include "cuda/generic/convolution/grouped.cuh"
+
+void THCUNN_(GroupedFullConvolution_updateOutput)(
+    THCState *state, THCTensor *input, THCTensor *output, THCTensor *weight, THCTensor *bias,
+    int64_t outputDepth, int64_t outputHeight, int64_t outputWidth, int groups, int dT, int dH,
+    int dW, int padFront, int padTop, int padLeft, int padBack, int padBottom, int padRight,
+    int dilationT, int dilationH, int dilationW)
+{
+  const char *function = "GroupedFullConvolution_updateOutput";
+  const THNNGroupedArguments arguments = {
+      function,
+      true,
+      false,
+      0,
+      THNN_NO_SHAPE,
+      THNN_SHAPE(input, 2),
+      THNN_SHAPE(weight, 4),
+      THNN_SHAPE(bias, 5),
+      THNN_NO_SHAPE,
+      {THNN_SCALAR(outputDepth, 6), THNN_SCALAR(outputHeight, 7), THNN_SCALAR(outputWidth, 8)},
+      {THNN_GROUP_SETTINGS(9)},
+  };
+  const THNNGroups checked = THNN_groupedCheck(&arguments);
+  THCUNN_(grouped_updateOutput)(function, state, &checked, input, output, weight, bias);
+}
+
+void THCUNN_(GroupedFullConvolution_updateGradInput)(
+    THCState *state, THCTensor *gradOutput, THCTensor *gradInput, THCTensor *weight,
+    int64_t inputDepth, int64_t inputHeight, int64_t inputWidth, bool add, int groups, int dT,
+    int dH, int dW, int padFront, int padTop, int padLeft, int padBack, int padBottom, int padRight,
+    int dilationT, int dilationH, int dilationW)
+{
+  const char *function = "GroupedFullConvolution_updateGradInput";
+  const THNNGroupedArguments arguments = {
+      function,
+      true,
+      false,
+      0,
+      THNN_SHAPE(gradOutput, 2),
+      THNN_NO_SHAPE,
+      THNN_SHAPE(weight, 4),
+      THNN_NO_SHAPE,
+      add ? THNN_SHAPE(gradInput, 3) : THNN_NO_SHAPE,
+      {THNN_SCALAR(inputDepth, 5), THNN_SCALAR(inputHeight, 6), THNN_SCALAR(inputWidth, 7)},
+      {THNN_GROUP_SETTINGS(9)},
+  };
+  const THNNGroups checked = THNN_groupedCheck(&arguments);
+  THCUNN_(grouped_updateGradInput)(function, state, &checked, gradOutput, gradInput, weight, add);
+}
+
+void THCUNN_(GroupedFullConvolution_accGradParameters)(
+    THCState *state, THCTensor *input, THCTensor *gradOutput, THCTensor *gradWeight,
+    THCTensor *gradBias, int dimensions, int groups, int dT, int dH, int dW, int padFront,
+    int padTop, int padLeft, int padBack, int padBottom, int padRight, int dilationT, int dilationH,
+    int dilationW, accreal scale)
+{
+  const char *function = "GroupedFullConvolution_accGradParameters";
+  THNN_checkAtLeast(function, THNN_SCALAR(dimensions, 6), 1);
+  THNN_checkAtMost(function, THNN_SCALAR(dimensions, 6), 3);
+  if (!gradWeight) {
+    if (gradBias)
+      THCUNN_(grouped_accGradBias)(function, state, dimensions, gradOutput, gradBias, scale);
+    return;
+  }
+  const THNNGroupedArguments arguments = {
+      function,
+      true,
+      false,
+      dimensions,
+      THNN_SHAPE(gradOutput, 3),
+      THNN_SHAPE(input, 2),
+      THNN_SHAPE(gradWeight, 4),
+      THNN_SHAPE(gradBias, 5),
+      THNN_NO_SHAPE,
+      {},
+      {THNN_GROUP_SETTINGS(7)},
+  };
+  const THNNGroups checked = THNN_groupedCheck(&arguments);
+  THCUNN_(grouped_accGradParameters)(function, state, &checked, input, gradOutput, gradWeight,
+                                     gradBias, scale);
+}
