@@ -32,4 +32,6 @@ from .regions import *
 from .resampling import *
 from .sequences import *
 from .softmax import *
+from .special_convolution import *
 from .tables import *
+from .transposed_convolution import *

@@ -27,7 +27,9 @@ __all__ = [
     "new_indices",
     "pair",
     "shaped",
+    "sizes_of",
     "triple",
+    "whole",
     "zeros",
 ]
 
@@ -115,7 +117,7 @@ def axis_of(array: Any, axis: Any, name: str = "axis") -> int:
     """An axis, counted from 0."""
     count = array.ndim
     if type(axis) is not int:
-        axis = _index(name, "an int", axis)
+        axis = whole(name, "an int", axis)
     if not -count <= axis < count:
         wanted = f"an axis from {-count} to {count - 1}" if count else "an array with dimensions"
         raise Unfit(name, wanted, f"{axis}")
@@ -127,7 +129,7 @@ def pair(name: str, value: Any) -> tuple[int, int]:
     """Height and width."""
     if type(value) is int:
         return value, value
-    first, second = _sizes(name, value, 2)
+    first, second = sizes_of(name, value, 2)
     return first, second
 
 
@@ -135,20 +137,21 @@ def triple(name: str, value: Any) -> tuple[int, int, int]:
     """Depth, height and width."""
     if type(value) is int:
         return value, value, value
-    first, second, third = _sizes(name, value, 3)
+    first, second, third = sizes_of(name, value, 3)
     return first, second, third
 
 
-def _sizes(name: str, value: Any, count: int) -> tuple[int, ...]:
-    wanted = f"an int or {count} ints"
+def sizes_of(name: str, value: Any, count: int) -> tuple[int, ...]:
+    """One int for each of several dimensions, from one for all or from as many."""
+    wanted = f"an int or {count} int{'s' if count > 1 else ''}"
     if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes)):
         if np.ndim(value) == 1 and len(value) == count:
-            return tuple(_index(name, wanted, entry, value) for entry in value)
+            return tuple(whole(name, wanted, entry, value) for entry in value)
         raise Unfit(name, wanted, repr(value))
-    return (_index(name, wanted, value),) * count
+    return (whole(name, wanted, value),) * count
 
 
-def _index(name: str, wanted: str, value: Any, whole: Any = None) -> int:
+def whole(name: str, wanted: str, value: Any, given: Any = None) -> int:
     """An int, which bools and floats are not."""
     try:
         if not isinstance(value, (bool, np.bool_)):
@@ -156,10 +159,10 @@ def _index(name: str, wanted: str, value: Any, whole: Any = None) -> int:
             return found
     except TypeError:
         pass
-    raise Unfit(name, wanted, repr(value if whole is None else whole))
+    raise Unfit(name, wanted, repr(value if given is None else given))
 
 
 def integer(name: str, value: Any) -> int:
     """An int."""
-    found: int = value if type(value) is int else _index(name, "an int", value)
+    found: int = value if type(value) is int else whole(name, "an int", value)
     return found

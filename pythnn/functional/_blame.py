@@ -53,7 +53,8 @@ _SOURCES: dict[str, tuple[str, ...]] = {
     "kH": ("window", "kernel", "weight"),
     "nInputPlane": ("weight", "x"), "nOutputPlane": ("weight",),
     "inputFrameSize": ("x",), "outputFrameSize": ("weight",),
-    "inputWidth": ("x", "shape"), "inputHeight": ("x", "shape"), "inputDepth": ("x", "shape"),
+    "inputWidth": ("input_size", "x", "shape"), "inputHeight": ("input_size", "x", "shape"),
+    "inputDepth": ("input_size", "x", "shape"),
     "nbatch": ("shape",), "nchannels": ("shape",),
     "output": ("output",),
     "width": ("width",),
@@ -63,7 +64,7 @@ _PREFIXES = {
     "a": ("output_padding",),
     "dilation": ("dilation",),
     "o": ("size",),
-    "output": ("size",),
+    "output": ("size", "output_size"),
     "p": ("padding",),
     "pad": ("padding",),
     "pad_": ("padding",),
@@ -71,7 +72,8 @@ _PREFIXES = {
 }
 _ENDS = re.compile(
     r"(adj|a|dilation|output|o|pad_|pad|p|poolSize)"
-    r"(?:[TWH]|Width|Height|Depth|width|height|[lrtb]|left|right|top|bottom|front|back)"
+    r"(?:[TWH]|Width|Height|Depth|width|height|[lrtb]|left|right|top|bottom|front|back"
+    r"|Left|Right|Top|Bottom|Front|Back)"
 )
 _WORDS = {
     "nBatch": "batch", "nClasses": "classes", "nFeature": "features", "nInputFrame": "frames in",

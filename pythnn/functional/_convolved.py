@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ._arrays import Array, Unfit, integer, pair, triple
+from ._arrays import Array, Unfit, integer, pair
 
 __all__ = [
     "connections_of",
     "convolved2d",
-    "convolved3d",
     "frames_of",
     "local_window",
     "mapped",
     "mapped_back",
     "plane_window",
     "row_frames",
-    "space_window",
     "transposed2d",
-    "transposed3d",
     "width_first",
 ]
 
@@ -38,17 +35,6 @@ def plane_window(weight: Array, stride: Any, padding: Any, *dilation: Any) -> An
     window = [width, height, stride_x, stride_y, pad_x, pad_y]
     for value in dilation:
         window += width_first("dilation", value)
-    return window
-
-
-def space_window(weight: Array, stride: Any, padding: Any, *rest: Any) -> Any:
-    """Kernel, stride, padding, dilation and output padding, of each depth, width, height."""
-    depth, height, width = weight.shape[-3:]
-    window = [depth, width, height]
-    names = ("stride", "padding", "dilation", "output_padding")
-    for name, value in zip(names, (stride, padding, *rest), strict=False):
-        depth, height, width = triple(name, value)
-        window += [depth, width, height]
     return window
 
 
@@ -77,21 +63,6 @@ def transposed2d(x: Array, planes: int, window: Sequence[int]) -> tuple[int, ...
     *batch, _, rows, columns = x.shape
     rows = _spread(rows, height, dy, py, down, more_y)
     return (*batch, planes, rows, _spread(columns, width, dx, px, across, more_x))
-
-
-def _by_axis(window: Sequence[int]) -> list[Sequence[int]]:
-    """What a window of three axes has for depth, height and width."""
-    return [window[0::3], window[2::3], window[1::3]]
-
-
-def convolved3d(x: Array, planes: int, window: Sequence[int]) -> tuple[int, ...]:
-    sizes = zip(x.shape[-3:], _by_axis(window), strict=True)
-    return (*x.shape[:-4], planes, *(positions(size, *axis) for size, axis in sizes))
-
-
-def transposed3d(x: Array, planes: int, window: Sequence[int]) -> tuple[int, ...]:
-    sizes = zip(x.shape[-3:], _by_axis(window), strict=True)
-    return (*x.shape[:-4], planes, *(_spread(size, *axis) for size, axis in sizes))
 
 
 def local_window(

@@ -277,11 +277,12 @@ def {self.body.__name__}({self._parameters()}):
                 raise Unfit(name, "elements to average over", f"shape {shape}")
             return found * 0
         if not isinstance(found, tuple):
-            return found[cut]
+            return found if self.per_sample == () else found[cut]
         cuts = range(len(found)) if self.per_sample is None else self.per_sample
         axes = dict(entry if isinstance(entry, tuple) else (entry, 0) for entry in cuts)
         return tuple(
-            one[(slice(None),) * axes[i] + cut] if i in axes else one for i, one in enumerate(found)
+            one[(slice(None),) * axes[i] + cut] if i in axes and one is not None else one
+            for i, one in enumerate(found)
         )
 
     def _cut(self, name: str, shape: tuple[int, ...]) -> tuple[slice, ...]:

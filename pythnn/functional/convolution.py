@@ -1,71 +1,163 @@
-"""Convolutions.
+"""Convolutions in one to three dimensions, of groups of planes.
 
-Sizes, strides and paddings are one int, or (height, width) and (depth, height, width).
+The settings are those of all functions here:
 
-Backward functions return the gradients of `x`, `weight` and, also where the layer had none, `bias`.
+stride, dilation
+    An int, or one for each dimension, height before width.
+padding
+    Zeros around `x`: an int, one for each dimension, or a pair (before, after) for each; or
+    "valid" (none), "full" (the kernel's extent - 1), "half" (its extent // 2) or "same" (as many
+    results as elements; with stride 1 only). The extent is dilation * (kernel - 1) + 1. Negative
+    padding crops.
+groups
+    Planes in and planes out are cut into so many groups, each with weights of its own. With as many
+    as planes in, each plane has its own kernels (depth-wise).
+flip
+    The convolution of mathematics, whose kernels are flipped; otherwise it is a cross-correlation.
+state
+    How it is computed: :class:`pythnn.State`.
+
+Backward functions return the gradients of `x`, `weight` and, also where the layer had none, `bias`:
+those that `needs` names, and None for the others, which are not computed. `add_to` has arrays by
+name; these gradients are added to them, and they are returned.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
-from .. import thnn
-from ._arrays import (
-    Array,
-    Indices,
-    Real,
-    Size,
-    check_shape,
-    like,
-    new,
-    zeros,
-)
-from ._convolved import (
-    connections_of,
-    convolved2d,
-    convolved3d,
-    frames_of,
-    local_window,
-    mapped,
-    mapped_back,
-    plane_window,
-    row_frames,
-    space_window,
-    transposed2d,
-    transposed3d,
-    width_first,
-)
+from .._state import State
+from ._arrays import Array, Real, Size
 from ._front import function
+from ._grouped import (
+    ALL,
+    AddTo,
+    Gradients,
+    Needs,
+    convolve,
+    convolve_back,
+    grad_of_input,
+    grad_of_weight,
+)
+from ._windows import Border
 
 __all__ = [
+    "conv1d",
+    "conv1d_backward",
+    "conv1d_grad_input",
+    "conv1d_grad_weight",
     "conv2d",
     "conv2d_backward",
-    "conv2d_local",
-    "conv2d_local_backward",
-    "conv2d_map",
-    "conv2d_map_backward",
+    "conv2d_grad_input",
+    "conv2d_grad_weight",
     "conv3d",
     "conv3d_backward",
-    "conv_transpose2d",
-    "conv_transpose2d_backward",
-    "conv_transpose2d_map",
-    "conv_transpose2d_map_backward",
-    "conv_transpose3d",
-    "conv_transpose3d_backward",
-    "depthwise_conv2d",
-    "depthwise_conv2d_backward",
-    "row_conv1d",
-    "row_conv1d_backward",
-    "temporal_conv1d",
-    "temporal_conv1d_backward",
+    "conv3d_grad_input",
+    "conv3d_grad_weight",
 ]
 
-Gradients: TypeAlias = tuple[Array, Array, Array]
+
+@function(
+    x="[batch] planes_in width",
+    weight="planes_out planes_of_group kernel_width",
+    bias="planes_out",
+)
+def conv1d(
+    x: Real,
+    weight: Real,
+    bias: Real | None = None,
+    *,
+    stride: Size = 1,
+    padding: Border = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+    flip: bool = False,
+    state: State | None = None,
+) -> Array:
+    """A 1-D convolution.
+
+    Parameters
+    ----------
+    x : [batch x] planes in x width
+    weight : planes out x (planes in / groups) x kernel width
+    bias : (planes out,), optional
+
+    >>> conv1d([[1.0, 2.0, 3.0]], [[[1.0, 10.0]]], padding=(1, 0))
+    array([[10., 21., 32.]])
+    """
+    return convolve(x, weight, bias, stride, padding, dilation, groups, flip, state)
+
+
+@function(
+    x="[batch] planes_in width",
+    weight="planes_out planes_of_group kernel_width",
+)
+def conv1d_backward(
+    grad_output: Real,
+    x: Real,
+    weight: Real,
+    *,
+    stride: Size = 1,
+    padding: Border = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+    flip: bool = False,
+    needs: Needs = ALL,
+    add_to: AddTo = None,
+    state: State | None = None,
+) -> Gradients:
+    """The gradients of `x`, `weight` and `bias`."""
+    return convolve_back(
+        grad_output, x, weight, stride, padding, dilation, groups, flip, needs, add_to, state
+    )
+
+
+@function(
+    grad_output="[batch] planes_out width",
+    weight="planes_out planes_of_group kernel_width",
+)
+def conv1d_grad_input(
+    grad_output: Real,
+    weight: Real,
+    input_size: Size,
+    *,
+    stride: Size = 1,
+    padding: Border = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+    flip: bool = False,
+    state: State | None = None,
+) -> Array:
+    """The gradient of `x` alone, of which only the width is given."""
+    return grad_of_input(
+        grad_output, weight, input_size, stride, padding, dilation, groups, flip, state
+    )
+
+
+@function(
+    per_sample=(),
+    grad_output="[batch] planes_out width_out",
+    x="[batch] planes_in width",
+)
+def conv1d_grad_weight(
+    grad_output: Real,
+    x: Real,
+    kernel_size: Size,
+    *,
+    stride: Size = 1,
+    padding: Border = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+    flip: bool = False,
+    state: State | None = None,
+) -> Array:
+    """The gradient of `weight` alone, of which only the kernel's width is given."""
+    return grad_of_weight(
+        grad_output, x, kernel_size, 1, stride, padding, dilation, groups, flip, state
+    )
 
 
 @function(
     x="[batch] planes_in height width",
-    weight="planes_out planes_in kernel_height kernel_width",
+    weight="planes_out planes_of_group kernel_height kernel_width",
     bias="planes_out",
 )
 def conv2d(
@@ -74,30 +166,30 @@ def conv2d(
     bias: Real | None = None,
     *,
     stride: Size = 1,
-    padding: Size = 0,
+    padding: Border = 0,
     dilation: Size = 1,
+    groups: int = 1,
+    flip: bool = False,
+    state: State | None = None,
 ) -> Array:
     """A 2-D convolution. THNN's SpatialConvolutionMM and SpatialDilatedConvolution.
 
     Parameters
     ----------
     x : [batch x] planes in x height x width
-    weight : planes out x planes in x kernel height x kernel width
+    weight : planes out x (planes in / groups) x kernel height x kernel width
     bias : (planes out,), optional
-    padding : zeros added on all sides
 
     >>> conv2d(np.ones((1, 3, 3)), np.ones((1, 1, 2, 2)), [1.0])
     array([[[5., 5.],
             [5., 5.]]])
     """
-    window = plane_window(weight, stride, padding, dilation)
-    output = new(convolved2d(x, weight.shape[0], window), x)
-    thnn.SpatialDilatedConvolution_updateOutput(None, x, output, weight, bias, None, None, *window)
-    return output
+    return convolve(x, weight, bias, stride, padding, dilation, groups, flip, state)
 
 
 @function(
-    x="[batch] planes_in height width", weight="planes_out planes_in kernel_height kernel_width"
+    x="[batch] planes_in height width",
+    weight="planes_out planes_of_group kernel_height kernel_width",
 )
 def conv2d_backward(
     grad_output: Real,
@@ -105,291 +197,68 @@ def conv2d_backward(
     weight: Real,
     *,
     stride: Size = 1,
-    padding: Size = 0,
+    padding: Border = 0,
     dilation: Size = 1,
+    groups: int = 1,
+    flip: bool = False,
+    needs: Needs = ALL,
+    add_to: AddTo = None,
+    state: State | None = None,
 ) -> Gradients:
     """The gradients of `x`, `weight` and `bias`."""
-    window = plane_window(weight, stride, padding, dilation)
-    check_shape("grad_output", grad_output, convolved2d(x, weight.shape[0], window))
-    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
-    grad_bias = zeros(weight.shape[0], weight)
-    thnn.SpatialDilatedConvolution_updateGradInput(
-        None, x, grad_output, grad_x, weight, None, *window
+    return convolve_back(
+        grad_output, x, weight, stride, padding, dilation, groups, flip, needs, add_to, state
     )
-    thnn.SpatialDilatedConvolution_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, None, None, *window, 1.0
-    )
-    return grad_x, grad_weight, grad_bias
 
 
 @function(
-    x="[batch] planes_in height width",
-    weight="planes_in planes_out kernel_height kernel_width",
-    bias="planes_out",
+    grad_output="[batch] planes_out height width",
+    weight="planes_out planes_of_group kernel_height kernel_width",
 )
-def conv_transpose2d(
-    x: Real,
+def conv2d_grad_input(
+    grad_output: Real,
     weight: Real,
-    bias: Real | None = None,
+    input_size: Size,
     *,
     stride: Size = 1,
-    padding: Size = 0,
-    output_padding: Size = 0,
+    padding: Border = 0,
     dilation: Size = 1,
+    groups: int = 1,
+    flip: bool = False,
+    state: State | None = None,
 ) -> Array:
-    """A transposed 2-D convolution. THNN's SpatialFullConvolution and its dilated twin.
-
-    Parameters
-    ----------
-    x : [batch x] planes in x height x width
-    weight : planes in x planes out x kernel height x kernel width
-    bias : (planes out,), optional
-    padding : rows and columns cut off on all sides
-    output_padding : rows and columns added at the bottom and on the right; less than stride
-
-    >>> conv_transpose2d(np.ones((1, 1, 2)), np.ones((1, 1, 1, 2)), stride=2)
-    array([[[1., 1., 1., 1.]]])
-    """
-    window = [
-        *plane_window(weight, stride, padding, dilation),
-        *width_first("output_padding", output_padding),
-    ]
-    output = new(transposed2d(x, weight.shape[1], window), x)
-    thnn.SpatialFullDilatedConvolution_updateOutput(
-        None, x, output, weight, bias, None, None, *window
+    """The gradient of `x` alone, of which only the height, width are given."""
+    return grad_of_input(
+        grad_output, weight, input_size, stride, padding, dilation, groups, flip, state
     )
-    return output
 
 
 @function(
-    x="[batch] planes_in height width", weight="planes_in planes_out kernel_height kernel_width"
+    per_sample=(),
+    grad_output="[batch] planes_out height_out width_out",
+    x="[batch] planes_in height width",
 )
-def conv_transpose2d_backward(
+def conv2d_grad_weight(
     grad_output: Real,
     x: Real,
-    weight: Real,
+    kernel_size: Size,
     *,
     stride: Size = 1,
-    padding: Size = 0,
-    output_padding: Size = 0,
+    padding: Border = 0,
     dilation: Size = 1,
-) -> Gradients:
-    """The gradients of `x`, `weight` and `bias`."""
-    window = [
-        *plane_window(weight, stride, padding, dilation),
-        *width_first("output_padding", output_padding),
-    ]
-    check_shape("grad_output", grad_output, transposed2d(x, weight.shape[1], window))
-    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
-    grad_bias = zeros(weight.shape[1], weight)
-    thnn.SpatialFullDilatedConvolution_updateGradInput(
-        None, x, grad_output, grad_x, weight, None, *window
-    )
-    thnn.SpatialFullDilatedConvolution_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, None, None, *window, 1.0
-    )
-    return grad_x, grad_weight, grad_bias
-
-
-@function(
-    x="[batch] planes height width",
-    weight="multiplier planes kernel_height kernel_width",
-    bias="multiplier planes",
-)
-def depthwise_conv2d(
-    x: Real,
-    weight: Real,
-    bias: Real | None = None,
-    *,
-    stride: Size = 1,
-    padding: Size = 0,
+    groups: int = 1,
+    flip: bool = False,
+    state: State | None = None,
 ) -> Array:
-    """Each plane's own 2-D convolutions. THNN's SpatialDepthWiseConvolution.
-
-    Parameters
-    ----------
-    x : [batch x] planes x height x width
-    weight : multiplier x planes x kernel height x kernel width
-    bias : multiplier x planes, optional
-
-    Returns an array [batch x] (planes * multiplier) x height x width, those of a plane together.
-
-    >>> depthwise_conv2d(np.ones((2, 1, 1)), [[[[2.0]], [[3.0]]]]).ravel()
-    array([2., 3.])
-    """
-    window = plane_window(weight, stride, padding)
-    output = new(convolved2d(x, weight.shape[0] * weight.shape[1], window), x)
-    thnn.SpatialDepthWiseConvolution_updateOutput(
-        None, x, output, weight, bias, None, None, *window
+    """The gradient of `weight` alone, of which only the kernel's height, width are given."""
+    return grad_of_weight(
+        grad_output, x, kernel_size, 2, stride, padding, dilation, groups, flip, state
     )
-    return output
-
-
-@function(x="[batch] planes height width", weight="multiplier planes kernel_height kernel_width")
-def depthwise_conv2d_backward(
-    grad_output: Real, x: Real, weight: Real, *, stride: Size = 1, padding: Size = 0
-) -> Gradients:
-    """The gradients of `x`, `weight` and `bias`."""
-    window = plane_window(weight, stride, padding)
-    check_shape(
-        "grad_output", grad_output, convolved2d(x, weight.shape[0] * weight.shape[1], window)
-    )
-    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
-    grad_bias = zeros(weight.shape[:2], weight)
-    thnn.SpatialDepthWiseConvolution_updateGradInput(
-        None, x, grad_output, grad_x, weight, None, None, *window
-    )
-    thnn.SpatialDepthWiseConvolution_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, None, None, *window, 1.0
-    )
-    return grad_x, grad_weight, grad_bias
-
-
-@function(
-    x="[batch] planes_in height width",
-    weight="height_out width_out planes_out planes_in kernel_height kernel_width",
-    bias="planes_out height_out width_out",
-)
-def conv2d_local(
-    x: Real, weight: Real, bias: Real, *, stride: Size = 1, padding: Size = 0
-) -> Array:
-    """A 2-D convolution with weights of its own at each position. THNN's SpatialConvolutionLocal.
-
-    Parameters
-    ----------
-    x : [batch x] planes in x height x width
-    weight : height out x width out x planes out x planes in x kernel height x kernel width
-    bias : planes out x height out x width out
-
-    >>> weight = np.reshape([3.0, 4.0], (1, 2, 1, 1, 1, 1))
-    >>> conv2d_local(np.ones((1, 1, 2)), weight, np.zeros((1, 1, 2)))
-    array([[[3., 4.]]])
-    """
-    window, shape = local_window(x, weight, stride, padding)
-    output = new(shape, x)
-    thnn.SpatialConvolutionLocal_updateOutput(None, x, output, weight, bias, None, None, *window)
-    return output
-
-
-@function(
-    x="[batch] planes_in height width",
-    weight="height_out width_out planes_out planes_in kernel_height kernel_width",
-)
-def conv2d_local_backward(
-    grad_output: Real, x: Real, weight: Real, *, stride: Size = 1, padding: Size = 0
-) -> Gradients:
-    """The gradients of `x`, `weight` and `bias`."""
-    window, shape = local_window(x, weight, stride, padding)
-    check_shape("grad_output", grad_output, shape)
-    grad_x, grad_weight, grad_bias = like(x), zeros(weight.shape, weight), zeros(shape[-3:], weight)
-    thnn.SpatialConvolutionLocal_updateGradInput(
-        None, x, grad_output, grad_x, weight, None, None, *window
-    )
-    thnn.SpatialConvolutionLocal_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, None, None, *window, 1.0
-    )
-    return grad_x, grad_weight, grad_bias
-
-
-@function(
-    below={"table": ("planes_in", "planes_out")},
-    x="[batch] planes_in height width",
-    weight="connections kernel_height kernel_width",
-    bias="planes_out",
-    table="connections 2",
-)
-def conv2d_map(x: Real, weight: Real, bias: Real, table: Indices, *, stride: Size = 1) -> Array:
-    """A 2-D convolution between the planes that a table connects. THNN's SpatialConvolutionMap.
-
-    Parameters
-    ----------
-    x : [batch x] planes in x height x width
-    weight : connections x kernel height x kernel width
-    bias : (planes out,)
-    table : connections x 2
-        Plane in and plane out of each connection, from 0.
-
-    >>> conv2d_map(np.ones((2, 1, 1)), [[[3.0]]], [1.0], [[1, 0]])
-    array([[[4.]]])
-    """
-    connections, rest = connections_of(table, x, bias, stride)
-    output = new(mapped(x, weight, rest), x)
-    thnn.SpatialConvolutionMap_updateOutput(None, x, output, weight, bias, connections, *rest)
-    return output
-
-
-@function(
-    below={"table": ("planes_in", "planes_out")},
-    x="[batch] planes_in height width",
-    weight="connections kernel_height kernel_width",
-    bias="planes_out",
-    table="connections 2",
-)
-def conv2d_map_backward(
-    grad_output: Real, x: Real, weight: Real, bias: Real, table: Indices, *, stride: Size = 1
-) -> Gradients:
-    """The gradients of `x`, `weight` and `bias`."""
-    connections, rest = connections_of(table, x, bias, stride)
-    check_shape("grad_output", grad_output, mapped(x, weight, rest))
-    grad_x, grad_weight, grad_bias = like(x), zeros(weight.shape, x), zeros(bias.shape, x)
-    thnn.SpatialConvolutionMap_updateGradInput(
-        None, x, grad_output, grad_x, weight, bias, connections, *rest
-    )
-    thnn.SpatialConvolutionMap_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, connections, *rest, 1.0
-    )
-    return grad_x, grad_weight, grad_bias
-
-
-@function(
-    below={"table": ("planes_in", "planes_out")},
-    x="planes_in height width",
-    weight="connections kernel_height kernel_width",
-    bias="planes_out",
-    table="connections 2",
-)
-def conv_transpose2d_map(
-    x: Real, weight: Real, bias: Real, table: Indices, *, stride: Size = 1
-) -> Array:
-    """A transposed 2-D convolution between connected planes. THNN's SpatialFullConvolutionMap.
-
-    Parameters as those of :func:`conv2d_map`, but without a batch.
-
-    >>> conv_transpose2d_map(np.ones((1, 1, 1)), [[[3.0, 4.0]]], [1.0], [[0, 0]])
-    array([[[4., 5.]]])
-    """
-    connections, rest = connections_of(table, x, bias, stride)
-    output = new(mapped_back(x, weight, rest), x)
-    thnn.SpatialFullConvolutionMap_updateOutput(None, x, output, weight, bias, connections, *rest)
-    return output
-
-
-@function(
-    below={"table": ("planes_in", "planes_out")},
-    x="planes_in height width",
-    weight="connections kernel_height kernel_width",
-    bias="planes_out",
-    table="connections 2",
-)
-def conv_transpose2d_map_backward(
-    grad_output: Real, x: Real, weight: Real, bias: Real, table: Indices, *, stride: Size = 1
-) -> Gradients:
-    """The gradients of `x`, `weight` and `bias`."""
-    connections, rest = connections_of(table, x, bias, stride)
-    check_shape("grad_output", grad_output, mapped_back(x, weight, rest))
-    grad_x, grad_weight, grad_bias = like(x), zeros(weight.shape, x), zeros(bias.shape, x)
-    thnn.SpatialFullConvolutionMap_updateGradInput(
-        None, x, grad_output, grad_x, weight, bias, connections, *rest
-    )
-    thnn.SpatialFullConvolutionMap_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, connections, *rest, 1.0
-    )
-    return grad_x, grad_weight, grad_bias
 
 
 @function(
     x="[batch] planes_in depth height width",
-    weight="planes_out planes_in kernel_depth kernel_height kernel_width",
+    weight="planes_out planes_of_group kernel_depth kernel_height kernel_width",
     bias="planes_out",
 )
 def conv3d(
@@ -398,31 +267,29 @@ def conv3d(
     bias: Real | None = None,
     *,
     stride: Size = 1,
-    padding: Size = 0,
+    padding: Border = 0,
     dilation: Size = 1,
+    groups: int = 1,
+    flip: bool = False,
+    state: State | None = None,
 ) -> Array:
     """A 3-D convolution. THNN's VolumetricConvolution and VolumetricDilatedConvolution.
 
     Parameters
     ----------
     x : [batch x] planes in x depth x height x width
-    weight : planes out x planes in x kernel depth x kernel height x kernel width
+    weight : planes out x (planes in / groups) x kernel depth x kernel height x kernel width
     bias : (planes out,), optional
 
     >>> conv3d(np.ones((1, 2, 2, 2)), np.ones((1, 1, 2, 2, 2)))
     array([[[[8.]]]])
     """
-    window = space_window(weight, stride, padding, dilation)
-    output = new(convolved3d(x, weight.shape[0], window), x)
-    thnn.VolumetricDilatedConvolution_updateOutput(
-        None, x, output, weight, bias, None, None, *window
-    )
-    return output
+    return convolve(x, weight, bias, stride, padding, dilation, groups, flip, state)
 
 
 @function(
     x="[batch] planes_in depth height width",
-    weight="planes_out planes_in kernel_depth kernel_height kernel_width",
+    weight="planes_out planes_of_group kernel_depth kernel_height kernel_width",
 )
 def conv3d_backward(
     grad_output: Real,
@@ -430,173 +297,60 @@ def conv3d_backward(
     weight: Real,
     *,
     stride: Size = 1,
-    padding: Size = 0,
+    padding: Border = 0,
     dilation: Size = 1,
+    groups: int = 1,
+    flip: bool = False,
+    needs: Needs = ALL,
+    add_to: AddTo = None,
+    state: State | None = None,
 ) -> Gradients:
     """The gradients of `x`, `weight` and `bias`."""
-    window = space_window(weight, stride, padding, dilation)
-    check_shape("grad_output", grad_output, convolved3d(x, weight.shape[0], window))
-    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
-    grad_bias = zeros(weight.shape[0], weight)
-    thnn.VolumetricDilatedConvolution_updateGradInput(
-        None, x, grad_output, grad_x, weight, None, *window
+    return convolve_back(
+        grad_output, x, weight, stride, padding, dilation, groups, flip, needs, add_to, state
     )
-    thnn.VolumetricDilatedConvolution_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, None, None, *window, 1.0
-    )
-    return grad_x, grad_weight, grad_bias
 
 
 @function(
-    x="[batch] planes_in depth height width",
-    weight="planes_in planes_out kernel_depth kernel_height kernel_width",
-    bias="planes_out",
+    grad_output="[batch] planes_out depth height width",
+    weight="planes_out planes_of_group kernel_depth kernel_height kernel_width",
 )
-def conv_transpose3d(
-    x: Real,
+def conv3d_grad_input(
+    grad_output: Real,
     weight: Real,
-    bias: Real | None = None,
+    input_size: Size,
     *,
     stride: Size = 1,
-    padding: Size = 0,
-    output_padding: Size = 0,
+    padding: Border = 0,
     dilation: Size = 1,
+    groups: int = 1,
+    flip: bool = False,
+    state: State | None = None,
 ) -> Array:
-    """A transposed 3-D convolution. THNN's VolumetricFullConvolution and its dilated twin.
-
-    Parameters
-    ----------
-    x : [batch x] planes in x depth x height x width
-    weight : planes in x planes out x kernel depth x kernel height x kernel width
-    bias : (planes out,), optional
-
-    >>> conv_transpose3d(np.ones((1, 1, 1, 1)), np.ones((1, 1, 1, 1, 2)))
-    array([[[[1., 1.]]]])
-    """
-    window = space_window(weight, stride, padding, dilation, output_padding)
-    output = new(transposed3d(x, weight.shape[1], window), x)
-    thnn.VolumetricFullDilatedConvolution_updateOutput(
-        None, x, output, weight, bias, None, None, *window[3:]
+    """The gradient of `x` alone, of which only the depth, height, width are given."""
+    return grad_of_input(
+        grad_output, weight, input_size, stride, padding, dilation, groups, flip, state
     )
-    return output
 
 
 @function(
+    per_sample=(),
+    grad_output="[batch] planes_out depth_out height_out width_out",
     x="[batch] planes_in depth height width",
-    weight="planes_in planes_out kernel_depth kernel_height kernel_width",
 )
-def conv_transpose3d_backward(
+def conv3d_grad_weight(
     grad_output: Real,
     x: Real,
-    weight: Real,
+    kernel_size: Size,
     *,
     stride: Size = 1,
-    padding: Size = 0,
-    output_padding: Size = 0,
+    padding: Border = 0,
     dilation: Size = 1,
-) -> Gradients:
-    """The gradients of `x`, `weight` and `bias`."""
-    window = space_window(weight, stride, padding, dilation, output_padding)
-    check_shape("grad_output", grad_output, transposed3d(x, weight.shape[1], window))
-    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
-    grad_bias = zeros(weight.shape[1], weight)
-    thnn.VolumetricFullDilatedConvolution_updateGradInput(
-        None, x, grad_output, grad_x, weight, None, None, *window[3:]
-    )
-    thnn.VolumetricFullDilatedConvolution_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, None, None, *window[3:], 1.0
-    )
-    return grad_x, grad_weight, grad_bias
-
-
-@function(x="[batch] frames features_in", weight="features_out entries", bias="features_out")
-def temporal_conv1d(x: Real, weight: Real, bias: Real, kernel: int, *, stride: int = 1) -> Array:
-    """A convolution over frames. THNN's TemporalConvolution.
-
-    Parameters
-    ----------
-    x : [batch x] frames x features in
-    weight : features out x (kernel * features in), frame after frame
-    bias : (features out,)
-    kernel : frames in a window
-
-    Returns an array [batch x] frames out x features out.
-
-    >>> temporal_conv1d([[1.0], [2.0], [3.0]], [[10.0, 1.0]], [0.0], 2)
-    array([[12.],
-           [23.]])
-    """
-    output = new(frames_of(x, weight, kernel, stride), x)
-    thnn.TemporalConvolution_updateOutput(
-        None, x, output, weight, bias, kernel, stride, x.shape[-1], weight.shape[0]
-    )
-    return output
-
-
-@function(x="[batch] frames features_in", weight="features_out entries")
-def temporal_conv1d_backward(
-    grad_output: Real, x: Real, weight: Real, kernel: int, *, stride: int = 1
-) -> Gradients:
-    """The gradients of `x`, `weight` and `bias`."""
-    check_shape("grad_output", grad_output, frames_of(x, weight, kernel, stride))
-    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
-    grad_bias = zeros(weight.shape[0], weight)
-    thnn.TemporalConvolution_updateGradInput(None, x, grad_output, grad_x, weight, kernel, stride)
-    thnn.TemporalConvolution_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, kernel, stride, 1.0
-    )
-    return grad_x, grad_weight, grad_bias
-
-
-@function(x="[batch] rows columns", weight="features 1 kernel", bias="features")
-def row_conv1d(
-    x: Real,
-    weight: Real,
-    bias: Real | None = None,
-    *,
-    stride: int = 1,
-    padding: int = 0,
-    features_first: bool = False,
+    groups: int = 1,
+    flip: bool = False,
+    state: State | None = None,
 ) -> Array:
-    """Each feature's own convolution over frames. THNN's TemporalRowConvolution.
-
-    Parameters
-    ----------
-    x : [batch x] frames x features, or features x frames with `features_first`
-    weight : features x 1 x kernel
-    bias : (features,), optional
-
-    >>> row_conv1d([[1.0], [2.0], [3.0]], [[[10.0, 1.0]]])
-    array([[12.],
-           [23.]])
-    """
-    output = new(row_frames(x, weight, stride, padding, features_first), x)
-    thnn.TemporalRowConvolution_updateOutput(
-        None, x, output, weight, bias, None, None, weight.shape[2], stride, padding, features_first
+    """The gradient of `weight` alone, of which only the kernel's depth, height, width are given."""
+    return grad_of_weight(
+        grad_output, x, kernel_size, 3, stride, padding, dilation, groups, flip, state
     )
-    return output
-
-
-@function(x="[batch] rows columns", weight="features 1 kernel")
-def row_conv1d_backward(
-    grad_output: Real,
-    x: Real,
-    weight: Real,
-    *,
-    stride: int = 1,
-    padding: int = 0,
-    features_first: bool = False,
-) -> Gradients:
-    """The gradients of `x`, `weight` and `bias`."""
-    shape = row_frames(x, weight, stride, padding, features_first)
-    check_shape("grad_output", grad_output, shape)
-    grad_x, grad_weight = like(x), zeros(weight.shape, weight)
-    grad_bias = zeros(weight.shape[0], weight)
-    window = (weight.shape[2], stride, padding, features_first)
-    thnn.TemporalRowConvolution_updateGradInput(
-        None, x, grad_output, grad_x, weight, None, None, *window
-    )
-    thnn.TemporalRowConvolution_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, None, None, *window, 1.0
-    )
-    return grad_x, grad_weight, grad_bias

@@ -176,6 +176,7 @@ OF_ANY_SIZE = {
     *("adaptive_avg_pool2d_backward", "max_unpool2d_backward", "max_unpool3d_backward"),
     *("gaussian_mixture2d_backward",),  # one number stands for all samples
     *("sparse_linear_backward", "upsample_bilinear2d_backward", "upsample_trilinear3d_backward"),
+    *(f"conv{n}d_grad_{of}" for n in (1, 2, 3) for of in ("input", "weight")),
 }
 """Functions that learn the size of the output from its gradient."""
 
@@ -219,6 +220,8 @@ def test_sizes(name: str) -> None:
         for wrong in WRONG_SIZES:
             if wrong is None and "None" in kind:
                 continue
+            if wrong == (1,) and re.match(r"conv(_transpose)?1d", name):
+                continue  # one for each dimension
             message = refusal(name, {**CALLS[name], argument: wrong})
             if isinstance(wrong, (float, str, bool, tuple, list)) or wrong is None:
                 assert message, (argument, wrong)
@@ -411,8 +414,9 @@ def test_other_sizes_of_none(name: str, shape: tuple[int, ...], more: tuple[Any,
             "conv2d: argument #4 'stride': expected an int or 2 ints, found 1.0",
         ),
         (
-            lambda: F.conv2d(np.ones((1, 5, 5)), np.ones((1, 1, 2, 2)), padding="same"),
-            "conv2d: argument #5 'padding': expected an int or 2 ints, found 'same'",
+            lambda: F.conv2d(np.ones((1, 5, 5)), np.ones((1, 1, 2, 2)), padding="wide"),
+            "conv2d: argument #5 'padding': expected an int, 2 ints, 2 pairs (before, after), or"
+            " 'valid', 'full', 'half' or 'same', found 'wide'",
         ),
         (
             lambda: F.conv2d(np.ones((1, 5, 5)), np.ones((1, 1, 2, 2)), stride=0),

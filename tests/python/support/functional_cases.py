@@ -87,6 +87,19 @@ def with_bias(name: str, arrays: tuple[Any, ...], *rest: Any, **options: Any) ->
     )
 
 
+def alone(n: int, x: np.ndarray, weight: np.ndarray, **settings: Any) -> Case:
+    """The functions of one gradient, from shapes alone."""
+    name = f"conv{n}d"
+    return Case(
+        (x, weight),
+        lambda x, w: getattr(F, name)(x, w, **settings),
+        lambda g, x, w: (
+            getattr(F, f"{name}_grad_input")(g, w, x.shape[2:], **settings),
+            getattr(F, f"{name}_grad_weight")(g, x, w.shape[2:], **settings),
+        ),
+    )
+
+
 def loss(name: str, x: np.ndarray, *rest: Any, **options: Any) -> Case:
     forward, backward = pair(name)
     return Case(
