@@ -104,10 +104,10 @@ class Plain:
 
     gates = 1
     states = 1
+    name = "rnn"
 
     def __init__(self, nonlinearity: str) -> None:
         self.is_relu = nonlinearity == "relu"
-        self.name = "rnn"
 
     def run(self, of: Weights, x: Array, start: Sequence[Array], reverse: bool) -> Run:
         """All steps of one direction."""
