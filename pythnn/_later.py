@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Later", "device_calls", "device_tensors", "file_classes", "programs"]
+__all__ = ["Later", "device_tensors", "file_classes", "programs"]
 
 
 class Later:
@@ -31,8 +31,6 @@ class Later:
 
 device_tensors = Later()
 """Tensors in the memory of devices: ``CudaTensor``."""
-device_calls = Later()
-"""Calls of functions with arrays on devices: ``call``."""
 file_classes = Later()
 """Classes of objects in files: ``class_of``, ``has_own_type``, ``list_of_storage``."""
 programs = Later()

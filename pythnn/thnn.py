@@ -16,21 +16,19 @@ resized to what the function writes, an array must have that shape already. Indi
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from ._calls import make
-from ._table import FUNCTIONS
+from ._functions import *
+from ._functions import __all__ as __all__
 
-__all__ = list(FUNCTIONS)
+if TYPE_CHECKING:  # of the sources, which lack what the build writes; with it there is thnn.pyi
+
+    def __getattr__(name: str) -> Callable[..., None]: ...
 
 
-def __getattr__(name: str) -> Callable[..., None]:
-    try:
-        arguments, inplace, doc = FUNCTIONS[name]
-    except KeyError:
-        raise AttributeError(f"module 'pythnn.thnn' has no function '{name}'") from None
-    function = make(name, arguments, inplace, doc)
-    globals()[name] = function
-    return function
+for _name in __all__:
+    globals()[_name].__module__ = __name__  # where users find them
+del _name
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Writes the files that the build needs: the cffi source, the function table and the stubs."""
+"""Writes the files that the build needs: the cffi source, the function table, the functions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 
 import cffi
 
+from .functions import functions_source
 from .headers import Function, Header, HeaderError, parse, preprocess, spell
 from .steps import STEP_TYPES, step_definitions, steps_table
-from .table import CPU, Entry, docstring, read_table
+from .table import CPU, Entry, read_table
 
 PUBLIC_HEADERS = (
     "TH/TH.h",
@@ -243,52 +244,16 @@ def table_source(header: Header, entries: list[Entry]) -> str:
     lines = [f'"""{GENERATED}"""', "", "FUNCTIONS = {"]
     for e in entries:
         arguments = tuple((a.name, a.kind, a.role, a.optional) for a in e.arguments)
-        lines.append(f"    {e.name!r}: ({arguments!r}, {e.inplace!r}, {docstring(e)!r}),")
+        lines.append(f"    {e.name!r}: ({arguments!r}, {e.inplace!r}),")
     lines += ["}", "", "STEPS = {"]
     lines += [f"    {name!r}: {step!r}," for name, step in steps_table(header).items()]
     return "\n".join([*lines, "}", ""])
 
 
-_STUB_TYPES = {
-    "real": "Real",
-    "index": "Index",
-    "integer": "Integer",
-    "state": "State | None",
-    "generator": "Generator",
-    "int": "int",
-    "int64": "int",
-    "double": "float",
-    "bool": "bool",
-}
-
-
-def stub_source(entries: list[Entry]) -> str:
-    """The stub ``pythnn/thnn.pyi``."""
-    lines = [
-        f"# {GENERATED}",
-        "from typing import TypeAlias",
-        "",
-        "import numpy as np",
-        "from numpy.typing import NDArray",
-        "",
-        "from ._generator import Generator",
-        "from ._state import State",
-        "from ._tensor import Tensor",
-        "",
-        "Real: TypeAlias = Tensor | NDArray[np.float32] | NDArray[np.float64]",
-        "Index: TypeAlias = Tensor | NDArray[np.int64]",
-        "Integer: TypeAlias = Tensor | NDArray[np.int32]",
-        "",
-        "__all__: list[str]",
-    ]
-    for e in entries:
-        lines += ["", f"def {e.name}("]
-        for a in e.arguments:
-            type_ = _STUB_TYPES[a.kind]
-            nullable = a.optional or a.role == "scratch" or (e.inplace and a.name == e.inplace[1])
-            lines.append(f"    {a.python_name}: {type_}{' | None' if nullable else ''},")
-        body = docstring(e).replace("\\", "\\\\").replace("\n", "\n    ")
-        lines += [") -> None:", re.sub(r"[ ]+$", "", f'    """{body}\n    """', flags=re.M)]
+def stub_source() -> str:
+    """The stub ``pythnn/thnn.pyi``: without it, type checkers would take any name for a function."""
+    lines = [f"# {GENERATED}"]
+    lines += [f"from ._functions import {name}" for name in ("*", "__all__ as __all__")]
     return "\n".join([*lines, ""])
 
 
@@ -305,5 +270,6 @@ def cpu_files(root: Path, compiler: list[str], version: str) -> dict[str, str]:
         "_cffi.c": extension_source(header, entries),
         "_table.py": table_source(header, entries),
         "_version.py": version_source(version),
-        "thnn.pyi": stub_source(entries),
+        "_functions.py": functions_source(entries, GENERATED),
+        "thnn.pyi": stub_source(),
     }

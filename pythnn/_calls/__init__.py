@@ -1,5 +1,5 @@
 """Calls of C functions with Tensors and arrays, on the host and on devices."""
 
-from .host import Argument, Function, check_ranges, describe, make, refuse_tensor
+from .function import Argument, Function, describe
 
-__all__ = ["Argument", "Function", "check_ranges", "describe", "make", "refuse_tensor"]
+__all__ = ["Argument", "Function", "describe"]

@@ -15,11 +15,11 @@ from .._overlap import overlaps_itself
 from .._state import State
 from .._tensor import DTYPES, is_on_device, kind_of_dtype
 from .._tensor.device import CudaTensor
-from .host import Argument, Function, check_ranges, describe, refuse_tensor
+from .function import FIXED_KINDS, Argument, Function, check_ranges, describe, refuse_tensor
+from .inplace import inplace_pair
 
 __all__ = ["call"]
 
-_KINDS = {"index": 2, "integer": 3}
 _POINTERS = ("THCudaTensor *", "THCudaDoubleTensor *", "THCudaLongTensor *", "THCudaIntTensor *")
 
 
@@ -42,7 +42,7 @@ class Twin:
         )
         # (argument, kind of tensor or None for real)
         self.tensors = tuple(
-            (argument, _KINDS.get(kind))
+            (argument, FIXED_KINDS.get(kind))
             for argument, (kind, role, _) in zip(function.arguments, rows, strict=True)
             if role and role != "scratch"
         )
@@ -93,7 +93,7 @@ class _Call:
     def _refuse_device(self, first: Argument, value: Any) -> None:
         """Raises since the first real tensor is not on a device, but another argument is."""
         if not hasattr(value, "dtype"):
-            refuse_tensor(self.function, first, None, value)
+            raise refuse_tensor(self.function, first, None, value)
         for argument, _ in self.twin.tensors:
             other = self.values[argument.place]
             if is_on_device(other):
@@ -119,39 +119,16 @@ class _Call:
         first = self.function.first_real
         kind = kind_of_dtype(self.found[first.place].dtype)
         if kind is None or kind.index > 1:
-            refuse_tensor(self.function, first, None, self.values[first.place])
+            raise refuse_tensor(self.function, first, None, self.values[first.place])
         return kind.index
 
     # ---- Tensors
-
-    def inplace_pair(self) -> tuple[int, int]:
-        """In place: the argument worked on, and the one that need not be passed; -1 for none.
-
-        As on the CPU: of two Tensors one becomes a view of the other; an array must be it already.
-        """
-        if self.function.inplace is None or not self.values[self.function.inplace[0]]:
-            return -1, -1
-        _, source, view = self.function.inplace
-        worked_on, given = self.found.get(source), self.found.get(view)
-        if isinstance(worked_on, CudaTensor) and isinstance(given, CudaTensor):
-            return source, -1
-        if (
-            worked_on is not None
-            and given is not None
-            and not _as_array(worked_on).same_memory(_as_array(given))
-        ):
-            raise self.function.refuse(
-                self.function.arguments[view],
-                f"None or the same memory as '{self.function.arguments[source].name}'",
-                "other memory",
-            )
-        return source, view
 
     def place(self, argument: Argument, kind: int, written: bool) -> Any:
         """The C tensor of an argument."""
         found = self.found[argument.place]
         if found.dtype != DTYPES[kind]:
-            refuse_tensor(self.function, argument, kind, self.values[argument.place])
+            raise refuse_tensor(self.function, argument, kind, self.values[argument.place])
         if isinstance(found, CudaTensor):
             return found._open()
         if written and found.read_only:
@@ -201,7 +178,7 @@ class _Call:
     def run(self) -> None:
         self.look()
         kind = self.real_kind()
-        source, view = self.inplace_pair()
+        source, view = inplace_pair(self.function, self.values, self.found.get, _same_memory)
         placed = dict.fromkeys(self.twin.scratch, self.package.ffi.NULL)
         for argument, fixed in self.twin.tensors:
             place = argument.place
@@ -211,7 +188,7 @@ class _Call:
                 placed[place] = self.package.ffi.NULL
                 continue
             if place not in self.found:
-                refuse_tensor(self.function, argument, fixed, None)
+                raise refuse_tensor(self.function, argument, fixed, None)
             written = argument.is_written or place == source
             placed[place] = self.place(argument, kind if fixed is None else fixed, written)
         if view >= 0:
@@ -282,6 +259,10 @@ def _is_plain(array: DeviceArray) -> bool:
 
 def _as_array(value: DeviceArray | CudaTensor) -> DeviceArray:
     return look_at(value) if isinstance(value, CudaTensor) else value
+
+
+def _same_memory(a: DeviceArray | CudaTensor, b: DeviceArray | CudaTensor) -> bool:
+    return _as_array(a).same_memory(_as_array(b))
 
 
 def call(function: Function, values: list[Any]) -> None:

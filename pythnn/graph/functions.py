@@ -7,7 +7,6 @@ from typing import Any
 
 from .. import thnn
 from .._calls import Argument, Function
-from .._table import FUNCTIONS
 
 __all__ = ["KernelFunction", "functions"]
 
@@ -26,7 +25,7 @@ class _Functions(dict[str, KernelFunction]):
     """Kernels, made when they are first asked for."""
 
     def __missing__(self, name: str) -> KernelFunction:
-        function = KernelFunction(name, *FUNCTIONS[name])
+        function = KernelFunction(name)
         function.run = getattr(thnn, name)
         self[name] = function
         return function

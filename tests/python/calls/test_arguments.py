@@ -500,7 +500,7 @@ def test_keyword_arguments():
 def test_module_lists_its_functions():
     assert "Threshold_updateOutput" in dir(thnn)
     assert not [name for name in dir(thnn) if name.startswith("_")]
-    with pytest.raises(AttributeError, match="has no function 'Treshold"):
+    with pytest.raises(AttributeError, match="has no attribute 'Treshold"):
         thnn.Treshold_updateOutput  # noqa: B018
 
 

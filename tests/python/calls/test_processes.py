@@ -299,7 +299,7 @@ def test_many_shapes():
         thnn.Threshold_updateOutput(None, np.ones(n % 90 + 1), np.ones(n % 90 + 1), 0.0, 0.0, False)
         x = np.ones((1, n))
         thnn.Threshold_updateOutput(None, x, x.copy(), 0.0, 0.0, False)
-    assert len(host._layouts) <= 4096
+    assert len(host.layouts) <= 4096
 
 
 # ---- Limits
