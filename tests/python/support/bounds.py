@@ -105,7 +105,7 @@ def assert_near(found: Any, wanted: Any, roundings: float, least: Any = 1, what:
 
 def assert_half_of_the_digits(found: Any, wanted: Any, what: str = "") -> None:
     """Results of networks and of training, whose roundings nobody counts, agree in half of the
-    digits of the coarser dtype, relative to the largest of the results and to 1; integers are equal.
+    digits of the coarser dtype, relative to the largest of them and to 1; integers are equal.
 
     It takes 4,000 roundings in single precision, and 10^8 in double, to use up the other half; a
     wrong formula is off by more than what is left.
