@@ -57,9 +57,16 @@ class Budget:
     spent: float = 0.0
 
     @contextmanager
-    def watching(self, rows: list[Row]) -> Iterator[None]:
-        """While this is open, a layer that would exceed the budget raises TooCostlyError."""
+    def watching(self, rows: list[Row]) -> Iterator[Callable[[], None]]:
+        """While this is open, a layer that would exceed the budget raises TooCostlyError.
+
+        The function that it gives begins another call of the model.
+        """
         left = self.nbytes
+
+        def begin() -> None:
+            nonlocal left
+            left = self.nbytes
 
         def watched(module: Any, run: Run) -> Run:
             def update_output(input: Any) -> Any:
@@ -78,7 +85,7 @@ class Budget:
             return update_output
 
         with hooked(rows, watched):
-            yield
+            yield begin
 
 
 @contextmanager

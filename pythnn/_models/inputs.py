@@ -97,19 +97,20 @@ def guess(
     """
     entry = input_of(module) if entry is None else entry
     budget = Budget()
-    for shape in candidates(entry) if shapes is None else shapes:
-        if budget.calls < 0:
-            break
-        if not 0 < math.prod(shape) <= MAX_GUESS:
-            continue
-        for given, is_batch in _forms([_noise(entry, shape, module)], entry):
-            try:
-                with budget.watching(rows):
-                    takes_it = _gives_one(module, given, is_batch=is_batch)
-            except TooCostlyError:
+    with budget.watching(rows) as begin:
+        for shape in candidates(entry) if shapes is None else shapes:
+            if budget.calls < 0:
                 break
-            if takes_it:
-                return Example(given, is_batch, (shape,), is_guess=True)
+            if not 0 < math.prod(shape) <= MAX_GUESS:
+                continue
+            for given, is_batch in _forms([_noise(entry, shape, module)], entry):
+                begin()
+                try:
+                    takes_it = _gives_one(module, given, is_batch=is_batch)
+                except TooCostlyError:
+                    break
+                if takes_it:
+                    return Example(given, is_batch, (shape,), is_guess=True)
     return None
 
 

@@ -282,6 +282,10 @@ def test_costly_guesses_are_not_run():
     module = nn.Identity()
     for _ in range(10):  # 2^10 calls
         module = nn.Sequential().add(module).add(module)
+    with Budget(nbytes=1000).watching(rows_of(linear)) as begin:
+        for _ in range(4):  # 320 bytes each
+            begin()
+            linear.forward(np.ones((1, 40)))
     with pytest.raises(TooCostlyError), Budget(calls=100).watching(rows_of(module)):
         module.forward(np.ones(3))
 
