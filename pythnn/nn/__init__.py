@@ -66,6 +66,7 @@ from .recurrent.recurrence import *
 from .recurrent.sequence import *
 from .recurrent.sequencer import *
 from .recurrent.simple import *
+from .recurrent.step import *
 from .recurrent.torch_rnn import *
 from .recurrent.torch_rnn import TorchRnnLSTM
 from .resampling.upsampling import *

@@ -25,8 +25,8 @@ from ..table.arithmetic import CAddTable, CMulTable, CSubTable
 from ..table.shaping import FlattenTable, JoinTable, NarrowTable, SelectTable, SplitTable
 from .masking import LookupTableMaskZero
 from .recurrence import AbstractRecurrent, Recurrence
-from .sequence import StepGRU, StepLSTM
 from .simple import LinearNoBias, SAdd
+from .step import StepGRU, StepLSTM
 
 __all__ = ["GRU", "LSTM", "FastLSTM", "LinearRNN", "LookupRNN", "MuFuRu", "RecGRU", "RecLSTM"]
 

@@ -1,4 +1,4 @@
-"""Modules that compute a whole sequence themselves, and what they are made of."""
+"""Modules that compute a whole sequence themselves."""
 
 from __future__ import annotations
 
@@ -9,247 +9,27 @@ import numpy as np
 from ... import _random
 from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
-from ..object.module import Module
 from ..object.object import register
 from ..object.values import array_module, describe, to_arrays
-from ._cell_math import GRU_GATES, LSTM_GATES, gru_back, gru_step, lstm_back, lstm_step
+from ._cell_math import (
+    GRU_GATES,
+    LSTM_GATES,
+    gru_back,
+    gru_step,
+    lstm_cell,
+    lstm_cell_back,
+    swapped,
+)  # fmt: skip
+from ._products import add_product, over, rows_of, steps_of
+from .step import Weights, as_mask, gather_gru
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = [
-    "SeqGRU", "SeqLSTM", "SeqLSTMP", "StepGRU",
-    "StepLSTM",
-]  # fmt: skip
+__all__ = ["SeqGRU", "SeqLSTM", "SeqLSTMP"]
 
 
-class _Weights(Module):
-    """Parameters of cells: weight (inputs + outputs) x gates, bias; drawn from a normal."""
-
-    _gates: int
-
-    def _make(self, inputs: int, fed_back: int, hidden: int) -> None:
-        shape = (inputs + fed_back, self._gates * hidden)
-        for name, size in (("weight", shape), ("bias", shape[1:])):
-            self.assign(name, Tensor.zeros(*size, dtype=np.float64))
-            self.assign(f"grad{name.capitalize()}", Tensor.zeros(*size, dtype=np.float64))
-        self.reset()
-
-    def reset(self, stdv: Any = None) -> Any:
-        """Draws the weight from a normal distribution, by default of 1 / sqrt(outputs + inputs)."""
-        weight = self.tensors.weight
-        deviation = 1 / np.sqrt(weight.shape[0]) if stdv is None else stdv
-        self.tensors.bias.zero()
-        weight.copy_from(_random.normal(weight.shape, 0, deviation))
-        return self
-
-    def _add_gradient(self, given: Any, da: Any, scale: Any) -> None:
-        """Adds the gradients for rows of inputs and rows of gradients before the functions."""
-        self.gradWeight += scale * (
-            given.reshape(-1, given.shape[-1]).T @ da.reshape(-1, da.shape[-1])
-        )
-        self.gradBias += scale * da.reshape(-1, da.shape[-1]).sum(0)
-
-
-def _table(name: str, input: Any, sizes: tuple[int, ...]) -> None:
-    """Refuses what is no table of batches of these sizes."""
-    if (
-        not isinstance(input, list)
-        or len(input) != len(sizes)
-        or any(
-            getattr(one, "ndim", 0) not in (1, 2) or one.shape[-1] != size
-            for one, size in zip(input, sizes, strict=True)
-        )
-    ):
-        wanted = "a table of " + ", ".join(f"[batch x] {size}" for size in sizes)
-        raise THNNArgumentError.expected(name, 1, "input", wanted, describe(input))
-
-
-def _as_mask(given: Any, shape: tuple[int, ...]) -> Any:
-    """Which samples are padding, of a mask of numbers, in one shape."""
-    array = given.numpy() if isinstance(given, Tensor) else np.asarray(given)
-    return array.astype(bool).reshape(shape)
-
-
-class _Step(_Weights):
-    """One step: {input, output before[, cell before]}."""
-
-    def _empty(self, inputs: int) -> None:
-        """Sets the fields that only a file or a call gives values."""
-        self.maskzero = False
-        self.v2 = True
-        self.tensors.gates = Tensor(dtype=np.float64)
-        self.tensors.gradInput = [Tensor(dtype=np.float64) for _ in range(inputs)]
-
-    def _padding(self, input: Any) -> Any:
-        """Which samples are padding: by the mask that was given, or else those of zeros."""
-        rows = input[0].reshape(-1, input[0].shape[-1])
-        given = self.field("zeroMask")
-        if given is not None and given is not False:
-            return _as_mask(given, rows.shape[:1])
-        return (rows == 0).all(1) if self.field("maskzero") else None
-
-    def maskZero(self, nInputDim: int = 1) -> Self:
-        """Has samples of zeros as padding; returns itself."""
-        self.maskzero = True
-        self.v2 = False
-        return self
-
-    def setZeroMask(self, zeroMask: Any) -> Self:
-        """Sets which samples are padding, True or 1 for each; returns itself."""
-        self.zeroMask = zeroMask
-        return self
-
-    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        self.gradInput = self._go_back(input, gradOutput)[0]
-        return self.gradInput
-
-    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
-        _, given, da = self._go_back(input, gradOutput)
-        self._gather(given, da, scale)
-
-    def backward(self, input: Any, gradOutput: Any, scale: Any = 1) -> Any:
-        self.gradInput, given, da = self._go_back(input, gradOutput)
-        self._gather(given, da, scale)
-        return self.gradInput
-
-    def _gather(self, given: Any, da: Any, scale: Any) -> None:
-        self._add_gradient(given, da, scale)
-
-    def _go_back(self, input: Any, gradOutput: Any) -> Any:
-        raise NotImplementedError
-
-
-@register
-class StepLSTM(_Step):
-    """A step of an LSTM without peepholes: {input, output, cell} to {output, cell}."""
-
-    _gates = LSTM_GATES
-    maskzero: Any = False
-
-    def __init__(self, inputsize: int, hiddensize: int, outputsize: int | None = None) -> None:
-        super().__init__()
-        self.inputsize, self.hiddensize = inputsize, hiddensize
-        self.outputsize = hiddensize if outputsize is None else outputsize
-        if self.outputsize != hiddensize:
-            shape = hiddensize, self.outputsize
-            self.tensors.weightO = Tensor.zeros(*shape, dtype=np.float64)
-            self.tensors.gradWeightO = Tensor.zeros(*shape, dtype=np.float64)
-        self._make(inputsize, self.outputsize, hiddensize)
-        self._empty(3)
-        self.tensors.output = [Tensor(dtype=np.float64) for _ in range(2)]
-
-    parameterFields = (
-        ("weight", "gradWeight"), ("bias", "gradBias"), ("weightO", "gradWeightO"),
-    )  # fmt: skip
-
-    def reset(self, stdv: Any = None) -> Any:
-        super().reset(stdv)
-        if self.field("weightO") is not None:
-            shape = self.tensors.weightO.shape
-            deviation = 1 / np.sqrt(sum(shape)) if stdv is None else stdv
-            self.tensors.weightO.copy_from(_random.normal(shape, 0, deviation))
-        return self
-
-    def _run(self, input: Any) -> Any:
-        sizes = int(self.inputsize), int(self.outputsize), int(self.hiddensize)
-        _table(self.typename(), input, sizes)
-        x, h, c = (one.reshape(-1, one.shape[-1]) for one in input)
-        return x, h, c, *lstm_step(x, h, c, self.weight, self.bias, self._projection())
-
-    def _projection(self) -> Any:
-        return self.weightO if self.field("weightO") is not None else None
-
-    def updateOutput(self, input: Any) -> Any:
-        *_, next_h, next_c = self._run(input)
-        mask = self._padding(input)
-        if mask is not None:
-            next_h[mask] = next_c[mask] = 0
-        single = input[0].ndim == 1
-        self.output = [next_h[0], next_c[0]] if single else [next_h, next_c]
-        return self.output
-
-    def _go_back(self, input: Any, gradOutput: Any) -> Any:
-        x, h, c, gates, _, next_c = self._run(input)
-        dh, dc = (one.reshape(-1, one.shape[-1]) for one in gradOutput)
-        mask = self._padding(input)
-        if mask is not None:
-            dh, dc = dh * ~mask[:, None], dc * ~mask[:, None]
-        projection = self._projection()
-        plain = dh if projection is None else dh @ projection.T
-        da, dc = lstm_back(gates, c, next_c, plain, dc)
-        both = da @ self.weight.T
-        cut = x.shape[1]
-        found = [both[:, :cut], both[:, cut:], dc]
-        if input[0].ndim == 1:
-            found = [one[0] for one in found]
-        xp = array_module(x)
-        return found, xp.concatenate([x, h], 1), [da, (gates, next_c, dh)]
-
-    def _gather(self, given: Any, da: Any, scale: Any) -> None:
-        da, (gates, next_c, dh) = da
-        self._add_gradient(given, da, scale)
-        if self._projection() is not None:
-            size = next_c.shape[1]
-            shown = gates[:, 2 * size : 3 * size] * array_module(next_c).tanh(next_c)
-            self.gradWeightO += scale * (shown.T @ dh)
-
-
-@register
-class StepGRU(_Step):
-    """A step of a GRU: {input, output before} to the output."""
-
-    _gates = GRU_GATES
-    maskzero: Any = False
-
-    def __init__(self, inputsize: int, outputsize: int) -> None:
-        super().__init__()
-        self.inputsize, self.outputsize = inputsize, outputsize
-        self._make(inputsize, outputsize, outputsize)
-        self._empty(2)
-
-    def _run(self, input: Any) -> Any:
-        _table(self.typename(), input, (int(self.inputsize), int(self.outputsize)))
-        x, h = (one.reshape(-1, one.shape[-1]) for one in input)
-        return x, h, *gru_step(x, h, self.weight, self.bias)
-
-    def updateOutput(self, input: Any) -> Any:
-        *_, next_h = self._run(input)
-        mask = self._padding(input)
-        if mask is not None:
-            next_h[mask] = 0
-        self.output = next_h[0] if input[0].ndim == 1 else next_h
-        return self.output
-
-    def _go_back(self, input: Any, gradOutput: Any) -> Any:
-        x, h, gates, _ = self._run(input)
-        dh = gradOutput.reshape(-1, gradOutput.shape[-1])
-        mask = self._padding(input)
-        if mask is not None:
-            dh = dh * ~mask[:, None]
-        da, dx, before = gru_back(x, h, gates, self.weight, dh)
-        found = [dx, before]
-        if input[0].ndim == 1:
-            found = [one[0] for one in found]
-        return found, (x, h, gates), da
-
-    def _gather(self, given: Any, da: Any, scale: Any) -> None:
-        _gather_gru(self, given, da, scale)
-
-
-def _gather_gru(module: Any, given: Any, da: Any, scale: Any) -> None:
-    """Adds the gradients of a GRU's parameters, for rows of inputs, states, gates."""
-    x, h, gates = (one.reshape(-1, one.shape[-1]) for one in given)
-    da = da.reshape(-1, da.shape[-1])
-    inputs, size = x.shape[1], h.shape[1]
-    gradient = module.gradWeight
-    gradient[:inputs] += scale * (x.T @ da)
-    gradient[inputs:, : 2 * size] += scale * (h.T @ da[:, : 2 * size])
-    gradient[inputs:, 2 * size :] += scale * ((gates[:, :size] * h).T @ da[:, 2 * size :])
-    module.gradBias += scale * da.sum(0)
-
-
-class _Sequence(_Weights):
+class _Sequence(Weights):
     """A whole sequence: time x batch x inputs; with `batchfirst`, batch x time x inputs."""
 
     batchfirst: Any = False
@@ -336,7 +116,7 @@ class _Sequence(_Weights):
         """Which samples are padding, time x batch; None where none are."""
         given = self.field("zeroMask")
         if given is not None and given is not False:
-            return _as_mask(given, x.shape[:2])
+            return as_mask(given, x.shape[:2])
         return (x == 0).all(2) if self.maskzero else None
 
     def _formed(self, value: Any, input: Any) -> Any:
@@ -447,21 +227,31 @@ class SeqLSTM(_Sequence):
         steps, batch, inputs = x.shape
         output = xp.empty((steps, batch, self._fed_back()), x.dtype)
         cell = xp.empty((steps, batch, self._hidden()), x.dtype)
-        gates = xp.empty((steps, batch, LSTM_GATES * self._hidden()), x.dtype)
         weight = self.weight
-        sums = x.reshape(-1, inputs) @ weight[:inputs] + self.bias
-        sums = sums.reshape(gates.shape)
-        for t in range(steps):
-            gates[t], h, c = lstm_step(None, h, c, weight[inputs:], sums[t], projection)
+        sums = xp.empty((steps * batch, LSTM_GATES * self._hidden()), x.dtype)
+        sums[...] = self.bias
+        add_product(sums, rows_of(xp.ascontiguousarray(x)), weight[:inputs])
+        gates = swapped(sums.reshape(steps, batch, -1))
+        fed, hidden = xp.empty_like(gates[0]), xp.empty_like(gates[0])
+        sums_of_state, in_order, fed_back = over(fed), over(hidden), over(weight[inputs:])
+        plain = None if projection is None else over(xp.empty_like(cell[0]))
+        states = zip(steps_of(gates), steps_of(output), steps_of(cell), strict=True)
+        last_h, last_c = over(h), over(c)
+        for t, (gate, next_h, next_c) in enumerate(states):
+            add_product(sums_of_state, last_h, fed_back, kept=0)
+            swapped(fed, hidden)
+            lstm_cell(gate, in_order, last_c, next_h if plain is None else plain, next_c)
+            if plain is not None:
+                add_product(next_h, plain, projection, kept=0)
             if mask is not None:
-                gates[t][mask[t]] = h[mask[t]] = c[mask[t]] = 0
-            output[t], cell[t] = h, c
+                gates[t][mask[t]] = output[t][mask[t]] = cell[t][mask[t]] = 0
+            last_h, last_c = next_h, next_c
         self.assign("gates", gates)
         self.assign("cell", cell)
         self.assign("_output", output)
         if self._remembers():
-            self.assign("_last_output", h.copy())
-            self.assign("_last_cell", c.copy())
+            self.assign("_last_output", output[-1].copy())
+            self.assign("_last_cell", cell[-1].copy())
         self.output = self._formed(output, input)
         return self.output
 
@@ -471,42 +261,54 @@ class SeqLSTM(_Sequence):
         out_gradient = self._by_time(gradOutput)
         out_gradient = out_gradient[:, None] if out_gradient.ndim == 2 else out_gradient
         steps, batch, inputs = x.shape
-        weight, gates, cell, output = (
-            self.weight,
-            self.gates,
-            self.cell,
-            to_arrays(self.field("_output")),
-        )
+        fed_back, below = over(self.weight[inputs:].T), self.weight[:inputs].T
+        gates, cell = self.gates, self.cell
         projection, mask = self._projection(), self._mask(x)
-        da = xp.empty_like(gates)
-        shown = xp.zeros((steps, batch, self._fed_back()), x.dtype)
-        dh = xp.zeros_like(shown[0])
-        dc = xp.zeros_like(cell[0])
+        da, da_swapped = xp.empty_like(gates), xp.empty_like(gates[0])
+        shown = xp.array(out_gradient, order="C")
+        dc, dc_before = xp.zeros_like(cell[0]), xp.empty_like(cell[0])
         if self.field("userNextGradCell") is not None:
-            dc = dc + to_arrays(self.field("userNextGradCell"))
-        c0 = self.c0
+            dc += to_arrays(self.field("userNextGradCell"))
+        plain = None if projection is None else over(xp.empty_like(cell[0]))
+        in_order, dc_over, dc_before_over = over(da_swapped), over(dc), over(dc_before)
+        cells = [over(self.c0), *steps_of(cell)]
+        dh_of, da_of = steps_of(shown), steps_of(da)
         for t in reversed(range(steps)):
-            dh = dh + out_gradient[t]
+            if t + 1 < steps:
+                add_product(dh_of[t], da_of[t + 1], fed_back)
             if mask is not None:
-                dh, dc = dh * ~mask[t][:, None], dc * ~mask[t][:, None]
-            shown[t] = dh
-            before = cell[t - 1] if t else c0
-            plain = dh if projection is None else dh @ projection.T
-            da[t], dc = lstm_back(gates[t], before, cell[t], plain, dc)
-            dh = da[t] @ weight[inputs:].T
-        dx = self._formed(da @ weight[:inputs].T, input)
-        hidden = xp.concatenate([self.h0[None], output[:-1]])
-        found = [*[dc, dh][2 - len(states) :], dx] if states else dx
-        return found, (xp.concatenate([x, hidden], 2), da, shown)
+                shown[t][mask[t]] = dc[mask[t]] = 0
+            dh = dh_of[t]
+            if plain is not None:
+                dh = add_product(plain, dh, projection.T, kept=0)
+            lstm_cell_back(gates[t], in_order, cells[t], cells[t + 1], dh, dc_over, dc_before_over)
+            swapped(da_swapped, da[t])
+            dc, dc_before = dc_before, dc
+            dc_over, dc_before_over = dc_before_over, dc_over
+        dx = xp.empty((steps * batch, inputs), x.dtype)
+        add_product(dx, rows_of(da), below, kept=0)
+        dx = self._formed(dx.reshape(x.shape), input)
+        found = dx
+        if states:
+            dh = add_product(xp.empty_like(shown[0]), da[0], fed_back, kept=0)
+            found = [*[dc, dh][2 - len(states) :], dx]
+        return found, (x, da, shown)
 
     def _gather(self, gradients: Any, scale: Any) -> None:
-        given, da, shown = gradients
-        self._add_gradient(given, da, scale)
+        x, da, shown = gradients
+        inputs, gradient = x.shape[2], self.gradWeight
+        add_product(gradient[:inputs], rows_of(array_module(x).ascontiguousarray(x)).T,
+                    rows_of(da), scale)  # fmt: skip
+        add_product(gradient[inputs:], self.h0.T, da[0], scale)
+        if len(da) > 1:
+            output = to_arrays(self.field("_output"))
+            add_product(gradient[inputs:], rows_of(output[:-1]).T, rows_of(da[1:]), scale)
+        self.add_to_bias(da, scale)
         if self.field("weightO") is not None:
             size = self._hidden()
-            gates, cell = self.gates.reshape(-1, LSTM_GATES * size), self.cell.reshape(-1, size)
-            plain = gates[:, 2 * size : 3 * size] * array_module(cell).tanh(cell)
-            self.gradWeightO += scale * (plain.T @ shown.reshape(plain.shape[0], -1))
+            gates, cell = rows_of(self.gates), rows_of(self.cell)
+            plain = gates[:, 3 * size :] * array_module(cell).tanh(cell)
+            add_product(self.gradWeightO, plain.T, rows_of(shown), scale)
 
 
 @register
@@ -549,7 +351,9 @@ class SeqGRU(_Sequence):
         mask = self._mask(x)
         output = xp.empty((steps, batch, size), x.dtype)
         gates = xp.empty((steps, batch, GRU_GATES * size), x.dtype)
-        sums = (x.reshape(-1, inputs) @ self.weight[:inputs] + self.bias).reshape(gates.shape)
+        sums = xp.empty_like(gates)
+        sums[...] = self.bias
+        add_product(rows_of(sums), rows_of(xp.ascontiguousarray(x)), self.weight[:inputs])
         weight = self.weight[inputs:]
         for t in range(steps):
             gates[t], h = gru_step(None, h, weight, sums[t])
@@ -570,18 +374,20 @@ class SeqGRU(_Sequence):
         out_gradient = out_gradient[:, None] if out_gradient.ndim == 2 else out_gradient
         gates, mask, weight = self.gates, self._mask(x), self.weight
         hidden = xp.concatenate([self.h0[None], to_arrays(self.field("_output"))[:-1]])
-        da, dx = xp.empty_like(gates), xp.empty_like(x)
+        da, inputs = xp.empty_like(gates), x.shape[2]
         dh = xp.zeros_like(hidden[0])
         for t in reversed(range(x.shape[0])):
             dh = dh + out_gradient[t]
             if mask is not None:
                 dh = dh * ~mask[t][:, None]
-            da[t], dx[t], dh = gru_back(x[t], hidden[t], gates[t], weight, dh)
+            da[t], dh = gru_back(hidden[t], gates[t], weight[inputs:], dh)
             if mask is not None:
                 dh = dh * ~mask[t][:, None]
-        found = self._formed(dx, input)
+        dx = xp.empty((rows_of(da).shape[0], inputs), x.dtype)
+        add_product(dx, rows_of(da), weight[:inputs].T, kept=0)
+        found = self._formed(dx.reshape(x.shape), input)
         return [dh, found] if states else found, (x, hidden, gates, da)
 
     def _gather(self, gradients: Any, scale: Any) -> None:
         *given, da = gradients
-        _gather_gru(self, given, da, scale)
+        gather_gru(self, given, da, scale)
