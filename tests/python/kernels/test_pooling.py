@@ -123,6 +123,8 @@ def test_max_pooling(planes: tuple[int, int], dimensions: int, seed: int, real: 
     np.testing.assert_array_equal(output, best)
     if dimensions == 2:
         np.testing.assert_array_equal(indices, element + 1)
+        (alone,) = call("SpatialGreatest_updateOutput", x, real, *arguments, outputs=(1,))
+        np.testing.assert_array_equal(alone, best)
     else:
         np.testing.assert_array_equal(indices[element >= 0], offsets[element >= 0])
         if (element < 0).any():

@@ -110,6 +110,36 @@ static void unpackPlaces(const THNNConvolution *g, THNNRow row, int64_t rows, co
         indices[at + x] = indexOfTaps(firstTap(g, row, x));
 }
 
+static void greatestOfWindows(const THNNMaxPoolingCall *call, int64_t position, int64_t count,
+                              const real *best, real *output)
+{
+  const THNNConvolution *g = &call->geometry;
+  const THNNTaps x = THNN_tapsInside(g, 2, position);
+  const ColumnWindows columns = columnsAt(call, &x);
+  THNN_(simd).pooling.greatestOfColumns(count, &columns, best + x.start + x.begin * g->dilation[2],
+                                        output + position);
+}
+
+/* One output row without its indices. */
+static void findGreatest(const THNNMaxPoolingCall *call, const Work *work, const real *plane,
+                         THNNRow row, real *output, char *scratch)
+{
+  const THNNConvolution *g = &call->geometry;
+  const real **rows = (const real **)scratch;
+  real *best = (real *)(scratch + work->best);
+  const THNNTaps z = THNN_tapsInside(g, 0, row.z), y = THNN_tapsInside(g, 1, row.y);
+  const int64_t count = listRows(call, &z, &y, plane, rows, (Place *)(scratch + work->places));
+  THNN_(simd).pooling.greatestOfRows(g->input[2], count, rows, THNN_LOWEST, best);
+
+  const THNNRange whole = work->whole;
+  for (int64_t x = 0; x < whole.begin; x++)
+    greatestOfWindows(call, x, 1, best, output);
+  if (whole.end > whole.begin)
+    greatestOfWindows(call, whole.begin, whole.end - whole.begin, best, output);
+  for (int64_t x = whole.end; x < g->output[2]; x++)
+    greatestOfWindows(call, x, 1, best, output);
+}
+
 static void poolRow(const THNNMaxPoolingCall *call, const Work *work, const real *plane,
                     THNNRow row, real *output, int64_t *indices, char *scratch)
 {
@@ -150,9 +180,14 @@ static void poolRows(const THNNMaxPoolingCall *call, const Work *work, const rea
     char *mine = scratch + (size_t)THNN_threadIndex() * work->threadBytes;
     const int64_t first = block * work->blocks.length;
     THNNRow row = THNN_rowAt(first, g->output[0], g->output[1]);
-    for (int64_t i = 0; i < THNN_blockLength(&work->blocks, block); i++, THNN_nextRow(&row))
-      poolRow(call, work, input + row.plane * elements, row, output + (first + i) * width,
-              indices + (first + i) * width, mine);
+    for (int64_t i = 0; i < THNN_blockLength(&work->blocks, block); i++, THNN_nextRow(&row)) {
+      const real *plane = input + row.plane * elements;
+      const int64_t at = (first + i) * width;
+      if (indices)
+        poolRow(call, work, plane, row, output + at, indices + at, mine);
+      else
+        findGreatest(call, work, plane, row, output + at, mine);
+    }
   }
 }
 
@@ -209,9 +244,11 @@ static void poolPlanes(const THNNMaxPoolingCall *call, const MaxOfSmallPlanes *w
     for (int64_t group = 0; group < work->groups.count; group++) {
       const int64_t first = group * work->groups.length;
       const int64_t planes = THNN_blockLength(&work->groups, group);
-      int64_t *to = indices + first * outputs;
       const Place *places = THNN_(maxOfSmallPlanes_run)(work, planes, input + first * elements,
                                                         mine, output + first * outputs);
+      if (!indices)
+        continue;
+      int64_t *to = indices + first * outputs;
       if (call->nDimension == 3)
         unpackPlaces(g, THNN_rowAt(0, g->output[0], g->output[1]), planes * rows, places, to);
       else
@@ -237,13 +274,14 @@ void THNN_(max_updateOutput)(const THNNMaxPoolingCall *call, THTensor *input, TH
       small ? (size_t)planes.threads * planes.threadBytes : (size_t)work.threads * work.threadBytes;
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
-  const THNNBuffer *places = THNN_planOut(&plan, indices, 4, nDimension, size);
+  const THNNBuffer *places = indices ? THNN_planOut(&plan, indices, 4, nDimension, size) : NULL;
   const THNNBuffer *scratch = THNN_planScratch(&plan, bytes);
   THNN_planAcquire(&plan);
+  int64_t *found = places ? places->data : NULL;
   if (small)
-    poolPlanes(call, &planes, in->data, out->data, places->data, scratch->data);
+    poolPlanes(call, &planes, in->data, out->data, found, scratch->data);
   else
-    poolRows(call, &work, in->data, out->data, places->data, scratch->data);
+    poolRows(call, &work, in->data, out->data, found, scratch->data);
   THNN_planRelease(&plan);
 }
 

@@ -144,6 +144,64 @@ static void maxOfColumns(int64_t n, const ColumnWindows *columns, const real *be
       addTap(n, step, columns, t, best, place, chosen, chosenPlace);
 }
 
+/* The greatest of two numbers; the second where the first is NaN. */
+INLINE real greater(real value, real other)
+{
+  return value > other ? value : other;
+}
+
+INLINE void greatestOfGroup(int64_t n, int64_t count, const real *const *rows, real start,
+                            bool first, real *best)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    real greatest = first ? start : best[i];
+    for (int64_t r = 0; r < count; r++)
+      greatest = greater(rows[r][i], greatest);
+    best[i] = greatest;
+  }
+}
+
+static void greatestOfRows(int64_t n, int64_t count, const real *const *rows, real start,
+                           real *best)
+{
+  if (count == 2)
+    greatestOfGroup(n, 2, rows, start, true, best);
+  else if (count == 3)
+    greatestOfGroup(n, 3, rows, start, true, best);
+  else
+    greatestOfGroup(n, 0, rows, start, true, best);
+  for (int64_t r = 0; r < count && count != 2 && count != 3; r++)
+    greatestOfGroup(n, 1, rows + r, start, false, best);
+}
+
+INLINE void greatestOfTaps(int64_t n, int64_t step, int64_t kernel, int64_t dilation, real start,
+                           const real *best, real *chosen)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    real greatest = start;
+    for (int64_t t = 0; t < kernel; t++)
+      greatest = greater(best[i * step + t * dilation], greatest);
+    chosen[i] = greatest;
+  }
+}
+
+static void greatestOfColumns(int64_t n, const ColumnWindows *columns, const real *best,
+                              real *chosen)
+{
+  const int64_t step = columns->step, kernel = columns->kernel, dilation = columns->dilation;
+  const real start = columns->start;
+  if (dilation == 1 && step == 2 && kernel == 2)
+    greatestOfTaps(n, 2, 2, 1, start, best, chosen);
+  else if (dilation == 1 && step == 2 && kernel == 3)
+    greatestOfTaps(n, 2, 3, 1, start, best, chosen);
+  else if (dilation == 1 && step == 1 && kernel == 3)
+    greatestOfTaps(n, 1, 3, 1, start, best, chosen);
+  else
+    greatestOfTaps(n, step, kernel, dilation, start, best, chosen);
+}
+
 INLINE void maxOfFewTaps(int64_t n, const Place *at, int64_t taps, const Place *offsets,
                          const real *x, bool first, real start, real *best, Place *place)
 {
@@ -419,6 +477,8 @@ static void repeatRow(int64_t n, const real *x, int64_t times, real *y)
 const SimdPooling SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .maxOfRows = maxOfRows,
     .maxOfColumns = maxOfColumns,
+    .greatestOfRows = greatestOfRows,
+    .greatestOfColumns = greatestOfColumns,
     .maxAround = maxAround,
     .sumOfRows = sumOfRows,
     .sumOfBags = sumOfBags,

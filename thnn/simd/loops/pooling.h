@@ -41,6 +41,10 @@ typedef struct SimdPooling {
   /* The same over the columns of each window; among equals, the smallest place wins. */
   void (*maxOfColumns)(int64_t n, const ColumnWindows *columns, const real *best,
                        const Place *place, real *chosen, Place *chosenPlace);
+  /* maxOfRows and maxOfColumns without the places */
+  void (*greatestOfRows)(int64_t n, int64_t count, const real *const *rows, real start, real *best);
+  void (*greatestOfColumns)(int64_t n, const ColumnWindows *columns, const real *best,
+                            real *chosen);
   /* best = the greatest of x[at[i] + offsets[t]] above `start` over the taps, of which there is at
    * least one, the first among equals, and place = at[i] + its offset; `start` and -1 where there
    * is none. NaN is never chosen. */
