@@ -19,6 +19,7 @@ from .folding import fold_normalizations
 from .instance import Instance
 from .memory import lay_out
 from .results import check_out, taken_over
+from .simplifying import drop_indices
 
 __all__ = ["CallPlan", "Plan", "Step", "StepPlan", "plan_for"]
 
@@ -62,7 +63,7 @@ class StepPlan(Plan):
     def __init__(self, model: Any, examples: list[Any], fuse: bool) -> None:
         super().__init__(examples)
         self._graph = lower(model, *examples)
-        operations = self._graph.operations
+        operations = drop_indices(self._graph.operations)
         if fuse:
             operations = fold_normalizations(operations, views_in(self._graph.outputs))
         self._layout = lay_out(operations, self._graph.inputs, self._graph.outputs)

@@ -163,12 +163,22 @@ def functions(program: Any) -> list[str]:
 def test_normalisation_dropout_and_views_are_no_steps(bias: bool) -> None:
     model = small(bias)
     program = pythnn.compile(model, image())
-    kept = ["SpatialConvolutionMM", "Threshold", "SpatialMaxPooling", "Linear", "LogSoftMax"]
+    kept = ["SpatialConvolutionMM", "Threshold", "SpatialGreatest", "Linear", "LogSoftMax"]
     assert functions(program) == kept
     assert program.steps[0].place == "1:SpatialConvolution + 2:SpatialBatchNormalization"
     assert program.steps[1].in_place
     model.evaluate()
     check_same(program(image()), forward(model, image()), True)
+
+
+def test_indices_are_found_for_unpooling_only() -> None:
+    pooling = nn.SpatialMaxPooling(2, 2, 2, 2)
+    other = nn.SpatialDilatedMaxPooling(2, 2, 2, 2, 0, 0, 2, 1)
+    model = nn.Sequential(pooling, nn.SpatialMaxUnpooling(pooling), other)
+    model.evaluate()
+    program = pythnn.compile(model, image())
+    assert functions(program) == ["SpatialMaxPooling", "SpatialMaxUnpooling", "SpatialGreatest"]
+    check_same(program(image()), forward(model, image()), False)
 
 
 def test_two_normalisations_join_one_layer() -> None:
