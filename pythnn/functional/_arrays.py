@@ -22,6 +22,7 @@ __all__ = [
     "check_shape",
     "from_one",
     "integer",
+    "is_list",
     "like",
     "new",
     "new_indices",
@@ -144,11 +145,18 @@ def triple(name: str, value: Any) -> tuple[int, int, int]:
 def sizes_of(name: str, value: Any, count: int) -> tuple[int, ...]:
     """One int for each of several dimensions, from one for all or from as many."""
     wanted = f"an int or {count} int{'s' if count > 1 else ''}"
-    if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes)):
-        if np.ndim(value) == 1 and len(value) == count:
-            return tuple(whole(name, wanted, entry, value) for entry in value)
+    if not is_list(value):
+        return (whole(name, wanted, value),) * count
+    if len(value) != count:
         raise Unfit(name, wanted, repr(value))
-    return (whole(name, wanted, value),) * count
+    return tuple(whole(name, wanted, entry, value) for entry in value)
+
+
+def is_list(value: Any) -> bool:
+    """Whether a value has entries; a string and an array without dimensions have none."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
 def whole(name: str, wanted: str, value: Any, given: Any = None) -> int:

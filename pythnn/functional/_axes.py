@@ -7,10 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-
 from .._tensor import array_module
-from ._arrays import Array, Unfit, axis_of, integer, shaped
+from ._arrays import Array, Unfit, axis_of, integer, is_list, shaped
 
 __all__ = ["Axes", "Block", "Shape", "as_block", "axes_of", "empty", "from_block", "sizes_of"]
 
@@ -24,7 +22,7 @@ Shape: TypeAlias = Sequence[int]
 
 def sizes_of(shape: Any) -> tuple[int, ...]:
     """The sizes of an array, from an argument `shape`."""
-    if isinstance(shape, (str, bytes)) or not isinstance(shape, (Sequence, np.ndarray)):
+    if not is_list(shape):
         raise Unfit("shape", "the sizes of x", repr(shape))
     sizes = tuple(integer("shape", size) for size in shape)
     if any(size < 0 for size in sizes):
@@ -36,7 +34,7 @@ def axes_of(array: Any, axes: Any, name: str = "axis") -> tuple[int, ...]:
     """Axes in rising order, counted from 0."""
     if type(axes) is int:
         return (axis_of(array, axes, name),)
-    if isinstance(axes, (str, bytes)) or not isinstance(axes, (Sequence, np.ndarray)):
+    if not is_list(axes):
         return (axis_of(array, axes, name),)
     found = sorted(axis_of(array, axis, name) for axis in axes)
     if len(set(found)) != len(found):

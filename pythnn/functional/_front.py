@@ -19,6 +19,7 @@ import numpy as np
 
 from .._calls import describe
 from .._errors import THNNArgumentError
+from .._generator import Generator
 from .._tensor import Tensor
 from ._arrays import Unfit, integer
 from ._blame import translated
@@ -116,6 +117,7 @@ def {self.body.__name__}({self._parameters()}):
     return slow(({"".join(f"{p.name}, " for p in self.parameters)}))
 """
         scope: dict[str, Any] = {
+            "Generator": Generator,
             "are_plain": are_plain,
             "body": self.body,
             "defaults": {p.name: p.default for p in self.parameters},
@@ -206,6 +208,10 @@ def {self.body.__name__}({self._parameters()}):
                 continue
             if kind == "bool" and not isinstance(value, (bool, np.bool_)):
                 raise Unfit(parameter.name, "True or False", repr(value))
+            if kind == "str" and not isinstance(value, str):
+                raise Unfit(parameter.name, "a string", describe(value))
+            if kind == "Generator | None" and not isinstance(value, Generator):
+                raise Unfit(parameter.name, "a Generator", describe(value))
             if kind.removesuffix(" | None") == "int":
                 integer(parameter.name, value)
             elif kind == "float":
@@ -302,12 +308,14 @@ def {self.body.__name__}({self._parameters()}):
 
 
 def _setting(parameter: inspect.Parameter) -> str:
-    """Whether a number or a flag is one; empty for other arguments."""
+    """Whether a number, a flag or a choice is one; empty for other arguments."""
     name, kind = parameter.name, str(parameter.annotation)
     text = {
         "bool": f"({name} is True or {name} is False)",
         "int": f"type({name}) is int",
         "float": f"type({name}) in (float, int)",
+        "str": f"type({name}) is str",
+        "Generator": f"type({name}) is Generator",
     }.get(kind.removesuffix(" | None"), "")
     return f"({name} is None or {text})" if text and kind.endswith("| None") else text
 

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-
-from ._arrays import Unfit, sizes_of, whole
+from ._arrays import Unfit, is_list, sizes_of, whole
 
 __all__ = ["Border", "Window", "spatial", "transposed_window", "window_of"]
 
@@ -46,9 +44,9 @@ def _plain_border(value: Any, n: int) -> Any:
         if value not in NAMES:
             raise Unfit("padding", wanted, repr(value))
         return value
-    if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, bytes):
+    if is_list(value):
         entries = list(value)
-        if n == 1 and len(entries) == 2 and not any(map(_is_several, entries)):
+        if n == 1 and len(entries) == 2 and not any(map(is_list, entries)):
             entries = [entries]  # the pair of the only dimension
         if len(entries) != n:
             raise Unfit("padding", wanted, repr(value))
@@ -56,12 +54,8 @@ def _plain_border(value: Any, n: int) -> Any:
     return whole("padding", wanted, value)
 
 
-def _is_several(value: Any) -> bool:
-    return isinstance(value, (Sequence, np.ndarray)) and np.ndim(value) > 0
-
-
 def _plain_sides(wanted: str, entry: Any, value: Any) -> Any:
-    if not _is_several(entry) or isinstance(entry, (str, bytes)):
+    if not is_list(entry):
         return whole("padding", wanted, entry, value)
     if len(entry) != 2:
         raise Unfit("padding", wanted, repr(value))

@@ -60,7 +60,7 @@ def dropout(
     return x * mask, mask
 
 
-@function(grad_output="...", mask="...")
+@function(takes_empty=True, grad_output="...", mask="...")
 def dropout_backward(grad_output: Real, mask: Real) -> Array:
     """The gradient of `x`; `mask` as :func:`dropout` returned it."""
     grad_x: Array = grad_output * mask

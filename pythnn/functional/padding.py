@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from .. import thnn
 from .._tensor import array_module
-from ._arrays import Array, Real, Unfit, check_shape, integer, like, new, zeros
+from ._arrays import Array, Real, Unfit, check_shape, integer, is_list, like, new, zeros
 from ._axes import Shape, sizes_of
 from ._front import function
 
@@ -27,9 +27,9 @@ Padding: TypeAlias = Sequence[tuple[int, int]]
 
 def _sides(padding: Any, dimensions: int) -> list[int]:
     """Left, right, top, bottom, front, back."""
-    if not isinstance(padding, Sequence) or isinstance(padding, str):
+    if not is_list(padding):
         return [integer("padding", padding)] * (2 * dimensions)
-    pairs = [entry for entry in padding if isinstance(entry, Sequence) and len(entry) == 2]
+    pairs = [entry for entry in padding if is_list(entry) and len(entry) == 2]
     if len(padding) != dimensions or len(pairs) != dimensions:
         raise Unfit("padding", f"an int or {dimensions} pairs", repr(padding))
     return [integer("padding", side) for entry in reversed(pairs) for side in entry]
@@ -136,7 +136,7 @@ def _axes_and_sides(shape: Sequence[int], padding: Any, mode: Any) -> list[tuple
     if mode not in _MODES:
         raise Unfit("mode", ", ".join(map(repr, _MODES)), repr(mode))
     count = len(shape)
-    if not isinstance(padding, Sequence) or isinstance(padding, str):
+    if not is_list(padding):
         first, sides = 2, [integer("padding", padding)] * (2 * max(count - 2, 0))
     else:
         first = count - len(padding)

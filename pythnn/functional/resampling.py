@@ -7,7 +7,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import thnn
-from ._arrays import Array, Real, Size, Unfit, check_shape, integer, like, new, pair, triple
+from ._arrays import (
+    Array,
+    Real,
+    Size,
+    Unfit,
+    check_shape,
+    integer,
+    is_list,
+    like,
+    new,
+    pair,
+    triple,
+)
 from ._front import function
 from ._interpolation import (
     aligned,
@@ -41,7 +53,7 @@ def _times(shape: Sequence[int], factor: Any) -> list[int]:
 def _shape(shape: Any, grad_output: Array) -> tuple[int, ...]:
     """The shape of `x` that a gradient is asked for."""
     wanted = f"{grad_output.ndim} sizes, the first two {grad_output.shape[:2]}"
-    if not isinstance(shape, Sequence) or isinstance(shape, str):
+    if not is_list(shape):
         raise Unfit("shape", wanted, repr(shape))
     sizes = tuple(integer("shape", size) for size in shape)
     if len(sizes) != grad_output.ndim or sizes[:2] != grad_output.shape[:2]:
@@ -219,15 +231,13 @@ def _new_sizes(
         found = "both" if size is not None else "neither of them"
         raise Unfit("size", "either a size or a scale", found)
     if size is not None:
-        whole = isinstance(size, Sequence) and not isinstance(size, str)
-        sizes = tuple(size) if whole else (size,) * count
+        sizes = tuple(size) if is_list(size) else (size,) * count
         if len(sizes) != count:
             raise Unfit("size", f"an int or {count} ints", repr(size))
         sizes = tuple(integer("size", n) for n in sizes)
         scales: tuple[Any, ...] = (None,) * count
     else:
-        whole = isinstance(scale, Sequence) and not isinstance(scale, str)
-        scales = tuple(scale) if whole else (scale,) * count
+        scales = tuple(scale) if is_list(scale) else (scale,) * count
         wanted = f"a positive number or {count} of them"
         if len(scales) != count:
             raise Unfit("scale", wanted, repr(scale))

@@ -208,6 +208,9 @@ WRONG_SIZES = [
     -1,
     2**40,
     -(2**70),
+    [1, [2]],
+    np.array(1.0),
+    np.ones((2, 2)),
 ]
 
 
@@ -220,10 +223,14 @@ def test_sizes(name: str) -> None:
         for wrong in WRONG_SIZES:
             if wrong is None and "None" in kind:
                 continue
-            if wrong == (1,) and re.match(r"conv(_transpose)?1d", name):
+            if (
+                isinstance(wrong, tuple)
+                and wrong == (1,)
+                and re.match(r"conv(_transpose)?1d", name)
+            ):
                 continue  # one for each dimension
             message = refusal(name, {**CALLS[name], argument: wrong})
-            if isinstance(wrong, (float, str, bool, tuple, list)) or wrong is None:
+            if isinstance(wrong, (float, str, bool, tuple, list, np.ndarray)) or wrong is None:
                 assert message, (argument, wrong)
                 assert f"'{argument}'" in message
 
@@ -232,8 +239,13 @@ def test_sizes(name: str) -> None:
 def test_numbers_and_flags(name: str) -> None:
     for argument in CALLS[name]:
         kind = kind_of(name, argument)
-        wrongs = {"float": ["x", [1.0], True], "bool": ["x", 1, 0.0, None]}.get(kind, [])
-        for wrong in wrongs:
+        wrongs = {
+            "float": ["x", [1.0], True],
+            "bool": ["x", 1, 0.0, None],
+            "str": ["x", b"x", ["x"], np.ones((2, 2)), None],
+            "Generator | None": [3, np.ones((2, 2)), np.random.default_rng(0)],
+        }
+        for wrong in wrongs.get(kind, []):
             message = refusal(name, {**CALLS[name], argument: wrong})
             assert message, (argument, wrong)
             assert f"'{argument}'" in message, message
