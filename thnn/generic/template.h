@@ -62,6 +62,12 @@
 #  else
 #    define THNN_LOWEST (-DBL_MAX)
 #  endif
+
+/* Reals in a vector. */
+static inline int64_t vectorLanes(void)
+{
+  return THNN_(simd).products.lanes;
+}
 #endif
 
 #endif

@@ -39,33 +39,34 @@ THNNPlanes THNN_SpatialCrossMapLRN_shapeCheck(const char *function, THNNShape in
 
 /* How the work is cut. A thread's scratch holds pointers to the rows of terms, one more row, and
  * the rows of terms. */
-typedef struct Work {
+typedef struct NormalisingPartition {
   THNNPlanes sizes;
   int64_t before, after; /* channels of a window on either side of its own */
   int64_t length, tiles; /* positions of a tile, tiles of a sample */
   int threads;
   size_t pointerBytes, threadBytes;
-} Work;
+} NormalisingPartition;
 
 static size_t aligned(size_t bytes)
 {
   return (bytes + 63) / 64 * 64;
 }
 
-static Work workFor(const THNNState *state, THNNPlanes sizes, int size)
+static NormalisingPartition partitionFor(const THNNState *state, THNNPlanes sizes, int size)
 {
-  Work work = {.sizes = sizes, .before = (size - 1) / 2, .after = size - 1 - (size - 1) / 2};
+  NormalisingPartition partition = {
+      .sizes = sizes, .before = (size - 1) / 2, .after = size - 1 - (size - 1) / 2};
   const int64_t fitting = TILE_BYTES / (int64_t)sizeof(real) / sizes.planes;
-  work.length = fitting < SHORTEST_TILE ? SHORTEST_TILE : fitting;
-  if (work.length > sizes.positions)
-    work.length = sizes.positions;
-  work.tiles = (sizes.positions + work.length - 1) / work.length;
+  partition.length = fitting < SHORTEST_TILE ? SHORTEST_TILE : fitting;
+  if (partition.length > sizes.positions)
+    partition.length = sizes.positions;
+  partition.tiles = (sizes.positions + partition.length - 1) / partition.length;
   const double elements = (double)sizes.batch * (double)sizes.planes * (double)sizes.positions;
-  work.threads = THNN_threads(state, sizes.batch * work.tiles, elements * COST);
-  work.pointerBytes = aligned((size_t)sizes.planes * sizeof(real *));
-  work.threadBytes =
-      work.pointerBytes + aligned((size_t)((sizes.planes + 1) * work.length) * sizeof(real));
-  return work;
+  partition.threads = THNN_threads(state, sizes.batch * partition.tiles, elements * COST);
+  partition.pointerBytes = aligned((size_t)sizes.planes * sizeof(real *));
+  partition.threadBytes = partition.pointerBytes +
+                          aligned((size_t)((sizes.planes + 1) * partition.length) * sizeof(real));
+  return partition;
 }
 
 /* One tile: the index of its first element in the tensor, its positions, and the calling thread's
@@ -76,28 +77,30 @@ typedef struct Tile {
   real *row;
 } Tile;
 
-static Tile tileOf(const Work *work, int64_t index, void *scratch)
+static Tile tileOf(const NormalisingPartition *partition, int64_t index, void *scratch)
 {
-  const int64_t sample = index / work->tiles, position = index % work->tiles * work->length;
-  const int64_t left = work->sizes.positions - position, channels = work->sizes.planes;
+  const int64_t sample = index / partition->tiles,
+                position = index % partition->tiles * partition->length;
+  const int64_t left = partition->sizes.positions - position, channels = partition->sizes.planes;
   Tile tile;
-  tile.at = sample * channels * work->sizes.positions + position;
-  tile.length = left < work->length ? left : work->length;
-  char *mine = (char *)scratch + (size_t)THNN_threadIndex() * work->threadBytes;
+  tile.at = sample * channels * partition->sizes.positions + position;
+  tile.length = left < partition->length ? left : partition->length;
+  char *mine = (char *)scratch + (size_t)THNN_threadIndex() * partition->threadBytes;
   tile.terms = (real **)mine;
-  tile.row = (real *)(mine + work->pointerBytes);
+  tile.row = (real *)(mine + partition->pointerBytes);
   for (int64_t c = 0; c < channels; c++)
-    tile.terms[c] = tile.row + (c + 1) * work->length;
+    tile.terms[c] = tile.row + (c + 1) * partition->length;
   return tile;
 }
 
 /* sum = the sum of the terms of channels [first, last], without those that do not exist. */
-static void addTerms(const Work *work, const Tile *tile, int64_t first, int64_t last, real *sum)
+static void addTerms(const NormalisingPartition *partition, const Tile *tile, int64_t first,
+                     int64_t last, real *sum)
 {
   if (first < 0)
     first = 0;
-  if (last > work->sizes.planes - 1)
-    last = work->sizes.planes - 1;
+  if (last > partition->sizes.planes - 1)
+    last = partition->sizes.planes - 1;
   THNN_(simd).pooling.sumOfRows(tile->length, last - first + 1,
                                 (const real *const *)tile->terms + first, sum);
 }
@@ -110,27 +113,27 @@ void THNN_(SpatialCrossMapLRN_updateOutput)(THNNState *state, THTensor *input, T
   const THNNPlanes sizes =
       THNN_SpatialCrossMapLRN_shapeCheck(function, THNN_SHAPE(input, 2), THNN_NO_SHAPE,
                                          THNN_NO_SHAPE, THNN_NO_SHAPE, THNN_SCALAR(size, 5));
-  const Work work = workFor(state, sizes, size);
+  const NormalisingPartition partition = partitionFor(state, sizes, size);
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
   THNNBuffer *in = THNN_planIn(&plan, input, 2);
   THNNBuffer *out = THNN_planOutLike(&plan, output, 3, input);
   THNNBuffer *divisors = THNN_planOutLike(&plan, scale, 4, input);
-  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)partition.threads * partition.threadBytes);
   THNN_planAcquire(&plan);
 
   const real exponent = (real)-beta;
-#pragma omp parallel for num_threads(work.threads) schedule(static)
-  for (int64_t i = 0; i < sizes.batch * work.tiles; i++) {
-    const Tile tile = tileOf(&work, i, scratch->data);
+#pragma omp parallel for num_threads(partition.threads) schedule(static)
+  for (int64_t i = 0; i < sizes.batch * partition.tiles; i++) {
+    const Tile tile = tileOf(&partition, i, scratch->data);
     const real *x = (const real *)in->data + tile.at;
     real *y = (real *)out->data + tile.at, *s = (real *)divisors->data + tile.at;
     for (int64_t c = 0; c < sizes.planes; c++)
       THNN_(simd).activation.square(tile.length, x + c * sizes.positions, NULL, tile.terms[c]);
     for (int64_t c = 0; c < sizes.planes; c++) {
       const int64_t at = c * sizes.positions;
-      addTerms(&work, &tile, c - work.before, c + work.after, s + at);
+      addTerms(&partition, &tile, c - partition.before, c + partition.after, s + at);
       THNN_(simd).pooling.scale(tile.length, (real)(alpha / size), s + at, s + at);
       THNN_(simd).pointwise.addScalar(tile.length, s + at, (real)k, s + at);
       THNN_(simd).elementary.power(tile.length, s + at, &exponent, y + at);
@@ -150,7 +153,7 @@ void THNN_(SpatialCrossMapLRN_updateGradInput)(THNNState *state, THTensor *input
       function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(scale, 5),
       THNN_SHAPE(output, 6), THNN_SCALAR(size, 7));
   (void)k;
-  const Work work = workFor(state, sizes, size);
+  const NormalisingPartition partition = partitionFor(state, sizes, size);
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -159,13 +162,13 @@ void THNN_(SpatialCrossMapLRN_updateGradInput)(THNNState *state, THTensor *input
   THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   THNNBuffer *divisors = THNN_planIn(&plan, scale, 5);
   THNNBuffer *out = THNN_planIn(&plan, output, 6);
-  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)partition.threads * partition.threadBytes);
   THNN_planAcquire(&plan);
 
   const real exponent = (real)-beta;
-#pragma omp parallel for num_threads(work.threads) schedule(static)
-  for (int64_t i = 0; i < sizes.batch * work.tiles; i++) {
-    const Tile tile = tileOf(&work, i, scratch->data);
+#pragma omp parallel for num_threads(partition.threads) schedule(static)
+  for (int64_t i = 0; i < sizes.batch * partition.tiles; i++) {
+    const Tile tile = tileOf(&partition, i, scratch->data);
     const real *x = (const real *)in->data + tile.at, *y = (const real *)out->data + tile.at;
     const real *g = (const real *)from->data + tile.at, *s = (const real *)divisors->data + tile.at;
     real *gradient = (real *)to->data + tile.at;
@@ -178,7 +181,7 @@ void THNN_(SpatialCrossMapLRN_updateGradInput)(THNNState *state, THTensor *input
       const int64_t at = c * sizes.positions;
       THNN_(simd).elementary.power(tile.length, s + at, &exponent, gradient + at);
       THNN_(simd).activation.product(tile.length, g + at, gradient + at, NULL, gradient + at);
-      addTerms(&work, &tile, c - work.after, c + work.before, tile.row);
+      addTerms(&partition, &tile, c - partition.after, c + partition.before, tile.row);
       THNN_(simd).activation.product(tile.length, x + at, tile.row, NULL, tile.row);
       THNN_(simd).pointwise.axpy(tile.length, (real)(-2 * alpha * beta / size), tile.row,
                                  gradient + at);

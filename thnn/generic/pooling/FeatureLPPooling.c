@@ -100,13 +100,13 @@ static Cut cutOf(const THNNFeaturePooling *p)
 
 /* A block: offsets of its first elements in input and output, and its number of samples or
  * positions. */
-typedef struct Block {
+typedef struct FeatureBlock {
   int64_t at, outputAt, count;
-} Block;
+} FeatureBlock;
 
-static Block blockAt(const THNNFeaturePooling *p, const Cut *cut, int64_t index)
+static FeatureBlock blockAt(const THNNFeaturePooling *p, const Cut *cut, int64_t index)
 {
-  Block block;
+  FeatureBlock block;
   if (cut->lines) {
     const int64_t sample = index * cut->samples, left = p->batch - sample;
     block.count = left < cut->samples ? left : cut->samples;
@@ -197,7 +197,7 @@ void THNN_(FeatureLPPooling_updateOutput)(THNNState *state, THTensor *input, THT
   real *y = out->data;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < cut.blocks; i++) {
-    const Block block = blockAt(&pooling, &cut, i);
+    const FeatureBlock block = blockAt(&pooling, &cut, i);
     real *raised = (real *)scratch->data + THNN_threadIndex() * raisedLength;
     if (cut.lines)
       forwardLines(&pooling, block.count, (real)power, x + block.at, raised, y + block.outputAt);
@@ -266,7 +266,7 @@ void THNN_(FeatureLPPooling_updateGradInput)(THNNState *state, THTensor *gradOut
   const int threads = threadsFor(state, &pooling, &cut);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < cut.blocks; i++) {
-    const Block block = blockAt(&pooling, &cut, i);
+    const FeatureBlock block = blockAt(&pooling, &cut, i);
     if (cut.lines)
       backwardLines(&pooling, block.count, &exponent, x + block.at, y + block.outputAt,
                     g + block.outputAt, gradient + block.at);

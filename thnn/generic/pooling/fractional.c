@@ -51,30 +51,31 @@ enum { TOGETHER = 1024 };
 /* How the work is divided: into blocks of output rows, of which `together` rows of one plane are
  * pooled at a time. A thread's scratch holds the regions of a plane's columns, and each one's first
  * element. */
-typedef struct Work {
+typedef struct FractionalPartition {
   THNNBlocks blocks;
   int64_t together; /* rows that are pooled at a time */
   int threads;
   size_t columns, at, places, threadBytes;
-} Work;
+} FractionalPartition;
 
 static int64_t tapsOf(const THNNFractional *f)
 {
   return f->pool[0] * f->pool[1] * f->pool[2];
 }
 
-static Work workFor(const THNNState *state, const THNNFractional *f)
+static FractionalPartition partitionFor(const THNNState *state, const THNNFractional *f)
 {
-  Work work = {.together = f->output[2] < TOGETHER ? TOGETHER / f->output[2] : 1};
+  FractionalPartition partition = {.together =
+                                       f->output[2] < TOGETHER ? TOGETHER / f->output[2] : 1};
   const int64_t rows = f->planes * f->output[0] * f->output[1], width = f->output[2];
-  const int64_t cost = (tapsOf(f) + 4) * width + 48, outputs = work.together * width;
-  work.blocks = THNN_rowBlocks(rows, cost);
-  work.threads = THNN_threads(state, work.blocks.count, (double)rows * (double)cost);
-  THNN_reserve(&work.threadBytes, (size_t)tapsOf(f) * sizeof(Place));
-  work.columns = THNN_reserve(&work.threadBytes, (size_t)width * sizeof(Place));
-  work.at = THNN_reserve(&work.threadBytes, (size_t)outputs * sizeof(Place));
-  work.places = THNN_reserve(&work.threadBytes, (size_t)outputs * sizeof(Place));
-  return work;
+  const int64_t cost = (tapsOf(f) + 4) * width + 48, outputs = partition.together * width;
+  partition.blocks = THNN_rowBlocks(rows, cost);
+  partition.threads = THNN_threads(state, partition.blocks.count, (double)rows * (double)cost);
+  THNN_reserve(&partition.threadBytes, (size_t)tapsOf(f) * sizeof(Place));
+  partition.columns = THNN_reserve(&partition.threadBytes, (size_t)width * sizeof(Place));
+  partition.at = THNN_reserve(&partition.threadBytes, (size_t)outputs * sizeof(Place));
+  partition.places = THNN_reserve(&partition.threadBytes, (size_t)outputs * sizeof(Place));
+  return partition;
 }
 
 static void listTaps(const THNNFractional *f, Place *offsets)
@@ -106,21 +107,22 @@ static void listRegions(const THNNFractional *f, const real *samples, THNNRow ro
   }
 }
 
-static void poolBlock(const THNNFractional *f, const Work *work, int64_t block, const real *input,
-                      const real *samples, real *output, int64_t *indices, char *scratch)
+static void poolBlock(const THNNFractional *f, const FractionalPartition *partition, int64_t block,
+                      const real *input, const real *samples, real *output, int64_t *indices,
+                      char *scratch)
 {
   const int64_t planeRows = f->output[0] * f->output[1], width = f->output[2];
   const int64_t elements = f->input[0] * f->input[1] * f->input[2];
   const Place *offsets = (const Place *)scratch;
-  Place *columns = (Place *)(scratch + work->columns);
-  Place *at = (Place *)(scratch + work->at), *places = (Place *)(scratch + work->places);
-  const int64_t begin = block * work->blocks.length;
-  const int64_t end = begin + THNN_blockLength(&work->blocks, block);
+  Place *columns = (Place *)(scratch + partition->columns);
+  Place *at = (Place *)(scratch + partition->at), *places = (Place *)(scratch + partition->places);
+  const int64_t begin = block * partition->blocks.length;
+  const int64_t end = begin + THNN_blockLength(&partition->blocks, block);
   for (int64_t first = begin, rows; first < end; first += rows) {
     const THNNRow row = THNN_rowAt(first, f->output[0], f->output[1]);
     const int64_t left = planeRows - first % planeRows;
     rows = end - first < left ? end - first : left;
-    rows = rows < work->together ? rows : work->together;
+    rows = rows < partition->together ? rows : partition->together;
     if (first == begin || first % planeRows == 0)
       for (int64_t x = 0; x < width; x++)
         columns[x] = (Place)beginOf(f, samples, row.plane, 2, x);
@@ -144,21 +146,22 @@ void THNN_(fractional_updateOutput)(const THNNFractionalCall *call, THTensor *in
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
   checkSamples(call, randomSamples);
-  const Work work = workFor(call->state, f);
+  const FractionalPartition partition = partitionFor(call->state, f);
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
   const THNNBuffer *numbers = THNN_planOut(&plan, indices, call->indicesPosition, nDimension, size);
   const THNNBuffer *samples = THNN_planIn(&plan, randomSamples, call->indicesPosition + 1);
-  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  const THNNBuffer *scratch =
+      THNN_planScratch(&plan, (size_t)partition.threads * partition.threadBytes);
   THNN_planAcquire(&plan);
 
-#pragma omp parallel num_threads(work.threads)
+#pragma omp parallel num_threads(partition.threads)
   {
-    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes;
+    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * partition.threadBytes;
     listTaps(f, (Place *)mine);
 #pragma omp for schedule(static)
-    for (int64_t block = 0; block < work.blocks.count; block++)
-      poolBlock(f, &work, block, in->data, samples->data, out->data, numbers->data, mine);
+    for (int64_t block = 0; block < partition.blocks.count; block++)
+      poolBlock(f, &partition, block, in->data, samples->data, out->data, numbers->data, mine);
   }
   THNN_planRelease(&plan);
 }

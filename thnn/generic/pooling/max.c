@@ -6,30 +6,32 @@
 
 /* How the work is divided. A thread's scratch holds the rows under a window and their places, then
  * the greatest values and places of the columns, then the places of the windows. */
-typedef struct Work {
+typedef struct MaxPartition {
   THNNRange whole; /* windows wholly inside along x */
   THNNBlocks blocks;
   int threads;
   size_t places, best, bestPlaces, windowPlaces; /* offsets in scratch, after the rows' pointers */
   size_t threadBytes;
-} Work;
+} MaxPartition;
 
-static Work workFor(const THNNState *state, const THNNConvolution *g)
+static MaxPartition partitionFor(const THNNState *state, const THNNConvolution *g)
 {
-  Work work;
+  MaxPartition partition;
   const int64_t rows = THNN_poolingPlanes(g) * THNN_outputRows(g);
   const int64_t under = THNN_mostRowsUnderWindow(g);
   const int64_t cost = under * g->input[2] + g->kernel[2] * g->output[2];
-  work.whole = THNN_wholeWindows(g, 2);
-  work.blocks = THNN_rowBlocks(rows, cost);
-  work.threads = THNN_threads(state, work.blocks.count, (double)rows * (double)(cost + 32));
-  work.threadBytes = 0;
-  THNN_reserve(&work.threadBytes, (size_t)under * sizeof(real *));
-  work.places = THNN_reserve(&work.threadBytes, (size_t)under * sizeof(Place));
-  work.best = THNN_reserve(&work.threadBytes, (size_t)g->input[2] * sizeof(real));
-  work.bestPlaces = THNN_reserve(&work.threadBytes, (size_t)g->input[2] * sizeof(Place));
-  work.windowPlaces = THNN_reserve(&work.threadBytes, (size_t)g->output[2] * sizeof(Place));
-  return work;
+  partition.whole = THNN_wholeWindows(g, 2);
+  partition.blocks = THNN_rowBlocks(rows, cost);
+  partition.threads =
+      THNN_threads(state, partition.blocks.count, (double)rows * (double)(cost + 32));
+  partition.threadBytes = 0;
+  THNN_reserve(&partition.threadBytes, (size_t)under * sizeof(real *));
+  partition.places = THNN_reserve(&partition.threadBytes, (size_t)under * sizeof(Place));
+  partition.best = THNN_reserve(&partition.threadBytes, (size_t)g->input[2] * sizeof(real));
+  partition.bestPlaces = THNN_reserve(&partition.threadBytes, (size_t)g->input[2] * sizeof(Place));
+  partition.windowPlaces =
+      THNN_reserve(&partition.threadBytes, (size_t)g->output[2] * sizeof(Place));
+  return partition;
 }
 
 /* Lists the rows under the windows of one output row, and their places. In two dimensions a place
@@ -121,17 +123,17 @@ static void greatestOfWindows(const THNNMaxPoolingCall *call, int64_t position, 
 }
 
 /* One output row without its indices. */
-static void findGreatest(const THNNMaxPoolingCall *call, const Work *work, const real *plane,
-                         THNNRow row, real *output, char *scratch)
+static void findGreatest(const THNNMaxPoolingCall *call, const MaxPartition *partition,
+                         const real *plane, THNNRow row, real *output, char *scratch)
 {
   const THNNConvolution *g = &call->geometry;
   const real **rows = (const real **)scratch;
-  real *best = (real *)(scratch + work->best);
+  real *best = (real *)(scratch + partition->best);
   const THNNTaps z = THNN_tapsInside(g, 0, row.z), y = THNN_tapsInside(g, 1, row.y);
-  const int64_t count = listRows(call, &z, &y, plane, rows, (Place *)(scratch + work->places));
+  const int64_t count = listRows(call, &z, &y, plane, rows, (Place *)(scratch + partition->places));
   THNN_(simd).pooling.greatestOfRows(g->input[2], count, rows, THNN_LOWEST, best);
 
-  const THNNRange whole = work->whole;
+  const THNNRange whole = partition->whole;
   for (int64_t x = 0; x < whole.begin; x++)
     greatestOfWindows(call, x, 1, best, output);
   if (whole.end > whole.begin)
@@ -140,21 +142,21 @@ static void findGreatest(const THNNMaxPoolingCall *call, const Work *work, const
     greatestOfWindows(call, x, 1, best, output);
 }
 
-static void poolRow(const THNNMaxPoolingCall *call, const Work *work, const real *plane,
-                    THNNRow row, real *output, int64_t *indices, char *scratch)
+static void poolRow(const THNNMaxPoolingCall *call, const MaxPartition *partition,
+                    const real *plane, THNNRow row, real *output, int64_t *indices, char *scratch)
 {
   const THNNConvolution *g = &call->geometry;
   const real **rows = (const real **)scratch;
-  Place *places = (Place *)(scratch + work->places);
-  real *best = (real *)(scratch + work->best);
-  Place *bestPlaces = (Place *)(scratch + work->bestPlaces);
-  Place *windowPlaces = (Place *)(scratch + work->windowPlaces);
+  Place *places = (Place *)(scratch + partition->places);
+  real *best = (real *)(scratch + partition->best);
+  Place *bestPlaces = (Place *)(scratch + partition->bestPlaces);
+  Place *windowPlaces = (Place *)(scratch + partition->windowPlaces);
 
   const THNNTaps z = THNN_tapsInside(g, 0, row.z), y = THNN_tapsInside(g, 1, row.y);
   const int64_t count = listRows(call, &z, &y, plane, rows, places);
   THNN_(simd).pooling.maxOfRows(g->input[2], count, rows, places, THNN_LOWEST, best, bestPlaces);
 
-  const THNNRange whole = work->whole;
+  const THNNRange whole = partition->whole;
   for (int64_t x = 0; x < whole.begin; x++)
     poolWindows(call, x, 1, best, bestPlaces, output, windowPlaces);
   if (whole.end > whole.begin)
@@ -170,23 +172,23 @@ static void poolRow(const THNNMaxPoolingCall *call, const Work *work, const real
         (y.start + y.begin * g->dilation[1]) * g->input[2] + TH_INDEX_BASE, 0, indices);
 }
 
-static void poolRows(const THNNMaxPoolingCall *call, const Work *work, const real *input,
-                     real *output, int64_t *indices, char *scratch)
+static void poolRows(const THNNMaxPoolingCall *call, const MaxPartition *partition,
+                     const real *input, real *output, int64_t *indices, char *scratch)
 {
   const THNNConvolution *g = &call->geometry;
   const int64_t elements = THNN_convolutionImagePositions(g), width = g->output[2];
-#pragma omp parallel for num_threads(work->threads) schedule(static)
-  for (int64_t block = 0; block < work->blocks.count; block++) {
-    char *mine = scratch + (size_t)THNN_threadIndex() * work->threadBytes;
-    const int64_t first = block * work->blocks.length;
+#pragma omp parallel for num_threads(partition->threads) schedule(static)
+  for (int64_t block = 0; block < partition->blocks.count; block++) {
+    char *mine = scratch + (size_t)THNN_threadIndex() * partition->threadBytes;
+    const int64_t first = block * partition->blocks.length;
     THNNRow row = THNN_rowAt(first, g->output[0], g->output[1]);
-    for (int64_t i = 0; i < THNN_blockLength(&work->blocks, block); i++, THNN_nextRow(&row)) {
+    for (int64_t i = 0; i < THNN_blockLength(&partition->blocks, block); i++, THNN_nextRow(&row)) {
       const real *plane = input + row.plane * elements;
       const int64_t at = (first + i) * width;
       if (indices)
-        poolRow(call, work, plane, row, output + at, indices + at, mine);
+        poolRow(call, partition, plane, row, output + at, indices + at, mine);
       else
-        findGreatest(call, work, plane, row, output + at, mine);
+        findGreatest(call, partition, plane, row, output + at, mine);
     }
   }
 }
@@ -269,9 +271,9 @@ void THNN_(max_updateOutput)(const THNNMaxPoolingCall *call, THTensor *input, TH
   THNN_planStart(&plan, call->function, call->state);
   MaxOfSmallPlanes planes;
   const bool small = preparePlanes(call, &planes);
-  const Work work = workFor(call->state, g);
-  const size_t bytes =
-      small ? (size_t)planes.threads * planes.threadBytes : (size_t)work.threads * work.threadBytes;
+  const MaxPartition partition = partitionFor(call->state, g);
+  const size_t bytes = small ? (size_t)planes.threads * planes.threadBytes
+                             : (size_t)partition.threads * partition.threadBytes;
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
   const THNNBuffer *places = indices ? THNN_planOut(&plan, indices, 4, nDimension, size) : NULL;
@@ -281,7 +283,7 @@ void THNN_(max_updateOutput)(const THNNMaxPoolingCall *call, THTensor *input, TH
   if (small)
     poolPlanes(call, &planes, in->data, out->data, found, scratch->data);
   else
-    poolRows(call, &work, in->data, out->data, found, scratch->data);
+    poolRows(call, &partition, in->data, out->data, found, scratch->data);
   THNN_planRelease(&plan);
 }
 

@@ -12,11 +12,6 @@ enum {
   OPERATIONS = 6 /* cost of loading, summing and storing a vector */
 };
 
-static int64_t lanes(void)
-{
-  return THNN_(simd).products.lanes;
-}
-
 static int64_t elementsOf(const int64_t *size)
 {
   return size[0] * size[1] * size[2];
@@ -44,7 +39,7 @@ static bool goesInLanes(const THNNRegionSums *of)
     REPEATED_ELEMENTS = 256,
     REPEATS = 8
   };
-  const int64_t groups = divideUp(of->planes, lanes());
+  const int64_t groups = divideUp(of->planes, vectorLanes());
   if (elementsOfRow(of) > MOST_ROOM)
     return false;
   if (of->backward) {
@@ -63,8 +58,8 @@ static void reserveLanes(const THNNState *state, WindowSums *sums)
 {
   const THNNRegionSums *of = &sums->of;
   const int64_t elements = elementsOf(of->source) + elementsOf(of->result);
-  const int64_t groups = divideUp(of->planes, lanes());
-  const size_t vector = (size_t)lanes() * sizeof(real);
+  const int64_t groups = divideUp(of->planes, vectorLanes());
+  const size_t vector = (size_t)vectorLanes() * sizeof(real);
   sums->room =
       minimum(elements, minimum(maximum(ROOM, ENOUGH_ROWS * elementsOfRow(of)), MOST_ROOM));
   sums->elements = THNN_reserve(&sums->threadBytes, (size_t)sums->room * vector);
@@ -76,8 +71,8 @@ static void reserveLanes(const THNNState *state, WindowSums *sums)
 /* Bytes of the spans of n columns, packed for vectors. */
 static size_t packedBytes(int64_t n)
 {
-  const int64_t vectors = divideUp(n, lanes());
-  return (size_t)vectors * (2 * (size_t)lanes() * sizeof(Place) + sizeof(THNNSpanVector));
+  const int64_t vectors = divideUp(n, vectorLanes());
+  return (size_t)vectors * (2 * (size_t)vectorLanes() * sizeof(Place) + sizeof(THNNSpanVector));
 }
 
 static void reserveRows(const THNNState *state, WindowSums *sums)
@@ -88,7 +83,7 @@ static void reserveRows(const THNNState *state, WindowSums *sums)
   sums->blocks = THNN_rowBlocks(rows, cost);
   sums->threads = THNN_threads(state, sums->blocks.count, (double)rows * (double)cost / 2);
   /* Spans are read in whole vectors. */
-  sums->sum = THNN_reserve(&sums->threadBytes, (size_t)(width + lanes()) * sizeof(real));
+  sums->sum = THNN_reserve(&sums->threadBytes, (size_t)(width + vectorLanes()) * sizeof(real));
   if (!of->backward)
     return;
   sums->part = THNN_reserve(&sums->threadBytes, (size_t)width * sizeof(real));
@@ -247,7 +242,7 @@ static void loadPart(const int64_t *size, Part part, int64_t planes, const real 
   const Pieces pieces = piecesOf(size, part, planes);
   for (int64_t i = 0; i < pieces.count; i++)
     THNN_(simd).planes.load(&pieces.piece, source + pieces.first + i * pieces.step,
-                            inLanes + i * pieces.piece.n * lanes());
+                            inLanes + i * pieces.piece.n * vectorLanes());
 }
 
 static void storePart(const int64_t *size, Part part, int64_t planes, const real *inLanes,
@@ -255,7 +250,7 @@ static void storePart(const int64_t *size, Part part, int64_t planes, const real
 {
   const Pieces pieces = piecesOf(size, part, planes);
   for (int64_t i = 0; i < pieces.count; i++)
-    THNN_(simd).planes.store(&pieces.piece, inLanes + i * pieces.piece.n * lanes(),
+    THNN_(simd).planes.store(&pieces.piece, inLanes + i * pieces.piece.n * vectorLanes(),
                              result + pieces.first + i * pieces.step);
 }
 
@@ -265,7 +260,7 @@ static void storePart(const int64_t *size, Part part, int64_t planes, const real
 static void divide(const Tables *tables, Part part, int64_t width, real *inLanes)
 {
   for (int64_t z = part.slices.begin; z < part.slices.end; z++)
-    for (int64_t y = part.rows.begin; y < part.rows.end; y++, inLanes += width * lanes())
+    for (int64_t y = part.rows.begin; y < part.rows.end; y++, inLanes += width * vectorLanes())
       THNN_(simd).planes.divide(width, divisorAt(tables, z, y), tables->divisors[2], inLanes,
                                 inLanes);
 }
@@ -278,7 +273,7 @@ static void sumRow(const Tables *tables, Part source, THNNRange slices, THNNRang
   const real *inLanes = (const real *)(scratch + sums->elements);
   const real **rows = (const real **)(scratch + sums->rows);
   real *sum = (real *)(scratch + sums->sum);
-  const int64_t width = sums->of.source[2] * lanes(), height = lengthOf(source.rows);
+  const int64_t width = sums->of.source[2] * vectorLanes(), height = lengthOf(source.rows);
   int64_t count = 0;
   for (int64_t z = slices.begin; z < slices.end; z++)
     for (int64_t y = lines.begin; y < lines.end; y++)
@@ -297,9 +292,9 @@ static void sumStrip(const Tables *tables, Part results, int64_t planes, const r
   const THNNRegionSums *of = &sums->of;
   const THNNRange *slices = tables->spans[0], *rows = tables->spans[1];
   const Part under = {covered(slices, results.slices), covered(rows, results.rows)};
-  const int64_t width = of->result[2] * lanes();
+  const int64_t width = of->result[2] * vectorLanes();
   real *from = (real *)(scratch + sums->elements);
-  real *to = from + lengthOf(under.slices) * lengthOf(under.rows) * of->source[2] * lanes();
+  real *to = from + lengthOf(under.slices) * lengthOf(under.rows) * of->source[2] * vectorLanes();
   loadPart(of->source, under, planes, source, from);
   if (of->divided && of->backward)
     divide(tables, under, of->source[2], from);
@@ -323,11 +318,11 @@ static void sumInLanes(Tables *tables, const real *source, real *result)
   const int64_t perSlice = stripsAlong(tables, 1);
   const int64_t perGroup = stripsAlong(tables, 0) * perSlice;
 #pragma omp parallel for num_threads(sums->threads) schedule(static)
-  for (int64_t strip = 0; strip < divideUp(of->planes, lanes()) * perGroup; strip++) {
-    const int64_t plane = strip / perGroup * lanes(), number = strip % perGroup;
+  for (int64_t strip = 0; strip < divideUp(of->planes, vectorLanes()) * perGroup; strip++) {
+    const int64_t plane = strip / perGroup * vectorLanes(), number = strip % perGroup;
     const Part results = {stripAlong(tables, 0, number / perSlice),
                           stripAlong(tables, 1, number % perSlice)};
-    sumStrip(tables, results, minimum(lanes(), of->planes - plane),
+    sumStrip(tables, results, minimum(vectorLanes(), of->planes - plane),
              source + plane * elementsOf(of->source), result + plane * elementsOf(of->result),
              scratchOf(tables));
   }
@@ -361,30 +356,30 @@ static void sumRowForward(const Tables *tables, const real *plane, int64_t z, in
 /* Describes a vector of neighbouring spans. */
 static THNNSpanVector vectorOf(int64_t n, const THNNRange *spans)
 {
-  THNNSpanVector vector = {n == lanes() ? THNN_STEPS : THNN_NEAR_SPANS, 0};
+  THNNSpanVector vector = {n == vectorLanes() ? THNN_STEPS : THNN_NEAR_SPANS, 0};
   for (int64_t i = 0; i < n; i++) {
     const int64_t length = lengthOf(spans[i]);
     if (length == 0 || length != lengthOf(spans[0]) || spans[i].begin != spans[0].begin + i)
       vector.kind = THNN_NEAR_SPANS;
     vector.most = maximum(vector.most, length);
   }
-  if (spans[n - 1].begin - spans[0].begin >= lanes())
+  if (spans[n - 1].begin - spans[0].begin >= vectorLanes())
     vector.kind = THNN_FAR_SPANS;
   return vector;
 }
 
 static Spans packSpans(int64_t n, const THNNRange *spans, void *memory)
 {
-  const int64_t count = divideUp(n, lanes());
+  const int64_t count = divideUp(n, vectorLanes());
   THNNSpanVector *vectors = memory;
-  Place *index = (Place *)(vectors + count), *length = index + count * lanes();
+  Place *index = (Place *)(vectors + count), *length = index + count * vectorLanes();
   for (int64_t v = 0; v < count; v++) {
-    const THNNRange *first = spans + v * lanes();
-    const int64_t used = minimum(lanes(), n - v * lanes());
+    const THNNRange *first = spans + v * vectorLanes();
+    const int64_t used = minimum(vectorLanes(), n - v * vectorLanes());
     vectors[v] = vectorOf(used, first);
-    for (int64_t l = 0; l < lanes() && vectors[v].kind == THNN_NEAR_SPANS; l++) {
-      index[v * lanes() + l] = l < used ? (Place)(first[l].begin - first->begin) : 0;
-      length[v * lanes() + l] = l < used ? (Place)lengthOf(first[l]) : 0;
+    for (int64_t l = 0; l < vectorLanes() && vectors[v].kind == THNN_NEAR_SPANS; l++) {
+      index[v * vectorLanes() + l] = l < used ? (Place)(first[l].begin - first->begin) : 0;
+      length[v * vectorLanes() + l] = l < used ? (Place)lengthOf(first[l]) : 0;
     }
   }
   return (Spans){spans, vectors, index, length};

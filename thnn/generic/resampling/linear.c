@@ -58,21 +58,21 @@ static void setAxes(const THNNResampling *r, char *memory, Axis axes[3])
 
 /* How the work is divided, forward and backward: into blocks of rows of the result, each thread
  * with scratch for some rows. */
-typedef struct Work {
+typedef struct ResamplingPartition {
   THNNBlocks blocks;
   int threads;
   size_t threadBytes;
-} Work;
+} ResamplingPartition;
 
-static Work workFor(const THNNState *state, const THNNResampling *r, const int64_t result[3],
-                    int64_t cost)
+static ResamplingPartition partitionFor(const THNNState *state, const THNNResampling *r,
+                                        const int64_t result[3], int64_t cost)
 {
   const int64_t rows = r->batch * r->planes * result[0] * result[1];
-  Work work = {.threadBytes = 0};
-  work.blocks = THNN_rowBlocks(rows, cost);
-  work.threads = THNN_threads(state, work.blocks.count, (double)rows * (double)cost);
-  THNN_reserve(&work.threadBytes, (size_t)(2 * r->output[2] + r->input[2]) * sizeof(real));
-  return work;
+  ResamplingPartition partition = {.threadBytes = 0};
+  partition.blocks = THNN_rowBlocks(rows, cost);
+  partition.threads = THNN_threads(state, partition.blocks.count, (double)rows * (double)cost);
+  THNN_reserve(&partition.threadBytes, (size_t)(2 * r->output[2] + r->input[2]) * sizeof(real));
+  return partition;
 }
 
 /* One output slice of a plane, with the input rows interpolated last: neighbouring output rows
@@ -145,24 +145,27 @@ void THNN_(linear_updateOutput)(const THNNResamplingCall *call, THTensor *input,
 
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
-  const Work work = workFor(call->state, r, r->output, 3 * r->output[2] + r->input[2]);
+  const ResamplingPartition partition =
+      partitionFor(call->state, r, r->output, 3 * r->output[2] + r->input[2]);
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, call->nDimension + 2, size);
   const THNNBuffer *places = THNN_planScratch(&plan, axesBytes(r));
-  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  const THNNBuffer *scratch =
+      THNN_planScratch(&plan, (size_t)partition.threads * partition.threadBytes);
   THNN_planAcquire(&plan);
 
   Axis axes[3];
   setAxes(r, places->data, axes);
   const int64_t elements = r->input[0] * r->input[1] * r->input[2], width = r->output[2];
   const bool sparse = isSparse(r);
-#pragma omp parallel for num_threads(work.threads) schedule(static)
-  for (int64_t block = 0; block < work.blocks.count; block++) {
-    real *mine = (real *)((char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes);
+#pragma omp parallel for num_threads(partition.threads) schedule(static)
+  for (int64_t block = 0; block < partition.blocks.count; block++) {
+    real *mine =
+        (real *)((char *)scratch->data + (size_t)THNN_threadIndex() * partition.threadBytes);
     Slice slice = {.axes = axes, .buffer = mine, .mixed = mine + 2 * width};
-    const int64_t first = block * work.blocks.length;
+    const int64_t first = block * partition.blocks.length;
     THNNRow row = THNN_rowAt(first, r->output[0], r->output[1]);
-    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
+    for (int64_t i = 0; i < THNN_blockLength(&partition.blocks, block); i++, THNN_nextRow(&row)) {
       const int64_t y = row.y;
       if (i == 0 || y == 0)
         beginSlice(&slice, (const real *)in->data + row.plane * elements, row.z);
@@ -245,23 +248,25 @@ void THNN_(linear_updateGradInput)(const THNNResamplingCall *call, THTensor *gra
 
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
-  const Work work = workFor(call->state, r, r->input,
-                            (4 * outputRows / inputRows + 3) * r->output[2] + r->input[2]);
+  const ResamplingPartition partition = partitionFor(
+      call->state, r, r->input, (4 * outputRows / inputRows + 3) * r->output[2] + r->input[2]);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 2);
   const THNNBuffer *to = THNN_planOut(&plan, gradInput, 3, call->nDimension + 2, size);
   const THNNBuffer *places = THNN_planScratch(&plan, axesBytes(r));
-  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)work.threads * work.threadBytes);
+  const THNNBuffer *scratch =
+      THNN_planScratch(&plan, (size_t)partition.threads * partition.threadBytes);
   THNN_planAcquire(&plan);
 
   Axis axes[3];
   setAxes(r, places->data, axes);
   const int64_t elements = outputRows * r->output[2];
-#pragma omp parallel for num_threads(work.threads) schedule(static)
-  for (int64_t block = 0; block < work.blocks.count; block++) {
-    real *sum = (real *)((char *)scratch->data + (size_t)THNN_threadIndex() * work.threadBytes);
-    const int64_t first = block * work.blocks.length;
+#pragma omp parallel for num_threads(partition.threads) schedule(static)
+  for (int64_t block = 0; block < partition.blocks.count; block++) {
+    real *sum =
+        (real *)((char *)scratch->data + (size_t)THNN_threadIndex() * partition.threadBytes);
+    const int64_t first = block * partition.blocks.length;
     THNNRow row = THNN_rowAt(first, r->input[0], r->input[1]);
-    for (int64_t i = 0; i < THNN_blockLength(&work.blocks, block); i++, THNN_nextRow(&row)) {
+    for (int64_t i = 0; i < THNN_blockLength(&partition.blocks, block); i++, THNN_nextRow(&row)) {
       real *result = (real *)to->data + (first + i) * r->input[2];
       if (collectRows(axes, (const real *)from->data + row.plane * elements, row.z, row.y, sum))
         spreadRow(&axes[2], sum, result);

@@ -3,14 +3,14 @@
 #include "work/sizes.h"
 
 /* The place of a block. */
-typedef struct Block {
+typedef struct LineBlock {
   int64_t group, lineBlock, firstLine, endLine;
   int64_t column; /* where the span begins in each line */
-} Block;
+} LineBlock;
 
-static Block blockAt(const THNNChannels *c, int64_t index)
+static LineBlock blockAt(const THNNChannels *c, int64_t index)
 {
-  Block block;
+  LineBlock block;
   const int64_t line = index / c->spans;
   block.column = index % c->spans * c->spanLength;
   block.group = line / c->lineBlocks;
@@ -24,12 +24,12 @@ static Block blockAt(const THNNChannels *c, int64_t index)
 
 /* The index of a block's first element in a line, and the number of its elements there. The last
  * row can be shorter than the others. */
-static int64_t startOf(const THNNChannels *c, const Block *block, int64_t line)
+static int64_t startOf(const THNNChannels *c, const LineBlock *block, int64_t line)
 {
   return (c->rows ? 0 : block->group * c->inner) + line * c->step + block->column;
 }
 
-static int64_t lengthAt(const THNNChannels *c, const Block *block, int64_t start)
+static int64_t lengthAt(const THNNChannels *c, const LineBlock *block, int64_t start)
 {
   int64_t length = c->length - block->column;
   if (length > c->spanLength)
@@ -104,7 +104,7 @@ static void spread(const THNNChannels *c, const real *values, int64_t step, real
     THNN_(simd).pointwise.copy(once, columns, columns + at);
 }
 
-static void sumPlanes(const ChannelWork *work, const Block *block, const Scratch *scratch)
+static void sumPlanes(const ChannelWork *work, const LineBlock *block, const Scratch *scratch)
 {
   const THNNChannels *c = work->channels;
   const real *y = work->y ? work->y : work->x;
@@ -116,7 +116,7 @@ static void sumPlanes(const ChannelWork *work, const Block *block, const Scratch
                     work->x + start, y + start, centerOf(work, block->group), sums);
 }
 
-static void sumRows(const ChannelWork *work, const Block *block, const Scratch *scratch)
+static void sumRows(const ChannelWork *work, const LineBlock *block, const Scratch *scratch)
 {
   const THNNChannels *c = work->channels;
   const real *y = work->y ? work->y : work->x;
@@ -171,7 +171,7 @@ static void mapPlane(const ChannelWork *work, int64_t n, int64_t at, const real 
     work->map->plane(n, x, y, parameters, work->z + at);
 }
 
-static void mapBlock(const ChannelWork *work, const Block *block, const Scratch *scratch)
+static void mapBlock(const ChannelWork *work, const LineBlock *block, const Scratch *scratch)
 {
   const THNNChannels *c = work->channels;
   const ChannelMap *map = work->map;
@@ -224,7 +224,7 @@ static void runGroups(const ChannelWork *work, int64_t first, int64_t end, const
   if (work->sum) {
 #pragma omp for schedule(static)
     for (int64_t i = first * blocks; i < end * blocks; i++) {
-      const Block block = blockAt(c, i);
+      const LineBlock block = blockAt(c, i);
       if (c->rows)
         sumRows(work, &block, scratch);
       else
@@ -244,7 +244,7 @@ static void runGroups(const ChannelWork *work, int64_t first, int64_t end, const
   }
 #pragma omp for schedule(static)
   for (int64_t i = first * blocks; i < end * blocks; i++) {
-    const Block block = blockAt(c, i);
+    const LineBlock block = blockAt(c, i);
     mapBlock(work, &block, scratch);
   }
 }
@@ -268,7 +268,7 @@ void THNN_(channelwise_run)(const ChannelWork *work, void *memory)
   if (!c->rows && c->lineBlocks * c->spans == 1) {
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < blocks; i++) {
-      const Block block = {.group = i, .endLine = c->lines};
+      const LineBlock block = {.group = i, .endLine = c->lines};
       if (work->sum)
         sumPlanes(work, &block, &scratch);
       finishChannel(work, i, &scratch);

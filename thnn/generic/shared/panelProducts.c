@@ -29,26 +29,26 @@ static bool readsInPlace(const Product *p)
 }
 
 /* A part of the operands: rows of a, terms, and columns of b. */
-typedef struct Block {
+typedef struct OperandBlock {
   int64_t row, height, term, terms, column, width;
-} Block;
+} OperandBlock;
 
 /* The largest block of a product. Its terms, and with them the results, do not depend on
  * threads. */
-static Block largestBlock(const Product *p, int64_t rows, int64_t columns)
+static OperandBlock largestBlock(const Product *p, int64_t rows, int64_t columns)
 {
   const int64_t panel = THNN_(simd).panels.columns, step = THNN_(simd).panels.step;
   if (readsInPlace(p)) {
     const int64_t most = p->n <= FEW_COLUMNS ? FEW_IN_PLACE_TERMS : IN_PLACE_TERMS;
-    return (Block){.height = rows, .terms = evenBlock(p->k, most, 1), .width = columns};
+    return (OperandBlock){.height = rows, .terms = evenBlock(p->k, most, 1), .width = columns};
   }
   const int64_t terms = evenBlock(p->k, PANEL_TERMS, 1);
   const int64_t height = evenBlock(rows, PANEL_ELEMENTS / terms / panel * panel, panel);
-  return (Block){.height = height, .terms = terms, .width = step};
+  return (OperandBlock){.height = height, .terms = terms, .width = step};
 }
 
 /* Packs the panels of a block, without those before its row `first`. */
-static void packPanels(const Product *p, const Block *block, int64_t first, real *packed)
+static void packPanels(const Product *p, const OperandBlock *block, int64_t first, real *packed)
 {
   const SimdPanels *loops = &THNN_(simd).panels;
   const int64_t most = p->a.transposed ? block->terms : PACKED_TERMS;
@@ -69,7 +69,7 @@ static void packPanels(const Product *p, const Block *block, int64_t first, real
 
 /* Packs the columns of a block of b, times alpha. Tiles of any shape then only add sums of products
  * to c. If they multiplied by alpha there, some would round once and some twice. */
-static void packScalars(const Product *p, const Block *block, real *packed)
+static void packScalars(const Product *p, const OperandBlock *block, real *packed)
 {
   const SimdPanels *loops = &THNN_(simd).panels;
   const int64_t group = loops->step * block->terms;
@@ -87,7 +87,7 @@ static void packScalars(const Product *p, const Block *block, real *packed)
 
 /* The index of a block's scalars in all of packed b. Steps of columns follow each other, and in
  * each step its blocks of terms. */
-static int64_t scalarsBefore(const Product *p, const Block *block)
+static int64_t scalarsBefore(const Product *p, const OperandBlock *block)
 {
   return block->column * p->k + block->term * THNN_(simd).panels.step;
 }
@@ -96,7 +96,7 @@ static int64_t scalarsBefore(const Product *p, const Block *block)
 static void packColumns(const Product *p, int64_t column, real *packed)
 {
   const int64_t terms = largestBlock(p, p->m, p->n).terms;
-  Block block = {.column = column, .width = minimum(THNN_(simd).panels.step, p->n - column)};
+  OperandBlock block = {.column = column, .width = minimum(THNN_(simd).panels.step, p->n - column)};
   for (; block.term < p->k; block.term += terms) {
     block.terms = minimum(terms, p->k - block.term);
     packScalars(p, &block, packed + scalarsBefore(p, &block));
@@ -104,7 +104,7 @@ static void packColumns(const Product *p, int64_t column, real *packed)
 }
 
 /* Rows of a block that are in whole panels. */
-static int64_t wholePanels(const Block *block)
+static int64_t wholePanels(const OperandBlock *block)
 {
   return block->height - block->height % THNN_(simd).panels.columns;
 }
@@ -116,8 +116,8 @@ static bool packsOnTheWay(const Product *p, int64_t columns)
   return !p->a.transposed && !readsInPlace(p) && columns >= THNN_(simd).panels.rows;
 }
 
-static void multiplyBlock(const Product *p, const Block *block, bool add, bool packs, real *packed,
-                          const real *scalars)
+static void multiplyBlock(const Product *p, const OperandBlock *block, bool add, bool packs,
+                          real *packed, const real *scalars)
 {
   const SimdPanels *loops = &THNN_(simd).panels;
   const int64_t inPlace = readsInPlace(p) ? wholePanels(block) : 0;
@@ -180,11 +180,11 @@ static Packing packingIn(const Product *p, THNNRoom room)
 }
 
 /* Computes one of the products, for `height` rows and columns [first, end). */
-static void addPanels(const Product *p, const Block *most, int64_t row, int64_t height,
+static void addPanels(const Product *p, const OperandBlock *most, int64_t row, int64_t height,
                       int64_t first, int64_t end, const Packing *packing)
 {
   real *packed = packing->panels, *scalars = packing->scalars;
-  Block block = {.row = row, .height = height};
+  OperandBlock block = {.row = row, .height = height};
   const bool onTheWay = packsOnTheWay(p, end - first);
   for (; block.term < p->k; block.term += most->terms) {
     block.terms = minimum(most->terms, p->k - block.term);
@@ -204,7 +204,7 @@ static void addPanels(const Product *p, const Block *most, int64_t row, int64_t 
 static void multiplyPart(const Product *p, int64_t firstRow, int64_t endRow, int64_t first,
                          int64_t end, const Packing *packing)
 {
-  const Block most = largestBlock(p, endRow - firstRow, end - first);
+  const OperandBlock most = largestBlock(p, endRow - firstRow, end - first);
   for (int64_t row = firstRow; row < endRow; row += most.height) {
     Product one = *p;
     for (int64_t i = 0; i < p->count; i++) {

@@ -16,11 +16,6 @@ typedef struct Task {
   char *scratch;
 } Task;
 
-static int64_t lanes(void)
-{
-  return THNN_(simd).products.lanes;
-}
-
 static int64_t tapsOf(const THNNPlaneJoins *joins)
 {
   return joins->geometry.kernel[1] * joins->geometry.kernel[2];
@@ -29,7 +24,7 @@ static int64_t tapsOf(const THNNPlaneJoins *joins)
 /* The number of sums of a block of planes: a vector for each tap, and one for the map itself. */
 static int64_t sumsOf(const THNNPlaneJoins *joins)
 {
-  return (tapsOf(joins) + 1) * lanes();
+  return (tapsOf(joins) + 1) * vectorLanes();
 }
 
 static bool toImage(const PlanesInLanes *d)
@@ -87,13 +82,13 @@ static double bandBytes(const PlanesInLanes *d, int64_t units)
 {
   const double source = (double)sourceRows(d, units) * (double)d->pitch;
   const double results = (double)resultRows(d, units) * (double)resultWidth(d);
-  return (source + results) * (double)lanes() * sizeof(real);
+  return (source + results) * (double)vectorLanes() * sizeof(real);
 }
 
 static void reserve(PlanesInLanes *d)
 {
   const int64_t taps = tapsOf(d->joins), multiplier = d->joins->multiplier;
-  const size_t vector = (size_t)lanes() * sizeof(real);
+  const size_t vector = (size_t)vectorLanes() * sizeof(real);
   size_t shared = 0;
   d->offsets = THNN_reserve(&shared, (size_t)taps * sizeof(int64_t));
   d->factorAt = THNN_reserve(&shared, (size_t)taps * sizeof(int64_t));
@@ -122,12 +117,12 @@ static bool isWorthwhile(const PlanesInLanes *d)
   if (g->output[1] < 1 || g->output[2] < 1 || g->batch < 1)
     return false;
   if (bandBytes(d, 1) > LARGEST_BYTES ||
-      (size_t)(multiplier * tapsOf(d->joins) * lanes()) * sizeof(real) > LARGEST_BYTES)
+      (size_t)(multiplier * tapsOf(d->joins) * vectorLanes()) * sizeof(real) > LARGEST_BYTES)
     return false;
-  const int64_t inLanes = divideUp(planes, lanes()) * lanes();
+  const int64_t inLanes = divideUp(planes, vectorLanes()) * vectorLanes();
   if (4 * planes >= 3 * inLanes)
     return true;
-  return 2 * planes >= inLanes && (g->stride[2] > 1 || g->output[2] <= lanes());
+  return 2 * planes >= inLanes && (g->stride[2] > 1 || g->output[2] <= vectorLanes());
 }
 
 PlanesInLanes THNN_(planesInLanes_plan)(const THNNState *state, const THNNPlaneJoins *joins,
@@ -151,23 +146,23 @@ PlanesInLanes THNN_(planesInLanes_plan)(const THNNState *state, const THNNPlaneJ
   d.bandUnits = 1;
   while (d.bandUnits < d.units && bandBytes(&d, d.bandUnits + 1) <= BAND_BYTES)
     d.bandUnits++;
-  d.blocks = divideUp(joins->imagePlanes, lanes());
+  d.blocks = divideUp(joins->imagePlanes, vectorLanes());
   d.shares = minimum(g->batch, divideUp(ENOUGH_TASKS, d.blocks * joins->multiplier));
   const int64_t tasks = part == THNN_CONVOLUTION_BACKWARD_WEIGHT
                             ? d.blocks * joins->multiplier * d.shares
                             : d.blocks * g->batch * divideUp(d.units, d.bandUnits);
   const double operations = (double)g->batch * (double)joins->connections *
                             (double)(tapsOf(joins) + 8) * (double)(g->output[1] * g->output[2]);
-  d.threads = THNN_threads(state, tasks, operations / (double)lanes());
+  d.threads = THNN_threads(state, tasks, operations / (double)vectorLanes());
   reserve(&d);
   return d;
 }
 
 static Task taskOf(const PlanesInLanes *d, int64_t block, void *scratch)
 {
-  const int64_t first = block * lanes();
+  const int64_t first = block * vectorLanes();
   return (Task){.plane = first,
-                .planes = minimum(lanes(), d->joins->imagePlanes - first),
+                .planes = minimum(vectorLanes(), d->joins->imagePlanes - first),
                 .scratch =
                     (char *)scratch + d->threadsAt + (size_t)THNN_threadIndex() * d->threadBytes};
 }
@@ -176,7 +171,7 @@ static Task taskOf(const PlanesInLanes *d, int64_t block, void *scratch)
 
 static void clear(int64_t vectors, real *y)
 {
-  THNN_(simd).pointwise.fill(vectors * lanes(), 0, y);
+  THNN_(simd).pointwise.fill(vectors * vectorLanes(), 0, y);
 }
 
 /* Copies what the units of a task see to `source`, with zeros around it. Planes are `stride`
@@ -188,19 +183,19 @@ static void loadBand(const PlanesInLanes *d, const Task *task, const real *plane
   const int64_t first = d->low[HEIGHT] + task->unit * d->sourceStep[HEIGHT];
   const int64_t begin = minimum(maximum(-first, 0), rows);
   const int64_t end = maximum(begin, minimum(height - first, rows));
-  const int64_t pitch = d->pitch * lanes(), right = d->pitch - d->left - width;
+  const int64_t pitch = d->pitch * vectorLanes(), right = d->pitch - d->left - width;
   clear(begin * d->pitch, source);
   clear((rows - end) * d->pitch, source + end * pitch);
   if (begin == end)
     return;
   for (int64_t row = begin; row < end; row++) {
     clear(d->left, source + row * pitch);
-    clear(right, source + (row + 1) * pitch - right * lanes());
+    clear(right, source + (row + 1) * pitch - right * vectorLanes());
   }
   const PlaneRows planes = {
       .planes = task->planes, .stride = stride, .rows = end - begin, .n = width, .pitch = pitch};
   THNN_(simd).planes.load(&planes, plane + (first + begin) * width,
-                          source + begin * pitch + d->left * lanes());
+                          source + begin * pitch + d->left * vectorLanes());
 }
 
 /* Lists the taps of a residue class: their offsets in the source, and those of their factors.
@@ -213,8 +208,8 @@ static int64_t listTaps(const PlanesInLanes *d, const Axis *y, const Axis *x, in
     for (int64_t b = 0; b < x->taps; b++) {
       const int64_t kernelRow = y->firstTap + a * y->tapStep;
       const int64_t tap = kernelRow * d->joins->geometry.kernel[2] + x->firstTap + b * x->tapStep;
-      *offsets++ = ((row + a) * d->pitch + column + b) * lanes();
-      *factorAt++ = tap * lanes();
+      *offsets++ = ((row + a) * d->pitch + column + b) * vectorLanes();
+      *factorAt++ = tap * vectorLanes();
     }
   return y->taps * x->taps;
 }
@@ -251,9 +246,9 @@ static void packBlock(const Gather *gather, const Task *task)
   for (int64_t m = 0; m < d->joins->multiplier; m++) {
     const int64_t connection = m * d->joins->imagePlanes + task->plane;
     THNN_(simd).products.pack(task->planes, taps, gather->weight + connection * taps, taps,
-                              factors + m * taps * lanes(), (int)lanes());
+                              factors + m * taps * vectorLanes(), (int)vectorLanes());
     for (int64_t i = 0; gather->bias && i < task->planes; i++)
-      start[m * lanes() + i] = gather->bias[connection + i];
+      start[m * vectorLanes() + i] = gather->bias[connection + i];
   }
 }
 
@@ -275,14 +270,14 @@ static void sumBand(const Gather *gather, const Task *task, int64_t multiple, co
                               .offsets = offsets,
                               .factorAt = factorAt,
                               .factors = (real *)(task->scratch + d->factors) +
-                                         multiple * tapsOf(d->joins) * lanes(),
+                                         multiple * tapsOf(d->joins) * vectorLanes(),
                               .start = start,
                               .x = (real *)(task->scratch + d->source),
-                              .xRow = d->sourceStep[HEIGHT] * d->pitch * lanes(),
-                              .xStep = d->sourceStep[WIDTH] * lanes(),
-                              .y = results + (y.first * width + x.first) * lanes(),
-                              .yRow = step * width * lanes(),
-                              .yStep = x.step * lanes()};
+                              .xRow = d->sourceStep[HEIGHT] * d->pitch * vectorLanes(),
+                              .xStep = d->sourceStep[WIDTH] * vectorLanes(),
+                              .y = results + (y.first * width + x.first) * vectorLanes(),
+                              .yRow = step * width * vectorLanes(),
+                              .yStep = x.step * vectorLanes()};
       THNN_(simd).planes.sum(&sums);
       offsets += sums.taps, factorAt += sums.taps;
     }
@@ -320,7 +315,7 @@ static void gatherBand(const Gather *gather, const Task *task)
   }
   loadBand(d, task, gather->source + imagePlane * image, image, g->input[1], g->input[2], source);
   for (int64_t m = 0; m < multiplier; m++) {
-    sumBand(gather, task, m, start + m * lanes());
+    sumBand(gather, task, m, start + m * vectorLanes());
     storeBand(d, task, g->output[1], multiplier * map, gather->result + (mapPlane + m) * map);
   }
 }
@@ -367,16 +362,16 @@ static void correlateBand(const PlanesInLanes *d, const Task *task, const int64_
                   .taps = taps,
                   .offsets = offsets,
                   .x = (real *)(task->scratch + d->source),
-                  .xRow = d->sourceStep[HEIGHT] * d->pitch * lanes(),
-                  .xStep = d->sourceStep[WIDTH] * lanes(),
+                  .xRow = d->sourceStep[HEIGHT] * d->pitch * vectorLanes(),
+                  .xStep = d->sourceStep[WIDTH] * vectorLanes(),
                   .y = (real *)(task->scratch + d->results),
-                  .yRow = width * lanes(),
-                  .yStep = lanes()};
+                  .yRow = width * vectorLanes(),
+                  .yStep = vectorLanes()};
   for (int64_t left = task->units; left > 0; left -= of.rows) {
     const int64_t room = maximum(1, (PRODUCTS_PER_SUM - sum->products) / width);
     of.rows = minimum(left, room);
     THNN_(simd).planes.dot(&of, sum->part);
-    THNN_(simd).products.total(of.rows * width, 1, of.y, sum->part + taps * lanes());
+    THNN_(simd).products.total(of.rows * width, 1, of.y, sum->part + taps * vectorLanes());
     of.x += of.rows * of.xRow, of.y += of.rows * of.yRow;
     sum->products += of.rows * width;
     if (sum->products + width <= PRODUCTS_PER_SUM)
@@ -403,7 +398,7 @@ static void correlateSample(const PlanesInLanes *d, Task task, int64_t multiple,
                             .stride = multiplier * mapSize,
                             .rows = task.units,
                             .n = width,
-                            .pitch = width * lanes()};
+                            .pitch = width * vectorLanes()};
     THNN_(simd).planes.load(&rows, map + mapPlane * mapSize + task.unit * width,
                             (real *)(task.scratch + d->results));
     correlateBand(d, &task, offsets, sum);
@@ -420,7 +415,7 @@ static void addShares(const PlanesInLanes *d, const Task *task, int64_t multiple
     for (int64_t tap = 0; tap <= taps; tap++) {
       double sum = 0;
       for (int64_t share = 0; share < d->shares; share++)
-        sum += sums[share * sumsOf(d->joins) + tap * lanes() + plane];
+        sum += sums[share * sumsOf(d->joins) + tap * vectorLanes() + plane];
       if (tap < taps)
         gradWeight[(connection + plane) * taps + tap] += (real)(scale * sum);
       else if (gradBias)
