@@ -87,8 +87,8 @@ def cuda_files(root: Path, compiler: list[str], version: str, package: str) -> d
     cpu = parse(preprocess(compiler, root, PUBLIC_HEADERS), root)
     twins = [entry for file in TABLE_HEADERS for entry in read_table(cpu, file)]
     public = sorted(f"cuda/{path.name}" for path in (root / "cuda").glob("*.h"))
-    header = parse(preprocess(compiler, root, public), root / "cuda")
-    tables = sorted(f"generic/{path.name}" for path in (root / "cuda" / "generic").glob("THC*.h"))
+    header = parse(preprocess(compiler, root, public), root / "cuda", root / "generic")
+    tables = [*TABLE_HEADERS, "cuda/generic/THCUNN.h"]
     entries = [entry for table in tables for entry in read_table(header, table, CUDA)]
     check_twins(entries, twins)
     functions = guarded_functions(header, ())

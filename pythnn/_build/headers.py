@@ -109,8 +109,8 @@ _TOKEN = re.compile(
 )
 
 
-def tokenize(text: str, root: Path) -> Iterator[Token]:
-    """The tokens that stand in files under `root`."""
+def tokenize(text: str, *roots: Path) -> Iterator[Token]:
+    """The tokens that stand in files under one of the folders."""
     file, line, wanted = "", 1, False
     position = 0
     while position < len(text):
@@ -124,7 +124,7 @@ def tokenize(text: str, root: Path) -> Iterator[Token]:
         kind = match.lastgroup
         if match["marker"]:
             file, line = match["file"], int(match["line"])
-            wanted = Path(file).is_relative_to(root)
+            wanted = any(Path(file).is_relative_to(root) for root in roots)
             continue
         if wanted and kind in ("word", "number", "string", "punctuation", "comment"):
             yield Token(match[0], file, line)
@@ -332,6 +332,6 @@ class _Parser:
         return Parameter(_ctype(tokens[:-1]), words[-1], "")
 
 
-def parse(text: str, root: Path) -> Header:
-    """The declarations of the headers under `root` in preprocessed text."""
-    return _Parser(list(tokenize(text, root))).parse()
+def parse(text: str, *roots: Path) -> Header:
+    """The declarations, in preprocessed text, of the headers under one of the folders."""
+    return _Parser(list(tokenize(text, *roots))).parse()

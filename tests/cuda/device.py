@@ -76,7 +76,7 @@ class TensorStruct(ctypes.Structure):
 GUARD = """
 #include <setjmp.h>
 #include <stdio.h>
-#include <cuda/THCUNNExtra.h>
+#include <cuda/THCUNN.h>
 #include <THNNExtra.h>
 static jmp_buf caught;
 static char text[TH_MESSAGE_LENGTH];
@@ -128,7 +128,7 @@ class Library:
     """
 
     def __init__(self, path: str) -> None:
-        text = headers.preprocess(COMPILER, INCLUDE, ["cuda/THCUNNExtra.h", "THNNExtra.h"])
+        text = headers.preprocess(COMPILER, INCLUDE, ["cuda/THCUNN.h", "THNNExtra.h"])
         parsed = headers.parse(text, INCLUDE)
         self.functions = {
             f.name: f

@@ -1,7 +1,7 @@
 """THCUNN.h declares what Lua Torch's cunn declares: names, argument names, order and types.
 
-THCUNNExtra.h declares in the same way what only the CPU's library has, and what both have that
-Lua Torch has not."""
+In the same way it declares what only the CPU's library has, and what both have that Lua Torch has
+not."""
 
 from __future__ import annotations
 
@@ -48,9 +48,11 @@ def added() -> list[dict[str, Any]]:
 ROWS = CUNN + [row for row in CPU if row["function"] not in NAMES]
 NAMES |= {row["function"] for row in ROWS}
 ROWS += [row for row in added() if row["function"] not in NAMES]
-TEXT = headers.preprocess(COMPILER, INCLUDE, ["cuda/THCUNNExtra.h"])
+TEXT = headers.preprocess(COMPILER, INCLUDE, ["cuda/THCUNN.h"])
 FUNCTIONS = {
-    f.name: f for f in headers.parse(TEXT, INCLUDE / "cuda").functions if f.name.startswith("THNN_")
+    f.name: f
+    for f in headers.parse(TEXT, INCLUDE / "cuda", INCLUDE / "generic").functions
+    if f.name.startswith("THNN_")
 }
 
 

@@ -1,16 +1,8 @@
-/* Functions of this library that Lua Torch's cunn does not have: their modules exist only on the
- * CPU in the original. */
+/* All functions for CUDA: also those that Lua Torch's cunn does not have, whose modules exist only on
+ * the CPU in the original. THCUNN.h declares them with the others. */
 #ifndef THCUNN_EXTRA_H
 #define THCUNN_EXTRA_H
 
 #include "THCUNN.h"
-
-#include "THC/types/Cuda.h"
-#include "generic/THCUNNExtra.h"
-#include "THC/types/End.h"
-
-#include "THC/types/CudaDouble.h"
-#include "generic/THCUNNExtra.h"
-#include "THC/types/End.h"
 
 #endif

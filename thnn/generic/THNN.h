@@ -1,4 +1,6 @@
-/* The prototypes, once per real type: included by ../THNN.h, which says what the roles mean. */
+/* The prototypes, once per real type: included by ../THNN.h, which says what the roles mean, and for
+ * CUDA by ../cuda/THCUNN.h. Lua Torch's cunn gives arguments of some functions other names or types:
+ * those have prototypes of their own in ../cuda/generic/THCUNN.h, and THC_PROTOTYPES hides these. */
 
 /* One argument and its comment per line. */
 /* clang-format off */
@@ -149,6 +151,7 @@ THNN_API void THNN_(PReLU_accGradParameters)(
     THIndex_t nOutputPlane,    /* planes; 0 for one weight shared by all elements */
     accreal scale);            /* factor of what is added */
 
+#ifndef THC_PROTOTYPES
 /* RReLU: output = noise * input, where noise is 1 above zero and random in [lower, upper) below;
  * when not training, LeakyReLU with the mean of lower and upper. */
 THNN_API void THNN_(RReLU_updateOutput)(
@@ -173,6 +176,7 @@ THNN_API void THNN_(RReLU_updateGradInput)(
     accreal upper,        /* as in the forward call */
     bool train,           /* as in the forward call */
     bool inplace);        /* work in gradOutput's storage */
+#endif
 
 /* Logistic function: output = 1 / (1 + e^-input). */
 THNN_API void THNN_(Sigmoid_updateOutput)(
@@ -313,6 +317,7 @@ THNN_API void THNN_(LogSoftMax_updateGradInput)(
     THTensor *gradInput,  /* out: shape of output */
     THTensor *output);    /* in: [batch x] nPlane [x height x width]; of the forward call */
 
+#ifndef THC_PROTOTYPES
 /* Batch normalisation: output = (input - mean) / sqrt(var + eps) * weight + bias, plane by plane,
  * with mean and variance of the batch in training and the running ones otherwise. */
 THNN_API void THNN_(BatchNormalization_updateOutput)(
@@ -370,6 +375,7 @@ THNN_API void THNN_(FeatureLPPooling_updateGradInput)(
     int width,            /* as in the forward call */
     int stride,           /* as in the forward call */
     bool batchMode);      /* as in the forward call */
+#endif
 
 /* ---- Criterions ----------------------------------------------------------------------------- */
 
@@ -505,6 +511,7 @@ THNN_API void THNN_(MSECriterion_updateGradInput)(
     THTensor *gradInput, /* out: shape of input */
     bool sizeAverage);   /* divide by the number of elements */
 
+#ifndef THC_PROTOTYPES
 /* Multi-label margin loss: per sample the sum over its targets t and the classes c that are no targets
  * of max(0, 1 - input[t] + input[c]), divided by the number of classes; output = the sum over samples,
  * divided by their number when sizeAverage. */
@@ -524,6 +531,7 @@ THNN_API void THNN_(MultiLabelMarginCriterion_updateGradInput)(
     THTensor *gradInput,   /* out: shape of input */
     THTensor *isTarget,    /* in: shape of input; from the forward call */
     bool sizeAverage);     /* divide by the number of samples */
+#endif
 
 /* Multi-class margin loss: per sample weights[target] times the sum over the other classes c of
  * max(0, margin - input[target] + input[c])^p, divided by the number of classes; output = the sum over
@@ -709,6 +717,7 @@ THNN_API void THNN_(IndexLinear_updateParameters)(
     accreal weightDecay,         /* share of a row that its update takes away */
     accreal learningRate);       /* factor of the gradients */
 
+#ifndef THC_PROTOTYPES
 /* Lookup table, backward: gradWeight[index] += scale * gradOutput for each index, divided by how often
  * the index occurs when scaleGradByFreq. */
 THNN_API void THNN_(LookupTable_accGradParameters)(
@@ -722,6 +731,7 @@ THNN_API void THNN_(LookupTable_accGradParameters)(
     bool scaleGradByFreq,    /* divide by the number of times that an index occurs */
     int paddingValue,        /* an index whose row gets no gradient; 0 for none */
     accreal scale);          /* factor of what is added */
+#endif
 
 /* Lookup table: rows whose p-norm exceeds maxNorm are multiplied by maxNorm / (norm + 1e-7). */
 THNN_API void THNN_(LookupTable_renorm)(
@@ -793,6 +803,7 @@ THNN_API void THNN_(SparseLinear_legacyAccGradParameters)(
     accreal weightDecay,  /* factor of weight, not multiplied by scale */
     accreal scale);       /* factor of what else is added */
 
+#ifndef THC_PROTOTYPES
 /* Zeroes gradBias, and of gradWeight the columns of the features in lastInput. Legacy form. */
 THNN_API void THNN_(SparseLinear_legacyZeroGradParameters)(
     THNNState *state,     /* may be NULL */
@@ -825,6 +836,7 @@ THNN_API void THNN_(GRUFused_updateOutput)(
     THTensor *hx,       /* in: batch x units; the state before */
     THTensor *output,   /* out: batch x units; the state after */
     THTensor *storage); /* out: batch x (5 units); for the backward call */
+#endif
 
 /* GRU cell, backward. */
 THNN_API void THNN_(GRUFused_updateGradInput)(
@@ -835,6 +847,7 @@ THNN_API void THNN_(GRUFused_updateGradInput)(
     THTensor *gradInputHx,  /* out: batch x units; with respect to hx, products aside */
     THTensor *storage);     /* in: batch x (5 units); from the forward call */
 
+#ifndef THC_PROTOTYPES
 /* LSTM cell, one step from the products of its matrices on, gates in the order i, f, c, o:
  * i, f and o are sigmoid(input + hidden + bias1 + bias2), c is tanh(…);
  * outputCell = f cell + i c, output = o tanh(outputCell). */
@@ -858,6 +871,7 @@ THNN_API void THNN_(LSTMFused_updateGradInput)(
     THTensor *gradOutput,     /* in: batch x units */
     THTensor *gradOutputCell, /* in: batch x units; with respect to outputCell */
     THTensor *gradInputCx);   /* out: batch x units; with respect to cell */
+#endif
 
 /* ---- Temporal convolutions ------------------------------------------------------------------- */
 
@@ -944,6 +958,7 @@ THNN_API void THNN_(TemporalRowConvolution_accGradParameters)(
 
 /* ---- Spatial convolutions ------------------------------------------------------------------- */
 
+#ifndef THC_PROTOTYPES
 /* 2-D convolution: output = bias + weight * input, where outputHeight is
  * (height + 2 padH - kH) / dH + 1, rounded down, and outputWidth likewise. */
 THNN_API void THNN_(SpatialConvolutionMM_updateOutput)(
@@ -994,6 +1009,7 @@ THNN_API void THNN_(SpatialConvolutionMM_accGradParameters)(
     int padW,             /* zeros added on the left and on the right */
     int padH,             /* zeros added at the top and at the bottom */
     accreal scale);       /* factor of what is added */
+#endif
 
 /* Full (transposed) 2-D convolution: each input pixel paints a kH x kW patch of every output plane;
  * outputHeight is (height - 1) dH - 2 padH + kH + adjH, and outputWidth likewise. */
@@ -1170,6 +1186,7 @@ THNN_API void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
     int adjH,              /* rows added at the bottom; less than dH or dilationH */
     accreal scale);        /* factor of what is added */
 
+#ifndef THC_PROTOTYPES
 /* Unfolds an image into columns: row (c, i, j) holds what tap (i, j) of the kernel sees of plane c,
  * output position by output position, and 0 outside the image. Takes no state. */
 THNN_API void THNN_(unfolded_copy)(
@@ -1254,6 +1271,7 @@ THNN_API void THNN_(SpatialDepthWiseConvolution_accGradParameters)(
     int padW,             /* zeros added on the left and on the right */
     int padH,             /* zeros added at the top and at the bottom */
     accreal scale);       /* factor of what is added */
+#endif
 
 /* 2-D convolution without weight sharing: each output position has kernels and biases of its own. */
 THNN_API void THNN_(SpatialConvolutionLocal_updateOutput)(
@@ -1407,6 +1425,7 @@ THNN_API void THNN_(SpatialFullConvolutionMap_accGradParameters)(
 
 /* ---- Volumetric convolutions ---------------------------------------------------------------- */
 
+#ifndef THC_PROTOTYPES
 /* 3-D convolution; the kernel's sizes are those of the weight. outputDepth is (depth + 2 pT - kT)
  * / dT + 1, rounded down. */
 THNN_API void THNN_(VolumetricConvolution_updateOutput)(
@@ -1455,6 +1474,7 @@ THNN_API void THNN_(VolumetricConvolution_accGradParameters)(
     int pW,                /* zeros added on the left and on the right */
     int pH,                /* zeros added at the top and at the bottom */
     accreal scale);        /* factor of what is added */
+#endif
 
 /* 3-D convolution. outputDepth is (depth + 2 pT - kT) / dT + 1, rounded down. */
 THNN_API void THNN_(VolumetricConvolutionMM_updateOutput)(
@@ -1512,6 +1532,7 @@ THNN_API void THNN_(VolumetricConvolutionMM_accGradParameters)(
     int pH,                /* zeros added at the top and at the bottom */
     accreal scale);        /* factor of what is added */
 
+#ifndef THC_PROTOTYPES
 /* Full (transposed) 3-D convolution: each input voxel paints a kT x kH x kW block of every output
  * volume; the kernel's sizes are those of the weight. outputDepth is (depth - 1) dT - 2 pT + kT +
  * aT. */
@@ -1572,6 +1593,7 @@ THNN_API void THNN_(VolumetricFullConvolution_accGradParameters)(
     int aW,                /* columns added on the right; less than dW */
     int aH,                /* rows added at the bottom; less than dH */
     accreal scale);        /* factor of what is added */
+#endif
 
 /* 3-D convolution with a dilated kernel: its taps lie dilationT, dilationH and dilationW apart.
  * outputDepth is (depth + 2 padT - (dilationT (kT - 1) + 1)) / dT + 1, rounded down. */
@@ -1641,6 +1663,7 @@ THNN_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
     int dilationH,         /* rows from one tap to the next */
     accreal scale);        /* factor of what is added */
 
+#ifndef THC_PROTOTYPES
 /* Full (transposed) 3-D convolution with a dilated kernel: each input voxel paints kT x kH x kW
  * voxels that lie dilationT, dilationH and dilationW apart; the kernel's sizes are those of the
  * weight. outputDepth is (depth - 1) dT - 2 pT + dilationT (kT - 1) + 1 + aT. */
@@ -1711,6 +1734,7 @@ THNN_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     int aW,                /* columns added on the right; less than dW or dilationW */
     int aH,                /* rows added at the bottom; less than dH or dilationH */
     accreal scale);        /* factor of what is added */
+#endif
 
 /* ---- Temporal pooling ------------------------------------------------------------------------ */
 
@@ -1866,6 +1890,7 @@ THNN_API void THNN_(SpatialAveragePooling_updateGradInput)(
     bool ceil_mode,          /* a last window that is cut off counts as well */
     bool count_include_pad); /* elements in the padding count as zeros; otherwise not at all */
 
+#ifndef THC_PROTOTYPES
 /* 2-D max pooling to a given output size: output row y is taken over the input rows from
  * y*height/oheight, rounded down, up to (y + 1)*height/oheight, rounded up; columns likewise. */
 THNN_API void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(
@@ -1875,6 +1900,7 @@ THNN_API void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(
     THIndexTensor *indices, /* out: 2 x shape of output; row, column in the region, from 1, or 0 */
     int owidth,             /* columns of output */
     int oheight);           /* rows of output */
+#endif
 
 /* 2-D max pooling to a given output size, backward: each gradient goes to the element that was
  * chosen. */
@@ -1885,6 +1911,7 @@ THNN_API void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(
     THTensor *gradInput,     /* out: shape of input */
     THIndexTensor *indices); /* in: 2 x shape of gradOutput; as left by the forward call */
 
+#ifndef THC_PROTOTYPES
 /* 2-D average pooling to a given output size: output row y is taken over the input rows from
  * y*height/oheight, rounded down, up to (y + 1)*height/oheight, rounded up; columns likewise. */
 THNN_API void THNN_(SpatialAdaptiveAveragePooling_updateOutput)(
@@ -1893,6 +1920,7 @@ THNN_API void THNN_(SpatialAdaptiveAveragePooling_updateOutput)(
     THTensor *output, /* out: [batch x] planes x oheight x owidth */
     int owidth,       /* columns of output */
     int oheight);     /* rows of output */
+#endif
 
 /* 2-D average pooling to a given output size, backward: each gradient goes to the elements of its
  * region in equal shares. */
@@ -2043,6 +2071,7 @@ THNN_API void THNN_(SpatialGridSamplerBilinear_updateGradInput)(
     THTensor *gradGrid,    /* out: shape of grid */
     THTensor *gradOutput); /* in: batch x planes x height x width */
 
+#ifndef THC_PROTOTYPES
 /* 2-D padding by reflection: the input goes on mirrored at its first and last row and column,
  * which are not repeated; a padding is less than the size. */
 THNN_API void THNN_(SpatialReflectionPadding_updateOutput)(
@@ -2168,6 +2197,7 @@ THNN_API void THNN_(VolumetricDilatedMaxPooling_updateGradInput)(
     int dilationW,          /* horizontal distance of the elements of a window */
     int dilationH,          /* vertical distance of the elements of a window */
     bool ceilMode);         /* a last window that is cut off counts as well */
+#endif
 
 /* 3-D average pooling: output is the mean of each kT x kH x kW window; outputDepth is (depth + 2
  * padT - kT)/dT + 1, rounded down, or up with ceil_mode. */
@@ -2234,6 +2264,7 @@ THNN_API void THNN_(VolumetricFractionalMaxPooling_updateGradInput)(
     int poolSizeH,           /* unused */
     THIndexTensor *indices); /* in: shape of gradOutput; as left by the forward call */
 
+#ifndef THC_PROTOTYPES
 /* 3-D max unpooling: each value goes to the element that its index names, of several the last; 0
  * elsewhere. */
 THNN_API void THNN_(VolumetricMaxUnpooling_updateOutput)(
@@ -2267,6 +2298,7 @@ THNN_API void THNN_(VolumetricMaxUnpooling_updateGradInput)(
     int pT,                 /* slices of padding in the pooling */
     int pW,                 /* columns of padding */
     int pH);                /* rows of padding */
+#endif
 
 /* ---- Volumetric sampling and padding --------------------------------------------------------- */
 

@@ -2,7 +2,6 @@
  *   input, output, gradOutput, gradInput   any shape
  * output = input > lambda or input < -lambda ? input : 0;
  * gradInput = input > lambda or input < -lambda ? gradOutput : 0. */
-#include "cuda/THCUNNExtra.h"
 
 #include "cuda/generic/activation/pointwise.cuh"
 

@@ -4,7 +4,6 @@
  *            nOutputPlane x (nInputPlane * kT * kH * kW)
  *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
  * outputDepth is (depth + 2 pT - kT) / dT + 1, rounded down. */
-#include "cuda/THCUNNExtra.h"
 #include "cuda/generic/convolution/module.cuh"
 #include "generic/convolution/checks.h"
 

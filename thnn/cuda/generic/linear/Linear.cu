@@ -7,7 +7,6 @@
  * An input with another number of dimensions is ignored, as in the original: output, gradWeight and
  * gradBias stay as they are, gradInput becomes 0. */
 #include "cuda/THC/THCBlas.h"
-#include "cuda/THCUNNExtra.h"
 #include "cuda/generic/linear/linear.cuh"
 #include "generic/linear/checks.h"
 

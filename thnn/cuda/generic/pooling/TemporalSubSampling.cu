@@ -4,7 +4,6 @@
  *   output        nOutputFrame x inputFrameSize
  * Window t is kW frames from t*dW on; nOutputFrame is (nInputFrame - kW)/dW + 1, rounded down.
  *   output = weight * sum + bias */
-#include "cuda/THCUNNExtra.h"
 #include "cuda/generic/pooling/subSampling.cuh"
 #include "generic/pooling/checks.h"
 

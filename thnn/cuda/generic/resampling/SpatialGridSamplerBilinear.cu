@@ -8,7 +8,6 @@
  * Backward, points are sorted by the cell that contains them, so that each input element gathers
  * from the four cells around it. */
 #include "cuda/THC/THCSort.cuh"
-#include "cuda/THCUNNExtra.h"
 #include "cuda/generic/shared/windows.cuh"
 #include "cuda/generic/template.h"
 #include "generic/resampling/checks.h"

@@ -5,7 +5,6 @@
  *   output     [batch x] nOutputPlane x outputHeight x outputWidth
  * An output plane is its bias plus the input planes connected to it, each convolved with the
  * connection's kernel. outputHeight is (height - kH) / dH + 1, rounded down. */
-#include "cuda/THCUNNExtra.h"
 #include "cuda/generic/convolution/planewise/connected.cuh"
 #include "generic/convolution/checks.h"
 

@@ -5,7 +5,6 @@
  *   output     nOutputPlane x outputHeight x outputWidth
  * Each input element paints its connections' kernels, scaled by its value, into the output planes.
  * outputHeight is (height - 1) dH + kH. */
-#include "cuda/THCUNNExtra.h"
 #include "cuda/generic/convolution/planewise/connected.cuh"
 #include "generic/convolution/checks.h"
 
