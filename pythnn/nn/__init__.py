@@ -10,6 +10,7 @@ from .activation.pointwise import *
 from .activation.rectifier import *
 from .activation.scalar import *
 from .activation.softmax import *
+from .checking import check_gradients
 from .containers.branching import *
 from .containers.container import *
 from .containers.decorator import *
@@ -85,6 +86,7 @@ __all__ = [
     "Object",
     "TorchRnnLSTM",
     "UnknownClassWarning",
+    "check_gradients",
     "cudnn",
     "inn",
     "register",

@@ -25,7 +25,7 @@ def test_trajectory(xp: Any, case: dict[str, Any]) -> None:
     assert not any(isinstance(value, np.ndarray) for value in state.values())
 
 
-@pytest.mark.parametrize("method", [m for m in optim.__all__ if m not in on_cpu.ITERATING])
+@pytest.mark.parametrize("method", [m for m in on_cpu.METHODS if m not in on_cpu.ITERATING])
 def test_nothing_comes_to_the_cpu(xp: Any, method: str) -> None:
     x, state = xp.asarray(on_cpu.start(np.float32)), {}
     waits = len(getattr(xp, "waits", ()))
@@ -65,7 +65,7 @@ def losses(method: str, type_name: str, place: Any) -> list[float]:
     return [step(evaluate, parameters, config, state)[1][-1] for _ in range(4)]
 
 
-@pytest.mark.parametrize("method", optim.__all__)
+@pytest.mark.parametrize("method", on_cpu.METHODS)
 def test_training(xp: Any, method: str) -> None:
     found = losses(method, "torch.CudaDoubleTensor", xp.asarray)
     assert_half_of_the_digits(found, losses(method, "torch.DoubleTensor", np.asarray))
