@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._table import FUNCTIONS
 from ..._tensor import Tensor
 from ..object.initial import draw
 from ..object.window import Windowed, comma
@@ -17,15 +19,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Convolution", "TransposedConvolution"]
 
-STEPS = ("updateOutput", "updateGradInput", "accGradParameters")
+
+@cache
+def _no_scratch(function: str) -> list[None]:
+    """None for each scratch tensor of a function, which takes them after the parameters."""
+    return [None for _, _, role, _ in FUNCTIONS[function][0] if role == "scratch"]
 
 
 class Convolution(Windowed, kernel=True):
     """A layer with a weight and a bias, which C functions take before its settings."""
 
     _scratch = ("finput", "fgradInput", "_input", "_gradOutput")
-    _scratch_arguments: ClassVar[tuple[int, int, int]] = (0, 0, 0)
-    """How many scratch tensors each of STEPS takes after the parameters."""
 
     nInputPlane: int
     nOutputPlane: int
@@ -57,7 +61,7 @@ class Convolution(Windowed, kernel=True):
         return self
 
     def _rest(self, step: str) -> list[Any]:
-        return [None] * self._scratch_arguments[STEPS.index(step)] + super()._rest(step)
+        return [*_no_scratch(f"{self._function}_{step}"), *super()._rest(step)]
 
     def updateOutput(self, input: Any) -> Any:
         output, own = self.result("output", input), self.tensors

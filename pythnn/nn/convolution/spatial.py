@@ -60,7 +60,6 @@ class SpatialConvolution(_SpatialConvolution):
     """
 
     _function = "SpatialConvolutionMM"
-    _scratch_arguments = (2, 2, 2)
 
 
 @register
@@ -68,7 +67,6 @@ class SpatialConvolutionMM(_SpatialConvolution):
     """SpatialConvolution with a weight of nOutputPlane x (nInputPlane * kH * kW)."""
 
     _function = "SpatialConvolutionMM"
-    _scratch_arguments = SpatialConvolution._scratch_arguments
 
     def _make_parameters(self) -> None:
         taps = math.prod(self._window())
@@ -84,7 +82,6 @@ class SpatialDepthWiseConvolution(_SpatialConvolution, kernel=True):
     """
 
     _function = "SpatialDepthWiseConvolution"
-    _scratch_arguments = SpatialConvolution._scratch_arguments
 
     def _make_parameters(self) -> None:
         taps = math.prod(self._window())
@@ -112,7 +109,6 @@ class SpatialDilatedConvolution(SpatialConvolution):
 
     _function = "SpatialDilatedConvolution"
     _settings = (*SIZES, "dilationW", "dilationH")
-    _scratch_arguments = (2, 1, 2)
 
     def __init__(
         self,
@@ -144,7 +140,6 @@ class SpatialFullConvolution(TransposedConvolution):
 
     _function = "SpatialFullConvolution"
     _settings = SIZES
-    _scratch_arguments = (2, 1, 2)
 
     def __init__(
         self,
@@ -182,7 +177,6 @@ class SpatialConvolutionLocal(Convolution):
 
     _function = "SpatialConvolutionLocal"
     _settings = (*SIZES, "iW", "iH", "oW", "oH")
-    _scratch_arguments = SpatialConvolution._scratch_arguments
 
     def __init__(
         self,

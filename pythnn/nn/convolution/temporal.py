@@ -52,7 +52,6 @@ class TemporalRowConvolution(Convolution):
 
     _function = "TemporalRowConvolution"
     _axes = ("W",)
-    _scratch_arguments = (2, 2, 2)
 
     def __init__(self, inputFrameSize: int, kW: int, dW: int = 1, featFirst: bool = False) -> None:
         super().__init__()

@@ -28,7 +28,6 @@ class VolumetricConvolution(Convolution):
     _function = "VolumetricConvolution"
     _axes = VOLUME
     _settings: ClassVar[tuple[str, ...]] = STEPS
-    _scratch_arguments = (2, 1, 2)
 
     def __init__(
         self,
@@ -93,7 +92,6 @@ class VolumetricFullConvolution(TransposedConvolution):
     _function = "VolumetricFullConvolution"
     _axes = VOLUME
     _settings = STEPS
-    _scratch_arguments = (2, 2, 2)
 
     def __init__(
         self,
