@@ -12,7 +12,7 @@ from .arguments import Arguments
 from .blame import blamed
 from .values import describe, holds, to_arrays, to_tensors
 
-__all__ = ["EXCHANGING", "checked_arguments", "exchanging"]
+__all__ = ["BEING_MADE", "EXCHANGING", "checked_arguments", "exchanging"]
 
 EXCHANGING = (
     "accGradParameters",
@@ -26,6 +26,9 @@ EXCHANGING = (
     "updateOutput",
 )
 
+
+BEING_MADE = "_being_made"
+"""A field that objects have while their constructor runs."""
 
 _AS_THEY_ARE = {Tensor, bool, float, int}
 
@@ -114,6 +117,8 @@ def checked_arguments(init: Callable[..., None], known: bool) -> Callable[..., N
     @functools.wraps(init)
     def construct(self: Any, *given: Any, **named: Any) -> None:
         bound = arguments.bind(self, given, named)
+        is_first = BEING_MADE not in self.__dict__
+        self.__dict__[BEING_MADE] = True
         try:
             init(*bound.args, **bound.kwargs)
         except THNNArgumentError as error:
@@ -128,5 +133,8 @@ def checked_arguments(init: Callable[..., None], known: bool) -> Callable[..., N
                 f"{self.typename()}: expected arguments that fit, found {given_text} ({cause})",
                 function=self.typename(),
             ) from error
+        finally:
+            if is_first:
+                del self.__dict__[BEING_MADE]
 
     return construct

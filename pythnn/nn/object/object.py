@@ -14,8 +14,9 @@ from ..._copying import Nestable
 from ..._errors import THNNArgumentError
 from ..._plain import is_masked, is_ndarray, plain
 from ..._tensor import Storage, Tensor
-from .calling import EXCHANGING, checked_arguments, exchanging
+from .calling import BEING_MADE, EXCHANGING, checked_arguments, exchanging
 from .fields import Fields, is_held, reusable
+from .misspelt import check_new_field
 from .old_files import added_fields, rename_fields
 from .registry import registry
 from .types import TypeCache, Typed, device_of_type, dtype_of_type
@@ -112,7 +113,10 @@ class Object(Nestable, Typed):
     def __setattr__(self, name: str, value: Any) -> None:
         if is_ndarray(value) and not is_masked(value):
             value = plain(value)
-        held = self.tensors.__dict__.get(name)
+        fields = self.tensors.__dict__
+        held = fields.get(name)
+        if held is None and name not in self.__dict__ and name not in fields:
+            self._add_field(name, value)
         if (
             isinstance(held, Tensor)
             and held.size
@@ -124,6 +128,14 @@ class Object(Nestable, Typed):
             self.assign(name, value)
         else:
             self.assign(name, value.copy())
+
+    def _add_field(self, name: str, value: Any) -> None:
+        """Raises MisspeltFieldError when a field was meant that there is.
+
+        Classes of users, and methods that make objects, may have fields of any names.
+        """
+        if BEING_MADE not in self.__dict__ and type(self).__module__.startswith("pythnn."):
+            check_new_field(self, [*self.__dict__, *self.tensors.__dict__], name, value)
 
     def _copy_into(self, name: str, held: Tensor, value: Any) -> None:
         """Copies numbers into a field; shapes are the same, but for dimensions of size 1."""
@@ -250,7 +262,9 @@ class Object(Nestable, Typed):
             elif isinstance(value, Storage) and value.dtype == np.int64:
                 value = LongStorage(value.numpy().tolist())
             self.assign(name, value)
+        self.__dict__[BEING_MADE] = True
         self._upgrade()
+        del self.__dict__[BEING_MADE]
 
     def _upgrade(self) -> None:
         """Brings fields of old files up to date."""

@@ -40,7 +40,7 @@ class Windowed(Kernel):
         """Makes sizes fields: ``k=(3, 2)`` becomes kW and kH."""
         for prefix, values in sizes.items():
             for axis, value in zip(self._axes, values, strict=True):
-                setattr(self, prefix + axis, value)
+                self.assign(prefix + axis, value)
 
     def _sizes(self, prefix: str) -> list[int]:
         """The fields with this prefix, in Lua's order of axes; 0 where there is none."""
