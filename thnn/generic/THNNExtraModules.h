@@ -1,5 +1,6 @@
 /* The prototypes of modules that the original has on CUDA only, or not at all, once per real type:
- * included by ../THNNExtra.h. The comments are as in THNN.h. */
+ * included by ../THNNExtra.h, and by ../cuda/THCUNN.h without those under THC_PROTOTYPES, which only
+ * the CPU has. The comments are as in THNN.h. */
 
 /* clang-format off */
 
@@ -57,6 +58,7 @@ THNN_API void THNN_(SpatialCrossMapLRN_updateGradInput)(
     accreal beta,         /* as in the forward call */
     accreal k);           /* as in the forward call; unused */
 
+#ifndef THC_PROTOTYPES
 /* Max pooling of which only the values are wanted: SpatialDilatedMaxPooling without indices. */
 THNN_API void THNN_(SpatialGreatest_updateOutput)(
     THNNState *state, /* may be NULL */
@@ -71,6 +73,7 @@ THNN_API void THNN_(SpatialGreatest_updateOutput)(
     int dilationW,    /* distance of columns of a window */
     int dilationH,    /* distance of rows of a window */
     bool ceil_mode);  /* whether the last window of a row may reach beyond the input */
+#endif
 
 /* Convolution of groups of planes in one to three dimensions, which the weight has: sizes are
  * [[depth x] height x] width. Output sizes are (size + padding before + padding after - (dilation
