@@ -26,6 +26,21 @@ typedef enum THNNConvolutionAlgorithm {
   THNN_CONVOLUTION_WINOGRAD = 3 /* Winograd's algorithms where they apply, otherwise as `auto` */
 } THNNConvolutionAlgorithm;
 
+/* What a convolution computes: an algorithm can be chosen for each. */
+typedef enum THNNConvolutionResult {
+  THNN_OUTPUT = 0,
+  THNN_GRAD_INPUT = 1,
+  THNN_GRAD_WEIGHT = 2,
+  THNN_CONVOLUTION_RESULTS = 3 /* how many there are */
+} THNNConvolutionResult;
+
+/* How a result would be computed. */
+typedef struct THNNConvolutionChoice {
+  THNNConvolutionAlgorithm algorithm; /* never `auto` */
+  size_t scratchBytes;                /* memory that the call takes beside its tensors */
+  double cost;                        /* expected time, in cycles of one core */
+} THNNConvolutionChoice;
+
 /* A new state with the defaults; an error through TH's handlers when memory is short. */
 THNN_API THNNState *THNN_State_new(void);
 /* Frees a state; NULL is ignored. */
@@ -47,6 +62,13 @@ THNN_API size_t THNN_State_workspaceLimit(const THNNState *state);
 THNN_API void THNN_State_setConvolutionAlgorithm(THNNState *state,
                                                  THNNConvolutionAlgorithm algorithm);
 THNN_API THNNConvolutionAlgorithm THNN_State_convolutionAlgorithm(const THNNState *state);
+
+/* The same for one result; the two functions above set it for all results, and return that of the
+ * output. */
+THNN_API void THNN_State_setConvolutionAlgorithmOf(THNNState *state, THNNConvolutionResult which,
+                                                   THNNConvolutionAlgorithm algorithm);
+THNN_API THNNConvolutionAlgorithm THNN_State_convolutionAlgorithmOf(const THNNState *state,
+                                                                    THNNConvolutionResult which);
 
 /* On the CPU every function is deterministic; the switch makes CUDA functions that are not refuse
  * to run. */

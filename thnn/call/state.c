@@ -18,6 +18,13 @@ THNNState THNN_stateCopy(const THNNState *state)
       .live = LIVE, .minimumWork = DEFAULT_MINIMUM_WORK, .workspaceLimit = DEFAULT_WORKSPACE_LIMIT};
 }
 
+THNNState THNN_stateFor(const THNNState *state, THNNConvolutionResult which)
+{
+  THNNState copy = THNN_stateCopy(state);
+  THNN_State_setConvolutionAlgorithm(&copy, THNN_State_convolutionAlgorithmOf(state, which));
+  return copy;
+}
+
 THNNState *THNN_State_new(void)
 {
   THNNState *state = THAlloc(sizeof *state);
@@ -94,21 +101,53 @@ size_t THNN_State_workspaceLimit(const THNNState *state)
   return state ? state->workspaceLimit : DEFAULT_WORKSPACE_LIMIT;
 }
 
+static void checkAlgorithm(const char *function, int position, THNNConvolutionAlgorithm algorithm)
+{
+  THArgCheck((int)algorithm >= THNN_CONVOLUTION_AUTO && (int)algorithm <= THNN_CONVOLUTION_WINOGRAD,
+             position,
+             "%s: argument #%d 'algorithm': expected 0 (auto), 1 (gemm), 2 (direct) or 3 "
+             "(winograd), found %d",
+             function, position, (int)algorithm);
+}
+
+static void checkResult(const char *function, THNNConvolutionResult which)
+{
+  THArgCheck((int)which >= THNN_OUTPUT && (int)which < THNN_CONVOLUTION_RESULTS, 2,
+             "%s: argument #2 'which': expected 0 (output), 1 (gradInput) or 2 (gradWeight), found "
+             "%d",
+             function, (int)which);
+}
+
 void THNN_State_setConvolutionAlgorithm(THNNState *state, THNNConvolutionAlgorithm algorithm)
 {
-  checkGiven(state, "State_setConvolutionAlgorithm");
-  THArgCheck((int)algorithm >= THNN_CONVOLUTION_AUTO && (int)algorithm <= THNN_CONVOLUTION_WINOGRAD,
-             2,
-             "State_setConvolutionAlgorithm: argument #2 'algorithm': expected 0 (auto), 1 (gemm), "
-             "2 (direct) or 3 (winograd), found %d",
-             (int)algorithm);
-  state->convolutionAlgorithm = algorithm;
+  const char *function = "State_setConvolutionAlgorithm";
+  checkGiven(state, function);
+  checkAlgorithm(function, 2, algorithm);
+  for (int which = 0; which < THNN_CONVOLUTION_RESULTS; which++)
+    state->convolutionAlgorithm[which] = algorithm;
 }
 
 THNNConvolutionAlgorithm THNN_State_convolutionAlgorithm(const THNNState *state)
 {
+  return THNN_State_convolutionAlgorithmOf(state, THNN_OUTPUT);
+}
+
+void THNN_State_setConvolutionAlgorithmOf(THNNState *state, THNNConvolutionResult which,
+                                          THNNConvolutionAlgorithm algorithm)
+{
+  const char *function = "State_setConvolutionAlgorithmOf";
+  checkGiven(state, function);
+  checkResult(function, which);
+  checkAlgorithm(function, 3, algorithm);
+  state->convolutionAlgorithm[which] = algorithm;
+}
+
+THNNConvolutionAlgorithm THNN_State_convolutionAlgorithmOf(const THNNState *state,
+                                                           THNNConvolutionResult which)
+{
   THNN_State_check(state, "State_convolutionAlgorithm");
-  return state ? state->convolutionAlgorithm : THNN_CONVOLUTION_AUTO;
+  checkResult("State_convolutionAlgorithmOf", which);
+  return state ? state->convolutionAlgorithm[which] : THNN_CONVOLUTION_AUTO;
 }
 
 void THNN_State_setDeterministic(THNNState *state, bool deterministic)

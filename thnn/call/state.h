@@ -11,11 +11,15 @@ struct THNNState {
   int threads;
   double minimumWork;
   size_t workspaceLimit;
-  THNNConvolutionAlgorithm convolutionAlgorithm;
+  THNNConvolutionAlgorithm convolutionAlgorithm[THNN_CONVOLUTION_RESULTS];
   bool deterministic;
 };
 
 /* The settings of a state, or the defaults for NULL. */
 THNNState THNN_stateCopy(const THNNState *state);
+
+/* The same with one result's algorithm of convolutions for all of them, for calls that compute that
+ * result. */
+THNNState THNN_stateFor(const THNNState *state, THNNConvolutionResult which);
 
 #endif

@@ -31,3 +31,12 @@ THNN_API void THNN_(col2vol)(
     int64_t outputDepth, int64_t outputHeight, int64_t outputWidth, int64_t kT, int64_t kH,
     int64_t kW, int64_t padT, int64_t padH, int64_t padW, int64_t dT, int64_t dH, int64_t dW,
     int64_t dilationT, int64_t dilationH, int64_t dilationW, real *volume);
+
+/* How a convolution in groups (THNNExtraModules.h) would compute a result, of
+ * THNNConvolutionResult; `add` is that of updateGradInput. `state` may be NULL. `sizes` has 22
+ * numbers: groups; batch; planes of the image and of the map in a group; depth, height and width
+ * each of the image, the map, the kernel, the strides, the dilation and the padding in front, where
+ * a transposed convolution goes from the map to the image. */
+THNN_API void THNN_(GroupedConvolution_plan)(
+    const THNNState *state, int which, bool transposed, bool add, const int64_t *sizes,
+    THNNConvolutionChoice *choice);

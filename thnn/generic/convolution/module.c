@@ -1,5 +1,6 @@
 #include "generic/convolution/module.h"
 
+#include "call/state.h"
 #include "geometry/convolutionCheck.h"
 
 void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input, THTensor *output,
@@ -10,8 +11,9 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
   int64_t size[5];
   const int nDimension =
       THNN_convolutionSizes(geometry, call->nDimension, call->transposed, batched, size);
+  const THNNState state = THNN_stateFor(call->state, THNN_OUTPUT);
   THNNConvolutionPlan convolution;
-  THNN_(Convolution_prepare)(&convolution, call->state, geometry,
+  THNN_(Convolution_prepare)(&convolution, &state, geometry,
                              call->transposed ? THNN_CONVOLUTION_BACKWARD_DATA
                                               : THNN_CONVOLUTION_FORWARD);
 
@@ -37,8 +39,9 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
 void THNN_(module_updateGradInput)(const THNNConvolutionCall *call, THTensor *input,
                                    THTensor *gradOutput, THTensor *gradInput, THTensor *weight)
 {
+  const THNNState state = THNN_stateFor(call->state, THNN_GRAD_INPUT);
   THNNConvolutionPlan convolution;
-  THNN_(Convolution_prepare)(&convolution, call->state, &call->geometry,
+  THNN_(Convolution_prepare)(&convolution, &state, &call->geometry,
                              call->transposed ? THNN_CONVOLUTION_FORWARD
                                               : THNN_CONVOLUTION_BACKWARD_DATA);
 
@@ -63,8 +66,9 @@ void THNN_(module_accGradParameters)(const THNNConvolutionCall *call, THTensor *
                                      THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
                                      accreal scale)
 {
+  const THNNState state = THNN_stateFor(call->state, THNN_GRAD_WEIGHT);
   THNNConvolutionPlan convolution;
-  THNN_(Convolution_prepare)(&convolution, call->state, &call->geometry,
+  THNN_(Convolution_prepare)(&convolution, &state, &call->geometry,
                              THNN_CONVOLUTION_BACKWARD_WEIGHT);
 
   THNNPlan plan;

@@ -79,7 +79,8 @@ static bool pays(const Temporal *of)
 
 size_t THNN_(temporalWinograd_bytes)(Temporal *of)
 {
-  const THNNConvolutionAlgorithm algorithm = THNN_State_convolutionAlgorithm(of->state);
+  const THNNConvolutionAlgorithm algorithm =
+      THNN_State_convolutionAlgorithmOf(of->state, of->backward ? THNN_GRAD_INPUT : THNN_OUTPUT);
   const bool asked = algorithm == THNN_CONVOLUTION_WINOGRAD;
   const bool automatic = algorithm == THNN_CONVOLUTION_AUTO && THNN_(simd).panels.packs && pays(of);
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(of->state);

@@ -86,6 +86,16 @@ void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *stat
     tryWinograd(plan, state, winograd);
 }
 
+THNNConvolutionAlgorithm THNN_(Convolution_algorithm)(const THNNConvolutionPlan *plan)
+{
+  return plan->winograd.used ? THNN_CONVOLUTION_WINOGRAD : plan->algorithm;
+}
+
+double THNN_(Convolution_cost)(const THNNConvolutionPlan *plan)
+{
+  return plan->winograd.used ? plan->winograd.cost : plan->cost;
+}
+
 /* ---- The parts ------------------------------------------------------------------------------- */
 
 static void runDirect(const THNNConvolutionPlan *plan, const real *source, const real *weight,

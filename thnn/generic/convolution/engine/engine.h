@@ -13,6 +13,10 @@
 void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
                                 const THNNConvolution *geometry, THNNConvolutionPart part);
 
+/* The algorithm that runs first, by its public name, and its expected time in cycles of one core. */
+THNNConvolutionAlgorithm THNN_(Convolution_algorithm)(const THNNConvolutionPlan *plan);
+double THNN_(Convolution_cost)(const THNNConvolutionPlan *plan);
+
 /* output = bias + convolution(input); bias (one value per output plane) may be NULL. */
 void THNN_(Convolution_forward)(const THNNConvolutionPlan *plan, const real *input,
                                 const real *weight, const real *bias, real *output, void *scratch);
