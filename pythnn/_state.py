@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
 
 from ._closing import Closing
 from ._errors import THNNArgumentError, THNNError
 from ._library import lib, native, own
 
-__all__ = ["State", "get_num_threads", "set_num_threads", "synchronize"]
+__all__ = [
+    "ALGORITHM_NAMES",
+    "RESULTS",
+    "State",
+    "get_num_threads",
+    "set_num_threads",
+    "synchronize",
+]
 
 Algorithm = Literal["auto", "gemm", "direct", "winograd"]
+Choice = Literal[
+    Algorithm, "guess_once", "guess_on_shape_change", "time_once", "time_on_shape_change"
+]
+Choices: TypeAlias = Choice | tuple[Choice, Choice, Choice] | Mapping[str, Choice]
+
+RESULTS = ("output", "grad_input", "grad_weight")
+"""What a convolution computes: an algorithm can be chosen for each."""
+_METHODS = ("guess_once", "guess_on_shape_change", "time_once", "time_on_shape_change")
 
 _ALGORITHMS: dict[str, int] = {
     "auto": native.THNN_CONVOLUTION_AUTO,
@@ -18,7 +34,7 @@ _ALGORITHMS: dict[str, int] = {
     "direct": native.THNN_CONVOLUTION_DIRECT,
     "winograd": native.THNN_CONVOLUTION_WINOGRAD,
 }
-_ALGORITHM_NAMES = {value: name for name, value in _ALGORITHMS.items()}
+ALGORITHM_NAMES = {value: name for name, value in _ALGORITHMS.items()}
 _INT_MAX = 2**31 - 1
 
 
@@ -33,6 +49,21 @@ def _integer(function: str, position: int, name: str, value: object, least: int,
     return number
 
 
+def _choices(value: object) -> tuple[Choice, Choice, Choice] | None:
+    """A choice for each result, or None where one is none."""
+    given: Any = value
+    if isinstance(value, str):
+        given = (value,) * len(RESULTS)
+    elif isinstance(value, Mapping):
+        if not set(value) <= set(RESULTS):
+            return None
+        given = tuple(value.get(result, "auto") for result in RESULTS)
+    if not isinstance(given, (tuple, list)) or len(given) != len(RESULTS):
+        return None
+    known = all(isinstance(c, str) and (c in _ALGORITHMS or c in _METHODS) for c in given)
+    return tuple(given) if known else None
+
+
 class State(Closing):
     """Choices for the calls that it is passed to, as their first argument.
 
@@ -45,10 +76,17 @@ class State(Closing):
         32768. Calls below twice as much stay on the calling thread.
     workspace_limit : int or None
         Scratch memory per thread in bytes; at least 64 KiB, by default 8 MiB.
-    convolution : "auto", "gemm", "direct" or "winograd"
-        The algorithm of convolutions; "auto" takes the fastest one. Winograd's is for kernels of
-        3x3, also dilated or with taps in depth, and of three frames (output and gradInput), with
-        stride 1: "winograd" takes it for all of these, and is "auto" for the rest.
+    convolution : str, or three of them, or a dict
+        The algorithm of convolutions: "auto", "gemm", "direct" or "winograd", for all results, or
+        one each for output, gradient of the input and gradient of the weight; a dict has the keys
+        "output", "grad_input" and "grad_weight", of which those left out are "auto". "auto" takes
+        the one that is expected to be the fastest. Winograd's is for kernels of 3x3, also dilated
+        or with taps in depth, and of three frames (output and gradInput), with stride 1: "winograd"
+        takes it for all of these, and is "auto" for the rest, but for :mod:`pythnn.functional`,
+        which refuses a name that does not apply. There, instead of an algorithm, this can say how
+        to choose one: "guess_once" and "time_once" choose at the first call and keep to it where
+        it applies, "guess_on_shape_change" and "time_on_shape_change" for each geometry; "guess_…"
+        by expected costs, "time_…" by measuring what applies. Elsewhere these are "auto".
     deterministic : bool
         Refuse what is not deterministic. On the CPU everything is.
     check_indices : bool
@@ -60,10 +98,15 @@ class State(Closing):
     refused by every call. Raises THNNArgumentError for values out of range.
     """
 
-    __slots__ = ("__weakref__", "_c", "_check_indices")
+    __slots__ = ("__weakref__", "_c", "_check_indices", "_convolution", "_once", "_with")
 
     _c: Any
     _check_indices: bool
+    _convolution: tuple[Choice, Choice, Choice]
+    _once: dict[str, str]
+    """Algorithms that were chosen once, by result."""
+    _with: dict[str, State]
+    """The same choices with one algorithm for all results."""
 
     def __init__(
         self,
@@ -71,11 +114,12 @@ class State(Closing):
         threads: int | None = None,
         minimum_work: float | None = None,
         workspace_limit: int | None = None,
-        convolution: Algorithm = "auto",
+        convolution: Choices = "auto",
         deterministic: bool = False,
         check_indices: bool = False,
     ) -> None:
         self._c = own("THNNState *", native.pythnn_ownState)
+        self._once, self._with = {}, {}
         self.threads = threads
         if minimum_work is not None:
             self.minimum_work = minimum_work
@@ -99,6 +143,7 @@ class State(Closing):
     def threads(self, value: int | None) -> None:
         number = 0 if value is None else _integer("State", 1, "threads", value, 1, _INT_MAX)
         lib.THNN_State_setThreads(self._open(), number)
+        self._with.clear()
 
     @property
     def minimum_work(self) -> float:
@@ -111,6 +156,7 @@ class State(Closing):
             found = type(value).__name__
             raise THNNArgumentError.expected("State", 2, "minimum_work", "a float", found)
         lib.THNN_State_setMinimumWork(self._open(), float(value))
+        self._with.clear()
 
     @property
     def workspace_limit(self) -> int:
@@ -121,21 +167,42 @@ class State(Closing):
     def workspace_limit(self, value: int) -> None:
         number = _integer("State", 3, "workspace_limit", value, 64 << 10, 2**63 - 1)
         lib.THNN_State_setWorkspaceLimit(self._open(), number)
+        self._with.clear()
 
     @property
-    def convolution(self) -> Algorithm:
-        """The algorithm of convolutions."""
-        name: Any = _ALGORITHM_NAMES[lib.THNN_State_convolutionAlgorithm(self._open())]
-        return name  # type: ignore[no-any-return]
+    def convolution(self) -> Choices:
+        """The algorithm of convolutions, or how to choose one: one for all results, or three."""
+        self._open()
+        first = self._convolution[0]
+        return first if self._convolution == (first,) * len(RESULTS) else self._convolution
 
     @convolution.setter
-    def convolution(self, value: Algorithm) -> None:
-        algorithm = _ALGORITHMS.get(value) if isinstance(value, str) else None
-        if algorithm is None:
-            raise THNNArgumentError.expected(
-                "State", 4, "convolution", "'auto', 'gemm', 'direct' or 'winograd'", repr(value)
+    def convolution(self, value: Choices) -> None:
+        choices = _choices(value)
+        if choices is None:
+            names = ", ".join(map(repr, (*_ALGORITHMS, *_METHODS)))
+            wanted = f"one of {names}, or three for {', '.join(RESULTS)}"
+            raise THNNArgumentError.expected("State", 4, "convolution", wanted, repr(value))
+        state = self._open()
+        for result, choice in enumerate(choices):
+            algorithm = _ALGORITHMS.get(choice, native.THNN_CONVOLUTION_AUTO)
+            lib.THNN_State_setConvolutionAlgorithmOf(state, result, algorithm)
+        self._convolution = choices
+        self._once.clear()
+
+    def _with_algorithm(self, name: Algorithm) -> State:
+        """A state with the same choices, but this algorithm for all results of convolutions."""
+        found = self._with.get(name)
+        if found is None:
+            found = self._with[name] = State(
+                threads=self.threads,
+                minimum_work=self.minimum_work,
+                workspace_limit=self.workspace_limit,
+                convolution=name,
+                deterministic=self.deterministic,
+                check_indices=self.check_indices,
             )
-        lib.THNN_State_setConvolutionAlgorithm(self._open(), algorithm)
+        return found
 
     @property
     def deterministic(self) -> bool:
@@ -149,6 +216,7 @@ class State(Closing):
                 "State", 5, "deterministic", "a bool", type(value).__name__
             )
         lib.THNN_State_setDeterministic(self._open(), value)
+        self._with.clear()
 
     @property
     def check_indices(self) -> bool:
@@ -163,6 +231,7 @@ class State(Closing):
                 "State", 6, "check_indices", "a bool", type(value).__name__
             )
         self._check_indices = value
+        self._with.clear()
 
     @property
     def closed(self) -> bool:

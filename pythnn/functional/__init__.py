@@ -16,6 +16,7 @@ its argument.
 """
 
 from .activation import *
+from .algorithms import *
 from .channels import *
 from .convolution import *
 from .gates import *

@@ -10,6 +10,7 @@ import numpy as np
 from .. import thnn
 from .._state import State
 from ._arrays import Array, Unfit, check_shape, new, zeros
+from ._choices import Problem, problem_of, state_for
 from ._windows import Window, spatial, transposed_window, window_of
 
 __all__ = [
@@ -47,6 +48,15 @@ def convolve(
 ) -> Array:
     window = window_of(x.shape, weight.shape, stride, padding, dilation, groups)
     output = new(window.shape, x)
+    if state is not None:
+
+        def run(state: State) -> None:
+            thnn.GroupedConvolution_updateOutput(
+                state, x, output, weight, bias, flip, *window.settings
+            )
+
+        problem = _problem("output", False, False, window, x, weight.shape)
+        state = state_for(state, x, problem, run)
     thnn.GroupedConvolution_updateOutput(state, x, output, weight, bias, flip, *window.settings)
     return output
 
@@ -67,9 +77,15 @@ def transposed(
         x.shape, weight.shape, stride, padding, output_padding, output_size, dilation, groups
     )
     output = new(window.shape, x)
-    thnn.GroupedFullConvolution_updateOutput(
-        state, x, output, weight, bias, *window.image, *window.settings
-    )
+    settings = (*window.image, *window.settings)
+    if state is not None:
+
+        def run(state: State) -> None:
+            thnn.GroupedFullConvolution_updateOutput(state, x, output, weight, bias, *settings)
+
+        problem = _problem("output", True, False, window, x, weight.shape)
+        state = state_for(state, x, problem, run)
+    thnn.GroupedFullConvolution_updateOutput(state, x, output, weight, bias, *settings)
     return output
 
 
@@ -107,36 +123,87 @@ def _check_add_to(add_to: Any, needs: Needs, shapes: Mapping[str, Any], like: An
             raise Unfit("add_to", f"a writable array for {name!r}", "a read-only one")
 
 
-class _Functions(NamedTuple):
-    """The C functions of the gradients."""
+class _Kind(NamedTuple):
+    """Ordinary or transposed convolutions: the C functions of their gradients."""
 
+    transposed: bool
     of_input: Callable[..., None]
     of_parameters: Callable[..., None]
 
 
-_CONVOLUTION = _Functions(
-    thnn.GroupedConvolution_updateGradInput, thnn.GroupedConvolution_accGradParameters
+_CONVOLUTION = _Kind(
+    False, thnn.GroupedConvolution_updateGradInput, thnn.GroupedConvolution_accGradParameters
 )
-_TRANSPOSED = _Functions(
-    thnn.GroupedFullConvolution_updateGradInput, thnn.GroupedFullConvolution_accGradParameters
+_TRANSPOSED = _Kind(
+    True, thnn.GroupedFullConvolution_updateGradInput, thnn.GroupedFullConvolution_accGradParameters
 )
+
+
+def _problem(
+    result: str, transposed: bool, add: bool, window: Window, x: Any, weight: tuple[int, ...]
+) -> Problem:
+    return problem_of(result, transposed, add, x.dtype.name, window, x.shape, weight)
+
+
+def _to_input(
+    kind: _Kind,
+    window: Window,
+    grad_output: Any,
+    weight: Any,
+    grad_x: Any,
+    add: bool,
+    settings: tuple[Any, ...],
+    state: State | None,
+) -> None:
+    """Computes the gradient of the input, or adds it to what is there."""
+    sizes = window.map if kind.transposed else window.image
+    if state is not None:
+
+        def run(state: State) -> None:
+            there = np.zeros(grad_x.shape, grad_x.dtype) if add else grad_x
+            kind.of_input(state, grad_output, there, weight, *sizes, add, *settings)
+
+        problem = _problem("grad_input", kind.transposed, add, window, grad_output, weight.shape)
+        state = state_for(state, grad_output, problem, run)
+    kind.of_input(state, grad_output, grad_x, weight, *sizes, add, *settings)
+
+
+def _to_parameters(
+    kind: _Kind,
+    window: Window,
+    grad_output: Any,
+    x: Any,
+    grad_weight: Any,
+    grad_bias: Any,
+    n: int,
+    settings: tuple[Any, ...],
+    state: State | None,
+) -> None:
+    """Adds to those gradients that are not None."""
+    if state is not None and grad_weight is not None:
+
+        def run(state: State) -> None:
+            there = np.zeros(grad_weight.shape, grad_weight.dtype)
+            kind.of_parameters(state, x, grad_output, there, None, n, *settings, 1.0)
+
+        problem = _problem("grad_weight", kind.transposed, False, window, x, grad_weight.shape)
+        state = state_for(state, x, problem, run)
+    kind.of_parameters(state, x, grad_output, grad_weight, grad_bias, n, *settings, 1.0)
 
 
 def _gradients(
-    functions: _Functions,
+    kind: _Kind,
+    window: Window,
     arrays: tuple[Any, Any, Any],
     planes: int,
-    sizes: tuple[int, ...],
     settings: tuple[Any, ...],
     needs: Needs,
     add_to: AddTo,
     state: State | None,
 ) -> Gradients:
-    """The gradients of the arrays x and weight, and of as many biases as there are planes.
-
-    `sizes` are those of x, depth first.
-    """
+    """The gradients of the arrays x and weight, and of as many biases as there are planes."""
     grad_output, x, weight = arrays
+    check_shape("grad_output", grad_output, window.shape)
     if needs is not ALL:
         needs = _names(needs)
     if add_to is None:
@@ -145,12 +212,6 @@ def _gradients(
         shapes = {"x": x.shape, "weight": weight.shape, "bias": (planes,)}
         _check_add_to(add_to, needs, shapes, x)
     grad_x = grad_weight = grad_bias = None
-    if "x" in needs:
-        grad_x = add_to.get("x")
-        add = grad_x is not None
-        if not add:
-            grad_x = new(x.shape, x)
-        functions.of_input(state, grad_output, grad_x, weight, *sizes, add, *settings)
     if "weight" in needs:
         grad_weight = add_to.get("weight")
         if grad_weight is None:
@@ -159,9 +220,15 @@ def _gradients(
         grad_bias = add_to.get("bias")
         if grad_bias is None:
             grad_bias = zeros(planes, x)
+    if "x" in needs:
+        grad_x = add_to.get("x")
+        add = grad_x is not None
+        if not add:
+            grad_x = new(x.shape, x)
+        _to_input(kind, window, grad_output, weight, grad_x, add, settings, state)
     if grad_weight is not None or grad_bias is not None:
         n = weight.ndim - 2
-        functions.of_parameters(state, x, grad_output, grad_weight, grad_bias, n, *settings, 1.0)
+        _to_parameters(kind, window, grad_output, x, grad_weight, grad_bias, n, settings, state)
     return grad_x, grad_weight, grad_bias
 
 
@@ -179,11 +246,9 @@ def convolve_back(
     state: State | None,
 ) -> Gradients:
     window = window_of(x.shape, weight.shape, stride, padding, dilation, groups)
-    check_shape("grad_output", grad_output, window.shape)
     arrays, settings = (grad_output, x, weight), (flip, *window.settings)
-    return _gradients(
-        _CONVOLUTION, arrays, weight.shape[0], window.image, settings, needs, add_to, state
-    )
+    planes = weight.shape[0]
+    return _gradients(_CONVOLUTION, window, arrays, planes, settings, needs, add_to, state)
 
 
 def transposed_back(
@@ -203,11 +268,9 @@ def transposed_back(
     window = transposed_window(
         x.shape, weight.shape, stride, padding, output_padding, output_size, dilation, groups
     )
-    check_shape("grad_output", grad_output, window.shape)
     arrays, planes = (grad_output, x, weight), weight.shape[1] * groups
-    return _gradients(
-        _TRANSPOSED, arrays, planes, window.map, window.settings, needs, add_to, state
-    )
+    settings = window.settings
+    return _gradients(_TRANSPOSED, window, arrays, planes, settings, needs, add_to, state)
 
 
 def grad_of_input(
@@ -228,9 +291,8 @@ def grad_of_input(
     window = window_of(shape, weight.shape, stride, padding, dilation, groups, "input_size")
     check_shape("grad_output", grad_output, window.shape)
     grad_x = new(shape, grad_output)
-    thnn.GroupedConvolution_updateGradInput(
-        state, grad_output, grad_x, weight, *window.image, False, flip, *window.settings
-    )
+    settings = (flip, *window.settings)
+    _to_input(_CONVOLUTION, window, grad_output, weight, grad_x, False, settings, state)
     return grad_x
 
 
@@ -253,9 +315,8 @@ def grad_of_weight(
     window = _fitting(x, shape, stride, padding, dilation, groups)
     check_shape("grad_output", grad_output, window.shape)
     grad_weight: Array = zeros(shape, x)
-    thnn.GroupedConvolution_accGradParameters(
-        state, x, grad_output, grad_weight, None, n, flip, *window.settings, 1.0
-    )
+    settings = (flip, *window.settings)
+    _to_parameters(_CONVOLUTION, window, grad_output, x, grad_weight, None, n, settings, state)
     return grad_weight
 
 

@@ -35,9 +35,26 @@ class Window(NamedTuple):
     them."""
 
 
+def _plain_sizes(name: str, value: Any, n: int) -> Any:
+    """An int, or a tuple of n ints, either of which can be looked up."""
+    if type(value) is tuple and len(value) == n and all(map(_is_int, value)):
+        return value
+    return sizes_of(name, value, n)
+
+
+def _is_int(value: Any) -> bool:
+    return type(value) is int
+
+
+def _is_side(value: Any) -> bool:
+    return type(value) is int or (
+        type(value) is tuple and len(value) == 2 and type(value[0]) is type(value[1]) is int
+    )
+
+
 def _plain_border(value: Any, n: int) -> Any:
-    """Padding as an int, a name, or a tuple of n ints and pairs."""
-    if type(value) is int:
+    """Padding as a name, or a tuple of n ints and pairs, which can be looked up."""
+    if type(value) is tuple and len(value) == n and all(map(_is_side, value)):
         return value
     wanted = _WANTED.format(n=n)
     if isinstance(value, str):
@@ -188,11 +205,11 @@ def window_of(
     `name` is the argument that is to blame where the image does not fit.
     """
     if type(stride) is not int:
-        stride = sizes_of("stride", stride, len(weight) - 2)
+        stride = _plain_sizes("stride", stride, len(weight) - 2)
     if type(padding) is not int:
         padding = _plain_border(padding, len(weight) - 2)
     if type(dilation) is not int:
-        dilation = sizes_of("dilation", dilation, len(weight) - 2)
+        dilation = _plain_sizes("dilation", dilation, len(weight) - 2)
     if type(groups) is not int:
         groups = whole("groups", "an int", groups)
     return _window(image, weight, stride, padding, dilation, groups, name)
@@ -255,17 +272,17 @@ def transposed_window(
     """The window of a transposed convolution of a map of this shape."""
     n = len(weight) - 2
     if type(stride) is not int:
-        stride = sizes_of("stride", stride, n)
+        stride = _plain_sizes("stride", stride, n)
     if type(padding) is not int:
         padding = _plain_border(padding, n)
     if type(dilation) is not int:
-        dilation = sizes_of("dilation", dilation, n)
+        dilation = _plain_sizes("dilation", dilation, n)
     if type(groups) is not int:
         groups = whole("groups", "an int", groups)
     if type(output_padding) is not int:
-        output_padding = sizes_of("output_padding", output_padding, n)
+        output_padding = _plain_sizes("output_padding", output_padding, n)
     if output_size is not None and type(output_size) is not int:
-        output_size = sizes_of("output_size", output_size, n)
+        output_size = _plain_sizes("output_size", output_size, n)
     return _transposed_window(
         map_, weight, stride, padding, output_padding, output_size, dilation, groups
     )

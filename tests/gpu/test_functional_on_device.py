@@ -91,7 +91,8 @@ def test_every_function_is_tested(monkeypatch: pytest.MonkeyPatch) -> None:
         results(case, elsewhere, monkeypatch)
     public = {name for name in vars(functional) if callable(getattr(functional, name))}
     assert all(hasattr(getattr(functional, name), "__wrapped__") for name in public), "@function"
-    assert elsewhere.called | {"rrelu", "rrelu_backward", "embedding_renorm", "one_hot"} == public
+    others = {"rrelu", "rrelu_backward", "embedding_renorm", "one_hot", "convolution_plan"}
+    assert elsewhere.called | others == public
 
 
 @pytest.mark.parametrize("name", on_cpu.CASES)
@@ -108,6 +109,42 @@ def test_on_a_device_that_is_not_the_current_one(
 
 
 # ---- What the examples leave out
+
+
+def quarters(*shape: int) -> np.ndarray:
+    """Multiples of 1/4 from -2 to 2: sums of their products are exact in both real types."""
+    return np.random.default_rng(1).integers(-8, 9, shape) / 4
+
+
+@pytest.mark.parametrize("real", REALS)
+def test_algorithms_of_convolutions(xp: Any, real: Any) -> None:
+    """How to choose one is no choice on a device; those of the CPU are refused by name."""
+    x, weight = quarters(2, 4, 5, 5).astype(real), quarters(6, 2, 3, 3).astype(real)
+    there = xp.asarray(x), xp.asarray(weight)
+    expected = F.conv2d(x, weight, groups=2)
+    for name in ("auto", "gemm", "guess_once", "time_once", "time_on_shape_change"):
+        with pythnn.State(convolution=name) as state:
+            found = F.conv2d(*there, groups=2, state=state)
+        np.testing.assert_array_equal(found.get(), expected)
+    for name in ("direct", "winograd"):
+        with (
+            pythnn.State(convolution=name) as state,
+            pytest.raises(THNNArgumentError, match=r"'state': expected 'auto' or 'gemm' for"),
+        ):
+            F.conv2d(*there, groups=2, state=state)
+
+
+@pytest.mark.parametrize("real", REALS)
+def test_gradients_of_convolutions_are_added(xp: Any, real: Any) -> None:
+    x, weight = quarters(2, 4, 5, 5).astype(real), quarters(6, 2, 3, 3).astype(real)
+    grad = F.conv2d(x, weight, groups=2)
+    expected = F.conv2d_backward(grad, x, weight, groups=2)
+    for name, one in zip(("x", "weight", "bias"), expected, strict=True):
+        start = xp.asarray(np.ones_like(one))
+        there = xp.asarray(grad), xp.asarray(x), xp.asarray(weight)
+        found = F.conv2d_backward(*there, groups=2, needs=(name,), add_to={name: start})
+        assert [f is not None for f in found] == [n == name for n in ("x", "weight", "bias")]
+        np.testing.assert_array_equal(start.get(), 1 + one)
 
 
 @pytest.mark.parametrize("real", REALS)

@@ -78,6 +78,10 @@ def test_choices():
         ("convolution", "fft"),
         ("convolution", 1),
         ("convolution", ["auto"]),
+        ("convolution", ("auto", "gemm", "fft")),
+        ("convolution", ("auto", "gemm", 1)),
+        ("convolution", {"output": "fft"}),
+        ("convolution", {"input": "gemm"}),
         ("deterministic", 1),
         ("deterministic", None),
     ],
@@ -185,3 +189,24 @@ def test_closed_generator():
             use()
     with pytest.raises(THNNError, match="closed"):
         copy.copy(generator)
+
+
+def test_one_algorithm_for_each_result():
+    with State(convolution=("gemm", "auto", "winograd")) as state:
+        assert state.convolution == ("gemm", "auto", "winograd")
+        algorithms = [pythnn.lib.THNN_State_convolutionAlgorithmOf(state._c, i) for i in range(3)]
+        assert algorithms == [1, 0, 3]
+        state.convolution = {"grad_input": "direct"}
+        assert state.convolution == ("auto", "direct", "auto")
+        state.convolution = ["time_once"] * 3
+        assert state.convolution == "time_once"
+        assert pythnn.lib.THNN_State_convolutionAlgorithm(state._c) == 0
+        for which, algorithm in ((3, 0), (-1, 0), (0, 4), (2, -1)):
+            with pytest.raises(THNNArgumentError, match="expected 0 "):
+                pythnn.lib.THNN_State_setConvolutionAlgorithmOf(state._c, which, algorithm)
+        choice = pythnn.ffi.new("THNNConvolutionChoice *")
+        for which, sizes in ((3, [1] * 22), (0, [1] * 10 + [0] + [1] * 11)):
+            with pytest.raises(THNNArgumentError, match="GroupedConvolution_plan: argument"):
+                pythnn.lib.THNN_FloatGroupedConvolution_plan(
+                    state._c, which, False, False, sizes, choice
+                )

@@ -61,6 +61,7 @@ def recorded() -> dict[str, dict[str, Any]]:
     recorder.rrelu_backward(normal(3, 4), normal(3, 4), normal(3, 4))
     recorder.embedding_renorm([0, 1], normal(3, 2), 1.0)
     recorder.one_hot([0, 1], 3)
+    recorder.convolution_plan((2, 4, 5, 5), (2, 2, 3, 3), groups=2)
     return dict(reversed(recorder.calls))
 
 

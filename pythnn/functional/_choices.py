@@ -1,0 +1,235 @@
+"""Which algorithm a convolution takes: as a state names it, guessed by costs, or measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._calls import describe
+from .._errors import THNNError
+from .._library import ffi, lib
+from .._state import ALGORITHM_NAMES, RESULTS, State, get_num_threads
+from ._arrays import Unfit
+from ._windows import Window
+
+__all__ = [
+    "ConvolutionTimes",
+    "Plan",
+    "Problem",
+    "convolution_times",
+    "plan_of",
+    "problem_of",
+    "state_for",
+]
+
+_NAMED = ("gemm", "direct", "winograd")
+_LEAST_SECONDS = 1e-3
+"""Runs shorter than this in all are repeated: a clock's step and an interrupt count for little."""
+_MOST_RUNS = 20
+
+
+class Plan(NamedTuple):
+    """How a convolution is computed."""
+
+    algorithm: str
+    scratch_bytes: int
+    cost: float
+    """The expected time, in cycles of one core."""
+
+
+class Problem(NamedTuple):
+    """What a choice depends on, beside the state."""
+
+    result: str
+    transposed: bool
+    add: bool
+    real: str
+    sizes: tuple[int, ...]
+    """As the C function takes them."""
+
+
+@lru_cache(maxsize=4096)
+def _sizes_of(window: Window, batch: tuple[int, ...], weight: tuple[int, ...]) -> tuple[int, ...]:
+    """The sizes of a problem: of its leading dimensions and its weight's shape."""
+    groups, settings = window.settings[0], window.settings[1:]
+    kernel = (1,) * (5 - len(weight)) + weight[2:]
+    stride, before, dilation = settings[:3], settings[3:6], settings[9:]
+    return (
+        groups,
+        batch[0] if batch else 1,
+        weight[1],
+        weight[0] // groups,
+        *(*window.image, *window.map, *kernel),
+        *(*stride, *dilation, *before),
+    )
+
+
+def problem_of(
+    result: str,
+    transposed: bool,
+    add: bool,
+    real: str,
+    window: Window,
+    x: tuple[int, ...],
+    weight: tuple[int, ...],
+) -> Problem:
+    """The problem of a call with these shapes."""
+    sizes = _sizes_of(window, x[: 1 - len(weight)], weight)
+    return Problem(result, transposed, add, real, sizes)
+
+
+# ---- What would be chosen
+
+
+def plan_of(problem: Problem, state: State | None) -> Plan:
+    """What the C library would do."""
+    name = "Float" if problem.real == "float32" else "Double"
+    choice = ffi.new("THNNConvolutionChoice *")
+    getattr(lib, f"THNN_{name}GroupedConvolution_plan")(
+        ffi.NULL if state is None else state._c,
+        RESULTS.index(problem.result),
+        problem.transposed,
+        problem.add,
+        problem.sizes,
+        choice,
+    )
+    return Plan(ALGORITHM_NAMES[choice.algorithm], int(choice.scratchBytes), float(choice.cost))
+
+
+@lru_cache(maxsize=4096)
+def _applies(problem: Problem, name: str, workspace_limit: int) -> bool:
+    with State(workspace_limit=workspace_limit, convolution=name) as state:  # type: ignore[arg-type]
+        return plan_of(problem, state).algorithm == name
+
+
+def _why_not(problem: Problem, name: str) -> str:
+    """Why an algorithm does not apply."""
+    kernel, stride = problem.sizes[11:13], problem.sizes[13:16]
+    if name == "winograd" and kernel != (3, 3):
+        return f"which needs kernels of 3 x 3, for one of {kernel[0]} x {kernel[1]}"
+    if name == "winograd" and stride != (1, 1, 1):
+        return "which needs a stride of 1"
+    return "whose scratch memory does not fit these sizes and the state's workspace_limit"
+
+
+# ---- Measuring
+
+
+class ConvolutionTimes:
+    """Measured times of convolutions, by geometry: what "time_once" and its kin remember.
+
+    They hold for one machine. A file is JSON.
+    """
+
+    def __init__(self) -> None:
+        self._seconds: dict[tuple[Any, ...], dict[str, float]] = {}
+
+    def __len__(self) -> int:
+        return len(self._seconds)
+
+    def clear(self) -> None:
+        """Forgets all times."""
+        self._seconds.clear()
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Writes all times to a file."""
+        rows = [[*key[:-1], list(key[-1]), times] for key, times in self._seconds.items()]
+        Path(file).write_text(json.dumps({"convolution_times": rows}))
+
+    def load(self, file: str | os.PathLike[str]) -> None:
+        """Adds the times of a file; raises THNNError for one that :meth:`save` did not write."""
+        try:
+            rows = json.loads(Path(file).read_text())["convolution_times"]
+            read = {_key(row): _checked(row[-1]) for row in rows}
+        except (ValueError, TypeError, KeyError, IndexError) as error:
+            raise THNNError(f"{file} does not hold times of convolutions: {error!r}") from None
+        self._seconds.update(read)
+
+    def best(self, problem: Problem, state: State, measure: Callable[[str], float]) -> str:
+        """The fastest algorithm of those that apply; what is not known yet is measured."""
+        limit = state.workspace_limit
+        threads = state.threads or get_num_threads()
+        key = (*problem[:-1], threads, limit, problem.sizes)
+        times = self._seconds.get(key)
+        if times is None:
+            names = [name for name in _NAMED if _applies(problem, name, limit)]
+            times = {name: measure(name) for name in names}
+            self._seconds[key] = times
+        return min(times, key=times.__getitem__)
+
+
+def _key(row: list[Any]) -> tuple[Any, ...]:
+    result, transposed, add, real, threads, limit, sizes, _ = row
+    known = result in RESULTS and real in ("float32", "float64")
+    if not known or not all(type(n) is int for n in (threads, limit, *sizes)):
+        raise ValueError(f"row {row}")
+    return (result, bool(transposed), bool(add), real, threads, limit, tuple(sizes))
+
+
+def _checked(times: dict[str, Any]) -> dict[str, float]:
+    if not times or not set(times) <= set(_NAMED):
+        raise ValueError(f"times of {list(times)}")
+    return {name: float(seconds) for name, seconds in times.items()}
+
+
+convolution_times = ConvolutionTimes()
+"""What "time_once" and "time_on_shape_change" measured in this process, or loaded from a file."""
+
+
+def _seconds(run: Callable[[], None]) -> float:
+    """The shortest of some runs, after one that brings everything into the caches."""
+    run()
+    best, total, runs = float("inf"), 0.0, 0
+    while runs < 2 or (total < _LEAST_SECONDS and runs < _MOST_RUNS):
+        start = time.perf_counter()
+        run()
+        taken = time.perf_counter() - start
+        best, total, runs = min(best, taken), total + taken, runs + 1
+    return best
+
+
+# ---- Choosing
+
+
+def state_for(state: State, x: Any, problem: Problem, run: Callable[[State], None]) -> State:
+    """The state to call with, by what `state` says of a result.
+
+    `run` computes the result to memory that nobody reads, for measuring.
+    """
+    if not isinstance(state, State):
+        raise Unfit("state", "a State or None", describe(state))
+    state._open()
+    choice = state._convolution[RESULTS.index(problem.result)]
+    if choice in ("auto", "gemm", "guess_on_shape_change"):
+        return state
+    if not isinstance(x, np.ndarray):
+        if choice in _NAMED:
+            raise Unfit("state", "'auto' or 'gemm' for arrays on a CUDA device", repr(choice))
+        return state
+    if choice in _NAMED:
+        if not _applies(problem, choice, state.workspace_limit):
+            found = f"{choice!r}, {_why_not(problem, choice)}"
+            raise Unfit("state", "an algorithm that applies, or 'auto'", found)
+        return state
+    name = state._once.get(problem.result) if choice.endswith("_once") else None
+    if name is None:
+        if choice.startswith("guess"):
+            name = plan_of(problem, state).algorithm
+        else:
+            name = convolution_times.best(
+                problem,
+                state,
+                lambda n: _seconds(lambda: run(state._with_algorithm(n))),  # type: ignore[arg-type]
+            )
+        if choice.endswith("_once"):
+            state._once[problem.result] = name
+    if not _applies(problem, name, state.workspace_limit):
+        name = "auto"
+    return state._with_algorithm(name)  # type: ignore[arg-type]

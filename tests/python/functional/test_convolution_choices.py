@@ -1,0 +1,294 @@
+"""Algorithms of convolutions by name, how one is chosen, and what is remembered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.bounds import assert_half_of_the_digits
+from test_grouped_convolution import Call, check, random_call
+
+from pythnn import State, Tensor, THNNArgumentError, THNNError, thnn
+from pythnn import functional as F  # noqa: N812
+
+NAMES = ("gemm", "direct", "winograd")
+METHODS = ("guess_once", "guess_on_shape_change", "time_once", "time_on_shape_change")
+RESULTS = ("output", "grad_input", "grad_weight")
+MIXED = [("gemm", "direct", "winograd"), ("winograd", "gemm", "gemm"), ("gemm", "winograd", "gemm")]
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((2, 4, 9, 8)).astype(np.float32)
+W = rng.standard_normal((6, 2, 3, 3)).astype(np.float32)
+SETTINGS: dict[str, Any] = {"groups": 2, "padding": 1}
+
+
+@pytest.fixture(autouse=True)
+def times() -> Iterator[Any]:
+    """Nothing is remembered from one test to the next."""
+    F.convolution_times.clear()
+    yield F.convolution_times
+    F.convolution_times.clear()
+
+
+def computed(convolution: Any, x: np.ndarray = X, **settings: Any) -> list[bytes]:
+    """Output and gradients, bit by bit."""
+    with State(convolution=convolution) as state:
+        return with_state(state, x, **settings)
+
+
+def with_state(state: State | None, x: np.ndarray = X, **settings: Any) -> list[bytes]:
+    settings = {**SETTINGS, **settings, "state": state}
+    output = F.conv2d(x, W, **settings)
+    grad = np.cos(np.arange(output.size, dtype=np.float32)).reshape(output.shape)
+    grads = F.conv2d_backward(grad, x, W, **settings, needs=("x", "weight"))
+    return [a.tobytes() for a in (output, *grads[:2])]
+
+
+def test_results_of_algorithms_differ_in_their_last_bits() -> None:
+    """What the tests below stand on: Winograd's are not those of sums of products."""
+    for one, other in zip(computed("gemm"), computed("winograd"), strict=True):
+        assert one != other
+
+
+@pytest.mark.parametrize("name", [*NAMES, *METHODS])
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("transposed", [False, True])
+def test_each_computes_the_definition(transposed: bool, seed: int, name: str) -> None:
+    call = random_call(2, transposed, seed)
+    if name == "winograd":
+        call = three_by_three(transposed, seed)
+    with State(convolution=name) as state:
+        check(call, "float32", state)
+
+
+def three_by_three(transposed: bool, seed: int) -> Call:
+    for attempt in range(seed * 100, 10**6):
+        call = random_call(2, transposed, attempt)
+        if call.kernel == (3, 3) and call.stride == (1, 1):
+            return call
+    raise AssertionError
+
+
+def test_one_for_each_result() -> None:
+    by_name = {name: computed(name) for name in NAMES}
+    for three in MIXED:
+        wanted = [by_name[name][i] for i, name in enumerate(three)]
+        assert computed(three) == wanted
+        assert computed(list(three)) == wanted
+        assert computed(dict(zip(RESULTS, three, strict=True))) == wanted
+    with State(convolution={"grad_weight": "gemm"}) as state:
+        assert state.convolution == ("auto", "auto", "gemm")
+
+
+def test_modules_take_each_result_s_algorithm() -> None:
+    """thnn and nn too, not only functional."""
+    window = (3, 3, 1, 1, 1, 1)
+    x, w = X, rng.standard_normal((5, 4, 3, 3)).astype(np.float32)
+
+    def run(convolution: Any) -> list[bytes]:
+        y, gx, gw = Tensor(dtype=x.dtype), Tensor(dtype=x.dtype), np.zeros_like(w)
+        with State(convolution=convolution) as state:
+            thnn.SpatialConvolutionMM_updateOutput(state, x, y, w, None, None, None, *window)
+            thnn.SpatialConvolutionMM_updateGradInput(state, x, y, gx, w, None, None, *window)
+            thnn.SpatialConvolutionMM_accGradParameters(
+                state, x, y, gw, None, None, None, *window, 1.0
+            )
+        return [y.numpy().tobytes(), gx.numpy().tobytes(), gw.tobytes()]
+
+    gemm, mixed = run("gemm"), run(("gemm", "direct", "winograd"))
+    assert mixed[0] == gemm[0]
+    assert mixed[1] == run(("gemm", "direct", "gemm"))[1] != gemm[1]
+    assert mixed[2] == run(("gemm", "gemm", "winograd"))[2] != gemm[2]
+
+
+@pytest.mark.parametrize(
+    ("convolution", "call", "reason"),
+    [
+        ("winograd", lambda s: F.conv2d(X, W[..., :2], groups=2, state=s), "kernels of 3 x 3, for"),
+        ("winograd", lambda s: F.conv2d(X, W, groups=2, stride=2, state=s), "a stride of 1"),
+        (
+            "winograd",
+            lambda s: F.conv1d(X[:, :, 0], W[..., 0], groups=2, state=s),
+            "kernels of 3 x 3",
+        ),
+    ],
+)
+def test_what_does_not_apply(convolution: Any, call: Any, reason: str) -> None:
+    """A name is refused, and says why; auto and the others pass it over."""
+    with (
+        State(convolution=convolution) as state,
+        pytest.raises(THNNArgumentError, match=f"'state'.* applies.*{reason}"),
+    ):
+        call(state)
+    for method in ("auto", *METHODS):
+        with State(convolution=method) as state:
+            assert_half_of_the_digits(call(state), call(None))
+
+
+def test_a_refused_name_changes_nothing() -> None:
+    x, start = X, np.ones_like(X)
+    output = F.conv2d(x, W[..., :2], groups=2)
+    with (
+        State(convolution=("auto", "winograd", "auto")) as state,
+        pytest.raises(THNNArgumentError, match="'state'"),
+    ):
+        F.conv2d_backward(output, x, W[..., :2], groups=2, add_to={"x": start}, state=state)
+    assert (start == 1).all()
+
+
+# ---- Measuring
+
+
+def edited(times: Any, folder: Path, best: dict[str, str]) -> Path:
+    """A file of the remembered times in which these algorithms are the fastest, by result."""
+    file = folder / "times.json"
+    times.save(file)
+    content = json.loads(file.read_text())
+    for row in content["convolution_times"]:
+        row[-1] = dict.fromkeys(row[-1], 1.0) | {best[row[0]]: 0.5}
+    file.write_text(json.dumps(content))
+    return file
+
+
+def test_times_are_remembered_and_taken_from_files(times: Any, tmp_path: Path) -> None:
+    by_name = {name: computed(name) for name in NAMES}
+    assert computed("time_on_shape_change")
+    assert len(times) == 3
+    computed("time_once")
+    assert len(times) == 3, "nothing is measured twice"
+    for three in MIXED:
+        file = edited(times, tmp_path, dict(zip(RESULTS, three, strict=True)))
+        times.clear()
+        times.load(file)
+        wanted = [by_name[name][i] for i, name in enumerate(three)]
+        for method in ("time_once", "time_on_shape_change"):
+            assert computed(method) == wanted, method
+
+
+def test_once_and_on_shape_change(times: Any, tmp_path: Path) -> None:
+    """One keeps to its first choice where that applies; the other chooses for each geometry."""
+    smaller = np.ascontiguousarray(X[:, :, 1:])
+    for x, best in ((X, "gemm"), (smaller, "winograd")):
+        computed("time_on_shape_change", x)
+        times.load(edited(times, tmp_path, dict.fromkeys(RESULTS, best)))
+        if x is X:
+            times.save(tmp_path / "first.json")
+    times.load(tmp_path / "first.json")
+    for method, second in (("time_once", "gemm"), ("time_on_shape_change", "winograd")):
+        with State(convolution=method) as state:
+            assert with_state(state) == computed("gemm")
+            assert with_state(state, smaller) == computed(second, smaller), method
+
+
+def test_a_first_choice_that_does_not_apply_is_passed_over(times: Any, tmp_path: Path) -> None:
+    computed("time_once")
+    times.load(edited(times, tmp_path, dict.fromkeys(RESULTS, "winograd")))
+    with State(convolution="time_once") as state:
+        assert with_state(state) == computed("winograd")
+        assert with_state(state, stride=2) == computed("auto", stride=2)
+
+
+def test_measuring_adds_nothing_to_results() -> None:
+    start = np.ones_like(X)
+    output = F.conv2d(X, W, **SETTINGS)
+    with State(convolution="time_once") as state:
+        F.conv2d_backward(output, X, W, **SETTINGS, add_to={"x": start}, state=state)
+    wanted = F.conv2d_grad_input(output, W, X.shape[2:], **SETTINGS)
+    assert_half_of_the_digits(start, 1 + wanted)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"convolution_times": 1}',
+        '{"convolution_times": [[1, 2]]}',
+        '{"convolution_times": [["output", false, false, "float32", 1, 9, [1, 2], {"fft": 1.0}]]}',
+        '{"convolution_times": [["x", false, false, "float32", 1, 9, [1, 2], {"gemm": 1.0}]]}',
+    ],
+)
+def test_files_of_something_else(times: Any, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "file.json"
+    file.write_text(text)
+    with pytest.raises(THNNError, match=r"file.json does not hold times of convolutions"):
+        times.load(file)
+    assert len(times) == 0
+
+
+# ---- States
+
+
+def test_the_state_s_other_choices_hold() -> None:
+    """Those of the moment, not of an earlier call."""
+    with State(convolution="guess_once", workspace_limit=1 << 20) as state:
+        with_state(state)
+        assert state._with_algorithm("gemm").workspace_limit == 1 << 20
+        state.workspace_limit = 2 << 20
+        state.threads = 3
+        found = state._with_algorithm("gemm")
+        assert (found.workspace_limit, found.threads) == (2 << 20, 3)
+        assert state.convolution == "guess_once"
+
+
+@pytest.mark.parametrize("wrong", ["gemm", 1, object(), np.ones(2)])
+def test_what_is_no_state(wrong: Any) -> None:
+    with pytest.raises(THNNArgumentError, match="'state': expected a State or None"):
+        F.conv2d(X, W, groups=2, state=wrong)
+
+
+def test_closed_states_are_refused() -> None:
+    with State(convolution="gemm") as state:
+        pass
+    with pytest.raises(THNNError, match="the State is closed"):
+        F.conv2d(X, W, groups=2, state=state)
+
+
+# ---- Plans
+
+
+@pytest.mark.parametrize("result", RESULTS)
+@pytest.mark.parametrize("name", NAMES)
+def test_plans(name: str, result: str) -> None:
+    limit = 1 << 20
+    with State(convolution=name, workspace_limit=limit, threads=1) as state:
+        plan = F.convolution_plan(X, W, result, **SETTINGS, state=state)
+        assert plan.algorithm == name
+        assert 0 <= plan.scratch_bytes < 2 * limit
+        assert plan.cost > 0
+        shapes = F.convolution_plan(
+            X.shape, W.shape, result, **SETTINGS, dtype=np.float32, state=state
+        )
+        assert shapes == plan
+    alone = F.convolution_plan((4, 8), (4, 1, 3), result, groups=4)
+    assert alone.algorithm == "direct"
+    back = F.convolution_plan((2, 6, 5, 5), W.shape, result, groups=2, transposed=True)
+    assert back.algorithm in NAMES
+
+
+@pytest.mark.parametrize(
+    ("change", "argument"),
+    [
+        ({"x": (0, 4)}, "x"),
+        ({"x": 3}, "x"),
+        ({"x": (2, 4, 9)}, "x"),
+        ({"weight": (6, 2)}, "weight"),
+        ({"weight": None}, "weight"),
+        ({"result": "input"}, "result"),
+        ({"result": 1}, "result"),
+        ({"dtype": "int32"}, "dtype"),
+        ({"transposed": 1}, "transposed"),
+        ({"add": None}, "add"),
+        ({"groups": 3}, "weight|x"),
+        ({"state": "auto"}, "state"),
+    ],
+)
+def test_plans_of_nothing(change: dict[str, Any], argument: str) -> None:
+    given = {"x": X, "weight": W, **SETTINGS, **change}
+    with pytest.raises(THNNArgumentError, match=f"convolution_plan: argument #.* '({argument})'"):
+        F.convolution_plan(**given)
