@@ -226,7 +226,7 @@ def batch_norm_backward(
         arrays = [block.array, given, factor, flat_mean, inverse]
         if training and x.size < _FEW * count and x.dtype.itemsize < 8:
             arrays = _in_double(*arrays)
-        grad_planes, *grads = _planes_backward(*arrays, training)
+        grad_planes, *grads = _planes_backward(*arrays, training=training)
         grad_x = from_block(grad_planes, block).astype(x.dtype, copy=False)
         grads = [grad.astype(x.dtype, copy=False) for grad in grads]
     shapes = [(mean if weight is None else weight).shape] * 2

@@ -15,9 +15,10 @@ from __future__ import annotations
 from typing import Any
 
 from ._arrays import Array, Real, Unfit
+from ._cells import Gru, Lstm, Plain
 from ._front import function
 from ._nested import Nested
-from ._sequences import Gru, Lstm, Plain, Saved, backward, forward
+from ._sequences import Saved, backward, forward
 
 __all__ = ["gru", "gru_backward", "lstm", "lstm_backward", "rnn", "rnn_backward"]
 
@@ -82,7 +83,7 @@ def lstm(
     layers: int = 1,
     bidirectional: bool = False,
 ) -> tuple[Array, tuple[Array, Array], Saved]:
-    """c = f c + i g and h = o tanh(c), step by step.
+    """c = f c + i g and h = o tanh(c), step by step. LSTMSteps; on a device THNN's LSTMFused.
 
     i, f and o are sigmoids and g is the tanh of w_ih x + b_ih + w_hh h + b_hh, each with its rows.
 
@@ -131,7 +132,7 @@ def gru(
     layers: int = 1,
     bidirectional: bool = False,
 ) -> tuple[Array, Array, Saved]:
-    """h = n + z (h - n), step by step.
+    """h = n + z (h - n), step by step. GRUSteps; on a device THNN's GRUFused.
 
     r and z are sigmoids of w_ih x + b_ih + w_hh h + b_hh, each with its rows, and n is
     tanh(w_ih x + b_ih + r (w_hh h + b_hh)).

@@ -225,3 +225,48 @@ THNN_API void THNN_(GroupedFullConvolution_accGradParameters)(
     int dilationH,         /* distance of taps from top to bottom */
     int dilationW,         /* distance of taps from left to right */
     accreal scale);        /* factor of what is added */
+
+/* All steps of an LSTM layer, given the products of its input. A step is that of LSTMFused, with
+ * weight * output of the step before as hidden. */
+THNN_API void THNN_(LSTMSteps_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *gates,  /* inout: steps x batch x (4 units); the products with biases, then gates i, f, c, o */
+    THTensor *weight, /* in: (4 units) x units */
+    THTensor *output, /* inout: (steps + 1) x batch x units; the one before the first step is given */
+    THTensor *cells,  /* inout: (steps + 1) x batch x units; the one before the first step is given */
+    bool reverse);    /* from the last step to the first, before which the last states stand */
+
+/* All steps of an LSTM layer, backward. */
+THNN_API void THNN_(LSTMSteps_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *gates,      /* in: steps x batch x (4 units); from the forward call */
+    THTensor *weight,     /* in: (4 units) x units */
+    THTensor *cells,      /* in: (steps + 1) x batch x units; from the forward call */
+    THTensor *gradOutput, /* in, optional: steps x batch x units; zeros if NULL */
+    THTensor *gradGates,  /* out: steps x batch x (4 units); with respect to the products */
+    THTensor *gradState,  /* inout: batch x units; with respect to the last output, then to the first */
+    THTensor *gradCell,   /* inout: batch x units; the same of the cell's state */
+    bool reverse);        /* as in the forward call */
+
+/* All steps of a GRU layer, given the products of its input. A step is that of GRUFused, with
+ * weight * output of the step before as hidden. */
+THNN_API void THNN_(GRUSteps_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: steps x batch x (3 units); the products */
+    THTensor *weight,  /* in: (3 units) x units */
+    THTensor *bias1,   /* in, optional: 3 units; added to input, given together with bias2 */
+    THTensor *bias2,   /* in, optional: 3 units; added to what weight multiplies */
+    THTensor *output,  /* inout: (steps + 1) x batch x units; the one before the first step is given */
+    THTensor *storage, /* out: steps x batch x (5 units); for the backward call */
+    bool reverse);     /* from the last step to the first, before which the last state stands */
+
+/* All steps of a GRU layer, backward. */
+THNN_API void THNN_(GRUSteps_updateGradInput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *storage,      /* in: steps x batch x (5 units); from the forward call */
+    THTensor *weight,       /* in: (3 units) x units */
+    THTensor *gradOutput,   /* in, optional: steps x batch x units; zeros if NULL */
+    THTensor *gradInInput,  /* out: steps x batch x (3 units); with respect to input and bias1 */
+    THTensor *gradInHidden, /* out: steps x batch x (3 units); with respect to hidden and bias2 */
+    THTensor *gradState,    /* inout: batch x units; with respect to the last output, then to the first */
+    bool reverse);          /* as in the forward call */

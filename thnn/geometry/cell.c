@@ -28,3 +28,58 @@ THNNCell THNN_fusedCell_shapeCheck(const char *function, int gates, THNNShape un
   }
   return cell;
 }
+
+THNNSteps THNN_storedSteps_shapeCheck(const char *function, int gates, int stored,
+                                      THNNShape storage, THNNShape weight)
+{
+  THNN_checkNotEmpty(function, weight);
+  THNN_checkDimensions(function, weight, 2, 2, "gates x units");
+  THNN_checkBlasSizes(function, weight);
+  THNNSteps sizes = {.units = weight.size[1]};
+  const int64_t gateSize[] = {gates, sizes.units};
+  const int64_t weightSize[] = {THNN_product(2, gateSize), sizes.units};
+  THNN_checkSizes(function, weight, 2, weightSize, "gates x units");
+  THNN_checkNotEmpty(function, storage);
+  THNN_checkDimensions(function, storage, 3, 3, "steps x batch x gates");
+  sizes.steps = storage.size[0];
+  sizes.batch = storage.size[1];
+  const int64_t rowSize[] = {stored, sizes.units};
+  const int64_t storageSize[] = {sizes.steps, sizes.batch, THNN_product(2, rowSize)};
+  THNN_checkSizes(function, storage, 3, storageSize, "steps x batch x gates");
+  THNN_checkBlasSizes(function, storage);
+  return sizes;
+}
+
+THNNSteps THNN_steps_shapeCheck(const char *function, int gates, THNNShape input, THNNShape weight)
+{
+  return THNN_storedSteps_shapeCheck(function, gates, gates, input, weight);
+}
+
+void THNN_checkStates(const char *function, const THNNSteps *sizes, THNNShape states)
+{
+  const int64_t size[] = {sizes->steps + 1, sizes->batch, sizes->units};
+  THNN_checkGiven(function, states);
+  THNN_checkSizes(function, states, 3, size, "(steps + 1) x batch x units");
+}
+
+void THNN_checkStepBiases(const char *function, int gates, const THNNSteps *sizes, THNNShape bias1,
+                          THNNShape bias2)
+{
+  if (THNN_given(bias1) != THNN_given(bias2))
+    THNN_rejectShape(function, THNN_given(bias1) ? bias2 : bias1, "a tensor like the other bias");
+  if (!THNN_given(bias1))
+    return;
+  const int64_t count = gates * sizes->units;
+  THNN_checkVector(function, bias1, count, "gates");
+  THNN_checkVector(function, bias2, count, "gates");
+}
+
+void THNN_checkStepGradients(const char *function, const THNNSteps *sizes, THNNShape gradOutput,
+                             THNNShape gradState)
+{
+  const int64_t size[] = {sizes->steps, sizes->batch, sizes->units};
+  if (THNN_given(gradOutput))
+    THNN_checkSizes(function, gradOutput, 3, size, "steps x batch x units");
+  THNN_checkGiven(function, gradState);
+  THNN_checkSizes(function, gradState, 2, size + 1, "batch x units");
+}

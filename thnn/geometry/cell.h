@@ -1,4 +1,4 @@
-/* The shape checks of the fused recurrent cells, GRUFused and LSTMFused. */
+/* The shape checks of recurrent cells: GRUFused, LSTMFused, and all steps of a layer. */
 #ifndef THNN_GEOMETRY_CELL_H
 #define THNN_GEOMETRY_CELL_H
 
@@ -14,6 +14,39 @@ typedef struct THNNCell {
 THNN_API THNNCell THNN_fusedCell_shapeCheck(const char *function, int gates, THNNShape units,
                                             THNNShape input, THNNShape hidden, THNNShape bias1,
                                             THNNShape bias2);
+
+/* The sizes of all steps of a recurrent layer. */
+typedef struct THNNSteps {
+  int64_t steps, batch, units;
+} THNNSteps;
+
+/* A step in the order of a direction: its place, and those of the states around it. */
+typedef struct THNNStep {
+  int64_t step, before, after;
+} THNNStep;
+
+static inline THNNStep THNN_stepAt(const THNNSteps *sizes, int64_t number, bool reverse)
+{
+  const int64_t step = reverse ? sizes->steps - 1 - number : number;
+  return (THNNStep){step, step + reverse, step + !reverse};
+}
+
+/* Checks what all steps of a layer are computed from: steps x batch x (gates units), and a weight
+ * of (gates units) x units. */
+THNN_API THNNSteps THNN_steps_shapeCheck(const char *function, int gates, THNNShape input,
+                                         THNNShape weight);
+
+/* The same of what the forward call has stored, steps x batch x (stored units). */
+THNN_API THNNSteps THNN_storedSteps_shapeCheck(const char *function, int gates, int stored,
+                                               THNNShape storage, THNNShape weight);
+
+/* Checks states before and after each step, both biases or neither, and gradients: of the output,
+ * steps x batch x units, if it is given, and of a state, batch x units. */
+THNN_API void THNN_checkStates(const char *function, const THNNSteps *sizes, THNNShape states);
+THNN_API void THNN_checkStepBiases(const char *function, int gates, const THNNSteps *sizes,
+                                   THNNShape bias1, THNNShape bias2);
+THNN_API void THNN_checkStepGradients(const char *function, const THNNSteps *sizes,
+                                      THNNShape gradOutput, THNNShape gradState);
 
 /* `times` times as many elements as `units`. */
 THNN_API void THNN_checkCellElements(const char *function, THNNShape shape, int times,

@@ -1,0 +1,107 @@
+/* All steps of an LSTM layer, given the products of its input.
+ *   gates    steps x batch x 4 units: W x with all biases, gates in the order i, f, c, o
+ *   weight   4 units x units: U
+ *   output, cells   (steps + 1) x batch x units: before and after the steps
+ *
+ *   i, f, o = sigmoid(gates + U h),  c = tanh(…); they replace gates
+ *   cells' = f cells + i c,  h' = o tanh(cells')
+ *
+ * The gradients are those of LSTMFused.c, from the last step to the first. */
+#include "generic/template.h"
+#include "geometry/cell.h"
+#include "generic/shared/matrix.h"
+
+enum {
+  GATES = 4,
+  FORWARD_COST = 60, /* cost of a unit, in copied elements */
+  BACKWARD_COST = 24
+};
+
+void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *weight,
+                                   THTensor *output, THTensor *cells, bool reverse)
+{
+  const char *function = "LSTMSteps_updateOutput";
+  const THNNSteps sizes =
+      THNN_steps_shapeCheck(function, GATES, THNN_SHAPE(gates, 2), THNN_SHAPE(weight, 3));
+  THNN_checkStates(function, &sizes, THNN_SHAPE(output, 4));
+  THNN_checkStates(function, &sizes, THNN_SHAPE(cells, 5));
+  const int64_t units = sizes.units, batch = sizes.batch, width = GATES * units;
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *all = THNN_planInOut(&plan, gates, 2);
+  THNNBuffer *matrix = THNN_planIn(&plan, weight, 3);
+  THNNBuffer *states = THNN_planInOut(&plan, output, 4);
+  THNNBuffer *memory = THNN_planInOut(&plan, cells, 5);
+  THNNBuffer *recurrent = THNN_planScratch(&plan, (size_t)(batch * width) * sizeof(real));
+  const THNNRoom room = THNN_(multiplyRoom)(state, width, batch, units, true, false);
+  THNNBuffer *scratch = THNN_planRoom(&plan, room);
+  THNN_planAcquire(&plan);
+
+  const int threads = THNN_threads(state, batch, (double)batch * (double)units * FORWARD_COST);
+  for (int64_t step = 0; step < sizes.steps; step++) {
+    const THNNStep at = THNN_stepAt(&sizes, step, reverse);
+    real *gate = (real *)all->data + at.step * batch * width;
+    const int64_t before = at.before * batch * units, after = at.after * batch * units;
+    THNN_(affine)(state, batch, width, units, (real *)states->data + before, units, matrix->data,
+                  NULL, recurrent->data, width, THNN_roomIn(room, scratch));
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < batch; i++) {
+      const GateRows rows = {gate + i * width, (const real *)recurrent->data + i * width, NULL,
+                             NULL};
+      THNN_(simd).recurrent.lstm(units, &rows, (const real *)memory->data + before + i * units,
+                                 gate + i * width, (real *)states->data + after + i * units,
+                                 (real *)memory->data + after + i * units);
+    }
+  }
+  THNN_planRelease(&plan);
+}
+
+void THNN_(LSTMSteps_updateGradInput)(THNNState *state, THTensor *gates, THTensor *weight,
+                                      THTensor *cells, THTensor *gradOutput, THTensor *gradGates,
+                                      THTensor *gradState, THTensor *gradCell, bool reverse)
+{
+  const char *function = "LSTMSteps_updateGradInput";
+  const THNNSteps sizes =
+      THNN_steps_shapeCheck(function, GATES, THNN_SHAPE(gates, 2), THNN_SHAPE(weight, 3));
+  THNN_checkStates(function, &sizes, THNN_SHAPE(cells, 4));
+  THNN_checkStepGradients(function, &sizes, THNN_SHAPE(gradOutput, 5), THNN_SHAPE(gradState, 7));
+  THNN_checkStepGradients(function, &sizes, THNN_NO_SHAPE, THNN_SHAPE(gradCell, 8));
+  const int64_t units = sizes.units, batch = sizes.batch, width = GATES * units;
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *all = THNN_planIn(&plan, gates, 2);
+  THNNBuffer *matrix = THNN_planIn(&plan, weight, 3);
+  THNNBuffer *memory = THNN_planIn(&plan, cells, 4);
+  THNNBuffer *from = gradOutput ? THNN_planIn(&plan, gradOutput, 5) : NULL;
+  THNNBuffer *to = THNN_planOutLike(&plan, gradGates, 6, gates);
+  THNNBuffer *carried = THNN_planInOut(&plan, gradState, 7);
+  THNNBuffer *carriedCell = THNN_planInOut(&plan, gradCell, 8);
+  const THNNRoom room = THNN_(multiplyRoom)(state, units, batch, width, false, false);
+  THNNBuffer *scratch = THNN_planRoom(&plan, room);
+  THNN_planAcquire(&plan);
+
+  const int threads = THNN_threads(state, batch, (double)batch * (double)units * BACKWARD_COST);
+  for (int64_t step = sizes.steps; step-- > 0;) {
+    const THNNStep at = THNN_stepAt(&sizes, step, reverse);
+    const real *gate = (const real *)all->data + at.step * batch * width;
+    real *gradGate = (real *)to->data + at.step * batch * width;
+    const real *cx = (const real *)memory->data + at.before * batch * units;
+    const real *cy = (const real *)memory->data + at.after * batch * units;
+    const real *given = from ? (const real *)from->data + at.step * batch * units : NULL;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < batch; i++) {
+      real *row = (real *)carried->data + i * units, *cell = (real *)carriedCell->data + i * units;
+      if (given)
+        THNN_(simd).pointwise.axpy(units, 1, given + i * units, row);
+      const LstmGradients gradients = {cx + i * units, cy + i * units, row, cell};
+      THNN_(simd).recurrent.lstmBackward(units, gate + i * width, &gradients, gradGate + i * width,
+                                         cell);
+    }
+    const Matrix w = {matrix->data, units, false}, g = {gradGate, width, false};
+    THNN_(multiply)(state, units, batch, width, 1, w, g, 0, carried->data,
+                    THNN_roomIn(room, scratch));
+  }
+  THNN_planRelease(&plan);
+}
