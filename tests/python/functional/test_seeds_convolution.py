@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,6 @@ REALS = [np.float64, np.float32]
 CHAINER = seeds.cases("chainer", "convolution_2d", "deconvolution_2d")
 MXNET = seeds.cases("mxnet", "Convolution", "Deconvolution")
 THEANO = seeds.cases("theano", "conv2d", "conv3d")
-
-
-def names(cases: list[seeds.Case]) -> Any:
-    return pytest.mark.parametrize("case", cases, ids=[c.name for c in cases])
 
 
 @pytest.fixture(params=REALS)
@@ -34,9 +31,12 @@ def function(name: str, n: int, suffix: str = "") -> Any:
     return getattr(F, f"{name}{n}d{suffix}")
 
 
-@names(CHAINER)
-def test_chainer(case: seeds.Case, real: Any, gaps: bool) -> None:
-    a, args = case.as_(real, gaps), case.args
+Results = dict[str, Any]
+"""By the name of the recorded array."""
+
+
+def chainer(case: seeds.Case, a: dict[str, Any]) -> Results:
+    args = case.args
     settings = {"stride": tuple(args["stride"]), "padding": tuple(args["pad"])}
     settings["groups"] = args["groups"]
     name = "conv"
@@ -44,17 +44,14 @@ def test_chainer(case: seeds.Case, real: Any, gaps: bool) -> None:
         name, settings["output_size"] = "conv_transpose", tuple(args["outsize"])
     else:
         settings["dilation"] = tuple(args["dilate"])
-    output = function(name, 2)(a["x"], a["W"], a.get("b"), **settings)
-    seeds.check(output, case.arrays["output"], real, "output")
-    found = function(name, 2, "_backward")(a["gradOutput"], a["x"], a["W"], **settings)
-    for one, of in zip(found, ("grad_x", "grad_W", "grad_b"), strict=True):
-        if of in case.arrays:
-            seeds.check(one, case.arrays[of], real, of)
+    grads = function(name, 2, "_backward")(a["gradOutput"], a["x"], a["W"], **settings)
+    found = dict(zip(("grad_x", "grad_W", "grad_b"), grads, strict=True))
+    found = {of: one for of, one in found.items() if of in case.arrays}
+    return {"output": function(name, 2)(a["x"], a["W"], a.get("b"), **settings)} | found
 
 
-@names(MXNET)
-def test_mxnet(case: seeds.Case, real: Any, gaps: bool) -> None:
-    a, args = case.as_(real, gaps), case.args
+def mxnet(case: seeds.Case, a: dict[str, Any]) -> Results:
+    args = case.args
     n = len(args["kernel"])
     settings = {"stride": tuple(args["stride"]), "padding": tuple(args["pad"])}
     settings["groups"] = args["num_group"]
@@ -63,28 +60,24 @@ def test_mxnet(case: seeds.Case, real: Any, gaps: bool) -> None:
         name, settings["output_padding"] = "conv_transpose", tuple(args["adj"])
     else:
         settings["dilation"] = tuple(args["dilate"])
-    output = function(name, n)(a["x"], a["W"], a["b"], **settings)
-    seeds.check(output, case.arrays["output"], real, "output")
-
     by_name = {"x": "x", "weight": "W", "bias": "b"}
-    needs = [of for of, mine in by_name.items() if case.needs.get(mine, "null") != "null"]
-    add_to = {
-        of: a[f"start_{mine}"] for of, mine in by_name.items() if case.needs.get(mine) == "add"
-    }
-    found = function(name, n, "_backward")(
+    asked = {of: case.needs.get(mine, "null") for of, mine in by_name.items()}
+    needs = [of for of, what in asked.items() if what != "null"]
+    add_to = {of: a[f"start_{by_name[of]}"] for of, what in asked.items() if what == "add"}
+    grads = function(name, n, "_backward")(
         a["gradOutput"], a["x"], a["W"], **settings, needs=needs, add_to=add_to
     )
-    for (of, mine), one in zip(by_name.items(), found, strict=True):
+    found = {"output": function(name, n)(a["x"], a["W"], a["b"], **settings)}
+    for (of, mine), one in zip(by_name.items(), grads, strict=True):
         assert (one is not None) == (of in needs)
-        if of in add_to:
-            assert one is add_to[of]
+        assert one is add_to.get(of, one)
         if one is not None:
-            seeds.check(one, case.arrays[f"after_{mine}"], real, of)
+            found[f"after_{mine}"] = one
+    return found
 
 
-@names(THEANO)
-def test_theano(case: seeds.Case, real: Any, gaps: bool) -> None:
-    a, args = case.as_(real, gaps), case.args
+def theano(case: seeds.Case, a: dict[str, Any]) -> Results:
+    args = case.args
     n = int(case.op[4])
     border = args["border_mode"]
     settings = {
@@ -92,15 +85,31 @@ def test_theano(case: seeds.Case, real: Any, gaps: bool) -> None:
         "padding": tuple(border) if isinstance(border, list) else border,
         "flip": args["conv_mode"] == "conv",
     }
-    output = function("conv", n)(a["img"], a["kerns"], **settings)
-    seeds.check(output, case.arrays["output"], real, "output")
-    grad = a["topgrad"]
-    found = function("conv", n, "_backward")(grad, a["img"], a["kerns"], **settings)
-    sizes = a["img"].shape[2:], a["kerns"].shape[2:]
+    grad, sizes = a["topgrad"], (a["img"].shape[2:], a["kerns"].shape[2:])
+    grads = function("conv", n, "_backward")(grad, a["img"], a["kerns"], **settings)
     alone = (
         function("conv", n, "_grad_input")(grad, a["kerns"], sizes[0], **settings),
         function("conv", n, "_grad_weight")(grad, a["img"], sizes[1], **settings),
     )
-    for one in (found[:2], alone):
-        seeds.check(one[0], case.arrays["gradinput"], real, "gradinput")
-        seeds.check(one[1], case.arrays["gradweight"], real, "gradweight")
+    for one, other in zip(alone, grads, strict=False):
+        assert (one == other).all()
+    output = function("conv", n)(a["img"], a["kerns"], **settings)
+    return {"output": output, "gradinput": grads[0], "gradweight": grads[1]}
+
+
+CASES = [
+    *((chainer, case) for case in CHAINER),
+    *((mxnet, case) for case in MXNET),
+    *((theano, case) for case in THEANO),
+]
+every_case = pytest.mark.parametrize(
+    ("replay", "case"), CASES, ids=[case.name for _, case in CASES]
+)
+
+
+@every_case
+def test_recorded_calls(
+    replay: Callable[..., Results], case: seeds.Case, real: Any, gaps: bool
+) -> None:
+    for name, one in replay(case, case.as_(real, gaps)).items():
+        seeds.check(one, case.arrays[name], real, name)
