@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import _random
+from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
 from ..activation.pointwise import Tanh
 from ..activation.rectifier import ReLU
@@ -207,7 +208,12 @@ class FireModule(Decorator, kernel=True):
     ) -> None:
         self.nInputPlane, self.s1x1, self.e1x1, self.e3x3 = nInputPlane, s1x1, e1x1, e3x3
         self.activation = activation
-        function = {"ReLU": ReLU, "Tanh": Tanh}.get(activation, ReLU)
+        functions = {"ReLU": ReLU, "Tanh": Tanh}
+        if activation not in functions:
+            raise THNNArgumentError.expected(
+                self.typename(), 5, "activation", "'ReLU' or 'Tanh'", repr(activation)
+            )
+        function = functions[activation]
         self.squeeze = SpatialConvolution(nInputPlane, s1x1, 1, 1)
         self.expand = Concat(2)
         self.expand.add(SpatialConvolution(s1x1, e1x1, 1, 1))

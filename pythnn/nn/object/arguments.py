@@ -24,9 +24,9 @@ __all__ = ["Arguments", "check_instance"]
 _AT_LEAST_1 = frozenset(
     {"dH", "dT", "dW", "dilationH", "dilationT", "dilationW", "kH", "kT", "kW", "stride", "width"}
     | {"H", "W", "iH", "iW", "poolSizeH", "poolSizeT", "poolSizeW", "upscaleFactor"}
-    | {"inputFrameSize", "inputSize", "inputSize1", "inputSize2", "inputsize", "nInputPlane"}
-    | {"nIndex", "nOutput", "nOutputPlane", "outputFrameSize", "outputSize", "outputsize"}
-    | {"k", "maxoutNumber", "minK", "nClasses", "nf", "print_interval"}
+    | {"inputChannels", "inputFrameSize", "inputSize", "inputSize1", "inputSize2", "inputsize"}
+    | {"nIndex", "nInputPlane", "nOutput", "nOutputPlane", "outputFrameSize", "outputSize"}
+    | {"k", "maxoutNumber", "outputsize", "minK", "nClasses", "nf", "print_interval"}
 )
 """Sizes, strides and numbers of things; 0 where that is the default."""
 _AT_LEAST_0 = frozenset(
@@ -127,7 +127,8 @@ def _ints(parameter: inspect.Parameter) -> Callable[[Any], Any]:
     one = _int(parameter)
 
     def check(value: Any) -> list[int]:
-        if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes)):
+        is_list = isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+        if is_list or (isinstance(value, np.ndarray) and value.ndim):
             return LongStorage(map(one, value))
         raise _Unfit("a list of ints")
 

@@ -23,7 +23,7 @@ _LAYOUT = re.compile(r"expected (batch x [^,[]+), found")
 def blamed(layer: Any, arguments: Sequence[Any], error: Exception) -> Exception | None:
     """A better error about a call of one of a layer's methods, or None.
 
-    The C functions take the input's type and size for what is meant, and blame the parameters.
+    The C functions take the input's type for what is meant, and blame the parameters.
     """
     if not arguments or error.__dict__.get("is_blamed"):
         return None
@@ -31,7 +31,6 @@ def blamed(layer: Any, arguments: Sequence[Any], error: Exception) -> Exception 
     better = (
         _of_whole_numbers(layer, given, error)
         or _of_another_type(layer, given, error)
-        or _of_other_features(layer, given, error)
         or _without_batch(arguments[0], error)
     )
     if better is not None:
@@ -91,24 +90,6 @@ def _of_another_type(layer: Any, given: list[Any], error: Exception) -> Exceptio
             text, function=error.function, argument=error.argument, position=error.position
         )
     return None
-
-
-def _of_other_features(layer: Any, given: list[Any], error: Exception) -> Exception | None:
-    """An input whose planes or features are not those of the layer's weight."""
-    if not isinstance(error, THNNArgumentError) or error.argument != "weight" or not given:
-        return None
-    for name, axis in (("inputFrameSize", -1), ("nInputPlane", -1 - len(_axes_of(layer)))):
-        wanted, shape = layer.field(name), given[0].shape
-        if wanted is None or len(shape) < -axis or shape[axis] == wanted:
-            continue
-        place = len(shape) + axis + 1
-        return _expected(layer, f"size {wanted} ({name}) in dimension {place}", f"shape {shape}")
-    return None
-
-
-def _axes_of(layer: Any) -> tuple[str, ...]:
-    axes: tuple[str, ...] = getattr(layer, "_axes", ())
-    return axes
 
 
 def _without_batch(given: Any, error: Exception) -> Exception | None:

@@ -93,7 +93,7 @@ def _is_of_others(error: Exception) -> bool:
     trace = error.__traceback__
     while trace is not None:
         name = trace.tb_frame.f_globals.get("__name__", "")
-        if not name.startswith(("pythnn.nn.", "pythnn._tensor")):
+        if not name.startswith(("pythnn.nn.", "pythnn._tensor", "pythnn._random", "numpy.")):
             return True
         trace = trace.tb_next
     return False

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
 from ..activation.noise import Dropout
 from ..activation.pointwise import Abs, Sigmoid, Sqrt, Tanh
@@ -236,6 +237,9 @@ class MuFuRu(GRU, kernel=True):
         rho: int | None = None,
     ) -> None:
         self.ops = list(ops or self.OPERATIONS)
+        if isinstance(ops, str) or not {*self.ops} <= {*self.OPERATIONS}:
+            wanted = f"a list of some of {', '.join(map(repr, self.OPERATIONS))}"
+            raise THNNArgumentError.expected(self.typename(), 3, "ops", wanted, repr(ops))
         self.num_ops = len(self.ops)
         super().__init__(inputSize, outputSize, rho)
 

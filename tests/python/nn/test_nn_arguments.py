@@ -27,6 +27,7 @@ PLAUSIBLE: dict[str, Any] = {
     "ArrayLike": [1.0, 2.0],
     "Criterion": nn.MSECriterion(),
     "Module": nn.Linear(2, 2),
+    "Sequence[int]": [2, 2],
     "SpatialMaxPooling": nn.SpatialMaxPooling(2, 2),
     "VolumetricMaxPooling": nn.VolumetricMaxPooling(2, 2, 2),
     "bool": True,
@@ -112,6 +113,11 @@ def test_sizes_are_positive(name: str) -> None:
         lambda: nn.Transpose((1, 2, 3)),
         lambda: nn.ConcatTable([nn.ReLU()]),
         lambda: nn.SpatialFractionalMaxPooling(2, 2, 3.5, 3),
+        lambda: nn.Reshape(np.array(4.0)),
+        lambda: nn.SpatialConvolutionMap(np.zeros((0, 2)), 3, 3),
+        lambda: nn.FireModule(3, 2, 2, 2, "Sigmoid"),
+        lambda: nn.MuFuRu(2, 3, ["keep", "sub"]),
+        lambda: nn.MuFuRu(2, 3, "keep"),
     ],
 )
 def test_what_no_layer_can_be_made_of(make: Any) -> None:

@@ -82,8 +82,8 @@ def test_other_features_are_the_input_s_fault(name: str) -> None:
 def test_the_frame_size_that_was_meant() -> None:
     error = error_of(lambda: nn.TemporalSubSampling(3, 35).forward(np.zeros((256, 1))))
     assert str(error) == (
-        "nn.TemporalSubSampling: argument #1 'input': expected size 3 (inputFrameSize) in "
-        "dimension 2, found shape (256, 1)"
+        "TemporalSubSampling_updateOutput: argument #2 'input': expected size 3 (inputFrameSize) "
+        "in dimension 2, found [256 x 1]"
     )
 
 
