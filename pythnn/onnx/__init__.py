@@ -28,7 +28,17 @@ from .._errors import THNNError
 from .._files import replacing
 from .._plain import MASKED, UNMASKED, is_masked
 from .._tensor import is_on_device, on_host
-from . import containers, convolutions, elementwise, normalisation, pooling, products, shaping
+from . import (
+    containers,
+    convolutions,
+    elementwise,
+    normalisation,
+    packages,
+    pooling,
+    products,
+    recurrent,
+    shaping,
+)  # fmt: skip
 from .graph import (
     OPSET,
     Graph,
@@ -43,7 +53,8 @@ from .graph import (
 __all__ = ["OPSET", "NotExportableError", "save", "to_onnx", "write"]
 
 _FAMILIES = (  # they register
-    containers, convolutions, elementwise, normalisation, pooling, products, shaping,
+    containers, convolutions, elementwise, normalisation, packages, pooling, products, recurrent,
+    shaping,
 )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "Table",
     "Value",
     "is_of_any_size",
+    "over_rows",
     "twin_of",
     "values_in",
     "writes",
@@ -310,6 +311,8 @@ class Graph:
             cls = _written_class(one)
             if cls is None:
                 raise self.refuse(one, NOTHING_LIKE_IT)
+            if cls is nn.Sequencer:
+                continue  # what does a step a call is written for all steps at once
             if cls in _containers and isinstance(one, nn.Container):
                 inside = [(inner, [*self._path, name]) for name, inner in self.modules(one)]
                 pending += reversed(inside)
@@ -400,3 +403,14 @@ class Graph:
         model.ir_version = 8
         onnx.checker.check_model(model)
         return model
+
+
+def over_rows(g: Graph, module: Any, x: Value, name: str = "1") -> Value:
+    """A module for batch x features on what has two dimensions before the features."""
+    rows = [sample.reshape(-1, *sample.shape[2:]) for sample in x.samples]
+    found: Any = g.module(module, Value(g.reshape(x, [-1, *x.shape[2:]]), rows), name)
+    outputs = [
+        np.reshape(f, (*sample.shape[:2], *f.shape[1:]))
+        for f, sample in zip(found.samples, x.samples, strict=True)
+    ]
+    return Value(g.reshape(found, [*x.dims[:2], *found.shape[1:]]), outputs)

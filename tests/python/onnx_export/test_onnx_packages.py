@@ -1,0 +1,134 @@
+"""Layers of the packages beside nn: what ONNX can compute, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+from support.package_examples import EXAMPLES
+
+import pythnn
+from pythnn import nn, onnx
+from pythnn.onnx import NotExportableError
+
+RNG = np.random.default_rng(3)
+MODULES = [name for name, example in EXAMPLES.items() if example.target is None]
+# Classes that a network of these examples has no meaning with in ONNX.
+REFUSED = {
+    "AffineGridGeneratorBHWD", "AffineTransformMatrixGenerator", "BiSequencerLM",
+    "BilinearSamplerBHWD", "FastLSTM", "GRU", "GramMatrix", "LSTM", "LanguageModel", "LinearRNN",
+    "LookupRNN", "MuFuRu", "NCEModule", "PushTable", "RecGRU", "RecLSTM", "Recurrence", "Recurrent",
+    "RecurrentAttention", "Recursor", "Reinforce", "Repeater", "SeqLSTMP", "SpatialGlimpse",
+    "SpatialPyramid", "SpatialUniformCrop", "StepGRU", "StepLSTM", "VariableLength",
+    "inn.ROIPooling", "inn.SpatialSameResponseNormalization", "inn.SpatialStochasticPooling",
+}  # fmt: skip
+
+
+def single(value: Any) -> Any:
+    if isinstance(value, list):
+        return [single(entry) for entry in value]
+    return value.astype(np.float32) if value.dtype == np.float64 else value
+
+
+def flat(value: Any) -> list[Any]:
+    if isinstance(value, (list, tuple)):
+        return [array for entry in value for array in flat(entry)]
+    return [np.asarray(value)]
+
+
+def run(written: Any, example: Any) -> list[Any]:
+    session = onnxruntime.InferenceSession(written.SerializeToString())
+    given = zip(session.get_inputs(), flat(example), strict=True)
+    found: list[Any] = session.run(None, {one.name: array for one, array in given})
+    return found
+
+
+def check(made: Any, example: Any) -> None:
+    made.evaluate()
+    written = onnx.to_onnx(made, example)
+    wanted = flat(made.forward(example))
+    found = run(written, example)
+    assert len(found) == len(wanted)
+    for theirs, mine in zip(found, wanted, strict=True):
+        assert theirs.shape == mine.shape
+        np.testing.assert_allclose(theirs, mine, rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_layer_of_each_class(name: str) -> None:
+    pythnn.manual_seed(1)
+    example = EXAMPLES[name]
+    made, given = example.build().float(), single(example.input)
+    given = given[0] if example.steps else given
+    if name in REFUSED:
+        made.evaluate()
+        with pytest.raises(NotExportableError):
+            onnx.to_onnx(made, given)
+    else:
+        check(made, given)
+
+
+SEQUENCES = {
+    "a sequence of batches": lambda: nn.SeqLSTM(3, 2),
+    "batch first": lambda: _batch_first(nn.SeqGRU(3, 2)),
+    "both ways": lambda: nn.SeqBRNN(3, 2, True),
+    "torch-rnn": lambda: nn.TorchRnnLSTM(3, 2),
+    "without gates": lambda: nn.VanillaRNN(3, 2),
+    "cudnn both ways": lambda: nn.cudnn.BGRU(3, 2, 2),
+    "peepholes": lambda: nn.Sequencer(nn.LSTM(3, 2)),
+    "no peepholes": lambda: nn.Sequencer(nn.LSTM(3, 2, None, False)),
+    "gates as one product": lambda: nn.Sequencer(nn.FastLSTM(3, 2)),
+    "gated units": lambda: nn.Sequencer(nn.GRU(3, 2)),
+    "with dropout": lambda: nn.Sequencer(nn.GRU(3, 2, None, 0.5)),
+    "torch/rnn": lambda: nn.Sequencer(nn.RecGRU(3, 2)),
+    "layers": lambda: nn.Sequencer(
+        nn.Sequential(nn.Linear(3, 4), nn.RecLSTM(4, 3), nn.GRU(3, 2), nn.SoftMax())
+    ),
+}
+
+
+def _batch_first(layer: Any) -> Any:
+    layer.batchfirst = True
+    return layer
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_a_sequence(name: str) -> None:
+    pythnn.manual_seed(2)
+    made = SEQUENCES[name]().float()
+    for parameter in made.parameters()[0]:
+        parameter[...] = RNG.standard_normal(parameter.shape)
+    made.evaluate()
+    given = RNG.standard_normal((4, 5, 3)).astype(np.float32)
+    written = onnx.to_onnx(made, given)
+    longer = RNG.standard_normal((7, 5, 3)).astype(np.float32)  # the first size is free
+    for example in (given, longer):
+        np.testing.assert_allclose(run(written, example)[0], made.forward(example), atol=2e-6)
+
+
+def test_a_language_model_of_rnn() -> None:
+    words = nn.Sequential(nn.LookupTableMaskZero(6, 3), nn.SplitTable(1, 2))
+    steps = nn.Sequential(nn.FastLSTM(3, 4), nn.Linear(4, 6), nn.LogSoftMax())
+    model = nn.Sequential(words, nn.Sequencer(steps)).float()
+    given = np.array([[1, 3, 0], [2, 6, 5]])
+    check(model, given)
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: nn.SeqLSTM(3, 2).remember("both"), "goes on from a state"),
+        (lambda: nn.SeqGRU(3, 2).maskZero(), "padding"),
+        (lambda: nn.SeqLSTM(3, 4, 2), "projection"),
+        (lambda: nn.Sequencer(nn.FastLSTM(3, 2).maskZero()), "nothing that computes the same"),
+        (lambda: nn.Sequencer(nn.MuFuRu(3, 2)), "nothing that computes the same"),
+        (lambda: nn.Sequencer(nn.GRU(3, 2)).remember("eval"), "goes on from a state"),
+    ],
+)
+def test_what_onnx_cannot_express(make: Any, why: str) -> None:
+    made = make().float()
+    made.evaluate()
+    with pytest.raises(NotExportableError, match=why):
+        onnx.to_onnx(made, np.zeros((4, 5, 3), np.float32))
