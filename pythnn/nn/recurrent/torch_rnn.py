@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -167,7 +168,7 @@ class LanguageModel(Module, kernel=True):
 
     def __init__(
         self,
-        idx_to_token: Any,
+        idx_to_token: Sequence[str],
         model_type: str = "lstm",
         wordvec_size: int = 64,
         rnn_size: int = 128,
