@@ -4,7 +4,7 @@ A case is a set of named tensors and a few parts; a part is a call of ours and t
 computation in PyTorch. To add a case, add it to its family's list below or in layers.py; to add a
 family, add its list to CASES in table.py. Names are batch x channels, spatial size, then kernel k,
 stride s, padding p, adjustment a, dilation d; T marks a transposed convolution, D one that is
-depthwise.
+depthwise, G one in so many groups; p0-1 is padding before and after.
 """
 
 from __future__ import annotations
@@ -146,11 +146,17 @@ def part(
 # --- Convolutions ---------------------------------------------------------------------------------
 
 
-def _backward(t: Any, torch: Any, geometry: tuple[Any, ...], mask: list[bool]) -> Any:
-    """aten's convolution_backward, of which oneDNN computes each result apart."""
+def convolution_gradients(
+    t: Any, torch: Any, geometry: tuple[Any, ...], mask: list[bool], image: Any = None
+) -> Any:
+    """aten's convolution_backward, of which oneDNN computes each result apart.
+
+    `image` is the input where that is not the case's.
+    """
     bias = [t.bias.shape[0]]
+    image = t.input if image is None else image
     results = torch.ops.aten.convolution_backward.default(
-        t.gradOutput, t.input, t.weight, bias, *geometry, mask
+        t.gradOutput, image, t.weight, bias, *geometry, mask
     )
     return [result for result, wanted in zip(results, mask, strict=True) if wanted]
 
@@ -181,14 +187,14 @@ def convolution_parts(
             "gradInput",
             f"{module}_updateGradInput",
             ("input", "gradOutput", "gradInput", "weight", *backward_data),
-            lambda torch, t: _backward(t, torch, geometry, [True, False, False]),
+            lambda torch, t: convolution_gradients(t, torch, geometry, [True, False, False]),
             flops,
         ),
         part(
             "gradParameters",
             f"{module}_accGradParameters",
             ("input", "gradOutput", "gradWeight", "gradBias", *backward_weight, 1.0),
-            lambda torch, t: _backward(t, torch, geometry, [False, True, True]),
+            lambda torch, t: convolution_gradients(t, torch, geometry, [False, True, True]),
             flops,
         ),
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from . import cases, layers, losses, pooling, sequences, shapes
+from . import cases, groups, layers, losses, pooling, sequences, shapes
 from .cases import Case
 
 CASES: list[Case] = [
     *cases.CONVOLUTIONS,
     *layers.DEPTHWISE,
+    *groups.CONVOLUTIONS,
     *sequences.CONVOLUTIONS,
     *cases.POINTWISE,
     *layers.POINTWISE,
