@@ -110,6 +110,9 @@ class Part:
     """The peer in C++, for calls so short that Python would be most of the time."""
     elements: int = 0
     """Elements read and written, where that is not all of the tensors."""
+    function: Callable[[Any], Any] | None = None
+    """Ours, where that is no call of C: of the case's arrays, as attributes; returns arrays in the
+    order of the peer's tensors."""
 
 
 @dataclass(frozen=True)

@@ -226,6 +226,8 @@ class DeviceBench:
         """A row per part; with `tf32`, also one that lets PyTorch round products to TF32."""
         if any(call.function not in load().functions for part in case.parts for call in part.calls):
             return  # not on CUDA
+        if any(part.function is not None for part in case.parts):
+            return  # of arrays in the CPU's memory
         bound = DeviceBound(case, dtype, self._torch if beside else None, self._peer_device)
         for part in case.parts:
             self._let_torch_round(False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import cases, groups, layers, losses, pooling, sequences, shapes
+from . import cases, functions, groups, layers, losses, pooling, sequences, shapes
 from .cases import Case
 
 CASES: list[Case] = [
@@ -31,5 +31,6 @@ CASES: list[Case] = [
     *cases.RESAMPLING,
     *layers.RESAMPLING,
     *shapes.RESAMPLING,
+    *functions.FUNCTIONS,
     *cases.OVERHEAD,
 ]

@@ -154,12 +154,12 @@ _FEW = 32
 
 def _in_double(
     planes: Array, grads: Array, weight: Array | None, _: Array, inverse: Array
-) -> list[Any]:
+) -> tuple[Any, Any, Any, Any, Any]:
     """Arrays in double precision, with the mean as that has it."""
     wide = planes.astype("float64")
     mean = wide.mean((0, *range(2, planes.ndim)))
     others = [None if a is None else a.astype("float64") for a in (grads, weight, inverse)]
-    return [wide, *others[:2], mean, others[2]]
+    return wide, others[0], others[1], mean, others[2]
 
 
 def _planes_backward(
@@ -223,10 +223,10 @@ def batch_norm_backward(
         grad_x, grads = zeros(x.shape, x), [zeros(count, x), zeros(count, x)]
     else:
         given = grad_output if block.array is x else _planes_of(grad_output, axes).block.array
-        arrays = [block.array, given, factor, flat_mean, inverse]
+        arrays = (block.array, given, factor, flat_mean, inverse)
         if training and x.size < _FEW * count and x.dtype.itemsize < 8:
             arrays = _in_double(*arrays)
-        grad_planes, *grads = _planes_backward(*arrays, training=training)
+        grad_planes, *grads = _planes_backward(*arrays, training)
         grad_x = from_block(grad_planes, block).astype(x.dtype, copy=False)
         grads = [grad.astype(x.dtype, copy=False) for grad in grads]
     shapes = [(mean if weight is None else weight).shape] * 2
