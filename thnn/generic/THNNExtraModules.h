@@ -226,6 +226,7 @@ THNN_API void THNN_(GroupedFullConvolution_accGradParameters)(
     int dilationW,         /* distance of taps from left to right */
     accreal scale);        /* factor of what is added */
 
+#ifndef THC_PROTOTYPES
 /* All steps of an LSTM layer, given the products of its input. A step is that of LSTMFused, with
  * weight * output of the step before as hidden. */
 THNN_API void THNN_(LSTMSteps_updateOutput)(
@@ -270,3 +271,4 @@ THNN_API void THNN_(GRUSteps_updateGradInput)(
     THTensor *gradInHidden, /* out: steps x batch x (3 units); with respect to hidden and bias2 */
     THTensor *gradState,    /* inout: batch x units; with respect to the last output, then to the first */
     bool reverse);          /* as in the forward call */
+#endif
