@@ -81,6 +81,18 @@ template <int threads> struct THCTeam {
   }
 };
 
+/* Replaces each of a block's THC_THREADS values in shared memory by the sum of those up to it. */
+static __device__ inline void THC_sumUpTo(int64_t *values)
+{
+  __syncthreads();
+  for (int distance = 1; distance < THC_THREADS; distance *= 2) {
+    const int64_t left = (int)threadIdx.x >= distance ? values[threadIdx.x - distance] : 0;
+    __syncthreads();
+    values[threadIdx.x] += left;
+    __syncthreads();
+  }
+}
+
 /* THC_FOR_ROWS(int64_t, row, rows, threads): a loop over the rows of this thread's team, in blocks
  * of THC_THREADS; all threads of a team get the same rows. THC_rowBlocks gives the grid. */
 #define THC_FOR_ROWS(Index, row, rows, threads)                                                    \

@@ -62,13 +62,7 @@ __global__ void __launch_bounds__(THC_THREADS) sumBefore(int64_t length, int64_t
     for (int k = 0; k < SCANNED_AT_ONCE; k++)
       own += first + k < length ? counts[first + k] : 0;
     sums[threadIdx.x] = own;
-    __syncthreads();
-    for (int distance = 1; distance < THC_THREADS; distance *= 2) {
-      const int64_t left = (int)threadIdx.x >= distance ? sums[threadIdx.x - distance] : 0;
-      __syncthreads();
-      sums[threadIdx.x] += left;
-      __syncthreads();
-    }
+    THC_sumUpTo(sums);
     int64_t sum = before + sums[threadIdx.x] - own;
     before += sums[THC_THREADS - 1];
     for (int k = 0; k < SCANNED_AT_ONCE && first + k < length; k++) {

@@ -2,7 +2,6 @@
  *   input, output, gradOutput, gradInput   any shape
  * output = input > lambda or input < -lambda ? input : 0;
  * gradInput = input > lambda or input < -lambda ? gradOutput : 0. */
-
 #include "cuda/generic/activation/pointwise.cuh"
 
 namespace
@@ -12,14 +11,6 @@ struct Forward {
   __device__ void operator()(real &output, const real &input) const
   {
     output = input > lambda || input < -lambda ? input : 0;
-  }
-};
-
-struct Backward {
-  real lambda;
-  __device__ void operator()(real &gradInput, const real &input, const real &gradOutput) const
-  {
-    gradInput = input > lambda || input < -lambda ? gradOutput : 0;
   }
 };
 } // namespace
@@ -35,5 +26,5 @@ void THCUNN_(HardShrink_updateGradInput)(THCState *state, THCTensor *input, THCT
                                          THCTensor *gradInput, accreal lambda)
 {
   const Pointwise run = {"HardShrink_updateGradInput", state};
-  pointwiseBackward(run, Backward{(real)lambda}, input, "input", 2, gradOutput, gradInput);
+  pointwiseBackward(run, ShrinkBackward{(real)lambda}, input, "input", 2, gradOutput, gradInput);
 }

@@ -13,14 +13,6 @@ struct Forward {
     output = input > lambda ? input - lambda : input < -lambda ? input + lambda : 0;
   }
 };
-
-struct Backward {
-  real lambda;
-  __device__ void operator()(real &gradInput, const real &input, const real &gradOutput) const
-  {
-    gradInput = input > lambda || input < -lambda ? gradOutput : 0;
-  }
-};
 } // namespace
 
 void THCUNN_(SoftShrink_updateOutput)(THCState *state, THCTensor *input, THCTensor *output,
@@ -34,5 +26,5 @@ void THCUNN_(SoftShrink_updateGradInput)(THCState *state, THCTensor *input, THCT
                                          THCTensor *gradInput, accreal lambda)
 {
   const Pointwise run = {"SoftShrink_updateGradInput", state};
-  pointwiseBackward(run, Backward{(real)lambda}, input, "input", 2, gradOutput, gradInput);
+  pointwiseBackward(run, ShrinkBackward{(real)lambda}, input, "input", 2, gradOutput, gradInput);
 }

@@ -21,6 +21,15 @@ struct Pointwise {
   bool sameSizes = false; /* gradOutput must have the sizes of saved, not only as many elements */
 };
 
+/* The gradient of both shrinkages. */
+struct ShrinkBackward {
+  real lambda;
+  __device__ void operator()(real &gradInput, const real &input, const real &gradOutput) const
+  {
+    gradInput = input > lambda || input < -lambda ? gradOutput : 0;
+  }
+};
+
 /* Declares the tensor that a forward call reads, argument #2, and the one that it writes, #3; they
  * are the same buffer when inplace. */
 inline void pointwisePlan(THCPlan *plan, bool inplace, THCTensor *input, THCTensor *output,

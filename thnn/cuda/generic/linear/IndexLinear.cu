@@ -13,6 +13,7 @@
  *
  * Where the order of updates matters, keys are sorted, and one team of threads handles all keys of
  * a row. */
+#include "cuda/THC/THCReduce.cuh"
 #include "cuda/generic/linear/linear.cuh"
 #include "cuda/generic/shared/segments.cuh"
 #include "generic/linear/checks.h"
@@ -51,13 +52,7 @@ __global__ void __launch_bounds__(THC_THREADS)
     const int64_t i = first + threadIdx.x;
     const bool good = i < batch && THC_indexIsValid(sizes[i], range);
     sums[threadIdx.x] = good ? sizes[i] : 0;
-    __syncthreads();
-    for (int distance = 1; distance < THC_THREADS; distance *= 2) {
-      const int64_t left = (int)threadIdx.x >= distance ? sums[threadIdx.x - distance] : 0;
-      __syncthreads();
-      sums[threadIdx.x] += left;
-      __syncthreads();
-    }
+    THC_sumUpTo(sums);
     const int64_t end = before + sums[threadIdx.x];
     if (i < batch)
       starts[i + 1] = end < range.high ? end : range.high;

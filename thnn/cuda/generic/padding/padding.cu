@@ -108,8 +108,7 @@ template <int dimensions, typename Index> struct Backward {
   }
 };
 
-/* Calls launch(Dimensions<d>(), Index()) with the fewest dimensions and the narrowest index type
- * that suffice. */
+/* chooseKernel for padding. */
 template <typename Launch> void choosePadded(const THCPaddingCall *call, Launch launch)
 {
   const THNNPadding &p = call->padding;
@@ -117,12 +116,7 @@ template <typename Launch> void choosePadded(const THCPaddingCall *call, Launch 
       THC_fitsIndex(p.planes * volumeOf(p.input)) && THC_fitsIndex(p.planes * volumeOf(p.output));
   for (int d = 0; d < 3; d++)
     small = small && THC_fitsIndex(2 * p.input[d] + 2 * p.output[d]);
-  if (small && call->nDimension == 2)
-    launch(Dimensions<2>(), int());
-  else if (small)
-    launch(Dimensions<3>(), int());
-  else
-    launch(Dimensions<3>(), int64_t());
+  chooseKernel(small, call->nDimension == 2, launch);
 }
 
 } // namespace

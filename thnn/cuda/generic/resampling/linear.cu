@@ -140,20 +140,14 @@ template <int dimensions, typename Index> struct Backward {
   }
 };
 
-/* Calls launch(Dimensions<d>(), Index()) with the fewest dimensions and the narrowest index type
- * that suffice. */
+/* chooseKernel for resampling. */
 template <typename Launch> void chooseAxes(const THCResamplingCall *call, Launch launch)
 {
   const THNNResampling &r = call->resampling;
   const int64_t planes = r.batch * r.planes;
   const bool small =
       THC_fitsIndex(planes * volumeOf(r.input)) && THC_fitsIndex(planes * volumeOf(r.output));
-  if (small && call->nDimension == 2)
-    launch(Dimensions<2>(), int());
-  else if (small)
-    launch(Dimensions<3>(), int());
-  else
-    launch(Dimensions<3>(), int64_t());
+  chooseKernel(small, call->nDimension == 2, launch);
 }
 
 /* Sets `size` to batch x planes x the last nDimension sizes of `of`. */

@@ -190,17 +190,21 @@ inline bool isFlat(const THNNConvolution &geometry)
 template <int value> using Dimensions = std::integral_constant<int, value>;
 
 /* Calls launch(Dimensions<d>(), Index()) with the fewest dimensions and the narrowest index type
- * that suffice. */
-template <typename Launch>
-void chooseKernel(const THNNConvolution &geometry, int64_t planes, Launch launch)
+ * that suffice: where indices are small, and where planes are flat. */
+template <typename Launch> void chooseKernel(bool small, bool flat, Launch launch)
 {
-  const bool small = fitsWindows(geometry, planes);
-  if (small && isFlat(geometry))
+  if (small && flat)
     launch(Dimensions<2>(), int());
   else if (small)
     launch(Dimensions<3>(), int());
   else
     launch(Dimensions<3>(), int64_t());
+}
+
+template <typename Launch>
+void chooseKernel(const THNNConvolution &geometry, int64_t planes, Launch launch)
+{
+  chooseKernel(fitsWindows(geometry, planes), isFlat(geometry), launch);
 }
 
 } // namespace
