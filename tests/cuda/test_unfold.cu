@@ -1,6 +1,7 @@
 /* Unfolding, folding and the convolution engine against their definitions. All numbers are multiples
  * of a power of two, so that sums are exact in any order. */
 #define THC_TYPE_CUDADOUBLE
+#include <cuda/THCUNNExtra.h>
 #include <cuda/generic/convolution/engine/engine.cuh>
 #include <cuda/generic/convolution/engine/unfold.cuh>
 
@@ -79,6 +80,44 @@ static void testUnfoldAndFold(const THNNConvolution &g)
   THC_planRelease(&plan);
   CHECK(out.read() == columns);
   CHECK(sums.read() == folded);
+}
+
+/* The exported functions on one image: they are unfold and fold. */
+static void testExported(const THNNConvolution &g)
+{
+  const int64_t image = product(g.input), map = product(g.output), taps = product(g.kernel);
+  const std::vector<double> pixels = random(g.inputPlanes * image);
+  const std::vector<double> gradients = random(g.inputPlanes * taps * map);
+  std::vector<double> columns(gradients.size()), folded(pixels.size());
+  for (int64_t row = 0; row < g.inputPlanes * taps; row++)
+    for (int64_t p = 0; p < map; p++) {
+      const int64_t at = seen(g, row % taps, p), plane = row / taps * image;
+      columns[row * map + p] = at < 0 ? 0 : pixels[plane + at];
+      if (at >= 0)
+        folded[plane + at] += gradients[row * map + p];
+    }
+  DeviceArray<double> x(pixels), out(columns.size()), back(gradients), sums(pixels.size());
+  THNN_CudaDoublevol2col(state, x.data, g.inputPlanes, g.input[0], g.input[1], g.input[2],
+                         g.output[0], g.output[1], g.output[2], g.kernel[0], g.kernel[1],
+                         g.kernel[2], g.pad[0], g.pad[1], g.pad[2], g.stride[0], g.stride[1],
+                         g.stride[2], g.dilation[0], g.dilation[1], g.dilation[2], out.data);
+  THNN_CudaDoublecol2vol(state, back.data, g.inputPlanes, g.input[0], g.input[1], g.input[2],
+                         g.output[0], g.output[1], g.output[2], g.kernel[0], g.kernel[1],
+                         g.kernel[2], g.pad[0], g.pad[1], g.pad[2], g.stride[0], g.stride[1],
+                         g.stride[2], g.dilation[0], g.dilation[1], g.dilation[2], sums.data);
+  CHECK(out.read() == columns);
+  CHECK(sums.read() == folded);
+  if (g.input[0] != 1 || g.output[0] != 1)
+    return;
+  DeviceArray<double> plain(columns.size()), total(pixels.size());
+  THNN_CudaDoubleim2col(state, x.data, g.inputPlanes, g.input[1], g.input[2], g.output[1],
+                        g.output[2], g.kernel[1], g.kernel[2], g.pad[1], g.pad[2], g.stride[1],
+                        g.stride[2], g.dilation[1], g.dilation[2], plain.data);
+  THNN_CudaDoublecol2im(state, back.data, g.inputPlanes, g.input[1], g.input[2], g.output[1],
+                        g.output[2], g.kernel[1], g.kernel[2], g.pad[1], g.pad[2], g.stride[1],
+                        g.stride[2], g.dilation[1], g.dilation[2], total.data);
+  CHECK(plain.read() == columns);
+  CHECK(total.read() == folded);
 }
 
 static void testConvolution(const THNNConvolution &g)
@@ -172,6 +211,7 @@ int main(void)
       THC_largestIndex = 0;
     for (const THNNConvolution &geometry : geometries) {
       RUN(testUnfoldAndFold(geometry));
+      RUN(testExported(geometry));
       RUN(testConvolution(geometry));
     }
   }

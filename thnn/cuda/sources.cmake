@@ -15,7 +15,7 @@ thnn_folder(THCUNN_MODULE_SOURCES generic/activation Abs.cu ELU.cu GatedLinear.c
             HardTanh.cu LeakyReLU.cu LogSigmoid.cu LogSoftMax.cu PReLU.cu RReLU.cu Sigmoid.cu
             SoftMax.cu SoftPlus.cu SoftShrink.cu Sqrt.cu Square.cu Tanh.cu Threshold.cu)
 thnn_folder(THCUNN_MODULE_SOURCES generic/convolution grouped.cu GroupedConvolution.cu
-            GroupedFullConvolution.cu module.cu SpatialConvolutionLocal.cu
+            GroupedFullConvolution.cu Im2Col.cu module.cu SpatialConvolutionLocal.cu
             SpatialConvolutionMM.cu SpatialDilatedConvolution.cu SpatialFullConvolution.cu
             SpatialFullDilatedConvolution.cu TemporalConvolution.cu TemporalRowConvolution.cu
             VolumetricConvolution.cu VolumetricConvolutionMM.cu VolumetricDilatedConvolution.cu

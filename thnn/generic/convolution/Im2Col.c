@@ -4,6 +4,7 @@
 
 #include "simd/simd.h"
 #include "generic/convolution/engine/engine.h"
+#include "geometry/unfolding.h"
 
 /* The whole column matrix of one image. */
 static Columns allColumns(const THNNConvolution *geometry, const real *data)
@@ -13,14 +14,6 @@ static Columns allColumns(const THNNConvolution *geometry, const real *data)
                    .positions = positions,
                    .data = (real *)data,
                    .stride = positions};
-}
-
-static void foldAll(const THNNConvolution *geometry, const real *data, real *image)
-{
-  const Columns columns = allColumns(geometry, data);
-  const int64_t elements = geometry->inputPlanes * THNN_convolutionImagePositions(geometry);
-  THNN_(simd).pointwise.fill(elements, 0, image);
-  THNN_(fold)(geometry, &columns, image);
 }
 
 void THNN_(im2col)(const real *image, int64_t channels, int64_t height, int64_t width,
@@ -47,15 +40,9 @@ void THNN_(vol2col)(const real *volume, int64_t channels, int64_t depth, int64_t
                     int64_t dT, int64_t dH, int64_t dW, int64_t dilationT, int64_t dilationH,
                     int64_t dilationW, real *columns)
 {
-  const THNNConvolution geometry = {.batch = 1,
-                                    .inputPlanes = channels,
-                                    .outputPlanes = 1,
-                                    .input = {depth, height, width},
-                                    .output = {outputDepth, outputHeight, outputWidth},
-                                    .kernel = {kT, kH, kW},
-                                    .stride = {dT, dH, dW},
-                                    .dilation = {dilationT, dilationH, dilationW},
-                                    .pad = {padT, padH, padW}};
+  const THNNConvolution geometry =
+      THNN_unfolding(channels, depth, height, width, outputDepth, outputHeight, outputWidth, kT, kH,
+                     kW, padT, padH, padW, dT, dH, dW, dilationT, dilationH, dilationW);
   const Columns all = allColumns(&geometry, columns);
   THNN_(unfold)(&geometry, volume, &all);
 }
@@ -66,14 +53,11 @@ void THNN_(col2vol)(const real *columns, int64_t channels, int64_t depth, int64_
                     int64_t dT, int64_t dH, int64_t dW, int64_t dilationT, int64_t dilationH,
                     int64_t dilationW, real *volume)
 {
-  const THNNConvolution geometry = {.batch = 1,
-                                    .inputPlanes = channels,
-                                    .outputPlanes = 1,
-                                    .input = {depth, height, width},
-                                    .output = {outputDepth, outputHeight, outputWidth},
-                                    .kernel = {kT, kH, kW},
-                                    .stride = {dT, dH, dW},
-                                    .dilation = {dilationT, dilationH, dilationW},
-                                    .pad = {padT, padH, padW}};
-  foldAll(&geometry, columns, volume);
+  const THNNConvolution geometry =
+      THNN_unfolding(channels, depth, height, width, outputDepth, outputHeight, outputWidth, kT, kH,
+                     kW, padT, padH, padW, dT, dH, dW, dilationT, dilationH, dilationW);
+  const Columns all = allColumns(&geometry, columns);
+  const int64_t elements = channels * THNN_convolutionImagePositions(&geometry);
+  THNN_(simd).pointwise.fill(elements, 0, volume);
+  THNN_(fold)(&geometry, &all, volume);
 }
