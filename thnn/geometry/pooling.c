@@ -166,11 +166,6 @@ int64_t THNN_outputRows(const THNNConvolution *g)
   return g->output[0] * g->output[1];
 }
 
-int64_t THNN_inputRows(const THNNConvolution *g)
-{
-  return g->input[0] * g->input[1];
-}
-
 int64_t THNN_poolingPlanes(const THNNConvolution *g)
 {
   return g->batch * g->inputPlanes;

@@ -59,9 +59,8 @@ THNNRegionSums THNN_windowRegionSums(const THNNConvolution *geometry, bool backw
 THNNRange THNN_windowSpan(const THNNConvolution *geometry, int dimension, int64_t index,
                           bool backward);
 
-/* The rows of one plane of the output, and of the input; the planes of all samples. */
+/* The rows of one plane of the output; the planes of all samples. */
 int64_t THNN_outputRows(const THNNConvolution *geometry);
-int64_t THNN_inputRows(const THNNConvolution *geometry);
 int64_t THNN_poolingPlanes(const THNNConvolution *geometry);
 
 #endif

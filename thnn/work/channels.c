@@ -10,7 +10,7 @@ enum {
   PLANE_BLOCK = 1 << 15 /* elements: as doubles, those of two tensors fit the second-level cache */
 };
 
-THNNChannels THNN_channels(int64_t outer, int64_t channels, int64_t inner)
+THNNChannels THNN_cutChannels(int64_t outer, int64_t channels, int64_t inner)
 {
   THNNChannels c;
   c.outer = outer;

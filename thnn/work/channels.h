@@ -20,6 +20,6 @@ typedef struct THNNChannels {
   int64_t spanLength, spans;
 } THNNChannels;
 
-THNNChannels THNN_channels(int64_t outer, int64_t channels, int64_t inner);
+THNNChannels THNN_cutChannels(int64_t outer, int64_t channels, int64_t inner);
 
 #endif

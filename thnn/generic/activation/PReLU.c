@@ -63,7 +63,7 @@ static void runMap(THNNPlan *plan, THNNState *state, const ChannelMap *map, cons
                    const THNNBuffer *in, const THNNBuffer *gradients, const THNNBuffer *factors,
                    THNNBuffer *out)
 {
-  const THNNChannels channels = THNN_channels(shape->batch, shape->planes, shape->positions);
+  const THNNChannels channels = THNN_cutChannels(shape->batch, shape->planes, shape->positions);
   ChannelWork work = {.state = state, .channels = &channels, .finish = setSlope, .map = map};
   THNN_planElementwise(out);
   const THNNBuffer *scratch = THNN_planScratch(plan, THNN_(channelwise_scratchBytes)(&work));
@@ -123,7 +123,7 @@ void THNN_(PReLU_accGradParameters)(THNNState *state, THTensor *input, THTensor 
   const THNNPlanes shape =
       THNN_PReLU_shapeCheck(function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3),
                             THNN_SHAPE(gradWeight, 6), THNN_SCALAR(nOutputPlane, 9));
-  const THNNChannels channels = THNN_channels(shape.batch, shape.planes, shape.positions);
+  const THNNChannels channels = THNN_cutChannels(shape.batch, shape.planes, shape.positions);
   ChannelWork work = {.state = state,
                       .channels = &channels,
                       .sum = &THNN_(simd).channels.slopes,

@@ -95,7 +95,7 @@ void THNN_(BatchNormalization_updateOutput)(THNNState *state, THTensor *input, T
     THNN_BatchNormalization_vectorCheck(function, THNN_SHAPE(save_mean, 8), shape.planes, false);
     THNN_BatchNormalization_vectorCheck(function, THNN_SHAPE(save_std, 9), shape.planes, false);
   }
-  const THNNChannels channels = THNN_channels(shape.batch, shape.planes, shape.positions);
+  const THNNChannels channels = THNN_cutChannels(shape.batch, shape.planes, shape.positions);
   ChannelWork work = {.state = state,
                       .channels = &channels,
                       .sum = train ? &THNN_(simd).channels.moments : NULL,
@@ -181,7 +181,7 @@ void THNN_(BatchNormalization_backward)(THNNState *state, THTensor *input, THTen
     THNN_BatchNormalization_vectorCheck(function, THNN_SHAPE(running_mean, 8), shape.planes, false);
     THNN_BatchNormalization_vectorCheck(function, THNN_SHAPE(running_var, 9), shape.planes, false);
   }
-  const THNNChannels channels = THNN_channels(shape.batch, shape.planes, shape.positions);
+  const THNNChannels channels = THNN_cutChannels(shape.batch, shape.planes, shape.positions);
   ChannelWork work = {.state = state,
                       .channels = &channels,
                       .sum =

@@ -2,11 +2,11 @@
 
 /* The columns of an output row: those inside show the input row itself; `others` has, from left to
  * right, the input column that each of the remaining ones shows. */
-typedef struct Columns {
+typedef struct PaddedColumns {
   THNNRange inside;
   int64_t width, first; /* output columns; the input column that inside.begin shows */
   int64_t *others;
-} Columns;
+} PaddedColumns;
 
 /* The cost of a row, in operations. */
 static int64_t rowCost(int64_t columns)
@@ -20,10 +20,10 @@ static size_t otherColumns(const THNNPadding *p)
   return (size_t)(p->output[2] - (inside.end - inside.begin));
 }
 
-static Columns setColumns(const THNNPadding *p, int64_t *others)
+static PaddedColumns setColumns(const THNNPadding *p, int64_t *others)
 {
   const THNNRange inside = THNN_paddedInside(p, 2);
-  const Columns columns = {inside, p->output[2], inside.begin - p->before[2], others};
+  const PaddedColumns columns = {inside, p->output[2], inside.begin - p->before[2], others};
   for (int64_t x = 0; x < inside.begin; x++)
     *others++ = THNN_paddedIndex(p, 2, x);
   for (int64_t x = inside.end; x < p->output[2]; x++)
@@ -32,7 +32,7 @@ static Columns setColumns(const THNNPadding *p, int64_t *others)
 }
 
 /* output = one row of the input, padded. */
-static void padRow(const Columns *columns, const real *input, real *output)
+static void padRow(const PaddedColumns *columns, const real *input, real *output)
 {
   const THNNRange inside = columns->inside;
   const int64_t *right = columns->others + inside.begin, after = columns->width - inside.end;
@@ -45,7 +45,7 @@ static void padRow(const Columns *columns, const real *input, real *output)
 }
 
 /* input = the transpose of padRow applied to output; the input row has `width` columns. */
-static void foldRow(const Columns *columns, const real *output, int64_t width, real *input)
+static void foldRow(const PaddedColumns *columns, const real *output, int64_t width, real *input)
 {
   const THNNRange inside = columns->inside;
   const int64_t *right = columns->others + inside.begin, after = columns->width - inside.end;
@@ -66,8 +66,8 @@ enum { SHORTEST_STREAMED = 256 };
 /* Pads `count` rows that begin with `row` into contiguous rows of the output. If `tile` is not
  * NULL, results are written with streaming stores, a few cache lines at a time, so that reading and
  * writing alternate quickly. */
-static void padRows(const THNNPadding *p, const Columns *columns, const real *input, THNNRow row,
-                    int64_t count, real *tile, real *output)
+static void padRows(const THNNPadding *p, const PaddedColumns *columns, const real *input,
+                    THNNRow row, int64_t count, real *tile, real *output)
 {
   const int64_t width = p->output[2], piece = 512 / (int64_t)sizeof(real);
   int64_t waiting = 0; /* elements in the tile */
@@ -122,7 +122,7 @@ void THNN_(padding_updateOutput)(const THNNPaddingCall *call, THTensor *input, T
   const THNNBuffer *others = THNN_planScratch(&plan, otherColumns(p) * sizeof(int64_t));
   THNN_planAcquire(&plan);
 
-  const Columns columns = setColumns(p, others->data);
+  const PaddedColumns columns = setColumns(p, others->data);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t block = 0; block < blocks.count; block++) {
     const int64_t first = block * blocks.length;
@@ -178,7 +178,7 @@ void THNN_(padding_updateGradInput)(const THNNPaddingCall *call, THTensor *input
   const THNNBuffer *others = THNN_planScratch(&plan, otherColumns(p) * sizeof(int64_t));
   THNN_planAcquire(&plan);
 
-  const Columns columns = setColumns(p, others->data);
+  const PaddedColumns columns = setColumns(p, others->data);
   /* output elements per input row */
   const int64_t step = outputRows * p->output[2] / (p->input[0] * p->input[1]);
   const bool fetched = THNN_leavesCaches(p->planes * outputRows * p->output[2], sizeof(real));

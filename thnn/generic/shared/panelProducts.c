@@ -151,7 +151,7 @@ typedef struct PackedSizes {
   int64_t panels, scalars;
 } PackedSizes;
 
-static PackedSizes packedSizes(const Product *p)
+static PackedSizes packedSizesOf(const Product *p)
 {
   const SimdPanels *loops = &THNN_(simd).panels;
   const int64_t panel = loops->columns, terms = largestBlock(p, p->m, p->n).terms;
@@ -176,7 +176,7 @@ typedef struct Packing {
 static Packing packingIn(const Product *p, THNNRoom room)
 {
   real *own = (real *)((char *)room.data + room.bytes * (size_t)THNN_threadIndex());
-  return (Packing){own, own + packedSizes(p).panels};
+  return (Packing){own, own + packedSizesOf(p).panels};
 }
 
 /* Computes one of the products, for `height` rows and columns [first, end). */
@@ -268,7 +268,7 @@ static bool sharesRows(const Product *p)
 
 static THNNRoom panelRoom(const THNNState *state, const Product *p, int64_t steps)
 {
-  const PackedSizes sizes = packedSizes(p);
+  const PackedSizes sizes = packedSizesOf(p);
   return (THNNRoom){.threads = THNN_threads(state, steps, (double)p->count * panelOperations(p)),
                     .bytes = (size_t)(sizes.panels + sizes.scalars) * sizeof(real)};
 }

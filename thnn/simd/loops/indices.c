@@ -68,7 +68,7 @@ typedef struct RowOfWindows {
   uint32_t rowStart, rowLimit[2];
 } RowOfWindows;
 
-INLINE RowOfWindows rowOfWindows(const THNNIndexWindows *w, int64_t row)
+INLINE RowOfWindows windowsOfRow(const THNNIndexWindows *w, int64_t row)
 {
   RowOfWindows of = {.start = w->start, .rowStart = (uint32_t)w->rowStart[row] + w->firstStart};
   for (int i = 0; i < 2; i++) {
@@ -101,7 +101,7 @@ static bool areTaps(const THNNIndexWindows *w, const int64_t *index, const int64
   const int64_t n = w->columns, whole = wholeBlocks(n);
   uint32_t outside = 0;
   for (int64_t row = 0; row < w->rows; row++, index += n) {
-    const RowOfWindows windows = rowOfWindows(w, row);
+    const RowOfWindows windows = windowsOfRow(w, row);
     outside |= tapsOutside(&windows, 0, whole, index);
     if (whole < n)
       outside |= tapsOutside(&windows, n - WINDOWS, WINDOWS, index);
@@ -129,7 +129,7 @@ static void elementsOfTaps(const THNNIndexWindows *w, const int64_t *index, cons
   (void)second;
   const int64_t n = w->columns, whole = wholeBlocks(n);
   for (int64_t row = 0; row < w->rows; row++, index += n, element += n) {
-    const RowOfWindows windows = rowOfWindows(w, row);
+    const RowOfWindows windows = windowsOfRow(w, row);
     elementsOfTapsInRow(&windows, w->step, 0, whole, index, element);
     if (whole < n)
       elementsOfTapsInRow(&windows, w->step, n - WINDOWS, WINDOWS, index, element);
@@ -154,7 +154,7 @@ static bool arePlaces(const THNNIndexWindows *w, const int64_t *row, const int64
   const int64_t n = w->columns, whole = wholeBlocks(n);
   uint64_t outside = 0;
   for (int64_t r = 0; r < w->rows; r++, row += n, column += n) {
-    const RowOfWindows windows = rowOfWindows(w, r);
+    const RowOfWindows windows = windowsOfRow(w, r);
     outside |= placesOutside(&windows, 0, whole, row, column);
     if (whole < n)
       outside |= placesOutside(&windows, n - WINDOWS, WINDOWS, row, column);
@@ -177,7 +177,7 @@ static void elementsOfPlaces(const THNNIndexWindows *w, const int64_t *row, cons
 {
   const int64_t n = w->columns, whole = wholeBlocks(n);
   for (int64_t r = 0; r < w->rows; r++, row += n, column += n, element += n) {
-    const RowOfWindows windows = rowOfWindows(w, r);
+    const RowOfWindows windows = windowsOfRow(w, r);
     elementsOfPlacesInRow(&windows, w->step[1], 0, whole, row, column, element);
     if (whole < n)
       elementsOfPlacesInRow(&windows, w->step[1], n - WINDOWS, WINDOWS, row, column, element);
