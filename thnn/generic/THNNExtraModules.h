@@ -58,23 +58,6 @@ THNN_API void THNN_(SpatialCrossMapLRN_updateGradInput)(
     accreal beta,         /* as in the forward call */
     accreal k);           /* as in the forward call; unused */
 
-#ifndef THC_PROTOTYPES
-/* Max pooling of which only the values are wanted: SpatialDilatedMaxPooling without indices. */
-THNN_API void THNN_(SpatialGreatest_updateOutput)(
-    THNNState *state, /* may be NULL */
-    THTensor *input,  /* in: [batch x] planes x height x width */
-    THTensor *output, /* out: [batch x] planes x outputHeight x outputWidth */
-    int kW,           /* width of a window */
-    int kH,           /* height of a window */
-    int dW,           /* horizontal stride */
-    int dH,           /* vertical stride */
-    int padW,         /* padding on the left and on the right, at most half of kW */
-    int padH,         /* padding at the top and at the bottom, at most half of kH */
-    int dilationW,    /* distance of columns of a window */
-    int dilationH,    /* distance of rows of a window */
-    bool ceil_mode);  /* whether the last window of a row may reach beyond the input */
-#endif
-
 /* Convolution of groups of planes in one to three dimensions, which the weight has: sizes are
  * [[depth x] height x] width. Output sizes are (size + padding before + padding after - (dilation
  * (kernel - 1) + 1)) / stride + 1, rounded down. Padding can differ from side to side; negative
@@ -227,6 +210,21 @@ THNN_API void THNN_(GroupedFullConvolution_accGradParameters)(
     accreal scale);        /* factor of what is added */
 
 #ifndef THC_PROTOTYPES
+/* Max pooling of which only the values are wanted: SpatialDilatedMaxPooling without indices. */
+THNN_API void THNN_(SpatialGreatest_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: [batch x] planes x height x width */
+    THTensor *output, /* out: [batch x] planes x outputHeight x outputWidth */
+    int kW,           /* width of a window */
+    int kH,           /* height of a window */
+    int dW,           /* horizontal stride */
+    int dH,           /* vertical stride */
+    int padW,         /* padding on the left and on the right, at most half of kW */
+    int padH,         /* padding at the top and at the bottom, at most half of kH */
+    int dilationW,    /* distance of columns of a window */
+    int dilationH,    /* distance of rows of a window */
+    bool ceil_mode);  /* whether the last window of a row may reach beyond the input */
+
 /* All steps of an LSTM layer, given the products of its input. A step is that of LSTMFused, with
  * weight * output of the step before as hidden. */
 THNN_API void THNN_(LSTMSteps_updateOutput)(

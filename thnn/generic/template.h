@@ -4,7 +4,7 @@
 #ifndef THNN_TEMPLATE_H
 #define THNN_TEMPLATE_H
 
-#include <THNN.h>
+#include <THNNExtra.h>
 #include "call/check.h"
 #include "call/plan.h"
 #include "simd/tuning.h"

@@ -4,7 +4,6 @@
  *   output   [batch x] nOutputPlane x [[outputDepth x] outputHeight x] outputWidth
  * outputWidth is (width + padLeft + padRight - (dilationW (kW - 1) + 1)) / dW + 1, rounded down.
  * With `flip`, tap i of a kernel is its element kW - 1 - i, and likewise in the other dimensions. */
-#include <THNNExtra.h>
 
 #include "generic/convolution/grouped.h"
 

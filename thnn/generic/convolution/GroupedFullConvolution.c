@@ -6,7 +6,6 @@
  * outputWidth is (width - 1) dW - padLeft - padRight + dilationW (kW - 1) + 1, or more by less than
  * the larger of dW and dilationW. It is the backward pass of the ordinary convolution from its
  * output to its input. */
-#include <THNNExtra.h>
 
 #include "generic/convolution/grouped.h"
 

@@ -1,5 +1,4 @@
 /* Unfolding images and volumes into matrices of columns, and folding them back; see THNNExtra.h. */
-#include <THNNExtra.h>
 #include "generic/template.h"
 
 #include "simd/simd.h"

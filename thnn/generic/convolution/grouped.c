@@ -1,4 +1,3 @@
-#include <THNNExtra.h>
 
 #include "generic/convolution/grouped.h"
 

@@ -5,7 +5,6 @@
  *   seq_length          the number of indices in each bag
  *   weight, gradWeight  rows x columns
  *   output, gradOutput  bags x columns */
-#include <THNNExtra.h>
 
 #include "call/indices.h"
 #include "generic/linear/checks.h"

@@ -7,7 +7,6 @@
  *               sum over the channels whose window holds this one of gradOutput * output / scale
  *
  * Both passes work on tiles of positions: a channel has a row of terms, windows add up rows. */
-#include <THNNExtra.h>
 
 #include "generic/normalization/checks.h"
 #include "generic/template.h"

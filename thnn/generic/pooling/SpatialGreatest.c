@@ -1,5 +1,4 @@
 /* 2-D max pooling of which only the values are wanted: SpatialDilatedMaxPooling without indices. */
-#include <THNNExtra.h>
 #include "generic/pooling/checks.h"
 #include "generic/pooling/max.h"
 
