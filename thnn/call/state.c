@@ -9,7 +9,8 @@ static const double DEFAULT_MINIMUM_WORK = 1 << 15;
 static const size_t DEFAULT_WORKSPACE_LIMIT = (size_t)8 << 20;
 static const size_t MINIMUM_WORKSPACE_LIMIT = (size_t)64 << 10;
 
-THNNState THNN_stateCopy(const THNNState *state)
+/* The settings of a state, or the defaults for NULL. */
+static THNNState settingsOf(const THNNState *state)
 {
   THNN_State_check(state, "State_copy");
   if (state)
@@ -20,7 +21,7 @@ THNNState THNN_stateCopy(const THNNState *state)
 
 THNNState THNN_stateFor(const THNNState *state, THNNConvolutionResult which)
 {
-  THNNState copy = THNN_stateCopy(state);
+  THNNState copy = settingsOf(state);
   THNN_State_setConvolutionAlgorithm(&copy, THNN_State_convolutionAlgorithmOf(state, which));
   return copy;
 }
@@ -28,7 +29,7 @@ THNNState THNN_stateFor(const THNNState *state, THNNConvolutionResult which)
 THNNState *THNN_State_new(void)
 {
   THNNState *state = THAlloc(sizeof *state);
-  *state = THNN_stateCopy(NULL);
+  *state = settingsOf(NULL);
   return state;
 }
 

@@ -15,11 +15,8 @@ struct THNNState {
   bool deterministic;
 };
 
-/* The settings of a state, or the defaults for NULL. */
-THNNState THNN_stateCopy(const THNNState *state);
-
-/* The same with one result's algorithm of convolutions for all of them, for calls that compute that
- * result. */
+/* The settings of a state, or the defaults for NULL, with one result's algorithm of convolutions for
+ * all of them: for calls that compute that result. */
 THNNState THNN_stateFor(const THNNState *state, THNNConvolutionResult which);
 
 #endif

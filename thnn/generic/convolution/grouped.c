@@ -241,8 +241,9 @@ static THNNConvolutionPart partOf(const THNNGroups *groups, THNNConvolutionResul
                                                        : THNN_CONVOLUTION_FORWARD;
 }
 
-void THNN_(grouped_prepare)(THNNGroupedPlan *plan, const THNNState *state, const THNNGroups *groups,
-                            THNNConvolutionPart part, bool add)
+/* `state` may be NULL. With `add`, what results hold is added to. */
+static void prepare(THNNGroupedPlan *plan, const THNNState *state, const THNNGroups *groups,
+                    THNNConvolutionPart part, bool add)
 {
   *plan = (THNNGroupedPlan){.groups = *groups, .part = part, .add = add};
   plan->state = THNN_stateFor(state, resultOf(groups, part));
@@ -446,9 +447,8 @@ void THNN_(grouped_updateOutput)(const char *function, THNNState *state, const T
   int64_t size[5];
   const int nDimension = THNN_groupedSizes(groups, groups->transposed, size);
   THNNGroupedPlan grouped;
-  THNN_(grouped_prepare)(
-      &grouped, state, groups,
-      groups->transposed ? THNN_CONVOLUTION_BACKWARD_DATA : THNN_CONVOLUTION_FORWARD, false);
+  prepare(&grouped, state, groups,
+          groups->transposed ? THNN_CONVOLUTION_BACKWARD_DATA : THNN_CONVOLUTION_FORWARD, false);
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -470,9 +470,8 @@ void THNN_(grouped_updateGradInput)(const char *function, THNNState *state,
   int64_t size[5];
   const int nDimension = THNN_groupedSizes(groups, !groups->transposed, size);
   THNNGroupedPlan grouped;
-  THNN_(grouped_prepare)(
-      &grouped, state, groups,
-      groups->transposed ? THNN_CONVOLUTION_FORWARD : THNN_CONVOLUTION_BACKWARD_DATA, add);
+  prepare(&grouped, state, groups,
+          groups->transposed ? THNN_CONVOLUTION_FORWARD : THNN_CONVOLUTION_BACKWARD_DATA, add);
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -493,7 +492,7 @@ void THNN_(grouped_accGradParameters)(const char *function, THNNState *state,
                                       THTensor *gradBias, accreal scale)
 {
   THNNGroupedPlan grouped;
-  THNN_(grouped_prepare)(&grouped, state, groups, THNN_CONVOLUTION_BACKWARD_WEIGHT, false);
+  prepare(&grouped, state, groups, THNN_CONVOLUTION_BACKWARD_WEIGHT, false);
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -547,7 +546,7 @@ void THNN_(GroupedConvolution_plan)(const THNNState *state, int which, bool tran
     THNN_checkPositive(function, (THNNScalar){"sizes", 5, sizes[i]});
   THNN_dropUnusedDilation(g);
   THNNGroupedPlan plan;
-  THNN_(grouped_prepare)(&plan, state, &groups, partOf(&groups, (THNNConvolutionResult)which), add);
+  prepare(&plan, state, &groups, partOf(&groups, (THNNConvolutionResult)which), add);
   choice->algorithm =
       plan.planewise ? THNN_CONVOLUTION_DIRECT : THNN_(Convolution_algorithm)(&plan.convolution);
   choice->scratchBytes = plan.scratchBytes;

@@ -34,10 +34,6 @@ typedef struct THNNGroupedPlan {
   size_t scratchBytes;
 } THNNGroupedPlan;
 
-/* `state` may be NULL. With `add`, what results hold is added to. */
-void THNN_(grouped_prepare)(THNNGroupedPlan *plan, const THNNState *state, const THNNGroups *groups,
-                            THNNConvolutionPart part, bool add);
-
 /* The functions of a module, which checks its arguments and calls these. */
 
 /* input #2, output #3, weight #4, bias #5 (may be NULL) */

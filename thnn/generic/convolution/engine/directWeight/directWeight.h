@@ -188,9 +188,7 @@ bool THNN_(directWeight_plan)(THNNConvolutionPlan *plan, const WeightSides *side
 void THNN_(directWeight_layOutShared)(Worker *worker, Scratch *scratch);
 void THNN_(directWeight_layOutOwn)(Worker *worker, Scratch *scratch);
 
-/* costs.c: The cost of the computation, in cycles. */
-double THNN_(directWeight_cost)(const WeightPlan *plan, const WeightSides *sides);
-/* Chooses which dimensions are padded, and returns the cost. Padded boxes take no more than
+/* costs.c: Chooses which dimensions are padded, and returns the cost. Padded boxes take no more than
  * `roomBytes` each. */
 double THNN_(directWeight_choosePadding)(WeightPlan *plan, const WeightSides *sides,
                                          int64_t roomBytes);
