@@ -8,7 +8,9 @@ A family includes itself and generic/shared/; a family of cuda/generic/ also its
 The public headers may be included from everywhere.
 
 In pythnn/, by what files import, at their top or in a function (PACKAGES below). No file imports
-itself, through whatever others. `make lint` runs this.
+itself, through whatever others.
+
+Each folder with more than ten files has a README. `make lint` runs this.
 """
 
 import ast
@@ -57,6 +59,18 @@ def violations(root: Path) -> list[str]:
             if why:
                 found.append(f"{including} includes {name}: {why}")
     return found
+
+
+def crowded(root: Path) -> list[str]:
+    """The folders with more than ten files and no README."""
+    folders = [folder for folder in (root, *root.rglob("*")) if folder.is_dir()]
+    return [
+        f"{folder} has more than ten files and no README.md"
+        for folder in sorted(folders)
+        if not {"data", "__pycache__"} & set(folder.parts)
+        and sum(file.is_file() for file in folder.iterdir()) > 10
+        and not (folder / "README.md").is_file()
+    ]
 
 
 # ---- pythnn/
@@ -148,4 +162,7 @@ def import_violations(root: Path) -> list[str]:
 if __name__ == "__main__":
     tree = Path(__file__).resolve().parent.parent
     lines = violations(tree / "thnn") + import_violations(tree / "pythnn")
+    lines += [
+        line for name in ("thnn", "pythnn", "tests", "benchmarks") for line in crowded(tree / name)
+    ]
     sys.exit("\n".join(lines) if lines else 0)

@@ -26,6 +26,20 @@ def tree(folder, files):
     return folder
 
 
+def test_crowded_folders_have_readmes():
+    assert [
+        line for name in ("thnn", "pythnn", "tests") for line in layout.crowded(ROOT / name)
+    ] == []
+
+
+def test_folders_with_many_files_need_a_readme(tmp_path):
+    root = tree(tmp_path, {f"call/{n}.c": "" for n in range(11)})
+    (line,) = layout.crowded(root)
+    assert "call has more than ten files" in line
+    (root / "call" / "README.md").touch()
+    assert layout.crowded(root) == []
+
+
 HEADERS = dict.fromkeys(
     (
         "THNNState.h",
