@@ -262,7 +262,11 @@ def _array_of(source: Any, function: str) -> Array:
         return source.numpy()
     if is_masked(source):
         raise THNNArgumentError.expected(function, 1, "source", UNMASKED, MASKED)
-    return plain(np.asarray(source))
+    try:
+        return plain(np.asarray(source))
+    except (TypeError, ValueError) as error:  # lists of different lengths, or in themselves
+        found = f"what numpy makes no array of: {error}"
+        raise THNNArgumentError.expected(function, 1, "source", "numbers", found) from error
 
 
 def on_host(value: Any) -> Any:

@@ -241,6 +241,16 @@ def test_fill_zero_copy():
         Tensor([1], dtype=np.int32).fill(2**40)
 
 
+def test_lists_that_are_no_arrays():
+    endless: list = []
+    endless.append(endless)
+    for source in ([[1.0], [1.0, 2.0]], endless):
+        with pytest.raises(THNNArgumentError, match="#1 'source': expected numbers, found what numpy"):
+            Tensor(source)
+        with pytest.raises(THNNArgumentError, match=r"Tensor\.copy_from: argument #1 'source'"):
+            Tensor(np.ones(3)).copy_from(source)
+
+
 def test_copies():
     t = Tensor(numbers()).transpose(0, 1)
     assert not t.is_contiguous
