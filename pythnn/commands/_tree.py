@@ -13,6 +13,7 @@ from rich.text import Text
 from .. import nn
 from .._models.measuring import Measured
 from .._models.rows import Row, shape_text, size_text
+from .._shown import LINE, shown
 
 __all__ = ["lines_of_rows"]
 
@@ -94,7 +95,9 @@ def _note_edges(branch: _Branch) -> None:
         if step.module is None:
             continue
         notes_of = step.annotations.items()  # those with _ are nngraph's own
-        said = ", ".join(f"{key}: {value}" for key, value in notes_of if key[:1] != "_")
+        said = ", ".join(
+            f"{shown(key, LINE)}: {shown(value, LINE)}" for key, value in notes_of if key[:1] != "_"
+        )
         text = f" <- {taken or 'nothing'}" + (f" [{said}]" if said else "")
         notes.setdefault(f"({step.module + 1}) ", []).append(text)
     for child in branch.children:

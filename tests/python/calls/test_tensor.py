@@ -245,7 +245,7 @@ def test_lists_that_are_no_arrays():
     endless: list = []
     endless.append(endless)
     for source in ([[1.0], [1.0, 2.0]], endless):
-        with pytest.raises(THNNArgumentError, match="#1 'source': expected numbers, found what numpy"):
+        with pytest.raises(THNNArgumentError, match="#1 .source.: expected numbers, found what"):
             Tensor(source)
         with pytest.raises(THNNArgumentError, match=r"Tensor\.copy_from: argument #1 'source'"):
             Tensor(np.ones(3)).copy_from(source)

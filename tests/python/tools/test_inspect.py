@@ -117,6 +117,10 @@ def test_graphs_show_edges_and_annotations():
     assert "(4) nn.CAddTable <- {(3), (2)}" in text or "nn.CAddTable <- {" in text
     assert "output <- {(" in text
     assert graph.sources()[graph.graph.start] == "input"
+    first.annotate(**{"name": "a\x1b[31m\n", "\x1bkey": "x" * 10**5})
+    text = "\n".join(lines(nn.gModule([x, y], [total])))
+    assert r"[name: a\x1b[31m\n, \x1bkey: xxx" in text
+    assert max(map(len, text.splitlines())) < 400
 
 
 # ---- Terminals
