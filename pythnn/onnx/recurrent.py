@@ -144,16 +144,28 @@ def _of_lstm(m: Any) -> _Cell:
     return cell
 
 
+def _products(m: Any) -> tuple[Any, Any, Any]:
+    """Both weights and the bias of all gates; with dropout each gate has layers of its own."""
+    given, fed_back = (
+        [one for one in layer.listModules() if isinstance(one, nn.Linear)]
+        for layer in (m.i2g, m.o2g)
+    )
+    bias = np.concatenate([one.bias for one in given])
+    weights = (np.concatenate([one.weight for one in layers]) for layers in (given, fed_back))
+    return (*weights, bias)  # type: ignore[return-value]
+
+
 def _of_fast_lstm(m: Any) -> _Cell:
     order = [0, 3, 2, 1]  # input gate, new cell, forget and output gates
-    parts = m.i2g.weight, m.o2g.weight, m.i2g.bias
+    parts = _products(m)
     return _Cell("LSTM", int(m.outputSize)).add(*(_in_order(part, order, 4) for part in parts))
 
 
 def _of_gru(m: Any) -> _Cell:
     linear = [one for one in m.inside.listModules() if isinstance(one, nn.Linear)]
-    new = [one for one in linear if one is not m.i2g and one is not m.o2g]
-    gates = [np.split(part, 2) for part in (m.i2g.weight, m.o2g.weight, m.i2g.bias)]
+    of_gates = [*m.i2g.listModules(), *m.o2g.listModules()]
+    new = [one for one in linear if not any(one is other for other in of_gates)]
+    gates = [np.split(part, 2) for part in _products(m)]
     given, fed_back, bias = (
         np.concatenate([update, reset, last])
         for (reset, update), last in zip(

@@ -15,8 +15,10 @@ from ..activation.scalar import MulConstant
 from ..activation.softmax import SoftMax
 from ..containers.branching import ConcatTable, MapTable, ParallelTable
 from ..containers.container import Sequential
+from ..graph.graph import gModule
 from ..linear.linear import Linear
-from ..linear.scaling import CMul
+from ..linear.scaling import Add, CMul
+from ..normalization.batch import BatchNormalization
 from ..object.module import Module
 from ..object.object import register
 from ..shape.plumbing import Identity
@@ -80,6 +82,19 @@ def _gate_inputs(size: int, output: int, p: float, mono: bool) -> ParallelTable:
     return both
 
 
+def _gate_products(
+    kind: type[Linear], size: int, output: int, gates: int, p: float, mono: bool
+) -> Any:
+    """One product for several gates; with dropout, each has its own and its own noise."""
+    if not p:
+        return kind(size, gates * output)
+    noises, products = ConcatTable(), ParallelTable()
+    for _ in range(gates):
+        noises.add(_dropout(p, mono))
+        products.add(kind(size, output))
+    return Sequential(noises, products, JoinTable(2))
+
+
 @register
 class LSTM(_Cell, kernel=True):
     """Long short-term memory, by default with peepholes from the cell to the gates (`cell2gate`).
@@ -138,23 +153,64 @@ class LSTM(_Cell, kernel=True):
 
 @register
 class FastLSTM(LSTM, kernel=True):
-    """LSTM without peepholes, whose gates are one product each of input and output before."""
+    """LSTM without peepholes, whose gates are one product each of input and output before.
+
+    As long as the class attribute ``bn`` is true, those made have batch normalization, with `eps`,
+    `momentum` and `affine`, of both products and of the cell; they, and with ``usenngraph`` all,
+    are graphs.
+    """
+
+    usenngraph: ClassVar[bool] = False
+    bn: ClassVar[bool] = False
+    eps: float | None = None
+    momentum: float | None = None
 
     def __init__(
         self,
         inputSize: int,
         outputSize: int,
         rho: int | None = None,
+        eps: float | None = None,
+        momentum: float | None = None,
+        affine: bool = True,
         p: float = 0,
         mono: bool = False,
     ) -> None:
+        self.eps, self.momentum, self.affine = eps, momentum, bool(affine)
         super().__init__(inputSize, outputSize, rho, True, p, mono)
+
+    def _normalization(self, size: int) -> BatchNormalization:
+        """A normalization that begins with small weights, as recurrent ones should."""
+        settings = {"eps": self.eps, "momentum": self.momentum}
+        given = {name: value for name, value in settings.items() if value is not None}
+        layer = BatchNormalization(size, affine=self.affine, **given)
+        if self.affine:
+            layer.tensors.weight.fill(0.1)
+        return layer
+
+    def nngraphModel(self) -> Module:
+        """The module of a step as a graph."""
+        size = self.outputSize
+        x, before_h, before_c = Identity()(), Identity()(), Identity()()
+        of_input = self.i2g(x).annotate(name="i2h")
+        of_output = self.o2g(before_h).annotate(name="h2h")
+        if self.bn:
+            of_input = self._normalization(4 * size)(of_input)
+            of_output = Add(4 * size)(self._normalization(4 * size)(of_output))
+        sums = Reshape(4, size)(CAddTable()([of_input, of_output]))
+        first, second, third, fourth = SplitTable(2)(sums).split(4)
+        new = CMulTable()([Sigmoid()(first), Tanh()(second)])
+        c = CAddTable()([CMulTable()([Sigmoid()(third), before_c]), new])
+        shown = self._normalization(size)(c).annotate(name="bn_c") if self.bn else c
+        h = CMulTable()([Sigmoid()(fourth), Tanh()(shown)])
+        return gModule([x, before_h, before_c], [h, c])
 
     def buildModel(self) -> Module:
         size = self.outputSize
-        self.affine = True
-        self.i2g = Linear(self.inputSize, 4 * size)
-        self.o2g = LinearNoBias(size, 4 * size)
+        self.i2g = _gate_products(Linear, self.inputSize, size, 4, self.p, self.mono)
+        self.o2g = _gate_products(LinearNoBias, size, size, 4, self.p, self.mono)
+        if self.usenngraph or self.bn:
+            return self.nngraphModel()
         both = ParallelTable().add(self.i2g).add(self.o2g)
         functions = ParallelTable().add(Sigmoid()).add(Tanh()).add(Sigmoid()).add(Sigmoid())
         gates = Sequential(
@@ -196,11 +252,9 @@ class GRU(_Cell, kernel=True):
     def buildModel(self) -> Module:
         """The module of a step: {input, output} to output."""
         size, p = self.outputSize, self.p
-        self.i2g = Linear(self.inputSize, 2 * size)
-        self.o2g = LinearNoBias(size, 2 * size)
-        both = ParallelTable()
-        for layer in (self.i2g, self.o2g):
-            both.add(Sequential(_dropout(p, self.mono), layer) if p else layer)
+        self.i2g = _gate_products(Linear, self.inputSize, size, 2, p, self.mono)
+        self.o2g = _gate_products(LinearNoBias, size, size, 2, p, self.mono)
+        both = ParallelTable().add(self.i2g).add(self.o2g)
         functions = ParallelTable().add(Sigmoid()).add(Sigmoid())
         gates = Sequential(both, CAddTable(), Reshape(2, size), SplitTable(1, 2), functions)
         given = Sequential(SelectTable(1))
@@ -297,11 +351,19 @@ def _of_torch_rnn(module: AbstractRecurrent) -> None:
     module.seqlen = LONGEST
 
 
+def _mask_steps(self: Any, nInputDim: int = 1) -> Any:
+    """Has samples of zeros give zeros, in the state too; returns the module itself."""
+    for module in (self.inside, *self._clones()):
+        module.maskZero(nInputDim)
+    return self
+
+
 @register
 class RecLSTM(_Cell, kernel=True):
     """StepLSTM as a step of a sequence, of torch/rnn."""
 
     _state = ("outputs", "cells")
+    maskZero = _mask_steps
 
     def __init__(self, inputsize: int, hiddensize: int, outputsize: int | None = None) -> None:
         super().__init__(None)
@@ -323,6 +385,7 @@ class RecGRU(_Cell, kernel=True):
     """StepGRU as a step of a sequence, of torch/rnn."""
 
     _tables = AbstractRecurrent._tables
+    maskZero = _mask_steps
 
     def __init__(self, inputsize: int, outputsize: int) -> None:
         super().__init__(None)

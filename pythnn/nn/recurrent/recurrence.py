@@ -423,12 +423,12 @@ def _norms(rows: Any) -> Any:
 class Recurrence(AbstractRecurrent, kernel=True):
     """A module of the table {input, output of the step before}, which is zeros at first.
 
-    `outputSize` is the size of that output, a number or a list, without the batch; inputs of more
-    than `nInputDim` dimensions are batches.
+    `outputSize` is the size of that output, a number or a list, without the batch, or for an output
+    that is a table a list of such lists; inputs of more than `nInputDim` dimensions are batches.
     """
 
     def __init__(
-        self, module: Module, outputSize: int | Sequence[int], nInputDim: int, rho: int = 9999
+        self, module: Module, outputSize: int | Sequence[Any], nInputDim: int, rho: int = 9999
     ) -> None:
         super().__init__(rho)
         self.outputSize = [outputSize] if isinstance(outputSize, int) else list(outputSize)
@@ -444,10 +444,14 @@ class Recurrence(AbstractRecurrent, kernel=True):
             return [self.__dict__["outputs"][step - 1]]
         if self.userPrevOutput is not None:
             return [self.field("userPrevOutput")]
-        sizes = self.field("outputSize")
-        if hasattr(sizes, "tolist"):
-            sizes = sizes.tolist()
-        return [self._zeros(input, [int(size) for size in sizes], int(self.nInputDim))]
+        return [self._zeros_of(self.field("outputSize"), input)]
+
+    def _zeros_of(self, sizes: Any, input: Any) -> Any:
+        """Zeros of a size, or a table of them for a table of sizes."""
+        sizes = sizes.tolist() if hasattr(sizes, "tolist") else sizes
+        if sizes and isinstance(sizes[0], list):
+            return [self._zeros_of(one, input) for one in sizes]
+        return self._zeros(input, [int(size) for size in sizes], int(self.nInputDim))
 
 
 @register

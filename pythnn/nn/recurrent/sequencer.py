@@ -79,6 +79,11 @@ class AbstractSequencer(Container, kernel=True):
             found.append(copied(result) if result is not None else None)
         return found[::-1]
 
+    def maskZero(self, nInputDim: int = 1) -> Self:
+        """Has samples of zeros of each step give zeros; returns itself."""
+        self.inside.maskZero(nInputDim)
+        return self
+
     def __repr__(self) -> str:
         return f"{self.typename()} @ {self.inside!r}" if self.modules else self.typename()
 
@@ -358,7 +363,7 @@ class VariableLength(Decorator, kernel=True):
     lastOnly: Any = False
 
     def __init__(self, module: Module, lastOnly: bool = False) -> None:
-        super().__init__(module)
+        super().__init__(module.maskZero())
         self.lastOnly = bool(lastOnly)
         self.tensors.gradInput = []
 

@@ -89,3 +89,55 @@ def test_a_language_model_learns_a_text() -> None:
         model.encode_string("z")
     with pytest.raises(THNNArgumentError, match="lstm or rnn"):
         nn.LanguageModel("ab", "gru")
+
+
+def test_fast_lstm_is_the_same_as_a_graph(monkeypatch: Any) -> None:
+    plain = nn.FastLSTM(3, 2)
+    monkeypatch.setattr(nn.FastLSTM, "usenngraph", True)
+    graph = nn.FastLSTM(3, 2)
+    assert isinstance(graph.inside, nn.gModule)
+    graph.i2g.weight, graph.i2g.bias = plain.i2g.weight, plain.i2g.bias
+    graph.o2g.weight = plain.o2g.weight
+    given, weights = (
+        np.random.default_rng(s).standard_normal((4, 5, n)) for s, n in ((1, 3), (2, 2))
+    )
+    one, other = nn.Sequencer(plain), nn.Sequencer(graph)
+    np.testing.assert_allclose(one.forward(given), other.forward(given), rtol=1e-12)
+    found = one.backward(given, weights)
+    np.testing.assert_allclose(found, other.backward(given, weights), rtol=1e-12)
+
+
+def test_fast_lstm_with_batch_normalization(monkeypatch: Any) -> None:
+    monkeypatch.setattr(nn.FastLSTM, "bn", True)
+    lstm = nn.FastLSTM(3, 2, None, 1e-3, 0.2)
+    normal = [one for one in lstm.listModules() if isinstance(one, nn.BatchNormalization)]
+    assert [(one.eps, one.momentum, one.weight[0]) for one in normal] == [(1e-3, 0.2, 0.1)] * 3
+    given = np.random.default_rng(1).standard_normal((4, 5, 3))
+    errors = nn.check_gradients(nn.Sequencer(lstm), given)
+    assert max(errors[name] for name in errors if name != "parameter[2]") < 1e-6  # before a mean
+
+
+def test_each_gate_has_dropout_of_its_own() -> None:
+    for cell in (nn.FastLSTM(3, 2, p=0.5), nn.GRU(3, 2, None, 0.5), nn.LSTM(3, 2, None, True, 0.5)):
+        errors = nn.check_gradients(nn.Sequencer(cell), np.ones((3, 2, 3)))
+        assert max(errors.values()) < 1e-6
+    noises = [one for one in nn.FastLSTM(3, 2, p=0.5).listModules() if isinstance(one, nn.Dropout)]
+    assert len(noises) == 8
+
+
+def test_a_recurrence_of_tables() -> None:
+    both = nn.ParallelTable(nn.Linear(3, 2), nn.Sequential(nn.FlattenTable(), nn.JoinTable(1, 1)))
+    step = nn.Sequential(both, nn.JoinTable(1, 1), nn.Linear(7, 5), nn.Tanh())
+    step.add(nn.ConcatTable().add(nn.Narrow(2, 1, 2)).add(nn.Narrow(2, 3, 3)))
+    cell = nn.Recurrence(step, [[2], [3]], 1)
+    steps = [np.random.default_rng(s).standard_normal((4, 3)) for s in range(3)]
+    outputs = [cell.forward(one) for one in steps]
+    assert [one.shape for one in outputs[-1]] == [(4, 2), (4, 3)]
+    weights = [np.ones((4, 2)), np.ones((4, 3))]
+    found = [np.array(cell.backward(one, weights)) for one in steps[::-1]][::-1]
+
+    def loss() -> float:
+        cell.forget()
+        return sum(float(part.sum()) for one in steps for part in cell.forward(one))
+
+    assert slope(loss, steps[0], (1, 2)) == pytest.approx(found[0][1, 2], rel=1e-6)

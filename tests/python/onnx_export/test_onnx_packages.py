@@ -82,6 +82,7 @@ SEQUENCES = {
     "gates as one product": lambda: nn.Sequencer(nn.FastLSTM(3, 2)),
     "gated units": lambda: nn.Sequencer(nn.GRU(3, 2)),
     "with dropout": lambda: nn.Sequencer(nn.GRU(3, 2, None, 0.5)),
+    "with dropout for each gate": lambda: nn.Sequencer(nn.FastLSTM(3, 2, p=0.5)),
     "torch/rnn": lambda: nn.Sequencer(nn.RecGRU(3, 2)),
     "layers": lambda: nn.Sequencer(
         nn.Sequential(nn.Linear(3, 4), nn.RecLSTM(4, 3), nn.GRU(3, 2), nn.SoftMax())
