@@ -272,18 +272,23 @@ static THTensor *allocateTensor(int n)
   return NULL;
 }
 
+/* A storage of at least `needed` elements, for a tensor to hold: this one, which grows if it is too
+ * small, or a new one for NULL. */
+static THStorage *heldStorage(THStorage *storage, ptrdiff_t needed)
+{
+  if (!storage && needed > 0)
+    return THStorage_(newWithSize)(needed);
+  if (storage && storage->size < needed)
+    THStorage_(resize)(storage, needed);
+  THStorage_(retain)(storage);
+  return storage;
+}
+
 /* A new tensor over a storage, which it retains; over a new storage if `storage` is NULL. */
 static THTensor *newWithLayout(THStorage *storage, ptrdiff_t storageOffset, Layout layout)
 {
   ptrdiff_t needed = storageSizeFor(&layout, storageOffset);
-  if (!storage && needed > 0) {
-    storage = THStorage_(newWithSize)(needed);
-  } else {
-    if (storage && storage->size < needed)
-      THStorage_(resize)(storage, needed);
-    THStorage_(retain)(storage);
-  }
-
+  storage = heldStorage(storage, needed);
   THTensor *self = allocateTensor(layout.nDimension);
   if (!self) {
     THStorage_(free)(storage);
@@ -455,13 +460,7 @@ static void setLayout(THTensor *self, THStorage *storage, ptrdiff_t storageOffse
     self->stride = THRealloc(self->stride, layout.nDimension * (ptrdiff_t)sizeof(int64_t));
   }
   THStorage *old = self->storage;
-  if (!storage && needed > 0) {
-    storage = THStorage_(newWithSize)(needed);
-  } else {
-    if (storage && storage->size < needed)
-      THStorage_(resize)(storage, needed);
-    THStorage_(retain)(storage);
-  }
+  storage = heldStorage(storage, needed);
   writeLayout(self, &layout);
   self->storage = storage;
   self->storageOffset = storageOffset;
