@@ -143,13 +143,12 @@ class Lstm:
 
     def run(self, of: Weights, x: Array, start: Sequence[Array], reverse: bool) -> Run:
         """All steps of one direction."""
-        bias = of.input_bias
-        if bias is not None:
-            bias = bias + of.state_bias
-        gates = _product(x, of.input, bias)
+        gates = _product(x, of.input, None)
         states, cells = (_states(x, first, reverse) for first in start)
         if _at_once(gates):
-            thnn.LSTMSteps_updateOutput(None, gates, of.state, states, cells, reverse)
+            thnn.LSTMSteps_updateOutput(
+                None, gates, of.state, of.input_bias, of.state_bias, states, cells, reverse
+            )
             return Run(of, reverse, x, states, (gates, cells))
         hidden = empty(gates.shape[1:], x)
         product, cell = thnn.Linear_updateOutput, thnn.LSTMFused_updateOutput
@@ -157,10 +156,10 @@ class Lstm:
             *_ordered(reverse, gates), *_pairs(states, reverse), *_pairs(cells, reverse),
             strict=True,
         )  # fmt: skip
-        weight = of.state
+        weight, biases = of.state, of[2:]
         for gate, before, after, cell_before, cell_after in steps if x.shape[1] else ():
             product(None, before, hidden, weight, None, None)
-            cell(None, gate, hidden, None, None, cell_before, after, cell_after)
+            cell(None, gate, hidden, *biases, cell_before, after, cell_after)
         return Run(of, reverse, x, states, (gates, cells))
 
     def backward(

@@ -6,9 +6,7 @@ import math
 from typing import Any
 
 from .. import thnn
-from .._tensor import array_module
 from ._arrays import Array, Real, Unfit, axis_of, check_shape, like, new, shaped
-from ._erf import normal_cdf
 from ._front import function
 
 __all__ = ["gelu", "gelu_backward", "glu", "glu_backward", "silu", "silu_backward"]
@@ -38,7 +36,7 @@ _FACTOR, _CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 @function(x="...")
 def gelu(x: Real, *, approximate: str = "none") -> Array:
-    """x times the normal distribution's probability of a number below x.
+    """x times the normal distribution's probability of a number below x: GELU.
 
     Parameters
     ----------
@@ -50,8 +48,9 @@ def gelu(x: Real, *, approximate: str = "none") -> Array:
     array([0.    , 0.8413])
     """
     if not _is_tanh(approximate):
-        found: Array = x * normal_cdf(x)
-        return found
+        output = like(x)
+        thnn.GELU_updateOutput(None, x, output)
+        return output
     real = x.dtype.type
     gate = _tanh(real(_FACTOR) * (x + real(_CUBIC) * x * x * x))
     gate += real(1)
@@ -63,16 +62,15 @@ def gelu(x: Real, *, approximate: str = "none") -> Array:
 @function(x="...", grad_output="...")
 def gelu_backward(grad_output: Real, x: Real, *, approximate: str = "none") -> Array:
     """The gradient of `x`."""
-    xp, real = array_module(x), x.dtype.type
-    found: Array
+    real = x.dtype.type
     if not _is_tanh(approximate):
-        density = xp.exp(real(-0.5) * x * x) * real(1 / math.sqrt(2 * math.pi))
-        found = grad_output * (normal_cdf(x) + x * density)
-        return found
+        grad_x = like(x)
+        thnn.GELU_updateGradInput(None, x, grad_output, grad_x)
+        return grad_x
     gate = _tanh(real(_FACTOR) * (x + real(_CUBIC) * x * x * x))
     slope = real(_FACTOR) * (real(1) + real(3 * _CUBIC) * x * x)
     half = real(0.5)
-    found = grad_output * (half * (1 + gate) + half * x * (1 - gate * gate) * slope)
+    found: Array = grad_output * (half * (1 + gate) + half * x * (1 - gate * gate) * slope)
     return found
 
 

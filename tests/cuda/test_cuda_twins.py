@@ -44,6 +44,7 @@ ELEMENT = 2 * FUNCTION + 8
 
 pair("Abs")
 pair("ELU", ELEMENT, alpha=0.7, inplace=False)
+pair("GELU", ELEMENT)
 pair("HardTanh", min_val=-0.4, max_val=0.6, inplace=False)
 pair("LeakyReLU", negval=0.3, inplace=False)
 pair("LogSigmoid", ELEMENT)

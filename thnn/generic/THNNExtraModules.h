@@ -229,8 +229,10 @@ THNN_API void THNN_(SpatialGreatest_updateOutput)(
  * weight * output of the step before as hidden. */
 THNN_API void THNN_(LSTMSteps_updateOutput)(
     THNNState *state, /* may be NULL */
-    THTensor *gates,  /* inout: steps x batch x (4 units); the products with biases, then gates i, f, c, o */
+    THTensor *gates,  /* inout: steps x batch x (4 units); the products, then gates i, f, c, o */
     THTensor *weight, /* in: (4 units) x units */
+    THTensor *bias1,  /* in, optional: 4 units; added to gates, given together with bias2 */
+    THTensor *bias2,  /* in, optional: 4 units; added too */
     THTensor *output, /* inout: (steps + 1) x batch x units; the one before the first step is given */
     THTensor *cells,  /* inout: (steps + 1) x batch x units; the one before the first step is given */
     bool reverse);    /* from the last step to the first, before which the last states stand */
@@ -270,3 +272,17 @@ THNN_API void THNN_(GRUSteps_updateGradInput)(
     THTensor *gradState,    /* inout: batch x units; with respect to the last output, then to the first */
     bool reverse);          /* as in the forward call */
 #endif
+
+/* Gaussian error linear unit: input times the normal distribution's probability of a number below
+ * it. */
+THNN_API void THNN_(GELU_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: any shape */
+    THTensor *output); /* out: shape of input */
+
+/* Gaussian error linear unit, backward. */
+THNN_API void THNN_(GELU_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: any shape */
+    THTensor *gradOutput, /* in: shape of input */
+    THTensor *gradInput); /* out: shape of input */

@@ -15,7 +15,7 @@ from pythnn import State, Tensor, THNNArgumentError, thnn
 Arrays = dict[str, np.ndarray]
 SHAPES = [(1, 1, 1), (4, 3, 5), (3, 2, 33), (2, 70, 19)]
 FORWARD = {
-    "LSTM": ("gates", "weight", "output", "cells"),
+    "LSTM": ("gates", "weight", "bias1", "bias2", "output", "cells"),
     "GRU": ("input", "weight", "bias1", "bias2", "output", "storage"),
 }
 BACKWARD = {
@@ -42,8 +42,8 @@ def sample(kind: str, shape: tuple[int, int, int], dtype: Any, biased: bool = Tr
     else:
         a |= {"input": products, "storage": np.zeros((steps, batch, 5 * units))}
         a |= {"gradInInput": np.zeros(products.shape), "gradInHidden": np.zeros(products.shape)}
-        if biased:
-            a |= {"bias1": normal(gates * units), "bias2": normal(gates * units)}
+    if biased:
+        a |= {"bias1": normal(gates * units), "bias2": normal(gates * units)}
     return {name: array.astype(dtype) for name, array in a.items()}
 
 
@@ -72,7 +72,14 @@ def by_cells(kind: str, a: Arrays, reverse: bool) -> Arrays:
         if kind == "LSTM":
             cells = a["cells"]
             thnn.LSTMFused_updateOutput(
-                None, a["gates"][t], hidden, None, None, cells[before], states[after], cells[after]
+                None,
+                a["gates"][t],
+                hidden,
+                a.get("bias1"),
+                a.get("bias2"),
+                cells[before],
+                states[after],
+                cells[after],
             )
         else:
             thnn.GRUFused_updateOutput(

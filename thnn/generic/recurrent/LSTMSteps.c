@@ -1,9 +1,9 @@
 /* All steps of an LSTM layer, given the products of its input.
- *   gates    steps x batch x 4 units: W x with all biases, gates in the order i, f, c, o
- *   weight   4 units x units: U
+ *   gates    steps x batch x 4 units: W x, gates in the order i, f, c, o
+ *   weight   4 units x units: U          bias1, bias2   4 units: both or neither
  *   output, cells   (steps + 1) x batch x units: before and after the steps
  *
- *   i, f, o = sigmoid(gates + U h),  c = tanh(…); they replace gates
+ *   i, f, o = sigmoid(gates + U h + bias1 + bias2),  c = tanh(…); they replace gates
  *   cells' = f cells + i c,  h' = o tanh(cells')
  *
  * The gradients are those of LSTMFused.c, from the last step to the first. */
@@ -18,21 +18,25 @@ enum {
 };
 
 void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *weight,
-                                   THTensor *output, THTensor *cells, bool reverse)
+                                   THTensor *bias1, THTensor *bias2, THTensor *output,
+                                   THTensor *cells, bool reverse)
 {
   const char *function = "LSTMSteps_updateOutput";
   const THNNSteps sizes =
       THNN_steps_shapeCheck(function, GATES, THNN_SHAPE(gates, 2), THNN_SHAPE(weight, 3));
-  THNN_checkStates(function, &sizes, THNN_SHAPE(output, 4));
-  THNN_checkStates(function, &sizes, THNN_SHAPE(cells, 5));
+  THNN_checkStepBiases(function, GATES, &sizes, THNN_SHAPE(bias1, 4), THNN_SHAPE(bias2, 5));
+  THNN_checkStates(function, &sizes, THNN_SHAPE(output, 6));
+  THNN_checkStates(function, &sizes, THNN_SHAPE(cells, 7));
   const int64_t units = sizes.units, batch = sizes.batch, width = GATES * units;
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
   THNNBuffer *all = THNN_planInOut(&plan, gates, 2);
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 3);
-  THNNBuffer *states = THNN_planInOut(&plan, output, 4);
-  THNNBuffer *memory = THNN_planInOut(&plan, cells, 5);
+  THNNBuffer *inBias = bias1 ? THNN_planIn(&plan, bias1, 4) : NULL;
+  THNNBuffer *recurrentBias = bias2 ? THNN_planIn(&plan, bias2, 5) : NULL;
+  THNNBuffer *states = THNN_planInOut(&plan, output, 6);
+  THNNBuffer *memory = THNN_planInOut(&plan, cells, 7);
   THNNBuffer *recurrent = THNN_planScratch(&plan, (size_t)(batch * width) * sizeof(real));
   const THNNRoom room = THNN_(multiplyRoom)(state, width, batch, units, true, false);
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
@@ -47,8 +51,9 @@ void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *
                   NULL, recurrent->data, width, THNN_roomIn(room, scratch));
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < batch; i++) {
-      const GateRows rows = {gate + i * width, (const real *)recurrent->data + i * width, NULL,
-                             NULL};
+      const GateRows rows = {gate + i * width, (const real *)recurrent->data + i * width,
+                             inBias ? inBias->data : NULL,
+                             recurrentBias ? recurrentBias->data : NULL};
       THNN_(simd).recurrent.lstm(units, &rows, (const real *)memory->data + before + i * units,
                                  gate + i * width, (real *)states->data + after + i * units,
                                  (real *)memory->data + after + i * units);

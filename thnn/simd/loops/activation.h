@@ -21,6 +21,10 @@ typedef struct SimdActivation {
   void (*gated)(int64_t n, const real *x, const real *gate, real *y);
   void (*gatedBackward)(int64_t n, const real *x, const real *gate, const real *gradOutput,
                         real *gradX, real *gradGate);
+  /* x times the normal distribution's probability of a number below x */
+  Map gelu;
+  /* gradOutput * (probability + x * density) */
+  Map2 geluBackward;
   /* x where it is beyond lambda on either side, otherwise 0; lambda */
   Map hardShrink;
   /* hardShrink's result, moved by lambda towards 0; lambda */
