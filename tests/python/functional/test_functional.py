@@ -373,6 +373,7 @@ def test_every_module_of_thnn_has_its_functions():
         "GroupedConvolution",
         "GroupedFullConvolution",
         "SpatialFullDilatedConvolution",
+        "SpatialGreatest",
         "VolumetricConvolutionMM",
         "VolumetricFullDilatedConvolution",
     }
