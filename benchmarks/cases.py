@@ -534,6 +534,17 @@ def absolute(shape: Shape) -> Case:
     )
 
 
+def gelu(shape: Shape) -> Case:
+    return pointwise(
+        "GELU",
+        shape,
+        (),
+        (),
+        lambda torch, t: torch.ops.aten.gelu.default(t.input),
+        lambda torch, t: torch.ops.aten.gelu_backward.default(t.gradOutput, t.input),
+    )
+
+
 def square(shape: Shape) -> Case:
     return pointwise(
         "Square",
@@ -622,6 +633,7 @@ POINTWISE = [
     hard_shrink(MEDIUM),
     absolute(MEDIUM),
     square(MEDIUM),
+    gelu(MEDIUM),
     square_root(MEDIUM),
     prelu(MEDIUM),
 ]

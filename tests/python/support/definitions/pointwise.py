@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,11 @@ def sigmoid(x: Any) -> Any:
 
 def softplus(x: Any) -> Any:
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+@np.vectorize
+def normal_probability(x: float) -> float:
+    return math.erfc(-x / math.sqrt(2)) / 2
 
 
 def shrink_mask(x: Any) -> Any:
@@ -45,6 +51,12 @@ MODULES = [
         lambda y: np.where(y > 0, 1, y + 0.75),
         takes_output=True,
         inplace=True,
+    ),
+    Module(
+        "GELU",
+        (),
+        lambda x: x * normal_probability(x),
+        lambda x: normal_probability(x) + x * np.exp(-x * x / 2) / np.sqrt(2 * np.pi),
     ),
     Module("HardShrink", (0.5,), lambda x: x * shrink_mask(x), shrink_mask),
     Module(
