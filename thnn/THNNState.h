@@ -70,6 +70,12 @@ THNN_API void THNN_State_setConvolutionAlgorithmOf(THNNState *state, THNNConvolu
 THNN_API THNNConvolutionAlgorithm THNN_State_convolutionAlgorithmOf(const THNNState *state,
                                                                     THNNConvolutionResult which);
 
+/* Names one row of the convolution engine's table, such as "lines" or "gemm"; NULL (the default) for
+ * none. Convolutions to which that algorithm applies take it, whatever it costs; others go by the
+ * costs, as with `auto`. For tests and measurements. The name is copied. */
+THNN_API void THNN_State_setConvolutionRow(THNNState *state, const char *row);
+THNN_API const char *THNN_State_convolutionRow(const THNNState *state);
+
 /* On the CPU every function is deterministic; the switch makes CUDA functions that are not refuse
  * to run. */
 THNN_API void THNN_State_setDeterministic(THNNState *state, bool deterministic);

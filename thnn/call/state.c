@@ -1,5 +1,7 @@
 #include "call/state.h"
 
+#include <string.h>
+
 #include <TH/TH.h>
 
 /* Tells a live state from a freed or foreign pointer. */
@@ -149,6 +151,22 @@ THNNConvolutionAlgorithm THNN_State_convolutionAlgorithmOf(const THNNState *stat
   THNN_State_check(state, "State_convolutionAlgorithm");
   checkResult("State_convolutionAlgorithmOf", which);
   return state ? state->convolutionAlgorithm[which] : THNN_CONVOLUTION_AUTO;
+}
+
+void THNN_State_setConvolutionRow(THNNState *state, const char *row)
+{
+  checkGiven(state, "State_setConvolutionRow");
+  THArgCheck(!row || (*row && strlen(row) <= THNN_LONGEST_ROW), 2,
+             "State_setConvolutionRow: argument #2 'row': expected NULL or a name of 1 to %d "
+             "characters, found %zu",
+             THNN_LONGEST_ROW, row ? strlen(row) : 0);
+  strcpy(state->convolutionRow, row ? row : "");
+}
+
+const char *THNN_State_convolutionRow(const THNNState *state)
+{
+  THNN_State_check(state, "State_convolutionRow");
+  return state && *state->convolutionRow ? state->convolutionRow : NULL;
 }
 
 void THNN_State_setDeterministic(THNNState *state, bool deterministic)

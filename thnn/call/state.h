@@ -6,12 +6,15 @@
 
 #include <THNNState.h>
 
+enum { THNN_LONGEST_ROW = 31 };
+
 struct THNNState {
   uint64_t live;
   int threads;
   double minimumWork;
   size_t workspaceLimit;
   THNNConvolutionAlgorithm convolutionAlgorithm[THNN_CONVOLUTION_RESULTS];
+  char convolutionRow[THNN_LONGEST_ROW + 1]; /* empty: none */
   bool deterministic;
 };
 

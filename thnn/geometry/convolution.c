@@ -8,6 +8,26 @@ static int64_t product(const int64_t *size)
   return size[0] * size[1] * size[2];
 }
 
+THNNConvolution THNN_convolutionTransposed(const THNNConvolution *geometry)
+{
+  THNNConvolution transposed = *geometry;
+  transposed.inputPlanes = geometry->outputPlanes;
+  transposed.outputPlanes = geometry->inputPlanes;
+  for (int i = 0; i < 3; i++) {
+    transposed.input[i] = geometry->output[i];
+    transposed.output[i] = geometry->input[i];
+    transposed.pad[i] = (geometry->kernel[i] - 1) * geometry->dilation[i] - geometry->pad[i];
+  }
+  transposed.transposed = !geometry->transposed;
+  return transposed;
+}
+
+/* The description that is not transposed. */
+static THNNConvolution ordinary(const THNNConvolution *geometry)
+{
+  return geometry->transposed ? THNN_convolutionTransposed(geometry) : *geometry;
+}
+
 THNNConvolutionTap THNN_convolutionTap(const THNNConvolution *geometry, int dimension, int64_t tap)
 {
   const int64_t start = tap * geometry->dilation[dimension] - geometry->pad[dimension];
@@ -16,9 +36,9 @@ THNNConvolutionTap THNN_convolutionTap(const THNNConvolution *geometry, int dime
   return (THNNConvolutionTap){start, positions.begin, positions.end};
 }
 
-/* The run of forward results that begins at map position `o`. Tap t sees image index
+/* The run of an ordinary convolution that begins at map position `o`. Tap t sees image index
  * o*stride - pad + t*dilation, so both ends of the taps inside the image move down as o grows. */
-static THNNConvolutionRun forwardRun(const THNNConvolution *geometry, int dimension, int64_t o)
+static THNNConvolutionRun ordinaryRun(const THNNConvolution *geometry, int dimension, int64_t o)
 {
   const int64_t kernel = geometry->kernel[dimension], stride = geometry->stride[dimension];
   const int64_t dilation = geometry->dilation[dimension], pad = geometry->pad[dimension];
@@ -33,21 +53,26 @@ static THNNConvolutionRun forwardRun(const THNNConvolution *geometry, int dimens
                  next);
   return (THNNConvolutionRun){.first = o,
                               .step = 1,
-                              .results = next - o,
+                              .positions = next - o,
                               .firstTap = begin,
                               .tapStep = 1,
                               .taps = end - begin,
-                              .source = begin * dilation - before,
-                              .sourceStep = stride,
-                              .tapSourceStep = dilation};
+                              .image = begin * dilation - before,
+                              .imageStep = stride,
+                              .tapImageStep = dilation};
 }
 
+/* ---- Runs of a transposed convolution --------------------------------------------------------
+ *
+ * These are computed from the ordinary description, whose image positions are the results, and whose
+ * map is what they see. */
+
 /* The taps that image positions of one residue class of the stride see: every tapStep-th from
- * firstTap. The j-th of them sees map index q + offset - j*tapSourceStep from image position
+ * firstTap. The j-th of them sees map index q + offset - j*tapImageStep from image position
  * q*stride + residue. */
 typedef struct ResidueTaps {
   int64_t firstTap, tapStep, taps;
-  int64_t offset, tapSourceStep;
+  int64_t offset, tapImageStep;
 } ResidueTaps;
 
 /* The taps of a residue class whose first tap is `firstTap`. */
@@ -57,7 +82,7 @@ static ResidueTaps tapsFrom(const THNNConvolution *geometry, int dimension, int6
   const int64_t stride = geometry->stride[dimension], dilation = geometry->dilation[dimension];
   const int64_t divisor = greatestCommonDivisor(stride, dilation);
   ResidueTaps taps = {
-      .firstTap = firstTap, .tapStep = stride / divisor, .tapSourceStep = dilation / divisor};
+      .firstTap = firstTap, .tapStep = stride / divisor, .tapImageStep = dilation / divisor};
   taps.taps = ceilDivide(geometry->kernel[dimension] - firstTap, taps.tapStep);
   taps.offset = (residue + geometry->pad[dimension] - firstTap * dilation) / stride;
   return taps;
@@ -74,15 +99,15 @@ static ResidueTaps residueTaps(const THNNConvolution *geometry, int dimension, i
     if ((shifted - tap * dilation) % stride == 0)
       return tapsFrom(geometry, dimension, residue, tap);
   return (ResidueTaps){
-      .firstTap = different, .tapStep = tapStep, .tapSourceStep = tapStep * dilation / stride};
+      .firstTap = different, .tapStep = tapStep, .tapImageStep = tapStep * dilation / stride};
 }
 
 /* The run of image positions that begins at q*stride + residue. Tap j sees map index
- * q + offset - j*tapSourceStep, so both ends of the taps inside the map move up as q grows. */
-static THNNConvolutionRun backwardRun(const THNNConvolution *geometry, int dimension,
-                                      const ResidueTaps *taps, int64_t residue, int64_t q)
+ * q + offset - j*tapImageStep, so both ends of the taps inside the map move up as q grows. */
+static THNNConvolutionRun transposedRun(const THNNConvolution *geometry, int dimension,
+                                        const ResidueTaps *taps, int64_t residue, int64_t q)
 {
-  const int64_t stride = geometry->stride[dimension], step = taps->tapSourceStep;
+  const int64_t stride = geometry->stride[dimension], step = taps->tapImageStep;
   const int64_t top = q + taps->offset, output = geometry->output[dimension];
   const int64_t begin = clamp(floorDivide(top - output, step) + 1, 0, taps->taps);
   const int64_t end = clamp(floorDivide(top, step) + 1, begin, taps->taps);
@@ -93,24 +118,24 @@ static THNNConvolutionRun backwardRun(const THNNConvolution *geometry, int dimen
     next = clamp(end * step - taps->offset, q + 1, next);
   return (THNNConvolutionRun){.first = q * stride + residue,
                               .step = stride,
-                              .results = next - q,
+                              .positions = next - q,
                               .firstTap = taps->firstTap + begin * taps->tapStep,
                               .tapStep = taps->tapStep,
                               .taps = end - begin,
-                              .source = top - begin * step,
-                              .sourceStep = 1,
-                              .tapSourceStep = -step};
+                              .image = top - begin * step,
+                              .imageStep = 1,
+                              .tapImageStep = -step};
 }
 
-static int64_t forwardRuns(const THNNConvolution *geometry, int dimension, THNNConvolutionRun *run,
-                           int64_t room)
+static int64_t ordinaryRuns(const THNNConvolution *geometry, int dimension, THNNConvolutionRun *run,
+                            int64_t room)
 {
   int64_t count = 0;
   for (int64_t o = 0; o < geometry->output[dimension]; count++) {
-    const THNNConvolutionRun next = forwardRun(geometry, dimension, o);
+    const THNNConvolutionRun next = ordinaryRun(geometry, dimension, o);
     if (count < room)
       run[count] = next;
-    o += next.results;
+    o += next.positions;
   }
   return count;
 }
@@ -123,17 +148,17 @@ static int64_t residueRuns(const THNNConvolution *geometry, int dimension, int64
   const int64_t stride = geometry->stride[dimension], input = geometry->input[dimension];
   int64_t runs = 0;
   for (int64_t q = 0; q * stride + residue < input; runs++) {
-    const THNNConvolutionRun next = backwardRun(geometry, dimension, taps, residue, q);
+    const THNNConvolutionRun next = transposedRun(geometry, dimension, taps, residue, q);
     if (count + runs < room)
       run[count + runs] = next;
-    q += next.results;
+    q += next.positions;
   }
   return runs;
 }
 
 /* Visits only residue classes that see a tap, because the stride may be far larger than the kernel.
  * Each of the others is one run. */
-static int64_t countBackwardRuns(const THNNConvolution *geometry, int dimension)
+static int64_t countTransposedRuns(const THNNConvolution *geometry, int dimension)
 {
   const int64_t stride = geometry->stride[dimension], kernel = geometry->kernel[dimension];
   const int64_t dilation = geometry->dilation[dimension];
@@ -151,8 +176,8 @@ static int64_t countBackwardRuns(const THNNConvolution *geometry, int dimension)
   return count;
 }
 
-static int64_t backwardRuns(const THNNConvolution *geometry, int dimension, THNNConvolutionRun *run,
-                            int64_t room)
+static int64_t transposedRuns(const THNNConvolution *geometry, int dimension,
+                              THNNConvolutionRun *run, int64_t room)
 {
   const int64_t residues = minimum(geometry->stride[dimension], geometry->input[dimension]);
   int64_t count = 0;
@@ -160,45 +185,53 @@ static int64_t backwardRuns(const THNNConvolution *geometry, int dimension, THNN
     const ResidueTaps taps = residueTaps(geometry, dimension, residue);
     count += residueRuns(geometry, dimension, residue, &taps, run, count, room);
   }
-  return count < room ? count : countBackwardRuns(geometry, dimension);
+  return count < room ? count : countTransposedRuns(geometry, dimension);
 }
 
-int64_t THNN_convolutionRuns(const THNNConvolution *geometry, THNNConvolutionPart part,
-                             int dimension, THNNConvolutionRun *run, int64_t room)
+int64_t THNN_convolutionRuns(const THNNConvolution *geometry, int dimension,
+                             THNNConvolutionRun *run, int64_t room)
 {
-  return part == THNN_CONVOLUTION_FORWARD ? forwardRuns(geometry, dimension, run, room)
-                                          : backwardRuns(geometry, dimension, run, room);
+  const THNNConvolution described = ordinary(geometry);
+  return geometry->transposed ? transposedRuns(&described, dimension, run, room)
+                              : ordinaryRuns(&described, dimension, run, room);
 }
 
-int64_t THNN_convolutionWholeRuns(const THNNConvolution *geometry, THNNConvolutionPart part,
-                                  int dimension, THNNConvolutionRun *run, int64_t room)
+static int64_t wholeTransposedRuns(const THNNConvolution *geometry, int dimension,
+                                   THNNConvolutionRun *run, int64_t room)
 {
-  const int64_t stride = geometry->stride[dimension], dilation = geometry->dilation[dimension];
-  if (part == THNN_CONVOLUTION_FORWARD) {
-    if (room > 0)
-      run[0] = (THNNConvolutionRun){.step = 1,
-                                    .results = geometry->output[dimension],
-                                    .tapStep = 1,
-                                    .taps = geometry->kernel[dimension],
-                                    .source = -geometry->pad[dimension],
-                                    .sourceStep = stride,
-                                    .tapSourceStep = dilation};
-    return 1;
-  }
-  const int64_t input = geometry->input[dimension], residues = minimum(stride, input);
+  const int64_t stride = geometry->stride[dimension], input = geometry->input[dimension];
+  const int64_t residues = minimum(stride, input);
   for (int64_t residue = 0; residue < minimum(residues, room); residue++) {
     const ResidueTaps taps = residueTaps(geometry, dimension, residue);
     run[residue] = (THNNConvolutionRun){.first = residue,
                                         .step = stride,
-                                        .results = ceilDivide(input - residue, stride),
+                                        .positions = ceilDivide(input - residue, stride),
                                         .firstTap = taps.firstTap,
                                         .tapStep = taps.tapStep,
                                         .taps = taps.taps,
-                                        .source = taps.offset,
-                                        .sourceStep = 1,
-                                        .tapSourceStep = -taps.tapSourceStep};
+                                        .image = taps.offset,
+                                        .imageStep = 1,
+                                        .tapImageStep = -taps.tapImageStep};
   }
   return residues;
+}
+
+int64_t THNN_convolutionWholeRuns(const THNNConvolution *geometry, int dimension,
+                                  THNNConvolutionRun *run, int64_t room)
+{
+  if (geometry->transposed) {
+    const THNNConvolution described = ordinary(geometry);
+    return wholeTransposedRuns(&described, dimension, run, room);
+  }
+  if (room > 0)
+    run[0] = (THNNConvolutionRun){.step = 1,
+                                  .positions = geometry->output[dimension],
+                                  .tapStep = 1,
+                                  .taps = geometry->kernel[dimension],
+                                  .image = -geometry->pad[dimension],
+                                  .imageStep = geometry->stride[dimension],
+                                  .tapImageStep = geometry->dilation[dimension]};
+  return 1;
 }
 
 THNNConvolutionBoxes THNN_convolutionBoxes(int64_t batch, const int64_t *size, int64_t samples,
@@ -259,11 +292,24 @@ int64_t THNN_convolutionStretch(const THNNConvolutionBoxes *boxes, const THNNCon
   return (z * boxes->size[THNN_HEIGHT] + y) * boxes->size[THNN_WIDTH] + box->first[THNN_WIDTH];
 }
 
+double THNN_convolutionWeights(const THNNConvolution *geometry)
+{
+  return (double)geometry->inputPlanes * geometry->outputPlanes * THNN_convolutionTaps(geometry);
+}
+
+double THNN_convolutionOperations(const THNNConvolution *geometry)
+{
+  const THNNConvolution described = ordinary(geometry);
+  return geometry->batch * THNN_convolutionWeights(geometry) *
+         THNN_convolutionMapPositions(&described);
+}
+
 double THNN_convolutionProductsAlong(const THNNConvolution *geometry, int dimension)
 {
+  const THNNConvolution described = ordinary(geometry);
   int64_t inside = 0;
-  for (int64_t t = 0; t < geometry->kernel[dimension]; t++) {
-    const THNNConvolutionTap tap = THNN_convolutionTap(geometry, dimension, t);
+  for (int64_t t = 0; t < described.kernel[dimension]; t++) {
+    const THNNConvolutionTap tap = THNN_convolutionTap(&described, dimension, t);
     inside += tap.end - tap.begin;
   }
   return (double)inside;
@@ -277,19 +323,6 @@ double THNN_convolutionProducts(const THNNConvolution *geometry)
   return products;
 }
 
-THNNConvolution THNN_convolutionTransposed(const THNNConvolution *geometry)
-{
-  THNNConvolution transposed = *geometry;
-  transposed.inputPlanes = geometry->outputPlanes;
-  transposed.outputPlanes = geometry->inputPlanes;
-  for (int i = 0; i < 3; i++) {
-    transposed.input[i] = geometry->output[i];
-    transposed.output[i] = geometry->input[i];
-    transposed.pad[i] = (geometry->kernel[i] - 1) * geometry->dilation[i] - geometry->pad[i];
-  }
-  return transposed;
-}
-
 void THNN_dropUnusedDilation(THNNConvolution *geometry)
 {
   for (int i = 0; i < 3; i++)
@@ -297,9 +330,10 @@ void THNN_dropUnusedDilation(THNNConvolution *geometry)
       geometry->dilation[i] = 1;
 }
 
-bool THNN_convolutionIsExtreme(const THNNConvolution *geometry)
+bool THNN_convolutionIsExtreme(const THNNConvolution *seen)
 {
   const double most = 0x1p60;
+  const THNNConvolution described = ordinary(seen), *geometry = &described;
   double elements =
       (double)geometry->batch * (double)maximum(geometry->inputPlanes, geometry->outputPlanes);
   for (int i = 0; i < 3; i++) {
@@ -336,9 +370,9 @@ bool THNN_convolutionIsPointwise(const THNNConvolution *geometry)
   return true;
 }
 
-bool THNN_convolutionHasOneTap(const THNNConvolution *geometry, THNNConvolutionPart part)
+bool THNN_convolutionHasOneTap(const THNNConvolution *geometry)
 {
-  if (part != THNN_CONVOLUTION_FORWARD)
+  if (geometry->transposed)
     return THNN_convolutionIsPointwise(geometry);
   for (int i = 0; i < 3; i++)
     if (geometry->kernel[i] != 1 || geometry->pad[i] != 0 ||
@@ -349,9 +383,10 @@ bool THNN_convolutionHasOneTap(const THNNConvolution *geometry, THNNConvolutionP
 
 bool THNN_convolutionIsLinear(const THNNConvolution *geometry)
 {
+  const THNNConvolution described = ordinary(geometry);
   for (int i = 0; i < 3; i++)
-    if (geometry->output[i] != 1 || geometry->kernel[i] != geometry->input[i] ||
-        geometry->pad[i] != 0 || (geometry->dilation[i] != 1 && geometry->kernel[i] != 1))
+    if (described.output[i] != 1 || described.kernel[i] != described.input[i] ||
+        described.pad[i] != 0 || (described.dilation[i] != 1 && described.kernel[i] != 1))
       return false;
   return true;
 }

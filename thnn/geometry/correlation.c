@@ -14,6 +14,7 @@ THNNCorrelation THNN_correlationExchanged(const THNNConvolution *geometry)
     exchanged.spread[i] = geometry->stride[i];
     exchanged.geometry.stride[i] = 1;
   }
+  exchanged.geometry.transposed = false; /* the spread says what the stride was */
   return exchanged;
 }
 

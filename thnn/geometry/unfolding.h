@@ -18,7 +18,8 @@ THNN_unfolding(int64_t channels, int64_t depth, int64_t height, int64_t width, i
                                     {kT, kH, kW},
                                     {dT, dH, dW},
                                     {dilationT, dilationH, dilationW},
-                                    {padT, padH, padW}};
+                                    {padT, padH, padW},
+                                    false};
   return geometry;
 }
 

@@ -51,17 +51,4 @@ typedef struct Simd {
 
 extern Simd THNN_(simd);
 
-/* The names of these types in convolution/engine/. */
-typedef Chains THNN_(Chains);
-typedef Chunks THNN_(Chunks);
-typedef Correlations THNN_(Correlations);
-typedef PaddedRows THNN_(Frame);
-typedef LineDots THNN_(LineDots);
-typedef LineSums THNN_(LineSums);
-typedef Products THNN_(Products);
-typedef SimdPanels THNN_(SimdPanels);
-typedef SimdProducts THNN_(SimdProducts);
-typedef TileRow THNN_(TileRow);
-typedef Vectors THNN_(Vectors);
-
 #endif

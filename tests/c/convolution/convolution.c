@@ -15,7 +15,8 @@
 #include "generic/template.h"
 
 #include "../check.h"
-#include "generic/convolution/engine/engine.h"
+#include "generic/convolution/engine/algorithm.h"
+#include "generic/convolution/engine/panels.h"
 
 #if defined(THNN_REAL_FLOAT)
 static const double EPSILON = FLT_EPSILON;
@@ -238,32 +239,30 @@ static void testUnfolding(const THNNConvolution *g)
 /* ---- The parts ------------------------------------------------------------------------------- */
 
 /* What one part reads and writes. */
-typedef struct Operands {
+typedef struct Computation {
   THNNConvolutionPart part;
   const real *image, *map, *weight;
   const real *bias; /* or NULL */
   int64_t planes;   /* of the bias */
   int64_t results;
-} Operands;
+} Computation;
 
 /* Runs one part with guarded scratch full of NaN. Returns the result. */
-static real *compute(const THNNConvolution *g, const Operands *operands, THNNState *state,
+static real *compute(const THNNConvolution *g, const Computation *of, THNNState *state,
                      THNNConvolutionPlan *plan)
 {
-  THNN_(Convolution_prepare)(plan, state, g, operands->part);
+  THNN_(Convolution_prepare)(plan, state, g, of->part);
   unsigned char *block = aligned_alloc(64, (plan->scratchBytes + GUARD_BYTES + 63) / 64 * 64);
   memset(block, 0xff, plan->scratchBytes);
   memset(block + plan->scratchBytes, GUARD, GUARD_BYTES);
-  real *result = newArray(operands->results);
-  if (operands->part == THNN_CONVOLUTION_FORWARD) {
-    THNN_(Convolution_forward)(plan, operands->image, operands->weight, operands->bias, result,
-                               block);
-  } else if (operands->part == THNN_CONVOLUTION_BACKWARD_DATA) {
-    THNN_(Convolution_backwardData)(plan, operands->map, operands->weight, operands->bias, result,
-                                    block);
+  real *result = newArray(of->results);
+  if (of->part != THNN_CONVOLUTION_BACKWARD_WEIGHT) {
+    const bool forward = of->part == THNN_CONVOLUTION_FORWARD;
+    THNN_(Convolution_run)(plan, forward ? of->image : of->map, of->weight, of->bias, result,
+                           block);
   } else {
-    memset(result, 0, (size_t)operands->results * sizeof(real));
-    THNN_(Convolution_backwardWeight)(plan, operands->image, operands->map, 1, result, NULL, block);
+    memset(result, 0, (size_t)of->results * sizeof(real));
+    THNN_(Convolution_backwardWeight)(plan, of->image, of->map, 1, result, NULL, block);
   }
   for (int i = 0; i < GUARD_BYTES; i++)
     CHECK(block[plan->scratchBytes + (size_t)i] == GUARD);
@@ -341,9 +340,9 @@ static void addTileSizes(int64_t slices, const double *weights, const double *ti
 
 /* Adds for each result of a layer of 3x3 kernels with stride 1 the sizes of what Winograd's algorithm
  * sums up: also elements times weights that meet in the tile, but not in the result. */
-static void addTransformedSizes(const THNNConvolution *g, const Operands *operands, double *size)
+static void addTransformedSizes(const THNNConvolution *g, const Computation *of, double *size)
 {
-  const bool forward = operands->part == THNN_CONVOLUTION_FORWARD;
+  const bool forward = of->part == THNN_CONVOLUTION_FORWARD;
   const int64_t sources = forward ? g->inputPlanes : g->outputPlanes;
   const int64_t results = forward ? g->outputPlanes : g->inputPlanes;
   const int64_t *from = forward ? g->input : g->output, *to = forward ? g->output : g->input;
@@ -351,13 +350,13 @@ static void addTransformedSizes(const THNNConvolution *g, const Operands *operan
   const int64_t *step = g->dilation;
   const int64_t pad[] = {forward ? g->pad[1] : 2 * step[1] - g->pad[1],
                          forward ? g->pad[2] : 2 * step[2] - g->pad[2]};
-  const real *source = forward ? operands->image : operands->map;
+  const real *source = forward ? of->image : of->map;
   double *weights = calloc((size_t)(results * slices * 16), sizeof(double));
   double *tiles = calloc((size_t)(slices * 16), sizeof(double));
   for (int64_t r = 0; r < results; r++)
     for (int64_t s = 0; s < slices; s++) {
       const int64_t planes = forward ? r * sources + s / depth : s / depth * results + r;
-      const real *filter = operands->weight + (planes * depth + s % depth) * 9;
+      const real *filter = of->weight + (planes * depth + s % depth) * 9;
       double taps[9];
       for (int t = 0; t < 9; t++)
         taps[t] = filter[forward ? t : 8 - t];
@@ -383,8 +382,7 @@ static void addTransformedSizes(const THNNConvolution *g, const Operands *operan
 }
 
 /* The same for the weight gradient: the numbers of each filter are summed up over all tiles first. */
-static void addTransformedWeightSizes(const THNNConvolution *g, const Operands *operands,
-                                      double *size)
+static void addTransformedWeightSizes(const THNNConvolution *g, const Computation *of, double *size)
 {
   const int64_t depth = g->kernel[0], slices = g->inputPlanes * depth, maps = g->outputPlanes;
   double *elements = calloc((size_t)(slices * 16), sizeof(double));
@@ -395,14 +393,14 @@ static void addTransformedWeightSizes(const THNNConvolution *g, const Operands *
         const int64_t sample = n / g->output[0], z = n % g->output[0];
         double x[16], gradients[16];
         for (int64_t s = 0; s < slices; s++) {
-          takeTile(4, operands->image + (sample * g->inputPlanes + s / depth) * product(g->input),
+          takeTile(4, of->image + (sample * g->inputPlanes + s / depth) * product(g->input),
                    g->input, g->dilation, z + s % depth * g->dilation[0] - g->pad[0],
                    row - g->pad[1], column - g->pad[2], x);
           transformSizes(4, FROM_ELEMENTS[0], x, elements + s * 16);
         }
         for (int64_t m = 0; m < maps; m++) {
-          takeTile(2, operands->map + (sample * maps + m) * product(g->output), g->output,
-                   g->dilation, z, row, column, x);
+          takeTile(2, of->map + (sample * maps + m) * product(g->output), g->output, g->dilation, z,
+                   row, column, x);
           transformSizes(2, FROM_GRADIENTS[0], x, gradients);
           for (int64_t i = 0; i < slices * 16; i++)
             numbers[m * slices * 16 + i] += gradients[i % 16] * elements[i];
@@ -427,66 +425,121 @@ static double largestError(const real *result, const double *wanted, const doubl
   return largest;
 }
 
-/* How often each variant of the direct algorithm was met, for each part; and Winograd's algorithm, with
- * weights that are transformed once and group by group, or weight gradients with several shares and one, and
- * those whose results are not kept. */
-static int met[3][4], metWinograd[3][2], metUnkept;
+enum { MOST_ROWS = 16 };
+
+/* How often each row of the engine's table was met in each part; and Winograd's algorithm with weights
+ * that are transformed once (or weight gradients with several shares) and otherwise, and weight
+ * gradients whose results are not kept. */
+static int met[3][MOST_ROWS], metWinograd[3][2], metUnkept;
+
+static bool isWinograd(const THNNConvolutionPlan *plan)
+{
+  return strncmp(plan->chosen.algorithm->name, "winograd", strlen("winograd")) == 0;
+}
+
+static bool isRow(const THNNConvolutionPlan *plan, const char *name)
+{
+  return strcmp(plan->chosen.algorithm->name, name) == 0;
+}
+
+static int rowOf(const THNNConvolutionPlan *plan)
+{
+  int row = 0;
+  while (!isRow(plan, THNN_(Convolution_rowName)(row)))
+    row++;
+  return row;
+}
+
+static void meet(const THNNConvolution *g, const THNNConvolutionPlan *plan)
+{
+  const THNNConvolutionPart part = plan->chosen.part;
+  met[part][rowOf(plan)]++;
+  if (!isWinograd(plan))
+    return;
+  /* What one share keeps, beside which its totals are small. */
+  const SimdProducts *loops = &THNN_(simd).products;
+  const int64_t lanes =
+      panelCountOf(loops, g->outputPlanes) * mostPanelLanesOf(loops, g->outputPlanes);
+  const size_t share = (size_t)(g->inputPlanes * product(g->kernel) * lanes) * sizeof(real);
+  const size_t shared = plan->chosen.sharedBytes;
+  metUnkept += part == THNN_CONVOLUTION_BACKWARD_WEIGHT && shared < share;
+  metWinograd[part][part == THNN_CONVOLUTION_BACKWARD_WEIGHT ? shared > share * 2 : shared > 0]++;
+}
+
+/* Whether scratch stays within the limit, which is for each thread. The room in which matrix
+ * products pack their operands is their own. */
+static bool isWithinLimit(const AlgorithmPlan *plan, const THNNState *state)
+{
+  const char *name = plan->algorithm->name;
+  const bool products = !strcmp(name, "packedProducts") || !strcmp(name, "linear");
+  return (products ? 0 : plan->threadBytes) + plan->sharedBytes <= THNN_State_workspaceLimit(state);
+}
 
 /* `size` is what the definition sums up for each result, `transformed` what Winograd's algorithm does. */
-static void testAlgorithm(const THNNConvolution *g, const Operands *operands, const double *wanted,
+static void testAlgorithm(const THNNConvolution *g, const Computation *of, const double *wanted,
                           const double *size, const double *transformed, THNNState *state)
 {
   THNNConvolutionPlan plan;
   THNN_State_setThreads(state, 1);
-  real *first = compute(g, operands, state, &plan);
-  const THNNConvolutionWinograd *winograd = &plan.winograd;
-  if (winograd->used)
-    metWinograd[plan.part][winograd->sharesWeights || winograd->shares > 1]++;
-  else if (plan.algorithm == THNN_CONVOLUTION_DIRECT)
-    met[plan.part][plan.variant]++;
-  metUnkept +=
-      winograd->used && plan.part == THNN_CONVOLUTION_BACKWARD_WEIGHT && !winograd->keepsResults;
+  real *first = compute(g, of, state, &plan);
+  meet(g, &plan);
   const double error =
-      largestError(first, wanted, winograd->used ? transformed : size, operands->results);
+      largestError(first, wanted, isWinograd(&plan) ? transformed : size, of->results);
   CHECK(error < 16);
-  CHECK(plan.threadBytes + plan.sharedBytes <= THNN_State_workspaceLimit(state));
-  CHECK(winograd->threadBytes + winograd->sharedBytes <= THNN_State_workspaceLimit(state));
+  CHECK(isWithinLimit(&plan.chosen, state) && isWithinLimit(&plan.otherwise, state));
   bool same = true;
   for (int threads = 2; threads <= MOST_THREADS; threads++) {
     THNN_State_setThreads(state, threads);
-    real *other = compute(g, operands, state, &plan);
-    same = same && !memcmp(first, other, (size_t)operands->results * sizeof(real));
+    real *other = compute(g, of, state, &plan);
+    same = same && !memcmp(first, other, (size_t)of->results * sizeof(real));
     free(other);
   }
   CHECK(same);
   if (!(error < 16) || !same) {
-    printf("part %d, algorithm %d%s, error %g\n", (int)operands->part, (int)plan.algorithm,
-           winograd->used ? " after Winograd's" : "", error);
+    printf("part %d, algorithm %s, error %g\n", (int)of->part, plan.chosen.algorithm->name, error);
     printGeometry(g, same ? "wrong" : "threads differ");
   }
   free(first);
 }
 
-static void testPart(const THNNConvolution *g, Operands operands, THNNState *state)
+/* Every row of the table by its name, where it applies. */
+static void testRows(const THNNConvolution *g, const Computation *of, const double *wanted,
+                     const double *size, const double *transformed, THNNState *state)
 {
-  double *wanted = calloc((size_t)operands.results, sizeof(double));
-  double *size = calloc((size_t)operands.results, sizeof(double));
-  const int64_t positions = operands.results / g->batch / (operands.bias ? operands.planes : 1);
-  for (int64_t i = 0; operands.bias && i < operands.results; i++) {
-    wanted[i] = operands.bias[i / positions % operands.planes];
+  const char *name;
+  for (int row = 0; (name = THNN_(Convolution_rowName)(row)); row++) {
+    THNNConvolutionPlan plan;
+    if (!THNN_(Convolution_prepareRow)(&plan, state, g, of->part, row))
+      continue;
+    THNN_State_setConvolutionRow(state, name);
+    THNN_(Convolution_prepare)(&plan, state, g, of->part);
+    CHECK(rowOf(&plan) == row);
+    testAlgorithm(g, of, wanted, size, transformed, state);
+    THNN_State_setConvolutionRow(state, NULL);
+  }
+}
+
+static void testPart(const THNNConvolution *g, Computation of, THNNState *state)
+{
+  double *wanted = calloc((size_t)of.results, sizeof(double));
+  double *size = calloc((size_t)of.results, sizeof(double));
+  const int64_t positions = of.results / g->batch / (of.bias ? of.planes : 1);
+  for (int64_t i = 0; of.bias && i < of.results; i++) {
+    wanted[i] = of.bias[i / positions % of.planes];
     size[i] = fabs(wanted[i]);
   }
-  double *transformed = calloc((size_t)operands.results, sizeof(double));
-  memcpy(transformed, size, (size_t)operands.results * sizeof(double));
+  double *transformed = calloc((size_t)of.results, sizeof(double));
+  memcpy(transformed, size, (size_t)of.results * sizeof(double));
   if (isForWinograd(g))
-    (operands.part == THNN_CONVOLUTION_BACKWARD_WEIGHT
-         ? addTransformedWeightSizes
-         : addTransformedSizes)(g, &operands, transformed);
-  addProducts(g, operands.part, operands.image, operands.map, operands.weight, wanted, size);
+    (of.part == THNN_CONVOLUTION_BACKWARD_WEIGHT ? addTransformedWeightSizes
+                                                 : addTransformedSizes)(g, &of, transformed);
+  addProducts(g, of.part, of.image, of.map, of.weight, wanted, size);
   for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD; algorithm++) {
     THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
-    testAlgorithm(g, &operands, wanted, size, transformed, state);
+    testAlgorithm(g, &of, wanted, size, transformed, state);
   }
+  THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
+  testRows(g, &of, wanted, size, transformed, state);
   free(transformed);
   free(wanted);
   free(size);
@@ -499,16 +552,17 @@ static void testGeometry(const THNNConvolution *g, THNNState *state)
   real *mapBias = newRandom(g->outputPlanes), *imageBias = newRandom(g->inputPlanes);
   const bool biased = randomBetween(0, 1);
   testPart(g,
-           (Operands){THNN_CONVOLUTION_FORWARD, image, map, weight, biased ? mapBias : NULL,
-                      g->outputPlanes, mapSize(g)},
+           (Computation){THNN_CONVOLUTION_FORWARD, image, map, weight, biased ? mapBias : NULL,
+                         g->outputPlanes, mapSize(g)},
            state);
   testPart(g,
-           (Operands){THNN_CONVOLUTION_BACKWARD_DATA, image, map, weight, biased ? imageBias : NULL,
-                      g->inputPlanes, imageSize(g)},
+           (Computation){THNN_CONVOLUTION_BACKWARD_DATA, image, map, weight,
+                         biased ? imageBias : NULL, g->inputPlanes, imageSize(g)},
            state);
-  testPart(g,
-           (Operands){THNN_CONVOLUTION_BACKWARD_WEIGHT, image, map, weight, NULL, 1, weightSize(g)},
-           state);
+  testPart(
+      g,
+      (Computation){THNN_CONVOLUTION_BACKWARD_WEIGHT, image, map, weight, NULL, 1, weightSize(g)},
+      state);
   free(image);
   free(map);
   free(weight);
@@ -536,9 +590,9 @@ static void testInfiniteWeights(THNNState *state)
   const int64_t perPlane = weightSize(g) / g->outputPlanes, positions = product(g->output);
   for (int64_t i = 0; i < perPlane; i++)
     weight[perPlane + i] = INFINITY;
-  const Operands operands = {THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g)};
+  const Computation of = {THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g)};
   THNNConvolutionPlan plan;
-  real *map = compute(g, &operands, state, &plan);
+  real *map = compute(g, &of, state, &plan);
   bool finite = true;
   for (int64_t i = 0; i < mapSize(g); i++)
     finite = finite && (i / positions % g->outputPlanes == 1 || isfinite(map[i]));
@@ -555,9 +609,9 @@ static void testNaNInImage(THNNState *state)
   real *image = newRandom(imageSize(g)), *weight = newRandom(weightSize(g));
   const int64_t positions = product(g->output), where = 4 * g->input[2] + 19;
   image[where] = NAN;
-  const Operands operands = {THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g)};
+  const Computation of = {THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g)};
   THNNConvolutionPlan plan;
-  real *map = compute(g, &operands, state, &plan);
+  real *map = compute(g, &of, state, &plan);
   bool right = true;
   for (int64_t i = 0; i < mapSize(g); i++) {
     bool sees = false;
@@ -576,10 +630,10 @@ static void testScale(THNNState *state)
 {
   const THNNConvolution *g = &PADDED;
   real *image = newRandom(imageSize(g)), *map = newRandom(mapSize(g));
-  const Operands operands = {
+  const Computation of = {
       THNN_CONVOLUTION_BACKWARD_WEIGHT, image, map, NULL, NULL, 1, weightSize(g)};
   THNNConvolutionPlan plan;
-  real *once = compute(g, &operands, state, &plan), *again = newRandom(weightSize(g));
+  real *once = compute(g, &of, state, &plan), *again = newRandom(weightSize(g));
   real *before = newArray(weightSize(g));
   memcpy(before, again, (size_t)weightSize(g) * sizeof(real));
   void *scratch = aligned_alloc(64, (plan.scratchBytes + 64) / 64 * 64);
@@ -634,8 +688,21 @@ static THNNConvolution pointwise(int64_t batch, int64_t imagePlanes, int64_t map
   return evenLayer(1, batch, imagePlanes, mapPlanes, height, width);
 }
 
+/* A layer whose only map position sees the whole image. */
+static THNNConvolution linearLayer(int64_t batch, int64_t imagePlanes, int64_t mapPlanes,
+                                   int64_t size)
+{
+  THNNConvolution g = evenLayer(size, batch, imagePlanes, mapPlanes, size, size);
+  for (int i = 1; i < 3; i++) {
+    g.output[i] = 1;
+    g.pad[i] = 0;
+  }
+  return g;
+}
+
 /* Larger than random ones: source planes in several blocks, more groups of taps than are kept from
- * box to box, chains of taps that are cut into parts, and one tap with many planes or positions. */
+ * box to box, chains of taps that are cut into parts, one tap with many planes or
+ * positions, and linear layers. */
 static void testLarge(THNNState *state)
 {
   const THNNConvolution large[] = {evenLayer(5, 1, 256, 1, 24, 40),
@@ -669,13 +736,9 @@ static void testLarge(THNNState *state)
                                    pointwise(2, 300, 40, 11, 13),
                                    pointwise(2, 40, 300, 11, 13),
                                    pointwise(1, 20, 40, 30, 41),
-                                   pointwise(30, 70, 64, 1, 3)};
-  THNNConvolutionPlan plan;
-  THNN_State_setThreads(state, 1);
-  THNN_(Convolution_prepare)(&plan, state, &large[0], THNN_CONVOLUTION_FORWARD);
-  const bool lines = plan.variant == THNN_CONVOLUTION_LINES;
-  CHECK(lines || THNN_(simd).shifts.lanes <= 2); /* which are full with few planes too */
-  CHECK(!lines || plan.bands.planes < large[0].inputPlanes);
+                                   pointwise(30, 70, 64, 1, 3),
+                                   linearLayer(5, 4, 33, 3),
+                                   linearLayer(40, 20, 7, 6)};
   for (size_t i = 0; i < sizeof large / sizeof *large; i++)
     testGeometry(&large[i], state);
 }
@@ -719,10 +782,10 @@ static void testWinogradPlans(THNNState *state)
       for (int i = 1; i < 3; i++)
         many.pad[i] = many.dilation[i] = dilation;
       THNN_(Convolution_prepare)(&plan, state, &many, (THNNConvolutionPart)part);
-      CHECK(plan.winograd.used);
+      CHECK(isWinograd(&plan));
     }
     THNN_(Convolution_prepare)(&plan, state, &few, (THNNConvolutionPart)part);
-    CHECK(!plan.winograd.used);
+    CHECK(!isWinograd(&plan));
   }
 }
 
@@ -742,8 +805,7 @@ static void testWinogradOtherwise(THNNState *state)
     THNN_(Convolution_prepare)(&asked, state, &g, (THNNConvolutionPart)part);
     THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
     THNN_(Convolution_prepare)(&automatic, state, &g, (THNNConvolutionPart)part);
-    CHECK(!asked.winograd.used && asked.algorithm == THNN_CONVOLUTION_GEMM);
-    CHECK(automatic.algorithm == THNN_CONVOLUTION_GEMM);
+    CHECK(isRow(&asked, "linear") && isRow(&automatic, "linear"));
   }
 }
 
@@ -761,8 +823,8 @@ static void testChoiceForThreads(THNNState *state)
     THNN_(Convolution_prepare)(&one, state, &g, (THNNConvolutionPart)part);
     THNN_State_setThreads(state, 2 + i % 10);
     THNN_(Convolution_prepare)(&many, state, &g, (THNNConvolutionPart)part);
-    CHECK(one.cost == many.cost && one.algorithm == many.algorithm && one.variant == many.variant);
-    CHECK(one.winograd.used == many.winograd.used && one.winograd.cost == many.winograd.cost);
+    CHECK(one.chosen.cost == many.chosen.cost && one.otherwise.cost == many.otherwise.cost);
+    CHECK(rowOf(&one) == rowOf(&many));
   }
 }
 
@@ -795,13 +857,30 @@ static void testPlans(THNNState *state)
       THNN_(Convolution_prepare)(&plan, state, g, (THNNConvolutionPart)part);
       g->batch = 100000;
       THNN_(Convolution_prepare)(&large, state, g, (THNNConvolutionPart)part);
-      CHECK(plan.algorithm == THNN_CONVOLUTION_DIRECT);
+      CHECK(!isRow(&plan, "gemm"));
       CHECK(large.scratchBytes <= (size_t)8 << 20);
       THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_GEMM);
       THNN_(Convolution_prepare)(&plan, state, g, (THNNConvolutionPart)part);
-      CHECK(plan.algorithm == THNN_CONVOLUTION_GEMM);
+      CHECK(isRow(&plan, "gemm"));
     }
   THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
+}
+
+/* Every row was met in every part that it is for; and those for any kernel often. */
+static void checkMet(int geometries)
+{
+  const char *name;
+  for (int row = 0; (name = THNN_(Convolution_rowName)(row)); row++) {
+    const bool weight = strstr(name, "Weight") != NULL;
+    const bool all =
+        !strcmp(name, "gemm") || !strcmp(name, "linear") || !strcmp(name, "packedProducts");
+    const bool often =
+        !strncmp(name, "direct", 6) || !strncmp(name, "lines", 5) || !strcmp(name, "gemm");
+    const bool packs = THNN_(simd).panels.packs || strcmp(name, "packedProducts");
+    for (int part = 0; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++)
+      if (packs && (all || weight == (part == THNN_CONVOLUTION_BACKWARD_WEIGHT)))
+        CHECK(met[part][row] > (often ? geometries / 20 : 0));
+  }
 }
 
 int main(int argc, char **argv)
@@ -830,18 +909,10 @@ int main(int argc, char **argv)
     testUnfolding(&g);
     testGeometry(&g, state);
   }
-  for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
+  for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++)
     CHECK(metWinograd[part][true] > 0 && metWinograd[part][false] > 0);
-    CHECK(metUnkept > 0);
-    CHECK(met[part][THNN_CONVOLUTION_ANY] > geometries / 20);
-    CHECK(met[part][THNN_CONVOLUTION_LINES] > geometries / 20);
-    /* Two lanes are full with few planes too: then lines always serve better. Where products are
-     * for one tap, only a stride is left to the others. */
-    const bool products = THNN_(simd).panels.packs;
-    CHECK(met[part][THNN_CONVOLUTION_PRODUCTS] > 0 || !products);
-    CHECK(met[part][THNN_CONVOLUTION_ONE_POINT] > 0 || part == THNN_CONVOLUTION_BACKWARD_WEIGHT ||
-          (part == THNN_CONVOLUTION_BACKWARD_DATA && products) || THNN_(simd).shifts.lanes <= 2);
-  }
+  CHECK(metUnkept > 0);
+  checkMet(geometries);
   THNN_State_free(state);
   return checkResult();
 }

@@ -338,10 +338,7 @@ static void gatherUnit(const THNNGroupedPlan *plan, Unit unit, const real *sourc
   } else {
     const real *kernels = weight + unit.group * (weightElements(plan) / plan->groups.groups);
     const real *start = bias ? bias + unit.group * sideOf(plan, toImage).planes : NULL;
-    if (toImage)
-      THNN_(Convolution_backwardData)(&plan->convolution, from, kernels, start, to, areas.unit);
-    else
-      THNN_(Convolution_forward)(&plan->convolution, from, kernels, start, to, areas.unit);
+    THNN_(Convolution_run)(&plan->convolution, from, kernels, start, to, areas.unit);
   }
   if (plan->copiesResult)
     deliver(plan, unit, toImage, to, result);

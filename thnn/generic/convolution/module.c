@@ -3,6 +3,12 @@
 #include "call/state.h"
 #include "geometry/convolutionCheck.h"
 
+/* The pass that makes the map, or the image, from the other one. */
+static THNNConvolutionPart passTo(bool image)
+{
+  return image ? THNN_CONVOLUTION_BACKWARD_DATA : THNN_CONVOLUTION_FORWARD;
+}
+
 void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input, THTensor *output,
                                 THTensor *weight, THTensor *bias)
 {
@@ -13,9 +19,7 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
       THNN_convolutionSizes(geometry, call->nDimension, call->transposed, batched, size);
   const THNNState state = THNN_stateFor(call->state, THNN_OUTPUT);
   THNNConvolutionPlan convolution;
-  THNN_(Convolution_prepare)(&convolution, &state, geometry,
-                             call->transposed ? THNN_CONVOLUTION_BACKWARD_DATA
-                                              : THNN_CONVOLUTION_FORWARD);
+  THNN_(Convolution_prepare)(&convolution, &state, geometry, passTo(call->transposed));
 
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
@@ -26,13 +30,8 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
   THNNBuffer *scratch = THNN_planScratch(&plan, convolution.scratchBytes);
   THNN_planAcquire(&plan);
 
-  const real *initial = start ? start->data : NULL;
-  if (call->transposed)
-    THNN_(Convolution_backwardData)(&convolution, in->data, kernel->data, initial, out->data,
-                                    scratch->data);
-  else
-    THNN_(Convolution_forward)(&convolution, in->data, kernel->data, initial, out->data,
-                               scratch->data);
+  THNN_(Convolution_run)(&convolution, in->data, kernel->data, start ? start->data : NULL,
+                         out->data, scratch->data);
   THNN_planRelease(&plan);
 }
 
@@ -41,24 +40,18 @@ void THNN_(module_updateGradInput)(const THNNConvolutionCall *call, THTensor *in
 {
   const THNNState state = THNN_stateFor(call->state, THNN_GRAD_INPUT);
   THNNConvolutionPlan convolution;
-  THNN_(Convolution_prepare)(&convolution, &state, &call->geometry,
-                             call->transposed ? THNN_CONVOLUTION_FORWARD
-                                              : THNN_CONVOLUTION_BACKWARD_DATA);
+  THNN_(Convolution_prepare)(&convolution, &state, &call->geometry, passTo(!call->transposed));
 
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
-  THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
-  THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  THNNBuffer *gradOut = THNN_planIn(&plan, gradOutput, 3);
+  THNNBuffer *gradIn = THNN_planOutLike(&plan, gradInput, 4, input);
   THNNBuffer *kernel = THNN_planIn(&plan, weight, 5);
   THNNBuffer *scratch = THNN_planScratch(&plan, convolution.scratchBytes);
   THNN_planAcquire(&plan);
 
-  if (call->transposed)
-    THNN_(Convolution_forward)(&convolution, from->data, kernel->data, NULL, to->data,
-                               scratch->data);
-  else
-    THNN_(Convolution_backwardData)(&convolution, from->data, kernel->data, NULL, to->data,
-                                    scratch->data);
+  THNN_(Convolution_run)(&convolution, gradOut->data, kernel->data, NULL, gradIn->data,
+                         scratch->data);
   THNN_planRelease(&plan);
 }
 
@@ -74,18 +67,21 @@ void THNN_(module_accGradParameters)(const THNNConvolutionCall *call, THTensor *
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
   THNNBuffer *in = THNN_planIn(&plan, input, 2);
-  THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  THNNBuffer *gradOut = THNN_planIn(&plan, gradOutput, 3);
   THNNBuffer *kernel = THNN_planInOut(&plan, gradWeight, 4);
   THNNBuffer *start = gradBias ? THNN_planInOut(&plan, gradBias, 5) : NULL;
   THNNBuffer *scratch = THNN_planScratch(&plan, convolution.scratchBytes);
   THNN_planAcquire(&plan);
 
-  const real *image = call->transposed ? from->data : in->data;
-  const real *map = call->transposed ? in->data : from->data;
   real *bias = start ? start->data : NULL;
-  THNN_(Convolution_backwardWeight)(&convolution, image, map, scale, kernel->data,
-                                    call->transposed ? NULL : bias, scratch->data);
-  if (bias && call->transposed)
-    THNN_(Convolution_backwardTransposedBias)(&convolution, from->data, scale, bias);
+  if (call->transposed) {
+    THNN_(Convolution_backwardWeight)(&convolution, gradOut->data, in->data, scale, kernel->data,
+                                      NULL, scratch->data);
+    if (bias)
+      THNN_(Convolution_backwardTransposedBias)(&convolution, gradOut->data, scale, bias);
+  } else {
+    THNN_(Convolution_backwardWeight)(&convolution, in->data, gradOut->data, scale, kernel->data,
+                                      bias, scratch->data);
+  }
   THNN_planRelease(&plan);
 }

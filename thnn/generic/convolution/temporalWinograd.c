@@ -7,8 +7,9 @@
  * tile's four sums gives its two results. */
 #include "generic/convolution/temporalWinograd.h"
 
-#include "generic/convolution/engine/algorithm.h"
 #include "generic/shared/matrix.h"
+#include "work/scratch.h"
+#include "work/sizes.h"
 
 enum { SIDE = 2, TAPS = 3, NUMBERS = 4, MOST_TILES = 256 };
 /* Limit on the bytes of a block's transformed frames and sums, which then stay in a cache. */
@@ -54,19 +55,43 @@ static THNNRoom productRoom(const Temporal *of)
   return room;
 }
 
-/* Bytes of a thread's scratch: that room, the frames' coefficients, the sums, and a frame of
- * zeros. */
-static int64_t threadBytes(const Temporal *of)
+/* A thread's scratch. */
+typedef struct Areas {
+  THNNRoom room;
+  real *numbers; /* the frames' coefficients */
+  real *sums;
+  real *zeros; /* a frame */
+} Areas;
+
+static Areas layOut(const Temporal *of, Scratch *scratch)
 {
-  return (int64_t)THNN_roomBytes(productRoom(of)) +
-         scratchBytes(NUMBERS * blockTiles(of) * of->sourceSize, sizeof(real)) +
-         scratchBytes(NUMBERS * blockTiles(of) * of->resultSize, sizeof(real)) +
-         scratchBytes(of->sourceSize, sizeof(real));
+  const int64_t tiles = NUMBERS * blockTiles(of);
+  Areas areas = {.room = productRoom(of)};
+  areas.room.data = THNN_take(scratch, (int64_t)THNN_roomBytes(areas.room), 1);
+  areas.numbers = THNN_take(scratch, tiles * of->sourceSize, sizeof(real));
+  areas.sums = THNN_take(scratch, tiles * of->resultSize, sizeof(real));
+  areas.zeros = THNN_take(scratch, of->sourceSize, sizeof(real));
+  return areas;
 }
 
-static int64_t sharedBytes(const Temporal *of)
+static size_t threadBytes(const Temporal *of)
 {
-  return scratchBytes(NUMBERS * matrixElements(of), sizeof(real));
+  Scratch scratch = {0};
+  layOut(of, &scratch);
+  return scratch.used;
+}
+
+/* The transformed weights, which come first. */
+static real *layOutWeights(const Temporal *of, Scratch *scratch)
+{
+  return THNN_take(scratch, NUMBERS * matrixElements(of), sizeof(real));
+}
+
+static size_t sharedBytes(const Temporal *of)
+{
+  Scratch scratch = {0};
+  layOutWeights(of, &scratch);
+  return scratch.used;
 }
 
 /* Whether it is worth while: with small frames, or few, the transforms and packing take longer than
@@ -83,11 +108,11 @@ size_t THNN_(temporalWinograd_bytes)(Temporal *of)
       THNN_State_convolutionAlgorithmOf(of->state, of->backward ? THNN_GRAD_INPUT : THNN_OUTPUT);
   const bool asked = algorithm == THNN_CONVOLUTION_WINOGRAD;
   const bool automatic = algorithm == THNN_CONVOLUTION_AUTO && THNN_(simd).panels.packs && pays(of);
-  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(of->state);
-  if (!(asked || automatic) || sharedBytes(of) + threadBytes(of) > limitBytes)
+  if (!(asked || automatic) ||
+      sharedBytes(of) + threadBytes(of) > THNN_State_workspaceLimit(of->state))
     return 0;
   of->threads = threadsFor(of);
-  return (size_t)(sharedBytes(of) + of->threads * threadBytes(of));
+  return sharedBytes(of) + (size_t)of->threads * threadBytes(of);
 }
 
 /* Transforms the weights of one output plane to weights[coefficient][output plane][input plane]. */
@@ -104,22 +129,18 @@ static void transformWeights(const Temporal *of, int64_t plane, const real *weig
 /* Computes tiles [first, end) of a sample; `source` and `result` are its first frames. Returns
  * whether all results are finite. */
 static bool runBlock(const Temporal *of, int64_t first, int64_t end, const real *source,
-                     const real *weights, const real *start, real *result, char *scratch)
+                     const real *weights, const real *start, real *result, const Areas *areas)
 {
   const int64_t most = blockTiles(of), tiles = end - first;
   const int64_t pad = of->backward ? TAPS - 1 : 0;
   const int64_t from = of->sourceSize, to = of->resultSize;
-  const THNNRoom room = THNN_roomAt(productRoom(of), scratch);
-  scratch += THNN_roomBytes(room);
-  real *numbers = takeScratch(&scratch, NUMBERS * most * from, sizeof(real));
-  real *sums = takeScratch(&scratch, NUMBERS * most * to, sizeof(real));
-  real *zeros = takeScratch(&scratch, from, sizeof(real));
-  THNN_(simd).pointwise.fill(from, 0, zeros);
+  real *numbers = areas->numbers, *sums = areas->sums;
+  THNN_(simd).pointwise.fill(from, 0, areas->zeros);
   for (int64_t tile = 0; tile < tiles; tile++) {
     const real *seen[NUMBERS];
     for (int k = 0; k < NUMBERS; k++) {
       const int64_t frame = (first + tile) * SIDE + k - pad;
-      seen[k] = frame >= 0 && frame < of->sources ? source + frame * from : zeros;
+      seen[k] = frame >= 0 && frame < of->sources ? source + frame * from : areas->zeros;
     }
     THNN_(simd).winograd.frames(from, seen, most * from, numbers + tile * from);
   }
@@ -128,7 +149,7 @@ static bool runBlock(const Temporal *of, int64_t first, int64_t end, const real 
     const Matrix w = {part, of->backward ? to : from, !of->backward};
     const Matrix x = {numbers + number * most * from, from, false};
     THNN_(multiplyEach)(to, tiles, from, w, x, NULL, 1, 0, sums + number * most * to, 0, NULL,
-                        room);
+                        areas->room);
   }
   bool finite = true;
   for (int64_t tile = 0; tile < tiles; tile++) {
@@ -149,7 +170,9 @@ bool THNN_(temporalWinograd_run)(const Temporal *of, const real *source, const r
   int wrong = 0;
 #pragma omp parallel num_threads(threads) reduction(| : wrong) if (threads > 1)
   {
-    char *own = threadScratchOf(scratch, (size_t)sharedBytes(of), (size_t)threadBytes(of));
+    Scratch own = {.base = (char *)scratch + sharedBytes(of) +
+                           (size_t)THNN_threadIndex() * threadBytes(of)};
+    const Areas areas = layOut(of, &own);
 #pragma omp for schedule(static)
     for (int64_t plane = 0; plane < planes; plane++)
       transformWeights(of, plane, weight, scratch);
@@ -158,7 +181,7 @@ bool THNN_(temporalWinograd_run)(const Temporal *of, const real *source, const r
       const int64_t sample = i / blocks, first = i % blocks * blockTiles(of);
       wrong |= !runBlock(of, first, minimum(first + blockTiles(of), tilesOf(of)),
                          source + sample * of->sourceSample, scratch, start,
-                         result + sample * of->resultSample, own);
+                         result + sample * of->resultSample, &areas);
     }
   }
   return !wrong;

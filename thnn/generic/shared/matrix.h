@@ -10,7 +10,6 @@ typedef struct Matrix {
   int64_t leading; /* elements from one column to the next */
   bool transposed;
 } Matrix;
-typedef Matrix THNN_(Matrix); /* its name in convolution/engine/ */
 
 /* The address of element (row, column) of an operand, after transposition. */
 static inline real *matrixAt(Matrix matrix, int64_t row, int64_t column)

@@ -19,7 +19,8 @@ static THNNConvolution geometryOf(const THCTensor *input, int owidth, int oheigh
           {1, 1, 1},
           {1, 1, 1},
           {1, 1, 1},
-          {0, 0, 0}};
+          {0, 0, 0},
+          false};
 }
 
 void THCUNN_(SpatialMaxUnpooling_updateOutput)(THCState *state, THCTensor *input, THCTensor *output,

@@ -1,207 +1,228 @@
-/* The convolution engine's front: chooses the algorithm and calls it. */
-#include "generic/template.h"
-
-#include <math.h>
-
+/* The convolution engine's front: the table of algorithms, the choice of one, and the passes. */
 #include "generic/convolution/engine/algorithm.h"
-#include "generic/shared/matrix.h"
+#include "generic/convolution/planeSums.h"
 
-/* A sum over fewer elements than this is done before the other threads are awake. */
-static const int64_t WORTH_THREADS = 1 << 16;
+/* ---- The table -------------------------------------------------------------------------------
+ *
+ * A row is an algorithm: its file; the passes that it computes; the public name that it belongs to;
+ * and what else there is to know before it is asked:
+ *
+ *   ANY_SIZE      it counts nothing that 64 bits may not hold, whatever the padding or the stride
+ *   NOT_LINEAR    it is not for the one map position of a linear layer
+ *   IF_NOT_ABOVE  it is asked only where the algorithm of the row above does not apply
+ *   TRIES         it may find that its results are not finite: another algorithm is planned beside it
+ *
+ * Where two expect the same cost, the upper one is taken. gemm always applies. */
+enum {
+  FORWARD = 1 << THNN_CONVOLUTION_FORWARD,
+  DATA = 1 << THNN_CONVOLUTION_BACKWARD_DATA,
+  WEIGHT = 1 << THNN_CONVOLUTION_BACKWARD_WEIGHT
+};
+enum {
+  GEMM = 1 << THNN_CONVOLUTION_GEMM,
+  DIRECT = 1 << THNN_CONVOLUTION_DIRECT,
+  WINOGRAD = 1 << THNN_CONVOLUTION_WINOGRAD
+};
+enum { ANY_SIZE = 1, NOT_LINEAR = 2, IF_NOT_ABOVE = 4, TRIES = 8 };
 
-/* ---- Choosing the algorithm ------------------------------------------------------------------
+/* clang-format off */
+#define ALGORITHMS(ROW)                                                  \
+  ROW(pointwise,      FORWARD | DATA,          DIRECT,   0)              \
+  ROW(direct,         FORWARD | DATA,          DIRECT,   IF_NOT_ABOVE)   \
+  ROW(directWeight,   WEIGHT,                  DIRECT,   0)              \
+  ROW(lines,          FORWARD | DATA,          DIRECT,   NOT_LINEAR)     \
+  ROW(linesWeight,    WEIGHT,                  DIRECT,   NOT_LINEAR)     \
+  ROW(packedProducts, FORWARD | DATA | WEIGHT, DIRECT,   NOT_LINEAR)     \
+  ROW(linear,         FORWARD | DATA | WEIGHT, GEMM,     ANY_SIZE)       \
+  ROW(gemm,           FORWARD | DATA | WEIGHT, GEMM,     ANY_SIZE)       \
+  ROW(winograd,       FORWARD | DATA,          WINOGRAD, TRIES)          \
+  ROW(winogradWeight, WEIGHT,                  WINOGRAD, TRIES)
+/* clang-format on */
+
+#define DECLARE(file, passes, family, flags)                                                       \
+  AlgorithmPlanner THNN_(file##_planConvolution);                                                  \
+  AlgorithmRunner THNN_(file##_runConvolution);
+ALGORITHMS(DECLARE)
+
+#define ROW(file, passes, family, flags)                                                           \
+  {#file, THNN_(file##_planConvolution), THNN_(file##_runConvolution), passes, family, flags},
+static const Algorithm algorithms[] = {ALGORITHMS(ROW)};
+
+enum { ROWS = sizeof algorithms / sizeof *algorithms };
+
+/* ---- Choosing --------------------------------------------------------------------------------
  *
  * Each algorithm estimates its cost; the cheapest is taken. The constants of these estimates were
  * fitted to some thousand timings of layers of all kinds (float and double, AVX-512). On layers
  * outside the fit, the chosen algorithm takes 1 to 3 % more time than the best one on average, with
  * AVX2 too, and 5 % with one tap. */
 
-static bool prepareLines(THNNConvolutionPlan *plan, const THNNState *state)
+/* What decides about a row before its algorithm is asked. */
+typedef struct Conditions {
+  const char *row; /* its name is asked for, or NULL */
+  int family;      /* otherwise this one is, or none */
+  bool extreme, linear;
+  bool exclusive; /* only the family is considered, and gemm in case that it does not apply */
+} Conditions;
+
+static Conditions conditionsOf(const AlgorithmPlan *start, const char *row)
 {
-  return plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT
-             ? THNN_(ConvolutionDirectLinesWeight_prepare)(plan, state)
-             : THNN_(ConvolutionDirectLines_prepare)(plan, state);
+  const int family = row ? 0 : 1 << THNN_State_convolutionAlgorithm(start->state);
+  return (Conditions){.row = row,
+                      .family = family,
+                      .extreme = THNN_convolutionIsExtreme(&start->geometry),
+                      .linear = THNN_convolutionIsLinear(&start->geometry),
+                      .exclusive = family == GEMM || family == DIRECT};
 }
 
-static bool prepareDirect(THNNConvolutionPlan *plan, const THNNState *state)
+static bool isAsked(const Algorithm *row, const Conditions *conditions)
 {
-  if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
-    return THNN_(ConvolutionDirectWeight_prepare)(plan, state);
-  if (!THNN_convolutionHasOneTap(&plan->geometry, plan->part))
-    return THNN_(ConvolutionDirect_prepare)(plan, state);
-  /* Where there are too many weights to pack, gemm is better than fetching the source for each
-   * panel. */
-  return THNN_(ConvolutionDirectPointwise_prepare)(plan, state) ||
-         (THNN_State_convolutionAlgorithm(state) == THNN_CONVOLUTION_DIRECT &&
-          THNN_(ConvolutionDirect_prepare)(plan, state));
+  if (conditions->row)
+    return strcmp(conditions->row, row->name) == 0;
+  return row->family == conditions->family;
 }
 
-/* Plans Winograd's algorithm as the first attempt where it is expected to be faster, or where the
- * caller asked for it. With few planes its transforms take more time than its products save. */
-static void tryWinograd(THNNConvolutionPlan *plan, const THNNState *state, bool asked)
+static bool isConsidered(const Algorithm *row, const Conditions *conditions, bool asked)
 {
-  enum { FEWEST_PLANES = 16 };
-  const THNNConvolution *geometry = &plan->geometry;
-  THNNConvolutionWinograd winograd = {.used = false};
-  if (!asked && minimum(geometry->inputPlanes, geometry->outputPlanes) < FEWEST_PLANES)
-    return;
-  const bool applies = plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT
-                           ? THNN_(ConvolutionWinogradWeight_prepare)(plan, state, &winograd)
-                           : THNN_(ConvolutionWinograd_prepare)(plan, state, &winograd);
-  if (!applies || !(asked || winograd.cost < plan->cost))
-    return;
-  const size_t bytes = winograd.sharedBytes + winograd.threadBytes * (size_t)winograd.threads;
-  plan->winograd = winograd;
-  if (plan->scratchBytes < bytes)
-    plan->scratchBytes = bytes;
+  if (conditions->extreme && !(row->flags & ANY_SIZE))
+    return false;
+  if (conditions->exclusive && !asked && row->family != GEMM)
+    return false;
+  /* The direct algorithms are never the fastest for a linear layer. */
+  return !conditions->linear || row->family != DIRECT || (asked && !(row->flags & NOT_LINEAR));
+}
+
+/* Asks a row. Its plan is that of `start` with what the algorithm adds to it. */
+static bool planRow(const Algorithm *row, const AlgorithmPlan *start, const Conditions *conditions,
+                    AlgorithmPlan *plan)
+{
+  *plan = *start;
+  plan->algorithm = row;
+  plan->asked = isAsked(row, conditions);
+  return row->passes & 1 << start->part && isConsidered(row, conditions, plan->asked) &&
+         row->plan(plan);
+}
+
+/* Whether a plan is preferred to the best one so far, which may be empty. */
+static bool isBetter(const AlgorithmPlan *plan, const AlgorithmPlan *best)
+{
+  const Algorithm *row = plan->algorithm;
+  if (!best->algorithm || plan->asked != best->asked)
+    return !best->algorithm || plan->asked;
+  if (row->flags & IF_NOT_ABOVE && best->algorithm == row - 1)
+    return false;
+  return plan->cost < best->cost;
+}
+
+static AlgorithmPlan startOf(const THNNState *state, const THNNConvolution *geometry,
+                             THNNConvolutionPart part)
+{
+  AlgorithmPlan start = {.geometry = *geometry, .part = part, .state = state};
+  if (part == THNN_CONVOLUTION_BACKWARD_DATA)
+    start.geometry = THNN_convolutionTransposed(geometry);
+  return start;
+}
+
+static size_t scratchBytes(const AlgorithmPlan *plan)
+{
+  return plan->sharedBytes + plan->threadBytes * (size_t)plan->threads;
+}
+
+/* Chooses between all rows; the one of the given name, unless that is NULL or does not apply. */
+static void choose(THNNConvolutionPlan *plan, const AlgorithmPlan *start, const char *name)
+{
+  const Conditions conditions = conditionsOf(start, name);
+  AlgorithmPlan best = *start, tried = *start, next;
+  for (const Algorithm *row = algorithms; row < algorithms + ROWS; row++) {
+    AlgorithmPlan *place = row->flags & TRIES ? &tried : &best;
+    if (planRow(row, start, &conditions, &next) && isBetter(&next, place))
+      *place = next;
+  }
+  const bool tries = tried.algorithm && isBetter(&tried, &best);
+  plan->chosen = tries ? tried : best;
+  plan->otherwise = best;
+  plan->scratchBytes = scratchBytes(&best);
+  if (tries && scratchBytes(&tried) > plan->scratchBytes)
+    plan->scratchBytes = scratchBytes(&tried);
 }
 
 void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
                                 const THNNConvolution *geometry, THNNConvolutionPart part)
 {
-  const THNNConvolutionAlgorithm algorithm = THNN_State_convolutionAlgorithm(state);
-  const bool winograd = algorithm == THNN_CONVOLUTION_WINOGRAD;
-  const bool automatic = algorithm == THNN_CONVOLUTION_AUTO || winograd;
-  const bool linear = THNN_convolutionIsLinear(geometry);
-  const bool extreme = THNN_convolutionIsExtreme(geometry);
-  const THNNConvolutionPlan none = {.geometry = *geometry, .part = part, .cost = INFINITY};
-  THNNConvolutionPlan direct = none, lines = none, products = none;
-  *plan = none;
-  if (algorithm != THNN_CONVOLUTION_GEMM && !extreme && !(automatic && linear)) {
-    if (prepareDirect(&direct, state))
-      *plan = direct;
-    if (!linear && prepareLines(&lines, state) && lines.cost < plan->cost)
-      *plan = lines;
-    if (!linear && THNN_(ConvolutionDirectProducts_prepare)(&products, state) &&
-        products.cost < plan->cost)
-      *plan = products;
-  }
-  if (automatic || plan->cost == INFINITY) {
-    THNNConvolutionPlan gemm = none;
-    THNN_(ConvolutionGemm_prepare)(&gemm, state);
-    if (plan->cost == INFINITY || gemm.cost < plan->cost)
-      *plan = gemm;
-  }
-  if (automatic && !extreme)
-    tryWinograd(plan, state, winograd);
+  const AlgorithmPlan start = startOf(state, geometry, part);
+  choose(plan, &start, THNN_State_convolutionRow(state));
 }
 
 THNNConvolutionAlgorithm THNN_(Convolution_algorithm)(const THNNConvolutionPlan *plan)
 {
-  return plan->winograd.used ? THNN_CONVOLUTION_WINOGRAD : plan->algorithm;
+  const int family = plan->chosen.algorithm->family;
+  return family == GEMM     ? THNN_CONVOLUTION_GEMM
+         : family == DIRECT ? THNN_CONVOLUTION_DIRECT
+                            : THNN_CONVOLUTION_WINOGRAD;
 }
 
 double THNN_(Convolution_cost)(const THNNConvolutionPlan *plan)
 {
-  return plan->winograd.used ? plan->winograd.cost : plan->cost;
+  return plan->chosen.cost;
 }
 
-/* ---- The parts ------------------------------------------------------------------------------- */
-
-static void runDirect(const THNNConvolutionPlan *plan, const real *source, const real *weight,
-                      const real *bias, real *result, void *scratch)
+const char *THNN_(Convolution_rowName)(int row)
 {
-  switch (plan->variant) {
-  case THNN_CONVOLUTION_ONE_POINT:
-    THNN_(ConvolutionDirectPointwise_run)(plan, source, weight, bias, result, scratch);
-    break;
-  case THNN_CONVOLUTION_LINES:
-    THNN_(ConvolutionDirectLines_run)(plan, source, weight, bias, result, scratch);
-    break;
-  case THNN_CONVOLUTION_PRODUCTS:
-    THNN_(ConvolutionDirectProducts_run)(plan, source, weight, bias, result, scratch);
-    break;
-  default:
-    THNN_(ConvolutionDirect_run)(plan, source, weight, bias, result, scratch);
-  }
+  return row >= 0 && row < ROWS ? algorithms[row].name : NULL;
 }
 
-void THNN_(Convolution_forward)(const THNNConvolutionPlan *plan, const real *input,
-                                const real *weight, const real *bias, real *output, void *scratch)
+bool THNN_(Convolution_prepareRow)(THNNConvolutionPlan *plan, const THNNState *state,
+                                   const THNNConvolution *geometry, THNNConvolutionPart part,
+                                   int row)
 {
-  if (plan->winograd.used &&
-      THNN_(ConvolutionWinograd_run)(plan, input, weight, bias, output, scratch))
-    return;
-  if (plan->algorithm == THNN_CONVOLUTION_DIRECT)
-    runDirect(plan, input, weight, bias, output, scratch);
-  else
-    THNN_(ConvolutionGemm_forward)(plan, input, weight, bias, output, scratch);
+  const AlgorithmPlan start = startOf(state, geometry, part);
+  choose(plan, &start, algorithms[row].name);
+  return plan->chosen.algorithm == &algorithms[row];
 }
 
-void THNN_(Convolution_backwardData)(const THNNConvolutionPlan *plan, const real *gradOutput,
-                                     const real *weight, const real *bias, real *gradInput,
-                                     void *scratch)
+/* ---- The passes ------------------------------------------------------------------------------ */
+
+static void compute(const THNNConvolutionPlan *plan, const Operands *of, void *scratch)
 {
-  if (plan->winograd.used &&
-      THNN_(ConvolutionWinograd_run)(plan, gradOutput, weight, bias, gradInput, scratch))
-    return;
-  if (plan->algorithm == THNN_CONVOLUTION_DIRECT)
-    runDirect(plan, gradOutput, weight, bias, gradInput, scratch);
-  else
-    THNN_(ConvolutionGemm_backwardData)(plan, gradOutput, weight, bias, gradInput, scratch);
+  const AlgorithmPlan *chosen = &plan->chosen, *otherwise = &plan->otherwise;
+  if (!chosen->algorithm->run(chosen, of, scratch))
+    otherwise->algorithm->run(otherwise, of, scratch);
 }
 
-void THNN_(Convolution_addPlaneSums)(const THNNConvolutionPlan *plan, int64_t planes,
-                                     int64_t positions, const real *x, accreal scale, real *sums)
+void THNN_(Convolution_run)(const THNNConvolutionPlan *plan, const real *image, const real *weight,
+                            const real *bias, real *map, void *scratch)
 {
-  const int64_t batch = plan->geometry.batch;
-  const int threads = batch * planes * positions > WORTH_THREADS ? plan->threads : 1;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (int64_t plane = 0; plane < planes; plane++) {
-    double sum = 0;
-    for (int64_t sample = 0; sample < batch; sample++)
-      sum += THNN_(simd).reduce.sum(positions, x + (sample * planes + plane) * positions);
-    sums[plane] += (real)(scale * sum);
-  }
+  const Operands of = {.image = image, .weight = weight, .bias = bias, .map = map};
+  compute(plan, &of, scratch);
 }
 
-static void correlateDirect(const THNNConvolutionPlan *plan, const real *input,
-                            const real *gradOutput, accreal scale, real *gradWeight, real *gradBias,
-                            void *scratch)
-{
-  switch (plan->variant) {
-  case THNN_CONVOLUTION_LINES:
-    THNN_(ConvolutionDirectLinesWeight_run)(plan, input, gradOutput, scale, gradWeight, gradBias,
-                                            scratch);
-    break;
-  case THNN_CONVOLUTION_PRODUCTS:
-    THNN_(ConvolutionDirectProducts_backwardWeight)(plan, input, gradOutput, scale, gradWeight,
-                                                    gradBias, scratch);
-    break;
-  default:
-    THNN_(ConvolutionDirectWeight_run)(plan, input, gradOutput, scale, gradWeight, gradBias,
-                                       scratch);
-  }
-}
-
-void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const real *input,
-                                       const real *gradOutput, accreal scale, real *gradWeight,
+void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const real *image,
+                                       const real *gradMap, accreal scale, real *gradWeight,
                                        real *gradBias, void *scratch)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  if (plan->winograd.used && THNN_(ConvolutionWinogradWeight_run)(plan, input, gradOutput, scale,
-                                                                  gradWeight, gradBias, scratch))
-    return;
-  if (plan->algorithm == THNN_CONVOLUTION_DIRECT) {
-    correlateDirect(plan, input, gradOutput, scale, gradWeight, gradBias, scratch);
-    return;
-  }
-  THNN_(ConvolutionGemm_backwardWeight)(plan, input, gradOutput, scale, gradWeight, scratch);
-  if (gradBias && plan->tiles.linear)
-    THNN_(addRowSum)(plan->state, geometry->batch, geometry->outputPlanes, (real)scale, gradOutput,
-                     gradBias);
-  else if (gradBias)
-    THNN_(Convolution_addPlaneSums)(plan, geometry->outputPlanes,
-                                    THNN_convolutionMapPositions(geometry), gradOutput, scale,
-                                    gradBias);
+  const Operands of = {.image = image,
+                       .gradMap = gradMap,
+                       .scale = scale,
+                       .gradWeight = gradWeight,
+                       .gradBias = gradBias};
+  compute(plan, &of, scratch);
+}
+
+void THNN_(addPlaneSums)(const AlgorithmPlan *plan, int64_t planes, int64_t positions,
+                         const real *x, accreal scale, real *sums)
+{
+  const THNNPlaneSet set = {.batch = plan->geometry.batch,
+                            .planes = planes,
+                            .positions = positions,
+                            .samplePlanes = planes,
+                            .step = 1};
+  THNN_(planeSums_add)(plan->state, &set, x, scale, sums);
 }
 
 void THNN_(Convolution_backwardTransposedBias)(const THNNConvolutionPlan *plan,
-                                               const real *gradOutput, accreal scale,
-                                               real *gradBias)
+                                               const real *gradImage, accreal scale, real *gradBias)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  THNN_(Convolution_addPlaneSums)(plan, geometry->inputPlanes,
-                                  THNN_convolutionImagePositions(geometry), gradOutput, scale,
-                                  gradBias);
+  const THNNConvolution *g = &plan->chosen.geometry;
+  THNN_(addPlaneSums)(&plan->chosen, g->inputPlanes, THNN_convolutionImagePositions(g), gradImage,
+                      scale, gradBias);
 }

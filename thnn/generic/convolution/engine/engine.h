@@ -4,10 +4,34 @@
  * Pointers are dense: images and maps are batch x planes x depth x height x width, weight is
  * outputPlanes x inputPlanes x kernel. `scratch` is plan->scratchBytes long, aligned to 64 bytes;
  * its contents are neither read nor kept. No function can fail. */
-#ifndef THNN_GENERIC_CONVOLUTION_H
-#define THNN_GENERIC_CONVOLUTION_H
+#ifndef THNN_CONVOLUTION_ENGINE_H
+#define THNN_CONVOLUTION_ENGINE_H
+
+#include "generic/template.h"
 
 #include "geometry/convolution.h"
+
+/* How one algorithm computes one part of one convolution. Results never depend on the number of
+ * threads, nor does the choice of the algorithm; how work is dealt out to threads can. */
+typedef struct AlgorithmPlan {
+  THNNConvolution geometry; /* for the gradient of the image the transposed one */
+  THNNConvolutionPart part;
+  const THNNState *state;
+  const struct Algorithm *algorithm;
+  bool asked;  /* the state names the algorithm, which then need not be the fastest */
+  double cost; /* expected time, in cycles of one core */
+  int threads;
+  size_t sharedBytes; /* scratch that all threads share */
+  size_t threadBytes; /* scratch of each thread */
+  int64_t own[24];    /* what the algorithm's file alone knows */
+} AlgorithmPlan;
+
+/* How one part of one convolution is computed. */
+typedef struct THNNConvolutionPlan {
+  AlgorithmPlan chosen;
+  AlgorithmPlan otherwise; /* computes everything again where `chosen` gives up, if it can */
+  size_t scratchBytes;     /* scratch in all, which the caller provides */
+} THNNConvolutionPlan;
 
 /* Chooses algorithm, block sizes and threads. Allocates no memory and cannot fail. */
 void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
@@ -17,25 +41,31 @@ void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *stat
 THNNConvolutionAlgorithm THNN_(Convolution_algorithm)(const THNNConvolutionPlan *plan);
 double THNN_(Convolution_cost)(const THNNConvolutionPlan *plan);
 
-/* output = bias + convolution(input); bias (one value per output plane) may be NULL. */
-void THNN_(Convolution_forward)(const THNNConvolutionPlan *plan, const real *input,
-                                const real *weight, const real *bias, real *output, void *scratch);
+/* The name of row number `row` of the table of algorithms; NULL beyond its end. */
+const char *THNN_(Convolution_rowName)(int row);
 
-/* gradInput = bias + the gradients that flow back through forward's taps; bias (one value per input
- * plane) may be NULL. With a bias it is the forward pass of the transposed convolution. */
-void THNN_(Convolution_backwardData)(const THNNConvolutionPlan *plan, const real *gradOutput,
-                                     const real *weight, const real *bias, real *gradInput,
-                                     void *scratch);
+/* Plans what one row of the table would do, whatever the state names. Returns whether its algorithm
+ * applies; if not, the plan is that of another one. */
+bool THNN_(Convolution_prepareRow)(THNNConvolutionPlan *plan, const THNNState *state,
+                                   const THNNConvolution *geometry, THNNConvolutionPart part,
+                                   int row);
 
-/* gradWeight += scale * the correlation of input with gradOutput; gradBias += scale * the sum of
- * each of gradOutput's planes over batch and positions, unless it is NULL. */
-void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const real *input,
-                                       const real *gradOutput, accreal scale, real *gradWeight,
+/* map = bias + convolution(image); bias (one value per map plane) may be NULL. With a plan for the
+ * gradient of the image, `image` is the map gradient, and the gradients that flow back through the
+ * taps make `map`, the image gradient; with a bias it is the forward pass of a transposed
+ * convolution. */
+void THNN_(Convolution_run)(const THNNConvolutionPlan *plan, const real *image, const real *weight,
+                            const real *bias, real *map, void *scratch);
+
+/* gradWeight += scale * the correlation of image with gradMap; gradBias += scale * the sum of each
+ * of gradMap's planes over batch and positions, unless it is NULL. */
+void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const real *image,
+                                       const real *gradMap, accreal scale, real *gradWeight,
                                        real *gradBias, void *scratch);
 
 /* Adds the bias gradient of a transposed convolution, whose gradOutput is the geometry's image. */
 void THNN_(Convolution_backwardTransposedBias)(const THNNConvolutionPlan *plan,
-                                               const real *gradOutput, accreal scale,
+                                               const real *gradImage, accreal scale,
                                                real *gradBias);
 
 /* A rectangle of the column matrix of one sample: rows are (channel, tap), channel slowest;

@@ -1,20 +1,21 @@
 /* Convolution by matrix products, the reference algorithm.
  *
- * The column matrix of a sample has a row per (input plane, tap) and a column per map position:
+ * The column matrix of a sample has a row per (image plane, tap) and a column per map position:
  *   forward         map          = weight * columns
- *   backwardData    columns      = weight^T * map gradient, folded into the image gradient
- *   backwardWeight  weight grad += map gradient * columns^T
+ *   weight          weight grad += map gradient * columns^T
+ * Transposed, the map is what would be unfolded, and a column belongs to an image position:
+ *   forward         columns      = weight^T * image, folded into the map
  * The matrix exists only as tiles that stay in cache, one per thread; one call of gemm multiplies a
  * tile. A 1x1 convolution without padding and stride uses the image itself as its columns.
  *
  * TH's gemm is column-major, so a row-major matrix appears there as its transpose with the same
  * leading dimension: columns are positions x rows, the weight is rows x outputPlanes, a map is
  * positions x outputPlanes. */
-#include "generic/template.h"
+#include "generic/convolution/engine/algorithm.h"
 
 #include <math.h>
 
-#include "generic/convolution/engine/algorithm.h"
+#include "generic/convolution/engine/gemm.h"
 
 /* A tile shares the second-level cache with the panels that gemm packs. */
 static const int64_t TILE_BYTES = 512 << 10;
@@ -24,6 +25,32 @@ static const int64_t WORTHWHILE_ROWS = 64;
 /* Tiles are cut at multiples of this, so that gemm's vectors are whole. */
 static const int64_t POSITION_UNIT = 16;
 
+/* What the columns are cut into. */
+typedef struct GemmPlan {
+  int64_t rows, positions;         /* size of the whole matrix */
+  int64_t blockRows;               /* rows that one thread works on at a time */
+  int64_t tileRows, tilePositions; /* size of a tile, which is unfolded at a time */
+} GemmPlan;
+
+/* What all threads share. */
+typedef struct Work {
+  const AlgorithmPlan *plan;
+  THNNConvolution columns; /* the ordinary convolution, whose image is unfolded */
+  bool unfolds;
+  GemmPlan tiles;
+  const Operands *of;
+} Work;
+
+static Work workFor(const AlgorithmPlan *plan)
+{
+  const THNNConvolution *g = &plan->geometry;
+  return (Work){.plan = plan,
+                .columns = g->transposed ? THNN_convolutionTransposed(g) : *g,
+                .unfolds = !THNN_convolutionIsPointwise(g)};
+}
+
+/* ---- Planning -------------------------------------------------------------------------------- */
+
 /* How many of `wanted` columns or rows of `length` elements fit into `bytes`; at least 1. */
 static int64_t fitting(int64_t wanted, int64_t length, int64_t bytes)
 {
@@ -31,7 +58,7 @@ static int64_t fitting(int64_t wanted, int64_t length, int64_t bytes)
 }
 
 /* Positions of a tile: as many as the cache holds, but enough for gemm to be fast. */
-static int64_t choosePositions(const THNNConvolutionTiles *tiles, int64_t limitBytes)
+static int64_t choosePositions(const GemmPlan *tiles, int64_t limitBytes)
 {
   const int64_t cached = fitting(tiles->positions, tiles->tileRows, TILE_BYTES);
   const int64_t allowed = fitting(tiles->positions, tiles->tileRows, limitBytes);
@@ -54,121 +81,148 @@ static int64_t sharedRows(int64_t rows, int64_t unit, int64_t others)
   return minimum(roundUp(maximum(share, WORTHWHILE_ROWS), unit), rows);
 }
 
-static int64_t chooseBlockRows(const THNNConvolutionPlan *plan)
+static int64_t chooseBlockRows(const Work *work)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  switch (plan->part) {
+  const THNNConvolution *columns = &work->columns;
+  switch (work->plan->part) {
   case THNN_CONVOLUTION_FORWARD:
-    return plan->tiles.rows;
+    return work->tiles.rows;
   case THNN_CONVOLUTION_BACKWARD_DATA:
     /* All rows of a plane: they are folded into the same image elements. */
-    return sharedRows(plan->tiles.rows, THNN_convolutionTaps(geometry), geometry->batch);
+    return sharedRows(work->tiles.rows, THNN_convolutionTaps(columns), columns->batch);
   default:
-    return sharedRows(plan->tiles.rows, 1, 1);
+    return sharedRows(work->tiles.rows, 1, 1);
   }
 }
 
+/* Cycles; those of three passes are in the order of THNNConvolutionPart. */
+static const struct {
+  double product, weight;              /* per vector of columns and weight; packing a weight */
+  double byte[3], spilled[3], line[3]; /* unfolding a byte; an element of large tiles; a line */
+  double folded, strided[2];           /* an image element; with a stride, and a column's */
+  double result[3], call[3];           /* an element of the result; a sample */
+  double packedByte, farOperand,
+      farByte;      /* pointwise: an operand's, a far operand's, a far result's */
+  double fewBlocks; /* share of the time that threads are idle, per block */
+} COST = {.product = sizeof(real) == sizeof(float) ? 0.75 : 0.9,
+          .weight = 0.75,
+          .byte = {0.08, 0.04, 0.07},
+          .spilled = {0.65, 0.4, 0.4},
+          .line = {40, 23, 40},
+          .folded = 2.7,
+          .strided = {0.3, 1.7},
+          .result = {0.2, 0.2, 1},
+          .call = {0, 0, 1000},
+          .packedByte = 0.04,
+          .farOperand = 1,
+          .farByte = 0.25,
+          .fewBlocks = 0.6};
+
 /* The cost of gemm apart from its products in a pointwise convolution: packing operands, and
  * fetching results, which have few products each. `image` and `map` are elements of a sample. */
-static double pointwiseCost(const THNNConvolutionPlan *plan, double image, double map)
+static double pointwiseCost(THNNConvolutionPart part, double image, double map)
 {
-  const double operand = plan->part == THNN_CONVOLUTION_FORWARD         ? image
-                         : plan->part == THNN_CONVOLUTION_BACKWARD_DATA ? map
-                                                                        : image + map;
-  const double result = plan->part == THNN_CONVOLUTION_FORWARD         ? map
-                        : plan->part == THNN_CONVOLUTION_BACKWARD_DATA ? image
-                                                                       : 0;
-  return operand * (0.04 * sizeof(real) + (operand * sizeof(real) > FAR_OPERAND_BYTES)) +
-         0.25 * sizeof(real) * result * (result * sizeof(real) > FAR_OPERAND_BYTES);
+  const double operand = part == THNN_CONVOLUTION_FORWARD         ? image
+                         : part == THNN_CONVOLUTION_BACKWARD_DATA ? map
+                                                                  : image + map;
+  const double result = part == THNN_CONVOLUTION_FORWARD         ? map
+                        : part == THNN_CONVOLUTION_BACKWARD_DATA ? image
+                                                                 : 0;
+  return operand * (COST.packedByte * sizeof(real) +
+                    COST.farOperand * (operand * sizeof(real) > FAR_OPERAND_BYTES)) +
+         COST.farByte * sizeof(real) * result * (result * sizeof(real) > FAR_OPERAND_BYTES);
 }
 
 /* The total cost: products; unfolding or folding, which is cheaper for long lines and for tiles
  * that stay in cache; and what gemm packs for each tile. */
-static double gemmCost(const THNNConvolutionPlan *plan)
+double THNN_(gemm_cost)(const AlgorithmPlan *plan)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  const double width = (double)geometry->output[2], lanes = (double)THNN_(simd).products.lanes;
-  const double columns = (double)THNN_convolutionMapPositions(geometry) * geometry->inputPlanes *
-                         THNN_convolutionTaps(geometry);
-  const double map = (double)THNN_convolutionMapPositions(geometry) * geometry->outputPlanes;
-  const double image = (double)THNN_convolutionImagePositions(geometry) * geometry->inputPlanes;
-  const double tile = columns / fmax((double)THNN_convolutionMapPositions(geometry), 1) *
-                      fmin((double)THNN_convolutionMapPositions(geometry), WORTHWHILE_POSITIONS);
+  const Work work = workFor(plan);
+  const THNNConvolution *g = &work.columns;
+  const THNNConvolutionPart part = plan->part;
+  const double width = (double)g->output[2], lanes = (double)THNN_(simd).products.lanes;
+  const double positions = (double)THNN_convolutionMapPositions(g);
+  const double columns = positions * g->inputPlanes * THNN_convolutionTaps(g);
+  const double map = positions * g->outputPlanes;
+  const double image = (double)THNN_convolutionImagePositions(g) * g->inputPlanes;
+  const double tile = columns / fmax(positions, 1) * fmin(positions, WORTHWHILE_POSITIONS);
   const double spilled = tile * sizeof(real) > TILE_BYTES;
-  const bool unfolds = !THNN_convolutionIsPointwise(geometry);
-  const double perVector = sizeof(real) == sizeof(float) ? 0.75 : 0.9;
-  double unfolding, results;
-  switch (plan->part) {
-  case THNN_CONVOLUTION_FORWARD:
-    unfolding = columns * (0.08 * sizeof(real) + 0.65 * spilled + 40 / width);
-    results = 0.2 * map;
-    break;
-  case THNN_CONVOLUTION_BACKWARD_DATA:
-    unfolding = columns * (0.04 * sizeof(real) + 0.4 * spilled + 23 / width) +
-                (geometry->stride[2] > 1 ? 0.3 * image + 1.7 * columns : 2.7 * image);
-    results = 0.2 * image;
-    break;
-  default:
-    unfolding = columns * (0.07 * sizeof(real) + 0.4 * spilled + 40 / width);
-    results = map + 1000; /* the cost of a call, which counts for small samples */
-  }
-  if (!unfolds)
-    unfolding = pointwiseCost(plan, columns, map);
-  return geometry->batch * (columns * perVector * geometry->outputPlanes / lanes + unfolding +
-                            0.75 * weightElements(geometry) + results);
+  const double result = part == THNN_CONVOLUTION_BACKWARD_DATA ? image : map;
+  double unfolding = columns * (COST.byte[part] * sizeof(real) + COST.spilled[part] * spilled +
+                                COST.line[part] / width);
+  if (part == THNN_CONVOLUTION_BACKWARD_DATA)
+    unfolding += g->stride[2] > 1 ? COST.strided[0] * image + COST.strided[1] * columns
+                                  : COST.folded * image;
+  if (!work.unfolds)
+    unfolding = pointwiseCost(part, columns, map);
+  return g->batch * (columns * COST.product * g->outputPlanes / lanes + unfolding +
+                     COST.weight * THNN_convolutionWeights(g) +
+                     (COST.result[part] * result + COST.call[part]));
 }
 
-void THNN_(ConvolutionGemm_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
+/* A thread's tile. */
+static real *layOut(const Work *work, Scratch *scratch)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
-  const bool unfolds = !THNN_convolutionIsPointwise(geometry);
-  THNNConvolutionTiles *tiles = &plan->tiles;
-  plan->algorithm = THNN_CONVOLUTION_GEMM;
-  plan->cost = gemmCost(plan);
-  if (THNN_convolutionIsLinear(geometry)) {
-    THNN_(ConvolutionLinear_prepare)(plan, state);
-    return;
-  }
-  tiles->rows = geometry->inputPlanes * THNN_convolutionTaps(geometry);
-  tiles->positions = THNN_convolutionMapPositions(geometry);
-  tiles->blockRows = chooseBlockRows(plan);
-  tiles->tileRows =
-      unfolds ? fitting(tiles->blockRows, POSITION_UNIT, limitBytes) : tiles->blockRows;
-  tiles->tilePositions = unfolds ? choosePositions(tiles, limitBytes) : tiles->positions;
-
-  int64_t blocks = divideUp(tiles->rows, tiles->blockRows);
-  if (plan->part == THNN_CONVOLUTION_FORWARD) {
-    tiles->tilePositions =
-        minimum(tiles->tilePositions, sharedPositions(geometry, tiles->positions));
-    blocks = divideUp(tiles->positions, tiles->tilePositions);
-  }
-  if (plan->part != THNN_CONVOLUTION_BACKWARD_WEIGHT)
-    blocks *= geometry->batch;
-  const size_t tileElements = unfolds ? (size_t)(tiles->tileRows * tiles->tilePositions) : 0;
-  plan->cost *= 1 + 0.6 / (double)maximum(blocks, 1); /* few blocks leave threads idle */
-  plan->threads = THNN_blasThreads(state, blocks, convolutionOperations(geometry));
-  plan->threadBytes = (size_t)roundUp((int64_t)(tileElements * sizeof(real)), 64);
-  plan->scratchBytes = plan->threadBytes * (size_t)plan->threads;
+  const GemmPlan *tiles = &work->tiles;
+  return THNN_take(scratch, work->unfolds ? tiles->tileRows * tiles->tilePositions : 0,
+                   sizeof(real));
 }
+
+/* Samples whose blocks are apart; the weight gradient's blocks go over all samples. */
+static int64_t samplesOf(const AlgorithmPlan *plan)
+{
+  return plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT ? 1 : plan->geometry.batch;
+}
+
+/* The number of blocks: of positions forward, otherwise of rows; of each sample or of all. */
+static int64_t blocksOf(const Work *work)
+{
+  const GemmPlan *tiles = &work->tiles;
+  return work->plan->part == THNN_CONVOLUTION_FORWARD
+             ? divideUp(tiles->positions, tiles->tilePositions)
+             : divideUp(tiles->rows, tiles->blockRows);
+}
+
+bool THNN_(gemm_planConvolution)(AlgorithmPlan *plan)
+{
+  Work work = workFor(plan);
+  const THNNConvolution *columns = &work.columns;
+  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(plan->state);
+  GemmPlan *tiles = &work.tiles;
+  tiles->rows = columns->inputPlanes * THNN_convolutionTaps(columns);
+  tiles->positions = THNN_convolutionMapPositions(columns);
+  tiles->blockRows = chooseBlockRows(&work);
+  tiles->tileRows =
+      work.unfolds ? fitting(tiles->blockRows, POSITION_UNIT, limitBytes) : tiles->blockRows;
+  tiles->tilePositions = work.unfolds ? choosePositions(tiles, limitBytes) : tiles->positions;
+
+  if (plan->part == THNN_CONVOLUTION_FORWARD)
+    tiles->tilePositions =
+        minimum(tiles->tilePositions, sharedPositions(columns, tiles->positions));
+  const int64_t blocks = blocksOf(&work) * samplesOf(plan);
+  plan->cost = THNN_(gemm_cost)(plan) * (1 + COST.fewBlocks / (double)maximum(blocks, 1));
+  plan->threads = THNN_blasThreads(plan->state, blocks, THNN_convolutionOperations(columns));
+  Scratch thread = {0};
+  layOut(&work, &thread);
+  plan->threadBytes = thread.used;
+  KEEP_OWN(plan, work.tiles);
+  return true;
+}
+
+/* ---- Tiles ----------------------------------------------------------------------------------- */
 
 /* The rectangle of the column matrix that starts at (row, position): one tile, or what is left of
  * the block and of the positions. For a pointwise convolution it is part of the image itself. */
-static Columns tileAt(const THNNConvolutionPlan *plan, int64_t row, int64_t rowEnd,
-                      int64_t position, real *image, real *scratch)
+static Columns tileAt(const Work *work, int64_t row, int64_t rowEnd, int64_t position, real *image,
+                      real *scratch)
 {
-  const THNNConvolutionTiles *tiles = &plan->tiles;
+  const GemmPlan *tiles = &work->tiles;
   Columns tile = {.firstRow = row,
                   .rows = minimum(tiles->tileRows, rowEnd - row),
                   .firstPosition = position,
                   .positions = minimum(tiles->tilePositions, tiles->positions - position)};
-  if (THNN_convolutionIsPointwise(&plan->geometry)) {
-    tile.data = image + row * tiles->positions + position;
-    tile.stride = tiles->positions;
-  } else {
-    tile.data = scratch;
-    tile.stride = tile.positions;
-  }
+  tile.data = work->unfolds ? scratch : image + row * tiles->positions + position;
+  tile.stride = work->unfolds ? tile.positions : tiles->positions;
   return tile;
 }
 
@@ -180,134 +234,107 @@ static void startFromBias(const real *bias, int64_t planes, int64_t count, int64
 }
 
 /* Computes the map of one sample at the tile's positions; `map` points to the first of them. */
-static void forwardBlock(const THNNConvolutionPlan *plan, const real *image, const real *weight,
-                         const real *bias, int64_t position, real *map, real *scratch)
+static void forwardBlock(const Work *work, const real *image, int64_t position, real *map,
+                         real *scratch)
 {
-  const THNNConvolutionTiles *tiles = &plan->tiles;
-  const int64_t outputPlanes = plan->geometry.outputPlanes;
+  const GemmPlan *tiles = &work->tiles;
+  const int64_t planes = work->columns.outputPlanes;
   const int64_t count = minimum(tiles->tilePositions, tiles->positions - position);
-  const bool unfolds = !THNN_convolutionIsPointwise(&plan->geometry);
-  startFromBias(bias, outputPlanes, count, tiles->positions, map);
+  startFromBias(work->of->bias, planes, count, tiles->positions, map);
   for (int64_t row = 0; row < tiles->rows; row += tiles->tileRows) {
-    const Columns tile = tileAt(plan, row, tiles->rows, position, (real *)image, scratch);
-    if (unfolds)
-      THNN_(unfold)(&plan->geometry, image, &tile);
-    THBlas_(gemm)('n', 'n', tile.positions, outputPlanes, tile.rows, 1, tile.data, tile.stride,
-                  (real *)weight + row, tiles->rows, 1, map, tiles->positions);
+    const Columns tile = tileAt(work, row, tiles->rows, position, (real *)image, scratch);
+    if (work->unfolds)
+      THNN_(unfold)(&work->columns, image, &tile);
+    THBlas_(gemm)('n', 'n', tile.positions, planes, tile.rows, 1, tile.data, tile.stride,
+                  (real *)work->of->weight + row, tiles->rows, 1, map, tiles->positions);
   }
 }
 
-void THNN_(ConvolutionGemm_forward)(const THNNConvolutionPlan *plan, const real *input,
-                                    const real *weight, const real *bias, real *output,
-                                    void *scratch)
+/* Transposed: computes the map of one sample in the planes that a block of rows belongs to. */
+static void foldBlock(const Work *work, const real *image, int64_t firstRow, real *map,
+                      real *scratch)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  const THNNConvolutionTiles *tiles = &plan->tiles;
-  if (tiles->linear) {
-    THNN_(ConvolutionLinear_forward)(plan, input, weight, bias, output, scratch);
-    return;
-  }
-  const int64_t imageSize = geometry->inputPlanes * THNN_convolutionImagePositions(geometry);
-  const int64_t mapSize = geometry->outputPlanes * tiles->positions;
-  const int64_t perSample = divideUp(tiles->positions, tiles->tilePositions);
-  THNN_blasBegin();
-#pragma omp parallel for num_threads(plan->threads) schedule(static) if (plan->threads > 1)
-  for (int64_t block = 0; block < geometry->batch * perSample; block++) {
-    const int64_t sample = block / perSample;
-    const int64_t position = block % perSample * tiles->tilePositions;
-    forwardBlock(plan, input + sample * imageSize, weight, bias, position,
-                 output + sample * mapSize + position, threadScratch(plan, scratch));
-  }
-  THNN_blasEnd();
-}
-
-/* Computes the image gradient of one sample in the planes that a block of rows belongs to. */
-static void backwardDataBlock(const THNNConvolutionPlan *plan, const real *gradMap,
-                              const real *weight, const real *bias, int64_t firstRow,
-                              real *gradImage, real *scratch)
-{
-  const THNNConvolution *geometry = &plan->geometry;
-  const THNNConvolutionTiles *tiles = &plan->tiles;
-  const int64_t taps = THNN_convolutionTaps(geometry), firstPlane = firstRow / taps;
+  const THNNConvolution *columns = &work->columns;
+  const GemmPlan *tiles = &work->tiles;
+  const Operands *of = work->of;
+  const int64_t taps = THNN_convolutionTaps(columns), firstPlane = firstRow / taps;
   const int64_t rowEnd = minimum(firstRow + tiles->blockRows, tiles->rows);
-  const int64_t imagePositions = THNN_convolutionImagePositions(geometry);
-  const bool folds = !THNN_convolutionIsPointwise(geometry);
-  startFromBias(bias ? bias + firstPlane : NULL, rowEnd / taps - firstPlane, imagePositions,
-                imagePositions, gradImage + firstPlane * imagePositions);
+  const int64_t positions = THNN_convolutionImagePositions(columns);
+  startFromBias(of->bias ? of->bias + firstPlane : NULL, rowEnd / taps - firstPlane, positions,
+                positions, map + firstPlane * positions);
   for (int64_t position = 0; position < tiles->positions; position += tiles->tilePositions)
     for (int64_t row = firstRow; row < rowEnd; row += tiles->tileRows) {
-      const Columns tile = tileAt(plan, row, rowEnd, position, gradImage, scratch);
-      THBlas_(gemm)('n', 't', tile.positions, tile.rows, geometry->outputPlanes, 1,
-                    (real *)gradMap + position, tiles->positions, (real *)weight + row, tiles->rows,
-                    folds ? 0 : 1, tile.data, tile.stride);
-      if (folds)
-        THNN_(fold)(geometry, &tile, gradImage);
+      const Columns tile = tileAt(work, row, rowEnd, position, map, scratch);
+      THBlas_(gemm)('n', 't', tile.positions, tile.rows, columns->outputPlanes, 1,
+                    (real *)image + position, tiles->positions, (real *)of->weight + row,
+                    tiles->rows, work->unfolds ? 0 : 1, tile.data, tile.stride);
+      if (work->unfolds)
+        THNN_(fold)(columns, &tile, map);
     }
 }
 
-void THNN_(ConvolutionGemm_backwardData)(const THNNConvolutionPlan *plan, const real *gradOutput,
-                                         const real *weight, const real *bias, real *gradInput,
-                                         void *scratch)
-{
-  const THNNConvolution *geometry = &plan->geometry;
-  const THNNConvolutionTiles *tiles = &plan->tiles;
-  if (tiles->linear) {
-    THNN_(ConvolutionLinear_backwardData)(plan, gradOutput, weight, bias, gradInput, scratch);
-    return;
-  }
-  const int64_t imageSize = geometry->inputPlanes * THNN_convolutionImagePositions(geometry);
-  const int64_t mapSize = geometry->outputPlanes * tiles->positions;
-  const int64_t perSample = divideUp(tiles->rows, tiles->blockRows);
-  THNN_blasBegin();
-#pragma omp parallel for num_threads(plan->threads) schedule(static) if (plan->threads > 1)
-  for (int64_t block = 0; block < geometry->batch * perSample; block++) {
-    const int64_t sample = block / perSample;
-    backwardDataBlock(plan, gradOutput + sample * mapSize, weight, bias,
-                      block % perSample * tiles->blockRows, gradInput + sample * imageSize,
-                      threadScratch(plan, scratch));
-  }
-  THNN_blasEnd();
-}
-
 /* Adds the weight gradient of a block of rows, sample after sample. */
-static void backwardWeightBlock(const THNNConvolutionPlan *plan, const real *input,
-                                const real *gradOutput, real scale, int64_t firstRow,
-                                real *gradWeight, real *scratch)
+static void weightBlock(const Work *work, int64_t firstRow, real *scratch)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  const THNNConvolutionTiles *tiles = &plan->tiles;
-  const int64_t imageSize = geometry->inputPlanes * THNN_convolutionImagePositions(geometry);
-  const int64_t mapSize = geometry->outputPlanes * tiles->positions;
+  const THNNConvolution *columns = &work->columns;
+  const GemmPlan *tiles = &work->tiles;
+  const Operands *of = work->of;
+  const int64_t imageSize = columns->inputPlanes * THNN_convolutionImagePositions(columns);
+  const int64_t mapSize = columns->outputPlanes * tiles->positions;
   const int64_t rowEnd = minimum(firstRow + tiles->blockRows, tiles->rows);
-  const bool unfolds = !THNN_convolutionIsPointwise(geometry);
-  for (int64_t sample = 0; sample < geometry->batch; sample++) {
-    const real *image = input + sample * imageSize, *gradMap = gradOutput + sample * mapSize;
+  for (int64_t sample = 0; sample < columns->batch; sample++) {
+    const real *image = of->image + sample * imageSize, *gradMap = of->gradMap + sample * mapSize;
     for (int64_t position = 0; position < tiles->positions; position += tiles->tilePositions)
       for (int64_t row = firstRow; row < rowEnd; row += tiles->tileRows) {
-        const Columns tile = tileAt(plan, row, rowEnd, position, (real *)image, scratch);
-        if (unfolds)
-          THNN_(unfold)(geometry, image, &tile);
-        THBlas_(gemm)('t', 'n', tile.rows, geometry->outputPlanes, tile.positions, scale, tile.data,
-                      tile.stride, (real *)gradMap + position, tiles->positions, 1,
-                      gradWeight + row, tiles->rows);
+        const Columns tile = tileAt(work, row, rowEnd, position, (real *)image, scratch);
+        if (work->unfolds)
+          THNN_(unfold)(columns, image, &tile);
+        THBlas_(gemm)('t', 'n', tile.rows, columns->outputPlanes, tile.positions, (real)of->scale,
+                      tile.data, tile.stride, (real *)gradMap + position, tiles->positions, 1,
+                      of->gradWeight + row, tiles->rows);
       }
   }
 }
 
-void THNN_(ConvolutionGemm_backwardWeight)(const THNNConvolutionPlan *plan, const real *input,
-                                           const real *gradOutput, accreal scale, real *gradWeight,
-                                           void *scratch)
+/* ---- The passes ------------------------------------------------------------------------------ */
+
+/* Computes one block of the pass: of positions of a sample, of rows of a sample, or of rows. */
+static void runBlock(const Work *work, int64_t block, real *scratch)
 {
-  const THNNConvolutionTiles *tiles = &plan->tiles;
-  if (tiles->linear) {
-    THNN_(ConvolutionLinear_backwardWeight)(plan, input, gradOutput, scale, gradWeight, scratch);
+  const THNNConvolution *g = &work->plan->geometry;
+  const GemmPlan *tiles = &work->tiles;
+  if (work->plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT) {
+    weightBlock(work, block * tiles->blockRows, scratch);
     return;
   }
-  const int64_t blocks = divideUp(tiles->rows, tiles->blockRows);
+  const int64_t perSample = blocksOf(work), sample = block / perSample;
+  const real *image = work->of->image + sample * g->inputPlanes * THNN_convolutionImagePositions(g);
+  real *map = work->of->map + sample * g->outputPlanes * THNN_convolutionMapPositions(g);
+  if (g->transposed) {
+    foldBlock(work, image, block % perSample * tiles->blockRows, map, scratch);
+  } else {
+    const int64_t position = block % perSample * tiles->tilePositions;
+    forwardBlock(work, image, position, map + position, scratch);
+  }
+}
+
+bool THNN_(gemm_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
+{
+  Work work = workFor(plan);
+  OWN_OF(plan, work.tiles);
+  work.of = of;
+  const THNNConvolution *g = &plan->geometry;
+  const int64_t blocks = samplesOf(plan) * blocksOf(&work);
+  const int threads = plan->threads;
   THNN_blasBegin();
-#pragma omp parallel for num_threads(plan->threads) schedule(static) if (plan->threads > 1)
-  for (int64_t block = 0; block < blocks; block++)
-    backwardWeightBlock(plan, input, gradOutput, (real)scale, block * tiles->blockRows, gradWeight,
-                        threadScratch(plan, scratch));
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (int64_t block = 0; block < blocks; block++) {
+    Scratch own = threadScratch(plan, scratch);
+    runBlock(&work, block, layOut(&work, &own));
+  }
   THNN_blasEnd();
+  if (of->gradBias)
+    THNN_(addPlaneSums)(plan, g->outputPlanes, THNN_convolutionMapPositions(g), of->gradMap,
+                        of->scale, of->gradBias);
+  return true;
 }

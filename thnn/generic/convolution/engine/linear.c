@@ -1,70 +1,73 @@
-/* The gemm algorithm where the map is one position that sees the whole image, as in the last layers
- * of many networks: a linear layer. With n samples, m map planes and k image elements
+/* Matrix products for a linear layer: one map position that sees the whole image, as in the last
+ * layers of many networks. With n samples, m map planes and k image elements
  *   forward         map (n x m)        = bias + image (n x k) * weight^T (k x m)
- *   backwardData    image (n x k)      = bias + map (n x m) * weight (m x k)
- *   backwardWeight  weight (m x k)    += scale * map^T (m x n) * image (n x k)
+ *   transposed      map (n x k)        = bias + image (n x m) * weight (m x k)
+ *   weight          weight (m x k)    += scale * map^T (m x n) * image (n x k)
  * The products choose their blocks and threads themselves. */
-#include "generic/template.h"
-
-#include "generic/convolution/engine/algorithm.h"
+#include "generic/convolution/engine/gemm.h"
 #include "generic/shared/matrix.h"
 
-void THNN_(ConvolutionLinear_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
+/* Sizes of the products. */
+typedef struct Sizes {
+  int64_t batch, planes, rows;
+} Sizes;
+
+static Sizes sizesOf(const THNNConvolution *g)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  plan->tiles = (THNNConvolutionTiles){
-      .linear = true,
-      .rows = geometry->inputPlanes * THNN_convolutionTaps(geometry),
-      .positions = 1,
-  };
-  const int64_t batch = geometry->batch, planes = geometry->outputPlanes, rows = plan->tiles.rows;
-  const THNNRoom room = plan->part == THNN_CONVOLUTION_FORWARD
-                            ? THNN_(multiplyRoom)(state, planes, batch, rows, true, false)
-                        : plan->part == THNN_CONVOLUTION_BACKWARD_DATA
-                            ? THNN_(multiplyRoom)(state, rows, batch, planes, false, false)
-                            : THNN_(multiplyRoom)(state, rows, planes, batch, false, true);
-  plan->state = state;
+  return (Sizes){.batch = g->batch,
+                 .planes = g->transposed ? g->inputPlanes : g->outputPlanes,
+                 .rows =
+                     (g->transposed ? g->outputPlanes : g->inputPlanes) * THNN_convolutionTaps(g)};
+}
+
+bool THNN_(linear_planConvolution)(AlgorithmPlan *plan)
+{
+  if (!THNN_convolutionIsLinear(&plan->geometry))
+    return false;
+  const Sizes s = sizesOf(&plan->geometry);
+  const THNNRoom room =
+      plan->part == THNN_CONVOLUTION_FORWARD
+          ? THNN_(multiplyRoom)(plan->state, s.planes, s.batch, s.rows, true, false)
+      : plan->part == THNN_CONVOLUTION_BACKWARD_DATA
+          ? THNN_(multiplyRoom)(plan->state, s.rows, s.batch, s.planes, false, false)
+          : THNN_(multiplyRoom)(plan->state, s.rows, s.planes, s.batch, false, true);
+  plan->cost = THNN_(gemm_cost)(plan);
   plan->threads = room.threads;
   plan->threadBytes = room.bytes;
-  plan->scratchBytes = THNN_roomBytes(room);
+  return true;
 }
 
-static THNNRoom roomOf(const THNNConvolutionPlan *plan, void *scratch)
+static void runTransposed(const AlgorithmPlan *plan, const Sizes *s, const Operands *of,
+                          THNNRoom room)
 {
-  return (THNNRoom){.threads = plan->threads, .bytes = plan->threadBytes, .data = scratch};
+  const int64_t planes = plan->geometry.outputPlanes, taps = THNN_convolutionTaps(&plan->geometry);
+  if (of->bias)
+    for (int64_t i = 0; i < s->batch * planes; i++)
+      THNN_(simd).pointwise.fill(taps, of->bias[i % planes], of->map + i * taps);
+  const Matrix w = {of->weight, s->rows, false}, x = {of->image, s->planes, false};
+  THNN_(multiply)(plan->state, s->rows, s->batch, s->planes, 1, w, x, of->bias ? 1 : 0, of->map,
+                  room);
 }
 
-void THNN_(ConvolutionLinear_forward)(const THNNConvolutionPlan *plan, const real *input,
-                                      const real *weight, const real *bias, real *output,
-                                      void *scratch)
+static void runWeight(const AlgorithmPlan *plan, const Sizes *s, const Operands *of, THNNRoom room)
 {
-  const int64_t batch = plan->geometry.batch, planes = plan->geometry.outputPlanes;
-  const int64_t rows = plan->tiles.rows;
-  THNN_(affine)(plan->state, batch, planes, rows, input, rows, weight, bias, output, planes,
-                roomOf(plan, scratch));
+  const Matrix x = {of->image, s->rows, false}, g = {of->gradMap, s->planes, true};
+  THNN_(multiply)(plan->state, s->rows, s->planes, s->batch, (real)of->scale, x, g, 1,
+                  of->gradWeight, room);
+  if (of->gradBias)
+    THNN_(addRowSum)(plan->state, s->batch, s->planes, (real)of->scale, of->gradMap, of->gradBias);
 }
 
-void THNN_(ConvolutionLinear_backwardData)(const THNNConvolutionPlan *plan, const real *gradOutput,
-                                           const real *weight, const real *bias, real *gradInput,
-                                           void *scratch)
+bool THNN_(linear_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
-  const int64_t batch = plan->geometry.batch, planes = plan->geometry.outputPlanes;
-  const int64_t rows = plan->tiles.rows, taps = THNN_convolutionTaps(&plan->geometry);
-  if (bias)
-    for (int64_t i = 0; i < batch * plan->geometry.inputPlanes; i++)
-      THNN_(simd).pointwise.fill(taps, bias[i % plan->geometry.inputPlanes], gradInput + i * taps);
-  const THNN_(Matrix) w = {weight, rows, false}, g = {gradOutput, planes, false};
-  THNN_(multiply)(plan->state, rows, batch, planes, 1, w, g, bias ? 1 : 0, gradInput,
-                  roomOf(plan, scratch));
-}
-
-void THNN_(ConvolutionLinear_backwardWeight)(const THNNConvolutionPlan *plan, const real *input,
-                                             const real *gradOutput, accreal scale,
-                                             real *gradWeight, void *scratch)
-{
-  const int64_t batch = plan->geometry.batch, planes = plan->geometry.outputPlanes;
-  const int64_t rows = plan->tiles.rows;
-  const THNN_(Matrix) x = {input, rows, false}, g = {gradOutput, planes, true};
-  THNN_(multiply)(plan->state, rows, planes, batch, (real)scale, x, g, 1, gradWeight,
-                  roomOf(plan, scratch));
+  const Sizes s = sizesOf(&plan->geometry);
+  const THNNRoom room = {plan->threads, plan->threadBytes, scratch};
+  if (plan->part == THNN_CONVOLUTION_FORWARD)
+    THNN_(affine)(plan->state, s.batch, s.planes, s.rows, of->image, s.rows, of->weight, of->bias,
+                  of->map, s.planes, room);
+  else if (plan->part == THNN_CONVOLUTION_BACKWARD_DATA)
+    runTransposed(plan, &s, of, room);
+  else
+    runWeight(plan, &s, of, room);
+  return true;
 }

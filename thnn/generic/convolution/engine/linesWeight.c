@@ -17,13 +17,21 @@ static const int64_t BAND_POSITIONS = 4096 / sizeof(real);
  * cache. */
 static const int64_t FRAME_BYTES = 256 << 10, SUMS_BYTES = 512 << 10;
 
+/* The bands, and how many shares they are divided into, each with partial sums of its own. */
+typedef struct LinesWeightPlan {
+  Bands bands;
+  int64_t shares;
+} LinesWeightPlan;
+
 /* What all threads share; after the blank line, what each thread has to itself. */
 typedef struct Correlation {
-  const THNNConvolutionPlan *plan;
+  THNNConvolution g;
+  LinesWeightPlan plan;
   const real *image, *gradMap;
-  const int64_t *offset; /* offset in a frame of each image plane and tap */
-  real *shareSums;       /* [share][map plane][image plane][tap] */
-  real *shareTotals;     /* sums of map gradients, [share][map plane]; can be NULL */
+  bool totalled;     /* sums of map gradients are wanted */
+  int64_t *offset;   /* offset in a frame of each image plane and tap */
+  real *shareSums;   /* [share][map plane][image plane][tap] */
+  real *shareTotals; /* sums of map gradients, [share][map plane] */
 
   real *sums;       /* [map plane][image plane][tap][lane] */
   real *frames;     /* frames of a band */
@@ -31,97 +39,126 @@ typedef struct Correlation {
   THNNPosition *at; /* offsets of each vector in the frames and in a plane of map gradients */
 } Correlation;
 
+/* Number of sums, of one lane. */
+static int64_t sumCount(const THNNConvolution *g)
+{
+  return frameRows(g) * g->outputPlanes;
+}
+
+static void layOutShared(Correlation *correlation, Scratch *scratch)
+{
+  const THNNConvolution *g = &correlation->g;
+  const int64_t shares = correlation->plan.shares;
+  correlation->offset = THNN_take(scratch, frameRows(g), sizeof(int64_t));
+  correlation->shareSums = THNN_take(scratch, shares * sumCount(g), sizeof(real));
+  correlation->shareTotals = THNN_take(scratch, shares * g->outputPlanes, sizeof(real));
+}
+
+static void layOutThread(Correlation *correlation, Scratch *scratch)
+{
+  const THNNConvolution *g = &correlation->g;
+  const Bands *bands = &correlation->plan.bands;
+  const int64_t lanes = THNN_(simd).shifts.lanes;
+  correlation->sums = THNN_take(scratch, sumCount(g) * lanes, sizeof(real));
+  correlation->totals = THNN_take(scratch, g->outputPlanes * lanes, sizeof(real));
+  correlation->frames = THNN_take(scratch, THNN_(paddedLines_elements)(g, bands), sizeof(real));
+  correlation->at = THNN_take(scratch, THNN_(paddedLines_vectors)(g, bands), sizeof(THNNPosition));
+}
+
 /* ---- Planning -------------------------------------------------------------------------------- */
+
+/* Cycles. */
+static const struct {
+  double product[2]; /* of a row with a tile of planes: of a vector for each plane; of a band */
+  double crossing;   /* factor for an image that is read in place, where loads cross cache lines */
+  double tile[3];    /* of rows and planes: for each vector, partial vector and band */
+  double total;      /* adding up a vector of map gradients */
+  double frames;     /* factor for what paddedLines estimates */
+  double weight;     /* adding a share's element of the weight gradient */
+} COST = {.product = {0.51, 17},
+          .crossing = 1.4,
+          .tile = {2.8, 4.5, 5},
+          .total = 2.5,
+          .frames = 0.8,
+          .weight = 1.7};
 
 /* The total cost: products, with map planes in whole tiles; what a tile costs for each vector,
  * partial vector and band; the sums of map gradients; filling frames; and adding shares. */
-static double linesWeightCost(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
+static double linesWeightCost(const THNNConvolution *g, const LinesWeightPlan *plan)
 {
-  const int64_t lanes = THNN_(simd).shifts.lanes, map = THNN_convolutionMapPositions(geometry);
-  const int64_t width = bands->flat ? map : geometry->output[2];
-  const double lines = (double)geometry->batch * map / width;
+  const Bands *bands = &plan->bands;
+  const int64_t lanes = THNN_(simd).shifts.lanes, map = THNN_convolutionMapPositions(g);
+  const int64_t width = bands->flat ? map : g->output[2];
+  const double lines = (double)g->batch * map / width;
   const double vectors = lines * divideUp(width, lanes), parts = width % lanes ? lines : 0;
-  const int64_t tilePlanes = THNN_(simd).shifts.tilePlanes, rows = frameRows(geometry);
-  const double planeTiles = (double)divideUp(geometry->outputPlanes, tilePlanes);
+  const int64_t tilePlanes = THNN_(simd).shifts.tilePlanes, rows = frameRows(g);
+  const double planeTiles = (double)divideUp(g->outputPlanes, tilePlanes);
   const double tiles = planeTiles * divideUp(rows, THNN_(simd).shifts.tileTaps);
-  /* If the image is read in place, loads cross cache lines. */
-  const double crossing = bands->flat ? 1.4 : 1;
-  return crossing * planeTiles * rows * (0.51 * tilePlanes * vectors + 17 * bands->count) +
-         tiles * (2.8 * vectors + 4.5 * parts + 5 * bands->count) +
-         2.5 * vectors * geometry->outputPlanes + 0.8 * THNN_(lineFrames_cost)(geometry, bands) +
-         1.7 * bands->shares * weightElements(geometry);
+  const double crossing = bands->flat ? COST.crossing : 1;
+  return crossing * planeTiles * rows *
+             (COST.product[0] * tilePlanes * vectors + COST.product[1] * bands->count) +
+         tiles * (COST.tile[0] * vectors + COST.tile[1] * parts + COST.tile[2] * bands->count) +
+         COST.total * vectors * g->outputPlanes + COST.frames * THNN_(paddedLines_cost)(g, bands) +
+         COST.weight * plan->shares * THNN_convolutionWeights(g);
 }
 
-bool THNN_(ConvolutionDirectLinesWeight_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
+bool THNN_(linesWeight_planConvolution)(AlgorithmPlan *plan)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
-  const int64_t rows = frameRows(geometry), sums = rows * geometry->outputPlanes;
-  THNNConvolutionBands bands =
-      THNN_(lineFrames_areFlat)(geometry)
-          ? THNN_(lineFrames_flatBands)(geometry, BAND_POSITIONS, geometry->inputPlanes)
-          : THNN_(lineFrames_bands)(geometry, true, BAND_POSITIONS, geometry->inputPlanes,
-                                    FRAME_BYTES);
-  bands.shares = minimum(bands.count, ENOUGH_BLOCKS);
-  const int64_t frameBytes =
-      scratchBytes(THNN_(lineFrames_elements)(geometry, &bands), sizeof(real));
-  const int64_t sumsBytes = scratchBytes(sums * THNN_(simd).shifts.lanes, sizeof(real));
-  const int64_t threadBytes =
-      frameBytes + sumsBytes +
-      scratchBytes(geometry->outputPlanes * THNN_(simd).shifts.lanes, sizeof(real)) +
-      scratchBytes(THNN_(lineFrames_vectors)(geometry, &bands), sizeof(THNNPosition));
-  const int64_t sharedBytes = scratchBytes(rows, sizeof(int64_t)) +
-                              scratchBytes(bands.shares * sums, sizeof(real)) +
-                              scratchBytes(bands.shares * geometry->outputPlanes, sizeof(real));
-  if (frameBytes > FRAME_BYTES || sumsBytes > SUMS_BYTES || sharedBytes + threadBytes > limitBytes)
+  Correlation correlation = {.g = plan->geometry};
+  const THNNConvolution *g = &correlation.g;
+  LinesWeightPlan *own = &correlation.plan;
+  own->bands = THNN_(paddedLines_areFlat)(g)
+                   ? THNN_(paddedLines_flatBands)(g, BAND_POSITIONS, g->inputPlanes)
+                   : THNN_(paddedLines_bands)(g, true, BAND_POSITIONS, g->inputPlanes, FRAME_BYTES);
+  own->shares = minimum(own->bands.count, ENOUGH_BLOCKS);
+  Scratch shared = {0}, thread = {0};
+  layOutShared(&correlation, &shared);
+  layOutThread(&correlation, &thread);
+  const int64_t size = (int64_t)sizeof(real);
+  if (!fits(plan, &shared, &thread) ||
+      THNN_(paddedLines_elements)(g, &own->bands) * size > FRAME_BYTES ||
+      sumCount(g) * THNN_(simd).shifts.lanes * size > SUMS_BYTES)
     return false;
-
-  plan->algorithm = THNN_CONVOLUTION_DIRECT;
-  plan->variant = THNN_CONVOLUTION_LINES;
-  plan->bands = bands;
-  plan->cost = linesWeightCost(geometry, &bands);
-  plan->threads = THNN_threads(state, bands.shares, convolutionOperations(geometry));
-  plan->sharedBytes = (size_t)sharedBytes;
-  plan->threadBytes = (size_t)threadBytes;
-  plan->scratchBytes = plan->sharedBytes + plan->threadBytes * (size_t)plan->threads;
+  plan->cost = linesWeightCost(g, own);
+  plan->threads = THNN_threads(plan->state, own->shares, THNN_convolutionOperations(g));
+  KEEP_OWN(plan, *own);
   return true;
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-static void addBand(const Correlation *correlation, const THNNBand *band)
+static void addBand(const Correlation *correlation, const Band *band)
 {
-  const THNNConvolution *geometry = &correlation->plan->geometry;
-  const THNNConvolutionBands *bands = &correlation->plan->bands;
-  THNN_(lineFrames_fill)(geometry, bands, band, 0, correlation->image, correlation->frames);
-  const THNN_(LineDots)
-      dots = {.vectors = THNN_(lineFrames_list)(geometry, bands, band, correlation->at),
-              .taps = frameRows(geometry),
-              .offsets = correlation->offset,
-              .planes = geometry->outputPlanes,
-              .yPlane = THNN_convolutionMapPositions(geometry),
-              .x = bands->flat ? correlation->image : correlation->frames,
-              .y = correlation->gradMap,
-              .sums = correlation->sums,
-              .totals = correlation->shareTotals ? correlation->totals : NULL};
+  const THNNConvolution *geometry = &correlation->g;
+  const Bands *bands = &correlation->plan.bands;
+  THNN_(paddedLines_fill)(geometry, bands, band, 0, correlation->image, correlation->frames);
+  const LineDots dots = {.vectors = THNN_(paddedLines_list)(geometry, bands, band, correlation->at),
+                         .taps = frameRows(geometry),
+                         .offsets = correlation->offset,
+                         .planes = geometry->outputPlanes,
+                         .yPlane = THNN_convolutionMapPositions(geometry),
+                         .x = bands->flat ? correlation->image : correlation->frames,
+                         .y = correlation->gradMap,
+                         .sums = correlation->sums,
+                         .totals = correlation->totalled ? correlation->totals : NULL};
   THNN_(simd).shifts.dotLines(&dots);
 }
 
 static void addShare(const Correlation *correlation, int64_t share)
 {
-  const THNNConvolutionPlan *plan = correlation->plan;
-  const THNNConvolutionBands *bands = &plan->bands;
-  const int64_t planes = plan->geometry.outputPlanes, lanes = THNN_(simd).shifts.lanes;
-  const int64_t sums = planes * frameRows(&plan->geometry);
+  const THNNConvolution *g = &correlation->g;
+  const Bands *bands = &correlation->plan.bands;
+  const int64_t planes = g->outputPlanes, lanes = THNN_(simd).shifts.lanes;
+  const int64_t sums = sumCount(g), shares = correlation->plan.shares;
   THNN_(simd).pointwise.fill(sums * lanes, 0, correlation->sums);
   THNN_(simd).pointwise.fill(planes * lanes, 0, correlation->totals);
-  const int64_t end = bands->count * (share + 1) / bands->shares;
-  for (int64_t i = bands->count * share / bands->shares; i < end; i++) {
-    const THNNBand band = THNN_(lineFrames_band)(&plan->geometry, bands, i);
+  const int64_t end = bands->count * (share + 1) / shares;
+  for (int64_t i = bands->count * share / shares; i < end; i++) {
+    const Band band = THNN_(paddedLines_band)(g, bands, i);
     addBand(correlation, &band);
   }
   THNN_(simd).shifts.addLanes(sums, correlation->sums, correlation->shareSums + share * sums);
-  if (correlation->shareTotals)
+  if (correlation->totalled)
     THNN_(simd).shifts.addLanes(planes, correlation->totals,
                                 correlation->shareTotals + share * planes);
 }
@@ -134,40 +171,29 @@ static void addShares(int64_t shares, int64_t n, accreal scale, real *sums, real
   THNN_(simd).pointwise.axpy(n, (real)scale, sums, gradient);
 }
 
-void THNN_(ConvolutionDirectLinesWeight_run)(const THNNConvolutionPlan *plan, const real *input,
-                                             const real *gradOutput, accreal scale,
-                                             real *gradWeight, real *gradBias, void *scratch)
+bool THNN_(linesWeight_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  const int64_t rows = frameRows(geometry), planes = geometry->outputPlanes, sums = planes * rows;
-  const int64_t shares = plan->bands.shares, lanes = THNN_(simd).shifts.lanes;
+  Correlation common = {.g = plan->geometry,
+                        .image = of->image,
+                        .gradMap = of->gradMap,
+                        .totalled = of->gradBias != NULL};
+  OWN_OF(plan, common.plan);
+  const int64_t shares = common.plan.shares;
+  Scratch shared = {.base = scratch};
+  layOutShared(&common, &shared);
+  THNN_(paddedLines_offsets)(&common.g, &common.plan.bands, common.offset);
   const int threads = plan->threads;
-  char *shared = scratch;
-  int64_t *offset = takeScratch(&shared, rows, sizeof(int64_t));
-  real *shareSums = takeScratch(&shared, shares * sums, sizeof(real));
-  real *shareTotals = takeScratch(&shared, shares * planes, sizeof(real));
-  THNN_(lineFrames_offsets)(geometry, &plan->bands, offset);
-  const Correlation common = {.plan = plan,
-                              .image = input,
-                              .gradMap = gradOutput,
-                              .offset = offset,
-                              .shareSums = shareSums,
-                              .shareTotals = gradBias ? shareTotals : NULL};
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     Correlation correlation = common;
-    char *own = threadScratch(plan, scratch);
-    correlation.sums = takeScratch(&own, sums * lanes, sizeof(real));
-    correlation.totals = takeScratch(&own, planes * lanes, sizeof(real));
-    correlation.frames =
-        takeScratch(&own, THNN_(lineFrames_elements)(geometry, &plan->bands), sizeof(real));
-    correlation.at =
-        takeScratch(&own, THNN_(lineFrames_vectors)(geometry, &plan->bands), sizeof(THNNPosition));
+    Scratch own = threadScratch(plan, scratch);
+    layOutThread(&correlation, &own);
 #pragma omp for schedule(static)
     for (int64_t share = 0; share < shares; share++)
       addShare(&correlation, share);
   }
-  addShares(shares, sums, scale, shareSums, gradWeight);
-  if (gradBias)
-    addShares(shares, planes, scale, shareTotals, gradBias);
+  addShares(shares, sumCount(&common.g), of->scale, common.shareSums, of->gradWeight);
+  if (of->gradBias)
+    addShares(shares, common.g.outputPlanes, of->scale, common.shareTotals, of->gradBias);
+  return true;
 }

@@ -1,180 +1,230 @@
 /* Direct convolution with one tap, as products of matrices that need no unfolding; matrix.c packs
  * them. With n samples, m map planes, k image planes and p positions
  *   forward         map (m x p)     = bias + weight (m x k) * image (k x p), for each sample
- *   backwardData    image (k x p)   = bias + weight^T (k x m) * map (m x p), for each sample
- *   backwardWeight  weight (m x k) += scale * map (m x p) * image^T (p x k), over all samples
+ *   transposed      map (k x p)     = bias + weight^T (k x m) * image (m x p), for each sample
+ *   weight          weight (m x k) += scale * map (m x p) * image^T (p x k), over all samples
  * With a stride the map sees only some positions of the image, which are gathered in scratch
  * memory, or scattered from there. If a sample has few positions, those of several samples are
  * gathered too: together they fill vectors, and weights are packed once for all of them. */
-#include "generic/template.h"
-
 #include "generic/convolution/engine/algorithm.h"
 #include "generic/shared/matrix.h"
+
+/* What threads share, and how many copy planes. */
+typedef struct ProductsPlan {
+  int64_t groupSamples; /* samples whose positions one matrix product takes together */
+  int copyThreads;
+  bool packsWeights; /* once for all samples, which are used in place */
+} ProductsPlan;
+
+/* A pass: sizes of its products, and its scratch. */
+typedef struct Work {
+  const AlgorithmPlan *plan;
+  THNNConvolution g; /* the ordinary convolution, whose map sees some positions of the image */
+  int64_t positions; /* of the map of that */
+  int64_t imagePlanes, mapPlanes; /* of the pass */
+  ProductsPlan own;
+
+  real *seen, *other; /* copies of a group's positions that are seen, and of those that see them, in
+                       * `g`; NULL where they are used in place */
+  real *weights;      /* packed weights, or NULL */
+} Work;
+
+static Work workFor(const AlgorithmPlan *plan)
+{
+  const THNNConvolution *g = &plan->geometry;
+  Work work = {.plan = plan,
+               .g = g->transposed ? THNN_convolutionTransposed(g) : *g,
+               .imagePlanes = g->inputPlanes,
+               .mapPlanes = g->outputPlanes};
+  work.positions = THNN_convolutionMapPositions(&work.g);
+  return work;
+}
+
+static bool isWeight(const Work *work)
+{
+  return work->plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT;
+}
+
+/* Takes room for a group's copies, or for packed weights if whole samples are used in place. */
+static void layOut(Work *work, Scratch *scratch)
+{
+  const int64_t samples = work->own.groupSamples, elements = samples * work->positions;
+  const bool strided = !THNN_convolutionIsPointwise(&work->g);
+  if (samples > 1 || strided)
+    work->seen = THNN_take(scratch, work->g.inputPlanes * elements, sizeof(real));
+  if (samples > 1)
+    work->other = THNN_take(scratch, work->g.outputPlanes * elements, sizeof(real));
+  if (work->own.packsWeights)
+    work->weights = THNN_take(
+        scratch,
+        THNN_(packedElements)(work->positions, work->mapPlanes, work->imagePlanes, work->g.batch),
+        sizeof(real));
+}
+
+static size_t groupBytes(Work work, int64_t samples)
+{
+  Scratch scratch = {0};
+  work.own = (ProductsPlan){.groupSamples = samples};
+  layOut(&work, &scratch);
+  return scratch.used;
+}
+
+/* ---- Planning -------------------------------------------------------------------------------- */
+
+/* Cycles. */
+static const struct {
+  double product, fewColumns;  /* of a weight with a vector of positions; vectors that some save */
+  double block;                /* fetching a weight for a block of positions */
+  double far[2];               /* fetching a byte of far weights, forward and transposed */
+  double near, image;          /* packing a byte of a near operand; of a far image */
+  double storedByte;           /* of the map */
+  double copiedByte, copied;   /* gathering a byte of a group, and a plane */
+  double term[2];              /* weight: of a gradient with a vector of planes, and alone */
+  double farGradient, sumByte; /* weight: packing a byte of far operands; a byte of sums */
+  double strided;              /* weight: the share of its cost that competes with other costs */
+  double seenByte, line[2];    /* with a stride: a byte, and a line, gathered or scattered */
+} COST = {.product = 0.54,
+          .fewColumns = 0.6,
+          .block = 0.03,
+          .far = {0.13, 0.25},
+          .near = 0.07,
+          .image = 0.1,
+          .storedByte = 0.01,
+          .copiedByte = 0.15,
+          .copied = 10,
+          .term = {0.55, 0.25},
+          .farGradient = 0.07,
+          .sumByte = 0.02,
+          .strided = sizeof(real) == sizeof(float) ? 0.85 : 0.7,
+          .seenByte = 0.35,
+          .line = {20, 40}};
 
 /* The cost of packing operands of `elements` elements; it is `perByte` for each byte if they are
  * too large for a near cache. */
 static double packingCost(double elements, double perByte)
 {
   const double bytes = elements * sizeof(real);
-  return bytes * (bytes > FAR_OPERAND_BYTES ? perByte : 0.07);
+  return bytes * (bytes > FAR_OPERAND_BYTES ? perByte : COST.near);
 }
 
-/* The cost of fetching weights that are too large for a near cache, for each group; backwardData
- * fetches only a few of each row at a time. */
-static double farWeightsCost(const THNNConvolution *geometry, THNNConvolutionPart part)
+/* The cost of fetching weights that are too large for a near cache, for each group; transposed,
+ * only a few of each row are fetched at a time. */
+static double farWeightsCost(const Work *work)
 {
-  const double bytes = weightElements(geometry) * sizeof(real);
-  const double perByte = part == THNN_CONVOLUTION_FORWARD ? 0.13 : 0.25;
-  return bytes > FAR_OPERAND_BYTES ? bytes * perByte : 0;
+  const double bytes = THNN_convolutionWeights(&work->g) * sizeof(real);
+  return bytes > FAR_OPERAND_BYTES ? bytes * COST.far[work->plan->geometry.transposed] : 0;
 }
 
 /* The number of vectors whose products take as long as those of `positions` positions. A few
  * positions after the last whole panel take less than half of a vector's time. */
 static double vectorsOf(int64_t positions)
 {
-  const THNN_(SimdPanels) *loops = &THNN_(simd).panels;
+  const SimdPanels *loops = &THNN_(simd).panels;
   const int64_t left = positions % loops->columns;
   const double vectors = (double)divideUp(positions, loops->lanes);
-  return left > 0 && left <= loops->fewColumns ? vectors - 0.6 : vectors;
+  return left > 0 && left <= loops->fewColumns ? vectors - COST.fewColumns : vectors;
 }
 
-/* The total cost of forward and backwardData: products, fetching the weights for each block of
- * positions, packing the source for all result planes, and storing; with groups of samples also
- * gathering and scattering these. */
-static double sourceCost(const THNNConvolutionPlan *plan)
+/* The cost of a map: products, fetching the weights for each block of positions, packing the image
+ * for all planes of the map, and storing; with groups of samples also gathering and scattering
+ * these. */
+static double mapCost(const Work *work)
 {
   enum { BLOCK_POSITIONS = 512 };
-  const THNNConvolution *geometry = &plan->geometry;
-  const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
-  const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
-  const int64_t sources = forward ? in : out, results = forward ? out : in;
-  const int64_t positions = THNN_convolutionMapPositions(geometry);
-  const int64_t width = plan->groupSamples * positions;
-  const double groups = (double)divideUp(geometry->batch, plan->groupSamples);
+  const int64_t samples = work->own.groupSamples, positions = work->positions;
+  const int64_t width = samples * positions;
+  const double groups = (double)divideUp(work->g.batch, samples);
   const double blocks = (double)divideUp(width, BLOCK_POSITIONS);
-  const double batch = (double)geometry->batch;
-  const double copied = plan->groupSamples > 1 ? batch * (double)(in + out) : 0;
-  return groups * weightElements(geometry) * (0.54 * vectorsOf(width) + 0.03 * blocks) +
-         groups * farWeightsCost(geometry, plan->part) +
-         packingCost(batch * positions * sources, 0.1) +
-         0.01 * sizeof(real) * batch * positions * results +
-         copied * (0.15 * sizeof(real) * positions + 10);
+  const double batch = (double)work->g.batch;
+  const double copied = samples > 1 ? batch * (double)(work->imagePlanes + work->mapPlanes) : 0;
+  return groups * THNN_convolutionWeights(&work->g) *
+             (COST.product * vectorsOf(width) + COST.block * blocks) +
+         groups * farWeightsCost(work) +
+         packingCost(batch * positions * work->imagePlanes, COST.image) +
+         COST.storedByte * sizeof(real) * batch * positions * work->mapPlanes +
+         copied * (COST.copiedByte * sizeof(real) * positions + COST.copied);
 }
 
-/* The total cost of backwardWeight: products, packing, and fetching and storing the sums for each
- * block of terms. */
-static double weightCost(const THNNConvolution *geometry)
+/* The cost of the weight gradient: products, packing, and fetching and storing the sums for each
+ * block of terms. With a stride, other algorithms take longer than they estimate. */
+static double weightCost(const Work *work)
 {
   enum { BLOCK_TERMS = 256 };
-  const int64_t positions = THNN_convolutionMapPositions(geometry);
-  const double vectors = (double)divideUp(geometry->inputPlanes, THNN_(simd).panels.lanes);
-  const double planes = (double)geometry->inputPlanes + geometry->outputPlanes;
-  const double blocks = (double)divideUp(positions, BLOCK_TERMS), batch = (double)geometry->batch;
-  return batch * geometry->outputPlanes * positions * (0.55 * vectors + 0.25) +
-         packingCost(batch * positions * planes, 0.07) +
-         0.02 * sizeof(real) * batch * blocks * weightElements(geometry);
+  const int64_t positions = work->positions;
+  const double vectors = (double)divideUp(work->imagePlanes, THNN_(simd).panels.lanes);
+  const double planes = (double)work->imagePlanes + work->mapPlanes;
+  const double blocks = (double)divideUp(positions, BLOCK_TERMS), batch = (double)work->g.batch;
+  const double cost =
+      batch * work->mapPlanes * positions * (COST.term[0] * vectors + COST.term[1]) +
+      packingCost(batch * positions * planes, COST.farGradient) +
+      COST.sumByte * sizeof(real) * batch * blocks * THNN_convolutionWeights(&work->g);
+  return cost * (THNN_convolutionIsPointwise(&work->g) ? 1 : COST.strided);
 }
 
-/* The cost of gathering or scattering the positions that the map sees, line by line. */
-static double gatherCost(const THNNConvolution *geometry, THNNConvolutionPart part)
+/* The total cost, with that of gathering or scattering the positions that a stride sees. */
+static double packedProductsCost(const Work *work)
 {
-  const double perLine = part == THNN_CONVOLUTION_BACKWARD_DATA ? 40 : 20;
-  const double lines = (double)geometry->output[0] * (double)geometry->output[1];
-  return geometry->batch * (double)geometry->inputPlanes *
-         (0.35 * sizeof(real) * (double)THNN_convolutionMapPositions(geometry) + perLine * lines);
-}
-
-/* Bytes of scratch for a group: copies of the positions of the image and of the map, except of
- * those that are used in place. */
-static int64_t groupBytes(const THNNConvolutionPlan *plan, int64_t samples)
-{
-  const THNNConvolution *geometry = &plan->geometry;
-  const int64_t elements = samples * THNN_convolutionMapPositions(geometry);
-  const bool image = samples > 1 || !THNN_convolutionIsPointwise(geometry), map = samples > 1;
-  return (image ? scratchBytes(geometry->inputPlanes * elements, sizeof(real)) : 0) +
-         (map ? scratchBytes(geometry->outputPlanes * elements, sizeof(real)) : 0);
+  const THNNConvolution *g = &work->g;
+  const double lines = (double)g->output[0] * (double)g->output[1];
+  const double cost = isWeight(work) ? weightCost(work) : mapCost(work);
+  if (THNN_convolutionIsPointwise(g))
+    return cost;
+  return cost + g->batch * (double)g->inputPlanes *
+                    (COST.seenByte * sizeof(real) * (double)work->positions +
+                     COST.line[work->plan->geometry.transposed] * lines);
 }
 
 /* The number of samples in a group: one if it has enough positions, or if more would take too much
  * scratch memory. */
-static int64_t chooseGroup(const THNNConvolutionPlan *plan, int64_t limitBytes)
+static int64_t chooseGroup(const Work *work, size_t limitBytes)
 {
   enum { FEW_POSITIONS = 128, ENOUGH_POSITIONS = 256 };
-  const int64_t positions = THNN_convolutionMapPositions(&plan->geometry);
-  if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT || positions >= FEW_POSITIONS)
+  if (isWeight(work) || work->positions >= FEW_POSITIONS)
     return 1;
-  const int64_t samples = evenBlock(plan->geometry.batch, divideUp(ENOUGH_POSITIONS, positions), 1);
-  return groupBytes(plan, samples) <= limitBytes ? samples : 1;
-}
-
-/* Bytes of scratch for packed weights, which whole samples, used in place, are multiplied with. */
-static int64_t packedWeightBytes(const THNNConvolutionPlan *plan)
-{
-  const THNNConvolution *geometry = &plan->geometry;
-  if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
-    return 0;
-  const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
-  const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
-  const int64_t packed =
-      THNN_(packedElements)(THNN_convolutionMapPositions(geometry), forward ? out : in,
-                            forward ? in : out, geometry->batch);
-  return scratchBytes(packed, sizeof(real));
+  const int64_t samples = evenBlock(work->g.batch, divideUp(ENOUGH_POSITIONS, work->positions), 1);
+  return groupBytes(*work, samples) <= limitBytes ? samples : 1;
 }
 
 /* The room in which threads pack operands. */
-static THNNRoom productRoom(const THNNConvolutionPlan *plan, const THNNState *state)
+static THNNRoom productRoom(const Work *work)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
-  const int64_t positions = THNN_convolutionMapPositions(geometry);
-  if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
-    return THNN_(addProductsRoom)(state, in, out, positions, true, false,
-                                  groupBytes(plan, 1) > 0 ? 1 : geometry->batch);
-  const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
-  const bool whole = groupBytes(plan, plan->groupSamples) == 0;
-  return THNN_(multiplyEachRoom)(state, plan->groupSamples * positions, forward ? out : in,
-                                 forward ? in : out, whole ? geometry->batch : 1);
+  const THNNState *state = work->plan->state;
+  const int64_t positions = work->positions, samples = work->own.groupSamples;
+  const int64_t whole = groupBytes(*work, samples) == 0 ? work->g.batch : 1;
+  if (isWeight(work))
+    return THNN_(addProductsRoom)(state, work->imagePlanes, work->mapPlanes, positions, true, false,
+                                  whole);
+  return THNN_(multiplyEachRoom)(state, samples * positions, work->mapPlanes, work->imagePlanes,
+                                 whole);
 }
 
-static THNNRoom roomOf(const THNNConvolutionPlan *plan, void *scratch)
+bool THNN_(packedProducts_planConvolution)(AlgorithmPlan *plan)
 {
-  return (THNNRoom){.threads = plan->productThreads,
-                    .bytes = plan->threadBytes,
-                    .data = (char *)scratch + plan->sharedBytes};
-}
-
-bool THNN_(ConvolutionDirectProducts_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
-{
-  const THNNConvolution *geometry = &plan->geometry;
-  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
-  const bool gathers = !THNN_convolutionIsPointwise(geometry);
-  if (!THNN_(simd).panels.packs || !THNN_convolutionHasOneTap(geometry, THNN_CONVOLUTION_FORWARD) ||
-      groupBytes(plan, 1) > limitBytes)
+  Work work = workFor(plan);
+  const size_t limitBytes = THNN_State_workspaceLimit(plan->state);
+  if (!THNN_(simd).panels.packs || !THNN_convolutionHasOneTap(&work.g) ||
+      groupBytes(work, 1) > limitBytes)
     return false;
-  plan->algorithm = THNN_CONVOLUTION_DIRECT;
-  plan->variant = THNN_CONVOLUTION_PRODUCTS;
-  plan->state = state;
-  plan->threads = THNN_threads(state, maximum(geometry->inputPlanes, geometry->outputPlanes),
-                               convolutionOperations(geometry));
-  plan->groupSamples = chooseGroup(plan, limitBytes);
-  plan->sharedBytes = (size_t)groupBytes(plan, plan->groupSamples);
-  if (plan->sharedBytes == 0 && packedWeightBytes(plan) <= limitBytes)
-    plan->sharedBytes = (size_t)packedWeightBytes(plan);
-  const THNNRoom room = productRoom(plan, state);
-  plan->productThreads = room.threads;
-  plan->threadBytes = room.bytes;
-  plan->scratchBytes = plan->sharedBytes + THNN_roomBytes(room);
-  if (plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT) {
-    /* With a stride, other algorithms take longer than they estimate. */
-    const double share = sizeof(real) == sizeof(float) ? 0.85 : 0.7;
-    plan->cost = weightCost(geometry) * (gathers ? share : 1);
-  } else {
-    plan->cost = sourceCost(plan);
+  work.own.copyThreads = THNN_threads(plan->state, maximum(work.imagePlanes, work.mapPlanes),
+                                      THNN_convolutionOperations(&work.g));
+  work.own.groupSamples = chooseGroup(&work, limitBytes);
+  plan->sharedBytes = groupBytes(work, work.own.groupSamples);
+  if (plan->sharedBytes == 0 && !isWeight(&work)) {
+    Scratch packed = {0};
+    work.own.packsWeights = true;
+    layOut(&work, &packed);
+    work.own.packsWeights = packed.used > 0 && packed.used <= limitBytes;
+    plan->sharedBytes = work.own.packsWeights ? packed.used : 0;
   }
-  if (gathers)
-    plan->cost += gatherCost(geometry, plan->part);
+  const THNNRoom room = productRoom(&work);
+  plan->threads = room.threads;
+  plan->threadBytes = room.bytes;
+  plan->cost = packedProductsCost(&work);
+  KEEP_OWN(plan, work.own);
   return true;
 }
+
+/* ---- Copying planes -------------------------------------------------------------------------- */
 
 /* Planes of some samples, apart[sample][plane][size] and together[plane][sample][position]. */
 typedef struct Planes {
@@ -199,19 +249,20 @@ static void copySeen(const THNNConvolution *geometry, bool gather, real bias, re
 }
 
 /* Gathers planes, `apart` to `together`, or scatters them again. */
-static void copyPlanes(const THNNConvolutionPlan *plan, const Planes *planes, int64_t samples,
-                       bool gather, const real *bias)
+static void copyPlanes(const Work *work, const Planes *planes, int64_t samples, bool gather,
+                       const real *bias)
 {
-  const int64_t positions = THNN_convolutionMapPositions(&plan->geometry);
+  const int64_t positions = work->positions;
+  const int threads = work->own.copyThreads;
   if (planes->together == planes->apart)
     return;
-#pragma omp parallel for num_threads(plan->threads) schedule(static) if (plan->threads > 1)
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (int64_t plane = 0; plane < planes->count; plane++)
     for (int64_t sample = 0; sample < samples; sample++) {
       real *apart = planes->apart + (sample * planes->count + plane) * planes->size;
       real *together = planes->together + (plane * samples + sample) * positions;
       if (planes->strided)
-        copySeen(&plan->geometry, gather, bias ? bias[plane] : 0, apart, together);
+        copySeen(&work->g, gather, bias ? bias[plane] : 0, apart, together);
       else if (gather)
         THNN_(simd).pointwise.copy(positions, apart, together);
       else
@@ -219,86 +270,91 @@ static void copyPlanes(const THNNConvolutionPlan *plan, const Planes *planes, in
     }
 }
 
-static Planes imagePlanes(const THNNConvolution *geometry, real *image, real *together)
+/* The planes of the ordinary convolution's image and of its map, from sample number `first` on. */
+static Planes seenPlanes(const Work *work, const real *image, int64_t first)
 {
-  return (Planes){.count = geometry->inputPlanes,
-                  .size = THNN_convolutionImagePositions(geometry),
-                  .strided = !THNN_convolutionIsPointwise(geometry),
-                  .apart = image,
-                  .together = together};
+  const int64_t count = work->g.inputPlanes, size = THNN_convolutionImagePositions(&work->g);
+  real *apart = (real *)image + first * count * size;
+  return (Planes){.count = count,
+                  .size = size,
+                  .strided = !THNN_convolutionIsPointwise(&work->g),
+                  .apart = apart,
+                  .together = work->seen ? work->seen : apart};
 }
 
-/* Computes a group of samples: the map from the image, or the image from the map. */
-static void runGroup(const THNNConvolutionPlan *plan, int64_t samples, THNN_(Matrix) weight,
-                     const real *bias, real *image, real *map, char *scratch)
+static Planes otherPlanes(const Work *work, const real *map, int64_t first)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  const THNNRoom room = roomOf(plan, scratch);
-  const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
-  const int64_t positions = THNN_convolutionMapPositions(geometry), width = samples * positions;
-  const Planes images =
-      imagePlanes(geometry, image, takeScratch(&scratch, in * width, sizeof(real)));
-  const Planes maps = {.count = out,
-                       .size = positions,
-                       .apart = map,
-                       .together =
-                           samples > 1 ? takeScratch(&scratch, out * width, sizeof(real)) : map};
-  const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
-  const Planes *sources = forward ? &images : &maps, *results = forward ? &maps : &images;
-  const THNN_(Matrix) a = {sources->together, width, false};
-  copyPlanes(plan, sources, samples, true, NULL);
-  THNN_(multiplyEach)(width, results->count, sources->count, a, weight,
-                      results->strided ? NULL : bias, 1, 0, results->together, 0, NULL, room);
-  copyPlanes(plan, results, samples, false, bias);
+  const int64_t count = work->g.outputPlanes, size = work->positions;
+  real *apart = (real *)map + first * count * size;
+  return (Planes){
+      .count = count, .size = size, .apart = apart, .together = work->other ? work->other : apart};
 }
 
-void THNN_(ConvolutionDirectProducts_run)(const THNNConvolutionPlan *plan, const real *source,
-                                          const real *weight, const real *bias, real *result,
+/* ---- The passes ------------------------------------------------------------------------------ */
+
+/* Computes the map in groups of samples. */
+static void runGroups(const Work *work, const Operands *of, Matrix weight, THNNRoom room)
+{
+  const bool transposed = work->plan->geometry.transposed;
+  for (int64_t first = 0; first < work->g.batch; first += work->own.groupSamples) {
+    const int64_t samples = minimum(work->own.groupSamples, work->g.batch - first);
+    const int64_t width = samples * work->positions;
+    const Planes seen = seenPlanes(work, transposed ? of->map : of->image, first);
+    const Planes other = otherPlanes(work, transposed ? of->image : of->map, first);
+    const Planes *images = transposed ? &other : &seen, *maps = transposed ? &seen : &other;
+    const Matrix a = {images->together, width, false};
+    copyPlanes(work, images, samples, true, NULL);
+    THNN_(multiplyEach)(width, maps->count, images->count, a, weight,
+                        maps->strided ? NULL : of->bias, 1, 0, maps->together, 0, NULL, room);
+    copyPlanes(work, maps, samples, false, of->bias);
+  }
+}
+
+static void runMap(const Work *work, const Operands *of, THNNRoom room)
+{
+  const int64_t positions = work->positions;
+  const int64_t imagePlanes = work->imagePlanes, mapPlanes = work->mapPlanes;
+  const Matrix a = {of->image, positions, false};
+  const Matrix b = {of->weight, work->g.inputPlanes, work->plan->geometry.transposed};
+  if (work->seen || work->other)
+    runGroups(work, of, b, room);
+  else
+    THNN_(multiplyEach)(positions, mapPlanes, imagePlanes, a, b, of->bias, work->g.batch,
+                        imagePlanes * positions, of->map, mapPlanes * positions, work->weights,
+                        room);
+}
+
+static void runWeight(const Work *work, const Operands *of, THNNRoom room)
+{
+  const int64_t positions = work->positions;
+  const int64_t imagePlanes = work->imagePlanes, mapPlanes = work->mapPlanes;
+  Matrix a = {of->image, positions, true}, b = {of->gradMap, positions, false};
+  if (!work->seen)
+    THNN_(addProducts)(imagePlanes, mapPlanes, positions, (real)of->scale, a, b, work->g.batch,
+                       imagePlanes * positions, mapPlanes * positions, of->gradWeight, room);
+  a.data = work->seen;
+  for (int64_t sample = 0; work->seen && sample < work->g.batch; sample++) {
+    const Planes images = seenPlanes(work, of->image, sample);
+    copyPlanes(work, &images, 1, true, NULL);
+    THNN_(addProducts)(imagePlanes, mapPlanes, positions, (real)of->scale, a, b, 1, 0, 0,
+                       of->gradWeight, room);
+    b.data += mapPlanes * positions;
+  }
+  if (of->gradBias)
+    THNN_(addPlaneSums)(work->plan, mapPlanes, positions, of->gradMap, of->scale, of->gradBias);
+}
+
+bool THNN_(packedProducts_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
                                           void *scratch)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  const bool forward = plan->part == THNN_CONVOLUTION_FORWARD;
-  const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
-  const int64_t positions = THNN_convolutionMapPositions(geometry);
-  const THNN_(Matrix) b = {weight, in, !forward};
-  if (groupBytes(plan, plan->groupSamples) == 0) {
-    const int64_t sources = forward ? in : out, results = forward ? out : in;
-    const THNN_(Matrix) a = {source, positions, false};
-    THNN_(multiplyEach)(positions, results, sources, a, b, bias, geometry->batch,
-                        sources * positions, result, results * positions,
-                        plan->sharedBytes > 0 ? scratch : NULL, roomOf(plan, scratch));
-    return;
-  }
-  real *image = forward ? (real *)source : result, *map = forward ? result : (real *)source;
-  for (int64_t first = 0; first < geometry->batch; first += plan->groupSamples)
-    runGroup(plan, minimum(plan->groupSamples, geometry->batch - first), b, bias,
-             image + first * in * THNN_convolutionImagePositions(geometry),
-             map + first * out * positions, scratch);
-}
-
-void THNN_(ConvolutionDirectProducts_backwardWeight)(const THNNConvolutionPlan *plan,
-                                                     const real *input, const real *gradOutput,
-                                                     accreal scale, real *gradWeight,
-                                                     real *gradBias, void *scratch)
-{
-  const THNNConvolution *geometry = &plan->geometry;
-  const int64_t in = geometry->inputPlanes, out = geometry->outputPlanes;
-  const int64_t positions = THNN_convolutionMapPositions(geometry);
-  THNN_(Matrix) a = {input, positions, true}, b = {gradOutput, positions, false};
-  const THNNRoom room = roomOf(plan, scratch);
-  if (plan->sharedBytes > 0) {
-    a.data = scratch;
-    Planes images = imagePlanes(geometry, (real *)input, scratch);
-    for (int64_t sample = 0; sample < geometry->batch; sample++) {
-      copyPlanes(plan, &images, 1, true, NULL);
-      THNN_(addProducts)(in, out, positions, (real)scale, a, b, 1, 0, 0, gradWeight, room);
-      images.apart += in * images.size;
-      b.data += out * positions;
-    }
-  } else {
-    THNN_(addProducts)(in, out, positions, (real)scale, a, b, geometry->batch, in * positions,
-                       out * positions, gradWeight, room);
-  }
-  if (gradBias)
-    THNN_(Convolution_addPlaneSums)(plan, out, positions, gradOutput, scale, gradBias);
+  Work work = workFor(plan);
+  OWN_OF(plan, work.own);
+  Scratch shared = {.base = scratch};
+  layOut(&work, &shared);
+  const THNNRoom room = {plan->threads, plan->threadBytes, (char *)scratch + shared.used};
+  if (isWeight(&work))
+    runWeight(&work, of, room);
+  else
+    runMap(&work, of, room);
+  return true;
 }

@@ -33,7 +33,7 @@ void THNN_(paddedBoxes_fill)(const THNNConvolution *geometry, const THNNConvolut
   for (int64_t plane = first; plane < end; plane++)
     for (int64_t z = depth; z < depth + size[0]; z++, padded += size[1] * size[2])
       if (z >= 0 && z < input[0])
-        THNN_(lineFrames_copy)(
+        THNN_(paddedLines_copy)(
             geometry, 1, size[2], image + (plane * input[0] + z) * input[1] * input[2],
             paddedBoxFirst(geometry, box, 1), paddedBoxFirst(geometry, box, 2), size[1], padded);
       else

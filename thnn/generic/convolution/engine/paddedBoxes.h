@@ -3,8 +3,8 @@
  * is laid out as
  *
  *   [sample][image plane][depth][height][width] */
-#ifndef THNN_GENERIC_PADDED_BOXES_H
-#define THNN_GENERIC_PADDED_BOXES_H
+#ifndef THNN_CONVOLUTION_PADDED_BOXES_H
+#define THNN_CONVOLUTION_PADDED_BOXES_H
 
 #include "generic/template.h"
 

@@ -10,13 +10,13 @@ static int64_t lanes(void)
   return THNN_(simd).shifts.lanes;
 }
 
-static int64_t copies(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
+static int64_t copies(const THNNConvolution *geometry, const Bands *bands)
 {
   return bands->copyPerTap ? geometry->kernel[2] : geometry->stride[2];
 }
 
 /* Columns of a frame's line, in whole vectors. */
-static int64_t columns(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
+static int64_t columns(const THNNConvolution *geometry, const Bands *bands)
 {
   const int64_t farthest = (geometry->kernel[2] - 1) * geometry->dilation[2] / geometry->stride[2];
   return roundUp(geometry->output[2] + (bands->copyPerTap ? 0 : farthest), lanes());
@@ -28,12 +28,12 @@ static int64_t imageLines(const THNNConvolution *geometry, int64_t lines)
   return (lines - 1) * geometry->stride[1] + (geometry->kernel[1] - 1) * geometry->dilation[1] + 1;
 }
 
-static int64_t copyElements(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
+static int64_t copyElements(const THNNConvolution *geometry, const Bands *bands)
 {
   return imageLines(geometry, bands->lines) * columns(geometry, bands);
 }
 
-static int64_t frameElements(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
+static int64_t frameElements(const THNNConvolution *geometry, const Bands *bands)
 {
   return bands->planes * geometry->kernel[0] * copies(geometry, bands) *
          copyElements(geometry, bands);
@@ -41,18 +41,18 @@ static int64_t frameElements(const THNNConvolution *geometry, const THNNConvolut
 
 /* ---- Bands ----------------------------------------------------------------------------------- */
 
-THNNConvolutionBands THNN_(lineFrames_bands)(const THNNConvolution *geometry, bool copyPerTap,
-                                             int64_t most, int64_t leastPlanes, int64_t bytes)
+Bands THNN_(paddedLines_bands)(const THNNConvolution *geometry, bool copyPerTap, int64_t most,
+                               int64_t leastPlanes, int64_t bytes)
 {
   const int64_t slices = geometry->batch * geometry->output[0];
   const int64_t height = geometry->output[1], width = geometry->output[2];
   const int64_t share = divideUp(slices * height * width, ENOUGH_BLOCKS);
   const int64_t positions = minimum(most, maximum(share, WORTHWHILE_POSITIONS));
   const int64_t room = bytes / (int64_t)sizeof(real) - lanes();
-  THNNConvolutionBands bands = {.slices = 1,
-                                .lines = minimum(height, maximum(positions / width, 1)),
-                                .planes = 1,
-                                .copyPerTap = copyPerTap};
+  Bands bands = {.slices = 1,
+                 .lines = minimum(height, maximum(positions / width, 1)),
+                 .planes = 1,
+                 .copyPerTap = copyPerTap};
   const int64_t least = minimum(leastPlanes, geometry->inputPlanes);
   while (bands.lines > 1 && least * frameElements(geometry, &bands) > room)
     bands.lines = divideUp(bands.lines, 2);
@@ -69,47 +69,45 @@ THNNConvolutionBands THNN_(lineFrames_bands)(const THNNConvolution *geometry, bo
   return bands;
 }
 
-bool THNN_(lineFrames_areFlat)(const THNNConvolution *geometry)
+bool THNN_(paddedLines_areFlat)(const THNNConvolution *geometry)
 {
   return THNN_convolutionIsPointwise(geometry) && THNN_convolutionMapPositions(geometry) >= lanes();
 }
 
-THNNConvolutionBands THNN_(lineFrames_flatBands)(const THNNConvolution *geometry, int64_t positions,
-                                                 int64_t planes)
+Bands THNN_(paddedLines_flatBands)(const THNNConvolution *geometry, int64_t positions,
+                                   int64_t planes)
 {
   const int64_t all = THNN_convolutionMapPositions(geometry);
-  THNNConvolutionBands bands = {.slices = 1,
-                                .lines = minimum(positions, all),
-                                .planes = minimum(planes, geometry->inputPlanes),
-                                .flat = true};
+  Bands bands = {.slices = 1,
+                 .lines = minimum(positions, all),
+                 .planes = minimum(planes, geometry->inputPlanes),
+                 .flat = true};
   bands.perSlice = all / bands.lines;
   bands.count = geometry->batch * bands.perSlice;
   return bands;
 }
 
-THNNBand THNN_(lineFrames_band)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
-                                int64_t index)
+Band THNN_(paddedLines_band)(const THNNConvolution *geometry, const Bands *bands, int64_t index)
 {
   if (bands->flat) {
     const int64_t sample = index / bands->perSlice, place = index % bands->perSlice;
     const bool last = place == bands->perSlice - 1;
-    return (THNNBand){.firstSlice = sample,
-                      .endSlice = sample + 1,
-                      .first = place * bands->lines,
-                      .end = last ? THNN_convolutionMapPositions(geometry)
-                                  : (place + 1) * bands->lines};
+    return (Band){.firstSlice = sample,
+                  .endSlice = sample + 1,
+                  .first = place * bands->lines,
+                  .end =
+                      last ? THNN_convolutionMapPositions(geometry) : (place + 1) * bands->lines};
   }
   const int64_t slices = geometry->batch * geometry->output[0];
   const int64_t firstSlice = index / bands->perSlice * bands->slices;
   const int64_t first = index % bands->perSlice * bands->lines;
-  return (THNNBand){.firstSlice = firstSlice,
-                    .endSlice = minimum(firstSlice + bands->slices, slices),
-                    .first = first,
-                    .end = minimum(first + bands->lines, geometry->output[1])};
+  return (Band){.firstSlice = firstSlice,
+                .endSlice = minimum(firstSlice + bands->slices, slices),
+                .first = first,
+                .end = minimum(first + bands->lines, geometry->output[1])};
 }
 
-int64_t THNN_(lineFrames_elements)(const THNNConvolution *geometry,
-                                   const THNNConvolutionBands *bands)
+int64_t THNN_(paddedLines_elements)(const THNNConvolution *geometry, const Bands *bands)
 {
   if (bands->flat)
     return 0;
@@ -117,15 +115,14 @@ int64_t THNN_(lineFrames_elements)(const THNNConvolution *geometry,
   return bands->slices * frameElements(geometry, bands) + lanes();
 }
 
-int64_t THNN_(lineFrames_vectors)(const THNNConvolution *geometry,
-                                  const THNNConvolutionBands *bands)
+int64_t THNN_(paddedLines_vectors)(const THNNConvolution *geometry, const Bands *bands)
 {
   if (bands->flat)
     return divideUp(2 * bands->lines, lanes());
   return bands->slices * bands->lines * divideUp(geometry->output[2], lanes());
 }
 
-double THNN_(lineFrames_cost)(const THNNConvolution *geometry, const THNNConvolutionBands *bands)
+double THNN_(paddedLines_cost)(const THNNConvolution *geometry, const Bands *bands)
 {
   if (bands->flat)
     return 0;
@@ -140,32 +137,30 @@ double THNN_(lineFrames_cost)(const THNNConvolution *geometry, const THNNConvolu
 
 /* ---- Filling --------------------------------------------------------------------------------- */
 
-void THNN_(lineFrames_copy)(const THNNConvolution *geometry, int64_t stride, int64_t width,
-                            const real *slice, int64_t line, int64_t column, int64_t lines,
-                            real *copy)
+void THNN_(paddedLines_copy)(const THNNConvolution *geometry, int64_t stride, int64_t width,
+                             const real *slice, int64_t line, int64_t column, int64_t lines,
+                             real *copy)
 {
   const int64_t inputWidth = geometry->input[2];
   const THNNRange y = THNN_indicesInside(line, 1, lines, geometry->input[1]);
   const THNNRange x = THNN_indicesInside(column, stride, width, inputWidth);
-  const THNN_(Frame)
-      inside = {.rows = y.end - y.begin,
-                .before = x.begin,
-                .count = x.end - x.begin,
-                .after = width - x.end,
-                .x = slice + (line + y.begin) * inputWidth + column + x.begin * stride,
-                .xStride = inputWidth,
-                .step = stride,
-                .y = copy + y.begin * width,
-                .yStride = width};
+  const PaddedRows inside = {.rows = y.end - y.begin,
+                             .before = x.begin,
+                             .count = x.end - x.begin,
+                             .after = width - x.end,
+                             .x = slice + (line + y.begin) * inputWidth + column + x.begin * stride,
+                             .xStride = inputWidth,
+                             .step = stride,
+                             .y = copy + y.begin * width,
+                             .yStride = width};
   THNN_(simd).pointwise.fill(y.begin * width, 0, copy);
   if (inside.rows)
     THNN_(simd).shifts.frame(&inside);
   THNN_(simd).pointwise.fill((lines - y.end) * width, 0, copy + y.end * width);
 }
 
-static void fillFrame(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
-                      const THNNBand *band, int64_t firstPlane, const real *image, int64_t slice,
-                      real *frame)
+static void fillFrame(const THNNConvolution *geometry, const Bands *bands, const Band *band,
+                      int64_t firstPlane, const real *image, int64_t slice, real *frame)
 {
   const int64_t *input = geometry->input, *pad = geometry->pad;
   const int64_t *stride = geometry->stride, *dilation = geometry->dilation;
@@ -180,7 +175,7 @@ static void fillFrame(const THNNConvolution *geometry, const THNNConvolutionBand
       const int64_t imageSlice = (sample * geometry->inputPlanes + plane) * input[0] + z;
       for (int64_t copy = 0; copy < copies(geometry, bands); copy++, frame += elements)
         if (inside)
-          THNN_(lineFrames_copy)(
+          THNN_(paddedLines_copy)(
               geometry, stride[2], width, image + imageSlice * input[1] * input[2],
               band->first * stride[1] - pad[1],
               copy * (bands->copyPerTap ? dilation[2] : 1) - pad[2], lines, frame);
@@ -189,9 +184,8 @@ static void fillFrame(const THNNConvolution *geometry, const THNNConvolutionBand
     }
 }
 
-void THNN_(lineFrames_fill)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
-                            const THNNBand *band, int64_t firstPlane, const real *image,
-                            real *frames)
+void THNN_(paddedLines_fill)(const THNNConvolution *geometry, const Bands *bands, const Band *band,
+                             int64_t firstPlane, const real *image, real *frames)
 {
   if (bands->flat)
     return;
@@ -205,8 +199,8 @@ void THNN_(lineFrames_fill)(const THNNConvolution *geometry, const THNNConvoluti
 
 /* ---- Listing --------------------------------------------------------------------------------- */
 
-void THNN_(lineFrames_offsets)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
-                               int64_t *offset)
+void THNN_(paddedLines_offsets)(const THNNConvolution *geometry, const Bands *bands,
+                                int64_t *offset)
 {
   const int64_t *kernel = geometry->kernel, *dilation = geometry->dilation;
   for (int64_t plane = 0; plane < bands->planes && bands->flat; plane++)
@@ -233,8 +227,7 @@ static int64_t sliceBegin(const THNNConvolution *geometry, int64_t slice)
 }
 
 /* Lists the vectors of a flat band. */
-static THNN_(Vectors)
-    listFlat(const THNNConvolution *geometry, const THNNBand *band, THNNPosition *at)
+static Vectors listFlat(const THNNConvolution *geometry, const Band *band, THNNPosition *at)
 {
   const int64_t all = THNN_convolutionMapPositions(geometry);
   const int64_t positions = band->end - band->first, whole = positions / lanes();
@@ -242,23 +235,22 @@ static THNN_(Vectors)
                               band->firstSlice * geometry->outputPlanes * all + band->first};
   for (int64_t i = 0; i * lanes() < positions; i++)
     at[i] = (THNNPosition){first.x + i * lanes(), first.y + i * lanes()};
-  return (THNN_(Vectors)){
+  return (Vectors){
       .at = at, .whole = whole, .parts = positions % lanes() > 0, .lanes = positions % lanes()};
 }
 
-THNN_(Vectors)
-THNN_(lineFrames_list)(const THNNConvolution *geometry, const THNNConvolutionBands *bands,
-                       const THNNBand *band, THNNPosition *at)
+Vectors THNN_(paddedLines_list)(const THNNConvolution *geometry, const Bands *bands,
+                                const Band *band, THNNPosition *at)
 {
   if (bands->flat)
     return listFlat(geometry, band, at);
   const int64_t width = geometry->output[2], whole = width - width % lanes();
   const int64_t lines = band->end - band->first, slices = band->endSlice - band->firstSlice;
   THNNPosition *vector = at, *part = at + slices * lines * (whole / lanes());
-  const THNN_(Vectors) vectors = {.at = at,
-                                  .whole = part - at,
-                                  .parts = whole < width ? slices * lines : 0,
-                                  .lanes = width - whole};
+  const Vectors vectors = {.at = at,
+                           .whole = part - at,
+                           .parts = whole < width ? slices * lines : 0,
+                           .lanes = width - whole};
   for (int64_t i = 0; i < slices; i++)
     for (int64_t line = 0; line < lines; line++) {
       const THNNPosition first = {i * frameElements(geometry, bands) +

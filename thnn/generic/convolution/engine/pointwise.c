@@ -1,125 +1,152 @@
-/* Direct convolution with one tap, forward with any stride and backward without: a product of the
- * weights with the planes, as in direct.c. But each source element is used only once for each
- * result plane, and every panel would fetch it again, from planes that are far apart in memory.
+/* Direct convolution with one tap, forward with any stride and transposed without: a product of the
+ * weights with the planes, as in direct.c. But each image element is used only once for each map
+ * plane, and every panel would fetch it again, from planes that are far apart in memory.
  *
  * So the weights of all panels are packed once, by all threads, and a task is a box of positions
- * for all panels, whose source it packs first: [group of planes][chunk of
+ * for all panels, whose image it packs first: [group of planes][chunk of
  * positions][plane][position]. What a tile of products reads is then contiguous and stays in the
  * first-level cache.
  *
  * With many weights for few positions, handing packed weights to another thread takes longer than
  * the products: then a task is a part of the panels for all boxes. */
-#include "generic/template.h"
-
 #include "generic/convolution/engine/algorithm.h"
+#include "generic/convolution/engine/offsets.h"
+#include "generic/convolution/engine/panels.h"
 
 /* Most bytes of packed weights, which stay in a last-level cache. */
 static const int64_t WEIGHT_BYTES = 3 << 20;
-/* Most bytes of the packed source of a box, which stays in the second-level cache beside its sums
+/* Most bytes of the packed image of a box, which stays in the second-level cache beside its sums
  * for one panel. */
-static const int64_t SOURCE_BYTES = 512 << 10;
+static const int64_t IMAGE_BYTES = 512 << 10;
 static const int64_t MOST_POSITIONS = 256;
-/* With fewer positions in a box, storing its results takes too much of the time. */
+/* With fewer positions in a box, storing them takes too much of the time. */
 static const int64_t WORTHWHILE_POSITIONS = 24;
 /* Most planes of a group and positions of a chunk, which are added at a time: their elements stay
  * in the first-level cache. */
 static const int64_t GROUP_PLANES = 512 / sizeof(real);
 static const int64_t CHUNK_POSITIONS = 24;
 
+/* What the positions of the map are cut into. A task is a box of them, with all planes. */
+typedef struct PointwisePlan {
+  THNNConvolutionBoxes boxes;
+  int64_t chunk; /* positions that are added at a time */
+  int64_t parts; /* parts of the panels, one per thread; 1: threads share the boxes instead */
+} PointwisePlan;
+
 /* What all threads share; after the blank line, what each thread has to itself. */
 typedef struct Worker {
-  const THNNConvolutionPlan *plan;
-  Sides sides;
-  const real *source, *weight, *bias;
-  real *result;
-  real *weights; /* [panel][source plane][lane] */
+  THNNConvolution g;
+  int64_t imagePositions, mapPositions;
+  PointwisePlan plan;
+  const real *image, *weight, *bias;
+  real *map;
+  real *weights; /* [panel][image plane][lane] */
 
-  real *packed; /* source: [group][chunk][plane][position] */
+  real *packed; /* image: [group][chunk][plane][position] */
   real *line;   /* positions of one plane, if they are not contiguous in memory */
   real *start;  /* [lane]: the bias */
   real *sums;   /* [position][lane] */
   THNNOffsets *row, *term;
 } Worker;
 
+static Worker workerFor(const AlgorithmPlan *plan)
+{
+  return (Worker){.g = plan->geometry,
+                  .imagePositions = THNN_convolutionImagePositions(&plan->geometry),
+                  .mapPositions = THNN_convolutionMapPositions(&plan->geometry)};
+}
+
+static int64_t chunkCount(const Worker *worker)
+{
+  return divideUp(THNN_convolutionBoxPositions(&worker->plan.boxes), worker->plan.chunk);
+}
+
+static void layOutShared(Worker *worker, Scratch *scratch)
+{
+  const int64_t lanes = productsFor(worker->g.outputPlanes)->lanes;
+  worker->weights = THNN_take(
+      scratch, worker->g.inputPlanes * roundUp(worker->g.outputPlanes, lanes), sizeof(real));
+}
+
+static void layOutThread(Worker *worker, Scratch *scratch)
+{
+  const int64_t box = THNN_convolutionBoxPositions(&worker->plan.boxes);
+  const int64_t planes = worker->g.outputPlanes, lanes = mostPanelLanes(planes);
+  worker->packed = THNN_take(scratch,
+                             roundUp(worker->g.inputPlanes, GROUP_PLANES) * chunkCount(worker) *
+                                 worker->plan.chunk,
+                             sizeof(real));
+  worker->line = THNN_take(scratch, box + productsFor(planes)->lanes, sizeof(real));
+  worker->start = THNN_take(scratch, lanes, sizeof(real));
+  worker->sums = THNN_take(scratch, box * lanes, sizeof(real));
+  worker->row = THNN_take(scratch, CHUNK_POSITIONS, sizeof(THNNOffsets));
+  worker->term = THNN_take(scratch, GROUP_PLANES, sizeof(THNNOffsets));
+}
+
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Number of lanes of all panels together. */
-static int64_t allLanes(int64_t planes)
-{
-  return roundUp(planes, productsFor(planes)->lanes);
-}
-
-static int64_t chunkCount(const THNNConvolutionPlan *plan)
-{
-  return divideUp(THNN_convolutionBoxPositions(&plan->onePoint.boxes), plan->onePoint.chunk);
-}
+/* Cycles. */
+static const struct {
+  double packedByte; /* of an image position */
+  double stored;     /* a vector of the map */
+  double line;       /* of positions that are not contiguous, in each image plane */
+  double weight;     /* packing an element of the weight */
+} COST = {.packedByte = 0.08, .stored = 11, .line = 45, .weight = 0.9};
 
 /* The total cost: products, packing both operands, and storing. */
-static double onePointCost(const THNNConvolutionPlan *plan)
+static double pointwiseCost(const Worker *worker)
 {
-  const Sides sides = sidesOf(plan);
+  const THNNConvolution *g = &worker->g;
   const double perPosition =
-      sides.sourcePlanes * (vectorsCost(sides.resultPlanes) + 0.08 * sizeof(real)) +
-      11 * divideUp(sides.resultPlanes, THNN_(simd).products.lanes);
-  const bool gathers = isForward(plan) && !THNN_convolutionIsPointwise(&plan->geometry);
-  const double lines = (double)sides.result[0] * (double)sides.result[1];
-  return (double)plan->geometry.batch * sides.resultPositions * perPosition +
-         (gathers ? 45 * (double)plan->geometry.batch * sides.sourcePlanes * lines : 0) +
-         0.9 * weightElements(&plan->geometry);
+      g->inputPlanes * (vectorsCost(g->outputPlanes) + COST.packedByte * sizeof(real)) +
+      COST.stored * divideUp(g->outputPlanes, THNN_(simd).products.lanes);
+  const bool gathers = !g->transposed && !THNN_convolutionIsPointwise(g);
+  const double lines = (double)g->output[0] * (double)g->output[1];
+  return (double)g->batch * worker->mapPositions * perPosition +
+         (gathers ? COST.line * (double)g->batch * g->inputPlanes * lines : 0) +
+         COST.weight * THNN_convolutionWeights(g);
 }
 
 /* Divides boxes among threads; or panels, if handing over the weights costs more than packing the
- * source in each thread; or takes one thread, if panels cannot be divided evenly. */
-static void chooseParts(THNNConvolutionPlan *plan, int64_t planes, int64_t positions)
+ * image in each thread; or takes one thread, if panels cannot be divided evenly. */
+static void chooseParts(AlgorithmPlan *plan, Worker *worker)
 {
+  const int64_t planes = worker->g.outputPlanes, positions = worker->g.batch * worker->mapPositions;
   const int64_t panels = panelCount(planes), threads = plan->threads;
   const bool even = panels % threads == 0 || panels >= 4 * threads;
-  plan->onePoint.parts = even && positions < 4 * planes ? threads : 1;
+  worker->plan.parts = even && positions < 4 * planes ? threads : 1;
   if (!even && positions < planes)
     plan->threads = 1;
 }
 
-bool THNN_(ConvolutionDirectPointwise_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
+bool THNN_(pointwise_planConvolution)(AlgorithmPlan *plan)
 {
-  const THNNConvolution *geometry = &plan->geometry;
-  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
-  const Sides sides = sidesOf(plan);
-  const int64_t planes = sides.sourcePlanes, results = sides.resultPlanes;
-  const int64_t size = (int64_t)sizeof(real);
-  if (!THNN_convolutionHasOneTap(geometry, plan->part))
+  Worker worker = workerFor(plan);
+  const THNNConvolution *g = &worker.g;
+  PointwisePlan *own = &worker.plan;
+  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(plan->state);
+  if (!THNN_convolutionHasOneTap(g))
     return false;
-  THNNConvolutionPlan direct = *plan;
-  const int64_t room = minimum(SOURCE_BYTES, limitBytes / 4) / (planes * size);
-  const int64_t all = geometry->batch * sides.resultPositions;
-  const int64_t share = divideUp(all, 2 * ENOUGH_BLOCKS);
+  const int64_t room =
+      minimum(IMAGE_BYTES, limitBytes / 4) / (g->inputPlanes * (int64_t)sizeof(real));
+  const int64_t share = divideUp(g->batch * worker.mapPositions, 2 * ENOUGH_BLOCKS);
   const int64_t most = minimum(minimum(room, MOST_POSITIONS), maximum(share, WORTHWHILE_POSITIONS));
   if (most < WORTHWHILE_POSITIONS)
     return false;
-  direct.onePoint.boxes = THNN_convolutionBoxes(geometry->batch, sides.result, 1, most);
-  const int64_t box = THNN_convolutionBoxPositions(&direct.onePoint.boxes);
-  direct.onePoint.chunk = divideUp(box, divideUp(box, CHUNK_POSITIONS));
+  own->boxes = THNN_convolutionBoxes(g->batch, g->output, 1, most);
+  const int64_t box = THNN_convolutionBoxPositions(&own->boxes);
+  own->chunk = divideUp(box, divideUp(box, CHUNK_POSITIONS));
 
-  const int64_t weightBytes = scratchBytes(planes * allLanes(results), sizeof(real));
-  const int64_t lanes = mostPanelLanes(results);
-  const int64_t threadBytes =
-      scratchBytes(roundUp(planes, GROUP_PLANES) * chunkCount(&direct) * direct.onePoint.chunk,
-                   sizeof(real)) +
-      scratchBytes(box + productsFor(results)->lanes, sizeof(real)) +
-      scratchBytes(lanes, sizeof(real)) + scratchBytes(box * lanes, sizeof(real)) +
-      scratchBytes(CHUNK_POSITIONS, sizeof(THNNOffsets)) +
-      scratchBytes(GROUP_PLANES, sizeof(THNNOffsets));
-  if (weightBytes > WEIGHT_BYTES || weightBytes + threadBytes > limitBytes)
+  Scratch shared = {0}, thread = {0};
+  layOutShared(&worker, &shared);
+  layOutThread(&worker, &thread);
+  if (!fits(plan, &shared, &thread) || (int64_t)shared.used > WEIGHT_BYTES)
     return false;
-  direct.algorithm = THNN_CONVOLUTION_DIRECT;
-  direct.variant = THNN_CONVOLUTION_ONE_POINT;
-  direct.cost = onePointCost(plan);
-  direct.threads = THNN_threads(state, THNN_convolutionBoxCount(&direct.onePoint.boxes),
-                                convolutionOperations(geometry));
-  chooseParts(&direct, results, all);
-  direct.sharedBytes = (size_t)weightBytes;
-  direct.threadBytes = (size_t)threadBytes;
-  direct.scratchBytes = direct.sharedBytes + direct.threadBytes * (size_t)direct.threads;
-  *plan = direct;
+  plan->cost = pointwiseCost(&worker);
+  plan->threads = THNN_threads(plan->state, THNN_convolutionBoxCount(&own->boxes),
+                               THNN_convolutionOperations(g));
+  chooseParts(plan, &worker);
+  KEEP_OWN(plan, *own);
   return true;
 }
 
@@ -127,15 +154,15 @@ bool THNN_(ConvolutionDirectPointwise_prepare)(THNNConvolutionPlan *plan, const 
 
 static real *weightsOf(const Worker *worker, const Panel *panel)
 {
-  return worker->weights + worker->sides.sourcePlanes * panel->first;
+  return worker->weights + worker->g.inputPlanes * panel->first;
 }
 
 /* Packs a panel's weights. Lanes without a plane hold zeros. */
 static void packWeights(const Worker *worker, const Panel *panel)
 {
-  const int64_t planes = worker->sides.sourcePlanes;
+  const int64_t planes = worker->g.inputPlanes;
   real *weights = weightsOf(worker, panel);
-  if (isForward(worker->plan)) {
+  if (!worker->g.transposed) {
     panel->loops->pack(panel->planes, planes, worker->weight + panel->first * planes, planes,
                        weights, panel->lanes);
     return;
@@ -143,14 +170,14 @@ static void packWeights(const Worker *worker, const Panel *panel)
   for (int64_t plane = 0; plane < planes; plane++) {
     real *lanes = weights + plane * panel->lanes;
     THNN_(simd).pointwise.copy(
-        panel->planes, worker->weight + plane * worker->sides.resultPlanes + panel->first, lanes);
+        panel->planes, worker->weight + plane * worker->g.outputPlanes + panel->first, lanes);
     THNN_(simd).pointwise.fill(panel->lanes - panel->planes, 0, lanes + panel->planes);
   }
 }
 
 static real *packedGroup(const Worker *worker, int64_t firstPlane)
 {
-  return worker->packed + firstPlane * chunkCount(worker->plan) * worker->plan->onePoint.chunk;
+  return worker->packed + firstPlane * chunkCount(worker) * worker->plan.chunk;
 }
 
 /* Packs a stretch of `n` positions, the first of which is number `first` in the box, for `planes`
@@ -159,18 +186,18 @@ static real *packedGroup(const Worker *worker, int64_t firstPlane)
 static void packStretch(const Worker *worker, int64_t plane, int64_t planes, int64_t first,
                         int64_t n, const real *x, int64_t stride)
 {
-  const int64_t length = worker->plan->onePoint.chunk;
+  const int64_t length = worker->plan.chunk;
   for (int64_t end = plane + planes; plane < end;) {
     const int64_t inGroup = plane % GROUP_PLANES;
     const int64_t count = minimum(GROUP_PLANES - inGroup, end - plane);
-    const THNN_(Chunks) chunks = {.planes = count,
-                                  .n = n,
-                                  .first = first,
-                                  .x = x,
-                                  .xStride = stride,
-                                  .length = length,
-                                  .y = packedGroup(worker, plane - inGroup) + inGroup * length,
-                                  .yStride = GROUP_PLANES * length};
+    const Chunks chunks = {.planes = count,
+                           .n = n,
+                           .first = first,
+                           .x = x,
+                           .xStride = stride,
+                           .length = length,
+                           .y = packedGroup(worker, plane - inGroup) + inGroup * length,
+                           .yStride = GROUP_PLANES * length};
     THNN_(simd).shifts.cut(&chunks);
     plane += count;
     x += count * stride;
@@ -181,39 +208,37 @@ static void packStretch(const Worker *worker, int64_t plane, int64_t planes, int
 static void packApart(const Worker *worker, const THNNConvolutionBox *box, int64_t first,
                       const real *sample, int64_t z)
 {
-  const THNNConvolution *geometry = &worker->plan->geometry;
+  const THNNConvolution *geometry = &worker->g;
   const int64_t *stride = geometry->stride, *input = geometry->input;
   const int64_t height = box->end[THNN_HEIGHT] - box->first[THNN_HEIGHT];
   const int64_t width = box->end[THNN_WIDTH] - box->first[THNN_WIDTH];
   const int64_t line = z * stride[0] * input[1] + box->first[THNN_HEIGHT] * stride[1];
-  for (int64_t plane = 0; plane < worker->sides.sourcePlanes; plane++) {
-    const THNN_(Frame) lines = {.rows = height,
-                                .count = width,
-                                .x = sample + plane * worker->sides.sourcePositions +
-                                     line * input[2] + box->first[THNN_WIDTH] * stride[2],
-                                .xStride = stride[1] * input[2],
-                                .step = stride[2],
-                                .y = worker->line,
-                                .yStride = width};
+  for (int64_t plane = 0; plane < worker->g.inputPlanes; plane++) {
+    const PaddedRows lines = {.rows = height,
+                              .count = width,
+                              .x = sample + plane * worker->imagePositions + line * input[2] +
+                                   box->first[THNN_WIDTH] * stride[2],
+                              .xStride = stride[1] * input[2],
+                              .step = stride[2],
+                              .y = worker->line,
+                              .yStride = width};
     THNN_(simd).shifts.frame(&lines);
     packStretch(worker, plane, 1, first, height * width, worker->line, 0);
   }
 }
 
-static void packSource(const Worker *worker, const THNNConvolutionBox *box)
+static void packImage(const Worker *worker, const THNNConvolutionBox *box)
 {
-  const THNNConvolutionBoxes *boxes = &worker->plan->onePoint.boxes;
+  const THNNConvolutionBoxes *boxes = &worker->plan.boxes;
   const int64_t slice = (box->end[THNN_HEIGHT] - box->first[THNN_HEIGHT]) *
                         (box->end[THNN_WIDTH] - box->first[THNN_WIDTH]);
-  const bool pointwise = THNN_convolutionIsPointwise(&worker->plan->geometry);
+  const bool pointwise = THNN_convolutionIsPointwise(&worker->g);
   int64_t first = 0;
   for (int64_t n = box->first[THNN_SAMPLE]; n < box->end[THNN_SAMPLE]; n++) {
-    const real *sample =
-        worker->source + n * worker->sides.sourcePlanes * worker->sides.sourcePositions;
+    const real *sample = worker->image + n * worker->g.inputPlanes * worker->imagePositions;
     for (int64_t stretch = 0; pointwise && stretch < box->stretches; stretch++) {
-      packStretch(worker, 0, worker->sides.sourcePlanes, first, box->stretch,
-                  sample + THNN_convolutionStretch(boxes, box, stretch),
-                  worker->sides.sourcePositions);
+      packStretch(worker, 0, worker->g.inputPlanes, first, box->stretch,
+                  sample + THNN_convolutionStretch(boxes, box, stretch), worker->imagePositions);
       first += box->stretch;
     }
     for (int64_t z = box->first[THNN_DEPTH]; !pointwise && z < box->end[THNN_DEPTH]; z++) {
@@ -225,27 +250,26 @@ static void packSource(const Worker *worker, const THNNConvolutionBox *box)
 
 /* ---- One task -------------------------------------------------------------------------------- */
 
-/* Prefetches the places of a panel's results, in turn `turn` of `turns` turns. */
-static void fetchResults(const Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
-                         int64_t turn, int64_t turns)
+/* Prefetches the places of a panel's map, in turn `turn` of `turns` turns. */
+static void fetchMap(const Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
+                     int64_t turn, int64_t turns)
 {
-  const THNNConvolutionBoxes *boxes = &worker->plan->onePoint.boxes;
+  const THNNConvolutionBoxes *boxes = &worker->plan.boxes;
   const int64_t first = panel->first + panel->planes * turn / turns;
   const int64_t end = panel->first + panel->planes * (turn + 1) / turns;
   for (int64_t n = box->first[THNN_SAMPLE]; n < box->end[THNN_SAMPLE]; n++)
     for (int64_t plane = first; plane < end; plane++)
       for (int64_t stretch = 0; stretch < box->stretches; stretch++)
-        THNN_(simd).products.prefetch(box->stretch,
-                                      worker->result +
-                                          (n * worker->sides.resultPlanes + plane) *
-                                              worker->sides.resultPositions +
-                                          THNN_convolutionStretch(boxes, box, stretch));
+        THNN_(simd).products.prefetch(
+            box->stretch, worker->map +
+                              (n * worker->g.outputPlanes + plane) * worker->mapPositions +
+                              THNN_convolutionStretch(boxes, box, stretch));
 }
 
-/* Computes the panel's sums for a box, whose source is packed. */
+/* Computes the panel's sums for a box, whose image is packed. */
 static void addPanel(const Worker *worker, const Panel *panel, const THNNConvolutionBox *box)
 {
-  const int64_t length = worker->plan->onePoint.chunk, planes = worker->sides.sourcePlanes;
+  const int64_t length = worker->plan.chunk, planes = worker->g.inputPlanes;
   const int64_t turns = divideUp(planes, GROUP_PLANES) * divideUp(box->positions, length);
   int64_t turn = 0;
   const THNNOffsets none = {0, 0};
@@ -257,43 +281,25 @@ static void addPanel(const Worker *worker, const Panel *panel, const THNNConvolu
               worker->term);
   for (int64_t plane = 0; plane < planes; plane += GROUP_PLANES)
     for (int64_t position = 0; position < box->positions; position += length) {
-      const THNN_(Products)
-          products = {.row = worker->row,
-                      .rows = minimum(length, box->positions - position),
-                      .term = worker->term,
-                      .terms = minimum(GROUP_PLANES, planes - plane),
-                      .vectors = panel->vectors,
-                      .scalars = packedGroup(worker, plane) + position * GROUP_PLANES,
-                      .factors = weightsOf(worker, panel) + plane * panel->lanes,
-                      .start = plane == 0 ? worker->start : NULL,
-                      .sums = worker->sums + position * panel->lanes};
-      fetchResults(worker, panel, box, turn++, turns);
+      const Products products = {.row = worker->row,
+                                 .rows = minimum(length, box->positions - position),
+                                 .term = worker->term,
+                                 .terms = minimum(GROUP_PLANES, planes - plane),
+                                 .vectors = panel->vectors,
+                                 .scalars = packedGroup(worker, plane) + position * GROUP_PLANES,
+                                 .factors = weightsOf(worker, panel) + plane * panel->lanes,
+                                 .start = plane == 0 ? worker->start : NULL,
+                                 .sums = worker->sums + position * panel->lanes};
+      fetchMap(worker, panel, box, turn++, turns);
       panel->loops->add(&products);
     }
-}
-
-static void takeWorkerScratch(Worker *worker, char *scratch)
-{
-  const THNNConvolutionOnePoint *plan = &worker->plan->onePoint;
-  const int64_t box = THNN_convolutionBoxPositions(&plan->boxes);
-  const int64_t lanes = mostPanelLanes(worker->sides.resultPlanes);
-  worker->packed = takeScratch(&scratch,
-                               roundUp(worker->sides.sourcePlanes, GROUP_PLANES) *
-                                   chunkCount(worker->plan) * plan->chunk,
-                               sizeof(real));
-  worker->line =
-      takeScratch(&scratch, box + productsFor(worker->sides.resultPlanes)->lanes, sizeof(real));
-  worker->start = takeScratch(&scratch, lanes, sizeof(real));
-  worker->sums = takeScratch(&scratch, box * lanes, sizeof(real));
-  worker->row = takeScratch(&scratch, CHUNK_POSITIONS, sizeof(THNNOffsets));
-  worker->term = takeScratch(&scratch, GROUP_PLANES, sizeof(THNNOffsets));
 }
 
 /* Packs the weights of panels [begin, end). */
 static void packPanels(const Worker *worker, int64_t begin, int64_t end)
 {
   for (int64_t index = begin; index < end; index++) {
-    const Panel panel = panelAt(worker->sides.resultPlanes, index);
+    const Panel panel = panelAt(worker->g.outputPlanes, index);
     packWeights(worker, &panel);
   }
 }
@@ -301,36 +307,35 @@ static void packPanels(const Worker *worker, int64_t begin, int64_t end)
 /* Computes a box for panels [begin, end), whose weights are packed. */
 static void runBox(const Worker *worker, int64_t boxIndex, int64_t begin, int64_t end)
 {
-  const THNNConvolutionBoxes *boxes = &worker->plan->onePoint.boxes;
+  const THNNConvolutionBoxes *boxes = &worker->plan.boxes;
   const THNNConvolutionBox box = THNN_convolutionBox(boxes, boxIndex);
-  packSource(worker, &box);
+  packImage(worker, &box);
   for (int64_t index = begin; index < end; index++) {
-    const Panel panel = panelAt(worker->sides.resultPlanes, index);
+    const Panel panel = panelAt(worker->g.outputPlanes, index);
     addPanel(worker, &panel, &box);
-    storeBox(boxes, &box, &panel, worker->sums, worker->result, worker->sides.resultPlanes,
-             worker->sides.resultPositions);
+    storeBox(boxes, &box, &panel, worker->sums, worker->map, worker->g.outputPlanes,
+             worker->mapPositions);
   }
 }
 
-void THNN_(ConvolutionDirectPointwise_run)(const THNNConvolutionPlan *plan, const real *source,
-                                           const real *weight, const real *bias, real *result,
-                                           void *scratch)
+bool THNN_(pointwise_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
-  const Worker common = {.plan = plan,
-                         .sides = sidesOf(plan),
-                         .source = source,
-                         .weight = weight,
-                         .bias = bias,
-                         .result = result,
-                         .weights = scratch};
-  const int64_t panels = panelCount(common.sides.resultPlanes);
-  const int64_t boxes = THNN_convolutionBoxCount(&plan->onePoint.boxes);
-  const int64_t parts = plan->onePoint.parts;
+  Worker common = workerFor(plan);
+  OWN_OF(plan, common.plan);
+  common.image = of->image;
+  common.weight = of->weight;
+  common.bias = of->bias;
+  common.map = of->map;
+  Scratch shared = {.base = scratch};
+  layOutShared(&common, &shared);
+  const int64_t panels = panelCount(common.g.outputPlanes);
+  const int64_t boxes = THNN_convolutionBoxCount(&common.plan.boxes), parts = common.plan.parts;
   const int threads = plan->threads;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     Worker worker = common;
-    takeWorkerScratch(&worker, threadScratch(plan, scratch));
+    Scratch own = threadScratch(plan, scratch);
+    layOutThread(&worker, &own);
     if (parts == 1) {
 #pragma omp for schedule(static)
       for (int64_t panel = 0; panel < panels; panel++)
@@ -348,4 +353,5 @@ void THNN_(ConvolutionDirectPointwise_run)(const THNNConvolutionPlan *plan, cons
       }
     }
   }
+  return true;
 }

@@ -1,51 +1,66 @@
-/* Convolution with 3x3 taps and stride 1 by Winograd's algorithm, forward and backwardData. Results
- * are computed in tiles of 2x2, for which elements and weights are transformed to 16 coefficients
- * each (simd/kernels/winograd.c); the code calls a coefficient's index `number`. Coefficient by
- * coefficient, they are multiplied and summed up over the source planes:
+/* Convolution with 3x3 taps and stride 1 by Winograd's algorithm, also transposed. The map is
+ * computed in tiles of 2x2, for which elements and weights are transformed to 16 coefficients each
+ * (simd/kernels/winograd.c); the code calls a coefficient's index `number`. Coefficient by
+ * coefficient, they are multiplied and summed up over the image planes:
  *
- *   sums[number][result plane][tile] = weights[number][result plane][source plane] *
- *                                      sources[number][source plane][tile]
+ *   sums[number][map plane][tile] = weights[number][map plane][image plane] *
+ *                                   slices[number][image plane][tile]
  *
- * which takes 16 products where the definition has 36. A last transform makes results of the sums.
- * If there are taps in depth, a result sees a slice of each source plane through each of them:
- * these slices take the place of source planes. Dilated taps see one residue class of a slice's
- * rows and columns, which has tiles of its own (winogradTiles.h).
+ * which takes 16 products where the definition has 36. A last transform makes the map of the sums.
+ * If there are taps in depth, a map position sees a slice of each image plane through each of them:
+ * these slices take the place of image planes. Dilated taps see one residue class of a slice's rows
+ * and columns, which has tiles of its own (winogradTiles.h).
+ *
+ * A task is a group of blocks of tiles; groups left over after an even split are divided by map
+ * planes.
  *
  * A result depends on the elements that the definition has for it and no others, but if one of
  * those is infinite, differences of infinities can arise. So if any result is not finite, another
  * algorithm computes all of them. */
+#include "generic/convolution/engine/offsets.h"
 #include "generic/convolution/engine/winogradTiles.h"
 
 enum {
-  /* Most planes of a panel, whose sums stay in the second-level cache beside a block's sources. */
+  /* Most planes of a panel, whose sums stay in the second-level cache beside a block's slices. */
   PANEL_PLANES = 48,
-  /* Result planes are divided among threads in parts of this many; with fewer, sums would be added
+  /* Map planes are divided among threads in parts of this many; with fewer, sums would be added
    * in another order. */
   SHARED_PLANES = 16,
   /* Planes whose weights are transformed at a time; a multiple of a vector's lanes. */
   BLOCK_PLANES = 64,
-  /* Bytes of the sources that are multiplied with a panel's weights at a time, which stay in the
+  /* Bytes of the slices that are multiplied with a panel's weights at a time, which stay in the
    * first-level cache. */
   NEAR_BYTES = 24 << 10
 };
-/* Most bytes of the sources of a block; and of a group of blocks, which saves transforming the
+/* Most bytes of the slices of a block; and of a group of blocks, which saves transforming the
  * weights again for each block. */
 static const int64_t BLOCK_BYTES = 2304 << 10, GROUP_BYTES = 4608 << 10;
 
-/* What all threads share; after the blank line, what each thread has to itself. */
+/* Tiles, in blocks and groups, and weights that are transformed at a time. */
+typedef struct WinogradPlan {
+  int64_t blockTiles;  /* tiles in a block, a multiple of a vector's lanes */
+  int64_t groupBlocks; /* blocks in a group */
+  int64_t panelPlanes; /* map planes whose products are formed at a time */
+  bool sharesWeights;  /* all weights are transformed once; false: a panel's, for each group */
+} WinogradPlan;
+
+/* What all threads share; after the blank line, what each thread has to itself. The weight is stored
+ * by the planes of the ordinary convolution: its outer planes are those of the map, or transposed
+ * those of the image. */
 typedef struct Worker {
-  const THNNConvolutionPlan *plan;
-  Sides sides;
-  int64_t slices; /* number of source slices that a result sees */
+  THNNConvolution g;
+  int64_t outerPlanes, innerPlanes; /* of the weight */
+  int64_t slices;                   /* number of image slices that a map position sees */
   TileGrid grid;
-  const real *source, *weight, *bias;
-  real *result;
-  /* [number][vector of map planes][image plane][tap in depth][lane], for all planes or some */
+  WinogradPlan plan;
+  const real *image, *weight, *bias;
+  real *map;
+  /* [number][vector of outer planes][inner plane][tap in depth][lane], for all planes or some */
   real *weights;
 
-  real *packed;  /* weights: [image plane and tap in depth][tap][lane] */
-  real *sources; /* [block][number][slice][tile] */
-  real *sums;    /* [block][number][result plane of the panel][tile] */
+  real *packed;       /* weights: [inner plane and tap in depth][tap][lane] */
+  real *coefficients; /* of the image: [block][number][slice][tile] */
+  real *sums;         /* [block][number][map plane of the panel][tile] */
   real *lines;
   real *zeros; /* what sums start from */
   THNNOffsets *row, *term;
@@ -59,47 +74,76 @@ typedef struct Group {
   int64_t blocks;
 } Group;
 
-/* The number of 3x3 filters that are stored one after the other for each map plane, one for each
- * image plane and tap in depth. */
-static int64_t filtersOf(const THNNConvolutionPlan *plan, const THNNConvolutionWinograd *winograd)
+static Worker workerFor(const THNNConvolution *g)
 {
-  const int64_t depth = plan->geometry.kernel[0];
-  if (winograd->sharesWeights)
-    return plan->geometry.inputPlanes * depth;
-  return isForward(plan) ? BLOCK_PLANES : winograd->panelPlanes * depth;
+  return (Worker){.g = *g,
+                  .outerPlanes = g->transposed ? g->inputPlanes : g->outputPlanes,
+                  .innerPlanes = g->transposed ? g->outputPlanes : g->inputPlanes,
+                  .slices = g->inputPlanes * g->kernel[0],
+                  .grid = tileGrid(g)};
+}
+
+/* The number of 3x3 filters that are stored one after the other for each outer plane, one for each
+ * inner plane and tap in depth. */
+static int64_t filtersOf(const Worker *worker)
+{
+  const int64_t depth = worker->g.kernel[0];
+  if (worker->plan.sharesWeights)
+    return worker->innerPlanes * depth;
+  return worker->g.transposed ? worker->plan.panelPlanes * depth : BLOCK_PLANES;
 }
 
 /* Distance from one coefficient of the weights to the next. */
-static int64_t weightStep(const THNNConvolutionPlan *plan, const THNNConvolutionWinograd *winograd)
+static int64_t weightStep(const Worker *worker)
 {
-  const int64_t some = isForward(plan) ? winograd->panelPlanes : BLOCK_PLANES;
-  const int64_t maps = winograd->sharesWeights ? plan->geometry.outputPlanes : some;
-  return numberStep(roundUp(maps, lanes()) * filtersOf(plan, winograd));
+  const int64_t some = worker->g.transposed ? BLOCK_PLANES : worker->plan.panelPlanes;
+  const int64_t outer = worker->plan.sharesWeights ? worker->outerPlanes : some;
+  return numberStep(roundUp(outer, lanes()) * filtersOf(worker));
 }
 
-static int64_t sourceStep(const Worker *worker, const THNNConvolutionWinograd *winograd)
+static int64_t sliceStep(const Worker *worker)
 {
-  return numberStep(worker->slices * winograd->blockTiles);
+  return numberStep(worker->slices * worker->plan.blockTiles);
 }
 
-static int64_t sumStep(const THNNConvolutionWinograd *winograd)
+static int64_t sumStep(const Worker *worker)
 {
-  return numberStep(winograd->panelPlanes * winograd->blockTiles);
+  return numberStep(worker->plan.panelPlanes * worker->plan.blockTiles);
 }
 
-static Worker workerFor(const THNNConvolutionPlan *plan)
+static void layOutShared(Worker *worker, Scratch *scratch)
 {
-  Worker worker = {.plan = plan, .sides = sidesOf(plan)};
-  worker.slices = worker.sides.sourcePlanes * plan->geometry.kernel[0];
-  worker.grid = tileGrid(&plan->geometry, &worker.sides);
-  return worker;
+  if (worker->plan.sharesWeights)
+    worker->weights = THNN_take(scratch, NUMBERS * weightStep(worker), sizeof(real));
+}
+
+/* A thread's coefficients, which come first in its scratch. */
+static void layOutCoefficients(Worker *worker, Scratch *scratch)
+{
+  worker->coefficients =
+      THNN_take(scratch, worker->plan.groupBlocks * NUMBERS * sliceStep(worker), sizeof(real));
+}
+
+static void layOutThread(Worker *worker, Scratch *scratch)
+{
+  const int64_t tiles = worker->plan.blockTiles, blocks = worker->plan.groupBlocks;
+  layOutCoefficients(worker, scratch);
+  if (!worker->plan.sharesWeights)
+    worker->weights = THNN_take(scratch, NUMBERS * weightStep(worker), sizeof(real));
+  worker->packed = THNN_take(scratch, BLOCK_PLANES * FILTER * lanes(), sizeof(real));
+  worker->sums = THNN_take(scratch, blocks * NUMBERS * sumStep(worker), sizeof(real));
+  worker->lines = THNN_take(scratch, THNN_(simd).winograd.lines, sizeof(real));
+  worker->zeros = THNN_take(scratch, tiles, sizeof(real));
+  worker->row = THNN_take(scratch, worker->plan.panelPlanes, sizeof(THNNOffsets));
+  worker->term = THNN_take(scratch, worker->slices, sizeof(THNNOffsets));
+  worker->segment = THNN_take(scratch, blocks * tiles, sizeof(Segment));
+  worker->segments = THNN_take(scratch, blocks, sizeof(int64_t));
 }
 
 /* The number of rows of tiles, and of tiles, in all samples. */
 static int64_t allRows(const Worker *worker)
 {
-  return worker->plan->geometry.batch * worker->sides.result[0] * worker->grid.phases *
-         worker->grid.rows;
+  return worker->g.batch * worker->g.output[0] * worker->grid.phases * worker->grid.rows;
 }
 
 static int64_t allTiles(const Worker *worker)
@@ -107,117 +151,111 @@ static int64_t allTiles(const Worker *worker)
   return allRows(worker) * worker->grid.columns;
 }
 
-/* The number of parts in which the result planes are divided among threads. */
-static int64_t planeParts(const Sides *sides)
+/* The number of parts in which the map planes are divided among threads. */
+static int64_t planeParts(const Worker *worker)
 {
-  return maximum(sides->resultPlanes / SHARED_PLANES, 1);
+  return maximum(worker->g.outputPlanes / SHARED_PLANES, 1);
 }
 
 /* The first plane of part number `part`; the last part can be larger than the others. */
-static int64_t firstPlane(const Sides *sides, int64_t part)
+static int64_t firstPlane(const Worker *worker, int64_t part)
 {
-  return part < planeParts(sides) ? part * SHARED_PLANES : sides->resultPlanes;
+  return part < planeParts(worker) ? part * SHARED_PLANES : worker->g.outputPlanes;
 }
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* The total cost: products and the three transforms, fitted to 180 timings of layers from 8 to 1024
- * planes. */
-static double winogradCost(const Worker *worker, const THNNConvolutionWinograd *winograd)
+/* Cycles, fitted to 180 timings of layers from 8 to 1024 planes; what transforming a vector takes is
+ * in simd/kernels/winograd.c. */
+static const struct {
+  double product,
+      block;      /* of two planes' coefficients: a vector of tiles; fetching a block's sums */
+  double partial; /* vectors that a row's partial one adds */
+  double weight;  /* transforming a filter */
+} COST = {.product = 0.77, .block = 8, .partial = 0.5, .weight = 11};
+
+/* The total cost: products and the three transforms. */
+static double winogradCost(const Worker *worker)
 {
-  const double sources = (double)worker->slices, results = (double)worker->sides.resultPlanes;
-  const int64_t tiles = allTiles(worker), blocks = divideUp(tiles, winograd->blockTiles);
+  const double slices = (double)worker->slices, planes = (double)worker->g.outputPlanes;
+  const int64_t tiles = allTiles(worker), blocks = divideUp(tiles, worker->plan.blockTiles);
   const double vectors = (double)divideUp(tiles, lanes());
   const double rows = (double)allRows(worker);
-  const double lines = rows * ((double)divideUp(worker->grid.columns, lanes()) + 0.5);
+  const double lines = rows * ((double)divideUp(worker->grid.columns, lanes()) + COST.partial);
   const double transforms =
-      winograd->sharesWeights ? 1 : (double)divideUp(blocks, winograd->groupBlocks);
-  return NUMBERS * results * (0.77 * sources * vectors + 8 * (double)blocks) +
-         lines * (THNN_(simd).winograd.sourceCost * sources +
-                  THNN_(simd).winograd.resultCost * results) +
-         rows * movingCost(&worker->grid, worker->plan->geometry.dilation[2]) *
-             (sources + results) +
-         11 * transforms * sources * results;
+      worker->plan.sharesWeights ? 1 : (double)divideUp(blocks, worker->plan.groupBlocks);
+  return NUMBERS * planes * (COST.product * slices * vectors + COST.block * (double)blocks) +
+         lines *
+             (THNN_(simd).winograd.sourceCost * slices + THNN_(simd).winograd.resultCost * planes) +
+         rows * movingCost(&worker->grid, worker->g.dilation[2]) * (slices + planes) +
+         COST.weight * transforms * slices * planes;
 }
 
-static int64_t workerBytes(const Worker *worker, const THNNConvolutionWinograd *winograd)
+/* Measures the scratch; returns whether it fits. */
+static bool measure(AlgorithmPlan *plan, Worker *worker)
 {
-  const int64_t tiles = winograd->blockTiles, blocks = winograd->groupBlocks;
-  const int64_t packed = BLOCK_PLANES * FILTER * lanes();
-  const int64_t weights =
-      winograd->sharesWeights ? 0 : NUMBERS * weightStep(worker->plan, winograd);
-  return scratchBytes(weights, sizeof(real)) + scratchBytes(packed, sizeof(real)) +
-         scratchBytes(blocks * NUMBERS * sourceStep(worker, winograd), sizeof(real)) +
-         scratchBytes(blocks * NUMBERS * sumStep(winograd), sizeof(real)) +
-         scratchBytes(THNN_(simd).winograd.lines, sizeof(real)) +
-         scratchBytes(tiles, sizeof(real)) +
-         scratchBytes(winograd->panelPlanes, sizeof(THNNOffsets)) +
-         scratchBytes(worker->slices, sizeof(THNNOffsets)) +
-         scratchBytes(blocks * tiles, sizeof(Segment)) + scratchBytes(blocks, sizeof(int64_t));
+  Scratch shared = {0}, thread = {0};
+  layOutShared(worker, &shared);
+  layOutThread(worker, &thread);
+  return fits(plan, &shared, &thread);
 }
 
 /* Chooses the blocks of tiles, and whether memory holds all transformed weights beside one block;
- * otherwise weights are transformed again for each group of as many blocks as there is room for. */
-static void chooseBlocks(const Worker *worker, int64_t limitBytes,
-                         THNNConvolutionWinograd *winograd)
+ * otherwise weights are transformed again for each group of as many blocks as there is room for.
+ * Returns whether memory suffices. */
+static bool chooseBlocks(AlgorithmPlan *plan, Worker *worker)
 {
+  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(plan->state);
+  WinogradPlan *own = &worker->plan;
   const int64_t perTile = NUMBERS * worker->slices * (int64_t)sizeof(real);
   const int64_t vectors = divideUp(allTiles(worker), lanes());
   const int64_t room = minimum(BLOCK_BYTES, limitBytes / 2) / (perTile * lanes());
   const int64_t most = minimum(maximum(room, 1), THNN_(simd).products.mostVectors);
-  winograd->blockTiles = evenBlock(vectors, most, 1) * lanes();
-  winograd->groupBlocks = 1;
-  winograd->panelPlanes =
-      roundUp(evenBlock(worker->sides.resultPlanes, PANEL_PLANES, 1), SHARED_PLANES);
-  winograd->sharesWeights = true;
-  winograd->sharedBytes =
-      (size_t)scratchBytes(NUMBERS * weightStep(worker->plan, winograd), sizeof(real));
-  if ((int64_t)winograd->sharedBytes + workerBytes(worker, winograd) > limitBytes) {
-    const int64_t blocks = divideUp(vectors * lanes(), winograd->blockTiles);
-    const int64_t bytes = minimum(GROUP_BYTES, limitBytes / 2);
-    winograd->groupBlocks =
-        evenBlock(blocks, maximum(bytes / (perTile * winograd->blockTiles), 1), 1);
-    winograd->sharesWeights = false;
-    winograd->sharedBytes = 0;
-  }
-  winograd->threadBytes = (size_t)workerBytes(worker, winograd);
+  own->blockTiles = evenBlock(vectors, most, 1) * lanes();
+  own->groupBlocks = 1;
+  own->panelPlanes = roundUp(evenBlock(worker->g.outputPlanes, PANEL_PLANES, 1), SHARED_PLANES);
+  own->sharesWeights = true;
+  if (measure(plan, worker))
+    return true;
+  const int64_t blocks = divideUp(vectors * lanes(), own->blockTiles);
+  const int64_t bytes = minimum(GROUP_BYTES, limitBytes / 2);
+  own->groupBlocks = evenBlock(blocks, maximum(bytes / (perTile * own->blockTiles), 1), 1);
+  own->sharesWeights = false;
+  return measure(plan, worker);
 }
 
-bool THNN_(ConvolutionWinograd_prepare)(const THNNConvolutionPlan *plan, const THNNState *state,
-                                        THNNConvolutionWinograd *winograd)
+bool THNN_(winograd_planConvolution)(AlgorithmPlan *plan)
 {
-  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
-  if (!winogradApplies(&plan->geometry))
+  if (!winogradApplies(plan))
     return false;
-  const Worker worker = workerFor(plan);
-  chooseBlocks(&worker, limitBytes, winograd);
-  if ((int64_t)(winograd->sharedBytes + winograd->threadBytes) > limitBytes)
+  Worker worker = workerFor(&plan->geometry);
+  if (!chooseBlocks(plan, &worker))
     return false;
-  const int64_t groups = divideUp(allTiles(&worker), winograd->blockTiles * winograd->groupBlocks);
-  winograd->used = true;
-  winograd->threads = THNN_threads(state, groups * planeParts(&worker.sides),
-                                   convolutionOperations(&plan->geometry));
-  winograd->cost = winogradCost(&worker, winograd);
+  const WinogradPlan *own = &worker.plan;
+  const int64_t groups = divideUp(allTiles(&worker), own->blockTiles * own->groupBlocks);
+  plan->threads = THNN_threads(plan->state, groups * planeParts(&worker),
+                               THNN_convolutionOperations(&worker.g));
+  plan->cost = winogradCost(&worker);
+  KEEP_OWN(plan, *own);
   return true;
 }
 
 /* ---- Transforms ------------------------------------------------------------------------------ */
 
-/* Packs and transforms the weights of map planes [map, end), a vector of planes at a time:
+/* Packs and transforms the weights of outer planes [outer, end), a vector of planes at a time:
  * `filters` filters of each, beginning with number `filter`. */
-static void transformWeights(const Worker *worker, int64_t map, int64_t end, int64_t filter,
+static void transformWeights(const Worker *worker, int64_t outer, int64_t end, int64_t filter,
                              int64_t filters, real *weights)
 {
-  const THNNConvolutionPlan *plan = worker->plan;
-  const int64_t stride = plan->geometry.inputPlanes * plan->geometry.kernel[0] * FILTER;
-  const int64_t step = weightStep(plan, &plan->winograd);
-  for (; map < end; map += lanes(), weights += filtersOf(plan, &plan->winograd) * lanes())
+  const int64_t stride = worker->innerPlanes * worker->g.kernel[0] * FILTER;
+  const int64_t step = weightStep(worker);
+  for (; outer < end; outer += lanes(), weights += filtersOf(worker) * lanes())
     for (int64_t first = 0; first < filters; first += BLOCK_PLANES) {
       const int64_t count = minimum(BLOCK_PLANES, filters - first);
-      THNN_(simd).products.pack(minimum(end - map, lanes()), count * FILTER,
-                                worker->weight + map * stride + (filter + first) * FILTER, stride,
+      THNN_(simd).products.pack(minimum(end - outer, lanes()), count * FILTER,
+                                worker->weight + outer * stride + (filter + first) * FILTER, stride,
                                 worker->packed, lanes());
-      THNN_(simd).winograd.weights(count, !isForward(plan), worker->packed, step,
+      THNN_(simd).winograd.weights(count, worker->g.transposed, worker->packed, step,
                                    weights + first * lanes());
     }
 }
@@ -232,7 +270,7 @@ static int64_t listSegments(const Worker *worker, int64_t first, int64_t end, Se
     const int64_t row = line % grid->rows, phase = line / grid->rows % grid->phases;
     const int64_t slice = line / grid->rows / grid->phases;
     Segment *next = &segment[segments];
-    *next = segmentAt(worker->plan, &worker->sides, slice, phase, row, column);
+    *next = segmentAt(&worker->g, slice, phase, row, column);
     next->tiles = minimum(grid->columns - column, end - first);
     next->below = segments > 0 && row > 0 && next[-1].column == next->column;
   }
@@ -242,10 +280,10 @@ static int64_t listSegments(const Worker *worker, int64_t first, int64_t end, Se
 /* Group number `index`; lists its segments. */
 static Group groupAt(const Worker *worker, int64_t index)
 {
-  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
-  const int64_t blockTiles = winograd->blockTiles, all = allTiles(worker);
-  const int64_t first = index * winograd->groupBlocks * blockTiles;
-  const Group group = {first, minimum(winograd->groupBlocks, divideUp(all - first, blockTiles))};
+  const WinogradPlan *plan = &worker->plan;
+  const int64_t blockTiles = plan->blockTiles, all = allTiles(worker);
+  const int64_t first = index * plan->groupBlocks * blockTiles;
+  const Group group = {first, minimum(plan->groupBlocks, divideUp(all - first, blockTiles))};
   for (int64_t block = 0; block < group.blocks; block++) {
     const int64_t begin = first + block * blockTiles;
     worker->segments[block] = listSegments(worker, begin, minimum(begin + blockTiles, all),
@@ -257,7 +295,7 @@ static Group groupAt(const Worker *worker, int64_t index)
 /* The number of vectors of tiles in a block of the group; the last block of all has fewer. */
 static int64_t blockVectors(const Worker *worker, const Group *group, int64_t block)
 {
-  const int64_t blockTiles = worker->plan->winograd.blockTiles;
+  const int64_t blockTiles = worker->plan.blockTiles;
   return divideUp(minimum(allTiles(worker) - group->first - block * blockTiles, blockTiles),
                   lanes());
 }
@@ -265,69 +303,65 @@ static int64_t blockVectors(const Worker *worker, const Group *group, int64_t bl
 /* Transforms one slice of a block's listed segments. Whole vectors are written, so that the last
  * segment can reach into the next slice. */
 static void transformSegments(const Worker *worker, int64_t block, int64_t slice, int64_t step,
-                              real *to)
+                              real *y)
 {
-  const Segment *segment = worker->segment + block * worker->plan->winograd.blockTiles;
+  const Segment *segment = worker->segment + block * worker->plan.blockTiles;
   for (int64_t i = 0; i < worker->segments[block]; i++) {
-    transformSlice(worker->plan, &worker->sides, &segment[i], slice, worker->source, worker->lines,
-                   step, to);
-    to += segment[i].tiles;
+    transformSlice(&worker->g, &segment[i], slice, worker->image, worker->lines, step, y);
+    y += segment[i].tiles;
   }
 }
 
-/* Transforms slices [begin, end) of a group's sources; other threads can transform the rest. */
-static void transformSources(const Worker *worker, const Group *group, int64_t begin, int64_t end)
+/* Transforms slices [begin, end) of a group; other threads can transform the rest. */
+static void transformSlices(const Worker *worker, const Group *group, int64_t begin, int64_t end)
 {
-  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
-  const int64_t step = sourceStep(worker, winograd);
+  const int64_t step = sliceStep(worker), tiles = worker->plan.blockTiles;
   for (int64_t block = 0; block < group->blocks; block++) {
     const int64_t room = blockVectors(worker, group, block) * lanes();
-    const bool last = group->first + block * winograd->blockTiles + room > allTiles(worker);
-    real *sources = worker->sources + block * NUMBERS * step;
+    const bool last = group->first + block * tiles + room > allTiles(worker);
+    real *coefficients = worker->coefficients + block * NUMBERS * step;
     for (int64_t slice = begin; slice < end; slice++) {
-      real *place = sources + slice * winograd->blockTiles;
+      real *place = coefficients + slice * tiles;
       /* What is written past the last slice must not reach into that of another thread. */
       const bool alone = slice + 1 < end || end == worker->slices;
-      const int64_t apart = alone ? step : sumStep(winograd);
-      real *to = alone ? place : worker->sums;
+      const int64_t apart = alone ? step : sumStep(worker);
+      real *y = alone ? place : worker->sums;
       /* The coefficients past the last tile are multiplied too, and have to be ordinary numbers. */
       for (int64_t number = 0; last && number < NUMBERS; number++)
-        THNN_(simd).pointwise.fill(room, 0, to + number * apart);
-      transformSegments(worker, block, slice, apart, to);
+        THNN_(simd).pointwise.fill(room, 0, y + number * apart);
+      transformSegments(worker, block, slice, apart, y);
       for (int64_t number = 0; !alone && number < NUMBERS; number++)
-        THNN_(simd).pointwise.copy(room, to + number * apart, place + number * step);
+        THNN_(simd).pointwise.copy(room, y + number * apart, place + number * step);
     }
   }
 }
 
-/* Makes results of the sums of planes [first, first + planes) in a block of the group. Returns
- * whether all of them are finite. */
+/* Makes the map of the sums of planes [first, first + planes) in a block of the group. Returns
+ * whether all of it is finite. */
 static bool transformSums(const Worker *worker, int64_t block, int64_t first, int64_t planes)
 {
   enum { AHEAD_PLANES = 2 }; /* prefetch distance, in planes */
-  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
-  const Sides *sides = &worker->sides;
-  const int64_t step = sumStep(winograd);
-  const Segment *segment = worker->segment + block * winograd->blockTiles;
+  const THNNConvolution *g = &worker->g;
+  const int64_t step = sumStep(worker), tiles = worker->plan.blockTiles;
+  const int64_t positions = THNN_convolutionMapPositions(g);
+  const Segment *segment = worker->segment + block * tiles;
   bool finite = true;
   for (int64_t plane = first; plane < first + planes; plane++) {
-    const real *sums =
-        worker->sums + block * NUMBERS * step + (plane - first) * winograd->blockTiles;
+    const real *sums = worker->sums + block * NUMBERS * step + (plane - first) * tiles;
     const real bias = worker->bias ? worker->bias[plane] : 0;
     for (int64_t i = 0; i < worker->segments[block]; i++) {
-      const THNN_(TileRow) row = {.tiles = segment[i].tiles,
-                                  .height = sides->result[1],
-                                  .width = sides->result[2],
-                                  .row = segment[i].row,
-                                  .column = segment[i].column,
-                                  .rowStep = worker->plan->geometry.dilation[1],
-                                  .columnStep = worker->plan->geometry.dilation[2],
-                                  .place = segment[i].place,
-                                  .ahead = AHEAD_PLANES * sides->resultPositions};
-      const int64_t result = segment[i].sample * sides->resultPlanes + plane;
-      finite &= THNN_(simd).winograd.result(&row, sums, step, bias,
-                                            worker->result + result * sides->resultPositions +
-                                                segment[i].depth * row.height * row.width);
+      const TileRow row = {.tiles = segment[i].tiles,
+                           .height = g->output[1],
+                           .width = g->output[2],
+                           .row = segment[i].row,
+                           .column = segment[i].column,
+                           .rowStep = g->dilation[1],
+                           .columnStep = g->dilation[2],
+                           .place = segment[i].place,
+                           .ahead = AHEAD_PLANES * positions};
+      real *map = worker->map + (segment[i].sample * g->outputPlanes + plane) * positions +
+                  segment[i].depth * row.height * row.width;
+      finite &= THNN_(simd).winograd.result(&row, sums, step, bias, map);
       sums += segment[i].tiles;
     }
   }
@@ -341,66 +375,62 @@ static bool transformSums(const Worker *worker, int64_t block, int64_t first, in
 static void multiplySlices(const Worker *worker, int64_t block, int64_t vectors, int64_t planes,
                            int64_t first, int64_t end, const real *weights)
 {
-  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
-  const int64_t step = sourceStep(worker, winograd), tiles = winograd->blockTiles;
+  const int64_t step = sliceStep(worker), tiles = worker->plan.blockTiles;
   const int64_t near = NEAR_BYTES / (tiles * (int64_t)sizeof(real));
   const int64_t terms = evenBlock(end - first, near, 1);
   for (int64_t number = 0; number < NUMBERS; number++)
     for (int64_t slice = first; slice < end; slice += terms) {
       const int64_t place = block * NUMBERS + number;
-      const THNN_(Products)
-          products = {.row = worker->row,
-                      .rows = planes,
-                      .term = worker->term + slice - first,
-                      .terms = minimum(terms, end - slice),
-                      .vectors = (int)vectors,
-                      .scalars = weights + number * weightStep(worker->plan, winograd),
-                      .factors = worker->sources + place * step + first * tiles,
-                      .start = slice == 0 ? worker->zeros : NULL,
-                      .sums = worker->sums + place * sumStep(winograd)};
-      /* A group's sources do not fit into the second-level cache. */
-      if (!winograd->sharesWeights && number + 1 < NUMBERS)
+      const Products products = {.row = worker->row,
+                                 .rows = planes,
+                                 .term = worker->term + slice - first,
+                                 .terms = minimum(terms, end - slice),
+                                 .vectors = (int)vectors,
+                                 .scalars = weights + number * weightStep(worker),
+                                 .factors = worker->coefficients + place * step + first * tiles,
+                                 .start = slice == 0 ? worker->zeros : NULL,
+                                 .sums = worker->sums + place * sumStep(worker)};
+      /* A group's coefficients do not fit into the second-level cache. */
+      if (!worker->plan.sharesWeights && number + 1 < NUMBERS)
         THNN_(simd).products.prefetch(products.terms * tiles,
                                       products.factors + step + (slice - first) * tiles);
       THNN_(simd).products.add(&products);
     }
 }
 
-/* Adds all products of planes [result, result + planes) of a panel for a group, whose sources are
+/* Adds all products of map planes [first, first + planes) of a panel for a group, whose slices are
  * transformed. */
-static void multiplyPanel(const Worker *worker, int64_t result, int64_t planes, const Group *group)
+static void multiplyPanel(const Worker *worker, int64_t first, int64_t planes, const Group *group)
 {
-  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
-  const int64_t sources = worker->sides.sourcePlanes;
-  const int64_t depth = worker->plan->geometry.kernel[0];
-  const bool forward = isForward(worker->plan);
-  if (winograd->sharesWeights) {
-    const int64_t apart = (forward ? worker->plan->geometry.inputPlanes : lanes()) * depth;
+  const int64_t depth = worker->g.kernel[0];
+  const bool transposed = worker->g.transposed;
+  if (worker->plan.sharesWeights) {
+    const int64_t apart = (transposed ? lanes() : worker->innerPlanes) * depth;
     for (int64_t block = 0; block < group->blocks; block++)
       multiplySlices(worker, block, blockVectors(worker, group, block), planes, 0, worker->slices,
-                     worker->weights + result * apart);
+                     worker->weights + first * apart);
     return;
   }
-  /* Forward, each slice has a filter of its own; backward, the slices of a map plane share its
-   * filters. */
-  const int64_t steps = forward ? worker->slices : sources, slices = forward ? 1 : depth;
-  for (int64_t first = 0; first < steps; first += BLOCK_PLANES) {
-    const int64_t end = minimum(first + BLOCK_PLANES, steps);
-    if (forward)
-      transformWeights(worker, result, result + planes, first, end - first, worker->weights);
+  /* Each slice has a filter of its own; transposed, the slices of an image plane share filters. */
+  const int64_t steps = transposed ? worker->g.inputPlanes : worker->slices;
+  const int64_t slices = transposed ? depth : 1;
+  for (int64_t begin = 0; begin < steps; begin += BLOCK_PLANES) {
+    const int64_t end = minimum(begin + BLOCK_PLANES, steps);
+    if (transposed)
+      transformWeights(worker, begin, end, first * depth, planes * depth, worker->weights);
     else
-      transformWeights(worker, first, end, result * depth, planes * depth, worker->weights);
+      transformWeights(worker, first, first + planes, begin, end - begin, worker->weights);
     for (int64_t block = 0; block < group->blocks; block++)
-      multiplySlices(worker, block, blockVectors(worker, group, block), planes, first * slices,
+      multiplySlices(worker, block, blockVectors(worker, group, block), planes, begin * slices,
                      end * slices, worker->weights);
   }
 }
 
-/* Computes result planes [begin, end) of a group, whose sources are transformed. Returns whether
- * all results are finite. */
+/* Computes map planes [begin, end) of a group, whose slices are transformed. Returns whether all
+ * results are finite. */
 static bool runPlanes(const Worker *worker, const Group *group, int64_t begin, int64_t end)
 {
-  const int64_t panel = worker->plan->winograd.panelPlanes;
+  const int64_t panel = worker->plan.panelPlanes;
   bool finite = true;
   for (int64_t plane = begin; plane < end;) {
     const int64_t planes = minimum((plane / panel + 1) * panel, end) - plane;
@@ -412,46 +442,26 @@ static bool runPlanes(const Worker *worker, const Group *group, int64_t begin, i
   return finite;
 }
 
-/* Lists where the products of result planes and slices find their weights and tiles. Map planes are
+/* Lists where the products of map planes and slices find their weights and tiles. Outer planes are
  * spread over lanes, and their filters are consecutive vectors. */
 static void listPlanes(Worker *worker)
 {
-  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
-  const bool forward = isForward(worker->plan);
-  const int64_t vector = filtersOf(worker->plan, winograd) * lanes();
-  const int64_t taps = worker->plan->geometry.kernel[0];
-  for (int64_t plane = 0; plane < winograd->panelPlanes; plane++) {
-    const int64_t map = plane / lanes() * vector + plane % lanes(), image = plane * taps * lanes();
-    worker->row[plane] = (THNNOffsets){forward ? map : image, plane * winograd->blockTiles};
+  const bool transposed = worker->g.transposed;
+  const int64_t vector = filtersOf(worker) * lanes(), tiles = worker->plan.blockTiles;
+  const int64_t taps = worker->g.kernel[0];
+  for (int64_t plane = 0; plane < worker->plan.panelPlanes; plane++) {
+    const int64_t outer = plane / lanes() * vector + plane % lanes();
+    const int64_t inner = plane * taps * lanes();
+    worker->row[plane] = (THNNOffsets){transposed ? inner : outer, plane * tiles};
   }
   for (int64_t slice = 0; slice < worker->slices; slice++) {
     const int64_t plane = slice / taps, filter = slice % taps * lanes();
-    const int64_t map = plane / lanes() * vector + plane % lanes() + filter;
-    worker->term[slice] =
-        (THNNOffsets){forward ? slice * lanes() : map, slice * winograd->blockTiles};
+    const int64_t outer = plane / lanes() * vector + plane % lanes() + filter;
+    worker->term[slice] = (THNNOffsets){transposed ? outer : slice * lanes(), slice * tiles};
   }
 }
 
-static void takeWorkerScratch(Worker *worker, char *scratch)
-{
-  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
-  const int64_t tiles = winograd->blockTiles, blocks = winograd->groupBlocks;
-  worker->sources =
-      takeScratch(&scratch, blocks * NUMBERS * sourceStep(worker, winograd), sizeof(real));
-  if (!winograd->sharesWeights)
-    worker->weights =
-        takeScratch(&scratch, NUMBERS * weightStep(worker->plan, winograd), sizeof(real));
-  worker->packed = takeScratch(&scratch, BLOCK_PLANES * FILTER * lanes(), sizeof(real));
-  worker->sums = takeScratch(&scratch, blocks * NUMBERS * sumStep(winograd), sizeof(real));
-  worker->lines = takeScratch(&scratch, THNN_(simd).winograd.lines, sizeof(real));
-  worker->zeros = takeScratch(&scratch, tiles, sizeof(real));
-  worker->row = takeScratch(&scratch, winograd->panelPlanes, sizeof(THNNOffsets));
-  worker->term = takeScratch(&scratch, worker->slices, sizeof(THNNOffsets));
-  worker->segment = takeScratch(&scratch, blocks * tiles, sizeof(Segment));
-  worker->segments = takeScratch(&scratch, blocks, sizeof(int64_t));
-  THNN_(simd).pointwise.fill(tiles, 0, worker->zeros);
-  listPlanes(worker);
-}
+/* ---- Running --------------------------------------------------------------------------------- */
 
 /* The first part of `group` that share number `share` of `shares` takes. Each of the `groups`
  * groups has `parts` parts. These are dealt round-robin, one of each group in turn, and every share
@@ -462,29 +472,60 @@ static int64_t shareBegin(int64_t parts, int64_t group, int64_t groups, int64_t 
   return (parts * groups * share / shares + groups - 1 - group) / groups;
 }
 
-/* A thread's transformed sources, which come first in its scratch. */
-static real *sourcesOf(const THNNConvolutionPlan *plan, void *scratch, int64_t thread)
+/* Transforms all weights, where threads share them. All threads of the parallel region call this. */
+static void transformAllWeights(const Worker *worker, real *weights)
 {
-  return scratchOfThread(scratch, plan->winograd.sharedBytes, plan->winograd.threadBytes, thread);
+  const int64_t filters = worker->innerPlanes * worker->g.kernel[0];
+  const int64_t planes = worker->plan.sharesWeights ? worker->outerPlanes : 0;
+#pragma omp for schedule(static)
+  for (int64_t plane = 0; plane < planes; plane += lanes())
+    transformWeights(worker, plane, minimum(plane + lanes(), worker->outerPlanes), 0, filters,
+                     weights + plane * filters);
 }
 
-bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real *source,
-                                    const real *weight, const real *bias, real *result,
-                                    void *scratch)
+/* Computes the last `rest` groups, beginning with number `first`, in which threads share slices and
+ * then planes; a group's coefficients are in the scratch of the thread of that number. All threads
+ * of the parallel region call this. Returns whether this thread's share of the map is finite. */
+static bool runShared(const AlgorithmPlan *plan, Worker *worker, int64_t first, int64_t rest,
+                      void *scratch)
 {
-  const THNNConvolutionWinograd *winograd = &plan->winograd;
-  const int64_t filters = plan->geometry.inputPlanes * plan->geometry.kernel[0];
-  const int64_t maps = plan->geometry.outputPlanes;
-  Worker common = workerFor(plan);
-  common.source = source;
-  common.weight = weight;
-  common.bias = bias;
-  common.result = result;
-  common.weights = scratch;
-  const int64_t groupTiles = winograd->blockTiles * winograd->groupBlocks;
-  const int64_t planes = common.sides.resultPlanes, parts = planeParts(&common.sides);
-  const int64_t shared = winograd->sharesWeights ? maps : 0;
-  const int threads = winograd->threads;
+  const int64_t parts = planeParts(worker), slices = worker->slices;
+  const int shares = plan->threads;
+  bool finite = true;
+#pragma omp for schedule(static)
+  for (int64_t share = 0; share < shares; share++)
+    for (int64_t index = 0; index < rest; index++) {
+      const Group group = groupAt(worker, first + index);
+      Scratch owner = scratchOf(plan, scratch, (int)index);
+      layOutCoefficients(worker, &owner);
+      transformSlices(worker, &group, shareBegin(slices, index, rest, share, shares),
+                      shareBegin(slices, index, rest, share + 1, shares));
+    }
+#pragma omp for schedule(static)
+  for (int64_t share = 0; share < shares; share++)
+    for (int64_t index = 0; index < rest; index++) {
+      const int64_t begin = shareBegin(parts, index, rest, share, shares);
+      const int64_t end = shareBegin(parts, index, rest, share + 1, shares);
+      const Group group = groupAt(worker, first + index);
+      Scratch owner = scratchOf(plan, scratch, (int)index);
+      layOutCoefficients(worker, &owner);
+      finite &= runPlanes(worker, &group, firstPlane(worker, begin), firstPlane(worker, end));
+    }
+  return finite;
+}
+
+bool THNN_(winograd_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
+{
+  Worker common = workerFor(&plan->geometry);
+  OWN_OF(plan, common.plan);
+  common.image = of->image;
+  common.weight = of->weight;
+  common.bias = of->bias;
+  common.map = of->map;
+  Scratch shared = {.base = scratch};
+  layOutShared(&common, &shared);
+  const int64_t groupTiles = common.plan.blockTiles * common.plan.groupBlocks;
+  const int threads = plan->threads;
   /* Threads take equally many groups each, and work together on the groups that are left over, one
    * of which can be smaller. */
   const int64_t fullGroups = allTiles(&common) / groupTiles;
@@ -494,36 +535,18 @@ bool THNN_(ConvolutionWinograd_run)(const THNNConvolutionPlan *plan, const real 
 #pragma omp parallel num_threads(threads) reduction(| : wrong) if (threads > 1)
   {
     Worker worker = common;
-    takeWorkerScratch(&worker,
-                      threadScratchOf(scratch, winograd->sharedBytes, winograd->threadBytes));
-#pragma omp for schedule(static)
-    for (int64_t map = 0; map < shared; map += lanes())
-      transformWeights(&worker, map, minimum(map + lanes(), maps), 0, filters,
-                       common.weights + map * filters);
+    Scratch own = threadScratch(plan, scratch);
+    layOutThread(&worker, &own);
+    THNN_(simd).pointwise.fill(worker.plan.blockTiles, 0, worker.zeros);
+    listPlanes(&worker);
+    transformAllWeights(&worker, common.weights);
 #pragma omp for schedule(static)
     for (int64_t index = 0; index < whole; index++) {
       const Group group = groupAt(&worker, index);
-      transformSources(&worker, &group, 0, worker.slices);
-      wrong |= !runPlanes(&worker, &group, 0, planes);
+      transformSlices(&worker, &group, 0, worker.slices);
+      wrong |= !runPlanes(&worker, &group, 0, worker.g.outputPlanes);
     }
-#pragma omp for schedule(static)
-    for (int64_t share = 0; share < threads; share++)
-      for (int64_t index = 0; index < rest; index++) {
-        const Group group = groupAt(&worker, whole + index);
-        worker.sources = sourcesOf(plan, scratch, index);
-        transformSources(&worker, &group, shareBegin(worker.slices, index, rest, share, threads),
-                         shareBegin(worker.slices, index, rest, share + 1, threads));
-      }
-#pragma omp for schedule(static)
-    for (int64_t share = 0; share < threads; share++)
-      for (int64_t index = 0; index < rest; index++) {
-        const int64_t begin = shareBegin(parts, index, rest, share, threads);
-        const int64_t end = shareBegin(parts, index, rest, share + 1, threads);
-        const Group group = groupAt(&worker, whole + index);
-        worker.sources = sourcesOf(plan, scratch, index);
-        wrong |= !runPlanes(&worker, &group, firstPlane(&worker.sides, begin),
-                            firstPlane(&worker.sides, end));
-      }
+    wrong |= !runShared(plan, &worker, whole, rest, scratch);
   }
   return !wrong;
 }

@@ -1,10 +1,8 @@
 /* Tiles of 2x2 positions for Winograd's algorithms with 3x3 taps and stride 1, and the coefficients
  * that the elements they see are transformed to. If there are taps in depth, a position sees a
- * slice of each source plane through each of them. */
-#ifndef THNN_GENERIC_WINOGRAD_TILES_H
-#define THNN_GENERIC_WINOGRAD_TILES_H
-
-#include "generic/template.h"
+ * slice of each image plane through each of them. */
+#ifndef THNN_CONVOLUTION_WINOGRAD_TILES_H
+#define THNN_CONVOLUTION_WINOGRAD_TILES_H
 
 #include "generic/convolution/engine/algorithm.h"
 
@@ -44,18 +42,23 @@ static inline int64_t numberStep(int64_t elements)
   return elements + 64 / (int64_t)sizeof(real);
 }
 
-static inline bool winogradApplies(const THNNConvolution *geometry)
+/* With few planes the transforms take more time than the products save. */
+static inline bool winogradApplies(const AlgorithmPlan *plan)
 {
-  bool applies = geometry->stride[0] == 1;
+  enum { FEWEST_PLANES = 16 };
+  const THNNConvolution *geometry = &plan->geometry;
+  bool applies =
+      geometry->stride[0] == 1 &&
+      (plan->asked || minimum(geometry->inputPlanes, geometry->outputPlanes) >= FEWEST_PLANES);
   for (int i = 1; i < 3; i++)
     applies = applies && geometry->kernel[i] == TAPS && geometry->stride[i] == 1 &&
               geometry->dilation[i] <= THNN_MOST_TILES;
   return applies;
 }
 
-static inline TileGrid tileGrid(const THNNConvolution *geometry, const Sides *sides)
+static inline TileGrid tileGrid(const THNNConvolution *geometry)
 {
-  const int64_t *dilation = geometry->dilation, *size = sides->result;
+  const int64_t *dilation = geometry->dilation, *size = geometry->output;
   return (TileGrid){.phases = minimum(dilation[1], size[1]),
                     .rows = divideUp(size[1], SIDE * dilation[1]),
                     .columns = dilation[2] * divideUp(size[2], SIDE * dilation[2])};
@@ -65,56 +68,52 @@ static inline TileGrid tileGrid(const THNNConvolution *geometry, const Sides *si
  * plane. Dilation by 2 costs nothing, since a vector's lanes are in pairs. */
 static inline double movingCost(const TileGrid *grid, int64_t dilation)
 {
-  return dilation > 2 ? 25 * (double)divideUp(grid->columns, dilation) : 0;
+  const double perRow = 25;
+  return dilation > 2 ? perRow * (double)divideUp(grid->columns, dilation) : 0;
 }
 
 /* The segment that begins with tile number `column` of row `row` of a phase, without its length,
  * which the caller sets. `slice` is the number of the slice in the batch. */
-static inline Segment segmentAt(const THNNConvolutionPlan *plan, const Sides *sides, int64_t slice,
-                                int64_t phase, int64_t row, int64_t column)
+static inline Segment segmentAt(const THNNConvolution *g, int64_t slice, int64_t phase, int64_t row,
+                                int64_t column)
 {
-  const int64_t *dilation = plan->geometry.dilation;
-  return (Segment){.sample = slice / sides->result[0],
-                   .depth = slice % sides->result[0],
+  const int64_t *dilation = g->dilation;
+  return (Segment){.sample = slice / g->output[0],
+                   .depth = slice % g->output[0],
                    .row = phase + row * SIDE * dilation[1],
                    .column = column + column / dilation[2] * dilation[2],
                    .place = column % dilation[2]};
 }
 
-/* Transforms slice number `slice` of those that the tiles of a segment see in `source`. */
-static inline void transformSlice(const THNNConvolutionPlan *plan, const Sides *sides,
-                                  const Segment *segment, int64_t slice, const real *source,
-                                  real *lines, int64_t step, real *to)
+/* Transforms slice number `slice` of those of the image that the tiles of a segment see. The slices
+ * of a plane are in the order of the weight's taps in depth. */
+static inline void transformSlice(const THNNConvolution *g, const Segment *segment, int64_t slice,
+                                  const real *image, real *lines, int64_t step, real *y)
 {
   /* Prefetch distance, in slices; the lines of a plane are too short for the processor to prefetch
    * them by itself. */
   enum { AHEAD = 2 };
-  const THNNConvolution *geometry = &plan->geometry;
-  const bool image = plan->part != THNN_CONVOLUTION_BACKWARD_DATA;
-  int64_t pad[3];
-  for (int i = 1; i < 3; i++)
-    pad[i] = image ? geometry->pad[i] : geometry->dilation[i] * (TAPS - 1) - geometry->pad[i];
-  const int64_t taps = geometry->kernel[0];
-  const int64_t plane = segment->sample * sides->sourcePlanes + slice / taps;
-  const int64_t start = slice % taps * geometry->dilation[0] - geometry->pad[0];
-  const int64_t depth = image ? segment->depth + start : segment->depth - start;
-  if (depth < 0 || depth >= sides->source[0]) {
+  const int64_t taps = g->kernel[0], tap = slice % taps;
+  const int64_t positions = THNN_convolutionImagePositions(g);
+  const int64_t plane = segment->sample * g->inputPlanes + slice / taps;
+  const int64_t depth =
+      segment->depth + (g->transposed ? taps - 1 - tap : tap) * g->dilation[0] - g->pad[0];
+  if (depth < 0 || depth >= g->input[0]) {
     for (int64_t number = 0; number < NUMBERS; number++)
-      THNN_(simd).pointwise.fill(segment->tiles, 0, to + number * step);
+      THNN_(simd).pointwise.fill(segment->tiles, 0, y + number * step);
     return;
   }
-  const THNN_(TileRow) row = {.tiles = segment->tiles,
-                              .height = sides->source[1],
-                              .width = sides->source[2],
-                              .row = segment->row - pad[1],
-                              .column = segment->column - pad[2],
-                              .rowStep = geometry->dilation[1],
-                              .columnStep = geometry->dilation[2],
-                              .place = segment->place,
-                              .ahead = divideUp(AHEAD, taps) * sides->sourcePositions};
-  THNN_(simd).winograd.source(
-      &row, source + plane * sides->sourcePositions + depth * sides->source[1] * sides->source[2],
-      segment->below, lines, step, to);
+  const TileRow row = {.tiles = segment->tiles,
+                       .height = g->input[1],
+                       .width = g->input[2],
+                       .row = segment->row - g->pad[1],
+                       .column = segment->column - g->pad[2],
+                       .rowStep = g->dilation[1],
+                       .columnStep = g->dilation[2],
+                       .place = segment->place,
+                       .ahead = divideUp(AHEAD, taps) * positions};
+  THNN_(simd).winograd.source(&row, image + plane * positions + depth * g->input[1] * g->input[2],
+                              segment->below, lines, step, y);
 }
 
 #endif

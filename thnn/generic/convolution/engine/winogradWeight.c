@@ -3,7 +3,7 @@
  * each (simd/kernels/winograd.c); the code calls a coefficient's index `number`. Coefficient by
  * coefficient, they are multiplied and summed up over the tiles of all samples:
  *
- *   sums[number][slice][map plane] = sources[number][slice][tile] *
+ *   sums[number][slice][map plane] = elements[number][slice][tile] *
  *                                    gradients[number][tile][map plane]
  *
  * which takes 16 products where the definition has 36. A last transform of the sums makes the
@@ -22,90 +22,98 @@
 
 #include <math.h>
 
+#include "generic/convolution/engine/offsets.h"
+#include "generic/convolution/engine/panels.h"
+
 /* Most slices of a block, whose sums for a panel stay in the second-level cache, beside a block's
- * sources. */
+ * coefficients. */
 enum { MOST_SLICES = 64 };
 /* Bytes of a block's gradients, for one coefficient, which stay in the first-level cache. */
 enum { NEAR_BYTES = 24 << 10 };
 
+/* A task is a panel of map planes times a block of image slices, over all blocks of tiles or a
+ * share of them. */
+typedef struct WinogradWeightPlan {
+  int64_t blockSegments; /* rows of tiles, or pieces of rows, in a block */
+  int64_t blockSlices;   /* image slices in a block */
+  int64_t shares;        /* shares of the blocks of tiles, each with partial sums of its own */
+  bool keepsResults;     /* results are kept until all are known to be finite */
+} WinogradWeightPlan;
+
 /* What all threads share; after the blank line, what each thread has to itself. */
 typedef struct Worker {
-  const THNNConvolutionPlan *plan;
-  Sides sides;
+  THNNConvolution g;
   int64_t slices; /* number of image slices that a map position sees */
   TileGrid grid;  /* tiles of the map */
   int64_t pieces; /* number of segments in a row of tiles */
+  WinogradWeightPlan plan;
   const real *image, *map;
   real *results;  /* [share][panel][slice][tap][lane], or one task's if they are not kept */
   double *totals; /* sums of map gradients: [share][panel][lane] */
 
-  real *sources;   /* [number][slice][tile] of a block */
-  real *gradients; /* [number][tile][lane] */
-  real *sums;      /* [number][slice][lane] */
+  real *coefficients; /* of the image: [number][slice][tile] of a block */
+  real *gradients;    /* [number][tile][lane] */
+  real *sums;         /* [number][slice][lane] */
   real *lines, *packed, *blockTotals;
   real *zeros; /* what sums start from */
   THNNOffsets *row, *term;
   Segment *segment; /* segments of a block */
 } Worker;
 
-/* ---- Planning -------------------------------------------------------------------------------- */
-
-static Worker workerFor(const THNNConvolutionPlan *plan)
+static Worker workerFor(const THNNConvolution *g)
 {
-  Worker worker = {.plan = plan, .sides = sidesOf(plan)};
-  worker.slices = worker.sides.sourcePlanes * plan->geometry.kernel[0];
-  worker.grid = tileGrid(&plan->geometry, &worker.sides);
+  Worker worker = {.g = *g, .slices = g->inputPlanes * g->kernel[0], .grid = tileGrid(g)};
   worker.pieces = divideUp(worker.grid.columns, THNN_MOST_TILES);
   return worker;
 }
 
 static int64_t panels(const Worker *worker)
 {
-  return panelCountOf(&THNN_(simd).products, worker->sides.resultPlanes);
+  return panelCountOf(&THNN_(simd).products, worker->g.outputPlanes);
 }
 
 static int64_t mostLanes(const Worker *worker)
 {
-  return mostPanelLanesOf(&THNN_(simd).products, worker->sides.resultPlanes);
+  return mostPanelLanesOf(&THNN_(simd).products, worker->g.outputPlanes);
 }
 
 static Panel panelOfMap(const Worker *worker, int64_t index)
 {
-  return panelOf(&THNN_(simd).products, worker->sides.resultPlanes, index);
+  return panelOf(&THNN_(simd).products, worker->g.outputPlanes, index);
 }
 
 static int64_t segmentCount(const Worker *worker)
 {
-  return worker->plan->geometry.batch * worker->sides.result[0] * worker->grid.phases *
-         worker->pieces * worker->grid.rows;
+  return worker->g.batch * worker->g.output[0] * worker->grid.phases * worker->pieces *
+         worker->grid.rows;
 }
 
 /* Most tiles of a block. */
-static int64_t blockTiles(const Worker *worker, const THNNConvolutionWinograd *winograd)
+static int64_t blockTiles(const Worker *worker)
 {
-  return winograd->blockSegments * divideUp(worker->grid.columns, worker->pieces);
+  return worker->plan.blockSegments * divideUp(worker->grid.columns, worker->pieces);
 }
 
-/* Distance from one slice of the sources to the next, with room for a vector of tiles that is
+/* Distance from one slice of the coefficients to the next, with room for a vector of tiles that is
  * written past a slice's end. */
-static int64_t sliceStep(const Worker *worker, const THNNConvolutionWinograd *winograd)
+static int64_t sliceStep(const Worker *worker)
 {
-  return roundUp(blockTiles(worker, winograd) + lanes(), lanes());
+  return roundUp(blockTiles(worker) + lanes(), lanes());
 }
 
-static int64_t sourceStep(const Worker *worker, const THNNConvolutionWinograd *winograd)
+static int64_t imageStep(const Worker *worker)
 {
-  return numberStep(winograd->blockSlices * sliceStep(worker, winograd));
+  return numberStep(worker->plan.blockSlices * sliceStep(worker));
 }
 
-static int64_t gradientStep(const Worker *worker, const THNNConvolutionWinograd *winograd)
+static int64_t gradientStep(const Worker *worker)
 {
-  return numberStep(blockTiles(worker, winograd) * mostLanes(worker));
+  return numberStep(blockTiles(worker) * mostLanes(worker));
 }
 
-static int64_t sumStep(const Worker *worker, const THNNConvolutionWinograd *winograd)
+static int64_t sumStep(const Worker *worker)
 {
-  return numberStep(winograd->blockSlices * mostLanes(worker));
+  return numberStep(worker->plan.blockSlices * mostLanes(worker));
 }
 
 /* Number of elements of a share's results. */
@@ -118,101 +126,139 @@ static int64_t resultElements(const Worker *worker)
 static int64_t packedElements(const Worker *worker)
 {
   const int64_t tiles = divideUp(worker->grid.columns, worker->pieces);
-  return SIDE * SIDE * (tiles + worker->plan->geometry.dilation[2]) * lanes();
-}
-
-/* The total cost: products and fetching their sums; the transforms; the results. Fitted to some 70
- * timings. A register tile of one vector spends most of its time on loads, of which other
- * algorithms have fewer. */
-static double weightCost(const Worker *worker, const THNNConvolutionWinograd *winograd)
-{
-  const double segments = (double)segmentCount(worker), planes = (double)panels(worker);
-  const double tiles = segments / (double)worker->pieces * (double)worker->grid.columns;
-  const double vectors = (double)divideUp(worker->sides.resultPlanes, lanes());
-  const double perTile = vectors > 1 ? 0.68 * vectors : 1.25, slices = (double)worker->slices;
-  const double blocks = (double)divideUp(segmentCount(worker), winograd->blockSegments);
-  const double sliceBlocks = (double)divideUp(worker->slices, winograd->blockSlices);
-  const double pieceVectors =
-      (double)divideUp(divideUp(worker->grid.columns, worker->pieces), lanes()) + 0.5;
-  const double cost =
-      NUMBERS * slices * (perTile * tiles + 6 * vectors * blocks) +
-      planes * segments * pieceVectors * 0.85 * THNN_(simd).winograd.sourceCost * slices +
-      1.5 * planes * segments / (double)worker->pieces * slices *
-          movingCost(&worker->grid, worker->plan->geometry.dilation[2]) +
-      sliceBlocks * vectors * (34 * tiles + 50 * segments) +
-      (double)winograd->shares * slices * vectors * 170;
-  return THNN_(simd).winograd.weightShare * cost;
+  return SIDE * SIDE * (tiles + worker->g.dilation[2]) * lanes();
 }
 
 /* Number of elements of a task's results; 0 if all results are kept. */
-static int64_t taskElements(const Worker *worker, const THNNConvolutionWinograd *winograd)
+static int64_t taskElements(const Worker *worker)
 {
-  return winograd->keepsResults ? 0 : winograd->blockSlices * FILTER * mostLanes(worker);
+  return worker->plan.keepsResults ? 0 : worker->plan.blockSlices * FILTER * mostLanes(worker);
 }
 
-static int64_t workerBytes(const Worker *worker, const THNNConvolutionWinograd *winograd)
+static void layOutShared(Worker *worker, Scratch *scratch)
 {
-  return scratchBytes(taskElements(worker, winograd), sizeof(real)) +
-         scratchBytes(NUMBERS * sourceStep(worker, winograd), sizeof(real)) +
-         scratchBytes(NUMBERS * gradientStep(worker, winograd), sizeof(real)) +
-         scratchBytes(NUMBERS * sumStep(worker, winograd), sizeof(real)) +
-         scratchBytes(THNN_(simd).winograd.lines, sizeof(real)) +
-         scratchBytes(packedElements(worker), sizeof(real)) +
-         2 * scratchBytes(mostLanes(worker), sizeof(real)) +
-         scratchBytes(winograd->blockSlices, sizeof(THNNOffsets)) +
-         scratchBytes(blockTiles(worker, winograd), sizeof(THNNOffsets)) +
-         scratchBytes(winograd->blockSegments, sizeof(Segment));
+  const int64_t shares = worker->plan.shares;
+  if (worker->plan.keepsResults)
+    worker->results = THNN_take(scratch, shares * resultElements(worker), sizeof(real));
+  worker->totals = THNN_take(scratch, shares * panels(worker) * mostLanes(worker), sizeof(double));
 }
 
-static int64_t sharedBytes(const Worker *worker, const THNNConvolutionWinograd *winograd,
-                           int64_t shares)
+static void layOutThread(Worker *worker, Scratch *scratch)
 {
-  const int64_t kept = winograd->keepsResults ? shares * resultElements(worker) : 0;
-  return scratchBytes(kept, sizeof(real)) +
-         scratchBytes(shares * panels(worker) * mostLanes(worker), sizeof(double));
+  if (!worker->plan.keepsResults)
+    worker->results = THNN_take(scratch, taskElements(worker), sizeof(real));
+  worker->coefficients = THNN_take(scratch, NUMBERS * imageStep(worker), sizeof(real));
+  worker->gradients = THNN_take(scratch, NUMBERS * gradientStep(worker), sizeof(real));
+  worker->sums = THNN_take(scratch, NUMBERS * sumStep(worker), sizeof(real));
+  worker->lines = THNN_take(scratch, THNN_(simd).winograd.lines, sizeof(real));
+  worker->packed = THNN_take(scratch, packedElements(worker), sizeof(real));
+  worker->blockTotals = THNN_take(scratch, mostLanes(worker), sizeof(real));
+  worker->zeros = THNN_take(scratch, mostLanes(worker), sizeof(real));
+  worker->row = THNN_take(scratch, worker->plan.blockSlices, sizeof(THNNOffsets));
+  worker->term = THNN_take(scratch, blockTiles(worker), sizeof(THNNOffsets));
+  worker->segment = THNN_take(scratch, worker->plan.blockSegments, sizeof(Segment));
+}
+
+/* ---- Planning -------------------------------------------------------------------------------- */
+
+/* Cycles, fitted to some 70 timings. A register tile of one vector spends most of its time on loads,
+ * of which other algorithms have fewer. */
+static const struct {
+  double product, productOfOne; /* of a coefficient with a vector of planes; with the only one */
+  double block;                 /* fetching a block's sums, for each of these vectors */
+  double partial;               /* vectors that a row's partial one adds */
+  double image, moving;         /* factors for what transforms and moves are estimated at */
+  double gradient[2];           /* transforming a vector of planes: of a tile, of a segment */
+  double result;                /* transforming a vector of sums */
+} COST = {.product = 0.68,
+          .productOfOne = 1.25,
+          .block = 6,
+          .partial = 0.5,
+          .image = 0.85,
+          .moving = 1.5,
+          .gradient = {34, 50},
+          .result = 170};
+
+/* The total cost: products and fetching their sums; the transforms; the results. */
+static double winogradWeightCost(const Worker *worker)
+{
+  const WinogradWeightPlan *plan = &worker->plan;
+  const double segments = (double)segmentCount(worker), planes = (double)panels(worker);
+  const double tiles = segments / (double)worker->pieces * (double)worker->grid.columns;
+  const double vectors = (double)divideUp(worker->g.outputPlanes, lanes());
+  const double perTile = vectors > 1 ? COST.product * vectors : COST.productOfOne;
+  const double slices = (double)worker->slices;
+  const double blocks = (double)divideUp(segmentCount(worker), plan->blockSegments);
+  const double sliceBlocks = (double)divideUp(worker->slices, plan->blockSlices);
+  const double pieceVectors =
+      (double)divideUp(divideUp(worker->grid.columns, worker->pieces), lanes()) + COST.partial;
+  const double cost =
+      NUMBERS * slices * (perTile * tiles + COST.block * vectors * blocks) +
+      planes * segments * pieceVectors * COST.image * THNN_(simd).winograd.sourceCost * slices +
+      COST.moving * planes * segments / (double)worker->pieces * slices *
+          movingCost(&worker->grid, worker->g.dilation[2]) +
+      sliceBlocks * vectors * (COST.gradient[0] * tiles + COST.gradient[1] * segments) +
+      (double)plan->shares * slices * vectors * COST.result;
+  return THNN_(simd).winograd.weightShare * cost;
+}
+
+static size_t sharedBytes(Worker worker, int64_t shares)
+{
+  Scratch scratch = {0};
+  worker.plan.shares = shares;
+  layOutShared(&worker, &scratch);
+  return scratch.used;
+}
+
+/* The number of parts: panels times blocks of slices. */
+static int64_t partCount(const Worker *worker)
+{
+  return panels(worker) * divideUp(worker->slices, worker->plan.blockSlices);
 }
 
 /* The number of shares: enough for threads to have equally many tasks, if there are blocks and room
  * for them. */
-static int64_t chooseShares(const Worker *worker, const THNNConvolutionWinograd *winograd,
-                            int64_t roomBytes)
+static int64_t chooseShares(const Worker *worker, size_t roomBytes)
 {
-  const int64_t tasks = panels(worker) * divideUp(worker->slices, winograd->blockSlices);
-  const int64_t blocks = divideUp(segmentCount(worker), winograd->blockSegments);
+  const int64_t tasks = partCount(worker);
+  const int64_t blocks = divideUp(segmentCount(worker), worker->plan.blockSegments);
   int64_t shares = 1;
-  while (winograd->keepsResults && tasks * shares % ENOUGH_BLOCKS > 0 &&
+  while (worker->plan.keepsResults && tasks * shares % ENOUGH_BLOCKS > 0 &&
          tasks * shares < 2 * ENOUGH_BLOCKS && 2 * shares <= blocks &&
-         sharedBytes(worker, winograd, 2 * shares) <= roomBytes)
+         sharedBytes(*worker, 2 * shares) <= roomBytes)
     shares *= 2;
   return shares;
 }
 
-bool THNN_(ConvolutionWinogradWeight_prepare)(const THNNConvolutionPlan *plan,
-                                              const THNNState *state,
-                                              THNNConvolutionWinograd *winograd)
+/* Measures the scratch; returns whether it fits. */
+static bool measure(AlgorithmPlan *plan, Worker *worker, bool keepsResults)
 {
-  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(state);
-  if (!winogradApplies(&plan->geometry))
+  Scratch shared = {0}, thread = {0};
+  worker->plan.keepsResults = keepsResults;
+  layOutShared(worker, &shared);
+  layOutThread(worker, &thread);
+  return fits(plan, &shared, &thread);
+}
+
+bool THNN_(winogradWeight_planConvolution)(AlgorithmPlan *plan)
+{
+  if (!winogradApplies(plan))
     return false;
-  const Worker worker = workerFor(plan);
+  Worker worker = workerFor(&plan->geometry);
+  WinogradWeightPlan *own = &worker.plan;
   const int64_t tiles = NEAR_BYTES / (mostLanes(&worker) * (int64_t)sizeof(real));
   const int64_t segments = tiles / divideUp(worker.grid.columns, worker.pieces);
-  winograd->blockSegments = evenBlock(segmentCount(&worker), maximum(segments, 1), 1);
-  winograd->blockSlices = evenBlock(worker.slices, MOST_SLICES, 1);
-  winograd->keepsResults = true;
-  winograd->keepsResults =
-      sharedBytes(&worker, winograd, 1) + workerBytes(&worker, winograd) <= limitBytes;
-  const int64_t threadBytes = workerBytes(&worker, winograd);
-  if (sharedBytes(&worker, winograd, 1) + threadBytes > limitBytes)
+  own->blockSegments = evenBlock(segmentCount(&worker), maximum(segments, 1), 1);
+  own->blockSlices = evenBlock(worker.slices, MOST_SLICES, 1);
+  own->shares = 1;
+  if (!measure(plan, &worker, true) && !measure(plan, &worker, false))
     return false;
-  winograd->used = true;
-  winograd->shares = chooseShares(&worker, winograd, limitBytes - threadBytes);
-  winograd->sharedBytes = (size_t)sharedBytes(&worker, winograd, winograd->shares);
-  winograd->threadBytes = (size_t)threadBytes;
-  const int64_t tasks =
-      panels(&worker) * divideUp(worker.slices, winograd->blockSlices) * winograd->shares;
-  winograd->threads = THNN_threads(state, tasks, convolutionOperations(&plan->geometry));
-  winograd->cost = weightCost(&worker, winograd);
+  own->shares = chooseShares(&worker, THNN_State_workspaceLimit(plan->state) - plan->threadBytes);
+  plan->sharedBytes = sharedBytes(worker, own->shares);
+  plan->threads = THNN_threads(plan->state, partCount(&worker) * own->shares,
+                               THNN_convolutionOperations(&worker.g));
+  plan->cost = winogradWeightCost(&worker);
+  KEEP_OWN(plan, *own);
   return true;
 }
 
@@ -229,24 +275,23 @@ static void listSegments(const Worker *worker, int64_t first, int64_t end)
     const int64_t slice = place / worker->pieces / grid->phases;
     const int64_t column = grid->columns * piece / worker->pieces;
     Segment *segment = &worker->segment[index - first];
-    *segment = segmentAt(worker->plan, &worker->sides, slice, phase, row, column);
+    *segment = segmentAt(&worker->g, slice, phase, row, column);
     segment->tiles = grid->columns * (piece + 1) / worker->pieces - column;
     segment->below = index > first && row > 0;
   }
 }
 
 /* Transforms slices [first, end) of the listed segments. Returns the number of their tiles. */
-static int64_t transformSources(const Worker *worker, int64_t segments, int64_t first, int64_t end)
+static int64_t transformSlices(const Worker *worker, int64_t segments, int64_t first, int64_t end)
 {
-  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
-  const int64_t step = sourceStep(worker, winograd);
+  const int64_t step = imageStep(worker);
   int64_t tiles = 0;
   for (int64_t slice = first; slice < end; slice++) {
-    real *to = worker->sources + (slice - first) * sliceStep(worker, winograd);
+    real *coefficients = worker->coefficients + (slice - first) * sliceStep(worker);
     tiles = 0;
     for (int64_t i = 0; i < segments; i++) {
-      transformSlice(worker->plan, &worker->sides, &worker->segment[i], slice, worker->image,
-                     worker->lines, step, to + tiles);
+      transformSlice(&worker->g, &worker->segment[i], slice, worker->image, worker->lines, step,
+                     coefficients + tiles);
       tiles += worker->segment[i].tiles;
     }
   }
@@ -258,25 +303,23 @@ static int64_t transformSources(const Worker *worker, int64_t segments, int64_t 
 static void packGradients(const Worker *worker, const Segment *segment, int64_t columns,
                           int64_t plane)
 {
-  const Sides *sides = &worker->sides;
-  const int64_t height = sides->result[1], width = sides->result[2];
-  const int64_t rowStep = worker->plan->geometry.dilation[1];
-  const int64_t planes = minimum(sides->resultPlanes - plane, lanes());
+  const THNNConvolution *g = &worker->g;
+  const int64_t height = g->output[1], width = g->output[2];
+  const int64_t positions = THNN_convolutionMapPositions(g), rowStep = g->dilation[1];
+  const int64_t planes = minimum(g->outputPlanes - plane, lanes());
   const int64_t inside = maximum(minimum(columns, width - segment->column), 0);
-  const real *map = worker->map +
-                    (segment->sample * sides->resultPlanes + plane) * sides->resultPositions +
+  const real *map = worker->map + (segment->sample * g->outputPlanes + plane) * positions +
                     (segment->depth * height + segment->row) * width + segment->column;
   if (columns == width && rowStep == 1 && segment->row + 1 < height) { /* the rows are contiguous */
-    THNN_(simd).products.pack(planes, SIDE * columns, map, sides->resultPositions, worker->packed,
-                              lanes());
+    THNN_(simd).products.pack(planes, SIDE * columns, map, positions, worker->packed, lanes());
     return;
   }
   real *packed = worker->packed;
   for (int64_t i = 0; i < SIDE; i++, packed += columns * lanes()) {
     const int64_t count = segment->row + i * rowStep < height ? inside : 0;
     if (count > 0)
-      THNN_(simd).products.pack(planes, count, map + i * rowStep * width, sides->resultPositions,
-                                packed, lanes());
+      THNN_(simd).products.pack(planes, count, map + i * rowStep * width, positions, packed,
+                                lanes());
     THNN_(simd).pointwise.fill((columns - count) * lanes(), 0, packed + count * lanes());
   }
 }
@@ -284,15 +327,15 @@ static void packGradients(const Worker *worker, const Segment *segment, int64_t 
 /* Transforms the map gradients of the listed segments for a panel. */
 static void transformGradients(const Worker *worker, int64_t segments, const Panel *panel)
 {
-  const int64_t step = gradientStep(worker, &worker->plan->winograd);
-  const int64_t columnStep = worker->plan->geometry.dilation[2];
+  const int64_t step = gradientStep(worker);
+  const int64_t columnStep = worker->g.dilation[2];
   real *to = worker->gradients;
   for (int64_t i = 0; i < segments; i++) {
     const Segment *segment = &worker->segment[i];
     const int64_t tiles = segment->tiles;
     const int64_t groups = divideUp(segment->place + tiles, columnStep);
     const int64_t columns = tiles + groups * columnStep;
-    const THNN_(TileRow) row = {.tiles = tiles, .columnStep = columnStep, .place = segment->place};
+    const TileRow row = {.tiles = tiles, .columnStep = columnStep, .place = segment->place};
     for (int64_t lane = 0; lane < panel->lanes; lane += lanes()) {
       packGradients(worker, segment, columns, panel->first + lane);
       THNN_(simd).winograd.gradients(&row, columns, worker->packed, step, panel->lanes, to + lane,
@@ -307,18 +350,16 @@ static void transformGradients(const Worker *worker, int64_t segments, const Pan
 static void multiplyBlock(const Worker *worker, const Panel *panel, int64_t slices, int64_t tiles,
                           bool begins)
 {
-  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
   for (int64_t number = 0; number < NUMBERS; number++) {
-    const THNN_(Products)
-        products = {.row = worker->row,
-                    .rows = slices,
-                    .term = worker->term,
-                    .terms = tiles,
-                    .vectors = panel->vectors,
-                    .scalars = worker->sources + number * sourceStep(worker, winograd),
-                    .factors = worker->gradients + number * gradientStep(worker, winograd),
-                    .start = begins ? worker->zeros : NULL,
-                    .sums = worker->sums + number * sumStep(worker, winograd)};
+    const Products products = {.row = worker->row,
+                               .rows = slices,
+                               .term = worker->term,
+                               .terms = tiles,
+                               .vectors = panel->vectors,
+                               .scalars = worker->coefficients + number * imageStep(worker),
+                               .factors = worker->gradients + number * gradientStep(worker),
+                               .start = begins ? worker->zeros : NULL,
+                               .sums = worker->sums + number * sumStep(worker)};
     THNN_(simd).products.add(&products);
   }
 }
@@ -327,7 +368,7 @@ static void multiplyBlock(const Worker *worker, const Panel *panel, int64_t slic
  * a task. */
 static real *resultsOf(const Worker *worker, int64_t share, int64_t panel, int64_t slice)
 {
-  if (!worker->plan->winograd.keepsResults)
+  if (!worker->plan.keepsResults)
     return worker->results;
   return worker->results + share * resultElements(worker) +
          (panel * worker->slices + slice) * FILTER * mostLanes(worker);
@@ -343,49 +384,47 @@ static double *totalsOf(const Worker *worker, int64_t share, int64_t panel)
  * whether all its results are finite. */
 static bool runTask(const Worker *worker, int64_t part, int64_t share)
 {
-  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
-  const int64_t sliceBlocks = divideUp(worker->slices, winograd->blockSlices);
-  const int64_t index = part / sliceBlocks, first = part % sliceBlocks * winograd->blockSlices;
-  const int64_t end = minimum(first + winograd->blockSlices, worker->slices);
+  const WinogradWeightPlan *plan = &worker->plan;
+  const int64_t sliceBlocks = divideUp(worker->slices, plan->blockSlices);
+  const int64_t index = part / sliceBlocks, first = part % sliceBlocks * plan->blockSlices;
+  const int64_t end = minimum(first + plan->blockSlices, worker->slices);
   const int64_t segments = segmentCount(worker);
-  const int64_t blocks = divideUp(segments, winograd->blockSegments);
-  const int64_t beginBlock = blocks * share / winograd->shares;
-  const int64_t endBlock = blocks * (share + 1) / winograd->shares;
+  const int64_t blocks = divideUp(segments, plan->blockSegments);
+  const int64_t beginBlock = blocks * share / plan->shares;
+  const int64_t endBlock = blocks * (share + 1) / plan->shares;
   const Panel panel = panelOfMap(worker, index);
   double *totals = totalsOf(worker, share, index);
   const THNNOffsets none = {0, 0};
-  listOffsets(end - first, none, (THNNOffsets){sliceStep(worker, winograd), panel.lanes},
-              worker->row);
-  listOffsets(blockTiles(worker, winograd), none, (THNNOffsets){1, panel.lanes}, worker->term);
+  listOffsets(end - first, none, (THNNOffsets){sliceStep(worker), panel.lanes}, worker->row);
+  listOffsets(blockTiles(worker), none, (THNNOffsets){1, panel.lanes}, worker->term);
   for (int64_t lane = 0; first == 0 && lane < panel.lanes; lane++)
     totals[lane] = 0;
   for (int64_t block = beginBlock; block < endBlock; block++) {
-    const int64_t begin = block * winograd->blockSegments;
-    const int64_t stop = minimum(begin + winograd->blockSegments, segments);
+    const int64_t begin = block * plan->blockSegments;
+    const int64_t stop = minimum(begin + plan->blockSegments, segments);
     listSegments(worker, begin, stop);
-    const int64_t tiles = transformSources(worker, stop - begin, first, end);
+    const int64_t tiles = transformSlices(worker, stop - begin, first, end);
     THNN_(simd).pointwise.fill(panel.lanes, 0, worker->blockTotals);
     transformGradients(worker, stop - begin, &panel);
     for (int64_t lane = 0; first == 0 && lane < panel.lanes; lane++)
       totals[lane] += worker->blockTotals[lane];
     multiplyBlock(worker, &panel, end - first, tiles, block == beginBlock);
   }
-  return THNN_(simd).winograd.taps(end - first, panel.lanes, worker->sums,
-                                   sumStep(worker, winograd),
+  return THNN_(simd).winograd.taps(end - first, panel.lanes, worker->sums, sumStep(worker),
                                    resultsOf(worker, share, index, first));
 }
 
 /* Adds up the shares' results of a part, and adds them to the weight gradient. */
 static void storeResults(const Worker *worker, int64_t part, real scale, real *gradWeight)
 {
-  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
-  const int64_t sliceBlocks = divideUp(worker->slices, winograd->blockSlices);
-  const int64_t index = part / sliceBlocks, first = part % sliceBlocks * winograd->blockSlices;
-  const int64_t end = minimum(first + winograd->blockSlices, worker->slices);
+  const WinogradWeightPlan *plan = &worker->plan;
+  const int64_t sliceBlocks = divideUp(worker->slices, plan->blockSlices);
+  const int64_t index = part / sliceBlocks, first = part % sliceBlocks * plan->blockSlices;
+  const int64_t end = minimum(first + plan->blockSlices, worker->slices);
   const Panel panel = panelOfMap(worker, index);
   const int64_t rows = (end - first) * FILTER;
   real *results = resultsOf(worker, 0, index, first), *transposed = worker->sums;
-  for (int64_t share = 1; share < winograd->shares; share++)
+  for (int64_t share = 1; share < plan->shares; share++)
     THNN_(simd).pointwise.axpy(rows * panel.lanes, 1, resultsOf(worker, share, index, first),
                                results);
   THNN_(simd).products.transpose(rows, panel.planes, results, panel.lanes, transposed, rows);
@@ -401,36 +440,17 @@ static void addTotals(const Worker *worker, accreal scale, real *gradBias)
     const Panel panel = panelOfMap(worker, index);
     for (int64_t lane = 0; lane < panel.planes; lane++) {
       double total = 0;
-      for (int64_t share = 0; share < worker->plan->winograd.shares; share++)
+      for (int64_t share = 0; share < worker->plan.shares; share++)
         total += totalsOf(worker, share, index)[lane];
       gradBias[panel.first + lane] += (real)(scale * total);
     }
   }
 }
 
-static void takeWorkerScratch(Worker *worker, char *scratch)
-{
-  const THNNConvolutionWinograd *winograd = &worker->plan->winograd;
-  if (!winograd->keepsResults)
-    worker->results = takeScratch(&scratch, taskElements(worker, winograd), sizeof(real));
-  worker->sources = takeScratch(&scratch, NUMBERS * sourceStep(worker, winograd), sizeof(real));
-  worker->gradients = takeScratch(&scratch, NUMBERS * gradientStep(worker, winograd), sizeof(real));
-  worker->sums = takeScratch(&scratch, NUMBERS * sumStep(worker, winograd), sizeof(real));
-  worker->lines = takeScratch(&scratch, THNN_(simd).winograd.lines, sizeof(real));
-  worker->packed = takeScratch(&scratch, packedElements(worker), sizeof(real));
-  worker->blockTotals = takeScratch(&scratch, mostLanes(worker), sizeof(real));
-  worker->zeros = takeScratch(&scratch, mostLanes(worker), sizeof(real));
-  worker->row = takeScratch(&scratch, winograd->blockSlices, sizeof(THNNOffsets));
-  worker->term = takeScratch(&scratch, blockTiles(worker, winograd), sizeof(THNNOffsets));
-  worker->segment = takeScratch(&scratch, winograd->blockSegments, sizeof(Segment));
-  THNN_(simd).pointwise.fill(mostLanes(worker), 0, worker->zeros);
-}
-
 /* The largest sum of squares of a plane's elements, among all planes of all samples; infinite if an
  * element is NaN. */
-static double largestSquare(const Worker *worker, int64_t planes, int64_t positions, const real *x)
+static double largestSquare(int64_t planes, int64_t positions, const real *x, int threads)
 {
-  const int threads = worker->plan->winograd.threads;
   double largest = 0;
 #pragma omp parallel for num_threads(threads) schedule(static)                                     \
     reduction(max : largest) if (threads > 1)
@@ -446,56 +466,54 @@ static double largestSquare(const Worker *worker, int64_t planes, int64_t positi
 /* Whether all sums will certainly be finite. A coefficient is the sum of four elements of a tile,
  * an element is in at most sixteen coefficients, and a result is made of the sums of nine
  * coefficients: by the Cauchy-Schwarz inequality, the factor 1000 below is more than enough. */
-static bool staysFinite(const Worker *worker)
+static bool staysFinite(const Worker *worker, int threads)
 {
-  const Sides *sides = &worker->sides;
-  const int64_t batch = worker->plan->geometry.batch;
-  const double samples = (double)batch;
-  const double elements = sqrt(samples * largestSquare(worker, batch * sides->sourcePlanes,
-                                                       sides->sourcePositions, worker->image));
-  const double gradients = sqrt(samples * largestSquare(worker, batch * sides->resultPlanes,
-                                                        sides->resultPositions, worker->map));
+  const THNNConvolution *g = &worker->g;
+  const double samples = (double)g->batch;
+  const double elements =
+      sqrt(samples * largestSquare(g->batch * g->inputPlanes, THNN_convolutionImagePositions(g),
+                                   worker->image, threads));
+  const double gradients =
+      sqrt(samples * largestSquare(g->batch * g->outputPlanes, THNN_convolutionMapPositions(g),
+                                   worker->map, threads));
   const double most = -THNN_LOWEST / 1000;
   return elements < most && gradients < most && elements * gradients < most;
 }
 
-bool THNN_(ConvolutionWinogradWeight_run)(const THNNConvolutionPlan *plan, const real *input,
-                                          const real *gradOutput, accreal scale, real *gradWeight,
-                                          real *gradBias, void *scratch)
+bool THNN_(winogradWeight_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
+                                          void *scratch)
 {
-  const THNNConvolutionWinograd *winograd = &plan->winograd;
-  Worker common = workerFor(plan);
-  common.image = input;
-  common.map = gradOutput;
-  char *shared = scratch;
-  if (winograd->keepsResults)
-    common.results = takeScratch(&shared, winograd->shares * resultElements(&common), sizeof(real));
-  common.totals =
-      takeScratch(&shared, winograd->shares * panels(&common) * mostLanes(&common), sizeof(double));
-  const int64_t parts = panels(&common) * divideUp(common.slices, winograd->blockSlices);
-  const bool keeps = winograd->keepsResults;
-  const int threads = winograd->threads;
+  Worker common = workerFor(&plan->geometry);
+  OWN_OF(plan, common.plan);
+  common.image = of->image;
+  common.map = of->gradMap;
+  Scratch shared = {.base = scratch};
+  layOutShared(&common, &shared);
+  const int64_t parts = partCount(&common);
+  const bool keeps = common.plan.keepsResults;
+  const int threads = plan->threads;
   int wrong = 0;
-  if (!keeps && !staysFinite(&common))
+  if (!keeps && !staysFinite(&common, threads))
     return false;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     Worker worker = common;
-    takeWorkerScratch(&worker,
-                      threadScratchOf(scratch, winograd->sharedBytes, winograd->threadBytes));
+    Scratch own = threadScratch(plan, scratch);
+    layOutThread(&worker, &own);
+    THNN_(simd).pointwise.fill(mostLanes(&worker), 0, worker.zeros);
 #pragma omp for schedule(static) reduction(| : wrong)
-    for (int64_t task = 0; task < parts * winograd->shares; task++) {
+    for (int64_t task = 0; task < parts * common.plan.shares; task++) {
       wrong |= !runTask(&worker, task % parts, task / parts);
       if (!keeps)
-        storeResults(&worker, task, (real)scale, gradWeight);
+        storeResults(&worker, task, (real)of->scale, of->gradWeight);
     }
 #pragma omp for schedule(static)
     for (int64_t part = 0; part < (wrong || !keeps ? 0 : parts); part++)
-      storeResults(&worker, part, (real)scale, gradWeight);
+      storeResults(&worker, part, (real)of->scale, of->gradWeight);
   }
   if (wrong)
     return false;
-  if (gradBias)
-    addTotals(&common, scale, gradBias);
+  if (of->gradBias)
+    addTotals(&common, of->scale, of->gradBias);
   return true;
 }

@@ -66,16 +66,15 @@ static void addChain(Worker *worker, Meeting *meeting)
   const Rows *rows = THNN_(directWeight_listRows)(worker, meeting);
   if (!rows->count)
     return;
-  THNN_(Correlations)
-  chains = {.row = worker->row + rows->of.first,
-            .rows = rows->count,
-            .taps = (int)((chain.end - chain.first) / chain.step),
-            .line = worker->term,
-            .lines = THNN_(directWeight_listTerms)(worker, meeting),
-            .spacing = spacing,
-            .sumStep = chain.step * panel->lanes,
-            .factorStep = lines * panel->lanes,
-            .sums = worker->sums};
+  Correlations chains = {.row = worker->row + rows->of.first,
+                         .rows = rows->count,
+                         .taps = (int)((chain.end - chain.first) / chain.step),
+                         .line = worker->term,
+                         .lines = THNN_(directWeight_listTerms)(worker, meeting),
+                         .spacing = spacing,
+                         .sumStep = chain.step * panel->lanes,
+                         .factorStep = lines * panel->lanes,
+                         .sums = worker->sums};
   for (int64_t line = 0; line < lines; line++) {
     const int64_t seen =
         (chain.range.begin + line) * geometry->stride[2] + chain.range.start - meeting->first[2];

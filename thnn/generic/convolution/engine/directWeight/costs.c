@@ -1,6 +1,28 @@
 /* What the weight gradient is expected to cost, in cycles of one core. */
 #include "generic/convolution/engine/directWeight/directWeight.h"
 
+/* Cycles. */
+static const struct {
+  double product, single, chained; /* of a row with a vector: of several, of the only one, in a
+                                    * chain */
+  double line, chainLine;          /* listing a line of positions, for each group of taps */
+  double byte, vector[2]; /* transposing: a byte, a vector; with a spread, boxes are larger */
+  double streamedLine;    /* pointwise: fetching a cache line more than once */
+  double biasByte[2];     /* of the image: summing it up box by box, and apart */
+  double boxRow;          /* of a row in a box */
+  double weight[2];       /* adding to the weight gradient: transposed, and one by one */
+} COST = {.product = 0.6,
+          .single = 0.8,
+          .chained = 0.57,
+          .line = 41,
+          .chainLine = 20,
+          .byte = 0.07,
+          .vector = {5.4, 3},
+          .streamedLine = 5.5,
+          .biasByte = {0.015, 0.04},
+          .boxRow = 26,
+          .weight = {1.2, 3.9}};
+
 /* With more image planes, padded boxes cost more by products with zeros than they save. */
 static const int64_t MOST_PADDED_PLANES = 16;
 
@@ -51,7 +73,7 @@ static double streamingCost(const THNNCorrelation *correlation)
   const double lines = (double)geometry->inputPlanes * THNN_convolutionMapPositions(geometry) *
                        sizeof(real) / LINE_BYTES;
   const double vectorsPerLine = LINE_BYTES / (THNN_(simd).products.lanes * (double)sizeof(real));
-  return 5.5 * panelCount(geometry->outputPlanes) * lines * (vectorsPerLine - 1);
+  return COST.streamedLine * panelCount(geometry->outputPlanes) * lines * (vectorsPerLine - 1);
 }
 
 /* The cost of the bias gradient where the image is summed up: it is read once more, from a cache if
@@ -61,7 +83,7 @@ static double biasCost(const WeightSides *sides)
   const THNNConvolution *geometry = &sides->correlation.geometry;
   if (sides->bias == BIAS_FROM_MAP)
     return 0;
-  return (sides->bias == BIAS_FROM_IMAGE ? 0.015 : 0.04) * sizeof(real) * (double)geometry->batch *
+  return COST.biasByte[sides->bias == BIAS_APART] * sizeof(real) * (double)geometry->batch *
          (double)geometry->inputPlanes * (double)THNN_convolutionImagePositions(geometry);
 }
 
@@ -80,20 +102,21 @@ static double totalCost(const WeightPlan *plan, const WeightSides *sides, const 
                           counts->positions[2] * geometry->inputPlanes;
   const double lines = (double)geometry->output[0] * geometry->output[1];
   const bool chains = THNN_(directWeight_chainStep)(correlation) > 0;
-  /* Fitted; with a spread, boxes are larger. */
-  const double perVector = spread[2] > 1 ? 3 : 5.4;
+  const double perVector = COST.vector[spread[2] > 1];
   const double sample =
-      products * (chains         ? 0.57
-                  : vectors == 1 ? 0.8
-                                 : 0.6 * vectors) +
-      (chains ? 20 : 41) * panels * groups * lines / (double)spread[0] / (double)spread[1] +
-      lines * geometry->output[2] * (0.07 * sizeof(real) * planes + perVector * vectors) +
+      products * (chains         ? COST.chained
+                  : vectors == 1 ? COST.single
+                                 : COST.product * vectors) +
+      (chains ? COST.chainLine : COST.line) * panels * groups * lines / (double)spread[0] /
+          (double)spread[1] +
+      lines * geometry->output[2] * (COST.byte * sizeof(real) * planes + perVector * vectors) +
       streamingCost(correlation);
   double padding = 0;
   if (plan->paddedDimensions)
     padding = THNN_(paddedBoxes_cost)(geometry, &plan->boxes);
-  return geometry->batch * sample + 26 * panels * rows * THNN_convolutionBoxCount(&plan->boxes) +
-         padding + (sides->reversed ? 3.9 : 1.2) * weightElements(geometry) + biasCost(sides);
+  return geometry->batch * sample +
+         COST.boxRow * panels * rows * THNN_convolutionBoxCount(&plan->boxes) + padding +
+         COST.weight[sides->reversed] * THNN_convolutionWeights(geometry) + biasCost(sides);
 }
 
 double THNN_(directWeight_choosePadding)(WeightPlan *plan, const WeightSides *sides,

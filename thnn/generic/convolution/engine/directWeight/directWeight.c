@@ -25,15 +25,15 @@ static bool mayExchange(const THNNConvolution *geometry)
          (THNN_convolutionIsPointwise(geometry) && geometry->outputPlanes > geometry->inputPlanes);
 }
 
-bool THNN_(ConvolutionDirectWeight_prepare)(THNNConvolutionPlan *plan, const THNNState *state)
+bool THNN_(directWeight_planConvolution)(AlgorithmPlan *plan)
 {
-  THNNConvolutionPlan exchanged = *plan;
+  AlgorithmPlan exchanged = *plan;
   const WeightSides inOrder = sidesInOrder(&plan->geometry);
-  const bool possible = THNN_(directWeight_plan)(plan, &inOrder, state);
+  const bool possible = THNN_(directWeight_planSides)(plan, &inOrder);
   if (!mayExchange(&plan->geometry))
     return possible;
   const WeightSides reversed = sidesExchanged(&plan->geometry);
-  if (!THNN_(directWeight_plan)(&exchanged, &reversed, state))
+  if (!THNN_(directWeight_planSides)(&exchanged, &reversed))
     return possible;
   if (!possible || exchanged.cost < plan->cost)
     *plan = exchanged;
@@ -62,7 +62,7 @@ static void beginShared(Worker *worker)
 }
 
 /* Computes the worker's gradients; the sums for the bias gradient are left to be added. */
-static void runGroups(const Worker *common, const THNNConvolutionPlan *plan, void *scratch)
+static void runGroups(const Worker *common, const AlgorithmPlan *plan, void *scratch)
 {
   const int64_t boxes = THNN_convolutionBoxCount(&common->plan->boxes);
   const int64_t groupBoxes = common->plan->groupBoxes;
@@ -70,7 +70,7 @@ static void runGroups(const Worker *common, const THNNConvolutionPlan *plan, voi
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     Worker worker = *common;
-    Scratch own = {.base = threadScratch(plan, scratch)};
+    Scratch own = threadScratch(plan, scratch);
     THNN_(directWeight_layOutOwn)(&worker, &own);
     memset(worker.kept, 0, (KEPT_ROWS + 1) * sizeof(Rows));
     for (int64_t first = 0; first < boxes; first += groupBoxes) {
@@ -83,36 +83,37 @@ static void runGroups(const Worker *common, const THNNConvolutionPlan *plan, voi
   }
 }
 
-void THNN_(ConvolutionDirectWeight_run)(const THNNConvolutionPlan *plan, const real *input,
-                                        const real *gradOutput, accreal scale, real *gradWeight,
-                                        real *gradBias, void *scratch)
+bool THNN_(directWeight_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
+                                        void *scratch)
 {
   const THNNConvolution *geometry = &plan->geometry;
   const int64_t taps = THNN_convolutionTaps(geometry);
   const int64_t planeTaps = geometry->inputPlanes * taps;
+  WeightPlan own;
+  OWN_OF(plan, own);
   WeightSides sides = sidesInOrder(geometry);
   Worker worker = {.sides = &sides,
-                   .plan = &plan->correlate,
-                   .image = input,
-                   .map = gradOutput,
-                   .scale = (real)scale,
-                   .gradient = {gradWeight, planeTaps, taps, 1}};
-  if (plan->correlate.exchanged) {
+                   .plan = &own,
+                   .image = of->image,
+                   .map = of->gradMap,
+                   .scale = (real)of->scale,
+                   .gradient = {of->gradWeight, planeTaps, taps, 1}};
+  if (own.exchanged) {
     sides = sidesExchanged(geometry);
-    worker.image = gradOutput;
-    worker.map = input;
-    worker.gradient = (WeightGradient){gradWeight + taps - 1, taps, planeTaps, -1};
+    worker.image = of->gradMap;
+    worker.map = of->image;
+    worker.gradient = (WeightGradient){of->gradWeight + taps - 1, taps, planeTaps, -1};
   }
   if (sides.bias != BIAS_APART)
-    worker.gradBias = gradBias;
+    worker.gradBias = of->gradBias;
   Scratch shared = {.base = scratch};
   THNN_(directWeight_layOutShared)(&worker, &shared);
   beginShared(&worker);
   runGroups(&worker, plan, scratch);
   if (worker.gradBias)
-    THNN_(directWeight_addBias)(&worker, scale);
-  else if (gradBias)
-    THNN_(Convolution_addPlaneSums)(plan, geometry->outputPlanes,
-                                    THNN_convolutionMapPositions(geometry), gradOutput, scale,
-                                    gradBias);
+    THNN_(directWeight_addBias)(&worker, of->scale);
+  else if (of->gradBias)
+    THNN_(addPlaneSums)(plan, geometry->outputPlanes, THNN_convolutionMapPositions(geometry),
+                        of->gradMap, of->scale, of->gradBias);
+  return true;
 }

@@ -27,14 +27,26 @@
  * lanes empty, or with one tap so that fewer planes are transposed. That is done once, before
  * planning and before running (directWeight.c): everywhere else the map is what is transposed and
  * the image what is read in place. */
-#ifndef THNN_GENERIC_DIRECT_WEIGHT_H
-#define THNN_GENERIC_DIRECT_WEIGHT_H
+#ifndef THNN_CONVOLUTION_DIRECT_WEIGHT_H
+#define THNN_CONVOLUTION_DIRECT_WEIGHT_H
 
+#include "generic/convolution/engine/offsets.h"
 #include "generic/convolution/engine/paddedBoxes.h"
+#include "generic/convolution/engine/panels.h"
 #include "geometry/correlation.h"
-#include "work/scratch.h"
 
-typedef THNNConvolutionCorrelate WeightPlan;
+/* How the computation is cut up. All fields refer to the sides that were chosen. */
+typedef struct WeightPlan {
+  THNNConvolutionBoxes boxes;
+  int64_t groupBoxes;             /* boxes in a group */
+  int64_t panelLanes;             /* lanes of the widest panel */
+  int64_t planeBlocks, tapBlocks; /* number of blocks of image planes, and of blocks of taps */
+  int64_t unitTaps;               /* neighbouring taps that must stay in one block */
+  int64_t chainStep;              /* from a tap of a chain to its next, in taps; 0: no chains */
+  int64_t shares;                 /* parts of a group, each with partial sums of its own */
+  int paddedDimensions; /* innermost dimensions that are copied with their padding; 0: no copy */
+  bool exchanged;       /* which of the two sides is the image; read by the front alone */
+} WeightPlan;
 
 /* Which sums make the bias gradient: those of the convolution's map gradient. */
 typedef enum BiasSource {
@@ -150,8 +162,7 @@ static inline int64_t mostBlockRows(const WeightPlan *plan, const THNNConvolutio
 /* Number of elements that the sums of a task take: whole cache lines. */
 static inline int64_t taskElements(const WeightPlan *plan, const THNNConvolution *geometry)
 {
-  return scratchBytes(mostBlockRows(plan, geometry) * plan->panelLanes, sizeof(real)) /
-         (int64_t)sizeof(real);
+  return THNN_wholeLines(mostBlockRows(plan, geometry) * plan->panelLanes, sizeof(real));
 }
 
 static inline int64_t taskCount(const WeightPlan *plan, const THNNConvolution *geometry)
@@ -162,8 +173,7 @@ static inline int64_t taskCount(const WeightPlan *plan, const THNNConvolution *g
 /* Number of elements of a padded box: whole cache lines. */
 static inline int64_t paddedElements(const WeightPlan *plan, const THNNConvolution *geometry)
 {
-  return scratchBytes(THNN_(paddedBoxes_elements)(geometry, &plan->boxes), sizeof(real)) /
-         (int64_t)sizeof(real);
+  return THNN_wholeLines(THNN_(paddedBoxes_elements)(geometry, &plan->boxes), sizeof(real));
 }
 
 /* The first box of share number `share` of a group of `count` boxes. */
@@ -180,10 +190,9 @@ static inline real *transposedBox(const Worker *worker, int64_t panelIndex, int6
                                   THNN_convolutionBoxPositions(&plan->boxes) * plan->panelLanes;
 }
 
-/* plan.c: Plans the computation for one order of the sides, if it fits into the state's workspace
- * limit; otherwise leaves the plan unchanged. */
-bool THNN_(directWeight_plan)(THNNConvolutionPlan *plan, const WeightSides *sides,
-                              const THNNState *state);
+/* plan.c: Plans the computation for one order of the sides. Returns whether it fits into the state's
+ * workspace limit. */
+bool THNN_(directWeight_planSides)(AlgorithmPlan *plan, const WeightSides *sides);
 /* Lays out the scratch that threads share, and that of each thread. */
 void THNN_(directWeight_layOutShared)(Worker *worker, Scratch *scratch);
 void THNN_(directWeight_layOutOwn)(Worker *worker, Scratch *scratch);

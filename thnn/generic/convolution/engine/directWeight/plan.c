@@ -128,29 +128,22 @@ void THNN_(directWeight_layOutOwn)(Worker *worker, Scratch *scratch)
   worker->kept = THNN_take(scratch, KEPT_ROWS + 1, sizeof(Rows));
 }
 
-bool THNN_(directWeight_plan)(THNNConvolutionPlan *plan, const WeightSides *sides,
-                              const THNNState *state)
+bool THNN_(directWeight_planSides)(AlgorithmPlan *plan, const WeightSides *sides)
 {
   const THNNConvolution *geometry = &sides->correlation.geometry;
-  const size_t limitBytes = THNN_State_workspaceLimit(state);
   WeightPlan weight = {.exchanged = sides->reversed};
-  const double cost = cutUp(&weight, sides, (int64_t)limitBytes);
+  const double cost = cutUp(&weight, sides, (int64_t)THNN_State_workspaceLimit(plan->state));
   if (cost == INFINITY)
     return false;
   Worker worker = {.sides = sides, .plan = &weight};
-  Scratch shared = {.base = NULL}, own = {.base = NULL};
+  Scratch shared = {0}, thread = {0};
   THNN_(directWeight_layOutShared)(&worker, &shared);
-  THNN_(directWeight_layOutOwn)(&worker, &own);
-  if (shared.used + own.used > limitBytes)
+  THNN_(directWeight_layOutOwn)(&worker, &thread);
+  if (!fits(plan, &shared, &thread))
     return false;
-
-  plan->algorithm = THNN_CONVOLUTION_DIRECT;
-  plan->correlate = weight;
   plan->cost = cost;
-  plan->threads = THNN_threads(state, taskCount(&weight, geometry) * weight.shares,
-                               convolutionOperations(geometry));
-  plan->sharedBytes = shared.used;
-  plan->threadBytes = own.used;
-  plan->scratchBytes = shared.used + own.used * (size_t)plan->threads;
+  plan->threads = THNN_threads(plan->state, taskCount(&weight, geometry) * weight.shares,
+                               THNN_convolutionOperations(geometry));
+  KEEP_OWN(plan, weight);
   return true;
 }

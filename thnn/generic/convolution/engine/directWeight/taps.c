@@ -143,15 +143,15 @@ void THNN_(directWeight_addGroups)(Worker *worker, Meeting *meeting)
   if (!rows->count)
     return;
   const bool pointwise = THNN_correlationIsPointwise(&worker->sides->correlation);
-  const THNN_(Products) products = {.row = worker->row + rows->of.first,
-                                    .rows = rows->count,
-                                    .term = worker->term,
-                                    .terms = THNN_(directWeight_listTerms)(worker, meeting),
-                                    .vectors = panel->vectors,
-                                    .scalars = meeting->scalars,
-                                    .factors = meeting->factors,
-                                    .streams = pointwise ? meeting->planeElements : 0,
-                                    .sums = worker->sums};
+  const Products products = {.row = worker->row + rows->of.first,
+                             .rows = rows->count,
+                             .term = worker->term,
+                             .terms = THNN_(directWeight_listTerms)(worker, meeting),
+                             .vectors = panel->vectors,
+                             .scalars = meeting->scalars,
+                             .factors = meeting->factors,
+                             .streams = pointwise ? meeting->planeElements : 0,
+                             .sums = worker->sums};
   if (products.terms)
     panel->loops->add(&products);
 }

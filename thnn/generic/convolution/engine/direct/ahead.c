@@ -1,0 +1,99 @@
+/* Prefetches what a task reads and writes while another one is computed. */
+#include "generic/convolution/engine/direct/direct.h"
+
+/* Positions that are computed between two turns of prefetching the next group's image. */
+static const int64_t SLICE_POSITIONS = 24;
+
+/* Restarts, to finish in `turns` turns. */
+static void startAhead(Ahead *ahead, int64_t turns)
+{
+  const int64_t places = ahead->count[0] * ahead->count[1] * ahead->count[2];
+  ahead->next = 0;
+  ahead->perTurn = divideUp(places, maximum(turns, 1));
+}
+
+void THNN_(direct_fetchAhead)(Ahead *ahead)
+{
+  const int64_t *count = ahead->count, *stride = ahead->stride;
+  const int64_t places = count[0] * count[1] * count[2];
+  const int64_t end = minimum(ahead->next + ahead->perTurn, places);
+  for (; ahead->next < end; ahead->next++) {
+    const int64_t inner = ahead->next % count[2], rest = ahead->next / count[2];
+    THNN_(simd).products.prefetch(ahead->length, ahead->first + inner * stride[2] +
+                                                     rest % count[1] * stride[1] +
+                                                     rest / count[1] * stride[0]);
+  }
+}
+
+/* The image indices [first, end) that a box reads along one dimension. Lines can reach beyond the
+ * image; such indices are left out. */
+static void windowOf(const Worker *worker, const THNNConvolutionBox *box, int dimension,
+                     int64_t *first, int64_t *end)
+{
+  *first = worker->g.input[dimension];
+  *end = 0;
+  for (int64_t i = 0; i < worker->plan.runs[dimension]; i++) {
+    const THNNConvolutionRun run =
+        THNN_(direct_clipRun)(&worker->runs[dimension][i], box->first[THNN_DEPTH + dimension],
+                              box->end[THNN_DEPTH + dimension]);
+    if (run.positions == 0 || run.taps == 0)
+      continue;
+    const int64_t alongTaps = (run.taps - 1) * run.tapImageStep;
+    const int64_t last = run.image + (run.positions - 1) * run.imageStep;
+    *first = minimum(*first, minimum(run.image, run.image + alongTaps));
+    *end = maximum(*end, maximum(last, last + alongTaps) + 1);
+  }
+  *first = maximum(*first, 0);
+  *end = minimum(*end, worker->g.input[dimension]);
+}
+
+int64_t THNN_(direct_slicePositions)(const Class *class)
+{
+  return divideUp(SLICE_POSITIONS, class->line.positions);
+}
+
+/* Number of turns of prefetching while the listed classes are computed for one group. */
+static int64_t sliceCount(const Worker *worker)
+{
+  int64_t slices = 0;
+  for (int64_t i = 0; i < worker->classes; i++)
+    slices += divideUp(worker->class[i].positions, THNN_(direct_slicePositions)(&worker->class[i]));
+  return slices;
+}
+
+Ahead THNN_(direct_imageOf)(const Worker *worker, const THNNConvolutionBox *box)
+{
+  const int64_t *size = worker->g.input, positions = worker->imagePositions;
+  int64_t first[3], end[3];
+  for (int i = 0; i < 3; i++)
+    windowOf(worker, box, i, &first[i], &end[i]);
+  const int64_t sample = worker->g.inputPlanes * positions;
+  const int64_t line = (first[0] * size[1] + first[1]) * size[2];
+  return (Ahead){
+      .first = worker->image + box->first[THNN_SAMPLE] * sample + line + first[2],
+      .length = (end[1] - 1 - first[1]) * size[2] + end[2] - first[2],
+      .count = {boxSize(box, THNN_SAMPLE), worker->plan.groupPlanes, maximum(end[0] - first[0], 0)},
+      .stride = {sample, positions, size[1] * size[2]}};
+}
+
+void THNN_(direct_aimAtImage)(Worker *worker, const Ahead *image, int64_t plane)
+{
+  worker->aheadImage = *image;
+  worker->aheadImage.first += plane * worker->imagePositions;
+  worker->aheadImage.count[1] = minimum(image->count[1], worker->g.inputPlanes - plane);
+  startAhead(&worker->aheadImage, sliceCount(worker));
+}
+
+void THNN_(direct_aimAtMap)(Worker *worker, const Panel *panel, const THNNConvolutionBox *box)
+{
+  const THNNConvolutionBoxes *boxes = &worker->plan.boxes;
+  const int64_t positions = worker->mapPositions;
+  worker->aheadMap = (Ahead){
+      .first = worker->map +
+               (box->first[THNN_SAMPLE] * worker->g.outputPlanes + panel->first) * positions +
+               THNN_convolutionStretch(boxes, box, 0),
+      .length = box->stretch,
+      .count = {boxSize(box, THNN_SAMPLE), panel->planes, box->stretches == 1},
+      .stride = {worker->g.outputPlanes * positions, positions, 0}};
+  startAhead(&worker->aheadMap, sliceCount(worker));
+}

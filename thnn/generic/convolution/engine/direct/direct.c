@@ -1,0 +1,197 @@
+/* Direct convolution: each map position gathers what it sees of the image; also transposed.
+ *
+ * A map position is a sum over image planes and taps of an image element times a weight. A vector
+ * holds neighbouring map planes at one position; the image element is one scalar for all of them,
+ * read in place. So nothing is unfolded or padded: stride, dilation and transposition only change
+ * which scalars are read, and positions near an edge have fewer terms. No product with padding is
+ * ever formed.
+ *
+ * Along each dimension positions fall into runs that see the same taps (THNN_convolutionRuns); a run
+ * per dimension makes a class of positions that share one list of terms.
+ *
+ * Where it is cheaper, positions are taken in lines along one dimension: then those at the edges
+ * are in one class with the others, and the loops skip products with elements outside the image.
+ * Neighbours in a line see the same image element through neighbouring taps. A panel of one vector
+ * has one product for each scalar and would spend most of its time on loads; in lines it loads a
+ * scalar once for several products.
+ *
+ * A task is a box of positions times a panel of planes. Its weights are packed as
+ * [image plane][tap][lane]; its sums are kept as [position][lane], start from the bias and are
+ * transposed into the map at the end. */
+#include "generic/convolution/engine/direct/direct.h"
+
+/* ---- One task -------------------------------------------------------------------------------- */
+
+/* Packs the panel's weights for image planes [first, end). Lanes without a plane hold zeros. */
+static void packWeights(Worker *worker, const Panel *panel, int64_t first, int64_t end)
+{
+  const THNNConvolution *g = &worker->g;
+  const int64_t taps = worker->taps;
+  if (!g->transposed) {
+    const int64_t stride = g->inputPlanes * taps;
+    panel->loops->pack(panel->planes, (end - first) * taps,
+                       worker->weight + panel->first * stride + first * taps, stride,
+                       worker->weights, panel->lanes);
+    return;
+  }
+  for (int64_t plane = first; plane < end; plane++)
+    panel->loops->pack(panel->planes, taps,
+                       worker->weight + (plane * g->outputPlanes + panel->first) * taps, taps,
+                       worker->weights + (plane - first) * taps * panel->lanes, panel->lanes);
+}
+
+/* Sets what the sums of every position start from: the bias, or zero. */
+static void listBias(Worker *worker, const Panel *panel)
+{
+  THNN_(simd).pointwise.fill(panel->lanes, 0, worker->start);
+  if (worker->bias)
+    THNN_(simd).pointwise.copy(panel->planes, worker->bias + panel->first, worker->start);
+}
+
+/* Adds the terms of `planes` image planes to listed positions [first, end) of a class. `image`
+ * and `weights` are those of the first of these planes. */
+static void addSingly(const Worker *worker, const Panel *panel, const Class *class, int64_t first,
+                      int64_t end, int64_t planes, const real *image, const real *weights,
+                      const real *start)
+{
+  const Products products = {.row = class->position + first,
+                             .rows = end - first,
+                             .term = class->term,
+                             .terms = planes * class->taps,
+                             .vectors = panel->vectors,
+                             .scalars = image,
+                             .factors = weights,
+                             .start = start,
+                             .sums = worker->sums};
+  panel->loops->add(&products);
+}
+
+/* The same for a class of lines. Each residue class of taps modulo `tapsApart` is a chain. */
+static void addLines(const Worker *worker, const Panel *panel, const Class *class, int64_t first,
+                     int64_t end, int64_t planes, const real *image, const real *weights,
+                     const real *start)
+{
+  const Line *line = &class->line;
+  Chains chains = {.line = class->position + first,
+                   .lines = end - first,
+                   .positions = line->positions,
+                   .chain = class->term,
+                   .chains = planes * class->taps,
+                   .vectors = panel->vectors,
+                   .spacing = line->spacing * line->element,
+                   .sumStep = line->positionSum,
+                   .factorStep = line->tapsApart * line->tapFactor,
+                   .start = start,
+                   .sums = worker->sums};
+  for (int64_t residue = 0; residue < minimum(line->tapsApart, line->taps); residue++) {
+    const int64_t seen = line->first + residue * line->tapStep;
+    chains.begin = seen < 0 ? divideUp(-seen, line->spacing) : 0;
+    chains.end = seen < line->size ? divideUp(line->size - seen, line->spacing) : 0;
+    chains.taps = divideUp(line->taps - residue, line->tapsApart);
+    chains.scalars = image + residue * line->tapStep * line->element;
+    chains.factors = weights + residue * line->tapFactor;
+    panel->loops->chains->add(&chains);
+    chains.start = NULL;
+  }
+}
+
+/* Adds a group of image planes to all listed classes; `weights` are its packed weights. */
+static void addGroup(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
+                     int64_t plane, int64_t planes, const real *weights)
+{
+  const int64_t first = box->first[THNN_SAMPLE] * worker->g.inputPlanes + plane;
+  const real *image = worker->image + first * worker->imagePositions;
+  const real *start = plane == 0 ? worker->start : NULL;
+  for (const Class *class = worker->class; class < worker->class + worker->classes; class++)
+    for (int64_t done = 0; done < class->positions; done += THNN_(direct_slicePositions)(class)) {
+      const int64_t end = minimum(done + THNN_(direct_slicePositions)(class), class->positions);
+      THNN_(direct_fetchAhead)(&worker->aheadImage);
+      THNN_(direct_fetchAhead)(&worker->aheadMap);
+      if (class->line.spacing > 0)
+        addLines(worker, panel, class, done, end, planes, image, weights, start);
+      else
+        addSingly(worker, panel, class, done, end, planes, image, weights, start);
+    }
+}
+
+/* Adds image planes [first, end), whose weights are packed, to the sums of the box. `next` is the
+ * box that follows, or NULL. */
+static void addPlanes(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
+                      const THNNConvolutionBox *next, int64_t first, int64_t end)
+{
+  const DirectPlan *plan = &worker->plan;
+  const int64_t classes = plan->runs[0] * plan->runs[1] * plan->runs[2];
+  const int64_t group = plan->groupPlanes;
+  const Ahead image = THNN_(direct_imageOf)(worker, box);
+  const Ahead nextImage = next ? THNN_(direct_imageOf)(worker, next) : (Ahead){0};
+  for (int64_t listed = 0; listed < classes;) {
+    listed = THNN_(direct_listClasses)(worker, panel, box, listed);
+    for (int64_t plane = first; plane < end; plane += group) {
+      if (plane + group < worker->g.inputPlanes)
+        THNN_(direct_aimAtImage)(worker, &image, plane + group);
+      else
+        THNN_(direct_aimAtImage)(worker, &nextImage, 0);
+      if (plane + group >= worker->g.inputPlanes)
+        THNN_(direct_aimAtMap)(worker, panel, box);
+      addGroup(worker, panel, box, plane, minimum(group, end - plane),
+               worker->weights + (plane - first) * worker->taps * panel->lanes);
+    }
+  }
+}
+
+/* Runs one task. Tasks are ordered panel by panel, so that a thread packs the weights of few
+ * panels. */
+static void runTask(Worker *worker, int64_t task, int64_t tasks, int threads)
+{
+  const DirectPlan *plan = &worker->plan;
+  const int64_t boxes = THNN_convolutionBoxCount(&plan->boxes), index = task / boxes;
+  const int64_t planes = worker->g.inputPlanes, block = plan->blockPlanes;
+  const Panel panel = panelAt(worker->g.outputPlanes, index);
+  const THNNConvolutionBox box = THNN_convolutionBox(&plan->boxes, task % boxes);
+  /* A guess at this thread's next task, as if threads took turns. */
+  const int64_t nextTask = task + threads;
+  const THNNConvolutionBox next = THNN_convolutionBox(&plan->boxes, nextTask % boxes);
+  listBias(worker, &panel);
+  for (int64_t first = 0; first < planes; first += block) {
+    const int64_t end = minimum(first + block, planes);
+    if (worker->packed != index)
+      packWeights(worker, &panel, first, end);
+    worker->packed = block >= planes ? index : -1;
+    addPlanes(worker, &panel, &box, nextTask < tasks ? &next : NULL, first, end);
+  }
+  storeBox(&plan->boxes, &box, &panel, worker->sums, worker->map, worker->g.outputPlanes,
+           worker->mapPositions);
+}
+
+/* Lists the runs, which all threads share. */
+static void listRuns(Worker *worker)
+{
+  for (int i = 0; i < 3; i++)
+    THNN_(direct_runs)(worker, i, worker->runs[i], worker->plan.runs[i]);
+}
+
+bool THNN_(direct_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
+{
+  Worker common = workerFor(&plan->geometry);
+  OWN_OF(plan, common.plan);
+  common.image = of->image;
+  common.weight = of->weight;
+  common.bias = of->bias;
+  common.map = of->map;
+  Scratch shared = {.base = scratch};
+  THNN_(direct_layOutShared)(&common, &shared);
+  listRuns(&common);
+  const int64_t tasks =
+      THNN_convolutionBoxCount(&common.plan.boxes) * panelCount(common.g.outputPlanes);
+  const int threads = plan->threads;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    Worker worker = common;
+    Scratch own = threadScratch(plan, scratch);
+    THNN_(direct_layOutThread)(&worker, &own);
+#pragma omp for schedule(static)
+    for (int64_t task = 0; task < tasks; task++)
+      runTask(&worker, task, tasks, threads);
+  }
+  return true;
+}

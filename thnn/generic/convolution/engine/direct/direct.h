@@ -1,0 +1,136 @@
+/* Direct convolution: what its files share. direct.c says how it works; plan.c cuts it into tasks,
+ * costs.c estimates them, classes.c lists the classes of a task's positions, and ahead.c prefetches. */
+#ifndef THNN_CONVOLUTION_DIRECT_H
+#define THNN_CONVOLUTION_DIRECT_H
+
+#include "generic/convolution/engine/algorithm.h"
+#include "generic/convolution/engine/offsets.h"
+#include "generic/convolution/engine/panels.h"
+
+enum {
+  LISTED_CLASSES = 128, /* capacity of the list of classes */
+  MOST_SUBLINES = 8     /* at most this many interleaved lines */
+};
+
+/* A task is a box of map positions times a panel of map planes. */
+typedef struct DirectPlan {
+  THNNConvolutionBoxes boxes;
+  int along;           /* dimension in which positions form lines; -1: each is taken by itself */
+  int64_t runs[3];     /* runs per dimension; whole ones in dimension `along` */
+  int64_t panelLanes;  /* lanes of the widest panel */
+  int64_t blockPlanes; /* image planes whose weights are packed at a time */
+  int64_t groupPlanes; /* image planes that are added at a time */
+  int64_t listedTerms; /* capacity of the list of terms, which several classes share */
+} DirectPlan;
+
+/* The positions and taps of a class along one dimension. Neighbouring positions of a line see
+ * image indices that are `spacing` apart; so do taps that are `tapsApart` apart. */
+typedef struct Line {
+  int64_t positions, taps;
+  int64_t spacing, tapsApart;
+  int64_t first, tapStep; /* image index of the first position and tap; step to the next tap */
+  int64_t size;           /* number of image indices */
+  int64_t element, tapFactor, positionSum; /* steps per image index, tap and position */
+} Line;
+
+/* Positions of the box that share their terms, and these terms: parts of the worker's two lists. If
+ * the class is taken in lines, each listed position is the first of a line, and each listed term is
+ * that of the first tap. */
+typedef struct Class {
+  const THNNOffsets *position;
+  int64_t positions;
+  const THNNOffsets *term; /* terms of one group of image planes */
+  int64_t taps;            /* terms per image plane */
+  Line line;               /* has one position and spacing 0 if the class is not taken in lines */
+} Class;
+
+/* Memory to prefetch while something else is computed: `length` reals at each place of a grid, a
+ * few places at each turn. */
+typedef struct Ahead {
+  const real *first;
+  int64_t length;
+  int64_t count[3], stride[3]; /* size of the grid; strides in reals */
+  int64_t next, perTurn;       /* the next place; places per turn */
+} Ahead;
+
+/* What all threads share; after the blank line, what each thread has to itself. */
+typedef struct Worker {
+  THNNConvolution g;
+  int64_t taps, imagePositions, mapPositions;
+  DirectPlan plan;
+  THNNConvolutionRun *runs[3];
+  const real *image, *weight, *bias;
+  real *map;
+
+  real *weights;         /* packed: [image plane of the block][tap][lane] */
+  int64_t packed;        /* the panel whose weights are packed for all image planes, or -1 */
+  real *start;           /* [lane]: the bias */
+  real *sums;            /* [position of the box][lane] */
+  THNNOffsets *position; /* offsets in image and sums of the listed positions */
+  THNNOffsets *term;     /* offsets in image and weights of the listed terms */
+  Class *class;
+  int64_t classes;
+  THNNConvolutionBox listedBox; /* its classes are listed: all of them if listedLanes is not 0 */
+  int64_t listedLanes;
+  Ahead aheadImage, aheadMap;
+} Worker;
+
+static inline Worker workerFor(const THNNConvolution *g)
+{
+  return (Worker){.g = *g,
+                  .taps = THNN_convolutionTaps(g),
+                  .imagePositions = THNN_convolutionImagePositions(g),
+                  .mapPositions = THNN_convolutionMapPositions(g),
+                  .packed = -1};
+}
+
+static inline int64_t boxSize(const THNNConvolutionBox *box, int dimension)
+{
+  return box->end[dimension] - box->first[dimension];
+}
+
+/* The scratch that threads share, and that of one thread. */
+void THNN_(direct_layOutShared)(Worker *worker, Scratch *scratch);
+void THNN_(direct_layOutThread)(Worker *worker, Scratch *scratch);
+
+/* The runs of a dimension; in the dimension of the lines, positions at the edges are in one run
+ * with the others. */
+int64_t THNN_(direct_runs)(const Worker *worker, int dimension, THNNConvolutionRun *run,
+                           int64_t room);
+
+/* Number of classes, summed over all boxes; those at the edges are in few boxes. With extreme
+ * strides and padding there are more than an integer holds. */
+double THNN_(direct_classCount)(const Worker *worker);
+
+/* The cost of all tasks, in cycles; infinite where positions cannot be taken in lines. */
+double THNN_(direct_cost)(const Worker *worker);
+
+/* A run as a line, without its length in the image and its steps in image, weights and sums. It has
+ * no positions if it would need more than MOST_SUBLINES interleaved lines. */
+Line THNN_(direct_lineAlong)(const THNNConvolutionRun *run);
+
+/* A run without its positions outside [first, end). */
+THNNConvolutionRun THNN_(direct_clipRun)(const THNNConvolutionRun *run, int64_t first, int64_t end);
+
+/* Lists as many classes as there is room for, at least one, beginning with number `index`. Returns
+ * the number to continue with. Classes without taps are listed too: they get the bias. */
+int64_t THNN_(direct_listClasses)(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
+                                  int64_t index);
+
+/* Number of listed positions (or lines) that are computed between two turns of prefetching. */
+int64_t THNN_(direct_slicePositions)(const Class *class);
+
+/* The memory that a box reads from the first group of image planes. */
+Ahead THNN_(direct_imageOf)(const Worker *worker, const THNNConvolutionBox *box);
+
+/* Prepares to prefetch the group of image planes that begins with `plane`, while the listed classes
+ * are computed for another group. `image` is what the box reads from the first group. */
+void THNN_(direct_aimAtImage)(Worker *worker, const Ahead *image, int64_t plane);
+
+/* Prepares to prefetch the places of the box in the map, while its last group of planes is added. */
+void THNN_(direct_aimAtMap)(Worker *worker, const Panel *panel, const THNNConvolutionBox *box);
+
+/* Prefetches what is due in one turn. */
+void THNN_(direct_fetchAhead)(Ahead *ahead);
+
+#endif

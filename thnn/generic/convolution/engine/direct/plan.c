@@ -1,0 +1,157 @@
+/* Cuts direct convolution into tasks. */
+#include "generic/convolution/engine/direct/direct.h"
+
+#include <math.h>
+
+/* Bytes of the sums of one task, which stay in a second-level cache together with the weights of
+ * one list of terms. */
+static const int64_t SUM_BYTES = 128 << 10;
+/* Most bytes of packed weights, which a thread keeps from task to task if all image planes fit. */
+static const int64_t WEIGHT_BYTES = 6 << 20;
+/* Terms of a class that are added at a time, unless one plane has more: their weights stay in a
+ * second-level cache while all positions are computed. */
+static const int64_t GROUP_TERMS = 256;
+/* The same in lines, whose loops take longer lists: the weights stay in a first-level cache, since
+ * a tile can have few positions that use each weight. */
+static const int64_t LINE_GROUP_BYTES = 32 << 10, MOST_LINE_TERMS = 512;
+/* Capacity of the list of terms, for several classes. */
+static const int64_t LISTED_TERMS = 8192;
+/* With fewer positions in a task, packing the weights takes too much of its time. */
+static const int64_t WORTHWHILE_POSITIONS = 48;
+
+Line THNN_(direct_lineAlong)(const THNNConvolutionRun *run)
+{
+  const int64_t tapStep = run->tapImageStep < 0 ? -run->tapImageStep : run->tapImageStep;
+  Line line = {.taps = run->taps,
+               .spacing = run->imageStep,
+               .tapsApart = 1,
+               .first = run->image,
+               .tapStep = run->tapImageStep};
+  int64_t sublines = 1;
+  if (run->taps > 1) {
+    while (line.spacing % tapStep != 0 && sublines <= MOST_SUBLINES) {
+      line.spacing += run->imageStep;
+      sublines++;
+    }
+    line.tapsApart = line.spacing / tapStep;
+  }
+  if (sublines <= MOST_SUBLINES)
+    line.positions = run->positions / sublines;
+  return line;
+}
+
+int64_t THNN_(direct_runs)(const Worker *worker, int dimension, THNNConvolutionRun *run,
+                           int64_t room)
+{
+  if (dimension == worker->plan.along)
+    return THNN_convolutionWholeRuns(&worker->g, dimension, run, room);
+  return THNN_convolutionRuns(&worker->g, dimension, run, room);
+}
+
+double THNN_(direct_classCount)(const Worker *worker)
+{
+  const DirectPlan *plan = &worker->plan;
+  double classes = (double)plan->boxes.boxes[THNN_SAMPLE];
+  for (int i = 0; i < 3; i++) {
+    const int64_t residues = worker->g.transposed ? worker->g.stride[i] : 1;
+    classes *= (double)plan->runs[i] + (double)(plan->boxes.boxes[THNN_DEPTH + i] - 1) *
+                                           (double)minimum(residues, plan->runs[i]);
+  }
+  return classes;
+}
+
+void THNN_(direct_layOutShared)(Worker *worker, Scratch *scratch)
+{
+  for (int i = 0; i < 3; i++)
+    worker->runs[i] = THNN_take(scratch, worker->plan.runs[i], sizeof(THNNConvolutionRun));
+}
+
+void THNN_(direct_layOutThread)(Worker *worker, Scratch *scratch)
+{
+  const DirectPlan *plan = &worker->plan;
+  const int64_t positions = THNN_convolutionBoxPositions(&plan->boxes);
+  worker->weights =
+      THNN_take(scratch, plan->blockPlanes * worker->taps * plan->panelLanes, sizeof(real));
+  worker->start = THNN_take(scratch, plan->panelLanes, sizeof(real));
+  worker->sums = THNN_take(scratch, positions * plan->panelLanes, sizeof(real));
+  worker->position = THNN_take(scratch, positions, sizeof(THNNOffsets));
+  worker->term = THNN_take(scratch, plan->listedTerms, sizeof(THNNOffsets));
+  worker->class = THNN_take(scratch, LISTED_CLASSES, sizeof(Class));
+}
+
+/* Cuts positions, in lines along dimension `along`, or singly if it is -1, and planes. With
+ * `acrossSamples` a box has a line of each of as many samples as there is room for, otherwise as
+ * many lines as possible of few samples. */
+static void cut(Worker *worker, int64_t limitBytes, int along, bool acrossSamples)
+{
+  const THNNConvolution *g = &worker->g;
+  const int64_t taps = worker->taps, panels = panelCount(g->outputPlanes);
+  DirectPlan *plan = &worker->plan;
+  *plan = (DirectPlan){.along = along, .panelLanes = mostPanelLanes(g->outputPlanes)};
+  const int64_t vectorBytes = plan->panelLanes * (int64_t)sizeof(real);
+  const int64_t weightBytes = minimum(WEIGHT_BYTES, limitBytes / 4 * 3);
+  const int64_t groupTerms =
+      along < 0 ? GROUP_TERMS : minimum(LINE_GROUP_BYTES / vectorBytes, MOST_LINE_TERMS);
+  plan->blockPlanes = minimum(weightBytes / vectorBytes / taps, g->inputPlanes);
+  plan->groupPlanes = minimum(maximum(groupTerms / taps, 1), g->inputPlanes);
+  plan->listedTerms = maximum(plan->groupPlanes * taps, minimum(LISTED_TERMS, limitBytes / 256));
+  const int64_t share = divideUp(g->batch * worker->mapPositions * panels, ENOUGH_BLOCKS);
+  const int64_t room = minimum(SUM_BYTES, limitBytes / 4) / vectorBytes;
+  const int64_t most = minimum(maximum(share, WORTHWHILE_POSITIONS), room);
+  const int64_t samples = acrossSamples ? most / g->output[2] : 1;
+  plan->boxes = THNN_convolutionBoxes(g->batch, g->output, samples, most);
+  for (int i = 0; i < 3; i++)
+    plan->runs[i] = THNN_(direct_runs)(worker, i, NULL, 0);
+}
+
+/* Plans one way of cutting. Changes `best` only if the new plan is cheaper and fits into memory. */
+static void planAlong(AlgorithmPlan *best, Worker *worker, int along, bool acrossSamples)
+{
+  AlgorithmPlan plan = *best;
+  Scratch shared = {0}, thread = {0};
+  cut(worker, (int64_t)THNN_State_workspaceLimit(plan.state), along, acrossSamples);
+  THNN_(direct_layOutShared)(worker, &shared);
+  THNN_(direct_layOutThread)(worker, &thread);
+  if (worker->plan.blockPlanes < 1 || !fits(&plan, &shared, &thread))
+    return;
+  plan.cost = THNN_(direct_cost)(worker);
+  if (plan.cost >= best->cost)
+    return;
+  const int64_t tasks =
+      THNN_convolutionBoxCount(&worker->plan.boxes) * panelCount(worker->g.outputPlanes);
+  plan.threads = THNN_threads(plan.state, tasks, THNN_convolutionOperations(&worker->g));
+  KEEP_OWN(&plan, worker->plan);
+  *best = plan;
+}
+
+/* The dimension that lines go along: the width unless it is short. */
+static int lineDimension(const THNNConvolution *g)
+{
+  enum { ENOUGH = 5 };
+  int along = 2;
+  for (int i = 1; i >= 0; i--)
+    if (g->output[along] < ENOUGH && g->output[i] > g->output[along])
+      along = i;
+  return along;
+}
+
+bool THNN_(direct_planConvolution)(AlgorithmPlan *plan)
+{
+  enum { WORTHWHILE_LINE = 4, FEW_POSITIONS = 4 };
+  Worker worker = workerFor(&plan->geometry);
+  const THNNConvolution *g = &worker.g;
+  /* With one tap, and more weights than pointwise.c packs, gemm is better than fetching the image
+   * for each panel. */
+  if (!plan->asked && THNN_convolutionHasOneTap(g))
+    return false;
+  const double positions = (double)g->batch * (double)worker.mapPositions;
+  const int along = lineDimension(g);
+  plan->cost = INFINITY;
+  planAlong(plan, &worker, -1, false);
+  if (plan->cost < INFINITY && g->batch > 1 &&
+      THNN_(direct_classCount)(&worker) * FEW_POSITIONS > positions)
+    planAlong(plan, &worker, -1, true);
+  if (g->output[along] >= WORTHWHILE_LINE)
+    planAlong(plan, &worker, along, false);
+  return plan->cost < INFINITY;
+}

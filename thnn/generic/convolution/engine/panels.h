@@ -1,0 +1,94 @@
+/* Panels: the planes that a direct kernel computes at once, a vector lane for each. */
+#ifndef THNN_CONVOLUTION_PANELS_H
+#define THNN_CONVOLUTION_PANELS_H
+
+#include "generic/template.h"
+
+#include "geometry/convolution.h"
+#include "work/sizes.h"
+
+/* The loops for a layer of `planes` planes. Planes that fit into half a vector get short vectors;
+ * where the processor splits long vectors, full-length ones would take twice as long. */
+static inline const SimdProducts *productsFor(int64_t planes)
+{
+  const SimdProducts *narrow = &THNN_(simd).narrowProducts;
+  return planes <= narrow->lanes ? narrow : &THNN_(simd).products;
+}
+
+/* The cost of a term of a direct kernel for one position and all planes. A register tile of one
+ * vector spends most of its time on loads. */
+static inline double vectorsCost(int64_t planes)
+{
+  const int64_t vectors = divideUp(planes, THNN_(simd).products.lanes);
+  return vectors == 1 ? 0.95 : 0.68 * (double)vectors;
+}
+
+/* Planes that a direct kernel computes at once: one vector lane each. */
+typedef struct Panel {
+  const SimdProducts *loops;
+  int64_t first, planes; /* the last panel can have fewer planes than lanes */
+  int64_t lanes;
+  int vectors;
+} Panel;
+
+/* The number of panels that `planes` planes are cut into for `loops`, and the lanes of the
+ * widest. */
+static inline int64_t panelCountOf(const SimdProducts *loops, int64_t planes)
+{
+  return divideUp(divideUp(planes, loops->lanes), loops->mostVectors);
+}
+
+static inline int64_t mostPanelLanesOf(const SimdProducts *loops, int64_t planes)
+{
+  const int64_t vectors = divideUp(planes, loops->lanes);
+  return divideUp(vectors, panelCountOf(loops, planes)) * loops->lanes;
+}
+
+/* Panel number `index`; panels differ by one vector at most. */
+static inline Panel panelOf(const SimdProducts *loops, int64_t planes, int64_t index)
+{
+  const int64_t lanes = loops->lanes, panels = panelCountOf(loops, planes);
+  const int64_t vectors = divideUp(planes, lanes);
+  const int64_t begin = vectors * index / panels, end = vectors * (index + 1) / panels;
+  const Panel panel = {.loops = loops,
+                       .first = begin * lanes,
+                       .planes = minimum(planes, end * lanes) - begin * lanes,
+                       .lanes = (end - begin) * lanes,
+                       .vectors = (int)(end - begin)};
+  return panel;
+}
+
+/* The same three with the loops that productsFor chooses. */
+static inline int64_t panelCount(int64_t planes)
+{
+  return panelCountOf(productsFor(planes), planes);
+}
+
+static inline int64_t mostPanelLanes(int64_t planes)
+{
+  return mostPanelLanesOf(productsFor(planes), planes);
+}
+
+static inline Panel panelAt(int64_t planes, int64_t index)
+{
+  return panelOf(productsFor(planes), planes, index);
+}
+
+/* Transposes the sums of a box, [position][lane], into the panel's planes of the result, one
+ * contiguous stretch at a time. The result has `planes` planes of `positions` positions in each
+ * sample. */
+static inline void storeBox(const THNNConvolutionBoxes *boxes, const THNNConvolutionBox *box,
+                            const Panel *panel, const real *sums, real *result, int64_t planes,
+                            int64_t positions)
+{
+  for (int64_t sample = box->first[THNN_SAMPLE]; sample < box->end[THNN_SAMPLE]; sample++)
+    for (int64_t stretch = 0; stretch < box->stretches; stretch++) {
+      panel->loops->transpose(box->stretch, panel->planes, sums, panel->lanes,
+                              result + (sample * planes + panel->first) * positions +
+                                  THNN_convolutionStretch(boxes, box, stretch),
+                              positions);
+      sums += box->stretch * panel->lanes;
+    }
+}
+
+#endif
