@@ -11,9 +11,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .. import thnn
 from .._tensor import array_module
-from ._arrays import Array, Real, Unfit, Written, check_shape, integer, like, shaped, zeros
+from ._arrays import Array, Real, Unfit, Written, check_shape, integer, like, new, shaped, zeros
 from ._axes import Axes, Block, as_block, axes_of, from_block
 from ._front import function
 
@@ -297,6 +299,16 @@ def _layers(x: Array, axis: Axes, **parameters: Any) -> _Layers:
     return _Layers(axes, others, tuple(x.shape[i] for i in others), sizes, wide)
 
 
+def _are_rows(block: Block) -> bool:
+    """Whether what has a mean is a row, of which there are some, on the CPU."""
+    array = block.array
+    return type(array) is np.ndarray and array.shape[0] == 1 and array.size > 0
+
+
+def _flat(array: Any) -> Any:
+    return None if array is None else array.reshape(-1)
+
+
 @function(takes_empty=True)
 def layer_norm(
     x: Real,
@@ -307,6 +319,8 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> tuple[Array, Array, Array]:
     """(x - mean) / sqrt(var + eps) * weight + bias, with the mean along an axis or several.
+
+    LayerNormalization, where these are the last axes.
 
     Parameters
     ----------
@@ -321,6 +335,15 @@ def layer_norm(
     """
     layers = _layers(x, axis, weight=weight, bias=bias)
     block = as_block(x, layers.others)
+    if _are_rows(block):
+        _check_elements(x, block.array.shape[2])
+        rows = block.array[0]
+        output, mean, inverse_std = like(rows), new(rows.shape[:1], x), new(rows.shape[:1], x)
+        thnn.LayerNormalization_updateOutput(
+            None, rows, output, _flat(weight), _flat(bias), mean, inverse_std, eps
+        )
+        shape = layers.statistics
+        return output.reshape(x.shape), mean.reshape(shape), inverse_std.reshape(shape)
     output, mean, inverse_std = _normalised(x, block.array, eps, layers.statistics)
     scaled = _scaled(from_block(output, block), weight, bias, layers.wide)
     return scaled, mean, inverse_std
@@ -350,6 +373,14 @@ def layer_norm_backward(
     normalised = (x - mean.reshape(count)) * inverse_std.reshape(count)
     grad_weight = (grad_output * normalised).sum(layers.others).reshape(layers.parameters)
     grad_bias = grad_output.sum(layers.others).reshape(layers.parameters)
+    if _are_rows(block):
+        rows = block.array[0]
+        grad_rows = like(rows)
+        thnn.LayerNormalization_updateGradInput(
+            None, rows, grad_output.reshape(rows.shape), grad_rows, _flat(weight),
+            mean.reshape(-1), inverse_std.reshape(-1),
+        )  # fmt: skip
+        return grad_rows.reshape(x.shape), grad_weight, grad_bias
     grad = grad_output if weight is None else grad_output * weight.reshape(layers.wide)
     grad_planes = as_block(grad, layers.others).array
     found = _normalised_backward(grad_planes, block.array, mean, inverse_std)

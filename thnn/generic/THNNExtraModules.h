@@ -271,6 +271,28 @@ THNN_API void THNN_(GRUSteps_updateGradInput)(
     THTensor *gradInHidden, /* out: steps x batch x (3 units); with respect to hidden and bias2 */
     THTensor *gradState,    /* inout: batch x units; with respect to the last output, then to the first */
     bool reverse);          /* as in the forward call */
+
+/* Layer normalisation: output = (input - mean) / sqrt(var + eps) * weight + bias, with mean and
+ * variance of each row. */
+THNN_API void THNN_(LayerNormalization_updateOutput)(
+    THNNState *state,    /* may be NULL */
+    THTensor *input,     /* in: rows x columns */
+    THTensor *output,    /* out: shape of input */
+    THTensor *weight,    /* in, optional: columns; 1 if NULL */
+    THTensor *bias,      /* in, optional: columns; 0 if NULL */
+    THTensor *save_mean, /* out: rows; for the backward call */
+    THTensor *save_std,  /* out: rows; 1 / sqrt(var + eps), for the backward call */
+    double eps);         /* added to the variance */
+
+/* Layer normalisation, backward, with respect to input. */
+THNN_API void THNN_(LayerNormalization_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: rows x columns */
+    THTensor *gradOutput, /* in: shape of input */
+    THTensor *gradInput,  /* out: shape of input */
+    THTensor *weight,     /* in, optional: columns; as in the forward call */
+    THTensor *save_mean,  /* in: rows; from the forward call */
+    THTensor *save_std);  /* in: rows; from the forward call */
 #endif
 
 /* Gaussian error linear unit: input times the normal distribution's probability of a number below

@@ -1,0 +1,112 @@
+"""LayerNormalization: against its definition, with threads and gaps, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.bounds import assert_near
+from support.memory import counting_memory
+
+import pythnn
+from pythnn import State, Tensor, THNNArgumentError, thnn
+
+SHAPES = [(1, 1), (3, 7), (70, 33), (4, 768)]
+
+
+def sample(shape: tuple[int, int], dtype: Any) -> dict[str, np.ndarray]:
+    normal = np.random.default_rng(sum(shape)).standard_normal
+    arrays = {
+        "input": 3 + normal(shape),
+        "gradOutput": normal(shape),
+        "weight": normal(shape[1]),
+        "bias": normal(shape[1]),
+    }
+    return {name: array.astype(dtype) for name, array in arrays.items()}
+
+
+def run(a: dict[str, Any], state: State | None = None, eps: float = 1e-3) -> list[np.ndarray]:
+    """Output, mean, 1 / deviation and the gradient of the input."""
+    made = [Tensor(dtype=a["input"].dtype) for _ in range(4)]
+    output, mean, std, grad = made
+    thnn.LayerNormalization_updateOutput(
+        state, a["input"], output, a.get("weight"), a.get("bias"), mean, std, eps
+    )
+    thnn.LayerNormalization_updateGradInput(
+        state, a["input"], a["gradOutput"], grad, a.get("weight"), mean, std
+    )
+    return [tensor.numpy() for tensor in made]
+
+
+def by_definition(a: dict[str, Any], eps: float = 1e-3) -> list[np.ndarray]:
+    a = {name: array.astype(np.float64) for name, array in a.items()}
+    x, weight = a["input"], a.get("weight", 1.0)
+    mean, var = x.mean(1, keepdims=True), x.var(1, keepdims=True)
+    inverse = (var + eps) ** -0.5
+    normed, g = (x - mean) * inverse, a["gradOutput"] * weight
+    grad = g - g.mean(1, keepdims=True) - normed * (g * normed).mean(1, keepdims=True)
+    return [normed * weight + a.get("bias", 0.0), mean[:, 0], inverse[:, 0], grad * inverse]
+
+
+@pytest.mark.parametrize("left_out", [(), ("weight",), ("bias",), ("weight", "bias")])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_definition(shape: tuple[int, int], dtype: str, left_out: tuple[str, ...]) -> None:
+    a = {n: array for n, array in sample(shape, dtype).items() if n not in left_out}
+    for found, wanted in zip(run(a), by_definition(a), strict=True):
+        # The mean has been rounded, of which the distances are small parts.
+        least = 8 * max(1, np.abs(wanted).max(initial=0))
+        assert_near(found, wanted, 64, least)
+
+
+def test_threads_and_gaps_do_not_change_bits() -> None:
+    a = sample((9, 33), "float32")
+    with State(threads=1) as alone:
+        wanted = run(a, alone)
+    for threads in (2, 3):
+        with State(threads=threads, minimum_work=1) as state:
+            for found, right in zip(run(a, state), wanted, strict=True):
+                np.testing.assert_array_equal(found, right)
+    wide = {}
+    for name, array in a.items():
+        memory = np.full((*array.shape, 2), 7, array.dtype)
+        memory[..., 0] = array
+        wide[name] = memory[..., 0]
+    for found, right in zip(run(wide), wanted, strict=True):
+        np.testing.assert_array_equal(found, right)
+
+
+def test_rows_of_equal_elements() -> None:
+    a = {"input": np.full((2, 5), 3.0), "gradOutput": np.ones((2, 5))}
+    output, mean, std, _ = run(a, eps=0.0)
+    np.testing.assert_array_equal(output, 0)
+    np.testing.assert_array_equal(mean, 3)
+    np.testing.assert_array_equal(std, 0)
+
+
+def test_refusals_and_failing_memory() -> None:
+    a = sample((3, 5), "float64")
+    for name in ("weight", "bias", "gradOutput"):
+        with pytest.raises(THNNArgumentError, match=f"'{name}'"):
+            run({**a, name: a[name][..., :-1].copy()})
+    with pytest.raises(THNNArgumentError, match="rows x columns"):
+        run({**a, "input": a["input"][0]})
+    failures = 0
+    while True:
+        output, mean, std = (np.full(n, 7.0) for n in ((3, 5), 3, 3))
+        with counting_memory() as memory:
+            memory.fail_from(failures + 1)
+            try:
+                thnn.LayerNormalization_updateOutput(
+                    None, a["input"], output, a["weight"], a["bias"], mean, std, 1e-3
+                )
+            except pythnn.THNNMemoryError:
+                failures += 1
+            else:
+                break
+            finally:
+                memory.fail_from(0)
+            assert memory.live == 0
+        assert (output == 7).all()
+    assert failures >= 1

@@ -1,0 +1,128 @@
+/* Layer normalisation: each row by its own mean and variance.
+ *   input, output, gradOutput, gradInput   rows x columns
+ *   weight, bias                           columns
+ *   save_mean, save_std                    rows: mean, and 1 / sqrt(variance + eps)
+ *
+ * normed = (input - mean) std;  output = normed weight + bias
+ * gradInput = (g - mean(g) - normed mean(g normed)) std,  g = gradOutput weight */
+#include "generic/template.h"
+
+#include <math.h>
+
+enum { COST = 4 }; /* of an element, in copied ones */
+
+static int64_t rowLength(const char *function, THNNShape input)
+{
+  THNN_checkNotEmpty(function, input);
+  THNN_checkDimensions(function, input, 2, 2, "rows x columns");
+  return input.size[1];
+}
+
+/* The sums of distances from the row's first element, and of their squares or of their products with
+ * y. */
+static void sumsOf(const ChannelSum *sum, int64_t n, const real *x, const real *y, real center,
+                   double sums[2])
+{
+  sums[0] = sums[1] = 0;
+  sum->planes(1, n, n, x, y, center, sums);
+}
+
+void THNN_(LayerNormalization_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                            THTensor *weight, THTensor *bias, THTensor *save_mean,
+                                            THTensor *save_std, double eps)
+{
+  const char *function = "LayerNormalization_updateOutput";
+  const int64_t columns = rowLength(function, THNN_SHAPE(input, 2));
+  const int64_t rows = input->size[0];
+  if (weight)
+    THNN_checkVector(function, THNN_SHAPE(weight, 4), columns, "columns");
+  if (bias)
+    THNN_checkVector(function, THNN_SHAPE(bias, 5), columns, "columns");
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *out = THNN_planOutLike(&plan, output, 3, input);
+  THNNBuffer *factors = weight ? THNN_planIn(&plan, weight, 4) : NULL;
+  THNNBuffer *offsets = bias ? THNN_planIn(&plan, bias, 5) : NULL;
+  THNNBuffer *means = THNN_planOut(&plan, save_mean, 6, 1, &rows);
+  THNNBuffer *stds = THNN_planOut(&plan, save_std, 7, 1, &rows);
+  /* What is subtracted from each element of a row, its factor and what is added then. */
+  THNNBuffer *parameters = THNN_planScratch(&plan, (size_t)(3 * columns) * sizeof(real));
+  THNN_planAcquire(&plan);
+
+  real *of = parameters->data;
+  THNN_(simd).pointwise.fill(columns, 0, of);
+  for (int i = 1; i < 3; i++) {
+    const THNNBuffer *given = i == 1 ? factors : offsets;
+    if (given)
+      THNN_(simd).pointwise.copy(columns, given->data, of + i * columns);
+    else
+      THNN_(simd).pointwise.fill(columns, i == 1, of + i * columns);
+  }
+  const bool plain = !factors && !offsets;
+  const int threads = THNN_threads(state, rows, (double)rows * (double)columns * COST);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < rows; i++) {
+    const real *x = (const real *)in->data + i * columns;
+    real *y = (real *)out->data + i * columns;
+    double sums[2];
+    sumsOf(&THNN_(simd).channels.moments, columns, x, NULL, x[0], sums);
+    const double distance = sums[0] / (double)columns;
+    const double squares = sums[1] - sums[0] * distance;
+    const double variance = squares < 0 ? 0 : squares / (double)columns;
+    const real mean = (real)((double)x[0] + distance);
+    const real std = variance == 0 && eps == 0 ? 0 : (real)(1 / sqrt(variance + eps));
+    ((real *)means->data)[i] = mean;
+    ((real *)stds->data)[i] = std;
+    const real ofRow[] = {mean, std, 0};
+    THNN_(simd).channels.normalise.plane(columns, x, NULL, ofRow, y);
+    if (!plain)
+      THNN_(simd).channels.normalise.row(columns, y, NULL, of, columns, y);
+  }
+  THNN_planRelease(&plan);
+}
+
+void THNN_(LayerNormalization_updateGradInput)(THNNState *state, THTensor *input,
+                                               THTensor *gradOutput, THTensor *gradInput,
+                                               THTensor *weight, THTensor *save_mean,
+                                               THTensor *save_std)
+{
+  const char *function = "LayerNormalization_updateGradInput";
+  const int64_t columns = rowLength(function, THNN_SHAPE(input, 2));
+  const int64_t rows = input->size[0];
+  THNN_checkSizes(function, THNN_SHAPE(gradOutput, 3), 2, input->size, "rows x columns");
+  if (weight)
+    THNN_checkVector(function, THNN_SHAPE(weight, 5), columns, "columns");
+  THNN_checkVector(function, THNN_SHAPE(save_mean, 6), rows, "rows");
+  THNN_checkVector(function, THNN_SHAPE(save_std, 7), rows, "rows");
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  THNNBuffer *factors = weight ? THNN_planIn(&plan, weight, 5) : NULL;
+  THNNBuffer *means = THNN_planIn(&plan, save_mean, 6);
+  THNNBuffer *stds = THNN_planIn(&plan, save_std, 7);
+  THNN_planAcquire(&plan);
+
+  const int threads = THNN_threads(state, rows, (double)rows * (double)columns * COST);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < rows; i++) {
+    const real *x = (const real *)in->data + i * columns;
+    const real *g = (const real *)from->data + i * columns;
+    real *y = (real *)to->data + i * columns;
+    if (factors) {
+      THNN_(simd).activation.product(columns, g, factors->data, NULL, y);
+      g = y;
+    }
+    const real mean = ((const real *)means->data)[i], std = ((const real *)stds->data)[i];
+    double sums[2];
+    sumsOf(&THNN_(simd).channels.gradients, columns, x, g, mean, sums);
+    const double projection = sums[1] / (double)columns * (double)std * (double)std;
+    const real ofRow[] = {mean, (real)(sums[0] / (double)columns), (real)projection, std};
+    THNN_(simd).channels.normaliseBackward.plane(columns, x, g, ofRow, y);
+  }
+  THNN_planRelease(&plan);
+}
