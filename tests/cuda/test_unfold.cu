@@ -73,10 +73,11 @@ static void testUnfoldAndFold(const THNNConvolution &g)
       sums(images.size());
   const int64_t stride = g.inputPlanes * image;
   START(plan);
-  THCUNN_(unfold)(&plan, &g, Planes<const double>{in.data, g.batch, g.inputPlanes, stride},
-                  Columns<double>{out.data, rows * map, map});
-  THCUNN_(fold)(&plan, &g, Columns<const double>{back.data, rows * map, map}, start.data,
-                Planes<double>{sums.data, g.batch, g.inputPlanes, stride});
+  THCUNN_(unfold_toColumns)(&plan, &g,
+                            Planes<const double>{in.data, g.batch, g.inputPlanes, stride},
+                            Columns<double>{out.data, rows * map, map});
+  THCUNN_(unfold_toImage)(&plan, &g, Columns<const double>{back.data, rows * map, map}, start.data,
+                          Planes<double>{sums.data, g.batch, g.inputPlanes, stride});
   THC_planRelease(&plan);
   CHECK(out.read() == columns);
   CHECK(sums.read() == folded);
@@ -156,22 +157,21 @@ static void testConvolution(const THNNConvolution &g)
   DeviceArray<double> x(images), y(maps), w(weight), bm(biasOfMaps), bi(biasOfImages);
   DeviceArray<double> forwardFound(maps.size()), dataFound(images.size()), plain(maps.size());
   const THCConvolutionPlan of[] = {
-      THCUNN_(Convolution_prepare)(state, &g, THNN_CONVOLUTION_FORWARD),
-      THCUNN_(Convolution_prepare)(state, &g, THNN_CONVOLUTION_BACKWARD_DATA),
-      THCUNN_(Convolution_prepare)(state, &g, THNN_CONVOLUTION_BACKWARD_WEIGHT)};
-  int64_t bytes = THCUNN_(biasScratchBytes)(g.batch, g.outputPlanes, map);
+      THCUNN_(engine_prepare)(state, &g, THNN_CONVOLUTION_FORWARD),
+      THCUNN_(engine_prepare)(state, &g, THNN_CONVOLUTION_BACKWARD_DATA),
+      THCUNN_(engine_prepare)(state, &g, THNN_CONVOLUTION_BACKWARD_WEIGHT)};
+  int64_t bytes = THCUNN_(engine_biasScratchBytes)(g.batch, g.outputPlanes, map);
   for (const THCConvolutionPlan &part : of)
     bytes = part.scratchBytes > bytes ? part.scratchBytes : bytes;
   DeviceArray<double> scratch(bytes / sizeof(double));
   START(plan);
-  THCUNN_(Convolution_forward)(&plan, &of[0], x.data, w.data, bm.data, forwardFound.data,
+  THCUNN_(engine_forward)(&plan, &of[0], x.data, w.data, bm.data, forwardFound.data, scratch.data);
+  THCUNN_(engine_forward)(&plan, &of[0], x.data, w.data, NULL, plain.data, scratch.data);
+  THCUNN_(engine_backwardData)(&plan, &of[1], y.data, w.data, bi.data, dataFound.data,
                                scratch.data);
-  THCUNN_(Convolution_forward)(&plan, &of[0], x.data, w.data, NULL, plain.data, scratch.data);
-  THCUNN_(Convolution_backwardData)(&plan, &of[1], y.data, w.data, bi.data, dataFound.data,
-                                    scratch.data);
-  THCUNN_(Convolution_backwardWeight)(&plan, &of[2], x.data, y.data, scale, w.data, scratch.data);
-  THCUNN_(Convolution_backwardBias)(&plan, g.batch, g.outputPlanes, map, y.data, scale, bm.data,
-                                    scratch.data);
+  THCUNN_(engine_backwardWeight)(&plan, &of[2], x.data, y.data, scale, w.data, scratch.data);
+  THCUNN_(engine_backwardBias)(&plan, g.batch, g.outputPlanes, map, y.data, scale, bm.data,
+                               scratch.data);
   THC_planRelease(&plan);
   std::vector<double> withoutBias = forward;
   for (size_t i = 0; i < forward.size(); i++)

@@ -251,18 +251,17 @@ typedef struct Computation {
 static real *compute(const THNNConvolution *g, const Computation *of, THNNState *state,
                      THNNConvolutionPlan *plan)
 {
-  THNN_(Convolution_prepare)(plan, state, g, of->part);
+  THNN_(engine_prepare)(plan, state, g, of->part);
   unsigned char *block = aligned_alloc(64, (plan->scratchBytes + GUARD_BYTES + 63) / 64 * 64);
   memset(block, 0xff, plan->scratchBytes);
   memset(block + plan->scratchBytes, GUARD, GUARD_BYTES);
   real *result = newArray(of->results);
   if (of->part != THNN_CONVOLUTION_BACKWARD_WEIGHT) {
     const bool forward = of->part == THNN_CONVOLUTION_FORWARD;
-    THNN_(Convolution_run)(plan, forward ? of->image : of->map, of->weight, of->bias, result,
-                           block);
+    THNN_(engine_run)(plan, forward ? of->image : of->map, of->weight, of->bias, result, block);
   } else {
     memset(result, 0, (size_t)of->results * sizeof(real));
-    THNN_(Convolution_backwardWeight)(plan, of->image, of->map, 1, result, NULL, block);
+    THNN_(engine_backwardWeight)(plan, of->image, of->map, 1, result, NULL, block);
   }
   for (int i = 0; i < GUARD_BYTES; i++)
     CHECK(block[plan->scratchBytes + (size_t)i] == GUARD);
@@ -445,7 +444,7 @@ static bool isRow(const THNNConvolutionPlan *plan, const char *name)
 static int rowOf(const THNNConvolutionPlan *plan)
 {
   int row = 0;
-  while (!isRow(plan, THNN_(Convolution_rowName)(row)))
+  while (!isRow(plan, THNN_(engine_rowName)(row)))
     row++;
   return row;
 }
@@ -507,12 +506,12 @@ static void testRows(const THNNConvolution *g, const Computation *of, const doub
                      const double *size, const double *transformed, THNNState *state)
 {
   const char *name;
-  for (int row = 0; (name = THNN_(Convolution_rowName)(row)); row++) {
+  for (int row = 0; (name = THNN_(engine_rowName)(row)); row++) {
     THNNConvolutionPlan plan;
-    if (!THNN_(Convolution_prepareRow)(&plan, state, g, of->part, row))
+    if (!THNN_(engine_prepareRow)(&plan, state, g, of->part, row))
       continue;
     THNN_State_setConvolutionRow(state, name);
-    THNN_(Convolution_prepare)(&plan, state, g, of->part);
+    THNN_(engine_prepare)(&plan, state, g, of->part);
     CHECK(rowOf(&plan) == row);
     testAlgorithm(g, of, wanted, size, transformed, state);
     THNN_State_setConvolutionRow(state, NULL);
@@ -638,7 +637,7 @@ static void testScale(THNNState *state)
   memcpy(before, again, (size_t)weightSize(g) * sizeof(real));
   void *scratch = aligned_alloc(64, (plan.scratchBytes + 64) / 64 * 64);
   real bias[5] = {1, 1, 1, 1, 1}, imageBias[3] = {0, 0, 0};
-  THNN_(Convolution_backwardWeight)(&plan, image, map, -0.5, again, bias, scratch);
+  THNN_(engine_backwardWeight)(&plan, image, map, -0.5, again, bias, scratch);
   bool right = true;
   for (int64_t i = 0; i < weightSize(g); i++)
     right = right && fabs(again[i] - (before[i] - 0.5 * once[i])) < 1000 * EPSILON;
@@ -650,7 +649,7 @@ static void testScale(THNNState *state)
       sum += map[(n * g->outputPlanes + 4) * product(g->output) + i];
       imageSum += image[(n * g->inputPlanes + 2) * product(g->input) + i];
     }
-  THNN_(Convolution_backwardTransposedBias)(&plan, image, 2, imageBias);
+  THNN_(engine_backwardTransposedBias)(&plan, image, 2, imageBias);
   CHECK(fabs(bias[4] - (1 - 0.5 * sum)) < 1000 * EPSILON);
   CHECK(fabs(imageBias[2] - 2 * imageSum) < 1000 * EPSILON);
   free(image);
@@ -781,10 +780,10 @@ static void testWinogradPlans(THNNState *state)
       THNNConvolution many = layerOf(1, 128, 128, 56, 56);
       for (int i = 1; i < 3; i++)
         many.pad[i] = many.dilation[i] = dilation;
-      THNN_(Convolution_prepare)(&plan, state, &many, (THNNConvolutionPart)part);
+      THNN_(engine_prepare)(&plan, state, &many, (THNNConvolutionPart)part);
       CHECK(isWinograd(&plan));
     }
-    THNN_(Convolution_prepare)(&plan, state, &few, (THNNConvolutionPart)part);
+    THNN_(engine_prepare)(&plan, state, &few, (THNNConvolutionPart)part);
     CHECK(!isWinograd(&plan));
   }
 }
@@ -802,9 +801,9 @@ static void testWinogradOtherwise(THNNState *state)
   THNNConvolutionPlan asked, automatic;
   for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
     THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_WINOGRAD);
-    THNN_(Convolution_prepare)(&asked, state, &g, (THNNConvolutionPart)part);
+    THNN_(engine_prepare)(&asked, state, &g, (THNNConvolutionPart)part);
     THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
-    THNN_(Convolution_prepare)(&automatic, state, &g, (THNNConvolutionPart)part);
+    THNN_(engine_prepare)(&automatic, state, &g, (THNNConvolutionPart)part);
     CHECK(isRow(&asked, "linear") && isRow(&automatic, "linear"));
   }
 }
@@ -820,9 +819,9 @@ static void testChoiceForThreads(THNNState *state)
                 randomBetween(3, 60), randomBetween(3, 60));
     THNNConvolutionPlan one, many;
     THNN_State_setThreads(state, 1);
-    THNN_(Convolution_prepare)(&one, state, &g, (THNNConvolutionPart)part);
+    THNN_(engine_prepare)(&one, state, &g, (THNNConvolutionPart)part);
     THNN_State_setThreads(state, 2 + i % 10);
-    THNN_(Convolution_prepare)(&many, state, &g, (THNNConvolutionPart)part);
+    THNN_(engine_prepare)(&many, state, &g, (THNNConvolutionPart)part);
     CHECK(one.chosen.cost == many.chosen.cost && one.otherwise.cost == many.otherwise.cost);
     CHECK(rowOf(&one) == rowOf(&many));
   }
@@ -854,13 +853,13 @@ static void testPlans(THNNState *state)
       THNNConvolution *g = &geometries[i];
       THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_DIRECT);
       g->batch = 1000;
-      THNN_(Convolution_prepare)(&plan, state, g, (THNNConvolutionPart)part);
+      THNN_(engine_prepare)(&plan, state, g, (THNNConvolutionPart)part);
       g->batch = 100000;
-      THNN_(Convolution_prepare)(&large, state, g, (THNNConvolutionPart)part);
+      THNN_(engine_prepare)(&large, state, g, (THNNConvolutionPart)part);
       CHECK(!isRow(&plan, "gemm"));
       CHECK(large.scratchBytes <= (size_t)8 << 20);
       THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_GEMM);
-      THNN_(Convolution_prepare)(&plan, state, g, (THNNConvolutionPart)part);
+      THNN_(engine_prepare)(&plan, state, g, (THNNConvolutionPart)part);
       CHECK(isRow(&plan, "gemm"));
     }
   THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
@@ -870,7 +869,7 @@ static void testPlans(THNNState *state)
 static void checkMet(int geometries)
 {
   const char *name;
-  for (int row = 0; (name = THNN_(Convolution_rowName)(row)); row++) {
+  for (int row = 0; (name = THNN_(engine_rowName)(row)); row++) {
     const bool weight = strstr(name, "Weight") != NULL;
     const bool all =
         !strcmp(name, "gemm") || !strcmp(name, "linear") || !strcmp(name, "packedProducts");

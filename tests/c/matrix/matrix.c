@@ -128,14 +128,14 @@ static THNNRoom roomFor(const Product *p, Function function, const THNNState *st
   switch (function) {
   case MULTIPLY_INTO:
   case AFFINE:
-    room = THNN_(multiplyRoom)(state, p->m, p->n, p->k, p->a.transposed, p->b.transposed);
+    room = THNN_(matrix_room)(state, p->m, p->n, p->k, p->a.transposed, p->b.transposed);
     break;
   case ADD_PRODUCTS:
-    room =
-        THNN_(addProductsRoom)(state, p->m, p->n, p->k, p->a.transposed, p->b.transposed, p->count);
+    room = THNN_(panelProducts_addRoom)(state, p->m, p->n, p->k, p->a.transposed, p->b.transposed,
+                                        p->count);
     break;
   case MULTIPLY_EACH:
-    room = THNN_(multiplyEachRoom)(state, p->m, p->n, p->k, p->count);
+    room = THNN_(panelProducts_eachRoom)(state, p->m, p->n, p->k, p->count);
     break;
   }
   const size_t bytes = THNN_roomBytes(room);
@@ -147,15 +147,15 @@ static void run(const Product *p, Function function, const THNNState *state, rea
   const THNNRoom room = roomFor(p, function, state);
   switch (function) {
   case MULTIPLY_INTO:
-    THNN_(multiplyInto)
+    THNN_(matrix_multiplyInto)
     (state, p->m, p->n, p->k, p->alpha, p->a, p->b, p->beta, c, p->leading, room);
     break;
   case ADD_PRODUCTS:
-    THNN_(addProducts)
+    THNN_(panelProducts_add)
     (p->m, p->n, p->k, p->alpha, p->a, p->b, p->count, p->aNext, p->bNext, c, room);
     break;
   case AFFINE:
-    THNN_(affine)
+    THNN_(matrix_affine)
     (state, p->n, p->m, p->k, p->b.data, p->b.leading, p->a.data, p->start, c, p->leading, room);
     break;
   case MULTIPLY_EACH: /* has several results */
@@ -386,10 +386,10 @@ static real *multiplyEach(const THNNState *state, const Product *p, int64_t cNex
   real *c = newVector(cNext * p->count);
   for (int64_t i = 0; i < cNext * p->count; i++)
     c[i] = i % cNext < p->m * p->n ? (real)NAN : GAP;
-  const int64_t elements = THNN_(packedElements)(p->m, p->n, p->k, p->count);
+  const int64_t elements = THNN_(panelProducts_packedElements)(p->m, p->n, p->k, p->count);
   real *packed = elements > 0 ? newVector(elements) : NULL;
   const THNNRoom room = roomFor(p, MULTIPLY_EACH, state);
-  THNN_(multiplyEach)
+  THNN_(panelProducts_each)
   (p->m, p->n, p->k, p->a, p->b, p->start, p->count, p->aNext, c, cNext, packed, room);
   free(room.data);
   free(packed);
@@ -482,7 +482,7 @@ static void testRows(THNNState *state)
     real *x = newMatrix(columns, rows, columns, 0), *before = newVector(columns);
     real *y = copyOf(before, columns), *repeated = newMatrix(columns, rows, stride, GAP);
     THNN_State_setThreads(state, 1 + i % MOST_THREADS);
-    THNN_(addRowSum)(state, rows, columns, scale, x, y);
+    THNN_(matrix_addRowSum)(state, rows, columns, scale, x, y);
     Product p = {.m = columns,
                  .n = 1,
                  .k = rows,
@@ -493,7 +493,7 @@ static void testRows(THNNState *state)
                  .b = {ones, 0, true},
                  .leading = columns};
     CHECK(isClose(&p, before, y));
-    THNN_(repeatRow)(state, rows, columns, before, repeated, stride);
+    THNN_(matrix_repeatRow)(state, rows, columns, before, repeated, stride);
     for (int64_t j = 0; j < elementsOf(columns, rows, stride); j++)
       CHECK(repeated[j] == (j % stride < columns ? before[j % stride] : GAP));
     free(x);

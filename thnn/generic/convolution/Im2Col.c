@@ -43,7 +43,7 @@ void THNN_(vol2col)(const real *volume, int64_t channels, int64_t depth, int64_t
       THNN_unfolding(channels, depth, height, width, outputDepth, outputHeight, outputWidth, kT, kH,
                      kW, padT, padH, padW, dT, dH, dW, dilationT, dilationH, dilationW);
   const Columns all = allColumns(&geometry, columns);
-  THNN_(unfold)(&geometry, volume, &all);
+  THNN_(unfold_toColumns)(&geometry, volume, &all);
 }
 
 void THNN_(col2vol)(const real *columns, int64_t channels, int64_t depth, int64_t height,
@@ -58,5 +58,5 @@ void THNN_(col2vol)(const real *columns, int64_t channels, int64_t depth, int64_
   const Columns all = allColumns(&geometry, columns);
   const int64_t elements = channels * THNN_convolutionImagePositions(&geometry);
   THNN_(simd).pointwise.fill(elements, 0, volume);
-  THNN_(fold)(&geometry, &all, volume);
+  THNN_(unfold_toImage)(&geometry, &all, volume);
 }

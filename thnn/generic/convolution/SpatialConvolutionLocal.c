@@ -355,6 +355,7 @@ void THNN_(SpatialConvolutionLocal_accGradParameters)(
     }
   }
   THNN_blasEnd();
-  THNN_(addRowSum)(state, g.batch, planes * positionsOf(&g), (real)scale, from->data, start->data);
+  THNN_(matrix_addRowSum)(state, g.batch, planes * positionsOf(&g), (real)scale, from->data,
+                          start->data);
   THNN_planRelease(&plan);
 }

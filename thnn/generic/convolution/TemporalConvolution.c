@@ -101,25 +101,25 @@ static void convolveSample(THNNState *state, const THNNFrames *frames, int64_t k
                            THNNRoom room)
 {
   const int64_t window = kW * frames->inputSize;
-  if (THNN_(prefersDots)(frames->outputFrames, frames->outputSize, window)) {
-    THNN_(affine)(state, frames->outputFrames, frames->outputSize, window, input,
-                  dW * frames->inputSize, weight, bias, output, frames->outputSize, room);
+  if (THNN_(matrix_prefersDots)(frames->outputFrames, frames->outputSize, window)) {
+    THNN_(matrix_affine)(state, frames->outputFrames, frames->outputSize, window, input,
+                         dW * frames->inputSize, weight, bias, output, frames->outputSize, room);
     return;
   }
   if (THNN_(simd).panels.packs && periodOf(kW, dW) > 1) {
     const Matrix kernels = {weight, window, true};
     const Matrix windows = {input, dW * frames->inputSize, false};
-    THNN_(repeatRow)(state, frames->outputFrames, frames->outputSize, bias, output,
-                     frames->outputSize);
-    THNN_(addProducts)(frames->outputSize, frames->outputFrames, window, 1, kernels, windows, 1, 0,
-                       0, output, room);
+    THNN_(matrix_repeatRow)(state, frames->outputFrames, frames->outputSize, bias, output,
+                            frames->outputSize);
+    THNN_(panelProducts_add)(frames->outputSize, frames->outputFrames, window, 1, kernels, windows,
+                             1, 0, 0, output, room);
     return;
   }
   for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
     const Phase phase = phaseOf(frames, kW, dW, i);
-    THNN_(affine)(state, phase.count, frames->outputSize, phase.window, input + phase.inputOffset,
-                  phase.inputLeading, weight, bias, output + phase.outputOffset,
-                  phase.outputLeading, room);
+    THNN_(matrix_affine)(state, phase.count, frames->outputSize, phase.window,
+                         input + phase.inputOffset, phase.inputLeading, weight, bias,
+                         output + phase.outputOffset, phase.outputLeading, room);
   }
 }
 
@@ -132,8 +132,8 @@ static void spreadSample(THNNState *state, const THNNFrames *frames, int64_t kW,
     const Phase phase = phaseOf(frames, kW, dW, i);
     const Matrix w = {weight, phase.window, false};
     const Matrix g = {gradOutput + phase.outputOffset, phase.outputLeading, false};
-    THNN_(multiplyInto)(state, phase.window, phase.count, frames->outputSize, 1, w, g, 1,
-                        gradInput + phase.inputOffset, phase.inputLeading, room);
+    THNN_(matrix_multiplyInto)(state, phase.window, phase.count, frames->outputSize, 1, w, g, 1,
+                               gradInput + phase.inputOffset, phase.inputLeading, room);
   }
 }
 
@@ -153,9 +153,10 @@ static void correlateWindows(THNNState *state, const THNNFrames *frames, int64_t
   (void)state;
   const Matrix windows = {input, dW * frames->inputSize, false};
   const Matrix gradients = {gradOutput, frames->outputSize, true};
-  THNN_(addProducts)(kW * frames->inputSize, frames->outputSize, frames->outputFrames, scale,
-                     windows, gradients, frames->batch, frames->inputFrames * frames->inputSize,
-                     frames->gradientFrames * frames->outputSize, gradWeight, room);
+  THNN_(panelProducts_add)(kW * frames->inputSize, frames->outputSize, frames->outputFrames, scale,
+                           windows, gradients, frames->batch,
+                           frames->inputFrames * frames->inputSize,
+                           frames->gradientFrames * frames->outputSize, gradWeight, room);
 }
 
 /* Computes the same for a larger gradWeight, which gemm is better at. */
@@ -170,8 +171,8 @@ static void correlatePhases(THNNState *state, const THNNFrames *frames, int64_t 
       const Phase phase = phaseOf(frames, kW, dW, i);
       const Matrix windows = {x + phase.inputOffset, phase.inputLeading, false};
       const Matrix gradients = {g + phase.outputOffset, phase.outputLeading, true};
-      THNN_(multiply)(state, phase.window, frames->outputSize, phase.count, scale, windows,
-                      gradients, 1, gradWeight, room);
+      THNN_(matrix_multiply)(state, phase.window, frames->outputSize, phase.count, scale, windows,
+                             gradients, 1, gradWeight, room);
     }
   }
 }
@@ -215,19 +216,19 @@ typedef THNNRoom RoomOfPhase(const THNNState *state, const THNNFrames *frames, i
 static THNNRoom convolvingRoom(const THNNState *state, const THNNFrames *frames, int64_t window,
                                int64_t count)
 {
-  return THNN_(multiplyRoom)(state, frames->outputSize, count, window, true, false);
+  return THNN_(matrix_room)(state, frames->outputSize, count, window, true, false);
 }
 
 static THNNRoom spreadingRoom(const THNNState *state, const THNNFrames *frames, int64_t window,
                               int64_t count)
 {
-  return THNN_(multiplyRoom)(state, window, count, frames->outputSize, false, false);
+  return THNN_(matrix_room)(state, window, count, frames->outputSize, false, false);
 }
 
 static THNNRoom correlatingRoom(const THNNState *state, const THNNFrames *frames, int64_t window,
                                 int64_t count)
 {
-  return THNN_(multiplyRoom)(state, window, frames->outputSize, count, false, true);
+  return THNN_(matrix_room)(state, window, frames->outputSize, count, false, true);
 }
 
 /* The room for any residue class: the first ones can have one frame more than the last ones. */
@@ -236,8 +237,8 @@ static THNNRoom roomOfPhases(RoomOfPhase *room, const THNNState *state, const TH
 {
   const int64_t last = minimum(periodOf(kW, dW), frames->outputFrames) - 1;
   const int64_t window = kW * frames->inputSize;
-  return THNN_(largerRoom)(room(state, frames, window, phaseOf(frames, kW, dW, 0).count),
-                           room(state, frames, window, phaseOf(frames, kW, dW, last).count));
+  return THNN_(matrix_largerRoom)(room(state, frames, window, phaseOf(frames, kW, dW, 0).count),
+                                  room(state, frames, window, phaseOf(frames, kW, dW, last).count));
 }
 
 /* The room for convolveSample, with a branch for each of its branches. */
@@ -245,11 +246,11 @@ static THNNRoom roomOfSample(const THNNState *state, const THNNFrames *frames, i
                              int64_t dW)
 {
   const int64_t window = kW * frames->inputSize;
-  if (THNN_(prefersDots)(frames->outputFrames, frames->outputSize, window))
+  if (THNN_(matrix_prefersDots)(frames->outputFrames, frames->outputSize, window))
     return convolvingRoom(state, frames, window, frames->outputFrames);
   if (THNN_(simd).panels.packs && periodOf(kW, dW) > 1)
-    return THNN_(addProductsRoom)(state, frames->outputSize, frames->outputFrames, window, true,
-                                  false, 1);
+    return THNN_(panelProducts_addRoom)(state, frames->outputSize, frames->outputFrames, window,
+                                        true, false, 1);
   return roomOfPhases(convolvingRoom, state, frames, kW, dW);
 }
 
@@ -385,8 +386,8 @@ void THNN_(TemporalConvolution_accGradParameters)(THNNState *state, THTensor *in
   THNNBuffer *vector = THNN_planInOut(&plan, gradBias, 5);
   const bool windows = fitsCache(&frames, kW);
   const THNNRoom room =
-      windows ? THNN_(addProductsRoom)(state, kW * frames.inputSize, frames.outputSize,
-                                       frames.outputFrames, false, true, frames.batch)
+      windows ? THNN_(panelProducts_addRoom)(state, kW * frames.inputSize, frames.outputSize,
+                                             frames.outputFrames, false, true, frames.batch)
               : roomOfPhases(correlatingRoom, state, &frames, kW, dW);
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
@@ -395,8 +396,9 @@ void THNN_(TemporalConvolution_accGradParameters)(THNNState *state, THTensor *in
                                                  (real)scale, matrix->data,
                                                  THNN_roomIn(room, scratch));
   for (int64_t sample = 0; sample < frames.batch; sample++)
-    THNN_(addRowSum)(state, frames.outputFrames, frames.outputSize, (real)scale,
-                     (const real *)from->data + sample * frames.gradientFrames * frames.outputSize,
-                     vector->data);
+    THNN_(matrix_addRowSum)(state, frames.outputFrames, frames.outputSize, (real)scale,
+                            (const real *)from->data +
+                                sample * frames.gradientFrames * frames.outputSize,
+                            vector->data);
   THNN_planRelease(&plan);
 }

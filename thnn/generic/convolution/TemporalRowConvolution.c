@@ -275,7 +275,7 @@ void THNN_(TemporalRowConvolution_accGradParameters)(THNNState *state, THTensor 
                  from->data, (real)scale, kernels->data);
   }
   if (start)
-    THNN_(addRowSum)(state, frames.batch * frames.output, frames.features, (real)scale, from->data,
-                     start->data);
+    THNN_(matrix_addRowSum)(state, frames.batch * frames.output, frames.features, (real)scale,
+                            from->data, start->data);
   THNN_planRelease(&plan);
 }

@@ -161,16 +161,16 @@ static void planUnit(THNNGroupedPlan *plan, int64_t samples)
   plan->copiesResult = apart || (plan->add && !weights);
   if (plan->planewise) {
     plan->joins = THNN_joinsOfGroups(groups, samples);
-    plan->cost = CYCLES_PER_VECTOR * operationsOf(plan) / (double)THNN_(simd).products.lanes;
+    plan->cost = CYCLES_PER_VECTOR * operationsOf(plan) / (double)vectorLanes();
     return;
   }
   THNNConvolution geometry = groups->geometry;
   geometry.batch = samples;
-  THNN_(Convolution_prepare)(&plan->convolution, &plan->state, &geometry, plan->part);
+  THNN_(engine_prepare)(&plan->convolution, &plan->state, &geometry, plan->part);
   const double copied = (plan->copiesSource ? (double)unitElements(plan, true) : 0) +
                         (plan->copiesResult ? (double)unitElements(plan, false) : 0);
   plan->cost = (double)(groups->groups * plan->chunks) *
-               (THNN_(Convolution_cost)(&plan->convolution) + CYCLES_PER_COPY * copied);
+               (THNN_(engine_cost)(&plan->convolution) + CYCLES_PER_COPY * copied);
 }
 
 /* The most samples up to `most` that divide the batch. */
@@ -338,7 +338,7 @@ static void gatherUnit(const THNNGroupedPlan *plan, Unit unit, const real *sourc
   } else {
     const real *kernels = weight + unit.group * (weightElements(plan) / plan->groups.groups);
     const real *start = bias ? bias + unit.group * sideOf(plan, toImage).planes : NULL;
-    THNN_(Convolution_run)(&plan->convolution, from, kernels, start, to, areas.unit);
+    THNN_(engine_run)(&plan->convolution, from, kernels, start, to, areas.unit);
   }
   if (plan->copiesResult)
     deliver(plan, unit, toImage, to, result);
@@ -381,9 +381,9 @@ static void correlateGroup(const THNNGroupedPlan *plan, int64_t group, const rea
   real *sums = gradBias ? gradBias + group * plan->groups.geometry.outputPlanes : NULL;
   for (int64_t chunk = 0; chunk < plan->chunks; chunk++) {
     const Unit unit = {group, chunk * plan->samples};
-    THNN_(Convolution_backwardWeight)(
-        &plan->convolution, dense(plan, unit, true, image, areas.source),
-        dense(plan, unit, false, map, areas.result), scale, kernels, sums, areas.unit);
+    THNN_(engine_backwardWeight)(&plan->convolution, dense(plan, unit, true, image, areas.source),
+                                 dense(plan, unit, false, map, areas.result), scale, kernels, sums,
+                                 areas.unit);
   }
 }
 
@@ -545,7 +545,7 @@ void THNN_(GroupedConvolution_plan)(const THNNState *state, int which, bool tran
   THNNGroupedPlan plan;
   prepare(&plan, state, &groups, partOf(&groups, (THNNConvolutionResult)which), add);
   choice->algorithm =
-      plan.planewise ? THNN_CONVOLUTION_DIRECT : THNN_(Convolution_algorithm)(&plan.convolution);
+      plan.planewise ? THNN_CONVOLUTION_DIRECT : THNN_(engine_algorithm)(&plan.convolution);
   choice->scratchBytes = plan.scratchBytes;
   choice->cost = plan.cost;
 }

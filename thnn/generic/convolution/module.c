@@ -19,7 +19,7 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
       THNN_convolutionSizes(geometry, call->nDimension, call->transposed, batched, size);
   const THNNState state = THNN_stateFor(call->state, THNN_OUTPUT);
   THNNConvolutionPlan convolution;
-  THNN_(Convolution_prepare)(&convolution, &state, geometry, passTo(call->transposed));
+  THNN_(engine_prepare)(&convolution, &state, geometry, passTo(call->transposed));
 
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
@@ -30,8 +30,8 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
   THNNBuffer *scratch = THNN_planScratch(&plan, convolution.scratchBytes);
   THNN_planAcquire(&plan);
 
-  THNN_(Convolution_run)(&convolution, in->data, kernel->data, start ? start->data : NULL,
-                         out->data, scratch->data);
+  THNN_(engine_run)(&convolution, in->data, kernel->data, start ? start->data : NULL, out->data,
+                    scratch->data);
   THNN_planRelease(&plan);
 }
 
@@ -40,7 +40,7 @@ void THNN_(module_updateGradInput)(const THNNConvolutionCall *call, THTensor *in
 {
   const THNNState state = THNN_stateFor(call->state, THNN_GRAD_INPUT);
   THNNConvolutionPlan convolution;
-  THNN_(Convolution_prepare)(&convolution, &state, &call->geometry, passTo(!call->transposed));
+  THNN_(engine_prepare)(&convolution, &state, &call->geometry, passTo(!call->transposed));
 
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
@@ -50,8 +50,7 @@ void THNN_(module_updateGradInput)(const THNNConvolutionCall *call, THTensor *in
   THNNBuffer *scratch = THNN_planScratch(&plan, convolution.scratchBytes);
   THNN_planAcquire(&plan);
 
-  THNN_(Convolution_run)(&convolution, gradOut->data, kernel->data, NULL, gradIn->data,
-                         scratch->data);
+  THNN_(engine_run)(&convolution, gradOut->data, kernel->data, NULL, gradIn->data, scratch->data);
   THNN_planRelease(&plan);
 }
 
@@ -61,8 +60,7 @@ void THNN_(module_accGradParameters)(const THNNConvolutionCall *call, THTensor *
 {
   const THNNState state = THNN_stateFor(call->state, THNN_GRAD_WEIGHT);
   THNNConvolutionPlan convolution;
-  THNN_(Convolution_prepare)(&convolution, &state, &call->geometry,
-                             THNN_CONVOLUTION_BACKWARD_WEIGHT);
+  THNN_(engine_prepare)(&convolution, &state, &call->geometry, THNN_CONVOLUTION_BACKWARD_WEIGHT);
 
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
@@ -75,13 +73,13 @@ void THNN_(module_accGradParameters)(const THNNConvolutionCall *call, THTensor *
 
   real *bias = start ? start->data : NULL;
   if (call->transposed) {
-    THNN_(Convolution_backwardWeight)(&convolution, gradOut->data, in->data, scale, kernel->data,
-                                      NULL, scratch->data);
+    THNN_(engine_backwardWeight)(&convolution, gradOut->data, in->data, scale, kernel->data, NULL,
+                                 scratch->data);
     if (bias)
-      THNN_(Convolution_backwardTransposedBias)(&convolution, gradOut->data, scale, bias);
+      THNN_(engine_backwardTransposedBias)(&convolution, gradOut->data, scale, bias);
   } else {
-    THNN_(Convolution_backwardWeight)(&convolution, in->data, gradOut->data, scale, kernel->data,
-                                      bias, scratch->data);
+    THNN_(engine_backwardWeight)(&convolution, in->data, gradOut->data, scale, kernel->data, bias,
+                                 scratch->data);
   }
   THNN_planRelease(&plan);
 }

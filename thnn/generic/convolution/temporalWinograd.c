@@ -50,7 +50,7 @@ static int threadsFor(const Temporal *of)
 static THNNRoom productRoom(const Temporal *of)
 {
   THNNRoom room =
-      THNN_(multiplyEachRoom)(of->state, of->resultSize, blockTiles(of), of->sourceSize, 1);
+      THNN_(panelProducts_eachRoom)(of->state, of->resultSize, blockTiles(of), of->sourceSize, 1);
   room.threads = 1;
   return room;
 }
@@ -148,8 +148,8 @@ static bool runBlock(const Temporal *of, int64_t first, int64_t end, const real 
     const real *part = weights + number * matrixElements(of);
     const Matrix w = {part, of->backward ? to : from, !of->backward};
     const Matrix x = {numbers + number * most * from, from, false};
-    THNN_(multiplyEach)(to, tiles, from, w, x, NULL, 1, 0, sums + number * most * to, 0, NULL,
-                        areas->room);
+    THNN_(panelProducts_each)(to, tiles, from, w, x, NULL, 1, 0, sums + number * most * to, 0, NULL,
+                              areas->room);
   }
   bool finite = true;
   for (int64_t tile = 0; tile < tiles; tile++) {

@@ -59,13 +59,13 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 4);
   THNNBuffer *start = bias ? THNN_planIn(&plan, bias, 5) : NULL;
   const THNNRoom room =
-      THNN_(multiplyRoom)(state, sizes.outputs, sizes.batch, sizes.inputs, true, false);
+      THNN_(matrix_room)(state, sizes.outputs, sizes.batch, sizes.inputs, true, false);
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
-  THNN_(affine)(state, sizes.batch, sizes.outputs, sizes.inputs, in->data, sizes.inputs,
-                matrix->data, start ? start->data : NULL, out->data, sizes.outputs,
-                THNN_roomIn(room, scratch));
+  THNN_(matrix_affine)(state, sizes.batch, sizes.outputs, sizes.inputs, in->data, sizes.inputs,
+                       matrix->data, start ? start->data : NULL, out->data, sizes.outputs,
+                       THNN_roomIn(room, scratch));
   THNN_planRelease(&plan);
 }
 
@@ -85,7 +85,7 @@ void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *
   THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 5);
   const THNNRoom room =
-      THNN_(multiplyRoom)(state, sizes.inputs, sizes.batch, sizes.outputs, false, false);
+      THNN_(matrix_room)(state, sizes.inputs, sizes.batch, sizes.outputs, false, false);
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
@@ -94,8 +94,8 @@ void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *
   } else {
     const Matrix w = {matrix->data, sizes.inputs, false};
     const Matrix g = {from->data, sizes.outputs, false};
-    THNN_(multiply)(state, sizes.inputs, sizes.batch, sizes.outputs, 1, w, g, 0, to->data,
-                    THNN_roomIn(room, scratch));
+    THNN_(matrix_multiply)(state, sizes.inputs, sizes.batch, sizes.outputs, 1, w, g, 0, to->data,
+                           THNN_roomIn(room, scratch));
   }
   THNN_planRelease(&plan);
 }
@@ -122,14 +122,15 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
   THNNBuffer *matrix = THNN_planInOut(&plan, gradWeight, 7);
   THNNBuffer *vector = bias ? THNN_planInOut(&plan, gradBias, 8) : NULL;
   const THNNRoom room =
-      THNN_(multiplyRoom)(state, sizes.inputs, sizes.outputs, sizes.batch, false, true);
+      THNN_(matrix_room)(state, sizes.inputs, sizes.outputs, sizes.batch, false, true);
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
   const Matrix x = {in->data, sizes.inputs, false}, g = {from->data, sizes.outputs, true};
-  THNN_(multiply)(state, sizes.inputs, sizes.outputs, sizes.batch, (real)scale, x, g, 1,
-                  matrix->data, THNN_roomIn(room, scratch));
+  THNN_(matrix_multiply)(state, sizes.inputs, sizes.outputs, sizes.batch, (real)scale, x, g, 1,
+                         matrix->data, THNN_roomIn(room, scratch));
   if (vector)
-    THNN_(addRowSum)(state, sizes.batch, sizes.outputs, (real)scale, from->data, vector->data);
+    THNN_(matrix_addRowSum)(state, sizes.batch, sizes.outputs, (real)scale, from->data,
+                            vector->data);
   THNN_planRelease(&plan);
 }

@@ -145,7 +145,7 @@ static void forward(THNNState *state, const SparseInput *source, THNNSparseLinea
   const Entry *entry = scratch->data;
   const int64_t count =
       listEntries(source->legacy, sizes.batch, sizes.entries, in->data, scratch->data);
-  THNN_(repeatRow)(state, sizes.batch, sizes.outputs, start->data, out->data, sizes.outputs);
+  THNN_(matrix_repeatRow)(state, sizes.batch, sizes.outputs, start->data, out->data, sizes.outputs);
 #pragma omp parallel for num_threads(threadsFor(state, &sizes)) schedule(static)
   for (int64_t o = 0; o < sizes.outputs; o++) {
     const real *row = (const real *)matrix->data + o * sizes.inputs;
@@ -212,7 +212,7 @@ static void addGradients(THNNState *state, const SparseInput *source, THNNSparse
       THNN_(simd).pointwise.axpy(sizes.inputs, (real)weightDecay,
                                  (const real *)matrix->data + o * sizes.inputs, row);
   }
-  THNN_(addRowSum)(state, sizes.batch, sizes.outputs, (real)scale, from->data, toBias->data);
+  THNN_(matrix_addRowSum)(state, sizes.batch, sizes.outputs, (real)scale, from->data, toBias->data);
   THNN_planRelease(&plan);
 }
 

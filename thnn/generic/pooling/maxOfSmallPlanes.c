@@ -15,7 +15,7 @@ static int64_t elementsOf(const int64_t *size)
 bool THNN_(maxOfSmallPlanes_plan)(MaxOfSmallPlanes *work, const THNNState *state,
                                   int64_t windowRows, int64_t taps)
 {
-  const int64_t lanes = THNN_(simd).shifts.lanes;
+  const int64_t lanes = vectorLanes();
   const int64_t elements = elementsOf(work->input), outputs = elementsOf(work->output);
   const int64_t most = MOST_TILE_BYTES / (lanes * (int64_t)sizeof(real));
   if (elements > most || outputs > most || elements + 3 * outputs > most)
@@ -50,7 +50,7 @@ THNNTapSpan *THNN_(maxOfSmallPlanes_list)(const MaxOfSmallPlanes *work, int dime
 static int64_t listRows(const MaxOfSmallPlanes *work, THNNTapSpan z, THNNTapSpan y,
                         const real *planes, const real **rows, Place *places)
 {
-  const int64_t width = work->input[2] * THNN_(simd).shifts.lanes;
+  const int64_t width = work->input[2] * vectorLanes();
   int64_t count = 0;
   for (int64_t t = 0; t < z.taps; t++)
     for (int64_t h = 0; h < y.taps; h++) {
@@ -65,7 +65,7 @@ static int64_t listRows(const MaxOfSmallPlanes *work, THNNTapSpan z, THNNTapSpan
 const Place *THNN_(maxOfSmallPlanes_run)(const MaxOfSmallPlanes *work, int64_t planes,
                                          const real *input, char *scratch, real *output)
 {
-  const int64_t lanes = THNN_(simd).shifts.lanes;
+  const int64_t lanes = vectorLanes();
   const int64_t elements = elementsOf(work->input), outputs = elementsOf(work->output);
   const real **rows = (const real **)scratch;
   Place *rowPlaces = (Place *)(scratch + work->rowPlaces);

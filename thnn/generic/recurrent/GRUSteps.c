@@ -38,7 +38,7 @@ void THNN_(GRUSteps_updateOutput)(THNNState *state, THTensor *input, THTensor *w
   THNNBuffer *states = THNN_planInOut(&plan, output, 6);
   THNNBuffer *stored = THNN_planOut(&plan, storage, 7, 3, storageSize);
   THNNBuffer *recurrent = THNN_planScratch(&plan, (size_t)(batch * width) * sizeof(real));
-  const THNNRoom room = THNN_(multiplyRoom)(state, width, batch, units, true, false);
+  const THNNRoom room = THNN_(matrix_room)(state, width, batch, units, true, false);
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
@@ -49,8 +49,8 @@ void THNN_(GRUSteps_updateOutput)(THNNState *state, THTensor *input, THTensor *w
     const real *before = (const real *)states->data + at.before * batch * units;
     real *after = (real *)states->data + at.after * batch * units;
     real *store = (real *)stored->data + at.step * batch * STORED * units;
-    THNN_(affine)(state, batch, width, units, before, units, matrix->data, NULL, recurrent->data,
-                  width, THNN_roomIn(room, scratch));
+    THNN_(matrix_affine)(state, batch, width, units, before, units, matrix->data, NULL,
+                         recurrent->data, width, THNN_roomIn(room, scratch));
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < batch; i++) {
       const GateRows rows = {in + i * width, (const real *)recurrent->data + i * width,
@@ -82,7 +82,7 @@ void THNN_(GRUSteps_updateGradInput)(THNNState *state, THTensor *storage, THTens
   THNNBuffer *toInput = THNN_planOut(&plan, gradInInput, 5, 3, gateSize);
   THNNBuffer *toHidden = THNN_planOut(&plan, gradInHidden, 6, 3, gateSize);
   THNNBuffer *carried = THNN_planInOut(&plan, gradState, 7);
-  const THNNRoom room = THNN_(multiplyRoom)(state, units, batch, width, false, false);
+  const THNNRoom room = THNN_(matrix_room)(state, units, batch, width, false, false);
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
@@ -103,8 +103,8 @@ void THNN_(GRUSteps_updateGradInput)(THNNState *state, THTensor *storage, THTens
     }
     /* To what goes past the gates comes what goes through them. */
     const Matrix w = {matrix->data, units, false}, g = {gradHidden, width, false};
-    THNN_(multiply)(state, units, batch, width, 1, w, g, 1, carried->data,
-                    THNN_roomIn(room, scratch));
+    THNN_(matrix_multiply)(state, units, batch, width, 1, w, g, 1, carried->data,
+                           THNN_roomIn(room, scratch));
   }
   THNN_planRelease(&plan);
 }

@@ -38,7 +38,7 @@ void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *
   THNNBuffer *states = THNN_planInOut(&plan, output, 6);
   THNNBuffer *memory = THNN_planInOut(&plan, cells, 7);
   THNNBuffer *recurrent = THNN_planScratch(&plan, (size_t)(batch * width) * sizeof(real));
-  const THNNRoom room = THNN_(multiplyRoom)(state, width, batch, units, true, false);
+  const THNNRoom room = THNN_(matrix_room)(state, width, batch, units, true, false);
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
@@ -47,8 +47,8 @@ void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *
     const THNNStep at = THNN_stepAt(&sizes, step, reverse);
     real *gate = (real *)all->data + at.step * batch * width;
     const int64_t before = at.before * batch * units, after = at.after * batch * units;
-    THNN_(affine)(state, batch, width, units, (real *)states->data + before, units, matrix->data,
-                  NULL, recurrent->data, width, THNN_roomIn(room, scratch));
+    THNN_(matrix_affine)(state, batch, width, units, (real *)states->data + before, units,
+                         matrix->data, NULL, recurrent->data, width, THNN_roomIn(room, scratch));
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < batch; i++) {
       const GateRows rows = {gate + i * width, (const real *)recurrent->data + i * width,
@@ -83,7 +83,7 @@ void THNN_(LSTMSteps_updateGradInput)(THNNState *state, THTensor *gates, THTenso
   THNNBuffer *to = THNN_planOutLike(&plan, gradGates, 6, gates);
   THNNBuffer *carried = THNN_planInOut(&plan, gradState, 7);
   THNNBuffer *carriedCell = THNN_planInOut(&plan, gradCell, 8);
-  const THNNRoom room = THNN_(multiplyRoom)(state, units, batch, width, false, false);
+  const THNNRoom room = THNN_(matrix_room)(state, units, batch, width, false, false);
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
@@ -105,8 +105,8 @@ void THNN_(LSTMSteps_updateGradInput)(THNNState *state, THTensor *gates, THTenso
                                          cell);
     }
     const Matrix w = {matrix->data, units, false}, g = {gradGate, width, false};
-    THNN_(multiply)(state, units, batch, width, 1, w, g, 0, carried->data,
-                    THNN_roomIn(room, scratch));
+    THNN_(matrix_multiply)(state, units, batch, width, 1, w, g, 0, carried->data,
+                           THNN_roomIn(room, scratch));
   }
   THNN_planRelease(&plan);
 }

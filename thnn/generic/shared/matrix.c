@@ -94,14 +94,14 @@ static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, 
       THNN_(simd).pointwise.axpy(m, 1, sums + ((part - 1) * n + j) * m, c + j * leading);
 }
 
-THNNRoom THNN_(largerRoom)(THNNRoom a, THNNRoom b)
+THNNRoom THNN_(matrix_largerRoom)(THNNRoom a, THNNRoom b)
 {
   return (THNNRoom){.threads = a.threads > b.threads ? a.threads : b.threads,
                     .bytes = a.bytes > b.bytes ? a.bytes : b.bytes};
 }
 
-THNNRoom THNN_(multiplyRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
-                             bool aTransposed, bool bTransposed)
+THNNRoom THNN_(matrix_room)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                            bool aTransposed, bool bTransposed)
 {
   const Product product = shapeOf(m, n, k, aTransposed, bTransposed);
   THNNRoom room = {.threads = 1};
@@ -110,18 +110,19 @@ THNNRoom THNN_(multiplyRoom)(const THNNState *state, int64_t m, int64_t n, int64
     room.bytes = (size_t)roundUp(sums * (int64_t)sizeof(real), 64);
   }
   if (THNN_(panelProducts_win)(&product))
-    room = THNN_(largerRoom)(room, THNN_(panelProducts_room)(state, &product));
+    room = THNN_(matrix_largerRoom)(room, THNN_(panelProducts_room)(state, &product));
   return room;
 }
 
-void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha, Matrix a,
-                     Matrix b, real beta, real *c, THNNRoom room)
+void THNN_(matrix_multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
+                            Matrix a, Matrix b, real beta, real *c, THNNRoom room)
 {
-  THNN_(multiplyInto)(state, m, n, k, alpha, a, b, beta, c, m, room);
+  THNN_(matrix_multiplyInto)(state, m, n, k, alpha, a, b, beta, c, m, room);
 }
 
-void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
-                         Matrix a, Matrix b, real beta, real *c, int64_t leading, THNNRoom room)
+void THNN_(matrix_multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
+                                Matrix a, Matrix b, real beta, real *c, int64_t leading,
+                                THNNRoom room)
 {
   if (k == 1 && beta == 1 && !a.transposed) {
     addOuterProduct(state, m, n, alpha, a, b, c, leading);
@@ -165,7 +166,7 @@ void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k
   THNN_blasEnd();
 }
 
-bool THNN_(prefersDots)(int64_t rows, int64_t columns, int64_t terms)
+bool THNN_(matrix_prefersDots)(int64_t rows, int64_t columns, int64_t terms)
 {
   const double products = (double)rows * (double)columns * (double)terms;
   for (int i = 0; i < 2; i++) {
@@ -199,13 +200,13 @@ static void affineDots(const THNNState *state, int64_t columns, const Dots *all)
   }
 }
 
-void THNN_(affine)(const THNNState *state, int64_t rows, int64_t columns, int64_t terms,
-                   const real *x, int64_t xStride, const real *w, const real *start, real *y,
-                   int64_t yStride, THNNRoom room)
+void THNN_(matrix_affine)(const THNNState *state, int64_t rows, int64_t columns, int64_t terms,
+                          const real *x, int64_t xStride, const real *w, const real *start, real *y,
+                          int64_t yStride, THNNRoom room)
 {
   const Matrix a = {w, terms, true}, b = {x, xStride, false};
   const Product product = productOf(columns, rows, terms, 1, a, b, y, yStride);
-  if (THNN_(prefersDots)(rows, columns, terms) && !THNN_(panelProducts_win)(&product)) {
+  if (THNN_(matrix_prefersDots)(rows, columns, terms) && !THNN_(panelProducts_win)(&product)) {
     const Dots all = {.rows = rows,
                       .terms = terms,
                       .x = x,
@@ -219,12 +220,12 @@ void THNN_(affine)(const THNNState *state, int64_t rows, int64_t columns, int64_
     return;
   }
   if (start)
-    THNN_(repeatRow)(state, rows, columns, start, y, yStride);
-  THNN_(multiplyInto)(state, columns, rows, terms, 1, a, b, start ? 1 : 0, y, yStride, room);
+    THNN_(matrix_repeatRow)(state, rows, columns, start, y, yStride);
+  THNN_(matrix_multiplyInto)(state, columns, rows, terms, 1, a, b, start ? 1 : 0, y, yStride, room);
 }
 
-void THNN_(addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,
-                      const real *x, real *y)
+void THNN_(matrix_addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,
+                             const real *x, real *y)
 {
   const Pieces pieces = cut(columns);
   const int threads = THNN_threads(state, pieces.count, (double)rows * (double)columns);
@@ -235,8 +236,8 @@ void THNN_(addRowSum)(const THNNState *state, int64_t rows, int64_t columns, rea
                                  x + row * columns + i * pieces.length, y + i * pieces.length);
 }
 
-void THNN_(repeatRow)(const THNNState *state, int64_t rows, int64_t columns, const real *x, real *y,
-                      int64_t yStride)
+void THNN_(matrix_repeatRow)(const THNNState *state, int64_t rows, int64_t columns, const real *x,
+                             real *y, int64_t yStride)
 {
   const int threads = THNN_threads(state, rows, (double)rows * (double)columns);
 #pragma omp parallel for num_threads(threads) schedule(static)

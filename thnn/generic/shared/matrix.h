@@ -53,56 +53,57 @@ static inline THNNRoom THNN_roomIn(THNNRoom room, const THNNBuffer *buffer)
 }
 
 /* Room for either of two products that are computed one after the other. */
-THNNRoom THNN_(largerRoom)(THNNRoom a, THNNRoom b);
+THNNRoom THNN_(matrix_largerRoom)(THNNRoom a, THNNRoom b);
 
-/* The room of each product below. multiplyRoom is for multiply, multiplyInto and affine, where m is
+/* The room of each product below. matrix_room is for multiply, multiplyInto and affine, where m is
  * `columns`, n is `rows`, k is `terms`, and a is transposed. */
-THNNRoom THNN_(multiplyRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
-                             bool aTransposed, bool bTransposed);
-THNNRoom THNN_(addProductsRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
-                                bool aTransposed, bool bTransposed, int64_t count);
-THNNRoom THNN_(multiplyEachRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
-                                 int64_t count);
+THNNRoom THNN_(matrix_room)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                            bool aTransposed, bool bTransposed);
+THNNRoom THNN_(panelProducts_addRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                                      bool aTransposed, bool bTransposed, int64_t count);
+THNNRoom THNN_(panelProducts_eachRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                                       int64_t count);
 
 /* c[m x n] = alpha * a[m x k] * b[k x n] + beta * c; c is dense and column-major. */
-void THNN_(multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha, Matrix a,
-                     Matrix b, real beta, real *c, THNNRoom room);
+void THNN_(matrix_multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
+                            Matrix a, Matrix b, real beta, real *c, THNNRoom room);
 
 /* Computes the same for a result whose columns are `leading` elements apart. */
-void THNN_(multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
-                         Matrix a, Matrix b, real beta, real *c, int64_t leading, THNNRoom room);
+void THNN_(matrix_multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
+                                Matrix a, Matrix b, real beta, real *c, int64_t leading,
+                                THNNRoom room);
 
 /* c += alpha * the sum of `count` products a * b, whose operands are `aNext` and `bNext` elements
  * apart. The columns of a and b may overlap. */
-void THNN_(addProducts)(int64_t m, int64_t n, int64_t k, real alpha, Matrix a, Matrix b,
-                        int64_t count, int64_t aNext, int64_t bNext, real *c, THNNRoom room);
+void THNN_(panelProducts_add)(int64_t m, int64_t n, int64_t k, real alpha, Matrix a, Matrix b,
+                              int64_t count, int64_t aNext, int64_t bNext, real *c, THNNRoom room);
 
 /* c = start + a * b for `count` matrices a and c, `aNext` and `cNext` elements apart. `start`,
  * which may be NULL, has a value for each column of c. `packed` is scratch for all of b; if it is
  * NULL, b is packed anew for each block of rows. */
-void THNN_(multiplyEach)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix b, const real *start,
-                         int64_t count, int64_t aNext, real *c, int64_t cNext, real *packed,
-                         THNNRoom room);
+void THNN_(panelProducts_each)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix b,
+                               const real *start, int64_t count, int64_t aNext, real *c,
+                               int64_t cNext, real *packed, THNNRoom room);
 
-/* The elements of multiplyEach's `packed`; 0 if b is packed only once anyway. */
-int64_t THNN_(packedElements)(int64_t m, int64_t n, int64_t k, int64_t count);
+/* The elements of `packed` above; 0 if b is packed only once anyway. */
+int64_t THNN_(panelProducts_packedElements)(int64_t m, int64_t n, int64_t k, int64_t count);
 
 /* Whether x * w^T with few rows of x is for the loops of simd/kernels/dots.c: gemm would spend too
  * much of its time on packing w. */
-bool THNN_(prefersDots)(int64_t rows, int64_t columns, int64_t terms);
+bool THNN_(matrix_prefersDots)(int64_t rows, int64_t columns, int64_t terms);
 
 /* y = start + x * w^T. x and y have `rows` rows, `xStride` and `yStride` elements apart, and w has
  * `columns` rows of `terms` elements. `start`, which may be NULL, is added to each row of y. */
-void THNN_(affine)(const THNNState *state, int64_t rows, int64_t columns, int64_t terms,
-                   const real *x, int64_t xStride, const real *w, const real *start, real *y,
-                   int64_t yStride, THNNRoom room);
+void THNN_(matrix_affine)(const THNNState *state, int64_t rows, int64_t columns, int64_t terms,
+                          const real *x, int64_t xStride, const real *w, const real *start, real *y,
+                          int64_t yStride, THNNRoom room);
 
 /* y += scale * the sum of the rows of x. */
-void THNN_(addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,
-                      const real *x, real *y);
+void THNN_(matrix_addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,
+                             const real *x, real *y);
 
 /* y[i] = x for each of the rows of y. */
-void THNN_(repeatRow)(const THNNState *state, int64_t rows, int64_t columns, const real *x, real *y,
-                      int64_t yStride);
+void THNN_(matrix_repeatRow)(const THNNState *state, int64_t rows, int64_t columns, const real *x,
+                             real *y, int64_t yStride);
 
 #endif

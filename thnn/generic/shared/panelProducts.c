@@ -235,7 +235,7 @@ bool THNN_(panelProducts_win)(const Product *p)
 static int64_t stepCount(const Product *p, bool rows)
 {
   const SimdPanels *loops = &THNN_(simd).panels;
-  return rows ? divideUp(p->m, loops->lanes) : divideUp(p->n, loops->step);
+  return rows ? divideUp(p->m, vectorLanes()) : divideUp(p->n, loops->step);
 }
 
 /* Computes one of the pieces that a result is cut into. No element depends on where the cuts
@@ -243,7 +243,7 @@ static int64_t stepCount(const Product *p, bool rows)
 static void multiplyPiece(const Product *p, bool rows, int64_t piece, int64_t pieces,
                           const Packing *packing)
 {
-  const int64_t step = rows ? THNN_(simd).panels.lanes : THNN_(simd).panels.step;
+  const int64_t step = rows ? vectorLanes() : THNN_(simd).panels.step;
   const int64_t steps = stepCount(p, rows);
   const int64_t first = steps * piece / pieces * step;
   const int64_t end = minimum(steps * (piece + 1) / pieces * step, rows ? p->m : p->n);
@@ -291,16 +291,16 @@ THNNRoom THNN_(panelProducts_room)(const THNNState *state, const Product *p)
   return panelRoom(state, p, stepCount(p, sharesRows(p)));
 }
 
-THNNRoom THNN_(addProductsRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
-                                bool aTransposed, bool bTransposed, int64_t count)
+THNNRoom THNN_(panelProducts_addRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                                      bool aTransposed, bool bTransposed, int64_t count)
 {
   Product product = shapeOf(m, n, k, aTransposed, bTransposed);
   product.count = count;
   return THNN_(panelProducts_room)(state, &product);
 }
 
-THNNRoom THNN_(multiplyEachRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
-                                 int64_t count)
+THNNRoom THNN_(panelProducts_eachRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                                       int64_t count)
 {
   Product product = shapeOf(m, n, k, false, false);
   product.packs = true;
@@ -308,8 +308,8 @@ THNNRoom THNN_(multiplyEachRoom)(const THNNState *state, int64_t m, int64_t n, i
   return panelRoom(state, &product, count * stepCount(&product, m >= n));
 }
 
-void THNN_(addProducts)(int64_t m, int64_t n, int64_t k, real alpha, Matrix a, Matrix b,
-                        int64_t count, int64_t aNext, int64_t bNext, real *c, THNNRoom room)
+void THNN_(panelProducts_add)(int64_t m, int64_t n, int64_t k, real alpha, Matrix a, Matrix b,
+                              int64_t count, int64_t aNext, int64_t bNext, real *c, THNNRoom room)
 {
   Product product = productOf(m, n, k, alpha, a, b, c, m);
   product.add = true;
@@ -319,9 +319,9 @@ void THNN_(addProducts)(int64_t m, int64_t n, int64_t k, real alpha, Matrix a, M
   THNN_(panelProducts_multiply)(&product, room);
 }
 
-void THNN_(multiplyEach)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix b, const real *start,
-                         int64_t count, int64_t aNext, real *c, int64_t cNext, real *packed,
-                         THNNRoom room)
+void THNN_(panelProducts_each)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix b,
+                               const real *start, int64_t count, int64_t aNext, real *c,
+                               int64_t cNext, real *packed, THNNRoom room)
 {
   Product first = productOf(m, n, k, 1, a, b, c, m);
   first.packs = true;
@@ -347,7 +347,7 @@ void THNN_(multiplyEach)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix b, co
   }
 }
 
-int64_t THNN_(packedElements)(int64_t m, int64_t n, int64_t k, int64_t count)
+int64_t THNN_(panelProducts_packedElements)(int64_t m, int64_t n, int64_t k, int64_t count)
 {
   Product product = {.m = m, .n = n, .k = k, .packs = true};
   const bool once = count == 1 && largestBlock(&product, m, n).height >= m;

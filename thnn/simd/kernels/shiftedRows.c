@@ -28,12 +28,12 @@ INLINE void clearRow(int64_t n, real *y)
     store(y + i, (Vector){0});
 }
 
-INLINE void frameRows(const PaddedRows *frame, int64_t step)
+INLINE void padBySteps(const PaddedRows *padded, int64_t step)
 {
-  const int64_t before = frame->before, count = frame->count;
-  for (int64_t r = 0; r < frame->rows; r++) {
-    const real *x = frame->x + r * frame->xStride;
-    real *y = frame->y + r * frame->yStride;
+  const int64_t before = padded->before, count = padded->count;
+  for (int64_t r = 0; r < padded->rows; r++) {
+    const real *x = padded->x + r * padded->xStride;
+    real *y = padded->y + r * padded->yStride;
     clearRow(before, y);
     y += before;
     if (step == 1)
@@ -41,18 +41,18 @@ INLINE void frameRows(const PaddedRows *frame, int64_t step)
     else
       for (int64_t i = 0; i < count; i++)
         y[i] = x[step * i];
-    clearRow(frame->after, y + count);
+    clearRow(padded->after, y + count);
   }
 }
 
-static void frame(const PaddedRows *frame)
+static void pad(const PaddedRows *padded)
 {
-  if (frame->step == 1)
-    frameRows(frame, 1);
-  else if (frame->step == 2) /* compilers turn a constant step into shuffles, not gathers */
-    frameRows(frame, 2);
+  if (padded->step == 1)
+    padBySteps(padded, 1);
+  else if (padded->step == 2) /* compilers turn a constant step into shuffles, not gathers */
+    padBySteps(padded, 2);
   else
-    frameRows(frame, frame->step);
+    padBySteps(padded, padded->step);
 }
 
 /* Prefetch distance in planes, whose pieces are too far apart for the hardware to prefetch them. */
@@ -526,10 +526,9 @@ static void addAllLanes(int64_t n, const real *vectors, real *sums)
 }
 
 const SimdShifts SIMD_TABLE(Shifts, THNN_SIMD_LEVEL) = {
-    .lanes = LANES,
     .tilePlanes = TILE_PLANES,
     .tileTaps = TILE_TAPS,
-    .frame = frame,
+    .pad = pad,
     .cut = cut,
     .sumRows = sumRows,
     .interleave = interleave,

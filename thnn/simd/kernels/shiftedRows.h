@@ -88,9 +88,8 @@ typedef struct ShiftedSums {
 } ShiftedSums;
 
 typedef struct SimdShifts {
-  int64_t lanes;                /* reals in a vector */
   int64_t tilePlanes, tileTaps; /* of a tile of dotLines; tiles of sumLines have as many planes */
-  void (*frame)(const PaddedRows *frame);
+  void (*pad)(const PaddedRows *rows);
   void (*cut)(const Chunks *chunks);
   void (*sumRows)(const ShiftedSums *sums);
   /* y = a[0], b[0], a[1], b[1], …, n of each */

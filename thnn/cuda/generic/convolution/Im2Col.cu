@@ -48,8 +48,8 @@ void THCUNN_(vol2col)(THCState *state, const real *volume, int64_t channels, int
                      kW, padT, padH, padW, dT, dH, dW, dilationT, dilationH, dilationW);
   const int64_t positions = volumeOf(geometry.output);
   run(state, "vol2col", [&](THCPlan *plan) {
-    THCUNN_(unfold)(plan, &geometry, Planes<const real>{volume, 1, channels, 0},
-                    Columns<real>{columns, 0, positions});
+    THCUNN_(unfold_toColumns)(plan, &geometry, Planes<const real>{volume, 1, channels, 0},
+                              Columns<real>{columns, 0, positions});
   });
 }
 
@@ -64,7 +64,7 @@ void THCUNN_(col2vol)(THCState *state, const real *columns, int64_t channels, in
                      kW, padT, padH, padW, dT, dH, dW, dilationT, dilationH, dilationW);
   const int64_t positions = volumeOf(geometry.output);
   run(state, "col2vol", [&](THCPlan *plan) {
-    THCUNN_(fold)(plan, &geometry, Columns<const real>{columns, 0, positions}, nullptr,
-                  Planes<real>{volume, 1, channels, 0});
+    THCUNN_(unfold_toImage)(plan, &geometry, Columns<const real>{columns, 0, positions}, nullptr,
+                            Planes<real>{volume, 1, channels, 0});
   });
 }

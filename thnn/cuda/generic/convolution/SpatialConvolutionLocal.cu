@@ -145,7 +145,8 @@ void THCUNN_(SpatialConvolutionLocal_updateOutput)(
 
   const int64_t sampleElements = chunk.planes * chunk.positions;
   for (chunk.use(scratch); chunk.exists(); chunk.next()) {
-    THCUNN_(unfold)(&plan, &g, chunk.images(THC_pointer<const real>(in)), chunk.columns<real>());
+    THCUNN_(unfold_toColumns)(&plan, &g, chunk.images(THC_pointer<const real>(in)),
+                              chunk.columns<real>());
     THC_multiply(&plan, chunk.positions, chunk.samples, chunk.planes, chunk.window, real(1),
                  chunk.windowRows(), chunk.weights(THC_pointer<const real>(kernels), true), real(0),
                  THC_matrix(chunk.elements, chunk.planes, false, chunk.samples * chunk.planes));
@@ -188,8 +189,8 @@ void THCUNN_(SpatialConvolutionLocal_updateGradInput)(THCState *state, THCTensor
                  chunk.elementRows(false), chunk.weights(THC_pointer<const real>(kernels), false),
                  real(0),
                  THC_matrix(chunk.windows, chunk.window, false, chunk.samples * chunk.window));
-    THCUNN_(fold)(&plan, &g, chunk.columns<const real>(), nullptr,
-                  chunk.images(THC_pointer<real>(to)));
+    THCUNN_(unfold_toImage)(&plan, &g, chunk.columns<const real>(), nullptr,
+                            chunk.images(THC_pointer<real>(to)));
   }
   THC_planRelease(&plan);
 }
@@ -220,7 +221,8 @@ void THCUNN_(SpatialConvolutionLocal_accGradParameters)(
 
   const real *gradients = THC_pointer<const real>(from);
   for (chunk.use(scratch); chunk.exists(); chunk.next()) {
-    THCUNN_(unfold)(&plan, &g, chunk.images(THC_pointer<const real>(in)), chunk.columns<real>());
+    THCUNN_(unfold_toColumns)(&plan, &g, chunk.images(THC_pointer<const real>(in)),
+                              chunk.columns<real>());
     chunk.readElements(&plan, gradients);
     THC_multiply(&plan, chunk.positions, chunk.planes, chunk.window, chunk.samples, (real)scale,
                  chunk.elementRows(true), chunk.windowRows(), real(1),

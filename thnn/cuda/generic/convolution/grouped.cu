@@ -35,7 +35,7 @@ struct Grouped {
   Grouped(const char *function, THCState *state, const THNNGroups *of, THNNConvolutionPart part)
       : groups(*of), part(part), planewise(THNN_groupsJoinPlanes(of)),
         planes{function, state, false, THNN_joinsOfGroups(of, of->geometry.batch)},
-        convolution(THCUNN_(Convolution_prepare)(state, &of->geometry, part))
+        convolution(THCUNN_(engine_prepare)(state, &of->geometry, part))
   {
     const THNNConvolution &g = groups.geometry;
     convolution.imageStride *= groups.groups;
@@ -97,11 +97,12 @@ void Grouped::gather(THCPlan *plan, const real *source, const real *weight, cons
   }
   convolution.add = add;
   if (bias && count > 1) {
-    THCUNN_(fillWithBias)(plan, groups.geometry.batch, all, positions(toImage()), bias, result);
+    THCUNN_(engine_fillWithBias)(plan, groups.geometry.batch, all, positions(toImage()), bias,
+                                 result);
     convolution.add = true;
     bias = nullptr;
   }
-  const auto compute = toImage() ? THCUNN_(Convolution_backwardData) : THCUNN_(Convolution_forward);
+  const auto compute = toImage() ? THCUNN_(engine_backwardData) : THCUNN_(engine_forward);
   for (int64_t i = 0; i < count; i++)
     compute(plan, &convolution, source + i * step(!toImage()), weight + i * (weights / count), bias,
             result + i * step(toImage()), scratch);
@@ -117,9 +118,9 @@ void Grouped::correlate(THCPlan *plan, const real *image, const real *map, accre
   if (planewise)
     THCUNN_(connected_correlate)(plan, &planes, image, map, scale, sums, partial);
   for (int64_t i = 0; i < groups.groups && !planewise; i++)
-    THCUNN_(Convolution_backwardWeight)(plan, &convolution, image + i * step(true),
-                                        map + i * step(false), scale,
-                                        sums + i * (weights / groups.groups), scratch);
+    THCUNN_(engine_backwardWeight)(plan, &convolution, image + i * step(true),
+                                   map + i * step(false), scale,
+                                   sums + i * (weights / groups.groups), scratch);
   if (rearranges())
     rearrange(plan, true, sums, gradWeight);
 }
@@ -198,8 +199,8 @@ void THCUNN_(grouped_accGradParameters)(const char *function, THCState *state,
   const THNNBuffer *scratch = THC_planScratch(&plan, grouped.scratchBytes());
   const THNNBuffer *partial = THC_planScratch(
       &plan, grouped.planewise ? THCUNN_(connected_scratchBytes)(grouped.planes.joins) : 0);
-  const THNNBuffer *biasPartial =
-      THC_planScratch(&plan, gradBias ? THCUNN_(biasScratchBytes)(batch, planes, positions) : 0);
+  const THNNBuffer *biasPartial = THC_planScratch(
+      &plan, gradBias ? THCUNN_(engine_biasScratchBytes)(batch, planes, positions) : 0);
   THC_planBlas(&plan);
   THC_planAcquire(&plan);
 
@@ -208,8 +209,8 @@ void THCUNN_(grouped_accGradParameters)(const char *function, THCState *state,
                     THC_pointer<real>(kernels), THC_pointer<real>(rearranged),
                     THC_pointer<real>(scratch), THC_pointer<accreal>(partial));
   if (gradBias)
-    THCUNN_(Convolution_backwardBias)(&plan, batch, planes, positions, gradients, scale,
-                                      THC_pointer<real>(start), THC_pointer<accreal>(biasPartial));
+    THCUNN_(engine_backwardBias)(&plan, batch, planes, positions, gradients, scale,
+                                 THC_pointer<real>(start), THC_pointer<accreal>(biasPartial));
   THC_planRelease(&plan);
 }
 
@@ -222,12 +223,12 @@ void THCUNN_(grouped_accGradBias)(const char *function, THCState *state, int nDi
   THC_planStart(&plan, function, state);
   const THNNBuffer *from = THC_planIn(&plan, gradOutput, 3);
   const THNNBuffer *start = THC_planInOut(&plan, gradBias, 5);
-  const THNNBuffer *partial =
-      THC_planScratch(&plan, THCUNN_(biasScratchBytes)(set.batch, set.planes, set.positions));
+  const THNNBuffer *partial = THC_planScratch(
+      &plan, THCUNN_(engine_biasScratchBytes)(set.batch, set.planes, set.positions));
   THC_planAcquire(&plan);
 
-  THCUNN_(Convolution_backwardBias)(&plan, set.batch, set.planes, set.positions,
-                                    THC_pointer<const real>(from), scale, THC_pointer<real>(start),
-                                    THC_pointer<accreal>(partial));
+  THCUNN_(engine_backwardBias)(&plan, set.batch, set.planes, set.positions,
+                               THC_pointer<const real>(from), scale, THC_pointer<real>(start),
+                               THC_pointer<accreal>(partial));
   THC_planRelease(&plan);
 }

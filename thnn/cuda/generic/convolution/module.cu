@@ -14,7 +14,7 @@ void THCUNN_(module_updateOutput)(const THCConvolutionCall *call, THCTensor *inp
 
   THCPlan plan;
   THC_planStart(&plan, call->function, call->state);
-  const THCConvolutionPlan convolution = THCUNN_(Convolution_prepare)(
+  const THCConvolutionPlan convolution = THCUNN_(engine_prepare)(
       call->state, geometry,
       call->transposed ? THNN_CONVOLUTION_BACKWARD_DATA : THNN_CONVOLUTION_FORWARD);
   const THNNBuffer *in = THC_planIn(&plan, input, 2);
@@ -25,8 +25,7 @@ void THCUNN_(module_updateOutput)(const THCConvolutionCall *call, THCTensor *inp
   THC_planBlas(&plan);
   THC_planAcquire(&plan);
 
-  const auto compute =
-      call->transposed ? THCUNN_(Convolution_backwardData) : THCUNN_(Convolution_forward);
+  const auto compute = call->transposed ? THCUNN_(engine_backwardData) : THCUNN_(engine_forward);
   compute(&plan, &convolution, THC_pointer<const real>(in), THC_pointer<const real>(kernel),
           THC_pointer<const real>(start), THC_pointer<real>(out), THC_pointer<real>(scratch));
   THC_planRelease(&plan);
@@ -37,7 +36,7 @@ void THCUNN_(module_updateGradInput)(const THCConvolutionCall *call, THCTensor *
 {
   THCPlan plan;
   THC_planStart(&plan, call->function, call->state);
-  const THCConvolutionPlan convolution = THCUNN_(Convolution_prepare)(
+  const THCConvolutionPlan convolution = THCUNN_(engine_prepare)(
       call->state, &call->geometry,
       call->transposed ? THNN_CONVOLUTION_FORWARD : THNN_CONVOLUTION_BACKWARD_DATA);
   const THNNBuffer *from = THC_planIn(&plan, gradOutput, 3);
@@ -47,8 +46,7 @@ void THCUNN_(module_updateGradInput)(const THCConvolutionCall *call, THCTensor *
   THC_planBlas(&plan);
   THC_planAcquire(&plan);
 
-  const auto compute =
-      call->transposed ? THCUNN_(Convolution_forward) : THCUNN_(Convolution_backwardData);
+  const auto compute = call->transposed ? THCUNN_(engine_forward) : THCUNN_(engine_backwardData);
   compute(&plan, &convolution, THC_pointer<const real>(from), THC_pointer<const real>(kernel),
           nullptr, THC_pointer<real>(to), THC_pointer<real>(scratch));
   THC_planRelease(&plan);
@@ -62,7 +60,7 @@ void THCUNN_(module_accGradParameters)(const THCConvolutionCall *call, THCTensor
   THCPlan plan;
   THC_planStart(&plan, call->function, call->state);
   const THCConvolutionPlan convolution =
-      THCUNN_(Convolution_prepare)(call->state, geometry, THNN_CONVOLUTION_BACKWARD_WEIGHT);
+      THCUNN_(engine_prepare)(call->state, geometry, THNN_CONVOLUTION_BACKWARD_WEIGHT);
   const int64_t planes = call->transposed ? geometry->inputPlanes : geometry->outputPlanes;
   const int64_t positions =
       call->transposed ? convolution.imagePositions : convolution.mapPositions;
@@ -72,17 +70,17 @@ void THCUNN_(module_accGradParameters)(const THCConvolutionCall *call, THCTensor
   const THNNBuffer *start = gradBias ? THC_planInOut(&plan, gradBias, 5) : nullptr;
   const THNNBuffer *scratch = THC_planScratch(&plan, convolution.scratchBytes);
   const THNNBuffer *partial = THC_planScratch(
-      &plan, gradBias ? THCUNN_(biasScratchBytes)(geometry->batch, planes, positions) : 0);
+      &plan, gradBias ? THCUNN_(engine_biasScratchBytes)(geometry->batch, planes, positions) : 0);
   THC_planBlas(&plan);
   THC_planAcquire(&plan);
 
   const real *gradients = THC_pointer<const real>(from);
   const real *image = call->transposed ? gradients : THC_pointer<const real>(in);
   const real *map = call->transposed ? THC_pointer<const real>(in) : gradients;
-  THCUNN_(Convolution_backwardWeight)(&plan, &convolution, image, map, scale,
-                                      THC_pointer<real>(kernel), THC_pointer<real>(scratch));
+  THCUNN_(engine_backwardWeight)(&plan, &convolution, image, map, scale, THC_pointer<real>(kernel),
+                                 THC_pointer<real>(scratch));
   if (gradBias)
-    THCUNN_(Convolution_backwardBias)(&plan, geometry->batch, planes, positions, gradients, scale,
-                                      THC_pointer<real>(start), THC_pointer<accreal>(partial));
+    THCUNN_(engine_backwardBias)(&plan, geometry->batch, planes, positions, gradients, scale,
+                                 THC_pointer<real>(start), THC_pointer<accreal>(partial));
   THC_planRelease(&plan);
 }

@@ -76,7 +76,7 @@ static inline Scratch threadScratch(const AlgorithmPlan *plan, void *scratch)
 }
 
 /* sums[plane] += scale * the sum of one plane of x over the batch, sample after sample. */
-void THNN_(addPlaneSums)(const AlgorithmPlan *plan, int64_t planes, int64_t positions,
-                         const real *x, accreal scale, real *sums);
+void THNN_(engine_addPlaneSums)(const AlgorithmPlan *plan, int64_t planes, int64_t positions,
+                                const real *x, accreal scale, real *sums);
 
 #endif

@@ -146,14 +146,14 @@ static void choose(THNNConvolutionPlan *plan, const AlgorithmPlan *start, const 
     plan->scratchBytes = scratchBytes(&tried);
 }
 
-void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
-                                const THNNConvolution *geometry, THNNConvolutionPart part)
+void THNN_(engine_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
+                           const THNNConvolution *geometry, THNNConvolutionPart part)
 {
   const AlgorithmPlan start = startOf(state, geometry, part);
   choose(plan, &start, THNN_State_convolutionRow(state));
 }
 
-THNNConvolutionAlgorithm THNN_(Convolution_algorithm)(const THNNConvolutionPlan *plan)
+THNNConvolutionAlgorithm THNN_(engine_algorithm)(const THNNConvolutionPlan *plan)
 {
   const int family = plan->chosen.algorithm->family;
   return family == GEMM     ? THNN_CONVOLUTION_GEMM
@@ -161,19 +161,18 @@ THNNConvolutionAlgorithm THNN_(Convolution_algorithm)(const THNNConvolutionPlan 
                             : THNN_CONVOLUTION_WINOGRAD;
 }
 
-double THNN_(Convolution_cost)(const THNNConvolutionPlan *plan)
+double THNN_(engine_cost)(const THNNConvolutionPlan *plan)
 {
   return plan->chosen.cost;
 }
 
-const char *THNN_(Convolution_rowName)(int row)
+const char *THNN_(engine_rowName)(int row)
 {
   return row >= 0 && row < ROWS ? algorithms[row].name : NULL;
 }
 
-bool THNN_(Convolution_prepareRow)(THNNConvolutionPlan *plan, const THNNState *state,
-                                   const THNNConvolution *geometry, THNNConvolutionPart part,
-                                   int row)
+bool THNN_(engine_prepareRow)(THNNConvolutionPlan *plan, const THNNState *state,
+                              const THNNConvolution *geometry, THNNConvolutionPart part, int row)
 {
   const AlgorithmPlan start = startOf(state, geometry, part);
   choose(plan, &start, algorithms[row].name);
@@ -189,16 +188,16 @@ static void compute(const THNNConvolutionPlan *plan, const Operands *of, void *s
     otherwise->algorithm->run(otherwise, of, scratch);
 }
 
-void THNN_(Convolution_run)(const THNNConvolutionPlan *plan, const real *image, const real *weight,
-                            const real *bias, real *map, void *scratch)
+void THNN_(engine_run)(const THNNConvolutionPlan *plan, const real *image, const real *weight,
+                       const real *bias, real *map, void *scratch)
 {
   const Operands of = {.image = image, .weight = weight, .bias = bias, .map = map};
   compute(plan, &of, scratch);
 }
 
-void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const real *image,
-                                       const real *gradMap, accreal scale, real *gradWeight,
-                                       real *gradBias, void *scratch)
+void THNN_(engine_backwardWeight)(const THNNConvolutionPlan *plan, const real *image,
+                                  const real *gradMap, accreal scale, real *gradWeight,
+                                  real *gradBias, void *scratch)
 {
   const Operands of = {.image = image,
                        .gradMap = gradMap,
@@ -208,8 +207,8 @@ void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const re
   compute(plan, &of, scratch);
 }
 
-void THNN_(addPlaneSums)(const AlgorithmPlan *plan, int64_t planes, int64_t positions,
-                         const real *x, accreal scale, real *sums)
+void THNN_(engine_addPlaneSums)(const AlgorithmPlan *plan, int64_t planes, int64_t positions,
+                                const real *x, accreal scale, real *sums)
 {
   const THNNPlaneSet set = {.batch = plan->geometry.batch,
                             .planes = planes,
@@ -219,10 +218,10 @@ void THNN_(addPlaneSums)(const AlgorithmPlan *plan, int64_t planes, int64_t posi
   THNN_(planeSums_add)(plan->state, &set, x, scale, sums);
 }
 
-void THNN_(Convolution_backwardTransposedBias)(const THNNConvolutionPlan *plan,
-                                               const real *gradImage, accreal scale, real *gradBias)
+void THNN_(engine_backwardTransposedBias)(const THNNConvolutionPlan *plan, const real *gradImage,
+                                          accreal scale, real *gradBias)
 {
   const THNNConvolution *g = &plan->chosen.geometry;
-  THNN_(addPlaneSums)(&plan->chosen, g->inputPlanes, THNN_convolutionImagePositions(g), gradImage,
-                      scale, gradBias);
+  THNN_(engine_addPlaneSums)(&plan->chosen, g->inputPlanes, THNN_convolutionImagePositions(g),
+                             gradImage, scale, gradBias);
 }

@@ -34,39 +34,37 @@ typedef struct THNNConvolutionPlan {
 } THNNConvolutionPlan;
 
 /* Chooses algorithm, block sizes and threads. Allocates no memory and cannot fail. */
-void THNN_(Convolution_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
-                                const THNNConvolution *geometry, THNNConvolutionPart part);
+void THNN_(engine_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
+                           const THNNConvolution *geometry, THNNConvolutionPart part);
 
 /* The algorithm that runs first, by its public name, and its expected time in cycles of one core. */
-THNNConvolutionAlgorithm THNN_(Convolution_algorithm)(const THNNConvolutionPlan *plan);
-double THNN_(Convolution_cost)(const THNNConvolutionPlan *plan);
+THNNConvolutionAlgorithm THNN_(engine_algorithm)(const THNNConvolutionPlan *plan);
+double THNN_(engine_cost)(const THNNConvolutionPlan *plan);
 
 /* The name of row number `row` of the table of algorithms; NULL beyond its end. */
-const char *THNN_(Convolution_rowName)(int row);
+const char *THNN_(engine_rowName)(int row);
 
 /* Plans what one row of the table would do, whatever the state names. Returns whether its algorithm
  * applies; if not, the plan is that of another one. */
-bool THNN_(Convolution_prepareRow)(THNNConvolutionPlan *plan, const THNNState *state,
-                                   const THNNConvolution *geometry, THNNConvolutionPart part,
-                                   int row);
+bool THNN_(engine_prepareRow)(THNNConvolutionPlan *plan, const THNNState *state,
+                              const THNNConvolution *geometry, THNNConvolutionPart part, int row);
 
 /* map = bias + convolution(image); bias (one value per map plane) may be NULL. With a plan for the
  * gradient of the image, `image` is the map gradient, and the gradients that flow back through the
  * taps make `map`, the image gradient; with a bias it is the forward pass of a transposed
  * convolution. */
-void THNN_(Convolution_run)(const THNNConvolutionPlan *plan, const real *image, const real *weight,
-                            const real *bias, real *map, void *scratch);
+void THNN_(engine_run)(const THNNConvolutionPlan *plan, const real *image, const real *weight,
+                       const real *bias, real *map, void *scratch);
 
 /* gradWeight += scale * the correlation of image with gradMap; gradBias += scale * the sum of each
  * of gradMap's planes over batch and positions, unless it is NULL. */
-void THNN_(Convolution_backwardWeight)(const THNNConvolutionPlan *plan, const real *image,
-                                       const real *gradMap, accreal scale, real *gradWeight,
-                                       real *gradBias, void *scratch);
+void THNN_(engine_backwardWeight)(const THNNConvolutionPlan *plan, const real *image,
+                                  const real *gradMap, accreal scale, real *gradWeight,
+                                  real *gradBias, void *scratch);
 
 /* Adds the bias gradient of a transposed convolution, whose gradOutput is the geometry's image. */
-void THNN_(Convolution_backwardTransposedBias)(const THNNConvolutionPlan *plan,
-                                               const real *gradImage, accreal scale,
-                                               real *gradBias);
+void THNN_(engine_backwardTransposedBias)(const THNNConvolutionPlan *plan, const real *gradImage,
+                                          accreal scale, real *gradBias);
 
 /* A rectangle of the column matrix of one sample: rows are (channel, tap), channel slowest;
  * columns are map positions in row-major order. */
@@ -78,9 +76,10 @@ typedef struct Columns {
 } Columns;
 
 /* Fills a rectangle of columns from an image of inputPlanes x input. */
-void THNN_(unfold)(const THNNConvolution *geometry, const real *image, const Columns *columns);
+void THNN_(unfold_toColumns)(const THNNConvolution *geometry, const real *image,
+                             const Columns *columns);
 
 /* Adds a rectangle of columns to the image elements that unfold would read. */
-void THNN_(fold)(const THNNConvolution *geometry, const Columns *columns, real *image);
+void THNN_(unfold_toImage)(const THNNConvolution *geometry, const Columns *columns, real *image);
 
 #endif

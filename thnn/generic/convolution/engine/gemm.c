@@ -140,7 +140,7 @@ double THNN_(gemm_cost)(const AlgorithmPlan *plan)
   const Work work = workFor(plan);
   const THNNConvolution *g = &work.columns;
   const THNNConvolutionPart part = plan->part;
-  const double width = (double)g->output[2], lanes = (double)THNN_(simd).products.lanes;
+  const double width = (double)g->output[2], lanes = (double)vectorLanes();
   const double positions = (double)THNN_convolutionMapPositions(g);
   const double columns = positions * g->inputPlanes * THNN_convolutionTaps(g);
   const double map = positions * g->outputPlanes;
@@ -244,7 +244,7 @@ static void forwardBlock(const Work *work, const real *image, int64_t position, 
   for (int64_t row = 0; row < tiles->rows; row += tiles->tileRows) {
     const Columns tile = tileAt(work, row, tiles->rows, position, (real *)image, scratch);
     if (work->unfolds)
-      THNN_(unfold)(&work->columns, image, &tile);
+      THNN_(unfold_toColumns)(&work->columns, image, &tile);
     THBlas_(gemm)('n', 'n', tile.positions, planes, tile.rows, 1, tile.data, tile.stride,
                   (real *)work->of->weight + row, tiles->rows, 1, map, tiles->positions);
   }
@@ -269,7 +269,7 @@ static void foldBlock(const Work *work, const real *image, int64_t firstRow, rea
                     (real *)image + position, tiles->positions, (real *)of->weight + row,
                     tiles->rows, work->unfolds ? 0 : 1, tile.data, tile.stride);
       if (work->unfolds)
-        THNN_(fold)(columns, &tile, map);
+        THNN_(unfold_toImage)(columns, &tile, map);
     }
 }
 
@@ -288,7 +288,7 @@ static void weightBlock(const Work *work, int64_t firstRow, real *scratch)
       for (int64_t row = firstRow; row < rowEnd; row += tiles->tileRows) {
         const Columns tile = tileAt(work, row, rowEnd, position, (real *)image, scratch);
         if (work->unfolds)
-          THNN_(unfold)(columns, image, &tile);
+          THNN_(unfold_toColumns)(columns, image, &tile);
         THBlas_(gemm)('t', 'n', tile.rows, columns->outputPlanes, tile.positions, (real)of->scale,
                       tile.data, tile.stride, (real *)gradMap + position, tiles->positions, 1,
                       of->gradWeight + row, tiles->rows);
@@ -334,7 +334,7 @@ bool THNN_(gemm_runConvolution)(const AlgorithmPlan *plan, const Operands *of, v
   }
   THNN_blasEnd();
   if (of->gradBias)
-    THNN_(addPlaneSums)(plan, g->outputPlanes, THNN_convolutionMapPositions(g), of->gradMap,
-                        of->scale, of->gradBias);
+    THNN_(engine_addPlaneSums)(plan, g->outputPlanes, THNN_convolutionMapPositions(g), of->gradMap,
+                               of->scale, of->gradBias);
   return true;
 }

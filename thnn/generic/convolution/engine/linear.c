@@ -27,10 +27,10 @@ bool THNN_(linear_planConvolution)(AlgorithmPlan *plan)
   const Sizes s = sizesOf(&plan->geometry);
   const THNNRoom room =
       plan->part == THNN_CONVOLUTION_FORWARD
-          ? THNN_(multiplyRoom)(plan->state, s.planes, s.batch, s.rows, true, false)
+          ? THNN_(matrix_room)(plan->state, s.planes, s.batch, s.rows, true, false)
       : plan->part == THNN_CONVOLUTION_BACKWARD_DATA
-          ? THNN_(multiplyRoom)(plan->state, s.rows, s.batch, s.planes, false, false)
-          : THNN_(multiplyRoom)(plan->state, s.rows, s.planes, s.batch, false, true);
+          ? THNN_(matrix_room)(plan->state, s.rows, s.batch, s.planes, false, false)
+          : THNN_(matrix_room)(plan->state, s.rows, s.planes, s.batch, false, true);
   plan->cost = THNN_(gemm_cost)(plan);
   plan->threads = room.threads;
   plan->threadBytes = room.bytes;
@@ -45,17 +45,18 @@ static void runTransposed(const AlgorithmPlan *plan, const Sizes *s, const Opera
     for (int64_t i = 0; i < s->batch * planes; i++)
       THNN_(simd).pointwise.fill(taps, of->bias[i % planes], of->map + i * taps);
   const Matrix w = {of->weight, s->rows, false}, x = {of->image, s->planes, false};
-  THNN_(multiply)(plan->state, s->rows, s->batch, s->planes, 1, w, x, of->bias ? 1 : 0, of->map,
-                  room);
+  THNN_(matrix_multiply)(plan->state, s->rows, s->batch, s->planes, 1, w, x, of->bias ? 1 : 0,
+                         of->map, room);
 }
 
 static void runWeight(const AlgorithmPlan *plan, const Sizes *s, const Operands *of, THNNRoom room)
 {
   const Matrix x = {of->image, s->rows, false}, g = {of->gradMap, s->planes, true};
-  THNN_(multiply)(plan->state, s->rows, s->planes, s->batch, (real)of->scale, x, g, 1,
-                  of->gradWeight, room);
+  THNN_(matrix_multiply)(plan->state, s->rows, s->planes, s->batch, (real)of->scale, x, g, 1,
+                         of->gradWeight, room);
   if (of->gradBias)
-    THNN_(addRowSum)(plan->state, s->batch, s->planes, (real)of->scale, of->gradMap, of->gradBias);
+    THNN_(matrix_addRowSum)(plan->state, s->batch, s->planes, (real)of->scale, of->gradMap,
+                            of->gradBias);
 }
 
 bool THNN_(linear_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
@@ -63,8 +64,8 @@ bool THNN_(linear_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
   const Sizes s = sizesOf(&plan->geometry);
   const THNNRoom room = {plan->threads, plan->threadBytes, scratch};
   if (plan->part == THNN_CONVOLUTION_FORWARD)
-    THNN_(affine)(plan->state, s.batch, s.planes, s.rows, of->image, s.rows, of->weight, of->bias,
-                  of->map, s.planes, room);
+    THNN_(matrix_affine)(plan->state, s.batch, s.planes, s.rows, of->image, s.rows, of->weight,
+                         of->bias, of->map, s.planes, room);
   else if (plan->part == THNN_CONVOLUTION_BACKWARD_DATA)
     runTransposed(plan, &s, of, room);
   else

@@ -57,8 +57,7 @@ static int64_t blockRows(const THNNConvolution *g, const Bands *bands)
  * sees. */
 static int64_t frameElements(const THNNConvolution *g, const Bands *bands)
 {
-  return bands->flat ? bands->planes * THNN_(simd).shifts.lanes
-                     : THNN_(paddedLines_elements)(g, bands);
+  return bands->flat ? bands->planes * vectorLanes() : THNN_(paddedLines_elements)(g, bands);
 }
 
 static void layOutShared(Worker *worker, Scratch *scratch)
@@ -108,7 +107,7 @@ static double streamingCost(const THNNConvolution *g, const Bands *bands)
  * filling frames; fetching sums again for each block; and packing. */
 static double linesCost(const THNNConvolution *g, const Bands *bands)
 {
-  const int64_t lanes = THNN_(simd).shifts.lanes, planes = g->outputPlanes;
+  const int64_t lanes = vectorLanes(), planes = g->outputPlanes;
   const int64_t map = THNN_convolutionMapPositions(g);
   const int64_t width = bands->flat ? map : g->output[2];
   const double vectors = (double)g->batch * (map / width) * divideUp(width, lanes);
@@ -206,10 +205,10 @@ static void addFlat(const Worker *worker, int64_t first, LineSums sums)
   const THNNPosition copied = {0, part->y};
   int64_t offset[MOST_STREAMS];
   for (int64_t plane = 0; plane < sums.taps; plane++) {
-    offset[plane] = plane * THNN_(simd).shifts.lanes;
+    offset[plane] = plane * vectorLanes();
     THNN_(simd).pointwise.copy(all.lanes, sums.x + part->x + plane * positions,
                                worker->frames + offset[plane]);
-    THNN_(simd).pointwise.fill(THNN_(simd).shifts.lanes - all.lanes, 0,
+    THNN_(simd).pointwise.fill(vectorLanes() - all.lanes, 0,
                                worker->frames + offset[plane] + all.lanes);
   }
   sums.vectors = (Vectors){.at = &copied, .parts = 1, .lanes = all.lanes};

@@ -58,7 +58,7 @@ static void layOutThread(Correlation *correlation, Scratch *scratch)
 {
   const THNNConvolution *g = &correlation->g;
   const Bands *bands = &correlation->plan.bands;
-  const int64_t lanes = THNN_(simd).shifts.lanes;
+  const int64_t lanes = vectorLanes();
   correlation->sums = THNN_take(scratch, sumCount(g) * lanes, sizeof(real));
   correlation->totals = THNN_take(scratch, g->outputPlanes * lanes, sizeof(real));
   correlation->frames = THNN_take(scratch, THNN_(paddedLines_elements)(g, bands), sizeof(real));
@@ -87,7 +87,7 @@ static const struct {
 static double linesWeightCost(const THNNConvolution *g, const LinesWeightPlan *plan)
 {
   const Bands *bands = &plan->bands;
-  const int64_t lanes = THNN_(simd).shifts.lanes, map = THNN_convolutionMapPositions(g);
+  const int64_t lanes = vectorLanes(), map = THNN_convolutionMapPositions(g);
   const int64_t width = bands->flat ? map : g->output[2];
   const double lines = (double)g->batch * map / width;
   const double vectors = lines * divideUp(width, lanes), parts = width % lanes ? lines : 0;
@@ -117,7 +117,7 @@ bool THNN_(linesWeight_planConvolution)(AlgorithmPlan *plan)
   const int64_t size = (int64_t)sizeof(real);
   if (!fits(plan, &shared, &thread) ||
       THNN_(paddedLines_elements)(g, &own->bands) * size > FRAME_BYTES ||
-      sumCount(g) * THNN_(simd).shifts.lanes * size > SUMS_BYTES)
+      sumCount(g) * vectorLanes() * size > SUMS_BYTES)
     return false;
   plan->cost = linesWeightCost(g, own);
   plan->threads = THNN_threads(plan->state, own->shares, THNN_convolutionOperations(g));
@@ -148,7 +148,7 @@ static void addShare(const Correlation *correlation, int64_t share)
 {
   const THNNConvolution *g = &correlation->g;
   const Bands *bands = &correlation->plan.bands;
-  const int64_t planes = g->outputPlanes, lanes = THNN_(simd).shifts.lanes;
+  const int64_t planes = g->outputPlanes, lanes = vectorLanes();
   const int64_t sums = sumCount(g), shares = correlation->plan.shares;
   THNN_(simd).pointwise.fill(sums * lanes, 0, correlation->sums);
   THNN_(simd).pointwise.fill(planes * lanes, 0, correlation->totals);

@@ -55,10 +55,10 @@ static void layOut(Work *work, Scratch *scratch)
   if (samples > 1)
     work->other = THNN_take(scratch, work->g.outputPlanes * elements, sizeof(real));
   if (work->own.packsWeights)
-    work->weights = THNN_take(
-        scratch,
-        THNN_(packedElements)(work->positions, work->mapPlanes, work->imagePlanes, work->g.batch),
-        sizeof(real));
+    work->weights = THNN_take(scratch,
+                              THNN_(panelProducts_packedElements)(work->positions, work->mapPlanes,
+                                                                  work->imagePlanes, work->g.batch),
+                              sizeof(real));
 }
 
 static size_t groupBytes(Work work, int64_t samples)
@@ -151,7 +151,7 @@ static double weightCost(const Work *work)
 {
   enum { BLOCK_TERMS = 256 };
   const int64_t positions = work->positions;
-  const double vectors = (double)divideUp(work->imagePlanes, THNN_(simd).panels.lanes);
+  const double vectors = (double)divideUp(work->imagePlanes, vectorLanes());
   const double planes = (double)work->imagePlanes + work->mapPlanes;
   const double blocks = (double)divideUp(positions, BLOCK_TERMS), batch = (double)work->g.batch;
   const double cost =
@@ -192,10 +192,10 @@ static THNNRoom productRoom(const Work *work)
   const int64_t positions = work->positions, samples = work->own.groupSamples;
   const int64_t whole = groupBytes(*work, samples) == 0 ? work->g.batch : 1;
   if (isWeight(work))
-    return THNN_(addProductsRoom)(state, work->imagePlanes, work->mapPlanes, positions, true, false,
-                                  whole);
-  return THNN_(multiplyEachRoom)(state, samples * positions, work->mapPlanes, work->imagePlanes,
-                                 whole);
+    return THNN_(panelProducts_addRoom)(state, work->imagePlanes, work->mapPlanes, positions, true,
+                                        false, whole);
+  return THNN_(panelProducts_eachRoom)(state, samples * positions, work->mapPlanes,
+                                       work->imagePlanes, whole);
 }
 
 bool THNN_(packedProducts_planConvolution)(AlgorithmPlan *plan)
@@ -241,10 +241,10 @@ static void copySeen(const THNNConvolution *geometry, bool gather, real bias, re
   const int64_t positions = THNN_convolutionMapPositions(geometry);
   const Columns seen = {.rows = 1, .positions = positions, .data = together, .stride = positions};
   if (gather) {
-    THNN_(unfold)(geometry, plane, &seen);
+    THNN_(unfold_toColumns)(geometry, plane, &seen);
   } else {
     THNN_(simd).pointwise.fill(THNN_convolutionImagePositions(geometry), bias, plane);
-    THNN_(fold)(geometry, &seen, plane);
+    THNN_(unfold_toImage)(geometry, &seen, plane);
   }
 }
 
@@ -304,8 +304,8 @@ static void runGroups(const Work *work, const Operands *of, Matrix weight, THNNR
     const Planes *images = transposed ? &other : &seen, *maps = transposed ? &seen : &other;
     const Matrix a = {images->together, width, false};
     copyPlanes(work, images, samples, true, NULL);
-    THNN_(multiplyEach)(width, maps->count, images->count, a, weight,
-                        maps->strided ? NULL : of->bias, 1, 0, maps->together, 0, NULL, room);
+    THNN_(panelProducts_each)(width, maps->count, images->count, a, weight,
+                              maps->strided ? NULL : of->bias, 1, 0, maps->together, 0, NULL, room);
     copyPlanes(work, maps, samples, false, of->bias);
   }
 }
@@ -319,9 +319,9 @@ static void runMap(const Work *work, const Operands *of, THNNRoom room)
   if (work->seen || work->other)
     runGroups(work, of, b, room);
   else
-    THNN_(multiplyEach)(positions, mapPlanes, imagePlanes, a, b, of->bias, work->g.batch,
-                        imagePlanes * positions, of->map, mapPlanes * positions, work->weights,
-                        room);
+    THNN_(panelProducts_each)(positions, mapPlanes, imagePlanes, a, b, of->bias, work->g.batch,
+                              imagePlanes * positions, of->map, mapPlanes * positions,
+                              work->weights, room);
 }
 
 static void runWeight(const Work *work, const Operands *of, THNNRoom room)
@@ -330,18 +330,20 @@ static void runWeight(const Work *work, const Operands *of, THNNRoom room)
   const int64_t imagePlanes = work->imagePlanes, mapPlanes = work->mapPlanes;
   Matrix a = {of->image, positions, true}, b = {of->gradMap, positions, false};
   if (!work->seen)
-    THNN_(addProducts)(imagePlanes, mapPlanes, positions, (real)of->scale, a, b, work->g.batch,
-                       imagePlanes * positions, mapPlanes * positions, of->gradWeight, room);
+    THNN_(panelProducts_add)(imagePlanes, mapPlanes, positions, (real)of->scale, a, b,
+                             work->g.batch, imagePlanes * positions, mapPlanes * positions,
+                             of->gradWeight, room);
   a.data = work->seen;
   for (int64_t sample = 0; work->seen && sample < work->g.batch; sample++) {
     const Planes images = seenPlanes(work, of->image, sample);
     copyPlanes(work, &images, 1, true, NULL);
-    THNN_(addProducts)(imagePlanes, mapPlanes, positions, (real)of->scale, a, b, 1, 0, 0,
-                       of->gradWeight, room);
+    THNN_(panelProducts_add)(imagePlanes, mapPlanes, positions, (real)of->scale, a, b, 1, 0, 0,
+                             of->gradWeight, room);
     b.data += mapPlanes * positions;
   }
   if (of->gradBias)
-    THNN_(addPlaneSums)(work->plan, mapPlanes, positions, of->gradMap, of->scale, of->gradBias);
+    THNN_(engine_addPlaneSums)(work->plan, mapPlanes, positions, of->gradMap, of->scale,
+                               of->gradBias);
 }
 
 bool THNN_(packedProducts_runConvolution)(const AlgorithmPlan *plan, const Operands *of,

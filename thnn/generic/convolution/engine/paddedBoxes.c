@@ -9,7 +9,7 @@ int64_t THNN_(paddedBoxes_elements)(const THNNConvolution *geometry,
   paddedBoxSize(geometry, boxes, size);
   /* One vector more, since zeros are written in whole vectors, past the end. */
   return boxes->box[THNN_SAMPLE] * geometry->inputPlanes * size[0] * size[1] * size[2] +
-         THNN_(simd).shifts.lanes;
+         vectorLanes();
 }
 
 double THNN_(paddedBoxes_cost)(const THNNConvolution *geometry, const THNNConvolutionBoxes *boxes)
@@ -18,7 +18,7 @@ double THNN_(paddedBoxes_cost)(const THNNConvolution *geometry, const THNNConvol
   paddedBoxSize(geometry, boxes, size);
   const double lines = (double)THNN_convolutionBoxCount(boxes) * boxes->box[THNN_SAMPLE] *
                        geometry->inputPlanes * size[0] * size[1];
-  return lines * (11 + 5 * (double)divideUp(size[2], THNN_(simd).shifts.lanes));
+  return lines * (11 + 5 * (double)divideUp(size[2], vectorLanes()));
 }
 
 void THNN_(paddedBoxes_fill)(const THNNConvolution *geometry, const THNNConvolutionBoxes *boxes,

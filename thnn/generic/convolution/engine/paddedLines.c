@@ -5,11 +5,6 @@
 /* With fewer positions in a band, the same image lines would be copied too often. */
 static const int64_t WORTHWHILE_POSITIONS = 128;
 
-static int64_t lanes(void)
-{
-  return THNN_(simd).shifts.lanes;
-}
-
 static int64_t copies(const THNNConvolution *geometry, const Bands *bands)
 {
   return bands->copyPerTap ? geometry->kernel[2] : geometry->stride[2];
@@ -19,7 +14,7 @@ static int64_t copies(const THNNConvolution *geometry, const Bands *bands)
 static int64_t columns(const THNNConvolution *geometry, const Bands *bands)
 {
   const int64_t farthest = (geometry->kernel[2] - 1) * geometry->dilation[2] / geometry->stride[2];
-  return roundUp(geometry->output[2] + (bands->copyPerTap ? 0 : farthest), lanes());
+  return roundUp(geometry->output[2] + (bands->copyPerTap ? 0 : farthest), vectorLanes());
 }
 
 /* Number of image lines that `lines` map lines see. */
@@ -48,7 +43,7 @@ Bands THNN_(paddedLines_bands)(const THNNConvolution *geometry, bool copyPerTap,
   const int64_t height = geometry->output[1], width = geometry->output[2];
   const int64_t share = divideUp(slices * height * width, ENOUGH_BLOCKS);
   const int64_t positions = minimum(most, maximum(share, WORTHWHILE_POSITIONS));
-  const int64_t room = bytes / (int64_t)sizeof(real) - lanes();
+  const int64_t room = bytes / (int64_t)sizeof(real) - vectorLanes();
   Bands bands = {.slices = 1,
                  .lines = minimum(height, maximum(positions / width, 1)),
                  .planes = 1,
@@ -71,7 +66,8 @@ Bands THNN_(paddedLines_bands)(const THNNConvolution *geometry, bool copyPerTap,
 
 bool THNN_(paddedLines_areFlat)(const THNNConvolution *geometry)
 {
-  return THNN_convolutionIsPointwise(geometry) && THNN_convolutionMapPositions(geometry) >= lanes();
+  return THNN_convolutionIsPointwise(geometry) &&
+         THNN_convolutionMapPositions(geometry) >= vectorLanes();
 }
 
 Bands THNN_(paddedLines_flatBands)(const THNNConvolution *geometry, int64_t positions,
@@ -112,14 +108,14 @@ int64_t THNN_(paddedLines_elements)(const THNNConvolution *geometry, const Bands
   if (bands->flat)
     return 0;
   /* One vector more, since whole vectors are read and written past the end. */
-  return bands->slices * frameElements(geometry, bands) + lanes();
+  return bands->slices * frameElements(geometry, bands) + vectorLanes();
 }
 
 int64_t THNN_(paddedLines_vectors)(const THNNConvolution *geometry, const Bands *bands)
 {
   if (bands->flat)
-    return divideUp(2 * bands->lines, lanes());
-  return bands->slices * bands->lines * divideUp(geometry->output[2], lanes());
+    return divideUp(2 * bands->lines, vectorLanes());
+  return bands->slices * bands->lines * divideUp(geometry->output[2], vectorLanes());
 }
 
 double THNN_(paddedLines_cost)(const THNNConvolution *geometry, const Bands *bands)
@@ -129,7 +125,7 @@ double THNN_(paddedLines_cost)(const THNNConvolution *geometry, const Bands *ban
   const double lines = (double)geometry->batch * geometry->output[0] * bands->perSlice *
                        geometry->inputPlanes * geometry->kernel[0] *
                        imageLines(geometry, bands->lines);
-  const double vectors = columns(geometry, bands) / lanes();
+  const double vectors = columns(geometry, bands) / vectorLanes();
   const bool mixes = geometry->stride[2] > 1;
   const double fetched = 6 * vectors * geometry->stride[2];
   return lines * (fetched + copies(geometry, bands) * (9 + (mixes ? 9 : 2) * vectors));
@@ -155,7 +151,7 @@ void THNN_(paddedLines_copy)(const THNNConvolution *geometry, int64_t stride, in
                              .yStride = width};
   THNN_(simd).pointwise.fill(y.begin * width, 0, copy);
   if (inside.rows)
-    THNN_(simd).shifts.frame(&inside);
+    THNN_(simd).shifts.pad(&inside);
   THNN_(simd).pointwise.fill((lines - y.end) * width, 0, copy + y.end * width);
 }
 
@@ -191,7 +187,8 @@ void THNN_(paddedLines_fill)(const THNNConvolution *geometry, const Bands *bands
     return;
   /* No result depends on what is read past the end, but denormal numbers there would slow the loops
    * down. */
-  THNN_(simd).pointwise.fill(lanes(), 0, frames + bands->slices * frameElements(geometry, bands));
+  THNN_(simd).pointwise.fill(vectorLanes(), 0,
+                             frames + bands->slices * frameElements(geometry, bands));
   for (int64_t slice = band->firstSlice; slice < band->endSlice; slice++)
     fillFrame(geometry, bands, band, firstPlane, image, slice,
               frames + (slice - band->firstSlice) * frameElements(geometry, bands));
@@ -230,13 +227,15 @@ static int64_t sliceBegin(const THNNConvolution *geometry, int64_t slice)
 static Vectors listFlat(const THNNConvolution *geometry, const Band *band, THNNPosition *at)
 {
   const int64_t all = THNN_convolutionMapPositions(geometry);
-  const int64_t positions = band->end - band->first, whole = positions / lanes();
+  const int64_t positions = band->end - band->first, whole = positions / vectorLanes();
   const THNNPosition first = {band->firstSlice * geometry->inputPlanes * all + band->first,
                               band->firstSlice * geometry->outputPlanes * all + band->first};
-  for (int64_t i = 0; i * lanes() < positions; i++)
-    at[i] = (THNNPosition){first.x + i * lanes(), first.y + i * lanes()};
-  return (Vectors){
-      .at = at, .whole = whole, .parts = positions % lanes() > 0, .lanes = positions % lanes()};
+  for (int64_t i = 0; i * vectorLanes() < positions; i++)
+    at[i] = (THNNPosition){first.x + i * vectorLanes(), first.y + i * vectorLanes()};
+  return (Vectors){.at = at,
+                   .whole = whole,
+                   .parts = positions % vectorLanes() > 0,
+                   .lanes = positions % vectorLanes()};
 }
 
 Vectors THNN_(paddedLines_list)(const THNNConvolution *geometry, const Bands *bands,
@@ -244,9 +243,9 @@ Vectors THNN_(paddedLines_list)(const THNNConvolution *geometry, const Bands *ba
 {
   if (bands->flat)
     return listFlat(geometry, band, at);
-  const int64_t width = geometry->output[2], whole = width - width % lanes();
+  const int64_t width = geometry->output[2], whole = width - width % vectorLanes();
   const int64_t lines = band->end - band->first, slices = band->endSlice - band->firstSlice;
-  THNNPosition *vector = at, *part = at + slices * lines * (whole / lanes());
+  THNNPosition *vector = at, *part = at + slices * lines * (whole / vectorLanes());
   const Vectors vectors = {.at = at,
                            .whole = part - at,
                            .parts = whole < width ? slices * lines : 0,
@@ -257,7 +256,7 @@ Vectors THNN_(paddedLines_list)(const THNNConvolution *geometry, const Bands *ba
                                       line * geometry->stride[1] * columns(geometry, bands),
                                   sliceBegin(geometry, band->firstSlice + i) +
                                       (band->first + line) * width};
-      for (int64_t x = 0; x < whole; x += lanes())
+      for (int64_t x = 0; x < whole; x += vectorLanes())
         *vector++ = (THNNPosition){first.x + x, first.y + x};
       if (whole < width)
         *part++ = (THNNPosition){first.x + whole, first.y + whole};

@@ -19,7 +19,7 @@ static inline const SimdProducts *productsFor(int64_t planes)
  * vector spends most of its time on loads. */
 static inline double vectorsCost(int64_t planes)
 {
-  const int64_t vectors = divideUp(planes, THNN_(simd).products.lanes);
+  const int64_t vectors = divideUp(planes, vectorLanes());
   return vectors == 1 ? 0.95 : 0.68 * (double)vectors;
 }
 

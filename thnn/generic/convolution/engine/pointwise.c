@@ -99,7 +99,7 @@ static double pointwiseCost(const Worker *worker)
   const THNNConvolution *g = &worker->g;
   const double perPosition =
       g->inputPlanes * (vectorsCost(g->outputPlanes) + COST.packedByte * sizeof(real)) +
-      COST.stored * divideUp(g->outputPlanes, THNN_(simd).products.lanes);
+      COST.stored * divideUp(g->outputPlanes, vectorLanes());
   const bool gathers = !g->transposed && !THNN_convolutionIsPointwise(g);
   const double lines = (double)g->output[0] * (double)g->output[1];
   return (double)g->batch * worker->mapPositions * perPosition +
@@ -222,7 +222,7 @@ static void packApart(const Worker *worker, const THNNConvolutionBox *box, int64
                               .step = stride[2],
                               .y = worker->line,
                               .yStride = width};
-    THNN_(simd).shifts.frame(&lines);
+    THNN_(simd).shifts.pad(&lines);
     packStretch(worker, plane, 1, first, height * width, worker->line, 0);
   }
 }

@@ -116,7 +116,8 @@ static void foldRow(const THNNConvolution *geometry, const real *column, const R
   }
 }
 
-void THNN_(unfold)(const THNNConvolution *geometry, const real *image, const Columns *columns)
+void THNN_(unfold_toColumns)(const THNNConvolution *geometry, const real *image,
+                             const Columns *columns)
 {
   for (int64_t r = 0; r < columns->rows; r++) {
     const Row row = rowAt(geometry, columns->firstRow + r);
@@ -125,7 +126,7 @@ void THNN_(unfold)(const THNNConvolution *geometry, const real *image, const Col
   }
 }
 
-void THNN_(fold)(const THNNConvolution *geometry, const Columns *columns, real *image)
+void THNN_(unfold_toImage)(const THNNConvolution *geometry, const Columns *columns, real *image)
 {
   for (int64_t r = 0; r < columns->rows; r++) {
     const Row row = rowAt(geometry, columns->firstRow + r);

@@ -98,7 +98,7 @@ static int64_t weightStep(const Worker *worker)
 {
   const int64_t some = worker->g.transposed ? BLOCK_PLANES : worker->plan.panelPlanes;
   const int64_t outer = worker->plan.sharesWeights ? worker->outerPlanes : some;
-  return numberStep(roundUp(outer, lanes()) * filtersOf(worker));
+  return numberStep(roundUp(outer, vectorLanes()) * filtersOf(worker));
 }
 
 static int64_t sliceStep(const Worker *worker)
@@ -130,7 +130,7 @@ static void layOutThread(Worker *worker, Scratch *scratch)
   layOutCoefficients(worker, scratch);
   if (!worker->plan.sharesWeights)
     worker->weights = THNN_take(scratch, NUMBERS * weightStep(worker), sizeof(real));
-  worker->packed = THNN_take(scratch, BLOCK_PLANES * FILTER * lanes(), sizeof(real));
+  worker->packed = THNN_take(scratch, BLOCK_PLANES * FILTER * vectorLanes(), sizeof(real));
   worker->sums = THNN_take(scratch, blocks * NUMBERS * sumStep(worker), sizeof(real));
   worker->lines = THNN_take(scratch, THNN_(simd).winograd.lines, sizeof(real));
   worker->zeros = THNN_take(scratch, tiles, sizeof(real));
@@ -179,9 +179,10 @@ static double winogradCost(const Worker *worker)
 {
   const double slices = (double)worker->slices, planes = (double)worker->g.outputPlanes;
   const int64_t tiles = allTiles(worker), blocks = divideUp(tiles, worker->plan.blockTiles);
-  const double vectors = (double)divideUp(tiles, lanes());
+  const double vectors = (double)divideUp(tiles, vectorLanes());
   const double rows = (double)allRows(worker);
-  const double lines = rows * ((double)divideUp(worker->grid.columns, lanes()) + COST.partial);
+  const double lines =
+      rows * ((double)divideUp(worker->grid.columns, vectorLanes()) + COST.partial);
   const double transforms =
       worker->plan.sharesWeights ? 1 : (double)divideUp(blocks, worker->plan.groupBlocks);
   return NUMBERS * planes * (COST.product * slices * vectors + COST.block * (double)blocks) +
@@ -208,16 +209,16 @@ static bool chooseBlocks(AlgorithmPlan *plan, Worker *worker)
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(plan->state);
   WinogradPlan *own = &worker->plan;
   const int64_t perTile = NUMBERS * worker->slices * (int64_t)sizeof(real);
-  const int64_t vectors = divideUp(allTiles(worker), lanes());
-  const int64_t room = minimum(BLOCK_BYTES, limitBytes / 2) / (perTile * lanes());
+  const int64_t vectors = divideUp(allTiles(worker), vectorLanes());
+  const int64_t room = minimum(BLOCK_BYTES, limitBytes / 2) / (perTile * vectorLanes());
   const int64_t most = minimum(maximum(room, 1), THNN_(simd).products.mostVectors);
-  own->blockTiles = evenBlock(vectors, most, 1) * lanes();
+  own->blockTiles = evenBlock(vectors, most, 1) * vectorLanes();
   own->groupBlocks = 1;
   own->panelPlanes = roundUp(evenBlock(worker->g.outputPlanes, PANEL_PLANES, 1), SHARED_PLANES);
   own->sharesWeights = true;
   if (measure(plan, worker))
     return true;
-  const int64_t blocks = divideUp(vectors * lanes(), own->blockTiles);
+  const int64_t blocks = divideUp(vectors * vectorLanes(), own->blockTiles);
   const int64_t bytes = minimum(GROUP_BYTES, limitBytes / 2);
   own->groupBlocks = evenBlock(blocks, maximum(bytes / (perTile * own->blockTiles), 1), 1);
   own->sharesWeights = false;
@@ -249,14 +250,14 @@ static void transformWeights(const Worker *worker, int64_t outer, int64_t end, i
 {
   const int64_t stride = worker->innerPlanes * worker->g.kernel[0] * FILTER;
   const int64_t step = weightStep(worker);
-  for (; outer < end; outer += lanes(), weights += filtersOf(worker) * lanes())
+  for (; outer < end; outer += vectorLanes(), weights += filtersOf(worker) * vectorLanes())
     for (int64_t first = 0; first < filters; first += BLOCK_PLANES) {
       const int64_t count = minimum(BLOCK_PLANES, filters - first);
-      THNN_(simd).products.pack(minimum(end - outer, lanes()), count * FILTER,
+      THNN_(simd).products.pack(minimum(end - outer, vectorLanes()), count * FILTER,
                                 worker->weight + outer * stride + (filter + first) * FILTER, stride,
-                                worker->packed, lanes());
+                                worker->packed, vectorLanes());
       THNN_(simd).winograd.weights(count, worker->g.transposed, worker->packed, step,
-                                   weights + first * lanes());
+                                   weights + first * vectorLanes());
     }
 }
 
@@ -297,7 +298,7 @@ static int64_t blockVectors(const Worker *worker, const Group *group, int64_t bl
 {
   const int64_t blockTiles = worker->plan.blockTiles;
   return divideUp(minimum(allTiles(worker) - group->first - block * blockTiles, blockTiles),
-                  lanes());
+                  vectorLanes());
 }
 
 /* Transforms one slice of a block's listed segments. Whole vectors are written, so that the last
@@ -317,7 +318,7 @@ static void transformSlices(const Worker *worker, const Group *group, int64_t be
 {
   const int64_t step = sliceStep(worker), tiles = worker->plan.blockTiles;
   for (int64_t block = 0; block < group->blocks; block++) {
-    const int64_t room = blockVectors(worker, group, block) * lanes();
+    const int64_t room = blockVectors(worker, group, block) * vectorLanes();
     const bool last = group->first + block * tiles + room > allTiles(worker);
     real *coefficients = worker->coefficients + block * NUMBERS * step;
     for (int64_t slice = begin; slice < end; slice++) {
@@ -405,7 +406,7 @@ static void multiplyPanel(const Worker *worker, int64_t first, int64_t planes, c
   const int64_t depth = worker->g.kernel[0];
   const bool transposed = worker->g.transposed;
   if (worker->plan.sharesWeights) {
-    const int64_t apart = (transposed ? lanes() : worker->innerPlanes) * depth;
+    const int64_t apart = (transposed ? vectorLanes() : worker->innerPlanes) * depth;
     for (int64_t block = 0; block < group->blocks; block++)
       multiplySlices(worker, block, blockVectors(worker, group, block), planes, 0, worker->slices,
                      worker->weights + first * apart);
@@ -447,17 +448,17 @@ static bool runPlanes(const Worker *worker, const Group *group, int64_t begin, i
 static void listPlanes(Worker *worker)
 {
   const bool transposed = worker->g.transposed;
-  const int64_t vector = filtersOf(worker) * lanes(), tiles = worker->plan.blockTiles;
+  const int64_t vector = filtersOf(worker) * vectorLanes(), tiles = worker->plan.blockTiles;
   const int64_t taps = worker->g.kernel[0];
   for (int64_t plane = 0; plane < worker->plan.panelPlanes; plane++) {
-    const int64_t outer = plane / lanes() * vector + plane % lanes();
-    const int64_t inner = plane * taps * lanes();
+    const int64_t outer = plane / vectorLanes() * vector + plane % vectorLanes();
+    const int64_t inner = plane * taps * vectorLanes();
     worker->row[plane] = (THNNOffsets){transposed ? inner : outer, plane * tiles};
   }
   for (int64_t slice = 0; slice < worker->slices; slice++) {
-    const int64_t plane = slice / taps, filter = slice % taps * lanes();
-    const int64_t outer = plane / lanes() * vector + plane % lanes() + filter;
-    worker->term[slice] = (THNNOffsets){transposed ? outer : slice * lanes(), slice * tiles};
+    const int64_t plane = slice / taps, filter = slice % taps * vectorLanes();
+    const int64_t outer = plane / vectorLanes() * vector + plane % vectorLanes() + filter;
+    worker->term[slice] = (THNNOffsets){transposed ? outer : slice * vectorLanes(), slice * tiles};
   }
 }
 
@@ -478,8 +479,8 @@ static void transformAllWeights(const Worker *worker, real *weights)
   const int64_t filters = worker->innerPlanes * worker->g.kernel[0];
   const int64_t planes = worker->plan.sharesWeights ? worker->outerPlanes : 0;
 #pragma omp for schedule(static)
-  for (int64_t plane = 0; plane < planes; plane += lanes())
-    transformWeights(worker, plane, minimum(plane + lanes(), worker->outerPlanes), 0, filters,
+  for (int64_t plane = 0; plane < planes; plane += vectorLanes())
+    transformWeights(worker, plane, minimum(plane + vectorLanes(), worker->outerPlanes), 0, filters,
                      weights + plane * filters);
 }
 

@@ -30,11 +30,6 @@ typedef struct Segment {
   bool below; /* the previous segment is directly above this one */
 } Segment;
 
-static inline int64_t lanes(void)
-{
-  return THNN_(simd).products.lanes;
-}
-
 /* The distance from one coefficient to the next, of areas of `elements` elements: a cache line
  * more, since multiples of large powers of two would map to the same cache sets. */
 static inline int64_t numberStep(int64_t elements)

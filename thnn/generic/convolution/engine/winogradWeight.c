@@ -98,7 +98,7 @@ static int64_t blockTiles(const Worker *worker)
  * written past a slice's end. */
 static int64_t sliceStep(const Worker *worker)
 {
-  return roundUp(blockTiles(worker) + lanes(), lanes());
+  return roundUp(blockTiles(worker) + vectorLanes(), vectorLanes());
 }
 
 static int64_t imageStep(const Worker *worker)
@@ -126,7 +126,7 @@ static int64_t resultElements(const Worker *worker)
 static int64_t packedElements(const Worker *worker)
 {
   const int64_t tiles = divideUp(worker->grid.columns, worker->pieces);
-  return SIDE * SIDE * (tiles + worker->g.dilation[2]) * lanes();
+  return SIDE * SIDE * (tiles + worker->g.dilation[2]) * vectorLanes();
 }
 
 /* Number of elements of a task's results; 0 if all results are kept. */
@@ -185,13 +185,14 @@ static double winogradWeightCost(const Worker *worker)
   const WinogradWeightPlan *plan = &worker->plan;
   const double segments = (double)segmentCount(worker), planes = (double)panels(worker);
   const double tiles = segments / (double)worker->pieces * (double)worker->grid.columns;
-  const double vectors = (double)divideUp(worker->g.outputPlanes, lanes());
+  const double vectors = (double)divideUp(worker->g.outputPlanes, vectorLanes());
   const double perTile = vectors > 1 ? COST.product * vectors : COST.productOfOne;
   const double slices = (double)worker->slices;
   const double blocks = (double)divideUp(segmentCount(worker), plan->blockSegments);
   const double sliceBlocks = (double)divideUp(worker->slices, plan->blockSlices);
   const double pieceVectors =
-      (double)divideUp(divideUp(worker->grid.columns, worker->pieces), lanes()) + COST.partial;
+      (double)divideUp(divideUp(worker->grid.columns, worker->pieces), vectorLanes()) +
+      COST.partial;
   const double cost =
       NUMBERS * slices * (perTile * tiles + COST.block * vectors * blocks) +
       planes * segments * pieceVectors * COST.image * THNN_(simd).winograd.sourceCost * slices +
@@ -306,21 +307,23 @@ static void packGradients(const Worker *worker, const Segment *segment, int64_t 
   const THNNConvolution *g = &worker->g;
   const int64_t height = g->output[1], width = g->output[2];
   const int64_t positions = THNN_convolutionMapPositions(g), rowStep = g->dilation[1];
-  const int64_t planes = minimum(g->outputPlanes - plane, lanes());
+  const int64_t planes = minimum(g->outputPlanes - plane, vectorLanes());
   const int64_t inside = maximum(minimum(columns, width - segment->column), 0);
   const real *map = worker->map + (segment->sample * g->outputPlanes + plane) * positions +
                     (segment->depth * height + segment->row) * width + segment->column;
   if (columns == width && rowStep == 1 && segment->row + 1 < height) { /* the rows are contiguous */
-    THNN_(simd).products.pack(planes, SIDE * columns, map, positions, worker->packed, lanes());
+    THNN_(simd).products.pack(planes, SIDE * columns, map, positions, worker->packed,
+                              vectorLanes());
     return;
   }
   real *packed = worker->packed;
-  for (int64_t i = 0; i < SIDE; i++, packed += columns * lanes()) {
+  for (int64_t i = 0; i < SIDE; i++, packed += columns * vectorLanes()) {
     const int64_t count = segment->row + i * rowStep < height ? inside : 0;
     if (count > 0)
       THNN_(simd).products.pack(planes, count, map + i * rowStep * width, positions, packed,
-                                lanes());
-    THNN_(simd).pointwise.fill((columns - count) * lanes(), 0, packed + count * lanes());
+                                vectorLanes());
+    THNN_(simd).pointwise.fill((columns - count) * vectorLanes(), 0,
+                               packed + count * vectorLanes());
   }
 }
 
@@ -336,7 +339,7 @@ static void transformGradients(const Worker *worker, int64_t segments, const Pan
     const int64_t groups = divideUp(segment->place + tiles, columnStep);
     const int64_t columns = tiles + groups * columnStep;
     const TileRow row = {.tiles = tiles, .columnStep = columnStep, .place = segment->place};
-    for (int64_t lane = 0; lane < panel->lanes; lane += lanes()) {
+    for (int64_t lane = 0; lane < panel->lanes; lane += vectorLanes()) {
       packGradients(worker, segment, columns, panel->first + lane);
       THNN_(simd).winograd.gradients(&row, columns, worker->packed, step, panel->lanes, to + lane,
                                      worker->blockTotals + lane);

@@ -197,7 +197,7 @@ static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins,
  * one long row. */
 static bool isWide(const Gather *gather)
 {
-  return 2 * gather->layout.columns > THNN_(simd).products.lanes;
+  return 2 * gather->layout.columns > vectorLanes();
 }
 
 /* A result plane, and what is needed for each of its tiles. */
@@ -365,7 +365,7 @@ static void loadGradient(const Correlate *correlate, const Tile *tile, const rea
                             .step = 1,
                             .y = gradient,
                             .yStride = correlate->pitch};
-  THNN_(simd).shifts.frame(&frame);
+  THNN_(simd).shifts.pad(&frame);
 }
 
 /* gradKernel += scale * the correlation of the planes that one connection joins. */

@@ -53,7 +53,7 @@ void THNN_(planeTiles_listFactors)(const Axis *y, const Axis *x, int64_t kernelW
 static void clearLines(int64_t lines, int64_t n, real *y, int64_t pitch)
 {
   const PaddedRows zeros = {.rows = lines, .before = n, .step = 1, .y = y, .yStride = pitch};
-  THNN_(simd).shifts.frame(&zeros);
+  THNN_(simd).shifts.pad(&zeros);
 }
 
 void THNN_(planeTiles_load)(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
@@ -83,7 +83,7 @@ void THNN_(planeTiles_load)(const Layout *layout, const Axis *y, const Axis *x, 
             .y = to + down.begin * layout->pitch,
             .yStride = layout->pitch,
         };
-        THNN_(simd).shifts.frame(&frame);
+        THNN_(simd).shifts.pad(&frame);
       }
       clearLines(lines - down.end, n, to + down.end * layout->pitch, layout->pitch);
     }
@@ -102,7 +102,7 @@ void THNN_(planeTiles_store)(const Layout *layout, const Axis *y, const Axis *x,
                               .step = 1,
                               .y = to,
                               .yStride = y->step * width};
-    THNN_(simd).shifts.frame(&frame);
+    THNN_(simd).shifts.pad(&frame);
     return;
   }
   for (int64_t r = 0; r < tile->rows; r++, sums += layout->pitch, to += y->step * width)

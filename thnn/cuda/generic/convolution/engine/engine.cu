@@ -75,8 +75,8 @@ template <typename Index> struct PlaneBias {
 
 } // namespace
 
-void THCUNN_(fillWithBias)(THCPlan *plan, int64_t batch, int64_t planes, int64_t positions,
-                           const real *bias, real *output)
+void THCUNN_(engine_fillWithBias)(THCPlan *plan, int64_t batch, int64_t planes, int64_t positions,
+                                  const real *bias, real *output)
 {
   const int64_t count = batch * planes * positions;
   THC_withIndex(count, [&](auto index) {
@@ -86,9 +86,8 @@ void THCUNN_(fillWithBias)(THCPlan *plan, int64_t batch, int64_t planes, int64_t
   });
 }
 
-THCConvolutionPlan THCUNN_(Convolution_prepare)(const THCState *state,
-                                                const THNNConvolution *geometry,
-                                                THNNConvolutionPart part)
+THCConvolutionPlan THCUNN_(engine_prepare)(const THCState *state, const THNNConvolution *geometry,
+                                           THNNConvolutionPart part)
 {
   THCConvolutionPlan plan;
   plan.geometry = *geometry;
@@ -128,9 +127,9 @@ THCConvolutionPlan THCUNN_(Convolution_prepare)(const THCState *state,
   return plan;
 }
 
-void THCUNN_(Convolution_forward)(THCPlan *plan, const THCConvolutionPlan *convolution,
-                                  const real *input, const real *weight, const real *bias,
-                                  real *output, real *scratch)
+void THCUNN_(engine_forward)(THCPlan *plan, const THCConvolutionPlan *convolution,
+                             const real *input, const real *weight, const real *bias, real *output,
+                             real *scratch)
 {
   const THNNConvolution *geometry = &convolution->geometry;
   const int64_t positions = convolution->mapPositions, taps = convolution->taps;
@@ -139,13 +138,14 @@ void THCUNN_(Convolution_forward)(THCPlan *plan, const THCConvolutionPlan *convo
   const int64_t imageChunks = chunksOf(geometry->batch, convolution->chunkImages);
   const int64_t planeChunks = chunksOf(geometry->inputPlanes, convolution->chunkPlanes);
   if (bias)
-    THCUNN_(fillWithBias)(plan, geometry->batch, geometry->outputPlanes, positions, bias, output);
+    THCUNN_(engine_fillWithBias)(plan, geometry->batch, geometry->outputPlanes, positions, bias,
+                                 output);
   for (int64_t i = 0; i < imageChunks; i++)
     for (int64_t p = 0; p < planeChunks; p++) {
       const Chunk chunk = chunkAt(convolution, i, p);
       if (!convolution->readsImage)
-        THCUNN_(unfold)(plan, geometry, planesOf(convolution, chunk, input),
-                        columnsOf<real>(convolution, chunk, nullptr, scratch));
+        THCUNN_(unfold_toColumns)(plan, geometry, planesOf(convolution, chunk, input),
+                                  columnsOf<real>(convolution, chunk, nullptr, scratch));
       const Columns<const real> columns = columnsOf(convolution, chunk, input, scratch);
       THC_multiply(plan, chunk.images, geometry->outputPlanes, positions, chunk.planes * taps,
                    real(1), THC_matrix(weight + chunk.plane * taps, weightStride),
@@ -155,9 +155,9 @@ void THCUNN_(Convolution_forward)(THCPlan *plan, const THCConvolutionPlan *convo
     }
 }
 
-void THCUNN_(Convolution_backwardData)(THCPlan *plan, const THCConvolutionPlan *convolution,
-                                       const real *gradOutput, const real *weight, const real *bias,
-                                       real *gradInput, real *scratch)
+void THCUNN_(engine_backwardData)(THCPlan *plan, const THCConvolutionPlan *convolution,
+                                  const real *gradOutput, const real *weight, const real *bias,
+                                  real *gradInput, real *scratch)
 {
   const THNNConvolution *geometry = &convolution->geometry;
   const int64_t positions = convolution->mapPositions, taps = convolution->taps;
@@ -168,7 +168,8 @@ void THCUNN_(Convolution_backwardData)(THCPlan *plan, const THCConvolutionPlan *
   const bool biasFirst = bias && convolution->readsImage;
   const bool keeps = convolution->readsImage && (bias || convolution->add);
   if (biasFirst)
-    THCUNN_(fillWithBias)(plan, geometry->batch, geometry->inputPlanes, positions, bias, gradInput);
+    THCUNN_(engine_fillWithBias)(plan, geometry->batch, geometry->inputPlanes, positions, bias,
+                                 gradInput);
   for (int64_t i = 0; i < imageChunks; i++)
     for (int64_t p = 0; p < planeChunks; p++) {
       const Chunk chunk = chunkAt(convolution, i, p);
@@ -181,8 +182,8 @@ void THCUNN_(Convolution_backwardData)(THCPlan *plan, const THCConvolutionPlan *
       if (convolution->readsImage)
         continue;
       const Columns<const real> filled = {columns.data, columns.imageStride, columns.rowStride};
-      THCUNN_(fold)(plan, geometry, filled, bias ? bias + chunk.plane : nullptr,
-                    planesOf(convolution, chunk, gradInput), convolution->add);
+      THCUNN_(unfold_toImage)(plan, geometry, filled, bias ? bias + chunk.plane : nullptr,
+                              planesOf(convolution, chunk, gradInput), convolution->add);
     }
 }
 
@@ -197,9 +198,9 @@ static void putSideBySide(THCPlan *plan, int64_t planes, int64_t images, int64_t
   THC_gather(plan, &view, sizeof(real), sideBySide);
 }
 
-void THCUNN_(Convolution_backwardWeight)(THCPlan *plan, const THCConvolutionPlan *convolution,
-                                         const real *input, const real *gradOutput, accreal scale,
-                                         real *gradWeight, real *scratch)
+void THCUNN_(engine_backwardWeight)(THCPlan *plan, const THCConvolutionPlan *convolution,
+                                    const real *input, const real *gradOutput, accreal scale,
+                                    real *gradWeight, real *scratch)
 {
   const THNNConvolution *geometry = &convolution->geometry;
   const int64_t positions = convolution->mapPositions, taps = convolution->taps;
@@ -222,8 +223,8 @@ void THCUNN_(Convolution_backwardWeight)(THCPlan *plan, const THCConvolutionPlan
       if (convolution->readsImage)
         columns = planesOf(convolution, chunk, input).data;
       else
-        THCUNN_(unfold)(plan, geometry, planesOf(convolution, chunk, input),
-                        Columns<real>{scratch, positions, summed});
+        THCUNN_(unfold_toColumns)(plan, geometry, planesOf(convolution, chunk, input),
+                                  Columns<real>{scratch, positions, summed});
       THC_multiply(plan, 1, geometry->outputPlanes, chunk.planes * taps, summed, (real)scale,
                    THC_matrix(maps, summed), THC_matrix(columns, summed, true), real(1),
                    THC_matrix(gradWeight + chunk.plane * taps, weightStride));
@@ -258,14 +259,14 @@ void addPlanes(THCPlan *plan, int64_t batch, int64_t planes, int64_t positions,
 
 } // namespace
 
-int64_t THCUNN_(biasScratchBytes)(int64_t batch, int64_t planes, int64_t positions)
+int64_t THCUNN_(engine_biasScratchBytes)(int64_t batch, int64_t planes, int64_t positions)
 {
   return segmentBytes(planes, batch * positions);
 }
 
-void THCUNN_(Convolution_backwardBias)(THCPlan *plan, int64_t batch, int64_t planes,
-                                       int64_t positions, const real *gradients, accreal scale,
-                                       real *gradBias, accreal *partial)
+void THCUNN_(engine_backwardBias)(THCPlan *plan, int64_t batch, int64_t planes, int64_t positions,
+                                  const real *gradients, accreal scale, real *gradBias,
+                                  accreal *partial)
 {
   const auto add = THC_fitsIndex(planes * batch * positions) ? addPlanes<int> : addPlanes<int64_t>;
   add(plan, batch, planes, positions, gradients, scale, gradBias, partial);

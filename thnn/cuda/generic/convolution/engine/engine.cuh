@@ -27,35 +27,34 @@ struct THCConvolutionPlan {
 
 /* Chooses the chunks, for samples that follow each other and results that are overwritten. It
  * allocates nothing and cannot fail. */
-THCConvolutionPlan THCUNN_(Convolution_prepare)(const THCState *state,
-                                                const THNNConvolution *geometry,
-                                                THNNConvolutionPart part);
+THCConvolutionPlan THCUNN_(engine_prepare)(const THCState *state, const THNNConvolution *geometry,
+                                           THNNConvolutionPart part);
 
 /* output = bias + convolution(input); bias (one value per output plane) may be NULL. */
-void THCUNN_(Convolution_forward)(THCPlan *plan, const THCConvolutionPlan *convolution,
-                                  const real *input, const real *weight, const real *bias,
-                                  real *output, real *scratch);
+void THCUNN_(engine_forward)(THCPlan *plan, const THCConvolutionPlan *convolution,
+                             const real *input, const real *weight, const real *bias, real *output,
+                             real *scratch);
 
 /* gradInput = bias + the gradients of all taps that see the element; bias (one value per input
  * plane) may be NULL. With a bias it is the forward call of the transposed convolution. */
-void THCUNN_(Convolution_backwardData)(THCPlan *plan, const THCConvolutionPlan *convolution,
-                                       const real *gradOutput, const real *weight, const real *bias,
-                                       real *gradInput, real *scratch);
+void THCUNN_(engine_backwardData)(THCPlan *plan, const THCConvolutionPlan *convolution,
+                                  const real *gradOutput, const real *weight, const real *bias,
+                                  real *gradInput, real *scratch);
 
 /* gradWeight += scale * the correlation of input with gradOutput. */
-void THCUNN_(Convolution_backwardWeight)(THCPlan *plan, const THCConvolutionPlan *convolution,
-                                         const real *input, const real *gradOutput, accreal scale,
-                                         real *gradWeight, real *scratch);
+void THCUNN_(engine_backwardWeight)(THCPlan *plan, const THCConvolutionPlan *convolution,
+                                    const real *input, const real *gradOutput, accreal scale,
+                                    real *gradWeight, real *scratch);
 
 /* output = bias, spread over batch and positions. */
-void THCUNN_(fillWithBias)(THCPlan *plan, int64_t batch, int64_t planes, int64_t positions,
-                           const real *bias, real *output);
+void THCUNN_(engine_fillWithBias)(THCPlan *plan, int64_t batch, int64_t planes, int64_t positions,
+                                  const real *bias, real *output);
 
 /* gradBias[plane] += scale * the sum of gradients[batch][plane][position] over batch and positions,
- * in a fixed order. `partial` has THCUNN_(biasScratchBytes) bytes. */
-int64_t THCUNN_(biasScratchBytes)(int64_t batch, int64_t planes, int64_t positions);
-void THCUNN_(Convolution_backwardBias)(THCPlan *plan, int64_t batch, int64_t planes,
-                                       int64_t positions, const real *gradients, accreal scale,
-                                       real *gradBias, accreal *partial);
+ * in a fixed order. `partial` has THCUNN_(engine_biasScratchBytes) bytes. */
+int64_t THCUNN_(engine_biasScratchBytes)(int64_t batch, int64_t planes, int64_t positions);
+void THCUNN_(engine_backwardBias)(THCPlan *plan, int64_t batch, int64_t planes, int64_t positions,
+                                  const real *gradients, accreal scale, real *gradBias,
+                                  accreal *partial);
 
 #endif

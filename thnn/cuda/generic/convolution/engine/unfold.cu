@@ -79,8 +79,8 @@ __global__ void __launch_bounds__(THC_THREADS)
 
 } // namespace
 
-void THCUNN_(unfold)(THCPlan *plan, const THNNConvolution *geometry, Planes<const real> images,
-                     Columns<real> columns)
+void THCUNN_(unfold_toColumns)(THCPlan *plan, const THNNConvolution *geometry,
+                               Planes<const real> images, Columns<real> columns)
 {
   const int64_t planes = images.images * images.count, count = planes * volumeOf(geometry->output);
   chooseKernel(*geometry, planes, [&](auto dimensions, auto index) {
@@ -91,8 +91,9 @@ void THCUNN_(unfold)(THCPlan *plan, const THNNConvolution *geometry, Planes<cons
   });
 }
 
-void THCUNN_(fold)(THCPlan *plan, const THNNConvolution *geometry, Columns<const real> columns,
-                   const real *bias, Planes<real> images, bool add)
+void THCUNN_(unfold_toImage)(THCPlan *plan, const THNNConvolution *geometry,
+                             Columns<const real> columns, const real *bias, Planes<real> images,
+                             bool add)
 {
   const int64_t planes = images.images * images.count, count = planes * volumeOf(geometry->input);
   chooseKernel(*geometry, planes, [&](auto dimensions, auto index) {

@@ -25,12 +25,13 @@ template <typename T> struct Columns {
 };
 
 /* columns = what each tap sees at each map position, 0 outside the image. */
-void THCUNN_(unfold)(THCPlan *plan, const THNNConvolution *geometry, Planes<const real> images,
-                     Columns<real> columns);
+void THCUNN_(unfold_toColumns)(THCPlan *plan, const THNNConvolution *geometry,
+                               Planes<const real> images, Columns<real> columns);
 
 /* Each element of images = the sum of all columns' elements that unfold would copy it to, plus its
  * plane's bias unless `bias` is NULL, plus what it was with `add`. */
-void THCUNN_(fold)(THCPlan *plan, const THNNConvolution *geometry, Columns<const real> columns,
-                   const real *bias, Planes<real> images, bool add = false);
+void THCUNN_(unfold_toImage)(THCPlan *plan, const THNNConvolution *geometry,
+                             Columns<const real> columns, const real *bias, Planes<real> images,
+                             bool add = false);
 
 #endif

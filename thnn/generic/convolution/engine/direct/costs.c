@@ -166,7 +166,7 @@ double THNN_(direct_cost)(const Worker *worker)
   const double perVector = COST.stored + COST.storedAlone * (1 - shareWithTaps(g));
   const int64_t packings =
       plan->blockPlanes < g->inputPlanes ? THNN_convolutionBoxCount(&plan->boxes) : 1;
-  return positions * perVector * divideUp(g->outputPlanes, THNN_(simd).products.lanes) +
+  return positions * perVector * divideUp(g->outputPlanes, vectorLanes()) +
          panelCount(g->outputPlanes) * perPanel +
          COST.weight * packings * THNN_convolutionWeights(g);
 }

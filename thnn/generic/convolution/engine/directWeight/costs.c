@@ -72,7 +72,7 @@ static double streamingCost(const THNNCorrelation *correlation)
     return 0;
   const double lines = (double)geometry->inputPlanes * THNN_convolutionMapPositions(geometry) *
                        sizeof(real) / LINE_BYTES;
-  const double vectorsPerLine = LINE_BYTES / (THNN_(simd).products.lanes * (double)sizeof(real));
+  const double vectorsPerLine = LINE_BYTES / (vectorLanes() * (double)sizeof(real));
   return COST.streamedLine * panelCount(geometry->outputPlanes) * lines * (vectorsPerLine - 1);
 }
 
