@@ -10,6 +10,7 @@ The public headers may be included from everywhere.
 In pythnn/, by what files import, at their top or in a function (PACKAGES below). No file imports
 itself, through whatever others.
 
+Templated functions that the modules of thnn/ share have the name of their file: THNN_(file_verb).
 Each folder with more than ten files has a README. `make lint` runs this.
 """
 
@@ -59,6 +60,26 @@ def violations(root: Path) -> list[str]:
             if why:
                 found.append(f"{including} includes {name}: {why}")
     return found
+
+
+PROTOTYPE = re.compile(r"\bTHNN_API \w+ THNN_\((\w+)\)|\bTHC_API \w+ THCUNN_\((\w+)\)")
+DEFINITION = re.compile(r"^(?!static\b)\w[\w *]*\bTH(?:CU)?NN_\((\w+)\)\(", re.MULTILINE)
+
+
+def misnamed(root: Path) -> list[str]:
+    """The templated functions that are neither exported nor named after their file or folder."""
+    exported = {
+        name
+        for header in root.rglob("generic/TH*.h")
+        for names in PROTOTYPE.findall(header.read_text())
+        for name in names
+    }
+    return [
+        f"{path.relative_to(root)} defines {name}: call it {path.stem}_…"
+        for path in sorted([*root.glob("generic/**/*.c"), *root.glob("cuda/generic/**/*.cu")])
+        for name in DEFINITION.findall(path.read_text())
+        if name not in exported and name.split("_")[0] not in (path.stem, path.parent.name)
+    ]
 
 
 def crowded(root: Path) -> list[str]:
@@ -161,7 +182,7 @@ def import_violations(root: Path) -> list[str]:
 
 if __name__ == "__main__":
     tree = Path(__file__).resolve().parent.parent
-    lines = violations(tree / "thnn") + import_violations(tree / "pythnn")
+    lines = violations(tree / "thnn") + import_violations(tree / "pythnn") + misnamed(tree / "thnn")
     lines += [
         line for name in ("thnn", "pythnn", "tests", "benchmarks") for line in crowded(tree / name)
     ]

@@ -26,10 +26,28 @@ def tree(folder, files):
     return folder
 
 
-def test_crowded_folders_have_readmes():
+def test_names_and_readmes_hold():
+    assert layout.misnamed(ROOT / "thnn") == []
     assert [
         line for name in ("thnn", "pythnn", "tests") for line in layout.crowded(ROOT / name)
     ] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "found"),
+    [
+        ("generic/pooling/max.c", "void THNN_(pool)(int n)\n{\n}\n", ["pool"]),
+        ("cuda/generic/pooling/max.cu", "void THCUNN_(pool)(int n)\n{\n}\n", ["pool"]),
+        ("generic/pooling/max.c", "void THNN_(max_pool)(int n)\n{\n}\n", []),
+        ("generic/pooling/max/rows.c", "void THNN_(max_pool)(int n)\n{\n}\n", []),
+        ("generic/pooling/max.c", "static void THNN_(pool)(int n)\n{\n}\n", []),
+        ("generic/pooling/Max.c", "void THNN_(Pooling_update)(int n)\n{\n}\n", []),
+    ],
+)
+def test_shared_functions_have_the_names_of_their_files(tmp_path, file, text, found):
+    exported = "THNN_API void THNN_(Pooling_update)(\n    int n);\n"
+    root = tree(tmp_path, {"generic/THNN.h": exported, file: text})
+    assert [line.split("defines ")[1].split(":")[0] for line in layout.misnamed(root)] == found
 
 
 def test_folders_with_many_files_need_a_readme(tmp_path):
