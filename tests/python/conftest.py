@@ -11,13 +11,15 @@ import pytest
 
 NUMBERS = {
     *("test_blas", "test_convolution", "test_digits", "test_extra_modules", "test_functional"),
-    *("test_generated", "test_golden", "test_nn", "test_nn_criterions", "test_nn_every_class"),
-    *("test_nn_fields", "test_nn_graph", "test_nn_inputs", "test_nn_layers"),
-    *("test_nn_other_packages", "test_nn_recorded", "test_nn_scenarios", "test_nngraph_recorded"),
-    *("test_normalising", "test_onnx", "test_onnx_networks", "test_optim"),
-    *("test_plane_convolution", "test_pointwise", "test_pooling", "test_products"),
-    *("test_recurrent", "test_rnn_recorded", "test_state", "test_superres"),
-    *("test_t7_models", "test_t7_old", "test_unfolded", "test_winograd"),
+    *("test_generated", "test_golden", "test_layer_normalisation", "test_layers_defined"),
+    *("test_nn", "test_nn_criterions", "test_nn_every_class", "test_nn_fields", "test_nn_graph"),
+    *("test_nn_inputs", "test_nn_layers", "test_nn_other_packages", "test_nn_recorded"),
+    *("test_nn_scenarios", "test_nngraph_recorded", "test_normalising", "test_onnx"),
+    *("test_onnx_networks", "test_optim", "test_plane_convolution", "test_pointwise"),
+    *("test_pooling", "test_products", "test_recurrent", "test_recurrent_layers"),
+    *("test_recurrent_steps", "test_rnn_recorded", "test_seeds_layers", "test_state"),
+    *("test_superres", "test_t7_models", "test_t7_old", "test_unfolded", "test_windows_defined"),
+    *("test_winograd"),
 }
 """Files whose results depend on the instruction set or on BLAS's kernels; .ci/levels runs them at
 others than the machine's. Tests that do so themselves have ``each_level`` in their names."""
