@@ -7,6 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from .._tensor import array_module
 from ._arrays import Array, Unfit, axis_of, integer, is_list, shaped
 
@@ -90,5 +92,6 @@ def from_block(result: Any, block: Block) -> Array:
 
 def empty(shape: Sequence[int], beside: Any) -> Array:
     """An array without contents yet, which is written before a C function or numpy reads it."""
-    made: Array = array_module(beside).empty(shape, beside.dtype)
+    module = np if type(beside) is np.ndarray else array_module(beside)
+    made: Array = module.empty(shape, beside.dtype)
     return made

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["Nested", "are_plain", "as_tuples", "leaves", "rebuilt"]
+__all__ = ["Nested", "are_plain", "as_tuples", "flattened", "leaves", "rebuilt"]
 
 Nested: TypeAlias = Any
 """Arrays in tuples or lists, which may be nested."""
@@ -20,6 +20,13 @@ def leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield from leaves(f"{name}[{i}]", entry)
     else:
         yield name, value
+
+
+def flattened(value: Any) -> list[Any]:
+    """The arrays alone."""
+    if not isinstance(value, (tuple, list)):
+        return [value]
+    return [array for entry in value for array in flattened(entry)]
 
 
 def as_tuples(value: Any) -> Any:

@@ -116,9 +116,11 @@ def _laid(windows: Windows, sizes: tuple[int, ...]) -> Laid:
 
 def _with_sides(x: Array, sides: Sequence[tuple[int, int]], value: float) -> Array:
     """A copy of an array between its padding."""
-    widths = [(0, 0)] * (x.ndim - len(sides)) + [(a, max(b, 0)) for a, b in sides]
-    inner = x[_index(_seen(x.shape, sides))]
-    padded: Array = array_module(x).pad(inner, widths, constant_values=value)
+    count = len(sides)
+    sizes = [n + a + b for n, (a, b) in zip(x.shape[-count:], sides, strict=True)]
+    padded: Array = array_module(x).full((*x.shape[:-count], *sizes), value, x.dtype)
+    seen = _seen(x.shape, sides)
+    padded[_index(_inside(seen, sides))] = x[_index(seen)]
     return padded
 
 
@@ -126,6 +128,11 @@ def _seen(shape: Sequence[int], sides: Sequence[tuple[int, int]]) -> list[slice]
     """The elements before those that no window looks at."""
     sizes = shape[-len(sides) :]
     return [slice(0, n + min(b, 0)) for n, (_, b) in zip(sizes, sides, strict=True)]
+
+
+def _inside(seen: Sequence[slice], sides: Sequence[tuple[int, int]]) -> list[slice]:
+    """Where these elements lie in the padded copy."""
+    return [slice(a, a + s.stop) for s, (a, _) in zip(seen, sides, strict=True)]
 
 
 def _index(last: Sequence[slice]) -> Any:
@@ -138,8 +145,7 @@ def _without_sides(grad: Any, padded: Any, x: Array, sides: Sequence[tuple[int, 
     grad = shaped(grad, padded)
     grad_x: Array = zeros(x.shape, x)
     seen = _seen(x.shape, sides)
-    inner = [slice(a, a + s.stop) for s, (a, _) in zip(seen, sides, strict=True)]
-    grad_x[_index(seen)] = grad[_index(inner)]
+    grad_x[_index(seen)] = grad[_index(_inside(seen, sides))]
     return grad_x
 
 

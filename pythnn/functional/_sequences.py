@@ -11,7 +11,7 @@ from .._tensor import array_module
 from ._arrays import Array, Unfit, check_shape
 from ._axes import empty
 from ._cells import Run, Weights
-from ._nested import leaves, rebuilt
+from ._nested import flattened, leaves, rebuilt
 
 __all__ = ["Saved", "backward", "forward"]
 
@@ -46,7 +46,7 @@ _NAMES = ("w_ih", "w_hh", "b_ih", "b_hh")
 def _weights(cell: Any, parameters: Any, sizes: Sequence[int], directions: int) -> list[Weights]:
     """The parameters of each direction of each layer, whose shapes are right."""
     layers, units, features = sizes
-    flat = list(leaves("parameters", parameters))
+    flat = flattened(parameters)
     each, rest = divmod(len(flat), layers * directions)
     if rest or each not in (2, 4):
         count = layers * directions
@@ -58,13 +58,13 @@ def _weights(cell: Any, parameters: Any, sizes: Sequence[int], directions: int) 
         inputs = features if i < directions else directions * units
         shapes = ((rows, inputs), (rows, units), (rows,), (rows,))
         own = flat[i * each : (i + 1) * each]
-        for (path, array), name, shape in zip(own, _NAMES, shapes, strict=False):
+        for j, (array, name, shape) in enumerate(zip(own, _NAMES, shapes, strict=False)):
             if array.shape != shape:
+                path, _ = list(leaves("parameters", parameters))[i * each + j]
                 place = f"layer {i // directions}" + (", in reverse" if i % directions else "")
                 wanted = f"{name} of {place}: shape {shape}"
                 raise Unfit(path, wanted, f"shape {tuple(array.shape)}")
-        arrays = [array for _, array in own]
-        made.append(Weights(*arrays, *[None] * (4 - each)))
+        made.append(Weights(*own, *[None] * (4 - each)))
     return made
 
 

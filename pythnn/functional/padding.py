@@ -192,10 +192,16 @@ def pad(x: Real, padding: int | Padding, mode: str = "constant", value: float = 
     widths = [(0, 0)] * x.ndim
     for axis, before, after in sides:
         widths[axis] = max(before, 0), max(after, 0)
-    more = {"constant_values": value} if mode == "constant" else {}
     inner = x[_cropped(x.shape, sides)]
     xp = array_module(x)
-    padded: Array = xp.ascontiguousarray(xp.pad(inner, widths, mode=_MODES[mode], **more))
+    padded: Array
+    if mode == "constant":
+        sizes = [n + a + b for n, (a, b) in zip(inner.shape, widths, strict=True)]
+        padded = xp.full(sizes, value, x.dtype)
+        places = zip(inner.shape, widths, strict=True)
+        padded[tuple(slice(a, a + n) for n, (a, _) in places)] = inner
+        return padded
+    padded = xp.ascontiguousarray(xp.pad(inner, widths, mode=_MODES[mode]))
     return padded.reshape(()) if x.ndim == 0 else padded
 
 
