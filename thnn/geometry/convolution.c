@@ -299,27 +299,34 @@ double THNN_convolutionWeights(const THNNConvolution *geometry)
 
 double THNN_convolutionOperations(const THNNConvolution *geometry)
 {
-  const THNNConvolution described = ordinary(geometry);
-  return geometry->batch * THNN_convolutionWeights(geometry) *
-         THNN_convolutionMapPositions(&described);
+  const int64_t *positions = geometry->transposed ? geometry->input : geometry->output;
+  return geometry->batch * THNN_convolutionWeights(geometry) * product(positions);
 }
 
-double THNN_convolutionProductsAlong(const THNNConvolution *geometry, int dimension)
+/* The products of one dimension of an ordinary convolution; those of the transposed one are the
+ * same. */
+static double productsAlong(const THNNConvolution *geometry, int dimension)
 {
-  const THNNConvolution described = ordinary(geometry);
   int64_t inside = 0;
-  for (int64_t t = 0; t < described.kernel[dimension]; t++) {
-    const THNNConvolutionTap tap = THNN_convolutionTap(&described, dimension, t);
+  for (int64_t t = 0; t < geometry->kernel[dimension]; t++) {
+    const THNNConvolutionTap tap = THNN_convolutionTap(geometry, dimension, t);
     inside += tap.end - tap.begin;
   }
   return (double)inside;
 }
 
+double THNN_convolutionProductsAlong(const THNNConvolution *geometry, int dimension)
+{
+  const THNNConvolution described = ordinary(geometry);
+  return productsAlong(&described, dimension);
+}
+
 double THNN_convolutionProducts(const THNNConvolution *geometry)
 {
+  const THNNConvolution described = ordinary(geometry);
   double products = 1;
   for (int i = 0; i < 3; i++)
-    products *= THNN_convolutionProductsAlong(geometry, i);
+    products *= productsAlong(&described, i);
   return products;
 }
 
@@ -330,10 +337,9 @@ void THNN_dropUnusedDilation(THNNConvolution *geometry)
       geometry->dilation[i] = 1;
 }
 
-bool THNN_convolutionIsExtreme(const THNNConvolution *seen)
+bool THNN_convolutionIsExtreme(const THNNConvolution *geometry)
 {
   const double most = 0x1p60;
-  const THNNConvolution described = ordinary(seen), *geometry = &described;
   double elements =
       (double)geometry->batch * (double)maximum(geometry->inputPlanes, geometry->outputPlanes);
   for (int i = 0; i < 3; i++) {
@@ -383,10 +389,9 @@ bool THNN_convolutionHasOneTap(const THNNConvolution *geometry)
 
 bool THNN_convolutionIsLinear(const THNNConvolution *geometry)
 {
-  const THNNConvolution described = ordinary(geometry);
   for (int i = 0; i < 3; i++)
-    if (described.output[i] != 1 || described.kernel[i] != described.input[i] ||
-        described.pad[i] != 0 || (described.dilation[i] != 1 && described.kernel[i] != 1))
+    if (geometry->output[i] != 1 || geometry->kernel[i] != geometry->input[i] ||
+        geometry->pad[i] != 0 || (geometry->dilation[i] != 1 && geometry->kernel[i] != 1))
       return false;
   return true;
 }

@@ -113,7 +113,7 @@ double THNN_convolutionProductsAlong(const THNNConvolution *geometry, int dimens
 /* Sets the dilation to 1 where the kernel has one tap, so that nothing depends on it. */
 void THNN_dropUnusedDilation(THNNConvolution *geometry);
 
-/* Whether padding, stride or dilation are so large that 64 bits might not count the elements of a
+/* Of an ordinary convolution: whether padding, stride or dilation are so large that 64 bits might not count the elements of a
  * padded image. Only `gemm` is planned then, which pads nothing. */
 bool THNN_convolutionIsExtreme(const THNNConvolution *geometry);
 
@@ -128,7 +128,7 @@ THNN_API bool THNN_convolutionIsPointwise(const THNNConvolution *geometry);
  * not the image's. */
 bool THNN_convolutionHasOneTap(const THNNConvolution *geometry);
 
-/* The only position of one side sees each element of the other through a tap of its own. */
+/* An ordinary convolution whose only map position sees each image element through a tap of its own. */
 bool THNN_convolutionIsLinear(const THNNConvolution *geometry);
 
 #endif

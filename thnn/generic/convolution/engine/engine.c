@@ -7,8 +7,9 @@
  * A row is an algorithm: its file; the passes that it computes; the public name that it belongs to;
  * and what else there is to know before it is asked:
  *
+ *   LINEAR        it is for the one map position of a linear layer only
  *   ANY_SIZE      it counts nothing that 64 bits may not hold, whatever the padding or the stride
- *   NOT_LINEAR    it is not for the one map position of a linear layer
+ *   NOT_LINEAR    it is not for linear layers
  *   IF_NOT_ABOVE  it is asked only where the algorithm of the row above does not apply
  *   TRIES         it may find that its results are not finite: another algorithm is planned beside it
  *
@@ -23,7 +24,7 @@ enum {
   DIRECT = 1 << THNN_CONVOLUTION_DIRECT,
   WINOGRAD = 1 << THNN_CONVOLUTION_WINOGRAD
 };
-enum { ANY_SIZE = 1, NOT_LINEAR = 2, IF_NOT_ABOVE = 4, TRIES = 8 };
+enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, IF_NOT_ABOVE = 8, TRIES = 16 };
 
 /* clang-format off */
 #define ALGORITHMS(ROW)                                                  \
@@ -33,7 +34,7 @@ enum { ANY_SIZE = 1, NOT_LINEAR = 2, IF_NOT_ABOVE = 4, TRIES = 8 };
   ROW(lines,          FORWARD | DATA,          DIRECT,   NOT_LINEAR)     \
   ROW(linesWeight,    WEIGHT,                  DIRECT,   NOT_LINEAR)     \
   ROW(packedProducts, FORWARD | DATA | WEIGHT, DIRECT,   NOT_LINEAR)     \
-  ROW(linear,         FORWARD | DATA | WEIGHT, GEMM,     ANY_SIZE)       \
+  ROW(linear,         FORWARD | DATA | WEIGHT, GEMM,     LINEAR | ANY_SIZE) \
   ROW(gemm,           FORWARD | DATA | WEIGHT, GEMM,     ANY_SIZE)       \
   ROW(winograd,       FORWARD | DATA,          WINOGRAD, TRIES)          \
   ROW(winogradWeight, WEIGHT,                  WINOGRAD, TRIES)
@@ -65,13 +66,14 @@ typedef struct Conditions {
   bool exclusive; /* only the family is considered, and gemm in case that it does not apply */
 } Conditions;
 
-static Conditions conditionsOf(const AlgorithmPlan *start, const char *row)
+static Conditions conditionsOf(const THNNConvolution *geometry, const THNNState *state,
+                               const char *row)
 {
-  const int family = row ? 0 : 1 << THNN_State_convolutionAlgorithm(start->state);
+  const int family = row ? 0 : 1 << THNN_State_convolutionAlgorithm(state);
   return (Conditions){.row = row,
                       .family = family,
-                      .extreme = THNN_convolutionIsExtreme(&start->geometry),
-                      .linear = THNN_convolutionIsLinear(&start->geometry),
+                      .extreme = THNN_convolutionIsExtreme(geometry),
+                      .linear = THNN_convolutionIsLinear(geometry),
                       .exclusive = family == GEMM || family == DIRECT};
 }
 
@@ -88,19 +90,23 @@ static bool isConsidered(const Algorithm *row, const Conditions *conditions, boo
     return false;
   if (conditions->exclusive && !asked && row->family != GEMM)
     return false;
+  if (!conditions->linear)
+    return !(row->flags & LINEAR);
   /* The direct algorithms are never the fastest for a linear layer. */
-  return !conditions->linear || row->family != DIRECT || (asked && !(row->flags & NOT_LINEAR));
+  return row->family != DIRECT || (asked && !(row->flags & NOT_LINEAR));
 }
 
 /* Asks a row. Its plan is that of `start` with what the algorithm adds to it. */
 static bool planRow(const Algorithm *row, const AlgorithmPlan *start, const Conditions *conditions,
                     AlgorithmPlan *plan)
 {
-  *plan = *start;
+  const bool asked = isAsked(row, conditions);
+  if (!(row->passes & 1 << start->part) || !isConsidered(row, conditions, asked))
+    return false;
+  memcpy(plan, start, offsetof(AlgorithmPlan, own)); /* which the algorithm fills itself */
   plan->algorithm = row;
-  plan->asked = isAsked(row, conditions);
-  return row->passes & 1 << start->part && isConsidered(row, conditions, plan->asked) &&
-         row->plan(plan);
+  plan->asked = asked;
+  return row->plan(plan);
 }
 
 /* Whether a plan is preferred to the best one so far, which may be empty. */
@@ -114,43 +120,38 @@ static bool isBetter(const AlgorithmPlan *plan, const AlgorithmPlan *best)
   return plan->cost < best->cost;
 }
 
-static AlgorithmPlan startOf(const THNNState *state, const THNNConvolution *geometry,
-                             THNNConvolutionPart part)
-{
-  AlgorithmPlan start = {.geometry = *geometry, .part = part, .state = state};
-  if (part == THNN_CONVOLUTION_BACKWARD_DATA)
-    start.geometry = THNN_convolutionTransposed(geometry);
-  return start;
-}
-
 static size_t scratchBytes(const AlgorithmPlan *plan)
 {
   return plan->sharedBytes + plan->threadBytes * (size_t)plan->threads;
 }
 
 /* Chooses between all rows; the one of the given name, unless that is NULL or does not apply. */
-static void choose(THNNConvolutionPlan *plan, const AlgorithmPlan *start, const char *name)
+static void choose(THNNConvolutionPlan *plan, const THNNState *state,
+                   const THNNConvolution *geometry, THNNConvolutionPart part, const char *name)
 {
-  const Conditions conditions = conditionsOf(start, name);
-  AlgorithmPlan best = *start, tried = *start, next;
+  const Conditions conditions = conditionsOf(geometry, state, name);
+  AlgorithmPlan *tried = &plan->chosen, *best = &plan->otherwise;
+  AlgorithmPlan start = {.geometry = *geometry, .part = part, .state = state}, next;
+  if (part == THNN_CONVOLUTION_BACKWARD_DATA)
+    start.geometry = THNN_convolutionTransposed(geometry);
+  tried->algorithm = best->algorithm = NULL;
   for (const Algorithm *row = algorithms; row < algorithms + ROWS; row++) {
-    AlgorithmPlan *place = row->flags & TRIES ? &tried : &best;
-    if (planRow(row, start, &conditions, &next) && isBetter(&next, place))
+    AlgorithmPlan *place = row->flags & TRIES ? tried : best;
+    if (planRow(row, &start, &conditions, &next) && isBetter(&next, place))
       *place = next;
   }
-  const bool tries = tried.algorithm && isBetter(&tried, &best);
-  plan->chosen = tries ? tried : best;
-  plan->otherwise = best;
-  plan->scratchBytes = scratchBytes(&best);
-  if (tries && scratchBytes(&tried) > plan->scratchBytes)
-    plan->scratchBytes = scratchBytes(&tried);
+  const bool tries = tried->algorithm && isBetter(tried, best);
+  plan->scratchBytes = scratchBytes(best);
+  if (!tries)
+    *tried = *best;
+  else if (scratchBytes(tried) > plan->scratchBytes)
+    plan->scratchBytes = scratchBytes(tried);
 }
 
 void THNN_(engine_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
                            const THNNConvolution *geometry, THNNConvolutionPart part)
 {
-  const AlgorithmPlan start = startOf(state, geometry, part);
-  choose(plan, &start, THNN_State_convolutionRow(state));
+  choose(plan, state, geometry, part, THNN_State_convolutionRow(state));
 }
 
 THNNConvolutionAlgorithm THNN_(engine_algorithm)(const THNNConvolutionPlan *plan)
@@ -174,8 +175,7 @@ const char *THNN_(engine_rowName)(int row)
 bool THNN_(engine_prepareRow)(THNNConvolutionPlan *plan, const THNNState *state,
                               const THNNConvolution *geometry, THNNConvolutionPart part, int row)
 {
-  const AlgorithmPlan start = startOf(state, geometry, part);
-  choose(plan, &start, algorithms[row].name);
+  choose(plan, state, geometry, part, algorithms[row].name);
   return plan->chosen.algorithm == &algorithms[row];
 }
 

@@ -135,11 +135,10 @@ static double pointwiseCost(THNNConvolutionPart part, double image, double map)
 
 /* The total cost: products; unfolding or folding, which is cheaper for long lines and for tiles
  * that stay in cache; and what gemm packs for each tile. */
-double THNN_(gemm_cost)(const AlgorithmPlan *plan)
+static double gemmCost(const Work *work)
 {
-  const Work work = workFor(plan);
-  const THNNConvolution *g = &work.columns;
-  const THNNConvolutionPart part = plan->part;
+  const THNNConvolution *g = &work->columns;
+  const THNNConvolutionPart part = work->plan->part;
   const double width = (double)g->output[2], lanes = (double)vectorLanes();
   const double positions = (double)THNN_convolutionMapPositions(g);
   const double columns = positions * g->inputPlanes * THNN_convolutionTaps(g);
@@ -153,11 +152,17 @@ double THNN_(gemm_cost)(const AlgorithmPlan *plan)
   if (part == THNN_CONVOLUTION_BACKWARD_DATA)
     unfolding += g->stride[2] > 1 ? COST.strided[0] * image + COST.strided[1] * columns
                                   : COST.folded * image;
-  if (!work.unfolds)
+  if (!work->unfolds)
     unfolding = pointwiseCost(part, columns, map);
   return g->batch * (columns * COST.product * g->outputPlanes / lanes + unfolding +
                      COST.weight * THNN_convolutionWeights(g) +
                      (COST.result[part] * result + COST.call[part]));
+}
+
+double THNN_(gemm_cost)(const AlgorithmPlan *plan)
+{
+  const Work work = workFor(plan);
+  return gemmCost(&work);
 }
 
 /* A thread's tile. */
@@ -200,7 +205,7 @@ bool THNN_(gemm_planConvolution)(AlgorithmPlan *plan)
     tiles->tilePositions =
         minimum(tiles->tilePositions, sharedPositions(columns, tiles->positions));
   const int64_t blocks = blocksOf(&work) * samplesOf(plan);
-  plan->cost = THNN_(gemm_cost)(plan) * (1 + COST.fewBlocks / (double)maximum(blocks, 1));
+  plan->cost = gemmCost(&work) * (1 + COST.fewBlocks / (double)maximum(blocks, 1));
   plan->threads = THNN_blasThreads(plan->state, blocks, THNN_convolutionOperations(columns));
   Scratch thread = {0};
   layOut(&work, &thread);

@@ -22,8 +22,6 @@ static Sizes sizesOf(const THNNConvolution *g)
 
 bool THNN_(linear_planConvolution)(AlgorithmPlan *plan)
 {
-  if (!THNN_convolutionIsLinear(&plan->geometry))
-    return false;
   const Sizes s = sizesOf(&plan->geometry);
   const THNNRoom room =
       plan->part == THNN_CONVOLUTION_FORWARD

@@ -200,10 +200,11 @@ static THNNRoom productRoom(const Work *work)
 
 bool THNN_(packedProducts_planConvolution)(AlgorithmPlan *plan)
 {
+  if (!THNN_(simd).panels.packs || THNN_convolutionTaps(&plan->geometry) > 1)
+    return false;
   Work work = workFor(plan);
   const size_t limitBytes = THNN_State_workspaceLimit(plan->state);
-  if (!THNN_(simd).panels.packs || !THNN_convolutionHasOneTap(&work.g) ||
-      groupBytes(work, 1) > limitBytes)
+  if (!THNN_convolutionHasOneTap(&work.g) || groupBytes(work, 1) > limitBytes)
     return false;
   work.own.copyThreads = THNN_threads(plan->state, maximum(work.imagePlanes, work.mapPlanes),
                                       THNN_convolutionOperations(&work.g));

@@ -107,21 +107,23 @@ static void cut(Worker *worker, int64_t limitBytes, int along, bool acrossSample
 /* Plans one way of cutting. Changes `best` only if the new plan is cheaper and fits into memory. */
 static void planAlong(AlgorithmPlan *best, Worker *worker, int along, bool acrossSamples)
 {
-  AlgorithmPlan plan = *best;
+  const size_t limitBytes = THNN_State_workspaceLimit(best->state);
   Scratch shared = {0}, thread = {0};
-  cut(worker, (int64_t)THNN_State_workspaceLimit(plan.state), along, acrossSamples);
+  cut(worker, (int64_t)limitBytes, along, acrossSamples);
   THNN_(direct_layOutShared)(worker, &shared);
   THNN_(direct_layOutThread)(worker, &thread);
-  if (worker->plan.blockPlanes < 1 || !fits(&plan, &shared, &thread))
+  if (worker->plan.blockPlanes < 1 || shared.used + thread.used > limitBytes)
     return;
-  plan.cost = THNN_(direct_cost)(worker);
-  if (plan.cost >= best->cost)
+  const double cost = THNN_(direct_cost)(worker);
+  if (cost >= best->cost)
     return;
   const int64_t tasks =
       THNN_convolutionBoxCount(&worker->plan.boxes) * panelCount(worker->g.outputPlanes);
-  plan.threads = THNN_threads(plan.state, tasks, THNN_convolutionOperations(&worker->g));
-  KEEP_OWN(&plan, worker->plan);
-  *best = plan;
+  best->cost = cost;
+  best->threads = THNN_threads(best->state, tasks, THNN_convolutionOperations(&worker->g));
+  best->sharedBytes = shared.used;
+  best->threadBytes = thread.used;
+  KEEP_OWN(best, worker->plan);
 }
 
 /* The dimension that lines go along: the width unless it is short. */
