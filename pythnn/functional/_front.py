@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper
 from typing import Any, ParamSpec, TypeVar
 
@@ -277,7 +277,13 @@ def {self.body.__name__}({self._parameters()}):
         cut = self._cut(name, shape)
         if self.statistics and given["training"]:
             raise Unfit(name, "samples to take the mean of", f"shape {shape}")
-        found = self._body({**given, **{n: _filled(given[n]) for n in empty}})
+        stand_ins: dict[str, Any] = {n: _filled(given[n]) for n in empty}
+        if isinstance(given.get("add_to"), Mapping):
+            stand_ins["add_to"] = {
+                n: _filled(a) if getattr(a, "size", 1) == 0 else a
+                for n, a in given["add_to"].items()
+            }
+        found = self._body({**given, **stand_ins})
         if isinstance(found, float) or getattr(found, "ndim", 1) == 0:
             if given.get("average"):
                 raise Unfit(name, "elements to average over", f"shape {shape}")

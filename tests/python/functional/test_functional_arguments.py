@@ -366,6 +366,15 @@ def test_gradients_of_empty_batches() -> None:
     assert (grad_x.shape, grad_weight.shape, grad_bias.shape) == (x.shape, weight.shape, (2,))
     assert not grad_weight.any()
     assert not grad_bias.any()
+    start = {"x": np.ones(x.shape), "weight": np.ones(weight.shape)}
+    grad_x, grad_weight, grad_bias = F.conv2d_backward(
+        np.ones((0, 2, 4, 4)), x, weight, needs=("x", "weight"), add_to=start
+    )
+    assert (grad_x.shape, grad_bias) == (x.shape, None)
+    assert (start["weight"] == 1).all()
+    assert grad_weight is start["weight"]
+    assert F.conv2d_grad_input(np.ones((0, 2, 4, 4)), weight, 5).shape == x.shape
+    assert not F.conv2d_grad_weight(np.ones((0, 2, 4, 4)), x, 2).any()
     grads = F.linear_backward(np.ones((0, 2)), np.ones((0, 4)), np.ones((2, 4)))
     assert [g.shape for g in grads] == [(0, 4), (2, 4), (2,)]
     grads = F.batch_norm(np.ones((0, 2)), None, None, np.zeros(2), np.ones(2), training=False)
