@@ -10,23 +10,31 @@
 
 enum { HEIGHT, WIDTH };
 
-/* Result i is position first + i*step; its tap j sees source index start + i*stride + j and is tap
- * firstTap + j*tapStep of the kernel. */
+/* Result i is position first + i*step; its tap j sees source index start + i*stride + j*apart and is
+ * tap firstTap + j*tapStep of the kernel. */
 typedef struct Axis {
   int64_t results, first, step;
   int64_t source, start, stride;
-  int64_t taps, firstTap, tapStep;
+  int64_t taps, firstTap, tapStep, apart;
 } Axis;
+
+/* The source indices from a result's first tap to its last, both included; it has a tap. */
+static inline int64_t spanOf(const Axis *axis)
+{
+  return (axis->taps - 1) * axis->apart + 1;
+}
 
 /* From the image to the map. */
 static inline Axis forwardAxis(const THNNConvolution *g, int axis)
 {
   const int d = axis + 1;
-  return (Axis){g->output[d], 0, 1, g->input[d], -g->pad[d], g->stride[d], g->kernel[d], 0, 1};
+  return (Axis){g->output[d], 0, 1, g->input[d],   -g->pad[d], g->stride[d],
+                g->kernel[d], 0, 1, g->dilation[d]};
 }
 
 /* From the map to the image positions of residue class `phase` of the stride: position
- * q*stride + phase sees map index q + shift - j through tap least + j*stride. */
+ * q*stride + phase sees map index q + shift - j*dilation through tap least + j*stride. The stride or
+ * the dilation is 1. */
 static inline Axis backwardAxis(const THNNConvolution *g, int axis, int64_t phase)
 {
   const int d = axis + 1;
@@ -39,11 +47,12 @@ static inline Axis backwardAxis(const THNNConvolution *g, int axis, int64_t phas
                 phase,
                 stride,
                 g->output[d],
-                shift - taps + 1,
+                shift - (taps - 1) * g->dilation[d],
                 1,
                 taps,
                 last,
-                -stride};
+                -stride,
+                g->dilation[d]};
 }
 
 /* The i in [0, n) for which index from + i*stride is inside the source. */

@@ -16,8 +16,8 @@ static const double CYCLES_PER_VECTOR = 1.5;
 bool THNN_groupsJoinPlanes(const THNNGroups *groups)
 {
   const THNNConvolution *g = &groups->geometry;
-  for (int d = 0; d < 3; d++)
-    if (g->dilation[d] > 1)
+  for (int d = 1; d < 3; d++)
+    if (g->dilation[d] > 1 && g->stride[d] > 1)
       return false;
   return groups->groups > 1 && g->inputPlanes == 1 && g->kernel[0] == 1 && g->stride[0] == 1 &&
          g->pad[0] == 0 && g->input[0] == 1 && g->output[0] == 1;

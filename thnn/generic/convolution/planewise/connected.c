@@ -168,15 +168,16 @@ static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins,
 {
   const THNNConvolution *g = &joins->geometry;
   Gather gather = {.joins = {.shape = joins}, .toImage = toImage};
-  int64_t results[2], taps[2], stride[2];
+  int64_t results[2], taps[2], spans[2], stride[2];
   for (int axis = 0; axis < 2; axis++) {
     const int d = axis + 1;
     gather.phases[axis] = toImage ? minimum(g->stride[d], g->input[d]) : 1;
     results[axis] = toImage ? divideUp(g->input[d], g->stride[d]) : g->output[d];
     taps[axis] = toImage ? divideUp(g->kernel[d], g->stride[d]) : g->kernel[d];
+    spans[axis] = (taps[axis] - 1) * g->dilation[d] + 1;
     stride[axis] = toImage ? 1 : g->stride[d];
   }
-  gather.layout = THNN_(planeTiles_layOut)(results, taps, stride);
+  gather.layout = THNN_(planeTiles_layOut)(results, spans, stride);
   gather.bands = divideUp(results[HEIGHT], gather.layout.rows);
 
   const size_t most = (size_t)(taps[HEIGHT] * taps[WIDTH]);
@@ -339,7 +340,10 @@ static Correlate prepareCorrelate(const THNNState *state, const THNNPlaneJoins *
 {
   const THNNConvolution *g = &joins->geometry;
   Correlate correlate = {.joins = {.shape = joins}};
-  correlate.layout = THNN_(planeTiles_layOut)(g->output + 1, g->kernel + 1, g->stride + 1);
+  int64_t spans[2];
+  for (int axis = 0; axis < 2; axis++)
+    spans[axis] = (g->kernel[axis + 1] - 1) * g->dilation[axis + 1] + 1;
+  correlate.layout = THNN_(planeTiles_layOut)(g->output + 1, spans, g->stride + 1);
   const Layout *layout = &correlate.layout;
   correlate.pitch = divideUp(layout->columns, SLACK) * SLACK;
   const size_t taps = (size_t)(g->kernel[1] * g->kernel[2]);

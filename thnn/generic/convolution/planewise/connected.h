@@ -1,7 +1,7 @@
 /* Convolutions that join single planes: each connection is one kernel between a plane of the image
  * and a plane of the map. A table lists the planes of each connection, or they follow from its
  * number where every image plane has map planes of its own (depth-wise). See geometry/convolution.h
- * for the geometry, of which height and width are used, without dilation.
+ * for the geometry, of which height and width are used; in each, the stride or the dilation is 1.
  *
  * Work is cut into tiles. The source of a tile is copied to scratch with its padding, and its rows
  * and columns are sorted by their residue classes modulo the stride. Then every tap of the kernel

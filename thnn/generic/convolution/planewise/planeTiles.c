@@ -5,13 +5,13 @@
 /* Limits on a tile: elements of its source, which stays in the first-level cache, and columns. */
 enum { TILE_ELEMENTS = 16384 / sizeof(real), TILE_WIDTH = 256 };
 
-Layout THNN_(planeTiles_layOut)(const int64_t *results, const int64_t *taps, const int64_t *stride)
+Layout THNN_(planeTiles_layOut)(const int64_t *results, const int64_t *spans, const int64_t *stride)
 {
   Layout layout;
   int64_t more[2]; /* rows or columns of a class, beyond those of the results */
   for (int axis = 0; axis < 2; axis++) {
-    layout.phases[axis] = minimum(stride[axis], taps[axis]);
-    more[axis] = (taps[axis] - 1) / stride[axis];
+    layout.phases[axis] = minimum(stride[axis], spans[axis]);
+    more[axis] = (spans[axis] - 1) / stride[axis];
   }
   const int64_t room = TILE_ELEMENTS / (layout.phases[HEIGHT] * layout.phases[WIDTH]);
   const int64_t widest = minimum(TILE_WIDTH, room / (more[HEIGHT] + 1) - more[WIDTH]);
@@ -28,16 +28,12 @@ Layout THNN_(planeTiles_layOut)(const int64_t *results, const int64_t *taps, con
 void THNN_(planeTiles_listShifts)(const Layout *layout, const Axis *y, const Axis *x,
                                   int64_t *shifts)
 {
-  for (int64_t a = 0, line = 0, yPhase = 0; a < y->taps; a++) {
-    for (int64_t b = 0, column = 0, xPhase = 0; b < x->taps; b++) {
-      const int64_t phase = yPhase * layout->phases[WIDTH] + xPhase;
-      *shifts++ = (phase * layout->lines + line) * layout->pitch + column;
-      if (++xPhase == x->stride)
-        xPhase = 0, column++;
+  for (int64_t a = 0; a < y->taps; a++)
+    for (int64_t b = 0; b < x->taps; b++) {
+      const int64_t row = a * y->apart, column = b * x->apart;
+      const int64_t phase = row % y->stride * layout->phases[WIDTH] + column % x->stride;
+      *shifts++ = (phase * layout->lines + row / y->stride) * layout->pitch + column / x->stride;
     }
-    if (++yPhase == y->stride)
-      yPhase = 0, line++;
-  }
 }
 
 void THNN_(planeTiles_listFactors)(const Axis *y, const Axis *x, int64_t kernelWidth,
@@ -59,8 +55,8 @@ static void clearLines(int64_t lines, int64_t n, real *y, int64_t pitch)
 void THNN_(planeTiles_load)(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
                             const real *plane, real *source)
 {
-  const int64_t lines = tile->rows + (y->taps - 1) / y->stride;
-  const int64_t n = tile->columns + (x->taps - 1) / x->stride;
+  const int64_t lines = tile->rows + (spanOf(y) - 1) / y->stride;
+  const int64_t n = tile->columns + (spanOf(x) - 1) / x->stride;
   for (int64_t i = 0; i < layout->phases[HEIGHT]; i++) {
     const int64_t top = y->start + tile->row * y->stride + i;
     const THNNRange down = insideOf(y, top, lines);

@@ -37,8 +37,10 @@ static inline real *placeOf(const Axis *y, const Axis *x, const Tile *tile, int6
   return plane + (y->first + tile->row * y->step) * width + x->first + tile->column * x->step;
 }
 
-/* Lays out the tiles of passes with at most `results` results and `taps` taps per axis. */
-Layout THNN_(planeTiles_layOut)(const int64_t *results, const int64_t *taps, const int64_t *stride);
+/* Lays out the tiles of passes with at most `results` results per axis, whose taps span `spans`
+ * elements. */
+Layout THNN_(planeTiles_layOut)(const int64_t *results, const int64_t *spans,
+                                const int64_t *stride);
 
 /* Lists, for each tap of a pass, the offset in a tile's source at which it begins to read. */
 void THNN_(planeTiles_listShifts)(const Layout *layout, const Axis *y, const Axis *x,

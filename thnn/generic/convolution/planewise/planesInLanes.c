@@ -52,7 +52,7 @@ static void measureAxis(PlanesInLanes *d, int axis)
     if (along.taps == 0)
       continue;
     d->low[axis] = minimum(d->low[axis], along.start);
-    high = maximum(high, along.start + along.taps);
+    high = maximum(high, along.start + spanOf(&along));
   }
   if (high < d->low[axis]) /* no class has a tap */
     high = d->low[axis] = 0;
@@ -208,7 +208,7 @@ static int64_t listTaps(const PlanesInLanes *d, const Axis *y, const Axis *x, in
     for (int64_t b = 0; b < x->taps; b++) {
       const int64_t kernelRow = y->firstTap + a * y->tapStep;
       const int64_t tap = kernelRow * d->joins->geometry.kernel[2] + x->firstTap + b * x->tapStep;
-      *offsets++ = ((row + a) * d->pitch + column + b) * vectorLanes();
+      *offsets++ = ((row + a * y->apart) * d->pitch + column + b * x->apart) * vectorLanes();
       *factorAt++ = tap * vectorLanes();
     }
   return y->taps * x->taps;

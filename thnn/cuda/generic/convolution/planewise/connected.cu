@@ -160,11 +160,13 @@ template <typename Index> struct SeeImage {
     joins.ofMap(place.plane, [&](Index number) {
       const real *plane = images + joins.image.first(sample, joins.imagePlane(number));
       const real *kernel = joins.kernel(number, weight);
-      for (Index y = 0; y < windows.kernel[1]; y++)
-        for (Index x = 0; x < windows.kernel[2]; x++)
-          if (box.contains(1, top + y) && box.contains(2, left + x))
-            sum += plane[((top + y) * box.size[2] + left + x) * joins.image.step()] *
-                   kernel[y * windows.kernel[2] + x];
+      for (Index i = 0; i < windows.kernel[1]; i++)
+        for (Index j = 0; j < windows.kernel[2]; j++) {
+          const Index y = top + i * windows.dilation[1], x = left + j * windows.dilation[2];
+          if (box.contains(1, y) && box.contains(2, x))
+            sum += plane[(y * box.size[2] + x) * joins.image.step()] *
+                   kernel[i * windows.kernel[2] + j];
+        }
     });
     result = real(sum);
   }
@@ -210,8 +212,8 @@ template <typename Index> struct Correlate {
     const Index tapY = quotient(tap, width), tapX = tap - tapY * windows.kernel[2];
     const Index imagePlane = joins.imagePlane(number), mapPlane = joins.mapPlane(number);
     const Place<Index> place = placeOf<2>(i, windows.map);
-    const Index y = windows.start(1, place.at[1]) + tapY;
-    const Index x = windows.start(2, place.at[2]) + tapX;
+    const Index y = windows.start(1, place.at[1]) + tapY * windows.dilation[1];
+    const Index x = windows.start(2, place.at[2]) + tapX * windows.dilation[2];
     if (imagePlane < 0 || mapPlane < 0 || !windows.image.contains(1, y) ||
         !windows.image.contains(2, x))
       return 0;
