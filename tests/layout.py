@@ -11,7 +11,8 @@ In pythnn/, by what files import, at their top or in a function (PACKAGES below)
 itself, through whatever others.
 
 Templated functions that the modules of thnn/ share have the name of their file: THNN_(file_verb).
-Each folder with more than ten files has a README. `make lint` runs this.
+No file there has more than 600 lines, but for the lists of prototypes (LISTS). Each folder with
+more than ten files has a README. `make lint` runs this.
 """
 
 import ast
@@ -79,6 +80,20 @@ def misnamed(root: Path) -> list[str]:
         for path in sorted([*root.glob("generic/**/*.c"), *root.glob("cuda/generic/**/*.cu")])
         for name in DEFINITION.findall(path.read_text())
         if name not in exported and name.split("_")[0] not in (path.stem, path.parent.name)
+    ]
+
+
+LISTS = ("generic/THNN.h", "cuda/generic/THCUNN.h")
+
+
+def lengthy(root: Path) -> list[str]:
+    """The files with more than 600 lines."""
+    files = {path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*.[ch]*"))}
+    lines = {name: len(path.read_text().splitlines()) for name, path in files.items()}
+    return [
+        f"{name} has {count} lines: cut it by topic"
+        for name, count in lines.items()
+        if count > 600 and name not in LISTS
     ]
 
 
@@ -182,7 +197,8 @@ def import_violations(root: Path) -> list[str]:
 
 if __name__ == "__main__":
     tree = Path(__file__).resolve().parent.parent
-    lines = violations(tree / "thnn") + import_violations(tree / "pythnn") + misnamed(tree / "thnn")
+    lines = violations(tree / "thnn") + import_violations(tree / "pythnn")
+    lines += misnamed(tree / "thnn") + lengthy(tree / "thnn")
     lines += [
         line for name in ("thnn", "pythnn", "tests", "benchmarks") for line in crowded(tree / name)
     ]

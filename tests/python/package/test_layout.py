@@ -26,8 +26,9 @@ def tree(folder, files):
     return folder
 
 
-def test_names_and_readmes_hold():
+def test_names_lengths_and_readmes_hold():
     assert layout.misnamed(ROOT / "thnn") == []
+    assert layout.lengthy(ROOT / "thnn") == []
     assert [
         line for name in ("thnn", "pythnn", "tests") for line in layout.crowded(ROOT / name)
     ] == []
@@ -48,6 +49,12 @@ def test_shared_functions_have_the_names_of_their_files(tmp_path, file, text, fo
     exported = "THNN_API void THNN_(Pooling_update)(\n    int n);\n"
     root = tree(tmp_path, {"generic/THNN.h": exported, file: text})
     assert [line.split("defines ")[1].split(":")[0] for line in layout.misnamed(root)] == found
+
+
+def test_long_files_are_found(tmp_path):
+    lists = {"generic/THNN.h": "\n" * 601, "call/plan.c": "\n" * 600}
+    root = tree(tmp_path, {**lists, "call/check.c": "\n" * 601})
+    assert layout.lengthy(root) == ["call/check.c has 601 lines: cut it by topic"]
 
 
 def test_folders_with_many_files_need_a_readme(tmp_path):
