@@ -176,10 +176,12 @@ def _planes_backward(
     grad_planes, count = like(planes), len(mean)
     grad_weight, grad_bias = zeros(count, planes), zeros(count, planes)
     # Without training the C function takes the variance, to which it adds eps.
-    saved = (None, None, mean, inverse) if training else (mean, inverse**-2, None, None)
+    used = (None, None) if training else (mean, inverse**-2)
+    found = (mean, inverse) if training else (None, None)
     thnn.BatchNormalization_backward(
-        None, planes, grads, grad_planes, grad_weight, grad_bias, weight, *saved, training, 1.0, 0.0
-    )
+        None, planes, grads, grad_planes, grad_weight, grad_bias, weight,
+        used[0], used[1], found[0], found[1], training, 1.0, 0.0,
+    )  # fmt: skip
     return shaped(grad_planes, planes.shape), grad_weight, grad_bias
 
 
