@@ -330,7 +330,8 @@ def subsample2d_backward(
     grad_x, grad_weight = like(x), zeros(weight.shape, weight)
     grad_bias = zeros(weight.shape, weight)
     thnn.SpatialSubSampling_updateGradInput(None, x, grad_output, grad_x, weight, *sizes)
+    width, height, step_x, step_y = sizes
     thnn.SpatialSubSampling_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, *sizes, 1.0
+        None, x, grad_output, grad_weight, grad_bias, width, height, step_x, step_y, 1.0
     )
     return grad_x, grad_weight, grad_bias
