@@ -166,6 +166,7 @@ def test_matrices_are_arrays():
     moved, _ = optim.adagrad(lambda w: (0.0, w), matrix, {"learningRate": 1})
     assert type(moved) is np.ndarray
     assert np.shares_memory(moved, matrix)
+    # adagrad adds 1e-10 to the root that it divides by.
     np.testing.assert_allclose(matrix, x - (x > 0), atol=1e-9)
     pythnn.save("matrix.t7", matrix)
     np.testing.assert_array_equal(pythnn.load("matrix.t7"), matrix)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.bounds import assert_layers_agree
 
 import pythnn
 from pythnn import THNNArgumentError, nn
@@ -66,8 +67,8 @@ def test_two_layers_of_cudnn(mode: str, gates: int) -> None:
     x = real(4, 5, 3)
     between = one_layer(mode, x, W0, R0, *biases[:2], 2)
     wanted = one_layer(mode, between, W1, R1, *biases[2:], 2)
-    np.testing.assert_allclose(net.forward(x), wanted, rtol=1e-12)
-    np.testing.assert_allclose(net.hiddenOutput, [between[-1], wanted[-1]], rtol=1e-12)
+    assert_layers_agree(net.forward(x), wanted)
+    assert_layers_agree(net.hiddenOutput, [between[-1], wanted[-1]])
 
 
 def test_both_directions_of_cudnn(tmp_path: Path) -> None:
@@ -78,7 +79,7 @@ def test_both_directions_of_cudnn(tmp_path: Path) -> None:
     forth = one_layer("LSTM", x, W, R, *biases[:2], 2)
     back = one_layer("LSTM", x[::-1], V, S, *biases[2:], 2)[::-1]
     wanted = np.concatenate([forth, back], 2)
-    np.testing.assert_allclose(net.forward(x), wanted, rtol=1e-12)
+    assert_layers_agree(net.forward(x), wanted)
     fields = {**net._to_fields(), "batchFirst": True, "train": False}
     fields["weight"] = np.asarray(net.weight, np.float32)
     fields["_type"] = "torch.CudaTensor"
@@ -98,9 +99,9 @@ def test_cudnn_goes_on_from_states() -> None:
     wanted = np.array(net.forward(x))
     net.rememberStates = True
     parts = [np.array(net.forward(x[:4].copy())), np.array(net.forward(x[4:].copy()))]
-    np.testing.assert_allclose(np.concatenate(parts), wanted, rtol=1e-12)
+    assert_layers_agree(np.concatenate(parts), wanted)
     net.resetStates()
-    np.testing.assert_allclose(net.forward(x[:4].copy()), wanted[:4], rtol=1e-12)
+    assert_layers_agree(net.forward(x[:4].copy()), wanted[:4])
 
 
 def test_cudnn_drops_between_layers_only() -> None:
@@ -125,7 +126,7 @@ def test_losses_and_softmax_of_cudnn() -> None:
     logarithms = softmax.forward(scores)
     assert ours.forward(scores, target) == pytest.approx(loss.forward(logarithms, target))
     wanted = softmax.backward(scores, loss.backward(logarithms, target))
-    np.testing.assert_allclose(ours.backward(scores, target), wanted, rtol=1e-10, atol=1e-15)
+    assert_layers_agree(ours.backward(scores, target), wanted)
     volume = real(2, 3, 2, 4, 5)
     shares = np.exp(volume) / np.exp(volume).sum(1, keepdims=True)
     np.testing.assert_allclose(nn.cudnn.VolumetricSoftMax().forward(volume), shares)
@@ -208,12 +209,12 @@ def test_a_spatial_transformer() -> None:
         given = np.tile(np.array(numbers, np.float64), (2, 1))
         return sampler.forward([images, grids.forward(matrices.forward(given))])
 
-    np.testing.assert_allclose(transformed(0, 1, 0, 0), images, atol=1e-12)
+    assert_layers_agree(transformed(0, 1, 0, 0), images)
     turned = transformed(np.pi, 1, 0, 0)
-    np.testing.assert_allclose(turned, images[:, ::-1, ::-1], atol=1e-12)
+    assert_layers_agree(turned, images[:, ::-1, ::-1])
     moved = transformed(0, 1, 0.5, 0)  # by one of the steps of 0.5 between 5 rows
-    np.testing.assert_allclose(moved[:, :4], images[:, 1:], atol=1e-12)
-    np.testing.assert_allclose(moved[:, 4], 0, atol=1e-12)
+    assert_layers_agree(moved[:, :4], images[:, 1:])
+    assert_layers_agree(moved[:, 4], np.zeros_like(moved[:, 4]))
     np.testing.assert_array_equal(
         nn.AffineTransformMatrixGenerator().forward(np.arange(6.0)), [[0, 1, 2], [3, 4, 5]]
     )
@@ -255,7 +256,7 @@ def test_losses_inside_a_network(tmp_path: Path) -> None:
     found = net.backward(image, np.zeros_like(image))
     slope = (4 * difference @ rows / difference.size / image.size).reshape(image.shape)
     slope *= 2 / (np.abs(slope).sum() + 1e-8)
-    np.testing.assert_allclose(found, slope + 6 * (image - target) / image.size, rtol=1e-10)
+    assert_layers_agree(found, slope + 6 * (image - target) / image.size)
     old = {"strength": 3, "target": target, "crit": nn.MSECriterion(), "normalize": False}
     layer = read("nn.ContentLoss", old, tmp_path)
     layer.forward(image)
@@ -281,7 +282,7 @@ def test_resampling_is_as_in_nn() -> None:
     image = real(2, 3, 4, 5)
     wanted = nn.SpatialUpSamplingBilinear({"owidth": 9, "oheight": 7}).forward(image)
     found = nn.SpatialReSampling(None, None, 9, 7).forward(image)
-    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    assert_layers_agree(found, wanted)
     np.testing.assert_array_equal(
         nn.SpatialUpSampling(2, 2).forward(image), nn.SpatialUpSamplingNearest(2).forward(image)
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.bounds import assert_layers_agree
 
 import pythnn
 from pythnn import THNNArgumentError, nn
@@ -196,8 +197,8 @@ def test_padding_leaves_no_trace(name: str, how: str) -> None:
     assert not found[:2, 0].any()
     assert output[:, 1].all()
     if wanted is not None:
-        np.testing.assert_allclose(output[2:, :1], wanted, rtol=1e-12)
-        np.testing.assert_allclose(found[2:, :1], of_input, rtol=1e-10, atol=1e-14)
+        assert_layers_agree(output[2:, :1], wanted)
+        assert_layers_agree(found[2:, :1], of_input)
 
 
 def test_a_mask_for_what_is_in_and_out() -> None:
@@ -231,10 +232,10 @@ def test_sequences_of_different_lengths() -> None:
     wanted = [np.array(lstm.forward(one)) for one in given]
     found = nn.VariableLength(lstm.clone()).forward(given)
     for one, other in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12)
+        assert_layers_agree(one, other)
     last = nn.VariableLength(lstm.clone(), True)
     output = last.forward(given)
-    np.testing.assert_allclose(output, [one[-1] for one in wanted], rtol=1e-12)
+    assert_layers_agree(output, [one[-1] for one in wanted])
     assert [one.shape for one in last.backward(given, output)] == [(4, 3), (2, 3), (1, 3)]
 
 
@@ -252,7 +253,7 @@ def test_a_sequence_goes_on_from_a_state(name: str) -> None:
     assert other.getHiddenState() is None
     other.setHiddenState(0, state)
     for step, output in zip(steps[2:], wanted[2:], strict=True):
-        np.testing.assert_allclose(other.forward(step), output, rtol=1e-12)
+        assert_layers_agree(other.forward(step), output)
     other.backward(steps[3], np.ones((2, 2)))
     other.backward(steps[2], np.ones((2, 2)))
     start = state[0] if isinstance(state, list) else state
@@ -278,7 +279,7 @@ def test_states_of_what_is_inside() -> None:
     states = net.getHiddenState(2)
     net.forget()
     net.setHiddenState(0, states)
-    np.testing.assert_allclose(net.forward(steps[2]), wanted[2], rtol=1e-12)
+    assert_layers_agree(net.forward(steps[2]), wanted[2])
     with pytest.raises(THNNArgumentError, match="a table of 1"):
         net.setHiddenState(0, [None, None])
 
@@ -301,7 +302,7 @@ def test_gradients_of_states() -> None:
     handed = cell.getGradHiddenState()
     cell.setGradHiddenState(2, handed)
     for one, other in zip(late + back(cell, [1, 0]), wanted, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12)
+        assert_layers_agree(one, other)
 
 
 def test_rewards_for_each_step() -> None:
@@ -317,7 +318,7 @@ def test_rewards_for_each_step() -> None:
             mean = steps[t] @ net.inside.get(1).weight.T + net.inside.get(1).bias
             reward = rewards[t] if isinstance(rewards, list) else rewards
             wanted = -(outputs[t] - mean) / 0.25 * reward[:, None]
-            np.testing.assert_allclose(layer.gradInput, wanted, rtol=1e-10)
+            assert_layers_agree(layer.gradInput, wanted)
         for t in range(2):
             net.forward(steps[t])
         net.forget()

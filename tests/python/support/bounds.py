@@ -103,6 +103,17 @@ def assert_near(found: Any, wanted: Any, roundings: float, least: Any = 1, what:
     )
 
 
+SMALL_LAYERS = 2**10
+"""Roundings of two ways to compute a few small layers: sums of up to 2^7 terms on each side, of
+magnitudes that add up to at most four times the largest result, or 1."""
+
+
+def assert_layers_agree(found: Any, wanted: Any, what: str = "") -> None:
+    """Results of small layers, computed in two ways, differ by what rounding explains."""
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    assert_near(found, wanted, SMALL_LAYERS, np.abs(wanted).max(initial=1), what)
+
+
 def assert_half_of_the_digits(found: Any, wanted: Any, what: str = "") -> None:
     """Results of networks and of training, whose roundings nobody counts, agree in half of the
     digits of the coarser dtype, relative to the largest of them and to 1; integers are equal.

@@ -6,6 +6,7 @@ import io
 
 import numpy as np
 import pytest
+from support.bounds import assert_layers_agree
 
 import pythnn
 from pythnn import nn
@@ -32,13 +33,13 @@ def same(found, expected, x=X):
         module.zeroGradParameters()
         module.forward(x)
         module.backward(x, np.cos(module.output))
-    np.testing.assert_allclose(found.output, expected.output, rtol=1e-12)
-    np.testing.assert_allclose(found.gradInput, expected.gradInput, rtol=1e-12, atol=1e-14)
+    assert_layers_agree(found.output, expected.output)
+    assert_layers_agree(found.gradInput, expected.gradInput)
     for ours, theirs in zip(
         *((m.parameters() or ([], [])) for m in (found, expected)), strict=True
     ):
         for one, other in zip(ours, theirs, strict=True):
-            np.testing.assert_allclose(one.ravel(), other.ravel(), rtol=1e-10, atol=1e-12)
+            assert_layers_agree(one.ravel(), other.ravel())
 
 
 OLD = {
@@ -262,16 +263,10 @@ def test_cudnn_in_groups(x, bias):
             part.noBias()
         part.zeroGradParameters()
         planes = np.split(x, 2, axis)[i]
-        np.testing.assert_allclose(
-            np.split(found.output, 2, axis)[i], part.forward(planes), rtol=1e-12
-        )
+        assert_layers_agree(np.split(found.output, 2, axis)[i], part.forward(planes))
         part.backward(planes, np.split(gradient, 2, axis)[i])
-        np.testing.assert_allclose(
-            np.split(found.gradInput, 2, axis)[i], part.gradInput, rtol=1e-12, atol=1e-14
-        )
-        np.testing.assert_allclose(
-            found.gradWeight[3 * i : 3 * i + 3], part.gradWeight, rtol=1e-12, atol=1e-14
-        )
+        assert_layers_agree(np.split(found.gradInput, 2, axis)[i], part.gradInput)
+        assert_layers_agree(found.gradWeight[3 * i : 3 * i + 3], part.gradWeight)
     again = as_saved(found)
     assert again.groups == 2
     np.testing.assert_array_equal(again.forward(x), found.output)
