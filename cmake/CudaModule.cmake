@@ -11,7 +11,7 @@ function(pythnn_add_cuda_module target package objects)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/${package}")
   file(GLOB scripts CONFIGURE_DEPENDS "${PYTHNN_SOURCE_DIR}/_build/*.py")
   set(thnn "${PYTHNN_SOURCE_DIR}/../thnn")
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${thnn}/cuda/*.h")
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${thnn}/cuda/*.h" "${PYTHNN_SOURCE_DIR}/_native/*.h")
   set(python_files "${folder}/_table.py" "${folder}/_version.py")
   add_custom_command(
     OUTPUT "${folder}/stamp"

@@ -61,10 +61,6 @@ _extension = _load()
 ffi: Any = _extension.ffi
 native: Any = _extension.lib
 
-_LOCATION = re.compile(r"\s+at (\S+:\d+)$")
-_ARGUMENT = re.compile(r"(?P<function>\w+): argument #(?P<position>\d+) '(?P<name>\w+)': ")
-
-
 def last_error(function: str) -> THNNError:
     """The exception for the error that a guarded function of this thread has just reported."""
     return error_of(native.pythnn_lastError(), function)
@@ -72,30 +68,24 @@ def last_error(function: str) -> THNNError:
 
 def error_of(record: Any, function: str) -> THNNError:
     """The exception for a pythnn_Error, of this extension or of another."""
-    code, position = record.code, record.position
-    message = ffi.string(record.message).decode("utf-8", "replace")
-    location = None
-    found = _LOCATION.search(message)
-    if found:
-        location = found[1]
-        message = message[: found.start()]
-    if code == native.PYTHNN_MEMORY_ERROR:
+    message, location = _text(record.message), _text(record.location) or None
+    if record.code == native.PYTHNN_MEMORY_ERROR:
         named = message if message.startswith(f"{function}:") else f"{function}: {message}"
         return THNNMemoryError(named, location=location)
-    if code != native.PYTHNN_ARGUMENT_ERROR:
+    if record.code != native.PYTHNN_ARGUMENT_ERROR:
         return THNNError(message, location=location)
-    argument = None
-    described = _ARGUMENT.match(message)
-    if described:
-        function, argument = described["function"], described["name"]
-        position = int(described["position"])
     return THNNArgumentError(
         message,
-        function=function,
-        argument=argument,
-        position=position or None,
+        function=_text(record.function) or function,
+        argument=_text(record.argument) or None,
+        position=record.position or None,
         location=location,
     )
+
+
+def _text(characters: Any) -> str:
+    found: str = ffi.string(characters).decode("utf-8", "replace")
+    return found
 
 
 def holding(held: Any) -> Callable[[Any], None]:

@@ -12,6 +12,7 @@ import cffi
 
 from .functions import functions_source
 from .headers import Function, Header, HeaderError, parse, preprocess, spell
+from .native import native_declarations
 from .steps import STEP_TYPES, step_definitions, steps_table
 from .table import CPU, Entry, read_table
 
@@ -37,7 +38,8 @@ LEFT_OUT = {
     "THGetArgErrorHandler": "each guard installs the handler",
     "THSetDefaultErrorHandler": "belongs to the host program",
     "THSetDefaultArgErrorHandler": "belongs to the host program",
-    "THSetMemoryHooks": "belongs to the host program",
+    "THGetErrorFacts": "each guard reads them",
+    "_THMemoryError": "variadic: raises, which only C code should",
 }
 
 # Macros that Python needs; cffi reads their values from the compiler.
@@ -50,42 +52,6 @@ CONSTANTS = (
     "TH_TENSOR_REFCOUNTED",
     "TH_BLOCK_ALIGNMENT",
 )
-
-# What guard.h offers to Python.
-GUARD = """
-typedef struct pythnn_Error { int code; int position; char message[2048]; } pythnn_Error;
-pythnn_Error *pythnn_lastError(void);
-int pythnn_failed(void);
-#define PYTHNN_OK ...
-#define PYTHNN_ERROR ...
-#define PYTHNN_ARGUMENT_ERROR ...
-#define PYTHNN_MEMORY_ERROR ...
-#define PYTHNN_MISALIGNED ...
-"""
-
-# What native.h offers to Python.
-NATIVE = """
-#define PYTHNN_MAX_DIMENSIONS ...
-typedef struct { ...; } pythnn_Slot;
-int pythnn_place(pythnn_Slot *slot, const void *data, const int64_t *layout, size_t elementSize);
-typedef struct pythnn_Owned { void *object; int content; } pythnn_Owned;
-int pythnn_ownTensor(pythnn_Owned *owned, int type, int nDimension, int64_t *size);
-int pythnn_ownView(pythnn_Owned *owned, int type, void *tensor);
-int pythnn_ownStorage(pythnn_Owned *owned, int type, ptrdiff_t size);
-int pythnn_ownArrayStorage(pythnn_Owned *owned, int type, void *data, ptrdiff_t size,
-                           void *object);
-int pythnn_ownStorageReference(pythnn_Owned *owned, int type, void *storage);
-int pythnn_ownBlock(pythnn_Owned *owned, void *data);
-int pythnn_ownState(pythnn_Owned *owned);
-int pythnn_ownGenerator(pythnn_Owned *owned);
-void pythnn_disown(pythnn_Owned *owned);
-void pythnn_keep(void *held, void *with);
-void pythnn_trackMemory(bool on);
-int64_t pythnn_liveBlocks(void);
-void pythnn_failAllocation(int64_t n);
-int pythnn_nestedError(void);
-int pythnn_errorOfHost(void);
-"""
 
 # Names of guards: of functions without a result (they return the error's code), and with one.
 CALL, VALUE = "call_", "value_"
@@ -206,7 +172,7 @@ def cdef(header: Header, functions: list[Function], constants: Iterable[str]) ->
         result = "int" if function.result == "void" else function.result
         shown = Function(function.name, result, function.parameters, False, "", "")
         parts.append(shown.prototype(guard_name(function)) + ";")
-    return "\n".join(parts) + GUARD
+    return "\n".join(parts)
 
 
 def emit(module: str, declarations: str, include: str, definitions: Iterable[str]) -> str:
@@ -216,7 +182,7 @@ def emit(module: str, declarations: str, include: str, definitions: Iterable[str
         ffi.cdef(declarations)
     except (cffi.CDefError, cffi.FFIError) as error:
         raise HeaderError(f"cffi does not understand the declarations: {error}") from error
-    preamble = "\n\n".join([f'#include "{include}"', *definitions])
+    preamble = "\n\n".join(['#include "guard.h"', f'#include "{include}"', *definitions])
     ffi.set_source(module, preamble, py_limited_api=True)
     text = io.StringIO()
     with contextlib.redirect_stdout(None):  # it reports the name of the file
@@ -224,11 +190,11 @@ def emit(module: str, declarations: str, include: str, definitions: Iterable[str
     return text.getvalue()
 
 
-def extension_source(header: Header, entries: list[Entry]) -> str:
+def extension_source(header: Header, entries: list[Entry], native: str) -> str:
     """The C source of the extension module ``pythnn._cffi``."""
     functions = guarded_functions(header, LEFT_OUT)
     on_arrays = array_calls(header, entries)
-    declarations = cdef(header, functions, CONSTANTS) + NATIVE
+    declarations = cdef(header, functions, CONSTANTS) + native
     declarations += "\n".join(prototype for prototype, _ in on_arrays)
     declarations += STEP_TYPES
     definitions = [guard(f) for f in functions] + [definition for _, definition in on_arrays]
@@ -264,10 +230,12 @@ def version_source(version: str) -> str:
 
 def cpu_files(root: Path, compiler: list[str], version: str) -> dict[str, str]:
     """The generated files of the package pythnn."""
-    header = parse(preprocess(compiler, root, PUBLIC_HEADERS), root)
+    header = parse(preprocess(compiler, [root], PUBLIC_HEADERS), root)
     entries = [entry for file in TABLE_HEADERS for entry in read_table(header, file)]
     return {
-        "_cffi.c": extension_source(header, entries),
+        "_cffi.c": extension_source(
+            header, entries, native_declarations(compiler, root, "native.h")
+        ),
         "_table.py": table_source(header, entries),
         "_version.py": version_source(version),
         "_functions.py": functions_source(entries, GENERATED),

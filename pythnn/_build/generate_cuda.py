@@ -15,45 +15,13 @@ from .generate import (
     version_source,
 )
 from .headers import HeaderError, parse, preprocess
+from .native import native_declarations
 from .table import CUDA, Entry, read_table
 
 __all__ = ["cuda_files"]
 
-# What cuda.h offers to Python.
-NATIVE = """
-#define PYTHNN_MAX_DIMENSIONS ...
-#define TH_STORAGE_RESIZABLE ...
-typedef struct { ...; } pythnn_CudaSlot;
-void pythnn_placeCuda(pythnn_CudaSlot *slot, uintptr_t data, const int64_t *layout, int device);
-typedef struct pythnn_CudaOwned { void *object; ...; } pythnn_CudaOwned;
-int pythnn_ownCudaState(pythnn_CudaOwned *owned, int device);
-int pythnn_ownCudaTensor(pythnn_CudaOwned *owned, THCState *state, int type, void *storage,
-                         ptrdiff_t offset, int nDimension, const int64_t *size,
-                         const int64_t *stride);
-int pythnn_ownCudaStorage(pythnn_CudaOwned *owned, THCState *state, int type, ptrdiff_t size);
-int pythnn_ownCudaArrayStorage(pythnn_CudaOwned *owned, THCState *state, int type, uintptr_t data,
-                               ptrdiff_t size, void *object);
-int pythnn_ownCudaStorageReference(pythnn_CudaOwned *owned, THCState *state, int type,
-                                   void *storage);
-void pythnn_disownCuda(pythnn_CudaOwned *owned);
-void pythnn_keep(void *held, void *with);
-int pythnn_useAllocator(THCState *state, bool fromPython);
-typedef struct pythnn_DLTensor {
-  uintptr_t data;
-  int32_t deviceType, deviceId;
-  int32_t nDimension;
-  uint8_t typeCode, typeBits;
-  uint16_t typeLanes;
-  int64_t *size;
-  int64_t *stride;
-  uint64_t byteOffset;
-} pythnn_DLTensor;
-const pythnn_DLTensor *pythnn_readCapsule(void *capsule);
-extern "Python+C" {
-  void *pythnn_allocateBlock(size_t bytes, int device, void *stream);
-  int pythnn_releaseBlock(void *block, int device, void *stream);
-}
-"""
+# Macros that Python needs; cffi reads their values from the compiler.
+CONSTANTS = ("TH_STORAGE_RESIZABLE",)
 
 
 def check_twins(entries: list[Entry], cpu: list[Entry]) -> None:
@@ -84,15 +52,16 @@ def table_source(entries: list[Entry]) -> str:
 
 def cuda_files(root: Path, compiler: list[str], version: str, package: str) -> dict[str, str]:
     """The generated files of the package with this name."""
-    cpu = parse(preprocess(compiler, root, PUBLIC_HEADERS), root)
+    cpu = parse(preprocess(compiler, [root], PUBLIC_HEADERS), root)
     twins = [entry for file in TABLE_HEADERS for entry in read_table(cpu, file)]
     public = sorted(f"cuda/{path.name}" for path in (root / "cuda").glob("*.h"))
-    header = parse(preprocess(compiler, root, public), root / "cuda", root / "generic")
+    header = parse(preprocess(compiler, [root], public), root / "cuda", root / "generic")
     tables = [*TABLE_HEADERS, "cuda/generic/THCUNN.h"]
     entries = [entry for table in tables for entry in read_table(header, table, CUDA)]
     check_twins(entries, twins)
     functions = guarded_functions(header, ())
-    declarations = cdef(header, functions, ()) + NATIVE
+    declarations = cdef(header, functions, CONSTANTS)
+    declarations += native_declarations(compiler, root, "cuda.h")
     includes = "\n".join(f"#include <{name}>" for name in public)
     return {
         "_cffi.c": emit(

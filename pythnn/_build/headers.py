@@ -71,6 +71,8 @@ class Header:
     """Type definitions, as C text."""
     functions: list[Function] = field(default_factory=list)
     """Functions with the export attribute."""
+    imported: list[Function] = field(default_factory=list)
+    """Functions that are ``extern``, but not exported: somebody else has them."""
     variables: list[str] = field(default_factory=list)
     """Exported variables, as C text."""
 
@@ -80,12 +82,13 @@ def spell(ctype: str, name: str) -> str:
     return f"{ctype}{name}" if ctype.endswith("*") else f"{ctype} {name}"
 
 
-def preprocess(compiler: Sequence[str], include: Path, headers: Iterable[str]) -> str:
-    """Preprocesses the headers, keeping comments and line markers."""
+def preprocess(compiler: Sequence[str], include: Sequence[Path], headers: Iterable[str]) -> str:
+    """Preprocesses the headers of these folders, keeping comments and line markers."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "headers.c"
         source.write_text("".join(f"#include <{header}>\n" for header in headers))
-        command = [*compiler, "-E", "-C", f"-I{include}", str(source)]
+        folders = [f"-I{folder}" for folder in include]
+        command = [*compiler, "-E", "-C", *folders, str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise HeaderError(f"{' '.join(command)} failed:\n{done.stderr}")
@@ -229,6 +232,8 @@ class _Parser:
         function = self._function(declaration, comment)
         if exported:
             self.header.functions.append(function)
+        elif words[0] == "extern":
+            self.header.imported.append(function)
 
     def _attribute(self, declaration: list[Token]) -> list[Token]:
         """The tokens of the attribute that a declaration begins with."""

@@ -1,6 +1,7 @@
 #include <Python.h>
 
 #include "cuda.h"
+#include "guard.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include <cuda/THCUNN.h>
 
-#include "guard.h"
+#include "error.h"
 
 /* ---- Arrays as arguments: see native.h -------------------------------------------------------- */
 
@@ -24,7 +24,8 @@ typedef struct pythnn_CudaSlot {
 } pythnn_CudaSlot;
 
 /* `layout` is nDimension, the number of elements that the array spans, sizes and strides. */
-void pythnn_placeCuda(pythnn_CudaSlot *slot, uintptr_t data, const int64_t *layout, int device);
+PYTHNN_API void pythnn_placeCuda(pythnn_CudaSlot *slot, uintptr_t data, const int64_t *layout,
+                                 int device);
 
 /* ---- Objects that Python owns: see native.h --------------------------------------------------- */
 
@@ -37,23 +38,24 @@ typedef struct pythnn_CudaOwned {
 
 /* Element types: 0 float, 1 double, 2 int64, 3 int32. */
 
-int pythnn_ownCudaState(pythnn_CudaOwned *owned, int device);
+PYTHNN_API int pythnn_ownCudaState(pythnn_CudaOwned *owned, int device);
 /* A view of a storage; of a new and empty one when that is NULL. */
-int pythnn_ownCudaTensor(pythnn_CudaOwned *owned, THCState *state, int type, void *storage,
-                         ptrdiff_t offset, int nDimension, const int64_t *size,
-                         const int64_t *stride);
-int pythnn_ownCudaStorage(pythnn_CudaOwned *owned, THCState *state, int type, ptrdiff_t size);
+PYTHNN_API int pythnn_ownCudaTensor(pythnn_CudaOwned *owned, THCState *state, int type,
+                                    void *storage, ptrdiff_t offset, int nDimension,
+                                    const int64_t *size, const int64_t *stride);
+PYTHNN_API int pythnn_ownCudaStorage(pythnn_CudaOwned *owned, THCState *state, int type,
+                                     ptrdiff_t size);
 /* A storage over the memory of a Python object, of which it holds a reference. */
-int pythnn_ownCudaArrayStorage(pythnn_CudaOwned *owned, THCState *state, int type, uintptr_t data,
-                               ptrdiff_t size, void *object);
-int pythnn_ownCudaStorageReference(pythnn_CudaOwned *owned, THCState *state, int type,
-                                   void *storage);
+PYTHNN_API int pythnn_ownCudaArrayStorage(pythnn_CudaOwned *owned, THCState *state, int type,
+                                          uintptr_t data, ptrdiff_t size, void *object);
+PYTHNN_API int pythnn_ownCudaStorageReference(pythnn_CudaOwned *owned, THCState *state, int type,
+                                              void *storage);
 
 /* Frees, or gives up the reference; from any thread. */
-void pythnn_disownCuda(pythnn_CudaOwned *owned);
+PYTHNN_API void pythnn_disownCuda(pythnn_CudaOwned *owned);
 
 /* Does nothing: a destructor of `with` that has kept `held` until then. */
-void pythnn_keep(void *held, void *with);
+PYTHNN_API void pythnn_keep(void *held, void *with);
 
 /* ---- Memory of Python's allocator ------------------------------------------------------------- */
 
@@ -62,7 +64,7 @@ extern void *pythnn_allocateBlock(size_t bytes, int device, void *stream);
 extern int pythnn_releaseBlock(void *block, int device, void *stream);
 
 /* Has the state take device memory from Python (true) or from CUDA's pool. */
-int pythnn_useAllocator(THCState *state, bool fromPython);
+PYTHNN_API int pythnn_useAllocator(THCState *state, bool fromPython);
 
 /* ---- DLPack ----------------------------------------------------------------------------------- */
 
@@ -79,6 +81,6 @@ typedef struct pythnn_DLTensor {
 } pythnn_DLTensor;
 
 /* What a capsule named "dltensor" holds, which stays with the capsule; NULL for anything else. */
-const pythnn_DLTensor *pythnn_readCapsule(void *capsule);
+PYTHNN_API const pythnn_DLTensor *pythnn_readCapsule(void *capsule);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <call/check.h>
 
 static TH_THREAD_LOCAL pythnn_Guard *innermost;
 static TH_THREAD_LOCAL pythnn_Error lastError;
@@ -12,14 +13,23 @@ pythnn_Error *pythnn_lastError(void)
   return &lastError;
 }
 
+static void copyText(char *to, size_t room, const char *from)
+{
+  snprintf(to, room, "%s", from ? from : "");
+}
+
+/* An error that TH has raised: its message ends in its place. */
 static void record(int code, int position, const char *message)
 {
-  /* "not enough memory", or "<function>: not enough memory" */
-  if (code == PYTHNN_ERROR && strstr(message, "not enough memory"))
-    code = PYTHNN_MEMORY_ERROR;
-  lastError.code = code;
+  static const char before[] = " at ";
+  const THErrorFacts facts = THGetErrorFacts();
+  const THNNRejection rejection = THNN_takeRejection();
+  lastError.code = facts.isMemory ? PYTHNN_MEMORY_ERROR : code;
   lastError.position = position;
-  snprintf(lastError.message, sizeof lastError.message, "%s", message);
+  copyText(lastError.function, sizeof lastError.function, rejection.function);
+  copyText(lastError.argument, sizeof lastError.argument, rejection.name);
+  copyText(lastError.location, sizeof lastError.location, message + facts.length + strlen(before));
+  snprintf(lastError.message, sizeof lastError.message, "%.*s", (int)facts.length, message);
 }
 
 static void jump(int code, int position, const char *message)
@@ -63,10 +73,11 @@ int pythnn_leave(pythnn_Guard *guard)
 
 int pythnn_rejectNull(const char *function, int position, const char *name)
 {
-  char message[256];
-  snprintf(message, sizeof message, "%s: argument #%d '%s': expected an object, found NULL",
-           function, position, name);
-  record(PYTHNN_ARGUMENT_ERROR, position, message);
+  lastError = (pythnn_Error){.code = PYTHNN_ARGUMENT_ERROR, .position = position};
+  copyText(lastError.function, sizeof lastError.function, function);
+  copyText(lastError.argument, sizeof lastError.argument, name);
+  snprintf(lastError.message, sizeof lastError.message,
+           "%s: argument #%d '%s': expected an object, found NULL", function, position, name);
   failed = PYTHNN_ARGUMENT_ERROR;
   return PYTHNN_ARGUMENT_ERROR;
 }

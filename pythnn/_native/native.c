@@ -1,8 +1,8 @@
 #include <Python.h>
 
 #include "native.h"
+#include "guard.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <call/plan.h>
 
@@ -51,7 +51,7 @@ static void releaseObject(void *object, void *block)
   PyGILState_Release(state);
 }
 
-THAllocator pythnn_arrayAllocator = {refuseMalloc, refuseRealloc, releaseObject};
+static THAllocator arrayAllocator = {refuseMalloc, refuseRealloc, releaseObject};
 
 static void retainObject(void *object)
 {
@@ -201,98 +201,4 @@ void pythnn_disown(pythnn_Owned *owned)
 void pythnn_keep(void *held, void *with)
 {
   (void)held, (void)with;
-}
-
-/* ---- For tests ------------------------------------------------------------------------------- */
-
-static int64_t liveBlocks, untilFailure;
-
-static bool fails(void)
-{
-  const int64_t left = TH_ATOMIC_LOAD(&untilFailure);
-  if (left == 0)
-    return false;
-  if (left > 1)
-    TH_ATOMIC_FETCH_ADD(&untilFailure, -1);
-  return left == 1;
-}
-
-static void *countingMalloc(void *context, size_t bytes)
-{
-  (void)context;
-  void *block = fails() ? NULL : malloc(bytes);
-  if (block)
-    TH_ATOMIC_FETCH_ADD(&liveBlocks, 1);
-  return block;
-}
-
-static void *countingRealloc(void *context, void *block, size_t bytes)
-{
-  (void)context;
-  void *moved = fails() ? NULL : realloc(block, bytes);
-  if (moved && !block)
-    TH_ATOMIC_FETCH_ADD(&liveBlocks, 1);
-  return moved;
-}
-
-static void countingFree(void *context, void *block)
-{
-  (void)context;
-  if (block)
-    TH_ATOMIC_FETCH_ADD(&liveBlocks, -1);
-  free(block);
-}
-
-void pythnn_trackMemory(bool on)
-{
-  static const THMemoryHooks counting = {countingMalloc, countingRealloc, countingFree, NULL};
-  TH_ATOMIC_STORE(&liveBlocks, 0);
-  TH_ATOMIC_STORE(&untilFailure, 0);
-  THSetMemoryHooks(on ? &counting : NULL);
-}
-
-int64_t pythnn_liveBlocks(void)
-{
-  return TH_ATOMIC_LOAD(&liveBlocks);
-}
-
-void pythnn_failAllocation(int64_t n)
-{
-  TH_ATOMIC_STORE(&untilFailure, n);
-}
-
-int pythnn_nestedError(void)
-{
-  pythnn_Guard outer, inner;
-  if (PYTHNN_PROTECT(outer)) {
-    if (PYTHNN_PROTECT(inner))
-      THError("inner");
-    if (pythnn_leave(&inner) == PYTHNN_ERROR)
-      THArgCheck(0, 7, "outer");
-  }
-  return pythnn_leave(&outer);
-}
-
-static jmp_buf host;
-
-static void onHostError(const char *message, void *data)
-{
-  (void)message;
-  ++*(int *)data;
-  longjmp(host, 1);
-}
-
-int pythnn_errorOfHost(void)
-{
-  static int calls;
-  calls = 0;
-  pythnn_Guard guard;
-  THSetErrorHandler(onHostError, &calls);
-  if (PYTHNN_PROTECT(guard))
-    THError("in the guard");
-  pythnn_leave(&guard);
-  if (setjmp(host) == 0)
-    THError("outside");
-  THSetErrorHandler(NULL, NULL);
-  return calls;
 }

@@ -23,8 +23,7 @@ static void *TYPED(newStorage)(ptrdiff_t size)
 
 static void *TYPED(newArrayStorage)(void *data, ptrdiff_t size, void *object)
 {
-  THStorage *storage =
-      THStorage_(newWithDataAndAllocator)(data, size, &pythnn_arrayAllocator, object);
+  THStorage *storage = THStorage_(newWithDataAndAllocator)(data, size, &arrayAllocator, object);
   THStorage_(clearFlag)(storage, TH_STORAGE_RESIZABLE);
   return storage;
 }

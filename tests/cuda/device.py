@@ -128,7 +128,7 @@ class Library:
     """
 
     def __init__(self, path: str) -> None:
-        text = headers.preprocess(COMPILER, INCLUDE, ["cuda/THCUNN.h", "THNNExtra.h"])
+        text = headers.preprocess(COMPILER, [INCLUDE], ["cuda/THCUNN.h", "THNNExtra.h"])
         parsed = headers.parse(text, INCLUDE)
         self.functions = {
             f.name: f

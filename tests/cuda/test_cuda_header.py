@@ -22,7 +22,7 @@ EXTRA = "generic/THNNExtraModules.h"
 
 def added() -> list[dict[str, Any]]:
     """What no table of Lua Torch has: the functions that the CPU's header adds."""
-    text = headers.preprocess(COMPILER, INCLUDE, ["THNNExtra.h"])
+    text = headers.preprocess(COMPILER, [INCLUDE], ["THNNExtra.h"])
     found = [
         f
         for f in headers.parse(text, INCLUDE).functions
@@ -48,7 +48,7 @@ def added() -> list[dict[str, Any]]:
 ROWS = CUNN + [row for row in CPU if row["function"] not in NAMES]
 NAMES |= {row["function"] for row in ROWS}
 ROWS += [row for row in added() if row["function"] not in NAMES]
-TEXT = headers.preprocess(COMPILER, INCLUDE, ["cuda/THCUNN.h"])
+TEXT = headers.preprocess(COMPILER, [INCLUDE], ["cuda/THCUNN.h"])
 FUNCTIONS = {
     f.name: f
     for f in headers.parse(TEXT, INCLUDE / "cuda", INCLUDE / "generic").functions

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import gc
-import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
+from support.compiling import c_compiler
 
 NUMBERS = {
     *("test_blas", "test_convolution", "test_digits", "test_extra_modules", "test_functional"),
@@ -52,7 +51,4 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(scope="session")
 def compiler() -> str:
     """A C compiler's path. Whoever has built the library has one: without it these tests fail."""
-    names = [os.environ.get("CC"), "cc", "gcc", "clang"]
-    found = next(filter(None, (shutil.which(name) for name in names if name)), None)
-    assert found, "no C compiler on PATH: set CC to the one that has built the library"
-    return found
+    return c_compiler()

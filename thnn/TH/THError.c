@@ -2,6 +2,7 @@
 
 #include "THGeneral.h"
 #include "THHandlers.h"
+#include "THMemory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,6 +36,12 @@ static Handler defaultHandler = {printAndExit, NULL};
 static ArgHandler defaultArgHandler = {printArgumentAndExit, NULL};
 static TH_THREAD_LOCAL Handler threadHandler;
 static TH_THREAD_LOCAL ArgHandler threadArgHandler;
+static TH_THREAD_LOCAL THErrorFacts lastError;
+
+THErrorFacts THGetErrorFacts(void)
+{
+  return lastError;
+}
 
 void THSetErrorHandler(THErrorHandlerFunction handler, void *data)
 {
@@ -111,9 +118,11 @@ static TH_PRINTF(4, 5) int appendText(char *message, int length, int limit, cons
 /* Bytes kept for the place at the end of a message: the message may be cut, but not its place. */
 #define PLACE_LENGTH 256
 
-/* Appends " at <file>:<line>"; a very long path is cut at its beginning. */
+/* Appends " at <file>:<line>" to a message that is complete; a very long path is cut at its
+ * beginning. */
 static void appendPlace(char *message, int length, const char *file, int line)
 {
+  lastError = (THErrorFacts){.length = (size_t)length};
   const char *tail = file;
   while (*tail)
     tail++;
@@ -122,14 +131,31 @@ static void appendPlace(char *message, int length, const char *file, int line)
   appendText(message, length, TH_MESSAGE_LENGTH, " at %s:%d", file, line);
 }
 
+static TH_PRINTF(4, 0) void compose(char *message, const char *file, int line, const char *format,
+                                    va_list arguments)
+{
+  const int length = append(message, 0, TH_MESSAGE_LENGTH - PLACE_LENGTH, format, arguments);
+  appendPlace(message, length, file, line);
+}
+
 void _THError(const char *file, const int line, const char *format, ...)
 {
   char message[TH_MESSAGE_LENGTH];
   va_list arguments;
   va_start(arguments, format);
-  int length = append(message, 0, TH_MESSAGE_LENGTH - PLACE_LENGTH, format, arguments);
+  compose(message, file, line, format, arguments);
   va_end(arguments);
-  appendPlace(message, length, file, line);
+  callHandler(message);
+}
+
+void _THMemoryError(const char *file, int line, const char *format, ...)
+{
+  char message[TH_MESSAGE_LENGTH];
+  va_list arguments;
+  va_start(arguments, format);
+  compose(message, file, line, format, arguments);
+  va_end(arguments);
+  lastError.isMemory = true;
   callHandler(message);
 }
 
@@ -140,9 +166,8 @@ void _THArgCheck(const char *file, int line, int condition, int argNumber, const
   char message[TH_MESSAGE_LENGTH];
   va_list arguments;
   va_start(arguments, format);
-  int length = append(message, 0, TH_MESSAGE_LENGTH - PLACE_LENGTH, format, arguments);
+  compose(message, file, line, format, arguments);
   va_end(arguments);
-  appendPlace(message, length, file, line);
   callArgHandler(argNumber, message);
 }
 

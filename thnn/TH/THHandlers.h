@@ -1,5 +1,5 @@
-/* The current error handlers, for a caller that replaces them for a while and restores them.
- * An extension: Torch7 has nothing like it. */
+/* The current error handlers, for a caller that replaces them for a while and restores them, and
+ * what handlers learn beside the message. An extension: Torch7 has nothing like it. */
 
 #ifndef TH_HANDLERS_H
 #define TH_HANDLERS_H
@@ -9,5 +9,14 @@
 /* The calling thread's handlers and their data; NULL where it uses the default ones. */
 TH_API void THGetErrorHandler(THErrorHandlerFunction *handler, void **data);
 TH_API void THGetArgErrorHandler(THArgErrorHandlerFunction *handler, void **data);
+
+/* The error that a handler is called for. */
+typedef struct THErrorFacts {
+  size_t length; /* of the message without " at <file>:<line>" */
+  bool isMemory; /* There was not enough memory. */
+} THErrorFacts;
+
+/* About the last error of the calling thread. */
+TH_API THErrorFacts THGetErrorFacts(void);
 
 #endif

@@ -79,7 +79,7 @@ void THRawFree(void *block)
 
 void THOutOfMemory(size_t bytes)
 {
-  THError("not enough memory: could not allocate %zu bytes", bytes);
+  THMemoryError("not enough memory: could not allocate %zu bytes", bytes);
 }
 
 void *THAlloc(ptrdiff_t bytes)

@@ -21,6 +21,12 @@ typedef struct THMemoryHooks {
  * no block is left that the new functions cannot free. */
 TH_API void THSetMemoryHooks(const THMemoryHooks *hooks);
 
+/* Raises an error that says that there is not enough memory. */
+TH_API TH_NORETURN TH_COLD TH_PRINTF(3, 4) void _THMemoryError(const char *file, int line,
+                                                               const char *format, ...);
+/* THMemoryError(format, ...) */
+#define THMemoryError(...) _THMemoryError(__FILE__, __LINE__, __VA_ARGS__)
+
 /* Allocates a block whose address is a multiple of `alignment`, a power of two. Returns NULL when
  * there is no memory and never raises. Zero bytes give a block too. */
 TH_API void *THTryAlloc(size_t bytes, size_t alignment);

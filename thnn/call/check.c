@@ -41,9 +41,19 @@ THNNText THNN_shapeText(THNNShape shape)
   return text;
 }
 
+static _Thread_local THNNRejection rejection;
+
+THNNRejection THNN_takeRejection(void)
+{
+  const THNNRejection taken = rejection;
+  rejection = (THNNRejection){0};
+  return taken;
+}
+
 void THNN_reject(const char *function, const char *name, int position, const char *expected,
                  const char *found)
 {
+  rejection = (THNNRejection){.function = function, .name = name, .position = position};
   THArgCheck(0, position, "%s: argument #%d '%s': expected %s, found %s", function, position, name,
              expected, found);
 }

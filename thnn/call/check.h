@@ -73,6 +73,16 @@ typedef struct THNNText {
 } THNNText;
 THNN_API THNNText THNN_shapeText(THNNShape shape);
 
+/* The argument that a call was refused for. */
+typedef struct THNNRejection {
+  const char *function; /* NULL: none */
+  const char *name;
+  int position;
+} THNNRejection;
+
+/* What THNN_reject raised last on the calling thread, for an error handler: asked once. */
+THNN_API THNNRejection THNN_takeRejection(void);
+
 /* Raises "<function>: argument #… '…': expected <expected>, found <found>". */
 THNN_API void THNN_reject(const char *function, const char *name, int position,
                           const char *expected, const char *found);

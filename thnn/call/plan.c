@@ -6,6 +6,7 @@
 #  include <TH/THMemory.h>
 #else
 #  include <stdlib.h>
+#  define THMemoryError THError /* Torch7 has one kind of error. */
 #endif
 
 #include "call/strided.h"
@@ -322,8 +323,8 @@ void THNN_planAcquire(THNNPlan *plan)
   if (bytes > 0) {
     plan->block = plan->memory->allocate(plan->context, bytes);
     if (!plan->block)
-      THError("%s: not enough memory: it needs %zu bytes beside its arguments", plan->function,
-              bytes);
+      THMemoryError("%s: not enough memory: it needs %zu bytes beside its arguments",
+                    plan->function, bytes);
   }
   resizeOutputs(plan);
   char *next = plan->block;

@@ -6,12 +6,14 @@ import gc
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 from support.memory import counting_memory
 
-from pythnn import THNNArgumentError, THNNError, THNNMemoryError, ffi, lib
+import pythnn
+from pythnn import THNNArgumentError, THNNError, THNNMemoryError, ffi, lib, thnn
 from pythnn._library import native
 
 NULL = ffi.NULL
@@ -154,18 +156,33 @@ def test_memory_error():
         lib.THAlloc(2**62)
 
 
-def test_nested_errors():
-    """A guard inside a guard: each error lands in its own."""
-    assert native.pythnn_nestedError() == native.PYTHNN_ARGUMENT_ERROR
-    record = native.pythnn_lastError()
-    assert record.position == 7
-    assert ffi.string(record.message).startswith(b"outer")
-
-
-def test_handlers_of_the_host_program_are_restored():
-    assert native.pythnn_errorOfHost() == 1
-    with pytest.raises(THNNError):
+def test_fields_of_errors():
+    """Function, argument and place come from where the error is raised, not out of its text."""
+    x = np.ones(3)
+    with pytest.raises(THNNArgumentError) as caught:
+        thnn.Linear_updateOutput(None, x, np.ones(2), np.ones((2, 4)), None, None)
+    error = caught.value
+    assert (error.function, error.argument, error.position) == ("Linear_updateOutput", "input", 2)
+    assert re.fullmatch(r"\S+\.[ch]:\d+", error.location)
+    assert error.location not in str(error)
+    with pytest.raises(THNNArgumentError) as caught:
         lib.THFloatTensor_newSelect(floats(2, 2), 5, 0)
+    error = caught.value
+    assert (error.function, error.argument) == ("THFloatTensor_newSelect", None)
+    assert error.position == 2
+    with pytest.raises(THNNArgumentError) as caught:
+        lib.THFloatTensor_nElement(ffi.NULL)
+    error = caught.value
+    assert (error.argument, error.position, error.location) == ("self", 1, None)
+
+
+def test_the_extension_has_nothing_for_tests():
+    """What it offers besides the C libraries is used by the package."""
+    package = Path(pythnn.__file__).parent
+    text = "".join(path.read_text() for path in package.rglob("*.py"))
+    offered = {name for name in dir(native) if name.startswith("pythnn_")}
+    assert len(offered) > 10
+    assert {name for name in offered if name not in text} == set()
 
 
 def test_errors_in_threads():

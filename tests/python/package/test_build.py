@@ -167,7 +167,7 @@ def test_build_is_repeatable(tmp_path, compiler):
 def test_preprocessor_errors_are_shown(tmp_path, compiler):
     headers = script("headers")
     with pytest.raises(headers.HeaderError, match=r"missing\.h"):
-        headers.preprocess([compiler], tmp_path, ["missing.h"])
+        headers.preprocess([compiler], [tmp_path], ["missing.h"])
 
 
 # ---- What was generated

@@ -2,33 +2,57 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
-from pythnn._library import native
+from pythnn import ffi, lib
+
+from .compiling import library
+
+SOURCE = Path(__file__).with_name("memory.c")
+
+
+def _hooks(functions: ctypes.CDLL) -> Any:
+    """A THMemoryHooks of the functions."""
+    hooks = ffi.new("THMemoryHooks *")
+    for field in ("malloc", "realloc", "free"):
+        address = ctypes.cast(functions[f"counting{field.title()}"], ctypes.c_void_p).value
+        ctype = ffi.typeof(getattr(hooks, field))
+        setattr(hooks, field, ffi.cast(ctype, address))
+    return hooks
 
 
 class Memory:
     """The blocks of libTH since counting began."""
 
+    def __init__(self, functions: ctypes.CDLL) -> None:
+        self._functions = functions
+
     @property
     def live(self) -> int:
         """Blocks that were allocated and not freed."""
-        return int(native.pythnn_liveBlocks())
+        return int(self._functions.liveBlocks())
 
     def fail_from(self, allocation: int) -> None:
         """Makes this allocation, counted from 1 and from now, and all after it fail; 0: none."""
-        native.pythnn_failAllocation(allocation)
+        self._functions.failFrom(ctypes.c_int64(allocation))
 
 
 @contextmanager
 def counting_memory() -> Iterator[Memory]:
     """Counts blocks inside. Garbage of before is collected first, so that it does not count."""
+    functions = library(SOURCE)
+    functions.liveBlocks.restype = ctypes.c_int64
     gc.collect()
-    native.pythnn_trackMemory(True)
+    functions.startCounting()
+    lib.THSetMemoryHooks(_hooks(functions))
+    memory = Memory(functions)
     try:
-        yield Memory()
+        yield memory
     finally:
-        native.pythnn_failAllocation(0)
-        native.pythnn_trackMemory(False)
+        memory.fail_from(0)
+        lib.THSetMemoryHooks(ffi.NULL)

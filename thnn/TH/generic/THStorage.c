@@ -1,6 +1,7 @@
 /* Storages: reference-counted arrays. */
 
 #include "template.h"
+#include "../THMemory.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ static ptrdiff_t byteCount(ptrdiff_t size)
   if (size < 0)
     THError("a storage cannot have a negative size (%td)", size);
   if (TH_MULTIPLY_OVERFLOWS(size, (ptrdiff_t)sizeof(real), &bytes))
-    THError("not enough memory: a storage of %td elements is too large", size);
+    THMemoryError("not enough memory: a storage of %td elements is too large", size);
   return bytes;
 }
 

@@ -1,5 +1,7 @@
 #include "THCIndex.cuh"
 
+#include <stdio.h>
+
 namespace
 {
 struct InRange {
@@ -31,7 +33,8 @@ void THC_rejectReported(THCState *state, const char *function, const char *name,
   report->claimed = 0;
   if (domain)
     THNN_reject(function, name, position, domain, "others");
-  THArgCheck(false, position,
-             "%s: argument #%d '%s': expected indices from %lld to %lld, found %lld", function,
-             position, name, low, high, found);
+  char expected[64], number[24];
+  snprintf(expected, sizeof expected, "indices from %lld to %lld", low, high);
+  snprintf(number, sizeof number, "%lld", found);
+  THNN_reject(function, name, position, expected, number);
 }

@@ -1,6 +1,9 @@
 #include "THCPlan.h"
 #include "THCLaunch.h"
 
+#include <stdio.h>
+#include "call/check.h"
+
 /* ---- The device's memory, for the plan ------------------------------------------------------ */
 
 static void enter(THCPlan *plan)
@@ -72,9 +75,12 @@ void THC_planStart(THCPlan *plan, const char *function, THCState *state)
 
 void THC_planCheckDevice(const THCPlan *plan, const char *name, int position, int device)
 {
-  THArgCheck(device == plan->state->device, position,
-             "%s: argument #%d '%s': expected a tensor on device %d, found one on device %d",
-             plan->plan.function, position, name, plan->state->device, device);
+  if (device == plan->state->device)
+    return;
+  char expected[40], found[32];
+  snprintf(expected, sizeof expected, "a tensor on device %d", plan->state->device);
+  snprintf(found, sizeof found, "one on device %d", device);
+  THNN_reject(plan->plan.function, name, position, expected, found);
 }
 
 void THC_planAcquire(THCPlan *plan)

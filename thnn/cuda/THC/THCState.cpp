@@ -1,7 +1,9 @@
 #include "THCInternal.h"
 #include "THCBlas.h"
 
+#include <stdio.h>
 #include <string.h>
+#include "call/check.h"
 
 /* ---- Errors --------------------------------------------------------------------------------- */
 
@@ -109,9 +111,9 @@ static const uint64_t LIVE = 0x746863756e6e7374u;
 
 void THC_checkState(const THCState *state, const char *function)
 {
-  THArgCheck(state && state->live == LIVE, 1,
-             "%s: argument #1 'state': expected a state made by THCState_new, found %s", function,
-             state ? "something else" : "NULL");
+  if (!state || state->live != LIVE)
+    THNN_reject(function, "state", 1, "a state made by THCState_new",
+                state ? "something else" : "NULL");
 }
 
 static int attribute(THCFailure *failure, cudaDeviceAttr which, int device)
@@ -154,8 +156,12 @@ THCState *THCState_new(int device)
   THCFailure failure = THC_noFailure();
   THC_note(&failure, "cudaGetDeviceCount", cudaGetDeviceCount(&count));
   THC_raise(function, failure);
-  THArgCheck(device >= 0 && device < count, 1,
-             "%s: argument #1 'device': expected 0 to %d, found %d", function, count - 1, device);
+  if (device < 0 || device >= count) {
+    char expected[32], found[16];
+    snprintf(expected, sizeof expected, "0 to %d", count - 1);
+    snprintf(found, sizeof found, "%d", device);
+    THNN_reject(function, "device", 1, expected, found);
+  }
 
   THCState *state = (THCState *)THAlloc(sizeof *state);
   memset(state, 0, sizeof *state);

@@ -1,6 +1,7 @@
 #include "template.h"
 
 #include <string.h>
+#include <TH/THMemory.h>
 #include <TH/THPortability.h>
 
 static THCStorage *newStorage(real *data, ptrdiff_t size, char flag, const THCState *state)
@@ -118,8 +119,8 @@ static void checkResized(const char *function, const THCState *state, ptrdiff_t 
 {
   THC_raise(function, failure);
   if (!resized)
-    THError("%s: not enough memory on device %d for %td elements of %zu bytes", function,
-            state->device, size, sizeof(real));
+    THMemoryError("%s: not enough memory on device %d for %td elements of %zu bytes", function,
+                  state->device, size, sizeof(real));
 }
 
 THCStorage *THCStorage_(newWithSize)(THCState *state, ptrdiff_t size)
