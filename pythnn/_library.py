@@ -61,6 +61,7 @@ _extension = _load()
 ffi: Any = _extension.ffi
 native: Any = _extension.lib
 
+
 def last_error(function: str) -> THNNError:
     """The exception for the error that a guarded function of this thread has just reported."""
     return error_of(native.pythnn_lastError(), function)

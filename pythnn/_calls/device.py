@@ -178,7 +178,9 @@ class _Call:
     def run(self) -> None:
         self.look()
         kind = self.real_kind()
-        source, view = inplace_pair(self.function, self.values, self.found.get, _same_memory)
+        source, view = -1, -1
+        if self.function.inplace is not None:
+            source, view = inplace_pair(self.function, self.values, self.found.get, _same_memory)
         placed = dict.fromkeys(self.twin.scratch, self.package.ffi.NULL)
         for argument, fixed in self.twin.tensors:
             place = argument.place

@@ -182,7 +182,9 @@ def call(function: Function, values: list[Any]) -> int:
 
     Raises THNNArgumentError for arguments that do not fit.
     """
-    source, view = inplace_pair(function, values, values.__getitem__, _same_memory)
+    source, view = -1, -1
+    if function.inplace is not None:
+        source, view = inplace_pair(function, values, values.__getitem__, _same_memory)
     for index in function.handles:
         values[index] = _handle(function, function.arguments[index], values[index])
     for index in function.scratch:

@@ -55,13 +55,14 @@ def exchanging(method: Callable[..., Any], kernel: bool, known: bool) -> Callabl
                 "is inside itself"
             ) from None
         except _UNFIT as error:
+            if _is_of_others(error, known) and not isinstance(error, THNNError):
+                raise
             better = blamed(self, arguments, error) if known else None
             if better is not None:
                 raise better from error
             if known and isinstance(error, THNNArgumentError):
                 _name(error, self)
-            inside = self.__dict__.get("modules")
-            if not known or isinstance(error, THNNError) or (inside and _is_of_others(error)):
+            if isinstance(error, THNNError):
                 raise
             given = [*arguments, *named.values()]
             raise _unfit(self, method.__name__, given, error) from error
@@ -88,15 +89,14 @@ def _name(error: THNNArgumentError, layer: Any) -> None:
         error.args = (f"{error.function}: {error.args[0]}", *error.args[1:])
 
 
-def _is_of_others(error: Exception) -> bool:
-    """Whether an error came through code that is not of layers, such as a class of a user's."""
-    trace = error.__traceback__
-    while trace is not None:
-        name = trace.tb_frame.f_globals.get("__name__", "")
-        if not name.startswith(("pythnn.nn.", "pythnn._tensor", "pythnn._random", "numpy.")):
-            return True
-        trace = trace.tb_next
-    return False
+def _is_of_others(error: Exception, known: bool) -> bool:
+    """Whether an error comes out of a class of a user's: nobody else is to be blamed for it.
+
+    It is marked where it leaves a method of such a class; `known` ones of the package look.
+    """
+    if not known:
+        error.__dict__["is_of_others"] = True
+    return "is_of_others" in error.__dict__
 
 
 def _unfit(layer: Any, method: str, arguments: list[Any], error: Exception) -> THNNArgumentError:
@@ -125,7 +125,7 @@ def checked_arguments(init: Callable[..., None], known: bool) -> Callable[..., N
             _name(error, self)
             raise
         except _UNFIT as error:
-            if not known or isinstance(error, THNNError) or _is_of_others(error):
+            if _is_of_others(error, known) or isinstance(error, THNNError):
                 raise
             cause = f"{type(error).__name__}: {error}"
             given_text = ", ".join(describe(value) for value in bound.args[1:]) or "none"

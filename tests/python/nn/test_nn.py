@@ -250,3 +250,30 @@ def test_mistakes_in_users_classes_stay_what_they_are() -> None:
         nn.Sequential().add(Broken()).forward(np.ones(2))
     with pytest.raises(AttributeError, match="no_such_method"):
         nn.Concat(1).add(nn.Sequential().add(Broken())).forward(np.ones(2))
+
+
+class Unstackable(nn.Module):
+    """A user's layer whose mistake shows within numpy."""
+
+    def updateOutput(self, input: Any) -> Any:
+        return np.stack([input, input[:1]])
+
+
+class Picky(nn.Linear):
+    """A user's layer that refuses sizes in an error of its own."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size, size)
+        if size > 2:
+            raise ValueError("too many for me")
+
+
+def test_errors_are_blamed_on_the_class_that_they_come_out_of() -> None:
+    with pytest.raises(ValueError, match="^all input arrays must have the same shape") as caught:
+        nn.Sequential().add(nn.Identity()).add(Unstackable()).forward(np.ones(2))
+    assert not isinstance(caught.value, pythnn.THNNError)
+    with pytest.raises(ValueError, match="^too many for me"):
+        Picky(3)
+    inside = nn.Sequential().add(Picky(2)).add(nn.Index(1))
+    with pytest.raises(pythnn.THNNArgumentError, match=r"nn\.Index: argument #1"):
+        inside.forward(np.ones(2))
