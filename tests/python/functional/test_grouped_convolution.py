@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from support.bounds import WINOGRAD, assert_sums
 from support.definitions import convolution as definition
+from support.memory import counting_memory
 
-from pythnn import State
+from pythnn import State, THNNMemoryError
 from pythnn import functional as F  # noqa: N812
 
 REALS = ["float32", "float64"]
@@ -220,3 +221,21 @@ def test_threads_do_not_change_bits(transposed: bool, seed: int) -> None:
             )
             results.append([a.tobytes() for a in (*found, start)])
     assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_failing_allocations_change_nothing(transposed: bool) -> None:
+    """Without scratch memory a call adds nothing, and leaves no block behind."""
+    call = next(c for c in (random_call(2, transposed, s) for s in range(99)) if c.groups == 3)
+    x, w, _, g = arrays(call, "float64")
+    starts = {"x": np.ones_like(x), "weight": np.ones_like(w)}
+    for name, start in starts.items():
+        with counting_memory() as memory:
+            memory.fail_from(1)
+            with pytest.raises(THNNMemoryError):
+                call.function("_backward")(
+                    g, x, w, **call.settings, needs=(name,), add_to={name: start}
+                )
+            memory.fail_from(0)
+            assert memory.live == 0
+        assert (start == 1).all()
