@@ -56,9 +56,10 @@ static void prepareRows(const THNNAdaptivePooling *pooling, const THNNState *sta
                          .inputWidth = pooling->inputWidth,
                          .outputHeight = pooling->outputHeight,
                          .outputWidth = pooling->outputWidth,
+                         .regionRows = rows.most,
                          .columns = columns.least == columns.most ? columns.most : 0,
                          .start = -FLT_MAX};
-  THNN_(maxOfRegions_plan)(work, state, rows.most);
+  THNN_(maxOfRegions_plan)(work, state);
 }
 
 static void poolRows(const THNNAdaptivePooling *pooling, const MaxOfRegions *work,
@@ -99,8 +100,9 @@ static bool preparePlanes(const THNNAdaptivePooling *pooling, const THNNState *s
                              .dilation = {1, 1, 1},
                              .numberStep = {1, 1, 1},
                              .placeStep = {0, 1 << COLUMN_BITS, 1},
+                             .windowRows = rows.most,
                              .start = -FLT_MAX};
-  return THNN_(maxOfSmallPlanes_plan)(work, state, rows.most, rows.most * columns.most);
+  return THNN_(maxOfSmallPlanes_plan)(work, state, rows.most * columns.most);
 }
 
 static void setWindows(const MaxOfSmallPlanes *work, char *scratch)

@@ -3,34 +3,48 @@
 #include "generic/pooling/indices.h"
 #include "generic/pooling/maxOfSmallPlanes.h"
 #include "geometry/convolutionCheck.h"
+#include "work/scratch.h"
 
-/* How the work is divided. A thread's scratch holds the rows under a window and their places, then
- * the greatest values and places of the columns, then the places of the windows. */
+/* How the work is divided. */
 typedef struct MaxPartition {
+  int64_t under;   /* most rows under a window */
   THNNRange whole; /* windows wholly inside along x */
   THNNBlocks blocks;
   int threads;
-  size_t places, best, bestPlaces, windowPlaces; /* offsets in scratch, after the rows' pointers */
   size_t threadBytes;
 } MaxPartition;
 
+/* A thread's scratch. */
+typedef struct Areas {
+  const real **rows; /* under a window */
+  Place *places;
+  real *best; /* of each column of these rows */
+  Place *bestPlaces;
+  Place *windowPlaces; /* of the results */
+} Areas;
+
+static Areas layOut(const MaxPartition *partition, const THNNConvolution *g, Scratch *scratch)
+{
+  Areas areas = {.rows = THNN_take(scratch, partition->under, sizeof(real *))};
+  areas.places = THNN_take(scratch, partition->under, sizeof(Place));
+  areas.best = THNN_take(scratch, g->input[2], sizeof(real));
+  areas.bestPlaces = THNN_take(scratch, g->input[2], sizeof(Place));
+  areas.windowPlaces = THNN_take(scratch, g->output[2], sizeof(Place));
+  return areas;
+}
+
 static MaxPartition partitionFor(const THNNState *state, const THNNConvolution *g)
 {
-  MaxPartition partition;
+  MaxPartition partition = {.under = THNN_mostRowsUnderWindow(g)};
   const int64_t rows = THNN_poolingPlanes(g) * THNN_outputRows(g);
-  const int64_t under = THNN_mostRowsUnderWindow(g);
-  const int64_t cost = under * g->input[2] + g->kernel[2] * g->output[2];
+  const int64_t cost = partition.under * g->input[2] + g->kernel[2] * g->output[2];
   partition.whole = THNN_wholeWindows(g, 2);
   partition.blocks = THNN_rowBlocks(rows, cost);
   partition.threads =
       THNN_threads(state, partition.blocks.count, (double)rows * (double)(cost + 32));
-  partition.threadBytes = 0;
-  THNN_reserve(&partition.threadBytes, (size_t)under * sizeof(real *));
-  partition.places = THNN_reserve(&partition.threadBytes, (size_t)under * sizeof(Place));
-  partition.best = THNN_reserve(&partition.threadBytes, (size_t)g->input[2] * sizeof(real));
-  partition.bestPlaces = THNN_reserve(&partition.threadBytes, (size_t)g->input[2] * sizeof(Place));
-  partition.windowPlaces =
-      THNN_reserve(&partition.threadBytes, (size_t)g->output[2] * sizeof(Place));
+  Scratch scratch = {0};
+  layOut(&partition, g, &scratch);
+  partition.threadBytes = scratch.used;
   return partition;
 }
 
@@ -123,17 +137,15 @@ static void greatestOfWindows(const THNNMaxPoolingCall *call, int64_t position, 
 }
 
 /* One output row without its indices. */
-static void findGreatest(const THNNMaxPoolingCall *call, const MaxPartition *partition,
-                         const real *plane, THNNRow row, real *output, char *scratch)
+static void findGreatest(const THNNMaxPoolingCall *call, THNNRange whole, const real *plane,
+                         THNNRow row, real *output, const Areas *areas)
 {
   const THNNConvolution *g = &call->geometry;
-  const real **rows = (const real **)scratch;
-  real *best = (real *)(scratch + partition->best);
+  real *best = areas->best;
   const THNNTaps z = THNN_tapsInside(g, 0, row.z), y = THNN_tapsInside(g, 1, row.y);
-  const int64_t count = listRows(call, &z, &y, plane, rows, (Place *)(scratch + partition->places));
-  THNN_(simd).pooling.greatestOfRows(g->input[2], count, rows, THNN_LOWEST, best);
+  const int64_t count = listRows(call, &z, &y, plane, areas->rows, areas->places);
+  THNN_(simd).pooling.greatestOfRows(g->input[2], count, areas->rows, THNN_LOWEST, best);
 
-  const THNNRange whole = partition->whole;
   for (int64_t x = 0; x < whole.begin; x++)
     greatestOfWindows(call, x, 1, best, output);
   if (whole.end > whole.begin)
@@ -142,21 +154,17 @@ static void findGreatest(const THNNMaxPoolingCall *call, const MaxPartition *par
     greatestOfWindows(call, x, 1, best, output);
 }
 
-static void poolRow(const THNNMaxPoolingCall *call, const MaxPartition *partition,
-                    const real *plane, THNNRow row, real *output, int64_t *indices, char *scratch)
+static void poolRow(const THNNMaxPoolingCall *call, THNNRange whole, const real *plane, THNNRow row,
+                    real *output, int64_t *indices, const Areas *areas)
 {
   const THNNConvolution *g = &call->geometry;
-  const real **rows = (const real **)scratch;
-  Place *places = (Place *)(scratch + partition->places);
-  real *best = (real *)(scratch + partition->best);
-  Place *bestPlaces = (Place *)(scratch + partition->bestPlaces);
-  Place *windowPlaces = (Place *)(scratch + partition->windowPlaces);
-
+  real *best = areas->best;
+  Place *bestPlaces = areas->bestPlaces, *windowPlaces = areas->windowPlaces;
   const THNNTaps z = THNN_tapsInside(g, 0, row.z), y = THNN_tapsInside(g, 1, row.y);
-  const int64_t count = listRows(call, &z, &y, plane, rows, places);
-  THNN_(simd).pooling.maxOfRows(g->input[2], count, rows, places, THNN_LOWEST, best, bestPlaces);
+  const int64_t count = listRows(call, &z, &y, plane, areas->rows, areas->places);
+  THNN_(simd).pooling.maxOfRows(g->input[2], count, areas->rows, areas->places, THNN_LOWEST, best,
+                                bestPlaces);
 
-  const THNNRange whole = partition->whole;
   for (int64_t x = 0; x < whole.begin; x++)
     poolWindows(call, x, 1, best, bestPlaces, output, windowPlaces);
   if (whole.end > whole.begin)
@@ -179,16 +187,17 @@ static void poolRows(const THNNMaxPoolingCall *call, const MaxPartition *partiti
   const int64_t elements = THNN_convolutionImagePositions(g), width = g->output[2];
 #pragma omp parallel for num_threads(partition->threads) schedule(static)
   for (int64_t block = 0; block < partition->blocks.count; block++) {
-    char *mine = scratch + (size_t)THNN_threadIndex() * partition->threadBytes;
+    Scratch mine = {.base = scratch + (size_t)THNN_threadIndex() * partition->threadBytes};
+    const Areas areas = layOut(partition, g, &mine);
     const int64_t first = block * partition->blocks.length;
     THNNRow row = THNN_rowAt(first, g->output[0], g->output[1]);
     for (int64_t i = 0; i < THNN_blockLength(&partition->blocks, block); i++, THNN_nextRow(&row)) {
       const real *plane = input + row.plane * elements;
       const int64_t at = (first + i) * width;
       if (indices)
-        poolRow(call, partition, plane, row, output + at, indices + at, mine);
+        poolRow(call, partition->whole, plane, row, output + at, indices + at, &areas);
       else
-        findGreatest(call, partition, plane, row, output + at, mine);
+        findGreatest(call, partition->whole, plane, row, output + at, &areas);
     }
   }
 }
@@ -203,6 +212,7 @@ static bool preparePlanes(const THNNMaxPoolingCall *call, MaxOfSmallPlanes *work
   *work = (MaxOfSmallPlanes){
       .planes = THNN_poolingPlanes(g),
       .placeStep = {1 << 2 * THNN_TAP_BITS, taps ? 1 << THNN_TAP_BITS : g->input[2], 1},
+      .windowRows = THNN_mostRowsUnderWindow(g),
       .none = -1,
       .start = THNN_LOWEST};
   for (int d = 0; d < 3; d++) {
@@ -211,8 +221,7 @@ static bool preparePlanes(const THNNMaxPoolingCall *call, MaxOfSmallPlanes *work
     work->dilation[d] = g->dilation[d];
     work->numberStep[d] = taps ? 1 : g->dilation[d];
   }
-  const int64_t under = THNN_mostRowsUnderWindow(g);
-  return THNN_(maxOfSmallPlanes_plan)(work, call->state, under, under * g->kernel[2]);
+  return THNN_(maxOfSmallPlanes_plan)(work, call->state, work->windowRows * g->kernel[2]);
 }
 
 static void setWindows(const THNNMaxPoolingCall *call, const MaxOfSmallPlanes *work, char *scratch)

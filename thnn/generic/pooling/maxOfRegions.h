@@ -10,15 +10,15 @@
 /* How the work is divided: into blocks of output rows, each thread with scratch of its own. */
 typedef struct MaxOfRegions {
   int64_t planes, inputWidth, outputHeight, outputWidth;
-  int64_t columns; /* columns of every region; 0 where regions differ */
-  real start;      /* what a value must exceed */
+  int64_t regionRows; /* most input rows of a region */
+  int64_t columns;    /* columns of every region; 0 where regions differ */
+  real start;         /* what a value must exceed */
   THNNBlocks blocks;
   int threads;
-  size_t rowPlaces, best, bestPlaces, slid, slidPlaces, places, regions, threadBytes;
+  size_t threadBytes; /* set by THNN_(maxOfRegions_plan), as blocks and threads are */
 } MaxOfRegions;
 
-/* `regionRows` is the largest number of input rows in a region. */
-void THNN_(maxOfRegions_plan)(MaxOfRegions *work, const THNNState *state, int64_t regionRows);
+void THNN_(maxOfRegions_plan)(MaxOfRegions *work, const THNNState *state);
 
 /* The place in scratch for an output row's regions along x, one for each output column. */
 THNNRange *THNN_(maxOfRegions_listRow)(const MaxOfRegions *work, char *scratch);

@@ -1,5 +1,7 @@
 #include "generic/pooling/maxOfSmallPlanes.h"
 
+#include "work/scratch.h"
+
 enum {
   MOST_TILE_BYTES = 256 << 10, /* a group's planes and results fit the second-level cache */
   /* Part of the lanes that planes must fill: 1/4. With 3 planes in 16 lanes this is 0.7 to 1.2
@@ -12,8 +14,37 @@ static int64_t elementsOf(const int64_t *size)
   return size[0] * size[1] * size[2];
 }
 
-bool THNN_(maxOfSmallPlanes_plan)(MaxOfSmallPlanes *work, const THNNState *state,
-                                  int64_t windowRows, int64_t taps)
+/* A thread's scratch: the rows under a window, the windows along each dimension, and a group of
+ * planes and of results with a plane in each lane. */
+typedef struct Areas {
+  const real **rows;
+  Place *rowPlaces;
+  THNNTapSpan *windows[3];
+  real *planes, *best;
+  Place *bestPlaces, *places;
+} Areas;
+
+static Areas layOut(const MaxOfSmallPlanes *work, Scratch *scratch)
+{
+  const int64_t lanes = vectorLanes(), outputs = elementsOf(work->output) * lanes;
+  Areas areas = {.rows = THNN_take(scratch, work->windowRows, sizeof(real *))};
+  areas.rowPlaces = THNN_take(scratch, work->windowRows, sizeof(Place));
+  for (int d = 0; d < 3; d++)
+    areas.windows[d] = THNN_take(scratch, work->output[d], sizeof(THNNTapSpan));
+  areas.planes = THNN_take(scratch, elementsOf(work->input) * lanes, sizeof(real));
+  areas.best = THNN_take(scratch, outputs, sizeof(real));
+  areas.bestPlaces = THNN_take(scratch, outputs, sizeof(Place));
+  areas.places = THNN_take(scratch, outputs, sizeof(Place));
+  return areas;
+}
+
+static Areas areasOf(const MaxOfSmallPlanes *work, char *memory)
+{
+  Scratch scratch = {.base = memory};
+  return layOut(work, &scratch);
+}
+
+bool THNN_(maxOfSmallPlanes_plan)(MaxOfSmallPlanes *work, const THNNState *state, int64_t taps)
 {
   const int64_t lanes = vectorLanes();
   const int64_t elements = elementsOf(work->input), outputs = elementsOf(work->output);
@@ -22,28 +53,20 @@ bool THNN_(maxOfSmallPlanes_plan)(MaxOfSmallPlanes *work, const THNNState *state
     return false;
   if (work->planes * PAYING_SHARE < lanes)
     return false;
+  Scratch scratch = {0};
+  layOut(work, &scratch);
+  work->threadBytes = scratch.used;
   work->groups = (THNNBlocks){(work->planes + lanes - 1) / lanes, lanes, work->planes};
   work->threads =
       THNN_threads(state, work->groups.count,
                    (double)work->planes * (double)(elements + outputs * (taps + 4)) / 4);
-
-  size_t *bytes = &work->threadBytes;
-  *bytes = 0;
-  THNN_reserve(bytes, (size_t)windowRows * sizeof(real *));
-  work->rowPlaces = THNN_reserve(bytes, (size_t)windowRows * sizeof(Place));
-  for (int d = 0; d < 3; d++)
-    work->windows[d] = THNN_reserve(bytes, (size_t)work->output[d] * sizeof(THNNTapSpan));
-  work->lanes = THNN_reserve(bytes, (size_t)(elements * lanes) * sizeof(real));
-  work->best = THNN_reserve(bytes, (size_t)(outputs * lanes) * sizeof(real));
-  work->bestPlaces = THNN_reserve(bytes, (size_t)(outputs * lanes) * sizeof(Place));
-  work->places = THNN_reserve(bytes, (size_t)(outputs * lanes) * sizeof(Place));
   return true;
 }
 
 THNNTapSpan *THNN_(maxOfSmallPlanes_list)(const MaxOfSmallPlanes *work, int dimension,
                                           char *scratch)
 {
-  return (THNNTapSpan *)(scratch + work->windows[dimension]);
+  return areasOf(work, scratch).windows[dimension];
 }
 
 /* Lists the rows under the windows of an output row. */
@@ -67,36 +90,31 @@ const Place *THNN_(maxOfSmallPlanes_run)(const MaxOfSmallPlanes *work, int64_t p
 {
   const int64_t lanes = vectorLanes();
   const int64_t elements = elementsOf(work->input), outputs = elementsOf(work->output);
-  const real **rows = (const real **)scratch;
-  Place *rowPlaces = (Place *)(scratch + work->rowPlaces);
-  real *inLanes = (real *)(scratch + work->lanes), *best = (real *)(scratch + work->best);
-  Place *bestPlaces = (Place *)(scratch + work->bestPlaces);
-  Place *places = (Place *)(scratch + work->places);
+  const Areas areas = areasOf(work, scratch);
 
   const PlaneRows from = {planes, elements, 1, elements, elements * lanes};
-  THNN_(simd).planes.load(&from, input, inLanes);
+  THNN_(simd).planes.load(&from, input, areas.planes);
 
   const int64_t width = work->output[2];
-  const THNNTapSpan *z = THNN_(maxOfSmallPlanes_list)(work, 0, scratch);
-  const THNNTapSpan *y = THNN_(maxOfSmallPlanes_list)(work, 1, scratch);
   PlaneWindows windows = {.columns = width,
-                          .row = rows,
-                          .rowPlace = rowPlaces,
-                          .window = THNN_(maxOfSmallPlanes_list)(work, 2, scratch),
+                          .row = areas.rows,
+                          .rowPlace = areas.rowPlaces,
+                          .window = areas.windows[2],
                           .dilation = work->dilation[2] * lanes,
                           .numberPlace = (Place)work->placeStep[2],
                           .tapPlace = (Place)(work->numberStep[2] * work->placeStep[2]),
                           .none = work->none,
                           .start = work->start};
   int64_t at = 0;
-  for (int64_t atZ = 0; atZ < work->output[0]; atZ++)
-    for (int64_t atY = 0; atY < work->output[1]; atY++, at += width * lanes) {
-      windows.rows = listRows(work, z[atZ], y[atY], inLanes, rows, rowPlaces);
-      THNN_(simd).planes.max(&windows, best + at, bestPlaces + at);
+  for (int64_t z = 0; z < work->output[0]; z++)
+    for (int64_t y = 0; y < work->output[1]; y++, at += width * lanes) {
+      windows.rows = listRows(work, areas.windows[0][z], areas.windows[1][y], areas.planes,
+                              areas.rows, areas.rowPlaces);
+      THNN_(simd).planes.max(&windows, areas.best + at, areas.bestPlaces + at);
     }
 
   const PlaneRows to = {planes, outputs, 1, outputs, 0};
-  THNN_(simd).planes.store(&to, best, output);
-  THNN_(simd).planes.store(&to, (const real *)bestPlaces, (real *)places);
-  return places;
+  THNN_(simd).planes.store(&to, areas.best, output);
+  THNN_(simd).planes.store(&to, (const real *)areas.bestPlaces, (real *)areas.places);
+  return areas.places;
 }

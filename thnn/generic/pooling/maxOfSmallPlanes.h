@@ -13,18 +13,18 @@ typedef struct MaxOfSmallPlanes {
   int64_t planes;
   int64_t input[3], output[3]; /* sizes of a plane, depth first; 1 where unused */
   int64_t dilation[3], numberStep[3], placeStep[3];
-  Place none; /* the place of a window in which no value exceeds `start` */
+  int64_t windowRows; /* most input rows under a window */
+  Place none;         /* the place of a window in which no value exceeds `start` */
   real start;
   /* THNN_(maxOfSmallPlanes_plan) sets what follows. */
   THNNBlocks groups;
   int threads;
-  size_t rowPlaces, windows[3], lanes, best, bestPlaces, places, threadBytes;
+  size_t threadBytes;
 } MaxOfSmallPlanes;
 
-/* `windowRows` is the largest number of input rows under a window, `taps` of elements. Returns
- * false where pooling row by row is faster. */
-bool THNN_(maxOfSmallPlanes_plan)(MaxOfSmallPlanes *work, const THNNState *state,
-                                  int64_t windowRows, int64_t taps);
+/* `taps` is the largest number of elements under a window. Returns false where pooling row by row is
+ * faster. */
+bool THNN_(maxOfSmallPlanes_plan)(MaxOfSmallPlanes *work, const THNNState *state, int64_t taps);
 
 /* The place in scratch for the windows along a dimension, one for each output position. */
 THNNTapSpan *THNN_(maxOfSmallPlanes_list)(const MaxOfSmallPlanes *work, int dimension,
