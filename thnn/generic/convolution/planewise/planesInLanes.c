@@ -1,6 +1,7 @@
 #include "generic/convolution/planewise/planesInLanes.h"
 
 #include "generic/convolution/checks.h"
+#include "work/scratch.h"
 
 enum {
   BAND_BYTES = 192 << 10,  /* limit on a band's source and results: second-level cache */
@@ -9,11 +10,20 @@ enum {
   PRODUCTS_PER_SUM = 256 /* terms in a partial sum of reals, which then joins one of doubles */
 };
 
-/* A band of a block of planes in one sample. */
+/* What threads share. */
+typedef struct Shared {
+  int64_t *offsets, *factorAt; /* of each tap, in a band and in the factors */
+  double *sums;                /* to the weights: of each task */
+} Shared;
+
+/* A band of a block of planes in one sample; after the blank line, the thread's scratch. */
 typedef struct Task {
   int64_t plane, planes;       /* first plane, and their number */
   int64_t sample, unit, units; /* the first unit of the band, and their number */
-  char *scratch;
+
+  real *source, *results;
+  real *factors, *start; /* packed weights, and biases */
+  real *partial;         /* to the weights: partial sums */
 } Task;
 
 static int64_t tapsOf(const THNNPlaneJoins *joins)
@@ -85,26 +95,36 @@ static double bandBytes(const PlanesInLanes *d, int64_t units)
   return (source + results) * (double)vectorLanes() * sizeof(real);
 }
 
-static void reserve(PlanesInLanes *d)
+static Shared layOutShared(const PlanesInLanes *d, Scratch *scratch)
 {
-  const int64_t taps = tapsOf(d->joins), multiplier = d->joins->multiplier;
-  const size_t vector = (size_t)vectorLanes() * sizeof(real);
-  size_t shared = 0;
-  d->offsets = THNN_reserve(&shared, (size_t)taps * sizeof(int64_t));
-  d->factorAt = THNN_reserve(&shared, (size_t)taps * sizeof(int64_t));
-  d->sums = shared;
+  const int64_t tasks = d->blocks * d->joins->multiplier * d->shares;
+  Shared shared = {.offsets = THNN_take(scratch, tapsOf(d->joins), sizeof(int64_t))};
+  shared.factorAt = THNN_take(scratch, tapsOf(d->joins), sizeof(int64_t));
   if (d->part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
-    THNN_reserve(&shared,
-                 (size_t)(d->blocks * multiplier * d->shares * sumsOf(d->joins)) * sizeof(double));
-  d->threadsAt = shared;
-  d->source =
-      THNN_reserve(&d->threadBytes, (size_t)(sourceRows(d, d->bandUnits) * d->pitch) * vector);
-  d->results = THNN_reserve(&d->threadBytes,
-                            (size_t)(resultRows(d, d->bandUnits) * resultWidth(d)) * vector);
-  d->factors = THNN_reserve(&d->threadBytes, (size_t)(multiplier * taps) * vector);
-  d->start = THNN_reserve(&d->threadBytes, (size_t)multiplier * vector);
-  d->partial = THNN_reserve(&d->threadBytes, (size_t)sumsOf(d->joins) * sizeof(real));
-  d->scratchBytes = shared + d->threadBytes * (size_t)d->threads;
+    shared.sums = THNN_take(scratch, tasks * sumsOf(d->joins), sizeof(double));
+  return shared;
+}
+
+static void layOutTask(const PlanesInLanes *d, Task *task, Scratch *scratch)
+{
+  const int64_t multiplier = d->joins->multiplier, lanes = vectorLanes();
+  task->source = THNN_take(scratch, sourceRows(d, d->bandUnits) * d->pitch * lanes, sizeof(real));
+  task->results =
+      THNN_take(scratch, resultRows(d, d->bandUnits) * resultWidth(d) * lanes, sizeof(real));
+  task->factors = THNN_take(scratch, multiplier * tapsOf(d->joins) * lanes, sizeof(real));
+  task->start = THNN_take(scratch, multiplier * lanes, sizeof(real));
+  task->partial = THNN_take(scratch, sumsOf(d->joins), sizeof(real));
+}
+
+static void measure(PlanesInLanes *d)
+{
+  Scratch shared = {0}, thread = {0};
+  Task task;
+  layOutShared(d, &shared);
+  layOutTask(d, &task, &thread);
+  d->sharedBytes = shared.used;
+  d->threadBytes = thread.used;
+  d->scratchBytes = shared.used + thread.used * (size_t)d->threads;
 }
 
 /* Whether vectors of planes are faster than vectors of neighbouring positions. The latter waste the
@@ -154,17 +174,24 @@ PlanesInLanes THNN_(planesInLanes_plan)(const THNNState *state, const THNNPlaneJ
   const double operations = (double)g->batch * (double)joins->connections *
                             (double)(tapsOf(joins) + 8) * (double)(g->output[1] * g->output[2]);
   d.threads = THNN_threads(state, tasks, operations / (double)vectorLanes());
-  reserve(&d);
+  measure(&d);
   return d;
 }
 
-static Task taskOf(const PlanesInLanes *d, int64_t block, void *scratch)
+static Shared sharedOf(const PlanesInLanes *d, void *memory)
+{
+  Scratch scratch = {.base = memory};
+  return layOutShared(d, &scratch);
+}
+
+static Task taskOf(const PlanesInLanes *d, int64_t block, void *memory)
 {
   const int64_t first = block * vectorLanes();
-  return (Task){.plane = first,
-                .planes = minimum(vectorLanes(), d->joins->imagePlanes - first),
-                .scratch =
-                    (char *)scratch + d->threadsAt + (size_t)THNN_threadIndex() * d->threadBytes};
+  Task task = {.plane = first, .planes = minimum(vectorLanes(), d->joins->imagePlanes - first)};
+  Scratch scratch = {.base = (char *)memory + d->sharedBytes +
+                             (size_t)THNN_threadIndex() * d->threadBytes};
+  layOutTask(d, &task, &scratch);
+  return task;
 }
 
 /* ---- Bands ----------------------------------------------------------------------------------- */
@@ -214,10 +241,9 @@ static int64_t listTaps(const PlanesInLanes *d, const Axis *y, const Axis *x, in
   return y->taps * x->taps;
 }
 
-static void listAllTaps(const PlanesInLanes *d, void *scratch)
+static void listAllTaps(const PlanesInLanes *d, const Shared *shared)
 {
-  int64_t *offsets = (int64_t *)((char *)scratch + d->offsets);
-  int64_t *factorAt = (int64_t *)((char *)scratch + d->factorAt);
+  int64_t *offsets = shared->offsets, *factorAt = shared->factorAt;
   for (int64_t i = 0; i < d->phases[HEIGHT]; i++)
     for (int64_t j = 0; j < d->phases[WIDTH]; j++) {
       const Axis y = axisOf(d, HEIGHT, i), x = axisOf(d, WIDTH, j);
@@ -232,7 +258,7 @@ typedef struct Gather {
   const PlanesInLanes *depthwise;
   const real *source, *weight, *bias;
   real *result;
-  char *shared;
+  Shared shared;
 } Gather;
 
 /* Packs the weights and biases of a block of planes, for each multiple: image planes have
@@ -241,7 +267,7 @@ static void packBlock(const Gather *gather, const Task *task)
 {
   const PlanesInLanes *d = gather->depthwise;
   const int64_t taps = tapsOf(d->joins);
-  real *factors = (real *)(task->scratch + d->factors), *start = (real *)(task->scratch + d->start);
+  real *factors = task->factors, *start = task->start;
   clear(d->joins->multiplier, start);
   for (int64_t m = 0; m < d->joins->multiplier; m++) {
     const int64_t connection = m * d->joins->imagePlanes + task->plane;
@@ -258,9 +284,7 @@ static void sumBand(const Gather *gather, const Task *task, int64_t multiple, co
 {
   const PlanesInLanes *d = gather->depthwise;
   const int64_t width = resultWidth(d), step = toImage(d) ? d->joins->geometry.stride[1] : 1;
-  const int64_t *offsets = (const int64_t *)(gather->shared + d->offsets);
-  const int64_t *factorAt = (const int64_t *)(gather->shared + d->factorAt);
-  real *results = (real *)(task->scratch + d->results);
+  const int64_t *offsets = gather->shared.offsets, *factorAt = gather->shared.factorAt;
   for (int64_t i = 0; i < d->phases[HEIGHT]; i++)
     for (int64_t j = 0; j < d->phases[WIDTH]; j++) {
       const Axis y = axisOf(d, HEIGHT, i), x = axisOf(d, WIDTH, j);
@@ -269,13 +293,13 @@ static void sumBand(const Gather *gather, const Task *task, int64_t multiple, co
                               .taps = y.taps * x.taps,
                               .offsets = offsets,
                               .factorAt = factorAt,
-                              .factors = (real *)(task->scratch + d->factors) +
-                                         multiple * tapsOf(d->joins) * vectorLanes(),
+                              .factors =
+                                  task->factors + multiple * tapsOf(d->joins) * vectorLanes(),
                               .start = start,
-                              .x = (real *)(task->scratch + d->source),
+                              .x = task->source,
                               .xRow = d->sourceStep[HEIGHT] * d->pitch * vectorLanes(),
                               .xStep = d->sourceStep[WIDTH] * vectorLanes(),
-                              .y = results + (y.first * width + x.first) * vectorLanes(),
+                              .y = task->results + (y.first * width + x.first) * vectorLanes(),
                               .yRow = step * width * vectorLanes(),
                               .yStep = x.step * vectorLanes()};
       THNN_(simd).planes.sum(&sums);
@@ -291,7 +315,7 @@ static void storeBand(const PlanesInLanes *d, const Task *task, int64_t height, 
                             .stride = stride,
                             .rows = minimum(resultRows(d, task->units), height - first),
                             .n = width};
-  THNN_(simd).planes.store(&planes, (real *)(task->scratch + d->results), plane + first * width);
+  THNN_(simd).planes.store(&planes, task->results, plane + first * width);
 }
 
 static void gatherBand(const Gather *gather, const Task *task)
@@ -302,8 +326,8 @@ static void gatherBand(const Gather *gather, const Task *task)
   const int64_t image = g->input[1] * g->input[2], map = g->output[1] * g->output[2];
   const int64_t imagePlane = task->sample * g->inputPlanes + task->plane;
   const int64_t mapPlane = task->sample * g->outputPlanes + task->plane * multiplier;
-  const real *start = (real *)(task->scratch + d->start);
-  real *source = (real *)(task->scratch + d->source);
+  const real *start = task->start;
+  real *source = task->source;
   if (toImage(d)) {
     for (int64_t m = 0; m < multiplier; m++) {
       loadBand(d, task, gather->source + (mapPlane + m) * map, multiplier * map, g->output[1],
@@ -323,9 +347,9 @@ static void gatherBand(const Gather *gather, const Task *task)
 void THNN_(planesInLanes_gather)(const PlanesInLanes *d, const real *source, const real *weight,
                                  const real *bias, real *result, void *scratch)
 {
-  const Gather gather = {d, source, weight, bias, result, scratch};
+  const Gather gather = {d, source, weight, bias, result, sharedOf(d, scratch)};
   const int64_t batch = d->joins->geometry.batch, bands = divideUp(d->units, d->bandUnits);
-  listAllTaps(d, scratch);
+  listAllTaps(d, &gather.shared);
 #pragma omp parallel num_threads(d->threads)
   {
     int64_t packed = -1; /* the block whose factors are in this thread's scratch */
@@ -361,10 +385,10 @@ static void correlateBand(const PlanesInLanes *d, const Task *task, const int64_
   PlaneSums of = {.n = width,
                   .taps = taps,
                   .offsets = offsets,
-                  .x = (real *)(task->scratch + d->source),
+                  .x = task->source,
                   .xRow = d->sourceStep[HEIGHT] * d->pitch * vectorLanes(),
                   .xStep = d->sourceStep[WIDTH] * vectorLanes(),
-                  .y = (real *)(task->scratch + d->results),
+                  .y = task->results,
                   .yRow = width * vectorLanes(),
                   .yStep = vectorLanes()};
   for (int64_t left = task->units; left > 0; left -= of.rows) {
@@ -393,14 +417,13 @@ static void correlateSample(const PlanesInLanes *d, Task task, int64_t multiple,
   for (task.unit = 0; task.unit < d->units; task.unit += d->bandUnits) {
     task.units = minimum(d->bandUnits, d->units - task.unit);
     loadBand(d, &task, image + imagePlane * imageSize, imageSize, g->input[1], g->input[2],
-             (real *)(task.scratch + d->source));
+             task.source);
     const PlaneRows rows = {.planes = task.planes,
                             .stride = multiplier * mapSize,
                             .rows = task.units,
                             .n = width,
                             .pitch = width * vectorLanes()};
-    THNN_(simd).planes.load(&rows, map + mapPlane * mapSize + task.unit * width,
-                            (real *)(task.scratch + d->results));
+    THNN_(simd).planes.load(&rows, map + mapPlane * mapSize + task.unit * width, task.results);
     correlateBand(d, &task, offsets, sum);
   }
 }
@@ -428,20 +451,20 @@ void THNN_(planesInLanes_correlate)(const PlanesInLanes *d, const real *image, c
 {
   const int64_t batch = d->joins->geometry.batch, multiplier = d->joins->multiplier;
   const int64_t length = sumsOf(d->joins);
-  const int64_t *offsets = (const int64_t *)((char *)scratch + d->offsets);
-  double *sums = (double *)((char *)scratch + d->sums);
-  listAllTaps(d, scratch);
+  const Shared shared = sharedOf(d, scratch);
+  double *sums = shared.sums;
+  listAllTaps(d, &shared);
 #pragma omp parallel num_threads(d->threads)
   {
 #pragma omp for schedule(static)
     for (int64_t i = 0; i < d->blocks * multiplier * d->shares; i++) {
       Task task = taskOf(d, i / (multiplier * d->shares), scratch);
       const int64_t share = i % d->shares, end = batch * (share + 1) / d->shares;
-      Sums sum = {.part = (real *)(task.scratch + d->partial), .whole = sums + i * length};
+      Sums sum = {.part = task.partial, .whole = sums + i * length};
       for (int64_t e = 0; e < length; e++)
         sum.part[e] = 0, sum.whole[e] = 0;
       for (task.sample = batch * share / d->shares; task.sample < end; task.sample++)
-        correlateSample(d, task, i / d->shares % multiplier, image, map, offsets, &sum);
+        correlateSample(d, task, i / d->shares % multiplier, image, map, shared.offsets, &sum);
       THNN_(simd).planes.settle(length, sum.part, sum.whole);
     }
 #pragma omp for schedule(static)

@@ -21,9 +21,7 @@ typedef struct PlanesInLanes {
   int64_t left, pitch;       /* columns before the source in scratch, and from row to row */
   int64_t shares;            /* parts of the batch, with partial sums of weight gradients */
   int threads;               /* 0: not applicable (use connected.c) */
-  size_t offsets, factorAt, sums, threadsAt;                    /* bytes into shared scratch */
-  size_t source, results, factors, start, partial, threadBytes; /* bytes into a thread's scratch */
-  size_t scratchBytes;
+  size_t sharedBytes, threadBytes, scratchBytes;
 } PlanesInLanes;
 
 /* Plans a pass. `threads` is 0 where vectors of neighbouring positions are better. */
