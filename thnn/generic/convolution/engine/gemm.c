@@ -33,20 +33,20 @@ typedef struct GemmPlan {
 } GemmPlan;
 
 /* What all threads share. */
-typedef struct Work {
+typedef struct GemmWork {
   const AlgorithmPlan *plan;
   THNNConvolution columns; /* the ordinary convolution, whose image is unfolded */
   bool unfolds;
   GemmPlan tiles;
   const Operands *of;
-} Work;
+} GemmWork;
 
-static Work workFor(const AlgorithmPlan *plan)
+static GemmWork workFor(const AlgorithmPlan *plan)
 {
   const THNNConvolution *g = &plan->geometry;
-  return (Work){.plan = plan,
-                .columns = g->transposed ? THNN_convolutionTransposed(g) : *g,
-                .unfolds = !THNN_convolutionIsPointwise(g)};
+  return (GemmWork){.plan = plan,
+                    .columns = g->transposed ? THNN_convolutionTransposed(g) : *g,
+                    .unfolds = !THNN_convolutionIsPointwise(g)};
 }
 
 /* ---- Planning -------------------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ static int64_t sharedRows(int64_t rows, int64_t unit, int64_t others)
   return minimum(roundUp(maximum(share, WORTHWHILE_ROWS), unit), rows);
 }
 
-static int64_t chooseBlockRows(const Work *work)
+static int64_t chooseBlockRows(const GemmWork *work)
 {
   const THNNConvolution *columns = &work->columns;
   switch (work->plan->part) {
@@ -135,7 +135,7 @@ static double pointwiseCost(THNNConvolutionPart part, double image, double map)
 
 /* The total cost: products; unfolding or folding, which is cheaper for long lines and for tiles
  * that stay in cache; and what gemm packs for each tile. */
-static double gemmCost(const Work *work)
+static double gemmCost(const GemmWork *work)
 {
   const THNNConvolution *g = &work->columns;
   const THNNConvolutionPart part = work->plan->part;
@@ -161,12 +161,12 @@ static double gemmCost(const Work *work)
 
 double THNN_(gemm_cost)(const AlgorithmPlan *plan)
 {
-  const Work work = workFor(plan);
+  const GemmWork work = workFor(plan);
   return gemmCost(&work);
 }
 
 /* A thread's tile. */
-static real *layOut(const Work *work, Scratch *scratch)
+static real *layOut(const GemmWork *work, Scratch *scratch)
 {
   const GemmPlan *tiles = &work->tiles;
   return THNN_take(scratch, work->unfolds ? tiles->tileRows * tiles->tilePositions : 0,
@@ -180,7 +180,7 @@ static int64_t samplesOf(const AlgorithmPlan *plan)
 }
 
 /* The number of blocks: of positions forward, otherwise of rows; of each sample or of all. */
-static int64_t blocksOf(const Work *work)
+static int64_t blocksOf(const GemmWork *work)
 {
   const GemmPlan *tiles = &work->tiles;
   return work->plan->part == THNN_CONVOLUTION_FORWARD
@@ -190,7 +190,7 @@ static int64_t blocksOf(const Work *work)
 
 bool THNN_(gemm_planConvolution)(AlgorithmPlan *plan)
 {
-  Work work = workFor(plan);
+  GemmWork work = workFor(plan);
   const THNNConvolution *columns = &work.columns;
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(plan->state);
   GemmPlan *tiles = &work.tiles;
@@ -218,8 +218,8 @@ bool THNN_(gemm_planConvolution)(AlgorithmPlan *plan)
 
 /* The rectangle of the column matrix that starts at (row, position): one tile, or what is left of
  * the block and of the positions. For a pointwise convolution it is part of the image itself. */
-static Columns tileAt(const Work *work, int64_t row, int64_t rowEnd, int64_t position, real *image,
-                      real *scratch)
+static Columns tileAt(const GemmWork *work, int64_t row, int64_t rowEnd, int64_t position,
+                      real *image, real *scratch)
 {
   const GemmPlan *tiles = &work->tiles;
   Columns tile = {.firstRow = row,
@@ -239,7 +239,7 @@ static void startFromBias(const real *bias, int64_t planes, int64_t count, int64
 }
 
 /* Computes the map of one sample at the tile's positions; `map` points to the first of them. */
-static void forwardBlock(const Work *work, const real *image, int64_t position, real *map,
+static void forwardBlock(const GemmWork *work, const real *image, int64_t position, real *map,
                          real *scratch)
 {
   const GemmPlan *tiles = &work->tiles;
@@ -256,7 +256,7 @@ static void forwardBlock(const Work *work, const real *image, int64_t position, 
 }
 
 /* Transposed: computes the map of one sample in the planes that a block of rows belongs to. */
-static void foldBlock(const Work *work, const real *image, int64_t firstRow, real *map,
+static void foldBlock(const GemmWork *work, const real *image, int64_t firstRow, real *map,
                       real *scratch)
 {
   const THNNConvolution *columns = &work->columns;
@@ -279,7 +279,7 @@ static void foldBlock(const Work *work, const real *image, int64_t firstRow, rea
 }
 
 /* Adds the weight gradient of a block of rows, sample after sample. */
-static void weightBlock(const Work *work, int64_t firstRow, real *scratch)
+static void weightBlock(const GemmWork *work, int64_t firstRow, real *scratch)
 {
   const THNNConvolution *columns = &work->columns;
   const GemmPlan *tiles = &work->tiles;
@@ -304,7 +304,7 @@ static void weightBlock(const Work *work, int64_t firstRow, real *scratch)
 /* ---- The passes ------------------------------------------------------------------------------ */
 
 /* Computes one block of the pass: of positions of a sample, of rows of a sample, or of rows. */
-static void runBlock(const Work *work, int64_t block, real *scratch)
+static void runBlock(const GemmWork *work, int64_t block, real *scratch)
 {
   const THNNConvolution *g = &work->plan->geometry;
   const GemmPlan *tiles = &work->tiles;
@@ -325,7 +325,7 @@ static void runBlock(const Work *work, int64_t block, real *scratch)
 
 bool THNN_(gemm_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
-  Work work = workFor(plan);
+  GemmWork work = workFor(plan);
   OWN_OF(plan, work.tiles);
   work.of = of;
   const THNNConvolution *g = &plan->geometry;

@@ -29,7 +29,7 @@ static const int64_t WEIGHT_BYTES = 4 << 20;
 static const int64_t WORTHWHILE_TERMS = 64;
 
 /* What all threads share; after the blank line, what each thread has to itself. */
-typedef struct Worker {
+typedef struct LinesWorker {
   THNNConvolution g;
   Bands bands;
   const real *image;
@@ -39,7 +39,7 @@ typedef struct Worker {
 
   real *frames;
   THNNPosition *at;
-} Worker;
+} LinesWorker;
 
 /* Number of map planes, rounded up to whole groups. */
 static int64_t wholePlanes(const THNNConvolution *g)
@@ -60,7 +60,7 @@ static int64_t frameElements(const THNNConvolution *g, const Bands *bands)
   return bands->flat ? bands->planes * vectorLanes() : THNN_(paddedLines_elements)(g, bands);
 }
 
-static void layOutShared(Worker *worker, Scratch *scratch)
+static void layOutShared(LinesWorker *worker, Scratch *scratch)
 {
   const THNNConvolution *g = &worker->g;
   worker->factors = THNN_take(scratch, wholePlanes(g) * frameRows(g), sizeof(real));
@@ -68,7 +68,7 @@ static void layOutShared(Worker *worker, Scratch *scratch)
   worker->offset = THNN_take(scratch, blockRows(g, &worker->bands), sizeof(int64_t));
 }
 
-static void layOutThread(Worker *worker, Scratch *scratch)
+static void layOutThread(LinesWorker *worker, Scratch *scratch)
 {
   const THNNConvolution *g = &worker->g;
   worker->frames = THNN_take(scratch, frameElements(g, &worker->bands), sizeof(real));
@@ -133,7 +133,7 @@ static Bands flatBands(const THNNConvolution *g)
 
 bool THNN_(lines_planConvolution)(AlgorithmPlan *plan)
 {
-  Worker worker = {.g = plan->geometry};
+  LinesWorker worker = {.g = plan->geometry};
   const THNNConvolution *g = &worker.g;
   /* With a stride of the image, neighbours in a line of the map do not see neighbours in it. */
   if (g->transposed && (g->stride[0] > 1 || g->stride[1] > 1 || g->stride[2] > 1))
@@ -159,14 +159,14 @@ bool THNN_(lines_planConvolution)(AlgorithmPlan *plan)
 /* ---- Running --------------------------------------------------------------------------------- */
 
 /* Number of image planes of the block that begins with `first`. */
-static int64_t blockPlanes(const Worker *worker, int64_t first)
+static int64_t blockPlanes(const LinesWorker *worker, int64_t first)
 {
   return minimum(worker->bands.planes, worker->g.inputPlanes - first);
 }
 
 /* Packs the weights of the block of image planes that begins with `first`, as
  * [group of planes][image plane and tap][plane of group], with zeros for missing planes. */
-static void packBlock(const Worker *worker, int64_t first, const real *weight, real *factors)
+static void packBlock(const LinesWorker *worker, int64_t first, const real *weight, real *factors)
 {
   const THNNConvolution *g = &worker->g;
   const int64_t taps = THNN_convolutionTaps(g), group = THNN_(simd).shifts.tilePlanes;
@@ -192,7 +192,7 @@ static int64_t blockFactors(const THNNConvolution *g, int64_t first)
 
 /* Adds a block of image planes to a flat band. The partial vector at its end reads a copy, filled
  * up with zeros: denormal numbers left in the scratch would make it ten times as slow. */
-static void addFlat(const Worker *worker, int64_t first, LineSums sums)
+static void addFlat(const LinesWorker *worker, int64_t first, LineSums sums)
 {
   const Vectors all = sums.vectors;
   const int64_t positions = THNN_convolutionImagePositions(&worker->g);
@@ -218,7 +218,7 @@ static void addFlat(const Worker *worker, int64_t first, LineSums sums)
   THNN_(simd).shifts.sumLines(&sums);
 }
 
-static void addBand(const Worker *worker, int64_t index)
+static void addBand(const LinesWorker *worker, int64_t index)
 {
   const THNNConvolution *g = &worker->g;
   const Bands *bands = &worker->bands;
@@ -245,7 +245,7 @@ static void addBand(const Worker *worker, int64_t index)
 }
 
 /* Fills what threads share: packed weights, what sums start from, and offsets in a frame. */
-static void prepareShared(const Worker *worker, const Operands *of)
+static void prepareShared(const LinesWorker *worker, const Operands *of)
 {
   const THNNConvolution *g = &worker->g;
   for (int64_t first = 0; first < g->inputPlanes; first += worker->bands.planes)
@@ -258,7 +258,7 @@ static void prepareShared(const Worker *worker, const Operands *of)
 
 bool THNN_(lines_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
-  Worker common = {.g = plan->geometry, .image = of->image, .map = of->map};
+  LinesWorker common = {.g = plan->geometry, .image = of->image, .map = of->map};
   OWN_OF(plan, common.bands);
   Scratch shared = {.base = scratch};
   layOutShared(&common, &shared);
@@ -266,7 +266,7 @@ bool THNN_(lines_runConvolution)(const AlgorithmPlan *plan, const Operands *of, 
   const int threads = plan->threads;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    Worker worker = common;
+    LinesWorker worker = common;
     Scratch own = threadScratch(plan, scratch);
     layOutThread(&worker, &own);
 #pragma omp for schedule(static)

@@ -17,7 +17,7 @@ typedef struct ProductsPlan {
 } ProductsPlan;
 
 /* A pass: sizes of its products, and its scratch. */
-typedef struct Work {
+typedef struct ProductsWork {
   const AlgorithmPlan *plan;
   THNNConvolution g; /* the ordinary convolution, whose map sees some positions of the image */
   int64_t positions; /* of the map of that */
@@ -27,26 +27,26 @@ typedef struct Work {
   real *seen, *other; /* copies of a group's positions that are seen, and of those that see them, in
                        * `g`; NULL where they are used in place */
   real *weights;      /* packed weights, or NULL */
-} Work;
+} ProductsWork;
 
-static Work workFor(const AlgorithmPlan *plan)
+static ProductsWork workFor(const AlgorithmPlan *plan)
 {
   const THNNConvolution *g = &plan->geometry;
-  Work work = {.plan = plan,
-               .g = g->transposed ? THNN_convolutionTransposed(g) : *g,
-               .imagePlanes = g->inputPlanes,
-               .mapPlanes = g->outputPlanes};
+  ProductsWork work = {.plan = plan,
+                       .g = g->transposed ? THNN_convolutionTransposed(g) : *g,
+                       .imagePlanes = g->inputPlanes,
+                       .mapPlanes = g->outputPlanes};
   work.positions = THNN_convolutionMapPositions(&work.g);
   return work;
 }
 
-static bool isWeight(const Work *work)
+static bool isWeight(const ProductsWork *work)
 {
   return work->plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT;
 }
 
 /* Takes room for a group's copies, or for packed weights if whole samples are used in place. */
-static void layOut(Work *work, Scratch *scratch)
+static void layOut(ProductsWork *work, Scratch *scratch)
 {
   const int64_t samples = work->own.groupSamples, elements = samples * work->positions;
   const bool strided = !THNN_convolutionIsPointwise(&work->g);
@@ -61,7 +61,7 @@ static void layOut(Work *work, Scratch *scratch)
                               sizeof(real));
 }
 
-static size_t groupBytes(Work work, int64_t samples)
+static size_t groupBytes(ProductsWork work, int64_t samples)
 {
   Scratch scratch = {0};
   work.own = (ProductsPlan){.groupSamples = samples};
@@ -109,7 +109,7 @@ static double packingCost(double elements, double perByte)
 
 /* The cost of fetching weights that are too large for a near cache, for each group; transposed,
  * only a few of each row are fetched at a time. */
-static double farWeightsCost(const Work *work)
+static double farWeightsCost(const ProductsWork *work)
 {
   const double bytes = THNN_convolutionWeights(&work->g) * sizeof(real);
   return bytes > FAR_OPERAND_BYTES ? bytes * COST.far[work->plan->geometry.transposed] : 0;
@@ -128,7 +128,7 @@ static double vectorsOf(int64_t positions)
 /* The cost of a map: products, fetching the weights for each block of positions, packing the image
  * for all planes of the map, and storing; with groups of samples also gathering and scattering
  * these. */
-static double mapCost(const Work *work)
+static double mapCost(const ProductsWork *work)
 {
   enum { BLOCK_POSITIONS = 512 };
   const int64_t samples = work->own.groupSamples, positions = work->positions;
@@ -147,7 +147,7 @@ static double mapCost(const Work *work)
 
 /* The cost of the weight gradient: products, packing, and fetching and storing the sums for each
  * block of terms. With a stride, other algorithms take longer than they estimate. */
-static double weightCost(const Work *work)
+static double weightCost(const ProductsWork *work)
 {
   enum { BLOCK_TERMS = 256 };
   const int64_t positions = work->positions;
@@ -162,7 +162,7 @@ static double weightCost(const Work *work)
 }
 
 /* The total cost, with that of gathering or scattering the positions that a stride sees. */
-static double packedProductsCost(const Work *work)
+static double packedProductsCost(const ProductsWork *work)
 {
   const THNNConvolution *g = &work->g;
   const double lines = (double)g->output[0] * (double)g->output[1];
@@ -176,7 +176,7 @@ static double packedProductsCost(const Work *work)
 
 /* The number of samples in a group: one if it has enough positions, or if more would take too much
  * scratch memory. */
-static int64_t chooseGroup(const Work *work, size_t limitBytes)
+static int64_t chooseGroup(const ProductsWork *work, size_t limitBytes)
 {
   enum { FEW_POSITIONS = 128, ENOUGH_POSITIONS = 256 };
   if (isWeight(work) || work->positions >= FEW_POSITIONS)
@@ -186,7 +186,7 @@ static int64_t chooseGroup(const Work *work, size_t limitBytes)
 }
 
 /* The room in which threads pack operands. */
-static THNNRoom productRoom(const Work *work)
+static THNNRoom productRoom(const ProductsWork *work)
 {
   const THNNState *state = work->plan->state;
   const int64_t positions = work->positions, samples = work->own.groupSamples;
@@ -202,7 +202,7 @@ bool THNN_(packedProducts_planConvolution)(AlgorithmPlan *plan)
 {
   if (!THNN_(simd).panels.packs || THNN_convolutionTaps(&plan->geometry) > 1)
     return false;
-  Work work = workFor(plan);
+  ProductsWork work = workFor(plan);
   const size_t limitBytes = THNN_State_workspaceLimit(plan->state);
   if (!THNN_convolutionHasOneTap(&work.g) || groupBytes(work, 1) > limitBytes)
     return false;
@@ -250,7 +250,7 @@ static void copySeen(const THNNConvolution *geometry, bool gather, real bias, re
 }
 
 /* Gathers planes, `apart` to `together`, or scatters them again. */
-static void copyPlanes(const Work *work, const Planes *planes, int64_t samples, bool gather,
+static void copyPlanes(const ProductsWork *work, const Planes *planes, int64_t samples, bool gather,
                        const real *bias)
 {
   const int64_t positions = work->positions;
@@ -272,7 +272,7 @@ static void copyPlanes(const Work *work, const Planes *planes, int64_t samples, 
 }
 
 /* The planes of the ordinary convolution's image and of its map, from sample number `first` on. */
-static Planes seenPlanes(const Work *work, const real *image, int64_t first)
+static Planes seenPlanes(const ProductsWork *work, const real *image, int64_t first)
 {
   const int64_t count = work->g.inputPlanes, size = THNN_convolutionImagePositions(&work->g);
   real *apart = (real *)image + first * count * size;
@@ -283,7 +283,7 @@ static Planes seenPlanes(const Work *work, const real *image, int64_t first)
                   .together = work->seen ? work->seen : apart};
 }
 
-static Planes otherPlanes(const Work *work, const real *map, int64_t first)
+static Planes otherPlanes(const ProductsWork *work, const real *map, int64_t first)
 {
   const int64_t count = work->g.outputPlanes, size = work->positions;
   real *apart = (real *)map + first * count * size;
@@ -294,7 +294,7 @@ static Planes otherPlanes(const Work *work, const real *map, int64_t first)
 /* ---- The passes ------------------------------------------------------------------------------ */
 
 /* Computes the map in groups of samples. */
-static void runGroups(const Work *work, const Operands *of, Matrix weight, THNNRoom room)
+static void runGroups(const ProductsWork *work, const Operands *of, Matrix weight, THNNRoom room)
 {
   const bool transposed = work->plan->geometry.transposed;
   for (int64_t first = 0; first < work->g.batch; first += work->own.groupSamples) {
@@ -311,7 +311,7 @@ static void runGroups(const Work *work, const Operands *of, Matrix weight, THNNR
   }
 }
 
-static void runMap(const Work *work, const Operands *of, THNNRoom room)
+static void runMap(const ProductsWork *work, const Operands *of, THNNRoom room)
 {
   const int64_t positions = work->positions;
   const int64_t imagePlanes = work->imagePlanes, mapPlanes = work->mapPlanes;
@@ -325,7 +325,7 @@ static void runMap(const Work *work, const Operands *of, THNNRoom room)
                               work->weights, room);
 }
 
-static void runWeight(const Work *work, const Operands *of, THNNRoom room)
+static void runWeight(const ProductsWork *work, const Operands *of, THNNRoom room)
 {
   const int64_t positions = work->positions;
   const int64_t imagePlanes = work->imagePlanes, mapPlanes = work->mapPlanes;
@@ -350,7 +350,7 @@ static void runWeight(const Work *work, const Operands *of, THNNRoom room)
 bool THNN_(packedProducts_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
                                           void *scratch)
 {
-  Work work = workFor(plan);
+  ProductsWork work = workFor(plan);
   OWN_OF(plan, work.own);
   Scratch shared = {.base = scratch};
   layOut(&work, &shared);

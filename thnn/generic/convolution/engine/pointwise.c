@@ -34,7 +34,7 @@ typedef struct PointwisePlan {
 } PointwisePlan;
 
 /* What all threads share; after the blank line, what each thread has to itself. */
-typedef struct Worker {
+typedef struct PointwiseWorker {
   THNNConvolution g;
   int64_t imagePositions, mapPositions;
   PointwisePlan plan;
@@ -47,28 +47,28 @@ typedef struct Worker {
   real *start;  /* [lane]: the bias */
   real *sums;   /* [position][lane] */
   THNNOffsets *row, *term;
-} Worker;
+} PointwiseWorker;
 
-static Worker workerFor(const AlgorithmPlan *plan)
+static PointwiseWorker workerFor(const AlgorithmPlan *plan)
 {
-  return (Worker){.g = plan->geometry,
-                  .imagePositions = THNN_convolutionImagePositions(&plan->geometry),
-                  .mapPositions = THNN_convolutionMapPositions(&plan->geometry)};
+  return (PointwiseWorker){.g = plan->geometry,
+                           .imagePositions = THNN_convolutionImagePositions(&plan->geometry),
+                           .mapPositions = THNN_convolutionMapPositions(&plan->geometry)};
 }
 
-static int64_t chunkCount(const Worker *worker)
+static int64_t chunkCount(const PointwiseWorker *worker)
 {
   return divideUp(THNN_convolutionBoxPositions(&worker->plan.boxes), worker->plan.chunk);
 }
 
-static void layOutShared(Worker *worker, Scratch *scratch)
+static void layOutShared(PointwiseWorker *worker, Scratch *scratch)
 {
   const int64_t lanes = productsFor(worker->g.outputPlanes)->lanes;
   worker->weights = THNN_take(
       scratch, worker->g.inputPlanes * roundUp(worker->g.outputPlanes, lanes), sizeof(real));
 }
 
-static void layOutThread(Worker *worker, Scratch *scratch)
+static void layOutThread(PointwiseWorker *worker, Scratch *scratch)
 {
   const int64_t box = THNN_convolutionBoxPositions(&worker->plan.boxes);
   const int64_t planes = worker->g.outputPlanes, lanes = mostPanelLanes(planes);
@@ -94,7 +94,7 @@ static const struct {
 } COST = {.packedByte = 0.08, .stored = 11, .line = 45, .weight = 0.9};
 
 /* The total cost: products, packing both operands, and storing. */
-static double pointwiseCost(const Worker *worker)
+static double pointwiseCost(const PointwiseWorker *worker)
 {
   const THNNConvolution *g = &worker->g;
   const double perPosition =
@@ -109,7 +109,7 @@ static double pointwiseCost(const Worker *worker)
 
 /* Divides boxes among threads; or panels, if handing over the weights costs more than packing the
  * image in each thread; or takes one thread, if panels cannot be divided evenly. */
-static void chooseParts(AlgorithmPlan *plan, Worker *worker)
+static void chooseParts(AlgorithmPlan *plan, PointwiseWorker *worker)
 {
   const int64_t planes = worker->g.outputPlanes, positions = worker->g.batch * worker->mapPositions;
   const int64_t panels = panelCount(planes), threads = plan->threads;
@@ -121,7 +121,7 @@ static void chooseParts(AlgorithmPlan *plan, Worker *worker)
 
 bool THNN_(pointwise_planConvolution)(AlgorithmPlan *plan)
 {
-  Worker worker = workerFor(plan);
+  PointwiseWorker worker = workerFor(plan);
   const THNNConvolution *g = &worker.g;
   PointwisePlan *own = &worker.plan;
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(plan->state);
@@ -152,13 +152,13 @@ bool THNN_(pointwise_planConvolution)(AlgorithmPlan *plan)
 
 /* ---- Packing --------------------------------------------------------------------------------- */
 
-static real *weightsOf(const Worker *worker, const Panel *panel)
+static real *weightsOf(const PointwiseWorker *worker, const Panel *panel)
 {
   return worker->weights + worker->g.inputPlanes * panel->first;
 }
 
 /* Packs a panel's weights. Lanes without a plane hold zeros. */
-static void packWeights(const Worker *worker, const Panel *panel)
+static void packWeights(const PointwiseWorker *worker, const Panel *panel)
 {
   const int64_t planes = worker->g.inputPlanes;
   real *weights = weightsOf(worker, panel);
@@ -175,7 +175,7 @@ static void packWeights(const Worker *worker, const Panel *panel)
   }
 }
 
-static real *packedGroup(const Worker *worker, int64_t firstPlane)
+static real *packedGroup(const PointwiseWorker *worker, int64_t firstPlane)
 {
   return worker->packed + firstPlane * chunkCount(worker) * worker->plan.chunk;
 }
@@ -183,7 +183,7 @@ static real *packedGroup(const Worker *worker, int64_t firstPlane)
 /* Packs a stretch of `n` positions, the first of which is number `first` in the box, for `planes`
  * planes from number `plane`. `x` is the stretch in the first plane, `stride` the distance to the
  * next one. */
-static void packStretch(const Worker *worker, int64_t plane, int64_t planes, int64_t first,
+static void packStretch(const PointwiseWorker *worker, int64_t plane, int64_t planes, int64_t first,
                         int64_t n, const real *x, int64_t stride)
 {
   const int64_t length = worker->plan.chunk;
@@ -205,7 +205,7 @@ static void packStretch(const Worker *worker, int64_t plane, int64_t planes, int
 }
 
 /* Packs lines of positions that are not contiguous in memory, plane by plane. */
-static void packApart(const Worker *worker, const THNNConvolutionBox *box, int64_t first,
+static void packApart(const PointwiseWorker *worker, const THNNConvolutionBox *box, int64_t first,
                       const real *sample, int64_t z)
 {
   const THNNConvolution *geometry = &worker->g;
@@ -227,7 +227,7 @@ static void packApart(const Worker *worker, const THNNConvolutionBox *box, int64
   }
 }
 
-static void packImage(const Worker *worker, const THNNConvolutionBox *box)
+static void packImage(const PointwiseWorker *worker, const THNNConvolutionBox *box)
 {
   const THNNConvolutionBoxes *boxes = &worker->plan.boxes;
   const int64_t slice = (box->end[THNN_HEIGHT] - box->first[THNN_HEIGHT]) *
@@ -251,8 +251,8 @@ static void packImage(const Worker *worker, const THNNConvolutionBox *box)
 /* ---- One task -------------------------------------------------------------------------------- */
 
 /* Prefetches the places of a panel's map, in turn `turn` of `turns` turns. */
-static void fetchMap(const Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
-                     int64_t turn, int64_t turns)
+static void fetchMap(const PointwiseWorker *worker, const Panel *panel,
+                     const THNNConvolutionBox *box, int64_t turn, int64_t turns)
 {
   const THNNConvolutionBoxes *boxes = &worker->plan.boxes;
   const int64_t first = panel->first + panel->planes * turn / turns;
@@ -267,7 +267,8 @@ static void fetchMap(const Worker *worker, const Panel *panel, const THNNConvolu
 }
 
 /* Computes the panel's sums for a box, whose image is packed. */
-static void addPanel(const Worker *worker, const Panel *panel, const THNNConvolutionBox *box)
+static void addPanel(const PointwiseWorker *worker, const Panel *panel,
+                     const THNNConvolutionBox *box)
 {
   const int64_t length = worker->plan.chunk, planes = worker->g.inputPlanes;
   const int64_t turns = divideUp(planes, GROUP_PLANES) * divideUp(box->positions, length);
@@ -296,7 +297,7 @@ static void addPanel(const Worker *worker, const Panel *panel, const THNNConvolu
 }
 
 /* Packs the weights of panels [begin, end). */
-static void packPanels(const Worker *worker, int64_t begin, int64_t end)
+static void packPanels(const PointwiseWorker *worker, int64_t begin, int64_t end)
 {
   for (int64_t index = begin; index < end; index++) {
     const Panel panel = panelAt(worker->g.outputPlanes, index);
@@ -305,7 +306,7 @@ static void packPanels(const Worker *worker, int64_t begin, int64_t end)
 }
 
 /* Computes a box for panels [begin, end), whose weights are packed. */
-static void runBox(const Worker *worker, int64_t boxIndex, int64_t begin, int64_t end)
+static void runBox(const PointwiseWorker *worker, int64_t boxIndex, int64_t begin, int64_t end)
 {
   const THNNConvolutionBoxes *boxes = &worker->plan.boxes;
   const THNNConvolutionBox box = THNN_convolutionBox(boxes, boxIndex);
@@ -320,7 +321,7 @@ static void runBox(const Worker *worker, int64_t boxIndex, int64_t begin, int64_
 
 bool THNN_(pointwise_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
-  Worker common = workerFor(plan);
+  PointwiseWorker common = workerFor(plan);
   OWN_OF(plan, common.plan);
   common.image = of->image;
   common.weight = of->weight;
@@ -333,7 +334,7 @@ bool THNN_(pointwise_runConvolution)(const AlgorithmPlan *plan, const Operands *
   const int threads = plan->threads;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    Worker worker = common;
+    PointwiseWorker worker = common;
     Scratch own = threadScratch(plan, scratch);
     layOutThread(&worker, &own);
     if (parts == 1) {

@@ -47,7 +47,7 @@ typedef struct WinogradPlan {
 /* What all threads share; after the blank line, what each thread has to itself. The weight is stored
  * by the planes of the ordinary convolution: its outer planes are those of the map, or transposed
  * those of the image. */
-typedef struct Worker {
+typedef struct WinogradWorker {
   THNNConvolution g;
   int64_t outerPlanes, innerPlanes; /* of the weight */
   int64_t slices;                   /* number of image slices that a map position sees */
@@ -66,7 +66,7 @@ typedef struct Worker {
   THNNOffsets *row, *term;
   Segment *segment;  /* [block][segment] */
   int64_t *segments; /* number of segments, [block] */
-} Worker;
+} WinogradWorker;
 
 /* A group of blocks of tiles. */
 typedef struct Group {
@@ -74,18 +74,18 @@ typedef struct Group {
   int64_t blocks;
 } Group;
 
-static Worker workerFor(const THNNConvolution *g)
+static WinogradWorker workerFor(const THNNConvolution *g)
 {
-  return (Worker){.g = *g,
-                  .outerPlanes = g->transposed ? g->inputPlanes : g->outputPlanes,
-                  .innerPlanes = g->transposed ? g->outputPlanes : g->inputPlanes,
-                  .slices = g->inputPlanes * g->kernel[0],
-                  .grid = tileGrid(g)};
+  return (WinogradWorker){.g = *g,
+                          .outerPlanes = g->transposed ? g->inputPlanes : g->outputPlanes,
+                          .innerPlanes = g->transposed ? g->outputPlanes : g->inputPlanes,
+                          .slices = g->inputPlanes * g->kernel[0],
+                          .grid = tileGrid(g)};
 }
 
 /* The number of 3x3 filters that are stored one after the other for each outer plane, one for each
  * inner plane and tap in depth. */
-static int64_t filtersOf(const Worker *worker)
+static int64_t filtersOf(const WinogradWorker *worker)
 {
   const int64_t depth = worker->g.kernel[0];
   if (worker->plan.sharesWeights)
@@ -94,37 +94,37 @@ static int64_t filtersOf(const Worker *worker)
 }
 
 /* Distance from one coefficient of the weights to the next. */
-static int64_t weightStep(const Worker *worker)
+static int64_t weightStep(const WinogradWorker *worker)
 {
   const int64_t some = worker->g.transposed ? BLOCK_PLANES : worker->plan.panelPlanes;
   const int64_t outer = worker->plan.sharesWeights ? worker->outerPlanes : some;
   return numberStep(roundUp(outer, vectorLanes()) * filtersOf(worker));
 }
 
-static int64_t sliceStep(const Worker *worker)
+static int64_t sliceStep(const WinogradWorker *worker)
 {
   return numberStep(worker->slices * worker->plan.blockTiles);
 }
 
-static int64_t sumStep(const Worker *worker)
+static int64_t sumStep(const WinogradWorker *worker)
 {
   return numberStep(worker->plan.panelPlanes * worker->plan.blockTiles);
 }
 
-static void layOutShared(Worker *worker, Scratch *scratch)
+static void layOutShared(WinogradWorker *worker, Scratch *scratch)
 {
   if (worker->plan.sharesWeights)
     worker->weights = THNN_take(scratch, NUMBERS * weightStep(worker), sizeof(real));
 }
 
 /* A thread's coefficients, which come first in its scratch. */
-static void layOutCoefficients(Worker *worker, Scratch *scratch)
+static void layOutCoefficients(WinogradWorker *worker, Scratch *scratch)
 {
   worker->coefficients =
       THNN_take(scratch, worker->plan.groupBlocks * NUMBERS * sliceStep(worker), sizeof(real));
 }
 
-static void layOutThread(Worker *worker, Scratch *scratch)
+static void layOutThread(WinogradWorker *worker, Scratch *scratch)
 {
   const int64_t tiles = worker->plan.blockTiles, blocks = worker->plan.groupBlocks;
   layOutCoefficients(worker, scratch);
@@ -141,24 +141,24 @@ static void layOutThread(Worker *worker, Scratch *scratch)
 }
 
 /* The number of rows of tiles, and of tiles, in all samples. */
-static int64_t allRows(const Worker *worker)
+static int64_t allRows(const WinogradWorker *worker)
 {
   return worker->g.batch * worker->g.output[0] * worker->grid.phases * worker->grid.rows;
 }
 
-static int64_t allTiles(const Worker *worker)
+static int64_t allTiles(const WinogradWorker *worker)
 {
   return allRows(worker) * worker->grid.columns;
 }
 
 /* The number of parts in which the map planes are divided among threads. */
-static int64_t planeParts(const Worker *worker)
+static int64_t planeParts(const WinogradWorker *worker)
 {
   return maximum(worker->g.outputPlanes / SHARED_PLANES, 1);
 }
 
 /* The first plane of part number `part`; the last part can be larger than the others. */
-static int64_t firstPlane(const Worker *worker, int64_t part)
+static int64_t firstPlane(const WinogradWorker *worker, int64_t part)
 {
   return part < planeParts(worker) ? part * SHARED_PLANES : worker->g.outputPlanes;
 }
@@ -175,7 +175,7 @@ static const struct {
 } COST = {.product = 0.77, .block = 8, .partial = 0.5, .weight = 11};
 
 /* The total cost: products and the three transforms. */
-static double winogradCost(const Worker *worker)
+static double winogradCost(const WinogradWorker *worker)
 {
   const double slices = (double)worker->slices, planes = (double)worker->g.outputPlanes;
   const int64_t tiles = allTiles(worker), blocks = divideUp(tiles, worker->plan.blockTiles);
@@ -193,7 +193,7 @@ static double winogradCost(const Worker *worker)
 }
 
 /* Measures the scratch; returns whether it fits. */
-static bool measure(AlgorithmPlan *plan, Worker *worker)
+static bool measure(AlgorithmPlan *plan, WinogradWorker *worker)
 {
   Scratch shared = {0}, thread = {0};
   layOutShared(worker, &shared);
@@ -204,7 +204,7 @@ static bool measure(AlgorithmPlan *plan, Worker *worker)
 /* Chooses the blocks of tiles, and whether memory holds all transformed weights beside one block;
  * otherwise weights are transformed again for each group of as many blocks as there is room for.
  * Returns whether memory suffices. */
-static bool chooseBlocks(AlgorithmPlan *plan, Worker *worker)
+static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
 {
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(plan->state);
   WinogradPlan *own = &worker->plan;
@@ -229,7 +229,7 @@ bool THNN_(winograd_planConvolution)(AlgorithmPlan *plan)
 {
   if (!winogradApplies(plan))
     return false;
-  Worker worker = workerFor(&plan->geometry);
+  WinogradWorker worker = workerFor(&plan->geometry);
   if (!chooseBlocks(plan, &worker))
     return false;
   const WinogradPlan *own = &worker.plan;
@@ -245,8 +245,8 @@ bool THNN_(winograd_planConvolution)(AlgorithmPlan *plan)
 
 /* Packs and transforms the weights of outer planes [outer, end), a vector of planes at a time:
  * `filters` filters of each, beginning with number `filter`. */
-static void transformWeights(const Worker *worker, int64_t outer, int64_t end, int64_t filter,
-                             int64_t filters, real *weights)
+static void transformWeights(const WinogradWorker *worker, int64_t outer, int64_t end,
+                             int64_t filter, int64_t filters, real *weights)
 {
   const int64_t stride = worker->innerPlanes * worker->g.kernel[0] * FILTER;
   const int64_t step = weightStep(worker);
@@ -262,7 +262,8 @@ static void transformWeights(const Worker *worker, int64_t outer, int64_t end, i
 }
 
 /* Cuts tiles [first, end) of all samples into segments, and returns their number. */
-static int64_t listSegments(const Worker *worker, int64_t first, int64_t end, Segment *segment)
+static int64_t listSegments(const WinogradWorker *worker, int64_t first, int64_t end,
+                            Segment *segment)
 {
   const TileGrid *grid = &worker->grid;
   int64_t segments = 0;
@@ -279,7 +280,7 @@ static int64_t listSegments(const Worker *worker, int64_t first, int64_t end, Se
 }
 
 /* Group number `index`; lists its segments. */
-static Group groupAt(const Worker *worker, int64_t index)
+static Group groupAt(const WinogradWorker *worker, int64_t index)
 {
   const WinogradPlan *plan = &worker->plan;
   const int64_t blockTiles = plan->blockTiles, all = allTiles(worker);
@@ -294,7 +295,7 @@ static Group groupAt(const Worker *worker, int64_t index)
 }
 
 /* The number of vectors of tiles in a block of the group; the last block of all has fewer. */
-static int64_t blockVectors(const Worker *worker, const Group *group, int64_t block)
+static int64_t blockVectors(const WinogradWorker *worker, const Group *group, int64_t block)
 {
   const int64_t blockTiles = worker->plan.blockTiles;
   return divideUp(minimum(allTiles(worker) - group->first - block * blockTiles, blockTiles),
@@ -303,8 +304,8 @@ static int64_t blockVectors(const Worker *worker, const Group *group, int64_t bl
 
 /* Transforms one slice of a block's listed segments. Whole vectors are written, so that the last
  * segment can reach into the next slice. */
-static void transformSegments(const Worker *worker, int64_t block, int64_t slice, int64_t step,
-                              real *y)
+static void transformSegments(const WinogradWorker *worker, int64_t block, int64_t slice,
+                              int64_t step, real *y)
 {
   const Segment *segment = worker->segment + block * worker->plan.blockTiles;
   for (int64_t i = 0; i < worker->segments[block]; i++) {
@@ -314,7 +315,8 @@ static void transformSegments(const Worker *worker, int64_t block, int64_t slice
 }
 
 /* Transforms slices [begin, end) of a group; other threads can transform the rest. */
-static void transformSlices(const Worker *worker, const Group *group, int64_t begin, int64_t end)
+static void transformSlices(const WinogradWorker *worker, const Group *group, int64_t begin,
+                            int64_t end)
 {
   const int64_t step = sliceStep(worker), tiles = worker->plan.blockTiles;
   for (int64_t block = 0; block < group->blocks; block++) {
@@ -339,7 +341,8 @@ static void transformSlices(const Worker *worker, const Group *group, int64_t be
 
 /* Makes the map of the sums of planes [first, first + planes) in a block of the group. Returns
  * whether all of it is finite. */
-static bool transformSums(const Worker *worker, int64_t block, int64_t first, int64_t planes)
+static bool transformSums(const WinogradWorker *worker, int64_t block, int64_t first,
+                          int64_t planes)
 {
   enum { AHEAD_PLANES = 2 }; /* prefetch distance, in planes */
   const THNNConvolution *g = &worker->g;
@@ -373,8 +376,8 @@ static bool transformSums(const Worker *worker, int64_t block, int64_t first, in
 
 /* Adds the products of slices [first, end) with `weights` to a panel's sums, for `vectors` vectors
  * of tiles in a block of the group. */
-static void multiplySlices(const Worker *worker, int64_t block, int64_t vectors, int64_t planes,
-                           int64_t first, int64_t end, const real *weights)
+static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t vectors,
+                           int64_t planes, int64_t first, int64_t end, const real *weights)
 {
   const int64_t step = sliceStep(worker), tiles = worker->plan.blockTiles;
   const int64_t near = NEAR_BYTES / (tiles * (int64_t)sizeof(real));
@@ -401,7 +404,8 @@ static void multiplySlices(const Worker *worker, int64_t block, int64_t vectors,
 
 /* Adds all products of map planes [first, first + planes) of a panel for a group, whose slices are
  * transformed. */
-static void multiplyPanel(const Worker *worker, int64_t first, int64_t planes, const Group *group)
+static void multiplyPanel(const WinogradWorker *worker, int64_t first, int64_t planes,
+                          const Group *group)
 {
   const int64_t depth = worker->g.kernel[0];
   const bool transposed = worker->g.transposed;
@@ -429,7 +433,7 @@ static void multiplyPanel(const Worker *worker, int64_t first, int64_t planes, c
 
 /* Computes map planes [begin, end) of a group, whose slices are transformed. Returns whether all
  * results are finite. */
-static bool runPlanes(const Worker *worker, const Group *group, int64_t begin, int64_t end)
+static bool runPlanes(const WinogradWorker *worker, const Group *group, int64_t begin, int64_t end)
 {
   const int64_t panel = worker->plan.panelPlanes;
   bool finite = true;
@@ -445,7 +449,7 @@ static bool runPlanes(const Worker *worker, const Group *group, int64_t begin, i
 
 /* Lists where the products of map planes and slices find their weights and tiles. Outer planes are
  * spread over lanes, and their filters are consecutive vectors. */
-static void listPlanes(Worker *worker)
+static void listPlanes(WinogradWorker *worker)
 {
   const bool transposed = worker->g.transposed;
   const int64_t vector = filtersOf(worker) * vectorLanes(), tiles = worker->plan.blockTiles;
@@ -474,7 +478,7 @@ static int64_t shareBegin(int64_t parts, int64_t group, int64_t groups, int64_t 
 }
 
 /* Transforms all weights, where threads share them. All threads of the parallel region call this. */
-static void transformAllWeights(const Worker *worker, real *weights)
+static void transformAllWeights(const WinogradWorker *worker, real *weights)
 {
   const int64_t filters = worker->innerPlanes * worker->g.kernel[0];
   const int64_t planes = worker->plan.sharesWeights ? worker->outerPlanes : 0;
@@ -487,8 +491,8 @@ static void transformAllWeights(const Worker *worker, real *weights)
 /* Computes the last `rest` groups, beginning with number `first`, in which threads share slices and
  * then planes; a group's coefficients are in the scratch of the thread of that number. All threads
  * of the parallel region call this. Returns whether this thread's share of the map is finite. */
-static bool runShared(const AlgorithmPlan *plan, Worker *worker, int64_t first, int64_t rest,
-                      void *scratch)
+static bool runShared(const AlgorithmPlan *plan, WinogradWorker *worker, int64_t first,
+                      int64_t rest, void *scratch)
 {
   const int64_t parts = planeParts(worker), slices = worker->slices;
   const int shares = plan->threads;
@@ -517,7 +521,7 @@ static bool runShared(const AlgorithmPlan *plan, Worker *worker, int64_t first, 
 
 bool THNN_(winograd_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
-  Worker common = workerFor(&plan->geometry);
+  WinogradWorker common = workerFor(&plan->geometry);
   OWN_OF(plan, common.plan);
   common.image = of->image;
   common.weight = of->weight;
@@ -535,7 +539,7 @@ bool THNN_(winograd_runConvolution)(const AlgorithmPlan *plan, const Operands *o
   int wrong = 0;
 #pragma omp parallel num_threads(threads) reduction(| : wrong) if (threads > 1)
   {
-    Worker worker = common;
+    WinogradWorker worker = common;
     Scratch own = threadScratch(plan, scratch);
     layOutThread(&worker, &own);
     THNN_(simd).pointwise.fill(worker.plan.blockTiles, 0, worker.zeros);

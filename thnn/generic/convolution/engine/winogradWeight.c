@@ -41,7 +41,7 @@ typedef struct WinogradWeightPlan {
 } WinogradWeightPlan;
 
 /* What all threads share; after the blank line, what each thread has to itself. */
-typedef struct Worker {
+typedef struct WinogradWeightWorker {
   THNNConvolution g;
   int64_t slices; /* number of image slices that a map position sees */
   TileGrid grid;  /* tiles of the map */
@@ -58,84 +58,85 @@ typedef struct Worker {
   real *zeros; /* what sums start from */
   THNNOffsets *row, *term;
   Segment *segment; /* segments of a block */
-} Worker;
+} WinogradWeightWorker;
 
-static Worker workerFor(const THNNConvolution *g)
+static WinogradWeightWorker workerFor(const THNNConvolution *g)
 {
-  Worker worker = {.g = *g, .slices = g->inputPlanes * g->kernel[0], .grid = tileGrid(g)};
+  WinogradWeightWorker worker = {
+      .g = *g, .slices = g->inputPlanes * g->kernel[0], .grid = tileGrid(g)};
   worker.pieces = divideUp(worker.grid.columns, THNN_MOST_TILES);
   return worker;
 }
 
-static int64_t panels(const Worker *worker)
+static int64_t panels(const WinogradWeightWorker *worker)
 {
   return panelCountOf(&THNN_(simd).products, worker->g.outputPlanes);
 }
 
-static int64_t mostLanes(const Worker *worker)
+static int64_t mostLanes(const WinogradWeightWorker *worker)
 {
   return mostPanelLanesOf(&THNN_(simd).products, worker->g.outputPlanes);
 }
 
-static Panel panelOfMap(const Worker *worker, int64_t index)
+static Panel panelOfMap(const WinogradWeightWorker *worker, int64_t index)
 {
   return panelOf(&THNN_(simd).products, worker->g.outputPlanes, index);
 }
 
-static int64_t segmentCount(const Worker *worker)
+static int64_t segmentCount(const WinogradWeightWorker *worker)
 {
   return worker->g.batch * worker->g.output[0] * worker->grid.phases * worker->pieces *
          worker->grid.rows;
 }
 
 /* Most tiles of a block. */
-static int64_t blockTiles(const Worker *worker)
+static int64_t blockTiles(const WinogradWeightWorker *worker)
 {
   return worker->plan.blockSegments * divideUp(worker->grid.columns, worker->pieces);
 }
 
 /* Distance from one slice of the coefficients to the next, with room for a vector of tiles that is
  * written past a slice's end. */
-static int64_t sliceStep(const Worker *worker)
+static int64_t sliceStep(const WinogradWeightWorker *worker)
 {
   return roundUp(blockTiles(worker) + vectorLanes(), vectorLanes());
 }
 
-static int64_t imageStep(const Worker *worker)
+static int64_t imageStep(const WinogradWeightWorker *worker)
 {
   return numberStep(worker->plan.blockSlices * sliceStep(worker));
 }
 
-static int64_t gradientStep(const Worker *worker)
+static int64_t gradientStep(const WinogradWeightWorker *worker)
 {
   return numberStep(blockTiles(worker) * mostLanes(worker));
 }
 
-static int64_t sumStep(const Worker *worker)
+static int64_t sumStep(const WinogradWeightWorker *worker)
 {
   return numberStep(worker->plan.blockSlices * mostLanes(worker));
 }
 
 /* Number of elements of a share's results. */
-static int64_t resultElements(const Worker *worker)
+static int64_t resultElements(const WinogradWeightWorker *worker)
 {
   return panels(worker) * worker->slices * FILTER * mostLanes(worker);
 }
 
 /* Room for the two rows of map gradients of a segment: elements for a vector of planes. */
-static int64_t packedElements(const Worker *worker)
+static int64_t packedElements(const WinogradWeightWorker *worker)
 {
   const int64_t tiles = divideUp(worker->grid.columns, worker->pieces);
   return SIDE * SIDE * (tiles + worker->g.dilation[2]) * vectorLanes();
 }
 
 /* Number of elements of a task's results; 0 if all results are kept. */
-static int64_t taskElements(const Worker *worker)
+static int64_t taskElements(const WinogradWeightWorker *worker)
 {
   return worker->plan.keepsResults ? 0 : worker->plan.blockSlices * FILTER * mostLanes(worker);
 }
 
-static void layOutShared(Worker *worker, Scratch *scratch)
+static void layOutShared(WinogradWeightWorker *worker, Scratch *scratch)
 {
   const int64_t shares = worker->plan.shares;
   if (worker->plan.keepsResults)
@@ -143,7 +144,7 @@ static void layOutShared(Worker *worker, Scratch *scratch)
   worker->totals = THNN_take(scratch, shares * panels(worker) * mostLanes(worker), sizeof(double));
 }
 
-static void layOutThread(Worker *worker, Scratch *scratch)
+static void layOutThread(WinogradWeightWorker *worker, Scratch *scratch)
 {
   if (!worker->plan.keepsResults)
     worker->results = THNN_take(scratch, taskElements(worker), sizeof(real));
@@ -180,7 +181,7 @@ static const struct {
           .result = 170};
 
 /* The total cost: products and fetching their sums; the transforms; the results. */
-static double winogradWeightCost(const Worker *worker)
+static double winogradWeightCost(const WinogradWeightWorker *worker)
 {
   const WinogradWeightPlan *plan = &worker->plan;
   const double segments = (double)segmentCount(worker), planes = (double)panels(worker);
@@ -203,7 +204,7 @@ static double winogradWeightCost(const Worker *worker)
   return THNN_(simd).winograd.weightShare * cost;
 }
 
-static size_t sharedBytes(Worker worker, int64_t shares)
+static size_t sharedBytes(WinogradWeightWorker worker, int64_t shares)
 {
   Scratch scratch = {0};
   worker.plan.shares = shares;
@@ -212,14 +213,14 @@ static size_t sharedBytes(Worker worker, int64_t shares)
 }
 
 /* The number of parts: panels times blocks of slices. */
-static int64_t partCount(const Worker *worker)
+static int64_t partCount(const WinogradWeightWorker *worker)
 {
   return panels(worker) * divideUp(worker->slices, worker->plan.blockSlices);
 }
 
 /* The number of shares: enough for threads to have equally many tasks, if there are blocks and room
  * for them. */
-static int64_t chooseShares(const Worker *worker, size_t roomBytes)
+static int64_t chooseShares(const WinogradWeightWorker *worker, size_t roomBytes)
 {
   const int64_t tasks = partCount(worker);
   const int64_t blocks = divideUp(segmentCount(worker), worker->plan.blockSegments);
@@ -232,7 +233,7 @@ static int64_t chooseShares(const Worker *worker, size_t roomBytes)
 }
 
 /* Measures the scratch; returns whether it fits. */
-static bool measure(AlgorithmPlan *plan, Worker *worker, bool keepsResults)
+static bool measure(AlgorithmPlan *plan, WinogradWeightWorker *worker, bool keepsResults)
 {
   Scratch shared = {0}, thread = {0};
   worker->plan.keepsResults = keepsResults;
@@ -245,7 +246,7 @@ bool THNN_(winogradWeight_planConvolution)(AlgorithmPlan *plan)
 {
   if (!winogradApplies(plan))
     return false;
-  Worker worker = workerFor(&plan->geometry);
+  WinogradWeightWorker worker = workerFor(&plan->geometry);
   WinogradWeightPlan *own = &worker.plan;
   const int64_t tiles = NEAR_BYTES / (mostLanes(&worker) * (int64_t)sizeof(real));
   const int64_t segments = tiles / divideUp(worker.grid.columns, worker.pieces);
@@ -267,7 +268,7 @@ bool THNN_(winogradWeight_planConvolution)(AlgorithmPlan *plan)
 
 /* Lists segments [first, end), which make a block. They are ordered by piece of a row, and for each
  * piece from the top row to the bottom one. */
-static void listSegments(const Worker *worker, int64_t first, int64_t end)
+static void listSegments(const WinogradWeightWorker *worker, int64_t first, int64_t end)
 {
   const TileGrid *grid = &worker->grid;
   for (int64_t index = first; index < end; index++) {
@@ -283,7 +284,8 @@ static void listSegments(const Worker *worker, int64_t first, int64_t end)
 }
 
 /* Transforms slices [first, end) of the listed segments. Returns the number of their tiles. */
-static int64_t transformSlices(const Worker *worker, int64_t segments, int64_t first, int64_t end)
+static int64_t transformSlices(const WinogradWeightWorker *worker, int64_t segments, int64_t first,
+                               int64_t end)
 {
   const int64_t step = imageStep(worker);
   int64_t tiles = 0;
@@ -301,8 +303,8 @@ static int64_t transformSlices(const Worker *worker, int64_t segments, int64_t f
 
 /* Packs the two rows of map gradients of a segment, for a vector of planes from number `plane`,
  * with zeros outside the map. */
-static void packGradients(const Worker *worker, const Segment *segment, int64_t columns,
-                          int64_t plane)
+static void packGradients(const WinogradWeightWorker *worker, const Segment *segment,
+                          int64_t columns, int64_t plane)
 {
   const THNNConvolution *g = &worker->g;
   const int64_t height = g->output[1], width = g->output[2];
@@ -328,7 +330,8 @@ static void packGradients(const Worker *worker, const Segment *segment, int64_t 
 }
 
 /* Transforms the map gradients of the listed segments for a panel. */
-static void transformGradients(const Worker *worker, int64_t segments, const Panel *panel)
+static void transformGradients(const WinogradWeightWorker *worker, int64_t segments,
+                               const Panel *panel)
 {
   const int64_t step = gradientStep(worker);
   const int64_t columnStep = worker->g.dilation[2];
@@ -350,8 +353,8 @@ static void transformGradients(const Worker *worker, int64_t segments, const Pan
 
 /* ---- One task -------------------------------------------------------------------------------- */
 
-static void multiplyBlock(const Worker *worker, const Panel *panel, int64_t slices, int64_t tiles,
-                          bool begins)
+static void multiplyBlock(const WinogradWeightWorker *worker, const Panel *panel, int64_t slices,
+                          int64_t tiles, bool begins)
 {
   for (int64_t number = 0; number < NUMBERS; number++) {
     const Products products = {.row = worker->row,
@@ -369,7 +372,8 @@ static void multiplyBlock(const Worker *worker, const Panel *panel, int64_t slic
 
 /* Where a share's results of a panel are for the slices from number `slice`, which is the first of
  * a task. */
-static real *resultsOf(const Worker *worker, int64_t share, int64_t panel, int64_t slice)
+static real *resultsOf(const WinogradWeightWorker *worker, int64_t share, int64_t panel,
+                       int64_t slice)
 {
   if (!worker->plan.keepsResults)
     return worker->results;
@@ -378,14 +382,14 @@ static real *resultsOf(const Worker *worker, int64_t share, int64_t panel, int64
 }
 
 /* Where a share's totals of a panel are. */
-static double *totalsOf(const Worker *worker, int64_t share, int64_t panel)
+static double *totalsOf(const WinogradWeightWorker *worker, int64_t share, int64_t panel)
 {
   return worker->totals + (share * panels(worker) + panel) * mostLanes(worker);
 }
 
 /* Runs a task: part number `part`, which is a panel and a block of slices, for one share. Returns
  * whether all its results are finite. */
-static bool runTask(const Worker *worker, int64_t part, int64_t share)
+static bool runTask(const WinogradWeightWorker *worker, int64_t part, int64_t share)
 {
   const WinogradWeightPlan *plan = &worker->plan;
   const int64_t sliceBlocks = divideUp(worker->slices, plan->blockSlices);
@@ -418,7 +422,8 @@ static bool runTask(const Worker *worker, int64_t part, int64_t share)
 }
 
 /* Adds up the shares' results of a part, and adds them to the weight gradient. */
-static void storeResults(const Worker *worker, int64_t part, real scale, real *gradWeight)
+static void storeResults(const WinogradWeightWorker *worker, int64_t part, real scale,
+                         real *gradWeight)
 {
   const WinogradWeightPlan *plan = &worker->plan;
   const int64_t sliceBlocks = divideUp(worker->slices, plan->blockSlices);
@@ -437,7 +442,7 @@ static void storeResults(const Worker *worker, int64_t part, real scale, real *g
                                    ((panel.first + lane) * worker->slices + first) * FILTER);
 }
 
-static void addTotals(const Worker *worker, accreal scale, real *gradBias)
+static void addTotals(const WinogradWeightWorker *worker, accreal scale, real *gradBias)
 {
   for (int64_t index = 0; index < panels(worker); index++) {
     const Panel panel = panelOfMap(worker, index);
@@ -469,7 +474,7 @@ static double largestSquare(int64_t planes, int64_t positions, const real *x, in
 /* Whether all sums will certainly be finite. A coefficient is the sum of four elements of a tile,
  * an element is in at most sixteen coefficients, and a result is made of the sums of nine
  * coefficients: by the Cauchy-Schwarz inequality, the factor 1000 below is more than enough. */
-static bool staysFinite(const Worker *worker, int threads)
+static bool staysFinite(const WinogradWeightWorker *worker, int threads)
 {
   const THNNConvolution *g = &worker->g;
   const double samples = (double)g->batch;
@@ -486,7 +491,7 @@ static bool staysFinite(const Worker *worker, int threads)
 bool THNN_(winogradWeight_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
                                           void *scratch)
 {
-  Worker common = workerFor(&plan->geometry);
+  WinogradWeightWorker common = workerFor(&plan->geometry);
   OWN_OF(plan, common.plan);
   common.image = of->image;
   common.map = of->gradMap;
@@ -500,7 +505,7 @@ bool THNN_(winogradWeight_runConvolution)(const AlgorithmPlan *plan, const Opera
     return false;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    Worker worker = common;
+    WinogradWeightWorker worker = common;
     Scratch own = threadScratch(plan, scratch);
     layOutThread(&worker, &own);
     THNN_(simd).pointwise.fill(mostLanes(&worker), 0, worker.zeros);

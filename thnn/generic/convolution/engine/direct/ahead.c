@@ -27,7 +27,7 @@ void THNN_(direct_fetchAhead)(Ahead *ahead)
 
 /* The image indices [first, end) that a box reads along one dimension. Lines can reach beyond the
  * image; such indices are left out. */
-static void windowOf(const Worker *worker, const THNNConvolutionBox *box, int dimension,
+static void windowOf(const DirectWorker *worker, const THNNConvolutionBox *box, int dimension,
                      int64_t *first, int64_t *end)
 {
   *first = worker->g.input[dimension];
@@ -53,7 +53,7 @@ int64_t THNN_(direct_slicePositions)(const Class *class)
 }
 
 /* Number of turns of prefetching while the listed classes are computed for one group. */
-static int64_t sliceCount(const Worker *worker)
+static int64_t sliceCount(const DirectWorker *worker)
 {
   int64_t slices = 0;
   for (int64_t i = 0; i < worker->classes; i++)
@@ -61,7 +61,7 @@ static int64_t sliceCount(const Worker *worker)
   return slices;
 }
 
-Ahead THNN_(direct_imageOf)(const Worker *worker, const THNNConvolutionBox *box)
+Ahead THNN_(direct_imageOf)(const DirectWorker *worker, const THNNConvolutionBox *box)
 {
   const int64_t *size = worker->g.input, positions = worker->imagePositions;
   int64_t first[3], end[3];
@@ -76,7 +76,7 @@ Ahead THNN_(direct_imageOf)(const Worker *worker, const THNNConvolutionBox *box)
       .stride = {sample, positions, size[1] * size[2]}};
 }
 
-void THNN_(direct_aimAtImage)(Worker *worker, const Ahead *image, int64_t plane)
+void THNN_(direct_aimAtImage)(DirectWorker *worker, const Ahead *image, int64_t plane)
 {
   worker->aheadImage = *image;
   worker->aheadImage.first += plane * worker->imagePositions;
@@ -84,7 +84,7 @@ void THNN_(direct_aimAtImage)(Worker *worker, const Ahead *image, int64_t plane)
   startAhead(&worker->aheadImage, sliceCount(worker));
 }
 
-void THNN_(direct_aimAtMap)(Worker *worker, const Panel *panel, const THNNConvolutionBox *box)
+void THNN_(direct_aimAtMap)(DirectWorker *worker, const Panel *panel, const THNNConvolutionBox *box)
 {
   const THNNConvolutionBoxes *boxes = &worker->plan.boxes;
   const int64_t positions = worker->mapPositions;

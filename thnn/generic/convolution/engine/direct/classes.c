@@ -15,7 +15,7 @@ THNNConvolutionRun THNN_(direct_clipRun)(const THNNConvolutionRun *run, int64_t 
 }
 
 /* Gets class number `index` as runs that are clipped to the box. */
-static void classRuns(const Worker *worker, const THNNConvolutionBox *box, int64_t index,
+static void classRuns(const DirectWorker *worker, const THNNConvolutionBox *box, int64_t index,
                       THNNConvolutionRun *run)
 {
   const int64_t *runs = worker->plan.runs;
@@ -28,8 +28,9 @@ static void classRuns(const Worker *worker, const THNNConvolutionBox *box, int64
 
 /* Lists the positions of a class as offsets from the box's first sample. Along the width they are
  * evenly spaced, in the image as well as in the sums. */
-static void listPositions(const Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
-                          const THNNConvolutionRun *run, THNNOffsets *position)
+static void listPositions(const DirectWorker *worker, const Panel *panel,
+                          const THNNConvolutionBox *box, const THNNConvolutionRun *run,
+                          THNNOffsets *position)
 {
   const int64_t *size = worker->g.input;
   const THNNOffsets step = {run[2].imageStep, run[2].step * panel->lanes};
@@ -53,7 +54,7 @@ static void listPositions(const Worker *worker, const Panel *panel, const THNNCo
 }
 
 /* Lists the terms of a class for one group of image planes: plane slowest, then taps. */
-static void listTerms(const Worker *worker, const Panel *panel, const THNNConvolutionRun *run,
+static void listTerms(const DirectWorker *worker, const Panel *panel, const THNNConvolutionRun *run,
                       THNNOffsets *term)
 {
   const int64_t *size = worker->g.input, *kernel = worker->g.kernel;
@@ -80,7 +81,7 @@ static void listTerms(const Worker *worker, const Panel *panel, const THNNConvol
 }
 
 /* Whether all classes are still listed, from a box of the same place and size in other samples. */
-static bool isListed(const Worker *worker, const Panel *panel, const THNNConvolutionBox *box)
+static bool isListed(const DirectWorker *worker, const Panel *panel, const THNNConvolutionBox *box)
 {
   const THNNConvolutionBox *last = &worker->listedBox;
   bool same = worker->listedLanes == panel->lanes &&
@@ -104,8 +105,9 @@ static THNNConvolutionRun ascendingTaps(THNNConvolutionRun run)
 
 /* Lists a class that is taken in lines, as one class for each set of interleaved lines. Reduces the
  * run along the lines to one tap and one result. Returns the end of the listed positions. */
-static THNNOffsets *listLines(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
-                              THNNConvolutionRun *run, THNNOffsets *position, THNNOffsets *term)
+static THNNOffsets *listLines(DirectWorker *worker, const Panel *panel,
+                              const THNNConvolutionBox *box, THNNConvolutionRun *run,
+                              THNNOffsets *position, THNNOffsets *term)
 {
   const int along = worker->plan.along;
   const int64_t *size = worker->g.input, *kernel = worker->g.kernel;
@@ -145,8 +147,9 @@ static THNNOffsets *listLines(Worker *worker, const Panel *panel, const THNNConv
 }
 
 /* Lists a class position by position. Returns the end of the listed positions. */
-static THNNOffsets *listSingly(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
-                               THNNConvolutionRun *run, THNNOffsets *position, THNNOffsets *term)
+static THNNOffsets *listSingly(DirectWorker *worker, const Panel *panel,
+                               const THNNConvolutionBox *box, THNNConvolutionRun *run,
+                               THNNOffsets *position, THNNOffsets *term)
 {
   Class *class = &worker->class[worker->classes++];
   *class = (Class){.position = position,
@@ -160,8 +163,8 @@ static THNNOffsets *listSingly(Worker *worker, const Panel *panel, const THNNCon
   return position + class->positions;
 }
 
-int64_t THNN_(direct_listClasses)(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
-                                  int64_t index)
+int64_t THNN_(direct_listClasses)(DirectWorker *worker, const Panel *panel,
+                                  const THNNConvolutionBox *box, int64_t index)
 {
   const DirectPlan *plan = &worker->plan;
   const int64_t all = plan->runs[0] * plan->runs[1] * plan->runs[2], first = index;

@@ -62,7 +62,7 @@ static double listedCount(const DirectPlan *plan, double classes)
 
 /* The cost of a panel's products if positions are taken singly. A tile of few positions waits for
  * its weights. */
-static double singleProductsCost(const Worker *worker)
+static double singleProductsCost(const DirectWorker *worker)
 {
   enum { TILE_ROWS = 8 };
   const THNNConvolution *g = &worker->g;
@@ -78,7 +78,7 @@ static double singleProductsCost(const Worker *worker)
 }
 
 /* The factor by which lines are slower than their products. */
-static double lineFactor(const Worker *worker)
+static double lineFactor(const DirectWorker *worker)
 {
   enum { ALIAS_BYTES = 2048, SHORT_VECTOR = 16 };
   const SimdProducts *loops = productsFor(worker->g.outputPlanes);
@@ -90,7 +90,7 @@ static double lineFactor(const Worker *worker)
 
 /* The cost of a panel's products if positions are taken in lines; infinite where that is
  * impossible. A tile of few positions waits for its sums, or with few vectors for its scalars. */
-static double lineProductsCost(const Worker *worker)
+static double lineProductsCost(const DirectWorker *worker)
 {
   enum { ROOM = 16, LONG_VECTOR = 64 };
   const THNNConvolution *g = &worker->g;
@@ -136,7 +136,7 @@ static double lineProductsCost(const Worker *worker)
 /* The time that a panel waits for an image that is too large for the near caches: every panel
  * fetches it again, ahead of its products. With a stride beyond the kernel, some lines of the image
  * are never read. */
-static double fetchingCost(const Worker *worker)
+static double fetchingCost(const DirectWorker *worker)
 {
   enum { LINE_BYTES = 64, FAR_BYTES = 8 << 20 };
   const THNNConvolution *g = &worker->g;
@@ -149,7 +149,7 @@ static double fetchingCost(const Worker *worker)
 
 /* The total cost: products, the overhead of classes and their lists, bringing the image into cache,
  * packing and storing. */
-double THNN_(direct_cost)(const Worker *worker)
+double THNN_(direct_cost)(const DirectWorker *worker)
 {
   const THNNConvolution *g = &worker->g;
   const DirectPlan *plan = &worker->plan;

@@ -23,7 +23,7 @@
 /* ---- One task -------------------------------------------------------------------------------- */
 
 /* Packs the panel's weights for image planes [first, end). Lanes without a plane hold zeros. */
-static void packWeights(Worker *worker, const Panel *panel, int64_t first, int64_t end)
+static void packWeights(DirectWorker *worker, const Panel *panel, int64_t first, int64_t end)
 {
   const THNNConvolution *g = &worker->g;
   const int64_t taps = worker->taps;
@@ -41,7 +41,7 @@ static void packWeights(Worker *worker, const Panel *panel, int64_t first, int64
 }
 
 /* Sets what the sums of every position start from: the bias, or zero. */
-static void listBias(Worker *worker, const Panel *panel)
+static void listBias(DirectWorker *worker, const Panel *panel)
 {
   THNN_(simd).pointwise.fill(panel->lanes, 0, worker->start);
   if (worker->bias)
@@ -50,9 +50,9 @@ static void listBias(Worker *worker, const Panel *panel)
 
 /* Adds the terms of `planes` image planes to listed positions [first, end) of a class. `image`
  * and `weights` are those of the first of these planes. */
-static void addSingly(const Worker *worker, const Panel *panel, const Class *class, int64_t first,
-                      int64_t end, int64_t planes, const real *image, const real *weights,
-                      const real *start)
+static void addSingly(const DirectWorker *worker, const Panel *panel, const Class *class,
+                      int64_t first, int64_t end, int64_t planes, const real *image,
+                      const real *weights, const real *start)
 {
   const Products products = {.row = class->position + first,
                              .rows = end - first,
@@ -67,9 +67,9 @@ static void addSingly(const Worker *worker, const Panel *panel, const Class *cla
 }
 
 /* The same for a class of lines. Each residue class of taps modulo `tapsApart` is a chain. */
-static void addLines(const Worker *worker, const Panel *panel, const Class *class, int64_t first,
-                     int64_t end, int64_t planes, const real *image, const real *weights,
-                     const real *start)
+static void addLines(const DirectWorker *worker, const Panel *panel, const Class *class,
+                     int64_t first, int64_t end, int64_t planes, const real *image,
+                     const real *weights, const real *start)
 {
   const Line *line = &class->line;
   Chains chains = {.line = class->position + first,
@@ -96,7 +96,7 @@ static void addLines(const Worker *worker, const Panel *panel, const Class *clas
 }
 
 /* Adds a group of image planes to all listed classes; `weights` are its packed weights. */
-static void addGroup(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
+static void addGroup(DirectWorker *worker, const Panel *panel, const THNNConvolutionBox *box,
                      int64_t plane, int64_t planes, const real *weights)
 {
   const int64_t first = box->first[THNN_SAMPLE] * worker->g.inputPlanes + plane;
@@ -116,7 +116,7 @@ static void addGroup(Worker *worker, const Panel *panel, const THNNConvolutionBo
 
 /* Adds image planes [first, end), whose weights are packed, to the sums of the box. `next` is the
  * box that follows, or NULL. */
-static void addPlanes(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
+static void addPlanes(DirectWorker *worker, const Panel *panel, const THNNConvolutionBox *box,
                       const THNNConvolutionBox *next, int64_t first, int64_t end)
 {
   const DirectPlan *plan = &worker->plan;
@@ -141,7 +141,7 @@ static void addPlanes(Worker *worker, const Panel *panel, const THNNConvolutionB
 
 /* Runs one task. Tasks are ordered panel by panel, so that a thread packs the weights of few
  * panels. */
-static void runTask(Worker *worker, int64_t task, int64_t tasks, int threads)
+static void runTask(DirectWorker *worker, int64_t task, int64_t tasks, int threads)
 {
   const DirectPlan *plan = &worker->plan;
   const int64_t boxes = THNN_convolutionBoxCount(&plan->boxes), index = task / boxes;
@@ -164,7 +164,7 @@ static void runTask(Worker *worker, int64_t task, int64_t tasks, int threads)
 }
 
 /* Lists the runs, which all threads share. */
-static void listRuns(Worker *worker)
+static void listRuns(DirectWorker *worker)
 {
   for (int i = 0; i < 3; i++)
     THNN_(direct_runs)(worker, i, worker->runs[i], worker->plan.runs[i]);
@@ -172,7 +172,7 @@ static void listRuns(Worker *worker)
 
 bool THNN_(direct_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
-  Worker common = workerFor(&plan->geometry);
+  DirectWorker common = workerFor(&plan->geometry);
   OWN_OF(plan, common.plan);
   common.image = of->image;
   common.weight = of->weight;
@@ -186,7 +186,7 @@ bool THNN_(direct_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
   const int threads = plan->threads;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    Worker worker = common;
+    DirectWorker worker = common;
     Scratch own = threadScratch(plan, scratch);
     THNN_(direct_layOutThread)(&worker, &own);
 #pragma omp for schedule(static)

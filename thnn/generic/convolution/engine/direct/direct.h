@@ -54,7 +54,7 @@ typedef struct Ahead {
 } Ahead;
 
 /* What all threads share; after the blank line, what each thread has to itself. */
-typedef struct Worker {
+typedef struct DirectWorker {
   THNNConvolution g;
   int64_t taps, imagePositions, mapPositions;
   DirectPlan plan;
@@ -73,15 +73,15 @@ typedef struct Worker {
   THNNConvolutionBox listedBox; /* its classes are listed: all of them if listedLanes is not 0 */
   int64_t listedLanes;
   Ahead aheadImage, aheadMap;
-} Worker;
+} DirectWorker;
 
-static inline Worker workerFor(const THNNConvolution *g)
+static inline DirectWorker workerFor(const THNNConvolution *g)
 {
-  return (Worker){.g = *g,
-                  .taps = THNN_convolutionTaps(g),
-                  .imagePositions = THNN_convolutionImagePositions(g),
-                  .mapPositions = THNN_convolutionMapPositions(g),
-                  .packed = -1};
+  return (DirectWorker){.g = *g,
+                        .taps = THNN_convolutionTaps(g),
+                        .imagePositions = THNN_convolutionImagePositions(g),
+                        .mapPositions = THNN_convolutionMapPositions(g),
+                        .packed = -1};
 }
 
 static inline int64_t boxSize(const THNNConvolutionBox *box, int dimension)
@@ -90,20 +90,20 @@ static inline int64_t boxSize(const THNNConvolutionBox *box, int dimension)
 }
 
 /* The scratch that threads share, and that of one thread. */
-void THNN_(direct_layOutShared)(Worker *worker, Scratch *scratch);
-void THNN_(direct_layOutThread)(Worker *worker, Scratch *scratch);
+void THNN_(direct_layOutShared)(DirectWorker *worker, Scratch *scratch);
+void THNN_(direct_layOutThread)(DirectWorker *worker, Scratch *scratch);
 
 /* The runs of a dimension; in the dimension of the lines, positions at the edges are in one run
  * with the others. */
-int64_t THNN_(direct_runs)(const Worker *worker, int dimension, THNNConvolutionRun *run,
+int64_t THNN_(direct_runs)(const DirectWorker *worker, int dimension, THNNConvolutionRun *run,
                            int64_t room);
 
 /* Number of classes, summed over all boxes; those at the edges are in few boxes. With extreme
  * strides and padding there are more than an integer holds. */
-double THNN_(direct_classCount)(const Worker *worker);
+double THNN_(direct_classCount)(const DirectWorker *worker);
 
 /* The cost of all tasks, in cycles; infinite where positions cannot be taken in lines. */
-double THNN_(direct_cost)(const Worker *worker);
+double THNN_(direct_cost)(const DirectWorker *worker);
 
 /* A run as a line, without its length in the image and its steps in image, weights and sums. It has
  * no positions if it would need more than MOST_SUBLINES interleaved lines. */
@@ -114,21 +114,22 @@ THNNConvolutionRun THNN_(direct_clipRun)(const THNNConvolutionRun *run, int64_t 
 
 /* Lists as many classes as there is room for, at least one, beginning with number `index`. Returns
  * the number to continue with. Classes without taps are listed too: they get the bias. */
-int64_t THNN_(direct_listClasses)(Worker *worker, const Panel *panel, const THNNConvolutionBox *box,
-                                  int64_t index);
+int64_t THNN_(direct_listClasses)(DirectWorker *worker, const Panel *panel,
+                                  const THNNConvolutionBox *box, int64_t index);
 
 /* Number of listed positions (or lines) that are computed between two turns of prefetching. */
 int64_t THNN_(direct_slicePositions)(const Class *class);
 
 /* The memory that a box reads from the first group of image planes. */
-Ahead THNN_(direct_imageOf)(const Worker *worker, const THNNConvolutionBox *box);
+Ahead THNN_(direct_imageOf)(const DirectWorker *worker, const THNNConvolutionBox *box);
 
 /* Prepares to prefetch the group of image planes that begins with `plane`, while the listed classes
  * are computed for another group. `image` is what the box reads from the first group. */
-void THNN_(direct_aimAtImage)(Worker *worker, const Ahead *image, int64_t plane);
+void THNN_(direct_aimAtImage)(DirectWorker *worker, const Ahead *image, int64_t plane);
 
 /* Prepares to prefetch the places of the box in the map, while its last group of planes is added. */
-void THNN_(direct_aimAtMap)(Worker *worker, const Panel *panel, const THNNConvolutionBox *box);
+void THNN_(direct_aimAtMap)(DirectWorker *worker, const Panel *panel,
+                            const THNNConvolutionBox *box);
 
 /* Prefetches what is due in one turn. */
 void THNN_(direct_fetchAhead)(Ahead *ahead);

@@ -40,7 +40,7 @@ Line THNN_(direct_lineAlong)(const THNNConvolutionRun *run)
   return line;
 }
 
-int64_t THNN_(direct_runs)(const Worker *worker, int dimension, THNNConvolutionRun *run,
+int64_t THNN_(direct_runs)(const DirectWorker *worker, int dimension, THNNConvolutionRun *run,
                            int64_t room)
 {
   if (dimension == worker->plan.along)
@@ -48,7 +48,7 @@ int64_t THNN_(direct_runs)(const Worker *worker, int dimension, THNNConvolutionR
   return THNN_convolutionRuns(&worker->g, dimension, run, room);
 }
 
-double THNN_(direct_classCount)(const Worker *worker)
+double THNN_(direct_classCount)(const DirectWorker *worker)
 {
   const DirectPlan *plan = &worker->plan;
   double classes = (double)plan->boxes.boxes[THNN_SAMPLE];
@@ -60,13 +60,13 @@ double THNN_(direct_classCount)(const Worker *worker)
   return classes;
 }
 
-void THNN_(direct_layOutShared)(Worker *worker, Scratch *scratch)
+void THNN_(direct_layOutShared)(DirectWorker *worker, Scratch *scratch)
 {
   for (int i = 0; i < 3; i++)
     worker->runs[i] = THNN_take(scratch, worker->plan.runs[i], sizeof(THNNConvolutionRun));
 }
 
-void THNN_(direct_layOutThread)(Worker *worker, Scratch *scratch)
+void THNN_(direct_layOutThread)(DirectWorker *worker, Scratch *scratch)
 {
   const DirectPlan *plan = &worker->plan;
   const int64_t positions = THNN_convolutionBoxPositions(&plan->boxes);
@@ -82,7 +82,7 @@ void THNN_(direct_layOutThread)(Worker *worker, Scratch *scratch)
 /* Cuts positions, in lines along dimension `along`, or singly if it is -1, and planes. With
  * `acrossSamples` a box has a line of each of as many samples as there is room for, otherwise as
  * many lines as possible of few samples. */
-static void cut(Worker *worker, int64_t limitBytes, int along, bool acrossSamples)
+static void cut(DirectWorker *worker, int64_t limitBytes, int along, bool acrossSamples)
 {
   const THNNConvolution *g = &worker->g;
   const int64_t taps = worker->taps, panels = panelCount(g->outputPlanes);
@@ -105,7 +105,7 @@ static void cut(Worker *worker, int64_t limitBytes, int along, bool acrossSample
 }
 
 /* Plans one way of cutting. Changes `best` only if the new plan is cheaper and fits into memory. */
-static void planAlong(AlgorithmPlan *best, Worker *worker, int along, bool acrossSamples)
+static void planAlong(AlgorithmPlan *best, DirectWorker *worker, int along, bool acrossSamples)
 {
   const size_t limitBytes = THNN_State_workspaceLimit(best->state);
   Scratch shared = {0}, thread = {0};
@@ -140,7 +140,7 @@ static int lineDimension(const THNNConvolution *g)
 bool THNN_(direct_planConvolution)(AlgorithmPlan *plan)
 {
   enum { WORTHWHILE_LINE = 4, FEW_POSITIONS = 4 };
-  Worker worker = workerFor(&plan->geometry);
+  DirectWorker worker = workerFor(&plan->geometry);
   const THNNConvolution *g = &worker.g;
   /* With one tap, and more weights than pointwise.c packs, gemm is better than fetching the image
    * for each panel. */

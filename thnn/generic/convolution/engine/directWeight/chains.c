@@ -34,7 +34,7 @@ int64_t THNN_(directWeight_chainCount)(const THNNCorrelation *correlation, int64
   return chains;
 }
 
-bool THNN_(directWeight_fitsChains)(const Worker *worker, const THNNConvolutionBox *box)
+bool THNN_(directWeight_fitsChains)(const WeightWorker *worker, const THNNConvolutionBox *box)
 {
   const int64_t width = box->end[THNN_WIDTH] - box->first[THNN_WIDTH];
   return worker->plan->chainStep && width >= THNN_CHAIN_TAPS * lineCount(geometryOf(worker));
@@ -54,7 +54,7 @@ static int64_t chainEnd(int64_t first, int64_t kernel, int64_t step)
 
 /* Adds the chain whose taps are the meeting's group along the width. Rows are listed for its first
  * tap, and terms for the first position of each line. */
-static void addChain(Worker *worker, Meeting *meeting)
+static void addChain(WeightWorker *worker, Meeting *meeting)
 {
   const Panel *panel = &meeting->task->panel;
   const THNNConvolution *geometry = geometryOf(worker);
@@ -88,7 +88,7 @@ static void addChain(Worker *worker, Meeting *meeting)
   }
 }
 
-void THNN_(directWeight_addChains)(Worker *worker, Meeting *meeting)
+void THNN_(directWeight_addChains)(WeightWorker *worker, Meeting *meeting)
 {
   const THNNConvolutionBox *box = meeting->box;
   const int64_t kernel = geometryOf(worker)->kernel[2], step = worker->plan->chainStep;

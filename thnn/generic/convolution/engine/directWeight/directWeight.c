@@ -41,7 +41,7 @@ bool THNN_(directWeight_planConvolution)(AlgorithmPlan *plan)
 }
 
 /* Fills the tables of taps, and clears the sums for the bias gradient. */
-static void beginShared(Worker *worker)
+static void beginShared(WeightWorker *worker)
 {
   const THNNCorrelation *correlation = &worker->sides->correlation;
   const THNNConvolution *geometry = &correlation->geometry;
@@ -62,14 +62,14 @@ static void beginShared(Worker *worker)
 }
 
 /* Computes the worker's gradients; the sums for the bias gradient are left to be added. */
-static void runGroups(const Worker *common, const AlgorithmPlan *plan, void *scratch)
+static void runGroups(const WeightWorker *common, const AlgorithmPlan *plan, void *scratch)
 {
   const int64_t boxes = THNN_convolutionBoxCount(&common->plan->boxes);
   const int64_t groupBoxes = common->plan->groupBoxes;
   const int threads = plan->threads;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    Worker worker = *common;
+    WeightWorker worker = *common;
     Scratch own = threadScratch(plan, scratch);
     THNN_(directWeight_layOutOwn)(&worker, &own);
     memset(worker.kept, 0, (KEPT_ROWS + 1) * sizeof(Rows));
@@ -92,12 +92,12 @@ bool THNN_(directWeight_runConvolution)(const AlgorithmPlan *plan, const Operand
   WeightPlan own;
   OWN_OF(plan, own);
   WeightSides sides = sidesInOrder(geometry);
-  Worker worker = {.sides = &sides,
-                   .plan = &own,
-                   .image = of->image,
-                   .map = of->gradMap,
-                   .scale = (real)of->scale,
-                   .gradient = {of->gradWeight, planeTaps, taps, 1}};
+  WeightWorker worker = {.sides = &sides,
+                         .plan = &own,
+                         .image = of->image,
+                         .map = of->gradMap,
+                         .scale = (real)of->scale,
+                         .gradient = {of->gradWeight, planeTaps, taps, 1}};
   if (own.exchanged) {
     sides = sidesExchanged(geometry);
     worker.image = of->gradMap;

@@ -81,8 +81,8 @@ typedef struct Task {
   Block block;
 } Task;
 
-/* A list of rows, which are `count` entries of Worker.row from entry `of.first` on. `of` is what
- * they depend on; its fields have one type, so that it can be compared as a whole. */
+/* A list of rows, which are `count` entries of WeightWorker.row from entry `of.first` on. `of` is
+ * what they depend on; its fields have one type, so that it can be compared as a whole. */
 typedef struct Rows {
   struct RowsOf {
     Block block;
@@ -98,7 +98,7 @@ typedef struct Rows {
 enum { KEPT_ROWS = 64 };
 
 /* What all threads share; after the blank line, what each thread has to itself. */
-typedef struct Worker {
+typedef struct WeightWorker {
   const WeightSides *sides;
   const WeightPlan *plan;
   const real *image, *map;
@@ -118,7 +118,7 @@ typedef struct Worker {
   THNNOffsets *row;     /* offsets in image and sums of each image plane and tap */
   THNNOffsets *term;    /* offsets in image and transposed map of each position */
   Rows *kept;           /* the lists in `row`, in the order of the groups of a box */
-} Worker;
+} WeightWorker;
 
 /* Taps of one dimension: every step-th of [first, end). Through all of them the same positions of
  * the box see inside the image: `range`, whose start is that of the first tap; with a spread, only
@@ -142,7 +142,7 @@ typedef struct Meeting {
   const real *factors; /* the transposed map */
 } Meeting;
 
-static inline const THNNConvolution *geometryOf(const Worker *worker)
+static inline const THNNConvolution *geometryOf(const WeightWorker *worker)
 {
   return &worker->sides->correlation.geometry;
 }
@@ -183,7 +183,7 @@ static inline int64_t shareBegin(const WeightPlan *plan, int64_t count, int64_t 
 }
 
 /* Where a panel of the transposed map is, for the group's box number `place`. */
-static inline real *transposedBox(const Worker *worker, int64_t panelIndex, int64_t place)
+static inline real *transposedBox(const WeightWorker *worker, int64_t panelIndex, int64_t place)
 {
   const WeightPlan *plan = worker->plan;
   return worker->transposed + (panelIndex * plan->groupBoxes + place) *
@@ -194,8 +194,8 @@ static inline real *transposedBox(const Worker *worker, int64_t panelIndex, int6
  * workspace limit. */
 bool THNN_(directWeight_planSides)(AlgorithmPlan *plan, const WeightSides *sides);
 /* Lays out the scratch that threads share, and that of each thread. */
-void THNN_(directWeight_layOutShared)(Worker *worker, Scratch *scratch);
-void THNN_(directWeight_layOutOwn)(Worker *worker, Scratch *scratch);
+void THNN_(directWeight_layOutShared)(WeightWorker *worker, Scratch *scratch);
+void THNN_(directWeight_layOutOwn)(WeightWorker *worker, Scratch *scratch);
 
 /* costs.c: Chooses which dimensions are padded, and returns the cost. Padded boxes take no more than
  * `roomBytes` each. */
@@ -204,22 +204,22 @@ double THNN_(directWeight_choosePadding)(WeightPlan *plan, const WeightSides *si
 
 /* group.c: Prepares a group of boxes for its tasks: fills padded boxes, transposes the map. All
  * threads of the parallel region call this, and wait at its end. */
-void THNN_(directWeight_prepareGroup)(const Worker *worker, THNNRange boxes);
+void THNN_(directWeight_prepareGroup)(const WeightWorker *worker, THNNRange boxes);
 /* Sums up the task's image planes in a box, which is the group's `place`-th. */
-void THNN_(directWeight_sumImage)(const Worker *worker, const Task *task,
+void THNN_(directWeight_sumImage)(const WeightWorker *worker, const Task *task,
                                   const THNNConvolutionBox *box, int64_t place);
 /* Adds the sums of a group's `count` boxes to those of the planes. All threads call this, and wait
  * at its end: the next group's boxes overwrite these sums. */
-void THNN_(directWeight_addBoxSums)(const Worker *worker, int64_t count);
-void THNN_(directWeight_addBias)(const Worker *worker, accreal scale);
+void THNN_(directWeight_addBoxSums)(const WeightWorker *worker, int64_t count);
+void THNN_(directWeight_addBias)(const WeightWorker *worker, accreal scale);
 int64_t THNN_(directWeight_biasSums)(const WeightPlan *plan, const WeightSides *sides);
 
 /* tasks.c: Adds a group of boxes to the weight gradient. All threads call this, and wait at its
  * end. */
-void THNN_(directWeight_runTasks)(Worker *worker, THNNRange boxes);
+void THNN_(directWeight_runTasks)(WeightWorker *worker, THNNRange boxes);
 
 /* taps.c: The group of taps of a dimension that begins with tap `first`. */
-TapGroup THNN_(directWeight_tapGroup)(const Worker *worker, const THNNConvolutionBox *box,
+TapGroup THNN_(directWeight_tapGroup)(const WeightWorker *worker, const THNNConvolutionBox *box,
                                       int dimension, int64_t first);
 /* The first tap of the next group, in the same residue class modulo the step or in the next one;
  * the kernel's size after the last group. */
@@ -229,19 +229,19 @@ THNNConvolutionTap THNN_(directWeight_clip)(const THNNConvolutionTap *tap,
                                             const THNNConvolutionBox *box, int dimension,
                                             int64_t spread);
 /* Lists the rows, and the terms, of the meeting's groups. */
-const Rows *THNN_(directWeight_listRows)(Worker *worker, Meeting *meeting);
-int64_t THNN_(directWeight_listTerms)(const Worker *worker, const Meeting *meeting);
+const Rows *THNN_(directWeight_listRows)(WeightWorker *worker, Meeting *meeting);
+int64_t THNN_(directWeight_listTerms)(const WeightWorker *worker, const Meeting *meeting);
 /* Adds the products of the meeting's three groups. */
-void THNN_(directWeight_addGroups)(Worker *worker, Meeting *meeting);
+void THNN_(directWeight_addGroups)(WeightWorker *worker, Meeting *meeting);
 /* Adds the products of the meeting's first two groups with all taps of the width. */
-void THNN_(directWeight_addTaps)(Worker *worker, Meeting *meeting);
+void THNN_(directWeight_addTaps)(WeightWorker *worker, Meeting *meeting);
 
 /* chains.c: The distance between neighbouring taps of a chain; 0 if there are no chains. */
 int64_t THNN_(directWeight_chainStep)(const THNNCorrelation *correlation);
 int64_t THNN_(directWeight_chainCount)(const THNNCorrelation *correlation, int64_t step);
 /* Whether a box's lines of positions are long enough for chains. */
-bool THNN_(directWeight_fitsChains)(const Worker *worker, const THNNConvolutionBox *box);
+bool THNN_(directWeight_fitsChains)(const WeightWorker *worker, const THNNConvolutionBox *box);
 /* Adds the products of the meeting's first two groups with chains along the width. */
-void THNN_(directWeight_addChains)(Worker *worker, Meeting *meeting);
+void THNN_(directWeight_addChains)(WeightWorker *worker, Meeting *meeting);
 
 #endif

@@ -3,7 +3,7 @@
 #include "generic/convolution/engine/directWeight/directWeight.h"
 
 /* Fills the group's padded boxes. All threads of the parallel region call this. */
-static void fillPadded(const Worker *worker, THNNRange boxes)
+static void fillPadded(const WeightWorker *worker, THNNRange boxes)
 {
   const WeightPlan *plan = worker->plan;
   const THNNConvolution *geometry = geometryOf(worker);
@@ -17,14 +17,15 @@ static void fillPadded(const Worker *worker, THNNRange boxes)
 }
 
 /* The sums of a box for the bias gradient. */
-static real *boxSums(const Worker *worker, int64_t place)
+static real *boxSums(const WeightWorker *worker, int64_t place)
 {
   return worker->boxSums + place * THNN_(directWeight_biasSums)(worker->plan, worker->sides);
 }
 
 /* Transposes a panel of the map for one box, which is the group's `place`-th. Lanes without a plane
  * hold zeros. */
-static void transposeBox(const Worker *worker, int64_t panelIndex, int64_t boxIndex, int64_t place)
+static void transposeBox(const WeightWorker *worker, int64_t panelIndex, int64_t boxIndex,
+                         int64_t place)
 {
   const THNNConvolution *geometry = geometryOf(worker);
   const WeightPlan *plan = worker->plan;
@@ -51,7 +52,7 @@ static void transposeBox(const Worker *worker, int64_t panelIndex, int64_t boxIn
 /* Transposes the panel and box that come `index`-th in the order of tasks: share by share, and
  * panel by panel within a share. So a thread adds up what it has transposed itself, which is in its
  * cache; fetching it from another core's takes long. */
-static void transposeNext(const Worker *worker, THNNRange group, int64_t index)
+static void transposeNext(const WeightWorker *worker, THNNRange group, int64_t index)
 {
   const WeightPlan *plan = worker->plan;
   const int64_t panels = panelCount(geometryOf(worker)->outputPlanes);
@@ -63,7 +64,7 @@ static void transposeNext(const Worker *worker, THNNRange group, int64_t index)
   transposeBox(worker, inShare / boxes, group.begin + place, place);
 }
 
-void THNN_(directWeight_prepareGroup)(const Worker *worker, THNNRange boxes)
+void THNN_(directWeight_prepareGroup)(const WeightWorker *worker, THNNRange boxes)
 {
   const int64_t panels = panelCount(geometryOf(worker)->outputPlanes);
   if (worker->padded)
@@ -88,7 +89,7 @@ int64_t THNN_(directWeight_biasSums)(const WeightPlan *plan, const WeightSides *
   }
 }
 
-void THNN_(directWeight_sumImage)(const Worker *worker, const Task *task,
+void THNN_(directWeight_sumImage)(const WeightWorker *worker, const Task *task,
                                   const THNNConvolutionBox *box, int64_t place)
 {
   const THNNConvolution *geometry = geometryOf(worker);
@@ -105,7 +106,7 @@ void THNN_(directWeight_sumImage)(const Worker *worker, const Task *task,
   }
 }
 
-void THNN_(directWeight_addBoxSums)(const Worker *worker, int64_t count)
+void THNN_(directWeight_addBoxSums)(const WeightWorker *worker, int64_t count)
 {
   const int64_t sums = THNN_(directWeight_biasSums)(worker->plan, worker->sides);
 #pragma omp for schedule(static)
@@ -114,7 +115,7 @@ void THNN_(directWeight_addBoxSums)(const Worker *worker, int64_t count)
       worker->planeSums[i] += boxSums(worker, box)[i];
 }
 
-void THNN_(directWeight_addBias)(const Worker *worker, accreal scale)
+void THNN_(directWeight_addBias)(const WeightWorker *worker, accreal scale)
 {
   const THNNConvolution *geometry = geometryOf(worker);
   if (worker->sides->bias == BIAS_FROM_IMAGE) {

@@ -95,7 +95,7 @@ static double cutUp(WeightPlan *plan, const WeightSides *sides, int64_t limitByt
   return cost;
 }
 
-void THNN_(directWeight_layOutShared)(Worker *worker, Scratch *scratch)
+void THNN_(directWeight_layOutShared)(WeightWorker *worker, Scratch *scratch)
 {
   const THNNConvolution *geometry = geometryOf(worker);
   const WeightPlan *plan = worker->plan;
@@ -116,7 +116,7 @@ void THNN_(directWeight_layOutShared)(Worker *worker, Scratch *scratch)
                   sizeof(real));
 }
 
-void THNN_(directWeight_layOutOwn)(Worker *worker, Scratch *scratch)
+void THNN_(directWeight_layOutOwn)(WeightWorker *worker, Scratch *scratch)
 {
   const THNNConvolution *geometry = geometryOf(worker);
   const WeightPlan *plan = worker->plan;
@@ -135,7 +135,7 @@ bool THNN_(directWeight_planSides)(AlgorithmPlan *plan, const WeightSides *sides
   const double cost = cutUp(&weight, sides, (int64_t)THNN_State_workspaceLimit(plan->state));
   if (cost == INFINITY)
     return false;
-  Worker worker = {.sides = sides, .plan = &weight};
+  WeightWorker worker = {.sides = sides, .plan = &weight};
   Scratch shared = {0}, thread = {0};
   THNN_(directWeight_layOutShared)(&worker, &shared);
   THNN_(directWeight_layOutOwn)(&worker, &thread);

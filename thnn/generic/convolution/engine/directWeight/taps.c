@@ -14,7 +14,7 @@ THNNConvolutionTap THNN_(directWeight_clip)(const THNNConvolutionTap *tap,
   return clipped;
 }
 
-TapGroup THNN_(directWeight_tapGroup)(const Worker *worker, const THNNConvolutionBox *box,
+TapGroup THNN_(directWeight_tapGroup)(const WeightWorker *worker, const THNNConvolutionBox *box,
                                       int dimension, int64_t first)
 {
   const THNNConvolutionTap *taps = worker->tap[dimension];
@@ -42,7 +42,7 @@ int64_t THNN_(directWeight_nextGroup)(const TapGroup *group, int64_t kernel)
 
 /* Writes the image planes of the block with each tap of the groups that belongs to the block: their
  * offsets in the image, from the groups' first taps, and in the sums. Returns their number. */
-static int64_t writeRows(const Worker *worker, const Meeting *meeting, THNNOffsets *row)
+static int64_t writeRows(const WeightWorker *worker, const Meeting *meeting, THNNOffsets *row)
 {
   const THNNConvolution *geometry = geometryOf(worker);
   const int64_t *kernel = geometry->kernel, *dilation = geometry->dilation;
@@ -73,7 +73,7 @@ static int64_t writeRows(const Worker *worker, const Meeting *meeting, THNNOffse
 
 /* Lists the rows after those of the box's groups before. Keeps the previous box's list if it is the
  * same, which it is with one group, or if boxes are whole samples. */
-const Rows *THNN_(directWeight_listRows)(Worker *worker, Meeting *meeting)
+const Rows *THNN_(directWeight_listRows)(WeightWorker *worker, Meeting *meeting)
 {
   const int64_t place = meeting->listed++;
   Rows *kept = &worker->kept[minimum(place, KEPT_ROWS)];
@@ -96,7 +96,7 @@ const Rows *THNN_(directWeight_listRows)(Worker *worker, Meeting *meeting)
 
 /* Lists the positions of the box that see inside the image through the groups' taps. Returns their
  * number. From one of them to the next, the image index grows by the stride. */
-int64_t THNN_(directWeight_listTerms)(const Worker *worker, const Meeting *meeting)
+int64_t THNN_(directWeight_listTerms)(const WeightWorker *worker, const Meeting *meeting)
 {
   const THNNCorrelation *correlation = &worker->sides->correlation;
   const int64_t *stride = correlation->geometry.stride, *spread = correlation->spread;
@@ -136,7 +136,7 @@ int64_t THNN_(directWeight_listTerms)(const Worker *worker, const Meeting *meeti
   return count;
 }
 
-void THNN_(directWeight_addGroups)(Worker *worker, Meeting *meeting)
+void THNN_(directWeight_addGroups)(WeightWorker *worker, Meeting *meeting)
 {
   const Panel *panel = &meeting->task->panel;
   const Rows *rows = THNN_(directWeight_listRows)(worker, meeting);
@@ -156,7 +156,7 @@ void THNN_(directWeight_addGroups)(Worker *worker, Meeting *meeting)
     panel->loops->add(&products);
 }
 
-void THNN_(directWeight_addTaps)(Worker *worker, Meeting *meeting)
+void THNN_(directWeight_addTaps)(WeightWorker *worker, Meeting *meeting)
 {
   const int64_t kernel = geometryOf(worker)->kernel[2];
   TapGroup *group = &meeting->group[2];

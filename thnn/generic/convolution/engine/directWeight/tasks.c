@@ -2,7 +2,7 @@
  * whose sums the boxes of a group are added. */
 #include "generic/convolution/engine/directWeight/directWeight.h"
 
-static Task taskAt(const Worker *worker, int64_t index)
+static Task taskAt(const WeightWorker *worker, int64_t index)
 {
   const THNNConvolution *geometry = geometryOf(worker);
   const WeightPlan *plan = worker->plan;
@@ -29,8 +29,8 @@ static int64_t sumCount(const Task *task)
 /* ---- Adding a box ---------------------------------------------------------------------------- */
 
 /* What a box, which is the group's `place`-th, and the task see of each other, without any taps. */
-static Meeting meetingOf(const Worker *worker, const Task *task, const THNNConvolutionBox *box,
-                         int64_t place)
+static Meeting meetingOf(const WeightWorker *worker, const Task *task,
+                         const THNNConvolutionBox *box, int64_t place)
 {
   const THNNConvolution *geometry = geometryOf(worker);
   const WeightPlan *plan = worker->plan;
@@ -53,7 +53,8 @@ static Meeting meetingOf(const Worker *worker, const Task *task, const THNNConvo
 }
 
 /* Adds one box, which is the group's `place`-th, to the sums of the task. */
-static void addBox(Worker *worker, const Task *task, const THNNConvolutionBox *box, int64_t place)
+static void addBox(WeightWorker *worker, const Task *task, const THNNConvolutionBox *box,
+                   int64_t place)
 {
   const int64_t *kernel = geometryOf(worker)->kernel;
   const bool chains = THNN_(directWeight_fitsChains)(worker, box);
@@ -72,7 +73,8 @@ static void addBox(Worker *worker, const Task *task, const THNNConvolutionBox *b
 }
 
 /* Adds up the group's boxes of places [first, end). */
-static void sumBoxes(Worker *worker, const Task *task, THNNRange group, int64_t first, int64_t end)
+static void sumBoxes(WeightWorker *worker, const Task *task, THNNRange group, int64_t first,
+                     int64_t end)
 {
   const bool sumsImage =
       worker->gradBias && worker->sides->bias == BIAS_FROM_IMAGE && task->panelIndex == 0;
@@ -89,7 +91,7 @@ static void sumBoxes(Worker *worker, const Task *task, THNNRange group, int64_t 
 
 /* Adds the task's sums to a weight gradient where each lane's map plane has its taps in order: the
  * sums are transposed, so that what is added is contiguous. */
-static void storeTransposed(const Worker *worker, const Task *task)
+static void storeTransposed(const WeightWorker *worker, const Task *task)
 {
   const WeightGradient *gradient = &worker->gradient;
   const Panel *panel = &task->panel;
@@ -114,7 +116,7 @@ static void storeTransposed(const Worker *worker, const Task *task)
 }
 
 /* Adds the task's sums to a weight gradient in any order, one by one. */
-static void storeSingly(const Worker *worker, const Task *task)
+static void storeSingly(const WeightWorker *worker, const Task *task)
 {
   const WeightGradient *gradient = &worker->gradient;
   const Panel *panel = &task->panel;
@@ -129,7 +131,7 @@ static void storeSingly(const Worker *worker, const Task *task)
     }
 }
 
-static void storeTask(const Worker *worker, const Task *task)
+static void storeTask(const WeightWorker *worker, const Task *task)
 {
   if (worker->gradient.tap == 1)
     storeTransposed(worker, task);
@@ -140,7 +142,7 @@ static void storeTask(const Worker *worker, const Task *task)
 /* ---- Sharing out tasks ----------------------------------------------------------------------- */
 
 /* Each task adds up the whole group. */
-static void runWhole(Worker *worker, THNNRange group)
+static void runWhole(WeightWorker *worker, THNNRange group)
 {
   const int64_t tasks = taskCount(worker->plan, geometryOf(worker));
 #pragma omp for schedule(static)
@@ -152,7 +154,7 @@ static void runWhole(Worker *worker, THNNRange group)
 }
 
 /* Each task adds up the shares of the group apart; their partial sums are added in order. */
-static void runShares(Worker *worker, THNNRange group)
+static void runShares(WeightWorker *worker, THNNRange group)
 {
   const WeightPlan *plan = worker->plan;
   const THNNConvolution *geometry = geometryOf(worker);
@@ -176,7 +178,7 @@ static void runShares(Worker *worker, THNNRange group)
   }
 }
 
-void THNN_(directWeight_runTasks)(Worker *worker, THNNRange boxes)
+void THNN_(directWeight_runTasks)(WeightWorker *worker, THNNRange boxes)
 {
   if (worker->plan->shares == 1)
     runWhole(worker, boxes);
