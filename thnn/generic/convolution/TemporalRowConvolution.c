@@ -8,6 +8,7 @@
 #include "generic/convolution/planewise/connected.h"
 #include "generic/shared/matrix.h"
 #include "geometry/convolution.h"
+#include "work/sizes.h"
 
 #ifdef THNN_ONCE
 THNNPlaneJoins THNN_TemporalRowConvolution_shapeCheck(const char *function, THNNShape input,
@@ -266,7 +267,7 @@ void THNN_(TemporalRowConvolution_accGradParameters)(THNNState *state, THTensor 
   THNNBuffer *start = gradBias ? THNN_planInOut(&plan, gradBias, 5) : NULL;
   THNN_planAcquire(&plan);
 
-  const int64_t groups = (frames.features + FEATURES - 1) / FEATURES;
+  const int64_t groups = divideUp(frames.features, FEATURES);
   const int64_t tasks = groups * frames.kernel;
 #pragma omp parallel for num_threads(threadsFor(state, &frames, tasks)) schedule(static)
   for (int64_t i = 0; i < tasks; i++) {

@@ -7,6 +7,7 @@
 #include "generic/pooling/checks.h"
 #include "generic/template.h"
 #include "geometry/pooling.h"
+#include "work/sizes.h"
 
 #ifdef THNN_ONCE
 /* The frames are the rows of a pooling along the height; every column is pooled by itself. */
@@ -148,7 +149,7 @@ void THNN_(TemporalSubSampling_accGradParameters)(THNNState *state, THTensor *in
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
   const int64_t frameSize = g.input[2];
-  const THNNBlocks blocks = {(frameSize + COLUMNS - 1) / COLUMNS, COLUMNS, frameSize};
+  const THNNBlocks blocks = {divideUp(frameSize, COLUMNS), COLUMNS, frameSize};
   const int threads = threadsFor(state, &blocks, &g);
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);

@@ -1,5 +1,7 @@
 #include "generic/pooling/indices.h"
 
+#include "work/sizes.h"
+
 void THNN_(indices_describeTaps)(THNNPooledIndices *pooled, const THNNConvolution *g)
 {
   pooled->element = THNN_elementOfTaps;
@@ -107,7 +109,7 @@ static Walk startWalk(const THNNPooledIndices *pooled, Move move, const int64_t 
 {
   const int64_t count = planeIndices(pooled) ? planeIndices(pooled) : 1;
   Walk walk = {.pooled = pooled, .move = move, .indices = indices, .small = small, .room = room};
-  walk.step = (pooled->elements + count - 1) / count;
+  walk.step = divideUp(pooled->elements, count);
   if (room)
     THNN_clearRoom(room);
   return walk;

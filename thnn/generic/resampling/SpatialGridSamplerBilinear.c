@@ -7,6 +7,7 @@
 #include "generic/resampling/checks.h"
 #include "generic/template.h"
 #include "geometry/pooling.h"
+#include "work/sizes.h"
 
 #ifdef THNN_ONCE
 void THNN_SpatialGridSamplerBilinear_shapeCheck(const char *function, THNNShape input,
@@ -126,7 +127,7 @@ static void addSlopesAtEdge(const Edge *edge, real gradient, const real *plane, 
 /* The number of stretches in one sample. */
 static int64_t stretchesOf(const Sizes *sizes)
 {
-  return (sizes->elements + THNN_POINTS - 1) / THNN_POINTS;
+  return divideUp(sizes->elements, THNN_POINTS);
 }
 
 static void beginStretch(const Sizes *sizes, const real *grid, int64_t sample, int64_t number,
@@ -276,7 +277,7 @@ void THNN_(SpatialGridSamplerBilinear_updateGradInput)(THNNState *state, THTenso
   const THNNBuffer *at = THNN_planIn(&plan, grid, 4);
   const THNNBuffer *toGrid = THNN_planOutLike(&plan, gradGrid, 5, grid);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 6);
-  const int64_t groups = (sizes.planes + PLANES - 1) / PLANES, stretches = stretchesOf(&sizes);
+  const int64_t groups = divideUp(sizes.planes, PLANES), stretches = stretchesOf(&sizes);
   const double points = (double)sizes.batch * (double)sizes.planes * (double)sizes.elements;
   const int groupThreads = THNN_threads(state, sizes.batch * groups, 8 * points);
   const int stretchThreads = THNN_threads(state, sizes.batch * stretches, 8 * points);
