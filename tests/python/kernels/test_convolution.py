@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
 from support.bounds import WINOGRAD, assert_sums, sum_limit
 from support.definitions import convolution as definition
+from support.processes import run_again
 
 from pythnn import State, Tensor, thnn
 
@@ -291,21 +288,10 @@ def test_taps_that_few_positions_share(dtype: str) -> None:
             check(module, Geometry(batch, (9, 35), size, far, *pairs), dtype, "direct", batch)
 
 
-def check_on_poisoned_memory(level: str, *tests: str) -> None:
-    """These tests with an instruction set, if the processor has it, in a process whose fresh memory
-    holds garbage: nothing is read that was not written."""
-    environment = {**os.environ, "THNN_SIMD": level, "MALLOC_PERTURB_": "128"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    result = subprocess.run(
-        command, env=environment, cwd=Path(__file__).parent, capture_output=True, check=False
-    )
-    assert result.returncode == 0, result.stdout.decode()[-4000:]
-
-
 @pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
 def test_each_level_on_poisoned_memory(level: str) -> None:
     names = ("test_random_geometries", "test_lines_whose_ends_see_few_taps")
-    check_on_poisoned_memory(level, *(f"{Path(__file__)}::{name}" for name in names))
+    run_again(level, *(f"{__file__}::{name}" for name in names), poisoned=True)
 
 
 def check_bits(module: Module, g: Geometry, dtype: str, algorithm: str) -> None:

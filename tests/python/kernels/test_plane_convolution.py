@@ -3,16 +3,13 @@ definition: random geometries, several tiles, every instruction set."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from support.bounds import assert_sums
 from support.definitions import convolution as definition
+from support.processes import run_again
 
 from pythnn import State, Tensor, thnn
 
@@ -187,13 +184,7 @@ def test_planes_of_several_tiles(module: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
 def test_random_geometries_at_each_level_on_poisoned_memory(level: str) -> None:
-    environment = {**os.environ, "THNN_SIMD": level, "MALLOC_PERTURB_": "128"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-    tests = f"{Path(__file__)}::test_random_geometries"
-    result = subprocess.run(
-        [*command, tests], env=environment, cwd=Path(__file__).parent, capture_output=True
-    )
-    assert result.returncode == 0, result.stdout.decode()[-4000:]
+    run_again(level, f"{__file__}::test_random_geometries", poisoned=True)
 
 
 @pytest.mark.parametrize("planes", [1, 16])

@@ -3,19 +3,16 @@ to compare, and any number of threads."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from support.bounds import assert_sums, gamma, sum_limit
 from support.definitions.pooling import Windows, regions
+from support.processes import run_again
 
 from pythnn import State, Tensor, THNNArgumentError, thnn
 
@@ -729,13 +726,5 @@ def test_planes_of_many_indices(module: str, count: int, output: tuple[int, int,
 
 @pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
 def test_sums_of_regions_at_each_level_on_poisoned_memory(level: str) -> None:
-    environment = {**os.environ, "THNN_SIMD": level, "MALLOC_PERTURB_": "128"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     choice = "(average or adaptive or subsampling) and not level"
-    result = subprocess.run(
-        [*command, __file__, "-k", choice],
-        env=environment,
-        cwd=Path(__file__).parent,
-        capture_output=True,
-    )
-    assert result.returncode == 0, result.stdout.decode()[-4000:]
+    run_again(level, __file__, "-k", choice, poisoned=True)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from support.bounds import assert_products
+from support.processes import run_again
 
 from pythnn import State, Tensor, thnn
 
@@ -228,10 +224,8 @@ def test_rows_do_not_mix():
 
 @pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
 def test_at_each_level(level):
-    environment = {**os.environ, "THNN_SIMD": level}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     tests = [
-        f"{Path(__file__)}::{name}"
+        f"{__file__}::{name}"
         for name in (
             "test_forward",
             "test_backward",
@@ -241,7 +235,4 @@ def test_at_each_level(level):
             "test_rows_do_not_mix",
         )
     ]
-    result = subprocess.run(
-        [*command, *tests], env=environment, cwd=Path(__file__).parent, capture_output=True
-    )
-    assert result.returncode == 0, result.stdout.decode()[-4000:]
+    run_again(level, *tests)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.bounds import WINOGRAD, assert_sums
+from support.processes import run_again
 from test_convolution import (
     DTYPES,
     MODULES,
@@ -14,7 +15,6 @@ from test_convolution import (
     Module,
     check,
     check_bits,
-    check_on_poisoned_memory,
     compute,
     expected,
     operands,
@@ -162,7 +162,7 @@ def test_weights_that_do_not_fit(dtype: str, planes: tuple[int, int]) -> None:
 @pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
 def test_each_level_on_poisoned_memory(level: str) -> None:
     some = "(fit and float32) or (layers and 33 and Spatial and not Full)"
-    check_on_poisoned_memory(level, "-k", some, __file__)
+    run_again(level, "-k", some, __file__, poisoned=True)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

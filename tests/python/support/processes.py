@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 HELPERS = Path(__file__).parents[1]
@@ -13,3 +15,17 @@ def importing(file: str) -> dict[str, str]:
     """The environment of a process that imports this file of tests, and with it the helpers."""
     folders = [str(Path(file).parent), str(HELPERS), os.environ.get("PYTHONPATH", "")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, folders))}
+
+
+def run_again(level: str, *tests: str, poisoned: bool = False) -> None:
+    """Runs tests with an instruction set, if the processor has it, in a process of their own.
+
+    `tests` are files, ``file::test``, or options of pytest. In a `poisoned` process fresh memory
+    holds garbage: nothing is read that was not written.
+    """
+    environment = {**os.environ, "THNN_SIMD": level}
+    if poisoned:
+        environment["MALLOC_PERTURB_"] = "128"
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    done = subprocess.run(command, env=environment, cwd=HELPERS, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode()[-4000:]
