@@ -277,8 +277,13 @@ class AsciiSource:
         elements = Elements(dtype, count)
         number = _float if dtype.kind == "f" else int
         try:
+            numbers = [number(token) for token in tokens]
+            if dtype.kind != "f":  # which older numpy wraps without a word
+                limits = np.iinfo(dtype)
+                if min(numbers) < limits.min or max(numbers) > limits.max:
+                    raise OverflowError
             with np.errstate(over="ignore", invalid="ignore"):
-                elements.array[...] = np.array([number(token) for token in tokens], dtype)
+                elements.array[...] = np.array(numbers, dtype)
         except (ValueError, OverflowError):
             raise T7Error(f"an element that is no number of type {dtype}", start) from None
         return elements
