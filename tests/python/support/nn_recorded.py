@@ -23,6 +23,7 @@ from support.recorded import lay_out
 DATA = Path(__file__).parents[2] / "data" / "nn"
 DTYPES = {"torch.DoubleTensor": np.float64, "torch.FloatTensor": np.float32}
 TOLERANCES = {"torch.DoubleTensor": 1e-12, "torch.FloatTensor": 1e-5}
+"""What the recordings ask for, relative to their magnitudes (``tests/data/nn/README.md``)."""
 
 
 @functools.cache
