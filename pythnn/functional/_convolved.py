@@ -67,7 +67,7 @@ def transposed2d(x: Array, planes: int, window: Sequence[int]) -> tuple[int, ...
 
 def local_window(
     x: Array, weight: Array, stride: Any, padding: Any
-) -> tuple[list[int], tuple[int, ...]]:
+) -> tuple[Any, tuple[int, ...]]:
     """The arguments behind the tensors, and the shape of the output."""
     window = plane_window(weight, stride, padding)
     rows, columns, planes = weight.shape[:3]
@@ -78,7 +78,7 @@ def local_window(
     return [*window, x.shape[-1], x.shape[-2], columns, rows], shape
 
 
-def connections_of(table: Any, x: Array, bias: Array, stride: Any) -> tuple[Array, list[int]]:
+def connections_of(table: Any, x: Array, bias: Array, stride: Any) -> tuple[Array, Any]:
     """The connection table as THNN takes it, and the arguments behind it."""
     connections: Array = (table + 1).astype(x.dtype)
     return connections, [x.shape[-3], bias.shape[0], *width_first("stride", stride)]

@@ -90,7 +90,7 @@ def depthwise_conv2d_backward(
         None, x, grad_output, grad_x, weight, None, None, *window
     )
     thnn.SpatialDepthWiseConvolution_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, None, None, *window, 1.0
+        None, x, grad_output, grad_weight, grad_bias, None, None, *[*window, 1.0]
     )
     return grad_x, grad_weight, grad_bias
 
@@ -136,7 +136,7 @@ def conv2d_local_backward(
         None, x, grad_output, grad_x, weight, None, None, *window
     )
     thnn.SpatialConvolutionLocal_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, None, None, *window, 1.0
+        None, x, grad_output, grad_weight, grad_bias, None, None, *[*window, 1.0]
     )
     return grad_x, grad_weight, grad_bias
 
@@ -186,7 +186,7 @@ def conv2d_map_backward(
         None, x, grad_output, grad_x, weight, bias, connections, *rest
     )
     thnn.SpatialConvolutionMap_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, connections, *rest, 1.0
+        None, x, grad_output, grad_weight, grad_bias, connections, *[*rest, 1.0]
     )
     return grad_x, grad_weight, grad_bias
 
@@ -232,7 +232,7 @@ def conv_transpose2d_map_backward(
         None, x, grad_output, grad_x, weight, bias, connections, *rest
     )
     thnn.SpatialFullConvolutionMap_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, connections, *rest, 1.0
+        None, x, grad_output, grad_weight, grad_bias, connections, *[*rest, 1.0]
     )
     return grad_x, grad_weight, grad_bias
 
@@ -325,6 +325,6 @@ def row_conv1d_backward(
         None, x, grad_output, grad_x, weight, None, None, *window
     )
     thnn.TemporalRowConvolution_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, None, None, *window, 1.0
+        None, x, grad_output, grad_weight, grad_bias, None, None, *[*window, 1.0]
     )
     return grad_x, grad_weight, grad_bias
