@@ -165,6 +165,13 @@ class TorchFunction:
 MOST_NAMES = 50  # of fields that are listed
 
 
+class UnknownFieldError(AttributeError):
+    """An object of an unknown class has no such field."""
+
+    is_of_others = True
+    """Whatever meets the object is not to be blamed: see :mod:`pythnn.nn.object.calling`."""
+
+
 class TorchObject(Nestable):
     """An object of a Torch class that pythnn does not know.
 
@@ -193,7 +200,7 @@ class TorchObject(Nestable):
             raise AttributeError(name)
         if isinstance(self.fields, MutableMapping) and name in self.fields:
             return self.fields[name]
-        raise AttributeError(
+        raise UnknownFieldError(
             f"no field {name!r} in an object of {shown_name(self.torch_class)}, a class that"
             " pythnn does not know; if it is a layer, write it in Python and register it"
             " (pythnn.nn.register)"

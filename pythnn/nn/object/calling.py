@@ -92,11 +92,12 @@ def _name(error: THNNArgumentError, layer: Any) -> None:
 def _is_of_others(error: Exception, known: bool) -> bool:
     """Whether an error comes out of a class of a user's: nobody else is to be blamed for it.
 
-    It is marked where it leaves a method of such a class; `known` ones of the package look.
+    It is marked where it leaves a method of such a class; `known` ones of the package look. Those
+    of objects whose class nobody knows are marked by what they are.
     """
     if not known:
         error.__dict__["is_of_others"] = True
-    return "is_of_others" in error.__dict__
+    return bool(getattr(error, "is_of_others", False))
 
 
 def _unfit(layer: Any, method: str, arguments: list[Any], error: Exception) -> THNNArgumentError:
