@@ -37,6 +37,7 @@ typedef enum THNNConvolutionResult {
 /* How a result would be computed. */
 typedef struct THNNConvolutionChoice {
   THNNConvolutionAlgorithm algorithm; /* never `auto` */
+  const char *row;                    /* its row in the engine's table, or "planewise" */
   size_t scratchBytes;                /* memory that the call takes beside its tensors */
   double cost;                        /* expected time, in cycles of one core */
 } THNNConvolutionChoice;
@@ -70,9 +71,9 @@ THNN_API void THNN_State_setConvolutionAlgorithmOf(THNNState *state, THNNConvolu
 THNN_API THNNConvolutionAlgorithm THNN_State_convolutionAlgorithmOf(const THNNState *state,
                                                                     THNNConvolutionResult which);
 
-/* Names one row of the convolution engine's table, such as "lines" or "gemm"; NULL (the default) for
- * none. Convolutions to which that algorithm applies take it, whatever it costs; others go by the
- * costs, as with `auto`. For tests and measurements. The name is copied. */
+/* Names one row of the table in the convolution engine, such as "lines" or "gemm"; NULL (the
+ * default) for none. Convolutions to which that algorithm applies take it, whatever it costs; others
+ * go by the costs, as with `auto`. For tests and measurements. The name is copied. */
 THNN_API void THNN_State_setConvolutionRow(THNNState *state, const char *row);
 THNN_API const char *THNN_State_convolutionRow(const THNNState *state);
 

@@ -196,6 +196,29 @@ def test_closed_generator():
         copy.copy(generator)
 
 
+def planned_row(state, which):
+    """The row of the engine's table that is planned for 3x3 kernels between 32 planes of 12x12."""
+    sizes = [1, 2, 32, 32, 1, 12, 12, 1, 12, 12, 1, 3, 3, 1, 1, 1, 1, 1, 1, 0, 1, 1]
+    choice = pythnn.ffi.new("THNNConvolutionChoice *")
+    pythnn.lib.THNN_FloatGroupedConvolution_plan(state._c, which, False, False, sizes, choice)
+    return pythnn.ffi.string(choice.row).decode()
+
+
+def test_a_state_names_a_row_of_the_engine():
+    with State() as state:
+        automatic = [planned_row(state, which) for which in range(3)]
+        for row, which in (("gemm", 0), ("direct", 1), ("lines", 0), ("winogradWeight", 2)):
+            pythnn.lib.THNN_State_setConvolutionRow(state._c, row.encode())
+            assert planned_row(state, which) == row
+        pythnn.lib.THNN_State_setConvolutionRow(state._c, b"linear")  # which does not apply
+        assert [planned_row(state, which) for which in range(3)] == automatic
+        for row in (b"", b"x" * 32):
+            with pytest.raises(THNNArgumentError, match="a name of 1 to 31 characters, found"):
+                pythnn.lib.THNN_State_setConvolutionRow(state._c, row)
+        pythnn.lib.THNN_State_setConvolutionRow(state._c, pythnn.ffi.NULL)
+        assert pythnn.lib.THNN_State_convolutionRow(state._c) == pythnn.ffi.NULL
+
+
 def test_one_algorithm_for_each_result():
     with State(convolution=("gemm", "auto", "winograd")) as state:
         assert state.convolution == ("gemm", "auto", "winograd")

@@ -546,6 +546,7 @@ void THNN_(GroupedConvolution_plan)(const THNNState *state, int which, bool tran
   prepare(&plan, state, &groups, partOf(&groups, (THNNConvolutionResult)which), add);
   choice->algorithm =
       plan.planewise ? THNN_CONVOLUTION_DIRECT : THNN_(engine_algorithm)(&plan.convolution);
+  choice->row = plan.planewise ? "planewise" : THNN_(engine_row)(&plan.convolution);
   choice->scratchBytes = plan.scratchBytes;
   choice->cost = plan.cost;
 }

@@ -167,6 +167,11 @@ double THNN_(engine_cost)(const THNNConvolutionPlan *plan)
   return plan->chosen.cost;
 }
 
+const char *THNN_(engine_row)(const THNNConvolutionPlan *plan)
+{
+  return plan->chosen.algorithm->name;
+}
+
 const char *THNN_(engine_rowName)(int row)
 {
   return row >= 0 && row < ROWS ? algorithms[row].name : NULL;

@@ -40,6 +40,7 @@ void THNN_(engine_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
 /* The algorithm that runs first, by its public name, and its expected time in cycles of one core. */
 THNNConvolutionAlgorithm THNN_(engine_algorithm)(const THNNConvolutionPlan *plan);
 double THNN_(engine_cost)(const THNNConvolutionPlan *plan);
+const char *THNN_(engine_row)(const THNNConvolutionPlan *plan); /* by its row's name */
 
 /* The name of row number `row` of the table of algorithms; NULL beyond its end. */
 const char *THNN_(engine_rowName)(int row);
