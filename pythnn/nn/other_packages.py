@@ -192,8 +192,9 @@ class InstanceNormalization(Module, kernel=True):
         self, input: Any, gradOutput: Any, scale: Any, gradInput: Any, slopes: Any
     ) -> None:
         own = self.tensors
+        gradWeight, gradBias = slopes
         thnn.BatchNormalization_backward(
-            None, self._rows(input), self._rows(gradOutput), gradInput, *slopes,
+            None, self._rows(input), self._rows(gradOutput), gradInput, gradWeight, gradBias,
             self._repeated("weight", input.shape[0]), own.seen_mean, own.seen_var, own.save_mean,
             own.save_std, True, scale, self.eps,
         )  # fmt: skip
