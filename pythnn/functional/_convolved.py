@@ -65,9 +65,7 @@ def transposed2d(x: Array, planes: int, window: Sequence[int]) -> tuple[int, ...
     return (*batch, planes, rows, _spread(columns, width, dx, px, across, more_x))
 
 
-def local_window(
-    x: Array, weight: Array, stride: Any, padding: Any
-) -> tuple[Any, tuple[int, ...]]:
+def local_window(x: Array, weight: Array, stride: Any, padding: Any) -> tuple[Any, tuple[int, ...]]:
     """The arguments behind the tensors, and the shape of the output."""
     window = plane_window(weight, stride, padding)
     rows, columns, planes = weight.shape[:3]

@@ -432,6 +432,11 @@ class Recurrence(AbstractRecurrent, kernel=True):
     ) -> None:
         super().__init__(rho)
         self.outputSize = [outputSize] if isinstance(outputSize, int) else list(outputSize)
+        if any(isinstance(size, int) and size < 1 for size in self.outputSize):
+            wanted = "an int of at least 1, or a list of sizes"
+            raise THNNArgumentError.expected(
+                self.typename(), 2, "outputSize", wanted, repr(outputSize)
+            )
         self.nInputDim = nInputDim
         self.module = module
         self.tensors.typeTensor = Tensor(dtype=np.float64)
