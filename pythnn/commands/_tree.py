@@ -13,7 +13,6 @@ from rich.text import Text
 from .. import nn
 from .._models.measuring import Measured
 from .._models.rows import Row, shape_text, size_text
-from .._shown import LINE, shown
 
 __all__ = ["lines_of_rows"]
 
@@ -94,11 +93,7 @@ def _note_edges(branch: _Branch) -> None:
     for step, taken in zip(graph.graph.steps, graph.sources(), strict=True):
         if step.module is None:
             continue
-        notes_of = step.annotations.items()  # those with _ are nngraph's own
-        said = ", ".join(
-            f"{shown(key, LINE)}: {shown(value, LINE)}" for key, value in notes_of if key[:1] != "_"
-        )
-        text = f" <- {taken or 'nothing'}" + (f" [{said}]" if said else "")
+        text = f" <- {taken or 'nothing'}{step.notes}"
         notes.setdefault(f"({step.module + 1}) ", []).append(text)
     for child in branch.children:
         child.note = ";".join(notes.get(child.row.name, []))

@@ -134,6 +134,17 @@ class gModule(Container, kernel=True):
         graph = fields.pop("graph")
         return {**fields, **to_fields(graph, self.modules)}
 
+    @property
+    def forwardnodes(self) -> list[Node]:
+        """The nodes in the order in which they compute, with module, inputs and annotations."""
+        nodes: list[Node] = []
+        for step in self.graph.steps:
+            module = None if step.module is None else self.modules[step.module]
+            node = Node(module, [nodes[place] for place in step.inputs])
+            node.entry = step.entry
+            nodes.append(node.annotate(**step.annotations))
+        return nodes
+
     # ---- Text
 
     def sources(self) -> list[str]:
@@ -149,6 +160,7 @@ class gModule(Container, kernel=True):
         sources = self.sources()
         lines = [
             f"({step.module + 1}): {self.modules[step.module]!r} <- {taken or 'nothing'}"
+            f"{step.notes}"
             for step, taken in zip(self.graph.steps, sources, strict=True)
             if step.module is not None
         ]

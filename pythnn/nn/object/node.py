@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._errors import THNNArgumentError, THNNError
+from ..._shown import LINE, shown
 
 __all__ = ["Graph", "Node", "Step", "are_nodes", "graph_of", "topological"]
 
@@ -57,6 +58,16 @@ class Step:
     module: int | None = None  # among the modules of the graph; None: passes its input on
     entry: int | None = None  # of its input's table, from 0
     annotations: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> str:
+        """The annotations as text in brackets; those with _ are nngraph's own."""
+        said = [
+            f"{shown(key, LINE)}: {shown(value, LINE)}"
+            for key, value in self.annotations.items()
+            if str(key)[:1] != "_"
+        ]
+        return f" [{', '.join(said)}]" if said else ""
 
 
 @dataclass(frozen=True)

@@ -415,3 +415,16 @@ def test_a_long_chain(tmp_path: Path) -> None:
     for one in (graph, graph.clone(), pythnn.load(tmp_path / "graph.t7")):
         same(one.forward(np.zeros(2)), np.full(2, 3000.0))
         same(one.backward(np.zeros(2), np.ones(2)), np.ones(2))
+
+
+def test_annotations_are_shown_and_found() -> None:
+    x = nn.Identity()().annotate(name="given")
+    y = nn.Tanh()(nn.Linear(3, 2)(x).annotate(name="layer", tag=7, _stack="of Lua"))
+    graph = nn.gModule([x], [y])
+    text = repr(graph)
+    assert "nn.Linear(3 -> 2) <- (1) [name: layer, tag: 7]" in text
+    assert "nn.Tanh <- (2)\n" in text
+    assert "of Lua" not in text
+    named = {node.annotations.get("name"): node for node in graph.forwardnodes}
+    assert named["layer"].module is graph.get(2)
+    assert named["layer"].inputs[0].module is graph.get(1)

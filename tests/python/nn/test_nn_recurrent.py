@@ -115,17 +115,17 @@ def test_fast_lstm_is_the_same_as_a_graph(monkeypatch: Any) -> None:
 
 def test_fast_lstm_with_batch_normalization(monkeypatch: Any) -> None:
     monkeypatch.setattr(nn.FastLSTM, "bn", True)
-    lstm = nn.FastLSTM(3, 2, None, 1e-3, 0.2)
+    lstm = nn.FastLSTM(2, 1, None, 1e-3, 0.2)
     normal = [one for one in lstm.listModules() if isinstance(one, nn.BatchNormalization)]
     assert [(one.eps, one.momentum, one.weight[0]) for one in normal] == [(1e-3, 0.2, 0.1)] * 3
-    given = np.random.default_rng(1).standard_normal((4, 5, 3))
+    given = np.random.default_rng(1).standard_normal((2, 3, 2))
     errors = nn.check_gradients(nn.Sequencer(lstm), given)
     assert max(errors[name] for name in errors if name != "parameter[2]") < 1e-6  # before a mean
 
 
 def test_each_gate_has_dropout_of_its_own() -> None:
-    for cell in (nn.FastLSTM(3, 2, p=0.5), nn.GRU(3, 2, None, 0.5), nn.LSTM(3, 2, None, True, 0.5)):
-        errors = nn.check_gradients(nn.Sequencer(cell), np.ones((3, 2, 3)))
+    for cell in (nn.FastLSTM(2, 1, p=0.5), nn.GRU(2, 1, None, 0.5), nn.LSTM(2, 1, None, True, 0.5)):
+        errors = nn.check_gradients(nn.Sequencer(cell), np.ones((2, 2, 2)))
         assert max(errors.values()) < 1e-6
     noises = [one for one in nn.FastLSTM(3, 2, p=0.5).listModules() if isinstance(one, nn.Dropout)]
     assert len(noises) == 8
