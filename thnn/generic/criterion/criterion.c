@@ -102,19 +102,30 @@ void THNN_(criterion_forward)(const Criterion *run, LossSum sum, THTensor *outpu
     THNN_reject(run->function, "input", 2, run->domain, "others");
 }
 
-/* The context of a gradient without weights that runs as a map of input and target; it is passed as
- * the map's `parameters`. If the gradient reads only one of the two, both are that one. */
+/* A gradient that is streamed: one without weights. */
 typedef struct Streamed {
+  const Criterion *run;
+  const Buffers *buffers;
   LossGradient gradient;
-  const real *parameters;
+  int64_t first; /* the element of the tensors that its first is */
 } Streamed;
 
-static void streamedGradient(int64_t n, const real *input, const real *target,
-                             const real *parameters, real *gradInput)
+/* Prefetches what the gradient of n elements reads. */
+static void fetchOperands(const Criterion *run, const LossOperands *of, int64_t n)
 {
-  const Streamed *streamed = (const void *)parameters;
-  const LossOperands of = {.input = input, .target = target};
-  streamed->gradient(n, &of, streamed->parameters, gradInput);
+  const int64_t bytes = n * (int64_t)sizeof(real);
+  if (!run->targetOnly)
+    THNN_fetchToSecondLevel(of->input, bytes, THNN_tuning.prefetchBytes);
+  if (of->target)
+    THNN_fetchToSecondLevel(of->target, bytes, THNN_tuning.prefetchBytes);
+}
+
+static void makeGradient(const void *context, int64_t at, int64_t n, real *gradInput)
+{
+  const Streamed *streamed = context;
+  const LossOperands of = operandsAt(streamed->buffers, streamed->first + at);
+  fetchOperands(streamed->run, &of, n);
+  streamed->gradient(n, &of, streamed->run->parameters, gradInput);
 }
 
 void THNN_(criterion_backward)(const Criterion *run, LossGradient gradient, THTensor *gradInput)
@@ -129,21 +140,19 @@ void THNN_(criterion_backward)(const Criterion *run, LossGradient gradient, THTe
   THNN_planAcquire(&plan);
 
   real *y = out->data;
-  const Streamed streamed = {gradient, run->parameters};
   const int read = run->targetOnly || run->inputOnly ? 1 : 0;
   const bool leaves = THNN_streamsResult(read, blocks.elements, sizeof(real));
-  const bool stream = leaves && !operandsAt(&buffers, 0).weights;
+  const bool stream = leaves && !buffers.weights;
 #pragma omp parallel for num_threads(threadsFor(run, &blocks)) schedule(static)
   for (int64_t i = 0; i < blocks.count; i++) {
     const int64_t at = i * blocks.length, n = THNN_blockLength(&blocks, i);
-    const LossOperands of = operandsAt(&buffers, at);
-    if (stream)
-      THNN_(simd).pointwise.streamMap2(streamedGradient, n, run->targetOnly ? of.target : of.input,
-                                       of.target ? of.target : of.input,
-                                       (const real *)(const void *)&streamed,
-                                       THNN_tuning.prefetchBytes, y + at);
-    else
+    if (stream) {
+      const Streamed streamed = {run, &buffers, gradient, at};
+      THNN_(simd).pointwise.streamMade(makeGradient, &streamed, n, y + at);
+    } else {
+      const LossOperands of = operandsAt(&buffers, at);
       gradient(n, &of, run->parameters, y + at);
+    }
   }
   THNN_planRelease(&plan);
 }

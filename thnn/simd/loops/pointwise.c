@@ -100,34 +100,58 @@ static void fetchAhead(int64_t n, const real *x, int64_t ahead)
   THNN_fetchToSecondLevel(x, n * (int64_t)sizeof(real), ahead);
 }
 
-static void streamMap(Map map, int64_t n, const real *x, const real *parameters, real *y)
+static void streamMade(Make make, const void *context, int64_t n, real *y)
 {
   real tile[TILE] __attribute__((aligned(VECTOR_BYTES)));
-  const int64_t ahead = THNN_tuning.prefetchBytes;
   int64_t length = TILE - LANES + toAligned(y); /* the other tiles begin aligned */
   for (int64_t at = 0; at < n; at += length, length = TILE) {
     length = length < n - at ? length : n - at;
-    fetchAhead(length, x + at, ahead);
-    map(length, x + at, parameters, tile);
+    make(context, at, length, tile);
     stream(length, tile, y + at);
   }
   streamEnd();
 }
 
+/* A map with its operands. */
+typedef struct Mapping {
+  Map map;
+  const real *x, *parameters;
+} Mapping;
+
+static void makeMap(const void *context, int64_t at, int64_t n, real *y)
+{
+  const Mapping *of = context;
+  fetchAhead(n, of->x + at, THNN_tuning.prefetchBytes);
+  of->map(n, of->x + at, of->parameters, y);
+}
+
+static void streamMap(Map map, int64_t n, const real *x, const real *parameters, real *y)
+{
+  const Mapping of = {map, x, parameters};
+  streamMade(makeMap, &of, n, y);
+}
+
+/* A map of two operands, which are prefetched from `ahead` bytes further on. */
+typedef struct Mapping2 {
+  Map2 map;
+  const real *x, *y, *parameters;
+  int64_t ahead;
+} Mapping2;
+
+static void makeMap2(const void *context, int64_t at, int64_t n, real *z)
+{
+  const Mapping2 *of = context;
+  fetchAhead(n, of->x + at, of->ahead);
+  if (of->y != of->x)
+    fetchAhead(n, of->y + at, of->ahead);
+  of->map(n, of->x + at, of->y + at, of->parameters, z);
+}
+
 static void streamMap2(Map2 map, int64_t n, const real *x, const real *y, const real *parameters,
                        int64_t ahead, real *z)
 {
-  real tile[TILE] __attribute__((aligned(VECTOR_BYTES)));
-  int64_t length = TILE - LANES + toAligned(z);
-  for (int64_t at = 0; at < n; at += length, length = TILE) {
-    length = length < n - at ? length : n - at;
-    fetchAhead(length, x + at, ahead);
-    if (y != x)
-      fetchAhead(length, y + at, ahead);
-    map(length, x + at, y + at, parameters, tile);
-    stream(length, tile, z + at);
-  }
-  streamEnd();
+  const Mapping2 of = {map, x, y, parameters, ahead};
+  streamMade(makeMap2, &of, n, z);
 }
 #else
 static void stream(int64_t n, const real *x, real *y)
@@ -136,6 +160,11 @@ static void stream(int64_t n, const real *x, real *y)
 }
 
 static void streamEnd(void) {}
+
+static void streamMade(Make make, const void *context, int64_t n, real *y)
+{
+  make(context, 0, n, y);
+}
 
 static void streamMap(Map map, int64_t n, const real *x, const real *parameters, real *y)
 {
@@ -179,6 +208,7 @@ const SimdPointwise SIMD_TABLE(Pointwise, THNN_SIMD_LEVEL) = {
     .addScalar = addScalar,
     .stream = stream,
     .streamEnd = streamEnd,
+    .streamMade = streamMade,
     .streamMap = streamMap,
 #ifdef VECTOR_STREAMS
     .streamMap2 = streamMap2,

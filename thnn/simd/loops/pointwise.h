@@ -12,6 +12,8 @@ typedef void (*Map2)(int64_t n, const real *x, const real *y, const real *parame
  * from `ahead` bytes further on. */
 typedef void (*RunMap2)(Map2 map, int64_t n, const real *x, const real *y, const real *parameters,
                         int64_t ahead, real *z);
+/* y = elements [at, at + n) of a result that `context` describes. */
+typedef void (*Make)(const void *context, int64_t at, int64_t n, real *y);
 /* y = x, with ordinary or with streaming stores. */
 typedef void (*Put)(int64_t n, const real *x, real *y);
 
@@ -31,11 +33,12 @@ typedef struct SimdPointwise {
   /* y = x + value */
   void (*addScalar)(int64_t n, const real *x, real value, real *y);
 
-  /* y = x, map(n, x, …, y) and map(n, x, y, …, z) with streaming stores, where the processor has
-   * them: for results that no cache would hold until they are read. Other threads see what
-   * `stream` wrote once streamEnd has been called. */
+  /* y = x, a result that is made piece by piece, map(n, x, …, y) and map(n, x, y, …, z) with
+   * streaming stores, where the processor has them: for results that no cache would hold until
+   * they are read. Other threads see what `stream` wrote once streamEnd has been called. */
   Put stream;
   void (*streamEnd)(void);
+  void (*streamMade)(Make make, const void *context, int64_t n, real *y);
   void (*streamMap)(Map map, int64_t n, const real *x, const real *parameters, real *y);
   RunMap2 streamMap2;
   /* map(n, x, y, …, z) with ordinary stores; `ahead` is not used. */
