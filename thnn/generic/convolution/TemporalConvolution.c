@@ -146,11 +146,9 @@ static bool fitsCache(const THNNFrames *frames, int64_t kW)
 
 /* gradWeight += scale * windows * gradOutput of all samples, as one sum, for a gradWeight that
  * stays in the cache. */
-static void correlateWindows(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
-                             const real *input, const real *gradOutput, real scale,
-                             real *gradWeight, THNNRoom room)
+static void correlateWindows(const THNNFrames *frames, int64_t kW, int64_t dW, const real *input,
+                             const real *gradOutput, real scale, real *gradWeight, THNNRoom room)
 {
-  (void)state;
   const Matrix windows = {input, dW * frames->inputSize, false};
   const Matrix gradients = {gradOutput, frames->outputSize, true};
   THNN_(panelProducts_add)(kW * frames->inputSize, frames->outputSize, frames->outputFrames, scale,
@@ -392,9 +390,12 @@ void THNN_(TemporalConvolution_accGradParameters)(THNNState *state, THTensor *in
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
-  (windows ? correlateWindows : correlatePhases)(state, &frames, kW, dW, in->data, from->data,
-                                                 (real)scale, matrix->data,
-                                                 THNN_roomIn(room, scratch));
+  if (windows)
+    correlateWindows(&frames, kW, dW, in->data, from->data, (real)scale, matrix->data,
+                     THNN_roomIn(room, scratch));
+  else
+    correlatePhases(state, &frames, kW, dW, in->data, from->data, (real)scale, matrix->data,
+                    THNN_roomIn(room, scratch));
   for (int64_t sample = 0; sample < frames.batch; sample++)
     THNN_(matrix_addRowSum)(state, frames.outputFrames, frames.outputSize, (real)scale,
                             (const real *)from->data +
