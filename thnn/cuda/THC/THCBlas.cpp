@@ -162,8 +162,6 @@ static bool fitsInt(int64_t value)
   return value >= 0 && value <= INT_MAX;
 }
 
-enum { LARGEST_BATCH = 65535 }; /* matrices of one call: the limit of a grid's last dimension */
-
 /* The batch without its first `first` matrices. */
 template <typename T> static THCMatrix<T> from(THCMatrix<T> matrix, int64_t first)
 {
@@ -185,10 +183,10 @@ static void multiply(THCPlan *plan, int64_t batch, int64_t rows, int64_t columns
     note(&plan->failure, what, CUBLAS_STATUS_INVALID_VALUE);
     return;
   }
-  if (batch > LARGEST_BATCH) {
-    for (int64_t i = 0; i < batch; i += LARGEST_BATCH)
-      multiply(plan, batch - i < LARGEST_BATCH ? batch - i : (int64_t)LARGEST_BATCH, rows, columns,
-               inner, factor, from(a, i), from(b, i), keep, from(result, i));
+  if (batch > THC_LARGEST_BATCH) {
+    for (int64_t i = 0; i < batch; i += THC_LARGEST_BATCH)
+      multiply(plan, batch - i < THC_LARGEST_BATCH ? batch - i : (int64_t)THC_LARGEST_BATCH, rows,
+               columns, inner, factor, from(a, i), from(b, i), keep, from(result, i));
     return;
   }
   cublasHandle_t handle = plan->state->blas;

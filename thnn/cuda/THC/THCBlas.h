@@ -21,6 +21,10 @@ THCMatrix<T> THC_matrix(T *data, int64_t stride, bool transposed = false, int64_
   return matrix;
 }
 
+/* The most matrices that cuBLAS multiplies in one call: the limit of a grid's last dimension.
+ * THC_multiply calls it several times for more. */
+enum { THC_LARGEST_BATCH = 65535 };
+
 /* Loads cuBLAS, and raises if that fails. A function that multiplies calls it before
  * THC_planAcquire. */
 void THC_planBlas(THCPlan *plan);

@@ -15,6 +15,9 @@ enum {
   THC_BLOCKS_PER_PROCESSOR = 16
 };
 
+/* The most blocks of a grid whose blocks can do several tasks each. */
+const int64_t THC_MOST_BLOCKS = 65535;
+
 /* THC_SHARED(float, tile, [32][33]): an array shared by the threads of a block.
  * THC_DYNAMIC_SHARED(float, tile): the shared array whose size the launch gives.
  * THC_UNROLL: unrolls the following loop, of constant length.

@@ -15,7 +15,6 @@ enum {
 };
 
 const int64_t TILE = 2048;
-const int64_t MOST_BLOCKS = 65535;
 
 static_assert((int)DIGITS == (int)THC_THREADS, "a thread for each digit");
 
@@ -141,7 +140,7 @@ THCSorted THC_sort(THCPlan *plan, int64_t count, int64_t largestKey, const THNNB
   int64_t *positions = keys + 2 * step, *otherPositions = keys + 3 * step;
   int64_t *counts = keys + 4 * step;
   const int64_t tiles = tilesOf(count);
-  const dim3 grid((unsigned)(tiles < MOST_BLOCKS ? tiles : MOST_BLOCKS));
+  const dim3 grid((unsigned)(tiles < THC_MOST_BLOCKS ? tiles : THC_MOST_BLOCKS));
   if (count == 0)
     return THCSorted{0, keys, positions};
   for (int shift = 0; shift == 0 || (shift < 64 && largestKey >> shift > 0); shift += DIGIT_BITS) {

@@ -32,7 +32,6 @@ enum {
 };
 
 const int64_t CHANNEL_ROW_SEGMENT = 256; /* rows that a block sums at a time */
-const int64_t CHANNEL_MOST_BLOCKS = 65535;
 
 /* How the work on batch x planes x positions is divided. */
 struct Channels {
@@ -131,7 +130,7 @@ __global__ void __launch_bounds__(THC_THREADS)
 
 inline dim3 channelGrid(int64_t blocks)
 {
-  return dim3((unsigned)(blocks < CHANNEL_MOST_BLOCKS ? blocks : CHANNEL_MOST_BLOCKS));
+  return dim3((unsigned)(blocks < THC_MOST_BLOCKS ? blocks : THC_MOST_BLOCKS));
 }
 
 /* Calls finish(plane, sum of its elements) for all planes; `partial` has channelScratchBytes

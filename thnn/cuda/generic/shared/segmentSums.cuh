@@ -12,7 +12,6 @@ namespace
 
 const int64_t SHORTEST_SEGMENT = 1024, LONGEST_SEGMENT = 16384;
 const int64_t WANTED_SEGMENTS = 1024; /* segments of all results together that fill a device */
-const int64_t MOST_BLOCKS = 65535;    /* limit of a grid */
 
 inline int64_t segmentLength(int64_t results, int64_t terms)
 {
@@ -72,7 +71,7 @@ void addSums(THCPlan *plan, int64_t results, int64_t terms, const Term &term, ac
              real *sums, accreal *partial)
 {
   const int64_t segments = segmentsOf(results, terms), tasks = results * segments;
-  const dim3 grid((unsigned)(tasks < MOST_BLOCKS ? tasks : MOST_BLOCKS));
+  const dim3 grid((unsigned)(tasks < THC_MOST_BLOCKS ? tasks : THC_MOST_BLOCKS));
   THC_LAUNCH(plan, (sumSegments<Index, Term>), grid, THC_THREADS, 0, results, segments,
              segmentLength(results, terms), terms, term, partial);
   THC_LAUNCH_ELEMENTS(plan, addSegments<real>, results, results, segments, scale, partial, sums);

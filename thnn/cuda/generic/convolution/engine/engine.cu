@@ -8,9 +8,8 @@ namespace
 {
 
 enum {
-  LEAST_ROWS = 64,        /* fewest rows of a product; fewer would leave the device idle */
-  LEAST_POSITIONS = 1024, /* fewest positions that a product of the weight's gradient sums over */
-  LARGEST_BATCH = 65535   /* most matrices of a batched product */
+  LEAST_ROWS = 64,       /* fewest rows of a product; fewer would leave the device idle */
+  LEAST_POSITIONS = 1024 /* fewest positions that a product of the weight's gradient sums over */
 };
 
 const int64_t USUAL_CACHE_BYTES = 4 << 20; /* where the device does not report its L2 cache */
@@ -112,9 +111,9 @@ THCConvolutionPlan THCUNN_(engine_prepare)(const THCState *state, const THNNConv
   plan.chunkImages = 1;
   plan.chunkPlanes = geometry->inputPlanes;
   if (plan.readsImage)
-    plan.chunkImages = weights ? 1 : minimum(geometry->batch, LARGEST_BATCH);
+    plan.chunkImages = weights ? 1 : minimum(geometry->batch, THC_LARGEST_BATCH);
   else if (imageElements <= budget)
-    plan.chunkImages = minimum(minimum(geometry->batch, budget / imageElements), LARGEST_BATCH);
+    plan.chunkImages = minimum(minimum(geometry->batch, budget / imageElements), THC_LARGEST_BATCH);
   else
     plan.chunkPlanes = minimum(geometry->inputPlanes,
                                maximum(budget / planeElements, divideUp(LEAST_ROWS, plan.taps)));
