@@ -85,8 +85,9 @@ class State(Closing):
         takes it for all of these, and is "auto" for the rest, but for :mod:`pythnn.functional`,
         which refuses a name that does not apply. There, instead of an algorithm, this can say how
         to choose one: "guess_once" and "time_once" choose at the first call and keep to it where
-        it applies, "guess_on_shape_change" and "time_on_shape_change" for each geometry; "guess_…"
-        by expected costs, "time_…" by measuring what applies. Elsewhere these are "auto".
+        it applies, "guess_on_shape_change" and "time_on_shape_change" for each geometry. The former
+        of each pair go by expected costs, the latter measure what applies. Elsewhere these are
+        "auto".
     deterministic : bool
         Refuse what is not deterministic. On the CPU everything is.
     check_indices : bool
