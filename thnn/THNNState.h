@@ -77,6 +77,14 @@ THNN_API THNNConvolutionAlgorithm THNN_State_convolutionAlgorithmOf(const THNNSt
 THNN_API void THNN_State_setConvolutionRow(THNNState *state, const char *row);
 THNN_API const char *THNN_State_convolutionRow(const THNNState *state);
 
+/* A state that keeps weights is for one layer, whose weight stays as it is: the first convolution's
+ * output leaves its plan and what it made of the weight, and later ones of the same sizes with the
+ * same weight at the same address go on from there. What is kept costs nothing any more, so another
+ * algorithm can be chosen than usual. Several threads may use such a state at once. Setting false
+ * frees what is kept. */
+THNN_API void THNN_State_setKeepsWeights(THNNState *state, bool keeps);
+THNN_API bool THNN_State_keepsWeights(const THNNState *state);
+
 /* On the CPU every function is deterministic; the switch makes CUDA functions that are not refuse
  * to run. */
 THNN_API void THNN_State_setDeterministic(THNNState *state, bool deterministic);

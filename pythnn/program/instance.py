@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import time
+from collections.abc import Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from .._state import State
 from .._tensor import KINDS, Tensor, kind_of_dtype
 from ..graph.functions import functions
 from ..graph.operations import Call, Constant, Graph, Kernel, Operand, Operation, Table, View
@@ -27,8 +29,8 @@ class OtherShapesError(Exception):
 class Instance:
     """A program's operations, bound to memory of their own: one run at a time."""
 
-    def __init__(self, graph: Graph, layout: Layout) -> None:
-        self._layout = layout
+    def __init__(self, graph: Graph, layout: Layout, states: Mapping[int, State]) -> None:
+        self._layout, self._states = layout, states
         self._memory = {
             dtype: Tensor.empty(size, dtype=dtype) for dtype, size in layout.sizes.items()
         }
@@ -74,6 +76,8 @@ class Instance:
         if id(operation) in self._layout.in_place:
             assert function.inplace is not None  # noqa: S101 (that is how it works in place)
             arguments[function.inplace[0]] = True
+        if id(operation) in self._states:
+            arguments[0] = self._states[id(operation)]._open()
         real = operation.arguments[function.first_real.place]
         return StepCall(f"THNN_{_type_name(real)}{operation.function}", tuple(arguments))
 

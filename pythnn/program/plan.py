@@ -17,6 +17,7 @@ from ..graph import NotLowerableError, lower
 from ..graph.operations import views_in
 from .folding import fold_normalizations
 from .instance import Instance
+from .keeping import keeping_states
 from .memory import lay_out
 from .results import check_out, taken_over
 from .simplifying import drop_indices
@@ -67,6 +68,7 @@ class StepPlan(Plan):
         if fuse:
             operations = fold_normalizations(operations, views_in(self._graph.outputs))
         self._layout = lay_out(operations, self._graph.inputs, self._graph.outputs)
+        self._states = keeping_states(self._layout.operations) if fuse else {}
         self._idle: list[Instance] = []
         self.nbytes = self._layout.nbytes
         self.steps = [
@@ -80,7 +82,7 @@ class StepPlan(Plan):
         try:
             instance = self._idle.pop()
         except IndexError:
-            instance = Instance(self._graph, self._layout)
+            instance = Instance(self._graph, self._layout, self._states)
         try:
             yield instance
         finally:

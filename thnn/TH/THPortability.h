@@ -20,6 +20,10 @@
 #  define TH_ATOMIC_LOAD(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #  define TH_ATOMIC_STORE(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
 #  define TH_ATOMIC_FETCH_ADD(pointer, value) __atomic_fetch_add(pointer, value, __ATOMIC_ACQ_REL)
+/* Stores a value where *expected is found, and returns whether it was; if not, what is there is put
+ * into *expected. */
+#  define TH_ATOMIC_EXCHANGE_IF(pointer, expected, value)                                          \
+    __atomic_compare_exchange_n(pointer, expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 
 /* True when the result does not fit into 64 bits; *result must not be used then. */
 #  define TH_MULTIPLY_OVERFLOWS(a, b, result) __builtin_mul_overflow(a, b, result)

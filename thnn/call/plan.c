@@ -144,6 +144,19 @@ THNNBuffer *THNN_planScratch(THNNPlan *plan, size_t bytes)
   return buffer;
 }
 
+THNNBuffer *THNN_planKept(THNNPlan *plan, size_t bytes)
+{
+  THNNBuffer *buffer = THNN_planScratch(plan, bytes);
+  buffer->role = THNN_ROLE_KEPT;
+  return buffer;
+}
+
+void THNN_planFree(void *kept)
+{
+  if (kept)
+    releaseOnHost(NULL, kept);
+}
+
 static bool hasWantedSize(const THNNBuffer *buffer)
 {
   return buffer->view.nDimension == buffer->nDimension &&
@@ -255,8 +268,8 @@ static Span spanOf(const THNNPlan *plan, const THNNBuffer *buffer)
 
 static bool isTensor(const THNNBuffer *buffer)
 {
-  return buffer->role != THNN_ROLE_SCRATCH && buffer->role != THNN_ROLE_SHARE &&
-         elementsOf(buffer) > 0 && buffer->view.data;
+  return buffer->tensor && buffer->role != THNN_ROLE_SHARE && elementsOf(buffer) > 0 &&
+         buffer->view.data;
 }
 
 static bool isWritten(const THNNBuffer *buffer)
@@ -283,8 +296,11 @@ static bool overlapsAnother(const THNNPlan *plan, const THNNBuffer *buffer)
   return false;
 }
 
+/* The bytes of the plan's block that are the buffer's. */
 static size_t alignedBytes(const THNNPlan *plan, const THNNBuffer *buffer)
 {
+  if (buffer->role == THNN_ROLE_KEPT)
+    return 0;
   const size_t alignment = plan->memory->alignment;
   return (buffer->bytes + alignment - 1) / alignment * alignment;
 }
@@ -297,7 +313,7 @@ static size_t planCopies(THNNPlan *plan)
     THNNBuffer *buffer = &plan->buffers[i];
     if (buffer->role == THNN_ROLE_SHARE)
       continue;
-    if (buffer->role != THNN_ROLE_SCRATCH) {
+    if (buffer->tensor) {
       buffer->view = operationsOf(plan, buffer)->view(buffer->tensor);
       buffer->data = buffer->view.data;
     }
@@ -315,22 +331,44 @@ static size_t planCopies(THNNPlan *plan)
   return total;
 }
 
+/* Allocates the plan's block and what is kept, or raises and holds nothing. */
+static void allocate(THNNPlan *plan, size_t bytes)
+{
+  bool failed = false;
+  if (bytes > 0) {
+    plan->block = plan->memory->allocate(plan->context, bytes);
+    failed = !plan->block;
+  }
+  THNNBuffer *end = plan->buffers + plan->count, *buffer = plan->buffers;
+  for (; buffer < end && !failed; buffer++) {
+    if (buffer->role != THNN_ROLE_KEPT)
+      continue;
+    buffer->data = plan->memory->allocate(plan->context, buffer->bytes);
+    failed = !buffer->data;
+    bytes += buffer->bytes;
+  }
+  if (!failed)
+    return;
+  while (buffer-- > plan->buffers)
+    if (buffer->role == THNN_ROLE_KEPT && buffer->data)
+      plan->memory->release(plan->context, buffer->data);
+  if (plan->block)
+    plan->memory->release(plan->context, plan->block);
+  plan->block = NULL;
+  THMemoryError("%s: not enough memory: it needs %zu bytes beside its arguments", plan->function,
+                bytes);
+}
+
 void THNN_planAcquire(THNNPlan *plan)
 {
   checkOutputs(plan);
   reserveOutputs(plan);
-  const size_t bytes = planCopies(plan);
-  if (bytes > 0) {
-    plan->block = plan->memory->allocate(plan->context, bytes);
-    if (!plan->block)
-      THMemoryError("%s: not enough memory: it needs %zu bytes beside its arguments",
-                    plan->function, bytes);
-  }
+  allocate(plan, planCopies(plan));
   resizeOutputs(plan);
   char *next = plan->block;
   for (int i = 0; i < plan->count; i++) {
     THNNBuffer *buffer = &plan->buffers[i];
-    if (buffer->bytes == 0)
+    if (alignedBytes(plan, buffer) == 0)
       continue;
     buffer->data = next;
     next += alignedBytes(plan, buffer);

@@ -50,7 +50,8 @@ typedef enum THNNRole {
   THNN_ROLE_OUT,   /* resized, overwritten */
   THNN_ROLE_INOUT, /* never resized, read and written */
   THNN_ROLE_SHARE, /* becomes a view of another argument */
-  THNN_ROLE_SCRATCH
+  THNN_ROLE_SCRATCH,
+  THNN_ROLE_KEPT /* memory that the caller has from then on */
 } THNNRole;
 
 /* A tensor of any type, as the plan sees it. */
@@ -62,7 +63,7 @@ typedef struct THNNView {
   bool resizable, fixedSize;
 } THNNView;
 
-/* One declared tensor or scratch area. */
+/* One declared tensor or area of memory. */
 typedef struct THNNBuffer {
   void *data; /* valid between acquire and release */
 
@@ -163,6 +164,10 @@ THNN_API void THNN_planSharing(THNNPlan *plan, THNNElement element, void *tensor
 
 /* `bytes` of 64-byte aligned memory with arbitrary contents. */
 THNN_API THNNBuffer *THNN_planScratch(THNNPlan *plan, size_t bytes);
+
+/* The same, but the plan does not free it: after acquire it is the caller's, for THNN_planFree. */
+THNN_API THNNBuffer *THNN_planKept(THNNPlan *plan, size_t bytes);
+THNN_API void THNN_planFree(void *kept);
 
 /* Adds a part of `part` bytes to a scratch area of `*bytes` bytes so far; returns its offset, which
  * is aligned like the area. */

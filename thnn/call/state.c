@@ -1,3 +1,4 @@
+#include "call/plan.h"
 #include "call/state.h"
 
 #include <string.h>
@@ -40,6 +41,7 @@ void THNN_State_free(THNNState *state)
   if (!state)
     return;
   THNN_State_check(state, "State_free");
+  THNN_State_setKeepsWeights(state, false);
   state->live = 0;
   THFree(state);
 }
@@ -179,4 +181,23 @@ bool THNN_State_deterministic(const THNNState *state)
 {
   THNN_State_check(state, "State_deterministic");
   return state ? state->deterministic : false;
+}
+
+void THNN_State_setKeepsWeights(THNNState *state, bool keeps)
+{
+  checkGiven(state, "State_setKeepsWeights");
+  if (keeps && !state->kept) {
+    state->kept = THAlloc(sizeof *state->kept);
+    *state->kept = NULL;
+  } else if (!keeps && state->kept) {
+    THNN_planFree(*state->kept);
+    THFree(state->kept);
+    state->kept = NULL;
+  }
+}
+
+bool THNN_State_keepsWeights(const THNNState *state)
+{
+  THNN_State_check(state, "State_keepsWeights");
+  return state && state->kept;
 }

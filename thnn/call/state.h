@@ -16,6 +16,7 @@ struct THNNState {
   THNNConvolutionAlgorithm convolutionAlgorithm[THNN_CONVOLUTION_RESULTS];
   char convolutionRow[THNN_LONGEST_ROW + 1]; /* empty: none */
   bool deterministic;
+  void **kept; /* where a call may leave a block (THNN_planKept) for later ones; NULL: nowhere */
 };
 
 /* The settings of a state, or the defaults for NULL, with one result's algorithm of convolutions for

@@ -367,6 +367,17 @@ int64_t THNN_convolutionMapPositions(const THNNConvolution *geometry)
   return product(geometry->output);
 }
 
+bool THNN_convolutionsAreEqual(const THNNConvolution *one, const THNNConvolution *other)
+{
+  bool equal = one->batch == other->batch && one->inputPlanes == other->inputPlanes &&
+               one->outputPlanes == other->outputPlanes && one->transposed == other->transposed;
+  for (int i = 0; i < 3; i++)
+    equal = equal && one->input[i] == other->input[i] && one->output[i] == other->output[i] &&
+            one->kernel[i] == other->kernel[i] && one->stride[i] == other->stride[i] &&
+            one->dilation[i] == other->dilation[i] && one->pad[i] == other->pad[i];
+  return equal;
+}
+
 bool THNN_convolutionIsPointwise(const THNNConvolution *geometry)
 {
   for (int i = 0; i < 3; i++)

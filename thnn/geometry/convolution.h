@@ -124,6 +124,9 @@ int64_t THNN_convolutionMapPositions(const THNNConvolution *geometry);   /* per 
 /* 1x1 kernel, stride 1, no padding: map positions are image positions. */
 THNN_API bool THNN_convolutionIsPointwise(const THNNConvolution *geometry);
 
+/* Whether two descriptions say the same. */
+bool THNN_convolutionsAreEqual(const THNNConvolution *one, const THNNConvolution *other);
+
 /* Every map position sees one element of each image plane: pointwise, or with any stride if it is
  * not the image's. */
 bool THNN_convolutionHasOneTap(const THNNConvolution *geometry);

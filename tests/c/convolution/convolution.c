@@ -245,16 +245,41 @@ typedef struct Computation {
   const real *bias; /* or NULL */
   int64_t planes;   /* of the bias */
   int64_t results;
+  bool keeps; /* what is made of the weight */
 } Computation;
+
+/* `bytes` bytes of NaN, and a guard. */
+static unsigned char *newGuarded(size_t bytes)
+{
+  unsigned char *block = aligned_alloc(64, (bytes + GUARD_BYTES + 63) / 64 * 64);
+  memset(block, 0xff, bytes);
+  memset(block + bytes, GUARD, GUARD_BYTES);
+  return block;
+}
+
+static void freeGuarded(unsigned char *block, size_t bytes)
+{
+  for (int i = 0; i < GUARD_BYTES; i++)
+    CHECK(block[bytes + (size_t)i] == GUARD);
+  free(block);
+}
 
 /* Runs one part with guarded scratch full of NaN. Returns the result. */
 static real *compute(const THNNConvolution *g, const Computation *of, THNNState *state,
                      THNNConvolutionPlan *plan)
 {
-  THNN_(engine_prepare)(plan, state, g, of->part);
-  unsigned char *block = aligned_alloc(64, (plan->scratchBytes + GUARD_BYTES + 63) / 64 * 64);
-  memset(block, 0xff, plan->scratchBytes);
-  memset(block + plan->scratchBytes, GUARD, GUARD_BYTES);
+  if (of->keeps)
+    THNN_(engine_prepareKept)(plan, state, g, of->part);
+  else
+    THNN_(engine_prepare)(plan, state, g, of->part);
+  const size_t keptBytes = plan->chosen.keptBytes;
+  CHECK(of->keeps || keptBytes == 0);
+  unsigned char *block = newGuarded(plan->scratchBytes), *kept = newGuarded(keptBytes);
+  if (keptBytes > 0) {
+    THNN_(engine_keep)(plan, of->weight, kept, block);
+    plan->kept = kept;
+    memset(block, 0xff, plan->scratchBytes);
+  }
   real *result = newArray(of->results);
   if (of->part != THNN_CONVOLUTION_BACKWARD_WEIGHT) {
     const bool forward = of->part == THNN_CONVOLUTION_FORWARD;
@@ -263,9 +288,9 @@ static real *compute(const THNNConvolution *g, const Computation *of, THNNState 
     memset(result, 0, (size_t)of->results * sizeof(real));
     THNN_(engine_backwardWeight)(plan, of->image, of->map, 1, result, NULL, block);
   }
-  for (int i = 0; i < GUARD_BYTES; i++)
-    CHECK(block[plan->scratchBytes + (size_t)i] == GUARD);
-  free(block);
+  freeGuarded(block, plan->scratchBytes);
+  freeGuarded(kept, keptBytes);
+  plan->kept = NULL;
   return result;
 }
 
@@ -428,8 +453,8 @@ enum { MOST_ROWS = 16 };
 
 /* How often each row of the engine's table was met in each part; and Winograd's algorithm with weights
  * that are transformed once (or weight gradients with several shares) and otherwise, and weight
- * gradients whose results are not kept. */
-static int met[3][MOST_ROWS], metWinograd[3][2], metUnkept;
+ * gradients whose results are not kept; and plans that keep something of the weights. */
+static int met[3][MOST_ROWS], metWinograd[3][2], metUnkept, metKept;
 
 static bool isWinograd(const THNNConvolutionPlan *plan)
 {
@@ -481,7 +506,9 @@ static void testAlgorithm(const THNNConvolution *g, const Computation *of, const
   THNNConvolutionPlan plan;
   THNN_State_setThreads(state, 1);
   real *first = compute(g, of, state, &plan);
-  meet(g, &plan);
+  if (!of->keeps)
+    meet(g, &plan);
+  metKept += plan.chosen.keptBytes > 0;
   const double error =
       largestError(first, wanted, isWinograd(&plan) ? transformed : size, of->results);
   CHECK(error < 16);
@@ -539,6 +566,9 @@ static void testPart(const THNNConvolution *g, Computation of, THNNState *state)
   }
   THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
   testRows(g, &of, wanted, size, transformed, state);
+  of.keeps = of.part != THNN_CONVOLUTION_BACKWARD_WEIGHT;
+  if (of.keeps)
+    testRows(g, &of, wanted, size, transformed, state);
   free(transformed);
   free(wanted);
   free(size);
@@ -552,16 +582,16 @@ static void testGeometry(const THNNConvolution *g, THNNState *state)
   const bool biased = randomBetween(0, 1);
   testPart(g,
            (Computation){THNN_CONVOLUTION_FORWARD, image, map, weight, biased ? mapBias : NULL,
-                         g->outputPlanes, mapSize(g)},
+                         g->outputPlanes, mapSize(g), false},
            state);
   testPart(g,
            (Computation){THNN_CONVOLUTION_BACKWARD_DATA, image, map, weight,
-                         biased ? imageBias : NULL, g->inputPlanes, imageSize(g)},
+                         biased ? imageBias : NULL, g->inputPlanes, imageSize(g), false},
            state);
-  testPart(
-      g,
-      (Computation){THNN_CONVOLUTION_BACKWARD_WEIGHT, image, map, weight, NULL, 1, weightSize(g)},
-      state);
+  testPart(g,
+           (Computation){THNN_CONVOLUTION_BACKWARD_WEIGHT, image, map, weight, NULL, 1,
+                         weightSize(g), false},
+           state);
   free(image);
   free(map);
   free(weight);
@@ -589,7 +619,8 @@ static void testInfiniteWeights(THNNState *state)
   const int64_t perPlane = weightSize(g) / g->outputPlanes, positions = product(g->output);
   for (int64_t i = 0; i < perPlane; i++)
     weight[perPlane + i] = INFINITY;
-  const Computation of = {THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g)};
+  const Computation of = {
+      THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g), false};
   THNNConvolutionPlan plan;
   real *map = compute(g, &of, state, &plan);
   bool finite = true;
@@ -608,7 +639,8 @@ static void testNaNInImage(THNNState *state)
   real *image = newRandom(imageSize(g)), *weight = newRandom(weightSize(g));
   const int64_t positions = product(g->output), where = 4 * g->input[2] + 19;
   image[where] = NAN;
-  const Computation of = {THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g)};
+  const Computation of = {
+      THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g), false};
   THNNConvolutionPlan plan;
   real *map = compute(g, &of, state, &plan);
   bool right = true;
@@ -630,7 +662,7 @@ static void testScale(THNNState *state)
   const THNNConvolution *g = &PADDED;
   real *image = newRandom(imageSize(g)), *map = newRandom(mapSize(g));
   const Computation of = {
-      THNN_CONVOLUTION_BACKWARD_WEIGHT, image, map, NULL, NULL, 1, weightSize(g)};
+      THNN_CONVOLUTION_BACKWARD_WEIGHT, image, map, NULL, NULL, 1, weightSize(g), false};
   THNNConvolutionPlan plan;
   real *once = compute(g, &of, state, &plan), *again = newRandom(weightSize(g));
   real *before = newArray(weightSize(g));
@@ -911,6 +943,7 @@ int main(int argc, char **argv)
   for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++)
     CHECK(metWinograd[part][true] > 0 && metWinograd[part][false] > 0);
   CHECK(metUnkept > 0);
+  CHECK(metKept > 0);
   checkMet(geometries);
   THNN_State_free(state);
   return checkResult();

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
+from contextlib import suppress
 
 import numpy as np
 import pytest
 from support.bounds import WINOGRAD, assert_sums
+from support.memory import counting_memory
 
 import pythnn
-from pythnn import Generator, State, Tensor, THNNArgumentError, THNNError, thnn
+from pythnn import (
+    Generator,
+    State,
+    Tensor,
+    THNNArgumentError,
+    THNNError,
+    THNNMemoryError,
+    lib,
+    thnn,
+)
 
 
 @pytest.fixture
@@ -238,3 +250,66 @@ def test_one_algorithm_for_each_result():
                 pythnn.lib.THNN_FloatGroupedConvolution_plan(
                     state._c, which, False, False, sizes, choice
                 )
+
+
+def _convolved(state: State | None, x: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    y = np.empty((x.shape[0], weight.shape[0], x.shape[2], x.shape[3]), x.dtype)
+    pad = weight.shape[2] // 2
+    kernel, padding = weight.shape[2:], (pad, pad)
+    thnn.SpatialConvolutionMM_updateOutput(
+        state, x, y, weight, None, None, None, *kernel, 1, 1, *padding
+    )
+    return y
+
+
+@pytest.mark.parametrize(("row", "kernel"), [("pointwise", 1), ("direct", 5), ("winograd", 3)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.usefixtures("kept_threads")
+def test_kept_weights(row: str, kernel: int, dtype: type) -> None:
+    numbers = np.random.default_rng(1)
+    x = numbers.standard_normal((2, 16, 12, 12)).astype(dtype)
+    weight = numbers.standard_normal((32, 16, kernel, kernel)).astype(dtype)
+    other = numbers.standard_normal(weight.shape).astype(dtype)
+    bounds = (
+        WINOGRAD * 16 * kernel**2 * np.finfo(dtype).eps * np.abs(weight).max() * np.abs(x).max()
+    )
+    state = State()
+    lib.THNN_State_setConvolutionRow(state._open(), row.encode())
+    lib.THNN_State_setKeepsWeights(state._open(), True)
+    assert lib.THNN_State_keepsWeights(state._open())
+    first = _convolved(state, x, weight)
+    np.testing.assert_allclose(first, _convolved(None, x, weight), rtol=0, atol=bounds)
+    for threads in (1, 2, 3):
+        pythnn.set_num_threads(threads)
+        np.testing.assert_array_equal(_convolved(state, x, weight), first)
+    wanted = _convolved(None, x, other)
+    np.testing.assert_allclose(_convolved(state, x, other), wanted, rtol=0, atol=2 * bounds)
+    np.testing.assert_allclose(_convolved(state, x[:1], weight), first[:1], rtol=0, atol=bounds)
+    weight[...] = other
+    np.testing.assert_array_equal(_convolved(state, x, weight), first)
+    lib.THNN_State_setKeepsWeights(state._open(), False)
+    assert not lib.THNN_State_keepsWeights(state._open())
+    np.testing.assert_allclose(_convolved(state, x, weight), wanted, rtol=0, atol=2 * bounds)
+
+
+def test_what_is_kept_is_freed() -> None:
+    x, weight = np.ones((1, 16, 12, 12)), np.ones((32, 16, 3, 3))
+    with counting_memory() as memory:
+        state = State()
+        lib.THNN_State_setKeepsWeights(state._open(), True)
+        before = memory.live
+        for _ in range(3):
+            _convolved(state, x, weight)
+        assert memory.live == before + 1
+        for nth in range(1, 6):
+            lib.THNN_State_setKeepsWeights(state._open(), False)
+            lib.THNN_State_setKeepsWeights(state._open(), True)
+            memory.fail_from(nth)
+            with suppress(THNNMemoryError):
+                _convolved(state, x, weight)
+            memory.fail_from(0)
+            assert memory.live <= before + 1
+        np.testing.assert_array_equal(_convolved(state, x, weight)[0, 0, 1:-1, 1:-1], 144)
+        del state
+        gc.collect()
+        assert memory.live == before - 2

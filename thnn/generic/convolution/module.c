@@ -1,6 +1,7 @@
 #include "generic/convolution/module.h"
 
 #include "call/state.h"
+#include "generic/convolution/kept.h"
 #include "geometry/convolutionCheck.h"
 
 /* The pass that makes the map, or the image, from the other one. */
@@ -18,8 +19,10 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
   const int nDimension =
       THNN_convolutionSizes(geometry, call->nDimension, call->transposed, batched, size);
   const THNNState state = THNN_stateFor(call->state, THNN_OUTPUT);
-  THNNConvolutionPlan convolution;
-  THNN_(engine_prepare)(&convolution, &state, geometry, passTo(call->transposed));
+  THNNConvolutionPlan room;
+  bool leaves;
+  const THNNConvolutionPlan *convolution =
+      THNN_(kept_prepare)(&room, &leaves, &state, geometry, passTo(call->transposed), weight);
 
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
@@ -27,12 +30,18 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
   THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
   THNNBuffer *kernel = THNN_planIn(&plan, weight, 4);
   THNNBuffer *start = bias ? THNN_planIn(&plan, bias, 5) : NULL;
-  THNNBuffer *scratch = THNN_planScratch(&plan, convolution.scratchBytes);
+  THNNBuffer *scratch = THNN_planScratch(&plan, convolution->scratchBytes);
+  THNNBuffer *left = leaves ? THNN_planKept(&plan, THNN_(kept_bytes)(convolution)) : NULL;
   THNN_planAcquire(&plan);
 
-  THNN_(engine_run)(&convolution, in->data, kernel->data, start ? start->data : NULL, out->data,
+  if (left)
+    convolution =
+        THNN_(kept_fill)(left->data, convolution, &state, geometry, kernel->data, scratch->data);
+  THNN_(engine_run)(convolution, in->data, kernel->data, start ? start->data : NULL, out->data,
                     scratch->data);
   THNN_planRelease(&plan);
+  if (left)
+    THNN_(kept_leave)(&state, left->data);
 }
 
 void THNN_(module_updateGradInput)(const THNNConvolutionCall *call, THTensor *input,

@@ -21,6 +21,7 @@ typedef struct Operands {
   const real *image;
   /* forward */
   const real *weight, *bias; /* bias may be NULL */
+  const void *kept;          /* what the algorithm made of the weights, or NULL */
   real *map;
   /* backward to the weight */
   const real *gradMap;
@@ -36,13 +37,18 @@ typedef bool AlgorithmPlanner(AlgorithmPlan *plan);
  * them, of which only rows with the flag TRIES make use. `scratch` is aligned to 64 bytes. */
 typedef bool AlgorithmRunner(const AlgorithmPlan *plan, const Operands *of, void *scratch);
 
+/* Makes of the weights what the runner is given as `kept`. `scratch` is as for the runner. */
+typedef void AlgorithmKeeper(const AlgorithmPlan *plan, const real *weight, void *kept,
+                             void *scratch);
+
 /* A row of the engine's table. */
 typedef struct Algorithm {
   const char *name; /* the name of its file */
   AlgorithmPlanner *plan;
   AlgorithmRunner *run;
-  int passes; /* those that it computes */
-  int family; /* the algorithm of the public interface that it belongs to */
+  AlgorithmKeeper *keep; /* NULL: it keeps nothing */
+  int passes;            /* those that it computes */
+  int family;            /* the algorithm of the public interface that it belongs to */
   int flags;
 } Algorithm;
 

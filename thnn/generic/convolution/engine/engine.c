@@ -5,7 +5,7 @@
 /* ---- The table -------------------------------------------------------------------------------
  *
  * A row is an algorithm: its file; the passes that it computes; the public name that it belongs to;
- * and what else there is to know before it is asked:
+ * what keeps what it makes of the weights; and what else there is to know before it is asked:
  *
  *   LINEAR        it is for the one map position of a linear layer only
  *   ANY_SIZE      it counts nothing that 64 bits may not hold, whatever the padding or the stride
@@ -27,26 +27,37 @@ enum {
 enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, IF_NOT_ABOVE = 8, TRIES = 16 };
 
 /* clang-format off */
-#define ALGORITHMS(ROW)                                                  \
-  ROW(pointwise,      FORWARD | DATA,          DIRECT,   0)              \
-  ROW(direct,         FORWARD | DATA,          DIRECT,   IF_NOT_ABOVE)   \
-  ROW(directWeight,   WEIGHT,                  DIRECT,   0)              \
-  ROW(lines,          FORWARD | DATA,          DIRECT,   NOT_LINEAR)     \
-  ROW(linesWeight,    WEIGHT,                  DIRECT,   NOT_LINEAR)     \
-  ROW(packedProducts, FORWARD | DATA | WEIGHT, DIRECT,   NOT_LINEAR)     \
-  ROW(linear,         FORWARD | DATA | WEIGHT, GEMM,     LINEAR | ANY_SIZE) \
-  ROW(gemm,           FORWARD | DATA | WEIGHT, GEMM,     ANY_SIZE)       \
-  ROW(winograd,       FORWARD | DATA,          WINOGRAD, TRIES)          \
-  ROW(winogradWeight, WEIGHT,                  WINOGRAD, TRIES)
+#define ALGORITHMS(ROW)                                                            \
+  ROW(pointwise,      FORWARD | DATA,          DIRECT,   KEEPS,   0)               \
+  ROW(direct,         FORWARD | DATA,          DIRECT,   KEEPS,   IF_NOT_ABOVE)    \
+  ROW(directWeight,   WEIGHT,                  DIRECT,   NOTHING, 0)               \
+  ROW(lines,          FORWARD | DATA,          DIRECT,   NOTHING, NOT_LINEAR)      \
+  ROW(linesWeight,    WEIGHT,                  DIRECT,   NOTHING, NOT_LINEAR)      \
+  ROW(packedProducts, FORWARD | DATA | WEIGHT, DIRECT,   NOTHING, NOT_LINEAR)      \
+  ROW(linear,         FORWARD | DATA | WEIGHT, GEMM,     NOTHING, LINEAR | ANY_SIZE) \
+  ROW(gemm,           FORWARD | DATA | WEIGHT, GEMM,     NOTHING, ANY_SIZE)        \
+  ROW(winograd,       FORWARD | DATA,          WINOGRAD, KEEPS,   TRIES)           \
+  ROW(winogradWeight, WEIGHT,                  WINOGRAD, NOTHING, TRIES)
 /* clang-format on */
 
-#define DECLARE(file, passes, family, flags)                                                       \
+#define DECLARE_KEEPS(file) AlgorithmKeeper THNN_(file##_keepWeights);
+#define DECLARE_NOTHING(file)
+#define DECLARE(file, passes, family, keeps, flags)                                                \
   AlgorithmPlanner THNN_(file##_planConvolution);                                                  \
-  AlgorithmRunner THNN_(file##_runConvolution);
+  AlgorithmRunner THNN_(file##_runConvolution);                                                    \
+  DECLARE_##keeps(file)
 ALGORITHMS(DECLARE)
 
-#define ROW(file, passes, family, flags)                                                           \
-  {#file, THNN_(file##_planConvolution), THNN_(file##_runConvolution), passes, family, flags},
+#define KEEPER_KEEPS(file) THNN_(file##_keepWeights)
+#define KEEPER_NOTHING(file) NULL
+#define ROW(file, passes, family, keeps, flags)                                                    \
+  {#file,                                                                                          \
+   THNN_(file##_planConvolution),                                                                  \
+   THNN_(file##_runConvolution),                                                                   \
+   KEEPER_##keeps(file),                                                                           \
+   passes,                                                                                         \
+   family,                                                                                         \
+   flags},
 static const Algorithm algorithms[] = {ALGORITHMS(ROW)};
 
 enum { ROWS = sizeof algorithms / sizeof *algorithms };
@@ -125,22 +136,33 @@ static size_t scratchBytes(const AlgorithmPlan *plan)
   return plan->sharedBytes + plan->threadBytes * (size_t)plan->threads;
 }
 
-/* Chooses between all rows; the one of the given name, unless that is NULL or does not apply. */
-static void choose(THNNConvolutionPlan *plan, const THNNState *state,
-                   const THNNConvolution *geometry, THNNConvolutionPart part, const char *name)
+/* Finds the best of the rows that try, or of the others; without an algorithm if none applies. */
+static void chooseAmong(AlgorithmPlan *best, const AlgorithmPlan *start,
+                        const Conditions *conditions, int tries)
 {
-  const Conditions conditions = conditionsOf(geometry, state, name);
-  AlgorithmPlan *tried = &plan->chosen, *best = &plan->otherwise;
-  AlgorithmPlan start = {.geometry = *geometry, .part = part, .state = state}, next;
-  if (part == THNN_CONVOLUTION_BACKWARD_DATA)
-    start.geometry = THNN_convolutionTransposed(geometry);
-  tried->algorithm = best->algorithm = NULL;
-  for (const Algorithm *row = algorithms; row < algorithms + ROWS; row++) {
-    AlgorithmPlan *place = row->flags & TRIES ? tried : best;
-    if (planRow(row, &start, &conditions, &next) && isBetter(&next, place))
-      *place = next;
-  }
+  AlgorithmPlan next;
+  best->algorithm = NULL;
+  for (const Algorithm *row = algorithms; row < algorithms + ROWS; row++)
+    if ((row->flags & TRIES) == tries && planRow(row, start, conditions, &next) &&
+        isBetter(&next, best))
+      *best = next;
+}
+
+/* Chooses between all rows; the one of the given name, unless that is NULL or does not apply. */
+static void choose(THNNConvolutionPlan *plan, const AlgorithmPlan *settings, const char *name)
+{
+  const Conditions conditions = conditionsOf(&settings->geometry, settings->state, name);
+  AlgorithmPlan *tried = &plan->chosen, *best = &plan->otherwise, start = *settings;
+  if (start.part == THNN_CONVOLUTION_BACKWARD_DATA)
+    start.geometry = THNN_convolutionTransposed(&settings->geometry);
+  chooseAmong(tried, &start, &conditions, TRIES);
+  chooseAmong(best, &start, &conditions, 0);
   const bool tries = tried->algorithm && isBetter(tried, best);
+  if (tries && start.keeps) { /* what is kept is for the algorithm that tries */
+    start.keeps = false;
+    chooseAmong(best, &start, &conditions, 0);
+  }
+  plan->kept = NULL;
   plan->scratchBytes = scratchBytes(best);
   if (!tries)
     *tried = *best;
@@ -151,7 +173,16 @@ static void choose(THNNConvolutionPlan *plan, const THNNState *state,
 void THNN_(engine_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
                            const THNNConvolution *geometry, THNNConvolutionPart part)
 {
-  choose(plan, state, geometry, part, THNN_State_convolutionRow(state));
+  const AlgorithmPlan settings = {.geometry = *geometry, .part = part, .state = state};
+  choose(plan, &settings, THNN_State_convolutionRow(state));
+}
+
+void THNN_(engine_prepareKept)(THNNConvolutionPlan *plan, const THNNState *state,
+                               const THNNConvolution *geometry, THNNConvolutionPart part)
+{
+  const AlgorithmPlan settings = {
+      .geometry = *geometry, .part = part, .state = state, .keeps = true};
+  choose(plan, &settings, THNN_State_convolutionRow(state));
 }
 
 THNNConvolutionAlgorithm THNN_(engine_algorithm)(const THNNConvolutionPlan *plan)
@@ -180,11 +211,20 @@ const char *THNN_(engine_rowName)(int row)
 bool THNN_(engine_prepareRow)(THNNConvolutionPlan *plan, const THNNState *state,
                               const THNNConvolution *geometry, THNNConvolutionPart part, int row)
 {
-  choose(plan, state, geometry, part, algorithms[row].name);
+  const AlgorithmPlan settings = {.geometry = *geometry, .part = part, .state = state};
+  choose(plan, &settings, algorithms[row].name);
   return plan->chosen.algorithm == &algorithms[row];
 }
 
 /* ---- The passes ------------------------------------------------------------------------------ */
+
+void THNN_(engine_keep)(const THNNConvolutionPlan *plan, const real *weight, void *kept,
+                        void *scratch)
+{
+  const AlgorithmPlan *chosen = &plan->chosen;
+  if (chosen->keptBytes > 0)
+    chosen->algorithm->keep(chosen, weight, kept, scratch);
+}
 
 static void compute(const THNNConvolutionPlan *plan, const Operands *of, void *scratch)
 {
@@ -196,7 +236,8 @@ static void compute(const THNNConvolutionPlan *plan, const Operands *of, void *s
 void THNN_(engine_run)(const THNNConvolutionPlan *plan, const real *image, const real *weight,
                        const real *bias, real *map, void *scratch)
 {
-  const Operands of = {.image = image, .weight = weight, .bias = bias, .map = map};
+  const Operands of = {
+      .image = image, .weight = weight, .kept = plan->kept, .bias = bias, .map = map};
   compute(plan, &of, scratch);
 }
 

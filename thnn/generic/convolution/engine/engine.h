@@ -18,11 +18,13 @@ typedef struct AlgorithmPlan {
   THNNConvolutionPart part;
   const THNNState *state;
   const struct Algorithm *algorithm;
+  bool keeps;  /* what is made of the weights is kept from call to call */
   bool asked;  /* the state names the algorithm, which then need not be the fastest */
   double cost; /* expected time, in cycles of one core */
   int threads;
   size_t sharedBytes; /* scratch that all threads share */
   size_t threadBytes; /* scratch of each thread */
+  size_t keptBytes;   /* what the algorithm keeps of the weights; 0: nothing */
   int64_t own[24];    /* what the algorithm's file alone knows */
 } AlgorithmPlan;
 
@@ -31,11 +33,20 @@ typedef struct THNNConvolutionPlan {
   AlgorithmPlan chosen;
   AlgorithmPlan otherwise; /* computes everything again where `chosen` gives up, if it can */
   size_t scratchBytes;     /* scratch in all, which the caller provides */
+  const void *kept;        /* what `chosen` keeps of the weights; NULL if it keeps nothing */
 } THNNConvolutionPlan;
 
 /* Chooses algorithm, block sizes and threads. Allocates no memory and cannot fail. */
 void THNN_(engine_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
                            const THNNConvolution *geometry, THNNConvolutionPart part);
+
+/* The same for weights that stay as they are. Before a pass, engine_keep has to make what is kept of
+ * them, in an area of plan->chosen.keptBytes that is aligned to 64 bytes, and plan->kept has to be
+ * that area. */
+void THNN_(engine_prepareKept)(THNNConvolutionPlan *plan, const THNNState *state,
+                               const THNNConvolution *geometry, THNNConvolutionPart part);
+void THNN_(engine_keep)(const THNNConvolutionPlan *plan, const real *weight, void *kept,
+                        void *scratch);
 
 /* The algorithm that runs first, by its public name, and its expected time in cycles of one core. */
 THNNConvolutionAlgorithm THNN_(engine_algorithm)(const THNNConvolutionPlan *plan);

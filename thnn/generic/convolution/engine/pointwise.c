@@ -29,8 +29,9 @@ static const int64_t CHUNK_POSITIONS = 24;
 /* What the positions of the map are cut into. A task is a box of them, with all planes. */
 typedef struct PointwisePlan {
   THNNConvolutionBoxes boxes;
-  int64_t chunk; /* positions that are added at a time */
-  int64_t parts; /* parts of the panels, one per thread; 1: threads share the boxes instead */
+  int64_t chunk;     /* positions that are added at a time */
+  int64_t parts;     /* parts of the panels, one per thread; 1: threads share the boxes instead */
+  bool keepsWeights; /* packed weights are kept from call to call */
 } PointwisePlan;
 
 /* What all threads share; after the blank line, what each thread has to itself. */
@@ -61,11 +62,15 @@ static int64_t chunkCount(const PointwiseWorker *worker)
   return divideUp(THNN_convolutionBoxPositions(&worker->plan.boxes), worker->plan.chunk);
 }
 
+static int64_t packedElements(const THNNConvolution *g)
+{
+  return g->inputPlanes * roundUp(g->outputPlanes, productsFor(g->outputPlanes)->lanes);
+}
+
 static void layOutShared(PointwiseWorker *worker, Scratch *scratch)
 {
-  const int64_t lanes = productsFor(worker->g.outputPlanes)->lanes;
-  worker->weights = THNN_take(
-      scratch, worker->g.inputPlanes * roundUp(worker->g.outputPlanes, lanes), sizeof(real));
+  if (!worker->plan.keepsWeights)
+    worker->weights = THNN_take(scratch, packedElements(&worker->g), sizeof(real));
 }
 
 static void layOutThread(PointwiseWorker *worker, Scratch *scratch)
@@ -104,7 +109,7 @@ static double pointwiseCost(const PointwiseWorker *worker)
   const double lines = (double)g->output[0] * (double)g->output[1];
   return (double)g->batch * worker->mapPositions * perPosition +
          (gathers ? COST.line * (double)g->batch * g->inputPlanes * lines : 0) +
-         COST.weight * THNN_convolutionWeights(g);
+         (worker->plan.keepsWeights ? 0 : COST.weight * THNN_convolutionWeights(g));
 }
 
 /* Divides boxes among threads; or panels, if handing over the weights costs more than packing the
@@ -133,6 +138,7 @@ bool THNN_(pointwise_planConvolution)(AlgorithmPlan *plan)
   const int64_t most = minimum(minimum(room, MOST_POSITIONS), maximum(share, WORTHWHILE_POSITIONS));
   if (most < WORTHWHILE_POSITIONS)
     return false;
+  own->keepsWeights = plan->keeps;
   own->boxes = THNN_convolutionBoxes(g->batch, g->output, 1, most);
   const int64_t box = THNN_convolutionBoxPositions(&own->boxes);
   own->chunk = divideUp(box, divideUp(box, CHUNK_POSITIONS));
@@ -140,12 +146,15 @@ bool THNN_(pointwise_planConvolution)(AlgorithmPlan *plan)
   Scratch shared = {0}, thread = {0};
   layOutShared(&worker, &shared);
   layOutThread(&worker, &thread);
-  if (!fits(plan, &shared, &thread) || (int64_t)shared.used > WEIGHT_BYTES)
+  const int64_t weightBytes = packedElements(g) * (int64_t)sizeof(real);
+  if (!fits(plan, &shared, &thread) || weightBytes > WEIGHT_BYTES)
     return false;
   plan->cost = pointwiseCost(&worker);
   plan->threads = THNN_threads(plan->state, THNN_convolutionBoxCount(&own->boxes),
                                THNN_convolutionOperations(g));
   chooseParts(plan, &worker);
+  if (own->keepsWeights)
+    plan->keptBytes = (size_t)weightBytes;
   KEEP_OWN(plan, *own);
   return true;
 }
@@ -319,6 +328,16 @@ static void runBox(const PointwiseWorker *worker, int64_t boxIndex, int64_t begi
   }
 }
 
+void THNN_(pointwise_keepWeights)(const AlgorithmPlan *plan, const real *weight, void *kept,
+                                  void *scratch)
+{
+  (void)scratch;
+  PointwiseWorker worker = workerFor(plan);
+  worker.weight = weight;
+  worker.weights = kept;
+  packPanels(&worker, 0, panelCount(worker.g.outputPlanes));
+}
+
 bool THNN_(pointwise_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
   PointwiseWorker common = workerFor(plan);
@@ -329,6 +348,9 @@ bool THNN_(pointwise_runConvolution)(const AlgorithmPlan *plan, const Operands *
   common.map = of->map;
   Scratch shared = {.base = scratch};
   layOutShared(&common, &shared);
+  const bool packs = !common.plan.keepsWeights;
+  if (!packs)
+    common.weights = (real *)of->kept; /* which are only read */
   const int64_t panels = panelCount(common.g.outputPlanes);
   const int64_t boxes = THNN_convolutionBoxCount(&common.plan.boxes), parts = common.plan.parts;
   const int threads = plan->threads;
@@ -339,7 +361,7 @@ bool THNN_(pointwise_runConvolution)(const AlgorithmPlan *plan, const Operands *
     layOutThread(&worker, &own);
     if (parts == 1) {
 #pragma omp for schedule(static)
-      for (int64_t panel = 0; panel < panels; panel++)
+      for (int64_t panel = 0; panel < (packs ? panels : 0); panel++)
         packPanels(&worker, panel, panel + 1);
 #pragma omp for schedule(static)
       for (int64_t box = 0; box < boxes; box++)
@@ -348,7 +370,8 @@ bool THNN_(pointwise_runConvolution)(const AlgorithmPlan *plan, const Operands *
 #pragma omp for schedule(static)
       for (int64_t part = 0; part < parts; part++) {
         const int64_t begin = panels * part / parts, end = panels * (part + 1) / parts;
-        packPanels(&worker, begin, end);
+        if (packs)
+          packPanels(&worker, begin, end);
         for (int64_t box = 0; box < boxes; box++)
           runBox(&worker, box, begin, end);
       }

@@ -42,6 +42,7 @@ typedef struct WinogradPlan {
   int64_t groupBlocks; /* blocks in a group */
   int64_t panelPlanes; /* map planes whose products are formed at a time */
   bool sharesWeights;  /* all weights are transformed once; false: a panel's, for each group */
+  bool keepsWeights;   /* and only for the first of several calls */
 } WinogradPlan;
 
 /* What all threads share; after the blank line, what each thread has to itself. The weight is stored
@@ -113,7 +114,7 @@ static int64_t sumStep(const WinogradWorker *worker)
 
 static void layOutShared(WinogradWorker *worker, Scratch *scratch)
 {
-  if (worker->plan.sharesWeights)
+  if (worker->plan.sharesWeights && !worker->plan.keepsWeights)
     worker->weights = THNN_take(scratch, NUMBERS * weightStep(worker), sizeof(real));
 }
 
@@ -183,8 +184,10 @@ static double winogradCost(const WinogradWorker *worker)
   const double rows = (double)allRows(worker);
   const double lines =
       rows * ((double)divideUp(worker->grid.columns, vectorLanes()) + COST.partial);
-  const double transforms =
-      worker->plan.sharesWeights ? 1 : (double)divideUp(blocks, worker->plan.groupBlocks);
+  const double transforms = worker->plan.keepsWeights ? 0
+                            : worker->plan.sharesWeights
+                                ? 1
+                                : (double)divideUp(blocks, worker->plan.groupBlocks);
   return NUMBERS * planes * (COST.product * slices * vectors + COST.block * (double)blocks) +
          lines *
              (THNN_(simd).winograd.sourceCost * slices + THNN_(simd).winograd.resultCost * planes) +
@@ -216,12 +219,13 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
   own->groupBlocks = 1;
   own->panelPlanes = roundUp(evenBlock(worker->g.outputPlanes, PANEL_PLANES, 1), SHARED_PLANES);
   own->sharesWeights = true;
+  own->keepsWeights = plan->keeps;
   if (measure(plan, worker))
     return true;
   const int64_t blocks = divideUp(vectors * vectorLanes(), own->blockTiles);
   const int64_t bytes = minimum(GROUP_BYTES, limitBytes / 2);
   own->groupBlocks = evenBlock(blocks, maximum(bytes / (perTile * own->blockTiles), 1), 1);
-  own->sharesWeights = false;
+  own->sharesWeights = own->keepsWeights = false;
   return measure(plan, worker);
 }
 
@@ -237,6 +241,8 @@ bool THNN_(winograd_planConvolution)(AlgorithmPlan *plan)
   plan->threads = THNN_threads(plan->state, groups * planeParts(&worker),
                                THNN_convolutionOperations(&worker.g));
   plan->cost = winogradCost(&worker);
+  if (own->keepsWeights)
+    plan->keptBytes = (size_t)(NUMBERS * weightStep(&worker)) * sizeof(real);
   KEEP_OWN(plan, *own);
   return true;
 }
@@ -477,11 +483,10 @@ static int64_t shareBegin(int64_t parts, int64_t group, int64_t groups, int64_t 
   return (parts * groups * share / shares + groups - 1 - group) / groups;
 }
 
-/* Transforms all weights, where threads share them. All threads of the parallel region call this. */
+/* Transforms all weights. All threads of the parallel region call this. */
 static void transformAllWeights(const WinogradWorker *worker, real *weights)
 {
-  const int64_t filters = worker->innerPlanes * worker->g.kernel[0];
-  const int64_t planes = worker->plan.sharesWeights ? worker->outerPlanes : 0;
+  const int64_t filters = worker->innerPlanes * worker->g.kernel[0], planes = worker->outerPlanes;
 #pragma omp for schedule(static)
   for (int64_t plane = 0; plane < planes; plane += vectorLanes())
     transformWeights(worker, plane, minimum(plane + vectorLanes(), worker->outerPlanes), 0, filters,
@@ -519,6 +524,22 @@ static bool runShared(const AlgorithmPlan *plan, WinogradWorker *worker, int64_t
   return finite;
 }
 
+void THNN_(winograd_keepWeights)(const AlgorithmPlan *plan, const real *weight, void *kept,
+                                 void *scratch)
+{
+  WinogradWorker common = workerFor(&plan->geometry);
+  OWN_OF(plan, common.plan);
+  common.weight = weight;
+  const int threads = plan->threads;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    WinogradWorker worker = common;
+    Scratch own = threadScratch(plan, scratch);
+    layOutThread(&worker, &own);
+    transformAllWeights(&worker, kept);
+  }
+}
+
 bool THNN_(winograd_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
   WinogradWorker common = workerFor(&plan->geometry);
@@ -529,6 +550,8 @@ bool THNN_(winograd_runConvolution)(const AlgorithmPlan *plan, const Operands *o
   common.map = of->map;
   Scratch shared = {.base = scratch};
   layOutShared(&common, &shared);
+  if (common.plan.keepsWeights)
+    common.weights = (real *)of->kept; /* which are only read */
   const int64_t groupTiles = common.plan.blockTiles * common.plan.groupBlocks;
   const int threads = plan->threads;
   /* Threads take equally many groups each, and work together on the groups that are left over, one
@@ -544,7 +567,8 @@ bool THNN_(winograd_runConvolution)(const AlgorithmPlan *plan, const Operands *o
     layOutThread(&worker, &own);
     THNN_(simd).pointwise.fill(worker.plan.blockTiles, 0, worker.zeros);
     listPlanes(&worker);
-    transformAllWeights(&worker, common.weights);
+    if (worker.plan.sharesWeights && !worker.plan.keepsWeights)
+      transformAllWeights(&worker, common.weights);
 #pragma omp for schedule(static)
     for (int64_t index = 0; index < whole; index++) {
       const Group group = groupAt(&worker, index);

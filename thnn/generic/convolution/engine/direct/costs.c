@@ -164,8 +164,10 @@ double THNN_(direct_cost)(const DirectWorker *worker)
       THNN_convolutionBoxCount(&plan->boxes) * COST.boxPlane * (double)g->inputPlanes;
   /* Storing positions without taps overlaps with no products. */
   const double perVector = COST.stored + COST.storedAlone * (1 - shareWithTaps(g));
-  const int64_t packings =
-      plan->blockPlanes < g->inputPlanes ? THNN_convolutionBoxCount(&plan->boxes) : 1;
+  const int64_t packings = plan->keepsWeights ? 0
+                           : plan->blockPlanes < g->inputPlanes
+                               ? THNN_convolutionBoxCount(&plan->boxes)
+                               : 1;
   return positions * perVector * divideUp(g->outputPlanes, vectorLanes()) +
          panelCount(g->outputPlanes) * perPanel +
          COST.weight * packings * THNN_convolutionWeights(g);

@@ -154,7 +154,9 @@ static void runTask(DirectWorker *worker, int64_t task, int64_t tasks, int threa
   listBias(worker, &panel);
   for (int64_t first = 0; first < planes; first += block) {
     const int64_t end = minimum(first + block, planes);
-    if (worker->packed != index)
+    if (worker->kept)
+      worker->weights = worker->kept + panel.first * planes * worker->taps;
+    else if (worker->packed != index)
       packWeights(worker, &panel, first, end);
     worker->packed = block >= planes ? index : -1;
     addPlanes(worker, &panel, &box, nextTask < tasks ? &next : NULL, first, end);
@@ -170,6 +172,19 @@ static void listRuns(DirectWorker *worker)
     THNN_(direct_runs)(worker, i, worker->runs[i], worker->plan.runs[i]);
 }
 
+void THNN_(direct_keepWeights)(const AlgorithmPlan *plan, const real *weight, void *kept,
+                               void *scratch)
+{
+  (void)scratch;
+  DirectWorker worker = workerFor(&plan->geometry);
+  worker.weight = weight;
+  for (int64_t index = 0; index < panelCount(worker.g.outputPlanes); index++) {
+    const Panel panel = panelAt(worker.g.outputPlanes, index);
+    worker.weights = (real *)kept + panel.first * worker.g.inputPlanes * worker.taps;
+    packWeights(&worker, &panel, 0, worker.g.inputPlanes);
+  }
+}
+
 bool THNN_(direct_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
   DirectWorker common = workerFor(&plan->geometry);
@@ -178,6 +193,8 @@ bool THNN_(direct_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
   common.weight = of->weight;
   common.bias = of->bias;
   common.map = of->map;
+  if (common.plan.keepsWeights)
+    common.kept = (real *)of->kept; /* which are only read */
   Scratch shared = {.base = scratch};
   THNN_(direct_layOutShared)(&common, &shared);
   listRuns(&common);

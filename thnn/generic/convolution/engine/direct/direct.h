@@ -21,6 +21,7 @@ typedef struct DirectPlan {
   int64_t blockPlanes; /* image planes whose weights are packed at a time */
   int64_t groupPlanes; /* image planes that are added at a time */
   int64_t listedTerms; /* capacity of the list of terms, which several classes share */
+  bool keepsWeights;   /* packed weights of all panels are kept from call to call */
 } DirectPlan;
 
 /* The positions and taps of a class along one dimension. Neighbouring positions of a line see
@@ -61,6 +62,7 @@ typedef struct DirectWorker {
   THNNConvolutionRun *runs[3];
   const real *image, *weight, *bias;
   real *map;
+  real *kept; /* packed weights of all panels, or NULL: [panel][image plane][tap][lane] */
 
   real *weights;         /* packed: [image plane of the block][tap][lane] */
   int64_t packed;        /* the panel whose weights are packed for all image planes, or -1 */
@@ -92,6 +94,9 @@ static inline int64_t boxSize(const THNNConvolutionBox *box, int dimension)
 /* The scratch that threads share, and that of one thread. */
 void THNN_(direct_layOutShared)(DirectWorker *worker, Scratch *scratch);
 void THNN_(direct_layOutThread)(DirectWorker *worker, Scratch *scratch);
+
+/* The number of packed weights of all panels. */
+int64_t THNN_(direct_packedElements)(const DirectWorker *worker);
 
 /* The runs of a dimension; in the dimension of the lines, positions at the edges are in one run
  * with the others. */

@@ -70,8 +70,9 @@ void THNN_(direct_layOutThread)(DirectWorker *worker, Scratch *scratch)
 {
   const DirectPlan *plan = &worker->plan;
   const int64_t positions = THNN_convolutionBoxPositions(&plan->boxes);
-  worker->weights =
-      THNN_take(scratch, plan->blockPlanes * worker->taps * plan->panelLanes, sizeof(real));
+  if (!plan->keepsWeights)
+    worker->weights =
+        THNN_take(scratch, plan->blockPlanes * worker->taps * plan->panelLanes, sizeof(real));
   worker->start = THNN_take(scratch, plan->panelLanes, sizeof(real));
   worker->sums = THNN_take(scratch, positions * plan->panelLanes, sizeof(real));
   worker->position = THNN_take(scratch, positions, sizeof(THNNOffsets));
@@ -79,20 +80,29 @@ void THNN_(direct_layOutThread)(DirectWorker *worker, Scratch *scratch)
   worker->class = THNN_take(scratch, LISTED_CLASSES, sizeof(Class));
 }
 
+int64_t THNN_(direct_packedElements)(const DirectWorker *worker)
+{
+  const THNNConvolution *g = &worker->g;
+  return g->inputPlanes * worker->taps *
+         roundUp(g->outputPlanes, productsFor(g->outputPlanes)->lanes);
+}
+
 /* Cuts positions, in lines along dimension `along`, or singly if it is -1, and planes. With
  * `acrossSamples` a box has a line of each of as many samples as there is room for, otherwise as
- * many lines as possible of few samples. */
-static void cut(DirectWorker *worker, int64_t limitBytes, int along, bool acrossSamples)
+ * many lines as possible of few samples. With `keeps`, packed weights are at hand. */
+static void cut(DirectWorker *worker, int64_t limitBytes, int along, bool acrossSamples, bool keeps)
 {
   const THNNConvolution *g = &worker->g;
   const int64_t taps = worker->taps, panels = panelCount(g->outputPlanes);
   DirectPlan *plan = &worker->plan;
-  *plan = (DirectPlan){.along = along, .panelLanes = mostPanelLanes(g->outputPlanes)};
+  *plan = (DirectPlan){
+      .along = along, .panelLanes = mostPanelLanes(g->outputPlanes), .keepsWeights = keeps};
   const int64_t vectorBytes = plan->panelLanes * (int64_t)sizeof(real);
   const int64_t weightBytes = minimum(WEIGHT_BYTES, limitBytes / 4 * 3);
   const int64_t groupTerms =
       along < 0 ? GROUP_TERMS : minimum(LINE_GROUP_BYTES / vectorBytes, MOST_LINE_TERMS);
-  plan->blockPlanes = minimum(weightBytes / vectorBytes / taps, g->inputPlanes);
+  plan->blockPlanes =
+      keeps ? g->inputPlanes : minimum(weightBytes / vectorBytes / taps, g->inputPlanes);
   plan->groupPlanes = minimum(maximum(groupTerms / taps, 1), g->inputPlanes);
   plan->listedTerms = maximum(plan->groupPlanes * taps, minimum(LISTED_TERMS, limitBytes / 256));
   const int64_t share = divideUp(g->batch * worker->mapPositions * panels, ENOUGH_BLOCKS);
@@ -109,7 +119,7 @@ static void planAlong(AlgorithmPlan *best, DirectWorker *worker, int along, bool
 {
   const size_t limitBytes = THNN_State_workspaceLimit(best->state);
   Scratch shared = {0}, thread = {0};
-  cut(worker, (int64_t)limitBytes, along, acrossSamples);
+  cut(worker, (int64_t)limitBytes, along, acrossSamples, best->keeps);
   THNN_(direct_layOutShared)(worker, &shared);
   THNN_(direct_layOutThread)(worker, &thread);
   if (worker->plan.blockPlanes < 1 || shared.used + thread.used > limitBytes)
@@ -123,6 +133,8 @@ static void planAlong(AlgorithmPlan *best, DirectWorker *worker, int along, bool
   best->threads = THNN_threads(best->state, tasks, THNN_convolutionOperations(&worker->g));
   best->sharedBytes = shared.used;
   best->threadBytes = thread.used;
+  if (best->keeps)
+    best->keptBytes = (size_t)THNN_(direct_packedElements)(worker) * sizeof(real);
   KEEP_OWN(best, worker->plan);
 }
 

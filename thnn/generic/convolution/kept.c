@@ -1,0 +1,89 @@
+#include "generic/convolution/kept.h"
+
+#include "call/plan.h"
+#include "work/threads.h"
+
+/* What a block begins with; the weights are behind it. */
+typedef struct KeptConvolution {
+  int realBytes; /* of the element type, to which the rest belongs */
+  THNNConvolution geometry;
+  const real *weight; /* its address stands for its contents */
+  int threads;        /* that a call may use, by which the plan was made */
+  THNNState state;    /* that the plan refers to */
+  THNNConvolutionPlan plan;
+} KeptConvolution;
+
+/* The threads that a call with much work would use. */
+static int threadsOf(const THNNState *state)
+{
+  return THNN_threads(state, INT64_MAX, INT64_MAX);
+}
+
+/* What the state keeps for a convolution; NULL where that is nothing, or something else. */
+static const KeptConvolution *find(const THNNState *state, const THNNConvolution *geometry,
+                                   THNNConvolutionPart part, THTensor *weight)
+{
+  const KeptConvolution *kept = TH_ATOMIC_LOAD(state->kept);
+  const bool found = kept && kept->realBytes == sizeof(real) && kept->plan.chosen.part == part &&
+                     kept->weight == THTensor_(data)(weight) &&
+                     THNN_convolutionsAreEqual(&kept->geometry, geometry);
+  return found ? kept : NULL;
+}
+
+const THNNConvolutionPlan *THNN_(kept_prepare)(THNNConvolutionPlan *room, bool *leaves,
+                                               const THNNState *state,
+                                               const THNNConvolution *geometry,
+                                               THNNConvolutionPart part, THTensor *weight)
+{
+  *leaves = false;
+  if (!state->kept || !THTensor_(isContiguous)(weight)) {
+    THNN_(engine_prepare)(room, state, geometry, part);
+    return room;
+  }
+  const KeptConvolution *kept = find(state, geometry, part, weight);
+  if (kept && kept->threads == threadsOf(state))
+    return &kept->plan;
+  THNN_(engine_prepareKept)(room, state, geometry, part);
+  *leaves = !kept;
+  /* Neither the choice of the algorithm nor what it makes of weights depends on threads. */
+  room->kept = kept ? kept->plan.kept : NULL;
+  return room;
+}
+
+/* The offset of the weights in the block. */
+static size_t headBytes(void)
+{
+  size_t bytes = 0;
+  THNN_reserve(&bytes, sizeof(KeptConvolution));
+  return bytes;
+}
+
+size_t THNN_(kept_bytes)(const THNNConvolutionPlan *plan)
+{
+  return headBytes() + plan->chosen.keptBytes;
+}
+
+const THNNConvolutionPlan *THNN_(kept_fill)(void *block, const THNNConvolutionPlan *plan,
+                                            const THNNState *state, const THNNConvolution *geometry,
+                                            const real *weight, void *scratch)
+{
+  KeptConvolution *kept = block;
+  void *weights = (char *)block + headBytes();
+  *kept = (KeptConvolution){.realBytes = sizeof(real),
+                            .geometry = *geometry,
+                            .weight = weight,
+                            .threads = threadsOf(state),
+                            .state = *state,
+                            .plan = *plan};
+  kept->plan.chosen.state = kept->plan.otherwise.state = &kept->state;
+  kept->plan.kept = weights;
+  THNN_(engine_keep)(&kept->plan, weight, weights, scratch);
+  return &kept->plan;
+}
+
+void THNN_(kept_leave)(const THNNState *state, void *block)
+{
+  void *nothing = NULL;
+  if (!TH_ATOMIC_EXCHANGE_IF(state->kept, &nothing, block))
+    THNN_planFree(block);
+}
