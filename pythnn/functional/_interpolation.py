@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import thnn
+from .._products import product
 from .._tensor import array_module
 from ._arrays import Array, Unfit, like, shaped
 
@@ -83,7 +84,7 @@ def _along_axes(array: Array, matrices: Sequence[Array]) -> Array:
     count = len(matrices)
     for i, matrix in enumerate(matrices):
         axis = array.ndim - count + i
-        moved = xp.moveaxis(array, axis, -1) @ xp.asarray(matrix.T)
+        moved = product(xp.moveaxis(array, axis, -1), xp.asarray(matrix.T))
         array = xp.moveaxis(moved, -1, axis)
     result: Array = xp.ascontiguousarray(array)
     return result

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._products import product
 from .._tensor import array_module
 from ._arrays import Array, Real, Unfit, check_shape
 from ._axes import Axes, Shape, axes_of, sizes_of
@@ -74,10 +75,10 @@ def bilinear(
     _check_linear(first, second, v1, v2, outputs)
     if bias is not None:
         check_shape("bias", bias, (outputs,))
-    output: Array = _products(first, second) @ weight.reshape(-1, outputs)
+    output: Array = product(_products(first, second), weight.reshape(-1, outputs))
     for x, v in ((first, v1), (second, v2)):
         if v is not None:
-            output += x @ v
+            output += product(x, v)
     if bias is not None:
         output += bias
     return output
@@ -106,18 +107,18 @@ def bilinear_backward(
     outputs = weight.shape[2]
     _check_linear(first, second, v1, v2, outputs)
     check_shape("grad_output", grad_output, (len(first), outputs))
-    pairs = grad_output @ weight.reshape(-1, outputs).T
+    pairs = product(grad_output, weight.reshape(-1, outputs).T)
     pairs = pairs.reshape(len(first), *weight.shape[:2])
-    grad_first = (pairs @ second[:, :, None])[:, :, 0]
-    grad_second = (first[:, None, :] @ pairs)[:, 0]
-    grad_weight = (_products(first, second).T @ grad_output).reshape(weight.shape)
+    grad_first = product(pairs, second[:, :, None])[:, :, 0]
+    grad_second = product(first[:, None, :], pairs)[:, 0]
+    grad_weight = product(_products(first, second).T, grad_output).reshape(weight.shape)
     grad_v1 = grad_v2 = None
     if v1 is not None:
-        grad_first = grad_first + grad_output @ v1.T
-        grad_v1 = first.T @ grad_output
+        grad_first = grad_first + product(grad_output, v1.T)
+        grad_v1 = product(first.T, grad_output)
     if v2 is not None:
-        grad_second = grad_second + grad_output @ v2.T
-        grad_v2 = second.T @ grad_output
+        grad_second = grad_second + product(grad_output, v2.T)
+        grad_v2 = product(second.T, grad_output)
     grads = (grad_first.reshape(x1.shape), grad_second.reshape(x2.shape), grad_weight)
     return *grads, grad_v1, grad_v2, grad_output.sum(0)
 
@@ -170,7 +171,7 @@ def matmul(
     array([[11.]])
     """
     _check_product(a, b, transpose_a, transpose_b)
-    output = _transposed(a, transpose_a) @ _transposed(b, transpose_b)
+    output = product(_transposed(a, transpose_a), _transposed(b, transpose_b))
     xp = array_module(a)
     made: Array = xp.ascontiguousarray(_transposed(output, transpose_out))
     return made.reshape(output.shape) if output.ndim == 0 else made
@@ -199,8 +200,8 @@ def matmul_backward(
         left, grad = left[None, :], grad[..., None, :] if columns else grad[..., None]
     if b.ndim == 1:
         right, grad = right[:, None], grad[..., None]
-    grad_a = _sum_to(grad @ right.swapaxes(-1, -2), left.shape)
-    grad_b = _sum_to(left.swapaxes(-1, -2) @ grad, right.shape)
+    grad_a = _sum_to(product(grad, right.swapaxes(-1, -2)), left.shape)
+    grad_b = _sum_to(product(left.swapaxes(-1, -2), grad), right.shape)
     return _as_given(grad_a, a, transpose_a), _as_given(grad_b, b, transpose_b)
 
 

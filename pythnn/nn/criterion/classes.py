@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._errors import THNNArgumentError
+from ..._products import product
 from ..._tensor import Array, Tensor
 from ..activation.pointwise import Sigmoid
 from ..activation.softmax import LogSoftMax
@@ -221,7 +222,7 @@ def _simplex(n: int) -> Array:
     """The `n` corners of a regular simplex around 0, at distance 1; the last column is 0."""
     corners = np.zeros((n, n))
     for k in range(n - 1):
-        corners[k, k] = math.sqrt(1 - float(corners[k, :k] @ corners[k, :k]))
+        corners[k, k] = math.sqrt(1 - float((corners[k, :k] ** 2).sum()))
         corners[k + 1 :, k] = (corners[k, k] ** 2 - 1 - 1 / (n - 1)) / corners[k, k]
     return corners
 
@@ -256,7 +257,7 @@ class ClassSimplexCriterion(MSECriterion, kernel=True):
     def getPredictions(self, input: Any) -> Array:
         """How well [batch x] nClasses inputs point to each class: batch x nClasses."""
         xp = array_module(self.simplex)
-        predictions: Array = xp.atleast_2d(xp.asarray(input)) @ self.simplex.T
+        predictions: Array = product(xp.atleast_2d(xp.asarray(input)), self.simplex.T)
         return predictions
 
     def getTopPrediction(self, input: Any) -> Array:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ... import _random
 from ..._errors import THNNArgumentError
+from ..._products import product
 from ..._tensor import Tensor
 from ..criterion.criterion import Criterion
 from ..object.module import Module
@@ -188,7 +189,7 @@ class PCAColorTransform(_ColorTransform):
     def _noise(self, images: int) -> Any:
         shape = images, int(self.inputChannels)
         drawn = _random.normal(shape, 0, self.std) if self.std > 0 else np.zeros(shape)
-        return (drawn * np.asarray(self.eigenValues)) @ np.asarray(self.eigenVectors).T
+        return product(drawn * np.asarray(self.eigenValues), np.asarray(self.eigenVectors).T)
 
 
 @register

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ... import _random
 from ..._errors import THNNArgumentError
+from ..._products import add_product, multiply
 from ..._tensor import Tensor
 from ..criterion.criterion import Criterion
 from ..linear.linear import Linear
@@ -165,7 +166,7 @@ class NCEModule(Linear):
     def _all(self, given: Any) -> Any:
         """The logarithms of the probabilities of all classes."""
         xp = array_module(given)
-        sums = given @ self.weight.T + self.bias
+        sums = multiply(given, self.weight.T) + self.bias
         sums -= sums.max(1, keepdims=True)
         return sums - xp.log(xp.exp(sums).sum(1, keepdims=True))
 
@@ -175,7 +176,7 @@ class NCEModule(Linear):
         drawn = np.asarray(self.sampleidx) - 1
         of_target = (given * weight[target]).sum(1) + bias[target]
         if drawn.ndim == 1:
-            return of_target, given @ weight[drawn].T + bias[drawn], drawn
+            return of_target, multiply(given, weight[drawn].T) + bias[drawn], drawn
         of_drawn = (given[:, None] * weight[drawn]).sum(2) + bias[drawn]
         return of_target, of_drawn, drawn
 
@@ -216,13 +217,13 @@ class NCEModule(Linear):
         given, target = self._given(input)
         weight = self.weight
         if self._computes_all():
-            gradient = self._of_all(given, gradOutput) @ weight
+            gradient = multiply(self._of_all(given, gradOutput), weight)
         else:
             of_target, of_drawn = self._slopes(gradOutput)
             drawn = np.asarray(self.sampleidx) - 1
             gradient = of_target[:, None] * weight[target]
             if drawn.ndim == 1:
-                gradient += of_drawn @ weight[drawn]
+                gradient += multiply(of_drawn, weight[drawn])
             else:
                 gradient += (of_drawn[:, :, None] * weight[drawn]).sum(1)
         self.gradInput = [gradient, np.zeros(len(given))]
@@ -232,7 +233,7 @@ class NCEModule(Linear):
         given, target = self._given(input)
         if self._computes_all():
             slopes = self._of_all(given, gradOutput)
-            self.gradWeight += scale * (slopes.T @ given)
+            add_product(self.gradWeight, slopes.T, given, scale)
             self.gradBias += scale * slopes.sum(0)
             return
         of_target, of_drawn = (scale * slope for slope in self._slopes(gradOutput))
@@ -242,7 +243,7 @@ class NCEModule(Linear):
         xp.add.at(weight, target, of_target[:, None] * given)
         xp.add.at(bias, target, of_target)
         if drawn.ndim == 1:
-            xp.add.at(weight, drawn, of_drawn.T @ given)
+            xp.add.at(weight, drawn, multiply(of_drawn.T, given))
             xp.add.at(bias, drawn, of_drawn.sum(0))
         else:
             xp.add.at(weight, drawn, of_drawn[:, :, None] * given[:, None])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..._errors import THNNArgumentError
+from ..._products import multiply
 from ..._tensor import Tensor
 from ..object.initial import draw
 from ..object.module import Module
@@ -115,7 +116,7 @@ class Cosine(Module):
 
     def updateOutput(self, input: Any) -> Any:
         rows, lengths, weight_lengths = self._lengths(input)
-        output = rows @ (self.weight / weight_lengths).T / lengths
+        output = multiply(rows, (self.weight / weight_lengths).T) / lengths
         self.output = output.reshape(*input.shape[:-1], -1)
         return self.output
 
@@ -123,7 +124,7 @@ class Cosine(Module):
         rows, lengths, weight_lengths = self._lengths(input)
         gradient = gradOutput.reshape(len(rows), -1)
         along = (gradient * self.output).sum(1, keepdims=True) / lengths
-        gradInput = (gradient @ (self.weight / weight_lengths) - along * rows) / lengths
+        gradInput = (multiply(gradient, self.weight / weight_lengths) - along * rows) / lengths
         self.gradInput = gradInput.reshape(input.shape)
         return self.gradInput
 
@@ -131,7 +132,7 @@ class Cosine(Module):
         rows, lengths, weight_lengths = self._lengths(input)
         gradient = gradOutput.reshape(len(rows), -1)
         along = (gradient * self.output).sum(0)[:, None] / weight_lengths
-        towards = gradient.T @ (rows / lengths)
+        towards = multiply(gradient.T, rows / lengths)
         # Lua Torch does not scale this gradient.
         self.gradWeight += (towards - along * self.weight) / weight_lengths
 

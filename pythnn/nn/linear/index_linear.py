@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ... import thnn
 from ..._errors import THNNArgumentError
+from ..._products import multiply
 from ..._tensor import Tensor
 from ..object.initial import draw
 from ..object.module import Module
@@ -147,7 +148,7 @@ class IndexLinear(Module, kernel=True):
     def _gradients(self, samples: _Samples, gradOutput: Any) -> Any:
         weight = self.weight
         xp = array_module(weight)
-        values = gradOutput.array().reshape(-1, self.outputSize) @ weight.T
+        values = multiply(gradOutput.array().reshape(-1, self.outputSize), weight.T)
         keys = xp.arange(1, len(weight) + 1)
         if samples.is_flat:
             return [Tensor(xp.tile(keys, (len(values), 1))), Tensor(values)]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._errors import THNNArgumentError
+from ..._products import multiply, product
 from ..._tensor import Tensor
 from ..object.initial import draw
 from ..object.module import Module
 from ..object.object import register
 from ..object.tables import same_sizes
-from ..object.values import array_module
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -68,15 +68,15 @@ class MM(_OfPairs):
     def updateOutput(self, input: Any) -> Any:
         a, b = self._factors(input)
         self._check_product(a, b.shape[-2], input)
-        self.output = a @ b
+        self.output = product(a, b)
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         a, b = self._factors(input)
         turned = gradOutput.swapaxes(-1, -2)
         self.gradInput = [
-            b @ turned if self.transA else gradOutput @ b.swapaxes(-1, -2),
-            turned @ a if self.transB else a.swapaxes(-1, -2) @ gradOutput,
+            product(b, turned) if self.transA else product(gradOutput, b.swapaxes(-1, -2)),
+            product(turned, a) if self.transB else product(a.swapaxes(-1, -2), gradOutput),
         ]
         return self.gradInput
 
@@ -99,7 +99,7 @@ class MV(_OfPairs):
     def updateOutput(self, input: Any) -> Any:
         matrix, vector = self._factors(input)
         self._check_product(matrix, vector.shape[-1], input)
-        self.output = (matrix @ vector[..., None])[..., 0]
+        self.output = product(matrix, vector[..., None])[..., 0]
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
@@ -107,7 +107,7 @@ class MV(_OfPairs):
         rows, columns = (vector, gradOutput) if self.trans else (gradOutput, vector)
         self.gradInput = [
             rows[..., None] * columns[..., None, :],
-            (gradOutput[..., None, :] @ matrix)[..., 0, :],
+            product(gradOutput[..., None, :], matrix)[..., 0, :],
         ]
         return self.gradInput
 
@@ -164,27 +164,33 @@ class Bilinear(_OfPairs):
             )  # fmt: skip
         return first, second
 
+    @staticmethod
+    def _forms(rows: Any, weight: Any) -> Any:
+        """The sum over the first dimension of a weight of three, for rows of factors."""
+        flat = weight.reshape(weight.shape[0], -1)
+        return multiply(rows, flat).reshape(len(rows), *weight.shape[1:])
+
     def updateOutput(self, input: Any) -> Any:
         first, second = self._inputs(input)
-        forms = array_module(input).tensordot(first, self.weight, (1, 1))
-        output = (forms @ second[..., None])[..., 0]
+        forms = self._forms(first, self.weight.swapaxes(0, 1))
+        output = product(forms, second[..., None])[..., 0]
         self.output = output if self.bias is None else output + self.bias
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         first, second = self._inputs(input)
-        forms = array_module(input).tensordot(gradOutput, self.weight, (1, 0))
+        forms = self._forms(gradOutput, self.weight)
         self.gradInput = [
-            (forms @ second[..., None])[..., 0],
-            (first[:, None] @ forms)[:, 0],
+            product(forms, second[..., None])[..., 0],
+            product(first[:, None], forms)[:, 0],
         ]
         return self.gradInput
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
         first, second = self._inputs(input)
-        outer = gradOutput[:, :, None] * first[:, None, :]
+        outer = (gradOutput[:, :, None] * first[:, None, :]).reshape(len(first), -1)
         # Lua Torch scales the gradient of bias only.
-        self.gradWeight += array_module(input).tensordot(outer, second, (0, 0))
+        self.gradWeight += multiply(outer.T, second).reshape(self.gradWeight.shape)
         if self.bias is not None:
             self.gradBias += scale * gradOutput.sum(0)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import thnn
 from ..._errors import THNNArgumentError
+from ..._products import multiply
 from ..._tensor import Tensor
 from ..object.initial import draw
 from ..object.module import Module
@@ -100,7 +101,7 @@ class SparseLinear(Module, kernel=True):
             return []
         weight = self.weight
         xp = array_module(weight)
-        values = gradOutput.array().reshape(-1, len(weight)) @ weight
+        values = multiply(gradOutput.array().reshape(-1, len(weight)), weight)
         places = xp.broadcast_to(xp.arange(1, weight.shape[1] + 1), values.shape)
         samples = xp.stack([places.astype(values.dtype), values], axis=2)
         is_table = isinstance(input, list) or self._is_single(input)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ... import _random
 from ..._errors import THNNArgumentError
+from ..._products import multiply, product
 from ..._tensor import Tensor
 from ..activation.softmax import LogSoftMax, SoftMax
 from ..criterion.classes import ClassNLLCriterion
@@ -45,12 +46,12 @@ class _Pass:
         """The outputs of all steps, and the last states."""
         xp, size = array_module(x), h.shape[1]
         self.x, self.start, self.cells = x, h, [c]
-        sums = x @ self.given.T + self.bias
+        sums = product(x, self.given.T) + self.bias
         self.outputs = xp.empty((*x.shape[:2], size), x.dtype)
         self.gates = xp.empty((*x.shape[:2], self.given.shape[0] // size, size), x.dtype)
         self.inner: list[Any] = []
         for t in range(len(x)):
-            fed = h @ self.fed_back.T + self.second_bias
+            fed = multiply(h, self.fed_back.T) + self.second_bias
             h, c = self._step(xp, sums[t], fed, h, c, self.gates[t])
             self.outputs[t] = h
             self.cells.append(c)
@@ -86,16 +87,16 @@ class _Pass:
             before = self.outputs[t - 1] if t else self.start
             da, db, dh, dc = self._step_back(xp, t, before, dh + gradient[t], dc)
             of_given[t], of_fed[t] = da, db
-            dh = dh + db @ self.fed_back
+            dh = dh + multiply(db, self.fed_back)
         hidden = xp.concatenate([self.start[None], self.outputs[:-1]])
         flat_given, flat_fed = (one.reshape(-1, one.shape[2]) for one in (of_given, of_fed))
         parameters = [
-            flat_given.T @ self.x.reshape(-1, self.x.shape[2]),
-            flat_fed.T @ hidden.reshape(-1, hidden.shape[2]),
+            multiply(flat_given.T, self.x.reshape(-1, self.x.shape[2])),
+            multiply(flat_fed.T, hidden.reshape(-1, hidden.shape[2])),
             flat_given.sum(0),
             flat_fed.sum(0),
         ]
-        return of_given @ self.given, dh, dc, parameters
+        return product(of_given, self.given), dh, dc, parameters
 
     def _step_back(self, xp: Any, t: int, h: Any, dh: Any, dc: Any) -> tuple[Any, Any, Any, Any]:
         """Gradients of both sums, of the state before where no product is, and of the cell."""

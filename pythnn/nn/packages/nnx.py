@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._errors import THNNArgumentError
+from ..._products import product
 from ..._tensor import Tensor
 from ..containers.container import Container
 from ..containers.decorator import Decorator
@@ -79,17 +80,17 @@ class SpatialLinear(Module):
         return images.reshape(*images.shape[:2], -1)
 
     def updateOutput(self, input: Any) -> Any:
-        found = self.weight @ self._rows(input) + self.bias[:, None]
+        found = product(self.weight, self._rows(input)) + self.bias[:, None]
         self.output = found.reshape(*input.shape[:-3], -1, *input.shape[-2:])
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        self.gradInput = (self.weight.T @ self._rows(gradOutput)).reshape(input.shape)
+        self.gradInput = product(self.weight.T, self._rows(gradOutput)).reshape(input.shape)
         return self.gradInput
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
         given, slopes = self._rows(input), self._rows(gradOutput)
-        self.gradWeight += scale * (slopes @ given.swapaxes(1, 2)).sum(0)
+        self.gradWeight += scale * product(slopes, given.swapaxes(1, 2)).sum(0)
         self.gradBias += scale * slopes.sum((0, 2))
 
 
@@ -165,13 +166,15 @@ class _Resampling(Module):
     def updateOutput(self, input: Any) -> Any:
         images = _images(self, input)
         rows, columns = self._matrices(images)
-        found = rows @ images @ columns.T
+        found = product(product(rows, images), columns.T)
         self.output = found if input.ndim == 4 else found[0]
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         rows, columns = self._matrices(_images(self, input))
-        self.gradInput = (rows.T @ _images(self, gradOutput) @ columns).reshape(input.shape)
+        self.gradInput = product(product(rows.T, _images(self, gradOutput)), columns).reshape(
+            input.shape
+        )
         return self.gradInput
 
 
@@ -350,7 +353,7 @@ class SpatialPyramid(Container):
     def _given(self, images: Any, ratio: Any) -> Any:
         """What the module for a ratio gets."""
         rows, columns = self._shrink(images, ratio)
-        return array_module(images).pad(rows @ images @ columns.T, self._sides())
+        return array_module(images).pad(product(product(rows, images), columns.T), self._sides())
 
     def updateOutput(self, input: Any) -> Any:
         images = _images(self, input)
@@ -358,14 +361,14 @@ class SpatialPyramid(Container):
         for ratio, module in zip(self.ratios, self.modules, strict=True):
             found = module.updateOutput(self._given(images, ratio))
             rows, columns = self._grow(images, found)
-            output = rows @ found @ columns.T
+            output = product(product(rows, found), columns.T)
             outputs.append(output if input.ndim == 4 else output[0])
         self.output = outputs
         return self.output
 
     def _slope(self, images: Any, module: Any, gradOutput: Any) -> Any:
         rows, columns = self._grow(images, module.output)
-        return rows.T @ _images(self, gradOutput) @ columns
+        return product(product(rows.T, _images(self, gradOutput)), columns)
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         images = _images(self, input)
@@ -376,7 +379,7 @@ class SpatialPyramid(Container):
             (top, bottom), (left, right) = self._sides()[2:]
             found = found[:, :, top : found.shape[2] - bottom, left : found.shape[3] - right]
             rows, columns = self._shrink(images, ratio)
-            total += rows.T @ found @ columns
+            total += product(product(rows.T, found), columns)
         self.gradInput = total.reshape(input.shape)
         return self.gradInput
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._errors import THNNArgumentError
+from ..._products import product
 from ..._tensor import Tensor
 from ..object.module import Module
 from ..object.object import register
@@ -49,14 +50,14 @@ class AffineGridGeneratorBHWD(Module):
         if getattr(input, "ndim", 0) not in (2, 3) or input.shape[-2:] != (2, 3):
             raise _wanted(self, input, "[batch x] 2 x 3")
         pixels = self._pixels(array_module(input), input.dtype)
-        found = pixels @ input.swapaxes(-1, -2)
+        found = product(pixels, input.swapaxes(-1, -2))
         self.output = found.reshape(*input.shape[:-2], int(self.height), int(self.width), 2)
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         pixels = self._pixels(array_module(input), input.dtype)
         flat = gradOutput.reshape(*input.shape[:-2], -1, 2)
-        self.gradInput = flat.swapaxes(-1, -2) @ pixels
+        self.gradInput = product(flat.swapaxes(-1, -2), pixels)
         return self.gradInput
 
 

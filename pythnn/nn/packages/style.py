@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._errors import THNNArgumentError
+from ..._products import product
 from ..._tensor import Tensor
 from ..criterion.criterion import Criterion
 from ..criterion.elements import MSECriterion, SmoothL1Criterion
@@ -45,13 +46,13 @@ class GramMatrix(Module):
 
     def updateOutput(self, input: Any) -> Any:
         rows, divisor = self._rows(input)
-        self.output = rows @ rows.swapaxes(-1, -2) / divisor
+        self.output = product(rows, rows.swapaxes(-1, -2)) / divisor
         return self.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         rows, divisor = self._rows(input)
         both = gradOutput + gradOutput.swapaxes(-1, -2)
-        self.gradInput = (both @ rows / divisor).reshape(input.shape)
+        self.gradInput = (product(both, rows) / divisor).reshape(input.shape)
         return self.gradInput
 
 

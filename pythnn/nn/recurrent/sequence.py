@@ -8,19 +8,23 @@ import numpy as np
 
 from ... import _random
 from ..._errors import THNNArgumentError
+from ..._products import add_product, multiply
 from ..._tensor import Tensor
 from ..object.object import register
 from ..object.values import array_module, describe, to_arrays
 from ._cell_math import (
     GRU_GATES,
     LSTM_GATES,
+    GruWeights,
     gru_back,
     gru_step,
     lstm_cell,
     lstm_cell_back,
-    swapped,
-)  # fmt: skip
-from ._products import add_product, over, rows_of, steps_of
+    lstm_steps,
+    lstm_steps_back,
+    rows_of,
+    swap,
+)
 from .step import Weights, as_mask, gather_gru
 
 if TYPE_CHECKING:
@@ -223,29 +227,18 @@ class SeqLSTM(_Sequence):
         h, c = self._states_before(input, x)
         self.assign("h0", h)
         self.assign("c0", c)
-        mask, projection = self._mask(x), self._projection()
         steps, batch, inputs = x.shape
-        output = xp.empty((steps, batch, self._fed_back()), x.dtype)
-        cell = xp.empty((steps, batch, self._hidden()), x.dtype)
-        weight = self.weight
-        sums = xp.empty((steps * batch, LSTM_GATES * self._hidden()), x.dtype)
-        sums[...] = self.bias
-        add_product(sums, rows_of(xp.ascontiguousarray(x)), weight[:inputs])
-        gates = swapped(sums.reshape(steps, batch, -1))
-        fed, hidden = xp.empty_like(gates[0]), xp.empty_like(gates[0])
-        sums_of_state, in_order, fed_back = over(fed), over(hidden), over(weight[inputs:])
-        plain = None if projection is None else over(xp.empty_like(cell[0]))
-        states = zip(steps_of(gates), steps_of(output), steps_of(cell), strict=True)
-        last_h, last_c = over(h), over(c)
-        for t, (gate, next_h, next_c) in enumerate(states):
-            add_product(sums_of_state, last_h, fed_back, kept=0)
-            swapped(fed, hidden)
-            lstm_cell(gate, in_order, last_c, next_h if plain is None else plain, next_c)
-            if plain is not None:
-                add_product(next_h, plain, projection, kept=0)
-            if mask is not None:
-                gates[t][mask[t]] = output[t][mask[t]] = cell[t][mask[t]] = 0
-            last_h, last_c = next_h, next_c
+        states = xp.empty((steps + 1, batch, self._fed_back()), x.dtype)
+        cells = xp.empty((steps + 1, batch, self._hidden()), x.dtype)
+        states[0], cells[0] = h, c
+        sums = multiply(rows_of(xp.ascontiguousarray(x)), self.weight[:inputs])
+        sums += self.bias
+        gates = swap(sums).reshape(steps, batch, -1)
+        mask, fed_back = self._mask(x), self.weight[inputs:]
+        plain = mask is None and self._projection() is None
+        if not (plain and lstm_steps(gates, fed_back, states, cells)):
+            self._run(gates, fed_back, states, cells, mask)
+        output, cell = states[1:], cells[1:]
         self.assign("gates", gates)
         self.assign("cell", cell)
         self.assign("_output", output)
@@ -255,44 +248,59 @@ class SeqLSTM(_Sequence):
         self.output = self._formed(output, input)
         return self.output
 
+    def _run(self, gates: Any, fed_back: Any, states: Any, cells: Any, mask: Any) -> None:
+        """Computes step after step: gates, in place of the sums of inputs, states and cells."""
+        xp, projection = array_module(gates), self._projection()
+        hidden = xp.empty_like(gates[0])
+        for t, gate in enumerate(gates):
+            multiply(states[t], fed_back, hidden)
+            shown = states[t + 1] if projection is None else xp.empty_like(cells[0])
+            lstm_cell(gate, swap(hidden), cells[t], shown, cells[t + 1])
+            if projection is not None:
+                multiply(shown, projection, states[t + 1])
+            if mask is not None:
+                gate[mask[t]] = states[t + 1][mask[t]] = cells[t + 1][mask[t]] = 0
+
     def _go_back(self, input: Any, gradOutput: Any) -> Any:
         states, x = self._given(input)
         xp = array_module(x)
         out_gradient = self._by_time(gradOutput)
         out_gradient = out_gradient[:, None] if out_gradient.ndim == 2 else out_gradient
-        steps, batch, inputs = x.shape
-        fed_back, below = over(self.weight[inputs:].T), self.weight[:inputs].T
-        gates, cell = self.gates, self.cell
-        projection, mask = self._projection(), self._mask(x)
-        da, da_swapped = xp.empty_like(gates), xp.empty_like(gates[0])
+        weight, inputs = self.weight, x.shape[2]
+        cells = xp.concatenate([self.c0[None], self.cell])
         shown = xp.array(out_gradient, order="C")
-        dc, dc_before = xp.zeros_like(cell[0]), xp.empty_like(cell[0])
+        dc = xp.zeros_like(cells[0])
         if self.field("userNextGradCell") is not None:
             dc += to_arrays(self.field("userNextGradCell"))
-        plain = None if projection is None else over(xp.empty_like(cell[0]))
-        in_order, dc_over, dc_before_over = over(da_swapped), over(dc), over(dc_before)
-        cells = [over(self.c0), *steps_of(cell)]
-        dh_of, da_of = steps_of(shown), steps_of(da)
-        for t in reversed(range(steps)):
-            if t + 1 < steps:
-                add_product(dh_of[t], da_of[t + 1], fed_back)
+        mask, found = self._mask(x), None
+        if mask is None and self._projection() is None:
+            found = lstm_steps_back(self.gates, weight[inputs:], cells, shown, dc)
+        da, dh = found or self._run_back(weight[inputs:], cells, shown, dc, mask)
+        swap(da)
+        dx = multiply(rows_of(da), weight[:inputs].T).reshape(x.shape)
+        dx = self._formed(dx, input)
+        return [*[dc, dh][2 - len(states) :], dx] if states else dx, (x, da, shown)
+
+    def _run_back(
+        self, fed_back: Any, cells: Any, shown: Any, dc: Any, mask: Any
+    ) -> tuple[Any, Any]:
+        """Goes back step after step.
+
+        Adds to `shown`, the gradients of outputs, what comes from later steps, and makes `dc`, the
+        gradient of the last cell, that of the cell before. Returns the gradients before the
+        functions of the gates, in the fused cell's order, and of the state before.
+        """
+        gates, projection = self.gates, self._projection()
+        da = array_module(gates).empty_like(gates)
+        for t in reversed(range(len(gates))):
             if mask is not None:
                 shown[t][mask[t]] = dc[mask[t]] = 0
-            dh = dh_of[t]
-            if plain is not None:
-                dh = add_product(plain, dh, projection.T, kept=0)
-            lstm_cell_back(gates[t], in_order, cells[t], cells[t + 1], dh, dc_over, dc_before_over)
-            swapped(da_swapped, da[t])
-            dc, dc_before = dc_before, dc
-            dc_over, dc_before_over = dc_before_over, dc_over
-        dx = xp.empty((steps * batch, inputs), x.dtype)
-        add_product(dx, rows_of(da), below, kept=0)
-        dx = self._formed(dx.reshape(x.shape), input)
-        found = dx
-        if states:
-            dh = add_product(xp.empty_like(shown[0]), da[0], fed_back, kept=0)
-            found = [*[dc, dh][2 - len(states) :], dx]
-        return found, (x, da, shown)
+            dh = shown[t] if projection is None else multiply(shown[t], projection.T)
+            lstm_cell_back(gates[t], da[t], cells[t], cells[t + 1], dh, dc, dc)
+            before = multiply(swap(da[t].copy()), fed_back.T)
+            if t:
+                shown[t - 1] += before
+        return da, before
 
     def _gather(self, gradients: Any, scale: Any) -> None:
         x, da, shown = gradients
@@ -351,12 +359,11 @@ class SeqGRU(_Sequence):
         mask = self._mask(x)
         output = xp.empty((steps, batch, size), x.dtype)
         gates = xp.empty((steps, batch, GRU_GATES * size), x.dtype)
-        sums = xp.empty_like(gates)
-        sums[...] = self.bias
-        add_product(rows_of(sums), rows_of(xp.ascontiguousarray(x)), self.weight[:inputs])
-        weight = self.weight[inputs:]
+        sums = multiply(rows_of(xp.ascontiguousarray(x)), self.weight[:inputs])
+        sums += self.bias
+        sums, weights = sums.reshape(gates.shape), GruWeights.of(self.weight[inputs:])
         for t in range(steps):
-            gates[t], h = gru_step(None, h, weight, sums[t])
+            gates[t], h = gru_step(sums[t], h, weights)
             if mask is not None:
                 gates[t][mask[t]] = h[mask[t]] = 0
             output[t] = h
@@ -375,16 +382,15 @@ class SeqGRU(_Sequence):
         gates, mask, weight = self.gates, self._mask(x), self.weight
         hidden = xp.concatenate([self.h0[None], to_arrays(self.field("_output"))[:-1]])
         da, inputs = xp.empty_like(gates), x.shape[2]
-        dh = xp.zeros_like(hidden[0])
+        dh, weights = xp.zeros_like(hidden[0]), GruWeights.of(weight[inputs:])
         for t in reversed(range(x.shape[0])):
             dh = dh + out_gradient[t]
             if mask is not None:
                 dh = dh * ~mask[t][:, None]
-            da[t], dh = gru_back(hidden[t], gates[t], weight[inputs:], dh)
+            da[t], dh = gru_back(hidden[t], gates[t], weights, dh)
             if mask is not None:
                 dh = dh * ~mask[t][:, None]
-        dx = xp.empty((rows_of(da).shape[0], inputs), x.dtype)
-        add_product(dx, rows_of(da), weight[:inputs].T, kept=0)
+        dx = multiply(rows_of(da), weight[:inputs].T)
         found = self._formed(dx.reshape(x.shape), input)
         return [dh, found] if states else found, (x, hidden, gates, da)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import _random
 from ..._errors import THNNArgumentError
+from ..._products import add_product, multiply
 from ..._tensor import Tensor
 from ..object.module import Module
 from ..object.object import register
@@ -15,13 +16,14 @@ from ..object.values import array_module, describe
 from ._cell_math import (
     GRU_GATES,
     LSTM_GATES,
+    GruWeights,
     gru_back,
     gru_step,
     lstm_cell,
     lstm_cell_back,
-    swapped,
-)  # fmt: skip
-from ._products import add_product, rows_of
+    rows_of,
+    swap,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -166,10 +168,11 @@ class StepLSTM(_Step):
         x, h, c = (rows_of(one) for one in input)
         xp, projection = array_module(x), self._projection()
         given = xp.concatenate([x, h], 1)
-        gates, hidden = swapped(given @ self.weight + self.bias), xp.zeros_like
+        gates, hidden = swap(multiply(given, self.weight) + self.bias), xp.zeros_like
         next_h, next_c = xp.empty_like(c), xp.empty_like(c)
         lstm_cell(gates, hidden(gates), c, next_h, next_c)
-        return x, h, c, gates, next_h if projection is None else next_h @ projection, next_c
+        shown = next_h if projection is None else multiply(next_h, projection)
+        return x, h, c, gates, shown, next_c
 
     def _projection(self) -> Any:
         return self.weightO if self.field("weightO") is not None else None
@@ -190,14 +193,13 @@ class StepLSTM(_Step):
         if mask is not None:
             dh, dc = dh * ~mask[:, None], dc * ~mask[:, None]
         projection = self._projection()
-        plain = dh if projection is None else dh @ projection.T
+        plain = dh if projection is None else multiply(dh, projection.T)
         xp = array_module(x)
-        da_swapped, dc_before = xp.empty_like(gates), xp.empty_like(c)
-        lstm_cell_back(gates, da_swapped, c, next_c, plain, dc, dc_before)
-        da, dc = swapped(da_swapped), dc_before
-        both = da @ self.weight.T
+        da, dc_before = xp.empty_like(gates), xp.empty_like(c)
+        lstm_cell_back(gates, da, c, next_c, plain, dc, dc_before)
+        both = multiply(swap(da), self.weight.T)
         cut = x.shape[1]
-        found = [both[:, :cut], both[:, cut:], dc]
+        found = [both[:, :cut], both[:, cut:], dc_before]
         if input[0].ndim == 1:
             found = [one[0] for one in found]
         return found, xp.concatenate([x, h], 1), [da, (gates, next_c, dh)]
@@ -227,7 +229,8 @@ class StepGRU(_Step):
     def _run(self, input: Any) -> Any:
         _table(self.typename(), input, (int(self.inputsize), int(self.outputsize)))
         x, h = (one.reshape(-1, one.shape[-1]) for one in input)
-        return x, h, *gru_step(x, h, self.weight, self.bias)
+        sums = multiply(x, self.weight[: x.shape[1]]) + self.bias
+        return x, h, *gru_step(sums, h, GruWeights.of(self.weight[x.shape[1] :]))
 
     def updateOutput(self, input: Any) -> Any:
         *_, next_h = self._run(input)
@@ -244,8 +247,8 @@ class StepGRU(_Step):
         if mask is not None:
             dh = dh * ~mask[:, None]
         inputs = x.shape[1]
-        da, before = gru_back(h, gates, self.weight[inputs:], dh)
-        found = [da @ self.weight[:inputs].T, before]
+        da, before = gru_back(h, gates, GruWeights.of(self.weight[inputs:]), dh)
+        found = [multiply(da, self.weight[:inputs].T), before]
         if input[0].ndim == 1:
             found = [one[0] for one in found]
         return found, (x, h, gates), da

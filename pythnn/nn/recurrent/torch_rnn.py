@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import _random
 from ..._errors import THNNArgumentError
+from ..._products import multiply, product
 from ..._tensor import Tensor
 from ..activation.noise import Dropout
 from ..containers.container import Sequential
@@ -93,10 +94,10 @@ class VanillaRNN(_Remembering):
         h = states[-1] if states else self._start("_last_output", "userPrevOutput", h)
         self.assign("h0", h)
         output = xp.empty((steps, *h.shape), x.dtype)
-        sums = (x.reshape(-1, inputs) @ self.weight[:inputs] + self.bias).reshape(output.shape)
+        sums = product(x, self.weight[:inputs]) + self.bias
         weight = self.weight[inputs:]
         for t in range(steps):
-            output[t] = h = xp.tanh(sums[t] + h @ weight)
+            output[t] = h = xp.tanh(sums[t] + multiply(h, weight))
         self.assign("_output", output)
         if self._remembers():
             self.assign("_last_output", h.copy())
@@ -114,8 +115,8 @@ class VanillaRNN(_Remembering):
         dh = xp.zeros_like(output[0])
         for t in reversed(range(x.shape[0])):
             da[t] = (dh + out_gradient[t]) * (1 - output[t] ** 2)
-            dh = da[t] @ self.weight[inputs:].T
-        found = self._formed(da @ self.weight[:inputs].T, input)
+            dh = multiply(da[t], self.weight[inputs:].T)
+        found = self._formed(product(da, self.weight[:inputs].T), input)
         return [dh, found] if states else found, (xp.concatenate([x, hidden], 2), da)
 
     def _gather(self, gradients: Any, scale: Any) -> None:
