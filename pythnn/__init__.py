@@ -19,6 +19,7 @@ from ._tensor import Storage, Tensor
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from . import distributed as distributed
     from . import functional as functional
     from . import graph as graph
     from . import nn as nn
@@ -41,6 +42,7 @@ __all__ = [
     "Tensor",
     "__version__",
     "compile",
+    "distributed",
     "ffi",
     "get_num_threads",
     "lib",
@@ -90,6 +92,7 @@ programs.comes_from(_later("program"))
 del device_tensors, file_classes, programs
 
 _LAZY_MODULES = (
+    "distributed",
     "functional",
     "graph",
     "nn",

@@ -70,6 +70,15 @@ class Generator(Closing):
         """True with probability `p`."""
         return bool(lib.THRandom_bernoulli(self._open(), p))
 
+    def to_bytes(self) -> bytes:
+        """The state: what a generator goes on from, and nothing else."""
+        return bytes(ffi.buffer(self._open()))
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Generator:
+        """A generator that goes on from a state; ValueError for other bytes."""
+        return _restore(content)
+
     @property
     def closed(self) -> bool:
         """Whether :meth:`close` was called."""
@@ -88,7 +97,7 @@ class Generator(Closing):
         return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restore, (bytes(ffi.buffer(self._open())),))
+        return (_restore, (self.to_bytes(),))
 
     def __repr__(self) -> str:
         return "Generator(closed)" if self._c is None else f"Generator(seed={self.seed})"
@@ -97,11 +106,11 @@ class Generator(Closing):
 def _restore(content: bytes) -> Generator:
     loaded = ffi.new("THGenerator *")
     if len(content) != ffi.sizeof("THGenerator"):
-        raise ValueError("not a pickled Generator")
+        raise ValueError("not the state of a Generator")
     ffi.buffer(loaded)[:] = content
     fresh = (loaded.left, loaded.next) == (1, 0)
     if not lib.THGenerator_isValid(loaded) or not (fresh or loaded.left + loaded.next == 625):
-        raise ValueError("not a pickled Generator")
+        raise ValueError("not the state of a Generator")
     generator = Generator(0)
     lib.THGenerator_copy(generator._c, loaded)
     return generator

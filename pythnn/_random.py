@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._generator import Generator
+from ._library import lib
 from ._tensor import Tensor
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "manual_seed",
     "normal",
     "permutation",
+    "set_state",
     "uniform",
 ]
 
@@ -42,6 +44,11 @@ def manual_seed(seed: int) -> None:
     `seed` is an int from 0 to 2**64 - 1, of which the low 32 bits count.
     """
     default_generator().manual_seed(seed)
+
+
+def set_state(generator: Generator) -> None:
+    """Goes on where another generator stands."""
+    lib.THGenerator_copy(default_generator()._open(), generator._open())
 
 
 def _drawn(shape: Sequence[int], function: str, *parameters: float) -> NDArray[np.float64]:

@@ -114,7 +114,8 @@ def crowded(root: Path) -> list[str]:
 PACKAGES = (
     "_shown _errors _later _version _table _plain _overlap _copying _files _closing _library",
     "_generator _state _cuda _tensor _random _calls _functions thnn _products functional t7",
-    "nn/object nn graph program optim _models onnx commands report _info _cli __init__ __main__",
+    "nn/object nn graph program optim distributed _models onnx",
+    "commands report _info _cli __init__ __main__",
 )
 ROOMS = " ".join(PACKAGES).split()
 OLD_NAMES = ("_cuda/tensor.py",)

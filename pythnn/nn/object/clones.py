@@ -5,15 +5,16 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-__all__ = ["shared_clone", "shared_tensors", "step_clone"]
+__all__ = ["STATISTICS", "shared_clone", "shared_tensors", "step_clone"]
 
-_STATISTICS = ("running_mean", "running_var")
+STATISTICS = ("running_mean", "running_var")
+"""Fields that normalisations gather in training, beside parameters."""
 
 
 def shared_tensors(module: Any, parameters: bool = True, gradients: bool = True) -> list[Any]:
     """The parameters, their gradients and the running statistics of one module."""
     names = [pair[0] for pair in module.parameterFields] if parameters else []
-    names += _STATISTICS if parameters else ()
+    names += STATISTICS if parameters else ()
     names += [pair[1] for pair in module.parameterFields] if gradients else []
     if module.field("lazy"):  # a dropout whose noise is the same in all steps
         names.append("noise")

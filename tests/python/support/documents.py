@@ -7,6 +7,7 @@ import io
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import dropwhile
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +111,8 @@ def check_command(line: str) -> None:
         "cmake": _check_cmake,
         "python": _check_python,
         "ctest": lambda _: None,
+        "mpirun": lambda words: check_command(shlex.join(words[2:])),  # after -n N
+        "srun": _check_srun,
     }
     assert program in checks, f"nobody checks this command: {line}"
     checks[program](arguments)
@@ -138,6 +141,11 @@ def _check_make(arguments: list[str]) -> None:
     rules = (ROOT / "Makefile").read_text()
     for target in targets:
         assert re.search(rf"^{re.escape(target)}:", rules, re.MULTILINE), target
+
+
+def _check_srun(arguments: list[str]) -> None:
+    """Slurm's options, then a command."""
+    check_command(shlex.join(dropwhile(lambda word: word.startswith("--"), arguments)))
 
 
 def _check_cmake(arguments: list[str]) -> None:
