@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from ._closing import Closing
 from ._errors import THNNArgumentError, THNNError
@@ -11,6 +11,7 @@ from ._library import lib, native, own
 
 __all__ = [
     "ALGORITHM_NAMES",
+    "CUDNN_NAMES",
     "RESULTS",
     "State",
     "get_num_threads",
@@ -18,15 +19,33 @@ __all__ = [
     "synchronize",
 ]
 
-Algorithm = Literal["auto", "gemm", "direct", "winograd"]
-Choice = Literal[
-    Algorithm, "guess_once", "guess_on_shape_change", "time_once", "time_on_shape_change"
+Algorithm = Literal["auto", "gemm", "direct", "winograd", "fft", "fft_tiling"]
+CudnnAlgorithm = Literal[
+    "cudnn",
+    "cudnn_implicit_gemm",
+    "cudnn_implicit_precomp_gemm",
+    "cudnn_gemm",
+    "cudnn_direct",
+    "cudnn_fft",
+    "cudnn_fft_tiling",
+    "cudnn_winograd",
+    "cudnn_winograd_nonfused",
+    "cudnn_algo_0",
+    "cudnn_algo_1",
+    "cudnn_algo_3",
 ]
+Method = Literal["guess_once", "guess_on_shape_change", "time_once", "time_on_shape_change"]
+Choice = Literal[Algorithm, CudnnAlgorithm, Method]
 Choices: TypeAlias = Choice | tuple[Choice, Choice, Choice] | Mapping[str, Choice]
+
+UseCudnn: TypeAlias = bool | Literal["auto"]
+Precision = Literal["as_input", "float32", "float64"]
 
 RESULTS = ("output", "grad_input", "grad_weight")
 """What a convolution computes: an algorithm can be chosen for each."""
-_METHODS = ("guess_once", "guess_on_shape_change", "time_once", "time_on_shape_change")
+CUDNN_NAMES: tuple[str, ...] = get_args(CudnnAlgorithm)
+"""cuDNN, which chooses by itself, and its algorithms."""
+_NAMES: tuple[str, ...] = get_args(Choice)
 
 _ALGORITHMS: dict[str, int] = {
     "auto": native.THNN_CONVOLUTION_AUTO,
@@ -60,8 +79,7 @@ def _choices(value: object) -> tuple[Choice, Choice, Choice] | None:
         given = tuple(value.get(result, "auto") for result in RESULTS)
     if not isinstance(given, (tuple, list)) or len(given) != len(RESULTS):
         return None
-    known = all(isinstance(c, str) and (c in _ALGORITHMS or c in _METHODS) for c in given)
-    return tuple(given) if known else None
+    return tuple(given) if all(isinstance(c, str) and c in _NAMES for c in given) else None
 
 
 class State(Closing):
@@ -86,24 +104,46 @@ class State(Closing):
         which refuses a name that does not apply. There, instead of an algorithm, this can say how
         to choose one: "guess_once" and "time_once" choose at the first call and keep to it where
         it applies, "guess_on_shape_change" and "time_on_shape_change" for each geometry. The former
-        of each pair go by expected costs, the latter measure what applies. Elsewhere these are
-        "auto".
+        of each pair go by expected costs, the latter measure what applies. On a GPU "gemm" is the
+        library's own, "cudnn" is what cuDNN chooses, and its algorithms have "cudnn" before their
+        names, such as "cudnn_implicit_gemm"; "direct", "winograd", "fft" and "fft_tiling" are
+        cuDNN's of these names, the last two of which the CPU does not have. Elsewhere than in
+        :mod:`pythnn.functional` all names but those of the CPU's algorithms are "auto".
     deterministic : bool
-        Refuse what is not deterministic. On the CPU everything is.
+        Refuse what is not deterministic: on a GPU, some of cuDNN's algorithms, which are taken by
+        name only. All else is deterministic.
     check_indices : bool
         On a GPU: check index values before the work, which waits for the device. By default the
         kernels check them, and the next call or :func:`synchronize` raises. On the CPU they are
         always checked before.
+    use_cudnn : "auto", True or False
+        On a GPU: whether cuDNN computes what :mod:`pythnn.functional` has of convolution, pooling,
+        softmax and batch normalisation. "auto": where it is installed and can; True: always, or
+        else an error says what is missing. On the CPU it means nothing.
+    precision : "as_input", "float32" or "float64"
+        The type in which convolutions of :mod:`pythnn.functional` add up: that of the arrays, or at
+        least this one. With "float64", arrays of float32 are computed as float64 and rounded.
 
     Use one state per thread. It may be closed, also by leaving a ``with`` block; a closed state is
     refused by every call. Raises THNNArgumentError for values out of range.
     """
 
-    __slots__ = ("__weakref__", "_c", "_check_indices", "_convolution", "_once", "_with")
+    __slots__ = (
+        "__weakref__",
+        "_c",
+        "_check_indices",
+        "_convolution",
+        "_once",
+        "_precision",
+        "_use_cudnn",
+        "_with",
+    )
 
     _c: Any
     _check_indices: bool
     _convolution: tuple[Choice, Choice, Choice]
+    _precision: Precision
+    _use_cudnn: UseCudnn
     _once: dict[str, str]
     """Algorithms that were chosen once, by result."""
     _with: dict[str, State]
@@ -118,6 +158,8 @@ class State(Closing):
         convolution: Choices = "auto",
         deterministic: bool = False,
         check_indices: bool = False,
+        use_cudnn: UseCudnn = "auto",
+        precision: Precision = "as_input",
     ) -> None:
         self._c = own("THNNState *", native.pythnn_ownState)
         self._once, self._with = {}, {}
@@ -129,6 +171,8 @@ class State(Closing):
         self.convolution = convolution
         self.deterministic = deterministic
         self.check_indices = check_indices
+        self.use_cudnn = use_cudnn
+        self.precision = precision
 
     def _open(self) -> Any:
         if self._c is None:
@@ -181,7 +225,7 @@ class State(Closing):
     def convolution(self, value: Choices) -> None:
         choices = _choices(value)
         if choices is None:
-            names = ", ".join(map(repr, (*_ALGORITHMS, *_METHODS)))
+            names = ", ".join(map(repr, _NAMES))
             wanted = f"one of {names}, or three for {', '.join(RESULTS)}"
             raise THNNArgumentError.expected("State", 4, "convolution", wanted, repr(value))
         state = self._open()
@@ -202,6 +246,8 @@ class State(Closing):
                 convolution=name,
                 deterministic=self.deterministic,
                 check_indices=self.check_indices,
+                use_cudnn=self.use_cudnn,
+                precision=self.precision,
             )
         return found
 
@@ -235,6 +281,37 @@ class State(Closing):
         self._with.clear()
 
     @property
+    def use_cudnn(self) -> UseCudnn:
+        """Whether cuDNN computes, on a GPU: "auto", True or False."""
+        self._open()
+        return self._use_cudnn
+
+    @use_cudnn.setter
+    def use_cudnn(self, value: UseCudnn) -> None:
+        if not isinstance(value, bool) and not (isinstance(value, str) and value == "auto"):
+            raise THNNArgumentError.expected(
+                "State", 7, "use_cudnn", "'auto', True or False", repr(value)
+            )
+        self._use_cudnn = value
+        self._with.clear()
+
+    @property
+    def precision(self) -> Precision:
+        """The type in which convolutions add up."""
+        self._open()
+        return self._precision
+
+    @precision.setter
+    def precision(self, value: Precision) -> None:
+        if not isinstance(value, str) or value not in get_args(Precision):
+            names = ", ".join(map(repr, get_args(Precision)))
+            raise THNNArgumentError.expected(
+                "State", 8, "precision", f"one of {names}", repr(value)
+            )
+        self._precision = value
+        self._with.clear()
+
+    @property
     def closed(self) -> bool:
         """Whether :meth:`close` was called."""
         return self._c is None
@@ -249,7 +326,8 @@ class State(Closing):
         return (
             f"State(threads={self.threads}, minimum_work={self.minimum_work}, "
             f"workspace_limit={self.workspace_limit}, convolution={self.convolution!r}, "
-            f"deterministic={self.deterministic}, check_indices={self.check_indices})"
+            f"deterministic={self.deterministic}, check_indices={self.check_indices}, "
+            f"use_cudnn={self.use_cudnn!r}, precision={self.precision!r})"
         )
 
 

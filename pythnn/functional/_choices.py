@@ -15,7 +15,7 @@ import numpy as np
 from .._calls import describe
 from .._errors import THNNError
 from .._library import ffi, lib
-from .._state import ALGORITHM_NAMES, RESULTS, State, get_num_threads
+from .._state import ALGORITHM_NAMES, CUDNN_NAMES, RESULTS, State, get_num_threads
 from ._arrays import Unfit
 from ._windows import Window
 
@@ -23,13 +23,19 @@ __all__ = [
     "ConvolutionTimes",
     "Plan",
     "Problem",
+    "checked",
     "convolution_times",
     "plan_of",
     "problem_of",
+    "seconds_of",
     "state_for",
 ]
 
 _NAMED = ("gemm", "direct", "winograd")
+"""The algorithms that the CPU has."""
+_FOURIER = ("fft", "fft_tiling")
+_ON_DEVICE = 0
+"""Threads of a measured time, where a device took it."""
 _LEAST_SECONDS = 1e-3
 """Runs shorter than this in all are repeated: a clock's step and an interrupt count for little."""
 _MOST_RUNS = 20
@@ -41,7 +47,7 @@ class Plan(NamedTuple):
     algorithm: str
     scratch_bytes: int
     cost: float
-    """The expected time, in cycles of one core."""
+    """The expected time, in cycles of one core; not a number on a device."""
 
 
 class Problem(NamedTuple):
@@ -112,6 +118,10 @@ def _applies(problem: Problem, name: str, workspace_limit: int) -> bool:
 def _why_not(problem: Problem, name: str) -> str:
     """Why an algorithm does not apply."""
     kernel, stride = problem.sizes[11:13], problem.sizes[13:16]
+    if name in _FOURIER:
+        return "which only cuDNN has: for arrays in the CPU's memory there are no transforms"
+    if name in CUDNN_NAMES:
+        return "which is for arrays on a CUDA device"
     if name == "winograd" and kernel != (3, 3):
         return f"which needs kernels of 3 x 3, for one of {kernel[0]} x {kernel[1]}"
     if name == "winograd" and stride != (1, 1, 1):
@@ -155,14 +165,31 @@ class ConvolutionTimes:
     def best(self, problem: Problem, state: State, measure: Callable[[str], float]) -> str:
         """The fastest algorithm of those that apply; what is not known yet is measured."""
         limit = state.workspace_limit
-        threads = state.threads or get_num_threads()
+        names = tuple(name for name in _NAMED if _applies(problem, name, limit))
+        return self._best(problem, state.threads or get_num_threads(), limit, names, measure)
+
+    def best_on_device(
+        self, problem: Problem, limit: int, names: tuple[str, ...], measure: Callable[[str], float]
+    ) -> str:
+        """The same for those of a device."""
+        return self._best(problem, _ON_DEVICE, limit, names, measure)
+
+    def _best(
+        self,
+        problem: Problem,
+        threads: int,
+        limit: int,
+        names: tuple[str, ...],
+        measure: Callable[[str], float],
+    ) -> str:
+        """The fastest of some algorithms, of which those that are not known yet are measured."""
         key = (*problem[:-1], threads, limit, problem.sizes)
-        times = self._seconds.get(key)
-        if times is None:
-            names = [name for name in _NAMED if _applies(problem, name, limit)]
-            times = {name: measure(name) for name in names}
-            self._seconds[key] = times
-        return min(times, key=times.__getitem__)
+        known = self._seconds.get(key, {})
+        missing = [name for name in names if name not in known]
+        if missing:
+            known = known | {name: measure(name) for name in missing}
+            self._seconds[key] = known
+        return min(names, key=known.__getitem__)
 
 
 def _key(row: list[Any]) -> tuple[Any, ...]:
@@ -174,7 +201,7 @@ def _key(row: list[Any]) -> tuple[Any, ...]:
 
 
 def _checked(times: dict[str, Any]) -> dict[str, float]:
-    if not times or not set(times) <= set(_NAMED):
+    if not times or not set(times) <= {*_NAMED, *CUDNN_NAMES}:
         raise ValueError(f"times of {list(times)}")
     return {name: float(seconds) for name, seconds in times.items()}
 
@@ -183,7 +210,7 @@ convolution_times = ConvolutionTimes()
 """What "time_once" and "time_on_shape_change" measured in this process, or loaded from a file."""
 
 
-def _seconds(run: Callable[[], None]) -> float:
+def seconds_of(run: Callable[[], None]) -> float:
     """The shortest of some runs, after one that brings everything into the caches."""
     run()
     best, total, runs = float("inf"), 0.0, 0
@@ -198,22 +225,23 @@ def _seconds(run: Callable[[], None]) -> float:
 # ---- Choosing
 
 
-def state_for(state: State, x: Any, problem: Problem, run: Callable[[State], None]) -> State:
-    """The state to call with, by what `state` says of a result.
-
-    `run` computes the result to memory that nobody reads, for measuring.
-    """
+def checked(state: Any) -> State:
+    """A state that is one, and open; raises for others."""
     if not isinstance(state, State):
         raise Unfit("state", "a State or None", describe(state))
     state._open()
-    choice = state._convolution[RESULTS.index(problem.result)]
-    if choice in ("auto", "gemm", "guess_on_shape_change"):
+    return state
+
+
+def state_for(state: State, x: Any, problem: Problem, run: Callable[[State], None]) -> State:
+    """The state to call the library's own function with, by what `state` says of a result.
+
+    `run` computes the result to memory that nobody reads, for measuring.
+    """
+    choice = checked(state)._convolution[RESULTS.index(problem.result)]
+    if choice in ("auto", "gemm", "guess_on_shape_change") or not isinstance(x, np.ndarray):
         return state
-    if not isinstance(x, np.ndarray):
-        if choice in _NAMED:
-            raise Unfit("state", "'auto' or 'gemm' for arrays on a CUDA device", repr(choice))
-        return state
-    if choice in _NAMED:
+    if not choice.endswith(("_once", "_on_shape_change")):
         if not _applies(problem, choice, state.workspace_limit):
             found = f"{choice!r}, {_why_not(problem, choice)}"
             raise Unfit("state", "an algorithm that applies, or 'auto'", found)
@@ -226,7 +254,7 @@ def state_for(state: State, x: Any, problem: Problem, run: Callable[[State], Non
             name = convolution_times.best(
                 problem,
                 state,
-                lambda n: _seconds(lambda: run(state._with_algorithm(n))),  # type: ignore[arg-type]
+                lambda n: seconds_of(lambda: run(state._with_algorithm(n))),  # type: ignore[arg-type]
             )
         if choice.endswith("_once"):
             state._once[problem.result] = name

@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import thnn
 from .._state import State
-from ._arrays import Array, Unfit, check_shape, new, zeros
-from ._choices import Problem, problem_of, state_for
+from ._arrays import Array, Unfit, check_shape, new, shaped, zeros
+from ._choices import Problem, checked, problem_of, state_for
 from ._windows import Window, spatial, transposed_window, window_of
 
 __all__ = [
@@ -35,6 +35,22 @@ AddTo: TypeAlias = Mapping[str, Any] | None
 Gradients: TypeAlias = tuple[Array | None, Array | None, Array | None]
 
 
+_DOUBLE = np.dtype(np.float64)
+
+
+def _widens(state: State | None, x: Any) -> bool:
+    """Whether the state wants sums of more digits than the arrays have."""
+    return state is not None and checked(state).precision == "float64" and x.dtype != _DOUBLE
+
+
+def _wide(*arrays: Any) -> tuple[Any, ...]:
+    return tuple(None if array is None else array.astype(_DOUBLE) for array in arrays)
+
+
+def _narrow(array: Any, like: Any) -> Any:
+    return None if array is None else shaped(array, array.shape).astype(like.dtype)
+
+
 def convolve(
     x: Any,
     weight: Any,
@@ -47,18 +63,15 @@ def convolve(
     state: State | None,
 ) -> Array:
     window = window_of(x.shape, weight.shape, stride, padding, dilation, groups)
-    output = new(window.shape, x)
-    if state is not None:
+    if state is None and type(x) is np.ndarray:
+        output = new(window.shape, x)
+        thnn.GroupedConvolution_updateOutput(None, x, output, weight, bias, flip, *window.settings)
+        return output
 
-        def run(state: State) -> None:
-            thnn.GroupedConvolution_updateOutput(
-                state, x, output, weight, bias, flip, *window.settings
-            )
+    def compute(state: State | None, x: Any, weight: Any, bias: Any, output: Any) -> None:
+        thnn.GroupedConvolution_updateOutput(state, x, output, weight, bias, flip, *window.settings)
 
-        problem = _problem("output", False, False, window, x, weight.shape)
-        state = state_for(state, x, problem, run)
-    thnn.GroupedConvolution_updateOutput(state, x, output, weight, bias, flip, *window.settings)
-    return output
+    return _output(False, window, flip, x, weight, bias, state, compute)
 
 
 def transposed(
@@ -76,16 +89,49 @@ def transposed(
     window = transposed_window(
         x.shape, weight.shape, stride, padding, output_padding, output_size, dilation, groups
     )
-    output = new(window.shape, x)
     settings = (*window.image, *window.settings)
+    if state is None and type(x) is np.ndarray:
+        output = new(window.shape, x)
+        thnn.GroupedFullConvolution_updateOutput(None, x, output, weight, bias, *settings)
+        return output
+
+    def compute(state: State | None, x: Any, weight: Any, bias: Any, output: Any) -> None:
+        thnn.GroupedFullConvolution_updateOutput(state, x, output, weight, bias, *settings)
+
+    return _output(True, window, False, x, weight, bias, state, compute)
+
+
+def _output(
+    transposed: bool,
+    window: Window,
+    flip: bool,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    state: State | None,
+    compute: Callable[..., None],
+) -> Array:
+    """The output as the state says, or on a device; `compute` is the C function."""
+    if _widens(state, x):
+        one, other, more = _wide(x, weight, bias)
+        wide = _output(transposed, window, flip, one, other, more, state, compute)
+        narrow: Array = _narrow(wide, x)
+        return narrow
+    problem = _problem("output", transposed, False, window, x, weight.shape)
+
+    def own(output: Any) -> None:
+        compute(state, x, weight, bias, output)
+
+    if type(x) is not np.ndarray:
+        from ._on_cudnn import convolved
+
+        found = convolved(problem, window, flip, x, weight, bias, state, own)
+        if found is not None:
+            return found
+    output = new(window.shape, x)
     if state is not None:
-
-        def run(state: State) -> None:
-            thnn.GroupedFullConvolution_updateOutput(state, x, output, weight, bias, *settings)
-
-        problem = _problem("output", True, False, window, x, weight.shape)
-        state = state_for(state, x, problem, run)
-    thnn.GroupedFullConvolution_updateOutput(state, x, output, weight, bias, *settings)
+        state = state_for(state, x, problem, lambda s: compute(s, x, weight, bias, output))
+    compute(state, x, weight, bias, output)
     return output
 
 
@@ -148,47 +194,100 @@ def _problem(
 def _to_input(
     kind: _Kind,
     window: Window,
+    flip: bool,
     grad_output: Any,
     weight: Any,
-    grad_x: Any,
-    add: bool,
-    settings: tuple[Any, ...],
+    shape: tuple[int, ...],
+    start: Any,
     state: State | None,
-) -> None:
-    """Computes the gradient of the input, or adds it to what is there."""
+) -> Any:
+    """The gradient of an input of this shape, added to the array `start` unless that is None."""
+    if _widens(state, grad_output):
+        grads, weights, there = _wide(grad_output, weight, start)
+        wide = _to_input(kind, window, flip, grads, weights, shape, there, state)
+        return _into(start, wide, grad_output)
     sizes = window.map if kind.transposed else window.image
-    if state is not None:
+    settings = window.settings if kind.transposed else (flip, *window.settings)
+    add = start is not None
 
-        def run(state: State) -> None:
-            there = np.zeros(grad_x.shape, grad_x.dtype) if add else grad_x
-            kind.of_input(state, grad_output, there, weight, *sizes, add, *settings)
+    def compute(state: State | None, to: Any) -> None:
+        kind.of_input(state, grad_output, to, weight, *sizes, add, *settings)
 
+    if state is not None or type(grad_output) is not np.ndarray:
         problem = _problem("grad_input", kind.transposed, add, window, grad_output, weight.shape)
-        state = state_for(state, grad_output, problem, run)
-    kind.of_input(state, grad_output, grad_x, weight, *sizes, add, *settings)
+        if type(grad_output) is not np.ndarray:
+            from ._on_cudnn import to_input
+
+            found = to_input(
+                problem, window, flip, grad_output, weight, shape, start, state,
+                lambda to: compute(state, to),
+            )  # fmt: skip
+            if found is not None:
+                return found
+        if state is not None:
+            state = state_for(
+                state, grad_output, problem, lambda s: compute(s, zeros(shape, grad_output))
+            )
+    grad_x = start if add else new(shape, grad_output)
+    compute(state, grad_x)
+    return grad_x
+
+
+def _into(start: Any, wide: Any, like: Any) -> Any:
+    """A result of more digits as one of the arrays' type, in the array that it was added to."""
+    if start is None or wide is None:
+        return _narrow(wide, like)
+    start[...] = _narrow(wide, like)
+    return start
 
 
 def _to_parameters(
     kind: _Kind,
     window: Window,
+    flip: bool,
     grad_output: Any,
     x: Any,
     grad_weight: Any,
     grad_bias: Any,
     n: int,
-    settings: tuple[Any, ...],
     state: State | None,
 ) -> None:
     """Adds to those gradients that are not None."""
-    if state is not None and grad_weight is not None:
+    if _widens(state, x):
+        grads, image, weights, biases = _wide(grad_output, x, grad_weight, grad_bias)
+        _to_parameters(kind, window, flip, grads, image, weights, biases, n, state)
+        _into(grad_weight, weights, x)
+        _into(grad_bias, biases, x)
+        return
+    settings = window.settings if kind.transposed else (flip, *window.settings)
 
-        def run(state: State) -> None:
-            there = np.zeros(grad_weight.shape, grad_weight.dtype)
-            kind.of_parameters(state, x, grad_output, there, None, n, *settings, 1.0)
+    def compute(state: State | None, grad_weight: Any, grad_bias: Any) -> None:
+        kind.of_parameters(state, x, grad_output, grad_weight, grad_bias, n, *settings, 1.0)
 
+    if state is None and type(x) is np.ndarray:
+        compute(None, grad_weight, grad_bias)
+        return
+    if grad_weight is not None:
         problem = _problem("grad_weight", kind.transposed, False, window, x, grad_weight.shape)
-        state = state_for(state, x, problem, run)
-    kind.of_parameters(state, x, grad_output, grad_weight, grad_bias, n, *settings, 1.0)
+        if type(x) is not np.ndarray:
+            from ._on_cudnn import add_to_weight
+
+            if add_to_weight(
+                problem, window, flip, grad_output, x, grad_weight, state,
+                lambda to: compute(state, to, None),
+            ):  # fmt: skip
+                grad_weight = None
+        if state is not None and grad_weight is not None:
+            state = state_for(
+                state, x, problem, lambda s: compute(s, zeros(grad_weight.shape, x), None)
+            )
+    if grad_bias is not None and grad_weight is None and type(x) is not np.ndarray:
+        from ._on_cudnn import add_to_bias
+
+        if add_to_bias(n, grad_output, grad_bias, state):
+            grad_bias = None
+    if grad_weight is not None or grad_bias is not None:
+        compute(state, grad_weight, grad_bias)
 
 
 def _gradients(
@@ -196,7 +295,7 @@ def _gradients(
     window: Window,
     arrays: tuple[Any, Any, Any],
     planes: int,
-    settings: tuple[Any, ...],
+    flip: bool,
     needs: Needs,
     add_to: AddTo,
     state: State | None,
@@ -221,14 +320,11 @@ def _gradients(
         if grad_bias is None:
             grad_bias = zeros(planes, x)
     if "x" in needs:
-        grad_x = add_to.get("x")
-        add = grad_x is not None
-        if not add:
-            grad_x = new(x.shape, x)
-        _to_input(kind, window, grad_output, weight, grad_x, add, settings, state)
+        start = add_to.get("x")
+        grad_x = _to_input(kind, window, flip, grad_output, weight, x.shape, start, state)
     if grad_weight is not None or grad_bias is not None:
         n = weight.ndim - 2
-        _to_parameters(kind, window, grad_output, x, grad_weight, grad_bias, n, settings, state)
+        _to_parameters(kind, window, flip, grad_output, x, grad_weight, grad_bias, n, state)
     return grad_x, grad_weight, grad_bias
 
 
@@ -246,9 +342,8 @@ def convolve_back(
     state: State | None,
 ) -> Gradients:
     window = window_of(x.shape, weight.shape, stride, padding, dilation, groups)
-    arrays, settings = (grad_output, x, weight), (flip, *window.settings)
-    planes = weight.shape[0]
-    return _gradients(_CONVOLUTION, window, arrays, planes, settings, needs, add_to, state)
+    arrays, planes = (grad_output, x, weight), weight.shape[0]
+    return _gradients(_CONVOLUTION, window, arrays, planes, flip, needs, add_to, state)
 
 
 def transposed_back(
@@ -269,8 +364,7 @@ def transposed_back(
         x.shape, weight.shape, stride, padding, output_padding, output_size, dilation, groups
     )
     arrays, planes = (grad_output, x, weight), weight.shape[1] * groups
-    settings = window.settings
-    return _gradients(_TRANSPOSED, window, arrays, planes, settings, needs, add_to, state)
+    return _gradients(_TRANSPOSED, window, arrays, planes, False, needs, add_to, state)
 
 
 def grad_of_input(
@@ -290,9 +384,7 @@ def grad_of_input(
     shape = (*batch, planes, *spatial("input_size", input_size, n))
     window = window_of(shape, weight.shape, stride, padding, dilation, groups, "input_size")
     check_shape("grad_output", grad_output, window.shape)
-    grad_x = new(shape, grad_output)
-    settings = (flip, *window.settings)
-    _to_input(_CONVOLUTION, window, grad_output, weight, grad_x, False, settings, state)
+    grad_x: Array = _to_input(_CONVOLUTION, window, flip, grad_output, weight, shape, None, state)
     return grad_x
 
 
@@ -315,8 +407,7 @@ def grad_of_weight(
     window = _fitting(x, shape, stride, padding, dilation, groups)
     check_shape("grad_output", grad_output, window.shape)
     grad_weight: Array = zeros(shape, x)
-    settings = (flip, *window.settings)
-    _to_parameters(_CONVOLUTION, window, grad_output, x, grad_weight, None, n, settings, state)
+    _to_parameters(_CONVOLUTION, window, flip, grad_output, x, grad_weight, None, n, state)
     return grad_weight
 
 

@@ -15,8 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import thnn
+from .._state import State
 from .._tensor import array_module
 from ._arrays import Array, Unfit, check_shape, from_one, like, new, new_indices, shaped, zeros
+from ._axes import empty
+from ._choices import checked
 from ._pooled import counted
 
 __all__ = ["Windows", "max_of", "max_of_backward", "mean_of", "mean_of_backward"]
@@ -149,6 +152,77 @@ def _without_sides(grad: Any, padded: Any, x: Array, sides: Sequence[tuple[int, 
     return grad_x
 
 
+# ---- By cuDNN
+
+
+def _obstacle(windows: Windows, laid: Laid) -> str:
+    """Why cuDNN does not have these windows; empty where it does."""
+    if any(d != 1 for d in windows.dilation):
+        return "windows with dilation"
+    if windows.ceil_mode and any(after > before for before, after in laid.sides):
+        return "windows that an edge cuts off"
+    return ""
+
+
+def _by_cudnn(
+    x: Array,
+    windows: Windows,
+    laid: Laid,
+    mode: str,
+    factor: float,
+    state: State | None,
+    grad_output: Array | None = None,
+    output: Array | None = None,
+) -> Array | None:
+    """The pooled array, or with the gradient of that the gradient of `x`; None: not by cuDNN.
+
+    `output` is needed for gradients of maxima.
+    """
+    from ._on_cudnn import layers, wanted
+
+    handle = wanted(state, x, _obstacle(windows, laid))
+    if handle is None:
+        return None
+    dimensions = len(windows.kernel)
+    pooling = layers.Pooling(mode, windows.kernel, windows.padding, windows.stride, factor)
+    leading = x.shape[:-dimensions]
+    batch = (math.prod(leading[:-1]), leading[-1])
+    image, map_ = (*batch, *x.shape[-dimensions:]), (*batch, *laid.counts)
+    if grad_output is None:
+        pooled = empty((*leading, *laid.counts), x)
+        layers.pool(handle, pooling, x, pooled, image, map_)
+        return pooled
+    grad_x = empty(x.shape, x)
+    arrays = (grad_output if output is None else output, grad_output, x)
+    layers.pool_backward(handle, pooling, arrays, grad_x, image, map_)
+    return grad_x
+
+
+def _maxima_by_cudnn(x: Array, windows: Windows, laid: Laid, state: State | None) -> Array | None:
+    """The maxima, where the state wants cuDNN to compute also what needs places of maxima."""
+    if state is None or checked(state).use_cudnn is not True or type(x) is np.ndarray:
+        return None
+    return _by_cudnn(x, windows, laid, "max", 1.0, state)
+
+
+def _means_by_cudnn(
+    x: Array,
+    windows: Windows,
+    laid: Laid,
+    count_padding: bool | None,
+    state: State | None,
+    grad_output: Array | None = None,
+) -> Array | None:
+    """Means or sums, or their gradient."""
+    if state is not None:
+        checked(state)
+    if type(x) is np.ndarray:
+        return None
+    mode = "mean of elements" if count_padding is False else "mean of all"
+    factor = float(math.prod(windows.kernel)) if count_padding is None else 1.0
+    return _by_cudnn(x, windows, laid, mode, factor, state, grad_output)
+
+
 # ---- Maxima
 
 
@@ -176,33 +250,39 @@ _BACKWARD: dict[str, Any] = {
 }
 
 
-def max_of(x: Array, windows: Windows) -> tuple[Any, Any]:
+def max_of(x: Array, windows: Windows, state: State | None) -> tuple[Any, Any]:
     """The greatest element of each window, and its index."""
     laid = windows.over(x)
     dimensions = len(windows.kernel)
     shape = (*x.shape[:-dimensions], *laid.counts)
+    by_cudnn = _maxima_by_cudnn(x, windows, laid, state)
     output, indices = new(shape, x), new_indices(shape, x)
     if laid.is_wide:
         source, over = _with_sides(x, laid.sides, -math.inf), windows.whole()
         arguments, ceil_mode = over.arguments(dilated=True), False
     else:
         source, arguments, ceil_mode = x, laid.dilated, windows.ceil_mode
-    _FORWARD[f"max{dimensions}"](None, source, output, indices, *arguments, ceil_mode)
+    _FORWARD[f"max{dimensions}"](state, source, output, indices, *arguments, ceil_mode)
     if dimensions == 2:
         indices = from_one(indices)
         if laid.is_wide:
             before = [-a for a, _ in laid.sides]
             indices = _moved(indices, source.shape[-2:], x.shape[-2:], before)
-    return output, indices
+    return output if by_cudnn is None else by_cudnn, indices
 
 
-def max_of_backward(grad_output: Array, x: Array, indices: Array, windows: Windows) -> Any:
+def max_of_backward(
+    grad_output: Array, x: Array, indices: Array, windows: Windows, state: State | None
+) -> Any:
     """The gradient of `x`."""
     laid = windows.over(x)
     dimensions = len(windows.kernel)
     shape = (*x.shape[:-dimensions], *laid.counts)
     check_shape("grad_output", grad_output, shape)
     check_shape("indices", indices, shape)
+    maxima = _maxima_by_cudnn(x, windows, laid, state)
+    if maxima is not None:
+        return _by_cudnn(x, windows, laid, "max", 1.0, state, grad_output, maxima)
     source, arguments, ceil_mode = x, laid.dilated, windows.ceil_mode
     if laid.is_wide:
         source = _with_sides(x, laid.sides, 0.0)
@@ -214,7 +294,7 @@ def max_of_backward(grad_output: Array, x: Array, indices: Array, windows: Windo
         indices = indices + 1
     grad = like(source)
     update = _BACKWARD[f"max{dimensions}"]
-    update(None, source, grad_output, grad, indices, *arguments, ceil_mode)
+    update(state, source, grad_output, grad, indices, *arguments, ceil_mode)
     return _without_sides(grad, source.shape, x, laid.sides) if laid.is_wide else grad
 
 
@@ -252,16 +332,19 @@ def _way(x: Array, windows: Windows, laid: Laid, count_padding: bool | None) -> 
     return _Way(windows.whole().arguments(dilated=False), False, True, laid.sides, factor)
 
 
-def mean_of(x: Array, windows: Windows, count_padding: bool | None) -> Any:
+def mean_of(x: Array, windows: Windows, count_padding: bool | None, state: State | None) -> Any:
     """The mean of each window, with the padding counted or not; the sum for None."""
     laid = windows.over(x)
+    by_cudnn = _means_by_cudnn(x, windows, laid, count_padding, state)
+    if by_cudnn is not None:
+        return by_cudnn
     dimensions = len(windows.kernel)
     way = _way(x, windows, laid, count_padding)
     source = _with_sides(x, way.sides, 0.0) if way.sides else x
     shape = (*x.shape[:-dimensions], *laid.counts)
     output = new(shape, x)
     update = _FORWARD[f"mean{dimensions}"]
-    update(None, source, output, *way.arguments, way.ceil_mode, way.counted)
+    update(state, source, output, *way.arguments, way.ceil_mode, way.counted)
     if way.factor is not None:
         output = shaped(output, shape)
         output *= way.factor
@@ -269,17 +352,24 @@ def mean_of(x: Array, windows: Windows, count_padding: bool | None) -> Any:
 
 
 def mean_of_backward(
-    grad_output: Array, x: Array, windows: Windows, count_padding: bool | None
+    grad_output: Array,
+    x: Array,
+    windows: Windows,
+    count_padding: bool | None,
+    state: State | None,
 ) -> Any:
     """The gradient of `x`."""
     laid = windows.over(x)
     dimensions = len(windows.kernel)
     check_shape("grad_output", grad_output, (*x.shape[:-dimensions], *laid.counts))
+    by_cudnn = _means_by_cudnn(x, windows, laid, count_padding, state, grad_output)
+    if by_cudnn is not None:
+        return by_cudnn
     way = _way(x, windows, laid, count_padding)
     source = _with_sides(x, way.sides, 0.0) if way.sides else x
     grad = like(source)
     if way.factor is not None:
         grad_output = grad_output * way.factor
     update = _BACKWARD[f"mean{dimensions}"]
-    update(None, source, grad_output, grad, *way.arguments, way.ceil_mode, way.counted)
+    update(state, source, grad_output, grad, *way.arguments, way.ceil_mode, way.counted)
     return _without_sides(grad, source.shape, x, way.sides) if way.sides else grad

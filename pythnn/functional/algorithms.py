@@ -11,6 +11,7 @@ import numpy as np
 
 from .._calls import describe
 from .._state import RESULTS, State
+from .._tensor import is_on_device
 from ._arrays import Size, Unfit
 from ._choices import Plan, convolution_times, plan_of, problem_of
 from ._front import function
@@ -36,7 +37,7 @@ def convolution_plan(
     dtype: Any = None,
     state: State | None = None,
 ) -> Plan:
-    """How the CPU would compute a convolution, or a transposed one.
+    """How a convolution, or a transposed one, would be computed where `x` is.
 
     Parameters
     ----------
@@ -46,7 +47,9 @@ def convolution_plan(
     dtype : float32 or float64; by default that of `x`, or float64 for a shape
 
     Returns a named tuple: the algorithm, the bytes of scratch memory, and the expected time in
-    cycles of one core. A state that says how to choose is taken for "auto".
+    cycles of one core. A state that says how to choose is taken for "auto". On a GPU the scratch
+    memory is cuDNN's ("gemm", the library's own way, takes what the GPU's cache suggests, and says
+    0), and the time is not a number.
 
     >>> with State(convolution="gemm") as state:
     ...     plan = convolution_plan((8, 64, 56, 56), (64, 64, 5, 5), padding=2, state=state)
@@ -84,7 +87,12 @@ def convolution_plan(
             if value is not default:
                 raise Unfit(name, f"{default} unless transposed", repr(value))
         window = window_of(shape, kernels, stride, padding, dilation, groups)
-    return plan_of(problem_of(result, transposed, add, real.name, window, shape, kernels), state)
+    problem = problem_of(result, transposed, add, real.name, window, shape, kernels)
+    if is_on_device(x):
+        from ._on_cudnn import plan_on_device
+
+        return plan_on_device(problem, window, kernels, x, state)
+    return plan_of(problem, state)
 
 
 def _shape(name: str, value: Any) -> tuple[int, ...]:

@@ -2,6 +2,9 @@
 
 All of them return the output, the mean and 1 / sqrt(var + eps), which the backward functions need;
 var is the mean square of the distances from the mean.
+
+`state` says how many threads compute batch normalisation, and whether cuDNN does on a GPU:
+:class:`pythnn.State`.
 """
 
 from __future__ import annotations
@@ -14,9 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import thnn
+from .._state import State
 from .._tensor import array_module
 from ._arrays import Array, Real, Unfit, Written, check_shape, integer, like, new, shaped, zeros
-from ._axes import Axes, Block, as_block, axes_of, from_block
+from ._axes import Axes, Block, as_block, axes_of, empty, from_block
+from ._choices import checked
 from ._front import function
 
 __all__ = [
@@ -93,6 +98,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
     axes: Axes | None = None,
+    state: State | None = None,
 ) -> tuple[Array, Array, Array]:
     """(x - mean) / sqrt(var + eps) * weight + bias, plane by plane. THNN's BatchNormalization.
 
@@ -132,9 +138,18 @@ def batch_norm(
     var_after = zeros(count, x) if var_before is None or alone else var_before
     mean, inverse_std = zeros(count, x), zeros(count, x)
     output = like(planes.block.array)
-    if x.size:
+    parameters, running, saved = (weight, bias), (mean_after, var_after), (mean, inverse_std)
+    handle = None
+    if state is not None or type(x) is not np.ndarray:
+        handle = _cudnn(x, state, _obstacle(running, training=training, alone=alone, eps=eps))
+    if handle is not None:
+        output = _by_cudnn(
+            handle, planes.block.array, parameters, running, saved if training else None,
+            momentum, eps,
+        )  # fmt: skip
+    elif x.size:
         thnn.BatchNormalization_updateOutput(
-            None, planes.block.array, output, weight, bias, mean_after, var_after,
+            state, planes.block.array, output, weight, bias, mean_after, var_after,
             mean, inverse_std, training, momentum, eps,
         )  # fmt: skip
     if not training:
@@ -148,6 +163,69 @@ def batch_norm(
         _written_back(running_mean, mean_after)
     shape = next((array.shape for array in given if array is not None), planes.narrow)
     return from_block(output, planes.block), mean.reshape(shape), inverse_std.reshape(shape)
+
+
+def _cudnn(x: Any, state: State | None, obstacle: str) -> Any:
+    """cuDNN's handle, if it computes batch normalisation of `x`."""
+    if state is not None:
+        checked(state)
+    if type(x) is np.ndarray or not x.size:
+        return None
+    from ._on_cudnn import wanted
+
+    return wanted(state, x, obstacle)
+
+
+def _obstacle(running: tuple[Any, Any], *, training: bool, alone: bool, eps: float) -> str:
+    """Why cuDNN does not have a batch normalisation; empty where it does."""
+    if training and alone:
+        return "planes of one element, which have no variance"
+    if training and any(array.strides != (array.dtype.itemsize,) for array in running):
+        return "running statistics with gaps"
+    return "a negative eps" if eps < 0 else ""
+
+
+def _by_cudnn(
+    handle: Any,
+    x: Array,
+    parameters: tuple[Any, Any],
+    running: tuple[Any, Any],
+    saved: tuple[Any, Any] | None,
+    momentum: float,
+    eps: float,
+) -> Array:
+    """The normalised planes: by their own statistics, which go to `saved`, or by running ones."""
+    from ._on_cudnn import layers
+
+    planes = x.reshape(*x.shape[:2], -1)
+    weight, bias = parameters
+    xp, count = array_module(x), x.shape[1]
+    factors = (
+        xp.ones(count, x.dtype) if weight is None else weight,
+        zeros(count, x) if bias is None else bias,
+    )
+    output = empty(x.shape, x)
+    if saved is None:
+        layers.norm_in_use(handle, planes, output, factors, running, eps)
+    else:
+        layers.norm_in_training(handle, planes, output, factors, running, saved, momentum, eps)
+    return output
+
+
+def _gradients_by_cudnn(
+    handle: Any, arrays: tuple[Any, Any, Any, Any, Any]
+) -> tuple[Array, Array, Array]:
+    """The gradients of planes, of their weights and of their biases, in training."""
+    from ._on_cudnn import layers
+
+    x, grad_output, weight, mean, inverse = arrays
+    planes, grads = (array.reshape(*x.shape[:2], -1) for array in (x, grad_output))
+    count = x.shape[1]
+    if weight is None:
+        weight = array_module(x).ones(count, x.dtype)
+    found = empty(x.shape, x), zeros(count, x), zeros(count, x)
+    layers.norm_backward(handle, (planes, grads, weight, mean, inverse), found)
+    return found
 
 
 _FEW = 32
@@ -171,15 +249,19 @@ def _planes_backward(
     mean: Array,
     inverse: Array,
     training: bool,
+    state: State | None,
 ) -> tuple[Array, Array, Array]:
     """The gradients of planes, of their weights and of their biases."""
+    handle = _cudnn(planes, state, "" if training else "gradients with given statistics")
+    if handle is not None:
+        return _gradients_by_cudnn(handle, (planes, grads, weight, mean, inverse))
     grad_planes, count = like(planes), len(mean)
     grad_weight, grad_bias = zeros(count, planes), zeros(count, planes)
     # Without training the C function takes the variance, to which it adds eps.
     used = (None, None) if training else (mean, inverse**-2)
     found = (mean, inverse) if training else (None, None)
     thnn.BatchNormalization_backward(
-        None, planes, grads, grad_planes, grad_weight, grad_bias, weight,
+        state, planes, grads, grad_planes, grad_weight, grad_bias, weight,
         used[0], used[1], found[0], found[1], training, 1.0, 0.0,
     )  # fmt: skip
     return shaped(grad_planes, planes.shape), grad_weight, grad_bias
@@ -205,6 +287,7 @@ def batch_norm_backward(
     training: bool = True,
     axes: Axes | None = None,
     statistics: bool = False,
+    state: State | None = None,
 ) -> tuple[Array, ...]:
     """The gradients of `x`, `weight` and `bias`, with `statistics` also of the mean and variance.
 
@@ -230,7 +313,7 @@ def batch_norm_backward(
         arrays = (block.array, given, factor, flat_mean, inverse)
         if training and x.size < _FEW * count and x.dtype.itemsize < 8:
             arrays = _in_double(*arrays)
-        grad_planes, *grads = _planes_backward(*arrays, training)
+        grad_planes, *grads = _planes_backward(*arrays, training, state)
         grad_x = from_block(grad_planes, block).astype(x.dtype, copy=False)
         grads = [grad.astype(x.dtype, copy=False) for grad in grads]
     shapes = [(mean if weight is None else weight).shape] * 2

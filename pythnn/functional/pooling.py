@@ -5,13 +5,20 @@ that is not given is the window. Padding is less than a window.
 
 What a max pooling returns second says where the maxima were: positions in the plane, from 0, in two
 dimensions; offsets in the window in one dimension, and packed into bytes in three.
+
+`state` says how many threads compute it, and whether cuDNN does on a GPU (:class:`pythnn.State`).
+cuDNN does not say where maxima were: for these it computes only where use_cudnn is True, and the
+library's own kernels find the places.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import thnn
+from .._state import State
 from .._tensor import array_module
 from ._arrays import (
     Array,
@@ -27,6 +34,7 @@ from ._arrays import (
     shaped,
     triple,
 )
+from ._choices import checked
 from ._front import function
 from ._pooled import axis_back, frames_second, pooled_frames
 from ._pools import Windows, max_of, max_of_backward, mean_of, mean_of_backward
@@ -86,6 +94,11 @@ def _over_frames(
     return x[..., None, :, :], Windows(kernels, steps, paddings, dilations, ceil_mode)
 
 
+def _by_cudnn(x: Array, state: State | None) -> bool:
+    """Whether cuDNN computes maxima, which it does on request only."""
+    return type(x) is not np.ndarray and state is not None and checked(state).use_cudnn is True
+
+
 def _of_frames(found: Any, windows: Windows, planes: Array) -> Array:
     shape = windows.shape(planes)
     return shaped(found, (*shape[:-3], *shape[-2:]))
@@ -128,6 +141,7 @@ def max_pool1d(
     padding: int = 0,
     dilation: int = 1,
     ceil_mode: bool = False,
+    state: State | None = None,
 ) -> tuple[Array, Array]:
     """The largest of each window of frames. THNN's TemporalMaxPooling.
 
@@ -147,14 +161,14 @@ def max_pool1d(
            [2.]])
     """
     step = window if stride is None else stride
-    if padding == 0 and dilation == 1 and not ceil_mode:
+    if padding == 0 and dilation == 1 and not ceil_mode and not _by_cudnn(x, state):
         frames = frames_second(x, axis)
         shape = pooled_frames(frames, window, step)
         output, indices = new(shape, x), new_indices(shape, x)
-        thnn.TemporalMaxPooling_updateOutput(None, frames, output, indices, window, step)
+        thnn.TemporalMaxPooling_updateOutput(state, frames, output, indices, window, step)
         return axis_back(output, axis), axis_back(indices, axis)
     planes, windows = _over_frames(x, axis, window, stride, padding, dilation, ceil_mode)
-    found, positions = max_of(planes, windows)
+    found, positions = max_of(planes, windows, state)
     indices = _of_frames(positions, windows, planes)
     return _of_frames(found, windows, planes), _as_offsets(indices, windows, x, axis)
 
@@ -171,9 +185,10 @@ def max_pool1d_backward(
     padding: int = 0,
     dilation: int = 1,
     ceil_mode: bool = False,
+    state: State | None = None,
 ) -> Array:
     """The gradient of `x`."""
-    if padding == 0 and dilation == 1 and not ceil_mode:
+    if padding == 0 and dilation == 1 and not ceil_mode and not _by_cudnn(x, state):
         frames, grads, places = (frames_second(a, axis) for a in (x, grad_output, indices))
         step = window if stride is None else stride
         shape = pooled_frames(frames, window, step)
@@ -181,7 +196,7 @@ def max_pool1d_backward(
             if array.shape != shape:
                 check_shape(name, axis_back(array, axis), axis_back(new(shape, x), axis).shape)
         grad_x = like(frames)
-        thnn.TemporalMaxPooling_updateGradInput(None, frames, grads, grad_x, places, window, step)
+        thnn.TemporalMaxPooling_updateGradInput(state, frames, grads, grad_x, places, window, step)
         return axis_back(grad_x, axis)
     planes, windows = _over_frames(x, axis, window, stride, padding, dilation, ceil_mode)
     shape = windows.shape(planes)
@@ -189,7 +204,7 @@ def max_pool1d_backward(
         check_shape(name, array, (*shape[:-3], *shape[-2:]))
     positions = _as_positions(indices, windows, x, axis)[..., None, :, :]
     grads = grad_output[..., None, :, :]
-    return shaped(max_of_backward(grads, planes, positions, windows), x.shape)
+    return shaped(max_of_backward(grads, planes, positions, windows, state), x.shape)
 
 
 @function(x="[batch] planes height width")
@@ -201,6 +216,7 @@ def max_pool2d(
     padding: Size = 0,
     dilation: Size = 1,
     ceil_mode: bool = False,
+    state: State | None = None,
 ) -> tuple[Array, Array]:
     """The largest of each window. THNN's SpatialMaxPooling and SpatialDilatedMaxPooling.
 
@@ -215,7 +231,8 @@ def max_pool2d(
     >>> max_pool2d([[[1.0, 2.0], [4.0, 3.0]]], 2)
     (array([[[4.]]]), array([[[2]]]))
     """
-    return max_of(x, _over_planes(window, stride, padding, dilation, ceil_mode=ceil_mode))
+    windows = _over_planes(window, stride, padding, dilation, ceil_mode=ceil_mode)
+    return max_of(x, windows, state)
 
 
 @function(x="[batch] planes height width")
@@ -229,10 +246,11 @@ def max_pool2d_backward(
     padding: Size = 0,
     dilation: Size = 1,
     ceil_mode: bool = False,
+    state: State | None = None,
 ) -> Array:
     """The gradient of `x`."""
     windows = _over_planes(window, stride, padding, dilation, ceil_mode=ceil_mode)
-    found: Array = max_of_backward(grad_output, x, indices, windows)
+    found: Array = max_of_backward(grad_output, x, indices, windows, state)
     return found
 
 
@@ -245,6 +263,7 @@ def max_pool3d(
     padding: Size = 0,
     dilation: Size = 1,
     ceil_mode: bool = False,
+    state: State | None = None,
 ) -> tuple[Array, Array]:
     """The largest of each window. THNN's VolumetricMaxPooling and VolumetricDilatedMaxPooling.
 
@@ -254,7 +273,8 @@ def max_pool3d(
     >>> max_pool3d(np.arange(8.0).reshape(1, 2, 2, 2), 2)[0]
     array([[[[7.]]]])
     """
-    return max_of(x, _over_volumes(window, stride, padding, dilation, ceil_mode=ceil_mode))
+    windows = _over_volumes(window, stride, padding, dilation, ceil_mode=ceil_mode)
+    return max_of(x, windows, state)
 
 
 @function(index_base=0, x="[batch] planes depth height width")
@@ -268,10 +288,11 @@ def max_pool3d_backward(
     padding: Size = 0,
     dilation: Size = 1,
     ceil_mode: bool = False,
+    state: State | None = None,
 ) -> Array:
     """The gradient of `x`."""
     windows = _over_volumes(window, stride, padding, dilation, ceil_mode=ceil_mode)
-    found: Array = max_of_backward(grad_output, x, indices, windows)
+    found: Array = max_of_backward(grad_output, x, indices, windows, state)
     return found
 
 
@@ -285,6 +306,7 @@ def avg_pool1d(
     padding: int = 0,
     ceil_mode: bool = False,
     count_padding: bool = True,
+    state: State | None = None,
 ) -> Array:
     """The mean of each window of frames. THNN's SpatialAveragePooling.
 
@@ -302,7 +324,7 @@ def avg_pool1d(
            [1.]])
     """
     planes, windows = _over_frames(x, axis, window, stride, padding, 1, ceil_mode)
-    return _of_frames(mean_of(planes, windows, count_padding), windows, planes)
+    return _of_frames(mean_of(planes, windows, count_padding, state), windows, planes)
 
 
 @function(x="[batch] frames features")
@@ -316,13 +338,14 @@ def avg_pool1d_backward(
     padding: int = 0,
     ceil_mode: bool = False,
     count_padding: bool = True,
+    state: State | None = None,
 ) -> Array:
     """The gradient of `x`."""
     planes, windows = _over_frames(x, axis, window, stride, padding, 1, ceil_mode)
     shape = windows.shape(planes)
     check_shape("grad_output", grad_output, (*shape[:-3], *shape[-2:]))
     grads = grad_output[..., None, :, :]
-    return shaped(mean_of_backward(grads, planes, windows, count_padding), x.shape)
+    return shaped(mean_of_backward(grads, planes, windows, count_padding, state), x.shape)
 
 
 @function(x="[batch] planes height width")
@@ -334,6 +357,7 @@ def avg_pool2d(
     padding: Size = 0,
     ceil_mode: bool = False,
     count_padding: bool = True,
+    state: State | None = None,
 ) -> Array:
     """The mean of each window. THNN's SpatialAveragePooling.
 
@@ -348,7 +372,7 @@ def avg_pool2d(
     array([[[2.5]]])
     """
     windows = _over_planes(window, stride, padding, ceil_mode=ceil_mode)
-    output: Array = mean_of(x, windows, count_padding)
+    output: Array = mean_of(x, windows, count_padding, state)
     return output
 
 
@@ -362,10 +386,11 @@ def avg_pool2d_backward(
     padding: Size = 0,
     ceil_mode: bool = False,
     count_padding: bool = True,
+    state: State | None = None,
 ) -> Array:
     """The gradient of `x`."""
     windows = _over_planes(window, stride, padding, ceil_mode=ceil_mode)
-    grad_x: Array = mean_of_backward(grad_output, x, windows, count_padding)
+    grad_x: Array = mean_of_backward(grad_output, x, windows, count_padding, state)
     return grad_x
 
 
@@ -378,6 +403,7 @@ def avg_pool3d(
     padding: Size = 0,
     ceil_mode: bool = False,
     count_padding: bool = True,
+    state: State | None = None,
 ) -> Array:
     """The mean of each window. THNN's VolumetricAveragePooling.
 
@@ -387,7 +413,7 @@ def avg_pool3d(
     array([[[[3.5]]]])
     """
     windows = _over_volumes(window, stride, padding, ceil_mode=ceil_mode)
-    output: Array = mean_of(x, windows, count_padding)
+    output: Array = mean_of(x, windows, count_padding, state)
     return output
 
 
@@ -401,10 +427,11 @@ def avg_pool3d_backward(
     padding: Size = 0,
     ceil_mode: bool = False,
     count_padding: bool = True,
+    state: State | None = None,
 ) -> Array:
     """The gradient of `x`."""
     windows = _over_volumes(window, stride, padding, ceil_mode=ceil_mode)
-    grad_x: Array = mean_of_backward(grad_output, x, windows, count_padding)
+    grad_x: Array = mean_of_backward(grad_output, x, windows, count_padding, state)
     return grad_x
 
 
@@ -417,6 +444,7 @@ def sum_pool1d(
     axis: int = -2,
     padding: int = 0,
     ceil_mode: bool = False,
+    state: State | None = None,
 ) -> Array:
     """The sum of each window of frames.
 
@@ -433,7 +461,7 @@ def sum_pool1d(
            [2.]])
     """
     planes, windows = _over_frames(x, axis, window, stride, padding, 1, ceil_mode)
-    return _of_frames(mean_of(planes, windows, None), windows, planes)
+    return _of_frames(mean_of(planes, windows, None, state), windows, planes)
 
 
 @function(x="[batch] frames features")
@@ -446,13 +474,14 @@ def sum_pool1d_backward(
     axis: int = -2,
     padding: int = 0,
     ceil_mode: bool = False,
+    state: State | None = None,
 ) -> Array:
     """The gradient of `x`."""
     planes, windows = _over_frames(x, axis, window, stride, padding, 1, ceil_mode)
     shape = windows.shape(planes)
     check_shape("grad_output", grad_output, (*shape[:-3], *shape[-2:]))
     grads = grad_output[..., None, :, :]
-    return shaped(mean_of_backward(grads, planes, windows, None), x.shape)
+    return shaped(mean_of_backward(grads, planes, windows, None, state), x.shape)
 
 
 @function(x="[batch] planes height width")
@@ -463,6 +492,7 @@ def sum_pool2d(
     *,
     padding: Size = 0,
     ceil_mode: bool = False,
+    state: State | None = None,
 ) -> Array:
     """The sum of each window.
 
@@ -476,7 +506,7 @@ def sum_pool2d(
     array([[[10.]]])
     """
     windows = _over_planes(window, stride, padding, ceil_mode=ceil_mode)
-    output: Array = mean_of(x, windows, None)
+    output: Array = mean_of(x, windows, None, state)
     return output
 
 
@@ -489,10 +519,11 @@ def sum_pool2d_backward(
     *,
     padding: Size = 0,
     ceil_mode: bool = False,
+    state: State | None = None,
 ) -> Array:
     """The gradient of `x`."""
     windows = _over_planes(window, stride, padding, ceil_mode=ceil_mode)
-    grad_x: Array = mean_of_backward(grad_output, x, windows, None)
+    grad_x: Array = mean_of_backward(grad_output, x, windows, None, state)
     return grad_x
 
 
@@ -504,6 +535,7 @@ def sum_pool3d(
     *,
     padding: Size = 0,
     ceil_mode: bool = False,
+    state: State | None = None,
 ) -> Array:
     """The sum of each window.
 
@@ -513,7 +545,7 @@ def sum_pool3d(
     array([[[[28.]]]])
     """
     windows = _over_volumes(window, stride, padding, ceil_mode=ceil_mode)
-    output: Array = mean_of(x, windows, None)
+    output: Array = mean_of(x, windows, None, state)
     return output
 
 
@@ -526,8 +558,9 @@ def sum_pool3d_backward(
     *,
     padding: Size = 0,
     ceil_mode: bool = False,
+    state: State | None = None,
 ) -> Array:
     """The gradient of `x`."""
     windows = _over_volumes(window, stride, padding, ceil_mode=ceil_mode)
-    grad_x: Array = mean_of_backward(grad_output, x, windows, None)
+    grad_x: Array = mean_of_backward(grad_output, x, windows, None, state)
     return grad_x

@@ -1,12 +1,19 @@
-"""Softmax and its logarithm, over one axis or several."""
+"""Softmax and its logarithm, over one axis or several.
+
+`state` says how many threads compute it, and whether cuDNN does on a GPU: :class:`pythnn.State`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import thnn
+from .._state import State
 from ._arrays import Array, Real, like
-from ._axes import Axes, Block, as_block, axes_of, from_block
+from ._axes import Axes, Block, as_block, axes_of, empty, from_block
+from ._choices import checked
 from ._front import function
 
 __all__ = ["log_softmax", "log_softmax_backward", "softmax", "softmax_backward"]
@@ -19,7 +26,7 @@ def _as_planes(x: Array, axis: Axes) -> Block:
 
 
 @function(x="...")
-def softmax(x: Real, axis: Axes = -1) -> Array:
+def softmax(x: Real, axis: Axes = -1, *, state: State | None = None) -> Array:
     """exp(x) divided by its sum along an axis, or along several. THNN's SoftMax.
 
     >>> softmax([[0.0, 0.0], [-np.inf, 0.0]])
@@ -29,20 +36,19 @@ def softmax(x: Real, axis: Axes = -1) -> Array:
     array([[0.25, 0.25],
            [0.25, 0.25]])
     """
-    planes = _as_planes(x, axis)
-    output = like(planes.array)
-    thnn.SoftMax_updateOutput(None, planes.array, output)
-    return from_block(output, planes)
+    return _result(thnn.SoftMax_updateOutput, x, axis, state, log=False)
 
 
 @function(output="...", grad_output="...")
-def softmax_backward(grad_output: Real, output: Real, axis: Axes = -1) -> Array:
+def softmax_backward(
+    grad_output: Real, output: Real, axis: Axes = -1, *, state: State | None = None
+) -> Array:
     """The gradient of `x`, from what :func:`softmax` returned."""
-    return _gradient(thnn.SoftMax_updateGradInput, grad_output, output, axis)
+    return _gradient(thnn.SoftMax_updateGradInput, grad_output, output, axis, state, log=False)
 
 
 @function(x="...")
-def log_softmax(x: Real, axis: Axes = -1) -> Array:
+def log_softmax(x: Real, axis: Axes = -1, *, state: State | None = None) -> Array:
     """x minus the logarithm of the sum of exp(x) along an axis, or along several.
 
     THNN's LogSoftMax.
@@ -50,20 +56,48 @@ def log_softmax(x: Real, axis: Axes = -1) -> Array:
     >>> log_softmax([0.0, 0.0]).round(4)
     array([-0.6931, -0.6931])
     """
-    planes = _as_planes(x, axis)
-    output = like(planes.array)
-    thnn.LogSoftMax_updateOutput(None, planes.array, output)
-    return from_block(output, planes)
+    return _result(thnn.LogSoftMax_updateOutput, x, axis, state, log=True)
 
 
 @function(output="...", grad_output="...")
-def log_softmax_backward(grad_output: Real, output: Real, axis: Axes = -1) -> Array:
+def log_softmax_backward(
+    grad_output: Real, output: Real, axis: Axes = -1, *, state: State | None = None
+) -> Array:
     """The gradient of `x`, from what :func:`log_softmax` returned."""
-    return _gradient(thnn.LogSoftMax_updateGradInput, grad_output, output, axis)
+    return _gradient(thnn.LogSoftMax_updateGradInput, grad_output, output, axis, state, log=True)
 
 
-def _gradient(of: Any, grad_output: Array, output: Array, axis: Axes) -> Array:
-    planes = _as_planes(output, axis)
+def _result(of: Any, x: Array, axis: Axes, state: State | None, *, log: bool) -> Array:
+    planes = _as_planes(x, axis)
+    if state is not None:
+        checked(state)
+    if type(x) is not np.ndarray:
+        from ._on_cudnn import layers, wanted
+
+        handle = wanted(state, x)
+        if handle is not None:
+            output = empty(planes.array.shape, x)
+            layers.softmax(handle, planes.array, output, log=log)
+            return from_block(output, planes)
+    output = like(planes.array)
+    of(state, planes.array, output)
+    return from_block(output, planes)
+
+
+def _gradient(
+    of: Any, grad_output: Array, output: Array, axis: Axes, state: State | None, *, log: bool
+) -> Array:
+    planes, grads = _as_planes(output, axis), _as_planes(grad_output, axis)
+    if state is not None:
+        checked(state)
+    if type(output) is not np.ndarray:
+        from ._on_cudnn import layers, wanted
+
+        handle = wanted(state, output)
+        if handle is not None and grad_output.shape == output.shape:
+            grad_x = empty(planes.array.shape, output)
+            layers.softmax_backward(handle, planes.array, grads.array, grad_x, log=log)
+            return from_block(grad_x, planes)
     grad_x = like(planes.array)
-    of(None, None, _as_planes(grad_output, axis).array, grad_x, planes.array)
+    of(state, None, grads.array, grad_x, planes.array)
     return from_block(grad_x, planes)

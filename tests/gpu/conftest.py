@@ -25,6 +25,8 @@ if EMULATED:
     import fake_cupy
 
     fake_cupy.install()
+    # A cuDNN of this machine could do nothing with emulated memory; test_cudnn.py has one that can.
+    os.environ["PYTHNN_CUDNN"] = "none"
 
 
 def missing() -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from support.bounds import AROUND_A_SUM, FUNCTION, assert_half_of_the_digits, as
 import pythnn
 from pythnn import Generator, Tensor, THNNArgumentError, THNNError, THNNMemoryError, functional
 
+EMULATED = os.environ.get("PYTHNN_CUDA_PACKAGE") == "pythnn_cuda_emulated"
 REALS = [np.float32, np.float64]
 F: Any = functional
 
@@ -118,7 +120,7 @@ def quarters(*shape: int) -> np.ndarray:
 
 @pytest.mark.parametrize("real", REALS)
 def test_algorithms_of_convolutions(xp: Any, real: Any) -> None:
-    """How to choose one is no choice on a device; those of the CPU are refused by name."""
+    """How to choose one is no choice without cuDNN, whose names say that it is missing."""
     x, weight = quarters(2, 4, 5, 5).astype(real), quarters(6, 2, 3, 3).astype(real)
     there = xp.asarray(x), xp.asarray(weight)
     expected = F.conv2d(x, weight, groups=2)
@@ -126,10 +128,15 @@ def test_algorithms_of_convolutions(xp: Any, real: Any) -> None:
         with pythnn.State(convolution=name) as state:
             found = F.conv2d(*there, groups=2, state=state)
         np.testing.assert_array_equal(found.get(), expected)
-    for name in ("direct", "winograd"):
+    for name in ("direct", "winograd", "fft", "cudnn") if EMULATED else ():
         with (
             pythnn.State(convolution=name) as state,
-            pytest.raises(THNNArgumentError, match=r"'state': expected 'auto' or 'gemm' for"),
+            pytest.raises(THNNError, match="cuDNN 9 cannot be loaded"),
+        ):
+            F.conv2d(*there, groups=2, state=state)
+        with (
+            pythnn.State(convolution=name, use_cudnn=False) as state,
+            pytest.raises(THNNArgumentError, match="'state': expected 'auto' or 'gemm', as use_"),
         ):
             F.conv2d(*there, groups=2, state=state)
 

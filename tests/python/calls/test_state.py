@@ -52,6 +52,7 @@ def test_defaults():
     assert state.convolution == "auto"
     assert state.deterministic is False
     assert state.minimum_work == 32768
+    assert (state.use_cudnn, state.precision) == ("auto", "as_input")
     assert not state.closed
 
 
@@ -62,7 +63,11 @@ def test_choices():
         workspace_limit=1 << 20,
         convolution="gemm",
         deterministic=True,
+        use_cudnn=False,
+        precision="float64",
     )
+    assert (state.use_cudnn, state.precision) == (False, "float64")
+    assert "use_cudnn=False, precision='float64'" in repr(state)
     assert (state.threads, state.minimum_work, state.workspace_limit) == (2, 10.0, 1 << 20)
     assert (state.convolution, state.deterministic) == ("gemm", True)
     assert "convolution='gemm'" in repr(state)
@@ -88,13 +93,18 @@ def test_choices():
         ("workspace_limit", 1000),
         ("workspace_limit", 2**70),
         ("workspace_limit", 1e9),
-        ("convolution", "fft"),
+        ("convolution", "fourier"),
         ("convolution", 1),
         ("convolution", ["auto"]),
-        ("convolution", ("auto", "gemm", "fft")),
+        ("convolution", ("auto", "gemm", "fourier")),
         ("convolution", ("auto", "gemm", 1)),
-        ("convolution", {"output": "fft"}),
+        ("convolution", {"output": "cudnn_fourier"}),
         ("convolution", {"input": "gemm"}),
+        ("use_cudnn", "always"),
+        ("use_cudnn", 1),
+        ("use_cudnn", None),
+        ("precision", "float16"),
+        ("precision", None),
         ("deterministic", 1),
         ("deterministic", None),
     ],

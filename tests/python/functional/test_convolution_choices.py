@@ -115,6 +115,10 @@ def test_modules_take_each_result_s_algorithm() -> None:
             lambda s: F.conv1d(X[:, :, 0], W[..., 0], groups=2, state=s),
             "kernels of 3 x 3",
         ),
+        ("fft", lambda s: F.conv2d(X, W, groups=2, state=s), "which only cuDNN has"),
+        ("fft_tiling", lambda s: F.conv2d(X, W, groups=2, state=s), "which only cuDNN has"),
+        ("cudnn", lambda s: F.conv2d(X, W, groups=2, state=s), "for arrays on a CUDA device"),
+        ("cudnn_algo_1", lambda s: F.conv2d(X, W, groups=2, state=s), "for arrays on a CUDA"),
     ],
 )
 def test_what_does_not_apply(convolution: Any, call: Any, reason: str) -> None:
@@ -247,6 +251,40 @@ def test_closed_states_are_refused() -> None:
         pass
     with pytest.raises(THNNError, match="the State is closed"):
         F.conv2d(X, W, groups=2, state=state)
+
+
+# ---- Precision
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_sums_of_doubles(transposed: bool) -> None:
+    """With arrays of float32: every result is the double one, rounded."""
+    w = rng.standard_normal((4, 3, 3, 3)).astype(np.float32)
+    name = "conv_transpose2d" if transposed else "conv2d"
+    forward, backward = getattr(F, name), getattr(F, f"{name}_backward")
+    settings: dict[str, Any] = {"groups": 2 if transposed else 1, "padding": 1}
+    x = X if transposed else X[:, :3]
+    wide = forward(x.astype(float), w.astype(float), **settings)
+    grad = np.cos(wide).astype(np.float32)
+    grads = backward(*(a.astype(float) for a in (grad, x, w)), **settings)
+    with State(precision="float64") as state:
+        settings["state"] = state
+        found = forward(x, w, **settings)
+        assert found.dtype == np.float32
+        np.testing.assert_array_equal(found, wide.astype(np.float32))
+        for one, other in zip(backward(grad, x, w, **settings), grads, strict=True):
+            np.testing.assert_array_equal(one, other.astype(np.float32))
+        for key, one in zip(("x", "weight", "bias"), grads, strict=True):
+            start = np.full(one.shape, 0.1, np.float32)
+            total = (start.astype(float) + one).astype(np.float32)
+            added = backward(grad, x, w, needs=(key,), add_to={key: start}, **settings)
+            assert any(a is start for a in added)
+            assert_half_of_the_digits(start, total)
+    with State(precision="float32") as state:
+        np.testing.assert_array_equal(
+            forward(x, w, **{**settings, "state": state}),
+            forward(x, w, **{**settings, "state": None}),
+        )
 
 
 # ---- Plans
