@@ -95,7 +95,7 @@ static const struct {
   double packedByte; /* of an image position */
   double stored;     /* a vector of the map */
   double line;       /* of positions that are not contiguous, in each image plane */
-  double weight;     /* packing an element of the weight */
+  double weight;     /* packing an element of the weight, or fetching a kept one from memory */
 } COST = {.packedByte = 0.08, .stored = 11, .line = 45, .weight = 0.9};
 
 /* The total cost: products, packing both operands, and storing. */
@@ -109,7 +109,7 @@ static double pointwiseCost(const PointwiseWorker *worker)
   const double lines = (double)g->output[0] * (double)g->output[1];
   return (double)g->batch * worker->mapPositions * perPosition +
          (gathers ? COST.line * (double)g->batch * g->inputPlanes * lines : 0) +
-         (worker->plan.keepsWeights ? 0 : COST.weight * THNN_convolutionWeights(g));
+         COST.weight * THNN_convolutionWeights(g);
 }
 
 /* Divides boxes among threads; or panels, if handing over the weights costs more than packing the

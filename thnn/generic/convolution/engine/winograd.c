@@ -173,7 +173,14 @@ static const struct {
       block;      /* of two planes' coefficients: a vector of tiles; fetching a block's sums */
   double partial; /* vectors that a row's partial one adds */
   double weight;  /* transforming a filter */
-} COST = {.product = 0.77, .block = 8, .partial = 0.5, .weight = 11};
+  double keptProduct[2]; /* with kept weights: a vector of tiles; the first one of a block, more */
+  double keptByte;       /* fetching one of kept weights from memory, in a network of many layers */
+} COST = {.product = 0.77,
+          .block = 8,
+          .partial = 0.5,
+          .weight = 11,
+          .keptProduct = {0.5, 0.4},
+          .keptByte = 0.25};
 
 /* The total cost: products and the three transforms. */
 static double winogradCost(const WinogradWorker *worker)
@@ -184,15 +191,18 @@ static double winogradCost(const WinogradWorker *worker)
   const double rows = (double)allRows(worker);
   const double lines =
       rows * ((double)divideUp(worker->grid.columns, vectorLanes()) + COST.partial);
-  const double transforms = worker->plan.keepsWeights ? 0
-                            : worker->plan.sharesWeights
-                                ? 1
-                                : (double)divideUp(blocks, worker->plan.groupBlocks);
-  return NUMBERS * planes * (COST.product * slices * vectors + COST.block * (double)blocks) +
+  const double transforms =
+      worker->plan.sharesWeights ? 1 : (double)divideUp(blocks, worker->plan.groupBlocks);
+  const double products = worker->plan.keepsWeights
+                              ? COST.keptProduct[0] * vectors + COST.keptProduct[1] * (double)blocks
+                              : COST.product * vectors;
+  const double weight =
+      worker->plan.keepsWeights ? COST.keptByte * NUMBERS * sizeof(real) : COST.weight * transforms;
+  return NUMBERS * planes * (products * slices + COST.block * (double)blocks) +
          lines *
              (THNN_(simd).winograd.sourceCost * slices + THNN_(simd).winograd.resultCost * planes) +
          rows * movingCost(&worker->grid, worker->g.dilation[2]) * (slices + planes) +
-         COST.weight * transforms * slices * planes;
+         weight * slices * planes;
 }
 
 /* Measures the scratch; returns whether it fits. */
@@ -380,6 +390,18 @@ static bool transformSums(const WinogradWorker *worker, int64_t block, int64_t f
 
 /* ---- One task -------------------------------------------------------------------------------- */
 
+/* Prefetches kept weights of a panel's planes for slices [first, end): most layers have them in a far
+ * cache. */
+static void fetchWeights(const WinogradWorker *worker, int64_t planes, int64_t first, int64_t end,
+                         const real *weights)
+{
+  if (!worker->plan.keepsWeights || worker->g.transposed)
+    return;
+  for (int64_t plane = 0; plane < planes; plane += vectorLanes())
+    THNN_(simd).products.prefetch((end - first) * vectorLanes(),
+                                  weights + worker->row[plane].scalar + worker->term[first].scalar);
+}
+
 /* Adds the products of slices [first, end) with `weights` to a panel's sums, for `vectors` vectors
  * of tiles in a block of the group. */
 static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t vectors,
@@ -400,6 +422,12 @@ static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t 
                                  .factors = worker->coefficients + place * step + first * tiles,
                                  .start = slice == 0 ? worker->zeros : NULL,
                                  .sums = worker->sums + place * sumStep(worker)};
+      if (slice + terms < end)
+        fetchWeights(worker, planes, slice + terms, minimum(slice + 2 * terms, end),
+                     products.scalars);
+      else if (number + 1 < NUMBERS)
+        fetchWeights(worker, planes, first, minimum(first + terms, end),
+                     products.scalars + weightStep(worker));
       /* A group's coefficients do not fit into the second-level cache. */
       if (!worker->plan.sharesWeights && number + 1 < NUMBERS)
         THNN_(simd).products.prefetch(products.terms * tiles,

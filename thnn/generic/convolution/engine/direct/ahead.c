@@ -1,6 +1,8 @@
 /* Prefetches what a task reads and writes while another one is computed. */
 #include "generic/convolution/engine/direct/direct.h"
 
+/* Bytes of weights that are prefetched at once. */
+static const int64_t PIECE_BYTES = 512;
 /* Positions that are computed between two turns of prefetching the next group's image. */
 static const int64_t SLICE_POSITIONS = 24;
 
@@ -96,4 +98,16 @@ void THNN_(direct_aimAtMap)(DirectWorker *worker, const Panel *panel, const THNN
       .count = {boxSize(box, THNN_SAMPLE), panel->planes, box->stretches == 1},
       .stride = {worker->g.outputPlanes * positions, positions, 0}};
   startAhead(&worker->aheadMap, sliceCount(worker));
+}
+
+void THNN_(direct_aimAtWeights)(DirectWorker *worker, const Panel *panel, const real *end)
+{
+  const int64_t group = worker->plan.groupPlanes * worker->taps * panel->lanes;
+  const int64_t left = THNN_(direct_packedElements)(worker) - (end - worker->kept);
+  const int64_t piece = PIECE_BYTES / (int64_t)sizeof(real);
+  worker->aheadWeights = (Ahead){.first = end,
+                                 .length = piece,
+                                 .count = {1, 1, minimum(group, left) / piece},
+                                 .stride = {0, 0, piece}};
+  startAhead(&worker->aheadWeights, sliceCount(worker));
 }

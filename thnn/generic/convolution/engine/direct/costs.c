@@ -164,10 +164,9 @@ double THNN_(direct_cost)(const DirectWorker *worker)
       THNN_convolutionBoxCount(&plan->boxes) * COST.boxPlane * (double)g->inputPlanes;
   /* Storing positions without taps overlaps with no products. */
   const double perVector = COST.stored + COST.storedAlone * (1 - shareWithTaps(g));
-  const int64_t packings = plan->keepsWeights ? 0
-                           : plan->blockPlanes < g->inputPlanes
-                               ? THNN_convolutionBoxCount(&plan->boxes)
-                               : 1;
+  /* Fetching kept weights from memory, in a network of many layers, takes as long as packing. */
+  const bool again = !plan->keepsWeights && plan->blockPlanes < g->inputPlanes;
+  const int64_t packings = again ? THNN_convolutionBoxCount(&plan->boxes) : 1;
   return positions * perVector * divideUp(g->outputPlanes, vectorLanes()) +
          panelCount(g->outputPlanes) * perPanel +
          COST.weight * packings * THNN_convolutionWeights(g);

@@ -107,6 +107,7 @@ static void addGroup(DirectWorker *worker, const Panel *panel, const THNNConvolu
       const int64_t end = minimum(done + THNN_(direct_slicePositions)(class), class->positions);
       THNN_(direct_fetchAhead)(&worker->aheadImage);
       THNN_(direct_fetchAhead)(&worker->aheadMap);
+      THNN_(direct_fetchAhead)(&worker->aheadWeights);
       if (class->line.spacing > 0)
         addLines(worker, panel, class, done, end, planes, image, weights, start);
       else
@@ -133,8 +134,11 @@ static void addPlanes(DirectWorker *worker, const Panel *panel, const THNNConvol
         THNN_(direct_aimAtImage)(worker, &nextImage, 0);
       if (plane + group >= worker->g.inputPlanes)
         THNN_(direct_aimAtMap)(worker, panel, box);
-      addGroup(worker, panel, box, plane, minimum(group, end - plane),
-               worker->weights + (plane - first) * worker->taps * panel->lanes);
+      const int64_t planes = minimum(group, end - plane), perPlane = worker->taps * panel->lanes;
+      const real *weights = worker->weights + (plane - first) * perPlane;
+      if (worker->kept)
+        THNN_(direct_aimAtWeights)(worker, panel, weights + planes * perPlane);
+      addGroup(worker, panel, box, plane, planes, weights);
     }
   }
 }

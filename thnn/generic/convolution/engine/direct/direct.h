@@ -74,7 +74,7 @@ typedef struct DirectWorker {
   int64_t classes;
   THNNConvolutionBox listedBox; /* its classes are listed: all of them if listedLanes is not 0 */
   int64_t listedLanes;
-  Ahead aheadImage, aheadMap;
+  Ahead aheadImage, aheadMap, aheadWeights;
 } DirectWorker;
 
 static inline DirectWorker workerFor(const THNNConvolution *g)
@@ -135,6 +135,9 @@ void THNN_(direct_aimAtImage)(DirectWorker *worker, const Ahead *image, int64_t 
 /* Prepares to prefetch the places of the box in the map, while its last group of planes is added. */
 void THNN_(direct_aimAtMap)(DirectWorker *worker, const Panel *panel,
                             const THNNConvolutionBox *box);
+
+/* Prepares to prefetch kept weights behind `end`, those of the next group or panel. */
+void THNN_(direct_aimAtWeights)(DirectWorker *worker, const Panel *panel, const real *end);
 
 /* Prefetches what is due in one turn. */
 void THNN_(direct_fetchAhead)(Ahead *ahead);
