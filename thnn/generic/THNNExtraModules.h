@@ -225,6 +225,24 @@ THNN_API void THNN_(SpatialGreatest_updateOutput)(
     int dilationH,    /* distance of rows of a window */
     bool ceil_mode);  /* whether the last window of a row may reach beyond the input */
 
+/* One number for all elements along a dimension: their sum or mean, the greatest or the least, the
+ * first among equals. NaN is greater and less than all other numbers. */
+THNN_API void THNN_(Reduction_updateOutput)(
+    THNNState *state,       /* may be NULL */
+    THTensor *input,        /* in: any shape */
+    THTensor *output,       /* out: the same without dimension dim */
+    THIndexTensor *indices, /* out, optional: the same; places in dimension dim of greatest or least elements */
+    int dim,                /* the dimension, counted from 1 */
+    bool keep,              /* whether output has size 1 in dimension dim; it has where that is the only one */
+    int mode);              /* 0: sums, 1: means, 2: greatest, 3: least */
+
+/* Rows of a table: row i of output is that row of weight whose number is index i. */
+THNN_API void THNN_(LookupTable_updateOutput)(
+    THNNState *state,     /* may be NULL */
+    THIndexTensor *input, /* in: [batch x] indices; rows of weight */
+    THTensor *weight,     /* in: rows x columns */
+    THTensor *output);    /* out: [batch x] indices x columns */
+
 /* All steps of an LSTM layer, given the products of its input. A step is that of LSTMFused, with
  * weight * output of the step before as hidden. */
 THNN_API void THNN_(LSTMSteps_updateOutput)(

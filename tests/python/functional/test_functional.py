@@ -380,6 +380,7 @@ def test_every_module_of_thnn_has_its_functions():
     assert missing == {
         "GroupedConvolution",
         "GroupedFullConvolution",
+        "Reduction",
         "SpatialFullDilatedConvolution",
         "SpatialGreatest",
         "VolumetricConvolutionMM",

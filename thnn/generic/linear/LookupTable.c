@@ -1,5 +1,6 @@
-/* Lookup table: the backward pass of taking rows of a weight, and the renormalisation of rows.
+/* Lookup table: taking rows of a weight, the backward pass of that, and the renormalisation of rows.
  *   input, idx           indices of rows
+ *   output               a row per index
  *   gradOutput           a row per index, in any shape that has its elements in that order
  *   gradWeight, weight   rows x columns
  *
@@ -29,6 +30,40 @@ THNNTable THNN_LookupTable_shapeCheck(const char *function, THNNShape indices, i
   return sizes;
 }
 #endif
+
+void THNN_(LookupTable_updateOutput)(THNNState *state, THIndexTensor *input, THTensor *weight,
+                                     THTensor *output)
+{
+  const char *function = "LookupTable_updateOutput";
+  const THNNTable sizes = THNN_LookupTable_shapeCheck(function, THNN_SHAPE(input, 2), 2,
+                                                      THNN_SHAPE(weight, 3), THNN_NO_SHAPE);
+  THNN_checkIndices(state, THNN_INDICES(function, input, 2), sizes.indices, TH_INDEX_BASE,
+                    sizes.rows - 1 + TH_INDEX_BASE, "rows of weight");
+  int64_t size[] = {input->size[0], sizes.columns, sizes.columns};
+  if (input->nDimension == 2)
+    size[1] = input->size[1];
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *table = THNN_planIn(&plan, weight, 3);
+  THNNBuffer *out = THNN_planOut(&plan, output, 4, input->nDimension + 1, size);
+  THNN_planAcquire(&plan);
+
+  const int64_t *index = in->data, columns = sizes.columns;
+  const real *rows = table->data;
+  real *y = out->data;
+  const THNNBlocks blocks = THNN_rowBlocks(sizes.indices, columns);
+  const int threads = THNN_threads(state, blocks.count, (double)sizes.indices * (double)columns);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < blocks.count; i++) {
+    const int64_t first = i * blocks.length, end = first + THNN_blockLength(&blocks, i);
+    for (int64_t at = first; at < end; at++)
+      THNN_(simd).pointwise.copy(columns, rows + (index[at] - TH_INDEX_BASE) * columns,
+                                 y + at * columns);
+  }
+  THNN_planRelease(&plan);
+}
 
 void THNN_(LookupTable_accGradParameters)(THNNState *state, THIndexTensor *input,
                                           THTensor *gradOutput, THTensor *gradWeight,

@@ -11,6 +11,7 @@
 #include "geometry/adaptive.h"
 #include "geometry/convolution.h"
 #include "geometry/fractional.h"
+#include "geometry/planes.h"
 
 /* Input is batch x features x rows x columns, output batch x windows x outputRows x outputColumns,
  * whose rows and columns beyond those of input are ignored. */
@@ -97,5 +98,9 @@ THNN_API THNNConvolution THNN_TemporalSubSampling_shapeCheck(const char *functio
                                                              THNNShape gradOutput, THNNShape weight,
                                                              THNNShape bias, int firstPosition,
                                                              int kW, int dW);
+
+/* The planes are the dimension that is reduced. */
+THNN_API THNNPlanes THNN_Reduction_shapeCheck(const char *function, THNNShape input, THNNScalar dim,
+                                              THNNScalar mode);
 
 #endif

@@ -1,8 +1,12 @@
-/* Sums and dot products of rows. */
+/* Sums, dot products and extremes of rows; sums and extremes of columns. */
 #ifndef THNN_SIMD_REDUCE_H
 #define THNN_SIMD_REDUCE_H
 
 #include <stdint.h>
+
+typedef int64_t (*Extreme)(int64_t n, const real *x);
+typedef void (*ExtremeOfColumns)(int64_t n, int64_t count, int64_t apart, const real *x, real *best,
+                                 int64_t *place);
 
 /* Sums: the order of the additions depends on n alone, and the running sums are double. */
 typedef struct SimdReduce {
@@ -10,6 +14,15 @@ typedef struct SimdReduce {
   double (*sum)(int64_t n, const real *x);
   /* sum of x * y */
   double (*dot)(int64_t n, const real *x, const real *y);
+  /* The sum of each of n columns over `divisor`. Columns have `count` elements, `apart` from each
+   * other, which are added up in order. */
+  void (*sumOfColumns)(int64_t n, int64_t count, int64_t apart, const real *x, double divisor,
+                       real *sum);
+  /* The greatest or least element of a row of at least one, the first among equals, or the first
+   * NaN where there is one; its place */
+  Extreme greatest, least;
+  /* The same for each of n columns; place may be NULL */
+  ExtremeOfColumns greatestOfColumns, leastOfColumns;
 } SimdReduce;
 
 #endif

@@ -181,6 +181,7 @@ def lookup(draw: Draw) -> None:
     # Ones are added before they are taken away again.
     draw.close("gradWeight", gw, wanted, size + 1, (index.size + 4) * by_frequency)
     w, most = draw.normal(rows, columns), draw.one_of("most", [0.5, 1.0, 2.0])
+    draw.equal("output", draw.result("LookupTable_updateOutput", index, w, RESULT), w[index - 1])
     power = draw.one_of("power", [1.0, 2.0])
     norm = (np.abs(w.astype(float)) ** power).sum(1, keepdims=True) ** (1 / power)
     looked = np.isin(np.arange(1, rows + 1), flat)[:, None]

@@ -326,3 +326,31 @@ def p_norm(draw: Draw) -> None:
         size[place] += np.abs(part)
     found = draw.result("FeatureLPPooling_updateGradInput", g, x, output, RESULT, *numbers)
     draw.close("gradInput", found, gradient, size, 4 * width + 40)
+
+
+@family(300)
+def reduction(draw: Draw) -> None:
+    """Sums, means and extremes along a dimension: the first of equal elements, the first NaN."""
+    x = draw.integers(*draw.sizes("sizes", draw.between("dimensions", 1, 4)))
+    dim, keep = draw.between("dim", 1, x.ndim), draw.one_of("keep", [False, True])
+    keeps, size = keep or x.ndim == 1, x.shape[dim - 1]
+    total = draw.result("Reduction_updateOutput", x, RESULT, None, dim, keep, 0)
+    draw.equal("sum", total, x.sum(dim - 1, keepdims=keeps))
+    mean = draw.result("Reduction_updateOutput", x, RESULT, None, dim, keep, 1)
+    sizes = np.abs(x).sum(dim - 1, keepdims=keeps) / size
+    draw.close("mean", mean, x.astype(float).mean(dim - 1, keepdims=keeps), sizes, 2)
+    if draw.flag():
+        x[draw.random.random(x.shape) < 0.1] = np.nan
+    for mode, choice in ((2, np.argmax), (3, np.argmin)):
+        places = choice(x, dim - 1)
+        if keeps:
+            places = np.expand_dims(places, dim - 1)
+            wanted = np.take_along_axis(x, places, dim - 1)
+        else:
+            wanted = np.take_along_axis(x, places[(slice(None),) * (dim - 1) + (None,)], dim - 1)
+            wanted = wanted.squeeze(dim - 1)
+        best, found = draw.results("Reduction_updateOutput", x, RESULT, INDICES, dim, keep, mode)
+        draw.equal("extreme", best, wanted)
+        draw.equal("place", found, places + 1)
+        alone = draw.result("Reduction_updateOutput", x, RESULT, None, dim, keep, mode)
+        draw.equal("extreme alone", alone, wanted)

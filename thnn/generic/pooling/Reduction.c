@@ -1,0 +1,136 @@
+/* One number for all elements along a dimension: their sum or mean, the greatest or the least.
+ *   input            any shape
+ *   output, indices  the same without dimension dim, or with size 1 there
+ * Sums are added up in double precision. Among equals the first element counts, and NaN is greater
+ * and less than all other numbers. */
+#include "generic/pooling/checks.h"
+#include "generic/template.h"
+
+#include <stdio.h>
+
+enum { MOST_DIMENSIONS = 64 };
+
+typedef enum Mode { SUM, MEAN, GREATEST, LEAST } Mode;
+
+#ifdef THNN_ONCE
+THNNPlanes THNN_Reduction_shapeCheck(const char *function, THNNShape input, THNNScalar dim,
+                                     THNNScalar mode)
+{
+  THNN_checkDimensions(function, input, 1, MOST_DIMENSIONS, "any sizes");
+  THNN_elements(function, input);
+  if (dim.value < 1 || dim.value > input.nDimension) {
+    char expected[48], found[32];
+    snprintf(expected, sizeof expected, "1 to %d, a dimension of input", input.nDimension);
+    snprintf(found, sizeof found, "%lld", (long long)dim.value);
+    THNN_reject(function, dim.name, dim.position, expected, found);
+  }
+  THNN_checkAtLeast(function, mode, SUM);
+  THNN_checkAtMost(function, mode, LEAST);
+  const int before = (int)dim.value - 1, after = input.nDimension - before - 1;
+  return (THNNPlanes){before > 0 ? THNN_product(before, input.size) : 1, input.size[before],
+                      after > 0 ? THNN_product(after, input.size + before + 1) : 1};
+}
+#endif
+
+/* A call: what is reduced, and to what. `place` is NULL where nobody wants it. */
+typedef struct Reduced {
+  Mode mode;
+  THNNPlanes shape;
+  const real *x;
+  real *y;
+  int64_t *place;
+} Reduced;
+
+/* Numbers begin to end - 1 of the results, each of a row. */
+static void reduceRows(const Reduced *call, int64_t begin, int64_t end)
+{
+  const int64_t n = call->shape.planes;
+  for (int64_t i = begin; i < end; i++) {
+    const real *row = call->x + i * n;
+    if (call->mode <= MEAN) {
+      const double sum = THNN_(simd).reduce.sum(n, row);
+      call->y[i] = (real)(call->mode == MEAN ? sum / (double)n : sum);
+      continue;
+    }
+    const int64_t found = call->mode == GREATEST ? THNN_(simd).reduce.greatest(n, row)
+                                                 : THNN_(simd).reduce.least(n, row);
+    call->y[i] = row[found];
+    if (call->place != NULL)
+      call->place[i] = found + TH_INDEX_BASE;
+  }
+}
+
+/* Columns begin to end - 1 of one of the batch. */
+static void reduceColumns(const Reduced *call, int64_t sample, int64_t begin, int64_t end)
+{
+  const int64_t count = call->shape.planes, apart = call->shape.positions, n = end - begin;
+  const real *x = call->x + sample * count * apart + begin;
+  const int64_t at = sample * apart + begin;
+  if (call->mode <= MEAN) {
+    const double divisor = call->mode == MEAN ? (double)count : 1;
+    THNN_(simd).reduce.sumOfColumns(n, count, apart, x, divisor, call->y + at);
+    return;
+  }
+  int64_t *place = call->place != NULL ? call->place + at : NULL;
+  if (call->mode == GREATEST)
+    THNN_(simd).reduce.greatestOfColumns(n, count, apart, x, call->y + at, place);
+  else
+    THNN_(simd).reduce.leastOfColumns(n, count, apart, x, call->y + at, place);
+  if (place != NULL)
+    for (int64_t i = 0; i < n; i++)
+      place[i] += TH_INDEX_BASE;
+}
+
+/* The sizes of the output; returns the number of dimensions. */
+static int outputSizes(const THTensor *input, int dim, bool keep, int64_t *size)
+{
+  int count = 0;
+  for (int d = 0; d < input->nDimension; d++)
+    if (d != dim - 1)
+      size[count++] = input->size[d];
+    else if (keep || input->nDimension == 1)
+      size[count++] = 1;
+  return count;
+}
+
+void THNN_(Reduction_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                   THIndexTensor *indices, int dim, bool keep, int mode)
+{
+  const char *function = "Reduction_updateOutput";
+  Reduced call = {.mode = (Mode)mode};
+  call.shape = THNN_Reduction_shapeCheck(function, THNN_SHAPE(input, 2), THNN_SCALAR(dim, 5),
+                                         THNN_SCALAR(mode, 7));
+  int64_t size[MOST_DIMENSIONS];
+  const int dimensions = outputSizes(input, dim, keep, size);
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *out = THNN_planOut(&plan, output, 3, dimensions, size);
+  THNNBuffer *places = indices != NULL && call.mode >= GREATEST
+                           ? THNN_planOut(&plan, indices, 4, dimensions, size)
+                           : NULL;
+  THNN_planAcquire(&plan);
+
+  call.x = in->data;
+  call.y = out->data;
+  call.place = places != NULL ? places->data : NULL;
+  const int64_t batch = call.shape.batch, count = call.shape.planes;
+  const int64_t positions = call.shape.positions;
+  const bool rows = positions == 1;
+  /* Blocks are pieces of all results where these are of rows, else of those of one of the batch. */
+  const THNNBlocks blocks = THNN_rowBlocks(rows ? batch : positions, count);
+  const int64_t pieces = rows ? blocks.count : batch * blocks.count;
+  const int threads =
+      THNN_threads(state, pieces, (double)batch * (double)count * (double)positions);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < pieces; i++) {
+    const int64_t block = i % blocks.count, begin = block * blocks.length;
+    const int64_t end = begin + THNN_blockLength(&blocks, block);
+    if (rows)
+      reduceRows(&call, begin, end);
+    else
+      reduceColumns(&call, i / blocks.count, begin, end);
+  }
+  THNN_planRelease(&plan);
+}
