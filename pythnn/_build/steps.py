@@ -9,7 +9,8 @@ from .headers import Function, Header
 __all__ = ["STEP_TYPES", "is_step", "signature", "step_definitions", "steps_table"]
 
 _STEP = re.compile(
-    r"THNN_(Float|Double)\w+_updateOutput|TH(Float|Double|Long|Int)Tensor_(add|cadd|cmul|copy|mul|zero)"
+    r"THNN_(Float|Double)\w+_updateOutput|TH(Float|Double|Long|Int)Tensor_"
+    r"(abs|add|cadd|cdiv|cmul|copy(Double|Float|Int|Long)?|fill|mul|zero)"
 )
 
 STEP_TYPES = """

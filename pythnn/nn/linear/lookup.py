@@ -105,8 +105,14 @@ class LookupTable(Module, kernel=True):
     def updateOutput(self, input: Any) -> Any:
         indices, weight = self._indices(input), self.tensors.weight
         self.renorm(indices)
-        output = self.result("output", weight).resize(*indices.shape, weight.shape[1])
+        output = self.result("output", weight)
+        if not weight.is_cuda and weight.dtype.kind == "f":
+            is_ready = isinstance(input, Tensor) and input.dtype == indices.dtype
+            places = input if is_ready and not input.is_cuda else Tensor(indices)
+            self._kernel("LookupTable_updateOutput", None, places, weight, output)
+            return output
         places = Tensor(indices - 1, device=weight.device)
+        output.resize(*indices.shape, weight.shape[1])
         output.copy_from(weight.array()[places.array()])
         return output
 

@@ -107,11 +107,16 @@ class LayerNormalization(Sequential, kernel=True):
             shift.tensors.bias.fill(bias)
             self.add(weight).add(shift)
 
+    @property
+    def features(self) -> int:
+        """The size of what is normalised."""
+        repeated: int = self.modules[0].modules[1].modules[1].nfeatures  # that of the means
+        return repeated
+
     def updateOutput(self, input: Any) -> Any:
-        size = self.modules[0].modules[1].modules[1].nfeatures  # that of the means, repeated
-        if input.shape[-1] != size:
+        if input.shape[-1] != self.features:
             raise THNNArgumentError.expected(
-                self.typename(), 1, "input", f"[batch x] {size}", f"shape {input.shape}"
+                self.typename(), 1, "input", f"[batch x] {self.features}", f"shape {input.shape}"
             )
         return super().updateOutput(input)
 

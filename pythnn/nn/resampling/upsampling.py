@@ -71,7 +71,7 @@ class _UpSampling(Kernel, kernel=True):
     def _interpolate(self, function: str, input: Any) -> Any:
         self.setSize(input)
         output = self.result("output", input)
-        getattr(thnn, f"{function}_updateOutput")(None, input, output, *self.outputSize[2:])
+        self._kernel(f"{function}_updateOutput", None, input, output, *self.outputSize[2:])
         return output
 
     def _interpolate_back(self, function: str, input: Any, gradOutput: Any) -> Any:
@@ -160,10 +160,10 @@ class UpSampling(_UpSampling, kernel=True):
     def updateOutput(self, input: Any) -> Any:
         if self.mode == "linear":
             return self._interpolate(self._linear(input), input)
-        function = getattr(thnn, f"{self._kind(input)}UpSamplingNearest_updateOutput")
+        function = f"{self._kind(input)}UpSamplingNearest_updateOutput"
         self.setSize(input)
         output = self.result("output", input)
-        function(None, input, output, self.scale_factor)
+        self._kernel(function, None, input, output, self.scale_factor)
         return output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:

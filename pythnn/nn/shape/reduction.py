@@ -6,8 +6,12 @@ negative dimensions count from the last. The output lacks the dimension, unless 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
+from ..._tensor import Tensor
 from ..object.module import Module
 from ..object.object import register
 from ..object.tables import dimension
@@ -38,23 +42,31 @@ class _Reduction(Module):
         return (*input.shape[:axis], 1, *input.shape[axis + 1 :])
 
 
-@register
-class Sum(_Reduction):
-    """The sum along a dimension, with `sizeAverage` the mean; without `squeeze` size 1 stays."""
+class _ByKernel(_Reduction, ABC, kernel=True):
+    """What a C function does with real tensors in the host's memory, and arrays with others."""
 
-    sizeAverage: bool = False
     squeeze: bool = True
+    _finds_places: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        dimension: int = 1,
-        nInputDims: int | None = None,
-        sizeAverage: bool = False,
-        squeeze: bool = True,
-    ) -> None:
-        super().__init__(dimension, nInputDims)
-        self.sizeAverage = sizeAverage
-        self.squeeze = squeeze
+    @abstractmethod
+    def _mode(self) -> int:
+        """What to compute, as the C function counts it."""
+
+    def updateOutput(self, input: Any) -> Any:
+        if not isinstance(input, Tensor) or input.is_cuda or input.dtype.kind != "f":
+            return super().updateOutput(input)
+        axis, output = self._axis(input), self.result("output", input)
+        places = self.result("_indices", np.int64) if self._finds_places else None
+        settings = axis + 1, not self.squeeze, self._mode()
+        self._kernel("Reduction_updateOutput", None, input, output, places, *settings)
+        if places is not None:
+            places.resize(*self._kept(input))
+        return output
+
+
+class _Sums(_Reduction):
+    sizeAverage: bool
+    squeeze: bool
 
     def updateOutput(self, input: Any) -> Any:
         axis = self._axis(input)
@@ -71,6 +83,28 @@ class Sum(_Reduction):
 
 
 @register
+class Sum(_ByKernel, _Sums, kernel=True):
+    """The sum along a dimension, with `sizeAverage` the mean; without `squeeze` size 1 stays."""
+
+    sizeAverage = False
+    squeeze = True
+
+    def __init__(
+        self,
+        dimension: int = 1,
+        nInputDims: int | None = None,
+        sizeAverage: bool = False,
+        squeeze: bool = True,
+    ) -> None:
+        super().__init__(dimension, nInputDims)
+        self.sizeAverage = sizeAverage
+        self.squeeze = squeeze
+
+    def _mode(self) -> int:
+        return 1 if self.sizeAverage else 0
+
+
+@register
 class Mean(Sum):
     """The mean along a dimension."""
 
@@ -78,9 +112,7 @@ class Mean(Sum):
         super().__init__(dimension, nInputDims, True)
 
 
-class _Extreme(_Reduction):
-    """The first of the extremes along a dimension; it gets the gradient."""
-
+class _Extremes(_Reduction):
     _choice: ClassVar[str]
     _of_fixed_type = ("_indices",)
 
@@ -105,11 +137,20 @@ class _Extreme(_Reduction):
         return super().clearState()
 
 
+class _Extreme(_ByKernel, _Extremes, kernel=True):
+    """The first of the extremes along a dimension; it gets the gradient."""
+
+    _finds_places = True
+
+
 @register
 class Max(_Extreme):
     """The largest element along a dimension."""
 
     _choice = "argmax"
+
+    def _mode(self) -> int:
+        return 2
 
 
 @register
@@ -117,3 +158,6 @@ class Min(_Extreme):
     """The smallest element along a dimension."""
 
     _choice = "argmin"
+
+    def _mode(self) -> int:
+        return 3
