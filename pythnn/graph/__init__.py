@@ -24,4 +24,10 @@ __all__ = [
     "lowers",
 ]
 
-from . import containers, layers, tables  # noqa: F401 (they register their lowerings)
+from . import (  # noqa: F401 (they register their lowerings)
+    containers,
+    elementwise,
+    layers,
+    shaping,
+    tables,
+)

@@ -71,12 +71,72 @@ def _depth_concat(lowering: Lowering, container: Any, x: Any) -> Any:
     return whole
 
 
+@lowers(nn.Parallel)
+def _parallel(lowering: Lowering, container: Any, x: Any) -> Any:
+    before = len(lowering.operations)
+    if isinstance(x, Tensor):
+        slices = container.inputs(x)
+        parts = [_module(lowering, container, i, one) for i, one in enumerate(slices)]
+        if can_join(parts, container.outputDimension - 1):
+            return joined(lowering, parts, container.outputDimension - 1)
+        del lowering.operations[before:]
+    return called(lowering, container, x)
+
+
+@lowers(nn.Bottle)
+def _bottle(lowering: Lowering, container: Any, x: Any) -> Any:
+    before = len(lowering.operations)
+    if isinstance(x, Tensor):
+        inside = container.modules[0]
+        name = name_of(inside, 0)
+        if x.ndim <= container.nInputDim:
+            return lowering.module(inside, x, name)
+        dense = x if x.is_contiguous else lowering.copied(x)
+        output = lowering.module(inside, container._squashed(dense), name)
+        if isinstance(output, Tensor):
+            output = output if output.is_contiguous else lowering.copied(output)
+            return output.view(*container._outer(x)[:-1], -1, *output.shape[1:])
+        del lowering.operations[before:]
+    return called(lowering, container, x)
+
+
+@lowers(nn.CReLU)
+def _both_signs(lowering: Lowering, container: Any, x: Any) -> Any:
+    if not isinstance(x, Tensor):
+        return called(lowering, container, x)
+    is_batch = x.ndim > container.nInputDims
+    output = _sequential(lowering, container, x if is_batch else x.unsqueeze(0))
+    return output if is_batch else output.select(0, 0)
+
+
+@lowers(nn.LayerNormalization)
+def _layer_normalization(lowering: Lowering, container: Any, x: Any) -> Any:
+    if not isinstance(x, Tensor) or x.shape[-1] != container.features:
+        return called(lowering, container, x)
+    return _sequential(lowering, container, x)
+
+
+@lowers(nn.WeightNorm)
+def _weight_norm(lowering: Lowering, container: Any, x: Any) -> Any:
+    if container._weight_is_scratch:
+        container.updateWeight()
+    return _module(lowering, container, 0, x)
+
+
 @lowers(nn.gModule)
 def _graph(lowering: Lowering, container: Any, x: Any) -> Any:
     def run(index: int, value: Any) -> Any:
         return _module(lowering, container, index, value)
 
     return container.follow(x, run)[-1]
+
+
+def can_join(parts: Any, axis: int) -> bool:
+    """Whether values are Tensors of one type, and of one shape but for an axis."""
+    if not parts or not all(isinstance(one, Tensor) and axis < one.ndim for one in parts):
+        return False
+    shapes = {(one.dtype, one.shape[:axis] + one.shape[axis + 1 :]) for one in parts}
+    return len(shapes) == 1
 
 
 def joined(lowering: Lowering, parts: list[Tensor], axis: int) -> Tensor:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import nn
-from .._tensor import Tensor
+from .._tensor import KINDS, Tensor
 from .lowering import Lowering, called, lowers
 from .operations import Call
 
 KERNELS = (
     nn.Abs, nn.BatchNormalization, nn.Clamp, nn.ELU, nn.FeatureLPPooling, nn.GatedLinearUnit,
-    nn.HardShrink, nn.HardTanh, nn.LeakyReLU, nn.Linear, nn.LogSigmoid, nn.LogSoftMax, nn.PReLU,
-    nn.ReLU, nn.ReLU6, nn.Sigmoid, nn.SoftMax, nn.SoftPlus, nn.SoftShrink,
+    nn.HardShrink, nn.HardTanh, nn.LeakyReLU, nn.Linear, nn.LogSigmoid, nn.LogSoftMax,
+    nn.Max, nn.Min, nn.PReLU, nn.ReLU, nn.ReLU6, nn.Sigmoid, nn.SoftMax, nn.SoftPlus, nn.SoftShrink,
     nn.SpatialAdaptiveAveragePooling, nn.SpatialAdaptiveMaxPooling,
     nn.SpatialBatchNormalization, nn.SpatialConvolution, nn.SpatialConvolutionLocal,
     nn.SpatialConvolutionMM, nn.SpatialConvolutionMap, nn.SpatialCrossMapLRN,
@@ -21,8 +23,9 @@ KERNELS = (
     nn.SpatialFullConvolutionMap, nn.SpatialLogSoftMax, nn.SpatialMaxPooling,
     nn.SpatialMaxUnpooling, nn.SpatialReflectionPadding, nn.SpatialReplicationPadding,
     nn.SpatialSoftMax, nn.SpatialSubSampling, nn.SpatialUpSamplingBilinear,
-    nn.SpatialUpSamplingNearest, nn.Sqrt, nn.Square, nn.Tanh, nn.TemporalConvolution,
+    nn.SpatialUpSamplingNearest, nn.Sqrt, nn.Square, nn.Sum, nn.Tanh, nn.TemporalConvolution,
     nn.TemporalMaxPooling, nn.TemporalRowConvolution, nn.TemporalSubSampling, nn.Threshold,
+    nn.UpSampling,
     nn.VolumetricAveragePooling, nn.VolumetricBatchNormalization, nn.VolumetricConvolution,
     nn.VolumetricDilatedConvolution, nn.VolumetricDilatedMaxPooling, nn.VolumetricFullConvolution,
     nn.VolumetricMaxPooling, nn.VolumetricMaxUnpooling, nn.VolumetricReplicationPadding,
@@ -30,9 +33,10 @@ KERNELS = (
 """Layers that are calls of kernels and views in evaluation, and nothing else."""
 
 LOOKS = (
-    nn.Contiguous, nn.FlattenTable, nn.GradientReversal, nn.Identity, nn.L1Penalty,
+    nn.Collapse, nn.Contiguous, nn.FlattenTable, nn.GradientReversal, nn.Identity, nn.L1Penalty,
     nn.NarrowTable, nn.Replicate, nn.Reshape, nn.SelectTable, nn.SplitTable, nn.Squeeze,
     nn.Unsqueeze, nn.View, nn.ZeroGrad, nn.ZipTable,
+    nn.ZipTableOneToMany,
 )  # fmt: skip
 """Layers whose output is their input or views of it, unless it has to be copied for that."""
 
@@ -85,6 +89,32 @@ def _plane_dropout(lowering: Lowering, module: Any, x: Any) -> Any:
     output = Tensor.empty(*x.shape, dtype=x.dtype)
     lowering.on_tensor("mul", output, x, 1 - module.p)
     return output
+
+
+@lowers(nn.LookupTable)
+def _rows(lowering: Lowering, module: Any, x: Any) -> Any:
+    if not isinstance(x, Tensor) or module.maxNorm is not None:
+        return called(lowering, module, x)
+    return _kernels(lowering, module, converted(lowering, x, np.dtype(np.int64)))
+
+
+@lowers(nn.Copy)
+def _of_other_type(lowering: Lowering, module: Any, x: Any) -> Any:
+    dtype = module.field("output").dtype
+    if not isinstance(x, Tensor) or dtype.kind != "f":
+        return called(lowering, module, x)
+    if module._passes:
+        return x
+    return lowering.copied(x) if x.dtype == dtype else converted(lowering, x, dtype)
+
+
+def converted(lowering: Lowering, x: Tensor, dtype: np.dtype[Any]) -> Tensor:
+    """A Tensor with its numbers as another type; itself where it has that type."""
+    if x.dtype == dtype:
+        return x
+    made = Tensor.empty(*x.shape, dtype=dtype)
+    lowering.on_tensor(f"copy{KINDS[x._kind].name}", made, x)
+    return made
 
 
 @lowers(nn.Narrow, nn.Select)

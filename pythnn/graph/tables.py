@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import nn
 from .._tensor import Tensor
-from .containers import joined
+from .containers import can_join, joined
 from .lowering import Lowering, called, lowers
 
 
@@ -51,14 +51,35 @@ def _product(lowering: Lowering, module: Any, x: Any) -> Any:
     return product
 
 
+@lowers(nn.CDivTable)
+def _quotient(lowering: Lowering, module: Any, x: Any) -> Any:
+    entries = _entries(x)
+    if entries is None or len(entries) > 2:
+        return called(lowering, module, x)
+    quotient = Tensor.empty(*entries[0].shape, dtype=entries[0].dtype)
+    lowering.on_tensor("cdiv", quotient, *entries)
+    return quotient
+
+
+@lowers(nn.CMaxTable, nn.CMinTable)
+def _extreme(lowering: Lowering, module: Any, x: Any) -> Any:
+    entries = _entries(x)
+    if entries is None:
+        return called(lowering, module, x)
+    together = joined(lowering, [entry.unsqueeze(0) for entry in entries], 0)
+    output = Tensor.empty(*entries[0].shape, dtype=entries[0].dtype)
+    mode = 2 if isinstance(module, nn.CMaxTable) else 3
+    lowering.kernel("Reduction_updateOutput", None, together, output, None, 1, False, mode)
+    return output
+
+
 @lowers(nn.JoinTable)
 def _join(lowering: Lowering, module: Any, x: Any) -> Any:
-    tensors = isinstance(x, list) and x and all(isinstance(one, Tensor) for one in x)
-    if not tensors or len({one.dtype for one in x}) > 1:
-        return called(lowering, module, x)
-    axis = module._axis(x)
-    shapes = {one.shape[:axis] + one.shape[axis + 1 :] for one in x}
-    return joined(lowering, x, axis) if len(shapes) == 1 else called(lowering, module, x)
+    if isinstance(x, list) and x and all(isinstance(one, Tensor) for one in x):
+        axis = module._axis(x)
+        if can_join(x, axis):
+            return joined(lowering, x, axis)
+    return called(lowering, module, x)
 
 
 def _with_number(lowering: Lowering, module: Any, x: Any, function: str, number: float) -> Any:

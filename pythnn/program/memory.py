@@ -93,7 +93,7 @@ class _Planner:
             if not isinstance(operation, Kernel):
                 continue
             if operation.function == "Tensor.copy":
-                if self._drops_copy(index, operation):
+                if operation.reads and self._drops_copy(index, operation):
                     self.operations[index] = None
             elif self._works_in_place(index, operation):
                 self.in_place.add(id(operation))
