@@ -112,7 +112,7 @@ def crowded(root: Path) -> list[str]:
 # ---- pythnn/
 
 PACKAGES = (
-    "_shown _errors _later _version _table _plain _overlap _copying _files _closing _library",
+    "_shown _html _errors _later _version _table _plain _overlap _copying _files _closing _library",
     "_generator _state _cuda _tensor _random _calls _functions thnn _products functional t7",
     "nn/object nn graph program optim distributed _models onnx",
     "commands report _info _cli __init__ __main__",

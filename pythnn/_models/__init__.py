@@ -1,1 +1,1 @@
-"""What commands, reports and exports know of models: rows, inputs, images, costs, mistakes."""
+"""What commands, reports and exports know of models: rows, inputs, images, runs, mistakes."""

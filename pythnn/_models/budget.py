@@ -6,11 +6,9 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 from .. import nn
-from .costs import multiply_adds
 from .rows import Row, tensors_in
 
 __all__ = ["Budget", "TooCostlyError", "hooked"]
@@ -30,6 +28,13 @@ _TRANSPOSED = (
     nn.SpatialFullConvolution,
     nn.SpatialFullConvolutionMap,
     nn.VolumetricFullConvolution,
+)
+_DENSE = (
+    nn.Bilinear,
+    nn.Linear,
+    nn.PartialLinear,
+    nn.TemporalConvolution,
+    nn.TemporalRowConvolution,
 )
 _UPSAMPLING = (nn.SpatialUpSamplingNearest, nn.SpatialUpSamplingBilinear, nn.UpSampling)
 _BORDERS = (
@@ -76,7 +81,7 @@ class Budget:
                 if largest is not None and not isinstance(module, nn.Container):
                     made = _output_shape(module, tuple(largest.shape))
                     left -= math.prod(made) * largest.dtype.itemsize
-                    cost = _cost(module, input, made)
+                    cost = _cost(module, tuple(largest.shape), made)
                 if left < 0 or self.calls < 0 or self.spent + cost > self.multiply_adds:
                     raise TooCostlyError(module.typename())
                 self.spent += cost
@@ -124,9 +129,20 @@ def _largest(input: Any) -> Any:
     return max(tensors_in(input), key=lambda tensor: tensor.size, default=None)
 
 
-def _cost(module: Any, input: Any, made: Shape) -> float:
+def _cost(module: Any, given: Shape, made: Shape) -> float:
+    """An estimate of the multiply-adds of a layer that has not run.
+
+    Each weight counts once at each place: of the input where it paints the output.
+    """
     try:
-        return multiply_adds(module, input, SimpleNamespace(shape=made))
+        weight = math.prod(module.field("weight").shape)
+        if isinstance(module, nn.SpatialConvolutionLocal):
+            return float(weight * math.prod(made[:-3]))
+        if isinstance(module, (*_CONVOLUTIONS, *_TRANSPOSED)):
+            places = given if isinstance(module, _TRANSPOSED) else made
+            planes = 3 if module.typename().startswith("nn.Spatial") else 4
+            return float(weight * (math.prod(places) // places[-planes]))
+        return float(weight * math.prod(made[:-1])) if isinstance(module, _DENSE) else 0.0
     except Exception:  # the fields of a file may be anything
         return 0.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ._html import Html, element
+from .._html import Html, element
 from ._statistics import Statistics
 
 __all__ = ["histogram", "share_bar"]

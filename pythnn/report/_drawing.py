@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._html import Html, element, join
 from .._models.rows import class_of
 from ._graph import Edge, Graph, Node, graph_of
-from ._html import Html, element, join
 from ._layout import Layout, layered
 from ._report import Report
 from ._shapes import short_shape

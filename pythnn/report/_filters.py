@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import nn
+from .._html import Html, element, join
 from .._models.rows import parameters_of
-from ._html import Html, element, join
 from ._pictures import filter_pictures
 from ._report import Report
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from .._models.costs import short
+from .._html import Html, element, join, whole
 from .._models.rows import Row, parameters_of, size_text
+from ..graph.costs import short
 from ._charts import histogram, share_bar
-from ._html import Html, element, join, whole
 from ._pictures import ROW
 from ._report import Report
 from ._running import Activation

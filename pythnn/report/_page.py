@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._models.costs import short
+from .._html import Html, element, join, text, whole
 from .._models.images import Recipe, pixels_of
 from .._models.rows import size_text, tensors_in, type_text
 from .._version import __version__
+from ..graph.costs import short
 from ..nn.object.object import Object
 from ._charts import share_bar
 from ._drawing import drawing_of
 from ._filters import first_filters
-from ._html import Html, element, join, text, whole
 from ._layers import details_of_layers, table_of_layers
 from ._pictures import color_picture, pixel_picture, plane_pictures
 from ._report import Report

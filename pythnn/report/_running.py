@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import nn
-from .._models.costs import multiply_adds
 from .._models.inputs import Example
 from .._models.measuring import Measured, measure, measuring
 from .._models.rows import Row, tensors_in
+from ..graph.costs import of_kernel, of_module
 from ._pictures import plane_pictures
 from ._statistics import Statistics, statistics_of
 
@@ -67,6 +68,7 @@ def run_on(
     layers = {id(row.value) for row in rows if not isinstance(row.value, nn.Container)}
     run = Run(given, _measured(module, rows, given, layers, stage))
     tell = _teller(layers, "last run", stage)
+    run.multiply_adds = dict.fromkeys(layers, 0)
     most = max(1, min(MAX_PLANES, MAX_PICTURES // max(1, len(layers))))
 
     def watch(layer: Any, taken: Any, made: Any) -> None:
@@ -74,16 +76,46 @@ def run_on(
         if key not in layers:
             return
         tell()
-        run.multiply_adds[key] = run.multiply_adds.get(key, 0) + multiply_adds(layer, taken, made)
+        run.multiply_adds[key] += of_module(layer, taken, made)
         if pictures and (len(run.activations) < MAX_PICTURES // most or key in run.activations):
             activation = _activation(made, is_batch, most)
             if activation is not None:
                 run.activations[key] = activation
 
-    with measuring(rows, watch):
+    with measuring(rows, watch), _counting(rows, run.multiply_adds):
         run.output = module.forward(copy.deepcopy(given))
     _add_up(rows, run.multiply_adds)
     return run
+
+
+@contextmanager
+def _counting(rows: list[Row], costs: dict[int, int]) -> Iterator[None]:
+    """While this is open, what the functions cost that layers call is added to `costs`."""
+    layers = [row.value for row in rows if id(row.value) in costs]
+    for layer in layers:
+        vars(layer)["_kernel"] = _Counter(layer, costs)
+    try:
+        yield
+    finally:
+        for layer in layers:
+            vars(layer).pop("_kernel", None)
+
+
+class _Counter:
+    """A module's ``_kernel``, which counts; of a copy of the module, that one's."""
+
+    def __init__(self, module: Any, costs: dict[int, int]) -> None:
+        self.module = module
+        self.costs = costs
+
+    def __call__(self, name: str, *arguments: Any) -> None:
+        type(self.module)._kernel(self.module, name, *arguments)
+        key = id(self.module)
+        if key in self.costs:
+            self.costs[key] += of_kernel(name, arguments)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Counter:
+        return _Counter(memo[id(self.module)], self.costs)
 
 
 def _measured(
@@ -121,7 +153,7 @@ def _add_up(rows: list[Row], costs: dict[int, int]) -> None:
     for row in rows:
         del above[row.depth :]
         key = id(row.value)
-        if key in costs and key not in counted and not isinstance(row.value, nn.Container):
+        if costs.get(key) and key not in counted and not isinstance(row.value, nn.Container):
             counted.add(key)
             for container in above:
                 costs[id(container.value)] = costs.get(id(container.value), 0) + costs[key]
