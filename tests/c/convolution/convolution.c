@@ -4,6 +4,7 @@
  * them.
  *
  *     test_convolution_float [geometries]     200 unless given
+ *     test_convolution_float time [seconds]   prints timings instead (timings.h)
  *
  * Scratch memory is filled with NaN and followed by a guard; results have to be the same, bit for
  * bit, with one to four threads. */
@@ -17,6 +18,7 @@
 #include "../check.h"
 #include "generic/convolution/engine/algorithm.h"
 #include "generic/convolution/engine/panels.h"
+#include "timings.h"
 
 #if defined(THNN_REAL_FLOAT)
 static const double EPSILON = FLT_EPSILON;
@@ -916,6 +918,8 @@ static void checkMet(int geometries)
 
 int main(int argc, char **argv)
 {
+  if (argc > 1 && !strcmp(argv[1], "time"))
+    return printTimings(argc > 2 ? atof(argv[2]) : 60);
   const int geometries = argc > 1 ? atoi(argv[1]) : 200;
   const size_t limits[] = {64 << 10, 200000, 8 << 20};
   catchErrors();

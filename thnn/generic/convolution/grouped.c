@@ -1,16 +1,11 @@
 
 #include "generic/convolution/grouped.h"
 
+#include "generic/convolution/engine/algorithm.h"
 #include "generic/convolution/planeSums.h"
 #include "generic/convolution/checks.h"
 #include "work/scratch.h"
 #include "work/sizes.h"
-
-/* Cycles that a copied or added element takes: a load and a store, of which caches hold one. */
-static const double CYCLES_PER_COPY = 1;
-
-/* Cycles of a vector of products of joined planes, with its loads: measured with 3x3 taps. */
-static const double CYCLES_PER_VECTOR = 1.5;
 
 #ifdef THNN_ONCE
 bool THNN_groupsJoinPlanes(const THNNGroups *groups)
@@ -161,7 +156,8 @@ static void planUnit(THNNGroupedPlan *plan, int64_t samples)
   plan->copiesResult = apart || (plan->add && !weights);
   if (plan->planewise) {
     plan->joins = THNN_joinsOfGroups(groups, samples);
-    plan->cost = CYCLES_PER_VECTOR * operationsOf(plan) / (double)vectorLanes();
+    plan->cost =
+        costsInUse()->planewise[PLANEWISE_PRODUCT] * operationsOf(plan) / (double)vectorLanes();
     return;
   }
   THNNConvolution geometry = groups->geometry;
@@ -169,8 +165,9 @@ static void planUnit(THNNGroupedPlan *plan, int64_t samples)
   THNN_(engine_prepare)(&plan->convolution, &plan->state, &geometry, plan->part);
   const double copied = (plan->copiesSource ? (double)unitElements(plan, true) : 0) +
                         (plan->copiesResult ? (double)unitElements(plan, false) : 0);
-  plan->cost = (double)(groups->groups * plan->chunks) *
-               (THNN_(engine_cost)(&plan->convolution) + CYCLES_PER_COPY * copied);
+  plan->cost =
+      (double)(groups->groups * plan->chunks) *
+      (THNN_(engine_cost)(&plan->convolution) + costsInUse()->groups[GROUPS_COPIED] * copied);
 }
 
 /* The most samples up to `most` that divide the batch. */

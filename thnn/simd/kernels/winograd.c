@@ -477,11 +477,6 @@ static bool frameResults(int64_t n, const real *x, int64_t step, const real *sta
 
 const SimdWinograd SIMD_TABLE(Winograd, THNN_SIMD_LEVEL) = {
     .source = source,
-    .sourceCost = VECTOR_REGISTERS == 32 ? 64 : 100,
-    .resultCost = VECTOR_REGISTERS == 32 ? 55 : 85,
-    .weightShare = VECTOR_REGISTERS == 32 ? 1
-                   : VECTOR_BYTES == 32   ? 0.9
-                                          : 0.62,
     .lines = SIDE / 2 * SIDE * THNN_MOST_TILES,
     .weights = weights,
     .result = result,

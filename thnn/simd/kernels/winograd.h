@@ -26,8 +26,6 @@ enum {
 /* Coefficient k of tile or filter i of a transform is at [k * step + i]. Whole vectors are written:
  * up to a vector past the last tile is overwritten. */
 typedef struct SimdWinograd {
-  double sourceCost, resultCost; /* measured cycles for a vector of tiles */
-  double weightShare;            /* the weight gradient's measured cost, relative to its estimate */
   /* The transform of the elements that the tiles see, which are 0 outside of the plane. `lines`
    * keeps what the tiles below share with them. `below` says that the previous call was for the row
    * of tiles above and had at least as many tiles. */

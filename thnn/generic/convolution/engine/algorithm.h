@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "generic/convolution/engine/engine.h"
+#include <THNNSimd.h>
 #include "work/scratch.h"
 #include "work/sizes.h"
 
@@ -28,6 +29,27 @@ typedef struct Operands {
   accreal scale;
   real *gradWeight, *gradBias; /* gradBias may be NULL */
 } Operands;
+
+/* What the things that algorithms count cost at the instruction set in use. */
+static inline const Costs *costsInUse(void)
+{
+#if defined(__aarch64__)
+  return &THNN_(costs)[COSTS_NEON];
+#else
+  return &THNN_(costs)[THNN_simdLevel()];
+#endif
+}
+
+/* Sets the cost of a plan, from what it counts of each thing that has a cost. */
+static inline void setCost(AlgorithmPlan *plan, int things, const double *costs,
+                           const double *counts)
+{
+  plan->cost = 0;
+  for (int i = 0; i < things; i++)
+    plan->cost += costs[i] * counts[i];
+  plan->things = things;
+  memcpy(plan->counts, counts, (size_t)things * sizeof *counts);
+}
 
 /* Plans what the geometry in `plan` asks for: cost, threads, bytes of scratch and the algorithm's
  * own plan. Returns whether the algorithm applies and fits into the state's workspace limit. */

@@ -64,10 +64,8 @@ enum { ROWS = sizeof algorithms / sizeof *algorithms };
 
 /* ---- Choosing --------------------------------------------------------------------------------
  *
- * Each algorithm estimates its cost; the cheapest is taken. The constants of these estimates were
- * fitted to some thousand timings of layers of all kinds (float and double, AVX-512). On layers
- * outside the fit, the chosen algorithm takes 1 to 3 % more time than the best one on average, with
- * AVX2 too, and 5 % with one tap. */
+ * Each algorithm estimates its cost; the cheapest is taken. What the things that it counts cost is in
+ * costs.c, which benchmarks/fit.py writes. */
 
 /* What decides about a row before its algorithm is asked. */
 typedef struct Conditions {

@@ -9,6 +9,7 @@
 
 #include "generic/template.h"
 
+#include "generic/convolution/engine/costs.h"
 #include "geometry/convolution.h"
 
 /* How one algorithm computes one part of one convolution. Results never depend on the number of
@@ -22,10 +23,12 @@ typedef struct AlgorithmPlan {
   bool asked;  /* the state names the algorithm, which then need not be the fastest */
   double cost; /* expected time, in cycles of one core */
   int threads;
-  size_t sharedBytes; /* scratch that all threads share */
-  size_t threadBytes; /* scratch of each thread */
-  size_t keptBytes;   /* what the algorithm keeps of the weights; 0: nothing */
-  int64_t own[24];    /* what the algorithm's file alone knows */
+  size_t sharedBytes;        /* scratch that all threads share */
+  size_t threadBytes;        /* scratch of each thread */
+  size_t keptBytes;          /* what the algorithm keeps of the weights; 0: nothing */
+  int things;                /* how many the algorithm counts, */
+  double counts[MOST_COSTS]; /* and how often it does each (costs.h) */
+  int64_t own[24];           /* what the algorithm's file alone knows */
 } AlgorithmPlan;
 
 /* How one part of one convolution is computed. */

@@ -15,8 +15,6 @@
 
 #include <math.h>
 
-#include "generic/convolution/engine/gemm.h"
-
 /* A tile shares the second-level cache with the panels that gemm packs. */
 static const int64_t TILE_BYTES = 512 << 10;
 /* With fewer positions or rows than these, gemm's own packing and edges cost too much. */
@@ -95,32 +93,9 @@ static int64_t chooseBlockRows(const GemmWork *work)
   }
 }
 
-/* Cycles; those of three passes are in the order of THNNConvolutionPart. */
-static const struct {
-  double product, weight;              /* per vector of columns and weight; packing a weight */
-  double byte[3], spilled[3], line[3]; /* unfolding a byte; an element of large tiles; a line */
-  double folded, strided[2];           /* an image element; with a stride, and a column's */
-  double result[3], call[3];           /* an element of the result; a sample */
-  double packedByte, farOperand,
-      farByte;      /* pointwise: an operand's, a far operand's, a far result's */
-  double fewBlocks; /* share of the time that threads are idle, per block */
-} COST = {.product = sizeof(real) == sizeof(float) ? 0.75 : 0.9,
-          .weight = 0.75,
-          .byte = {0.08, 0.04, 0.07},
-          .spilled = {0.65, 0.4, 0.4},
-          .line = {40, 23, 40},
-          .folded = 2.7,
-          .strided = {0.3, 1.7},
-          .result = {0.2, 0.2, 1},
-          .call = {0, 0, 1000},
-          .packedByte = 0.04,
-          .farOperand = 1,
-          .farByte = 0.25,
-          .fewBlocks = 0.6};
-
-/* The cost of gemm apart from its products in a pointwise convolution: packing operands, and
+/* Counts what gemm takes beside its products in a pointwise convolution: packing operands, and
  * fetching results, which have few products each. `image` and `map` are elements of a sample. */
-static double pointwiseCost(THNNConvolutionPart part, double image, double map)
+static void countPointwise(THNNConvolutionPart part, double image, double map, double *counts)
 {
   const double operand = part == THNN_CONVOLUTION_FORWARD         ? image
                          : part == THNN_CONVOLUTION_BACKWARD_DATA ? map
@@ -128,41 +103,59 @@ static double pointwiseCost(THNNConvolutionPart part, double image, double map)
   const double result = part == THNN_CONVOLUTION_FORWARD         ? map
                         : part == THNN_CONVOLUTION_BACKWARD_DATA ? image
                                                                  : 0;
-  return operand * (COST.packedByte * sizeof(real) +
-                    COST.farOperand * (operand * sizeof(real) > FAR_OPERAND_BYTES)) +
-         COST.farByte * sizeof(real) * result * (result * sizeof(real) > FAR_OPERAND_BYTES);
+  counts[GEMM_PACKED_BYTE] = operand * sizeof(real);
+  counts[GEMM_FAR_OPERAND] = operand * sizeof(real) > FAR_OPERAND_BYTES ? operand : 0;
+  counts[GEMM_FAR_BYTE] = result * sizeof(real) > FAR_OPERAND_BYTES ? result * sizeof(real) : 0;
 }
 
-/* The total cost: products; unfolding or folding, which is cheaper for long lines and for tiles
- * that stay in cache; and what gemm packs for each tile. */
-static double gemmCost(const GemmWork *work)
+/* Counts unfolding or folding, which is cheaper for long lines and for tiles that stay in cache. */
+static void countUnfolding(const GemmWork *work, double image, double columns, double *counts)
 {
+  static const int costs[][3] = {
+      [THNN_CONVOLUTION_FORWARD] = {GEMM_FORWARD_BYTE, GEMM_FORWARD_SPILLED, GEMM_FORWARD_LINE},
+      [THNN_CONVOLUTION_BACKWARD_DATA] = {GEMM_DATA_BYTE, GEMM_DATA_SPILLED, GEMM_DATA_LINE},
+      [THNN_CONVOLUTION_BACKWARD_WEIGHT] = {GEMM_GRADIENT_BYTE, GEMM_GRADIENT_SPILLED,
+                                            GEMM_GRADIENT_LINE}};
   const THNNConvolution *g = &work->columns;
   const THNNConvolutionPart part = work->plan->part;
-  const double width = (double)g->output[2], lanes = (double)vectorLanes();
+  const double positions = (double)THNN_convolutionMapPositions(g);
+  const double tile = columns / fmax(positions, 1) * fmin(positions, WORTHWHILE_POSITIONS);
+  counts[costs[part][0]] = columns * sizeof(real);
+  counts[costs[part][1]] = tile * sizeof(real) > TILE_BYTES ? columns : 0;
+  counts[costs[part][2]] = columns / (double)g->output[2];
+  if (part != THNN_CONVOLUTION_BACKWARD_DATA)
+    return;
+  counts[g->stride[2] > 1 ? GEMM_STRIDED_IMAGE : GEMM_FOLDED] = image;
+  counts[GEMM_STRIDED_COLUMN] = g->stride[2] > 1 ? columns : 0;
+}
+
+/* Counts products, unfolding, and what gemm packs for each tile, in `blocks` blocks. */
+static void setGemmCost(AlgorithmPlan *plan, const GemmWork *work, int64_t blocks)
+{
+  static const int results[] = {[THNN_CONVOLUTION_FORWARD] = GEMM_FORWARD_RESULT,
+                                [THNN_CONVOLUTION_BACKWARD_DATA] = GEMM_DATA_RESULT,
+                                [THNN_CONVOLUTION_BACKWARD_WEIGHT] = GEMM_GRADIENT_RESULT};
+  const double *costs = costsInUse()->gemm;
+  const THNNConvolution *g = &work->columns;
+  const THNNConvolutionPart part = plan->part;
   const double positions = (double)THNN_convolutionMapPositions(g);
   const double columns = positions * g->inputPlanes * THNN_convolutionTaps(g);
   const double map = positions * g->outputPlanes;
   const double image = (double)THNN_convolutionImagePositions(g) * g->inputPlanes;
-  const double tile = columns / fmax(positions, 1) * fmin(positions, WORTHWHILE_POSITIONS);
-  const double spilled = tile * sizeof(real) > TILE_BYTES;
-  const double result = part == THNN_CONVOLUTION_BACKWARD_DATA ? image : map;
-  double unfolding = columns * (COST.byte[part] * sizeof(real) + COST.spilled[part] * spilled +
-                                COST.line[part] / width);
-  if (part == THNN_CONVOLUTION_BACKWARD_DATA)
-    unfolding += g->stride[2] > 1 ? COST.strided[0] * image + COST.strided[1] * columns
-                                  : COST.folded * image;
-  if (!work->unfolds)
-    unfolding = pointwiseCost(part, columns, map);
-  return g->batch * (columns * COST.product * g->outputPlanes / lanes + unfolding +
-                     COST.weight * THNN_convolutionWeights(g) +
-                     (COST.result[part] * result + COST.call[part]));
-}
-
-double THNN_(gemm_cost)(const AlgorithmPlan *plan)
-{
-  const GemmWork work = workFor(plan);
-  return gemmCost(&work);
+  double counts[GEMM_COSTS] = {
+      [GEMM_PRODUCT] = columns * g->outputPlanes / (double)vectorLanes(),
+      [GEMM_WEIGHT] = THNN_convolutionWeights(g),
+      [GEMM_GRADIENT_CALL] = part == THNN_CONVOLUTION_BACKWARD_WEIGHT,
+  };
+  counts[results[part]] = part == THNN_CONVOLUTION_BACKWARD_DATA ? image : map;
+  if (work->unfolds)
+    countUnfolding(work, image, columns, counts);
+  else
+    countPointwise(part, columns, map, counts);
+  const double idle = 1 + costs[GEMM_FEW_BLOCKS] / (double)maximum(blocks, 1);
+  for (int i = 0; i < GEMM_COSTS; i++)
+    counts[i] *= (double)g->batch * idle;
+  setCost(plan, GEMM_COSTS, costs, counts);
 }
 
 /* A thread's tile. */
@@ -205,7 +198,7 @@ bool THNN_(gemm_planConvolution)(AlgorithmPlan *plan)
     tiles->tilePositions =
         minimum(tiles->tilePositions, sharedPositions(columns, tiles->positions));
   const int64_t blocks = blocksOf(&work) * samplesOf(plan);
-  plan->cost = gemmCost(&work) * (1 + COST.fewBlocks / (double)maximum(blocks, 1));
+  setGemmCost(plan, &work, blocks);
   plan->threads = THNN_blasThreads(plan->state, blocks, THNN_convolutionOperations(columns));
   Scratch thread = {0};
   layOut(&work, &thread);

@@ -4,7 +4,7 @@
  *   transposed      map (n x k)        = bias + image (n x m) * weight (m x k)
  *   weight          weight (m x k)    += scale * map^T (m x n) * image (n x k)
  * The products choose their blocks and threads themselves. */
-#include "generic/convolution/engine/gemm.h"
+#include "generic/convolution/engine/algorithm.h"
 #include "generic/shared/matrix.h"
 
 /* Sizes of the products. */
@@ -29,7 +29,14 @@ bool THNN_(linear_planConvolution)(AlgorithmPlan *plan)
       : plan->part == THNN_CONVOLUTION_BACKWARD_DATA
           ? THNN_(matrix_room)(plan->state, s.rows, s.batch, s.planes, false, false)
           : THNN_(matrix_room)(plan->state, s.rows, s.planes, s.batch, false, true);
-  plan->cost = THNN_(gemm_cost)(plan);
+  const double elements = THNN_convolutionWeights(&plan->geometry);
+  const double counts[LINEAR_COSTS] = {
+      [LINEAR_PRODUCT] = (double)s.batch * elements / (double)vectorLanes(),
+      [LINEAR_WEIGHT] = elements,
+      [LINEAR_RESULT] = plan->part == THNN_CONVOLUTION_FORWARD ? (double)(s.batch * s.planes)
+                        : plan->part == THNN_CONVOLUTION_BACKWARD_DATA ? (double)(s.batch * s.rows)
+                                                                       : elements};
+  setCost(plan, LINEAR_COSTS, costsInUse()->linear, counts);
   plan->threads = room.threads;
   plan->threadBytes = room.bytes;
   return true;

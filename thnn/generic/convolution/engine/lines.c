@@ -78,48 +78,38 @@ static void layOutThread(LinesWorker *worker, Scratch *scratch)
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Cycles. */
-static const struct {
-  double load[2]; /* of a vector, and of its bytes, which may cross cache lines */
-  double product; /* of a plane of the map with a vector */
-  double sum[2];  /* fetching and storing a vector of the map: once, and for each block */
-  double flat;    /* factor for an image that is read in place */
-  double
-      streaming; /* of such an image's byte, where it is far; a compromise between two processors,
-                     * one of which takes twice as much and the other nothing */
-  double weight; /* packing an element of the weight */
-} COST = {.load = {0.55, 0.0125},
-          .product = 0.1,
-          .sum = {0.9, 1.5},
-          .flat = 1.25,
-          .streaming = 0.05,
-          .weight = 2.5};
-
-/* The cost of reading an image in place, in as many streams as it has planes. */
-static double streamingCost(const THNNConvolution *g, const Bands *bands)
+/* Counts products of each vector with groups of planes, whose loads cross cache lines; filling
+ * frames, or reading a far image in place, in as many streams as it has planes; fetching sums again
+ * for each block; and packing. */
+static void setLinesCost(AlgorithmPlan *plan, const THNNConvolution *g, const Bands *bands)
 {
-  const double bytes = (double)g->batch * (double)g->inputPlanes *
-                       (double)THNN_convolutionImagePositions(g) * sizeof(real);
-  return bands->flat && bytes > FAR_OPERAND_BYTES ? COST.streaming * bytes : 0;
-}
-
-/* The total cost: products of each vector with groups of planes, whose loads cross cache lines;
- * filling frames; fetching sums again for each block; and packing. */
-static double linesCost(const THNNConvolution *g, const Bands *bands)
-{
+  const double *costs = costsInUse()->lines;
   const int64_t lanes = vectorLanes(), planes = g->outputPlanes;
   const int64_t map = THNN_convolutionMapPositions(g);
   const int64_t width = bands->flat ? map : g->output[2];
-  const double vectors = (double)g->batch * (map / width) * divideUp(width, lanes);
-  const double perLoad = COST.load[0] + COST.load[1] * (double)(lanes * (int64_t)sizeof(real));
+  const double vectors = (double)g->batch * (map / width) * divideUp(width, lanes) *
+                         (bands->flat ? costs[LINES_FLAT] : 1);
   const double loads = (double)divideUp(planes, THNN_(simd).shifts.tilePlanes) +
                        (double)planes / THNN_(simd).shifts.tileTaps;
-  const double perRow = COST.product * (double)planes + perLoad * loads;
-  const double blocks = (double)divideUp(g->inputPlanes, bands->planes);
-  const double perVector =
-      perRow * (double)frameRows(g) + (COST.sum[0] + COST.sum[1] * blocks) * (double)planes;
-  return vectors * perVector * (bands->flat ? COST.flat : 1) + streamingCost(g, bands) +
-         THNN_(paddedLines_cost)(g, bands) + COST.weight * THNN_convolutionWeights(g);
+  const double rows = vectors * (double)frameRows(g), sums = vectors * (double)planes;
+  const double imageBytes = (double)g->batch * (double)g->inputPlanes *
+                            (double)THNN_convolutionImagePositions(g) * sizeof(real);
+  const bool streams = bands->flat && imageBytes > FAR_OPERAND_BYTES;
+  const LineCounts filled = THNN_(paddedLines_counts)(g, bands);
+  const double counts[LINES_COSTS] = {
+      [LINES_LOAD] = rows * loads,
+      [LINES_LOADED_BYTE] = rows * loads * (double)lanes * sizeof(real),
+      [LINES_PRODUCT] = rows * (double)planes,
+      [LINES_SUM] = sums,
+      [LINES_BLOCK_SUM] = sums * (double)divideUp(g->inputPlanes, bands->planes),
+      [LINES_STREAMED_BYTE] = streams ? imageBytes : 0,
+      [LINES_FETCHED] = filled.fetched,
+      [LINES_COPY] = filled.copies,
+      [LINES_COPIED] = filled.copied,
+      [LINES_MIXED] = filled.mixed,
+      [LINES_WEIGHT] = THNN_convolutionWeights(g),
+  };
+  setCost(plan, LINES_COSTS, costs, counts);
 }
 
 static Bands flatBands(const THNNConvolution *g)
@@ -150,7 +140,7 @@ bool THNN_(lines_planConvolution)(AlgorithmPlan *plan)
   if (!fits(plan, &shared, &thread) || wholePlanes(g) * frameRows(g) * size > WEIGHT_BYTES ||
       frameElements(g, &worker.bands) * size > FRAME_BYTES)
     return false;
-  plan->cost = linesCost(g, &worker.bands);
+  setLinesCost(plan, g, &worker.bands);
   plan->threads = THNN_threads(plan->state, worker.bands.count, THNN_convolutionOperations(g));
   KEEP_OWN(plan, worker.bands);
   return true;

@@ -67,26 +67,12 @@ static void layOutThread(Correlation *correlation, Scratch *scratch)
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Cycles. */
-static const struct {
-  double product[2]; /* of a row with a tile of planes: of a vector for each plane; of a band */
-  double crossing;   /* factor for an image that is read in place, where loads cross cache lines */
-  double tile[3];    /* of rows and planes: for each vector, partial vector and band */
-  double total;      /* adding up a vector of map gradients */
-  double frames;     /* factor for what paddedLines estimates */
-  double weight;     /* adding a share's element of the weight gradient */
-} COST = {.product = {0.51, 17},
-          .crossing = 1.4,
-          .tile = {2.8, 4.5, 5},
-          .total = 2.5,
-          .frames = 0.8,
-          .weight = 1.7};
-
-/* The total cost: products, with map planes in whole tiles; what a tile costs for each vector,
- * partial vector and band; the sums of map gradients; filling frames; and adding shares. */
-static double linesWeightCost(const THNNConvolution *g, const LinesWeightPlan *plan)
+/* Counts products, with map planes in whole tiles; what a tile costs for each vector, partial vector
+ * and band; the sums of map gradients; filling frames; and adding shares. */
+static void setLinesWeightCost(AlgorithmPlan *plan, const THNNConvolution *g,
+                               const LinesWeightPlan *own)
 {
-  const Bands *bands = &plan->bands;
+  const Bands *bands = &own->bands;
   const int64_t lanes = vectorLanes(), map = THNN_convolutionMapPositions(g);
   const int64_t width = bands->flat ? map : g->output[2];
   const double lines = (double)g->batch * map / width;
@@ -94,12 +80,23 @@ static double linesWeightCost(const THNNConvolution *g, const LinesWeightPlan *p
   const int64_t tilePlanes = THNN_(simd).shifts.tilePlanes, rows = frameRows(g);
   const double planeTiles = (double)divideUp(g->outputPlanes, tilePlanes);
   const double tiles = planeTiles * divideUp(rows, THNN_(simd).shifts.tileTaps);
-  const double crossing = bands->flat ? COST.crossing : 1;
-  return crossing * planeTiles * rows *
-             (COST.product[0] * tilePlanes * vectors + COST.product[1] * bands->count) +
-         tiles * (COST.tile[0] * vectors + COST.tile[1] * parts + COST.tile[2] * bands->count) +
-         COST.total * vectors * g->outputPlanes + COST.frames * THNN_(paddedLines_cost)(g, bands) +
-         COST.weight * plan->shares * THNN_convolutionWeights(g);
+  const double tileRows = planeTiles * (double)rows, bandCount = (double)bands->count;
+  const LineCounts filled = THNN_(paddedLines_counts)(g, bands);
+  double counts[LINES_WEIGHT_COSTS] = {
+      [LINES_WEIGHT_TILE_VECTOR] = tiles * vectors,
+      [LINES_WEIGHT_TILE_PART] = tiles * parts,
+      [LINES_WEIGHT_TILE_BAND] = tiles * bandCount,
+      [LINES_WEIGHT_TOTAL] = vectors * (double)g->outputPlanes,
+      [LINES_WEIGHT_FETCHED] = filled.fetched,
+      [LINES_WEIGHT_COPY] = filled.copies,
+      [LINES_WEIGHT_COPIED] = filled.copied,
+      [LINES_WEIGHT_MIXED] = filled.mixed,
+      [LINES_WEIGHT_WEIGHT] = (double)own->shares * THNN_convolutionWeights(g),
+  };
+  counts[bands->flat ? LINES_WEIGHT_FLAT_PRODUCT : LINES_WEIGHT_PRODUCT] =
+      tileRows * (double)tilePlanes * vectors;
+  counts[bands->flat ? LINES_WEIGHT_FLAT_BAND : LINES_WEIGHT_BAND] = tileRows * bandCount;
+  setCost(plan, LINES_WEIGHT_COSTS, costsInUse()->linesWeight, counts);
 }
 
 bool THNN_(linesWeight_planConvolution)(AlgorithmPlan *plan)
@@ -119,7 +116,7 @@ bool THNN_(linesWeight_planConvolution)(AlgorithmPlan *plan)
       THNN_(paddedLines_elements)(g, &own->bands) * size > FRAME_BYTES ||
       sumCount(g) * vectorLanes() * size > SUMS_BYTES)
     return false;
-  plan->cost = linesWeightCost(g, own);
+  setLinesWeightCost(plan, g, own);
   plan->threads = THNN_threads(plan->state, own->shares, THNN_convolutionOperations(g));
   KEEP_OWN(plan, *own);
   return true;

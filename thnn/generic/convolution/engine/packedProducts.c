@@ -71,48 +71,10 @@ static size_t groupBytes(ProductsWork work, int64_t samples)
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Cycles. */
-static const struct {
-  double product, fewColumns;  /* of a weight with a vector of positions; vectors that some save */
-  double block;                /* fetching a weight for a block of positions */
-  double far[2];               /* fetching a byte of far weights, forward and transposed */
-  double near, image;          /* packing a byte of a near operand; of a far image */
-  double storedByte;           /* of the map */
-  double copiedByte, copied;   /* gathering a byte of a group, and a plane */
-  double term[2];              /* weight: of a gradient with a vector of planes, and alone */
-  double farGradient, sumByte; /* weight: packing a byte of far operands; a byte of sums */
-  double strided;              /* weight: the share of its cost that competes with other costs */
-  double seenByte, line[2];    /* with a stride: a byte, and a line, gathered or scattered */
-} COST = {.product = 0.54,
-          .fewColumns = 0.6,
-          .block = 0.03,
-          .far = {0.13, 0.25},
-          .near = 0.07,
-          .image = 0.1,
-          .storedByte = 0.01,
-          .copiedByte = 0.15,
-          .copied = 10,
-          .term = {0.55, 0.25},
-          .farGradient = 0.07,
-          .sumByte = 0.02,
-          .strided = sizeof(real) == sizeof(float) ? 0.85 : 0.7,
-          .seenByte = 0.35,
-          .line = {20, 40}};
-
-/* The cost of packing operands of `elements` elements; it is `perByte` for each byte if they are
- * too large for a near cache. */
-static double packingCost(double elements, double perByte)
+/* Whether operands of `elements` elements are too large for a near cache. */
+static bool areFar(double elements)
 {
-  const double bytes = elements * sizeof(real);
-  return bytes * (bytes > FAR_OPERAND_BYTES ? perByte : COST.near);
-}
-
-/* The cost of fetching weights that are too large for a near cache, for each group; transposed,
- * only a few of each row are fetched at a time. */
-static double farWeightsCost(const ProductsWork *work)
-{
-  const double bytes = THNN_convolutionWeights(&work->g) * sizeof(real);
-  return bytes > FAR_OPERAND_BYTES ? bytes * COST.far[work->plan->geometry.transposed] : 0;
+  return elements * sizeof(real) > FAR_OPERAND_BYTES;
 }
 
 /* The number of vectors whose products take as long as those of `positions` positions. A few
@@ -122,56 +84,75 @@ static double vectorsOf(int64_t positions)
   const SimdPanels *loops = &THNN_(simd).panels;
   const int64_t left = positions % loops->columns;
   const double vectors = (double)divideUp(positions, loops->lanes);
-  return left > 0 && left <= loops->fewColumns ? vectors - COST.fewColumns : vectors;
+  return left > 0 && left <= loops->fewColumns
+             ? vectors - costsInUse()->packedProducts[PACKED_PRODUCTS_FEW_COLUMNS]
+             : vectors;
 }
 
-/* The cost of a map: products, fetching the weights for each block of positions, packing the image
- * for all planes of the map, and storing; with groups of samples also gathering and scattering
- * these. */
-static double mapCost(const ProductsWork *work)
+/* Counts what a map takes: products, fetching the weights for each block of positions, packing the
+ * image for all planes of the map, and storing; with groups of samples also gathering and
+ * scattering these. Weights that are too large for a near cache are fetched for each group;
+ * transposed, only a few of each row are fetched at a time. */
+static void countMap(const ProductsWork *work, double *counts)
 {
   enum { BLOCK_POSITIONS = 512 };
   const int64_t samples = work->own.groupSamples, positions = work->positions;
   const int64_t width = samples * positions;
   const double groups = (double)divideUp(work->g.batch, samples);
-  const double blocks = (double)divideUp(width, BLOCK_POSITIONS);
-  const double batch = (double)work->g.batch;
+  const double weights = THNN_convolutionWeights(&work->g);
+  const double batch = (double)work->g.batch, all = batch * (double)positions;
+  const double image = all * (double)work->imagePlanes;
   const double copied = samples > 1 ? batch * (double)(work->imagePlanes + work->mapPlanes) : 0;
-  return groups * THNN_convolutionWeights(&work->g) *
-             (COST.product * vectorsOf(width) + COST.block * blocks) +
-         groups * farWeightsCost(work) +
-         packingCost(batch * positions * work->imagePlanes, COST.image) +
-         COST.storedByte * sizeof(real) * batch * positions * work->mapPlanes +
-         copied * (COST.copiedByte * sizeof(real) * positions + COST.copied);
+  counts[PACKED_PRODUCTS_PRODUCT] = groups * weights * vectorsOf(width);
+  counts[PACKED_PRODUCTS_BLOCK] = groups * weights * (double)divideUp(width, BLOCK_POSITIONS);
+  if (areFar(weights))
+    counts[work->plan->geometry.transposed ? PACKED_PRODUCTS_FAR_TRANSPOSED_BYTE
+                                           : PACKED_PRODUCTS_FAR_BYTE] =
+        groups * weights * sizeof(real);
+  counts[areFar(image) ? PACKED_PRODUCTS_IMAGE_BYTE : PACKED_PRODUCTS_NEAR_BYTE] =
+      image * sizeof(real);
+  counts[PACKED_PRODUCTS_STORED_BYTE] = all * (double)work->mapPlanes * sizeof(real);
+  counts[PACKED_PRODUCTS_COPIED_BYTE] = copied * (double)positions * sizeof(real);
+  counts[PACKED_PRODUCTS_COPIED] = copied;
 }
 
-/* The cost of the weight gradient: products, packing, and fetching and storing the sums for each
- * block of terms. With a stride, other algorithms take longer than they estimate. */
-static double weightCost(const ProductsWork *work)
+/* Counts what the weight gradient takes: products, packing, and fetching and storing the sums for
+ * each block of terms. */
+static void countWeight(const ProductsWork *work, double *counts)
 {
   enum { BLOCK_TERMS = 256 };
-  const int64_t positions = work->positions;
-  const double vectors = (double)divideUp(work->imagePlanes, vectorLanes());
-  const double planes = (double)work->imagePlanes + work->mapPlanes;
-  const double blocks = (double)divideUp(positions, BLOCK_TERMS), batch = (double)work->g.batch;
-  const double cost =
-      batch * work->mapPlanes * positions * (COST.term[0] * vectors + COST.term[1]) +
-      packingCost(batch * positions * planes, COST.farGradient) +
-      COST.sumByte * sizeof(real) * batch * blocks * THNN_convolutionWeights(&work->g);
-  return cost * (THNN_convolutionIsPointwise(&work->g) ? 1 : COST.strided);
+  const double factor = THNN_convolutionIsPointwise(&work->g)
+                            ? 1
+                            : costsInUse()->packedProducts[PACKED_PRODUCTS_STRIDED];
+  const double batch = (double)work->g.batch, all = batch * (double)work->positions;
+  const double elements = factor * all * (double)work->mapPlanes;
+  const double packed = all * ((double)work->imagePlanes + (double)work->mapPlanes);
+  counts[PACKED_PRODUCTS_TERM_VECTOR] =
+      elements * (double)divideUp(work->imagePlanes, vectorLanes());
+  counts[PACKED_PRODUCTS_TERM] = elements;
+  counts[areFar(packed) ? PACKED_PRODUCTS_GRADIENT_BYTE : PACKED_PRODUCTS_NEAR_BYTE] =
+      factor * packed * sizeof(real);
+  counts[PACKED_PRODUCTS_SUM_BYTE] = factor * batch *
+                                     (double)divideUp(work->positions, BLOCK_TERMS) *
+                                     THNN_convolutionWeights(&work->g) * sizeof(real);
 }
 
-/* The total cost, with that of gathering or scattering the positions that a stride sees. */
-static double packedProductsCost(const ProductsWork *work)
+/* Counts these, and gathering or scattering the positions that a stride sees. */
+static void setPackedProductsCost(AlgorithmPlan *plan, const ProductsWork *work)
 {
   const THNNConvolution *g = &work->g;
-  const double lines = (double)g->output[0] * (double)g->output[1];
-  const double cost = isWeight(work) ? weightCost(work) : mapCost(work);
-  if (THNN_convolutionIsPointwise(g))
-    return cost;
-  return cost + g->batch * (double)g->inputPlanes *
-                    (COST.seenByte * sizeof(real) * (double)work->positions +
-                     COST.line[work->plan->geometry.transposed] * lines);
+  double counts[PACKED_PRODUCTS_COSTS] = {0};
+  if (isWeight(work))
+    countWeight(work, counts);
+  else
+    countMap(work, counts);
+  if (!THNN_convolutionIsPointwise(g)) {
+    const double planes = (double)g->batch * (double)g->inputPlanes;
+    counts[PACKED_PRODUCTS_SEEN_BYTE] = planes * (double)work->positions * sizeof(real);
+    counts[plan->geometry.transposed ? PACKED_PRODUCTS_TRANSPOSED_LINE : PACKED_PRODUCTS_LINE] =
+        planes * (double)g->output[0] * (double)g->output[1];
+  }
+  setCost(plan, PACKED_PRODUCTS_COSTS, costsInUse()->packedProducts, counts);
 }
 
 /* The number of samples in a group: one if it has enough positions, or if more would take too much
@@ -220,7 +201,7 @@ bool THNN_(packedProducts_planConvolution)(AlgorithmPlan *plan)
   const THNNRoom room = productRoom(&work);
   plan->threads = room.threads;
   plan->threadBytes = room.bytes;
-  plan->cost = packedProductsCost(&work);
+  setPackedProductsCost(plan, &work);
   KEEP_OWN(plan, work.own);
   return true;
 }

@@ -12,13 +12,14 @@ int64_t THNN_(paddedBoxes_elements)(const THNNConvolution *geometry,
          vectorLanes();
 }
 
-double THNN_(paddedBoxes_cost)(const THNNConvolution *geometry, const THNNConvolutionBoxes *boxes)
+void THNN_(paddedBoxes_count)(const THNNConvolution *geometry, const THNNConvolutionBoxes *boxes,
+                              double *lines, double *vectors)
 {
   int64_t size[3];
   paddedBoxSize(geometry, boxes, size);
-  const double lines = (double)THNN_convolutionBoxCount(boxes) * boxes->box[THNN_SAMPLE] *
-                       geometry->inputPlanes * size[0] * size[1];
-  return lines * (11 + 5 * (double)divideUp(size[2], vectorLanes()));
+  *lines = (double)THNN_convolutionBoxCount(boxes) * (double)boxes->box[THNN_SAMPLE] *
+           (double)geometry->inputPlanes * (double)size[0] * (double)size[1];
+  *vectors = *lines * (double)divideUp(size[2], vectorLanes());
 }
 
 void THNN_(paddedBoxes_fill)(const THNNConvolution *geometry, const THNNConvolutionBoxes *boxes,

@@ -31,8 +31,9 @@ static inline int64_t paddedBoxFirst(const THNNConvolution *geometry, const THNN
 int64_t THNN_(paddedBoxes_elements)(const THNNConvolution *geometry,
                                     const THNNConvolutionBoxes *boxes);
 
-/* The cost of padding all boxes, in cycles. */
-double THNN_(paddedBoxes_cost)(const THNNConvolution *geometry, const THNNConvolutionBoxes *boxes);
+/* Counts the lines of all padded boxes, and the vectors of these. */
+void THNN_(paddedBoxes_count)(const THNNConvolution *geometry, const THNNConvolutionBoxes *boxes,
+                              double *lines, double *vectors);
 void THNN_(paddedBoxes_fill)(const THNNConvolution *geometry, const THNNConvolutionBoxes *boxes,
                              const THNNConvolutionBox *box, const real *image, real *padded);
 

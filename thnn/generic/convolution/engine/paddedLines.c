@@ -118,17 +118,20 @@ int64_t THNN_(paddedLines_vectors)(const THNNConvolution *geometry, const Bands 
   return bands->slices * bands->lines * divideUp(geometry->output[2], vectorLanes());
 }
 
-double THNN_(paddedLines_cost)(const THNNConvolution *geometry, const Bands *bands)
+LineCounts THNN_(paddedLines_counts)(const THNNConvolution *geometry, const Bands *bands)
 {
+  LineCounts counts = {0};
   if (bands->flat)
-    return 0;
+    return counts;
   const double lines = (double)geometry->batch * geometry->output[0] * bands->perSlice *
                        geometry->inputPlanes * geometry->kernel[0] *
                        imageLines(geometry, bands->lines);
-  const double vectors = columns(geometry, bands) / vectorLanes();
-  const bool mixes = geometry->stride[2] > 1;
-  const double fetched = 6 * vectors * geometry->stride[2];
-  return lines * (fetched + copies(geometry, bands) * (9 + (mixes ? 9 : 2) * vectors));
+  const double vectors = lines * (double)(columns(geometry, bands) / vectorLanes());
+  counts.fetched = vectors * (double)geometry->stride[2];
+  counts.copies = lines * (double)copies(geometry, bands);
+  *(geometry->stride[2] > 1 ? &counts.mixed : &counts.copied) =
+      vectors * (double)copies(geometry, bands);
+  return counts;
 }
 
 /* ---- Filling --------------------------------------------------------------------------------- */

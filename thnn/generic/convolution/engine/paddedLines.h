@@ -52,8 +52,15 @@ Band THNN_(paddedLines_band)(const THNNConvolution *geometry, const Bands *bands
 int64_t THNN_(paddedLines_elements)(const THNNConvolution *geometry, const Bands *bands);
 int64_t THNN_(paddedLines_vectors)(const THNNConvolution *geometry, const Bands *bands);
 
-/* The cost of filling the frames of all bands, in cycles; with a stride, lanes are shuffled. */
-double THNN_(paddedLines_cost)(const THNNConvolution *geometry, const Bands *bands);
+/* What filling the frames of all bands takes. */
+typedef struct LineCounts {
+  double fetched; /* vectors of image lines */
+  double copies;  /* copies of lines */
+  double copied;  /* vectors of these copies; */
+  double mixed;   /* or of copies whose lanes are shuffled, with a stride */
+} LineCounts;
+
+LineCounts THNN_(paddedLines_counts)(const THNNConvolution *geometry, const Bands *bands);
 /* Fills the frames of the block of image planes that begins with `firstPlane`. Flat bands have no
  * frames: their vectors are listed in the image. */
 void THNN_(paddedLines_fill)(const THNNConvolution *geometry, const Bands *bands, const Band *band,

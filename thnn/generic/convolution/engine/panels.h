@@ -15,14 +15,6 @@ static inline const SimdProducts *productsFor(int64_t planes)
   return planes <= narrow->lanes ? narrow : &THNN_(simd).products;
 }
 
-/* The cost of a term of a direct kernel for one position and all planes. A register tile of one
- * vector spends most of its time on loads. */
-static inline double vectorsCost(int64_t planes)
-{
-  const int64_t vectors = divideUp(planes, vectorLanes());
-  return vectors == 1 ? 0.95 : 0.68 * (double)vectors;
-}
-
 /* Planes that a direct kernel computes at once: one vector lane each. */
 typedef struct Panel {
   const SimdProducts *loops;

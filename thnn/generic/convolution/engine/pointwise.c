@@ -90,26 +90,24 @@ static void layOutThread(PointwiseWorker *worker, Scratch *scratch)
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Cycles. */
-static const struct {
-  double packedByte; /* of an image position */
-  double stored;     /* a vector of the map */
-  double line;       /* of positions that are not contiguous, in each image plane */
-  double weight;     /* packing an element of the weight, or fetching a kept one from memory */
-} COST = {.packedByte = 0.08, .stored = 11, .line = 45, .weight = 0.9};
-
-/* The total cost: products, packing both operands, and storing. */
-static double pointwiseCost(const PointwiseWorker *worker)
+/* Counts products, packing both operands, and storing. */
+static void setPointwiseCost(AlgorithmPlan *plan, const PointwiseWorker *worker)
 {
   const THNNConvolution *g = &worker->g;
-  const double perPosition =
-      g->inputPlanes * (vectorsCost(g->outputPlanes) + COST.packedByte * sizeof(real)) +
-      COST.stored * divideUp(g->outputPlanes, vectorLanes());
+  const double positions = (double)g->batch * (double)worker->mapPositions;
+  const double seen = positions * (double)g->inputPlanes;
+  const double vectors = (double)divideUp(g->outputPlanes, vectorLanes());
   const bool gathers = !g->transposed && !THNN_convolutionIsPointwise(g);
   const double lines = (double)g->output[0] * (double)g->output[1];
-  return (double)g->batch * worker->mapPositions * perPosition +
-         (gathers ? COST.line * (double)g->batch * g->inputPlanes * lines : 0) +
-         COST.weight * THNN_convolutionWeights(g);
+  const double counts[POINTWISE_COSTS] = {
+      [POINTWISE_SINGLE] = vectors == 1 ? seen : 0,
+      [POINTWISE_PRODUCT] = vectors == 1 ? 0 : seen * vectors,
+      [POINTWISE_PACKED_BYTE] = seen * sizeof(real),
+      [POINTWISE_STORED] = positions * vectors,
+      [POINTWISE_LINE] = gathers ? (double)g->batch * (double)g->inputPlanes * lines : 0,
+      [POINTWISE_WEIGHT] = THNN_convolutionWeights(g),
+  };
+  setCost(plan, POINTWISE_COSTS, costsInUse()->pointwise, counts);
 }
 
 /* Divides boxes among threads; or panels, if handing over the weights costs more than packing the
@@ -149,7 +147,7 @@ bool THNN_(pointwise_planConvolution)(AlgorithmPlan *plan)
   const int64_t weightBytes = packedElements(g) * (int64_t)sizeof(real);
   if (!fits(plan, &shared, &thread) || weightBytes > WEIGHT_BYTES)
     return false;
-  plan->cost = pointwiseCost(&worker);
+  setPointwiseCost(plan, &worker);
   plan->threads = THNN_threads(plan->state, THNN_convolutionBoxCount(&own->boxes),
                                THNN_convolutionOperations(g));
   chooseParts(plan, &worker);

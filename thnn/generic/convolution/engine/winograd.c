@@ -166,43 +166,32 @@ static int64_t firstPlane(const WinogradWorker *worker, int64_t part)
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Cycles, fitted to 180 timings of layers from 8 to 1024 planes; what transforming a vector takes is
- * in simd/kernels/winograd.c. */
-static const struct {
-  double product,
-      block;      /* of two planes' coefficients: a vector of tiles; fetching a block's sums */
-  double partial; /* vectors that a row's partial one adds */
-  double weight;  /* transforming a filter */
-  double keptProduct[2]; /* with kept weights: a vector of tiles; the first one of a block, more */
-  double keptByte;       /* fetching one of kept weights from memory, in a network of many layers */
-} COST = {.product = 0.77,
-          .block = 8,
-          .partial = 0.5,
-          .weight = 11,
-          .keptProduct = {0.5, 0.4},
-          .keptByte = 0.25};
-
-/* The total cost: products and the three transforms. */
-static double winogradCost(const WinogradWorker *worker)
+/* Counts products and the three transforms. */
+static void setWinogradCost(AlgorithmPlan *plan, const WinogradWorker *worker)
 {
+  const double *costs = costsInUse()->winograd;
   const double slices = (double)worker->slices, planes = (double)worker->g.outputPlanes;
   const int64_t tiles = allTiles(worker), blocks = divideUp(tiles, worker->plan.blockTiles);
   const double vectors = (double)divideUp(tiles, vectorLanes());
   const double rows = (double)allRows(worker);
   const double lines =
-      rows * ((double)divideUp(worker->grid.columns, vectorLanes()) + COST.partial);
+      rows * ((double)divideUp(worker->grid.columns, vectorLanes()) + costs[WINOGRAD_PARTIAL]);
   const double transforms =
       worker->plan.sharesWeights ? 1 : (double)divideUp(blocks, worker->plan.groupBlocks);
-  const double products = worker->plan.keepsWeights
-                              ? COST.keptProduct[0] * vectors + COST.keptProduct[1] * (double)blocks
-                              : COST.product * vectors;
-  const double weight =
-      worker->plan.keepsWeights ? COST.keptByte * NUMBERS * sizeof(real) : COST.weight * transforms;
-  return NUMBERS * planes * (products * slices + COST.block * (double)blocks) +
-         lines *
-             (THNN_(simd).winograd.sourceCost * slices + THNN_(simd).winograd.resultCost * planes) +
-         rows * movingCost(&worker->grid, worker->g.dilation[2]) * (slices + planes) +
-         weight * slices * planes;
+  const bool kept = worker->plan.keepsWeights;
+  const double products = NUMBERS * planes * slices;
+  const double counts[WINOGRAD_COSTS] = {
+      [WINOGRAD_PRODUCT] = kept ? 0 : products * vectors,
+      [WINOGRAD_BLOCK] = NUMBERS * planes * (double)blocks,
+      [WINOGRAD_SOURCE] = lines * slices,
+      [WINOGRAD_RESULT] = lines * planes,
+      [WINOGRAD_MOVED] = rows * movedRows(&worker->grid, worker->g.dilation[2]) * (slices + planes),
+      [WINOGRAD_WEIGHT] = kept ? 0 : transforms * slices * planes,
+      [WINOGRAD_KEPT_PRODUCT] = kept ? products * vectors : 0,
+      [WINOGRAD_KEPT_BLOCK] = kept ? products * (double)blocks : 0,
+      [WINOGRAD_KEPT_BYTE] = kept ? products * sizeof(real) : 0,
+  };
+  setCost(plan, WINOGRAD_COSTS, costs, counts);
 }
 
 /* Measures the scratch; returns whether it fits. */
@@ -250,7 +239,7 @@ bool THNN_(winograd_planConvolution)(AlgorithmPlan *plan)
   const int64_t groups = divideUp(allTiles(&worker), own->blockTiles * own->groupBlocks);
   plan->threads = THNN_threads(plan->state, groups * planeParts(&worker),
                                THNN_convolutionOperations(&worker.g));
-  plan->cost = winogradCost(&worker);
+  setWinogradCost(plan, &worker);
   if (own->keepsWeights)
     plan->keptBytes = (size_t)(NUMBERS * weightStep(&worker)) * sizeof(real);
   KEEP_OWN(plan, *own);

@@ -59,12 +59,11 @@ static inline TileGrid tileGrid(const THNNConvolution *geometry)
                     .columns = dilation[2] * divideUp(size[2], SIDE * dilation[2])};
 }
 
-/* The cost of moving the elements or results of a row of tiles to where they are computed, for one
- * plane. Dilation by 2 costs nothing, since a vector's lanes are in pairs. */
-static inline double movingCost(const TileGrid *grid, int64_t dilation)
+/* The number of pieces in which the elements or results of a row of tiles are moved to where they are
+ * computed, for one plane. Dilation by 2 costs nothing, since a vector's lanes are in pairs. */
+static inline double movedRows(const TileGrid *grid, int64_t dilation)
 {
-  const double perRow = 25;
-  return dilation > 2 ? perRow * (double)divideUp(grid->columns, dilation) : 0;
+  return dilation > 2 ? (double)divideUp(grid->columns, dilation) : 0;
 }
 
 /* The segment that begins with tile number `column` of row `row` of a phase, without its length,

@@ -162,46 +162,33 @@ static void layOutThread(WinogradWeightWorker *worker, Scratch *scratch)
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Cycles, fitted to some 70 timings. A register tile of one vector spends most of its time on loads,
- * of which other algorithms have fewer. */
-static const struct {
-  double product, productOfOne; /* of a coefficient with a vector of planes; with the only one */
-  double block;                 /* fetching a block's sums, for each of these vectors */
-  double partial;               /* vectors that a row's partial one adds */
-  double image, moving;         /* factors for what transforms and moves are estimated at */
-  double gradient[2];           /* transforming a vector of planes: of a tile, of a segment */
-  double result;                /* transforming a vector of sums */
-} COST = {.product = 0.68,
-          .productOfOne = 1.25,
-          .block = 6,
-          .partial = 0.5,
-          .image = 0.85,
-          .moving = 1.5,
-          .gradient = {34, 50},
-          .result = 170};
-
-/* The total cost: products and fetching their sums; the transforms; the results. */
-static double winogradWeightCost(const WinogradWeightWorker *worker)
+/* Counts products and fetching their sums; the transforms; the results. A register tile of one
+ * vector spends most of its time on loads. */
+static void setWinogradWeightCost(AlgorithmPlan *plan, const WinogradWeightWorker *worker)
 {
-  const WinogradWeightPlan *plan = &worker->plan;
+  const double *costs = costsInUse()->winogradWeight;
+  const WinogradWeightPlan *own = &worker->plan;
   const double segments = (double)segmentCount(worker), planes = (double)panels(worker);
   const double tiles = segments / (double)worker->pieces * (double)worker->grid.columns;
   const double vectors = (double)divideUp(worker->g.outputPlanes, vectorLanes());
-  const double perTile = vectors > 1 ? COST.product * vectors : COST.productOfOne;
   const double slices = (double)worker->slices;
-  const double blocks = (double)divideUp(segmentCount(worker), plan->blockSegments);
-  const double sliceBlocks = (double)divideUp(worker->slices, plan->blockSlices);
+  const double blocks = (double)divideUp(segmentCount(worker), own->blockSegments);
+  const double sliceBlocks = (double)divideUp(worker->slices, own->blockSlices);
   const double pieceVectors =
       (double)divideUp(divideUp(worker->grid.columns, worker->pieces), vectorLanes()) +
-      COST.partial;
-  const double cost =
-      NUMBERS * slices * (perTile * tiles + COST.block * vectors * blocks) +
-      planes * segments * pieceVectors * COST.image * THNN_(simd).winograd.sourceCost * slices +
-      COST.moving * planes * segments / (double)worker->pieces * slices *
-          movingCost(&worker->grid, worker->g.dilation[2]) +
-      sliceBlocks * vectors * (COST.gradient[0] * tiles + COST.gradient[1] * segments) +
-      (double)plan->shares * slices * vectors * COST.result;
-  return THNN_(simd).winograd.weightShare * cost;
+      costs[WINOGRAD_WEIGHT_PARTIAL];
+  double counts[WINOGRAD_WEIGHT_COSTS] = {
+      [WINOGRAD_WEIGHT_BLOCK] = NUMBERS * slices * vectors * blocks,
+      [WINOGRAD_WEIGHT_SOURCE] = planes * segments * pieceVectors * slices,
+      [WINOGRAD_WEIGHT_MOVED] = planes * segments / (double)worker->pieces * slices *
+                                movedRows(&worker->grid, worker->g.dilation[2]),
+      [WINOGRAD_WEIGHT_GRADIENT_TILE] = sliceBlocks * vectors * tiles,
+      [WINOGRAD_WEIGHT_GRADIENT_SEGMENT] = sliceBlocks * vectors * segments,
+      [WINOGRAD_WEIGHT_RESULT] = (double)own->shares * slices * vectors,
+  };
+  counts[vectors > 1 ? WINOGRAD_WEIGHT_PRODUCT : WINOGRAD_WEIGHT_SINGLE] =
+      NUMBERS * slices * vectors * tiles;
+  setCost(plan, WINOGRAD_WEIGHT_COSTS, costs, counts);
 }
 
 static size_t sharedBytes(WinogradWeightWorker worker, int64_t shares)
@@ -259,7 +246,7 @@ bool THNN_(winogradWeight_planConvolution)(AlgorithmPlan *plan)
   plan->sharedBytes = sharedBytes(worker, own->shares);
   plan->threads = THNN_threads(plan->state, partCount(&worker) * own->shares,
                                THNN_convolutionOperations(&worker.g));
-  plan->cost = winogradWeightCost(&worker);
+  setWinogradWeightCost(plan, &worker);
   KEEP_OWN(plan, *own);
   return true;
 }

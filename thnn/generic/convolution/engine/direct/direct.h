@@ -107,8 +107,8 @@ int64_t THNN_(direct_runs)(const DirectWorker *worker, int dimension, THNNConvol
  * strides and padding there are more than an integer holds. */
 double THNN_(direct_classCount)(const DirectWorker *worker);
 
-/* The cost of all tasks, in cycles; infinite where positions cannot be taken in lines. */
-double THNN_(direct_cost)(const DirectWorker *worker);
+/* Sets the cost of all tasks; returns false where positions cannot be taken in lines. */
+bool THNN_(direct_setCost)(AlgorithmPlan *plan, const DirectWorker *worker);
 
 /* A run as a line, without its length in the image and its steps in image, weights and sums. It has
  * no positions if it would need more than MOST_SUBLINES interleaved lines. */

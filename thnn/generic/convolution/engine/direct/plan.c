@@ -124,18 +124,18 @@ static void planAlong(AlgorithmPlan *best, DirectWorker *worker, int along, bool
   THNN_(direct_layOutThread)(worker, &thread);
   if (worker->plan.blockPlanes < 1 || shared.used + thread.used > limitBytes)
     return;
-  const double cost = THNN_(direct_cost)(worker);
-  if (cost >= best->cost)
+  AlgorithmPlan plan = *best;
+  if (!THNN_(direct_setCost)(&plan, worker) || plan.cost >= best->cost)
     return;
   const int64_t tasks =
       THNN_convolutionBoxCount(&worker->plan.boxes) * panelCount(worker->g.outputPlanes);
-  best->cost = cost;
-  best->threads = THNN_threads(best->state, tasks, THNN_convolutionOperations(&worker->g));
-  best->sharedBytes = shared.used;
-  best->threadBytes = thread.used;
-  if (best->keeps)
-    best->keptBytes = (size_t)THNN_(direct_packedElements)(worker) * sizeof(real);
-  KEEP_OWN(best, worker->plan);
+  plan.threads = THNN_threads(plan.state, tasks, THNN_convolutionOperations(&worker->g));
+  plan.sharedBytes = shared.used;
+  plan.threadBytes = thread.used;
+  if (plan.keeps)
+    plan.keptBytes = (size_t)THNN_(direct_packedElements)(worker) * sizeof(real);
+  KEEP_OWN(&plan, worker->plan);
+  *best = plan;
 }
 
 /* The dimension that lines go along: the width unless it is short. */

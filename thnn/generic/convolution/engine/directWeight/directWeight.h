@@ -197,10 +197,10 @@ bool THNN_(directWeight_planSides)(AlgorithmPlan *plan, const WeightSides *sides
 void THNN_(directWeight_layOutShared)(WeightWorker *worker, Scratch *scratch);
 void THNN_(directWeight_layOutOwn)(WeightWorker *worker, Scratch *scratch);
 
-/* costs.c: Chooses which dimensions are padded, and returns the cost. Padded boxes take no more than
+/* costs.c: Chooses which dimensions are padded, and sets the cost. Padded boxes take no more than
  * `roomBytes` each. */
-double THNN_(directWeight_choosePadding)(WeightPlan *plan, const WeightSides *sides,
-                                         int64_t roomBytes);
+void THNN_(directWeight_choosePadding)(AlgorithmPlan *to, WeightPlan *plan,
+                                       const WeightSides *sides, int64_t roomBytes);
 
 /* group.c: Prepares a group of boxes for its tasks: fills padded boxes, transposes the map. All
  * threads of the parallel region call this, and wait at its end. */

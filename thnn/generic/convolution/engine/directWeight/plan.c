@@ -61,9 +61,9 @@ static int64_t boxPositions(const THNNCorrelation *correlation)
   return BOX_POSITIONS * spread;
 }
 
-/* Cuts the computation up with at most `limitBytes` of scratch, and returns its cost; INFINITY if
+/* Cuts the computation up with at most `limitBytes` of scratch, and sets the cost; returns false if
  * not even one position fits. */
-static double cutUp(WeightPlan *plan, const WeightSides *sides, int64_t limitBytes)
+static bool cutUp(AlgorithmPlan *to, WeightPlan *plan, const WeightSides *sides, int64_t limitBytes)
 {
   const THNNCorrelation *correlation = &sides->correlation;
   const THNNConvolution *geometry = &correlation->geometry;
@@ -72,10 +72,10 @@ static double cutUp(WeightPlan *plan, const WeightSides *sides, int64_t limitByt
   const int64_t groupBytes = minimum(GROUP_BYTES, limitBytes / 2);
   const int64_t room = groupBytes / (vectorBytes * panelCount(geometry->outputPlanes));
   if (room < 1)
-    return INFINITY;
+    return false;
   plan->boxes = THNN_convolutionBoxes(geometry->batch, geometry->output, 1,
                                       minimum(boxPositions(correlation), room));
-  const double cost = THNN_(directWeight_choosePadding)(plan, sides, groupBytes / 2);
+  THNN_(directWeight_choosePadding)(to, plan, sides, groupBytes / 2);
   int64_t groupBoxes = maximum(room / THNN_convolutionBoxPositions(&plan->boxes), 1);
   if (plan->paddedDimensions)
     groupBoxes = minimum(groupBoxes,
@@ -92,7 +92,7 @@ static double cutUp(WeightPlan *plan, const WeightSides *sides, int64_t limitByt
   /* Shares have equally many boxes, since threads wait for each other after every group. */
   plan->groupBoxes =
       evenBlock(boxes, plan->groupBoxes - plan->groupBoxes % plan->shares, plan->shares);
-  return cost;
+  return true;
 }
 
 void THNN_(directWeight_layOutShared)(WeightWorker *worker, Scratch *scratch)
@@ -132,8 +132,7 @@ bool THNN_(directWeight_planSides)(AlgorithmPlan *plan, const WeightSides *sides
 {
   const THNNConvolution *geometry = &sides->correlation.geometry;
   WeightPlan weight = {.exchanged = sides->reversed};
-  const double cost = cutUp(&weight, sides, (int64_t)THNN_State_workspaceLimit(plan->state));
-  if (cost == INFINITY)
+  if (!cutUp(plan, &weight, sides, (int64_t)THNN_State_workspaceLimit(plan->state)))
     return false;
   WeightWorker worker = {.sides = sides, .plan = &weight};
   Scratch shared = {0}, thread = {0};
@@ -141,7 +140,6 @@ bool THNN_(directWeight_planSides)(AlgorithmPlan *plan, const WeightSides *sides
   THNN_(directWeight_layOutOwn)(&worker, &thread);
   if (!fits(plan, &shared, &thread))
     return false;
-  plan->cost = cost;
   plan->threads = THNN_threads(plan->state, taskCount(&weight, geometry) * weight.shares,
                                THNN_convolutionOperations(geometry));
   KEEP_OWN(plan, weight);

@@ -1,0 +1,216 @@
+"""Fits the costs of the convolution engine's algorithms to timings, and writes them as C.
+
+    python -m benchmarks.fit            writes thnn/generic/convolution/engine/costs.c and costs.h
+    python -m benchmarks.fit --check    fails where these differ from what would be written
+
+An algorithm counts how often it does each of a few things; what it is expected to take is the sum
+of these counts, each times its cost. `costs/expected.json` has the names of the things, what they
+are, and what they were expected to cost before there were any timings. The tables of timings beside
+it, which `python -m benchmarks.timings` writes, have a row for each layer, pass and algorithm: the
+counts and the cycles that were measured. For each instruction set, real type and algorithm the fit
+minimizes the sum of
+
+    ((counts * costs) / cycles - 1)^2          over the timings
+    TRUST * ((cost / expected) - 1)^2          over the costs, which are not negative
+
+so that a cost that the timings say little about keeps its expected value, as do all costs at an
+instruction set without timings. Factors and the like, which are never counted, are always kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+FOLDER = Path(__file__).parent / "costs"
+ENGINE = Path(__file__).parent.parent / "thnn/generic/convolution/engine"
+LEVELS = ("baseline", "avx2", "avx512", "neon")
+REALS = ("float", "double")
+TRUST = 2.0
+"""The weight of an expected cost, in timings."""
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Thing:
+    """Something that an algorithm does, counts, and that has a cost."""
+
+    name: str
+    about: str
+    expected: float | dict[str, float]
+
+    def cost(self, level: str, real: str) -> float:
+        if isinstance(self.expected, dict):
+            return self.expected.get(level, self.expected.get(real, 0.0))
+        return self.expected
+
+
+Algorithms = dict[str, list[Thing]]
+
+
+def algorithms() -> Algorithms:
+    """The things of each algorithm, as the engine's table of costs has them."""
+    read = json.loads((FOLDER / "expected.json").read_text())
+    return {
+        algorithm: [Thing(name, about, expected) for name, (about, expected) in things.items()]
+        for algorithm, things in read.items()
+    }
+
+
+@dataclass(frozen=True)
+class Timings:
+    """What was measured of one algorithm at one instruction set, with one real type."""
+
+    counts: Array
+    cycles: Array
+
+
+def read_timings() -> dict[tuple[str, str, str], Timings]:
+    """The committed timings by (level, real, algorithm)."""
+    found: dict[tuple[str, str, str], list[list[float]]] = defaultdict(list)
+    for path in sorted(FOLDER.glob("*.csv")):
+        with path.open(newline="") as file:
+            for row in csv.DictReader(line for line in file if not line.startswith("#")):
+                key = row["level"], row["real"], row["algorithm"]
+                numbers = [row["cycles"], *row["counts"].split()]
+                found[key].append([float(number) for number in numbers])
+    return {
+        key: Timings(np.array([row[1:] for row in rows]), np.array([row[0] for row in rows]))
+        for key, rows in found.items()
+    }
+
+
+def _not_negative(matrix: Array, wanted: Array) -> Array:
+    """The x >= 0 that minimizes |matrix x - wanted|^2, by coordinate descent from 1."""
+    products, target = matrix.T @ matrix, matrix.T @ wanted
+    x = np.ones(len(target))
+    for _ in range(2000):
+        for i in range(len(x)):
+            if products[i, i] > 0:
+                x[i] = max(0.0, x[i] + (target[i] - products[i] @ x) / products[i, i])
+    return x
+
+
+def fit(timings: Timings, expected: Array) -> Array:
+    """The costs that agree best with the timings and with what was expected."""
+    relative = timings.counts * expected / timings.cycles[:, None]
+    trust = np.sqrt(TRUST) * np.eye(len(expected))
+    ones = np.ones(len(relative) + len(expected))
+    ones[len(relative) :] *= np.sqrt(TRUST)
+    return _not_negative(np.vstack([relative, trust]), ones) * expected
+
+
+def costs_of(known: Algorithms, timed: dict[tuple[str, str, str], Timings],
+             level: str, real: str) -> dict[str, list[float]]:  # fmt: skip
+    """What each algorithm's things cost, to three digits."""
+    costs = {}
+    for algorithm, things in known.items():
+        found = np.array([thing.cost(level, real) for thing in things])
+        timings = timed.get((level, real, algorithm))
+        if timings is not None:
+            found = fit(timings, found)
+        costs[algorithm] = [float(f"{cost:.4g}") for cost in found]
+    return costs
+
+
+# ---- Writing C
+
+
+def _constant(name: str) -> str:
+    """The name in C: FEW_BLOCKS for fewBlocks."""
+    return "".join(f"_{letter}" if letter.isupper() else letter for letter in name).upper()
+
+
+def _wrapped(things: list[str], indent: str) -> str:
+    lines = [indent]
+    for thing in things:
+        if len(lines[-1]) + len(thing) + 2 > 100:
+            lines.append(indent)
+        lines[-1] += ("" if lines[-1] == indent else " ") + thing
+    return "\n".join(lines)
+
+
+HEADER = """\
+/* Generated by `python -m benchmarks.fit`: the table of costs of the engine's algorithms.
+ *
+ * An algorithm counts how often it does each of the things that are named here. What it is expected
+ * to take is the sum of these counts, each times its cost in cycles of one core. Factors and what
+ * else is no cost are read by the algorithm that counts. */
+#ifndef THNN_CONVOLUTION_COSTS_H
+#define THNN_CONVOLUTION_COSTS_H
+
+#include "generic/template.h"
+
+/* clang-format off */
+"""
+
+
+def header(known: Algorithms) -> str:
+    """The names of everything that has a cost."""
+    text = HEADER
+    for algorithm, things in known.items():
+        prefix = _constant(algorithm)
+        text += "enum {\n"
+        for thing in things:
+            text += f"  {prefix}_{_constant(thing.name)}, /* {thing.about} */\n"
+        text += f"  {prefix}_COSTS\n}};\n\n"
+    most = max(map(len, known.values()))
+    text += f"enum {{ MOST_COSTS = {most} }}; /* of one algorithm */\n\ntypedef struct Costs {{\n"
+    for algorithm in known:
+        text += f"  double {algorithm}[{_constant(algorithm)}_COSTS];\n"
+    text += "} Costs;\n\n/* The rows of the table: THNNSimdLevel, and aarch64. */\n"
+    text += "enum { COSTS_NEON = 3, COSTS_LEVELS };\n"
+    text += "extern const Costs THNN_(costs)[COSTS_LEVELS];\n\n#endif\n"
+    return text
+
+
+def table(known: Algorithms, timed: dict[tuple[str, str, str], Timings]) -> str:
+    """The costs of everything."""
+    text = "/* Generated by `python -m benchmarks.fit`: the costs that costs.h names. */\n"
+    text += "/* clang-format off */\n"
+    text += '#include "generic/convolution/engine/costs.h"\n\n'
+    text += "const Costs THNN_(costs)[COSTS_LEVELS] = {\n"
+    for real in REALS:
+        text += f"#{'if' if real == 'float' else 'elif'} defined(THNN_REAL_{real.upper()})\n"
+        for level in LEVELS:
+            text += f"  {{ /* {level} */\n"
+            for algorithm, costs in costs_of(known, timed, level, real).items():
+                numbers = [f"{cost:g}," for cost in costs]
+                text += f"    .{algorithm} = {{\n{_wrapped(numbers, '      ')}\n    }},\n"
+            text += "  },\n"
+    return text + "#endif\n};\n"
+
+
+def written() -> dict[Path, str]:
+    """The generated files."""
+    known = algorithms()
+    return {ENGINE / "costs.h": header(known), ENGINE / "costs.c": table(known, read_timings())}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.fit",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--check", action="store_true", help="only compare")
+    check = parser.parse_args().check
+    for path, text in written().items():
+        if not check:
+            path.write_text(text)
+        elif path.read_text() != text:
+            sys.exit(f"{path} is not what `python -m benchmarks.fit` writes: run it again.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,168 @@
+#include "timings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "generic/template.h"
+
+#include "generic/convolution/engine/algorithm.h"
+
+/* Layers with fewer operations are dominated by the call, those with more take too long. */
+static const double LEAST_OPERATIONS = 2e5, MOST_OPERATIONS = 6e7;
+static const double MOST_BYTES = 64e6;
+
+static uint64_t randomState = 1;
+
+static int64_t drawn(int64_t count, const int *of)
+{
+  randomState = randomState * 6364136223846793005u + 1442695040888963407u;
+  return of[(int64_t)(randomState >> 33) % count];
+}
+
+#define DRAWN(...) drawn(sizeof((int[]){__VA_ARGS__}) / sizeof(int), (const int[]){__VA_ARGS__})
+
+static THNNConvolution drawGeometry(void)
+{
+  THNNConvolution g = {.batch = DRAWN(1, 1, 2, 4, 8, 16),
+                       .inputPlanes = DRAWN(1, 2, 3, 6, 8, 16, 24, 32, 64, 96, 128, 192, 256, 512),
+                       .outputPlanes =
+                           DRAWN(1, 2, 3, 6, 8, 16, 24, 32, 64, 96, 128, 192, 256, 512)};
+  const int64_t dimensions = DRAWN(1, 2, 2, 2, 2, 3), kernel = DRAWN(1, 1, 2, 3, 3, 3, 3, 4, 5, 7);
+  const int64_t stride = DRAWN(1, 1, 1, 2, 2, 3), dilation = DRAWN(1, 1, 1, 1, 2, 3);
+  const int64_t size = DRAWN(4, 6, 7, 8, 10, 13, 14, 20, 28, 32, 40, 56, 80, 112),
+                full = DRAWN(0, 1);
+  for (int i = 0; i < 3; i++) {
+    const bool used = i >= 3 - dimensions;
+    g.kernel[i] = used ? kernel : 1;
+    g.stride[i] = used ? stride : 1;
+    g.dilation[i] = used && kernel > 1 ? dilation : 1;
+    const int64_t span = (g.kernel[i] - 1) * g.dilation[i] + 1;
+    g.pad[i] = full ? span / 2 : 0;
+    g.input[i] = !used ? 1 : size > span ? size : span;
+    g.output[i] = (g.input[i] + 2 * g.pad[i] - span) / g.stride[i] + 1;
+  }
+  return g;
+}
+
+/* ---- Measuring ------------------------------------------------------------------------------- */
+
+static double now(void)
+{
+  struct timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Cycles in a second, by a chain of additions that take a cycle each. */
+static double cyclesPerSecond(void)
+{
+  enum { ADDITIONS = 1 << 20 };
+  double best = 0;
+  for (int round = 0; round < 20; round++) {
+    uint64_t sum = (uint64_t)round;
+    const double start = now();
+    for (int i = 0; i < ADDITIONS; i++) {
+      sum += 1;
+      __asm__ volatile("" : "+r"(sum));
+    }
+    const double rate = ADDITIONS / (now() - start);
+    best = rate > best ? rate : best;
+  }
+  return best;
+}
+
+typedef struct Arrays {
+  real *image, *map, *weight, *bias, *scratch;
+} Arrays;
+
+static double seconds(const THNNConvolutionPlan *plan, const Arrays *of)
+{
+  enum { CALLS = 5 };
+  double best = 1e9, spent = 0;
+  for (int i = 0; i < CALLS || (spent < 2e-3 && i < 200); i++) {
+    const double start = now();
+    switch (plan->chosen.part) {
+    case THNN_CONVOLUTION_FORWARD:
+      THNN_(engine_run)(plan, of->image, of->weight, of->bias, of->map, of->scratch);
+      break;
+    case THNN_CONVOLUTION_BACKWARD_DATA:
+      THNN_(engine_run)(plan, of->map, of->weight, NULL, of->image, of->scratch);
+      break;
+    default:
+      THNN_(engine_backwardWeight)(plan, of->image, of->map, 0, of->weight, of->bias, of->scratch);
+    }
+    const double took = now() - start;
+    best = took < best ? took : best;
+    spent += took;
+  }
+  return best;
+}
+
+/* Room for elements at a multiple of 64 bytes, with small values. */
+static real *newElements(double elements)
+{
+  const size_t bytes = ((size_t)elements * sizeof(real) / 64 + 2) * 64;
+  real *x = aligned_alloc(64, bytes);
+  for (size_t i = 0; i < bytes / sizeof(real); i++)
+    x[i] = (real)((int)(i % 17) - 8) / 64;
+  return x;
+}
+
+static void printTiming(const THNNConvolution *g, const THNNConvolutionPlan *plan, double cycles)
+{
+  const AlgorithmPlan *chosen = &plan->chosen;
+  printf("%s,%s,%s,%d,", THNN_simdLevelName(), sizeof(real) == sizeof(float) ? "float" : "double",
+         chosen->algorithm->name, (int)chosen->part);
+  printf("%d %d %d", (int)g->batch, (int)g->inputPlanes, (int)g->outputPlanes);
+  for (int i = 0; i < 3; i++)
+    printf(" %d:%d:%d:%d:%d", (int)g->input[i], (int)g->kernel[i], (int)g->stride[i],
+           (int)g->dilation[i], (int)g->pad[i]);
+  printf(",%.4g,", cycles);
+  for (int i = 0; i < chosen->things; i++)
+    printf("%s%.5g", i ? " " : "", chosen->counts[i]);
+  printf("\n");
+}
+
+static void timeLayer(const THNNConvolution *g, const Arrays *of, THNNState *state, double rate)
+{
+  for (int part = 0; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++)
+    for (int row = 0; THNN_(engine_rowName)(row); row++) {
+      THNNConvolutionPlan plan;
+      if (!THNN_(engine_prepareRow)(&plan, state, g, (THNNConvolutionPart)part, row))
+        continue;
+      Arrays arrays = *of;
+      arrays.scratch = newElements((double)plan.scratchBytes / sizeof(real));
+      printTiming(g, &plan, seconds(&plan, &arrays) * rate);
+      free(arrays.scratch);
+    }
+}
+
+int printTimings(double limit)
+{
+  THNNState *state = THNN_State_new();
+  THNN_State_setThreads(state, 1);
+  const double rate = cyclesPerSecond();
+  printf("level,real,algorithm,part,layer,cycles,counts\n");
+  for (const double start = now(); now() - start < limit;) {
+    const THNNConvolution g = drawGeometry();
+    const double operations = THNN_convolutionOperations(&g);
+    const double image = (double)g.batch * g.inputPlanes * THNN_convolutionImagePositions(&g);
+    const double map = (double)g.batch * g.outputPlanes * THNN_convolutionMapPositions(&g);
+    const double weights = THNN_convolutionWeights(&g);
+    if (operations < LEAST_OPERATIONS || operations > MOST_OPERATIONS ||
+        (image + map + weights) * sizeof(real) > MOST_BYTES)
+      continue;
+    const Arrays of = {.image = newElements(image),
+                       .map = newElements(map),
+                       .weight = newElements(weights),
+                       .bias = newElements((double)g.outputPlanes)};
+    timeLayer(&g, &of, state, rate);
+    free(of.image);
+    free(of.map);
+    free(of.weight);
+    free(of.bias);
+  }
+  THNN_State_free(state);
+  return 0;
+}

@@ -1,0 +1,5 @@
+/* What benchmarks/fit.py fits the engine's costs to. */
+
+/* Draws random layers for about `seconds` seconds and prints a line of CSV for every part of each and
+ * every algorithm that applies: what the algorithm counts and the cycles that it took. Returns 0. */
+int printTimings(double seconds);

@@ -1,0 +1,55 @@
+"""The convolution engine's table of costs, and the fit that writes it."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parents[3]))  # behind the installed package
+
+from benchmarks import fit
+
+DECIMAL = re.compile(r"(?<![\w.])\d+\.\d")
+
+
+def test_the_table_is_what_the_fit_writes() -> None:
+    for path, text in fit.written().items():
+        assert path.read_text() == text, f"{path.name}: run python -m benchmarks.fit"
+
+
+def test_no_other_number_of_the_engine_has_a_decimal_point() -> None:
+    sources = [*fit.ENGINE.rglob("*.[ch]"), fit.ENGINE.parent / "grouped.c"]
+    assert len(sources) > 30
+    found = [path.name for path in sources if DECIMAL.search(path.read_text())]
+    assert found == ["costs.c"]
+
+
+def test_costs_that_timings_determine_are_found() -> None:
+    counts = np.random.default_rng(0).uniform(1, 100, (4000, 3)) * [40, 6, 1]
+    true, expected = np.array([0.5, 3.0, 20.0]), np.array([1.0, 1.0, 40.0])
+    found = fit.fit(fit.Timings(counts, counts @ true), expected)
+    np.testing.assert_allclose(found, true, rtol=0.1)  # the expected costs still have some weight
+
+
+def test_costs_that_timings_do_not_determine_are_kept() -> None:
+    counts = np.ones((50, 3)) * [1.0, 0.0, 0.0]
+    found = fit.fit(fit.Timings(counts, counts.sum(1) * 2), np.array([1.0, 7.0, 0.5]))
+    np.testing.assert_allclose(found[1:], [7.0, 0.5])
+
+
+def test_costs_are_not_negative() -> None:
+    counts = np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 8.0]] * 40)
+    found = fit.fit(fit.Timings(counts, 10 - counts[:, 1]), np.array([5.0, 1.0]))
+    assert found[1] == 0
+
+
+def test_a_cost_can_depend_on_the_instruction_set_or_on_the_real_type() -> None:
+    known = {"a": [fit.Thing("b", "", {"avx2": 2, "neon": 3}), fit.Thing("c", "", {"float": 4})]}
+    assert fit.costs_of(known, {}, "avx2", "float") == {"a": [2, 4]}
+    assert fit.costs_of(known, {}, "neon", "double") == {"a": [3, 0]}
+
+
+def test_the_names_of_costs_are_those_of_the_engine_s_rows() -> None:
+    rows = set(re.findall(r"\bROW\((\w+), +[A-Z]", (fit.ENGINE / "engine.c").read_text()))
+    assert rows <= set(fit.algorithms())
