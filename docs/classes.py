@@ -19,6 +19,8 @@ PACKAGES = {
     "packages.cudnn": "cudnn",
     "packages.stn": "stnbhwd",
     "packages.style": "neural-style",
+    "packages.tree": "nnx",
+    "packages.w2nn": "waifu2x",
 }
 # Classes of another package than others of their Python module.
 EXCEPTIONS = {
@@ -32,14 +34,22 @@ EXCEPTIONS = {
     ),
     "char-rnn": ("CharOneHot",),
     "cunn": ("DataParallelTable",),
+    "XNOR-Net": ("BinActiveZ",),
+    "neuraltalk2": ("FeatExpander",),
+    "lstm-char-cnn": ("LinearNB",),
+    "VAE-Torch": ("Sampler",),
+    "eyescream": ("SpatialConvolutionUpsample",),
+    "OpenFace": ("TripletEmbeddingCriterion",),
     "nngraph": ("JustElement", "JustTable", "ModuleFromCriterion", "gModule"),
 }  # fmt: skip
+OWN_NAMES = ("cudnn.", "inn.", "w2nn.")
+"""Packages whose classes are not named ``nn.``, and that are modules of pythnn.nn."""
 HEADING = """# All classes
 
 {count} classes of Lua Torch's packages compute when a file has them, and can be made. Names are
-those of `pythnn.nn`; those of the packages cudnn and inn are in `pythnn.nn.cudnn` and
-`pythnn.nn.inn`. The [reference](reference/nn.md) has their arguments and methods.
-`python docs/classes.py` writes this page.
+those of `pythnn.nn`; those of the packages cudnn, inn and w2nn are in `pythnn.nn.cudnn`,
+`pythnn.nn.inn` and `pythnn.nn.w2nn`. The [reference](reference/nn.md) has their arguments and
+methods. `python docs/classes.py` writes this page.
 
 | class | what it is | package |
 |---|---|---|
@@ -49,7 +59,7 @@ those of `pythnn.nn`; those of the packages cudnn and inn are in `pythnn.nn.cudn
 def package_of(cls: type) -> str:
     """The Lua package that a class comes from."""
     for package, names in EXCEPTIONS.items():
-        if cls.__name__ in names and not cls.typename().startswith(("cudnn.", "inn.")):
+        if cls.__name__ in names and not cls.typename().startswith(OWN_NAMES):
             return package
     modules = [
         name
@@ -67,7 +77,7 @@ def package_of(cls: type) -> str:
 def name_of(cls: type) -> str:
     """What a class is called in pythnn.nn."""
     package, _, name = cls.typename().rpartition(".")
-    return f"{package}.{name}" if package in ("cudnn", "inn") else cls.__name__
+    return f"{package}.{name}" if cls.typename().startswith(OWN_NAMES) else cls.__name__
 
 
 def page() -> str:

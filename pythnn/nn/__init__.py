@@ -50,10 +50,12 @@ from .object.object import Object, register
 from .object.registry import registry
 from .object.unknown import UnknownClassWarning
 from .other_packages import *
-from .packages import cudnn, inn
+from .packages import cudnn, inn, w2nn
 from .packages.nnx import *
+from .packages.projects import *
 from .packages.stn import *
 from .packages.style import *
+from .packages.tree import *
 from .padding.border import *
 from .pooling.lp import *
 from .pooling.spatial import *
@@ -92,5 +94,6 @@ __all__ = [
     "register",
     "registry",
     "tables",
+    "w2nn",
     *(name.removeprefix("nn.") for name in registry if name.startswith("nn.")),
 ]

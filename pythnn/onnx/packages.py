@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import nn
-from .graph import NOTHING_LIKE_IT, Graph, Table, Value, over_rows, writes
+from .graph import BAKED_IN, NOTHING_LIKE_IT, Graph, Table, Value, over_rows, writes
 
 _LAST = np.iinfo(np.int64).min  # the end of what is taken backwards
 
@@ -60,6 +60,33 @@ def _multi_softmax(g: Graph, _: Any, x: Value) -> str:
 def _softmax_of_volumes(g: Graph, m: Any, x: Value) -> str:
     logarithm = isinstance(m, nn.cudnn.VolumetricLogSoftMax)
     return g.op("LogSoftmax" if logarithm else "Softmax", x, axis=x.ndim - 4)
+
+
+@writes(nn.w2nn.LeakyReLU)
+def _leaky_rectifier(g: Graph, m: Any, x: Value) -> str:
+    return g.op("LeakyRelu", x, alpha=float(m.negative_scale))
+
+
+@writes(nn.w2nn.InplaceClip01)
+def _clip_to_one(g: Graph, _: Any, x: Value) -> str:
+    return g.op("Clip", x, g.constant(0), g.constant(1))
+
+
+@writes(nn.w2nn.ScaleTable)
+def _scale_planes(g: Graph, _: Any, x: list[Value]) -> str:
+    return g.op("Mul", x[0], x[1])
+
+
+@writes(nn.BinActiveZ)
+def _signs(g: Graph, _: Any, x: Value) -> str:
+    return g.op("Sign", x)
+
+
+@writes(nn.FeatExpander)
+def _repeated_rows(g: Graph, m: Any, x: Value) -> str:
+    row = g.op("Unsqueeze", x, g.ints(1))
+    rows = g.op("Concat", *[row] * int(m.n), axis=1)
+    return g.op("Reshape", rows, g.ints(-1, int(x.dims[1])))
 
 
 @writes(nn.ArgMax)
@@ -125,6 +152,20 @@ def _spatial_linear(g: Graph, m: Any, x: Value) -> Table:
     made.weight = m.weight.reshape(made.weight.shape)
     made.bias = m.bias
     return g.module(made, x, "of one pixel")
+
+
+@writes(nn.SpatialConvolutionUpsample, container=True)
+def _upsampling_convolution(g: Graph, m: Any, x: Value) -> Table:
+    if x.has_free_sizes:
+        raise g.refuse(m, f"{BAKED_IN}; leave height and width as in the example")
+    made = nn.SpatialConvolution(
+        int(m.nInputPlane), int(m.nOutputPlane), int(m.kW), int(m.kH), 1, 1, int(m.padW),
+        int(m.padH),
+    ).float()  # fmt: skip
+    made.weight, made.bias = m.weight, m.bias
+    height, width = (int(m.factor) * int(size) for size in x.dims[-2:])
+    larger = nn.View(int(m.nOutputPlaneU), height, width).setNumInputDims(3)
+    return g.module(larger, g.module(made, x, "its convolution"), "larger images")
 
 
 # ---- Order and size

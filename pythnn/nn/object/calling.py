@@ -12,7 +12,7 @@ from .arguments import Arguments
 from .blame import blamed
 from .values import describe, holds, to_arrays, to_tensors
 
-__all__ = ["BEING_MADE", "EXCHANGING", "checked_arguments", "exchanging"]
+__all__ = ["BEING_MADE", "EXCHANGING", "SILENT", "checked_arguments", "exchanging"]
 
 EXCHANGING = (
     "accGradParameters",
@@ -26,6 +26,11 @@ EXCHANGING = (
     "updateOutput",
 )
 
+
+_BACKWARD = set(EXCHANGING) - {"forward", "updateOutput"}
+
+SILENT = "_dontBackward"
+"""A field of modules whose backward calls do nothing."""
 
 BEING_MADE = "_being_made"
 """A field that objects have while their constructor runs."""
@@ -44,9 +49,12 @@ def exchanging(method: Callable[..., Any], kernel: bool, known: bool) -> Callabl
     the package, cannot work on is a THNNArgumentError.
     """
     convert = to_tensors if kernel else to_arrays
+    may_be_silent = method.__name__ in _BACKWARD
 
     @functools.wraps(method)
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        if may_be_silent and SILENT in self.__dict__:
+            return None
         try:
             return work(self, *arguments, **named)
         except RecursionError:

@@ -333,8 +333,8 @@ class Object(Nestable, Typed):
             if name != "tensors":
                 self.__dict__[name] = cache.convert(value)
         for name, value in self.tensors.__dict__.items():
-            keep = name in self._of_fixed_type and isinstance(value, Tensor)
-            setattr(self.tensors, name, cache.convert(value, keep))
+            converted = cache.convert(value, name in self._of_fixed_type)
+            setattr(self.tensors, name, converted)
         for name, dtype in self._emptied_by_type.items():
             setattr(self.tensors, name, [] if dtype is None else cache.empty(dtype))
         object.__setattr__(self, "_type", cache.name)  # a property of criterions

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
+from .calling import SILENT
 from .clones import shared_clone, step_clone
 from .parameters import TensorLists, tensors_of
 from .registry import registry
+from .types import type_of_tensors
 from .values import to_arrays, to_tensors
 
 if TYPE_CHECKING:
@@ -142,6 +145,23 @@ class TrainingAids:
                     f"{self.typename()}.checkParameters", i, f"parameter {i}", "finite numbers",
                     "infinity or NaN",
                 )  # fmt: skip
+
+    def dontBackward(self) -> Self:
+        """Has all backward calls of this module do nothing and return None; returns itself."""
+        self.assign(SILENT, True)
+        return self
+
+    def extrapolateType(self) -> str | None:
+        """The type that most parameters have, as :meth:`type` names it; None without parameters."""
+        parameters, _ = tensors_of(self) or ([], [])
+        counts = Counter(type_of_tensors([parameter]) for parameter in parameters)
+        return counts.most_common(1)[0][0] if counts else None
+
+    def profile(self) -> None:
+        """Sets ``dpnn_profile``, by which user-defined modules know that they shall measure."""
+        for module in self.children():
+            module.profile()
+        self.assign("dpnn_profile", True)
 
     # ---- Rewards
 

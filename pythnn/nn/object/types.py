@@ -138,7 +138,7 @@ class TypeCache:
             self.convert(self.later.pop())
 
     def convert(self, value: Any, keep: bool = False) -> Any:
-        """A value with its tensors converted; with `keep` a tensor that only moves."""
+        """A value with its tensors converted; with `keep`, those of tables too, they only move."""
         if isinstance(value, Typed):
             if self.depth >= MAX_DEPTH:
                 self.later.append(value)
@@ -151,9 +151,9 @@ class TypeCache:
             made = value, self._tensor(value, keep)
             return self.tensors.setdefault((id(value), keep), made)[1]
         if isinstance(value, list):
-            value[:] = [self.convert(entry) for entry in value]
+            value[:] = [self.convert(entry, keep) for entry in value]
         if isinstance(value, dict):
-            value.update({key: self.convert(entry) for key, entry in value.items()})
+            value.update({key: self.convert(entry, keep) for key, entry in value.items()})
         return value
 
     def empty(self, dtype: Any) -> Any:

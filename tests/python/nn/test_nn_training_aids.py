@@ -345,3 +345,30 @@ def test_lazy_dropout_keeps_its_noise_until_forget() -> None:
         net.forward(given)
         again = [one.noise for one in cell.inside.listModules() if isinstance(one, nn.Dropout)]
         assert any((one != other).any() for one, other in zip(again, noises[0], strict=True))
+
+
+def test_backward_calls_can_be_switched_off() -> None:
+    net = nn.Sequential(nn.Linear(3, 4).dontBackward(), nn.Linear(4, 2))
+    assert net.get(1).dontBackward() is net.get(1)
+    given = real(5, 3)
+    net.zeroGradParameters()
+    assert net.backward(given, np.ones_like(net.forward(given))) is None
+    assert not net.get(1).gradWeight.any()
+    assert net.get(2).gradWeight.any()
+    before = net.get(1).weight.copy()
+    net.get(1).accUpdateGradParameters(given, real(5, 4), 1)
+    np.testing.assert_array_equal(net.get(1).weight, before)
+    assert net.clone().get(1).updateGradInput(given, real(5, 4)) is None
+
+
+def test_the_type_of_most_parameters() -> None:
+    assert nn.Tanh().extrapolateType() is None
+    net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2, False).float())
+    assert net.extrapolateType() == "torch.DoubleTensor"
+    assert net.get(2).extrapolateType() == "torch.FloatTensor"
+
+
+def test_modules_are_told_to_measure() -> None:
+    net = nn.Sequential(nn.Linear(3, 4), nn.Sequential(nn.Tanh()))
+    net.profile()
+    assert all(module.dpnn_profile for module in net.listModules())

@@ -313,6 +313,30 @@ EXAMPLES: dict[str, Example] = {
         images(3, 2, 2, 2),
         RNG.integers(1, 4, (2, 2, 2, 2)),
     ),
+    # nnx's trees, waifu2x, and projects around public models
+    "SoftMaxTree": Example(
+        lambda: nn.SoftMaxTree(3, {9: [1, 2, 8], 8: [3, 4], 2: [5, 6, 7]}, 9),
+        [real(5, 3), np.array([1, 3, 7, 4, 5], np.int32)],
+        differentiable=lambda value: [value[0], np.zeros(0)],
+    ),
+    "TreeNLLCriterion": Example(nn.TreeNLLCriterion, real(4), np.ones(4)),
+    "w2nn.LeakyReLU": Example(nn.w2nn.LeakyReLU, real(2, 3)),
+    "w2nn.InplaceClip01": Example(
+        nn.w2nn.InplaceClip01, real(2, 3), no_derivative="it passes the gradient outside too"
+    ),
+    "w2nn.ScaleTable": Example(nn.w2nn.ScaleTable, [images(2, 2, 3), images(2, 1, 1)]),
+    "BinActiveZ": Example(nn.BinActiveZ, real(2, 3), no_derivative="signs have none"),
+    "FeatExpander": Example(lambda: nn.FeatExpander(3), real(2, 4)),
+    "LinearNB": Example(lambda: nn.LinearNB(3, 2), real(2, 3)),
+    "Sampler": Example(nn.Sampler, [real(2, 3), real(2, 3)]),
+    "SpatialConvolutionUpsample": Example(
+        lambda: nn.SpatialConvolutionUpsample(2, 3, 3, 3), images(2, 3, 4)
+    ),
+    "TripletEmbeddingCriterion": Example(
+        lambda: nn.TripletEmbeddingCriterion(0.5),
+        [real(3, 2), real(3, 2), real(3, 2)],
+        np.zeros(0),
+    ),
     # stnbhwd
     "AffineGridGeneratorBHWD": Example(lambda: nn.AffineGridGeneratorBHWD(3, 2), real(2, 2, 3)),
     "BilinearSamplerBHWD": Example(
