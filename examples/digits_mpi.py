@@ -20,7 +20,7 @@ import numpy as np
 import pythnn
 from pythnn import distributed, nn, optim
 
-BATCH = 64
+BATCH = 32
 SHARDS = 8  # of a batch: up to as many processes have something to do
 CONFIG = {"learningRate": 0.05, "momentum": 0.9, "dampening": 0}
 
@@ -45,11 +45,11 @@ class Training:
         return float(loss)
 
     def epoch(self) -> float:
-        """Goes through all images once; returns the mean loss."""
+        """Goes through all images once, but for those that fill no batch; returns the mean loss."""
         self.model.training()
         order = np.random.default_rng([self.seed, self.epochs]).permutation(len(self.images))
         losses: list[float] = []
-        for start in range(0, len(order), BATCH):
+        for start in range(0, len(order) - BATCH + 1, BATCH):
             shards = np.array_split(order[start : start + BATCH], SHARDS)
 
             def mean_loss(_: Any, shards: Any = shards) -> tuple[float, Any]:
@@ -78,7 +78,7 @@ class Training:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, default=Path("demo-output"))
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint")

@@ -21,6 +21,8 @@ from ..program import compile as compile_model
 __all__ = ["Predictor"]
 
 Batch = dict[str, NDArray[Any]]
+_FEWEST = 2
+"""Samples that a model is given at least."""
 _KEPT = 4
 """Models that a worker keeps; the one not used for longest goes first."""
 
@@ -89,7 +91,8 @@ class Predictor:
             inputs = list(prepared) if isinstance(prepared, (list, tuple)) else [prepared]
         else:
             inputs = [self._numbers(name, batch[name], worker.dtype) for name in names]
-        return {**{name: batch[name] for name in kept}, **self._named(worker.run(inputs))}
+        results = self._results(worker, inputs)
+        return {**{name: batch[name] for name in kept}, **results}
 
     def _numbers(self, name: str, values: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
         """A column as numbers of the model's type."""
@@ -99,12 +102,24 @@ class Predictor:
             raise self._expected(1, "batch", wanted, f"an array of {array.dtype}")
         return array.astype(dtype, copy=False)
 
-    def _named(self, result: Any) -> Batch:
-        """The results as columns."""
-        names, results = _listed(self.output), result if isinstance(result, list) else [result]
+    def _results(self, worker: _Worker, inputs: list[Any]) -> Batch:
+        """The model's results as columns.
+
+        Torch's models may take a batch of one sample for a sample alone, and none takes one of no
+        samples: the model never sees less than two.
+        """
+        samples = len(inputs[0])
+        if samples < _FEWEST:
+            inputs = [_filled(one) for one in inputs]
+        found = worker.run(inputs)
+        names, results = _listed(self.output), found if isinstance(found, list) else [found]
         if len(names) != len(results):
             raise self._expected(3, "output", f"names of {len(results)} results", f"{names}")
-        return dict(zip(names, results, strict=True))
+        for name, result in zip(names, results, strict=True):
+            if len(result) != len(inputs[0]):
+                wanted = f"a model with a result '{name}' for each of {len(inputs[0])} samples"
+                raise self._expected(1, "path", wanted, f"one of shape {result.shape}")
+        return {name: one[:samples] for name, one in zip(names, results, strict=True)}
 
     def _expected(self, position: int, argument: str, wanted: str, found: str) -> THNNArgumentError:
         return THNNArgumentError.expected(
@@ -113,6 +128,13 @@ class Predictor:
 
     def __repr__(self) -> str:
         return f"Predictor({self.path!r}, input={self.input!r}, output={self.output!r})"
+
+
+def _filled(values: Any) -> Any:
+    """A batch with as many samples as a model needs: the first again, or ones, a valid index."""
+    if len(values):
+        return np.repeat(values, _FEWEST, 0)
+    return np.ones((_FEWEST, *values.shape[1:]), values.dtype)
 
 
 def _listed(names: str | Sequence[str]) -> list[str]:

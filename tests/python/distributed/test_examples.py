@@ -1,0 +1,46 @@
+"""The example trains to one file with any number of processes; the model of scaling."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from support import mpi
+from support.documents import ROOT
+
+import pythnn
+
+sys.path.append(str(ROOT))  # behind the installed package
+
+from benchmarks import scaling
+
+
+@pytest.mark.skipif(mpi.missing() is not None, reason=str(mpi.missing()))
+def test_digits_end_in_the_same_file(tmp_path: Path) -> None:
+    """Also when training is interrupted, and goes on with more processes."""
+    example = ROOT / "examples" / "digits_mpi.py"
+    alone, together = tmp_path / "alone", tmp_path / "together"
+    printed = mpi.run(1, example, "--epochs", "2", "--output", alone)
+    mpi.run(2, example, "--epochs", "1", "--output", together)
+    resumed = mpi.run(3, example, "--epochs", "2", "--output", together, "--resume")
+    assert resumed.splitlines() == printed.splitlines()[1:]
+    assert float(printed.splitlines()[-1].split()[0]) > 50  # per cent; guessing would give 10
+    for name in ("digits-mpi.t7", "checkpoint.t7"):
+        assert (alone / name).read_bytes() == (together / name).read_bytes()
+    model = pythnn.load(together / "checkpoint.t7")["model"]
+    assert model.get(1).output.size == 0
+
+
+def test_the_model_of_a_network() -> None:
+    ideal = scaling.Network("ideal", 0, float("inf"), float("inf"))
+    assert scaling.step_seconds(ideal, 3, 8, 0.01, 10**8) == pytest.approx(0.03)
+    wire = scaling.Network("one second for all bytes", 0, 1e8, float("inf"))
+    assert scaling.step_seconds(wire, 4, 4, 0, 10**8) == pytest.approx(2 * 3 / 4)
+    far = scaling.Network("a second for each message", 1, float("inf"), float("inf"))
+    assert scaling.step_seconds(far, 8, 8, 0, 10**8) == pytest.approx(2 * 7 + 2 * 3)
+    adding = scaling.Network("a second for all bytes in memory", 0, float("inf"), 1e8)
+    assert scaling.step_seconds(adding, 2, 2, 0, 10**8) == pytest.approx(3 / 2)
+    lines = scaling.table(ideal, 512, 0.01, 10**8).splitlines()
+    assert [line.split()[0] for line in lines[2:]] == [str(n) for n in scaling.PROCESSES]
+    assert all(line.endswith("100%") for line in lines[2:])
