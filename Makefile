@@ -25,7 +25,7 @@ TEST_SOURCES := $(shell find tests/c tests/cuda -type f -not -path '*/__pycache_
 IN_PLACE := --no-build-isolation --config-settings=build-dir=$(BUILD) \
     --config-settings=cmake.define.THNN_WERROR=ON
 
-.PHONY: demo test test-all accuracy lint docs bench clean build
+.PHONY: demo test test-all accuracy lint docs bench bench-networks clean build
 
 $(BIN)/python:
 	@echo "Making an environment in $(VENV)"
@@ -99,6 +99,9 @@ $(VENV)/bench.stamp: $(VENV)/build.stamp
 
 bench: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-networks: $(VENV)/bench.stamp
+	$(BIN)/python -m benchmarks.networks $(ARGS)
 
 clean:
 	rm -rf $(VENV) build demo-output

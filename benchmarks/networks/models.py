@@ -23,6 +23,13 @@ class Network:
     shape: tuple[int, ...]
     indices: int = 0
     """The input is this many kinds of indices, from 1 on; 0: numbers."""
+    states: tuple[int, ...] = ()
+    """The sizes of states that a recurrent network takes beside the input."""
+
+    @property
+    def draws(self) -> bool:
+        """Whether it draws random numbers in training."""
+        return any(isinstance(one, nn.Dropout) for one in self.make().listModules())
 
     def model(self, dtype: Any = np.float32) -> Any:
         """The network in evaluation, with the same parameters each time."""
@@ -43,8 +50,11 @@ class Network:
         numbers = np.random.default_rng(2)
         shape = (batch, *self.shape)
         if self.indices:
-            return numbers.integers(1, self.indices + 1, shape)
-        return numbers.standard_normal(shape).astype(dtype)
+            given = numbers.integers(1, self.indices + 1, shape)
+        else:
+            given = numbers.standard_normal(shape).astype(dtype)
+        states = [0.3 * numbers.standard_normal((batch, n)).astype(dtype) for n in self.states]
+        return [given, *states] if states else given
 
 
 def conv(i: int, o: int, k: int, s: int = 1, p: int | None = None) -> Any:
@@ -256,6 +266,24 @@ def text() -> Any:
     )  # fmt: skip
 
 
+def char_rnn(kinds: int = 65, units: int = 128, layers: int = 2) -> Any:
+    """One step of char-rnn's LSTM: index and states to states and logarithms of probabilities."""
+    inputs = [nn.Identity()() for _ in range(2 * layers + 1)]
+    x, features, outputs = nn.OneHot(kinds)(inputs[0]), kinds, []
+    for layer in range(layers):
+        c, h = inputs[2 * layer + 1 : 2 * layer + 3]
+        both = nn.CAddTable()([nn.Linear(features, 4 * units)(x), nn.Linear(units, 4 * units)(h)])
+        parts = nn.SplitTable(2)(nn.Reshape(4, units)(both))
+        i, f, o, g = (nn.SelectTable(n)(parts) for n in (1, 2, 3, 4))
+        i, f, o, g = (*(nn.Sigmoid()(gate) for gate in (i, f, o)), nn.Tanh()(g))
+        c = nn.CAddTable()([nn.CMulTable()([f, c]), nn.CMulTable()([i, g])])
+        h = nn.CMulTable()([o, nn.Tanh()(c)])
+        outputs += [c, h]
+        x, features = h, units
+    outputs.append(nn.LogSoftMax()(nn.Linear(units, kinds)(x)))
+    return nn.gModule(inputs, outputs)
+
+
 VGG11 = ((64,), (128,), (256, 256), (512, 512), (512, 512))
 VGG16 = ((64, 64), (128, 128), (256,) * 3, (512,) * 3, (512,) * 3)
 PHOTO = (3, 224, 224)
@@ -275,4 +303,5 @@ NETWORKS = (
     Network("DCGAN discriminator", discriminator, (3, 64, 64)),
     Network("LeNet", lenet, (1, 28, 28)),
     Network("text", text, (50,), indices=10000),
+    Network("char-rnn step", char_rnn, (), indices=65, states=(128,) * 4),
 )

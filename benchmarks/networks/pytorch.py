@@ -20,6 +20,8 @@ def _window(m: Any, prefix: str) -> tuple[int, int]:
 def module_of(m: Any) -> Any:
     """The PyTorch module that computes what a module of ours does, with its parameters."""
     t = torch.nn
+    if isinstance(m, nn.gModule):
+        return _CharacterCells(m)
     inside = [module_of(one) for one in m.modules] if isinstance(m, nn.Container) else []
     made: Any
     if isinstance(m, nn.Sequential):
@@ -142,6 +144,40 @@ class _Rows(torch.nn.Module):
 
     def forward(self, x: Any) -> Any:
         return torch.nn.functional.embedding(x - 1, self.weight)
+
+
+class _CharacterCells(torch.nn.Module):
+    """The step of an LSTM that models.char_rnn builds, by PyTorch's cells."""
+
+    def __init__(self, m: Any) -> None:
+        super().__init__()
+        *pairs, last = [one for one in m.listModules() if isinstance(one, nn.Linear)]
+        self.kinds = last.weight.shape[0]
+        self.cells = torch.nn.ModuleList(_cell(*pairs[i : i + 2]) for i in range(0, len(pairs), 2))
+        self.last = module_of(last)
+
+    def forward(self, x: Any, *states: Any) -> Any:
+        given = torch.nn.functional.one_hot(x - 1, self.kinds).to(states[0].dtype)
+        outputs = []
+        for i, cell in enumerate(self.cells):
+            c, h = states[2 * i : 2 * i + 2]
+            given, c = cell(given, (h, c))
+            outputs += [c, given]
+        return [*outputs, torch.nn.functional.log_softmax(self.last(given), -1)]
+
+
+def _cell(of_input: Any, of_state: Any) -> Any:
+    """A cell whose gates are in PyTorch's order: ours has the output gate before the candidate."""
+    units = of_state.weight.shape[1]
+    cell = torch.nn.LSTMCell(of_input.weight.shape[1], units)
+    cell.to(torch.from_numpy(of_input.weight).dtype)
+    with torch.no_grad():
+        for name, layer in (("ih", of_input), ("hh", of_state)):
+            for kind in ("weight", "bias"):
+                gates = np.split(getattr(layer, kind), 4)
+                ordered = np.concatenate([gates[0], gates[1], gates[3], gates[2]])
+                getattr(cell, f"{kind}_{name}").copy_(torch.from_numpy(ordered))
+    return cell
 
 
 class _Frames(torch.nn.Module):
