@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._errors import THNNArgumentError, THNNError, THNNMemoryError
 from ._generator import Generator
-from ._later import device_tensors, file_classes, programs
+from ._later import device_tensors, file_classes, notebooks, programs
 from ._library import ffi, lib
 from ._random import manual_seed
 from ._state import State, get_num_threads, set_num_threads, synchronize
@@ -88,8 +88,9 @@ def _later(name: str) -> Callable[[], Any]:
 
 device_tensors.comes_from(_later("_tensor.device"))
 file_classes.comes_from(_later("nn.files"))
+notebooks.comes_from(_later("graph.notebook"))
 programs.comes_from(_later("program"))
-del device_tensors, file_classes, programs
+del device_tensors, file_classes, notebooks, programs
 
 _LAZY_MODULES = (
     "distributed",

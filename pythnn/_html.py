@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-__all__ = ["Html", "element", "join", "text", "whole"]
+__all__ = ["Html", "element", "folded", "join", "lines", "quiet", "text", "whole"]
 
 _VOID = ("img", "path")
 
@@ -40,6 +40,23 @@ def whole(phrase: str) -> Html:
         for part, comma in zip(parts, commas, strict=True)
     )
     return Html(" ".join(spans))
+
+
+def lines(value: str) -> Html:
+    """Text of several lines, which stand below each other as they do in it."""
+    return element("pre", Html("\n".join(map(text, value.split("\n")))))
+
+
+def folded(summary: object, *inside: object, is_open: bool = False) -> Html:
+    """What can be unfolded by a click on its summary; what is inside is moved to the right."""
+    indented = element("div", *inside, style="margin-left: 1.5em")
+    return element("details", element("summary", summary), indented, open=is_open)
+
+
+def quiet(*facts: str) -> Html:
+    """Facts about what stands before them, in a fainter colour; "" for none."""
+    shown = [f" \N{MIDDLE DOT} {fact}" for fact in facts if fact]
+    return element("span", *shown, style="opacity: 0.6") if shown else Html("")
 
 
 def element(tag: str, *children: object, **attributes: object) -> Html:

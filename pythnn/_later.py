@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Later", "device_tensors", "file_classes", "programs"]
+__all__ = ["Later", "device_tensors", "file_classes", "notebooks", "programs"]
 
 
 class Later:
@@ -33,5 +33,7 @@ device_tensors = Later()
 """Tensors in the memory of devices: ``CudaTensor``."""
 file_classes = Later()
 """Classes of objects in files: ``class_of``, ``has_own_type``, ``list_of_storage``."""
+notebooks = Later()
+"""Graphs in notebooks: ``html_of_graph``."""
 programs = Later()
 """Programs of modules: ``compile``."""

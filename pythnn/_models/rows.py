@@ -11,6 +11,7 @@ import numpy as np
 from .. import nn
 from .._shown import shown_name
 from .._tensor import Tensor
+from ..nn.object.text import shape_text
 from ..nn.object.types import TYPES
 from ..nn.object.walks import MAX_PLACES, count_places
 from ..t7 import TorchObject
@@ -190,15 +191,6 @@ def refuse_unknown(rows: list[Row]) -> None:
 def _inside(value: Any) -> list[Any]:
     """The modules that a module calls."""
     return (value.__dict__.get("modules") or []) if isinstance(value, nn.Module) else []
-
-
-def shape_text(value: Any) -> str:
-    """The shape of an output: sizes, or those of each entry of a table."""
-    if isinstance(value, (list, tuple)):
-        return "{" + ", ".join(map(shape_text, value)) + "}"
-    if isinstance(value, (Tensor, np.ndarray)):
-        return " x ".join(map(str, value.shape))
-    return type(value).__name__
 
 
 def size_text(count: int) -> str:

@@ -762,6 +762,17 @@ class Tensor(Closing):
         body = np.array2string(self.numpy(), separator=", ", prefix="Tensor(", threshold=200)
         return f"Tensor({body}, shape={self.shape}, dtype={self.dtype})"
 
+    def _repr_html_(self) -> str:
+        """The shape and type, and folded away the numbers, for notebooks."""
+        from .._html import element, folded, join, lines, quiet
+
+        numbers = repr(self)
+        if self._c is None:
+            return element("div", numbers)
+        sizes, where = " x ".join(map(str, self.shape)), self.device if self.is_cuda else ""
+        facts = quiet(sizes if self.size else "empty", str(self.dtype), where)
+        return folded(join(element("b", "Tensor"), facts), lines(numbers))
+
 
 def _rebuild(
     kind: int,

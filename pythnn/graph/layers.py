@@ -32,6 +32,9 @@ KERNELS = (
 )  # fmt: skip
 """Layers that are calls of kernels and views in evaluation, and nothing else."""
 
+LARGEST_IDENTITY = 2**16
+"""Elements of a table with a row for each unit vector, which then fits a second-level cache."""
+
 LOOKS = (
     nn.Collapse, nn.Contiguous, nn.FlattenTable, nn.GradientReversal, nn.Identity, nn.L1Penalty,
     nn.NarrowTable, nn.Replicate, nn.Reshape, nn.SelectTable, nn.SplitTable, nn.Squeeze,
@@ -96,6 +99,19 @@ def _rows(lowering: Lowering, module: Any, x: Any) -> Any:
     if not isinstance(x, Tensor) or module.maxNorm is not None:
         return called(lowering, module, x)
     return _kernels(lowering, module, converted(lowering, x, np.dtype(np.int64)))
+
+
+@lowers(nn.OneHot)
+def _units(lowering: Lowering, module: Any, x: Any) -> Any:
+    size = module.outputSize
+    fits = isinstance(x, Tensor) and x.ndim <= 2 and size * size <= LARGEST_IDENTITY
+    if not fits or module.dtype.kind != "f":
+        return called(lowering, module, x)
+    output = Tensor.empty(*x.shape, size, dtype=module.dtype)
+    indices = converted(lowering, x, np.dtype(np.int64))
+    rows = Tensor(np.eye(size), dtype=module.dtype)
+    lowering.kernel("LookupTable_updateOutput", None, indices, rows, output)
+    return output
 
 
 @lowers(nn.Copy)

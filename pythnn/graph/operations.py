@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._later import notebooks
 from .._tensor import Tensor, dense_strides
 
 __all__ = [
@@ -141,3 +142,8 @@ class Graph:
     inputs: list[Table]
     outputs: Table
     operations: list[Operation] = field(default_factory=list)
+
+    def _repr_html_(self) -> str:
+        """The model's tree with what is computed in it, for notebooks."""
+        html: str = notebooks.html_of_graph(self)
+        return html

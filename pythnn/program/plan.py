@@ -14,6 +14,7 @@ import numpy as np
 
 from .._tensor import is_on_device
 from ..graph import NotLowerableError, lower
+from ..graph.costs import multiply_adds
 from ..graph.operations import views_in
 from .folding import fold_normalizations
 from .instance import Instance
@@ -37,6 +38,8 @@ class Step:
     """The shape of its result."""
     in_place: bool
     """Whether its result has the memory of its input."""
+    multiply_adds: int = 0
+    """How often it multiplies and adds in convolutions, linear layers and products of matrices."""
 
 
 class Plan(ABC):
@@ -72,7 +75,13 @@ class StepPlan(Plan):
         self._idle: list[Instance] = []
         self.nbytes = self._layout.nbytes
         self.steps = [
-            Step(one.place, one.function, one.writes[0].shape, id(one) in self._layout.in_place)
+            Step(
+                one.place,
+                one.function,
+                one.writes[0].shape,
+                id(one) in self._layout.in_place,
+                multiply_adds(one),
+            )
             for one in self._layout.operations
         ]
 

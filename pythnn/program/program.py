@@ -12,6 +12,7 @@ import numpy as np
 from .. import nn
 from .._errors import THNNArgumentError
 from .._tensor import Tensor, is_on_device
+from ..graph.notebook import Line, html_of_lines
 from .instance import OtherShapesError
 from .plan import CallPlan, Plan, Step, plan_for
 
@@ -106,18 +107,36 @@ class Program:
         return list(zip(plan.steps, plan.profile(given), strict=True))
 
     def __repr__(self) -> str:
+        return "\n".join([self._title(), *map(_line, self._latest.steps)])
+
+    def _repr_html_(self) -> str:
+        """The model's tree with the steps, for notebooks."""
+        lines = [
+            Line(
+                step.place,
+                _name(step),
+                step.shape,
+                step.multiply_adds,
+                "in place" if step.in_place else "",
+            )
+            for step in self._latest.steps
+        ]
+        return html_of_lines(self._title(), lines)
+
+    def _title(self) -> str:
         plan = self._latest
         title = f"Program of {self._source.typename()}: {len(plan.steps)} steps"
-        if plan.nbytes:
-            title += f" in {plan.nbytes / 1e6:.2f} MB"
-        return "\n".join([title, *map(_line, plan.steps)])
+        return f"{title} in {plan.nbytes / 1e6:.2f} MB" if plan.nbytes else title
+
+
+def _name(step: Step) -> str:
+    return step.function.removesuffix("_updateOutput")
 
 
 def _line(step: Step) -> str:
     place = f"{step.place}: " if step.place else ""
     kept = ", in place" if step.in_place else ""
-    name = step.function.removesuffix("_updateOutput")
-    return f"  {place}{name} -> {'x'.join(map(str, step.shape))}{kept}"
+    return f"  {place}{_name(step)} -> {'x'.join(map(str, step.shape))}{kept}"
 
 
 def compile(model: nn.Module, *examples: Any, fuse: bool = True) -> Program:  # noqa: A001 (its name)

@@ -13,6 +13,7 @@ from ..._later import programs
 from ..._tensor import Array, Tensor
 from .flat import flatten
 from .node import Node, are_nodes
+from .notebook import html_of_module
 from .object import Object, register
 from .parameters import TensorLists, tensors_of
 from .training_aids import TrainingAids
@@ -137,6 +138,10 @@ class Module(TrainingAids, Object, kernel=True):
             self.zeroGradParameters()
             self.accGradParameters(input, gradOutput, 1)
             self.updateParameters(lr)
+
+    def _repr_html_(self) -> str:
+        """The tree of modules, for notebooks: folded, with shapes of outputs and parameters."""
+        return html_of_module(self)
 
     # ---- Parameters
 

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["branches", "numbered", "tree"]
+import numpy as np
+
+from ..._tensor import Tensor
+
+__all__ = ["branches", "numbered", "shape_text", "tree"]
+
+
+def shape_text(value: Any) -> str:
+    """The shape of an output: sizes, or those of each entry of a table."""
+    if isinstance(value, (list, tuple)):
+        return "{" + ", ".join(map(shape_text, value)) + "}"
+    if isinstance(value, (Tensor, np.ndarray)):
+        return " x ".join(map(str, value.shape))
+    return type(value).__name__
 
 
 def tree(module: Any, lines: list[str]) -> str:

@@ -41,6 +41,8 @@ AS_FUNCTIONS = [
     (nn.Mean(1, 2), real((2, 3, 4))),
     (nn.Min(1), real(70)),
     (nn.Mul(), real((3, 4))),
+    (nn.OneHot(5), np.array([[5, 1], [2, 2]])),
+    (nn.OneHot(5), np.array([5.0, 1.0])),
     (nn.Padding(2, 2, 3, 1.5), real((2, 3, 4))),
     (nn.Padding(1, -2), real((3, 4))),
     (nn.Padding(1, 1, 2, 0.0, 2), real((3, 4))),
