@@ -23,7 +23,13 @@ enum {
   SIDE_BY_SIDE = 4
 };
 
-_Static_assert(FEW_COLUMNS == 0 || (int)STEP == (int)LANES, "groups of scalars are vectors");
+_Static_assert(FEW_COLUMNS == 0 || (int)STEP % (int)LANES == 0, "groups of scalars are vectors");
+
+/* The scalars of the first term of a row: those of STEP rows follow each other, term by term. */
+INLINE const real *scalarsOf(const Panels *p, int64_t row)
+{
+  return p->scalars + row / STEP * STEP * p->terms + row % STEP;
+}
 
 /* Where a tile's operands and results begin, what its sums start from, where the results of the
  * next tile begin, and how many lanes of its last vector are stored. */
@@ -140,11 +146,14 @@ INLINE void addColumns(const Panels *p, int64_t row, const int vectors, const in
                        const real *panel, real *c)
 {
   Vector sum[SIDE_BY_SIDE][MOST_FEW] = {{{0}}};
-  const real *scalars = p->scalars + row * p->terms;
-  for (int64_t t = p->terms; t > 0; t--, scalars += LANES, panel += p->stride)
+  const real *scalars[SIDE_BY_SIDE];
+#pragma GCC unroll 4
+  for (int i = 0; i < vectors; i++)
+    scalars[i] = scalarsOf(p, row + i * LANES);
+  for (int64_t t = 0; t < p->terms; t++, panel += p->stride)
 #pragma GCC unroll 4
     for (int i = 0; i < vectors; i++) {
-      const Vector x = load(scalars + i * LANES * p->terms);
+      const Vector x = load(scalars[i] + t * STEP);
 #pragma GCC unroll 4
       for (int j = 0; j < columns; j++)
         sum[i][j] += x * broadcast(panel[j]);
@@ -195,7 +204,7 @@ static void multiply(const Panels *p)
   const int64_t whole = p->columns - few;
   for (int64_t i = 0; i < p->rows; i += MOST_ROWS) {
     const int64_t rows = p->rows - i < MOST_ROWS ? p->rows - i : MOST_ROWS;
-    Tile tile = {.scalars = p->scalars + i / STEP * STEP * p->terms + i % STEP,
+    Tile tile = {.scalars = scalarsOf(p, i),
                  .panel = p->panel,
                  .source = p->source,
                  .packed = p->packed,
