@@ -87,19 +87,24 @@ INLINE void addRows(int64_t rows, const int columns, const Dots *of, int64_t row
 {
   switch (rows) {
   case 1:
-    return addTile(1, columns, of, row, column, first);
+    addTile(1, columns, of, row, column, first);
+    break;
   case 2:
-    return addTile(2, columns, of, row, column, first);
+    addTile(2, columns, of, row, column, first);
+    break;
 #if defined(MANY_REGISTERS)
   case 3:
-    return addTile(3, columns, of, row, column, first);
+    addTile(3, columns, of, row, column, first);
+    break;
   case 4:
-    return addTile(4, columns, of, row, column, first);
+    addTile(4, columns, of, row, column, first);
+    break;
   case 5:
-    return addTile(5, columns, of, row, column, first);
+    addTile(5, columns, of, row, column, first);
+    break;
 #endif
   default:
-    return addTile(MOST_ROWS, columns, of, row, column, first);
+    addTile(MOST_ROWS, columns, of, row, column, first);
   }
 }
 

@@ -141,21 +141,28 @@ INLINE void sumSome(int64_t positions, const PlaneSums *of, int64_t xStep, const
 {
   switch (positions) {
   case 1:
-    return sumPositions(1, of, xStep, x, y);
+    sumPositions(1, of, xStep, x, y);
+    break;
   case 2:
-    return sumPositions(2, of, xStep, x, y);
+    sumPositions(2, of, xStep, x, y);
+    break;
   case 3:
-    return sumPositions(3, of, xStep, x, y);
+    sumPositions(3, of, xStep, x, y);
+    break;
   case 4:
-    return sumPositions(4, of, xStep, x, y);
+    sumPositions(4, of, xStep, x, y);
+    break;
   case 5:
-    return sumPositions(5, of, xStep, x, y);
+    sumPositions(5, of, xStep, x, y);
+    break;
   case 6:
-    return sumPositions(6, of, xStep, x, y);
+    sumPositions(6, of, xStep, x, y);
+    break;
   case 7:
-    return sumPositions(7, of, xStep, x, y);
+    sumPositions(7, of, xStep, x, y);
+    break;
   default:
-    return sumPositions(MOST_POSITIONS, of, xStep, x, y);
+    sumPositions(MOST_POSITIONS, of, xStep, x, y);
   }
 }
 
@@ -212,23 +219,31 @@ INLINE void dotSome(int64_t taps, const PlaneSums *of, const int64_t *offsets, r
 {
   switch (taps) {
   case 1:
-    return dotTaps(1, of, offsets, sums);
+    dotTaps(1, of, offsets, sums);
+    break;
   case 2:
-    return dotTaps(2, of, offsets, sums);
+    dotTaps(2, of, offsets, sums);
+    break;
   case 3:
-    return dotTaps(3, of, offsets, sums);
+    dotTaps(3, of, offsets, sums);
+    break;
   case 4:
-    return dotTaps(4, of, offsets, sums);
+    dotTaps(4, of, offsets, sums);
+    break;
   case 5:
-    return dotTaps(5, of, offsets, sums);
+    dotTaps(5, of, offsets, sums);
+    break;
   case 6:
-    return dotTaps(6, of, offsets, sums);
+    dotTaps(6, of, offsets, sums);
+    break;
   case 7:
-    return dotTaps(7, of, offsets, sums);
+    dotTaps(7, of, offsets, sums);
+    break;
   case 8:
-    return dotTaps(8, of, offsets, sums);
+    dotTaps(8, of, offsets, sums);
+    break;
   default:
-    return dotTaps(MOST_TAPS, of, offsets, sums);
+    dotTaps(MOST_TAPS, of, offsets, sums);
   }
 }
 

@@ -296,17 +296,22 @@ INLINE void dotSome(int64_t taps, const Tile *tile)
 {
   switch (taps) {
   case 1:
-    return dotTile(1, tile);
+    dotTile(1, tile);
+    break;
   case 2:
-    return dotTile(2, tile);
+    dotTile(2, tile);
+    break;
   case 3:
-    return dotTile(3, tile);
+    dotTile(3, tile);
+    break;
   case 4:
-    return dotTile(4, tile);
+    dotTile(4, tile);
+    break;
   case 5:
-    return dotTile(5, tile);
+    dotTile(5, tile);
+    break;
   default:
-    return dotTile(TILE_TAPS, tile);
+    dotTile(TILE_TAPS, tile);
   }
 }
 
@@ -436,15 +441,18 @@ INLINE void sumGroup(const bool whole, const LineSums *of, int64_t firstPlane,
 {
   switch (of->planes - firstPlane) {
   case 1:
-    return sumVectorsOf(1, whole, of, firstPlane, at, count);
+    sumVectorsOf(1, whole, of, firstPlane, at, count);
+    break;
   case 2:
-    return sumVectorsOf(2, whole, of, firstPlane, at, count);
+    sumVectorsOf(2, whole, of, firstPlane, at, count);
+    break;
 #ifdef MANY_REGISTERS
   case 3:
-    return sumVectorsOf(3, whole, of, firstPlane, at, count);
+    sumVectorsOf(3, whole, of, firstPlane, at, count);
+    break;
 #endif
   default:
-    return sumVectorsOf(TILE_PLANES, whole, of, firstPlane, at, count);
+    sumVectorsOf(TILE_PLANES, whole, of, firstPlane, at, count);
   }
 }
 
