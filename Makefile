@@ -2,7 +2,8 @@
 #   make demo       trains a network on handwritten digits and runs it from its .t7 file, then the
 #                   super-resolution example on a real photograph
 #   make test       builds, then runs ctest and pytest
-#   make test-all   also what takes long: every float, every CUDA architecture and the wheel for CUDA
+#   make test-all   also what takes long: every float, aarch64 under emulation, every CUDA architecture
+#                   and the wheel for CUDA
 #   make lint       the order of folders, ruff, mypy, clang-format
 #   make docs       the documentation, into build/docs
 #   make bench      against PyTorch, in the same process; ARGS=--check compares with the guard
@@ -65,6 +66,7 @@ test: build
 	$(BIN)/pytest -n $(JOBS) --dist worksteal
 
 test-all: test accuracy
+	.ci/aarch64
 	CUDA_ARCHITECTURES=all .ci/cuda
 	.ci/check_cuda_wheel
 

@@ -4,6 +4,9 @@
 #                     system: what CMake's FindBLAS finds (BLA_VENDOR chooses among several)
 #                     auto: the first of these that is there
 # Output: CBLAS::CBLAS, which defines THNN_BLAS_SCIPY_OPENBLAS if its symbols begin with scipy_
+#
+# A cross build takes the target's BLAS from the folders of CMAKE_FIND_ROOT_PATH, where
+# scipy-openblas32 is an unpacked wheel, and never one of the machine that compiles.
 
 if(TARGET CBLAS::CBLAS)
   set(CBLAS_FOUND ON)
@@ -15,8 +18,12 @@ set_property(CACHE THNN_BLAS PROPERTY STRINGS auto scipy-openblas32 system)
 
 # Sets `result` to the path of scipy-openblas32's library, or to nothing.
 function(cblas_find_scipy result)
+  if(CMAKE_CROSSCOMPILING)
+    find_library(CBLAS_SCIPY_LIBRARY scipy_openblas PATHS / PATH_SUFFIXES scipy_openblas32/lib
+                 NO_DEFAULT_PATH ONLY_CMAKE_FIND_ROOT_PATH)
+    mark_as_advanced(CBLAS_SCIPY_LIBRARY)
   # pip's isolated builds put the package into a new folder each time.
-  if(NOT EXISTS "${CBLAS_SCIPY_LIBRARY}")
+  elseif(NOT EXISTS "${CBLAS_SCIPY_LIBRARY}")
     unset(CBLAS_SCIPY_LIBRARY CACHE)
     find_package(Python COMPONENTS Interpreter QUIET)
     if(NOT Python_Interpreter_FOUND)
@@ -40,6 +47,9 @@ endfunction()
 function(cblas_find_system result)
   include(CheckFunctionExists)
   set(BLA_SIZEOF_INTEGER 4)
+  if(CMAKE_CROSSCOMPILING)
+    set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+  endif()
   find_package(BLAS QUIET)
   if(NOT BLAS_FOUND)
     return()
@@ -80,6 +90,10 @@ elseif(THNN_BLAS STREQUAL "system")
   string(APPEND CBLAS_advice ", or give CMake's FindBLAS the place: BLA_VENDOR, CMAKE_PREFIX_PATH")
 elseif(NOT THNN_BLAS STREQUAL "auto")
   message(FATAL_ERROR "THNN_BLAS=${THNN_BLAS}: expected auto, scipy-openblas32 or system")
+endif()
+if(CMAKE_CROSSCOMPILING)
+  string(CONCAT CBLAS_advice "unpack scipy-openblas32's wheel for ${CMAKE_SYSTEM_PROCESSOR} into "
+                "${CMAKE_SYSROOT}${CMAKE_FIND_ROOT_PATH}, or a BLAS into its usr/lib")
 endif()
 if(NOT CBLAS_LIBRARIES)
   message(FATAL_ERROR "THNN_BLAS=${THNN_BLAS}: no BLAS with the CBLAS interface was found. "

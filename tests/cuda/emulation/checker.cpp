@@ -464,7 +464,8 @@ void *__tsan_memcpy(void *to, const void *from, unsigned long bytes)
   return __tsan_memmove(to, from, bytes);
 }
 
-/* Atomic operations of host code (reference counts). */
+/* Atomic operations of host code: reference counts, and the guards of local statics, which have 8 bits
+ * or, on ARM, 64. */
 int __tsan_atomic32_load(const volatile int *address, int)
 {
   return __atomic_load_n(address, __ATOMIC_SEQ_CST);
@@ -478,6 +479,11 @@ void __tsan_atomic32_store(volatile int *address, int value, int)
 int __tsan_atomic32_fetch_add(volatile int *address, int value, int)
 {
   return __atomic_fetch_add(address, value, __ATOMIC_SEQ_CST);
+}
+
+int64_t __tsan_atomic64_load(const volatile int64_t *address, int)
+{
+  return __atomic_load_n(address, __ATOMIC_SEQ_CST);
 }
 
 char __tsan_atomic8_load(const volatile char *address, int)
