@@ -73,6 +73,9 @@ def table(network: Network, shards: int, shard_seconds: float, nbytes: int) -> s
 
 # ---- Measured
 
+SHARDS, IMAGES = 8, 64  # images of a shard, which take more than 10 ms on any processor of today
+STEPS, WARM_UP = 30, 5
+
 
 def measure() -> None:
     """The time of steps, in each of the processes that were started; process 0 prints it."""
@@ -90,19 +93,19 @@ def measure() -> None:
     ).float()  # fmt: skip
     distributed.broadcast(model, comm)
     model.getParameters()
-    images = np.random.default_rng(0).standard_normal((8, 3, 32, 32)).astype(np.float32)
+    images = np.random.default_rng(0).standard_normal((IMAGES, 3, 32, 32)).astype(np.float32)
 
     def evaluate(_: int) -> None:
         output = model.forward(images)
         model.backward(images, output)
 
     seconds = []
-    for _ in range(40):
+    for _ in range(STEPS):
         begin = time.perf_counter()
-        distributed.gradients(comm, model, range(8), evaluate)
+        distributed.gradients(comm, model, range(SHARDS), evaluate)
         seconds.append(time.perf_counter() - begin)
     if comm.rank == 0:
-        print(median(seconds[5:]), min(seconds[5:]))
+        print(median(seconds[WARM_UP:]), min(seconds[WARM_UP:]))
 
 
 def measured(processes: int) -> list[float]:

@@ -119,7 +119,9 @@ def _evaluated(
             module.zeroGradParameters()
             _random.manual_seed(_seed(draw, shard))
             values.append(_number(evaluate(shards[shard])))
-            total.push((0, shard), elements.copied())
+            total.push((0, shard), elements)
+            if total.values[-1] is elements:  # nothing to add it to, until the next shard is there
+                total.values[-1] = elements.copied()
     return total, values
 
 

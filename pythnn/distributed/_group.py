@@ -4,7 +4,8 @@ A process that waits must learn that another one will never come. Three things s
 
 - What a process raises inside a function of this package is told to all others, which raise it as
   ProcessError.
-- An exception that nobody catches ends all processes of the program, after it was shown.
+- An exception that nobody catches ends all processes of the program, after it was shown: importing
+  the package sees to that.
 - A process that ends tells the one after it, which may be waiting for it. The processes are a ring
   for that, so that it costs one message; whoever waits for a process that has ended raises
   ProcessError, and so ends the others.
@@ -15,6 +16,7 @@ MPI itself ends the others when a process is killed.
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import sys
 import time
@@ -57,11 +59,14 @@ def _mpi() -> Any:
 
 
 def world() -> Any:
-    """The communicator of all processes: ``mpi4py.MPI.COMM_WORLD``.
+    """The communicator of all processes, ``mpi4py.MPI.COMM_WORLD``, which wait for each other here.
 
+    A program calls it first: a process that leaves later, while others wait for it, is noticed.
     Raises THNNError where mpi4py or a library of MPI is not installed.
     """
-    return _mpi().COMM_WORLD
+    comm = _mpi().COMM_WORLD
+    group_of("world", 1, comm)
+    return comm
 
 
 class Group:
@@ -77,7 +82,6 @@ class Group:
                 bytearray(1), (self.rank - 1) % self.size, _ENDED
             )  # of the process before
             self._ended_at: float | None = None
-            _hook.install()
             atexit.register(self._end)
 
     def _end(self) -> None:
@@ -151,34 +155,26 @@ class Group:
         return self.comm.bcast(result, root)  # type: ignore[no-any-return]
 
 
-class _Hook:
-    """What Python calls with an exception that nobody catches: it ends all processes."""
-
-    def __init__(self) -> None:
-        self._before: Callable[..., Any] | None = None
-
-    def install(self) -> None:
-        """Takes its place before the hook that is there."""
-        if self._before is None:
-            self._before, sys.excepthook = sys.excepthook, self
-
-    def __call__(
-        self,
-        kind: type[BaseException],
-        error: BaseException,
-        traceback: TracebackType | None,
-    ) -> None:
-        assert self._before is not None  # noqa: S101 (it was installed)
-        self._before(kind, error, traceback)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        time.sleep(_SHOWN if isinstance(error, ProcessError) else _PASSED_ON)
-        mpi = _mpi()
-        if not mpi.Is_finalized():
-            mpi.COMM_WORLD.Abort(1)
+def _end_all(
+    before: Callable[..., Any],
+    kind: type[BaseException],
+    error: BaseException,
+    traceback: TracebackType | None,
+) -> None:
+    """Shows an exception that nobody catches, as the hook `before` does, and ends all processes."""
+    before(kind, error, traceback)
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is None or not mpi.Is_initialized() or mpi.Is_finalized() or mpi.COMM_WORLD.size == 1:
+        return
+    sys.stdout.flush()
+    sys.stderr.flush()
+    time.sleep(_SHOWN if isinstance(error, ProcessError) else _PASSED_ON)
+    mpi.COMM_WORLD.Abort(1)
 
 
-_hook = _Hook()
+# From the import on: a process may fail before it meets the others for the first time.
+sys.excepthook = functools.partial(_end_all, sys.excepthook)
+
 _keys: list[int] = []
 
 

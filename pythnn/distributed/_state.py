@@ -84,9 +84,15 @@ class Elements:
         """A vector in the CPU's memory, where MPI takes it from; a copy of one on a device."""
         return vector if isinstance(vector, np.ndarray) else on_host(vector)
 
-    def added(self, left: Array, right: Array) -> Array:
-        """The sum of two vectors, which are used up."""
+    def added(self, left: Array, right: Array | Elements) -> Array:
+        """The sum of two vectors, which are used up; the right one may be what there is now."""
         with self._device():
+            if isinstance(right, Elements):
+                start = 0
+                for part in self._parts:
+                    left[start : start + part.size] += part
+                    start += part.size
+                return left
             left += right
         self._free.append(right)
         return left

@@ -78,6 +78,7 @@ def test_bits_are_the_same_for_any_number_of_processes(tmp_path: Path) -> None:
     ("how", "processes", "message"),
     [
         ("raises", 3, "ValueError: sample 17 is damaged"),
+        ("raises_first", 2, "OSError: no such file: images.npz"),
         ("raises_between", 3, "OSError: no such file: batch-1.npz"),
         ("exits", 2, "process 1 of 2 failed: SystemExit: 3"),
         ("leaves", 2, "process 1 of 2 has ended, while process 0 waits for it"),
