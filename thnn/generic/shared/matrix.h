@@ -80,13 +80,17 @@ void THNN_(panelProducts_add)(int64_t m, int64_t n, int64_t k, real alpha, Matri
 
 /* c = start + a * b for `count` matrices a and c, `aNext` and `cNext` elements apart. `start`,
  * which may be NULL, has a value for each column of c. `packed` is scratch for all of b; if it is
- * NULL, b is packed anew for each block of rows. */
+ * NULL, b is packed anew for each block of rows. If b has no data, `packed` holds it already. */
 void THNN_(panelProducts_each)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix b,
                                const real *start, int64_t count, int64_t aNext, real *c,
                                int64_t cNext, real *packed, THNNRoom room);
 
 /* The elements of `packed` above; 0 if b is packed only once anyway. */
 int64_t THNN_(panelProducts_packedElements)(int64_t m, int64_t n, int64_t k, int64_t count);
+
+/* Packs all of b for such products, and the elements that it takes. */
+void THNN_(panelProducts_keep)(int64_t n, int64_t k, Matrix b, real *packed);
+int64_t THNN_(panelProducts_keptElements)(int64_t n, int64_t k);
 
 /* Whether x * w^T with few rows of x is for the loops of simd/kernels/dots.c: gemm would spend too
  * much of its time on packing w. */

@@ -179,6 +179,21 @@ static Packing packingIn(const Product *p, THNNRoom room)
   return (Packing){own, own + packedSizesOf(p).panels};
 }
 
+/* Prefetches the packed scalars of the block that follows another one in columns [first, end). */
+static void fetchScalars(const Product *p, const OperandBlock *most, const OperandBlock *block,
+                         int64_t first, int64_t end)
+{
+  OperandBlock next = *block;
+  next.column += most->width;
+  if (next.column >= end) {
+    next.column = first;
+    next.term += most->terms;
+  }
+  if (next.term < p->k)
+    THNN_(simd).products.prefetch(minimum(most->terms, p->k - next.term) * THNN_(simd).panels.step,
+                                  p->scalars + scalarsBefore(p, &next));
+}
+
 /* Computes one of the products, for `height` rows and columns [first, end). */
 static void addPanels(const Product *p, const OperandBlock *most, int64_t row, int64_t height,
                       int64_t first, int64_t end, const Packing *packing)
@@ -192,7 +207,9 @@ static void addPanels(const Product *p, const OperandBlock *most, int64_t row, i
     packPanels(p, &block, whole, packed + (onTheWay ? whole * block.terms : 0));
     for (block.column = first; block.column < end; block.column += most->width) {
       block.width = minimum(most->width, end - block.column);
-      if (!p->scalars)
+      if (p->scalars)
+        fetchScalars(p, most, &block, first, end);
+      else
         packScalars(p, &block, scalars);
       multiplyBlock(p, &block, p->add || block.term > 0, onTheWay && block.column == first, packed,
                     p->scalars ? p->scalars + scalarsBefore(p, &block) : scalars);
@@ -334,7 +351,7 @@ void THNN_(panelProducts_each)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix
   {
     const Packing packing = packingIn(&first, room);
 #pragma omp for schedule(static)
-    for (int64_t column = 0; column < (packed ? n : 0); column += THNN_(simd).panels.step)
+    for (int64_t column = 0; column < (packed && b.data ? n : 0); column += THNN_(simd).panels.step)
       packColumns(&first, column, packed);
 #pragma omp for schedule(static) collapse(2)
     for (int64_t i = 0; i < count; i++)
@@ -351,5 +368,19 @@ int64_t THNN_(panelProducts_packedElements)(int64_t m, int64_t n, int64_t k, int
 {
   Product product = {.m = m, .n = n, .k = k, .packs = true};
   const bool once = count == 1 && largestBlock(&product, m, n).height >= m;
-  return once ? 0 : roundUp(n, THNN_(simd).panels.step) * k;
+  return once ? 0 : THNN_(panelProducts_keptElements)(n, k);
+}
+
+int64_t THNN_(panelProducts_keptElements)(int64_t n, int64_t k)
+{
+  return roundUp(n, THNN_(simd).panels.step) * k;
+}
+
+void THNN_(panelProducts_keep)(int64_t n, int64_t k, Matrix b, real *packed)
+{
+  Product product = productOf(1, n, k, 1, b, b, NULL, 1);
+  product.packs = true;
+  product.a.transposed = false;
+  for (int64_t column = 0; column < n; column += THNN_(simd).panels.step)
+    packColumns(&product, column, packed);
 }

@@ -33,7 +33,7 @@ enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, IF_NOT_ABOVE = 8, TRIES = 16 };
   ROW(directWeight,   WEIGHT,                  DIRECT,   NOTHING, 0)               \
   ROW(lines,          FORWARD | DATA,          DIRECT,   NOTHING, NOT_LINEAR)      \
   ROW(linesWeight,    WEIGHT,                  DIRECT,   NOTHING, NOT_LINEAR)      \
-  ROW(packedProducts, FORWARD | DATA | WEIGHT, DIRECT,   NOTHING, NOT_LINEAR)      \
+  ROW(packedProducts, FORWARD | DATA | WEIGHT, DIRECT,   KEEPS,   NOT_LINEAR)      \
   ROW(linear,         FORWARD | DATA | WEIGHT, GEMM,     NOTHING, LINEAR | ANY_SIZE) \
   ROW(gemm,           FORWARD | DATA | WEIGHT, GEMM,     NOTHING, ANY_SIZE)        \
   ROW(winograd,       FORWARD | DATA,          WINOGRAD, KEEPS,   TRIES)           \

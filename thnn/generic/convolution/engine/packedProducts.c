@@ -14,6 +14,7 @@ typedef struct ProductsPlan {
   int64_t groupSamples; /* samples whose positions one matrix product takes together */
   int copyThreads;
   bool packsWeights; /* once for all samples, which are used in place */
+  bool keepsWeights; /* packed ones, from call to call */
 } ProductsPlan;
 
 /* A pass: sizes of its products, and its scratch. */
@@ -191,7 +192,11 @@ bool THNN_(packedProducts_planConvolution)(AlgorithmPlan *plan)
                                       THNN_convolutionOperations(&work.g));
   work.own.groupSamples = chooseGroup(&work, limitBytes);
   plan->sharedBytes = groupBytes(work, work.own.groupSamples);
-  if (plan->sharedBytes == 0 && !isWeight(&work)) {
+  if (plan->keeps) {
+    work.own.keepsWeights = true;
+    plan->keptBytes =
+        (size_t)THNN_(panelProducts_keptElements)(work.mapPlanes, work.imagePlanes) * sizeof(real);
+  } else if (plan->sharedBytes == 0 && !isWeight(&work)) {
     Scratch packed = {0};
     work.own.packsWeights = true;
     layOut(&work, &packed);
@@ -287,9 +292,15 @@ static void runGroups(const ProductsWork *work, const Operands *of, Matrix weigh
     const Matrix a = {images->together, width, false};
     copyPlanes(work, images, samples, true, NULL);
     THNN_(panelProducts_each)(width, maps->count, images->count, a, weight,
-                              maps->strided ? NULL : of->bias, 1, 0, maps->together, 0, NULL, room);
+                              maps->strided ? NULL : of->bias, 1, 0, maps->together, 0,
+                              work->weights, room);
     copyPlanes(work, maps, samples, false, of->bias);
   }
+}
+
+static Matrix weightOf(const ProductsWork *work, const real *weight)
+{
+  return (Matrix){weight, work->g.inputPlanes, work->plan->geometry.transposed};
 }
 
 static void runMap(const ProductsWork *work, const Operands *of, THNNRoom room)
@@ -297,7 +308,9 @@ static void runMap(const ProductsWork *work, const Operands *of, THNNRoom room)
   const int64_t positions = work->positions;
   const int64_t imagePlanes = work->imagePlanes, mapPlanes = work->mapPlanes;
   const Matrix a = {of->image, positions, false};
-  const Matrix b = {of->weight, work->g.inputPlanes, work->plan->geometry.transposed};
+  Matrix b = weightOf(work, of->weight);
+  if (work->own.keepsWeights)
+    b.data = NULL; /* it is packed already */
   if (work->seen || work->other)
     runGroups(work, of, b, room);
   else
@@ -328,6 +341,14 @@ static void runWeight(const ProductsWork *work, const Operands *of, THNNRoom roo
                                of->gradBias);
 }
 
+void THNN_(packedProducts_keepWeights)(const AlgorithmPlan *plan, const real *weight, void *kept,
+                                       void *scratch)
+{
+  (void)scratch;
+  const ProductsWork work = workFor(plan);
+  THNN_(panelProducts_keep)(work.mapPlanes, work.imagePlanes, weightOf(&work, weight), kept);
+}
+
 bool THNN_(packedProducts_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
                                           void *scratch)
 {
@@ -335,6 +356,8 @@ bool THNN_(packedProducts_runConvolution)(const AlgorithmPlan *plan, const Opera
   OWN_OF(plan, work.own);
   Scratch shared = {.base = scratch};
   layOut(&work, &shared);
+  if (work.own.keepsWeights)
+    work.weights = (real *)of->kept; /* which are only read */
   const THNNRoom room = {plan->threads, plan->threadBytes, (char *)scratch + shared.used};
   if (isWeight(&work))
     runWeight(&work, of, room);
