@@ -20,6 +20,7 @@ from .folding import fold_normalizations
 from .instance import Instance
 from .keeping import keeping_states
 from .memory import lay_out
+from .padding import join_padding
 from .results import check_out, taken_over
 from .simplifying import drop_indices
 
@@ -69,7 +70,8 @@ class StepPlan(Plan):
         self._graph = lower(model, *examples)
         operations = drop_indices(self._graph.operations)
         if fuse:
-            operations = fold_normalizations(operations, views_in(self._graph.outputs))
+            results = views_in(self._graph.outputs)
+            operations = join_padding(fold_normalizations(operations, results), results)
         self._layout = lay_out(operations, self._graph.inputs, self._graph.outputs)
         self._states = keeping_states(self._layout.operations) if fuse else {}
         self._idle: list[Instance] = []

@@ -181,6 +181,51 @@ def test_sums_and_slices_make_no_copies() -> None:
     assert "Tensor.copy" not in functions(program)
 
 
+@pytest.mark.parametrize(
+    ("layer", "joins"),
+    [
+        (nn.SpatialConvolution(3, 4, 3, 3), True),
+        (nn.SpatialConvolution(3, 4, 3, 3, 2, 2, 1, 1), True),
+        (nn.SpatialDilatedConvolution(3, 4, 3, 3, 1, 1, 0, 0, 2, 2), True),
+        (nn.SpatialAveragePooling(4, 3), True),
+        (nn.SpatialAveragePooling(2, 2), False),
+        (nn.SpatialAveragePooling(4, 3, 2, 2).ceil(), False),
+        (nn.SpatialAveragePooling(4, 3).setCountExcludePad(), False),
+        (nn.SpatialMaxPooling(4, 4, 1, 1), False),
+    ],
+    ids=str,
+)
+def test_zeros_around_planes_become_padding(layer: Any, joins: bool) -> None:
+    model = nn.Sequential(nn.SpatialZeroPadding(2, 2, 1, 1), layer)
+    model.evaluate()
+    program = pythnn.compile(model, -image())
+    assert (len(program.steps) == 1) == joins
+    assert not joins or program.steps[0].place.startswith("1:SpatialZeroPadding + 2:")
+    check_same(program(-image()), forward(model, -image()), True)
+    plain = pythnn.compile(model, -image(), fuse=False)
+    check_same(plain(-image()), forward(model, -image()), False)
+
+
+@pytest.mark.parametrize("sides", [(1, 2, 1, 1), (1, 1, 0, 1), (-1, 2, 1, 1), (2, 0, 0, 2)])
+def test_other_borders_are_not_joined(sides: tuple[int, ...]) -> None:
+    model = nn.Sequential(nn.SpatialZeroPadding(*sides), nn.SpatialConvolution(3, 4, 3, 3))
+    program = pythnn.compile(model, image())
+    assert len(program.steps) > 1
+    check_same(program(image()), forward(model, image()), True)
+
+
+def test_zeros_around_planes_that_others_read_stay() -> None:
+    padding, convolution = nn.SpatialZeroPadding(1), nn.SpatialConvolution(3, 3, 3, 3, 1, 1, 1, 1)
+    shared = nn.Sequential(padding, nn.ConcatTable(convolution, nn.Identity()), nn.CAddTable())
+    check_same(pythnn.compile(shared, image())(image()), forward(shared, image()), True)
+    changed = nn.Sequential(
+        nn.MulConstant(1),
+        nn.ConcatTable(nn.SpatialZeroPadding(1), nn.MulConstant(3, True)),
+        nn.ParallelTable(convolution, nn.Identity()),
+    )
+    check_same(pythnn.compile(changed, image())(image()), forward(changed, image()), True)
+
+
 def test_memory_is_reused() -> None:
     model = nn.Sequential(*(nn.SpatialConvolution(3, 3, 3, 3, 1, 1, 1, 1) for _ in range(20)))
     program = pythnn.compile(model, image())
