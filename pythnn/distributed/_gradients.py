@@ -74,10 +74,7 @@ def gradients(
     facts, error = np.zeros(len(_FACTS)), None
     try:
         check_module("gradients", 2, module)
-        if not len(shards):
-            raise THNNArgumentError.expected(
-                "distributed.gradients", 3, "shards", "at least one", "none"
-            )
+        _check_arguments(shards, evaluate)
         elements = Elements(module)
         draw = _random.default_generator().random()
         facts[:] = len(shards), elements.size, draw
@@ -96,6 +93,18 @@ def gradients(
         summed = elements.on_host(total.values[0])
     elements.assign(summed, len(shards))
     return float(sum(values))
+
+
+def _check_arguments(shards: Any, evaluate: Any) -> None:
+    if not (hasattr(shards, "__len__") and hasattr(shards, "__getitem__")) or not len(shards):
+        found = "none" if hasattr(shards, "__len__") else type(shards).__name__
+        raise THNNArgumentError.expected(
+            "distributed.gradients", 3, "shards", "a sequence with at least one", found
+        )
+    if not callable(evaluate):
+        raise THNNArgumentError.expected(
+            "distributed.gradients", 4, "evaluate", "a function of a shard", type(evaluate).__name__
+        )
 
 
 # ---- The shards of this process

@@ -188,7 +188,12 @@ def test_seeds():
 
 @pytest.mark.parametrize(
     "duplicate",
-    [copy.copy, copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))],
+    [
+        copy.copy,
+        copy.deepcopy,
+        lambda g: pickle.loads(pickle.dumps(g)),
+        lambda g: Generator.from_bytes(g.to_bytes()),
+    ],
 )
 @pytest.mark.parametrize("draws", [0, 1, 623, 624, 1000])
 def test_duplicates(duplicate, draws):
@@ -202,8 +207,9 @@ def test_duplicates(duplicate, draws):
 def test_damaged_pickles():
     restore, (content,) = Generator(7).__reduce__()
     for damaged in (content[:-1], b"", bytes(len(content)), b"\xff" * len(content)):
-        with pytest.raises(ValueError, match="not a pickled Generator"):
-            restore(damaged)
+        for read in (restore, Generator.from_bytes):
+            with pytest.raises(ValueError, match="not the state of a Generator"):
+                read(damaged)
 
 
 def test_closed_generator():

@@ -58,7 +58,7 @@ def test_bits_are_the_same_for_any_number_of_processes(tmp_path: Path) -> None:
     for processes in PROCESSES:
         mpi.run(processes, HERE / "training.py", tmp_path)
     trained = {processes: np.load(tmp_path / f"{processes}.npz") for processes in PROCESSES}
-    assert len(trained[1].files) == 11
+    assert len(trained[1].files) == 12
     for name in trained[1].files:
         wanted = trained[1][name]
         assert np.isfinite(wanted).all()
@@ -116,7 +116,9 @@ def test_errors_that_are_caught_do_no_harm() -> None:
 WRONG = """
 gradients(3, net, [1], len): 'comm': expected a communicator
 gradients(None, 3, [1], len): 'module': expected an nn.Module, found int
-gradients(None, net, [], len): 'shards': expected at least one
+gradients(None, net, [], len): 'shards': expected a sequence with at least one, found none
+gradients(None, net, iter([1]), len): 'shards': expected a sequence with at least one, found list_it
+gradients(None, net, [1], 3): 'evaluate': expected a function of a shard, found int
 gradients(None, net, [1], lambda _: 'x'): 'evaluate': expected a function
 broadcast(net, root=1): 'root': expected a process from 0 to 0, found 1
 scatter(None, [[1, 2], [3]], 2): 'data': expected as many samples

@@ -209,6 +209,28 @@ def checkpoints() -> Any:
     return expected
 
 
+METHODS: dict[str, dict[str, float]] = {
+    **dict.fromkeys(["adadelta", "adagrad", "adam", "adamax", "rmsprop", "rprop"], {}),
+    **dict.fromkeys(["cg", "lbfgs"], {"maxIter": 2}),
+    **dict.fromkeys(["nag", "sgd"], {"momentum": 0.9}),
+    "asgd": {"t0": 1},
+}
+
+
+@case
+def states_of_all_methods() -> Any:
+    found = []
+    for method, config in METHODS.items():
+        training = Training(nn.Sequential(nn.Select(2, 1), nn.Linear(5, 3)), SEQUENCES, method)
+        path = FOLDER / f"{method}-{COMM.size}.t7"
+        distributed.checkpoint(COMM, path, training.steps(2, 3, **config).net, training.state)
+        expected = training.steps(2, 3, **config).parameters.copy()
+        training.state = distributed.resume(COMM, path, training.net)["state"]
+        assert (training.steps(2, 3, **config).parameters == expected).all(), method
+        found.append(expected)
+    return np.stack(found)
+
+
 @case
 def any_order() -> Any:
     training = Training(convolutional(), IMAGES, deterministic=False)

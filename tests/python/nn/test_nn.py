@@ -14,6 +14,7 @@ import pytest
 
 import pythnn
 from pythnn import Tensor, nn
+from pythnn.nn.object.flat import runs
 
 
 def network() -> nn.Sequential:
@@ -96,6 +97,26 @@ def test_assignment_keeps_the_place_in_the_flat_storage() -> None:
         first.weight = np.ones((2, 2))
     with pytest.raises(pythnn.THNNArgumentError, match=r"weight.*\(4, 3\).*\(\)"):
         first.weight = 0.5
+
+
+def test_runs_have_each_element_of_the_memory_once() -> None:
+    memory = Tensor(np.arange(24.0))
+
+    def elements(*views: tuple[tuple[int, ...], tuple[int, ...], int]) -> list[list[float]]:
+        return [run.tolist() for run in runs([memory.as_strided(*view) for view in views])]
+
+    assert elements(((2, 3), (3, 1), 6), ((4,), (1,), 0)) == [[0, 1, 2, 3], [6, 7, 8, 9, 10, 11]]
+    assert elements(((6,), (1,), 6), ((6,), (1,), 0)) == [list(range(12))]
+    assert elements(((6,), (1,), 2), ((6,), (1,), 4), ((2,), (1,), 4)) == [list(range(2, 10))]
+    assert elements(((2, 2), (4, 1), 1), ((3,), (0,), 10)) == [[1, 2], [5, 6], [10]]
+    assert elements() == []
+    module = nn.Sequential(nn.Linear(3, 2), nn.SpatialConvolution(1, 2, 3, 3))
+    parameters, _ = module.getParameters()
+    (run,) = runs(module.parameterTensors()[0])
+    assert np.shares_memory(run, parameters)
+    assert (run == parameters).all()
+    run[...] = 3
+    assert (parameters == 3).all()
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
