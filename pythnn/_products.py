@@ -6,7 +6,6 @@ notice of ``set_num_threads``, and wait for more work on the cores that the libr
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -53,6 +52,10 @@ def add_product(total: Any, a: Any, b: Any, factor: float = 1) -> Any:
 
 def product(a: Any, b: Any) -> Any:
     """``a @ b``, of vectors, matrices or stacks of matrices."""
+    if b.ndim == 2 and a.size * b.shape[1] <= _IN_ONE_THREAD:
+        return a @ b
+    if b.ndim > 2 and type(a) is np.ndarray and a.ndim > 1 and _are_small(a, b):
+        return a @ b
     if 0 in (a.ndim, b.ndim) or not _is_for_library(a, b):
         return a @ b
     left, right = a[None] if a.ndim == 1 else a, b[:, None] if b.ndim == 1 else b
@@ -66,12 +69,18 @@ def product(a: Any, b: Any) -> Any:
     return made
 
 
+def _are_small(a: Any, b: Any) -> bool:
+    """Whether each product of two stacks is done in the calling thread."""
+    size: int = a.shape[-2] * b.shape[-2] * b.shape[-1]
+    return size <= _IN_ONE_THREAD
+
+
 def _of_stacks(a: Any, b: Any) -> Any:
     """The product of matrices or stacks of them."""
     if b.ndim == 2:
         rows = multiply(a.reshape(-1, a.shape[-1]), b)
         return rows.reshape(*a.shape[:-1], b.shape[-1])
-    if a.shape[-2] * math.prod(b.shape[-2:]) <= _IN_ONE_THREAD:
+    if _are_small(a, b):
         return a @ b
     stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     left, right = (np.broadcast_to(one, (*stack, *one.shape[-2:])) for one in (a, b))
