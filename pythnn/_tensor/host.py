@@ -604,7 +604,11 @@ class Tensor(Closing):
 
     def clone(self) -> Tensor:
         """A contiguous copy in memory of its own."""
-        return type(self)(self)
+        if self.is_cuda or not self.size:
+            return type(self)(self)
+        made = Tensor._of(KINDS[self._kind].new(self.shape), KINDS[self._kind])
+        made._call("copy", self._open())
+        return made
 
     def contiguous(self) -> Tensor:
         """A view of the same memory when it is contiguous, else a copy."""

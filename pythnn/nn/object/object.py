@@ -191,6 +191,19 @@ class Object(Nestable, Typed):
             self.assign(name, tensor)
         return tensor
 
+    def results(self, name: str, likes: list[Tensor]) -> list[Tensor]:
+        """The Tensors of a table to be written, each with the type and shape of its `like`.
+
+        They are new ones where somebody may still look at the memory of the old.
+        """
+        held = self.tensors.__dict__.get(name)
+        held = held if isinstance(held, list) and len(held) == len(likes) else [None] * len(likes)
+        found = [reusable(one, like.dtype) for one, like in zip(held, likes, strict=True)]
+        for one, like in zip(found, likes, strict=True):
+            one._call("resizeAs", like._open())
+        setattr(self.tensors, name, found)
+        return found
+
     def room(self, name: str, like: Any, shape: Any = None) -> Any:
         """An array to write the values of a field to, with `like`'s type and, by default, shape.
 

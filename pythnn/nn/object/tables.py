@@ -8,7 +8,7 @@ from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
 from .values import array_module
 
-__all__ = ["add_into", "copied", "dimension", "same_sizes", "zeros_like"]
+__all__ = ["add_into", "are_alike", "copied", "dimension", "same_sizes", "zeros_like"]
 
 
 def copied(value: Any) -> Any:
@@ -29,7 +29,9 @@ def zeros_like(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: zeros_like(entry) for key, entry in value.items()}
     if isinstance(value, Tensor):
-        return Tensor(dtype=value.dtype, device=value.device).resize(value.shape).zero()
+        if value.is_cuda:
+            return Tensor(dtype=value.dtype, device=value.device).resize(value.shape).zero()
+        return Tensor.zeros(value.shape, dtype=value.dtype)
     return array_module(value).zeros_like(value) if hasattr(value, "dtype") else 0
 
 
@@ -38,11 +40,25 @@ def add_into(total: Any, value: Any, factor: Any = 1) -> Any:
     if isinstance(total, list):
         return [add_into(one, other, factor) for one, other in zip(total, value, strict=True)]
     if isinstance(total, Tensor):
+        if factor == 1 and are_alike([total, value]):
+            total._call("cadd", total._open(), 1, value._open())
+            return total
         array = total.array()
         array += factor * value.array().reshape(array.shape)
         return total
     total += factor * value
     return total
+
+
+def are_alike(entries: Any) -> bool:
+    """Whether these are real Tensors on the host, all of one type and shape."""
+    first, *others = entries
+    if type(first) is not Tensor or first.dtype.kind != "f":
+        return False
+    shape = first.shape
+    return all(
+        type(one) is Tensor and one._kind == first._kind and one.shape == shape for one in others
+    )
 
 
 def same_sizes(name: str, entries: list[Any]) -> list[Any]:

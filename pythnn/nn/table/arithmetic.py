@@ -10,7 +10,7 @@ from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
 from ..object.module import Module
 from ..object.object import register
-from ..object.tables import copied, same_sizes
+from ..object.tables import are_alike, copied, same_sizes
 from ..object.values import array_module
 
 __all__ = [
@@ -34,16 +34,19 @@ class _OnTable(Module):
     def entries(self, input: Any) -> list[Any]:
         return same_sizes(self.typename(), input)
 
+    def _output(self, input: Any) -> Tensor | None:
+        """The Tensor to write results to; None where arrays have to do for these entries."""
+        if not isinstance(input, list) or not input or not are_alike(input):
+            return None
+        output = self.result("output", input[0])
+        if any(entry is output for entry in input):  # which a result would overwrite too early
+            return None
+        output._call("resizeAs", input[0]._open())
+        return output
 
-@register
-class CAddTable(_OnTable):
-    """output = sum of the entries; with `ip` in the first one's memory."""
 
-    inplace: bool | None = None
-
-    def __init__(self, ip: bool | None = None) -> None:
-        super().__init__()
-        self.inplace = ip
+class _Sums(_OnTable):
+    inplace: bool | None
 
     def updateOutput(self, input: Any) -> Any:
         first, *others = self.entries(input)
@@ -68,9 +71,37 @@ class CAddTable(_OnTable):
 
 
 @register
-class CSubTable(_OnTable):
-    """output = first entry - second."""
+class CAddTable(_Sums, kernel=True):
+    """output = sum of the entries; with `ip` in the first one's memory."""
 
+    inplace: bool | None = None
+
+    def __init__(self, ip: bool | None = None) -> None:
+        super().__init__()
+        self.inplace = ip
+
+    def updateOutput(self, input: Any) -> Any:
+        total = input[0] if self.inplace else self._output(input)
+        if total is None or not are_alike(input):
+            return super().updateOutput(input)
+        self.tensors.output, before = total, input[0]
+        if len(input) == 1 and not self.inplace:
+            total._call("copy", before._open())
+        for entry in input[1:]:
+            total._call("cadd", before._open(), 1, entry._open())
+            before = total
+        return total
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        if self.inplace or not are_alike([*input, gradOutput]):
+            return super().updateGradInput(input, gradOutput)
+        gradients = self.results("gradInput", input)
+        for gradient in gradients:
+            gradient._call("copy", gradOutput._open())
+        return gradients
+
+
+class _Differences(_OnTable):
     def updateOutput(self, input: Any) -> Any:
         first, second = self.entries(input)
         self.output = first - second
@@ -86,9 +117,27 @@ class CSubTable(_OnTable):
 
 
 @register
-class CMulTable(_OnTable):
-    """output = product of the entries."""
+class CSubTable(_Differences, kernel=True):
+    """output = first entry - second."""
 
+    def updateOutput(self, input: Any) -> Any:
+        output = self._output(input) if len(input) == 2 else None
+        if output is None:
+            return super().updateOutput(input)
+        first, second = input
+        output._call("cadd", first._open(), -1, second._open())
+        return output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        if len(input) != 2 or not are_alike([*input, gradOutput]):
+            return super().updateGradInput(input, gradOutput)
+        of_first, of_second = self.results("gradInput", input)
+        of_first._call("copy", gradOutput._open())
+        of_second._call("mul", gradOutput._open(), -1)
+        return self.tensors.gradInput
+
+
+class _Products(_OnTable):
     def updateOutput(self, input: Any) -> Any:
         first, *others = self.entries(input)
         product = first.copy()
@@ -108,6 +157,32 @@ class CMulTable(_OnTable):
             gradients.append(gradient.reshape(own.shape))
         self.gradInput = gradients
         return self.gradInput
+
+
+@register
+class CMulTable(_Products, kernel=True):
+    """output = product of the entries."""
+
+    def updateOutput(self, input: Any) -> Any:
+        output = self._output(input) if len(input) > 1 else None
+        if output is None:
+            return super().updateOutput(input)
+        before = input[0]
+        for entry in input[1:]:
+            output._call("cmul", before._open(), entry._open())
+            before = output
+        return output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        if len(input) < 2 or not are_alike([*input, gradOutput]):
+            return super().updateGradInput(input, gradOutput)
+        gradients = self.results("gradInput", input)
+        for i, gradient in enumerate(gradients):
+            before = gradOutput
+            for entry in (*input[:i], *input[i + 1 :]):
+                gradient._call("cmul", before._open(), entry._open())
+                before = gradient
+        return gradients
 
 
 @register

@@ -10,7 +10,7 @@ from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
 from ..object.module import Module
 from ..object.object import register
-from ..object.tables import copied, dimension, zeros_like
+from ..object.tables import are_alike, copied, dimension, zeros_like
 from ..object.values import LongStorage, array_module
 
 __all__ = [
@@ -24,22 +24,9 @@ __all__ = [
 ]
 
 
-@register
-class JoinTable(Module):
-    """Joins the entries of a table along a dimension.
-
-    With `nInputDims`, inputs with one dimension more are batches, and the dimension is one more.
-    """
-
+class _Joined(Module):
+    dimension: int
     nInputDims: int | None = None
-    _emptied_by_type: ClassVar = {"gradInput": None}
-
-    def __init__(self, dimension: int, nInputDims: int | None = None) -> None:
-        super().__init__()
-        self.size = LongStorage()
-        self.dimension = dimension
-        self.nInputDims = nInputDims
-        self.tensors.gradInput = []
 
     def _axis(self, input: Any) -> int:
         return dimension(self.typename(), self.dimension, input[0].ndim, self.nInputDims)
@@ -72,18 +59,63 @@ class JoinTable(Module):
 
 
 @register
-class SplitTable(Module):
-    """Splits a tensor along a dimension into a table of views; a vector into numbers.
+class JoinTable(_Joined, kernel=True):
+    """Joins the entries of a table along a dimension.
 
     With `nInputDims`, inputs with one dimension more are batches, and the dimension is one more.
     """
 
-    nInputDims: int | None = None
+    _emptied_by_type: ClassVar = {"gradInput": None}
 
     def __init__(self, dimension: int, nInputDims: int | None = None) -> None:
         super().__init__()
+        self.size = LongStorage()
         self.dimension = dimension
         self.nInputDims = nInputDims
+        self.tensors.gradInput = []
+
+    def updateOutput(self, input: Any) -> Any:
+        axis = self._axis(input)
+        if not _fit(input, axis):
+            return super().updateOutput(input)
+        size = list(input[0].shape)
+        size[axis] = sum(entry.shape[axis] for entry in input)
+        output = self.result("output", input[0])
+        if any(entry is output for entry in input):
+            return super().updateOutput(input)
+        self.size, start = LongStorage(size), 0
+        output.resize(size)
+        for entry in input:
+            part = output._view("narrow", axis, start, entry.shape[axis])
+            part._call("copy", entry._open())
+            start += entry.shape[axis]
+        return output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        axis, start = self._axis(input), 0
+        total = sum(entry.shape[axis] for entry in input)
+        fits = _fit([*input, gradOutput], axis) and gradOutput.shape[axis] == total
+        if not fits:
+            return super().updateGradInput(input, gradOutput)
+        gradients = self.results("gradInput", input)
+        for gradient in gradients:
+            part = gradOutput._view("narrow", axis, start, gradient.shape[axis])
+            gradient._call("copy", part._open())
+            start += gradient.shape[axis]
+        return gradients
+
+
+def _fit(entries: Any, axis: int) -> bool:
+    """Whether these are Tensors on the host of one type, and of one shape but for a dimension."""
+    if not all(type(one) is Tensor and axis < one.ndim for one in entries):
+        return False
+    shapes = {(one._kind, one.shape[:axis], one.shape[axis + 1 :]) for one in entries}
+    return len(shapes) == 1
+
+
+class _Split(Module):
+    dimension: int
+    nInputDims: int | None = None
 
     def _axis(self, input: Any) -> int:
         return dimension(self.typename(), self.dimension, input.ndim, self.nInputDims)
@@ -109,6 +141,44 @@ class SplitTable(Module):
             slices[i] = xp.asarray(entry).reshape(slices[i].shape)
         self.gradInput = gradient
         return self.gradInput
+
+
+@register
+class SplitTable(_Split, kernel=True):
+    """Splits a tensor along a dimension into a table of views; a vector into numbers.
+
+    With `nInputDims`, inputs with one dimension more are batches, and the dimension is one more.
+    """
+
+    def __init__(self, dimension: int, nInputDims: int | None = None) -> None:
+        super().__init__()
+        self.dimension = dimension
+        self.nInputDims = nInputDims
+
+    def updateOutput(self, input: Any) -> Any:
+        if type(input) is not Tensor or input.ndim == 1:
+            return super().updateOutput(input)
+        axis = self._axis(input)
+        count = input.shape[axis]
+        self.tensors.output = [input._view("select", axis, i) for i in range(count)]
+        return self.tensors.output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        if type(input) is not Tensor or input.ndim == 1 or not isinstance(gradOutput, list):
+            return super().updateGradInput(input, gradOutput)
+        axis = self._axis(input)
+        shape = input.shape[:axis] + input.shape[axis + 1 :]
+        fits = len(gradOutput) == input.shape[axis] and all(
+            type(one) is Tensor and one._kind == input._kind and one.shape == shape
+            for one in gradOutput
+        )
+        if not fits:
+            return super().updateGradInput(input, gradOutput)
+        gradInput = self.result("gradInput", input)
+        gradInput._call("resizeAs", input._open())
+        for i, entry in enumerate(gradOutput):
+            gradInput._view("select", axis, i)._call("copy", entry._open())
+        return gradInput
 
 
 @register
@@ -139,8 +209,16 @@ class SelectTable(Module, kernel=True):
         return self.tensors.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        place = self._place(input)
+        is_plain = isinstance(input, list) and all(type(one) is Tensor for one in input)
+        if is_plain and are_alike([input[place], gradOutput]):
+            gradients = self.results("gradInput", input)
+            for gradient in gradients:
+                gradient._call("zero")
+            gradients[place]._call("copy", gradOutput._open())
+            return gradients
         gradients = zeros_like(input)
-        gradients[self._place(input)] = copied(gradOutput)
+        gradients[place] = copied(gradOutput)
         self.tensors.gradInput = gradients
         return gradients
 
