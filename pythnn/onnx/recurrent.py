@@ -175,6 +175,19 @@ def _of_gru(m: Any) -> _Cell:
     return _Cell("GRU", int(m.outputSize)).add(given, fed_back, bias)
 
 
+_TRANSFERS = {nn.ReLU: "Relu", nn.Sigmoid: "Sigmoid", nn.Tanh: "Tanh"}
+
+
+def _of_linear_rnn(g: Graph, m: Any) -> _Cell:
+    _, linear, transfer = m.inside.modules
+    if type(transfer) not in _TRANSFERS:
+        raise g.refuse(m, f"ONNX's RNN does not apply {transfer.typename()}")
+    size = int(m.outputsize)
+    given, fed_back = linear.weight[:, :-size], linear.weight[:, -size:]
+    cell = _Cell("RNN", size, activations=[_TRANSFERS[type(transfer)]])
+    return cell.add(given, fed_back, linear.bias)
+
+
 def _step_cell(g: Graph, m: Any) -> _Cell:
     """The cell of a module that does a step a call."""
     _refuse_states(g, m)
@@ -186,6 +199,8 @@ def _step_cell(g: Graph, m: Any) -> _Cell:
         if not unlike and step.field("weightO") is None and not step.field("maskzero"):
             made = _lstm_of if type(m) is nn.RecLSTM else _gru_of
             return made(step.weight, step.bias, int(step.inputsize))
+    elif type(m) is nn.LinearRNN:
+        return _of_linear_rnn(g, m)
     elif type(m) in kinds and not unlike:
         return kinds[type(m)](m)
     raise g.refuse(m, NOTHING_LIKE_IT)

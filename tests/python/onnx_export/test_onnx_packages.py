@@ -85,6 +85,8 @@ SEQUENCES = {
     "with dropout": lambda: nn.Sequencer(nn.GRU(3, 2, None, 0.5)),
     "with dropout for each gate": lambda: nn.Sequencer(nn.FastLSTM(3, 2, p=0.5)),
     "torch/rnn": lambda: nn.Sequencer(nn.RecGRU(3, 2)),
+    "a sigmoid of a sum": lambda: nn.Sequencer(nn.LinearRNN(3, 2)),
+    "a rectifier of a sum": lambda: nn.Sequencer(nn.LinearRNN(3, 2, nn.ReLU())),
     "layers": lambda: nn.Sequencer(
         nn.Sequential(nn.Linear(3, 4), nn.RecLSTM(4, 3), nn.GRU(3, 2), nn.SoftMax())
     ),
@@ -126,6 +128,7 @@ def test_a_language_model_of_rnn() -> None:
         (lambda: nn.SeqLSTM(3, 4, 2), "projection"),
         (lambda: nn.Sequencer(nn.FastLSTM(3, 2).maskZero()), "nothing that computes the same"),
         (lambda: nn.Sequencer(nn.MuFuRu(3, 2)), "nothing that computes the same"),
+        (lambda: nn.Sequencer(nn.LinearRNN(3, 2, nn.Abs())), "does not apply nn.Abs"),
         (lambda: nn.Sequencer(nn.GRU(3, 2)).remember("eval"), "goes on from a state"),
     ],
 )
