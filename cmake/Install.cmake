@@ -20,3 +20,29 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/THNNConfigVersion.cmake"
                                  COMPATIBILITY SameMajorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/THNNConfig.cmake"
               "${PROJECT_BINARY_DIR}/THNNConfigVersion.cmake" DESTINATION "${package}")
+
+# For builds without CMake. What is private is for programs that link static libraries.
+file(RELATIVE_PATH up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" /)
+string(REGEX REPLACE "/$" "" up "${up}")
+set(pkgconfig_requires "")
+if(THNN_TH STREQUAL "bundled")
+  set(pkgconfig_requires th-pythnn)
+  # A program finds BLAS where libTH does: at its place of build time.
+  get_target_property(pkgconfig_blas CBLAS::CBLAS INTERFACE_LINK_LIBRARIES)
+  get_target_property(folders TH INSTALL_RPATH)
+  foreach(folder IN LISTS folders)
+    if(folder)
+      list(APPEND pkgconfig_blas "-Wl,-rpath,${folder}")
+    endif()
+  endforeach()
+  list(JOIN pkgconfig_blas " " pkgconfig_blas)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/th-pythnn.pc.in" "${PROJECT_BINARY_DIR}/th-pythnn.pc"
+                 @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/th-pythnn.pc"
+          DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endif()
+configure_file("${PROJECT_SOURCE_DIR}/cmake/thnn.pc.in" "${PROJECT_BINARY_DIR}/thnn.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/thnn.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+if(NOT BUILD_SHARED_LIBS)
+  install(FILES "${PROJECT_SOURCE_DIR}/cmake/FindCBLAS.cmake" DESTINATION "${package}")
+endif()

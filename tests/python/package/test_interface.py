@@ -1,0 +1,45 @@
+"""What a compiled program relies on: the types and functions of the public headers."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+from support.compiling import c_compiler
+
+ROOT = Path(__file__).parents[3]
+BASELINE = ROOT / "tests/data/api/interface.txt"
+HEADERS = ("THNNSimd.h",)  # beside those that the Python package is built from
+
+
+def script(name: str):
+    source = str(ROOT / "pythnn")
+    if source not in sys.path:
+        sys.path.append(source)  # at the end: its modules must hide nothing
+    return importlib.import_module(f"_build.{name}")
+
+
+def interface() -> list[str]:
+    """The declarations of the headers, sorted, one a line."""
+    headers, public = script("headers"), script("generate").PUBLIC_HEADERS
+    folder = ROOT / "thnn"
+    text = headers.preprocess([c_compiler()], [folder], [*public, *HEADERS])
+    header = headers.parse(text, folder)
+    types = {" ".join(text.split()) for text in header.types}
+    functions = {f"function: {f.prototype()};" for f in header.functions}
+    return sorted(types) + sorted(header.variables) + sorted(functions)
+
+
+def test_programs_of_before_still_run() -> None:
+    """A line of the baseline that goes or changes needs new SONAMEs; new lines harm nobody."""
+    if not (ROOT / "thnn").is_dir():
+        pytest.skip("the tests stand alone, without the headers")
+    now = set(interface())
+    gone = [line for line in BASELINE.read_text().splitlines() if line not in now]
+    assert not gone, "compiled programs rely on what is not there any more:\n" + "\n".join(gone)
+
+
+if __name__ == "__main__":  # writes the baseline
+    BASELINE.write_text("".join(f"{line}\n" for line in interface()))
