@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,20 @@ def test_threads_do_not_change_bits(function: str) -> None:
         for threads in (2, 3, 4):
             with State(threads=threads, minimum_work=1) as state:
                 assert results(case, state) == wanted, f"{case.name}: {threads} threads"
+
+
+def test_threads_that_call_at_once_do_not_disturb_each_other() -> None:
+    """Four threads make all calls, each in an order of its own: results have the bits of one."""
+    with State(threads=1) as alone:
+        wanted = [results(case, alone) for case in CASES]
+
+    def differing(seed: int) -> list[str]:
+        order = np.random.default_rng(seed).permutation(len(CASES))
+        with State(threads=1 + seed % 2, minimum_work=1) as state:
+            return [CASES[i].function for i in order if results(CASES[i], state) != wanted[i]]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(differing, range(4))] == [[]] * 4
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

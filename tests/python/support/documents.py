@@ -110,6 +110,7 @@ def check_command(line: str) -> None:
         "make": _check_make,
         "cmake": _check_cmake,
         "python": _check_python,
+        "pytest": _check_pytest,
         "ctest": lambda _: None,
         "mpirun": lambda words: check_command(shlex.join(words[2:])),  # after -n N
         "srun": _check_srun,
@@ -155,6 +156,11 @@ def _check_cmake(arguments: list[str]) -> None:
         if argument.startswith("-D") and not argument.startswith("-DCMAKE_"):
             name = argument[2:].partition("=")[0]
             assert re.search(rf"\b{name}\b", known), argument
+
+
+def _check_pytest(arguments: list[str]) -> None:
+    for argument in arguments:
+        assert (ROOT / argument).exists(), argument
 
 
 def _check_python(arguments: list[str]) -> None:
