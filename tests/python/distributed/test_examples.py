@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support import mpi
-from support.documents import ROOT
+from support.documents import ROOT, tables_of
 
 import pythnn
 
@@ -44,3 +44,17 @@ def test_the_model_of_a_network() -> None:
     lines = scaling.table(ideal, 512, 0.01, 10**8).splitlines()
     assert [line.split()[0] for line in lines[2:]] == [str(n) for n in scaling.PROCESSES]
     assert all(line.endswith("100%") for line in lines[2:])
+
+
+def test_the_page_shows_what_the_model_says() -> None:
+    page = (ROOT / "docs" / "distributed.md").read_text()
+    (rows,) = (table[2:] for table in tables_of(page) if "processes" in table[0][0])
+    assert [int(row[0]) for row in rows] == list(scaling.PROCESSES[2:])
+    for processes, *cells in rows:
+        cases = [(shards, wire) for shards in (512, 4096) for wire in scaling.NETWORKS]
+        for cell, (shards, wire) in zip(cells, cases, strict=True):
+            one, many = (
+                scaling.step_seconds(wire, count, shards, 0.01, 10**8)
+                for count in (1, int(processes))
+            )
+            assert float(cell) == pytest.approx(one / many, rel=0.01)
