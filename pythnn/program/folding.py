@@ -1,4 +1,4 @@
-"""Batch normalisation in the weights of the layer before it."""
+"""Batch normalisation and scaling in the weights of the layer before them."""
 
 from __future__ import annotations
 
@@ -31,26 +31,34 @@ the output, and that of the output."""
 
 
 def fold_normalizations(operations: list[Operation], results: Iterable[View]) -> list[Operation]:
-    """The operations, with normalisations in the layers whose outputs nobody else reads."""
+    """The operations; those that normalise or scale are in the layers before them.
+
+    That is, where nobody else reads what the layer makes. Adding a number counts as scaling.
+    """
     kept: list[Operation] = list(operations)
     users = _users(kept)
     read_later = {view.buffer for view in results}
     for operation in operations:
-        if not isinstance(operation, Kernel) or not _is_fixed(operation):
+        if not isinstance(operation, Kernel) or not (_is_fixed(operation) or _scales(operation)):
             continue
         x, output = operation.reads[0], operation.writes[0]
-        before = [one for one in users[x.buffer] if one is not operation]
-        if len(before) != 1 or x.buffer in read_later or not isinstance(before[0], Kernel):
+        layer = users[x.buffer][0]
+        if not isinstance(layer, Kernel) or not _fits(layer, operation):
             continue
-        layer = before[0]
-        if not _fits(layer, x, output) or operation is not users[output.buffer][0]:
+        of_x, of_output = users[x.buffer], users[output.buffer]
+        if of_x[1] is not operation:
+            continue
+        in_place = x.buffer is output.buffer
+        if not in_place and (
+            len(of_x) > 2 or x.buffer in read_later or of_output[0] is not operation
+        ):
             continue
         made = _folded(layer, operation, output)
         kept[kept.index(layer)] = made
         kept.remove(operation)
         for view in layer.reads:
             users[view.buffer] = [made if one is layer else one for one in users[view.buffer]]
-        users[output.buffer][0] = made
+        users[output.buffer] = [made, *of_output[2 if in_place else 1 :]]
     return kept
 
 
@@ -71,13 +79,22 @@ def _is_fixed(kernel: Kernel) -> bool:
     return kernel.function == name and not _argument(kernel, "train")
 
 
+def _scales(kernel: Kernel) -> bool:
+    """Whether a kernel multiplies all elements by a number, or adds one to them."""
+    if kernel.function not in ("Tensor.mul", "Tensor.add") or not kernel.reads:
+        return False
+    number = kernel.arguments[2]
+    return isinstance(number, (int, float)) and bool(np.isfinite(number))
+
+
 def _argument(kernel: Kernel, name: str) -> Any:
     place = functions[kernel.function].index_of(name)
     return None if place is None else kernel.arguments[place]
 
 
-def _fits(layer: Kernel, x: View, output: View) -> bool:
-    """Whether a layer makes what is normalised, plane by plane, and its parameters are known."""
+def _fits(layer: Kernel, operation: Kernel) -> bool:
+    """Whether a layer makes what is changed, plane by plane, and its parameters are known."""
+    x, output = operation.reads[0], operation.writes[0]
     axes = _AXES.get(layer.function)
     if axes is None or layer.writes[0].buffer is not x.buffer:
         return False
@@ -89,30 +106,40 @@ def _fits(layer: Kernel, x: View, output: View) -> bool:
     made, (weight_axis, axis) = layer.writes[0], axes
     if not (made.is_whole and x.is_whole and output.is_whole and output.size == x.size):
         return False
+    if _scales(operation):
+        return True
     planes = made.shape[axis], made.strides[axis]
     return planes == (x.shape[1], x.strides[1]) and planes[0] == weight.value.shape[weight_axis]
 
 
-def _folded(layer: Kernel, normalization: Kernel, output: View) -> Kernel:
-    """The layer with a normalisation in its weights, in double precision; it writes `output`."""
-    weight, bias = _argument(layer, "weight").value, _argument(layer, "bias")
-    statistics = [_argument(normalization, name) for name in ("running_mean", "running_var")]
+def _factors(operation: Kernel) -> tuple[Any, Any]:
+    """What is multiplied by in each plane, or in all, and what is added, in double precision."""
+    if _scales(operation):
+        number = np.float64(operation.arguments[2])  # type: ignore[arg-type]
+        return (number, 0.0) if operation.function == "Tensor.mul" else (1.0, number)
+    statistics = [_argument(operation, name) for name in ("running_mean", "running_var")]
     mean, variance = (np.float64(one.value.numpy()) for one in statistics)
-    gain, shift = _argument(normalization, "weight"), _argument(normalization, "bias")
-    scale = 1 / np.sqrt(variance + _argument(normalization, "eps"))
+    gain, shift = _argument(operation, "weight"), _argument(operation, "bias")
+    scale = 1 / np.sqrt(variance + _argument(operation, "eps"))
     if gain is not None:
         scale = scale * gain.value.numpy()
+    return scale, (0 if shift is None else shift.value.numpy()) - mean * scale
+
+
+def _folded(layer: Kernel, operation: Kernel, output: View) -> Kernel:
+    """The layer with an operation in its weights; it writes `output`."""
+    weight, bias = _argument(layer, "weight").value, _argument(layer, "bias")
+    scale, shift = _factors(operation)
     axis = _AXES[layer.function][0]
     along = [1] * weight.ndim
     along[axis] = -1
-    added = np.zeros_like(mean) if bias is None else np.float64(bias.value.numpy())
-    added = (added - mean) * scale
-    if shift is not None:
-        added = added + shift.value.numpy()
+    added = np.zeros(weight.shape[axis]) if bias is None else np.float64(bias.value.numpy())
+    added = added * scale + shift
+    factors = np.broadcast_to(scale, added.shape).reshape(along)
     dtype, made = weight.dtype, layer.writes[0]
     output = View(output.buffer, made.shape, made.strides)
     changed: dict[str, Constant | View] = {
-        "weight": Constant(Tensor(weight.numpy() * scale.reshape(along), dtype=dtype)),
+        "weight": Constant(Tensor(weight.numpy() * factors, dtype=dtype)),
         "bias": Constant(Tensor(added, dtype=dtype)),
         "output": output,
     }
@@ -121,5 +148,5 @@ def _folded(layer: Kernel, normalization: Kernel, output: View) -> Kernel:
         place = functions[layer.function].index_of(name)
         assert place is not None  # noqa: S101 (layers of _AXES have them all)
         arguments[place] = value
-    place_of_both = f"{layer.place} + {normalization.place.rpartition('.')[2]}"
+    place_of_both = f"{layer.place} + {operation.place.rpartition('.')[2]}"
     return Kernel(layer.function, arguments, layer.reads, [output], place_of_both)

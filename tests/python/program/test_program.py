@@ -154,6 +154,27 @@ def test_two_normalisations_join_one_layer() -> None:
     check_same(program(x), forward(model, x), True)
 
 
+@pytest.mark.parametrize("inplace", [False, True])
+@pytest.mark.parametrize("bias", [False, True])
+def test_numbers_join_the_layer_before_them(bias: bool, inplace: bool) -> None:
+    convolution = nn.SpatialConvolution(3, 4, 3, 3)
+    layers = [nn.AddConstant(0.5, inplace), nn.MulConstant(-2, inplace), nn.MulConstant(3, inplace)]
+    model = nn.Sequential(
+        convolution if bias else convolution.noBias(), nn.SpatialBatchNormalization(4), *layers
+    )
+    model.evaluate()
+    program = pythnn.compile(model, image())
+    (step,) = program.steps
+    assert step.place.endswith(" + 3:AddConstant + 4:MulConstant + 5:MulConstant")
+    check_same(program(image()), forward(model, image()), True)
+    split = nn.Sequential(
+        nn.SpatialConvolution(3, 4, 3, 3),
+        nn.ConcatTable(nn.MulConstant(2), nn.AddConstant(1)),
+        nn.CAddTable(),
+    )
+    check_same(pythnn.compile(split, image())(image()), forward(split, image()), True)
+
+
 def test_what_others_read_is_not_joined() -> None:
     model = nn.Sequential(
         nn.Linear(3, 3), nn.ConcatTable(nn.BatchNormalization(3), nn.Identity()), nn.CSubTable()
