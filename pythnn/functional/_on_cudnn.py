@@ -10,6 +10,7 @@ from .._cuda.cudnn import convolution, layers
 from .._cuda.cudnn.convolution import ALGORITHMS, Geometry
 from .._cuda.cudnn.descriptors import LARGEST
 from .._cuda.cudnn.handle import Handle, handle_of, is_dense, is_there
+from .._cuda.cudnn.library import CudnnError
 from .._cuda.state import state_of
 from .._state import RESULTS, State
 from ._arrays import Array, Unfit, zeros
@@ -21,6 +22,7 @@ __all__ = [
     "add_to_bias",
     "add_to_weight",
     "convolved",
+    "done",
     "layers",
     "plan_on_device",
     "to_input",
@@ -53,6 +55,17 @@ def wanted(state: State | None, x: Any, obstacle: str = "") -> Handle | None:
     if obstacle or x.size > LARGEST or not is_there(device):
         return None
     return handle_of(device)
+
+
+def done(state: State | None, compute: Callable[..., None], *arguments: Any, **named: Any) -> bool:
+    """Whether cuDNN has computed something; what it turns out not to have, "auto" passes over."""
+    try:
+        compute(*arguments, **named)
+    except CudnnError as error:
+        if not error.is_unsupported or (state is not None and state.use_cudnn is True):
+            raise
+        return False
+    return True
 
 
 # ---- Which algorithm
@@ -99,6 +112,14 @@ class _Call:
 
     def run(self, handle: Handle, name: str, first: Any, second: Any, to: Any, add: bool) -> None:
         convolution.run(handle, self.operation, name, self.geometry, first, second, to, add=add)
+
+    def done(self, state: State | None, *arguments: Any) -> bool:
+        """Whether it has run; a name is asked for, and fails where it does not."""
+        choice = "auto" if state is None else state._convolution[RESULTS.index(self.problem.result)]
+        if choice in _SHARED or choice.startswith("cudnn"):
+            self.run(*arguments)
+            return True
+        return done(state, self.run, *arguments)
 
 
 _DEFAULT = State()
@@ -238,7 +259,8 @@ def convolved(
         return None
     handle, name = chosen
     output = empty(window.shape, x)
-    call.run(handle, name, *operands, output, False)
+    if not call.done(state, handle, name, *operands, output, False):
+        return None
     if bias is not None:
         g = call.geometry
         shape = g.image if problem.transposed else g.map
@@ -266,8 +288,7 @@ def to_input(
     if chosen is None:
         return None
     grad_x: Array = empty(shape, grad_output) if start is None else start
-    call.run(*chosen, *operands, grad_x, start is not None)
-    return grad_x
+    return grad_x if call.done(state, *chosen, *operands, grad_x, start is not None) else None
 
 
 def add_to_weight(
@@ -287,9 +308,7 @@ def add_to_weight(
         call.obstacle = "an array with gaps in add_to"
     measure = _measuring(call, *operands, grad_weight.shape, own)
     chosen = _chosen(call, state, x, measure)
-    if chosen is not None:
-        call.run(*chosen, *operands, grad_weight, True)
-    return chosen is not None
+    return chosen is not None and call.done(state, *chosen, *operands, grad_weight, True)
 
 
 def add_to_bias(n: int, grad_output: Any, grad_bias: Any, state: State | None) -> bool:
@@ -300,5 +319,5 @@ def add_to_bias(n: int, grad_output: Any, grad_bias: Any, state: State | None) -
         return False
     *batch, planes = grad_output.shape[:-n]
     shape = (math.prod(batch), planes, math.prod(grad_output.shape[-n:]), 1)
-    convolution.grad_of_bias(handle, grad_output.dtype.name, shape, grad_output, grad_bias)
-    return True
+    real = grad_output.dtype.name
+    return done(state, convolution.grad_of_bias, handle, real, shape, grad_output, grad_bias)

@@ -178,7 +178,7 @@ def _by_cudnn(
 
     `output` is needed for gradients of maxima.
     """
-    from ._on_cudnn import layers, wanted
+    from ._on_cudnn import done, layers, wanted
 
     handle = wanted(state, x, _obstacle(windows, laid))
     if handle is None:
@@ -190,12 +190,12 @@ def _by_cudnn(
     image, map_ = (*batch, *x.shape[-dimensions:]), (*batch, *laid.counts)
     if grad_output is None:
         pooled = empty((*leading, *laid.counts), x)
-        layers.pool(handle, pooling, x, pooled, image, map_)
-        return pooled
+        by_cudnn = done(state, layers.pool, handle, pooling, x, pooled, image, map_)
+        return pooled if by_cudnn else None
     grad_x = empty(x.shape, x)
     arrays = (grad_output if output is None else output, grad_output, x)
-    layers.pool_backward(handle, pooling, arrays, grad_x, image, map_)
-    return grad_x
+    by_cudnn = done(state, layers.pool_backward, handle, pooling, arrays, grad_x, image, map_)
+    return grad_x if by_cudnn else None
 
 
 def _maxima_by_cudnn(x: Array, windows: Windows, laid: Laid, state: State | None) -> Array | None:

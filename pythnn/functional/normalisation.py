@@ -139,14 +139,16 @@ def batch_norm(
     mean, inverse_std = zeros(count, x), zeros(count, x)
     output = like(planes.block.array)
     parameters, running, saved = (weight, bias), (mean_after, var_after), (mean, inverse_std)
-    handle = None
+    by_cudnn = handle = None
     if state is not None or type(x) is not np.ndarray:
         handle = _cudnn(x, state, _obstacle(running, training=training, alone=alone, eps=eps))
     if handle is not None:
-        output = _by_cudnn(
-            handle, planes.block.array, parameters, running, saved if training else None,
-            momentum, eps,
+        by_cudnn = _by_cudnn(
+            handle, state, planes.block.array, parameters, running,
+            saved if training else None, momentum, eps,
         )  # fmt: skip
+    if by_cudnn is not None:
+        output = by_cudnn
     elif x.size:
         thnn.BatchNormalization_updateOutput(
             state, planes.block.array, output, weight, bias, mean_after, var_after,
@@ -187,15 +189,16 @@ def _obstacle(running: tuple[Any, Any], *, training: bool, alone: bool, eps: flo
 
 def _by_cudnn(
     handle: Any,
+    state: State | None,
     x: Array,
     parameters: tuple[Any, Any],
     running: tuple[Any, Any],
     saved: tuple[Any, Any] | None,
     momentum: float,
     eps: float,
-) -> Array:
+) -> Array | None:
     """The normalised planes: by their own statistics, which go to `saved`, or by running ones."""
-    from ._on_cudnn import layers
+    from ._on_cudnn import done, layers
 
     planes = x.reshape(*x.shape[:2], -1)
     weight, bias = parameters
@@ -205,18 +208,19 @@ def _by_cudnn(
         zeros(count, x) if bias is None else bias,
     )
     output = empty(x.shape, x)
+    arrays = (handle, planes, output, factors, running)
     if saved is None:
-        layers.norm_in_use(handle, planes, output, factors, running, eps)
+        by_cudnn = done(state, layers.norm_in_use, *arrays, eps)
     else:
-        layers.norm_in_training(handle, planes, output, factors, running, saved, momentum, eps)
-    return output
+        by_cudnn = done(state, layers.norm_in_training, *arrays, saved, momentum, eps)
+    return output if by_cudnn else None
 
 
 def _gradients_by_cudnn(
-    handle: Any, arrays: tuple[Any, Any, Any, Any, Any]
-) -> tuple[Array, Array, Array]:
+    handle: Any, state: State | None, arrays: tuple[Any, Any, Any, Any, Any]
+) -> tuple[Array, Array, Array] | None:
     """The gradients of planes, of their weights and of their biases, in training."""
-    from ._on_cudnn import layers
+    from ._on_cudnn import done, layers
 
     x, grad_output, weight, mean, inverse = arrays
     planes, grads = (array.reshape(*x.shape[:2], -1) for array in (x, grad_output))
@@ -224,8 +228,8 @@ def _gradients_by_cudnn(
     if weight is None:
         weight = array_module(x).ones(count, x.dtype)
     found = empty(x.shape, x), zeros(count, x), zeros(count, x)
-    layers.norm_backward(handle, (planes, grads, weight, mean, inverse), found)
-    return found
+    given = (planes, grads, weight, mean, inverse)
+    return found if done(state, layers.norm_backward, handle, given, found) else None
 
 
 _FEW = 32
@@ -254,15 +258,17 @@ def _planes_backward(
     """The gradients of planes, of their weights and of their biases."""
     handle = _cudnn(planes, state, "" if training else "gradients with given statistics")
     if handle is not None:
-        return _gradients_by_cudnn(handle, (planes, grads, weight, mean, inverse))
+        found = _gradients_by_cudnn(handle, state, (planes, grads, weight, mean, inverse))
+        if found is not None:
+            return found
     grad_planes, count = like(planes), len(mean)
     grad_weight, grad_bias = zeros(count, planes), zeros(count, planes)
     # Without training the C function takes the variance, to which it adds eps.
     used = (None, None) if training else (mean, inverse**-2)
-    found = (mean, inverse) if training else (None, None)
+    saved = (mean, inverse) if training else (None, None)
     thnn.BatchNormalization_backward(
         state, planes, grads, grad_planes, grad_weight, grad_bias, weight,
-        used[0], used[1], found[0], found[1], training, 1.0, 0.0,
+        used[0], used[1], saved[0], saved[1], training, 1.0, 0.0,
     )  # fmt: skip
     return shaped(grad_planes, planes.shape), grad_weight, grad_bias
 

@@ -72,13 +72,13 @@ def _result(of: Any, x: Array, axis: Axes, state: State | None, *, log: bool) ->
     if state is not None:
         checked(state)
     if type(x) is not np.ndarray:
-        from ._on_cudnn import layers, wanted
+        from ._on_cudnn import done, layers, wanted
 
         handle = wanted(state, x)
         if handle is not None:
             output = empty(planes.array.shape, x)
-            layers.softmax(handle, planes.array, output, log=log)
-            return from_block(output, planes)
+            if done(state, layers.softmax, handle, planes.array, output, log=log):
+                return from_block(output, planes)
     output = like(planes.array)
     of(state, planes.array, output)
     return from_block(output, planes)
@@ -91,13 +91,13 @@ def _gradient(
     if state is not None:
         checked(state)
     if type(output) is not np.ndarray:
-        from ._on_cudnn import layers, wanted
+        from ._on_cudnn import done, layers, wanted
 
         handle = wanted(state, output)
         if handle is not None and grad_output.shape == output.shape:
-            grad_x = empty(planes.array.shape, output)
-            layers.softmax_backward(handle, planes.array, grads.array, grad_x, log=log)
-            return from_block(grad_x, planes)
+            grad_x, arrays = empty(planes.array.shape, output), (planes.array, grads.array)
+            if done(state, layers.softmax_backward, handle, *arrays, grad_x, log=log):
+                return from_block(grad_x, planes)
     grad_x = like(planes.array)
     of(state, None, grads.array, grad_x, planes.array)
     return from_block(grad_x, planes)

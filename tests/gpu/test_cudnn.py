@@ -505,6 +505,40 @@ def test_normalisations_that_cudnn_lacks(cudnn: StandIn, xp: Any) -> None:
                                   training=False, state=state)  # fmt: skip
 
 
+def test_what_cudnn_turns_out_not_to_have(cudnn: StandIn, xp: Any) -> None:
+    """Statuses of what is not supported: "auto" passes over, and True says so."""
+    x, w = there(xp, X, W)
+    _, mean, inverse = F.batch_norm(X)
+    grad = F.conv2d(X, W, **SETTINGS)
+    calls: list[Any] = [
+        lambda p, s: [F.conv2d(*p(X, W), **SETTINGS, state=s)],
+        lambda p, s: F.conv2d_backward(*p(grad, X, W), **SETTINGS, state=s),
+        lambda p, s: [F.softmax(*p(X), state=s)],
+        lambda p, s: [F.softmax_backward(*p(np.cos(X), F.softmax(X)), state=s)],
+        lambda p, s: [F.avg_pool2d(*p(X), 2, state=s)],
+        lambda p, s: [F.avg_pool2d_backward(*p(X[:, :, :4, :4], X[:, :, :8]), 2, state=s)],
+        lambda p, s: F.batch_norm(*p(X), state=s),
+        lambda p, s: F.batch_norm_backward(*p(X, X), None, *p(mean, inverse), state=s),
+    ]
+    cudnn.library.cuemuCudnnRefuse(1)
+    try:
+        for call in calls:
+            check(call(lambda *a: there(xp, *a), None), call(lambda *a: a, None))
+            assert not cudnn.calls()
+            with (
+                State(use_cudnn=True) as state,
+                pytest.raises(THNNError, match="failed: CUDNN_STATUS_NOT_SUPPORTED"),
+            ):
+                call(lambda *a: there(xp, *a), state)
+        with (
+            State(convolution="cudnn_implicit_gemm") as state,
+            pytest.raises(THNNError, match="failed: CUDNN_STATUS_NOT_SUPPORTED"),
+        ):
+            F.conv2d(x, w, **SETTINGS, state=state)
+    finally:
+        cudnn.library.cuemuCudnnRefuse(0)
+
+
 # ---- Places, threads, memory
 
 
@@ -522,6 +556,7 @@ def test_on_another_device_and_stream(cudnn: StandIn, xp: Any, second: Any) -> N
 
 def test_a_handle_for_each_thread(cudnn: StandIn, xp: Any) -> None:
     F.softmax(xp.asarray(X))
+    gc.collect()
     before, found = cudnn.objects(), []
 
     def run() -> None:

@@ -67,8 +67,15 @@ _SIGNATURES = {
 """The letters of the arguments' types (_TYPES). All functions return a status."""
 
 
+_NOT_SUPPORTED = range(3000, 4000)
+"""Statuses of calls whose sizes or types cuDNN does not have."""
+
+
 class CudnnError(THNNError):
     """A function of cuDNN has failed."""
+
+    is_unsupported = False
+    """Whether cuDNN does not have what was asked for."""
 
 
 class Library:
@@ -100,7 +107,9 @@ class Library:
             details = ctypes.create_string_buffer(_MESSAGE_BYTES)
             self._details(details, _MESSAGE_BYTES)
             text, more = self._text(status).decode(), details.value.decode(errors="replace")
-            raise CudnnError(f"{function} failed: {text}" + (f" ({more})" if more else ""))
+            error = CudnnError(f"{function} failed: {text}" + (f" ({more})" if more else ""))
+            error.is_unsupported = status in _NOT_SUPPORTED
+            raise error
 
 
 def _candidates() -> Iterator[str]:

@@ -153,8 +153,8 @@ int convolve(const char *name, Operation operation, Handle *handle, const void *
              const Array *const arrays[3], const void *const data[2], void *to,
              const Window *window, int number, void *scratch, size_t scratchBytes, const void *beta)
 {
-  if (!isReady(handle))
-    return fail(NOT_INITIALIZED, "no handle of the current device");
+  if (const int unready = checkHandle(handle))
+    return unready;
   const Array *image = arrays[0], *weight = arrays[1], *map = arrays[2];
   size_t needed = 0;
   int status = checkConvolution(image, weight, map, window);
@@ -227,6 +227,12 @@ API const char *cuemuCudnnCalls(void)
 API void cuemuCudnnForget(void)
 {
   calls.clear();
+}
+
+/* Whether all that computes says that it does not support the call. */
+API void cuemuCudnnRefuse(int refuse)
+{
+  refusing = refuse != 0;
 }
 
 /* How many handles and descriptors there are. */
@@ -438,8 +444,8 @@ API int cudnnConvolutionBackwardBias(Handle *handle, const void *alpha, const Ar
                                      const void *dyData, const void *beta, const Array *db,
                                      void *dbData)
 {
-  if (!isReady(handle))
-    return fail(NOT_INITIALIZED, "no handle of the current device");
+  if (const int unready = checkHandle(handle))
+    return unready;
   REQUIRE(isBiasOf(db, dy), "the shape of the bias");
   const char *name = "ConvolutionBackwardBias";
   openMemory();
@@ -461,8 +467,8 @@ API int cudnnConvolutionBackwardBias(Handle *handle, const void *alpha, const Ar
 API int cudnnAddTensor(Handle *handle, const void *alpha, const Array *bias, const void *biasData,
                        const void *beta, const Array *to, void *toData)
 {
-  if (!isReady(handle))
-    return fail(NOT_INITIALIZED, "no handle of the current device");
+  if (const int unready = checkHandle(handle))
+    return unready;
   REQUIRE(isBiasOf(bias, to), "the shape of the bias");
   const char *name = "AddTensor";
   openMemory();

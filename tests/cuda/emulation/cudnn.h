@@ -47,6 +47,7 @@ struct Window {
 
 inline std::set<const void *> live; /* handles and descriptors */
 inline std::string lastError, calls;
+inline bool refusing = false;
 
 inline int fail(int status, const char *why)
 {
@@ -79,10 +80,13 @@ template <typename... T> bool areLive(const T *...objects)
   return (... && live.count(objects));
 }
 
-inline bool isReady(const Handle *handle)
+/* The status of a call that computes before it looks at anything but its handle. */
+inline int checkHandle(const Handle *handle)
 {
-  return areLive(handle) && handle->device == currentDevice() &&
-         checkStream(handle->stream) == cudaSuccess;
+  if (!areLive(handle) || handle->device != currentDevice() ||
+      checkStream(handle->stream) != cudaSuccess)
+    return fail(NOT_INITIALIZED, "no handle of the current device");
+  return refusing ? fail(NOT_SUPPORTED, "refused") : SUCCESS;
 }
 
 inline size_t countOf(const Array *array)

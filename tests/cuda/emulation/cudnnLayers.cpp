@@ -120,8 +120,8 @@ API int cudnnSetPoolingNdDescriptor(Window *window, int mode, int nan, int count
 API int cudnnPoolingForward(Handle *handle, const Window *window, const void *alpha, const Array *x,
                             const void *xData, const void *beta, const Array *y, void *yData)
 {
-  if (!isReady(handle))
-    return fail(NOT_INITIALIZED, "no handle of the current device");
+  if (const int unready = checkHandle(handle))
+    return unready;
   const int status = checkPooling(window, x, y);
   if (status)
     return status;
@@ -156,8 +156,8 @@ API int cudnnPoolingBackward(Handle *handle, const Window *window, const void *a
                              const Array *x, const void *xData, const void *beta, const Array *dx,
                              void *dxData)
 {
-  if (!isReady(handle))
-    return fail(NOT_INITIALIZED, "no handle of the current device");
+  if (const int unready = checkHandle(handle))
+    return unready;
   const int status = checkPooling(window, x, y);
   if (status)
     return status;
@@ -197,8 +197,8 @@ API int cudnnSoftmaxForward(Handle *handle, int algorithm, int mode, const void 
                             const Array *x, const void *xData, const void *beta, const Array *y,
                             void *yData)
 {
-  if (!isReady(handle))
-    return fail(NOT_INITIALIZED, "no handle of the current device");
+  if (const int unready = checkHandle(handle))
+    return unready;
   const int status = checkSoftmax(algorithm, mode, x, y);
   if (status)
     return status;
@@ -228,8 +228,8 @@ API int cudnnSoftmaxBackward(Handle *handle, int algorithm, int mode, const void
                              const Array *y, const void *yData, const Array *dy, const void *dyData,
                              const void *beta, const Array *dx, void *dxData)
 {
-  if (!isReady(handle))
-    return fail(NOT_INITIALIZED, "no handle of the current device");
+  if (const int unready = checkHandle(handle))
+    return unready;
   const int status = checkSoftmax(algorithm, mode, y, dy);
   if (status)
     return status;
@@ -260,8 +260,8 @@ API int cudnnBatchNormalizationForwardTraining(Handle *handle, int mode, const v
                                                void *runningMean, void *runningVariance,
                                                double epsilon, void *savedMean, void *savedInverse)
 {
-  if (!isReady(handle))
-    return fail(NOT_INITIALIZED, "no handle of the current device");
+  if (const int unready = checkHandle(handle))
+    return unready;
   const int status = checkNorm(mode, x, y, statistics, epsilon);
   if (status)
     return status;
@@ -307,8 +307,8 @@ API int cudnnBatchNormalizationForwardInference(Handle *handle, int mode, const 
                                                 const void *bias, const void *mean,
                                                 const void *variance, double epsilon)
 {
-  if (!isReady(handle))
-    return fail(NOT_INITIALIZED, "no handle of the current device");
+  if (const int unready = checkHandle(handle))
+    return unready;
   const int status = checkNorm(mode, x, y, statistics, epsilon);
   if (status)
     return status;
@@ -340,8 +340,8 @@ API int cudnnBatchNormalizationBackward(Handle *handle, int mode, const void *al
                                         void *dScale, void *dBias, double epsilon,
                                         const void *savedMean, const void *savedInverse)
 {
-  if (!isReady(handle))
-    return fail(NOT_INITIALIZED, "no handle of the current device");
+  if (const int unready = checkHandle(handle))
+    return unready;
   const int status = checkNorm(mode, x, dy, statistics, epsilon);
   if (status)
     return status;
