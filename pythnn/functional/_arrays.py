@@ -154,6 +154,8 @@ def sizes_of(name: str, value: Any, count: int) -> tuple[int, ...]:
 
 def is_list(value: Any) -> bool:
     """Whether a value has entries; a string and an array without dimensions have none."""
+    if type(value) in (tuple, list):  # what most are; to ask for any sequence takes far longer
+        return True
     if isinstance(value, np.ndarray):
         return value.ndim > 0
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))

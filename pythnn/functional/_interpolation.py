@@ -84,8 +84,8 @@ def _along_axes(array: Array, matrices: Sequence[Array]) -> Array:
     count = len(matrices)
     for i, matrix in enumerate(matrices):
         axis = array.ndim - count + i
-        moved = product(xp.moveaxis(array, axis, -1), xp.asarray(matrix.T))
-        array = xp.moveaxis(moved, -1, axis)
+        rows = product(array.swapaxes(axis, -1), xp.asarray(matrix.T))
+        array = rows.swapaxes(axis, -1)
     result: Array = xp.ascontiguousarray(array)
     return result
 
