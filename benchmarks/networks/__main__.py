@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 from ..environment import LEVELS, ROOT, facts, import_torch, settle
@@ -53,6 +54,9 @@ def main() -> int:
     options = _arguments()
     settle(options.simd)
     found = facts(import_torch() if any("PyTorch" in peer for peer in options.peers) else None)
+    for name in options.peers:
+        if name in FLOAT32_ONLY:  # those whose package has their name
+            found[name] = version(name.lower())
     for name, value in found.items():
         print(f"{name}: {value}")
     rows: list[Row] = []

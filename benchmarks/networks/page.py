@@ -53,7 +53,7 @@ def markdown(
         yield f"\n## {kind.capitalize()}, {dtype}\n"
         yield from _means(members)
         if key in images:
-            yield f"\n![The fastest peer's time divided by ours]({images[key]})"
+            yield f"\n![Speed of each side, that of pythnn being 1]({images[key]})"
         yield ""
         yield from _table(members)
 
