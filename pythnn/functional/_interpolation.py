@@ -47,6 +47,14 @@ def _places(before: int, after: int, scale: float | None, mode: str, align: bool
 
 
 @functools.lru_cache(maxsize=64)
+def _nearest(before: int, after: int, scale: float | None) -> Array:
+    """The elements of an axis that a result of its nearest ones has."""
+    places: Array = _places(before, after, scale, "nearest", False).astype(np.int64)
+    places.flags.writeable = False  # they are kept for later calls
+    return places
+
+
+@functools.lru_cache(maxsize=64)
 def _weights(
     before: int,
     after: int,
@@ -104,7 +112,7 @@ def resized(
     if mode == "nearest":
         xp = array_module(x)
         for axis, (n, m, scale) in enumerate(axes, 2):
-            x = x.take(xp.asarray(_places(n, m, scale, mode, align).astype(np.int64)), axis)
+            x = x.take(xp.asarray(_nearest(n, m, scale)), axis)
         return x
     return _along_axes(x, [_weights(n, m, x.dtype, scale, mode, align) for n, m, scale in axes])
 
