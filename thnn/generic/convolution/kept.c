@@ -16,7 +16,7 @@ typedef struct KeptConvolution {
 /* The threads that a call with much work would use. */
 static int threadsOf(const THNNState *state)
 {
-  return THNN_threads(state, INT64_MAX, INT64_MAX);
+  return THNN_threads(state, INT64_MAX, (double)INT64_MAX);
 }
 
 /* What the state keeps for a convolution; NULL where that is nothing, or something else. */
