@@ -14,13 +14,21 @@ from ..nn.object.values import to_tensors
 from .functions import functions
 from .operations import Buffer, Call, Constant, Graph, Kernel, Operand, Operation, Table, View
 
-__all__ = ["Lowering", "NotLowerableError", "lower", "lowers"]
+__all__ = ["Lowering", "NotLowerableError", "lower", "lowers", "name_of", "twin_of"]
 
 Values: TypeAlias = "Tensor | list[Values]"
 """A Tensor or a table of them: what modules exchange."""
 Lowerer: TypeAlias = Callable[["Lowering", Any, Any], Any]
 
 _lowerers: dict[type, Lowerer] = {}
+
+
+def twin_of(module: Any) -> dict[int, Any]:
+    """Copies of a module and of all inside, by the id of the original; parameters are shared."""
+    parameters, gradients = module.parameterTensors() or ([], [])
+    known: dict[int, Any] = {id(tensor): tensor for tensor in (*parameters, *gradients)}
+    copy.deepcopy(module, known)
+    return known
 
 
 class NotLowerableError(Exception):
@@ -73,13 +81,13 @@ class Lowering:
         self.copy = self._copy_of(model)
 
     def _copy_of(self, model: Any) -> Any:
-        """A copy of the model in evaluation, which shares the tensors of parameters."""
-        parameters, gradients = model.parameterTensors() or ([], [])
-        memo: dict[int, Any] = {id(tensor): tensor for tensor in (*parameters, *gradients)}
-        model_copy = copy.deepcopy(model, memo)
-        self._originals = {id(memo[id(one)]): one for one in model.listModules() if id(one) in memo}
-        model_copy.evaluate()
-        return model_copy
+        """A copy of the model in evaluation."""
+        twins = twin_of(model)
+        self._originals = {
+            id(twins[id(one)]): one for one in model.listModules() if id(one) in twins
+        }
+        twins[id(model)].evaluate()
+        return twins[id(model)]
 
     # ---- Memory
 

@@ -28,6 +28,7 @@ from .._errors import THNNError
 from .._files import replacing
 from .._plain import MASKED, UNMASKED, is_masked
 from .._tensor import is_on_device, on_host
+from ..graph.lowering import twin_of
 from . import (
     containers,
     convolutions,
@@ -46,7 +47,6 @@ from .graph import (
     Table,
     Value,
     is_of_any_size,
-    twin_of,
     values_in,
 )
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import nn
-from .graph import BAKED_IN, Graph, Table, Value, twin_of, writes
+from ..graph.lowering import twin_of
+from .graph import BAKED_IN, Graph, Table, Value, writes
 
 
 @writes(nn.Sequential, container=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -15,6 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from .. import nn
 from .._shown import shown_name
 from .._tensor import Tensor
+from ..graph.lowering import twin_of
 from ..nn.object.values import to_tensors
 from ..t7 import TorchObject
 
@@ -28,7 +28,6 @@ __all__ = [
     "Value",
     "is_of_any_size",
     "over_rows",
-    "twin_of",
     "values_in",
     "writes",
 ]
@@ -180,14 +179,6 @@ def _same_memory(one: Array, other: Array) -> bool:
     """Whether two arrays are the same view of the same memory."""
     place, other_place = (a.__array_interface__["data"][0] for a in (one, other))
     return place == other_place and one.shape == other.shape and one.strides == other.strides
-
-
-def twin_of(module: Any) -> dict[int, Any]:
-    """Copies of a module and of all inside, by the id of the original; parameters are shared."""
-    parameters, gradients = module.parameterTensors() or ([], [])
-    known = {id(tensor): tensor for tensor in (*parameters, *gradients)}
-    copy.deepcopy(module, known)
-    return known
 
 
 def _name_of(module: Any) -> str:

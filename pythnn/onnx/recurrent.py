@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import nn
-from .graph import NOTHING_LIKE_IT, Graph, Table, Value, over_rows, twin_of, writes
+from ..graph.lowering import twin_of
+from .graph import NOTHING_LIKE_IT, Graph, Table, Value, over_rows, writes
 
 
 def _in_order(weight: Any, order: list[int], gates: int) -> Any:
