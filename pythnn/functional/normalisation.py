@@ -380,14 +380,19 @@ class _Layers(NamedTuple):
 
 
 def _layers(x: Array, axis: Axes, **parameters: Any) -> _Layers:
-    axes = axes_of(x, axis)
-    others = tuple(i for i in range(x.ndim) if i not in axes)
-    sizes = tuple(x.shape[i] for i in axes)
+    found = _layers_of(x.shape, axes_of(x, axis))
     for name, array in parameters.items():
         if array is not None:
-            check_shape(name, array, sizes)
-    wide = tuple(n if i in axes else 1 for i, n in enumerate(x.shape))
-    return _Layers(axes, others, tuple(x.shape[i] for i in others), sizes, wide)
+            check_shape(name, array, found.parameters)
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def _layers_of(shape: tuple[int, ...], axes: tuple[int, ...]) -> _Layers:
+    others = tuple(i for i in range(len(shape)) if i not in axes)
+    sizes = tuple(shape[i] for i in axes)
+    wide = tuple(n if i in axes else 1 for i, n in enumerate(shape))
+    return _Layers(axes, others, tuple(shape[i] for i in others), sizes, wide)
 
 
 def _are_rows(block: Block) -> bool:
