@@ -16,7 +16,7 @@ from .._generator import Generator
 from .._tensor import Tensor, array_module
 from ..nn import Module
 from ._group import group_of
-from ._state import check_module
+from ._state import check_module, kept_tensors
 
 __all__ = ["checkpoint", "resume"]
 
@@ -109,38 +109,42 @@ def _generator_of(content: Any) -> Generator:
 
 def _restore(module: Module, saved: Any) -> None:
     """Copies the tensors of a saved module into those of a module of the same make."""
-    found = saved.listModules() if isinstance(saved, Module) else []
-    pairs = list(zip(module.listModules(), found, strict=False))
-    if len(found) != len(module.listModules()) or any(
-        own.typename() != other.typename() for own, other in pairs
-    ):
+    if not isinstance(saved, Module) or _make(saved) != _make(module):
         raise THNNArgumentError.expected(
-            "distributed.resume",
-            3,
-            "module",
-            "one of the saved make:\n" + repr(saved),
-            repr(module),
+            "distributed.resume", 3, "module", f"one of the saved make:\n{saved}", repr(module)
         )
-    for own, other in pairs:
+    kept = kept_tensors(module)
+    device = kept[0].device if kept else "cpu"
+    for own, other in zip(module.listModules(), saved.listModules(), strict=True):
         for name, value in other.tensors.__dict__.items():
             if name not in ("output", "gradInput"):
-                _restore_field(own, name, value)
+                _restore_field(own, name, value, device)
 
 
-def _restore_field(module: Module, name: str, value: Any) -> None:
-    """Copies what a field had into its tensors, or makes it the field where they do not fit."""
-    held = module.field(name)
-    if not isinstance(value, list):
-        held, values = [held], [value]
-    else:
-        values = value
-    fits = isinstance(held, list) and [_shape(one) for one in held] == list(map(_shape, values))
-    if not fits:
-        module.assign(name, value)
+def _make(module: Module) -> list[Any]:
+    """What modules have to have in common."""
+    classes = [one.typename() for one in module.listModules()]
+    return classes + [(one.dtype, one.shape) for one in kept_tensors(module)]
+
+
+def _restore_field(module: Module, name: str, value: Any, device: str) -> None:
+    """Copies what a field had into its tensors, or makes it the field where there is none yet.
+
+    Where shapes differ, it is one that the next call computes.
+    """
+    held, many = module.field(name), isinstance(value, list)
+    values = value if many else [value]
+    if not all(isinstance(one, Tensor) for one in values):
         return
-    for tensor, saved in zip(held, values, strict=True):
-        if isinstance(tensor, Tensor) and tensor.size:
-            tensor.copy_from(saved)
+    if held is None:
+        moved = [one.to(device) for one in values]
+        module.assign(name, moved if many else moved[0])
+        return
+    targets = held if isinstance(held, list) else [held]
+    if list(map(_shape, targets)) == list(map(_shape, values)):
+        for tensor, saved in zip(targets, values, strict=True):
+            if tensor.size:
+                tensor.copy_from(saved)
 
 
 def _shape(value: Any) -> Any:

@@ -58,7 +58,7 @@ def test_bits_are_the_same_for_any_number_of_processes(tmp_path: Path) -> None:
     for processes in PROCESSES:
         mpi.run(processes, HERE / "training.py", tmp_path)
     trained = {processes: np.load(tmp_path / f"{processes}.npz") for processes in PROCESSES}
-    assert len(trained[1].files) == 12
+    assert len(trained[1].files) == 13
     for name in trained[1].files:
         wanted = trained[1][name]
         assert np.isfinite(wanted).all()
@@ -128,6 +128,7 @@ own_shards(None, -1): 'shards': expected a number of shards, found -1
 checkpoint(None, 'x.t7', net, model=3): 'more': expected other names
 resume(None, 'model.t7', net): 'path': expected a file of distributed.checkpoint
 resume(None, 'other.t7', net): 'module': expected one of the saved make
+resume(None, 'larger.t7', net): 'module': expected one of the saved make
 """
 
 
@@ -142,6 +143,7 @@ from pythnn.distributed import *
 net = nn.Linear(2, 2)
 pythnn.save("model.t7", net)
 checkpoint(None, "other.t7", nn.Sequential(net))
+checkpoint(None, "larger.t7", nn.Linear(2, 3))
 for line in sys.argv[1].strip().splitlines():
     try:
         eval(line.partition("): ")[0] + ")")

@@ -209,6 +209,27 @@ def checkpoints() -> Any:
     return expected
 
 
+@case
+def momentum_of_the_modules() -> Any:
+    """Is in the checkpoint too: dpnn's updateGradParameters keeps it in a field."""
+
+    def train(training: Training) -> Any:
+        for _ in range(2):
+            distributed.gradients(COMM, training.net, [np.arange(9), [9, 10]], training.evaluate)
+            training.net.updateGradParameters(0.9)
+            training.net.updateParameters(0.01)
+        return training.parameters
+
+    training, resumed = (Training(convolutional(), IMAGES) for _ in range(2))
+    train(training)
+    path = FOLDER / f"momentum-{COMM.size}.t7"
+    distributed.checkpoint(COMM, path, training.net)
+    expected = train(training)
+    assert distributed.resume(COMM, path, resumed.net) == {"state": {}}
+    assert (train(resumed) == expected).all()
+    return expected
+
+
 METHODS: dict[str, dict[str, float]] = {
     "adadelta": {}, "adagrad": {}, "adam": {}, "adamax": {}, "asgd": {"t0": 1}, "rmsprop": {},
     "cg": {"maxIter": 2}, "lbfgs": {"maxIter": 2}, "rprop": {},
