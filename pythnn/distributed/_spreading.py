@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def _check_arguments(group: Group, module: Any, root: int) -> None:
 
 
 def _check_root(function: str, position: int, group: Group, root: int) -> None:
-    if not isinstance(root, int) or not 0 <= root < group.size:
+    if not isinstance(root, Integral) or not 0 <= root < group.size:
         raise THNNArgumentError.expected(
             f"distributed.{function}", position, "root", f"a process from 0 to {group.size - 1}",
             repr(root),
@@ -74,7 +75,7 @@ def _check_make(wanted: list[str], found: list[str]) -> None:
 def own_shards(comm: Any, shards: int) -> range:
     """Which of a number of shards this process evaluates: a row of them, about the same in all."""
     group = group_of("own_shards", 1, comm)
-    if not isinstance(shards, int) or shards < 0:
+    if not isinstance(shards, Integral) or shards < 0:
         raise THNNArgumentError.expected(
             "distributed.own_shards", 2, "shards", "a number of shards", repr(shards)
         )

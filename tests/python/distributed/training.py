@@ -171,7 +171,7 @@ def without_a_flat_array() -> Any:
 def scattered() -> Any:
     """Each process has its shards alone."""
     data = {"x": IMAGES, "y": CLASSES} if COMM.rank == COMM.size - 1 else None
-    mine = distributed.scatter(COMM, data, 5, root=COMM.size - 1)
+    mine = distributed.scatter(COMM, data, np.int64(5), root=COMM.size - 1)
     assert list(mine) == list(distributed.own_shards(COMM, 5))
     bounds = np.arange(6) * SAMPLES // 5
     for shard, part in mine.items():
@@ -189,7 +189,7 @@ def scattered() -> Any:
         net.backward(mine[shard]["x"], output)
         return float(output.sum())
 
-    distributed.gradients(COMM, net, range(5), evaluate)
+    distributed.gradients(COMM, net, np.arange(5), evaluate)
     return sums
 
 
