@@ -322,11 +322,13 @@ def test_measuring_adds_nothing(cudnn: StandIn, xp: Any, times: Any) -> None:
 def test_precision(cudnn: StandIn, xp: Any) -> None:
     """Arrays of float32 are computed as float64, also on a device."""
     x, w = X.astype(np.float32), W.astype(np.float32)
-    with State(precision="float64") as state:
-        found = F.conv2d(*there(xp, x, w), **SETTINGS, state=state)
-        wide = F.conv2d(x.astype(float), w.astype(float), **SETTINGS)
+    wide = F.conv2d(x.astype(float), w.astype(float), **SETTINGS)
+    for use, names in (("auto", ["ConvolutionForward"]), (False, [])):
+        with State(precision="float64", use_cudnn=use) as state:
+            found = F.conv2d(*there(xp, x, w), **SETTINGS, state=state)
         assert found.dtype == np.float32
         np.testing.assert_array_equal(found.get(), wide.astype(np.float32))
+        assert cudnn.names() == names
 
 
 # ---- The switch
