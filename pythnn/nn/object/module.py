@@ -16,6 +16,7 @@ from .node import Node, are_nodes
 from .notebook import html_of_module
 from .object import Object, register
 from .parameters import TensorLists, tensors_of
+from .tables import are_alike
 from .training_aids import TrainingAids
 from .types import device_of_type
 from .unknown import known_modules
@@ -194,6 +195,10 @@ class Module(TrainingAids, Object, kernel=True):
                     f"{self.typename()}.updateParameters: a parameter has no gradient: it was taken"
                     " away; assign zeros to it, such as gradWeight, before backward"
                 )
+            if isinstance(learningRate, (int, float)) and are_alike([parameter, gradient]):
+                step = parameter._open(), -learningRate, gradient._open()
+                parameter._call("cadd", *step)
+                continue
             values = parameter.array()
             values -= learningRate * gradient.array().reshape(values.shape)
 

@@ -298,3 +298,14 @@ def test_errors_are_blamed_on_the_class_that_they_come_out_of() -> None:
     inside = nn.Sequential().add(Picky(2)).add(nn.Index(1))
     with pytest.raises(pythnn.THNNArgumentError, match=r"nn\.Index: argument #1"):
         inside.forward(np.ones(2))
+
+
+@pytest.mark.parametrize("rate", [0.5, 2, np.float64(0.25), np.array(0.125)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_step_down_the_gradient(rate, dtype):
+    layer = nn.Linear(4, 3).type(dtype)
+    layer.gradWeight = np.arange(12.0).reshape(3, 4)
+    before = layer.weight.copy()
+    layer.updateParameters(rate)
+    bound = 2 * np.finfo(dtype).eps * (np.abs(before) + rate * layer.gradWeight)
+    assert (np.abs(layer.weight - (before - rate * layer.gradWeight)) <= bound).all()
