@@ -136,7 +136,7 @@ static void addPlanes(DirectWorker *worker, const Panel *panel, const THNNConvol
         THNN_(direct_aimAtMap)(worker, panel, box);
       const int64_t planes = minimum(group, end - plane), perPlane = worker->taps * panel->lanes;
       const real *weights = worker->weights + (plane - first) * perPlane;
-      if (worker->kept)
+      if (worker->fetchesWeights)
         THNN_(direct_aimAtWeights)(worker, panel, weights + planes * perPlane);
       addGroup(worker, panel, box, plane, planes, weights);
     }
@@ -155,6 +155,9 @@ static void runTask(DirectWorker *worker, int64_t task, int64_t tasks, int threa
   /* A guess at this thread's next task, as if threads took turns. */
   const int64_t nextTask = task + threads;
   const THNNConvolutionBox next = THNN_convolutionBox(&plan->boxes, nextTask % boxes);
+  /* Later boxes find a panel's weights in a near cache. Transposed, a class uses a part of them. */
+  worker->fetchesWeights = worker->kept && !worker->g.transposed && task % boxes == 0;
+  worker->aheadWeights = (Ahead){0};
   listBias(worker, &panel);
   for (int64_t first = 0; first < planes; first += block) {
     const int64_t end = minimum(first + block, planes);

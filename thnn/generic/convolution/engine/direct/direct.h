@@ -75,6 +75,7 @@ typedef struct DirectWorker {
   THNNConvolutionBox listedBox; /* its classes are listed: all of them if listedLanes is not 0 */
   int64_t listedLanes;
   Ahead aheadImage, aheadMap, aheadWeights;
+  bool fetchesWeights; /* kept ones, ahead */
 } DirectWorker;
 
 static inline DirectWorker workerFor(const THNNConvolution *g)
