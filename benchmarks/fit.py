@@ -6,9 +6,9 @@
 An algorithm counts how often it does each of a few things; what it is expected to take is the sum
 of these counts, each times its cost. `costs/expected.json` has the names of the things, what they
 are, and what they were expected to cost before there were any timings. The tables of timings beside
-it, which `python -m benchmarks.timings` writes, have a row for each layer, pass and algorithm: the
-counts and the cycles that were measured. For each instruction set, real type and algorithm the fit
-minimizes the sum of
+it, which `test_convolution_float time` prints, have a row for each layer, pass and algorithm: the
+cycles that were measured, and the counts that are not 0, each after the number of its thing. For
+each instruction set, real type and algorithm the fit minimizes the sum of
 
     ((counts * costs) / cycles - 1)^2          over the timings
     TRUST * ((cost / expected) - 1)^2          over the costs, which are not negative
@@ -74,17 +74,42 @@ class Timings:
     cycles: Array
 
 
-def read_timings() -> dict[tuple[str, str, str], Timings]:
-    """The committed timings by (level, real, algorithm)."""
-    found: dict[tuple[str, str, str], list[list[float]]] = defaultdict(list)
+@dataclass(frozen=True)
+class Row:
+    """One pass of one layer by one algorithm."""
+
+    level: str
+    real: str
+    algorithm: str
+    part: str
+    layer: str
+    cycles: float
+    counts: list[float]
+
+
+def read_rows() -> list[Row]:
+    """The committed timings."""
+    things = {name: len(of) for name, of in algorithms().items()}
+    rows = []
     for path in sorted(FOLDER.glob("*.csv")):
         with path.open(newline="") as file:
-            for row in csv.DictReader(line for line in file if not line.startswith("#")):
-                key = row["level"], row["real"], row["algorithm"]
-                numbers = [row["cycles"], *row["counts"].split()]
-                found[key].append([float(number) for number in numbers])
+            for read in csv.DictReader(file):
+                counts = [0.0] * things[read["algorithm"]]
+                for entry in read.pop("counts").split():
+                    thing, count = entry.split(":")
+                    counts[int(thing)] = float(count)
+                cycles = float(read.pop("cycles"))
+                rows.append(Row(cycles=cycles, counts=counts, **read))
+    return rows
+
+
+def read_timings() -> dict[tuple[str, str, str], Timings]:
+    """The committed timings by (level, real, algorithm)."""
+    found: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+    for row in read_rows():
+        found[row.level, row.real, row.algorithm].append(row)
     return {
-        key: Timings(np.array([row[1:] for row in rows]), np.array([row[0] for row in rows]))
+        key: Timings(np.array([row.counts for row in rows]), np.array([row.cycles for row in rows]))
         for key, rows in found.items()
     }
 
@@ -94,9 +119,12 @@ def _not_negative(matrix: Array, wanted: Array) -> Array:
     products, target = matrix.T @ matrix, matrix.T @ wanted
     x = np.ones(len(target))
     for _ in range(2000):
+        before = x.copy()
         for i in range(len(x)):
             if products[i, i] > 0:
                 x[i] = max(0.0, x[i] + (target[i] - products[i] @ x) / products[i, i])
+        if np.abs(x - before).max() < 1e-10:
+            break
     return x
 
 

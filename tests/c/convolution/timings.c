@@ -90,7 +90,8 @@ static double seconds(const THNNConvolutionPlan *plan, const Arrays *of)
       THNN_(engine_run)(plan, of->map, of->weight, NULL, of->image, of->scratch);
       break;
     default:
-      THNN_(engine_backwardWeight)(plan, of->image, of->map, 0, of->weight, of->bias, of->scratch);
+      THNN_(engine_backwardWeight)(plan, of->image, of->map, 1e-4, of->weight, of->bias,
+                                   of->scratch);
     }
     const double took = now() - start;
     best = took < best ? took : best;
@@ -119,8 +120,12 @@ static void printTiming(const THNNConvolution *g, const THNNConvolutionPlan *pla
     printf(" %d:%d:%d:%d:%d", (int)g->input[i], (int)g->kernel[i], (int)g->stride[i],
            (int)g->dilation[i], (int)g->pad[i]);
   printf(",%.4g,", cycles);
+  const char *space = "";
   for (int i = 0; i < chosen->things; i++)
-    printf("%s%.5g", i ? " " : "", chosen->counts[i]);
+    if (chosen->counts[i] != 0) {
+      printf("%s%d:%.5g", space, i, chosen->counts[i]);
+      space = " ";
+    }
   printf("\n");
 }
 

@@ -164,8 +164,8 @@ enum {
   WINOGRAD_MOVED, /* moving a row of tiles of one residue class, dilated */
   WINOGRAD_WEIGHT, /* transforming a filter */
   WINOGRAD_PARTIAL, /* vectors that a row's partial one adds */
-  WINOGRAD_KEPT_PRODUCT, /* as `product`, with kept weights */
-  WINOGRAD_KEPT_BLOCK, /* a coefficient of two planes, for the first vector of a block, beyond `keptProduct` */
+  WINOGRAD_KEPT_PRODUCT, /* factor of a product with kept weights */
+  WINOGRAD_KEPT_BLOCK, /* products that the first vector of a block adds, with kept weights */
   WINOGRAD_KEPT_BYTE, /* fetching a byte of kept weights from memory, in a network of many layers */
   WINOGRAD_COSTS
 };

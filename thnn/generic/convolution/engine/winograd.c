@@ -179,17 +179,17 @@ static void setWinogradCost(AlgorithmPlan *plan, const WinogradWorker *worker)
   const double transforms =
       worker->plan.sharesWeights ? 1 : (double)divideUp(blocks, worker->plan.groupBlocks);
   const bool kept = worker->plan.keepsWeights;
-  const double products = NUMBERS * planes * slices;
+  const double coefficients = NUMBERS * planes * slices;
+  const double keptVectors =
+      costs[WINOGRAD_KEPT_PRODUCT] * vectors + costs[WINOGRAD_KEPT_BLOCK] * (double)blocks;
   const double counts[WINOGRAD_COSTS] = {
-      [WINOGRAD_PRODUCT] = kept ? 0 : products * vectors,
+      [WINOGRAD_PRODUCT] = coefficients * (kept ? keptVectors : vectors),
       [WINOGRAD_BLOCK] = NUMBERS * planes * (double)blocks,
       [WINOGRAD_SOURCE] = lines * slices,
       [WINOGRAD_RESULT] = lines * planes,
       [WINOGRAD_MOVED] = rows * movedRows(&worker->grid, worker->g.dilation[2]) * (slices + planes),
       [WINOGRAD_WEIGHT] = kept ? 0 : transforms * slices * planes,
-      [WINOGRAD_KEPT_PRODUCT] = kept ? products * vectors : 0,
-      [WINOGRAD_KEPT_BLOCK] = kept ? products * (double)blocks : 0,
-      [WINOGRAD_KEPT_BYTE] = kept ? products * sizeof(real) : 0,
+      [WINOGRAD_KEPT_BYTE] = kept ? coefficients * sizeof(real) : 0,
   };
   setCost(plan, WINOGRAD_COSTS, costs, counts);
 }
