@@ -169,15 +169,6 @@ THNN_API THNNBuffer *THNN_planScratch(THNNPlan *plan, size_t bytes);
 THNN_API THNNBuffer *THNN_planKept(THNNPlan *plan, size_t bytes);
 THNN_API void THNN_planFree(void *kept);
 
-/* Adds a part of `part` bytes to a scratch area of `*bytes` bytes so far; returns its offset, which
- * is aligned like the area. */
-static inline size_t THNN_reserve(size_t *bytes, size_t part)
-{
-  const size_t at = *bytes;
-  *bytes += (part + 63) / 64 * 64;
-  return at;
-}
-
 /* Declares that element i of this output depends on element i of the inputs alone, so that the
  * output may be exactly the same memory as an input. */
 static inline void THNN_planElementwise(THNNBuffer *buffer)

@@ -11,6 +11,7 @@
 #include "generic/convolution/checks.h"
 #include "generic/shared/matrix.h"
 #include "geometry/convolution.h"
+#include "work/scratch.h"
 #include "work/sizes.h"
 
 #ifdef THNN_ONCE
@@ -152,8 +153,27 @@ static void addWindow(const THNNConvolution *g, const Window *w, int64_t planes,
 typedef struct Cut {
   int64_t planes, samples; /* input planes (all but in updateGradInput) and samples of a product */
   int threads;
-  size_t windows, elements, threadBytes; /* a thread's scratch: offsets of both, total bytes */
+  size_t threadBytes;
 } Cut;
+
+/* What a thread multiplies: windows and elements of each sample of a product. */
+typedef struct Areas {
+  real *windows, *elements;
+} Areas;
+
+static Areas layOut(const THNNConvolution *g, const Cut *cut, Scratch *scratch)
+{
+  Areas areas;
+  areas.windows = THNN_take(scratch, cut->samples * cut->planes * tapsOf(g), sizeof(real));
+  areas.elements = THNN_take(scratch, cut->samples * g->outputPlanes, sizeof(real));
+  return areas;
+}
+
+static Areas areasOf(const THNNConvolution *g, const Cut *cut, void *memory)
+{
+  Scratch scratch = THNN_scratchOf(memory, cut->threadBytes, THNN_threadIndex());
+  return layOut(g, cut, &scratch);
+}
 
 static Cut cutWork(const THNNState *state, const THNNConvolution *g, int64_t planes,
                    int64_t (*tasks)(const THNNConvolution *, const Cut *))
@@ -163,9 +183,9 @@ static Cut cutWork(const THNNState *state, const THNNConvolution *g, int64_t pla
   const int64_t elementBytes = g->outputPlanes * (int64_t)sizeof(real);
   const int64_t most = bytes > elementBytes ? bytes : elementBytes;
   cut.samples = minimum(g->batch, most < WINDOW_BYTES ? WINDOW_BYTES / most : 1);
-  cut.windows = THNN_reserve(&cut.threadBytes, (size_t)(cut.samples * bytes));
-  cut.elements =
-      THNN_reserve(&cut.threadBytes, (size_t)(cut.samples * g->outputPlanes) * sizeof(real));
+  Scratch needed = {0};
+  layOut(g, &cut, &needed);
+  cut.threadBytes = needed.used;
   /* Weights come from memory, and a product takes as long as reading them. */
   cut.threads = THNN_blasThreads(state, tasks(g, &cut),
                                  (double)g->batch * (double)g->inputPlanes * (double)tapsOf(g) *
@@ -227,8 +247,8 @@ void THNN_(SpatialConvolutionLocal_updateOutput)(THNNState *state, THTensor *inp
   THNN_blasBegin();
 #pragma omp parallel for num_threads(cut.threads) schedule(static)
   for (int64_t p = 0; p < positions; p++) {
-    char *own = (char *)scratch->data + (size_t)THNN_threadIndex() * cut.threadBytes;
-    real *windows = (real *)(own + cut.windows), *elements = (real *)(own + cut.elements);
+    const Areas areas = areasOf(&g, &cut, scratch->data);
+    real *windows = areas.windows, *elements = areas.elements;
     real *kernel = (real *)kernels->data + p * planes * window;
     for (int64_t first = 0; first < g.batch; first += cut.samples) {
       const int64_t count = minimum(cut.samples, g.batch - first);
@@ -263,7 +283,7 @@ static int64_t groupPlanes(const THNNConvolution *g)
 
 /* Computes gradInput for one task, position after position. */
 static void spreadPlanes(const THNNConvolution *g, const Cut *cut, int64_t task,
-                         const real *gradOutput, real *weight, real *gradInput, char *scratch)
+                         const real *gradOutput, real *weight, real *gradInput, void *scratch)
 {
   const int64_t groups = (g->inputPlanes + cut->planes - 1) / cut->planes;
   const int64_t firstPlane = task % groups * cut->planes, first = task / groups * cut->samples;
@@ -271,7 +291,8 @@ static void spreadPlanes(const THNNConvolution *g, const Cut *cut, int64_t task,
   const int64_t count = minimum(cut->samples, g->batch - first);
   const int64_t window = planes * tapsOf(g), wholeWindow = g->inputPlanes * tapsOf(g);
   const int64_t plane = inputPositions(g);
-  real *windows = (real *)(scratch + cut->windows), *elements = (real *)(scratch + cut->elements);
+  const Areas areas = areasOf(g, cut, scratch);
+  real *windows = areas.windows, *elements = areas.elements;
   real *image = gradInput + (first * g->inputPlanes + firstPlane) * plane;
 
   for (int64_t i = 0; i < count; i++)
@@ -311,8 +332,7 @@ void THNN_(SpatialConvolutionLocal_updateGradInput)(
   THNN_blasBegin();
 #pragma omp parallel for num_threads(cut.threads) schedule(static)
   for (int64_t task = 0; task < planeTasks(&g, &cut); task++)
-    spreadPlanes(&g, &cut, task, from->data, kernels->data, to->data,
-                 (char *)scratch->data + (size_t)THNN_threadIndex() * cut.threadBytes);
+    spreadPlanes(&g, &cut, task, from->data, kernels->data, to->data, scratch->data);
   THNN_blasEnd();
   THNN_planRelease(&plan);
 }
@@ -344,8 +364,8 @@ void THNN_(SpatialConvolutionLocal_accGradParameters)(
   THNN_blasBegin();
 #pragma omp parallel for num_threads(cut.threads) schedule(static)
   for (int64_t p = 0; p < positionsOf(&g); p++) {
-    char *own = (char *)scratch->data + (size_t)THNN_threadIndex() * cut.threadBytes;
-    real *windows = (real *)(own + cut.windows), *elements = (real *)(own + cut.elements);
+    const Areas areas = areasOf(&g, &cut, scratch->data);
+    real *windows = areas.windows, *elements = areas.elements;
     for (int64_t first = 0; first < g.batch; first += cut.samples) {
       const int64_t count = minimum(cut.samples, g.batch - first);
       readWindows(&g, &cut, p, first, count, in->data, windows);

@@ -1,6 +1,7 @@
 #include "generic/convolution/kept.h"
 
 #include "call/plan.h"
+#include "work/scratch.h"
 #include "work/threads.h"
 
 /* What a block begins with; the weights are behind it. */
@@ -50,25 +51,29 @@ const THNNConvolutionPlan *THNN_(kept_prepare)(THNNConvolutionPlan *room, bool *
   return room;
 }
 
-/* The offset of the weights in the block. */
-static size_t headBytes(void)
+/* A block: the description, and what the algorithm keeps of the weights. */
+static KeptConvolution *layOut(const THNNConvolutionPlan *plan, void **weights, Scratch *scratch)
 {
-  size_t bytes = 0;
-  THNN_reserve(&bytes, sizeof(KeptConvolution));
-  return bytes;
+  KeptConvolution *kept = THNN_take(scratch, 1, sizeof(KeptConvolution));
+  *weights = THNN_take(scratch, (int64_t)plan->chosen.keptBytes, 1);
+  return kept;
 }
 
 size_t THNN_(kept_bytes)(const THNNConvolutionPlan *plan)
 {
-  return headBytes() + plan->chosen.keptBytes;
+  void *weights;
+  Scratch needed = {0};
+  layOut(plan, &weights, &needed);
+  return needed.used;
 }
 
 const THNNConvolutionPlan *THNN_(kept_fill)(void *block, const THNNConvolutionPlan *plan,
                                             const THNNState *state, const THNNConvolution *geometry,
                                             const real *weight, void *scratch)
 {
-  KeptConvolution *kept = block;
-  void *weights = (char *)block + headBytes();
+  void *weights;
+  Scratch whole = {.base = block};
+  KeptConvolution *kept = layOut(plan, &weights, &whole);
   *kept = (KeptConvolution){.realBytes = sizeof(real),
                             .geometry = *geometry,
                             .weight = weight,

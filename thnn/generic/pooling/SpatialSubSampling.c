@@ -9,6 +9,7 @@
 #include "generic/pooling/windowSums.h"
 #include "geometry/convolutionCheck.h"
 #include "geometry/pooling.h"
+#include "work/scratch.h"
 
 #ifdef THNN_ONCE
 THNNConvolution THNN_SpatialSubSampling_shapeCheck(const char *function, THNNShape input,
@@ -141,7 +142,21 @@ typedef struct Gradients {
   real *weight, *bias;
 } Gradients;
 
-static void addPlane(const Gradients *of, int64_t plane, char *scratch, real *sums)
+/* What a thread sums a row with, and the row. */
+typedef struct Areas {
+  void *memory;
+  real *row;
+} Areas;
+
+static Areas layOut(const WindowSums *sums, int64_t width, Scratch *scratch)
+{
+  Areas areas;
+  areas.memory = THNN_take(scratch, (int64_t)sums->threadBytes, 1);
+  areas.row = THNN_take(scratch, width, sizeof(real));
+  return areas;
+}
+
+static void addPlane(const Gradients *of, int64_t plane, const Areas *areas)
 {
   const THNNConvolution *g = of->geometry;
   double weightSum = 0, biasSum = 0;
@@ -150,8 +165,8 @@ static void addPlane(const Gradients *of, int64_t plane, char *scratch, real *su
     for (int64_t y = 0; y < g->output[1]; y++) {
       const real *from = of->gradOutput + (image * g->output[1] + y) * g->output[2];
       THNN_(windowSums_sumRow)(of->sums, of->spans, of->input + image * g->input[1] * g->input[2],
-                               0, y, scratch, sums);
-      weightSum += THNN_(simd).reduce.dot(g->output[2], from, sums);
+                               0, y, areas->memory, areas->row);
+      weightSum += THNN_(simd).reduce.dot(g->output[2], from, areas->row);
       biasSum += THNN_(simd).reduce.sum(g->output[2], from);
     }
   }
@@ -173,14 +188,14 @@ void THNN_(SpatialSubSampling_accGradParameters)(THNNState *state, THTensor *inp
   THNN_planStart(&plan, function, state);
   const WindowSums sums = sumsOf(state, &g, false);
   const int threads = THNN_threads(state, g.inputPlanes, (double)THTensor_(nElement)(input) * 2);
-  size_t threadBytes = sums.threadBytes;
-  const size_t row = THNN_reserve(&threadBytes, (size_t)g.output[2] * sizeof(real));
+  Scratch needed = {0};
+  layOut(&sums, g.output[2], &needed);
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *weights = THNN_planInOut(&plan, gradWeight, 4);
   const THNNBuffer *biases = THNN_planInOut(&plan, gradBias, 5);
   const THNNBuffer *spans = THNN_planScratch(&plan, sums.bytes);
-  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * threadBytes);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * needed.used);
   THNN_planAcquire(&plan);
 
   listSpans(&sums, &g, spans->data);
@@ -194,8 +209,9 @@ void THNN_(SpatialSubSampling_accGradParameters)(THNNState *state, THTensor *inp
                                .bias = biases->data};
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t plane = 0; plane < g.inputPlanes; plane++) {
-    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * threadBytes;
-    addPlane(&gradients, plane, mine, (real *)(mine + row));
+    Scratch mine = THNN_scratchOf(scratch->data, needed.used, THNN_threadIndex());
+    const Areas areas = layOut(&sums, g.output[2], &mine);
+    addPlane(&gradients, plane, &areas);
   }
   THNN_planRelease(&plan);
 }

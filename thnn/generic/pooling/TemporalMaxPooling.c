@@ -9,6 +9,7 @@
 #include "generic/pooling/checks.h"
 #include "generic/pooling/indices.h"
 #include "geometry/pooling.h"
+#include "work/scratch.h"
 
 #ifdef THNN_ONCE
 /* The frames are the rows of a pooling along the height; every column is pooled by itself. */
@@ -44,6 +45,21 @@ THNNConvolution THNN_TemporalMaxPooling_shapeCheck(const char *function, THNNSha
 }
 #endif
 
+/* What a thread pools with: the frames of a window, their numbers, and which of them was greatest. */
+typedef struct Areas {
+  const real **window;
+  Place *number, *places;
+} Areas;
+
+static Areas layOut(int64_t frames, int64_t frameSize, Scratch *scratch)
+{
+  Areas areas;
+  areas.window = THNN_take(scratch, frames, sizeof(real *));
+  areas.number = THNN_take(scratch, frames, sizeof(Place));
+  areas.places = THNN_take(scratch, frameSize, sizeof(Place));
+  return areas;
+}
+
 void THNN_(TemporalMaxPooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                             THIndexTensor *indices, int kW, int dW)
 {
@@ -59,32 +75,28 @@ void THNN_(TemporalMaxPooling_updateOutput)(THNNState *state, THTensor *input, T
   const int64_t rows = g.batch * outputFrames, cost = kW * frameSize;
   const THNNBlocks blocks = THNN_rowBlocks(rows, cost);
   const int threads = THNN_threads(state, blocks.count, (double)rows * (double)cost);
-  size_t threadBytes = 0;
-  THNN_reserve(&threadBytes, (size_t)kW * sizeof(real *));
-  const size_t numbersAt = THNN_reserve(&threadBytes, (size_t)kW * sizeof(Place));
-  const size_t placesAt = THNN_reserve(&threadBytes, (size_t)frameSize * sizeof(Place));
+  Scratch needed = {0};
+  layOut(kW, frameSize, &needed);
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);
   const THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, sizes + 3 - nDimension);
   const THNNBuffer *numbers = THNN_planOut(&plan, indices, 4, nDimension, sizes + 3 - nDimension);
-  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * threadBytes);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * needed.used);
   THNN_planAcquire(&plan);
 
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t block = 0; block < blocks.count; block++) {
-    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * threadBytes;
-    const real **window = (const real **)mine;
-    Place *number = (Place *)(mine + numbersAt);
-    Place *places = (Place *)(mine + placesAt);
+    Scratch mine = THNN_scratchOf(scratch->data, needed.used, THNN_threadIndex());
+    const Areas areas = layOut(kW, frameSize, &mine);
     for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++) {
       const int64_t row = block * blocks.length + i;
       const int64_t first = row / outputFrames * frames + row % outputFrames * dW;
       for (int k = 0; k < kW; k++) {
-        window[k] = (const real *)in->data + (first + k) * frameSize;
-        number[k] = k;
+        areas.window[k] = (const real *)in->data + (first + k) * frameSize;
+        areas.number[k] = k;
       }
-      THNN_(simd).pooling.maxOfRows(frameSize, kW, window, number, THNN_LOWEST,
-                                    (real *)out->data + row * frameSize, places);
-      THNN_(simd).indices.indexOfPlace(frameSize, places, 0, -1,
+      THNN_(simd).pooling.maxOfRows(frameSize, kW, areas.window, areas.number, THNN_LOWEST,
+                                    (real *)out->data + row * frameSize, areas.places);
+      THNN_(simd).indices.indexOfPlace(frameSize, areas.places, 0, -1,
                                        (int64_t *)numbers->data + row * frameSize);
     }
   }

@@ -7,6 +7,7 @@
 #include "generic/pooling/checks.h"
 #include "generic/template.h"
 #include "geometry/pooling.h"
+#include "work/scratch.h"
 #include "work/sizes.h"
 
 #ifdef THNN_ONCE
@@ -97,6 +98,20 @@ void THNN_(TemporalSubSampling_updateOutput)(THNNState *state, THTensor *input, 
   THNN_planRelease(&plan);
 }
 
+/* What a thread computes gradInput with: the frames over one of it, and zeros in place of a bias. */
+typedef struct Areas {
+  const real **rows;
+  real *zeros;
+} Areas;
+
+static Areas layOut(int64_t windows, int64_t frameSize, Scratch *scratch)
+{
+  Areas areas;
+  areas.rows = THNN_take(scratch, windows, sizeof(real *));
+  areas.zeros = THNN_take(scratch, frameSize, sizeof(real));
+  return areas;
+}
+
 void THNN_(TemporalSubSampling_updateGradInput)(THNNState *state, THTensor *input,
                                                 THTensor *gradOutput, THTensor *gradInput,
                                                 THTensor *weight, int kW, int dW)
@@ -111,25 +126,24 @@ void THNN_(TemporalSubSampling_updateGradInput)(THNNState *state, THTensor *inpu
   const int64_t windows = kW / dW + 1; /* upper bound of the windows over a frame */
   const THNNBlocks blocks = THNN_rowBlocks(g.input[1], windows * g.input[2]);
   const int threads = threadsFor(state, &blocks, &g);
-  size_t threadBytes = 0;
-  THNN_reserve(&threadBytes, (size_t)windows * sizeof(real *));
-  const size_t zerosAt = THNN_reserve(&threadBytes, (size_t)g.input[2] * sizeof(real));
+  Scratch needed = {0};
+  layOut(windows, g.input[2], &needed);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   const THNNBuffer *factors = THNN_planIn(&plan, weight, 5);
-  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * threadBytes);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * needed.used);
   THNN_planAcquire(&plan);
 
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t block = 0; block < blocks.count; block++) {
-    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * threadBytes;
-    real *zeros = (real *)(mine + zerosAt);
-    THNN_(simd).pointwise.fill(g.input[2], 0, zeros);
+    Scratch mine = THNN_scratchOf(scratch->data, needed.used, THNN_threadIndex());
+    const Areas areas = layOut(windows, g.input[2], &mine);
+    THNN_(simd).pointwise.fill(g.input[2], 0, areas.zeros);
     for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++) {
       const int64_t frame = block * blocks.length + i;
       real *row = (real *)to->data + frame * g.input[2];
-      sumFrames(g.input[2], from->data, THNN_windowsOver(&g, 1, frame), (const real **)mine, row);
-      THNN_(simd).pooling.multiplyAdd(g.input[2], factors->data, row, zeros, row);
+      sumFrames(g.input[2], from->data, THNN_windowsOver(&g, 1, frame), areas.rows, row);
+      THNN_(simd).pooling.multiplyAdd(g.input[2], factors->data, row, areas.zeros, row);
     }
   }
   THNN_planRelease(&plan);

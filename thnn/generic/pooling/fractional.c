@@ -6,6 +6,7 @@
 #include "geometry/adaptive.h"
 #include "call/strided.h"
 #include "call/planTensor.h"
+#include "work/scratch.h"
 
 /* Region `position` along one dimension: steps of (input - pool)/(output - 1), rounded down after
  * a random start; the last region ends where the input ends. */
@@ -49,18 +50,34 @@ static void checkSamples(const THNNFractionalCall *call, THTensor *randomSamples
 enum { TOGETHER = 1024 };
 
 /* How the work is divided: into blocks of output rows, of which `together` rows of one plane are
- * pooled at a time. A thread's scratch holds the regions of a plane's columns, and each one's first
- * element. */
+ * pooled at a time. */
 typedef struct FractionalPartition {
   THNNBlocks blocks;
   int64_t together; /* rows that are pooled at a time */
   int threads;
-  size_t columns, at, places, threadBytes;
+  size_t threadBytes;
 } FractionalPartition;
+
+/* What a thread pools with: the offsets of a region's elements; where a plane's columns begin; the
+ * first element of each region, and where its greatest one is. */
+typedef struct Areas {
+  Place *offsets, *columns, *at, *places;
+} Areas;
 
 static int64_t tapsOf(const THNNFractional *f)
 {
   return f->pool[0] * f->pool[1] * f->pool[2];
+}
+
+static Areas layOut(const THNNFractional *f, int64_t together, Scratch *scratch)
+{
+  const int64_t width = f->output[2];
+  Areas areas;
+  areas.offsets = THNN_take(scratch, tapsOf(f), sizeof(Place));
+  areas.columns = THNN_take(scratch, width, sizeof(Place));
+  areas.at = THNN_take(scratch, together * width, sizeof(Place));
+  areas.places = THNN_take(scratch, together * width, sizeof(Place));
+  return areas;
 }
 
 static FractionalPartition partitionFor(const THNNState *state, const THNNFractional *f)
@@ -68,13 +85,12 @@ static FractionalPartition partitionFor(const THNNState *state, const THNNFracti
   FractionalPartition partition = {.together =
                                        f->output[2] < TOGETHER ? TOGETHER / f->output[2] : 1};
   const int64_t rows = f->planes * f->output[0] * f->output[1], width = f->output[2];
-  const int64_t cost = (tapsOf(f) + 4) * width + 48, outputs = partition.together * width;
+  const int64_t cost = (tapsOf(f) + 4) * width + 48;
   partition.blocks = THNN_rowBlocks(rows, cost);
   partition.threads = THNN_threads(state, partition.blocks.count, (double)rows * (double)cost);
-  THNN_reserve(&partition.threadBytes, (size_t)tapsOf(f) * sizeof(Place));
-  partition.columns = THNN_reserve(&partition.threadBytes, (size_t)width * sizeof(Place));
-  partition.at = THNN_reserve(&partition.threadBytes, (size_t)outputs * sizeof(Place));
-  partition.places = THNN_reserve(&partition.threadBytes, (size_t)outputs * sizeof(Place));
+  Scratch needed = {0};
+  layOut(f, partition.together, &needed);
+  partition.threadBytes = needed.used;
   return partition;
 }
 
@@ -109,13 +125,10 @@ static void listRegions(const THNNFractional *f, const real *samples, THNNRow ro
 
 static void poolBlock(const THNNFractional *f, const FractionalPartition *partition, int64_t block,
                       const real *input, const real *samples, real *output, int64_t *indices,
-                      char *scratch)
+                      const Areas *areas)
 {
   const int64_t planeRows = f->output[0] * f->output[1], width = f->output[2];
   const int64_t elements = f->input[0] * f->input[1] * f->input[2];
-  const Place *offsets = (const Place *)scratch;
-  Place *columns = (Place *)(scratch + partition->columns);
-  Place *at = (Place *)(scratch + partition->at), *places = (Place *)(scratch + partition->places);
   const int64_t begin = block * partition->blocks.length;
   const int64_t end = begin + THNN_blockLength(&partition->blocks, block);
   for (int64_t first = begin, rows; first < end; first += rows) {
@@ -125,12 +138,12 @@ static void poolBlock(const THNNFractional *f, const FractionalPartition *partit
     rows = rows < partition->together ? rows : partition->together;
     if (first == begin || first % planeRows == 0)
       for (int64_t x = 0; x < width; x++)
-        columns[x] = (Place)beginOf(f, samples, row.plane, 2, x);
-    listRegions(f, samples, row, rows, columns, at);
-    THNN_(simd).pooling.maxAround(rows * width, at, tapsOf(f), offsets,
+        areas->columns[x] = (Place)beginOf(f, samples, row.plane, 2, x);
+    listRegions(f, samples, row, rows, areas->columns, areas->at);
+    THNN_(simd).pooling.maxAround(rows * width, areas->at, tapsOf(f), areas->offsets,
                                   input + row.plane * elements, THNN_LOWEST, output + first * width,
-                                  places);
-    THNN_(simd).indices.indexOfPlace(rows * width, places, TH_INDEX_BASE, 0,
+                                  areas->places);
+    THNN_(simd).indices.indexOfPlace(rows * width, areas->places, TH_INDEX_BASE, 0,
                                      indices + first * width);
   }
 }
@@ -157,11 +170,12 @@ void THNN_(fractional_updateOutput)(const THNNFractionalCall *call, THTensor *in
 
 #pragma omp parallel num_threads(partition.threads)
   {
-    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * partition.threadBytes;
-    listTaps(f, (Place *)mine);
+    Scratch mine = THNN_scratchOf(scratch->data, partition.threadBytes, THNN_threadIndex());
+    const Areas areas = layOut(f, partition.together, &mine);
+    listTaps(f, areas.offsets);
 #pragma omp for schedule(static)
     for (int64_t block = 0; block < partition.blocks.count; block++)
-      poolBlock(f, &partition, block, in->data, samples->data, out->data, numbers->data, mine);
+      poolBlock(f, &partition, block, in->data, samples->data, out->data, numbers->data, &areas);
   }
   THNN_planRelease(&plan);
 }

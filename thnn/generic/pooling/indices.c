@@ -1,5 +1,6 @@
 #include "generic/pooling/indices.h"
 
+#include "work/scratch.h"
 #include "work/sizes.h"
 
 void THNN_(indices_describeTaps)(THNNPooledIndices *pooled, const THNNConvolution *g)
@@ -209,53 +210,64 @@ static int threadsFor(const THNNPooledIndices *pooled)
   return THNN_threads(pooled->state, pooled->planes, indices + elements / 4);
 }
 
-/* Scratch of each thread: room for decoding if indices are decoded, and tiles if they are used. */
-typedef struct Scratch {
+/* What the threads of a call have, and a thread's room for decoding, if indices are decoded, and its
+ * tiles, if they are used. */
+typedef struct Sharing {
   int threads;
-  size_t roomBytes, tileBytes;
+  bool decodes;
+  size_t tileBytes, threadBytes;
   THNNBuffer *buffer;
-} Scratch;
+} Sharing;
 
-static Scratch planScratch(THNNPlan *plan, const THNNPooledIndices *pooled, bool tiles)
+typedef struct Areas {
+  THNNIndexRoom *room;
+  char *tiles;
+} Areas;
+
+static Areas layOut(const Sharing *sharing, Scratch *scratch)
 {
-  Scratch scratch = {.threads = threadsFor(pooled), .tileBytes = tiles ? tileBytes(pooled) : 0};
-  if (pooled->element)
-    THNN_reserve(&scratch.roomBytes, sizeof(THNNIndexRoom));
-  const size_t bytes = scratch.roomBytes + TILES * scratch.tileBytes;
-  scratch.buffer = THNN_planScratch(plan, (size_t)scratch.threads * bytes);
-  return scratch;
+  Areas areas = {.room = NULL};
+  if (sharing->decodes)
+    areas.room = THNN_take(scratch, 1, sizeof(THNNIndexRoom));
+  areas.tiles = THNN_take(scratch, TILES, sharing->tileBytes);
+  return areas;
 }
 
-static THNNIndexRoom *roomOf(const Scratch *scratch, int thread)
+static Areas areasOf(const Sharing *sharing, int thread)
 {
-  char *data = scratch->buffer->data;
-  return scratch->roomBytes ? (THNNIndexRoom *)(data + (size_t)thread * scratch->roomBytes) : NULL;
+  Scratch scratch = THNN_scratchOf(sharing->buffer->data, sharing->threadBytes, thread);
+  return layOut(sharing, &scratch);
 }
 
-static char *tilesOf(const Scratch *scratch, int thread)
+static Sharing planSharing(THNNPlan *plan, const THNNPooledIndices *pooled, bool tiles)
 {
-  char *data = scratch->buffer->data;
-  return data + (size_t)scratch->threads * scratch->roomBytes +
-         (size_t)thread * TILES * scratch->tileBytes;
+  Sharing sharing = {.threads = threadsFor(pooled),
+                     .decodes = pooled->element != NULL,
+                     .tileBytes = tiles ? tileBytes(pooled) : 0};
+  Scratch needed = {0};
+  layOut(&sharing, &needed);
+  sharing.threadBytes = needed.used;
+  sharing.buffer = THNN_planScratch(plan, (size_t)sharing.threads * needed.used);
+  return sharing;
 }
 
 /* large = 0, then `small` is moved there plane by plane, in order. */
 static void movePlanes(const THNNPooledIndices *pooled, Move move, const int64_t *indices,
-                       real *small, real *large, const Scratch *scratch)
+                       real *small, real *large, const Sharing *sharing)
 {
-  const size_t bytes = scratch->tileBytes;
+  const size_t bytes = sharing->tileBytes;
   const int64_t together =
       THNN_rowBlocks(pooled->planes, bytes ? THNN_BLOCK_LENGTH : pooled->elements).length;
-  const int threads = scratch->threads;
+  const int threads = sharing->threads;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int share = 0; share < threads; share++) {
-    Walk walk = startWalk(pooled, move, indices, small, roomOf(scratch, share));
-    char *mine = tilesOf(scratch, share);
+    const Areas mine = areasOf(sharing, share);
+    Walk walk = startWalk(pooled, move, indices, small, mine.room);
     const THNNRange all = THNN_shareOf(pooled->planes, share, threads);
     for (int64_t first = all.begin; first < all.end; first += together) {
       const int64_t planes = all.end - first < together ? all.end - first : together;
       real *result = large + first * pooled->elements;
-      real *to = bytes ? (real *)(mine + (size_t)(first % TILES) * bytes) : result;
+      real *to = bytes ? (real *)(mine.tiles + (size_t)(first % TILES) * bytes) : result;
       THNN_(simd).pointwise.fill(planes * pooled->elements, 0, to);
       movePart(&walk, first, planes, to);
       if (bytes) {
@@ -282,9 +294,9 @@ void THNN_(indices_updateGradInput)(const THNNPooledIndices *pooled, THTensor *i
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   const THNNBuffer *index = THNN_planIn(&plan, indices, indicesPosition);
-  const Scratch scratch = planScratch(&plan, pooled, true);
+  const Sharing sharing = planSharing(&plan, pooled, true);
   THNN_planAcquire(&plan);
-  movePlanes(pooled, mayMiss ? addSome : addAll, index->data, from->data, to->data, &scratch);
+  movePlanes(pooled, mayMiss ? addSome : addAll, index->data, from->data, to->data, &sharing);
   THNN_planRelease(&plan);
 }
 
@@ -297,9 +309,9 @@ void THNN_(indices_unpoolOutput)(const THNNPooledIndices *pooled, THTensor *inpu
   const THNNBuffer *from = THNN_planIn(&plan, input, 2);
   const THNNBuffer *to = THNN_planOut(&plan, output, 3, nDimension, size);
   const THNNBuffer *index = THNN_planIn(&plan, indices, 4);
-  const Scratch scratch = planScratch(&plan, pooled, true);
+  const Sharing sharing = planSharing(&plan, pooled, true);
   THNN_planAcquire(&plan);
-  movePlanes(pooled, set, index->data, from->data, to->data, &scratch);
+  movePlanes(pooled, set, index->data, from->data, to->data, &sharing);
   THNN_planRelease(&plan);
 }
 
@@ -313,15 +325,15 @@ void THNN_(indices_unpoolGradInput)(const THNNPooledIndices *pooled, THTensor *i
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   const THNNBuffer *index = THNN_planIn(&plan, indices, 5);
-  const Scratch scratch = planScratch(&plan, pooled, false);
+  const Sharing sharing = planSharing(&plan, pooled, false);
   THNN_planAcquire(&plan);
   const int64_t bytesRead = (int64_t)sizeof(real) * pooled->planes * pooled->elements +
                             (int64_t)sizeof(int64_t) * THNN_pooledElements(pooled);
-#pragma omp parallel for num_threads(scratch.threads) schedule(static)
-  for (int share = 0; share < scratch.threads; share++) {
-    Walk walk = startWalk(pooled, get, index->data, to->data, roomOf(&scratch, share));
+#pragma omp parallel for num_threads(sharing.threads) schedule(static)
+  for (int share = 0; share < sharing.threads; share++) {
+    Walk walk = startWalk(pooled, get, index->data, to->data, areasOf(&sharing, share).room);
     walk.fetched = THNN_leavesCaches(bytesRead, 1);
-    const THNNRange planes = THNN_shareOf(pooled->planes, share, scratch.threads);
+    const THNNRange planes = THNN_shareOf(pooled->planes, share, sharing.threads);
     movePart(&walk, planes.begin, planes.end - planes.begin,
              (real *)from->data + planes.begin * pooled->elements);
   }

@@ -1,5 +1,6 @@
 #include "generic/pooling/windowSums.h"
 
+#include "work/scratch.h"
 #include "work/sizes.h"
 
 enum {
@@ -54,16 +55,13 @@ static bool goesInLanes(const THNNRegionSums *of)
   return groups * of->source[2] <= COLUMNS * of->planes;
 }
 
-static void reserveLanes(const THNNState *state, WindowSums *sums)
+static void planLanes(const THNNState *state, WindowSums *sums)
 {
   const THNNRegionSums *of = &sums->of;
   const int64_t elements = elementsOf(of->source) + elementsOf(of->result);
   const int64_t groups = divideUp(of->planes, vectorLanes());
-  const size_t vector = (size_t)vectorLanes() * sizeof(real);
   sums->room =
       minimum(elements, minimum(maximum(ROOM, ENOUGH_ROWS * elementsOfRow(of)), MOST_ROOM));
-  sums->elements = THNN_reserve(&sums->threadBytes, (size_t)sums->room * vector);
-  sums->sum = THNN_reserve(&sums->threadBytes, (size_t)of->source[2] * vector);
   sums->threads = THNN_threads(state, groups * of->result[0] * of->result[1],
                                (double)groups * (double)elements * OPERATIONS);
 }
@@ -75,48 +73,90 @@ static size_t packedBytes(int64_t n)
   return (size_t)vectors * (2 * (size_t)vectorLanes() * sizeof(Place) + sizeof(THNNSpanVector));
 }
 
-static void reserveRows(const THNNState *state, WindowSums *sums)
+static void planRows(const THNNState *state, WindowSums *sums)
 {
   const THNNRegionSums *of = &sums->of;
   const int64_t rows = of->planes * of->result[0] * of->result[1], width = of->source[2];
   const int64_t cost = of->mostRows * width + 4 * of->result[2];
   sums->blocks = THNN_rowBlocks(rows, cost);
   sums->threads = THNN_threads(state, sums->blocks.count, (double)rows * (double)cost / 2);
-  /* Spans are read in whole vectors. */
-  sums->sum = THNN_reserve(&sums->threadBytes, (size_t)(width + vectorLanes()) * sizeof(real));
-  if (!of->backward)
-    return;
-  sums->part = THNN_reserve(&sums->threadBytes, (size_t)width * sizeof(real));
-  sums->packed = THNN_reserve(&sums->bytes, packedBytes(of->result[2]));
+}
+
+/* What a thread sums with: in lanes, the elements of source and results, and a row of sums; row by
+ * row, two rows of sums; and a list of rows. */
+typedef struct Areas {
+  real *elements, *sum, *part;
+  const real **rows;
+} Areas;
+
+static Areas layOutThread(const WindowSums *sums, Scratch *scratch)
+{
+  const THNNRegionSums *of = &sums->of;
+  const int64_t width = of->source[2];
+  Areas areas = {.elements = NULL};
+  if (sums->inLanes) {
+    areas.elements = THNN_take(scratch, sums->room * vectorLanes(), sizeof(real));
+    areas.sum = THNN_take(scratch, width * vectorLanes(), sizeof(real));
+  } else {
+    /* Spans are read in whole vectors. */
+    areas.sum = THNN_take(scratch, width + vectorLanes(), sizeof(real));
+    areas.part = THNN_take(scratch, of->backward ? width : 0, sizeof(real));
+  }
+  areas.rows = THNN_take(scratch, of->mostRows, sizeof(real *));
+  return areas;
+}
+
+/* What all threads share. */
+typedef struct Shared {
+  THNNRange *spans[3];
+  real *divisors[3];
+  void *packed; /* for sums row by row, backward */
+} Shared;
+
+static Shared layOutShared(const WindowSums *sums, Scratch *scratch)
+{
+  const THNNRegionSums *of = &sums->of;
+  Shared shared = {.packed = NULL};
+  for (int d = 0; d < 3; d++) {
+    const int64_t divided = of->backward ? of->source[d] : of->result[d];
+    shared.spans[d] = THNN_take(scratch, of->result[d], sizeof(THNNRange));
+    shared.divisors[d] = THNN_take(scratch, of->divided ? divided : 0, sizeof(real));
+  }
+  if (!sums->inLanes && of->backward)
+    shared.packed = THNN_take(scratch, (int64_t)packedBytes(of->result[2]), 1);
+  return shared;
+}
+
+static Shared sharedIn(const WindowSums *sums, void *memory)
+{
+  Scratch scratch = {.base = memory};
+  return layOutShared(sums, &scratch);
 }
 
 WindowSums THNN_(windowSums_plan)(const THNNState *state, const THNNRegionSums *of)
 {
   WindowSums sums = {.of = *of, .inLanes = goesInLanes(of)};
-  for (int d = 0; d < 3; d++) {
-    const int64_t divided = of->backward ? of->source[d] : of->result[d];
-    sums.spans[d] = THNN_reserve(&sums.bytes, (size_t)of->result[d] * sizeof(THNNRange));
-    if (of->divided)
-      sums.divisors[d] = THNN_reserve(&sums.bytes, (size_t)divided * sizeof(real));
-  }
   if (sums.inLanes)
-    reserveLanes(state, &sums);
+    planLanes(state, &sums);
   else
-    reserveRows(state, &sums);
-  sums.rows = THNN_reserve(&sums.threadBytes, (size_t)of->mostRows * sizeof(real *));
-  sums.threadsAt = sums.bytes;
-  sums.bytes += (size_t)sums.threads * sums.threadBytes;
+    planRows(state, &sums);
+  Scratch shared = {0}, thread = {0};
+  layOutShared(&sums, &shared);
+  layOutThread(&sums, &thread);
+  sums.sharedBytes = shared.used;
+  sums.threadBytes = thread.used;
+  sums.bytes = shared.used + (size_t)sums.threads * thread.used;
   return sums;
 }
 
 THNNRange *THNN_(windowSums_listSpans)(const WindowSums *sums, void *memory, int dimension)
 {
-  return (THNNRange *)((char *)memory + sums->spans[dimension]);
+  return sharedIn(sums, memory).spans[dimension];
 }
 
 real *THNN_(windowSums_listDivisors)(const WindowSums *sums, void *memory, int dimension)
 {
-  return (real *)((char *)memory + sums->divisors[dimension]);
+  return sharedIn(sums, memory).divisors[dimension];
 }
 
 /* ---- What the sums of a call are computed from
@@ -133,17 +173,19 @@ typedef struct Tables {
 
 static Tables tablesOf(const WindowSums *sums, void *memory)
 {
-  Tables tables = {.sums = sums, .threads = (char *)memory + sums->threadsAt};
+  const Shared shared = sharedIn(sums, memory);
+  Tables tables = {.sums = sums, .threads = (char *)memory + sums->sharedBytes};
   for (int d = 0; d < 3; d++) {
-    tables.spans[d] = THNN_(windowSums_listSpans)(sums, memory, d);
-    tables.divisors[d] = THNN_(windowSums_listDivisors)(sums, memory, d);
+    tables.spans[d] = shared.spans[d];
+    tables.divisors[d] = shared.divisors[d];
   }
   return tables;
 }
 
-static char *scratchOf(const Tables *tables)
+static Areas areasOf(const Tables *tables)
 {
-  return tables->threads + (size_t)THNN_threadIndex() * tables->sums->threadBytes;
+  Scratch scratch = THNN_scratchOf(tables->threads, tables->sums->threadBytes, THNN_threadIndex());
+  return layOutThread(tables->sums, &scratch);
 }
 
 static real divisorAt(const Tables *tables, int64_t z, int64_t y)
@@ -265,14 +307,13 @@ static void divide(const Tables *tables, Part part, int64_t width, real *inLanes
                                 inLanes);
 }
 
-/* Sums one row of results; the part of the source comes first in scratch. */
+/* Sums one row of results; the part of the source comes first among the elements. */
 static void sumRow(const Tables *tables, Part source, THNNRange slices, THNNRange lines,
-                   char *scratch, real *result)
+                   const Areas *areas, real *result)
 {
   const WindowSums *sums = tables->sums;
-  const real *inLanes = (const real *)(scratch + sums->elements);
-  const real **rows = (const real **)(scratch + sums->rows);
-  real *sum = (real *)(scratch + sums->sum);
+  const real *inLanes = areas->elements, **rows = areas->rows;
+  real *sum = areas->sum;
   const int64_t width = sums->of.source[2] * vectorLanes(), height = lengthOf(source.rows);
   int64_t count = 0;
   for (int64_t z = slices.begin; z < slices.end; z++)
@@ -286,14 +327,14 @@ static void sumRow(const Tables *tables, Part source, THNNRange slices, THNNRang
 }
 
 static void sumStrip(const Tables *tables, Part results, int64_t planes, const real *source,
-                     real *result, char *scratch)
+                     real *result, const Areas *areas)
 {
   const WindowSums *sums = tables->sums;
   const THNNRegionSums *of = &sums->of;
   const THNNRange *slices = tables->spans[0], *rows = tables->spans[1];
   const Part under = {covered(slices, results.slices), covered(rows, results.rows)};
   const int64_t width = of->result[2] * vectorLanes();
-  real *from = (real *)(scratch + sums->elements);
+  real *from = areas->elements;
   real *to = from + lengthOf(under.slices) * lengthOf(under.rows) * of->source[2] * vectorLanes();
   loadPart(of->source, under, planes, source, from);
   if (of->divided && of->backward)
@@ -304,7 +345,7 @@ static void sumStrip(const Tables *tables, Part results, int64_t planes, const r
       if (y > results.rows.begin && areSame(rows[y], rows[y - 1]))
         THNN_(simd).pointwise.copy(width, row - width, row);
       else
-        sumRow(tables, under, slices[z], rows[y], scratch, row);
+        sumRow(tables, under, slices[z], rows[y], areas, row);
   if (of->divided && !of->backward)
     divide(tables, results, of->result[2], to);
   storePart(of->result, results, planes, to, result);
@@ -322,9 +363,10 @@ static void sumInLanes(Tables *tables, const real *source, real *result)
     const int64_t plane = strip / perGroup * vectorLanes(), number = strip % perGroup;
     const Part results = {stripAlong(tables, 0, number / perSlice),
                           stripAlong(tables, 1, number % perSlice)};
+    const Areas areas = areasOf(tables);
     sumStrip(tables, results, minimum(vectorLanes(), of->planes - plane),
              source + plane * elementsOf(of->source), result + plane * elementsOf(of->result),
-             scratchOf(tables));
+             &areas);
   }
 }
 
@@ -332,13 +374,13 @@ static void sumInLanes(Tables *tables, const real *source, real *result)
  * ------------------------------------------------------------------------------- */
 
 static void sumRowForward(const Tables *tables, const real *plane, int64_t z, int64_t y,
-                          char *scratch, real *row)
+                          const Areas *areas, real *row)
 {
   const THNNRegionSums *of = &tables->sums->of;
   const THNNRange slices = tables->spans[0][z], lines = tables->spans[1][y];
   const THNNRange *columns = tables->spans[2], regular = of->regular;
-  const real **rows = (const real **)(scratch + tables->sums->rows);
-  real *sum = (real *)(scratch + tables->sums->sum);
+  const real **rows = areas->rows;
+  real *sum = areas->sum;
   int64_t count = 0;
   for (int64_t i = slices.begin; i < slices.end; i++)
     for (int64_t j = lines.begin; j < lines.end; j++)
@@ -387,12 +429,12 @@ static Spans packSpans(int64_t n, const THNNRange *spans, void *memory)
 
 /* The sum of the rows of gradOutput whose regions cover a row, each divided. */
 static void collectRows(const Tables *tables, const real *plane, THNNRange slices, THNNRange lines,
-                        char *scratch, real *sum)
+                        const Areas *areas, real *sum)
 {
   const THNNRegionSums *of = &tables->sums->of;
   const int64_t width = of->source[2];
-  const real **rows = (const real **)(scratch + tables->sums->rows);
-  real *part = (real *)(scratch + tables->sums->part);
+  const real **rows = areas->rows;
+  real *part = areas->part;
   bool first = true;
   for (int64_t z = slices.begin; z < slices.end; z++)
     for (int64_t y = lines.begin; y < lines.end; first = false) {
@@ -418,12 +460,12 @@ static void sumForward(const Tables *tables, const real *source, real *result)
   const THNNBlocks blocks = tables->sums->blocks;
 #pragma omp parallel for num_threads(tables->sums->threads) schedule(static)
   for (int64_t block = 0; block < blocks.count; block++) {
-    char *scratch = scratchOf(tables);
+    const Areas areas = areasOf(tables);
     const int64_t first = block * blocks.length;
     THNNRow at = THNN_rowAt(first, of->result[0], of->result[1]);
     for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++, THNN_nextRow(&at)) {
       real *row = result + (first + i) * of->result[2];
-      sumRowForward(tables, source + at.plane * elementsOf(of->source), at.z, at.y, scratch, row);
+      sumRowForward(tables, source + at.plane * elementsOf(of->source), at.z, at.y, &areas, row);
       if (of->divided)
         THNN_(simd).pooling.divide(of->result[2], divisorAt(tables, at.z, at.y),
                                    tables->divisors[2], row, row);
@@ -438,16 +480,15 @@ static void sumBackward(const Tables *tables, const real *source, real *result)
   const THNNRange *slices = tables->spans[0], *rows = tables->spans[1];
 #pragma omp parallel for num_threads(tables->sums->threads) schedule(static)
   for (int64_t block = 0; block < blocks.count; block++) {
-    char *scratch = scratchOf(tables);
-    real *sum = (real *)(scratch + tables->sums->sum);
+    const Areas areas = areasOf(tables);
     const int64_t first = block * blocks.length;
     THNNRow at = THNN_rowAt(first, of->result[0], of->result[1]);
     const int64_t length = THNN_blockLength(&blocks, block);
     for (int64_t i = 0; i < length; THNN_nextRow(&at)) {
       real *row = result + (first + i) * of->result[2];
       collectRows(tables, source + at.plane * elementsOf(of->source), slices[at.z], rows[at.y],
-                  scratch, sum);
-      THNN_(simd).pooling.sumOfSpans(of->result[2], &tables->columns, sum, row);
+                  &areas, areas.sum);
+      THNN_(simd).pooling.sumOfSpans(of->result[2], &tables->columns, areas.sum, row);
       int64_t same = 0; /* following rows that are equal */
       for (i++; i < length && at.y + 1 < at.height && areSame(rows[at.y], rows[at.y + 1]);
            i++, same++)
@@ -458,10 +499,12 @@ static void sumBackward(const Tables *tables, const real *source, real *result)
 }
 
 void THNN_(windowSums_sumRow)(const WindowSums *sums, void *memory, const real *plane, int64_t z,
-                              int64_t y, char *scratch, real *row)
+                              int64_t y, void *threadMemory, real *row)
 {
   const Tables tables = tablesOf(sums, memory);
-  sumRowForward(&tables, plane, z, y, scratch, row);
+  Scratch scratch = {.base = threadMemory};
+  const Areas areas = layOutThread(sums, &scratch);
+  sumRowForward(&tables, plane, z, y, &areas, row);
 }
 
 void THNN_(windowSums_run)(const WindowSums *sums, void *memory, const real *source, real *result)
@@ -471,7 +514,7 @@ void THNN_(windowSums_run)(const WindowSums *sums, void *memory, const real *sou
   if (sums->inLanes) {
     sumInLanes(&tables, source, result);
   } else if (of->backward) {
-    tables.columns = packSpans(of->result[2], tables.spans[2], (char *)memory + sums->packed);
+    tables.columns = packSpans(of->result[2], tables.spans[2], sharedIn(sums, memory).packed);
     sumBackward(&tables, source, result);
   } else {
     sumForward(&tables, source, result);

@@ -13,8 +13,7 @@ typedef struct WindowSums {
   int64_t room;      /* in lanes: elements of source and results that fit */
   THNNBlocks blocks; /* row by row: blocks of result rows */
   int threads;
-  size_t spans[3], divisors[3], packed, threadsAt, bytes;
-  size_t elements, sum, part, rows, threadBytes; /* offsets in, and size of, a thread's part */
+  size_t sharedBytes, threadBytes, bytes; /* of scratch: for all threads, for each, and in all */
 } WindowSums;
 
 WindowSums THNN_(windowSums_plan)(const THNNState *state, const THNNRegionSums *of);
@@ -27,8 +26,9 @@ real *THNN_(windowSums_listDivisors)(const WindowSums *sums, void *memory, int d
 
 void THNN_(windowSums_run)(const WindowSums *sums, void *memory, const real *source, real *result);
 
-/* Forward, row = the undivided sums of one row of results. `scratch` has sums->threadBytes. */
+/* Forward, row = the undivided sums of one row of results. `threadMemory` has
+ * sums->threadBytes. */
 void THNN_(windowSums_sumRow)(const WindowSums *sums, void *memory, const real *plane, int64_t z,
-                              int64_t y, char *scratch, real *row);
+                              int64_t y, void *threadMemory, real *row);
 
 #endif

@@ -1,5 +1,7 @@
 #include "generic/resampling/linear.h"
 
+#include "work/scratch.h"
+
 /* Where the output indices of one dimension are in the input: at before + share * (after -
  * before). */
 typedef struct Axis {
@@ -8,14 +10,25 @@ typedef struct Axis {
   real *share;
 } Axis;
 
+static void layOutAxes(const THNNResampling *r, Axis axes[3], Scratch *scratch)
+{
+  for (int d = 0; d < 3; d++) {
+    Axis *axis = &axes[d];
+    axis->input = r->input[d];
+    axis->output = r->output[d];
+    axis->before = THNN_take(scratch, axis->output, sizeof(Place));
+    axis->after = THNN_take(scratch, axis->output, sizeof(Place));
+    axis->first = THNN_take(scratch, axis->input + 2, sizeof(Place));
+    axis->share = THNN_take(scratch, axis->output, sizeof(real));
+  }
+}
+
 static size_t axesBytes(const THNNResampling *r)
 {
-  size_t bytes = 0;
-  for (int d = 0; d < 3; d++) {
-    THNN_reserve(&bytes, (size_t)(2 * r->output[d] + r->input[d] + 2) * sizeof(Place));
-    THNN_reserve(&bytes, (size_t)r->output[d] * sizeof(real));
-  }
-  return bytes;
+  Axis axes[3];
+  Scratch scratch = {0};
+  layOutAxes(r, axes, &scratch);
+  return scratch.used;
 }
 
 /* Positions are computed in single precision for either real type, as they always were. */
@@ -39,21 +52,12 @@ static void setAxis(Axis *axis)
     axis->first[next++] = (Place)axis->output;
 }
 
-static void setAxes(const THNNResampling *r, char *memory, Axis axes[3])
+static void setAxes(const THNNResampling *r, void *memory, Axis axes[3])
 {
-  size_t bytes = 0;
-  for (int d = 0; d < 3; d++) {
-    Axis *axis = &axes[d];
-    axis->input = r->input[d];
-    axis->output = r->output[d];
-    axis->before =
-        (Place *)(memory + THNN_reserve(&bytes, (size_t)(2 * r->output[d] + r->input[d] + 2) *
-                                                    sizeof(Place)));
-    axis->after = axis->before + r->output[d];
-    axis->first = axis->after + r->output[d];
-    axis->share = (real *)(memory + THNN_reserve(&bytes, (size_t)r->output[d] * sizeof(real)));
-    setAxis(axis);
-  }
+  Scratch scratch = {.base = memory};
+  layOutAxes(r, axes, &scratch);
+  for (int d = 0; d < 3; d++)
+    setAxis(&axes[d]);
 }
 
 /* How the work is divided, forward and backward: into blocks of rows of the result, each thread
@@ -64,6 +68,12 @@ typedef struct ResamplingPartition {
   size_t threadBytes;
 } ResamplingPartition;
 
+/* Two rows of the output, or their sum, and one of the input. */
+static real *layOutRows(const THNNResampling *r, Scratch *scratch)
+{
+  return THNN_take(scratch, 2 * r->output[2] + r->input[2], sizeof(real));
+}
+
 static ResamplingPartition partitionFor(const THNNState *state, const THNNResampling *r,
                                         const int64_t result[3], int64_t cost)
 {
@@ -71,7 +81,9 @@ static ResamplingPartition partitionFor(const THNNState *state, const THNNResamp
   ResamplingPartition partition = {.threadBytes = 0};
   partition.blocks = THNN_rowBlocks(rows, cost);
   partition.threads = THNN_threads(state, partition.blocks.count, (double)rows * (double)cost);
-  THNN_reserve(&partition.threadBytes, (size_t)(2 * r->output[2] + r->input[2]) * sizeof(real));
+  Scratch needed = {0};
+  layOutRows(r, &needed);
+  partition.threadBytes = needed.used;
   return partition;
 }
 
@@ -160,9 +172,9 @@ void THNN_(linear_updateOutput)(const THNNResamplingCall *call, THTensor *input,
   const bool sparse = isSparse(r);
 #pragma omp parallel for num_threads(partition.threads) schedule(static)
   for (int64_t block = 0; block < partition.blocks.count; block++) {
-    real *mine =
-        (real *)((char *)scratch->data + (size_t)THNN_threadIndex() * partition.threadBytes);
-    Slice slice = {.axes = axes, .buffer = mine, .mixed = mine + 2 * width};
+    Scratch mine = THNN_scratchOf(scratch->data, partition.threadBytes, THNN_threadIndex());
+    real *rows = layOutRows(r, &mine);
+    Slice slice = {.axes = axes, .buffer = rows, .mixed = rows + 2 * width};
     const int64_t first = block * partition.blocks.length;
     THNNRow row = THNN_rowAt(first, r->output[0], r->output[1]);
     for (int64_t i = 0; i < THNN_blockLength(&partition.blocks, block); i++, THNN_nextRow(&row)) {
@@ -262,8 +274,8 @@ void THNN_(linear_updateGradInput)(const THNNResamplingCall *call, THTensor *gra
   const int64_t elements = outputRows * r->output[2];
 #pragma omp parallel for num_threads(partition.threads) schedule(static)
   for (int64_t block = 0; block < partition.blocks.count; block++) {
-    real *sum =
-        (real *)((char *)scratch->data + (size_t)THNN_threadIndex() * partition.threadBytes);
+    Scratch mine = THNN_scratchOf(scratch->data, partition.threadBytes, THNN_threadIndex());
+    real *sum = layOutRows(r, &mine);
     const int64_t first = block * partition.blocks.length;
     THNNRow row = THNN_rowAt(first, r->input[0], r->input[1]);
     for (int64_t i = 0; i < THNN_blockLength(&partition.blocks, block); i++, THNN_nextRow(&row)) {

@@ -1,6 +1,7 @@
 #include "generic/resampling/nearest.h"
 
 #include "generic/resampling/checks.h"
+#include "work/scratch.h"
 
 #ifdef THNN_ONCE
 void THNN_nearest_shapeCheck(const char *function, int nDimension, THNNShape input,
@@ -97,6 +98,20 @@ void THNN_(nearest_updateOutput)(const THNNNearestCall *call, THTensor *input, T
 
 enum { AHEAD = 4 }; /* prefetch distance in rows */
 
+/* What a thread computes gradInput with: the rows that are copies of one, and their sum. */
+typedef struct Areas {
+  const real **rows;
+  real *sum;
+} Areas;
+
+static Areas layOut(int64_t copies, int64_t width, Scratch *scratch)
+{
+  Areas areas;
+  areas.rows = THNN_take(scratch, copies, sizeof(real *));
+  areas.sum = THNN_take(scratch, width, sizeof(real));
+  return areas;
+}
+
 void THNN_(nearest_updateGradInput)(const THNNNearestCall *call, THTensor *input,
                                     THTensor *gradOutput, THTensor *gradInput)
 {
@@ -108,30 +123,28 @@ void THNN_(nearest_updateGradInput)(const THNNNearestCall *call, THTensor *input
   THNN_planStart(&plan, call->function, call->state);
   const Rows rows = rowsOf(call, input);
   const int64_t width = rows.factor * rows.width, count = rows.slices * rows.factor;
-  size_t threadBytes = 0;
-  THNN_reserve(&threadBytes, (size_t)count * sizeof(real *));
-  const size_t sumAt = THNN_reserve(&threadBytes, (size_t)width * sizeof(real));
+  Scratch needed = {0};
+  layOut(count, width, &needed);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
-  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)rows.threads * threadBytes);
+  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)rows.threads * needed.used);
   THNN_planAcquire(&plan);
 
   const real *gradients = from->data;
   const int64_t last = rows.blocks.elements - 1;
 #pragma omp parallel for num_threads(rows.threads) schedule(static)
   for (int64_t block = 0; block < rows.blocks.count; block++) {
-    char *mine = (char *)scratch->data + (size_t)THNN_threadIndex() * threadBytes;
-    const real **outputRows = (const real **)mine;
-    real *sum = (real *)(mine + sumAt);
+    Scratch mine = THNN_scratchOf(scratch->data, needed.used, THNN_threadIndex());
+    const Areas areas = layOut(count, width, &mine);
     for (int64_t i = 0; i < THNN_blockLength(&rows.blocks, block); i++) {
       const int64_t row = block * rows.blocks.length + i;
       const int64_t ahead = row + AHEAD < last ? row + AHEAD : last;
       for (int64_t n = 0; n < count; n++) {
-        outputRows[n] = gradients + outputRow(&rows, row, n) * width;
+        areas.rows[n] = gradients + outputRow(&rows, row, n) * width;
         THNN_(simd).products.prefetch(width, gradients + outputRow(&rows, ahead, n) * width);
       }
-      THNN_(simd).pooling.sumOfRows(width, count, outputRows, sum);
-      THNN_(simd).pooling.sumOfColumns(rows.width, rows.factor, rows.factor, sum,
+      THNN_(simd).pooling.sumOfRows(width, count, areas.rows, areas.sum);
+      THNN_(simd).pooling.sumOfColumns(rows.width, rows.factor, rows.factor, areas.sum,
                                        (real *)to->data + row * rows.width);
     }
   }

@@ -7,6 +7,7 @@
 #include "generic/convolution/planewise/planesInLanes.h"
 #include "generic/convolution/planewise/planeTiles.h"
 #include "geometry/convolutionCheck.h"
+#include "work/scratch.h"
 
 #ifdef THNN_ONCE
 THNNPlaneJoins THNN_connectionCheck(const char *function, const THNNMapTensors *tensors,
@@ -137,17 +138,35 @@ static void checkTable(const char *function, const THNNPlaneJoins *joins, const 
 
 /* ---- Forward, and backward to the image ------------------------------------------------------ */
 
-/* A pass that computes all planes of one side. A thread's scratch holds a tile's source, its sums,
- * and the shifts and factors of the taps. */
+/* A pass that computes all planes of one side. */
 typedef struct Gather {
   Joins joins;
   bool toImage;
   Layout layout;
   int64_t phases[2]; /* residue classes of result rows and columns, a pass for each */
   int64_t bands;     /* rows of tiles per pass */
+  int64_t mostTaps;  /* of a residue class */
   int threads;
-  size_t source, sums, shifts, factors, threadBytes;
+  size_t threadBytes;
 } Gather;
+
+/* What a thread has for a tile: its source and its sums (with two classes of columns, twice), and
+ * the shifts and factors of the taps. */
+typedef struct GatherAreas {
+  real *source, *sums, *factors;
+  int64_t *shifts;
+} GatherAreas;
+
+static GatherAreas layOutGather(const Gather *gather, Scratch *scratch)
+{
+  const int64_t sumTiles = gather->phases[WIDTH] == 2 ? 2 : 1;
+  GatherAreas areas;
+  areas.source = THNN_take(scratch, gather->layout.sourceElements, sizeof(real));
+  areas.sums = THNN_take(scratch, sumTiles * gather->layout.sumElements, sizeof(real));
+  areas.shifts = THNN_take(scratch, gather->mostTaps, sizeof(int64_t));
+  areas.factors = THNN_take(scratch, gather->mostTaps, sizeof(real));
+  return areas;
+}
 
 static Axis gatherAxis(const Gather *gather, int axis, int64_t phase)
 {
@@ -180,14 +199,10 @@ static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins,
   gather.layout = THNN_(planeTiles_layOut)(results, spans, stride);
   gather.bands = divideUp(results[HEIGHT], gather.layout.rows);
 
-  const size_t most = (size_t)(taps[HEIGHT] * taps[WIDTH]);
-  gather.source =
-      THNN_reserve(&gather.threadBytes, (size_t)gather.layout.sourceElements * sizeof(real));
-  const size_t sumTiles = gather.phases[WIDTH] == 2 ? 2 : 1;
-  gather.sums = THNN_reserve(&gather.threadBytes,
-                             sumTiles * (size_t)gather.layout.sumElements * sizeof(real));
-  gather.shifts = THNN_reserve(&gather.threadBytes, most * sizeof(int64_t));
-  gather.factors = THNN_reserve(&gather.threadBytes, most * sizeof(real));
+  gather.mostTaps = taps[HEIGHT] * taps[WIDTH];
+  Scratch needed = {0};
+  layOutGather(&gather, &needed);
+  gather.threadBytes = needed.used;
   const int64_t planes = g->batch * sideOf(joins, toImage).planes;
   gather.threads =
       THNN_threads(state, planes * gather.phases[HEIGHT] * gather.bands, operationsOf(joins));
@@ -207,7 +222,7 @@ typedef struct Target {
   const real *source, *weight;
   real start;
   real *result; /* the plane */
-  char *scratch;
+  GatherAreas areas;
 } Target;
 
 /* sums = start + what the connections of the plane contribute to a tile. Rows of sums are `pitch`
@@ -220,9 +235,8 @@ static void sumTile(const Gather *gather, const Target *target, const Axis *y, c
   const Side from = sideOf(gather->joins.shape, !gather->toImage);
   const Side to = sideOf(gather->joins.shape, gather->toImage);
   const Candidates candidates = candidatesOf(&gather->joins, target->plane, gather->toImage);
-  real *source = (real *)(target->scratch + gather->source);
-  int64_t *shifts = (int64_t *)(target->scratch + gather->shifts);
-  real *factors = (real *)(target->scratch + gather->factors);
+  real *source = target->areas.source, *factors = target->areas.factors;
+  int64_t *shifts = target->areas.shifts;
   const int64_t length = (tile->rows - 1) * layout->pitch + tile->columns;
   const bool joined = target->plane < to.named && y->taps && x->taps;
   const bool one = joined && candidates.count == 1 && !gather->joins.table && isWide(gather);
@@ -276,7 +290,7 @@ static void gatherBand(const Gather *gather, const Target *target, int64_t phase
   const int64_t width = sideOf(gather->joins.shape, gather->toImage).width;
   const Axis y = gatherAxis(gather, HEIGHT, phase);
   const int64_t row = band * layout->rows, phases = gather->phases[WIDTH];
-  real *sums = (real *)(target->scratch + gather->sums), *second = sums + layout->sumElements;
+  real *sums = target->areas.sums, *second = sums + layout->sumElements;
   const bool direct = isDirect(gather, target);
   const int64_t columns = gatherAxis(gather, WIDTH, 0).results; /* no class has more */
   for (int64_t column = 0; row < y.results && column < columns; column += layout->columns)
@@ -314,14 +328,15 @@ static void gatherAll(const Gather *gather, const real *source, const real *weig
 #pragma omp parallel for num_threads(gather->threads) schedule(static)
   for (int64_t i = 0; i < joins->geometry.batch * to.planes * bands; i++) {
     const int64_t plane = i / bands % to.planes, band = i % bands;
-    const Target target = {
-        .sample = i / bands / to.planes,
-        .plane = plane,
-        .source = source,
-        .weight = weight,
-        .start = start ? start[gather->toImage ? plane : biasIndex(joins, plane)] : 0,
-        .result = result + i / bands * to.height * to.width,
-        .scratch = (char *)scratch + (size_t)THNN_threadIndex() * gather->threadBytes};
+    Scratch mine = THNN_scratchOf(scratch, gather->threadBytes, THNN_threadIndex());
+    const Target target = {.sample = i / bands / to.planes,
+                           .plane = plane,
+                           .source = source,
+                           .weight = weight,
+                           .start =
+                               start ? start[gather->toImage ? plane : biasIndex(joins, plane)] : 0,
+                           .result = result + i / bands * to.height * to.width,
+                           .areas = layOutGather(gather, &mine)};
     gatherBand(gather, &target, band / gather->bands, band % gather->bands);
   }
 }
@@ -333,8 +348,28 @@ typedef struct Correlate {
   Layout layout;
   int64_t pitch; /* elements from row to row of the gradient: whole vectors */
   int threads;
-  size_t source, gradient, shifts, sums, threadBytes;
+  size_t threadBytes;
 } Correlate;
+
+/* What a thread has for a tile: its source and its gradient, and the shifts and sums of the taps. */
+typedef struct CorrelateAreas {
+  real *source, *gradient;
+  int64_t *shifts;
+  double *sums;
+} CorrelateAreas;
+
+static CorrelateAreas layOutCorrelate(const Correlate *correlate, Scratch *scratch)
+{
+  const THNNConvolution *g = &correlate->joins.shape->geometry;
+  const Layout *layout = &correlate->layout;
+  const int64_t taps = g->kernel[1] * g->kernel[2];
+  CorrelateAreas areas;
+  areas.source = THNN_take(scratch, layout->sourceElements, sizeof(real));
+  areas.gradient = THNN_take(scratch, layout->rows * correlate->pitch + SLACK, sizeof(real));
+  areas.shifts = THNN_take(scratch, taps, sizeof(int64_t));
+  areas.sums = THNN_take(scratch, taps, sizeof(double));
+  return areas;
+}
 
 static Correlate prepareCorrelate(const THNNState *state, const THNNPlaneJoins *joins)
 {
@@ -344,15 +379,10 @@ static Correlate prepareCorrelate(const THNNState *state, const THNNPlaneJoins *
   for (int axis = 0; axis < 2; axis++)
     spans[axis] = (g->kernel[axis + 1] - 1) * g->dilation[axis + 1] + 1;
   correlate.layout = THNN_(planeTiles_layOut)(g->output + 1, spans, g->stride + 1);
-  const Layout *layout = &correlate.layout;
-  correlate.pitch = divideUp(layout->columns, SLACK) * SLACK;
-  const size_t taps = (size_t)(g->kernel[1] * g->kernel[2]);
-  correlate.source =
-      THNN_reserve(&correlate.threadBytes, (size_t)layout->sourceElements * sizeof(real));
-  correlate.gradient = THNN_reserve(
-      &correlate.threadBytes, (size_t)(layout->rows * correlate.pitch + SLACK) * sizeof(real));
-  correlate.shifts = THNN_reserve(&correlate.threadBytes, taps * sizeof(int64_t));
-  correlate.sums = THNN_reserve(&correlate.threadBytes, taps * sizeof(double));
+  correlate.pitch = divideUp(correlate.layout.columns, SLACK) * SLACK;
+  Scratch needed = {0};
+  layOutCorrelate(&correlate, &needed);
+  correlate.threadBytes = needed.used;
   correlate.threads = THNN_threads(state, joins->connections, operationsOf(joins));
   return correlate;
 }
@@ -374,7 +404,8 @@ static void loadGradient(const Correlate *correlate, const Tile *tile, const rea
 
 /* gradKernel += scale * the correlation of the planes that one connection joins. */
 static void correlateJoin(const Correlate *correlate, int64_t number, const real *image,
-                          const real *map, accreal scale, real *gradKernel, char *scratch)
+                          const real *map, accreal scale, real *gradKernel,
+                          const CorrelateAreas *areas)
 {
   const THNNConvolution *g = &correlate->joins.shape->geometry;
   const Layout *layout = &correlate->layout;
@@ -382,31 +413,26 @@ static void correlateJoin(const Correlate *correlate, int64_t number, const real
              to = sideOf(correlate->joins.shape, false);
   const int64_t imagePlane = planeOf(&correlate->joins, number, true);
   const int64_t mapPlane = planeOf(&correlate->joins, number, false);
-  real *source = (real *)(scratch + correlate->source);
-  real *gradient = (real *)(scratch + correlate->gradient);
-  int64_t *shifts = (int64_t *)(scratch + correlate->shifts);
-  double *sums = (double *)(scratch + correlate->sums);
-
   const Axis y = forwardAxis(g, HEIGHT), x = forwardAxis(g, WIDTH);
   const int64_t taps = y.taps * x.taps;
-  THNN_(planeTiles_listShifts)(layout, &y, &x, shifts);
+  THNN_(planeTiles_listShifts)(layout, &y, &x, areas->shifts);
   for (int64_t t = 0; t < taps; t++)
-    sums[t] = 0;
+    areas->sums[t] = 0;
   for (int64_t n = 0; n < g->batch; n++)
     for (int64_t row = 0; row < y.results; row += layout->rows)
       for (int64_t column = 0; column < x.results; column += layout->columns) {
         const Tile tile = tileAt(layout, &y, &x, row, column);
         THNN_(planeTiles_load)(layout, &y, &x, &tile,
                                image + (n * from.planes + imagePlane) * from.height * from.width,
-                               source);
+                               areas->source);
         loadGradient(correlate, &tile, map + (n * to.planes + mapPlane) * to.height * to.width,
-                     to.width, gradient);
-        const Shifted shifted = {tile.rows, tile.columns,  source,
-                                 gradient,  layout->pitch, correlate->pitch};
-        THNN_(simd).shifts.dot(&shifted, taps, shifts, sums);
+                     to.width, areas->gradient);
+        const Shifted shifted = {tile.rows,       tile.columns,  areas->source,
+                                 areas->gradient, layout->pitch, correlate->pitch};
+        THNN_(simd).shifts.dot(&shifted, taps, areas->shifts, areas->sums);
       }
   for (int64_t t = 0; t < taps; t++)
-    gradKernel[t] += (real)(scale * sums[t]);
+    gradKernel[t] += (real)(scale * areas->sums[t]);
 }
 
 /* Adds to the gradients of all kernels. */
@@ -416,9 +442,11 @@ static void correlateAll(const Correlate *correlate, const real *image, const re
   const THNNPlaneJoins *joins = correlate->joins.shape;
   const int64_t taps = joins->geometry.kernel[1] * joins->geometry.kernel[2];
 #pragma omp parallel for num_threads(correlate->threads) schedule(static)
-  for (int64_t i = 0; i < joins->connections; i++)
-    correlateJoin(correlate, i, image, map, scale, gradWeight + i * taps,
-                  (char *)scratch + (size_t)THNN_threadIndex() * correlate->threadBytes);
+  for (int64_t i = 0; i < joins->connections; i++) {
+    Scratch mine = THNN_scratchOf(scratch, correlate->threadBytes, THNN_threadIndex());
+    const CorrelateAreas areas = layOutCorrelate(correlate, &mine);
+    correlateJoin(correlate, i, image, map, scale, gradWeight + i * taps, &areas);
+  }
 }
 
 /* gradBias += scale * the sums of gradOutput's planes. */
