@@ -118,10 +118,13 @@ def one_shard_is_a_plain_loop() -> Any:
     ours = Training(convolutional(0), IMAGES).steps(3, 1, learningRate=0.1)
     plain = Training(convolutional(0), IMAGES)
     distributed.broadcast(plain.net, COMM)
-    for _ in range(3):
+
+    def loss(_: Any) -> tuple[float, Any]:
         plain.net.zeroGradParameters()
-        plain.evaluate(np.arange(SAMPLES))
-        plain.parameters -= np.float32(0.1) * plain.sums
+        return plain.evaluate(np.arange(SAMPLES)), plain.sums
+
+    for _ in range(3):
+        optim.sgd(loss, plain.parameters, {"learningRate": 0.1}, plain.state)
     assert (ours.parameters == plain.parameters).all()
     assert (ours.net.get(2).running_var == plain.net.get(2).running_var).all()
     return ours.result()
