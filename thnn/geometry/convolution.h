@@ -113,8 +113,8 @@ double THNN_convolutionProductsAlong(const THNNConvolution *geometry, int dimens
 /* Sets the dilation to 1 where the kernel has one tap, so that nothing depends on it. */
 void THNN_dropUnusedDilation(THNNConvolution *geometry);
 
-/* Of an ordinary convolution: whether padding, stride or dilation are so large that 64 bits might not count the elements of a
- * padded image. Only `gemm` is planned then, which pads nothing. */
+/* Whether padding, stride or dilation of an ordinary convolution are so large that 64 bits might not
+ * count the elements of a padded image. Only `gemm` is planned then, which pads nothing. */
 bool THNN_convolutionIsExtreme(const THNNConvolution *geometry);
 
 int64_t THNN_convolutionTaps(const THNNConvolution *geometry);           /* per channel pair */

@@ -159,8 +159,7 @@ real *THNN_(windowSums_listDivisors)(const WindowSums *sums, void *memory, int d
   return sharedIn(sums, memory).divisors[dimension];
 }
 
-/* ---- What the sums of a call are computed from
- * ------------------------------------------------ */
+/* ---- What the sums of a call are computed from ----------------------------------------------- */
 
 typedef struct Tables {
   const WindowSums *sums;
@@ -198,8 +197,7 @@ static bool areSame(THNNRange a, THNNRange b)
   return a.begin == b.begin && a.end == b.end;
 }
 
-/* ---- Strips
- * ----------------------------------------------------------------------------------- */
+/* ---- Strips ---------------------------------------------------------------------------------- */
 
 /* Slices and rows of a volume. */
 typedef struct Part {
@@ -256,8 +254,7 @@ static void cutStrips(Tables *tables)
         tables->length[d] = divideUp(tables->length[d], 2);
 }
 
-/* ---- To and from lanes
- * ------------------------------------------------------------------------ */
+/* ---- To and from lanes ----------------------------------------------------------------------- */
 
 /* The contiguous pieces of a part in each plane: rows of one slice, or several whole slices. */
 typedef struct Pieces {
@@ -296,8 +293,7 @@ static void storePart(const int64_t *size, Part part, int64_t planes, const real
                              result + pieces.first + i * pieces.step);
 }
 
-/* ---- Sums
- * ------------------------------------------------------------------------------------- */
+/* ---- Sums ------------------------------------------------------------------------------------ */
 
 static void divide(const Tables *tables, Part part, int64_t width, real *inLanes)
 {
@@ -370,8 +366,7 @@ static void sumInLanes(Tables *tables, const real *source, real *result)
   }
 }
 
-/* ---- Row by row
- * ------------------------------------------------------------------------------- */
+/* ---- Row by row ------------------------------------------------------------------------------ */
 
 static void sumRowForward(const Tables *tables, const real *plane, int64_t z, int64_t y,
                           const Areas *areas, real *row)

@@ -13,7 +13,8 @@
 /* Number of blocks of work that keeps a handful of threads evenly busy. */
 enum { ENOUGH_BLOCKS = 8 };
 
-/* A matrix operand of more bytes than this is assumed not to stay in a near cache. */
+/* A matrix operand of more bytes than this is far: it does not stay in a core's own caches between two
+ * uses, so that each use fetches it again. */
 enum { FAR_OPERAND_BYTES = 4 << 20 };
 
 /* What a pass reads and writes. The backward pass to the image is the forward pass of the transposed

@@ -23,8 +23,8 @@
 enum {
   /* Most planes of a panel, whose sums stay in the second-level cache beside a block's slices. */
   PANEL_PLANES = 48,
-  /* Map planes are divided among threads in parts of this many; with fewer, sums would be added
-   * in another order. */
+  /* Threads share out the map planes in parts of this many. It is fixed, since the size of a part
+   * decides in which order sums are added, and results must not depend on the threads. */
   SHARED_PLANES = 16,
   /* Planes whose weights are transformed at a time; a multiple of a vector's lanes. */
   BLOCK_PLANES = 64,
