@@ -34,7 +34,7 @@ from .cases import (
 )
 from .native import Batch, Limits, PeerBatches
 
-Algorithm: TypeAlias = Literal["auto", "gemm", "direct", "winograd"]
+Algorithm: TypeAlias = Literal["auto", "gemm", "direct", "winograd", "winograd4"]
 
 ON_GPU = 0
 """In the place of the number of threads."""

@@ -19,7 +19,7 @@ __all__ = [
     "synchronize",
 ]
 
-Algorithm = Literal["auto", "gemm", "direct", "winograd", "fft", "fft_tiling"]
+Algorithm = Literal["auto", "gemm", "direct", "winograd", "winograd4", "fft", "fft_tiling"]
 CudnnAlgorithm = Literal[
     "cudnn",
     "cudnn_implicit_gemm",
@@ -38,6 +38,7 @@ Method = Literal["guess_once", "guess_on_shape_change", "time_once", "time_on_sh
 Choice = Literal[Algorithm, CudnnAlgorithm, Method]
 Choices: TypeAlias = Choice | tuple[Choice, Choice, Choice] | Mapping[str, Choice]
 
+Accuracy: TypeAlias = Literal["standard", "high"]
 UseCudnn: TypeAlias = bool | Literal["auto"]
 Precision = Literal["as_input", "float32", "float64"]
 
@@ -47,11 +48,14 @@ CUDNN_NAMES: tuple[str, ...] = get_args(CudnnAlgorithm)
 """cuDNN, which chooses by itself, and its algorithms."""
 _NAMES: tuple[str, ...] = get_args(Choice)
 
+_ACCURACIES: tuple[Accuracy, ...] = ("standard", "high")
+
 _ALGORITHMS: dict[str, int] = {
     "auto": native.THNN_CONVOLUTION_AUTO,
     "gemm": native.THNN_CONVOLUTION_GEMM,
     "direct": native.THNN_CONVOLUTION_DIRECT,
     "winograd": native.THNN_CONVOLUTION_WINOGRAD,
+    "winograd4": native.THNN_CONVOLUTION_WINOGRAD4,
 }
 ALGORITHM_NAMES = {value: name for name, value in _ALGORITHMS.items()}
 _INT_MAX = 2**31 - 1
@@ -95,14 +99,15 @@ class State(Closing):
     workspace_limit : int or None
         Scratch memory per thread in bytes; at least 64 KiB, by default 8 MiB.
     convolution : str, or three of them, or a dict
-        The algorithm of convolutions: "auto", "gemm", "direct" or "winograd", for all results, or
-        one each for output, gradient of the input and gradient of the weight; a dict has the keys
-        "output", "grad_input" and "grad_weight", of which those left out are "auto". "auto" takes
-        the one that is expected to be the fastest. Winograd's is for kernels of 3x3, also dilated
-        or with taps in depth, and of three frames (output and gradInput), with stride 1: "winograd"
-        takes it for all of these, and is "auto" for the rest, but for :mod:`pythnn.functional`,
-        which refuses a name that does not apply. There, instead of an algorithm, this can say how
-        to choose one: "guess_once" and "time_once" choose at the first call and keep to it where
+        The algorithm of convolutions: "auto", "gemm", "direct", "winograd" or "winograd4", for all
+        results, or one each for output, gradient of the input and gradient of the weight; a dict
+        has the keys "output", "grad_input" and "grad_weight", of which those left out are "auto".
+        "auto" takes the one that is expected to be the fastest. Winograd's are for kernels of 3x3,
+        also dilated or with taps in depth, with stride 1: "winograd" computes 2x2 results at a
+        time, "winograd4" 4x4, with fewer multiplications and larger errors. "winograd" is also for
+        three frames (output and gradInput). Both are "auto" for the rest, but for
+        :mod:`pythnn.functional`, which refuses a name that does not apply. There, instead of an
+        algorithm, this can say how to choose one: "guess_once" and "time_once" choose at the first call and keep to it where
         it applies, "guess_on_shape_change" and "time_on_shape_change" for each geometry. The former
         of each pair go by expected costs, the latter measure what applies. On a GPU "gemm" is the
         library's own, "cudnn" is what cuDNN chooses, and its algorithms have "cudnn" before their
@@ -123,6 +128,9 @@ class State(Closing):
     precision : "as_input", "float32" or "float64"
         The type in which convolutions of :mod:`pythnn.functional` add up: that of the arrays, or at
         least this one. With "float64", arrays of float32 are computed as float64 and rounded.
+    accuracy : "standard" or "high"
+        "high" does without algorithms whose errors are several times those of sums of products:
+        "winograd4" on the CPU.
 
     Use one state per thread. It may be closed, also by leaving a ``with`` block; a closed state is
     refused by every call. Raises THNNArgumentError for values out of range.
@@ -160,6 +168,7 @@ class State(Closing):
         check_indices: bool = False,
         use_cudnn: UseCudnn = "auto",
         precision: Precision = "as_input",
+        accuracy: Accuracy = "standard",
     ) -> None:
         self._c = own("THNNState *", native.pythnn_ownState)
         self._once, self._with = {}, {}
@@ -173,6 +182,7 @@ class State(Closing):
         self.check_indices = check_indices
         self.use_cudnn = use_cudnn
         self.precision = precision
+        self.accuracy = accuracy
 
     def _open(self) -> Any:
         if self._c is None:
@@ -248,6 +258,7 @@ class State(Closing):
                 check_indices=self.check_indices,
                 use_cudnn=self.use_cudnn,
                 precision=self.precision,
+                accuracy=self.accuracy,
             )
         return found
 
@@ -312,6 +323,19 @@ class State(Closing):
         self._with.clear()
 
     @property
+    def accuracy(self) -> Accuracy:
+        """Which errors are accepted: "standard", or "high" to do without "winograd4"."""
+        return _ACCURACIES[lib.THNN_State_accuracy(self._open())]
+
+    @accuracy.setter
+    def accuracy(self, value: Accuracy) -> None:
+        if value not in _ACCURACIES:
+            wanted = " or ".join(map(repr, _ACCURACIES))
+            raise THNNArgumentError.expected("State", 9, "accuracy", wanted, repr(value))
+        lib.THNN_State_setAccuracy(self._open(), _ACCURACIES.index(value))
+        self._with.clear()
+
+    @property
     def closed(self) -> bool:
         """Whether :meth:`close` was called."""
         return self._c is None
@@ -327,7 +351,8 @@ class State(Closing):
             f"State(threads={self.threads}, minimum_work={self.minimum_work}, "
             f"workspace_limit={self.workspace_limit}, convolution={self.convolution!r}, "
             f"deterministic={self.deterministic}, check_indices={self.check_indices}, "
-            f"use_cudnn={self.use_cudnn!r}, precision={self.precision!r})"
+            f"use_cudnn={self.use_cudnn!r}, precision={self.precision!r}, "
+            f"accuracy={self.accuracy!r})"
         )
 
 

@@ -20,10 +20,12 @@
 typedef struct THNNState THNNState;
 
 typedef enum THNNConvolutionAlgorithm {
-  THNN_CONVOLUTION_AUTO = 0,    /* the fastest by measurement */
-  THNN_CONVOLUTION_GEMM = 1,    /* im2col in tiles and BLAS: the reference */
-  THNN_CONVOLUTION_DIRECT = 2,  /* register-blocked kernels that read the padded image */
-  THNN_CONVOLUTION_WINOGRAD = 3 /* Winograd's algorithms where they apply, otherwise as `auto` */
+  THNN_CONVOLUTION_AUTO = 0,   /* the fastest by measurement */
+  THNN_CONVOLUTION_GEMM = 1,   /* im2col in tiles and BLAS: the reference */
+  THNN_CONVOLUTION_DIRECT = 2, /* register-blocked kernels that read the padded image */
+  /* Winograd's algorithms where they apply, otherwise as `auto`: */
+  THNN_CONVOLUTION_WINOGRAD = 3, /* F(2x2, 3x3), F(3x3, 2x2) and F(2, 3) */
+  THNN_CONVOLUTION_WINOGRAD4 = 4 /* F(4x4, 3x3) and F(3x3, 4x4) */
 } THNNConvolutionAlgorithm;
 
 /* What a convolution computes: an algorithm can be chosen for each. */
@@ -33,6 +35,13 @@ typedef enum THNNConvolutionResult {
   THNN_GRAD_WEIGHT = 2,
   THNN_CONVOLUTION_RESULTS = 3 /* how many there are */
 } THNNConvolutionResult;
+
+/* How exact results are to be. Every algorithm keeps to an error bound that grows with the number of
+ * terms of a sum; this is about the factor before it. */
+typedef enum THNNAccuracy {
+  THNN_ACCURACY_STANDARD = 0, /* any algorithm */
+  THNN_ACCURACY_HIGH = 1 /* none with several times the error of sums of products: no winograd4 */
+} THNNAccuracy;
 
 /* How a result would be computed. */
 typedef struct THNNConvolutionChoice {
@@ -84,6 +93,8 @@ THNN_API const char *THNN_State_convolutionRow(const THNNState *state);
  * frees what is kept. */
 THNN_API void THNN_State_setKeepsWeights(THNNState *state, bool keeps);
 THNN_API bool THNN_State_keepsWeights(const THNNState *state);
+THNN_API void THNN_State_setAccuracy(THNNState *state, THNNAccuracy accuracy);
+THNN_API THNNAccuracy THNN_State_accuracy(const THNNState *state);
 
 /* On the CPU every function is deterministic; the switch makes CUDA functions that are not refuse
  * to run. */

@@ -15,7 +15,14 @@ import numpy as np
 from .._calls import describe
 from .._errors import THNNError
 from .._library import ffi, lib
-from .._state import ALGORITHM_NAMES, CUDNN_NAMES, RESULTS, State, get_num_threads
+from .._state import (
+    ALGORITHM_NAMES,
+    CUDNN_NAMES,
+    RESULTS,
+    Accuracy,
+    State,
+    get_num_threads,
+)
 from ._arrays import Unfit
 from ._windows import Window
 
@@ -31,8 +38,9 @@ __all__ = [
     "state_for",
 ]
 
-_NAMED = ("gemm", "direct", "winograd")
+_NAMED = ("gemm", "direct", "winograd", "winograd4")
 """The algorithms that the CPU has."""
+_WINOGRAD = ("winograd", "winograd4")
 _FOURIER = ("fft", "fft_tiling")
 _ON_DEVICE = 0
 """Threads of a measured time, where a device took it."""
@@ -110,22 +118,28 @@ def plan_of(problem: Problem, state: State | None) -> Plan:
 
 
 @lru_cache(maxsize=4096)
-def _applies(problem: Problem, name: str, workspace_limit: int) -> bool:
-    with State(workspace_limit=workspace_limit, convolution=name) as state:  # type: ignore[arg-type]
+def _applies(problem: Problem, name: str, workspace_limit: int, accuracy: Accuracy) -> bool:
+    with State(
+        workspace_limit=workspace_limit,
+        convolution=name,  # type: ignore[arg-type]
+        accuracy=accuracy,
+    ) as state:
         return plan_of(problem, state).algorithm == name
 
 
-def _why_not(problem: Problem, name: str) -> str:
+def _why_not(problem: Problem, name: str, accuracy: Accuracy) -> str:
     """Why an algorithm does not apply."""
     kernel, stride = problem.sizes[11:13], problem.sizes[13:16]
     if name in _FOURIER:
         return "which only cuDNN has: for arrays in the CPU's memory there are no transforms"
     if name in CUDNN_NAMES:
         return "which is for arrays on a CUDA device"
-    if name == "winograd" and kernel != (3, 3):
+    if name in _WINOGRAD and kernel != (3, 3):
         return f"which needs kernels of 3 x 3, for one of {kernel[0]} x {kernel[1]}"
-    if name == "winograd" and stride != (1, 1, 1):
+    if name in _WINOGRAD and stride != (1, 1, 1):
         return "which needs a stride of 1"
+    if name == "winograd4" and accuracy == "high":
+        return "which an accuracy of 'high' does without"
     return "whose scratch memory does not fit these sizes and the state's workspace_limit"
 
 
@@ -165,7 +179,8 @@ class ConvolutionTimes:
     def best(self, problem: Problem, state: State, measure: Callable[[str], float]) -> str:
         """The fastest algorithm of those that apply; what is not known yet is measured."""
         limit = state.workspace_limit
-        names = tuple(name for name in _NAMED if _applies(problem, name, limit))
+        accuracy = state.accuracy
+        names = tuple(name for name in _NAMED if _applies(problem, name, limit, accuracy))
         return self._best(problem, state.threads or get_num_threads(), limit, names, measure)
 
     def best_on_device(
@@ -242,8 +257,8 @@ def state_for(state: State, x: Any, problem: Problem, run: Callable[[State], Non
     if choice in ("auto", "gemm", "guess_on_shape_change") or not isinstance(x, np.ndarray):
         return state
     if not choice.endswith(("_once", "_on_shape_change")):
-        if not _applies(problem, choice, state.workspace_limit):
-            found = f"{choice!r}, {_why_not(problem, choice)}"
+        if not _applies(problem, choice, state.workspace_limit, state.accuracy):
+            found = f"{choice!r}, {_why_not(problem, choice, state.accuracy)}"
             raise Unfit("state", "an algorithm that applies, or 'auto'", found)
         return state
     name = state._once.get(problem.result) if choice.endswith("_once") else None
@@ -258,6 +273,6 @@ def state_for(state: State, x: Any, problem: Problem, run: Callable[[State], Non
             )
         if choice.endswith("_once"):
             state._once[problem.result] = name
-    if not _applies(problem, name, state.workspace_limit):
+    if not _applies(problem, name, state.workspace_limit, state.accuracy):
         name = "auto"
     return state._with_algorithm(name)  # type: ignore[arg-type]

@@ -108,10 +108,11 @@ size_t THNN_State_workspaceLimit(const THNNState *state)
 
 static void checkAlgorithm(const char *function, int position, THNNConvolutionAlgorithm algorithm)
 {
-  THArgCheck((int)algorithm >= THNN_CONVOLUTION_AUTO && (int)algorithm <= THNN_CONVOLUTION_WINOGRAD,
+  THArgCheck((int)algorithm >= THNN_CONVOLUTION_AUTO &&
+                 (int)algorithm <= THNN_CONVOLUTION_WINOGRAD4,
              position,
-             "%s: argument #%d 'algorithm': expected 0 (auto), 1 (gemm), 2 (direct) or 3 "
-             "(winograd), found %d",
+             "%s: argument #%d 'algorithm': expected 0 (auto), 1 (gemm), 2 (direct), 3 "
+             "(winograd) or 4 (winograd4), found %d",
              function, position, (int)algorithm);
 }
 
@@ -169,6 +170,22 @@ const char *THNN_State_convolutionRow(const THNNState *state)
 {
   THNN_State_check(state, "State_convolutionRow");
   return state && *state->convolutionRow ? state->convolutionRow : NULL;
+}
+
+void THNN_State_setAccuracy(THNNState *state, THNNAccuracy accuracy)
+{
+  checkGiven(state, "State_setAccuracy");
+  THArgCheck((int)accuracy >= THNN_ACCURACY_STANDARD && (int)accuracy <= THNN_ACCURACY_HIGH, 2,
+             "State_setAccuracy: argument #2 'accuracy': expected 0 (standard) or 1 (high), "
+             "found %d",
+             (int)accuracy);
+  state->accuracy = accuracy;
+}
+
+THNNAccuracy THNN_State_accuracy(const THNNState *state)
+{
+  THNN_State_check(state, "State_accuracy");
+  return state ? state->accuracy : THNN_ACCURACY_STANDARD;
 }
 
 void THNN_State_setDeterministic(THNNState *state, bool deterministic)

@@ -15,6 +15,7 @@ struct THNNState {
   size_t workspaceLimit;
   THNNConvolutionAlgorithm convolutionAlgorithm[THNN_CONVOLUTION_RESULTS];
   char convolutionRow[THNN_LONGEST_ROW + 1]; /* empty: none */
+  THNNAccuracy accuracy;
   bool deterministic;
   void **kept; /* where a call may leave a block (THNN_planKept) for later ones; NULL: nowhere */
 };

@@ -1,35 +1,20 @@
-/* The transforms of Winograd's algorithm F(2x2, 3x3). Along a line, two results of three taps g
- * over four elements d take four products instead of six:
- *
- *   p0 = (d0 - d2) g0                       y0 = p0 + p1 + p2
- *   p1 = (d1 + d2) (g0 + g1 + g2) / 2       y1 = p1 - p2 - p3
- *   p2 = (d2 - d1) (g0 - g1 + g2) / 2
- *   p3 = (d1 - d3) g2
- *
- * and doing the same across the lines makes it 16 instead of 36. The products are summed up over
- * planes before the results are formed, which makes 16 products of matrices. The factors of the
- * products are the coefficients of a tile, and of weights.
- *
- * F(3x3, 2x2) computes the gradients w of the taps, from the same elements d and two gradients g of
- * results:
- *
- *   p0 = (d0 - d2) g0                       w0 = p0 + p1 + p2
- *   p1 = (d1 + d2) (g0 + g1) / 2            w1 = p1 - p2
- *   p2 = (d2 - d1) (g0 - g1) / 2            w2 = p1 + p2 - p3
- *   p3 = (d1 - d3) g1
- *
- * where the products are summed up over tiles.
- *
- * (Winograd, Arithmetic Complexity of Computations, 1980; Lavin and Gray, Fast Algorithms for
- * Convolutional Neural Networks, 2015.) */
+/* The transforms of Winograd's algorithms F(2x2, 3x3), F(4x4, 3x3) and their weight gradients, and of
+ * F(2, 3). winogradPoints.h has what happens along a line; across the lines it is done again. `side`
+ * is a constant where functions are called with it. */
+#include "simd/kernels/winogradPoints.h"
 #include "simd/vector/prefetch.h"
 #include "simd/vector/transpose.h"
 
 enum {
-  SIDE = 4, /* coefficients of a tile along and across */
-  /* Room for the even or the odd elements of a line of dilated tiles. */
+  /* Room for each residue class of the elements of a line of dilated tiles. */
   APART = 2 * (THNN_MOST_TILES + LANES)
 };
+
+/* The residue classes of the elements of a line. */
+typedef real SplitLine[MOST_SIDE][APART];
+
+/* Reals that tiles share with those below. */
+#define keptLines(SIDE) ((int64_t)OVERLAP * ((SIDE) + OVERLAP) * THNN_MOST_TILES)
 
 /* Elements [column, column + LANES) of a line, 0 outside of it. */
 INLINE Vector loadInside(const real *line, int64_t column, int64_t width)
@@ -43,63 +28,94 @@ INLINE Vector loadInside(const real *line, int64_t column, int64_t width)
   return loadLanes(line + column, firstLanes(end) & ~firstLanes(begin));
 }
 
-/* Transforms four elements, along or across a line, to coefficients. */
-INLINE void spreadElements(const Vector *d, Vector *y)
-{
-  y[0] = d[0] - d[2];
-  y[1] = d[1] + d[2];
-  y[2] = d[2] - d[1];
-  y[3] = d[1] - d[3];
-}
-
-/* Prefetches two vectors of a line that is needed soon; WHY, READ or WRITE, must be a constant. */
-#define FETCH_AHEAD(OF, LINE, WHY)                                                                 \
+/* Prefetches the part of a line, needed soon, that a vector of tiles covers; WHY, READ or WRITE, must
+ * be a constant. */
+#define FETCH_AHEAD(OF, SIDE, LINE, WHY)                                                           \
   do {                                                                                             \
     const int64_t bytes = (OF)->ahead * (int64_t)sizeof(real);                                     \
-    __builtin_prefetch(THNN_ahead(LINE, bytes), WHY, FIRST_LEVEL);                                 \
-    __builtin_prefetch(THNN_ahead(LINE, bytes + VECTOR_BYTES), WHY, FIRST_LEVEL);                  \
+    for (int part = 0; part < (SIDE); part++)                                                      \
+      __builtin_prefetch(THNN_ahead(LINE, bytes + part * VECTOR_BYTES), WHY, FIRST_LEVEL);         \
   } while (0)
 
 /* How the tiles of a line are arranged: side by side, in pairs where columns are dilated by 2, or
- * in groups of any other size. */
+ * in groups of any other size. Only tiles of 2x2 have pairs. */
 typedef enum Spacing { SINGLE = 1, PAIRS = 2, GROUPS } Spacing;
 
-INLINE Spacing spacingOf(const TileRow *of)
+INLINE Spacing spacingOf(const TileRow *of, const int side)
 {
   if (of->columnStep == 1)
     return SINGLE;
-  return of->columnStep == 2 && of->place == 0 && of->tiles % 2 == 0 ? PAIRS : GROUPS;
+  const bool pairs = of->columnStep == 2 && of->place == 0 && of->tiles % 2 == 0;
+  return side == 2 && pairs ? PAIRS : GROUPS;
+}
+
+/* Separates the elements of a vector of tiles of 2x2; the first tile begins at line[column]. */
+INLINE void separatePairs(const real *line, const Spacing spacing, int64_t column, int64_t width,
+                          Vector *element)
+{
+  const Vector a = loadInside(line, column, width);
+  const Vector b = loadInside(line, column + LANES, width);
+  const Vector c = loadInside(line, column + 2 * spacing, width);
+  const Vector d = loadInside(line, column + 2 * spacing + LANES, width);
+  if (spacing == SINGLE) {
+    element[0] = evenLanes(a, b);
+    element[1] = oddLanes(a, b);
+    element[2] = evenLanes(c, d);
+    element[3] = oddLanes(c, d);
+  } else {
+    element[0] = evenPairs(a, b);
+    element[1] = oddPairs(a, b);
+    element[2] = evenPairs(c, d);
+    element[3] = oddPairs(c, d);
+  }
+}
+
+/* The same for tiles of 4x4, which are side by side. The last two elements of a tile are the first
+ * ones of the next. */
+INLINE void separateFours(const real *line, int64_t column, int64_t width, Vector *element)
+{
+  Vector part[MOST_SEEN];
+#pragma GCC unroll 6
+  for (int i = 0; i < MOST_SEEN; i++)
+    part[i] = loadInside(line, column + (i < 4 ? i * LANES : 4 * LANES + i - 4), width);
+  const Vector even[] = {evenLanes(part[0], part[1]), evenLanes(part[2], part[3])};
+  const Vector odd[] = {oddLanes(part[0], part[1]), oddLanes(part[2], part[3])};
+  element[0] = evenLanes(even[0], even[1]);
+  element[1] = evenLanes(odd[0], odd[1]);
+  element[2] = oddLanes(even[0], even[1]);
+  element[3] = oddLanes(odd[0], odd[1]);
+  element[4] = nextLanes(element[0], part[4]);
+  element[5] = nextLanes(element[1], part[5]);
 }
 
 /* Transforms a vector of tiles along one line of the plane; the first tile begins at `column`. */
-INLINE void spreadLine(const TileRow *of, const Spacing spacing, const real *plane, int64_t row,
-                       int64_t column, Vector *y)
+INLINE void spreadLine(const TileRow *of, const int side, const Spacing spacing, const real *plane,
+                       int64_t row, int64_t column, Vector *y)
 {
   if (row < 0 || row >= of->height) {
-    for (int i = 0; i < SIDE; i++)
+    for (int i = 0; i < side + OVERLAP; i++)
       y[i] = (Vector){0};
     return;
   }
   const real *line = plane + row * of->width;
-  FETCH_AHEAD(of, line + column, READ);
-  const Vector a = loadInside(line, column, of->width);
-  const Vector b = loadInside(line, column + LANES, of->width);
-  const Vector c = loadInside(line, column + 2 * spacing, of->width);
-  const Vector d = loadInside(line, column + 2 * spacing + LANES, of->width);
-  if (spacing == SINGLE) {
-    const Vector element[] = {evenLanes(a, b), oddLanes(a, b), evenLanes(c, d), oddLanes(c, d)};
-    spreadElements(element, y);
-  } else {
-    const Vector element[] = {evenPairs(a, b), oddPairs(a, b), evenPairs(c, d), oddPairs(c, d)};
-    spreadElements(element, y);
-  }
+  Vector element[MOST_SEEN];
+  FETCH_AHEAD(of, side, line + column, READ);
+  if (side == 2)
+    separatePairs(line, spacing, column, of->width, element);
+  else
+    separateFours(line, column, of->width, element);
+  spreadElements(side, element, y);
 }
 
-/* Transforms a vector of tiles whose dilated columns splitLine() has separated. */
-INLINE void spreadSplit(const real *even, const real *odd, int64_t step, Vector *y)
+/* Transforms a vector of tiles, beginning with number `tile`, whose dilated columns splitLine() has
+ * separated. */
+INLINE void spreadSplit(const int side, real (*split)[APART], int64_t tile, int64_t step, Vector *y)
 {
-  const Vector element[SIDE] = {load(even), load(odd), load(even + step), load(odd + step)};
-  spreadElements(element, y);
+  Vector element[MOST_SEEN];
+#pragma GCC unroll 6
+  for (int i = 0; i < side + OVERLAP; i++)
+    element[i] = load(split[i % side] + tile + i / side * step);
+  spreadElements(side, element, y);
 }
 
 /* Tiles [first, end) of a line, which begin in neighbouring columns; `column` is the first
@@ -113,138 +129,120 @@ INLINE Group firstGroup(const TileRow *of)
   return (Group){0, of->columnStep - of->place, of->column};
 }
 
-INLINE Group nextGroup(const TileRow *of, Group last)
+INLINE Group nextGroup(const TileRow *of, const int side, Group last)
 {
   return (Group){last.end, last.end + of->columnStep,
-                 last.column + last.end - last.first + of->columnStep};
+                 last.column + last.end - last.first + (side - 1) * of->columnStep};
 }
 
-/* Separates a line of dilated columns: tile i has elements 0 and 2 at even[i] and even[i +
- * columnStep], 1 and 3 likewise in `odd`. Whole vectors are written, each over the end of the one
- * before; a vector of zeros follows the last element. */
-static void splitLine(const TileRow *of, const real *plane, int64_t row, real *even, real *odd)
+/* Separates a line of dilated columns: tile i has element k at split[k][i], and the next tile's first
+ * elements, which it overlaps, at split[k][i + columnStep]. Whole vectors are written, each over the
+ * end of the one before; a vector of zeros follows the last element. */
+INLINE void splitLine(const TileRow *of, const int side, const real *plane, int64_t row,
+                      real (*split)[APART])
 {
   const int64_t step = of->columnStep, count = of->tiles + step;
   const real *line = plane + row * of->width;
   if (row < 0 || row >= of->height) {
-    for (int64_t i = 0; i < count + LANES; i += LANES) {
-      store(even + i, (Vector){0});
-      store(odd + i, (Vector){0});
-    }
+    for (int64_t i = 0; i < count + LANES; i += LANES)
+      for (int k = 0; k < side; k++)
+        store(split[k] + i, (Vector){0});
     return;
   }
-  for (int64_t i = 0; i < 2 * of->tiles; i += 2 * LANES)
-    FETCH_AHEAD(of, line + of->column + i, READ);
-  for (Group group = firstGroup(of); group.first < count; group = nextGroup(of, group))
+  for (int64_t i = 0; i < of->tiles; i += LANES)
+    FETCH_AHEAD(of, side, line + of->column + side * i, READ);
+  for (Group group = firstGroup(of); group.first < count; group = nextGroup(of, side, group))
     for (int64_t i = group.first; i < group.end && i < count; i += LANES) {
       const int64_t column = group.column + i - group.first;
-      store(even + i, loadInside(line, column, of->width));
-      store(odd + i, loadInside(line, column + step, of->width));
+      for (int k = 0; k < side; k++)
+        store(split[k] + i, loadInside(line, column + k * step, of->width));
     }
-  store(even + count, (Vector){0});
-  store(odd + count, (Vector){0});
+  for (int k = 0; k < side; k++)
+    store(split[k] + count, (Vector){0});
 }
 
 /* `spacing` is a constant where this is called. */
-INLINE void sourceTiles(const TileRow *of, const Spacing spacing, const real *plane, bool below,
-                        real *lines, int64_t step, real *y)
+INLINE void sourceTiles(const TileRow *of, const int side, const Spacing spacing, const real *plane,
+                        bool below, real *lines, int64_t step, real *y)
 {
-  real even[SIDE][APART], odd[SIDE][APART];
-  for (int i = below ? SIDE / 2 : 0; spacing == GROUPS && i < SIDE; i++)
-    splitLine(of, plane, of->row + i * of->rowStep, even[i], odd[i]);
+  const int seen = side + OVERLAP;
+  SplitLine *split = (SplitLine *)(lines + keptLines(side));
+  for (int i = below ? OVERLAP : 0; spacing == GROUPS && i < seen; i++)
+    splitLine(of, side, plane, of->row + i * of->rowStep, split[i]);
   for (int64_t tile = 0; tile < of->tiles; tile += LANES) {
-    const int64_t column = of->column + 2 * tile;
-    Vector line[SIDE][SIDE];
-#pragma GCC unroll 2
-    for (int i = 0; i < SIDE / 2; i++) {
-      if (below) {
-#pragma GCC unroll 4
-        for (int j = 0; j < SIDE; j++)
-          line[i][j] = load(lines + (i * SIDE + j) * THNN_MOST_TILES + tile);
+    const int64_t column = of->column + side * tile;
+    Vector line[MOST_SEEN][MOST_SEEN];
+#pragma GCC unroll 6
+    for (int i = 0; i < seen; i++) {
+      if (below && i < OVERLAP) {
+#pragma GCC unroll 6
+        for (int j = 0; j < seen; j++)
+          line[i][j] = load(lines + (i * seen + j) * THNN_MOST_TILES + tile);
       } else if (spacing == GROUPS) {
-        spreadSplit(even[i] + tile, odd[i] + tile, of->columnStep, line[i]);
+        spreadSplit(side, split[i], tile, of->columnStep, line[i]);
       } else {
-        spreadLine(of, spacing, plane, of->row + i * of->rowStep, column, line[i]);
+        spreadLine(of, side, spacing, plane, of->row + i * of->rowStep, column, line[i]);
       }
     }
 #pragma GCC unroll 2
-    for (int i = SIDE / 2; i < SIDE; i++) {
-      if (spacing == GROUPS)
-        spreadSplit(even[i] + tile, odd[i] + tile, of->columnStep, line[i]);
-      else
-        spreadLine(of, spacing, plane, of->row + i * of->rowStep, column, line[i]);
-#pragma GCC unroll 4
-      for (int j = 0; j < SIDE; j++)
-        store(lines + ((i - SIDE / 2) * SIDE + j) * THNN_MOST_TILES + tile, line[i][j]);
-    }
-#pragma GCC unroll 4
-    for (int j = 0; j < SIDE; j++) {
-      const Vector across[SIDE] = {line[0][j], line[1][j], line[2][j], line[3][j]};
-      Vector number[SIDE];
-      spreadElements(across, number);
-#pragma GCC unroll 4
-      for (int i = 0; i < SIDE; i++)
-        store(y + (i * SIDE + j) * step + tile, number[i]);
+    for (int i = 0; i < OVERLAP; i++)
+#pragma GCC unroll 6
+      for (int j = 0; j < seen; j++)
+        store(lines + (i * seen + j) * THNN_MOST_TILES + tile, line[side + i][j]);
+#pragma GCC unroll 6
+    for (int j = 0; j < seen; j++) {
+      Vector across[MOST_SEEN], number[MOST_SEEN];
+#pragma GCC unroll 6
+      for (int i = 0; i < seen; i++)
+        across[i] = line[i][j];
+      spreadElements(side, across, number);
+#pragma GCC unroll 6
+      for (int i = 0; i < seen; i++)
+        store(y + (i * seen + j) * step + tile, number[i]);
     }
   }
 }
 
-static void source(const TileRow *of, const real *plane, bool below, real *lines, int64_t step,
-                   real *y)
+INLINE void sourceOf(const TileRow *of, const int side, const real *plane, bool below, real *lines,
+                     int64_t step, real *y)
 {
-  switch (spacingOf(of)) {
+  switch (spacingOf(of, side)) {
   case SINGLE:
-    sourceTiles(of, SINGLE, plane, below, lines, step, y);
+    sourceTiles(of, side, SINGLE, plane, below, lines, step, y);
     break;
   case PAIRS:
-    sourceTiles(of, PAIRS, plane, below, lines, step, y);
+    sourceTiles(of, side, PAIRS, plane, below, lines, step, y);
     break;
   case GROUPS:
-    sourceTiles(of, GROUPS, plane, below, lines, step, y);
+    sourceTiles(of, side, GROUPS, plane, below, lines, step, y);
   }
 }
 
-/* Transforms three taps, along or across a line, to coefficients. */
-INLINE void spreadTaps(const Vector *g, Vector *y)
+INLINE void weightsOf(const int side, int64_t times, bool flipped, const real *x, int64_t step,
+                      real *y)
 {
-  const Vector ends = g[0] + g[2];
-  y[0] = g[0];
-  y[1] = (real)0.5 * (ends + g[1]);
-  y[2] = (real)0.5 * (ends - g[1]);
-  y[3] = g[2];
-}
-
-static void weights(int64_t times, bool flipped, const real *x, int64_t step, real *y)
-{
-  enum { TAPS = 3 };
   const int first = flipped ? TAPS * TAPS - 1 : 0, next = flipped ? -1 : 1;
+  const int seen = side + OVERLAP;
   for (int64_t time = 0; time < times; time++, x += TAPS * TAPS * LANES, y += LANES) {
-    Vector along[TAPS][SIDE];
+    Vector along[TAPS][MOST_SEEN];
 #pragma GCC unroll 3
     for (int i = 0; i < TAPS; i++) {
       Vector tap[TAPS];
 #pragma GCC unroll 3
       for (int j = 0; j < TAPS; j++)
         tap[j] = load(x + (first + next * (i * TAPS + j)) * LANES);
-      spreadTaps(tap, along[i]);
+      spreadTaps(side, tap, along[i]);
     }
-#pragma GCC unroll 4
-    for (int j = 0; j < SIDE; j++) {
+#pragma GCC unroll 6
+    for (int j = 0; j < seen; j++) {
       const Vector across[TAPS] = {along[0][j], along[1][j], along[2][j]};
-      Vector number[SIDE];
-      spreadTaps(across, number);
-#pragma GCC unroll 4
-      for (int i = 0; i < SIDE; i++)
-        store(y + (i * SIDE + j) * step, number[i]);
+      Vector number[MOST_SEEN];
+      spreadTaps(side, across, number);
+#pragma GCC unroll 6
+      for (int i = 0; i < seen; i++)
+        store(y + (i * seen + j) * step, number[i]);
     }
   }
-}
-
-/* Transforms sums of four products, along or across a line, to two results. */
-INLINE void gatherResults(const Vector *p, Vector *y)
-{
-  y[0] = p[0] + p[1] + p[2];
-  y[1] = p[1] - p[2] - p[3];
 }
 
 /* Stores the first `count` elements of a vector; `count` can be negative, or more than LANES. */
@@ -265,149 +263,166 @@ INLINE bool isZero(Vector sum)
   return any == 0;
 }
 
-/* Assembles a line of dilated columns from the first and second results of its tiles. */
-static void mergeLine(const TileRow *of, const real *even, const real *odd, real *line)
+/* Assembles a line of dilated columns from the first results of its tiles, the second ones and so
+ * on. */
+INLINE void mergeLine(const TileRow *of, const int side, real (*split)[APART], real *line)
 {
   const int64_t step = of->columnStep;
-  for (Group group = firstGroup(of); group.first < of->tiles; group = nextGroup(of, group)) {
+  for (Group group = firstGroup(of); group.first < of->tiles; group = nextGroup(of, side, group)) {
     const int64_t end = group.end < of->tiles ? group.end : of->tiles;
-    for (int64_t i = group.first; i < end; i += LANES) {
-      const int64_t column = group.column + i - group.first;
-      const int64_t first = of->width - column, second = first - step;
-      storeInside(line + column, end - i < first ? end - i : first, load(even + i));
-      storeInside(line + column + step, end - i < second ? end - i : second, load(odd + i));
-    }
+    for (int64_t i = group.first; i < end; i += LANES)
+      for (int k = 0; k < side; k++) {
+        const int64_t column = group.column + i - group.first + k * step;
+        const int64_t left = of->width - column;
+        storeInside(line + column, end - i < left ? end - i : left, load(split[k] + i));
+      }
   }
+}
+
+/* Stores a line of results of tiles side by side, or in pairs; there is room for `count` results. */
+INLINE void storeResults(const int side, const Spacing spacing, const Vector *results,
+                         int64_t count, real *line)
+{
+  Vector part[MOST_SIDE];
+  if (side == 4) {
+    const Vector even[] = {interleaveLower(results[0], results[2]),
+                           interleaveUpper(results[0], results[2])};
+    const Vector odd[] = {interleaveLower(results[1], results[3]),
+                          interleaveUpper(results[1], results[3])};
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) {
+      part[2 * i] = interleaveLower(even[i], odd[i]);
+      part[2 * i + 1] = interleaveUpper(even[i], odd[i]);
+    }
+  } else if (spacing == PAIRS) {
+    part[0] = interleaveLowerPairs(results[0], results[1]);
+    part[1] = interleaveUpperPairs(results[0], results[1]);
+  } else {
+    part[0] = interleaveLower(results[0], results[1]);
+    part[1] = interleaveUpper(results[0], results[1]);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < side; i++)
+    storeInside(line + i * LANES, count - i * LANES, part[i]);
 }
 
 /* `spacing` is a constant where this is called. */
-INLINE bool resultTiles(const TileRow *of, const Spacing spacing, const real *x, int64_t step,
-                        real bias, real *plane)
+INLINE bool resultTiles(const TileRow *of, const int side, const Spacing spacing, const real *x,
+                        int64_t step, real bias, real *lines, real *plane)
 {
+  const int seen = side + OVERLAP;
   const int64_t most = of->width - of->column;
-  const int64_t count = 2 * of->tiles < most ? 2 * of->tiles : most;
-  real even[2][APART], odd[2][APART];
+  const int64_t count = side * of->tiles < most ? side * of->tiles : most;
+  SplitLine *split = (SplitLine *)lines;
   Vector undefined = {0};
   for (int64_t tile = 0; tile < of->tiles; tile += LANES) {
     const int64_t tiles = of->tiles - tile < LANES ? of->tiles - tile : LANES;
-    Vector across[2][SIDE];
+    Vector across[MOST_SIDE][MOST_SEEN];
+#pragma GCC unroll 6
+    for (int j = 0; j < seen; j++) {
+      Vector sum[MOST_SEEN], results[MOST_SIDE];
+#pragma GCC unroll 6
+      for (int i = 0; i < seen; i++)
+        sum[i] = loadFirst(x + (i * seen + j) * step + tile, tiles);
+      gatherResults(side, sum, results);
 #pragma GCC unroll 4
-    for (int j = 0; j < SIDE; j++) {
-      Vector sum[SIDE], results[2];
-#pragma GCC unroll 4
-      for (int i = 0; i < SIDE; i++)
-        sum[i] = loadFirst(x + (i * SIDE + j) * step + tile, tiles);
-      gatherResults(sum, results);
-      across[0][j] = results[0];
-      across[1][j] = results[1];
+      for (int i = 0; i < side; i++)
+        across[i][j] = results[i];
     }
-#pragma GCC unroll 2
-    for (int i = 0; i < 2; i++) {
+#pragma GCC unroll 4
+    for (int i = 0; i < side; i++) {
       const int64_t row = of->row + i * of->rowStep;
       if (row >= of->height)
         break;
-      Vector results[2];
-      gatherResults(across[i], results);
-      real *line = plane + row * of->width + of->column + 2 * tile;
-      FETCH_AHEAD(of, line, WRITE);
-      results[0] += bias;
-      results[1] += bias;
-      undefined += 0 * results[0] + 0 * results[1];
-      if (spacing == GROUPS) {
-        store(even[i] + tile, results[0]);
-        store(odd[i] + tile, results[1]);
-        continue;
+      Vector results[MOST_SIDE];
+      gatherResults(side, across[i], results);
+      real *line = plane + row * of->width + of->column + side * tile;
+      FETCH_AHEAD(of, side, line, WRITE);
+#pragma GCC unroll 4
+      for (int k = 0; k < side; k++) {
+        results[k] += bias;
+        undefined += 0 * results[k];
       }
-      const bool pairs = spacing == PAIRS;
-      storeInside(line, count - 2 * tile,
-                  pairs ? interleaveLowerPairs(results[0], results[1])
-                        : interleaveLower(results[0], results[1]));
-      storeInside(line + LANES, count - 2 * tile - LANES,
-                  pairs ? interleaveUpperPairs(results[0], results[1])
-                        : interleaveUpper(results[0], results[1]));
+      if (spacing == GROUPS)
+#pragma GCC unroll 4
+        for (int k = 0; k < side; k++)
+          store(split[i][k] + tile, results[k]);
+      else
+        storeResults(side, spacing, results, count - side * tile, line);
     }
   }
-  for (int i = 0; spacing == GROUPS && i < 2 && of->row + i * of->rowStep < of->height; i++)
-    mergeLine(of, even[i], odd[i], plane + (of->row + i * of->rowStep) * of->width);
+  for (int i = 0; spacing == GROUPS && i < side && of->row + i * of->rowStep < of->height; i++)
+    mergeLine(of, side, split[i], plane + (of->row + i * of->rowStep) * of->width);
   return isZero(undefined);
 }
 
-static bool result(const TileRow *of, const real *x, int64_t step, real bias, real *plane)
+INLINE bool resultOf(const TileRow *of, const int side, const real *x, int64_t step, real bias,
+                     real *lines, real *plane)
 {
-  switch (spacingOf(of)) {
+  switch (spacingOf(of, side)) {
   case SINGLE:
-    return resultTiles(of, SINGLE, x, step, bias, plane);
+    return resultTiles(of, side, SINGLE, x, step, bias, lines, plane);
   case PAIRS:
-    return resultTiles(of, PAIRS, x, step, bias, plane);
+    return resultTiles(of, side, PAIRS, x, step, bias, lines, plane);
   default:
-    return resultTiles(of, GROUPS, x, step, bias, plane);
+    return resultTiles(of, side, GROUPS, x, step, bias, lines, plane);
   }
 }
 
-/* Transforms two gradients of results, along or across a line, to coefficients. */
-INLINE void spreadGradients(const Vector *g, Vector *y)
+INLINE void gradientsOf(const TileRow *of, const int side, int64_t columns, const real *x,
+                        int64_t step, int64_t tileStep, real *y, real *sums)
 {
-  y[0] = g[0];
-  y[1] = (real)0.5 * (g[0] + g[1]);
-  y[2] = (real)0.5 * (g[0] - g[1]);
-  y[3] = g[1];
-}
-
-static void gradients(const TileRow *of, int64_t columns, const real *x, int64_t step,
-                      int64_t tileStep, real *y, real *sums)
-{
-  const int64_t second = of->columnStep * LANES;
+  const int seen = side + OVERLAP;
+  const int64_t next = of->columnStep * LANES;
   int64_t left = of->columnStep - of->place; /* tiles left in the group */
   Vector total = load(sums);
   for (int64_t tile = 0; tile < of->tiles; tile++, x += LANES, y += tileStep) {
-    Vector along[2][SIDE];
-#pragma GCC unroll 2
-    for (int i = 0; i < 2; i++) {
-      const real *row = x + i * columns * LANES;
-      const Vector pair[2] = {load(row), load(row + second)};
-      spreadGradients(pair, along[i]);
-      total += pair[0] + pair[1];
+    Vector along[MOST_SIDE][MOST_SEEN];
+#pragma GCC unroll 4
+    for (int i = 0; i < side; i++) {
+      Vector given[MOST_SIDE], sum = {0};
+#pragma GCC unroll 4
+      for (int k = 0; k < side; k++) {
+        given[k] = load(x + i * columns * LANES + k * next);
+        sum += given[k];
+      }
+      spreadGradients(side, given, along[i]);
+      total += sum;
     }
+#pragma GCC unroll 6
+    for (int j = 0; j < seen; j++) {
+      Vector across[MOST_SIDE], number[MOST_SEEN];
 #pragma GCC unroll 4
-    for (int j = 0; j < SIDE; j++) {
-      const Vector across[2] = {along[0][j], along[1][j]};
-      Vector number[SIDE];
-      spreadGradients(across, number);
-#pragma GCC unroll 4
-      for (int i = 0; i < SIDE; i++)
-        store(y + (i * SIDE + j) * step, number[i]);
+      for (int i = 0; i < side; i++)
+        across[i] = along[i][j];
+      spreadGradients(side, across, number);
+#pragma GCC unroll 6
+      for (int i = 0; i < seen; i++)
+        store(y + (i * seen + j) * step, number[i]);
     }
     if (--left == 0) {
-      x += second;
+      x += (side - 1) * next;
       left = of->columnStep;
     }
   }
   store(sums, total);
 }
 
-/* Transforms sums of four products, along or across a line, to the gradients of three taps. */
-INLINE void gatherTaps(const Vector *p, Vector *y)
+INLINE bool tapsOf(const int side, int64_t filters, int64_t lanes, const real *x, int64_t step,
+                   real *y)
 {
-  const Vector sum = p[1] + p[2];
-  y[0] = p[0] + sum;
-  y[1] = p[1] - p[2];
-  y[2] = sum - p[3];
-}
-
-static bool taps(int64_t filters, int64_t lanes, const real *x, int64_t step, real *y)
-{
-  enum { TAPS = 3 };
+  const int seen = side + OVERLAP;
   Vector undefined = {0};
   for (int64_t filter = 0; filter < filters; filter++, y += TAPS * TAPS * lanes)
     for (int64_t lane = 0; lane < lanes; lane += LANES, x += LANES) {
-      Vector across[TAPS][SIDE];
-#pragma GCC unroll 4
-      for (int j = 0; j < SIDE; j++) {
-        Vector sum[SIDE], results[TAPS];
-#pragma GCC unroll 4
-        for (int i = 0; i < SIDE; i++)
-          sum[i] = load(x + (i * SIDE + j) * step);
-        gatherTaps(sum, results);
+      Vector across[TAPS][MOST_SEEN];
+#pragma GCC unroll 6
+      for (int j = 0; j < seen; j++) {
+        Vector sum[MOST_SEEN], results[TAPS];
+#pragma GCC unroll 6
+        for (int i = 0; i < seen; i++)
+          sum[i] = load(x + (i * seen + j) * step);
+        gatherTaps(side, sum, results);
 #pragma GCC unroll 3
         for (int i = 0; i < TAPS; i++)
           across[i][j] = results[i];
@@ -415,7 +430,7 @@ static bool taps(int64_t filters, int64_t lanes, const real *x, int64_t step, re
 #pragma GCC unroll 3
       for (int i = 0; i < TAPS; i++) {
         Vector results[TAPS];
-        gatherTaps(across[i], results);
+        gatherTaps(side, across[i], results);
 #pragma GCC unroll 3
         for (int j = 0; j < TAPS; j++) {
           store(y + (i * TAPS + j) * lanes + lane, results[j]);
@@ -426,32 +441,70 @@ static bool taps(int64_t filters, int64_t lanes, const real *x, int64_t step, re
   return isZero(undefined);
 }
 
+/* The functions for tiles of side x side results. */
+#define DEFINE_TILES(SIDE)                                                                         \
+  static void source##SIDE(const TileRow *of, const real *plane, bool below, real *lines,          \
+                           int64_t step, real *y)                                                  \
+  {                                                                                                \
+    sourceOf(of, SIDE, plane, below, lines, step, y);                                              \
+  }                                                                                                \
+  static void weights##SIDE(int64_t times, bool flipped, const real *x, int64_t step, real *y)     \
+  {                                                                                                \
+    weightsOf(SIDE, times, flipped, x, step, y);                                                   \
+  }                                                                                                \
+  static bool result##SIDE(const TileRow *of, const real *x, int64_t step, real bias, real *lines, \
+                           real *plane)                                                            \
+  {                                                                                                \
+    return resultOf(of, SIDE, x, step, bias, lines, plane);                                        \
+  }                                                                                                \
+  static void gradients##SIDE(const TileRow *of, int64_t columns, const real *x, int64_t step,     \
+                              int64_t tileStep, real *y, real *sums)                               \
+  {                                                                                                \
+    gradientsOf(of, SIDE, columns, x, step, tileStep, y, sums);                                    \
+  }                                                                                                \
+  static bool taps##SIDE(int64_t filters, int64_t lanes, const real *x, int64_t step, real *y)     \
+  {                                                                                                \
+    return tapsOf(SIDE, filters, lanes, x, step, y);                                               \
+  }
+
+DEFINE_TILES(2)
+DEFINE_TILES(4)
+
+/* What is the same for tiles of any size. */
+#define TILES(SIDE)                                                                                \
+  .side = (SIDE), .numbers = ((SIDE) + OVERLAP) * ((SIDE) + OVERLAP),                              \
+  .lines = keptLines(SIDE) + ((SIDE) + OVERLAP) * (int64_t)(sizeof(SplitLine) / sizeof(real)),     \
+  .source = source##SIDE, .weights = weights##SIDE, .result = result##SIDE,                        \
+  .gradients = gradients##SIDE, .taps = taps##SIDE
+
+enum { FRAMES = 2, FRAME_NUMBERS = FRAMES + OVERLAP };
+
 /* Transforms `count` frames or taps, vector by vector; `count` and `spread` are constants where
  * this is called. */
-INLINE void spreadVectors(void (*spread)(const Vector *x, Vector *y), const int count, int64_t n,
-                          const real *const *x, int64_t step, real *y)
+INLINE void spreadVectors(void (*spread)(const int side, const Vector *x, Vector *y),
+                          const int count, int64_t n, const real *const *x, int64_t step, real *y)
 {
   for (int64_t i = 0; i < n; i += LANES) {
     const int64_t left = n - i < LANES ? n - i : LANES;
-    Vector given[SIDE], number[SIDE];
+    Vector given[FRAME_NUMBERS], number[FRAME_NUMBERS];
 #pragma GCC unroll 4
     for (int k = 0; k < count; k++)
       given[k] = loadFirst(x[k] + i, left);
-    spread(given, number);
+    spread(FRAMES, given, number);
 #pragma GCC unroll 4
-    for (int k = 0; k < SIDE; k++)
+    for (int k = 0; k < FRAME_NUMBERS; k++)
       storeInside(y + k * step + i, left, number[k]);
   }
 }
 
 static void frames(int64_t n, const real *const *x, int64_t step, real *y)
 {
-  spreadVectors(spreadElements, SIDE, n, x, step, y);
+  spreadVectors(spreadElements, FRAME_NUMBERS, n, x, step, y);
 }
 
 static void frameWeights(int64_t n, const real *const *x, int64_t step, real *y)
 {
-  spreadVectors(spreadTaps, 3, n, x, step, y);
+  spreadVectors(spreadTaps, TAPS, n, x, step, y);
 }
 
 static bool frameResults(int64_t n, const real *x, int64_t step, const real *start, int results,
@@ -461,11 +514,11 @@ static bool frameResults(int64_t n, const real *x, int64_t step, const real *sta
   for (int64_t i = 0; i < n; i += LANES) {
     const int64_t left = n - i < LANES ? n - i : LANES;
     const Vector before = start ? loadFirst(start + i, left) : (Vector){0};
-    Vector p[SIDE], result[2];
+    Vector p[FRAME_NUMBERS], result[FRAMES];
 #pragma GCC unroll 4
-    for (int k = 0; k < SIDE; k++)
+    for (int k = 0; k < FRAME_NUMBERS; k++)
       p[k] = loadFirst(x + k * step + i, left);
-    gatherResults(p, result);
+    gatherResults(FRAMES, p, result);
     for (int k = 0; k < results; k++) {
       const Vector sum = before + result[k];
       storeInside(y + k * n + i, left, sum);
@@ -476,12 +529,8 @@ static bool frameResults(int64_t n, const real *x, int64_t step, const real *sta
 }
 
 const SimdWinograd SIMD_TABLE(Winograd, THNN_SIMD_LEVEL) = {
-    .source = source,
-    .lines = SIDE / 2 * SIDE * THNN_MOST_TILES,
-    .weights = weights,
-    .result = result,
-    .gradients = gradients,
-    .taps = taps,
+    .two = {TILES(2)},
+    .four = {TILES(4)},
     .frames = frames,
     .frameWeights = frameWeights,
     .frameResults = frameResults,

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A row of tiles for Winograd's algorithms F(2x2, 3x3) and F(3x3, 2x2). A tile is 2x2 results of a
- * correlation with 3x3 taps and sees 4x4 elements, which overlap its neighbours' by two. With
- * dilation, the elements and results of a tile are a step apart: columnStep tiles, a group, begin
- * in neighbouring columns, and the next group begins two steps after this one. */
+/* A row of tiles for Winograd's algorithms. A tile is side x side results of a correlation with 3x3
+ * taps and sees (side + 2)^2 elements, which overlap its neighbours' by two. With dilation, the
+ * elements and results of a tile are a step apart: columnStep tiles, a group, begin in neighbouring
+ * columns, and the next group begins `side` steps after this one. */
 typedef struct TileRow {
   int64_t tiles;               /* up to THNN_MOST_TILES */
   int64_t height, width;       /* of the plane that is read or written */
@@ -18,28 +18,28 @@ typedef struct TileRow {
   int64_t ahead;               /* prefetch distance in elements */
 } TileRow;
 
-enum {
-  THNN_TILE_NUMBERS = 16, /* coefficients that a tile, or 3x3 weights, are transformed into */
-  THNN_MOST_TILES = 64    /* tiles that are transformed at a time */
-};
+enum { THNN_MOST_TILES = 64 /* tiles that are transformed at a time */ };
 
 /* Coefficient k of tile or filter i of a transform is at [k * step + i]. Whole vectors are written:
  * up to a vector past the last tile is overwritten. */
-typedef struct SimdWinograd {
+typedef struct SimdTiles {
+  int side;    /* 2: F(2x2, 3x3) and F(3x3, 2x2); 4: F(4x4, 3x3) and F(3x3, 4x4) */
+  int numbers; /* coefficients that a tile, or 3x3 weights, are transformed into */
   /* The transform of the elements that the tiles see, which are 0 outside of the plane. `lines`
-   * keeps what the tiles below share with them. `below` says that the previous call was for the row
-   * of tiles above and had at least as many tiles. */
+   * keeps what the tiles below share with them; the rest of it is scratch. `below` says that the
+   * previous call was for the row of tiles above and had at least as many tiles. */
   void (*source)(const TileRow *of, const real *plane, bool below, real *lines, int64_t step,
                  real *y);
   int64_t lines; /* reals in `lines` */
   /* The transforms of `times` vectors of filters, [time][lane], from x[time][tap][lane]; `flipped`
    * reverses the taps. */
   void (*weights)(int64_t times, bool flipped, const real *x, int64_t step, real *y);
-  /* The results of the tiles inside the plane: bias + the transform of sums of products. Returns
-   * whether all of them are finite. */
-  bool (*result)(const TileRow *of, const real *x, int64_t step, real bias, real *plane);
+  /* The results of the tiles inside the plane: bias + the transform of sums of products. `lines`
+   * is scratch. Returns whether all of them are finite. */
+  bool (*result)(const TileRow *of, const real *x, int64_t step, real bias, real *lines,
+                 real *plane);
   /* The transforms of the gradients of the tiles' results, for a vector of planes, from the columns
-   * that the tiles cover: x[row of two][column][lane]. Coefficient k of a tile goes to
+   * that the tiles cover: x[row of the tiles][column][lane]. Coefficient k of a tile goes to
    * y[k * step + tile * tileStep]. Adds the gradients to `sums`. */
   void (*gradients)(const TileRow *of, int64_t columns, const real *x, int64_t step,
                     int64_t tileStep, real *y, real *sums);
@@ -47,7 +47,10 @@ typedef struct SimdWinograd {
    * and the elements', x[coefficient * step + filter * lanes + lane]. Returns whether all are
    * finite. */
   bool (*taps)(int64_t filters, int64_t lanes, const real *x, int64_t step, real *y);
+} SimdTiles;
 
+typedef struct SimdWinograd {
+  SimdTiles two, four; /* tiles of 2x2 and of 4x4 results */
   /* F(2, 3) along frames of n reals, with coefficient k at y[k * step]: the transforms of the four
    * frames that two results see, and of three weights of n reals each. */
   void (*frames)(int64_t n, const real *const *x, int64_t step, real *y);

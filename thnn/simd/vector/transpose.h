@@ -6,7 +6,8 @@
 #include "simd/vector/vector.h"
 
 /* Indices for __builtin_shufflevector: interleave the lower or the upper halves of two vectors,
- * a0 b0 a1 b1 …, or take the even or the odd lanes of both; with lanes or with pairs of lanes. */
+ * a0 b0 a1 b1 …, or take the even or the odd lanes of both; with lanes or with pairs of lanes. And
+ * take all lanes of a but the first, and then the first one of b. */
 #if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
 #  define LOWER_HALVES 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
 #  define UPPER_HALVES 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
@@ -16,6 +17,7 @@
 #  define UPPER_PAIRS 8, 9, 24, 25, 10, 11, 26, 27, 12, 13, 28, 29, 14, 15, 30, 31
 #  define EVEN_PAIRS 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29
 #  define ODD_PAIRS 2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31
+#  define NEXT_LANES 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
 #elif defined(__AVX512F__) || (defined(__AVX__) && defined(THNN_REAL_FLOAT))
 #  define LOWER_HALVES 0, 8, 1, 9, 2, 10, 3, 11
 #  define UPPER_HALVES 4, 12, 5, 13, 6, 14, 7, 15
@@ -25,6 +27,7 @@
 #  define UPPER_PAIRS 4, 5, 12, 13, 6, 7, 14, 15
 #  define EVEN_PAIRS 0, 1, 4, 5, 8, 9, 12, 13
 #  define ODD_PAIRS 2, 3, 6, 7, 10, 11, 14, 15
+#  define NEXT_LANES 1, 2, 3, 4, 5, 6, 7, 8
 #elif defined(__AVX__) || defined(THNN_REAL_FLOAT)
 #  define LOWER_HALVES 0, 4, 1, 5
 #  define UPPER_HALVES 2, 6, 3, 7
@@ -34,6 +37,7 @@
 #  define UPPER_PAIRS 2, 3, 6, 7
 #  define EVEN_PAIRS 0, 1, 4, 5
 #  define ODD_PAIRS 2, 3, 6, 7
+#  define NEXT_LANES 1, 2, 3, 4
 #else
 #  define LOWER_HALVES 0, 2
 #  define UPPER_HALVES 1, 3
@@ -43,6 +47,7 @@
 #  define UPPER_PAIRS 2, 3
 #  define EVEN_PAIRS 0, 1
 #  define ODD_PAIRS 2, 3
+#  define NEXT_LANES 1, 2
 #endif
 
 INLINE Vector interleaveLower(Vector a, Vector b)
@@ -65,7 +70,12 @@ INLINE Vector oddLanes(Vector a, Vector b)
   return __builtin_shufflevector(a, b, ODD_LANES);
 }
 
-/* The same functions for pairs of elements. */
+INLINE Vector nextLanes(Vector a, Vector b)
+{
+  return __builtin_shufflevector(a, b, NEXT_LANES);
+}
+
+/* The first four functions for pairs of elements. */
 INLINE Vector interleaveLowerPairs(Vector a, Vector b)
 {
   return __builtin_shufflevector(a, b, LOWER_PAIRS);

@@ -184,6 +184,33 @@ enum {
 };
 
 enum {
+  WINOGRAD4_PRODUCT, /* a coefficient of two planes, for a vector of tiles */
+  WINOGRAD4_BLOCK, /* a coefficient of a map plane: fetching a block's sums */
+  WINOGRAD4_SOURCE, /* transforming a vector of tiles of the image */
+  WINOGRAD4_RESULT, /* transforming a vector of tiles of the map */
+  WINOGRAD4_MOVED, /* moving a row of tiles of one residue class, dilated */
+  WINOGRAD4_WEIGHT, /* transforming a filter */
+  WINOGRAD4_PARTIAL, /* vectors that a row's partial one adds */
+  WINOGRAD4_KEPT_PRODUCT, /* as `product`, with kept weights */
+  WINOGRAD4_KEPT_BLOCK, /* a coefficient of two planes, for the first vector of a block, beyond `keptProduct` */
+  WINOGRAD4_KEPT_BYTE, /* fetching a byte of kept weights from memory, in a network of many layers */
+  WINOGRAD4_COSTS
+};
+
+enum {
+  WINOGRAD_WEIGHT4_PRODUCT, /* a coefficient of a tile, with one of several vectors of map planes */
+  WINOGRAD_WEIGHT4_SINGLE, /* a coefficient of a tile, with the only vector of map planes */
+  WINOGRAD_WEIGHT4_BLOCK, /* a coefficient of a vector of map planes: fetching a block's sums */
+  WINOGRAD_WEIGHT4_SOURCE, /* transforming a vector of tiles of the image */
+  WINOGRAD_WEIGHT4_MOVED, /* moving a row of tiles of one residue class, dilated */
+  WINOGRAD_WEIGHT4_GRADIENT_TILE, /* transforming a tile of a vector of map planes */
+  WINOGRAD_WEIGHT4_GRADIENT_SEGMENT, /* transforming a segment of tiles of a vector of map planes */
+  WINOGRAD_WEIGHT4_RESULT, /* transforming a vector of sums */
+  WINOGRAD_WEIGHT4_PARTIAL, /* vectors that a row's partial one adds */
+  WINOGRAD_WEIGHT4_COSTS
+};
+
+enum {
   PLANEWISE_PRODUCT, /* a vector of products of joined planes, with its loads */
   PLANEWISE_COSTS
 };
@@ -206,6 +233,8 @@ typedef struct Costs {
   double gemm[GEMM_COSTS];
   double winograd[WINOGRAD_COSTS];
   double winogradWeight[WINOGRAD_WEIGHT_COSTS];
+  double winograd4[WINOGRAD4_COSTS];
+  double winogradWeight4[WINOGRAD_WEIGHT4_COSTS];
   double planewise[PLANEWISE_COSTS];
   double groups[GROUPS_COSTS];
 } Costs;

@@ -22,7 +22,8 @@ enum {
 enum {
   GEMM = 1 << THNN_CONVOLUTION_GEMM,
   DIRECT = 1 << THNN_CONVOLUTION_DIRECT,
-  WINOGRAD = 1 << THNN_CONVOLUTION_WINOGRAD
+  WINOGRAD = 1 << THNN_CONVOLUTION_WINOGRAD,
+  WINOGRAD4 = 1 << THNN_CONVOLUTION_WINOGRAD4
 };
 enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, IF_NOT_ABOVE = 8, TRIES = 16 };
 
@@ -37,7 +38,9 @@ enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, IF_NOT_ABOVE = 8, TRIES = 16 };
   ROW(linear,         FORWARD | DATA | WEIGHT, GEMM,     NOTHING, LINEAR | ANY_SIZE) \
   ROW(gemm,           FORWARD | DATA | WEIGHT, GEMM,     NOTHING, ANY_SIZE)        \
   ROW(winograd,       FORWARD | DATA,          WINOGRAD, KEEPS,   TRIES)           \
-  ROW(winogradWeight, WEIGHT,                  WINOGRAD, NOTHING, TRIES)
+  ROW(winogradWeight, WEIGHT,                  WINOGRAD, NOTHING, TRIES)           \
+  ROW(winograd4,      FORWARD | DATA,          WINOGRAD4, KEEPS,  TRIES)           \
+  ROW(winogradWeight4, WEIGHT,                 WINOGRAD4, NOTHING, TRIES)
 /* clang-format on */
 
 #define DECLARE_KEEPS(file) AlgorithmKeeper THNN_(file##_keepWeights);
@@ -186,9 +189,10 @@ void THNN_(engine_prepareKept)(THNNConvolutionPlan *plan, const THNNState *state
 THNNConvolutionAlgorithm THNN_(engine_algorithm)(const THNNConvolutionPlan *plan)
 {
   const int family = plan->chosen.algorithm->family;
-  return family == GEMM     ? THNN_CONVOLUTION_GEMM
-         : family == DIRECT ? THNN_CONVOLUTION_DIRECT
-                            : THNN_CONVOLUTION_WINOGRAD;
+  return family == GEMM       ? THNN_CONVOLUTION_GEMM
+         : family == DIRECT   ? THNN_CONVOLUTION_DIRECT
+         : family == WINOGRAD ? THNN_CONVOLUTION_WINOGRAD
+                              : THNN_CONVOLUTION_WINOGRAD4;
 }
 
 double THNN_(engine_cost)(const THNNConvolutionPlan *plan)

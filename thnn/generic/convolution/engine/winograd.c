@@ -1,22 +1,23 @@
 /* Convolution with 3x3 taps and stride 1 by Winograd's algorithm, also transposed. The map is
- * computed in tiles of 2x2, for which elements and weights are transformed to 16 coefficients each
- * (simd/kernels/winograd.c); the code calls a coefficient's index `number`. Coefficient by
- * coefficient, they are multiplied and summed up over the image planes:
+ * computed in tiles of 2x2 or 4x4, for which elements and weights are transformed to 16 or 36
+ * coefficients each (simd/kernels/winograd.c); the code calls a coefficient's index `number`.
+ * Coefficient by coefficient, they are multiplied and summed up over the image planes:
  *
  *   sums[number][map plane][tile] = weights[number][map plane][image plane] *
  *                                   slices[number][image plane][tile]
  *
- * which takes 16 products where the definition has 36. A last transform makes the map of the sums.
- * If there are taps in depth, a map position sees a slice of each image plane through each of them:
- * these slices take the place of image planes. Dilated taps see one residue class of a slice's rows
- * and columns, which has tiles of its own (winogradTiles.h).
+ * which takes 16 products where the definition has 36, or 36 where it has 144. A last transform makes
+ * the map of the sums. If there are taps in depth, a map position sees a slice of each image plane
+ * through each of them: these slices take the place of image planes. Dilated taps see one residue
+ * class of a slice's rows and columns, which has tiles of its own (winogradTiles.h).
  *
  * A task is a group of blocks of tiles; groups left over after an even split are divided by map
  * planes.
  *
- * A result depends on the elements that the definition has for it and no others, but if one of
- * those is infinite, differences of infinities can arise. So if any result is not finite, another
- * algorithm computes all of them. */
+ * With tiles of 2x2, a result depends on the elements that the definition has for it and no others;
+ * with 4x4, its rounding errors also depend on what else its tile sees. If one of these elements is
+ * infinite, differences of infinities can arise. So if any result is not finite, another algorithm
+ * computes all of them. */
 #include "generic/convolution/engine/offsets.h"
 #include "generic/convolution/engine/winogradTiles.h"
 
@@ -38,11 +39,12 @@ static const int64_t BLOCK_BYTES = 2304 << 10, GROUP_BYTES = 4608 << 10;
 
 /* Tiles, in blocks and groups, and weights that are transformed at a time. */
 typedef struct WinogradPlan {
-  int64_t blockTiles;  /* tiles in a block, a multiple of a vector's lanes */
-  int64_t groupBlocks; /* blocks in a group */
-  int64_t panelPlanes; /* map planes whose products are formed at a time */
-  bool sharesWeights;  /* all weights are transformed once; false: a panel's, for each group */
-  bool keepsWeights;   /* and only for the first of several calls */
+  const SimdTiles *tiles; /* of 2x2 or of 4x4 */
+  int64_t blockTiles;     /* tiles in a block, a multiple of a vector's lanes */
+  int64_t groupBlocks;    /* blocks in a group */
+  int64_t panelPlanes;    /* map planes whose products are formed at a time */
+  bool sharesWeights;     /* all weights are transformed once; false: a panel's, for each group */
+  bool keepsWeights;      /* and only for the first of several calls */
 } WinogradPlan;
 
 /* What all threads share; after the blank line, what each thread has to itself. The weight is stored
@@ -75,13 +77,20 @@ typedef struct Group {
   int64_t blocks;
 } Group;
 
-static WinogradWorker workerFor(const THNNConvolution *g)
+static WinogradWorker workerFor(const THNNConvolution *g, const SimdTiles *tiles)
 {
   return (WinogradWorker){.g = *g,
                           .outerPlanes = g->transposed ? g->inputPlanes : g->outputPlanes,
                           .innerPlanes = g->transposed ? g->outputPlanes : g->inputPlanes,
                           .slices = g->inputPlanes * g->kernel[0],
-                          .grid = tileGrid(g)};
+                          .grid = tileGrid(g, tiles),
+                          .plan.tiles = tiles};
+}
+
+/* Coefficients of a tile. */
+static int64_t numbersOf(const WinogradWorker *worker)
+{
+  return worker->plan.tiles->numbers;
 }
 
 /* The number of 3x3 filters that are stored one after the other for each outer plane, one for each
@@ -115,14 +124,14 @@ static int64_t sumStep(const WinogradWorker *worker)
 static void layOutShared(WinogradWorker *worker, Scratch *scratch)
 {
   if (worker->plan.sharesWeights && !worker->plan.keepsWeights)
-    worker->weights = THNN_take(scratch, NUMBERS * weightStep(worker), sizeof(real));
+    worker->weights = THNN_take(scratch, numbersOf(worker) * weightStep(worker), sizeof(real));
 }
 
 /* A thread's coefficients, which come first in its scratch. */
 static void layOutCoefficients(WinogradWorker *worker, Scratch *scratch)
 {
-  worker->coefficients =
-      THNN_take(scratch, worker->plan.groupBlocks * NUMBERS * sliceStep(worker), sizeof(real));
+  worker->coefficients = THNN_take(
+      scratch, worker->plan.groupBlocks * numbersOf(worker) * sliceStep(worker), sizeof(real));
 }
 
 static void layOutThread(WinogradWorker *worker, Scratch *scratch)
@@ -130,10 +139,10 @@ static void layOutThread(WinogradWorker *worker, Scratch *scratch)
   const int64_t tiles = worker->plan.blockTiles, blocks = worker->plan.groupBlocks;
   layOutCoefficients(worker, scratch);
   if (!worker->plan.sharesWeights)
-    worker->weights = THNN_take(scratch, NUMBERS * weightStep(worker), sizeof(real));
+    worker->weights = THNN_take(scratch, numbersOf(worker) * weightStep(worker), sizeof(real));
   worker->packed = THNN_take(scratch, BLOCK_PLANES * FILTER * vectorLanes(), sizeof(real));
-  worker->sums = THNN_take(scratch, blocks * NUMBERS * sumStep(worker), sizeof(real));
-  worker->lines = THNN_take(scratch, THNN_(simd).winograd.lines, sizeof(real));
+  worker->sums = THNN_take(scratch, blocks * numbersOf(worker) * sumStep(worker), sizeof(real));
+  worker->lines = THNN_take(scratch, worker->plan.tiles->lines, sizeof(real));
   worker->zeros = THNN_take(scratch, tiles, sizeof(real));
   worker->row = THNN_take(scratch, worker->plan.panelPlanes, sizeof(THNNOffsets));
   worker->term = THNN_take(scratch, worker->slices, sizeof(THNNOffsets));
@@ -169,7 +178,10 @@ static int64_t firstPlane(const WinogradWorker *worker, int64_t part)
 /* Counts products and the three transforms. */
 static void setWinogradCost(AlgorithmPlan *plan, const WinogradWorker *worker)
 {
-  const double *costs = costsInUse()->winograd;
+  static_assert((int)WINOGRAD_COSTS == (int)WINOGRAD4_COSTS, "tiles of any size count the same");
+  const bool four = worker->plan.tiles->side == 4;
+  const double *costs = four ? costsInUse()->winograd4 : costsInUse()->winograd;
+  const double numbers = (double)numbersOf(worker);
   const double slices = (double)worker->slices, planes = (double)worker->g.outputPlanes;
   const int64_t tiles = allTiles(worker), blocks = divideUp(tiles, worker->plan.blockTiles);
   const double vectors = (double)divideUp(tiles, vectorLanes());
@@ -179,12 +191,12 @@ static void setWinogradCost(AlgorithmPlan *plan, const WinogradWorker *worker)
   const double transforms =
       worker->plan.sharesWeights ? 1 : (double)divideUp(blocks, worker->plan.groupBlocks);
   const bool kept = worker->plan.keepsWeights;
-  const double coefficients = NUMBERS * planes * slices;
+  const double coefficients = numbers * planes * slices;
   const double keptVectors =
       costs[WINOGRAD_KEPT_PRODUCT] * vectors + costs[WINOGRAD_KEPT_BLOCK] * (double)blocks;
   const double counts[WINOGRAD_COSTS] = {
       [WINOGRAD_PRODUCT] = coefficients * (kept ? keptVectors : vectors),
-      [WINOGRAD_BLOCK] = NUMBERS * planes * (double)blocks,
+      [WINOGRAD_BLOCK] = numbers * planes * (double)blocks,
       [WINOGRAD_SOURCE] = lines * slices,
       [WINOGRAD_RESULT] = lines * planes,
       [WINOGRAD_MOVED] = rows * movedRows(&worker->grid, worker->g.dilation[2]) * (slices + planes),
@@ -210,7 +222,7 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
 {
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(plan->state);
   WinogradPlan *own = &worker->plan;
-  const int64_t perTile = NUMBERS * worker->slices * (int64_t)sizeof(real);
+  const int64_t perTile = numbersOf(worker) * worker->slices * (int64_t)sizeof(real);
   const int64_t vectors = divideUp(allTiles(worker), vectorLanes());
   const int64_t room = minimum(BLOCK_BYTES, limitBytes / 2) / (perTile * vectorLanes());
   const int64_t most = minimum(maximum(room, 1), THNN_(simd).products.mostVectors);
@@ -228,11 +240,11 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
   return measure(plan, worker);
 }
 
-bool THNN_(winograd_planConvolution)(AlgorithmPlan *plan)
+static bool planTiles(AlgorithmPlan *plan, const SimdTiles *tiles)
 {
-  if (!winogradApplies(plan))
+  if (!winogradApplies(plan, tiles))
     return false;
-  WinogradWorker worker = workerFor(&plan->geometry);
+  WinogradWorker worker = workerFor(&plan->geometry, tiles);
   if (!chooseBlocks(plan, &worker))
     return false;
   const WinogradPlan *own = &worker.plan;
@@ -241,9 +253,19 @@ bool THNN_(winograd_planConvolution)(AlgorithmPlan *plan)
                                THNN_convolutionOperations(&worker.g));
   setWinogradCost(plan, &worker);
   if (own->keepsWeights)
-    plan->keptBytes = (size_t)(NUMBERS * weightStep(&worker)) * sizeof(real);
+    plan->keptBytes = (size_t)(numbersOf(&worker) * weightStep(&worker)) * sizeof(real);
   KEEP_OWN(plan, *own);
   return true;
+}
+
+bool THNN_(winograd_planConvolution)(AlgorithmPlan *plan)
+{
+  return planTiles(plan, &THNN_(simd).winograd.two);
+}
+
+bool THNN_(winograd4_planConvolution)(AlgorithmPlan *plan)
+{
+  return planTiles(plan, &THNN_(simd).winograd.four);
 }
 
 /* ---- Transforms ------------------------------------------------------------------------------ */
@@ -261,8 +283,8 @@ static void transformWeights(const WinogradWorker *worker, int64_t outer, int64_
       THNN_(simd).products.pack(minimum(end - outer, vectorLanes()), count * FILTER,
                                 worker->weight + outer * stride + (filter + first) * FILTER, stride,
                                 worker->packed, vectorLanes());
-      THNN_(simd).winograd.weights(count, worker->g.transposed, worker->packed, step,
-                                   weights + first * vectorLanes());
+      worker->plan.tiles->weights(count, worker->g.transposed, worker->packed, step,
+                                  weights + first * vectorLanes());
     }
 }
 
@@ -277,7 +299,7 @@ static int64_t listSegments(const WinogradWorker *worker, int64_t first, int64_t
     const int64_t row = line % grid->rows, phase = line / grid->rows % grid->phases;
     const int64_t slice = line / grid->rows / grid->phases;
     Segment *next = &segment[segments];
-    *next = segmentAt(&worker->g, slice, phase, row, column);
+    *next = segmentAt(&worker->g, grid, slice, phase, row, column);
     next->tiles = minimum(grid->columns - column, end - first);
     next->below = segments > 0 && row > 0 && next[-1].column == next->column;
   }
@@ -314,7 +336,8 @@ static void transformSegments(const WinogradWorker *worker, int64_t block, int64
 {
   const Segment *segment = worker->segment + block * worker->plan.blockTiles;
   for (int64_t i = 0; i < worker->segments[block]; i++) {
-    transformSlice(&worker->g, &segment[i], slice, worker->image, worker->lines, step, y);
+    transformSlice(&worker->g, worker->plan.tiles, &segment[i], slice, worker->image, worker->lines,
+                   step, y);
     y += segment[i].tiles;
   }
 }
@@ -327,7 +350,7 @@ static void transformSlices(const WinogradWorker *worker, const Group *group, in
   for (int64_t block = 0; block < group->blocks; block++) {
     const int64_t room = blockVectors(worker, group, block) * vectorLanes();
     const bool last = group->first + block * tiles + room > allTiles(worker);
-    real *coefficients = worker->coefficients + block * NUMBERS * step;
+    real *coefficients = worker->coefficients + block * numbersOf(worker) * step;
     for (int64_t slice = begin; slice < end; slice++) {
       real *place = coefficients + slice * tiles;
       /* What is written past the last slice must not reach into that of another thread. */
@@ -335,10 +358,10 @@ static void transformSlices(const WinogradWorker *worker, const Group *group, in
       const int64_t apart = alone ? step : sumStep(worker);
       real *y = alone ? place : worker->sums;
       /* The coefficients past the last tile are multiplied too, and have to be ordinary numbers. */
-      for (int64_t number = 0; last && number < NUMBERS; number++)
+      for (int64_t number = 0; last && number < numbersOf(worker); number++)
         THNN_(simd).pointwise.fill(room, 0, y + number * apart);
       transformSegments(worker, block, slice, apart, y);
-      for (int64_t number = 0; !alone && number < NUMBERS; number++)
+      for (int64_t number = 0; !alone && number < numbersOf(worker); number++)
         THNN_(simd).pointwise.copy(room, y + number * apart, place + number * step);
     }
   }
@@ -356,7 +379,7 @@ static bool transformSums(const WinogradWorker *worker, int64_t block, int64_t f
   const Segment *segment = worker->segment + block * tiles;
   bool finite = true;
   for (int64_t plane = first; plane < first + planes; plane++) {
-    const real *sums = worker->sums + block * NUMBERS * step + (plane - first) * tiles;
+    const real *sums = worker->sums + block * numbersOf(worker) * step + (plane - first) * tiles;
     const real bias = worker->bias ? worker->bias[plane] : 0;
     for (int64_t i = 0; i < worker->segments[block]; i++) {
       const TileRow row = {.tiles = segment[i].tiles,
@@ -370,7 +393,7 @@ static bool transformSums(const WinogradWorker *worker, int64_t block, int64_t f
                            .ahead = AHEAD_PLANES * positions};
       real *map = worker->map + (segment[i].sample * g->outputPlanes + plane) * positions +
                   segment[i].depth * row.height * row.width;
-      finite &= THNN_(simd).winograd.result(&row, sums, step, bias, map);
+      finite &= worker->plan.tiles->result(&row, sums, step, bias, worker->lines, map);
       sums += segment[i].tiles;
     }
   }
@@ -399,9 +422,9 @@ static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t 
   const int64_t step = sliceStep(worker), tiles = worker->plan.blockTiles;
   const int64_t near = NEAR_BYTES / (tiles * (int64_t)sizeof(real));
   const int64_t terms = evenBlock(end - first, near, 1);
-  for (int64_t number = 0; number < NUMBERS; number++)
+  for (int64_t number = 0; number < numbersOf(worker); number++)
     for (int64_t slice = first; slice < end; slice += terms) {
-      const int64_t place = block * NUMBERS + number;
+      const int64_t place = block * numbersOf(worker) + number;
       const Products products = {.row = worker->row,
                                  .rows = planes,
                                  .term = worker->term + slice - first,
@@ -414,11 +437,11 @@ static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t 
       if (slice + terms < end)
         fetchWeights(worker, planes, slice + terms, minimum(slice + 2 * terms, end),
                      products.scalars);
-      else if (number + 1 < NUMBERS)
+      else if (number + 1 < numbersOf(worker))
         fetchWeights(worker, planes, first, minimum(first + terms, end),
                      products.scalars + weightStep(worker));
       /* A group's coefficients do not fit into the second-level cache. */
-      if (!worker->plan.sharesWeights && number + 1 < NUMBERS)
+      if (!worker->plan.sharesWeights && number + 1 < numbersOf(worker))
         THNN_(simd).products.prefetch(products.terms * tiles,
                                       products.factors + step + (slice - first) * tiles);
       THNN_(simd).products.add(&products);
@@ -491,6 +514,15 @@ static void listPlanes(WinogradWorker *worker)
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
+static WinogradWorker workerOf(const AlgorithmPlan *plan)
+{
+  WinogradPlan own;
+  OWN_OF(plan, own);
+  WinogradWorker worker = workerFor(&plan->geometry, own.tiles);
+  worker.plan = own;
+  return worker;
+}
+
 /* The first part of `group` that share number `share` of `shares` takes. Each of the `groups`
  * groups has `parts` parts. These are dealt round-robin, one of each group in turn, and every share
  * is an equal run of that sequence. */
@@ -544,8 +576,7 @@ static bool runShared(const AlgorithmPlan *plan, WinogradWorker *worker, int64_t
 void THNN_(winograd_keepWeights)(const AlgorithmPlan *plan, const real *weight, void *kept,
                                  void *scratch)
 {
-  WinogradWorker common = workerFor(&plan->geometry);
-  OWN_OF(plan, common.plan);
+  WinogradWorker common = workerOf(plan);
   common.weight = weight;
   const int threads = plan->threads;
 #pragma omp parallel num_threads(threads) if (threads > 1)
@@ -559,8 +590,7 @@ void THNN_(winograd_keepWeights)(const AlgorithmPlan *plan, const real *weight, 
 
 bool THNN_(winograd_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
-  WinogradWorker common = workerFor(&plan->geometry);
-  OWN_OF(plan, common.plan);
+  WinogradWorker common = workerOf(plan);
   common.image = of->image;
   common.weight = of->weight;
   common.bias = of->bias;
@@ -595,4 +625,15 @@ bool THNN_(winograd_runConvolution)(const AlgorithmPlan *plan, const Operands *o
     wrong |= !runShared(plan, &worker, whole, rest, scratch);
   }
   return !wrong;
+}
+
+void THNN_(winograd4_keepWeights)(const AlgorithmPlan *plan, const real *weight, void *kept,
+                                  void *scratch)
+{
+  THNN_(winograd_keepWeights)(plan, weight, kept, scratch);
+}
+
+bool THNN_(winograd4_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
+{
+  return THNN_(winograd_runConvolution)(plan, of, scratch);
 }

@@ -1,4 +1,4 @@
-/* Tiles of 2x2 positions for Winograd's algorithms with 3x3 taps and stride 1, and the coefficients
+/* Tiles of 2x2 or 4x4 positions for Winograd's algorithms with 3x3 taps and stride 1, and the coefficients
  * that the elements they see are transformed to. If there are taps in depth, a position sees a
  * slice of each image plane through each of them. */
 #ifndef THNN_CONVOLUTION_WINOGRAD_TILES_H
@@ -6,17 +6,12 @@
 
 #include "generic/convolution/engine/algorithm.h"
 
-enum {
-  SIDE = 2, /* positions of a tile along and across */
-  TAPS = 3,
-  FILTER = TAPS * TAPS,
-  NUMBERS = THNN_TILE_NUMBERS
-};
+enum { TAPS = 3, FILTER = TAPS * TAPS };
 
 /* The tiles that cover the positions of a slice. Dilated taps see one residue class of its rows and
- * columns: the rows of one class make a phase, whose tiles are side by side as THNNFloatTileRow
- * says. */
+ * columns: the rows of one class make a phase, whose tiles are side by side as TileRow says. */
 typedef struct TileGrid {
+  const SimdTiles *tiles; /* their size and transforms */
   int64_t phases;
   int64_t rows, columns; /* rows and columns of tiles in a phase */
 } TileGrid;
@@ -25,7 +20,7 @@ typedef struct TileGrid {
 typedef struct Segment {
   int64_t sample, depth;
   int64_t row, column; /* the first tile's first position in the slice */
-  int64_t place;       /* the first tile's place, as in THNNFloatTileRow */
+  int64_t place;       /* the first tile's place, as in TileRow */
   int64_t tiles;
   bool below; /* the previous segment is directly above this one */
 } Segment;
@@ -37,13 +32,15 @@ static inline int64_t numberStep(int64_t elements)
   return elements + 64 / (int64_t)sizeof(real);
 }
 
-/* With few planes the transforms take more time than the products save. */
-static inline bool winogradApplies(const AlgorithmPlan *plan)
+/* With few planes the transforms take more time than the products save. Errors of tiles of 4x4 are
+ * several times those of the other algorithms. */
+static inline bool winogradApplies(const AlgorithmPlan *plan, const SimdTiles *tiles)
 {
   enum { FEWEST_PLANES = 16 };
   const THNNConvolution *geometry = &plan->geometry;
   bool applies =
       geometry->stride[0] == 1 &&
+      (tiles->side == 2 || THNN_State_accuracy(plan->state) == THNN_ACCURACY_STANDARD) &&
       (plan->asked || minimum(geometry->inputPlanes, geometry->outputPlanes) >= FEWEST_PLANES);
   for (int i = 1; i < 3; i++)
     applies = applies && geometry->kernel[i] == TAPS && geometry->stride[i] == 1 &&
@@ -51,38 +48,44 @@ static inline bool winogradApplies(const AlgorithmPlan *plan)
   return applies;
 }
 
-static inline TileGrid tileGrid(const THNNConvolution *geometry)
+static inline TileGrid tileGrid(const THNNConvolution *geometry, const SimdTiles *tiles)
 {
   const int64_t *dilation = geometry->dilation, *size = geometry->output;
-  return (TileGrid){.phases = minimum(dilation[1], size[1]),
-                    .rows = divideUp(size[1], SIDE * dilation[1]),
-                    .columns = dilation[2] * divideUp(size[2], SIDE * dilation[2])};
+  const int64_t side = tiles->side;
+  return (TileGrid){.tiles = tiles,
+                    .phases = minimum(dilation[1], size[1]),
+                    .rows = divideUp(size[1], side * dilation[1]),
+                    .columns = dilation[2] * divideUp(size[2], side * dilation[2])};
 }
 
 /* The number of pieces in which the elements or results of a row of tiles are moved to where they are
- * computed, for one plane. Dilation by 2 costs nothing, since a vector's lanes are in pairs. */
+ * computed, for one plane. Dilation by 2 costs nothing for tiles of 2x2, since a vector's lanes are in
+ * pairs. */
 static inline double movedRows(const TileGrid *grid, int64_t dilation)
 {
-  return dilation > 2 ? (double)divideUp(grid->columns, dilation) : 0;
+  const int64_t free = grid->tiles->side == 2 ? 2 : 1;
+  return dilation > free ? (double)divideUp(grid->columns, dilation) : 0;
 }
 
 /* The segment that begins with tile number `column` of row `row` of a phase, without its length,
  * which the caller sets. `slice` is the number of the slice in the batch. */
-static inline Segment segmentAt(const THNNConvolution *g, int64_t slice, int64_t phase, int64_t row,
-                                int64_t column)
+static inline Segment segmentAt(const THNNConvolution *g, const TileGrid *grid, int64_t slice,
+                                int64_t phase, int64_t row, int64_t column)
 {
+  const int64_t side = grid->tiles->side;
   const int64_t *dilation = g->dilation;
   return (Segment){.sample = slice / g->output[0],
                    .depth = slice % g->output[0],
-                   .row = phase + row * SIDE * dilation[1],
-                   .column = column + column / dilation[2] * dilation[2],
+                   .row = phase + row * side * dilation[1],
+                   .column = column + column / dilation[2] * dilation[2] * (side - 1),
                    .place = column % dilation[2]};
 }
 
 /* Transforms slice number `slice` of those of the image that the tiles of a segment see. The slices
  * of a plane are in the order of the weight's taps in depth. */
-static inline void transformSlice(const THNNConvolution *g, const Segment *segment, int64_t slice,
-                                  const real *image, real *lines, int64_t step, real *y)
+static inline void transformSlice(const THNNConvolution *g, const SimdTiles *tiles,
+                                  const Segment *segment, int64_t slice, const real *image,
+                                  real *lines, int64_t step, real *y)
 {
   /* Prefetch distance, in slices; the lines of a plane are too short for the processor to prefetch
    * them by itself. */
@@ -93,7 +96,7 @@ static inline void transformSlice(const THNNConvolution *g, const Segment *segme
   const int64_t depth =
       segment->depth + (g->transposed ? taps - 1 - tap : tap) * g->dilation[0] - g->pad[0];
   if (depth < 0 || depth >= g->input[0]) {
-    for (int64_t number = 0; number < NUMBERS; number++)
+    for (int64_t number = 0; number < tiles->numbers; number++)
       THNN_(simd).pointwise.fill(segment->tiles, 0, y + number * step);
     return;
   }
@@ -106,8 +109,8 @@ static inline void transformSlice(const THNNConvolution *g, const Segment *segme
                        .columnStep = g->dilation[2],
                        .place = segment->place,
                        .ahead = divideUp(AHEAD, taps) * positions};
-  THNN_(simd).winograd.source(&row, image + plane * positions + depth * g->input[1] * g->input[2],
-                              segment->below, lines, step, y);
+  tiles->source(&row, image + plane * positions + depth * g->input[1] * g->input[2], segment->below,
+                lines, step, y);
 }
 
 #endif

@@ -1,12 +1,13 @@
-/* The weight gradient of a convolution with 3x3 taps and stride 1 by Winograd's algorithm. A tile
- * of 2x2 map gradients and the 4x4 image elements that it sees are transformed to 16 coefficients
- * each (simd/kernels/winograd.c); the code calls a coefficient's index `number`. Coefficient by
- * coefficient, they are multiplied and summed up over the tiles of all samples:
+/* The weight gradient of a convolution with 3x3 taps and stride 1 by Winograd's algorithm. A tile of
+ * 2x2 map gradients and the 4x4 image elements that it sees are transformed to 16 coefficients each,
+ * or one of 4x4 gradients and the 6x6 elements to 36 (simd/kernels/winograd.c); the code calls a
+ * coefficient's index `number`. Coefficient by coefficient, they are multiplied and summed up over
+ * the tiles of all samples:
  *
  *   sums[number][slice][map plane] = elements[number][slice][tile] *
  *                                    gradients[number][tile][map plane]
  *
- * which takes 16 products where the definition has 36. A last transform of the sums makes the
+ * which takes 16 products where the definition has 36, or 36 where it has 144. A last transform of the sums makes the
  * gradients of the 3x3 weights between a slice and a map plane.
  *
  * A vector holds neighbouring map planes, which takes a transposed copy of the map gradients, as in
@@ -34,10 +35,11 @@ enum { NEAR_BYTES = 24 << 10 };
 /* A task is a panel of map planes times a block of image slices, over all blocks of tiles or a
  * share of them. */
 typedef struct WinogradWeightPlan {
-  int64_t blockSegments; /* rows of tiles, or pieces of rows, in a block */
-  int64_t blockSlices;   /* image slices in a block */
-  int64_t shares;        /* shares of the blocks of tiles, each with partial sums of its own */
-  bool keepsResults;     /* results are kept until all are known to be finite */
+  const SimdTiles *tiles; /* of 2x2 or of 4x4 */
+  int64_t blockSegments;  /* rows of tiles, or pieces of rows, in a block */
+  int64_t blockSlices;    /* image slices in a block */
+  int64_t shares;         /* shares of the blocks of tiles, each with partial sums of its own */
+  bool keepsResults;      /* results are kept until all are known to be finite */
 } WinogradWeightPlan;
 
 /* What all threads share; after the blank line, what each thread has to itself. */
@@ -60,12 +62,20 @@ typedef struct WinogradWeightWorker {
   Segment *segment; /* segments of a block */
 } WinogradWeightWorker;
 
-static WinogradWeightWorker workerFor(const THNNConvolution *g)
+static WinogradWeightWorker workerFor(const THNNConvolution *g, const SimdTiles *tiles)
 {
-  WinogradWeightWorker worker = {
-      .g = *g, .slices = g->inputPlanes * g->kernel[0], .grid = tileGrid(g)};
+  WinogradWeightWorker worker = {.g = *g,
+                                 .slices = g->inputPlanes * g->kernel[0],
+                                 .grid = tileGrid(g, tiles),
+                                 .plan.tiles = tiles};
   worker.pieces = divideUp(worker.grid.columns, THNN_MOST_TILES);
   return worker;
+}
+
+/* Coefficients of a tile. */
+static int64_t numbersOf(const WinogradWeightWorker *worker)
+{
+  return worker->plan.tiles->numbers;
 }
 
 static int64_t panels(const WinogradWeightWorker *worker)
@@ -123,11 +133,12 @@ static int64_t resultElements(const WinogradWeightWorker *worker)
   return panels(worker) * worker->slices * FILTER * mostLanes(worker);
 }
 
-/* Room for the two rows of map gradients of a segment: elements for a vector of planes. */
+/* Room for the rows of map gradients of a segment: elements for a vector of planes. */
 static int64_t packedElements(const WinogradWeightWorker *worker)
 {
   const int64_t tiles = divideUp(worker->grid.columns, worker->pieces);
-  return SIDE * SIDE * (tiles + worker->g.dilation[2]) * vectorLanes();
+  const int64_t side = worker->plan.tiles->side;
+  return side * (side * tiles + 2 * (side - 1) * worker->g.dilation[2]) * vectorLanes();
 }
 
 /* Number of elements of a task's results; 0 if all results are kept. */
@@ -148,10 +159,10 @@ static void layOutThread(WinogradWeightWorker *worker, Scratch *scratch)
 {
   if (!worker->plan.keepsResults)
     worker->results = THNN_take(scratch, taskElements(worker), sizeof(real));
-  worker->coefficients = THNN_take(scratch, NUMBERS * imageStep(worker), sizeof(real));
-  worker->gradients = THNN_take(scratch, NUMBERS * gradientStep(worker), sizeof(real));
-  worker->sums = THNN_take(scratch, NUMBERS * sumStep(worker), sizeof(real));
-  worker->lines = THNN_take(scratch, THNN_(simd).winograd.lines, sizeof(real));
+  worker->coefficients = THNN_take(scratch, numbersOf(worker) * imageStep(worker), sizeof(real));
+  worker->gradients = THNN_take(scratch, numbersOf(worker) * gradientStep(worker), sizeof(real));
+  worker->sums = THNN_take(scratch, numbersOf(worker) * sumStep(worker), sizeof(real));
+  worker->lines = THNN_take(scratch, worker->plan.tiles->lines, sizeof(real));
   worker->packed = THNN_take(scratch, packedElements(worker), sizeof(real));
   worker->blockTotals = THNN_take(scratch, mostLanes(worker), sizeof(real));
   worker->zeros = THNN_take(scratch, mostLanes(worker), sizeof(real));
@@ -166,8 +177,12 @@ static void layOutThread(WinogradWeightWorker *worker, Scratch *scratch)
  * vector spends most of its time on loads. */
 static void setWinogradWeightCost(AlgorithmPlan *plan, const WinogradWeightWorker *worker)
 {
-  const double *costs = costsInUse()->winogradWeight;
+  static_assert((int)WINOGRAD_WEIGHT_COSTS == (int)WINOGRAD_WEIGHT4_COSTS,
+                "tiles of any size count the same");
   const WinogradWeightPlan *own = &worker->plan;
+  const double *costs =
+      own->tiles->side == 4 ? costsInUse()->winogradWeight4 : costsInUse()->winogradWeight;
+  const double numbers = (double)numbersOf(worker);
   const double segments = (double)segmentCount(worker), planes = (double)panels(worker);
   const double tiles = segments / (double)worker->pieces * (double)worker->grid.columns;
   const double vectors = (double)divideUp(worker->g.outputPlanes, vectorLanes());
@@ -178,7 +193,7 @@ static void setWinogradWeightCost(AlgorithmPlan *plan, const WinogradWeightWorke
       (double)divideUp(divideUp(worker->grid.columns, worker->pieces), vectorLanes()) +
       costs[WINOGRAD_WEIGHT_PARTIAL];
   double counts[WINOGRAD_WEIGHT_COSTS] = {
-      [WINOGRAD_WEIGHT_BLOCK] = NUMBERS * slices * vectors * blocks,
+      [WINOGRAD_WEIGHT_BLOCK] = numbers * slices * vectors * blocks,
       [WINOGRAD_WEIGHT_SOURCE] = planes * segments * pieceVectors * slices,
       [WINOGRAD_WEIGHT_MOVED] = planes * segments / (double)worker->pieces * slices *
                                 movedRows(&worker->grid, worker->g.dilation[2]),
@@ -187,7 +202,7 @@ static void setWinogradWeightCost(AlgorithmPlan *plan, const WinogradWeightWorke
       [WINOGRAD_WEIGHT_RESULT] = (double)own->shares * slices * vectors,
   };
   counts[vectors > 1 ? WINOGRAD_WEIGHT_PRODUCT : WINOGRAD_WEIGHT_SINGLE] =
-      NUMBERS * slices * vectors * tiles;
+      numbers * slices * vectors * tiles;
   setCost(plan, WINOGRAD_WEIGHT_COSTS, costs, counts);
 }
 
@@ -229,11 +244,11 @@ static bool measure(AlgorithmPlan *plan, WinogradWeightWorker *worker, bool keep
   return fits(plan, &shared, &thread);
 }
 
-bool THNN_(winogradWeight_planConvolution)(AlgorithmPlan *plan)
+static bool planTiles(AlgorithmPlan *plan, const SimdTiles *tilesOf)
 {
-  if (!winogradApplies(plan))
+  if (!winogradApplies(plan, tilesOf))
     return false;
-  WinogradWeightWorker worker = workerFor(&plan->geometry);
+  WinogradWeightWorker worker = workerFor(&plan->geometry, tilesOf);
   WinogradWeightPlan *own = &worker.plan;
   const int64_t tiles = NEAR_BYTES / (mostLanes(&worker) * (int64_t)sizeof(real));
   const int64_t segments = tiles / divideUp(worker.grid.columns, worker.pieces);
@@ -251,6 +266,16 @@ bool THNN_(winogradWeight_planConvolution)(AlgorithmPlan *plan)
   return true;
 }
 
+bool THNN_(winogradWeight_planConvolution)(AlgorithmPlan *plan)
+{
+  return planTiles(plan, &THNN_(simd).winograd.two);
+}
+
+bool THNN_(winogradWeight4_planConvolution)(AlgorithmPlan *plan)
+{
+  return planTiles(plan, &THNN_(simd).winograd.four);
+}
+
 /* ---- Transforms ------------------------------------------------------------------------------ */
 
 /* Lists segments [first, end), which make a block. They are ordered by piece of a row, and for each
@@ -264,7 +289,7 @@ static void listSegments(const WinogradWeightWorker *worker, int64_t first, int6
     const int64_t slice = place / worker->pieces / grid->phases;
     const int64_t column = grid->columns * piece / worker->pieces;
     Segment *segment = &worker->segment[index - first];
-    *segment = segmentAt(&worker->g, slice, phase, row, column);
+    *segment = segmentAt(&worker->g, grid, slice, phase, row, column);
     segment->tiles = grid->columns * (piece + 1) / worker->pieces - column;
     segment->below = index > first && row > 0;
   }
@@ -280,33 +305,34 @@ static int64_t transformSlices(const WinogradWeightWorker *worker, int64_t segme
     real *coefficients = worker->coefficients + (slice - first) * sliceStep(worker);
     tiles = 0;
     for (int64_t i = 0; i < segments; i++) {
-      transformSlice(&worker->g, &worker->segment[i], slice, worker->image, worker->lines, step,
-                     coefficients + tiles);
+      transformSlice(&worker->g, worker->plan.tiles, &worker->segment[i], slice, worker->image,
+                     worker->lines, step, coefficients + tiles);
       tiles += worker->segment[i].tiles;
     }
   }
   return tiles;
 }
 
-/* Packs the two rows of map gradients of a segment, for a vector of planes from number `plane`,
+/* Packs the rows of map gradients of a segment, for a vector of planes from number `plane`,
  * with zeros outside the map. */
 static void packGradients(const WinogradWeightWorker *worker, const Segment *segment,
                           int64_t columns, int64_t plane)
 {
   const THNNConvolution *g = &worker->g;
-  const int64_t height = g->output[1], width = g->output[2];
+  const int64_t height = g->output[1], width = g->output[2], side = worker->plan.tiles->side;
   const int64_t positions = THNN_convolutionMapPositions(g), rowStep = g->dilation[1];
   const int64_t planes = minimum(g->outputPlanes - plane, vectorLanes());
   const int64_t inside = maximum(minimum(columns, width - segment->column), 0);
   const real *map = worker->map + (segment->sample * g->outputPlanes + plane) * positions +
                     (segment->depth * height + segment->row) * width + segment->column;
-  if (columns == width && rowStep == 1 && segment->row + 1 < height) { /* the rows are contiguous */
-    THNN_(simd).products.pack(planes, SIDE * columns, map, positions, worker->packed,
+  if (columns == width && rowStep == 1 &&
+      segment->row + side <= height) { /* the rows are contiguous */
+    THNN_(simd).products.pack(planes, side * columns, map, positions, worker->packed,
                               vectorLanes());
     return;
   }
   real *packed = worker->packed;
-  for (int64_t i = 0; i < SIDE; i++, packed += columns * vectorLanes()) {
+  for (int64_t i = 0; i < side; i++, packed += columns * vectorLanes()) {
     const int64_t count = segment->row + i * rowStep < height ? inside : 0;
     if (count > 0)
       THNN_(simd).products.pack(planes, count, map + i * rowStep * width, positions, packed,
@@ -327,12 +353,12 @@ static void transformGradients(const WinogradWeightWorker *worker, int64_t segme
     const Segment *segment = &worker->segment[i];
     const int64_t tiles = segment->tiles;
     const int64_t groups = divideUp(segment->place + tiles, columnStep);
-    const int64_t columns = tiles + groups * columnStep;
+    const int64_t columns = tiles + groups * (worker->plan.tiles->side - 1) * columnStep;
     const TileRow row = {.tiles = tiles, .columnStep = columnStep, .place = segment->place};
     for (int64_t lane = 0; lane < panel->lanes; lane += vectorLanes()) {
       packGradients(worker, segment, columns, panel->first + lane);
-      THNN_(simd).winograd.gradients(&row, columns, worker->packed, step, panel->lanes, to + lane,
-                                     worker->blockTotals + lane);
+      worker->plan.tiles->gradients(&row, columns, worker->packed, step, panel->lanes, to + lane,
+                                    worker->blockTotals + lane);
     }
     to += tiles * panel->lanes;
   }
@@ -343,7 +369,7 @@ static void transformGradients(const WinogradWeightWorker *worker, int64_t segme
 static void multiplyBlock(const WinogradWeightWorker *worker, const Panel *panel, int64_t slices,
                           int64_t tiles, bool begins)
 {
-  for (int64_t number = 0; number < NUMBERS; number++) {
+  for (int64_t number = 0; number < numbersOf(worker); number++) {
     const Products products = {.row = worker->row,
                                .rows = slices,
                                .term = worker->term,
@@ -404,8 +430,8 @@ static bool runTask(const WinogradWeightWorker *worker, int64_t part, int64_t sh
       totals[lane] += worker->blockTotals[lane];
     multiplyBlock(worker, &panel, end - first, tiles, block == beginBlock);
   }
-  return THNN_(simd).winograd.taps(end - first, panel.lanes, worker->sums, sumStep(worker),
-                                   resultsOf(worker, share, index, first));
+  return plan->tiles->taps(end - first, panel.lanes, worker->sums, sumStep(worker),
+                           resultsOf(worker, share, index, first));
 }
 
 /* Adds up the shares' results of a part, and adds them to the weight gradient. */
@@ -458,9 +484,10 @@ static double largestSquare(int64_t planes, int64_t positions, const real *x, in
   return largest;
 }
 
-/* Whether all sums will certainly be finite. A coefficient is the sum of four elements of a tile,
- * an element is in at most sixteen coefficients, and a result is made of the sums of nine
- * coefficients: by the Cauchy-Schwarz inequality, the factor 1000 below is more than enough. */
+/* Whether all sums will certainly be finite. By the Cauchy-Schwarz inequality, a sum of products of
+ * coefficients is at most the product of the norms of elements and gradients, times what the
+ * transforms multiply these by, which is less than 1000, with tiles of 4x4, and up to four for the
+ * tiles that an element is in: the factor 10000 below is more than enough. */
 static bool staysFinite(const WinogradWeightWorker *worker, int threads)
 {
   const THNNConvolution *g = &worker->g;
@@ -471,15 +498,17 @@ static bool staysFinite(const WinogradWeightWorker *worker, int threads)
   const double gradients =
       sqrt(samples * largestSquare(g->batch * g->outputPlanes, THNN_convolutionMapPositions(g),
                                    worker->map, threads));
-  const double most = -THNN_LOWEST / 1000;
+  const double most = -THNN_LOWEST / 10000;
   return elements < most && gradients < most && elements * gradients < most;
 }
 
 bool THNN_(winogradWeight_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
                                           void *scratch)
 {
-  WinogradWeightWorker common = workerFor(&plan->geometry);
-  OWN_OF(plan, common.plan);
+  WinogradWeightPlan chosen;
+  OWN_OF(plan, chosen);
+  WinogradWeightWorker common = workerFor(&plan->geometry, chosen.tiles);
+  common.plan = chosen;
   common.image = of->image;
   common.map = of->gradMap;
   Scratch shared = {.base = scratch};
@@ -511,4 +540,10 @@ bool THNN_(winogradWeight_runConvolution)(const AlgorithmPlan *plan, const Opera
   if (of->gradBias)
     addTotals(&common, of->scale, of->gradBias);
   return true;
+}
+
+bool THNN_(winogradWeight4_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
+                                           void *scratch)
+{
+  return THNN_(winogradWeight_runConvolution)(plan, of, scratch);
 }
