@@ -107,13 +107,14 @@ class State(Closing):
         time, "winograd4" 4x4, with fewer multiplications and larger errors. "winograd" is also for
         three frames (output and gradInput). Both are "auto" for the rest, but for
         :mod:`pythnn.functional`, which refuses a name that does not apply. There, instead of an
-        algorithm, this can say how to choose one: "guess_once" and "time_once" choose at the first call and keep to it where
-        it applies, "guess_on_shape_change" and "time_on_shape_change" for each geometry. The former
-        of each pair go by expected costs, the latter measure what applies. On a GPU "gemm" is the
-        library's own, "cudnn" is what cuDNN chooses, and its algorithms have "cudnn" before their
-        names, such as "cudnn_implicit_gemm"; "direct", "winograd", "fft" and "fft_tiling" are
-        cuDNN's of these names, the last two of which the CPU does not have. Elsewhere than in
-        :mod:`pythnn.functional` all names but those of the CPU's algorithms are "auto".
+        algorithm, this can say how to choose one: "guess_once" and "time_once" choose at the first
+        call and keep to it where it applies, "guess_on_shape_change" and "time_on_shape_change" for
+        each geometry. The former of each pair go by expected costs, the latter measure what
+        applies. On a GPU "gemm" is the library's own, "cudnn" is what cuDNN chooses, and its
+        algorithms have "cudnn" before their names, such as "cudnn_implicit_gemm"; "direct",
+        "winograd", "fft" and "fft_tiling" are cuDNN's of these names, the last two of which the CPU
+        does not have. Elsewhere than in :mod:`pythnn.functional` all names but those of the CPU's
+        algorithms are "auto".
     deterministic : bool
         Refuse what is not deterministic: on a GPU, some of cuDNN's algorithms, which are taken by
         name only. All else is deterministic.

@@ -298,25 +298,57 @@ static real *compute(const THNNConvolution *g, const Computation *of, THNNState 
 
 /* ---- Sizes of what Winograd's algorithm sums up ---------------------------------------------- */
 
-/* Sizes of the factors of F(2, 3) along one dimension: four numbers of four elements, and of three
- * taps; and which of their products are summed up to either result. And those of F(3, 2), where two
- * gradients are in the place of taps, and three taps in that of results. */
-static const double FROM_ELEMENTS[4][4] = {{1, 0, 1, 0}, {0, 1, 1, 0}, {0, 1, 1, 0}, {0, 1, 0, 1}};
-static const double FROM_TAPS[4][3] = {{1, 0, 0}, {.5, .5, .5}, {.5, .5, .5}, {0, 0, 1}};
-static const double TO_RESULTS[2][4] = {{1, 1, 1, 0}, {0, 1, 1, 1}};
-static const double FROM_GRADIENTS[4][2] = {{1, 0}, {.5, .5}, {.5, .5}, {0, 1}};
-static const double TO_TAPS[3][4] = {{1, 1, 1, 0}, {0, 1, 1, 0}, {0, 1, 1, 1}};
+/* Sizes of the factors of Winograd's algorithms along one dimension: the numbers that `side` results, or
+ * gradients of them, make of the side + 2 elements that they see; those of three taps; which of their
+ * products are summed up to each result, and how often; and of F(3, side), where gradients are in the
+ * place of taps, and three taps in that of results. */
+typedef struct Transforms {
+  int side;
+  const double *elements, *taps, *results, *gradients, *toTaps;
+} Transforms;
+
+enum { MOST_SEEN = 6, MOST_NUMBERS = MOST_SEEN * MOST_SEEN };
+#define NEAR 0.70710678118654752
+#define FAR 1.41421356237309505
+static const Transforms TRANSFORMS[] = {
+    {.side = 2,
+     .elements = (const double[]){1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1},
+     .taps = (const double[]){1, 0, 0, .5, .5, .5, .5, .5, .5, 0, 0, 1},
+     .results = (const double[]){1, 1, 1, 0, 0, 1, 1, 1},
+     .gradients = (const double[]){1, 0, .5, .5, .5, .5, 0, 1},
+     .toTaps = (const double[]){1, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 1}},
+    {.side = 4,
+     .elements =
+         (const double[]){1, 0,    2.5, 0,   1, 0, 0, FAR,  2,  NEAR, 1, 0, 0, FAR, 2, NEAR, 1, 0,
+                          0, NEAR, .5,  FAR, 1, 0, 0, NEAR, .5, FAR,  1, 0, 0, 1,   0, 2.5,  0, 1},
+     .taps = (const double[]){1, 0, 0, 2. / 3, NEAR * 2 / 3, 1. / 3, 2. / 3, NEAR * 2 / 3, 1. / 3,
+                              1. / 6, FAR / 6, 1. / 3, 1. / 6, FAR / 6, 1. / 3, 0, 0, 1},
+     .results = (const double[]){1, 1,  1,  1, 1, 0, 0, NEAR,     NEAR,     FAR,     FAR,     0,
+                                 0, .5, .5, 2, 2, 0, 0, NEAR / 2, NEAR / 2, FAR * 2, FAR * 2, 1},
+     .gradients = (const double[]){1,      0,
+                                   0,      0,
+                                   2. / 3, NEAR * 2 / 3,
+                                   1. / 3, NEAR / 3,
+                                   2. / 3, NEAR * 2 / 3,
+                                   1. / 3, NEAR / 3,
+                                   1. / 6, FAR / 6,
+                                   1. / 3, FAR / 3,
+                                   1. / 6, FAR / 6,
+                                   1. / 3, FAR / 3,
+                                   0,      0,
+                                   0,      1},
+     .toTaps = (const double[]){1, 1, 1, 1, 1, 0, 0, NEAR, NEAR, FAR, FAR, 0, 0, .5, .5, 2, 2, 1}}};
 
 /* number[p][q] = the sum over i, j of from[p][i] * |x[i][j]| * from[q][j] */
-static void transformSizes(int n, const double *from, const double *x, double *number)
+static void transformSizes(int seen, int n, const double *from, const double *x, double *number)
 {
-  for (int p = 0; p < 4; p++)
-    for (int q = 0; q < 4; q++) {
+  for (int p = 0; p < seen; p++)
+    for (int q = 0; q < seen; q++) {
       double sum = 0;
       for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
           sum += from[p * n + i] * fabs(x[i * n + j]) * from[q * n + j];
-      number[p * 4 + q] = sum;
+      number[p * seen + q] = sum;
     }
 }
 
@@ -328,12 +360,13 @@ static bool isForWinograd(const THNNConvolution *g)
   return is;
 }
 
-/* The first position behind `at` in one dimension where a tile of two begins: those that lie a step, the
+/* The first position behind `at` in one dimension where a tile of `side` begins: those that lie a step, the
  * dilation, apart follow each other. */
-static int64_t nextTile(int64_t at, int64_t step)
+static int64_t nextTile(int side, int64_t at, int64_t step)
 {
   at++;
-  return at / step % 2 ? at + step : at;
+  const int64_t place = at / step % side;
+  return place ? at + (side - place) * step : at;
 }
 
 /* The n x n elements of a plane from (depth, row, column) on, `step` apart, zeros outside. */
@@ -350,24 +383,27 @@ static void takeTile(int n, const real *plane, const int64_t *size, const int64_
 }
 
 /* Adds what a tile's results are made of, all slices of the source, to their sizes in one slice. */
-static void addTileSizes(int64_t slices, const double *weights, const double *tiles,
-                         const int64_t *size, const int64_t *step, int64_t row, int64_t column,
-                         double *plane)
+static void addTileSizes(const Transforms *t, int64_t slices, const double *weights,
+                         const double *tiles, const int64_t *size, const int64_t *step, int64_t row,
+                         int64_t column, double *plane)
 {
-  double sum[16] = {0};
-  for (int64_t i = 0; i < slices * 16; i++)
-    sum[i % 16] += weights[i] * tiles[i];
-  for (int i = 0; i < 2 && row + i * step[1] < size[1]; i++)
-    for (int j = 0; j < 2 && column + j * step[2] < size[2]; j++)
-      for (int k = 0; k < 16; k++)
+  const int seen = t->side + 2, numbers = seen * seen;
+  double sum[MOST_NUMBERS] = {0};
+  for (int64_t i = 0; i < slices * numbers; i++)
+    sum[i % numbers] += weights[i] * tiles[i];
+  for (int i = 0; i < t->side && row + i * step[1] < size[1]; i++)
+    for (int j = 0; j < t->side && column + j * step[2] < size[2]; j++)
+      for (int k = 0; k < numbers; k++)
         plane[(row + i * step[1]) * size[2] + column + j * step[2]] +=
-            TO_RESULTS[i][k / 4] * sum[k] * TO_RESULTS[j][k % 4];
+            t->results[i * seen + k / seen] * sum[k] * t->results[j * seen + k % seen];
 }
 
 /* Adds for each result of a layer of 3x3 kernels with stride 1 the sizes of what Winograd's algorithm
  * sums up: also elements times weights that meet in the tile, but not in the result. */
-static void addTransformedSizes(const THNNConvolution *g, const Computation *of, double *size)
+static void addTransformedSizes(const Transforms *t, const THNNConvolution *g,
+                                const Computation *of, double *size)
 {
+  const int seen = t->side + 2, numbers = seen * seen;
   const bool forward = of->part == THNN_CONVOLUTION_FORWARD;
   const int64_t sources = forward ? g->inputPlanes : g->outputPlanes;
   const int64_t results = forward ? g->outputPlanes : g->inputPlanes;
@@ -377,30 +413,30 @@ static void addTransformedSizes(const THNNConvolution *g, const Computation *of,
   const int64_t pad[] = {forward ? g->pad[1] : 2 * step[1] - g->pad[1],
                          forward ? g->pad[2] : 2 * step[2] - g->pad[2]};
   const real *source = forward ? of->image : of->map;
-  double *weights = calloc((size_t)(results * slices * 16), sizeof(double));
-  double *tiles = calloc((size_t)(slices * 16), sizeof(double));
+  double *weights = calloc((size_t)(results * slices * numbers), sizeof(double));
+  double *tiles = calloc((size_t)(slices * numbers), sizeof(double));
   for (int64_t r = 0; r < results; r++)
     for (int64_t s = 0; s < slices; s++) {
       const int64_t planes = forward ? r * sources + s / depth : s / depth * results + r;
       const real *filter = of->weight + (planes * depth + s % depth) * 9;
       double taps[9];
-      for (int t = 0; t < 9; t++)
-        taps[t] = filter[forward ? t : 8 - t];
-      transformSizes(3, FROM_TAPS[0], taps, weights + (r * slices + s) * 16);
+      for (int i = 0; i < 9; i++)
+        taps[i] = filter[forward ? i : 8 - i];
+      transformSizes(seen, 3, t->taps, taps, weights + (r * slices + s) * numbers);
     }
   for (int64_t n = 0; n < g->batch * to[0]; n++)
-    for (int64_t row = 0; row < to[1]; row = nextTile(row, step[1]))
-      for (int64_t column = 0; column < to[2]; column = nextTile(column, step[2])) {
+    for (int64_t row = 0; row < to[1]; row = nextTile(t->side, row, step[1]))
+      for (int64_t column = 0; column < to[2]; column = nextTile(t->side, column, step[2])) {
         const int64_t sample = n / to[0], z = n % to[0];
         for (int64_t s = 0; s < slices; s++) {
           const int64_t start = s % depth * g->dilation[0] - g->pad[0];
-          double x[16];
-          takeTile(4, source + (sample * sources + s / depth) * product(from), from, step,
+          double x[MOST_NUMBERS];
+          takeTile(seen, source + (sample * sources + s / depth) * product(from), from, step,
                    forward ? z + start : z - start, row - pad[0], column - pad[1], x);
-          transformSizes(4, FROM_ELEMENTS[0], x, tiles + s * 16);
+          transformSizes(seen, seen, t->elements, x, tiles + s * numbers);
         }
         for (int64_t r = 0; r < results; r++)
-          addTileSizes(slices, weights + r * slices * 16, tiles, to, step, row, column,
+          addTileSizes(t, slices, weights + r * slices * numbers, tiles, to, step, row, column,
                        size + (sample * results + r) * product(to) + z * to[1] * to[2]);
       }
   free(weights);
@@ -408,33 +444,37 @@ static void addTransformedSizes(const THNNConvolution *g, const Computation *of,
 }
 
 /* The same for the weight gradient: the numbers of each filter are summed up over all tiles first. */
-static void addTransformedWeightSizes(const THNNConvolution *g, const Computation *of, double *size)
+static void addTransformedWeightSizes(const Transforms *t, const THNNConvolution *g,
+                                      const Computation *of, double *size)
 {
+  const int seen = t->side + 2, n = seen * seen;
   const int64_t depth = g->kernel[0], slices = g->inputPlanes * depth, maps = g->outputPlanes;
-  double *elements = calloc((size_t)(slices * 16), sizeof(double));
-  double *numbers = calloc((size_t)(maps * slices * 16), sizeof(double));
+  double *elements = calloc((size_t)(slices * n), sizeof(double));
+  double *numbers = calloc((size_t)(maps * slices * n), sizeof(double));
   for (int64_t n = 0; n < g->batch * g->output[0]; n++)
-    for (int64_t row = 0; row < g->output[1]; row = nextTile(row, g->dilation[1]))
-      for (int64_t column = 0; column < g->output[2]; column = nextTile(column, g->dilation[2])) {
+    for (int64_t row = 0; row < g->output[1]; row = nextTile(t->side, row, g->dilation[1]))
+      for (int64_t column = 0; column < g->output[2];
+           column = nextTile(t->side, column, g->dilation[2])) {
         const int64_t sample = n / g->output[0], z = n % g->output[0];
-        double x[16], gradients[16];
+        double x[MOST_NUMBERS], gradients[MOST_NUMBERS];
         for (int64_t s = 0; s < slices; s++) {
-          takeTile(4, of->image + (sample * g->inputPlanes + s / depth) * product(g->input),
+          takeTile(seen, of->image + (sample * g->inputPlanes + s / depth) * product(g->input),
                    g->input, g->dilation, z + s % depth * g->dilation[0] - g->pad[0],
                    row - g->pad[1], column - g->pad[2], x);
-          transformSizes(4, FROM_ELEMENTS[0], x, elements + s * 16);
+          transformSizes(seen, seen, t->elements, x, elements + s * n);
         }
         for (int64_t m = 0; m < maps; m++) {
-          takeTile(2, of->map + (sample * maps + m) * product(g->output), g->output, g->dilation, z,
-                   row, column, x);
-          transformSizes(2, FROM_GRADIENTS[0], x, gradients);
-          for (int64_t i = 0; i < slices * 16; i++)
-            numbers[m * slices * 16 + i] += gradients[i % 16] * elements[i];
+          takeTile(t->side, of->map + (sample * maps + m) * product(g->output), g->output,
+                   g->dilation, z, row, column, x);
+          transformSizes(seen, t->side, t->gradients, x, gradients);
+          for (int64_t i = 0; i < slices * n; i++)
+            numbers[m * slices * n + i] += gradients[i % n] * elements[i];
         }
       }
   for (int64_t i = 0; i < maps * slices * 9; i++)
-    for (int k = 0; k < 16; k++)
-      size[i] += TO_TAPS[i % 9 / 3][k / 4] * numbers[i / 9 * 16 + k] * TO_TAPS[i % 3][k % 4];
+    for (int k = 0; k < n; k++)
+      size[i] += t->toTaps[i % 9 / 3 * seen + k / seen] * numbers[i / 9 * n + k] *
+                 t->toTaps[i % 3 * seen + k % seen];
   free(elements);
   free(numbers);
 }
@@ -461,6 +501,14 @@ static int met[3][MOST_ROWS], metWinograd[3][2], metUnkept, metKept;
 static bool isWinograd(const THNNConvolutionPlan *plan)
 {
   return strncmp(plan->chosen.algorithm->name, "winograd", strlen("winograd")) == 0;
+}
+
+/* The sizes of what the plan's algorithm sums up: among those of the definition, of Winograd's algorithm
+ * with tiles of 2x2, and of 4x4. */
+static const double *sizeFor(const THNNConvolutionPlan *plan, double *const *sizes)
+{
+  const bool four = strchr(plan->chosen.algorithm->name, '4') != NULL;
+  return sizes[isWinograd(plan) ? four ? 2 : 1 : 0];
 }
 
 static bool isRow(const THNNConvolutionPlan *plan, const char *name)
@@ -501,9 +549,9 @@ static bool isWithinLimit(const AlgorithmPlan *plan, const THNNState *state)
   return (products ? 0 : plan->threadBytes) + plan->sharedBytes <= THNN_State_workspaceLimit(state);
 }
 
-/* `size` is what the definition sums up for each result, `transformed` what Winograd's algorithm does. */
+/* `sizes` are what the algorithms sum up for each result (sizeFor). */
 static void testAlgorithm(const THNNConvolution *g, const Computation *of, const double *wanted,
-                          const double *size, const double *transformed, THNNState *state)
+                          double *const *sizes, THNNState *state)
 {
   THNNConvolutionPlan plan;
   THNN_State_setThreads(state, 1);
@@ -511,8 +559,7 @@ static void testAlgorithm(const THNNConvolution *g, const Computation *of, const
   if (!of->keeps)
     meet(g, &plan);
   metKept += plan.chosen.keptBytes > 0;
-  const double error =
-      largestError(first, wanted, isWinograd(&plan) ? transformed : size, of->results);
+  const double error = largestError(first, wanted, sizeFor(&plan, sizes), of->results);
   CHECK(error < 16);
   CHECK(isWithinLimit(&plan.chosen, state) && isWithinLimit(&plan.otherwise, state));
   bool same = true;
@@ -532,7 +579,7 @@ static void testAlgorithm(const THNNConvolution *g, const Computation *of, const
 
 /* Every row of the table by its name, where it applies. */
 static void testRows(const THNNConvolution *g, const Computation *of, const double *wanted,
-                     const double *size, const double *transformed, THNNState *state)
+                     double *const *sizes, THNNState *state)
 {
   const char *name;
   for (int row = 0; (name = THNN_(engine_rowName)(row)); row++) {
@@ -542,7 +589,7 @@ static void testRows(const THNNConvolution *g, const Computation *of, const doub
     THNN_State_setConvolutionRow(state, name);
     THNN_(engine_prepare)(&plan, state, g, of->part);
     CHECK(rowOf(&plan) == row);
-    testAlgorithm(g, of, wanted, size, transformed, state);
+    testAlgorithm(g, of, wanted, sizes, state);
     THNN_State_setConvolutionRow(state, NULL);
   }
 }
@@ -556,24 +603,29 @@ static void testPart(const THNNConvolution *g, Computation of, THNNState *state)
     wanted[i] = of.bias[i / positions % of.planes];
     size[i] = fabs(wanted[i]);
   }
-  double *transformed = calloc((size_t)of.results, sizeof(double));
-  memcpy(transformed, size, (size_t)of.results * sizeof(double));
-  if (isForWinograd(g))
-    (of.part == THNN_CONVOLUTION_BACKWARD_WEIGHT ? addTransformedWeightSizes
-                                                 : addTransformedSizes)(g, &of, transformed);
+  double *sizes[3] = {size};
+  for (int i = 0; i < 2; i++) {
+    sizes[i + 1] = calloc((size_t)of.results, sizeof(double));
+    memcpy(sizes[i + 1], size, (size_t)of.results * sizeof(double));
+    if (isForWinograd(g))
+      (of.part == THNN_CONVOLUTION_BACKWARD_WEIGHT
+           ? addTransformedWeightSizes
+           : addTransformedSizes)(&TRANSFORMS[i], g, &of, sizes[i + 1]);
+  }
   addProducts(g, of.part, of.image, of.map, of.weight, wanted, size);
-  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD; algorithm++) {
+  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD4;
+       algorithm++) {
     THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
-    testAlgorithm(g, &of, wanted, size, transformed, state);
+    testAlgorithm(g, &of, wanted, sizes, state);
   }
   THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
-  testRows(g, &of, wanted, size, transformed, state);
+  testRows(g, &of, wanted, sizes, state);
   of.keeps = of.part != THNN_CONVOLUTION_BACKWARD_WEIGHT;
   if (of.keeps)
-    testRows(g, &of, wanted, size, transformed, state);
-  free(transformed);
+    testRows(g, &of, wanted, sizes, state);
+  for (int i = 0; i < 3; i++)
+    free(sizes[i]);
   free(wanted);
-  free(size);
 }
 
 static void testGeometry(const THNNConvolution *g, THNNState *state)
@@ -930,7 +982,8 @@ int main(int argc, char **argv)
   testWinogradPlans(state);
   testWinogradOtherwise(state);
   testChoiceForThreads(state);
-  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD; algorithm++) {
+  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD4;
+       algorithm++) {
     THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
     testInfiniteWeights(state);
     testNaNInImage(state);

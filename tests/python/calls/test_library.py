@@ -42,6 +42,7 @@ def test_constants_and_variables():
     assert ffi.addressof(lib.THDefaultAllocator).malloc != NULL
     assert lib.THNN_CONVOLUTION_GEMM == 1
     assert lib.THNN_CONVOLUTION_WINOGRAD == 3
+    assert lib.THNN_CONVOLUTION_WINOGRAD4 == 4
 
 
 def test_names():

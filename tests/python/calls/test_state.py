@@ -105,6 +105,8 @@ def test_choices():
         ("use_cudnn", None),
         ("precision", "float16"),
         ("precision", None),
+        ("accuracy", "low"),
+        ("accuracy", None),
         ("deterministic", 1),
         ("deterministic", None),
     ],

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.bounds import WINOGRAD, assert_sums
+from support.bounds import WINOGRAD4, assert_sums
 from support.definitions import convolution as definition
 from support.memory import counting_memory
 
@@ -176,7 +176,7 @@ def check(call: Call, real: str, state: State | None = None) -> None:
     for name, one in found.items():
         assert one.dtype == real
         assert_sums(
-            one, wanted[name], terms(call)[name], sizes[name], f"{name} of {call}", WINOGRAD
+            one, wanted[name], terms(call)[name], sizes[name], f"{name} of {call}", WINOGRAD4
         )
     starts = {n: np.ones_like(found[n]) for n in ("x", "weight", "bias")}
     for name, start in starts.items():
@@ -188,7 +188,7 @@ def check(call: Call, real: str, state: State | None = None) -> None:
         assert [o is None for o in only] == [i != at for i in range(3)]
         assert_sums(
             start, 1 + wanted[name], terms(call)[name], 1 + sizes[name], f"{name} of {call}",
-            WINOGRAD,
+            WINOGRAD4,
         )  # fmt: skip
     if not call.transposed:
         alone = call.function("_grad_input")(g, w, call.image, **call.settings, state=state)

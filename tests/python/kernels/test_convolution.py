@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from support.bounds import WINOGRAD, assert_sums, sum_limit
+from support.bounds import WINOGRAD, WINOGRAD4, assert_sums, sum_limit
 from support.definitions import convolution as definition
 from support.processes import run_again
 
@@ -161,6 +161,10 @@ def operands(
     return tuple(a.astype(dtype) for a in (x, w, b, go))
 
 
+GROWTH = {"auto": WINOGRAD4, "winograd": WINOGRAD, "winograd4": WINOGRAD4}
+"""By how much algorithms may increase the limit of a sum."""
+
+
 def check_results(
     module: Module,
     g: Geometry,
@@ -191,9 +195,9 @@ def check_results(
     for name, result, wanted, magnitudes, count in zip(names, found, *sides, terms, strict=True):
         if result is None:
             continue
-        if algorithm in ("auto", "winograd") and name != "gradBias":
+        if algorithm in GROWTH and name != "gradBias":
             largest = np.max(magnitudes, initial=0)
-            assert_sums(result, wanted, count, largest, f"{name} of {what}", WINOGRAD)
+            assert_sums(result, wanted, count, largest, f"{name} of {what}", GROWTH[algorithm])
         else:
             assert_sums(result, wanted, count, magnitudes, f"{name} of {what}")
 
@@ -216,7 +220,7 @@ def check(
     check_results(module, g, (x, w, b, go), found, algorithm, where)
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "gemm", "direct", "winograd"])
+@pytest.mark.parametrize("algorithm", ["auto", "gemm", "direct", "winograd", "winograd4"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)
 def test_random_geometries(module: Module, dtype: str, algorithm: str) -> None:
@@ -229,7 +233,7 @@ def test_random_geometries(module: Module, dtype: str, algorithm: str) -> None:
 WIDTHS = [1, 2, 7, 14, 15, 16, 17, 28, 31, 47, 48, 49, 56, 64, 112]
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "gemm", "direct", "winograd"])
+@pytest.mark.parametrize("algorithm", ["auto", "gemm", "direct", "winograd", "winograd4"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ["SpatialConvolutionMM", "SpatialFullConvolution"])
 def test_widths_and_planes_around_the_vector_length(name: str, dtype: str, algorithm: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.bounds import WINOGRAD, assert_sums
+from support.bounds import WINOGRAD, WINOGRAD4, assert_sums
 from support.processes import run_again
 from test_convolution import (
     DTYPES,
@@ -20,9 +20,11 @@ from test_convolution import (
     operands,
 )
 
-from pythnn import State, Tensor, thnn
+from pythnn import State, Tensor, THNNArgumentError, thnn
+from pythnn import functional as F  # noqa: N812
 from pythnn._library import ffi, lib
 
+ALGORITHMS = ["winograd", "winograd4"]
 TWO_DIMENSIONAL = [module for module in MODULES if module.dimensions == 2]
 DILATED = [module for module in MODULES if "d" in module.order]
 THREE_DIMENSIONAL = [module for module in MODULES if module.dimensions == 3]
@@ -79,10 +81,11 @@ def correlate(
     return gw, gb
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70), (70, 150)], ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("module", TWO_DIMENSIONAL, ids=lambda m: m.name)
-def test_layers(module: Module, dtype: str, planes: tuple[int, int]) -> None:
+def test_layers(algorithm: str, module: Module, dtype: str, planes: tuple[int, int]) -> None:
     """Tiles reach outside at each side; rows of a block lie in several samples, or blocks in a row;
     some blocks are not full."""
     settings = [
@@ -97,14 +100,17 @@ def test_layers(module: Module, dtype: str, planes: tuple[int, int]) -> None:
     ]
     for batch, size, pad in settings:
         g = layer(module, batch, planes, size, pad)
-        check(module, g, dtype, "winograd", batch)
-    check_bits(module, layer(module, 3, planes, (9, 11), (1, 1)), dtype, "winograd")
+        check(module, g, dtype, algorithm, batch)
+    check_bits(module, layer(module, 3, planes, (9, 11), (1, 1)), dtype, algorithm)
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70)], ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("module", DILATED, ids=lambda m: m.name)
-def test_dilated_layers(module: Module, dtype: str, planes: tuple[int, int]) -> None:
+def test_dilated_layers(
+    algorithm: str, module: Module, dtype: str, planes: tuple[int, int]
+) -> None:
     """Tiles of a row begin in pairs or larger groups, which blocks cut; some lie outside."""
     settings = [
         # batch, size, pad, dilation
@@ -127,14 +133,15 @@ def test_dilated_layers(module: Module, dtype: str, planes: tuple[int, int]) -> 
             for some, values in ((0, pad), (2, size), (1, dilation))
         )
         g = layer(module, batch, planes, size, pad, 1, dilation)
-        check(module, g, dtype, "winograd", batch)
-        check_bits(module, g, dtype, "winograd")
+        check(module, g, dtype, algorithm, batch)
+        check_bits(module, g, dtype, algorithm)
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70)], ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("module", THREE_DIMENSIONAL, ids=lambda m: m.name)
-def test_taps_in_depth(module: Module, dtype: str, planes: tuple[int, int]) -> None:
+def test_taps_in_depth(algorithm: str, module: Module, dtype: str, planes: tuple[int, int]) -> None:
     """A result sees a slice of each plane through each of them; some of them lie outside."""
     settings = [
         # batch, size, pad, taps in depth
@@ -145,18 +152,19 @@ def test_taps_in_depth(module: Module, dtype: str, planes: tuple[int, int]) -> N
         (2, (2, 6, 5), (1, 2, 1), 2),
     ]
     for batch, size, pad, depth in settings:
-        check(module, layer(module, batch, planes, size, pad, depth), dtype, "winograd", batch)
-    check_bits(module, layer(module, 2, planes, (4, 7, 9), (1, 1, 1)), dtype, "winograd")
+        check(module, layer(module, batch, planes, size, pad, depth), dtype, algorithm, batch)
+    check_bits(module, layer(module, 2, planes, (4, 7, 9), (1, 1, 1)), dtype, algorithm)
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("planes", [(150, 115), (115, 150)], ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_weights_that_do_not_fit(dtype: str, planes: tuple[int, int]) -> None:
+def test_weights_that_do_not_fit(algorithm: str, dtype: str, planes: tuple[int, int]) -> None:
     """They are transformed for each group of blocks, panel by panel."""
     module = TWO_DIMENSIONAL[0]
     g = layer(module, 3, planes, (22, 25), (1, 1))
     for limit in (600_000, 1_000_000, 2_000_000):
-        check(module, g, dtype, "winograd", 0, workspace_limit=limit)
+        check(module, g, dtype, algorithm, 0, workspace_limit=limit)
 
 
 @pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
@@ -172,45 +180,51 @@ def test_error_is_that_of_other_algorithms(dtype: str) -> None:
     arguments = operands(module, g, dtype, np.random.default_rng(0))
     wanted = expected(module, g, *arguments)
     squares = {}
-    for algorithm in ("direct", "winograd"):
+    for algorithm in ("direct", *ALGORITHMS):
         with State(convolution=algorithm) as state:
             y, gx, gw, _ = compute(module, g, *arguments, state)
         found = y, gx, 2 * (gw.astype(np.float64) - 1)
         squares[algorithm] = [((f - w) ** 2).mean() for f, w in zip(found, wanted, strict=True)]
-    for winograd, direct in zip(squares["winograd"], squares["direct"], strict=True):
+    for winograd, winograd4, direct in zip(
+        squares["winograd"], squares["winograd4"], squares["direct"], strict=True
+    ):
         assert 0 < winograd < WINOGRAD**2 * direct
+        assert winograd < winograd4 < WINOGRAD4**2 * direct
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_what_overflows_on_the_way_only(dtype: str) -> None:
+def test_what_overflows_on_the_way_only(algorithm: str, dtype: str) -> None:
     """Sums of elements that are too large, of results that are not."""
     random = np.random.default_rng(0)
     x = random.uniform(0.5, 1, (2, 4, 9, 10)).astype(dtype) * np.finfo(dtype).max
     w = random.uniform(-1, 1, (3, 36)).astype(dtype) / 64
-    found, wanted = (convolve(x, w, algorithm) for algorithm in ("winograd", "direct"))
+    found, wanted = (convolve(x, w, name) for name in (algorithm, "direct"))
     assert np.isfinite(wanted).all()
     assert found.tobytes() == wanted.tobytes()
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize(("planes", "limit"), [KEPT, TOO_MANY_TO_KEEP])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_weight_gradient_of_what_overflows_on_the_way_only(
-    dtype: str, planes: tuple[int, int], limit: int | None
+    algorithm: str, dtype: str, planes: tuple[int, int], limit: int | None
 ) -> None:
     random = np.random.default_rng(0)
     x = random.uniform(0.5, 1, (2, planes[0], 9, 10)).astype(dtype) * np.finfo(dtype).max
     go = random.uniform(-1, 1, (2, planes[1], 9, 10)).astype(dtype) / 1024
-    found, wanted = (correlate(x, go, algorithm, limit) for algorithm in ("winograd", "direct"))
+    found, wanted = (correlate(x, go, name, limit) for name in (algorithm, "direct"))
     for f, w in zip(found, wanted, strict=True):
         assert np.isfinite(w).all()
         assert f.tobytes() == w.tobytes()
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 @pytest.mark.parametrize(("planes", "limit"), [KEPT, TOO_MANY_TO_KEEP])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_weight_gradient_of_infinity_and_nan(
-    dtype: str, planes: tuple[int, int], limit: int | None, value: float
+    algorithm: str, dtype: str, planes: tuple[int, int], limit: int | None, value: float
 ) -> None:
     """In an element and in a gradient: results are those of the other algorithm, and what the
     gradients were before is added to once."""
@@ -219,23 +233,24 @@ def test_weight_gradient_of_infinity_and_nan(
     go = random.standard_normal((2, planes[1], 9, 10)).astype(dtype)
     for array in (x, go):
         array.flat[40] = value
-        found, wanted = (correlate(x, go, algorithm, limit) for algorithm in ("winograd", "direct"))
+        found, wanted = (correlate(x, go, name, limit) for name in (algorithm, "direct"))
         for f, w in zip(found, wanted, strict=True):
             np.testing.assert_array_equal(f, w)
         assert {True, False} == set(np.isfinite(found[0]).flat)
         array.flat[40] = 1
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_infinity_and_nan(dtype: str, value: float) -> None:
+def test_infinity_and_nan(algorithm: str, dtype: str, value: float) -> None:
     """In an element and in a weight: results are those of the other algorithm."""
     random = np.random.default_rng(0)
     x = random.standard_normal((2, 4, 9, 10)).astype(dtype)
     w = random.standard_normal((3, 36)).astype(dtype)
     for array in (x, w):
         array.flat[40] = value
-        found, wanted = (convolve(x, w, algorithm) for algorithm in ("winograd", "direct"))
+        found, wanted = (convolve(x, w, name) for name in (algorithm, "direct"))
         np.testing.assert_array_equal(found, wanted)
         assert {True, False} == set(np.isfinite(found).flat)
         array.flat[40] = 1
@@ -264,6 +279,43 @@ def test_other_convolutions_are_chosen_for_automatically() -> None:
     w = random.standard_normal((2, 27)).astype("float32")
     found, wanted = (convolve(x, w, algorithm, stride=2) for algorithm in ("winograd", "auto"))
     assert found.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("result", ["output", "grad_input", "grad_weight"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_high_accuracy_does_without_tiles_of_four(dtype: str, result: str) -> None:
+    shapes = (1, 64, 56, 56), (64, 64, 3, 3)
+    with State() as state:
+        plan = F.convolution_plan(*shapes, result, padding=1, dtype=dtype, state=state)
+        assert plan.algorithm == "winograd4"
+        state.accuracy = "high"
+        plan = F.convolution_plan(*shapes, result, padding=1, dtype=dtype, state=state)
+        assert plan.algorithm == "winograd"
+        state.convolution = "winograd4"
+        x, w = (np.ones((1, 2, 5, 5), dtype), np.ones((2, 2, 3, 3), dtype))
+        with pytest.raises(THNNArgumentError, match="which an accuracy of 'high' does without"):
+            F.conv2d(x, w, state=state)
+        state.accuracy = "standard"
+        np.testing.assert_allclose(F.conv2d(x, w, state=state), np.full((1, 2, 3, 3), 18), 1e-5)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_high_accuracy_of_modules(dtype: str) -> None:
+    """Asking for tiles of 4x4 nevertheless leaves the choice to the costs."""
+    random = np.random.default_rng(0)
+    x = random.standard_normal((1, 3, 8, 9)).astype(dtype)
+    w = random.standard_normal((2, 27)).astype(dtype)
+    found = {}
+    for algorithm in ("auto", "winograd4"):
+        for accuracy in ("standard", "high"):
+            y = Tensor(dtype=dtype)
+            with State(convolution=algorithm, accuracy=accuracy) as state:
+                thnn.SpatialConvolutionMM_updateOutput(
+                    state, x, y, w, None, None, None, 3, 3, 1, 1, 1, 1
+                )
+            found[algorithm, accuracy] = y.numpy().tobytes()
+    assert found["auto", "standard"] == found["auto", "high"] == found["winograd4", "high"]
+    assert found["winograd4", "standard"] != found["auto", "standard"]
 
 
 def frames_by_definition(

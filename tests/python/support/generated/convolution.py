@@ -127,7 +127,7 @@ def batch_of(draw: Draw) -> int | None:
     return batch
 
 
-ALGORITHMS = ["auto", "gemm", "direct", "winograd"]
+ALGORITHMS = ["auto", "gemm", "direct", "winograd", "winograd4"]
 
 # dimensions, scratch arguments of the three functions, settings in the order of the arguments
 DENSE = {

@@ -1,0 +1,160 @@
+/* What computes a convolution by Winograd's algorithm (winograd.c): its plan, where its operands and
+ * its areas of scratch are, and how large these are. */
+#ifndef THNN_CONVOLUTION_WINOGRAD_WORKER_H
+#define THNN_CONVOLUTION_WINOGRAD_WORKER_H
+
+#include "generic/convolution/engine/winogradTiles.h"
+
+enum {
+  /* Most planes of a panel, whose sums stay in the second-level cache beside a block's slices. */
+  PANEL_PLANES = 48,
+  /* Threads share out the map planes in parts of this many. It is fixed, since the size of a part
+   * decides in which order sums are added, and results must not depend on the threads. */
+  SHARED_PLANES = 16,
+  /* Planes whose weights are transformed at a time; a multiple of a vector's lanes. */
+  BLOCK_PLANES = 64,
+  /* Bytes of the slices that are multiplied with a panel's weights at a time, which stay in the
+   * first-level cache. */
+  NEAR_BYTES = 24 << 10
+};
+/* Most bytes of the slices of a block; and of a group of blocks, which saves transforming the
+ * weights again for each block. */
+static const int64_t BLOCK_BYTES = 2304 << 10, GROUP_BYTES = 4608 << 10;
+
+/* Tiles, in blocks and groups, and weights that are transformed at a time. */
+typedef struct WinogradPlan {
+  const SimdTiles *tiles; /* of 2x2 or of 4x4 */
+  int64_t blockTiles;     /* tiles in a block, a multiple of a vector's lanes */
+  int64_t groupBlocks;    /* blocks in a group */
+  int64_t panelPlanes;    /* map planes whose products are formed at a time */
+  bool sharesWeights;     /* all weights are transformed once; false: a panel's, for each group */
+  bool keepsWeights;      /* and only for the first of several calls */
+} WinogradPlan;
+
+/* What all threads share; after the blank line, what each thread has to itself. The weight is stored
+ * by the planes of the ordinary convolution: its outer planes are those of the map, or transposed
+ * those of the image. */
+typedef struct WinogradWorker {
+  THNNConvolution g;
+  int64_t outerPlanes, innerPlanes; /* of the weight */
+  int64_t slices;                   /* number of image slices that a map position sees */
+  TileGrid grid;
+  WinogradPlan plan;
+  const real *image, *weight, *bias;
+  real *map;
+  /* [number][vector of outer planes][inner plane][tap in depth][lane], for all planes or some */
+  real *weights;
+
+  real *packed;       /* weights: [inner plane and tap in depth][tap][lane] */
+  real *coefficients; /* of the image: [block][number][slice][tile] */
+  real *sums;         /* [block][number][map plane of the panel][tile] */
+  real *lines;
+  real *zeros; /* what sums start from */
+  THNNOffsets *row, *term;
+  Segment *segment;  /* [block][segment] */
+  int64_t *segments; /* number of segments, [block] */
+} WinogradWorker;
+
+/* A group of blocks of tiles. */
+typedef struct Group {
+  int64_t first; /* index of the group's first tile among all tiles */
+  int64_t blocks;
+} Group;
+
+static inline WinogradWorker workerFor(const THNNConvolution *g, const SimdTiles *tiles)
+{
+  return (WinogradWorker){.g = *g,
+                          .outerPlanes = g->transposed ? g->inputPlanes : g->outputPlanes,
+                          .innerPlanes = g->transposed ? g->outputPlanes : g->inputPlanes,
+                          .slices = g->inputPlanes * g->kernel[0],
+                          .grid = tileGrid(g, tiles),
+                          .plan.tiles = tiles};
+}
+
+/* Coefficients of a tile. */
+static inline int64_t numbersOf(const WinogradWorker *worker)
+{
+  return worker->plan.tiles->numbers;
+}
+
+/* The number of 3x3 filters that are stored one after the other for each outer plane, one for each
+ * inner plane and tap in depth. */
+static inline int64_t filtersOf(const WinogradWorker *worker)
+{
+  const int64_t depth = worker->g.kernel[0];
+  if (worker->plan.sharesWeights)
+    return worker->innerPlanes * depth;
+  return worker->g.transposed ? worker->plan.panelPlanes * depth : BLOCK_PLANES;
+}
+
+/* Distance from one coefficient of the weights to the next. */
+static inline int64_t weightStep(const WinogradWorker *worker)
+{
+  const int64_t some = worker->g.transposed ? BLOCK_PLANES : worker->plan.panelPlanes;
+  const int64_t outer = worker->plan.sharesWeights ? worker->outerPlanes : some;
+  return numberStep(roundUp(outer, vectorLanes()) * filtersOf(worker));
+}
+
+static inline int64_t sliceStep(const WinogradWorker *worker)
+{
+  return numberStep(worker->slices * worker->plan.blockTiles);
+}
+
+static inline int64_t sumStep(const WinogradWorker *worker)
+{
+  return numberStep(worker->plan.panelPlanes * worker->plan.blockTiles);
+}
+
+static inline void layOutShared(WinogradWorker *worker, Scratch *scratch)
+{
+  if (worker->plan.sharesWeights && !worker->plan.keepsWeights)
+    worker->weights = THNN_take(scratch, numbersOf(worker) * weightStep(worker), sizeof(real));
+}
+
+/* A thread's coefficients, which come first in its scratch. */
+static inline void layOutCoefficients(WinogradWorker *worker, Scratch *scratch)
+{
+  worker->coefficients = THNN_take(
+      scratch, worker->plan.groupBlocks * numbersOf(worker) * sliceStep(worker), sizeof(real));
+}
+
+static inline void layOutThread(WinogradWorker *worker, Scratch *scratch)
+{
+  const int64_t tiles = worker->plan.blockTiles, blocks = worker->plan.groupBlocks;
+  layOutCoefficients(worker, scratch);
+  if (!worker->plan.sharesWeights)
+    worker->weights = THNN_take(scratch, numbersOf(worker) * weightStep(worker), sizeof(real));
+  worker->packed = THNN_take(scratch, BLOCK_PLANES * FILTER * vectorLanes(), sizeof(real));
+  worker->sums = THNN_take(scratch, blocks * numbersOf(worker) * sumStep(worker), sizeof(real));
+  worker->lines = THNN_take(scratch, worker->plan.tiles->lines, sizeof(real));
+  worker->zeros = THNN_take(scratch, tiles, sizeof(real));
+  worker->row = THNN_take(scratch, worker->plan.panelPlanes, sizeof(THNNOffsets));
+  worker->term = THNN_take(scratch, worker->slices, sizeof(THNNOffsets));
+  worker->segment = THNN_take(scratch, blocks * tiles, sizeof(Segment));
+  worker->segments = THNN_take(scratch, blocks, sizeof(int64_t));
+}
+
+/* The number of rows of tiles, and of tiles, in all samples. */
+static inline int64_t allRows(const WinogradWorker *worker)
+{
+  return worker->g.batch * worker->g.output[0] * worker->grid.phases * worker->grid.rows;
+}
+
+static inline int64_t allTiles(const WinogradWorker *worker)
+{
+  return allRows(worker) * worker->grid.columns;
+}
+
+/* The number of parts in which the map planes are divided among threads. */
+static inline int64_t planeParts(const WinogradWorker *worker)
+{
+  return maximum(worker->g.outputPlanes / SHARED_PLANES, 1);
+}
+
+/* The first plane of part number `part`; the last part can be larger than the others. */
+static inline int64_t firstPlane(const WinogradWorker *worker, int64_t part)
+{
+  return part < planeParts(worker) ? part * SHARED_PLANES : worker->g.outputPlanes;
+}
+
+#endif
