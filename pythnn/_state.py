@@ -326,7 +326,7 @@ class State(Closing):
     @property
     def accuracy(self) -> Accuracy:
         """Which errors are accepted: "standard", or "high" to do without "winograd4"."""
-        return _ACCURACIES[lib.THNN_State_accuracy(self._open())]
+        return _ACCURACIES[int(lib.THNN_State_accuracy(self._open()))]
 
     @accuracy.setter
     def accuracy(self, value: Accuracy) -> None:

@@ -447,10 +447,10 @@ static void addTransformedSizes(const Transforms *t, const THNNConvolution *g,
 static void addTransformedWeightSizes(const Transforms *t, const THNNConvolution *g,
                                       const Computation *of, double *size)
 {
-  const int seen = t->side + 2, n = seen * seen;
+  const int seen = t->side + 2, count = seen * seen;
   const int64_t depth = g->kernel[0], slices = g->inputPlanes * depth, maps = g->outputPlanes;
-  double *elements = calloc((size_t)(slices * n), sizeof(double));
-  double *numbers = calloc((size_t)(maps * slices * n), sizeof(double));
+  double *elements = calloc((size_t)(slices * count), sizeof(double));
+  double *numbers = calloc((size_t)(maps * slices * count), sizeof(double));
   for (int64_t n = 0; n < g->batch * g->output[0]; n++)
     for (int64_t row = 0; row < g->output[1]; row = nextTile(t->side, row, g->dilation[1]))
       for (int64_t column = 0; column < g->output[2];
@@ -461,19 +461,19 @@ static void addTransformedWeightSizes(const Transforms *t, const THNNConvolution
           takeTile(seen, of->image + (sample * g->inputPlanes + s / depth) * product(g->input),
                    g->input, g->dilation, z + s % depth * g->dilation[0] - g->pad[0],
                    row - g->pad[1], column - g->pad[2], x);
-          transformSizes(seen, seen, t->elements, x, elements + s * n);
+          transformSizes(seen, seen, t->elements, x, elements + s * count);
         }
         for (int64_t m = 0; m < maps; m++) {
           takeTile(t->side, of->map + (sample * maps + m) * product(g->output), g->output,
                    g->dilation, z, row, column, x);
           transformSizes(seen, t->side, t->gradients, x, gradients);
-          for (int64_t i = 0; i < slices * n; i++)
-            numbers[m * slices * n + i] += gradients[i % n] * elements[i];
+          for (int64_t i = 0; i < slices * count; i++)
+            numbers[m * slices * count + i] += gradients[i % count] * elements[i];
         }
       }
   for (int64_t i = 0; i < maps * slices * 9; i++)
-    for (int k = 0; k < n; k++)
-      size[i] += t->toTaps[i % 9 / 3 * seen + k / seen] * numbers[i / 9 * n + k] *
+    for (int k = 0; k < count; k++)
+      size[i] += t->toTaps[i % 9 / 3 * seen + k / seen] * numbers[i / 9 * count + k] *
                  t->toTaps[i % 3 * seen + k % seen];
   free(elements);
   free(numbers);

@@ -88,7 +88,7 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
   return measure(plan, worker);
 }
 
-static bool planTiles(AlgorithmPlan *plan, const SimdTiles *tiles)
+bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles)
 {
   if (!winogradApplies(plan, tiles))
     return false;
@@ -108,12 +108,7 @@ static bool planTiles(AlgorithmPlan *plan, const SimdTiles *tiles)
 
 bool THNN_(winograd_planConvolution)(AlgorithmPlan *plan)
 {
-  return planTiles(plan, &THNN_(simd).winograd.two);
-}
-
-bool THNN_(winograd4_planConvolution)(AlgorithmPlan *plan)
-{
-  return planTiles(plan, &THNN_(simd).winograd.four);
+  return THNN_(winograd_planTiles)(plan, &THNN_(simd).winograd.two);
 }
 
 /* ---- Transforms ------------------------------------------------------------------------------ */
@@ -473,15 +468,4 @@ bool THNN_(winograd_runConvolution)(const AlgorithmPlan *plan, const Operands *o
     wrong |= !runShared(plan, &worker, whole, rest, scratch);
   }
   return !wrong;
-}
-
-void THNN_(winograd4_keepWeights)(const AlgorithmPlan *plan, const real *weight, void *kept,
-                                  void *scratch)
-{
-  THNN_(winograd_keepWeights)(plan, weight, kept, scratch);
-}
-
-bool THNN_(winograd4_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
-{
-  return THNN_(winograd_runConvolution)(plan, of, scratch);
 }

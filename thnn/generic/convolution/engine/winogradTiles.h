@@ -32,6 +32,15 @@ static inline int64_t numberStep(int64_t elements)
   return elements + 64 / (int64_t)sizeof(real);
 }
 
+/* Plan the algorithm of a row with tiles of 2x2, or of 4x4. */
+bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles);
+bool THNN_(winogradWeight_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles);
+
+/* What computes with tiles of either size. */
+AlgorithmRunner THNN_(winograd_runConvolution);
+AlgorithmKeeper THNN_(winograd_keepWeights);
+AlgorithmRunner THNN_(winogradWeight_runConvolution);
+
 /* With few planes the transforms take more time than the products save. Errors of tiles of 4x4 are
  * several times those of the other algorithms. */
 static inline bool winogradApplies(const AlgorithmPlan *plan, const SimdTiles *tiles)

@@ -244,7 +244,7 @@ static bool measure(AlgorithmPlan *plan, WinogradWeightWorker *worker, bool keep
   return fits(plan, &shared, &thread);
 }
 
-static bool planTiles(AlgorithmPlan *plan, const SimdTiles *tilesOf)
+bool THNN_(winogradWeight_planTiles)(AlgorithmPlan *plan, const SimdTiles *tilesOf)
 {
   if (!winogradApplies(plan, tilesOf))
     return false;
@@ -268,12 +268,7 @@ static bool planTiles(AlgorithmPlan *plan, const SimdTiles *tilesOf)
 
 bool THNN_(winogradWeight_planConvolution)(AlgorithmPlan *plan)
 {
-  return planTiles(plan, &THNN_(simd).winograd.two);
-}
-
-bool THNN_(winogradWeight4_planConvolution)(AlgorithmPlan *plan)
-{
-  return planTiles(plan, &THNN_(simd).winograd.four);
+  return THNN_(winogradWeight_planTiles)(plan, &THNN_(simd).winograd.two);
 }
 
 /* ---- Transforms ------------------------------------------------------------------------------ */
@@ -540,10 +535,4 @@ bool THNN_(winogradWeight_runConvolution)(const AlgorithmPlan *plan, const Opera
   if (of->gradBias)
     addTotals(&common, of->scale, of->gradBias);
   return true;
-}
-
-bool THNN_(winogradWeight4_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
-                                           void *scratch)
-{
-  return THNN_(winogradWeight_runConvolution)(plan, of, scratch);
 }

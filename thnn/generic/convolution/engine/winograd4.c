@@ -1,0 +1,18 @@
+/* The row of winograd.c with tiles of 4x4. */
+#include "generic/convolution/engine/winogradTiles.h"
+
+bool THNN_(winograd4_planConvolution)(AlgorithmPlan *plan)
+{
+  return THNN_(winograd_planTiles)(plan, &THNN_(simd).winograd.four);
+}
+
+void THNN_(winograd4_keepWeights)(const AlgorithmPlan *plan, const real *weight, void *kept,
+                                  void *scratch)
+{
+  THNN_(winograd_keepWeights)(plan, weight, kept, scratch);
+}
+
+bool THNN_(winograd4_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
+{
+  return THNN_(winograd_runConvolution)(plan, of, scratch);
+}

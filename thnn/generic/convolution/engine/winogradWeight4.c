@@ -1,0 +1,13 @@
+/* The row of winogradWeight.c with tiles of 4x4. */
+#include "generic/convolution/engine/winogradTiles.h"
+
+bool THNN_(winogradWeight4_planConvolution)(AlgorithmPlan *plan)
+{
+  return THNN_(winogradWeight_planTiles)(plan, &THNN_(simd).winograd.four);
+}
+
+bool THNN_(winogradWeight4_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
+                                           void *scratch)
+{
+  return THNN_(winogradWeight_runConvolution)(plan, of, scratch);
+}
