@@ -191,8 +191,8 @@ enum {
   WINOGRAD4_MOVED, /* moving a row of tiles of one residue class, dilated */
   WINOGRAD4_WEIGHT, /* transforming a filter */
   WINOGRAD4_PARTIAL, /* vectors that a row's partial one adds */
-  WINOGRAD4_KEPT_PRODUCT, /* as `product`, with kept weights */
-  WINOGRAD4_KEPT_BLOCK, /* a coefficient of two planes, for the first vector of a block, beyond `keptProduct` */
+  WINOGRAD4_KEPT_PRODUCT, /* factor of a product with kept weights */
+  WINOGRAD4_KEPT_BLOCK, /* products that the first vector of a block adds, with kept weights */
   WINOGRAD4_KEPT_BYTE, /* fetching a byte of kept weights from memory, in a network of many layers */
   WINOGRAD4_COSTS
 };
