@@ -217,7 +217,7 @@ def test_functions_satisfy_a_type_checker(tmp_path):
         "thnn.Threshold_updateOutput(None, [1.0], x, 0.0, 0.0, False)\n"
         "thnn.Threshold_updateOutput(None, x, x, 0.0, 0.0)\n"
         "thnn.Missing_updateOutput(None)\n"
-        "State(convolution='fft')\n"
+        "State(convolution='fourier')\n"
     )
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent"]
     command += ["--cache-dir", str(tmp_path), str(example), str(package / "_functions.py")]
