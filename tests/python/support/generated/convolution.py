@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 
+from support.bounds import WINOGRAD4, assert_sums
 from support.definitions import convolution as definition
 
 from . import RESULT, Added, Draw, family
@@ -108,6 +109,11 @@ class Problem:
     def grad_bias(self) -> np.ndarray:
         return self.scale * self.g.astype(float).sum((0, *range(2, self.g.ndim)))
 
+    def magnitudes(self) -> Problem:
+        """The same of absolute values."""
+        x, g, dense, bias = (np.abs(a) for a in (self.x, self.g, self.dense, self.bias))
+        return Problem(self.geometry, x, g, dense, bias, abs(self.scale))
+
 
 def problem(draw: Draw, of: Geometry, planes: int, maps: int, batch: int) -> Problem:
     sides = (planes, maps) if of.transposed else (maps, planes)
@@ -143,6 +149,17 @@ DENSE = {
 }
 
 
+def agree(
+    draw: Draw, what: str, found: np.ndarray, wanted: np.ndarray, terms: int, sums: np.ndarray
+) -> None:
+    """Equal numbers; near ones where tiles of 4x4 may be, whose transforms round. A tile's sums
+    enter all of its results: the largest one limits their roundings."""
+    if draw.chosen["algorithm"] in ("auto", "winograd4"):
+        assert_sums(found, wanted, terms, sums.max(), what, growth=WINOGRAD4)
+    else:
+        draw.equal(what, found, wanted)
+
+
 @family(900)
 def dense(draw: Draw) -> None:
     module = draw.one_of("module", list(DENSE))
@@ -160,14 +177,18 @@ def dense(draw: Draw) -> None:
     numbers = of.arguments(letters)
 
     output = draw.result(f"{module}_updateOutput", x, RESULT, w, p.bias, *none[0], *numbers)
-    draw.equal("output", output, p.output().reshape(g.shape))
+    sums = p.magnitudes()
+    terms = planes * int(np.prod(of.kernel)) + 1
+    agree(draw, "output", output, p.output().reshape(g.shape), terms, sums.output())
     found = draw.result(f"{module}_updateGradInput", x, g, RESULT, w, *none[1], *numbers)
-    draw.equal("gradInput", found, p.grad_input().reshape(x.shape))
+    terms = maps * int(np.prod(of.kernel))
+    agree(draw, "gradInput", found, p.grad_input().reshape(x.shape), terms, sums.grad_input())
     gw, gb = draw.added(
         f"{module}_accGradParameters",
         *(x, g, Added(w.shape), Added(p.bias.shape), *none[2], *numbers, draw.scale),
     )
-    draw.equal("gradWeight", gw, p.grad_weight().reshape(w.shape))
+    terms = (batch or 1) * min(int(np.prod(of.near)), int(np.prod(of.far)))
+    agree(draw, "gradWeight", gw, p.grad_weight().reshape(w.shape), terms, sums.grad_weight() + 1)
     draw.equal("gradBias", gb, p.grad_bias())
 
 
