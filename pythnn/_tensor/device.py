@@ -15,18 +15,10 @@ from .._cuda.arrays import DeviceArray, look_at
 from .._cuda.state import DeviceState, state_of
 from .._errors import THNNArgumentError, THNNError
 from .._overlap import overlaps_itself
-from .host import (
-    DTYPES,
-    KINDS,
-    Array,
-    Kind,
-    Storage,
-    Tensor,
-    dense_strides,
-    is_on_device,
-    kind_of_dtype,
-)
+from .host import Tensor, is_on_device
+from .kinds import DTYPES, KINDS, Array, Kind, kind_of_dtype
 from .layouts import LAYOUTS
+from .storage import Storage, dense_strides
 
 __all__ = ["CudaStorage", "CudaTensor"]
 

@@ -3,129 +3,30 @@
 from __future__ import annotations
 
 import math
-import operator
-import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
 from .._closing import Closing
 from .._errors import THNNArgumentError, THNNError
 from .._later import device_tensors
-from .._library import ffi, holding, lib, native, own
+from .._library import ffi, lib
 from .._overlap import overlaps_itself
 from .._plain import MASKED, UNMASKED, is_masked, is_ndarray, plain
-
-__all__ = [
-    "DTYPES",
-    "KINDS",
-    "Kind",
-    "Storage",
-    "Tensor",
-    "array_module",
-    "is_on_device",
-    "kind_of_dtype",
-]
-
-Array = NDArray[Any]
-
-
-class Kind:
-    """An element type: its names, and the C functions of its tensors."""
-
-    def __init__(self, index: int, name: str, dtype: DTypeLike) -> None:
-        self.index = index
-        self.name = name
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
-        self.itemsize = self.dtype.itemsize
-        self.pointer = ffi.typeof(f"TH{name}Tensor *")
-        self.storage_pointer = ffi.typeof(f"TH{name}Storage *")
-
-    def call(self, function: str, *arguments: Any) -> Any:
-        """Calls ``TH<name>Tensor_<function>``."""
-        return getattr(lib, f"TH{self.name}Tensor_{function}")(*arguments)
-
-    def new(self, shape: Sequence[int]) -> Any:
-        """A C tensor with memory of its own; () for an empty one."""
-        sizes = list(shape) or ffi.NULL
-        return own(self.pointer, native.pythnn_ownTensor, self.index, len(shape), sizes)
-
-    def new_view(self, tensor: Any) -> Any:
-        """A C tensor that is the same view as another."""
-        return own(self.pointer, native.pythnn_ownView, self.index, tensor)
-
-    def new_storage(self, size: int) -> Any:
-        """A C storage."""
-        return own(self.storage_pointer, native.pythnn_ownStorage, self.index, size)
-
-    def new_array_storage(self, array: Array, size: int) -> Any:
-        """A C storage over an array's memory, with a reference to the array."""
-        data = ffi.cast(_ADDRESS, array_address(array))
-        create, owner = native.pythnn_ownArrayStorage, ffi.cast(_ADDRESS, id(array))
-        return own(self.storage_pointer, create, self.index, data, size, owner)
-
-    def hold_storage(self, storage: Any) -> Any:
-        """A reference to a C storage."""
-        create = native.pythnn_ownStorageReference
-        return own(self.storage_pointer, create, self.index, storage)
-
-
-KINDS = (
-    Kind(0, "Float", np.float32),
-    Kind(1, "Double", np.float64),
-    Kind(2, "Long", np.int64),
-    Kind(3, "Int", np.int32),
+from .arguments import ints, shape_of, wanted_kind
+from .kinds import DTYPE_NAMES, DTYPES, KINDS, Array, Kind, kind_of_dtype
+from .storage import (
+    BLOCKS,
+    Storage,
+    _storage_from,  # noqa: F401 (pickles of before look for it here)
+    dense_strides,
+    export,
+    strided,
 )
-DTYPES = tuple(kind.dtype for kind in KINDS)
-_DTYPE_NAMES = "float32, float64, int64 or int32"
 
-_BYTES = ffi.typeof("char *")
-_ADDRESS = ffi.typeof("void *")
-_BLOCKS = ffi.addressof(native, "THBlockAllocator")
-
-
-def kind_of_dtype(dtype: np.dtype[Any]) -> Kind | None:
-    """The kind with this dtype in native byte order, or None."""
-    for kind in KINDS:
-        if dtype == kind.dtype:
-            return kind
-    return None
-
-
-def _wanted_kind(function: str, position: int, dtype: DTypeLike) -> Kind:
-    found = np.dtype(dtype)
-    kind = kind_of_dtype(found)
-    if kind is None:
-        raise THNNArgumentError.expected(function, position, "dtype", _DTYPE_NAMES, str(found))
-    return kind
-
-
-def _ints(function: str, position: int, name: str, values: Sequence[Any]) -> tuple[int, ...]:
-    """Ints given as separate arguments or as one sequence."""
-    if len(values) == 1 and isinstance(values[0], (tuple, list, range)):
-        values = values[0]
-    try:
-        numbers = tuple(operator.index(value) for value in values)
-    except TypeError:
-        numbers = (2**63,)
-    if any(not -(2**63) <= number < 2**63 for number in numbers):
-        raise THNNArgumentError.expected(function, position, name, "64-bit ints", repr(values))
-    return numbers
-
-
-def _shape(function: str, position: int, values: Sequence[Any]) -> tuple[int, ...]:
-    """Sizes of a tensor; () for an empty one."""
-    sizes = _ints(function, position, "shape", values)
-    if sizes in ((), (0,)):
-        return ()
-    if min(sizes) < 1:
-        raise THNNArgumentError.expected(
-            function, position, "shape", "sizes from 1 on, or (0,) for an empty tensor", repr(sizes)
-        )
-    return sizes
-
+__all__ = ["Tensor", "array_module", "is_on_device", "on_host"]
 
 _DLPACK_CUDA, _DLPACK_MANAGED = 2, 13
 
@@ -149,111 +50,6 @@ def array_module(value: Any) -> Any:
     from .._cuda.cupy import library
 
     return library()
-
-
-def array_address(array: Array) -> int:
-    """The address of the first element."""
-    address: int = array.__array_interface__["data"][0]
-    return address
-
-
-class Storage:
-    """The memory that tensors share: see :attr:`Tensor.storage`.
-
-    There is at most one object per storage at a time, so pickle and deepcopy keep sharing.
-    """
-
-    __slots__ = ("__weakref__", "_c", "_kind")
-
-    _c: Any
-    _kind: int
-
-    def __init__(self) -> None:
-        raise TypeError("a Storage comes from Tensor.storage")
-
-    @classmethod
-    def _of(cls, pointer: Any, kind: Kind) -> Storage:
-        address = int(ffi.cast("intptr_t", pointer))
-        known = _known_storages.get(address)
-        if known is not None:
-            return known
-        self = object.__new__(cls)
-        self._c = kind.hold_storage(pointer)
-        self._kind = kind.index
-        return _known_storages.setdefault(address, self)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the elements."""
-        return DTYPES[self._kind]
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return int(self._c.size)
-
-    def numpy(self) -> Array:
-        """All elements as a one-dimensional array that shares the memory."""
-        return _export(KINDS[self._kind], self._c, 0, (self.size,), (1,))
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
-        return _storage_from(self._kind, self.numpy())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_storage_from, (self._kind, self.numpy()))
-
-    def __repr__(self) -> str:
-        address = int(ffi.cast("intptr_t", self._c.data))
-        return f"<Storage of {self.size} {self.dtype} elements at {address:#x}>"
-
-
-_known_storages: weakref.WeakValueDictionary[int, Storage] = weakref.WeakValueDictionary()
-
-
-def _storage_from(kind: int, elements: Array) -> Storage:
-    storage = Storage._of(KINDS[kind].new_storage(elements.size), KINDS[kind])
-    storage.numpy()[...] = elements
-    return storage
-
-
-def _export(
-    kind: Kind, storage: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
-) -> Array:
-    """An array over part of a storage; it keeps the memory alive, and in its place."""
-    data = storage.data if storage else None
-    if not data or 0 in shape:
-        return np.empty((0,), kind.dtype)
-    if storage.allocator == _BLOCKS:
-        owner = own(_BYTES, native.pythnn_ownBlock, data)
-    elif not ord(storage.flag) & native.TH_STORAGE_RESIZABLE:
-        owner = ffi.gc(ffi.cast(_BYTES, data), holding(kind.hold_storage(storage)))
-    else:
-        raise THNNError("the tensor's memory may move: it was not allocated by pythnn")
-    item = kind.itemsize
-    memory = ffi.buffer(owner, storage.size * item)
-    steps = [stride * item for stride in strides]
-    array: Array = np.ndarray(shape, kind.dtype, memory, offset * item, steps)
-    return array
-
-
-def _strided(
-    kind: Kind, storage: Any, offset: int, shape: Sequence[int], strides: Sequence[int]
-) -> Any:
-    """A C tensor over a storage, which grows when it is too small."""
-    tensor = kind.new(())
-    sizes, steps = list(shape) or ffi.NULL, list(strides) or ffi.NULL
-    kind.call("setStorageNd", tensor, storage, offset, len(shape), sizes, steps)
-    return tensor
-
-
-def dense_strides(shape: Sequence[int]) -> list[int]:
-    """The strides of a contiguous tensor, in elements."""
-    strides: list[int] = []
-    step = 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= size
-    return strides[::-1]
 
 
 def _array_of(source: Any, function: str) -> Array:
@@ -329,12 +125,12 @@ class Tensor(Closing):
             source = on_host(source)
         if source is None:
             if dtype is None:
-                raise THNNArgumentError.expected("Tensor", 2, "dtype", _DTYPE_NAMES, "None")
-            kind = _wanted_kind("Tensor", 2, dtype)
+                raise THNNArgumentError.expected("Tensor", 2, "dtype", DTYPE_NAMES, "None")
+            kind = wanted_kind("Tensor", 2, dtype)
             self._kind, self._c = kind.index, kind.new(())
             return
         array = _array_of(source, "Tensor")
-        kind = _wanted_kind("Tensor", 2, array.dtype if dtype is None else dtype)
+        kind = wanted_kind("Tensor", 2, array.dtype if dtype is None else dtype)
         if array.dtype.kind not in "fiub":
             raise THNNArgumentError.expected(
                 "Tensor", 1, "source", "numbers", f"an array of {array.dtype}"
@@ -354,8 +150,8 @@ class Tensor(Closing):
     @classmethod
     def empty(cls, *shape: Any, dtype: DTypeLike) -> Tensor:
         """A tensor of this shape with undefined elements."""
-        kind = _wanted_kind("Tensor.empty", 2, dtype)
-        return cls._of(kind.new(_shape("Tensor.empty", 1, shape)), kind)
+        kind = wanted_kind("Tensor.empty", 2, dtype)
+        return cls._of(kind.new(shape_of("Tensor.empty", 1, shape)), kind)
 
     @classmethod
     def zeros(cls, *shape: Any, dtype: DTypeLike) -> Tensor:
@@ -382,7 +178,7 @@ class Tensor(Closing):
         kind = kind_of_dtype(array.dtype)
         if kind is None:
             raise THNNArgumentError.expected(
-                function, 1, "array", f"an array of {_DTYPE_NAMES}", f"one of {array.dtype}"
+                function, 1, "array", f"an array of {DTYPE_NAMES}", f"one of {array.dtype}"
             )
         if not array.flags.writeable:
             raise refuse("a read-only one")
@@ -401,7 +197,7 @@ class Tensor(Closing):
             steps = [d // item if n > 1 else 1 for n, d in zip(shape, strides, strict=True)]
         span = 1 + sum((n - 1) * d for n, d in zip(shape, steps, strict=True))
         storage = kind.new_array_storage(array, span)
-        return cls._of(_strided(kind, storage, 0, shape, steps), kind)
+        return cls._of(strided(kind, storage, 0, shape, steps), kind)
 
     @classmethod
     def from_array(cls, array: Any) -> Tensor:
@@ -522,7 +318,7 @@ class Tensor(Closing):
         storage = self._open().storage
         if not storage or not storage.data:
             return False
-        return bool(storage.allocator != _BLOCKS or lib.THBlock_count(storage.data) > 1)
+        return bool(storage.allocator != BLOCKS or lib.THBlock_count(storage.data) > 1)
 
     # ---- Arrays
 
@@ -532,7 +328,7 @@ class Tensor(Closing):
         It keeps the memory alive, whatever becomes of the tensor.
         """
         c = self._open()
-        return _export(KINDS[self._kind], c.storage, c.storageOffset, self.shape, self.strides)
+        return export(KINDS[self._kind], c.storage, c.storageOffset, self.shape, self.strides)
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
@@ -626,7 +422,7 @@ class Tensor(Closing):
         The storage grows when it is too small and never shrinks. Raises THNNError when it must
         grow and cannot, as that of :meth:`from_numpy`.
         """
-        sizes = _shape("Tensor.resize", 1, shape)
+        sizes = shape_of("Tensor.resize", 1, shape)
         self._call("resizeNd", len(sizes), list(sizes) or ffi.NULL, ffi.NULL)
         return self
 
@@ -650,7 +446,7 @@ class Tensor(Closing):
 
     def _dimension(self, function: str, position: int, dim: int, extra: int = 0) -> int:
         """A dimension counted from 0; `extra` dimensions are about to be added."""
-        (number,) = _ints(function, position, "dim", (dim,))
+        (number,) = ints(function, position, "dim", (dim,))
         count = self.ndim + extra
         if not -count <= number < count:
             raise THNNArgumentError.expected(
@@ -661,7 +457,7 @@ class Tensor(Closing):
     def select(self, dim: int, index: int) -> Tensor:
         """The slice at an index, as a view with one dimension less; one element stays 1-D."""
         d = self._dimension("Tensor.select", 1, dim)
-        (place,) = _ints("Tensor.select", 2, "index", (index,))
+        (place,) = ints("Tensor.select", 2, "index", (index,))
         size = self.shape[d]
         if not -size <= place < size:
             raise THNNArgumentError.expected(
@@ -674,8 +470,8 @@ class Tensor(Closing):
     def narrow(self, dim: int, start: int, length: int) -> Tensor:
         """`length` slices from `start` on, as a view."""
         d = self._dimension("Tensor.narrow", 1, dim)
-        (first,) = _ints("Tensor.narrow", 2, "start", (start,))
-        (count,) = _ints("Tensor.narrow", 3, "length", (length,))
+        (first,) = ints("Tensor.narrow", 2, "start", (start,))
+        (count,) = ints("Tensor.narrow", 3, "length", (length,))
         return self._view("narrow", d, first, count)
 
     def transpose(self, dim0: int, dim1: int) -> Tensor:
@@ -686,8 +482,8 @@ class Tensor(Closing):
     def unfold(self, dim: int, size: int, step: int) -> Tensor:
         """All windows of `size` slices, `step` apart, as a view with the window last."""
         d = self._dimension("Tensor.unfold", 1, dim)
-        (window,) = _ints("Tensor.unfold", 2, "size", (size,))
-        (distance,) = _ints("Tensor.unfold", 3, "step", (step,))
+        (window,) = ints("Tensor.unfold", 2, "size", (size,))
+        (distance,) = ints("Tensor.unfold", 3, "step", (step,))
         return self._view("unfold", d, window, distance)
 
     def squeeze(self, dim: int | None = None) -> Tensor:
@@ -704,7 +500,7 @@ class Tensor(Closing):
     def view(self, *shape: Any) -> Tensor:
         """The same elements in another shape, for contiguous tensors; one size may be -1."""
         function = "Tensor.view"
-        sizes = list(_ints(function, 1, "shape", shape))
+        sizes = list(ints(function, 1, "shape", shape))
         count = self.size
         if sizes.count(-1) == 1:
             rest = math.prod(size for size in sizes if size != -1)
@@ -720,7 +516,7 @@ class Tensor(Closing):
     def expand(self, *shape: Any) -> Tensor:
         """A view with dimensions of size 1 repeated, and new ones in front."""
         function = "Tensor.expand"
-        sizes = _shape(function, 1, shape)
+        sizes = shape_of(function, 1, shape)
         added = len(sizes) - self.ndim
         mine, strides = (1,) * added + self.shape, (0,) * added + self.strides
         if added < 0 or any(n not in (1, m) for n, m in zip(mine, sizes, strict=True)):
@@ -733,15 +529,15 @@ class Tensor(Closing):
     def as_strided(self, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> Tensor:
         """Any view of the storage, which grows when it is too small; strides in elements."""
         function = "Tensor.as_strided"
-        sizes = _shape(function, 1, (tuple(shape),))
-        steps = _ints(function, 2, "strides", (tuple(strides),))
-        (first,) = _ints(function, 3, "offset", (offset,))
+        sizes = shape_of(function, 1, (tuple(shape),))
+        steps = ints(function, 2, "strides", (tuple(strides),))
+        (first,) = ints(function, 3, "offset", (offset,))
         if len(steps) != len(sizes) or (steps and min(steps) < 0):
             raise THNNArgumentError.expected(
                 function, 2, "strides", f"{len(sizes)} strides, none negative", repr(steps)
             )
         kind = KINDS[self._kind]
-        return Tensor._of(_strided(kind, self._open().storage, first, sizes, steps), kind)
+        return Tensor._of(strided(kind, self._open().storage, first, sizes, steps), kind)
 
     # ---- Life
 
@@ -788,4 +584,4 @@ def _rebuild(
     of = KINDS[kind]
     if storage is None:
         return Tensor(dtype=of.dtype)
-    return Tensor._of(_strided(of, storage._c, offset, shape, strides), of)
+    return Tensor._of(strided(of, storage._c, offset, shape, strides), of)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._errors import THNNError
 from .._later import file_classes
-from .._tensor import KINDS, Storage, Tensor, _strided, kind_of_dtype
+from .._tensor import KINDS, Storage, Tensor, kind_of_dtype, strided
 from ._cudnn import nn_fields
 from ._errors import T7Error
 from ._format import TENSOR_DTYPES, real_type
@@ -154,7 +154,7 @@ class _Filler:
         if node.count > 1_000_000 + MAX_EXPANSION * node.children[0].elements.array.size:
             raise T7Error(f"a tensor of {node.count} elements in a module", node.offset)
         storage = self._storage(node.children[0], dtype)
-        view = _strided(KINDS[kind.index], storage._c, node.start, node.shape, node.strides)
+        view = strided(KINDS[kind.index], storage._c, node.start, node.shape, node.strides)
         return Tensor._of(view, kind)
 
     def _storage(self, node: StorageNode, dtype: np.dtype[Any]) -> Storage:
