@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .cases import Argument, Case, Normal, Part, Shape, Zeros, convolution_gradients, part
+from .cases import Argument, Case, Normal, Part, Shape, Zeros, part
+from .convolutions import convolution_gradients
 
 Sides = tuple[int, int]
 """Padding before and after, in every dimension."""

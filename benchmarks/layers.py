@@ -1,4 +1,4 @@
-"""Cases of the families that cases.py has no list for: one row per module that PyTorch has, too."""
+"""Cases of further modules that PyTorch has, too: depthwise, recurrent, volumetric and others."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .cases import (
     Shape,
     Uniform,
     Zeros,
-    convolution_parts,
-    criterion,
     part,
-    pooling,
 )
+from .convolutions import convolution_parts
+from .criteria import criterion
+from .planes import pooling
 
 # --- Convolutions ---------------------------------------------------------------------------------
 

@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .cases import (
-    LARGE,
-    SMALL,
-    Case,
-    Indices,
-    Labels,
-    Normal,
-    Zeros,
-    binary_cross_entropy,
-    class_nll,
-    part,
-    smooth_l1,
-    soft_margin,
-)
+from .cases import LARGE, SMALL, Case, Indices, Labels, Normal, Zeros, part
+from .criteria import binary_cross_entropy, class_nll, smooth_l1, soft_margin
 from .layers import absolute_error, divergence, multi_margin
 
 

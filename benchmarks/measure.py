@@ -19,19 +19,7 @@ import pythnn
 from pythnn import State, Tensor, thnn
 from pythnn._table import FUNCTIONS
 
-from .cases import (
-    Call,
-    Case,
-    Chosen,
-    Contents,
-    Indices,
-    Labels,
-    Part,
-    Steps,
-    Taps,
-    Uniform,
-    Zeros,
-)
+from .cases import Call, Case, Chosen, Contents, Indices, Labels, Part, Steps, Taps, Uniform, Zeros
 from .native import Batch, Limits, PeerBatches
 
 Algorithm: TypeAlias = Literal["auto", "gemm", "direct", "winograd", "winograd4"]

@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .cases import (
-    Call,
-    Case,
-    Chosen,
-    Normal,
-    Shape,
-    Taps,
-    Uniform,
-    adaptive_max_pooling,
-    average_pooling,
-    max_pooling,
-    part,
-    pooling,
-)
+from .cases import Call, Case, Chosen, Normal, Shape, Taps, Uniform, part
 from .layers import adaptive_average_pooling
+from .planes import adaptive_max_pooling, average_pooling, max_pooling, pooling
 
 
 def fractional(batch: int, planes: int, size: Shape, out: Shape) -> Case:

@@ -5,19 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .cases import (
-    Call,
-    Case,
-    Contents,
-    Indices,
-    Normal,
-    Part,
-    Shape,
-    Steps,
-    Zeros,
-    convolution_parts,
-    part,
-)
+from .cases import Call, Case, Contents, Indices, Normal, Part, Shape, Steps, Zeros, part
+from .convolutions import convolution_parts
 
 
 def temporal(batch: int, frames: int, n_in: int, n_out: int, k: int) -> Case:

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from .cases import (
-    LARGE,
-    MEDIUM,
-    SMALL,
-    Case,
-    Normal,
-    Shape,
+from .cases import LARGE, MEDIUM, SMALL, Case, Normal, Shape, part
+from .layers import gated_linear, gru, lstm, resampling
+from .planes import bilinear, grid_sampler, nearest, reflection_padding
+from .pointwise import (
     absolute,
     batch_normalization,
-    bilinear,
     elu,
-    grid_sampler,
     hard_shrink,
     hard_tanh,
     leaky_relu,
     log_sigmoid,
-    nearest,
-    part,
     prelu,
-    reflection_padding,
     sigmoid,
     soft_shrink,
     softmax,
@@ -31,7 +23,6 @@ from .cases import (
     square,
     square_root,
 )
-from .layers import gated_linear, gru, lstm, resampling
 
 
 def rrelu(shape: Shape) -> Case:

@@ -19,7 +19,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from . import cases, layers, losses, pooling, sequences, shapes
+from . import (
+    convolutions,
+    criteria,
+    layers,
+    losses,
+    planes,
+    pointwise,
+    pooling,
+    products,
+    sequences,
+    shapes,
+)
 from .cases import Case
 from .environment import LEVELS, facts, import_torch, settle
 
@@ -32,15 +43,16 @@ SIZES = (4, 5, 6, 7, 8, 10, 12, 13, 14, 16, 20, 24, 28, 32, 40, 56, 64, 80, 112,
 PLANES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 
 MAPS = (
-    cases.threshold, cases.leaky_relu, cases.elu, cases.sigmoid, cases.tanh, cases.softplus,
-    cases.log_sigmoid, cases.hard_tanh, cases.soft_shrink, cases.hard_shrink, cases.absolute,
-    cases.square, cases.square_root, cases.prelu, shapes.rrelu,
+    pointwise.threshold, pointwise.leaky_relu, pointwise.elu, pointwise.sigmoid, pointwise.tanh,
+    pointwise.softplus, pointwise.log_sigmoid, pointwise.hard_tanh, pointwise.soft_shrink,
+    pointwise.hard_shrink, pointwise.absolute, pointwise.square, pointwise.square_root,
+    pointwise.prelu, shapes.rrelu,
 )  # fmt: skip
 ELEMENT_CRITERIA = (
-    cases.mean_squared_error, cases.smooth_l1, cases.binary_cross_entropy, cases.soft_margin,
-    layers.absolute_error, layers.divergence,
+    criteria.mean_squared_error, criteria.smooth_l1, criteria.binary_cross_entropy,
+    criteria.soft_margin, layers.absolute_error, layers.divergence,
 )  # fmt: skip
-CLASS_CRITERIA = (cases.class_nll, layers.multi_margin, losses.multi_label_margin)
+CLASS_CRITERIA = (criteria.class_nll, layers.multi_margin, losses.multi_label_margin)
 
 
 class Draw:
@@ -69,18 +81,22 @@ class Draw:
     def convolution(self) -> Case:
         k, s = self.choice((1, 1, 2, 3, 3, 3, 3, 4, 5, 5, 7)), self.choice((1, 1, 1, 2, 2, 3))
         p = self.choice((0, k // 2, k // 2))
-        return cases.convolution(*self.layer(), self.size(k), k, s, p)
+        return convolutions.convolution(*self.layer(), self.size(k), k, s, p)
 
     def dilated(self) -> Case:
-        return cases.dilated(*self.layer(), self.size(5), k=3, p=self.choice((0, 2)), d=2)
+        return convolutions.dilated(*self.layer(), self.size(5), k=3, p=self.choice((0, 2)), d=2)
 
     def transposed(self) -> Case:
         k, s = self.choice((1, 2, 3, 4, 5)), self.choice((1, 2, 2, 3))
-        return cases.transposed(*self.layer(), self.size(), max(k, s), s, self.choice((0, 1)) % k)
+        return convolutions.transposed(
+            *self.layer(), self.size(), max(k, s), s, self.choice((0, 1)) % k
+        )
 
     def volumetric(self) -> Case:
         k, side = self.choice((1, 2, 3, 3, 5)), self.size(5, 32)
-        return cases.volumetric(*self.layer(), (self.choice((8, 16)), side, side), k, p=k // 2)
+        return convolutions.volumetric(
+            *self.layer(), (self.choice((8, 16)), side, side), k, p=k // 2
+        )
 
     def pointwise(self) -> Case:
         return self.choice(MAPS)(self.maps())
@@ -91,15 +107,15 @@ class Draw:
 
     def max_pooling(self) -> Case:
         k, s, p = self.window()
-        return cases.max_pooling(self.batch(), self.planes(), self.size(k), k, s, p)
+        return planes.max_pooling(self.batch(), self.planes(), self.size(k), k, s, p)
 
     def average_pooling(self) -> Case:
         k, s, p = self.window()
-        return cases.average_pooling(self.batch(), self.planes(), self.size(k), k, s, p)
+        return planes.average_pooling(self.batch(), self.planes(), self.size(k), k, s, p)
 
     def adaptive_pooling(self) -> Case:
         size = self.size()
-        pool = self.choice((cases.adaptive_max_pooling, layers.adaptive_average_pooling))
+        pool = self.choice((planes.adaptive_max_pooling, layers.adaptive_average_pooling))
         return pool(self.batch(), self.planes(), size, self.random.randint(1, size))
 
     def fractional_pooling(self) -> Case:
@@ -126,10 +142,10 @@ class Draw:
     def softmax(self) -> Case:
         rows = self.choice((1, 16, 64, 128, 512, 2048)), self.choice((2, 5, 21, 100, 1000, 10000))
         maps = self.batch(), self.choice((3, 10, 21, 64)), self.size(), self.size()
-        return cases.softmax(self.choice((rows, maps)), self.choice(("SoftMax", "LogSoftMax")))
+        return pointwise.softmax(self.choice((rows, maps)), self.choice(("SoftMax", "LogSoftMax")))
 
     def normalisation(self) -> Case:
-        return cases.batch_normalization(self.maps())
+        return pointwise.batch_normalization(self.maps())
 
     def across_maps(self) -> Case:
         return shapes.across_maps(self.batch(), self.planes(), self.size())
@@ -147,11 +163,11 @@ class Draw:
 
     def linear(self) -> Case:
         sizes = (10, 64, 100, 256, 512, 1000, 2048)
-        return cases.linear(self.batch(), self.choice(sizes), self.choice(sizes))
+        return products.linear(self.batch(), self.choice(sizes), self.choice(sizes))
 
     def table(self) -> Case:
         words, width = self.choice((100, 1000, 50000)), self.choice((8, 50, 64, 128, 300, 512))
-        return cases.lookup_table(words, width, self.choice((16, 128, 1000, 5000)))
+        return products.lookup_table(words, width, self.choice((16, 128, 1000, 5000)))
 
     def bags(self) -> Case:
         words, width = self.choice((1000, 10000)), self.choice((8, 32, 64, 100, 128))
@@ -168,18 +184,18 @@ class Draw:
     def bilinear(self) -> Case:
         size = self.size()
         out = self.choice((2 * size, 3 * size, self.size(2)))
-        return cases.bilinear(self.batch(), self.planes(), size, out)
+        return planes.bilinear(self.batch(), self.planes(), size, out)
 
     def nearest(self) -> Case:
-        return cases.nearest(self.batch(), self.planes(), self.size(), self.choice((2, 2, 3, 4)))
+        return planes.nearest(self.batch(), self.planes(), self.size(), self.choice((2, 2, 3, 4)))
 
     def grid_sampler(self) -> Case:
-        return cases.grid_sampler(self.batch(), self.planes(), self.size(most=112))
+        return planes.grid_sampler(self.batch(), self.planes(), self.size(most=112))
 
     def padding(self) -> Case:
         size = self.size()
         p = self.random.randint(1, min(4, size - 1))
-        reflected = cases.reflection_padding(self.batch(), self.planes(), size, p)
+        reflected = planes.reflection_padding(self.batch(), self.planes(), size, p)
         replicated = shapes.replication_padding(self.batch(), self.planes(), (size, size), p)
         return self.choice((reflected, replicated))
 
@@ -242,8 +258,8 @@ NETWORKS = (
 def networks() -> Iterator[Case]:
     """Convolutions of known networks, for one and for four images."""
     for batch in (1, 4):
-        for planes, maps, size, k, s, p in NETWORKS:
-            yield cases.convolution(batch, planes, maps, size, k=k, s=s, p=p)
+        for n_in, n_out, size, k, s, p in NETWORKS:
+            yield convolutions.convolution(batch, n_in, n_out, size, k=k, s=s, p=p)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from pythnn._table import FUNCTIONS
 sys.path.append(str(Path(__file__).resolve().parents[3]))  # behind the installed package
 
 from benchmarks import growth, measure, report
-from benchmarks.cases import SMALL, Case, Indices, Normal, Part, Uniform, square
+from benchmarks.cases import SMALL, Case, Indices, Normal, Part, Uniform
 from benchmarks.measure import Bench, Row, Settings
+from benchmarks.pointwise import square
 from benchmarks.report import ratio
 from benchmarks.sweep import KINDS, draw, networks
 from benchmarks.table import CASES
