@@ -17,6 +17,7 @@ PACKAGES = {
     "packages.nnx": "nnx",
     "packages.inn": "inn",
     "packages.cudnn": "cudnn",
+    "packages.neuraltalk": "neuraltalk2",
     "packages.stn": "stnbhwd",
     "packages.style": "neural-style",
     "packages.tree": "nnx",
@@ -84,7 +85,7 @@ def page() -> str:
     """The whole page."""
     classes = {
         cls
-        for cls in (*nn.registry.values(), nn.TorchRnnLSTM)
+        for cls in (*nn.registry.values(), nn.NeuraltalkLanguageModel, nn.TorchRnnLSTM)
         if issubclass(cls, (nn.Module, nn.Criterion))
     }
     rows = []

@@ -51,6 +51,8 @@ from .object.registry import registry
 from .object.unknown import UnknownClassWarning
 from .other_packages import *
 from .packages import cudnn, inn, w2nn
+from .packages.neuraltalk import *
+from .packages.neuraltalk import NeuraltalkLanguageModel
 from .packages.nnx import *
 from .packages.projects import *
 from .packages.stn import *
@@ -84,6 +86,7 @@ from .table.mixture import *
 from .table.shaping import *
 
 __all__ = [
+    "NeuraltalkLanguageModel",
     "Node",
     "Object",
     "TorchRnnLSTM",

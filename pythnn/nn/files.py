@@ -9,6 +9,7 @@ from .convolution.grouped import GroupedSpatialConvolution
 from .object.registry import registry
 from .object.types import has_own_type
 from .object.values import list_of_storage
+from .packages.neuraltalk import NeuraltalkLanguageModel
 from .recurrent.torch_rnn import TorchRnnLSTM
 
 __all__ = ["class_of", "has_own_type", "list_of_storage"]
@@ -21,6 +22,9 @@ def class_of(name: str, fields: dict[str, Any]) -> Any:
         return GroupedSpatialConvolution
     if name == "nn.LSTM" and "input_dim" in fields:
         return TorchRnnLSTM
-    found = registry.get(CUDNN_TWINS.get(name, name))
+    if name == "nn.LanguageModel" and "core" in fields:
+        found = NeuraltalkLanguageModel
+    else:
+        found = registry.get(CUDNN_TWINS.get(name, name))
     # Another package's class of the same name has other fields, and stays unknown.
     return found if set(getattr(found, "NEEDED_FIELDS", ())) <= fields.keys() else None

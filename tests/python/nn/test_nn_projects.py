@@ -150,3 +150,132 @@ def test_the_tables_of_a_tree_stay_whole_numbers() -> None:
     assert {tree.field(name).dtype for name in names} == {np.dtype(np.int32)}
     assert {children.dtype for children in tree.hierarchy.values()} == {np.dtype(np.int32)}
     assert tree.weight.dtype == np.float32
+
+
+IMAGES = real(2, 4)
+SENTENCES = np.array([[1, 2], [5, 0], [3, 0]])
+
+
+def talker(layers: int = 1) -> Any:
+    pythnn.manual_seed(7)
+    return nn.NeuraltalkLanguageModel(5, 4, 3, layers, seq_length=3)
+
+
+def steps_of(model: Any, image: Any, words: list[int]) -> Any:
+    """The log-probabilities after the image, the start and each word, for one layer."""
+    linears = {one.weight.shape: one for one in model.core.findModules("nn.Linear")[0]}
+    into, back, out = (linears[shape] for shape in ((12, 4), (12, 3), (6, 3)))
+    c = h = np.zeros(3)
+    found = []
+    for x in (image, *(model.lookup_table.weight[word - 1] for word in (6, *words))):
+        sums = into.weight @ x + into.bias + back.weight @ h + back.bias
+        write, keep, show = 1 / (1 + np.exp(-sums[:9].reshape(3, 3)))
+        c = keep * c + write * np.tanh(sums[9:])
+        h = show * np.tanh(c)
+        scores = out.weight @ h + out.bias
+        found.append(scores - np.log(np.exp(scores).sum()))
+    return np.array(found)
+
+
+def test_a_talker_gives_the_words_after_each_beginning_of_a_sentence() -> None:
+    model = talker()
+    output = model.forward([IMAGES, SENTENCES])
+    assert_layers_agree(output[:, 0], steps_of(model, IMAGES[0], [1, 5, 3]))
+    # A sentence that has ended goes on with word 1, which no target asks for.
+    assert_layers_agree(output[:, 1], steps_of(model, IMAGES[1], [2, 1, 1]))
+    short = model.forward([IMAGES, np.array([[1, 2], [0, 0], [0, 0]])])
+    assert_layers_agree(short[:3], output[:3])
+    assert not short[3:].any()
+
+
+def test_the_loss_of_sentences_counts_their_words_and_ends() -> None:
+    logarithms = np.array(talker().forward([IMAGES, SENTENCES]))
+    places = [(1, 0, 1), (2, 0, 5), (3, 0, 3), (4, 0, 6), (1, 1, 2), (2, 1, 6)]
+    wanted = -np.mean([logarithms[t, b, word - 1] for t, b, word in places])
+    criterion = nn.LanguageModelCriterion()
+    assert_near(criterion.forward(logarithms, SENTENCES), wanted, FUNCTION)
+    gradient = criterion.backward(logarithms, SENTENCES)
+    assert np.count_nonzero(gradient) == len(places)
+    assert all(gradient[t, b, word - 1] == -1 / len(places) for t, b, word in places)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_gradients_of_a_talker_agree_with_differences(layers: int) -> None:
+    model, criterion = talker(layers), nn.LanguageModelCriterion()
+    parameters, gradients = model.getParameters()
+
+    def loss() -> Any:
+        return criterion.forward(model.forward([IMAGES, SENTENCES]), SENTENCES)
+
+    output = model.forward([IMAGES, SENTENCES])
+    criterion.forward(output, SENTENCES)
+    slopes = model.backward([IMAGES, SENTENCES], criterion.backward(output, SENTENCES))
+    checked = [(parameters, gradients), (IMAGES, np.array(slopes[0]))]
+    for values, found in checked:
+        for place in RNG.permutation(values.size)[:30]:
+            kept, sides = values.flat[place], []
+            for step in (1e-5, -1e-5):
+                values.flat[place] = kept + step
+                sides.append(loss())
+            values.flat[place] = kept
+            assert abs((sides[0] - sides[1]) / 2e-5 - found.flat[place]) < 1e-8
+
+
+def test_a_talker_samples_the_likeliest_words_and_beams_the_likeliest_sentence() -> None:
+    model = talker()
+    words, logarithms = model.sample(IMAGES)
+    for place, image in enumerate(IMAGES):
+        sentence = list(words[:, place])
+        scores = steps_of(model, image, sentence)[1:4]
+        assert sentence == list(scores.argmax(1) + 1)
+        assert_layers_agree(logarithms[:, place], scores.max(1))
+    # With as many beams as beginnings, the best of all sentences is found.
+    beams, logarithms = model.sample(IMAGES, beam_size=36)
+    for place, image in enumerate(IMAGES):
+        best, wanted = -np.inf, None
+        for sentence in np.ndindex(6, 6, 6):
+            chosen = [word + 1 for word in sentence]
+            chosen = chosen[: chosen.index(6) + 1] if 6 in chosen else chosen
+            scores = steps_of(model, image, chosen)[1:]
+            total = sum(scores[t, word - 1] for t, word in enumerate(chosen))
+            if total > best:
+                best, wanted = total, chosen
+        assert list(beams[: len(wanted), place]) == wanted
+        assert_near(logarithms[:, place].sum(), best, FUNCTION)
+    drawn = {tuple(model.sample(IMAGES, sample_max=False)[0].ravel()) for _ in range(5)}
+    assert len(drawn) > 1
+    cold, _ = model.sample(IMAGES, sample_max=False, temperature=1e-4)
+    assert cold.tolist() == words.tolist()
+
+
+def test_files_tell_language_models_apart_by_their_fields(tmp_path: Path) -> None:
+    model = talker(2)
+    wanted = np.array(model.forward([IMAGES, SENTENCES]))
+    for state in ("used", "cleared"):
+        if state == "cleared":
+            model.clearState()
+        pythnn.save(tmp_path / "lm.t7", model)
+        again = pythnn.load(tmp_path / "lm.t7")
+        assert isinstance(again, nn.NeuraltalkLanguageModel)
+        parameters, _ = again.getParameters()
+        parameters *= 1  # moved to one storage, which the copies for the steps share
+        assert_layers_agree(again.forward([IMAGES, SENTENCES]), wanted)
+        parameters[...] = 0
+        assert np.ptp(again.forward([IMAGES, SENTENCES])) == 0
+    pythnn.save(tmp_path / "other.t7", nn.LanguageModel("ab", "lstm", 2, 2, 1))
+    assert isinstance(pythnn.load(tmp_path / "other.t7"), nn.LanguageModel)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (IMAGES, "a table of images"),
+        ([IMAGES[:, :3], SENTENCES], "batch x 4"),
+        ([IMAGES, SENTENCES[:, :1]], "batch x 4"),
+        ([IMAGES, SENTENCES + 3], "to 5, found 3 to 8"),
+        ([IMAGES, np.vstack([SENTENCES, SENTENCES])], "at most 3 words"),
+    ],
+)
+def test_a_talker_names_what_does_not_fit(given: Any, message: str) -> None:
+    with pytest.raises(THNNArgumentError, match=message):
+        talker().forward(given)

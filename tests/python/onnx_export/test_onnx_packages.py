@@ -19,8 +19,8 @@ MODULES = [name for name, example in EXAMPLES.items() if example.target is None]
 REFUSED = {
     "AffineGridGeneratorBHWD", "AffineTransformMatrixGenerator", "BiSequencerLM",
     "BilinearSamplerBHWD", "FastLSTM", "GRU", "GramMatrix", "LSTM", "LanguageModel", "LinearRNN",
-    "LookupRNN", "MuFuRu", "NCEModule", "PushTable", "RecGRU", "RecLSTM", "Recurrence", "Recurrent",
-    "RecurrentAttention", "Recursor", "Reinforce", "Repeater", "Sampler", "SeqLSTMP",
+    "LookupRNN", "MuFuRu", "NCEModule", "NeuraltalkLanguageModel", "PushTable", "RecGRU", "RecLSTM",
+    "Recurrence", "Recurrent", "RecurrentAttention", "Recursor", "Reinforce", "Repeater", "Sampler", "SeqLSTMP",
     "SoftMaxTree", "SpatialGlimpse",
     "SpatialPyramid", "SpatialUniformCrop", "StepGRU", "StepLSTM", "VariableLength",
     "inn.ROIPooling", "inn.SpatialSameResponseNormalization", "inn.SpatialStochasticPooling",

@@ -37,6 +37,7 @@ def test_packages_are_those_of_lua() -> None:
     classes = generator()
     wanted = {
         "Linear": "nn", "SeqLSTM": "rnn", "RecLSTM": "torch/rnn", "LanguageModel": "torch-rnn",
+        "NeuraltalkLanguageModel": "neuraltalk2",
         "NCEModule": "dpnn", "SpatialPyramid": "nnx", "BilinearSamplerBHWD": "stnbhwd",
         "ContentLoss": "neural-style", "PerceptualCriterion": "fast-neural-style",
         "gModule": "nngraph",

@@ -175,6 +175,14 @@ EXAMPLES: dict[str, Example] = {
         no_derivative=INDEX,
         resets=True,
     ),
+    "NeuraltalkLanguageModel": Example(
+        lambda: nn.NeuraltalkLanguageModel(5, 4, 3, 2, seq_length=3),
+        [real(2, 4), np.array([[1, 2], [5, 0], [3, 0]])],
+        no_derivative=INDEX,
+    ),
+    "LanguageModelCriterion": Example(
+        nn.LanguageModelCriterion, real(4, 2, 6), np.array([[1, 2], [5, 0]])
+    ),
     "TemporalAdapter": Example(lambda: nn.TemporalAdapter(nn.Linear(3, 2)), real(2, 4, 3)),
     # dpnn
     "ArgMax": Example(lambda: nn.ArgMax(1, 1), real(2, 3), no_derivative=INDEX),
