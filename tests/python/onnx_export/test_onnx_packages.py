@@ -20,8 +20,8 @@ REFUSED = {
     "AffineGridGeneratorBHWD", "AffineTransformMatrixGenerator", "BiSequencerLM",
     "BilinearSamplerBHWD", "FastLSTM", "GRU", "GramMatrix", "LSTM", "LanguageModel", "LinearRNN",
     "LookupRNN", "MuFuRu", "NCEModule", "NeuraltalkLanguageModel", "PushTable", "RecGRU", "RecLSTM",
-    "Recurrence", "Recurrent", "RecurrentAttention", "Recursor", "Reinforce", "Repeater", "Sampler", "SeqLSTMP",
-    "SoftMaxTree", "SpatialGlimpse",
+    "Recurrence", "Recurrent", "RecurrentAttention", "Recursor", "Reinforce", "Repeater", "Sampler",
+    "SeqLSTMP", "SoftMaxTree", "SpatialGlimpse",
     "SpatialPyramid", "SpatialUniformCrop", "StepGRU", "StepLSTM", "VariableLength",
     "inn.ROIPooling", "inn.SpatialSameResponseNormalization", "inn.SpatialStochasticPooling",
 }  # fmt: skip
