@@ -4,7 +4,8 @@
  * them.
  *
  *     test_convolution_float [geometries]     200 unless given
- *     test_convolution_float time [seconds]   prints timings instead (timings.h)
+ *     test_convolution_float time [seconds [rows]]
+ *                                             prints timings instead (timings.h)
  *
  * Scratch memory is filled with NaN and followed by a guard; results have to be the same, bit for
  * bit, with one to four threads. */
@@ -971,7 +972,7 @@ static void checkMet(int geometries)
 int main(int argc, char **argv)
 {
   if (argc > 1 && !strcmp(argv[1], "time"))
-    return printTimings(argc > 2 ? atof(argv[2]) : 60);
+    return printTimings(argc > 2 ? atof(argv[2]) : 60, argc > 3 ? argv[3] : "");
   const int geometries = argc > 1 ? atoi(argv[1]) : 200;
   const size_t limits[] = {64 << 10, 200000, 8 << 20};
   catchErrors();

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "generic/template.h"
@@ -129,12 +130,15 @@ static void printTiming(const THNNConvolution *g, const THNNConvolutionPlan *pla
   printf("\n");
 }
 
-static void timeLayer(const THNNConvolution *g, const Arrays *of, THNNState *state, double rate)
+static void timeLayer(const THNNConvolution *g, const Arrays *of, const char *rows,
+                      THNNState *state, double rate)
 {
+  const char *name;
   for (int part = 0; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++)
-    for (int row = 0; THNN_(engine_rowName)(row); row++) {
+    for (int row = 0; (name = THNN_(engine_rowName)(row)); row++) {
       THNNConvolutionPlan plan;
-      if (!THNN_(engine_prepareRow)(&plan, state, g, (THNNConvolutionPart)part, row))
+      if (strncmp(name, rows, strlen(rows)) != 0 ||
+          !THNN_(engine_prepareRow)(&plan, state, g, (THNNConvolutionPart)part, row))
         continue;
       Arrays arrays = *of;
       arrays.scratch = newElements((double)plan.scratchBytes / sizeof(real));
@@ -143,7 +147,7 @@ static void timeLayer(const THNNConvolution *g, const Arrays *of, THNNState *sta
     }
 }
 
-int printTimings(double limit)
+int printTimings(double limit, const char *rows)
 {
   THNNState *state = THNN_State_new();
   THNN_State_setThreads(state, 1);
@@ -162,7 +166,7 @@ int printTimings(double limit)
                        .map = newElements(map),
                        .weight = newElements(weights),
                        .bias = newElements((double)g.outputPlanes)};
-    timeLayer(&g, &of, state, rate);
+    timeLayer(&g, &of, rows, state, rate);
     free(of.image);
     free(of.map);
     free(of.weight);
