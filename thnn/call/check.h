@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <THNNState.h>
+#include "call/private.h"
 
 /* The shape of a tensor argument. */
 typedef struct THNNShape {
@@ -71,7 +71,7 @@ static inline bool THNN_given(THNNShape shape)
 typedef struct THNNText {
   char characters[192];
 } THNNText;
-THNN_API THNNText THNN_shapeText(THNNShape shape);
+THNNText THNN_shapeText(THNNShape shape);
 
 /* The argument that a call was refused for. */
 typedef struct THNNRejection {
@@ -81,72 +81,73 @@ typedef struct THNNRejection {
 } THNNRejection;
 
 /* What THNN_reject raised last on the calling thread, for an error handler: asked once. */
-THNN_API THNNRejection THNN_takeRejection(void);
+THNNRejection THNN_takeRejection(void);
 
 /* Raises "<function>: argument #… '…': expected <expected>, found <found>". */
-THNN_API void THNN_reject(const char *function, const char *name, int position,
-                          const char *expected, const char *found);
+THNN_PRIVATE void THNN_reject(const char *function, const char *name, int position,
+                              const char *expected, const char *found);
 
 /* Raises for a tensor; `expected` is a printf format. */
-THNN_API void THNN_rejectShape(const char *function, THNNShape shape, const char *expected, ...);
+THNN_PRIVATE void THNN_rejectShape(const char *function, THNNShape shape, const char *expected,
+                                   ...);
 
 /* A tensor, not NULL. */
-THNN_API void THNN_checkGiven(const char *function, THNNShape shape);
+THNN_PRIVATE void THNN_checkGiven(const char *function, THNNShape shape);
 
 /* A tensor, not NULL, with `least` to `most` dimensions, none of size 0. `layout` names the
  * dimensions in the message, as in "[batch x] nInputPlane x height x width". */
-THNN_API void THNN_checkDimensions(const char *function, THNNShape shape, int least, int most,
-                                   const char *layout);
+THNN_PRIVATE void THNN_checkDimensions(const char *function, THNNShape shape, int least, int most,
+                                       const char *layout);
 
 /* A tensor, not NULL, with at least one element. */
-THNN_API void THNN_checkNotEmpty(const char *function, THNNShape shape);
+THNN_PRIVATE void THNN_checkNotEmpty(const char *function, THNNShape shape);
 
 /* Size `wanted` in dimension `dimension` (from 0), called `meaning` in the message. */
-THNN_API void THNN_checkSize(const char *function, THNNShape shape, int dimension, int64_t wanted,
-                             const char *meaning);
+THNN_PRIVATE void THNN_checkSize(const char *function, THNNShape shape, int dimension,
+                                 int64_t wanted, const char *meaning);
 
 /* Exactly these sizes. */
-THNN_API void THNN_checkSizes(const char *function, THNNShape shape, int nDimension,
-                              const int64_t *wanted, const char *layout);
+THNN_PRIVATE void THNN_checkSizes(const char *function, THNNShape shape, int nDimension,
+                                  const int64_t *wanted, const char *layout);
 
 /* These sizes, but the first one may be larger: elements beyond it are ignored. */
-THNN_API void THNN_checkSizesOrMore(const char *function, THNNShape shape, int nDimension,
-                                    const int64_t *wanted, const char *layout);
+void THNN_checkSizesOrMore(const char *function, THNNShape shape, int nDimension,
+                           const int64_t *wanted, const char *layout);
 
 /* nDimension dimensions of which the last `trailing` have the wanted sizes; the product of the
  * others must be at least the wanted one. Planes are used in order, those beyond are ignored. */
-THNN_API void THNN_checkPlanes(const char *function, THNNShape shape, int nDimension,
-                               const int64_t *wanted, int trailing, const char *layout);
+void THNN_checkPlanes(const char *function, THNNShape shape, int nDimension, const int64_t *wanted,
+                      int trailing, const char *layout);
 
 /* At least `wanted` elements, in any shape; those beyond are ignored. A negative `wanted`, which
  * THNN_product returns on overflow, rejects every tensor. */
-THNN_API void THNN_checkElements(const char *function, THNNShape shape, int64_t wanted,
-                                 const char *meaning);
+THNN_PRIVATE void THNN_checkElements(const char *function, THNNShape shape, int64_t wanted,
+                                     const char *meaning);
 
 /* A vector of `wanted` elements in one dimension. */
-THNN_API void THNN_checkVector(const char *function, THNNShape shape, int64_t wanted,
-                               const char *meaning);
+THNN_PRIVATE void THNN_checkVector(const char *function, THNNShape shape, int64_t wanted,
+                                   const char *meaning);
 
 /* The same number of elements as `like`, in any shape. */
-THNN_API void THNN_checkSameElements(const char *function, THNNShape shape, THNNShape like);
+THNN_PRIVATE void THNN_checkSameElements(const char *function, THNNShape shape, THNNShape like);
 
 /* One dimension of one element, to which a criterion writes its loss. */
-THNN_API void THNN_checkOneElement(const char *function, THNNShape shape);
+THNN_PRIVATE void THNN_checkOneElement(const char *function, THNNShape shape);
 
 /* One dimension with at least one element, the first of which is written. */
-THNN_API void THNN_checkFirstElement(const char *function, THNNShape shape);
+THNN_PRIVATE void THNN_checkFirstElement(const char *function, THNNShape shape);
 
 /* Sizes that BLAS can count. */
-THNN_API void THNN_checkBlasSizes(const char *function, THNNShape shape);
+void THNN_checkBlasSizes(const char *function, THNNShape shape);
 
-THNN_API void THNN_checkPositive(const char *function, THNNScalar scalar);
-THNN_API void THNN_checkAtLeast(const char *function, THNNScalar scalar, int64_t least);
-THNN_API void THNN_checkAtMost(const char *function, THNNScalar scalar, int64_t most);
+void THNN_checkPositive(const char *function, THNNScalar scalar);
+THNN_PRIVATE void THNN_checkAtLeast(const char *function, THNNScalar scalar, int64_t least);
+THNN_PRIVATE void THNN_checkAtMost(const char *function, THNNScalar scalar, int64_t most);
 
 /* The number of elements; raises when their bytes would not fit into memory's address range. */
-THNN_API int64_t THNN_elements(const char *function, THNNShape shape);
+int64_t THNN_elements(const char *function, THNNShape shape);
 
 /* The product of the sizes, or -1 where so many elements would not fit into the address range. */
-THNN_API int64_t THNN_product(int nDimension, const int64_t *size);
+THNN_PRIVATE int64_t THNN_product(int nDimension, const int64_t *size);
 
 #endif

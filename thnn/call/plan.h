@@ -114,11 +114,11 @@ typedef struct THNNPlan {
 } THNNPlan;
 
 /* Begins a plan; raises when `state` is not a state. */
-THNN_API void THNN_planStart(THNNPlan *plan, const char *function, const THNNState *state);
+void THNN_planStart(THNNPlan *plan, const char *function, const THNNState *state);
 
 /* Begins a plan for tensors in other memory. */
-THNN_API void THNN_planStartIn(THNNPlan *plan, const char *function, const THNNPlanMemory *memory,
-                               void *context);
+THNN_PRIVATE void THNN_planStartIn(THNNPlan *plan, const char *function,
+                                   const THNNPlanMemory *memory, void *context);
 
 #define THNN_ELEMENT_OF(tensor)                                                                    \
   _Generic((tensor),                                                                               \
@@ -153,21 +153,21 @@ THNN_API void THNN_planStartIn(THNNPlan *plan, const char *function, const THNNP
   THNN_planSharing(plan, THNN_ELEMENT_OF(tensor), tensor, #tensor, position,                       \
                    (tensor) == (other) ? (tensor) : (other))
 
-THNN_API THNNBuffer *THNN_planTensor(THNNPlan *plan, THNNRole role, THNNElement element,
-                                     void *tensor, const char *name, int position);
-THNN_API THNNBuffer *THNN_planResized(THNNPlan *plan, THNNElement element, void *tensor,
-                                      const char *name, int position, int nDimension,
-                                      const int64_t *size);
+THNN_PRIVATE THNNBuffer *THNN_planTensor(THNNPlan *plan, THNNRole role, THNNElement element,
+                                         void *tensor, const char *name, int position);
+THNN_PRIVATE THNNBuffer *THNN_planResized(THNNPlan *plan, THNNElement element, void *tensor,
+                                          const char *name, int position, int nDimension,
+                                          const int64_t *size);
 
-THNN_API void THNN_planSharing(THNNPlan *plan, THNNElement element, void *tensor, const char *name,
-                               int position, void *other);
+THNN_PRIVATE void THNN_planSharing(THNNPlan *plan, THNNElement element, void *tensor,
+                                   const char *name, int position, void *other);
 
 /* `bytes` of 64-byte aligned memory with arbitrary contents. */
-THNN_API THNNBuffer *THNN_planScratch(THNNPlan *plan, size_t bytes);
+THNN_PRIVATE THNNBuffer *THNN_planScratch(THNNPlan *plan, size_t bytes);
 
 /* The same, but the plan does not free it: after acquire it is the caller's, for THNN_planFree. */
-THNN_API THNNBuffer *THNN_planKept(THNNPlan *plan, size_t bytes);
-THNN_API void THNN_planFree(void *kept);
+THNNBuffer *THNN_planKept(THNNPlan *plan, size_t bytes);
+void THNN_planFree(void *kept);
 
 /* Declares that element i of this output depends on element i of the inputs alone, so that the
  * output may be exactly the same memory as an input. */
@@ -177,9 +177,9 @@ static inline void THNN_planElementwise(THNNBuffer *buffer)
 }
 
 /* Resizes the outputs, takes the memory and gathers what has to be copied. */
-THNN_API void THNN_planAcquire(THNNPlan *plan);
+THNN_PRIVATE void THNN_planAcquire(THNNPlan *plan);
 
 /* Scatters copied outputs back and frees the memory. */
-THNN_API void THNN_planRelease(THNNPlan *plan);
+THNN_PRIVATE void THNN_planRelease(THNNPlan *plan);
 
 #endif

@@ -5,7 +5,7 @@
 #include "call/plan.h"
 
 /* Whether the elements are contiguous in row-major order. */
-THNN_API bool THNN_isDense(const THNNView *view);
+THNN_PRIVATE bool THNN_isDense(const THNNView *view);
 
 /* A view's elements with as few dimensions as possible: dimensions of size 1 are dropped,
  * neighbours merged, and at least one is left. At most 62 remain, since each has size 2 or more. */
@@ -16,13 +16,13 @@ typedef struct THNNFolded {
   int64_t size[THNN_FOLDED_DIMENSIONS], stride[THNN_FOLDED_DIMENSIONS];
 } THNNFolded;
 
-THNN_API THNNFolded THNN_fold(const THNNView *view);
+THNN_PRIVATE THNNFolded THNN_fold(const THNNView *view);
 
 /* The offset of a row along the last dimension, in elements; rows count in row-major order. */
 int64_t THNN_rowOffset(const THNNFolded *folded, int64_t row);
 
 /* Whether two elements may share memory, as in a tensor with a stride of 0. */
-THNN_API bool THNN_mayShareElements(const THNNFolded *folded);
+THNN_PRIVATE bool THNN_mayShareElements(const THNNFolded *folded);
 
 /* dense = the tensor's elements in row-major order. */
 void THNN_gather(const THNNState *state, const THNNView *view, size_t elementSize, void *dense);

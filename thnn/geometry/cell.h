@@ -11,9 +11,9 @@ typedef struct THNNCell {
 
 /* Checks GRUFused_updateOutput or LSTMFused_updateOutput: `units` is the tensor of batch x units
  * elements; input and hidden have `gates` times as many. Both biases are given, or neither. */
-THNN_API THNNCell THNN_fusedCell_shapeCheck(const char *function, int gates, THNNShape units,
-                                            THNNShape input, THNNShape hidden, THNNShape bias1,
-                                            THNNShape bias2);
+THNN_PRIVATE THNNCell THNN_fusedCell_shapeCheck(const char *function, int gates, THNNShape units,
+                                                THNNShape input, THNNShape hidden, THNNShape bias1,
+                                                THNNShape bias2);
 
 /* The sizes of all steps of a recurrent layer. */
 typedef struct THNNSteps {
@@ -33,23 +33,22 @@ static inline THNNStep THNN_stepAt(const THNNSteps *sizes, int64_t number, bool 
 
 /* Checks what all steps of a layer are computed from: steps x batch x (gates units), and a weight
  * of (gates units) x units. */
-THNN_API THNNSteps THNN_steps_shapeCheck(const char *function, int gates, THNNShape input,
-                                         THNNShape weight);
+THNNSteps THNN_steps_shapeCheck(const char *function, int gates, THNNShape input, THNNShape weight);
 
 /* The same of what the forward call has stored, steps x batch x (stored units). */
-THNN_API THNNSteps THNN_storedSteps_shapeCheck(const char *function, int gates, int stored,
-                                               THNNShape storage, THNNShape weight);
+THNNSteps THNN_storedSteps_shapeCheck(const char *function, int gates, int stored,
+                                      THNNShape storage, THNNShape weight);
 
 /* Checks states before and after each step, both biases or neither, and gradients: of the output,
  * steps x batch x units, if it is given, and of a state, batch x units. */
-THNN_API void THNN_checkStates(const char *function, const THNNSteps *sizes, THNNShape states);
-THNN_API void THNN_checkStepBiases(const char *function, int gates, const THNNSteps *sizes,
-                                   THNNShape bias1, THNNShape bias2);
-THNN_API void THNN_checkStepGradients(const char *function, const THNNSteps *sizes,
-                                      THNNShape gradOutput, THNNShape gradState);
+void THNN_checkStates(const char *function, const THNNSteps *sizes, THNNShape states);
+void THNN_checkStepBiases(const char *function, int gates, const THNNSteps *sizes, THNNShape bias1,
+                          THNNShape bias2);
+void THNN_checkStepGradients(const char *function, const THNNSteps *sizes, THNNShape gradOutput,
+                             THNNShape gradState);
 
 /* `times` times as many elements as `units`. */
-THNN_API void THNN_checkCellElements(const char *function, THNNShape shape, int times,
-                                     THNNShape units);
+THNN_PRIVATE void THNN_checkCellElements(const char *function, THNNShape shape, int times,
+                                         THNNShape units);
 
 #endif

@@ -23,6 +23,8 @@
 
 #include <THNNState.h>
 
+#include "call/private.h"
+
 /* Arrays are in the order depth, height, width. In a dimension that the module does not have,
  * sizes, kernel, stride and dilation are 1. */
 typedef struct THNNConvolution {
@@ -122,7 +124,7 @@ int64_t THNN_convolutionImagePositions(const THNNConvolution *geometry); /* per 
 int64_t THNN_convolutionMapPositions(const THNNConvolution *geometry);   /* per channel */
 
 /* 1x1 kernel, stride 1, no padding: map positions are image positions. */
-THNN_API bool THNN_convolutionIsPointwise(const THNNConvolution *geometry);
+THNN_PRIVATE bool THNN_convolutionIsPointwise(const THNNConvolution *geometry);
 
 /* Whether two descriptions say the same. */
 bool THNN_convolutionsAreEqual(const THNNConvolution *one, const THNNConvolution *other);

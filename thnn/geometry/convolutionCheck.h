@@ -20,12 +20,12 @@ typedef struct THNNConvolutionArguments {
 
 /* Checks all sizes and settings and returns the geometry. For a transposed convolution it is the
  * geometry of the ordinary convolution from its output to its input. */
-THNN_API THNNConvolution THNN_convolutionCheck(const THNNConvolutionArguments *arguments);
+THNNConvolution THNN_convolutionCheck(const THNNConvolutionArguments *arguments);
 
 /* Fills in the sizes of the image if `image` is true, else of the map: [batch x] planes x spatial
  * sizes, with a batch dimension if `batched`. Returns the number of dimensions. */
-THNN_API int THNN_convolutionSizes(const THNNConvolution *geometry, int nDimension, bool image,
-                                   bool batched, int64_t *size);
+THNN_PRIVATE int THNN_convolutionSizes(const THNNConvolution *geometry, int nDimension, bool image,
+                                       bool batched, int64_t *size);
 
 /* The settings of a convolution in groups, in the order depth, height, width; padding in front of
  * the image, above it and on its left, then behind, below and on the right. */
@@ -72,11 +72,11 @@ typedef struct THNNGroups {
 } THNNGroups;
 
 /* Checks all sizes and settings. */
-THNN_API THNNGroups THNN_groupedCheck(const THNNGroupedArguments *arguments);
+THNN_PRIVATE THNNGroups THNN_groupedCheck(const THNNGroupedArguments *arguments);
 
 /* Fills in the sizes of the image if `image` is true, else of the map, with all groups. Returns the
  * number of dimensions. */
-THNN_API int THNN_groupedSizes(const THNNGroups *groups, bool image, int64_t *size);
+THNN_PRIVATE int THNN_groupedSizes(const THNNGroups *groups, bool image, int64_t *size);
 
 /* Planes of a batch, `step` planes apart. */
 typedef struct THNNPlaneSet {
@@ -86,7 +86,7 @@ typedef struct THNNPlaneSet {
 } THNNPlaneSet;
 
 /* Checks the arguments of the gradient of a bias and returns the planes that it sums up. */
-THNN_API THNNPlaneSet THNN_biasPlanes(const char *function, int nDimension, THNNShape gradOutput,
-                                      THNNShape gradBias);
+THNN_PRIVATE THNNPlaneSet THNN_biasPlanes(const char *function, int nDimension,
+                                          THNNShape gradOutput, THNNShape gradBias);
 
 #endif

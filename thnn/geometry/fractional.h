@@ -21,7 +21,7 @@ typedef struct THNNFractional {
   int64_t input[3], output[3], pool[3]; /* element 0 is 1 where there are two dimensions */
 } THNNFractional;
 
-THNN_API THNNFractional THNN_fractionalCheck(const THNNFractionalArguments *arguments);
+THNNFractional THNN_fractionalCheck(const THNNFractionalArguments *arguments);
 
 /* Writes the output's sizes: the input's, except the last nDimension. Returns how many there
  * are. */

@@ -116,8 +116,7 @@ void THNN_decodeIndices(const THNNPooledIndices *pooled, const THNNIndexRun *run
 /* Rejects an index tensor with a value that is not an index. The tensor has at least as many
  * elements as the output, or, with halves, twice as many; they are used in order. Returns whether
  * some may name no element. */
-THNN_API bool THNN_checkPooledIndices(const THNNPooledIndices *pooled, THLongTensor *indices,
-                                      int position);
+bool THNN_checkPooledIndices(const THNNPooledIndices *pooled, THLongTensor *indices, int position);
 
 /* The number of elements of the output. */
 int64_t THNN_pooledElements(const THNNPooledIndices *pooled);

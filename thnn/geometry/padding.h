@@ -27,13 +27,12 @@ typedef struct THNNPadding {
   int64_t input[3], output[3], before[3]; /* at 0: 1, 1 and 0 where there are two dimensions */
 } THNNPadding;
 
-THNN_API THNNPadding THNN_paddingCheck(const THNNPaddingArguments *arguments);
+THNNPadding THNN_paddingCheck(const THNNPaddingArguments *arguments);
 
 /* Checks the arguments of a module in two dimensions; `firstPosition` is the position of pad_l. */
-THNN_API THNNPadding THNN_spatialPaddingCheck(const char *function, THNNPaddingMode mode,
-                                              THNNShape input, THNNShape gradOutput,
-                                              int firstPosition, int pad_l, int pad_r, int pad_t,
-                                              int pad_b);
+THNNPadding THNN_spatialPaddingCheck(const char *function, THNNPaddingMode mode, THNNShape input,
+                                     THNNShape gradOutput, int firstPosition, int pad_l, int pad_r,
+                                     int pad_t, int pad_b);
 
 /* The output indices that show the input itself along one dimension: index i + before shows i.
  * Empty when negative padding on one side crops the whole input. */

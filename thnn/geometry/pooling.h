@@ -22,10 +22,10 @@ typedef struct THNNPoolingArguments {
 } THNNPoolingArguments;
 
 /* Checks all sizes and settings and returns the geometry. */
-THNN_API THNNConvolution THNN_poolingCheck(const THNNPoolingArguments *arguments);
+THNNConvolution THNN_poolingCheck(const THNNPoolingArguments *arguments);
 
 /* Checks that the planes, of nDimension dimensions, are small enough for 32-bit places. */
-THNN_API void THNN_checkPlaces(const char *function, THNNShape input, int nDimension);
+void THNN_checkPlaces(const char *function, THNNShape input, int nDimension);
 
 /* The taps [begin, end) of one window along one dimension that are inside the input; tap t sees
  * index start + t*dilation. */

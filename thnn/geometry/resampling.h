@@ -20,6 +20,6 @@ typedef struct THNNResampling {
   int64_t input[3], output[3]; /* element 0 is 1 where there are two dimensions */
 } THNNResampling;
 
-THNN_API THNNResampling THNN_resamplingCheck(const THNNResamplingArguments *arguments);
+THNNResampling THNN_resamplingCheck(const THNNResamplingArguments *arguments);
 
 #endif

@@ -9,24 +9,25 @@
 
 /* Backward pass of element-by-element modules: gradOutput has as many elements as `saved`, which is
  * the input or the output of the forward call. */
-THNN_API void THNN_pointwise_shapeCheck(const char *function, THNNShape saved,
-                                        THNNShape gradOutput);
+THNN_PRIVATE void THNN_pointwise_shapeCheck(const char *function, THNNShape saved,
+                                            THNNShape gradOutput);
 
 /* As above, but gradOutput has the sizes of `saved`. */
-THNN_API void THNN_pointwise_sizeCheck(const char *function, THNNShape saved, THNNShape gradOutput);
+THNN_PRIVATE void THNN_pointwise_sizeCheck(const char *function, THNNShape saved,
+                                           THNNShape gradOutput);
 
 /* The forward call's input, which is not read: NULL, or as many elements as gradOutput. */
-THNN_API void THNN_pointwise_inputCheck(const char *function, THNNShape input,
-                                        THNNShape gradOutput);
+THNN_PRIVATE void THNN_pointwise_inputCheck(const char *function, THNNShape input,
+                                            THNNShape gradOutput);
 
 /* Returns one plane if one weight is for all elements. `weight` may also be gradWeight. */
-THNN_API THNNPlanes THNN_PReLU_shapeCheck(const char *function, THNNShape input,
-                                          THNNShape gradOutput, THNNShape weight,
-                                          THNNScalar nOutputPlane);
+THNN_PRIVATE THNNPlanes THNN_PReLU_shapeCheck(const char *function, THNNShape input,
+                                              THNNShape gradOutput, THNNShape weight,
+                                              THNNScalar nOutputPlane);
 
 /* The check of SoftMax and LogSoftMax. */
-THNN_API THNNPlanes THNN_SoftMax_shapeCheck(const char *function, THNNShape input,
-                                            THNNShape gradOutput, THNNShape output);
+THNN_PRIVATE THNNPlanes THNN_SoftMax_shapeCheck(const char *function, THNNShape input,
+                                                THNNShape gradOutput, THNNShape output);
 
 /* A tensor cut in two along one dimension: `runs` times, `length` elements of the first half
  * followed by `length` elements of the second. */
@@ -34,7 +35,7 @@ typedef struct THNNHalves {
   int64_t runs, length;
 } THNNHalves;
 
-THNN_API THNNHalves THNN_GatedLinear_shapeCheck(const char *function, THNNShape input,
-                                                THNNShape gradOutput, THNNScalar dim);
+THNN_PRIVATE THNNHalves THNN_GatedLinear_shapeCheck(const char *function, THNNShape input,
+                                                    THNNShape gradOutput, THNNScalar dim);
 
 #endif

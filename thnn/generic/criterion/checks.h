@@ -8,9 +8,9 @@
 
 /* The check of criterions that compare element by element: target and weights (which may be NULL)
  * have as many elements as input; output has one element. */
-THNN_API void THNN_elementwiseCriterion_shapeCheck(const char *function, THNNShape input,
-                                                   THNNShape target, THNNShape weights,
-                                                   THNNShape output);
+THNN_PRIVATE void THNN_elementwiseCriterion_shapeCheck(const char *function, THNNShape input,
+                                                       THNNShape target, THNNShape weights,
+                                                       THNNShape output);
 
 /* The sizes for a criterion with class targets; `positions` is those of a plane, or 1. */
 typedef struct THNNClasses {
@@ -18,20 +18,23 @@ typedef struct THNNClasses {
 } THNNClasses;
 
 /* Weights have one element per class, or are NULL. */
-THNN_API void THNN_checkClassWeights(const char *function, THNNShape weights, int64_t classes);
+void THNN_checkClassWeights(const char *function, THNNShape weights, int64_t classes);
 
-THNN_API THNNClasses THNN_ClassNLLCriterion_shapeCheck(const char *function, THNNShape input,
-                                                       THNNShape target, THNNShape weights);
+THNN_PRIVATE THNNClasses THNN_ClassNLLCriterion_shapeCheck(const char *function, THNNShape input,
+                                                           THNNShape target, THNNShape weights);
 
-THNN_API THNNClasses THNN_SpatialClassNLLCriterion_shapeCheck(const char *function, THNNShape input,
-                                                              THNNShape target, THNNShape weights);
+THNN_PRIVATE THNNClasses THNN_SpatialClassNLLCriterion_shapeCheck(const char *function,
+                                                                  THNNShape input, THNNShape target,
+                                                                  THNNShape weights);
 
 /* Without a batch the target must be a vector, unless anyTargetShape. */
-THNN_API THNNClasses THNN_MultiMarginCriterion_shapeCheck(const char *function, THNNShape input,
-                                                          THNNShape target, bool anyTargetShape);
+THNN_PRIVATE THNNClasses THNN_MultiMarginCriterion_shapeCheck(const char *function, THNNShape input,
+                                                              THNNShape target,
+                                                              bool anyTargetShape);
 
-THNN_API THNNClasses THNN_MultiLabelMarginCriterion_shapeCheck(const char *function,
-                                                               THNNShape input, THNNShape target,
-                                                               THNNShape isTarget);
+THNN_PRIVATE THNNClasses THNN_MultiLabelMarginCriterion_shapeCheck(const char *function,
+                                                                   THNNShape input,
+                                                                   THNNShape target,
+                                                                   THNNShape isTarget);
 
 #endif

@@ -12,8 +12,9 @@ typedef struct THNNLinear {
 } THNNLinear;
 
 /* `weight` and `bias` can also be gradWeight and gradBias; `bias` may be NULL. */
-THNN_API THNNLinear THNN_Linear_shapeCheck(const char *function, THNNShape input,
-                                           THNNShape gradOutput, THNNShape weight, THNNShape bias);
+THNN_PRIVATE THNNLinear THNN_Linear_shapeCheck(const char *function, THNNShape input,
+                                               THNNShape gradOutput, THNNShape weight,
+                                               THNNShape bias);
 
 /* What a lookup table needs to know. */
 typedef struct THNNTable {
@@ -21,12 +22,12 @@ typedef struct THNNTable {
 } THNNTable;
 
 /* `weight` can also be gradWeight; `gradOutput` has at least a row for each index. */
-THNN_API THNNTable THNN_LookupTable_shapeCheck(const char *function, THNNShape indices,
-                                               int mostDimensions, THNNShape weight,
-                                               THNNShape gradOutput);
+THNN_PRIVATE THNNTable THNN_LookupTable_shapeCheck(const char *function, THNNShape indices,
+                                                   int mostDimensions, THNNShape weight,
+                                                   THNNShape gradOutput);
 
-THNN_API THNNTable THNN_LookupTableBag_shapeCheck(const char *function, THNNShape input,
-                                                  THNNShape weight, THNNScalar mode);
+THNN_PRIVATE THNNTable THNN_LookupTableBag_shapeCheck(const char *function, THNNShape input,
+                                                      THNNShape weight, THNNScalar mode);
 
 /* What a linear layer over keys needs to know. The weight is rows x columns; `extra` columns come
  * before those of the outputs. */
@@ -34,23 +35,22 @@ typedef struct THNNIndexLinear {
   int64_t keys, batch, rows, columns, outputs, extra;
 } THNNIndexLinear;
 
-THNN_API THNNIndexLinear THNN_IndexLinear_shapeCheck(const char *function, THNNShape keys,
-                                                     THNNShape values, THNNShape sizes,
-                                                     THNNShape gradOutput, THNNShape weight,
-                                                     THNNShape bias);
+THNN_PRIVATE THNNIndexLinear THNN_IndexLinear_shapeCheck(const char *function, THNNShape keys,
+                                                         THNNShape values, THNNShape sizes,
+                                                         THNNShape gradOutput, THNNShape weight,
+                                                         THNNShape bias);
 
 /* The check of accGradParameters, which leaves rows and columns 0. */
-THNN_API THNNIndexLinear THNN_IndexLinear_gradientShapeCheck(const char *function, THNNShape keys,
-                                                             THNNShape values, THNNShape sizes,
-                                                             THNNShape gradOutput,
-                                                             THNNShape gradBias, THNNShape weight,
-                                                             THNNShape bias);
+THNN_PRIVATE THNNIndexLinear THNN_IndexLinear_gradientShapeCheck(
+    const char *function, THNNShape keys, THNNShape values, THNNShape sizes, THNNShape gradOutput,
+    THNNShape gradBias, THNNShape weight, THNNShape bias);
 
 /* The check of updateParameters, which leaves batch 0. */
-THNN_API THNNIndexLinear THNN_IndexLinear_updateShapeCheck(const char *function,
-                                                           THNNShape gradWeight, THNNShape gradBias,
-                                                           THNNShape weight, THNNShape bias,
-                                                           THNNShape runningKeys);
+THNN_PRIVATE THNNIndexLinear THNN_IndexLinear_updateShapeCheck(const char *function,
+                                                               THNNShape gradWeight,
+                                                               THNNShape gradBias, THNNShape weight,
+                                                               THNNShape bias,
+                                                               THNNShape runningKeys);
 
 /* What a linear layer over sparse samples needs to know; batch is 0 unless the input tells it. */
 typedef struct THNNSparseLinear {
@@ -58,8 +58,8 @@ typedef struct THNNSparseLinear {
 } THNNSparseLinear;
 
 /* `weight` and `bias` can also be gradWeight and gradBias. */
-THNN_API THNNSparseLinear THNN_SparseLinear_shapeCheck(const char *function, bool legacy,
-                                                       THNNShape input, THNNShape weight,
-                                                       THNNShape bias);
+THNN_PRIVATE THNNSparseLinear THNN_SparseLinear_shapeCheck(const char *function, bool legacy,
+                                                           THNNShape input, THNNShape weight,
+                                                           THNNShape bias);
 
 #endif

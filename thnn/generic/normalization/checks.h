@@ -7,15 +7,15 @@
 #include "call/check.h"
 #include "geometry/planes.h"
 
-THNN_API THNNPlanes THNN_BatchNormalization_shapeCheck(const char *function, THNNShape input,
-                                                       THNNShape gradOutput);
+THNN_PRIVATE THNNPlanes THNN_BatchNormalization_shapeCheck(const char *function, THNNShape input,
+                                                           THNNShape gradOutput);
 
 /* Checks a parameter or statistic of the planes. */
-THNN_API void THNN_BatchNormalization_vectorCheck(const char *function, THNNShape vector,
-                                                  int64_t planes, bool optional);
+THNN_PRIVATE void THNN_BatchNormalization_vectorCheck(const char *function, THNNShape vector,
+                                                      int64_t planes, bool optional);
 
-THNN_API THNNPlanes THNN_SpatialCrossMapLRN_shapeCheck(const char *function, THNNShape input,
-                                                       THNNShape gradOutput, THNNShape scale,
-                                                       THNNShape output, THNNScalar size);
+THNN_PRIVATE THNNPlanes THNN_SpatialCrossMapLRN_shapeCheck(const char *function, THNNShape input,
+                                                           THNNShape gradOutput, THNNShape scale,
+                                                           THNNShape output, THNNScalar size);
 
 #endif

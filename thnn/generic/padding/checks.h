@@ -9,18 +9,19 @@
 #include "call/check.h"
 #include "geometry/padding.h"
 
-THNN_API THNNPadding THNN_SpatialReflectionPadding_shapeCheck(const char *function, THNNShape input,
-                                                              THNNShape gradOutput,
-                                                              int firstPosition, int pad_l,
-                                                              int pad_r, int pad_t, int pad_b);
+THNN_PRIVATE THNNPadding THNN_SpatialReflectionPadding_shapeCheck(const char *function,
+                                                                  THNNShape input,
+                                                                  THNNShape gradOutput,
+                                                                  int firstPosition, int pad_l,
+                                                                  int pad_r, int pad_t, int pad_b);
 
-THNN_API THNNPadding THNN_SpatialReplicationPadding_shapeCheck(const char *function,
-                                                               THNNShape input,
-                                                               THNNShape gradOutput,
-                                                               int firstPosition, int pad_l,
-                                                               int pad_r, int pad_t, int pad_b);
+THNN_PRIVATE THNNPadding THNN_SpatialReplicationPadding_shapeCheck(const char *function,
+                                                                   THNNShape input,
+                                                                   THNNShape gradOutput,
+                                                                   int firstPosition, int pad_l,
+                                                                   int pad_r, int pad_t, int pad_b);
 
-THNN_API THNNPadding THNN_VolumetricReplicationPadding_shapeCheck(
+THNN_PRIVATE THNNPadding THNN_VolumetricReplicationPadding_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, int firstPosition, int pleft,
     int pright, int ptop, int pbottom, int pfront, int pback);
 

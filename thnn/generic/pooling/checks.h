@@ -21,86 +21,84 @@ typedef struct THNNFeaturePooling {
   int64_t rows, columns, outputRows, outputColumns;
 } THNNFeaturePooling;
 
-THNN_API THNNFeaturePooling THNN_FeatureLPPooling_shapeCheck(const char *function, THNNShape input,
-                                                             THNNShape gradOutput, THNNShape output,
-                                                             THNNScalar width, THNNScalar stride,
-                                                             bool batchMode);
+THNN_PRIVATE THNNFeaturePooling THNN_FeatureLPPooling_shapeCheck(const char *function,
+                                                                 THNNShape input,
+                                                                 THNNShape gradOutput,
+                                                                 THNNShape output, THNNScalar width,
+                                                                 THNNScalar stride, bool batchMode);
 
-THNN_API THNNConvolution THNN_SpatialMaxPooling_shapeCheck(const char *function, THNNShape input,
-                                                           THNNShape gradOutput, THNNShape indices,
-                                                           int firstPosition, int kW, int kH,
-                                                           int dW, int dH, int padW, int padH,
-                                                           bool ceil_mode);
+THNN_PRIVATE THNNConvolution THNN_SpatialMaxPooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
+    int firstPosition, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode);
 
-THNN_API THNNConvolution THNN_SpatialDilatedMaxPooling_shapeCheck(
+THNN_PRIVATE THNNConvolution THNN_SpatialDilatedMaxPooling_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
     int firstPosition, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW,
     int dilationH, bool ceil_mode);
 
-THNN_API THNNConvolution THNN_SpatialAveragePooling_shapeCheck(
+THNN_PRIVATE THNNConvolution THNN_SpatialAveragePooling_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, int firstPosition, int kW, int kH,
     int dW, int dH, int padW, int padH, bool ceil_mode);
 
-THNN_API THNNAdaptivePooling THNN_SpatialAdaptiveMaxPooling_shapeCheck(
+THNN_PRIVATE THNNAdaptivePooling THNN_SpatialAdaptiveMaxPooling_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
     int owidthPosition, int owidth, int oheight);
 
-THNN_API THNNAdaptivePooling THNN_SpatialAdaptiveAveragePooling_shapeCheck(const char *function,
-                                                                           THNNShape input,
-                                                                           THNNShape gradOutput,
-                                                                           int owidthPosition,
-                                                                           int owidth, int oheight);
+THNN_PRIVATE THNNAdaptivePooling THNN_SpatialAdaptiveAveragePooling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, int owidthPosition, int owidth,
+    int oheight);
 
-THNN_API THNNFractional THNN_SpatialFractionalMaxPooling_shapeCheck(
+THNN_PRIVATE THNNFractional THNN_SpatialFractionalMaxPooling_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
     THNNShape randomSamples, int firstPosition, int outputW, int outputH, int poolSizeW,
     int poolSizeH);
 
-THNN_API int64_t THNN_SpatialMaxUnpooling_shapeCheck(const char *function, THNNShape input,
-                                                     THNNShape gradOutput, THNNShape indices,
-                                                     int owidthPosition, int owidth, int oheight);
+THNN_PRIVATE int64_t THNN_SpatialMaxUnpooling_shapeCheck(const char *function, THNNShape input,
+                                                         THNNShape gradOutput, THNNShape indices,
+                                                         int owidthPosition, int owidth,
+                                                         int oheight);
 
-THNN_API THNNConvolution THNN_SpatialSubSampling_shapeCheck(const char *function, THNNShape input,
-                                                            THNNShape gradOutput, THNNShape weight,
-                                                            THNNShape bias, int firstPosition,
-                                                            int kW, int kH, int dW, int dH);
+THNN_PRIVATE THNNConvolution THNN_SpatialSubSampling_shapeCheck(
+    const char *function, THNNShape input, THNNShape gradOutput, THNNShape weight, THNNShape bias,
+    int firstPosition, int kW, int kH, int dW, int dH);
 
-THNN_API THNNConvolution THNN_VolumetricMaxPooling_shapeCheck(const char *function, THNNShape input,
-                                                              THNNShape gradOutput,
-                                                              THNNShape indices, int firstPosition,
-                                                              int kT, int kW, int kH, int dT,
-                                                              int dW, int dH, int pT, int pW,
-                                                              int pH, bool ceilMode);
+THNN_PRIVATE THNNConvolution
+THNN_VolumetricMaxPooling_shapeCheck(const char *function, THNNShape input, THNNShape gradOutput,
+                                     THNNShape indices, int firstPosition, int kT, int kW, int kH,
+                                     int dT, int dW, int dH, int pT, int pW, int pH, bool ceilMode);
 
-THNN_API THNNConvolution THNN_VolumetricDilatedMaxPooling_shapeCheck(
+THNN_PRIVATE THNNConvolution THNN_VolumetricDilatedMaxPooling_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
     int firstPosition, int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH,
     int dilationT, int dilationW, int dilationH, bool ceilMode);
 
-THNN_API THNNConvolution THNN_VolumetricAveragePooling_shapeCheck(
+THNN_PRIVATE THNNConvolution THNN_VolumetricAveragePooling_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, int firstPosition, int kT, int kW,
     int kH, int dT, int dW, int dH, int padT, int padW, int padH, bool ceil_mode);
 
-THNN_API THNNFractional THNN_VolumetricFractionalMaxPooling_shapeCheck(
+THNN_PRIVATE THNNFractional THNN_VolumetricFractionalMaxPooling_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
     THNNShape randomSamples, int firstPosition, int outputT, int outputW, int outputH,
     int poolSizeT, int poolSizeW, int poolSizeH);
 
-THNN_API THNNConvolution THNN_VolumetricMaxUnpooling_shapeCheck(
+THNN_PRIVATE THNNConvolution THNN_VolumetricMaxUnpooling_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, THNNShape indices,
     int firstPosition, int oT, int oW, int oH, int dT, int dW, int dH, int pT, int pW, int pH);
 
-THNN_API THNNConvolution THNN_TemporalMaxPooling_shapeCheck(const char *function, THNNShape input,
-                                                            THNNShape gradOutput, THNNShape indices,
-                                                            int firstPosition, int kW, int dW);
+THNN_PRIVATE THNNConvolution THNN_TemporalMaxPooling_shapeCheck(const char *function,
+                                                                THNNShape input,
+                                                                THNNShape gradOutput,
+                                                                THNNShape indices,
+                                                                int firstPosition, int kW, int dW);
 
-THNN_API THNNConvolution THNN_TemporalSubSampling_shapeCheck(const char *function, THNNShape input,
-                                                             THNNShape gradOutput, THNNShape weight,
-                                                             THNNShape bias, int firstPosition,
-                                                             int kW, int dW);
+THNN_PRIVATE THNNConvolution THNN_TemporalSubSampling_shapeCheck(const char *function,
+                                                                 THNNShape input,
+                                                                 THNNShape gradOutput,
+                                                                 THNNShape weight, THNNShape bias,
+                                                                 int firstPosition, int kW, int dW);
 
 /* The planes are the dimension that is reduced. */
-THNN_API THNNPlanes THNN_Reduction_shapeCheck(const char *function, THNNShape input, THNNScalar dim,
-                                              THNNScalar mode);
+THNNPlanes THNN_Reduction_shapeCheck(const char *function, THNNShape input, THNNScalar dim,
+                                     THNNScalar mode);
 
 #endif

@@ -9,19 +9,19 @@
 #include "call/check.h"
 #include "geometry/resampling.h"
 
-THNN_API THNNResampling THNN_SpatialUpSamplingBilinear_shapeCheck(
+THNN_PRIVATE THNNResampling THNN_SpatialUpSamplingBilinear_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, int firstPosition, int nbatch,
     int nchannels, int inputHeight, int inputWidth, int outputHeight, int outputWidth);
 
-THNN_API void THNN_SpatialGridSamplerBilinear_shapeCheck(const char *function, THNNShape input,
-                                                         THNNShape grid, THNNShape gradOutput);
+THNN_PRIVATE void THNN_SpatialGridSamplerBilinear_shapeCheck(const char *function, THNNShape input,
+                                                             THNNShape grid, THNNShape gradOutput);
 
-THNN_API THNNResampling THNN_VolumetricUpSamplingTrilinear_shapeCheck(
+THNN_PRIVATE THNNResampling THNN_VolumetricUpSamplingTrilinear_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, int firstPosition, int nbatch,
     int nchannels, int inputDepth, int inputHeight, int inputWidth, int outputDepth,
     int outputHeight, int outputWidth);
 
-THNN_API void THNN_nearest_shapeCheck(const char *function, int nDimension, THNNShape input,
-                                      THNNShape gradOutput, THNNScalar factor, int64_t *size);
+THNN_PRIVATE void THNN_nearest_shapeCheck(const char *function, int nDimension, THNNShape input,
+                                          THNNShape gradOutput, THNNScalar factor, int64_t *size);
 
 #endif
