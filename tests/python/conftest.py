@@ -15,8 +15,9 @@ NUMBERS = {
     *("test_nn_inputs", "test_nn_layers", "test_nn_other_packages", "test_nn_recorded"),
     *("test_nn_scenarios", "test_nngraph_recorded", "test_normalising", "test_onnx"),
     *("test_onnx_networks", "test_optim", "test_plane_convolution", "test_pointwise"),
-    *("test_pooling", "test_products", "test_recurrent", "test_recurrent_layers"),
-    *("test_recurrent_steps", "test_rnn_recorded", "test_seeds_layers", "test_state"),
+    *("test_pooled_indices", "test_pooling", "test_products", "test_recurrent"),
+    *("test_recurrent_layers", "test_recurrent_steps", "test_resampling", "test_rnn_recorded"),
+    *("test_seeds_layers", "test_state"),
     *("test_superres", "test_t7_models", "test_t7_old", "test_unfolded", "test_windows_defined"),
     *("test_winograd"),
 }
