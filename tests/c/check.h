@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int checkFailures;
+__attribute__((weak)) int checkFailures; /* one count for all files of a program */
 static jmp_buf checkJump;
 static char checkMessage[TH_MESSAGE_LENGTH]; /* of the last error raised */
 static int checkArgument;                    /* its argument, 0 if it was about none */

@@ -1,0 +1,174 @@
+#include "definition.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- Random numbers -------------------------------------------------------------------------- */
+
+static uint64_t randomState = 1;
+
+static uint64_t randomBits(void)
+{
+  randomState = randomState * 6364136223846793005u + 1442695040888963407u;
+  return randomState >> 33;
+}
+
+int64_t randomBetween(int64_t low, int64_t high)
+{
+  return low + (int64_t)(randomBits() % (uint64_t)(high - low + 1));
+}
+
+real *newArray(int64_t elements)
+{
+  real *x = malloc((size_t)(elements > 0 ? elements : 1) * sizeof(real));
+  for (int64_t i = 0; i < elements; i++)
+    x[i] = NAN;
+  return x;
+}
+
+real *newRandom(int64_t elements)
+{
+  real *x = newArray(elements);
+  for (int64_t i = 0; i < elements; i++)
+    x[i] = (real)randomBetween(-1000, 1000) / 1000;
+  return x;
+}
+
+/* ---- The definition -------------------------------------------------------------------------- */
+
+int64_t product(const int64_t *size)
+{
+  return size[0] * size[1] * size[2];
+}
+
+int64_t imageSize(const THNNConvolution *g)
+{
+  return g->batch * g->inputPlanes * product(g->input);
+}
+
+int64_t mapSize(const THNNConvolution *g)
+{
+  return g->batch * g->outputPlanes * product(g->output);
+}
+
+int64_t weightSize(const THNNConvolution *g)
+{
+  return g->inputPlanes * g->outputPlanes * product(g->kernel);
+}
+
+int64_t seenIndex(const THNNConvolution *g, int64_t position, int64_t tap)
+{
+  int64_t index = 0, scale = 1;
+  for (int i = 2; i >= 0; i--) {
+    const int64_t o = position % g->output[i], t = tap % g->kernel[i];
+    const int64_t x = o * g->stride[i] - g->pad[i] + t * g->dilation[i];
+    if (x < 0 || x >= g->input[i])
+      return -1;
+    index += x * scale;
+    scale *= g->input[i];
+    position /= g->output[i];
+    tap /= g->kernel[i];
+  }
+  return index;
+}
+
+void addProducts(const THNNConvolution *g, THNNConvolutionPart part, const real *image,
+                 const real *map, const real *weight, double *result, double *size)
+{
+  const int64_t imagePositions = product(g->input), positions = product(g->output);
+  const int64_t taps = product(g->kernel);
+  const bool forward = part == THNN_CONVOLUTION_FORWARD;
+  const bool data = part == THNN_CONVOLUTION_BACKWARD_DATA;
+  for (int64_t position = 0; position < positions; position++)
+    for (int64_t tap = 0; tap < taps; tap++) {
+      const int64_t seen = seenIndex(g, position, tap);
+      for (int64_t n = 0; seen >= 0 && n < g->batch; n++)
+        for (int64_t m = 0; m < g->outputPlanes; m++) {
+          const int64_t y = (n * g->outputPlanes + m) * positions + position;
+          int64_t x = n * g->inputPlanes * imagePositions + seen;
+          int64_t w = m * g->inputPlanes * taps + tap;
+          for (int64_t c = 0; c < g->inputPlanes; c++, x += imagePositions, w += taps) {
+            const double term = forward ? (double)image[x] * weight[w]
+                                : data  ? (double)map[y] * weight[w]
+                                        : (double)image[x] * map[y];
+            const int64_t to = forward ? y : data ? x : w;
+            result[to] += term;
+            size[to] += fabs(term);
+          }
+        }
+    }
+}
+
+/* ---- Random geometries ----------------------------------------------------------------------- */
+
+static void randomDimension(THNNConvolution *g, int i, int64_t largest)
+{
+  const int64_t kernels[] = {1, 1, 2, 3, 3, 3, 4, 5, 7};
+  const int64_t kernel = kernels[randomBetween(0, 8)];
+  const int64_t dilation = randomBetween(0, 3) ? 1 : randomBetween(2, 3);
+  const int64_t stride = randomBetween(0, 2) ? 1 : randomBetween(2, 5);
+  const int64_t extent = (kernel - 1) * dilation + 1;
+  const int64_t pads[] = {0, 0, extent / 2, extent - 1, extent, -1, -2, randomBetween(0, extent)};
+  const int64_t pad = pads[randomBetween(0, 7)];
+  const int64_t input = randomBetween(1, largest);
+  const int64_t span = input + 2 * pad - extent;
+  int64_t output =
+      (span < 0 ? 0 : span / stride + 1) + (randomBetween(0, 3) ? 0 : randomBetween(-1, 1));
+  if (output < 1)
+    output = randomBetween(1, 2);
+  g->kernel[i] = kernel;
+  g->dilation[i] = dilation;
+  g->stride[i] = stride;
+  g->pad[i] = pad;
+  g->input[i] = input;
+  g->output[i] = output;
+}
+
+THNNConvolution randomGeometry(void)
+{
+  const int64_t imagePlanes[] = {1, 2, 3, 5, 8, 17, 33},
+                mapPlanes[] = {1, 2, 3, 7, 9, 16, 17, 35, 70};
+  const int dimensions = (int)randomBetween(1, 3);
+  const int64_t largest[] = {0, 120, 16, 7};
+  THNNConvolution g = {.batch = randomBetween(0, 1) ? 1 : randomBetween(2, 7),
+                       .inputPlanes = imagePlanes[randomBetween(0, 6)],
+                       .outputPlanes = mapPlanes[randomBetween(0, 8)]};
+  for (int i = 0; i < 3; i++) {
+    if (i >= 3 - dimensions)
+      randomDimension(&g, i, largest[dimensions]);
+    else
+      g.input[i] = g.output[i] = g.kernel[i] = g.stride[i] = g.dilation[i] = 1;
+  }
+  if (!randomBetween(0, 9)) /* a pointwise one: the image is its own column matrix */
+    for (int i = 0; i < 3; i++) {
+      g.kernel[i] = g.stride[i] = 1;
+      g.pad[i] = 0;
+      g.output[i] = g.input[i];
+    }
+  else if (dimensions >= 2 && !randomBetween(0, 3)) /* for Winograd's algorithm */
+    for (int i = 1; i < 3; i++) {
+      g.kernel[i] = 3;
+      g.stride[0] = g.stride[i] = 1;
+      const int64_t reach = 2 * (g.dilation[i] = randomBetween(0, 1) ? 1 : randomBetween(2, 6));
+      g.pad[i] = g.input[i] <= reach ? reach : randomBetween(0, reach + 1);
+      g.output[i] = g.input[i] + 2 * g.pad[i] - reach;
+    }
+  return g;
+}
+
+double operations(const THNNConvolution *g)
+{
+  return (double)mapSize(g) * g->inputPlanes * product(g->kernel);
+}
+
+void printGeometry(const THNNConvolution *g, const char *problem)
+{
+  printf("%s: batch %d, planes %d to %d", problem, (int)g->batch, (int)g->inputPlanes,
+         (int)g->outputPlanes);
+  for (int i = 0; i < 3; i++)
+    printf(" | input %d output %d kernel %d stride %d pad %d dilation %d", (int)g->input[i],
+           (int)g->output[i], (int)g->kernel[i], (int)g->stride[i], (int)g->pad[i],
+           (int)g->dilation[i]);
+  printf("\n");
+}

@@ -1,0 +1,55 @@
+/* What a convolution is: the sum of all products of its definition; and random convolutions. */
+#ifndef DEFINITION_H
+#define DEFINITION_H
+
+#include <float.h>
+
+#include "generic/template.h"
+
+#include "geometry/convolution.h"
+
+/* The distance from 1 to the next real number. */
+#if defined(THNN_REAL_FLOAT)
+#  define EPSILON FLT_EPSILON
+#else
+#  define EPSILON DBL_EPSILON
+#endif
+
+/* What one part reads and writes. */
+typedef struct Computation {
+  THNNConvolutionPart part;
+  const real *image, *map, *weight;
+  const real *bias; /* or NULL */
+  int64_t planes;   /* of the bias */
+  int64_t results;
+  bool keeps; /* what is made of the weight */
+} Computation;
+
+/* A number from low to high, both included. */
+int64_t randomBetween(int64_t low, int64_t high);
+
+/* Arrays of NaN, and of numbers from -1 to 1. */
+real *newArray(int64_t elements);
+real *newRandom(int64_t elements);
+
+int64_t product(const int64_t *size);
+int64_t imageSize(const THNNConvolution *g);
+int64_t mapSize(const THNNConvolution *g);
+int64_t weightSize(const THNNConvolution *g);
+
+/* The image index that a tap sees from a map position, both flat; -1 outside. */
+int64_t seenIndex(const THNNConvolution *g, int64_t position, int64_t tap);
+
+/* Adds every product of the definition to the result of the part, and its size to `size`. */
+void addProducts(const THNNConvolution *g, THNNConvolutionPart part, const real *image,
+                 const real *map, const real *weight, double *result, double *size);
+
+/* A convolution of one to three dimensions. */
+THNNConvolution randomGeometry(void);
+
+/* The number of products of a convolution, but for padding. */
+double operations(const THNNConvolution *g);
+
+void printGeometry(const THNNConvolution *g, const char *problem);
+
+#endif

@@ -1,0 +1,249 @@
+#include "parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "../check.h"
+#include "generic/convolution/engine/panels.h"
+#include "transforms.h"
+
+enum { MOST_THREADS = 4, GUARD_BYTES = 256, GUARD = 0xa5 };
+
+/* `bytes` bytes of NaN, and a guard. */
+static unsigned char *newGuarded(size_t bytes)
+{
+  unsigned char *block = aligned_alloc(64, (bytes + GUARD_BYTES + 63) / 64 * 64);
+  memset(block, 0xff, bytes);
+  memset(block + bytes, GUARD, GUARD_BYTES);
+  return block;
+}
+
+static void freeGuarded(unsigned char *block, size_t bytes)
+{
+  for (int i = 0; i < GUARD_BYTES; i++)
+    CHECK(block[bytes + (size_t)i] == GUARD);
+  free(block);
+}
+
+real *compute(const THNNConvolution *g, const Computation *of, THNNState *state,
+              THNNConvolutionPlan *plan)
+{
+  if (of->keeps)
+    THNN_(engine_prepareKept)(plan, state, g, of->part);
+  else
+    THNN_(engine_prepare)(plan, state, g, of->part);
+  const size_t keptBytes = plan->chosen.keptBytes;
+  CHECK(of->keeps || keptBytes == 0);
+  unsigned char *block = newGuarded(plan->scratchBytes), *kept = newGuarded(keptBytes);
+  if (keptBytes > 0) {
+    THNN_(engine_keep)(plan, of->weight, kept, block);
+    plan->kept = kept;
+    memset(block, 0xff, plan->scratchBytes);
+  }
+  real *result = newArray(of->results);
+  if (of->part != THNN_CONVOLUTION_BACKWARD_WEIGHT) {
+    const bool forward = of->part == THNN_CONVOLUTION_FORWARD;
+    THNN_(engine_run)(plan, forward ? of->image : of->map, of->weight, of->bias, result, block);
+  } else {
+    memset(result, 0, (size_t)of->results * sizeof(real));
+    THNN_(engine_backwardWeight)(plan, of->image, of->map, 1, result, NULL, block);
+  }
+  freeGuarded(block, plan->scratchBytes);
+  freeGuarded(kept, keptBytes);
+  plan->kept = NULL;
+  return result;
+}
+
+/* The largest error, in units of EPSILON times the sum of the terms' sizes; NaN if one is NaN. */
+static double largestError(const real *result, const double *wanted, const double *size, int64_t n)
+{
+  double largest = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const double error = fabs(result[i] - wanted[i]) / (EPSILON * size[i] + DBL_MIN);
+    if (!(error <= largest))
+      largest = error;
+  }
+  return largest;
+}
+
+enum { MOST_ROWS = 16 };
+
+/* How often each row of the engine's table was met in each part; and Winograd's algorithm with weights
+ * that are transformed once (or weight gradients with several shares) and otherwise, and weight
+ * gradients whose results are not kept; and plans that keep something of the weights. */
+static int met[3][MOST_ROWS], metWinograd[3][2], metUnkept, metKept;
+
+bool isWinograd(const THNNConvolutionPlan *plan)
+{
+  return strncmp(plan->chosen.algorithm->name, "winograd", strlen("winograd")) == 0;
+}
+
+/* The sizes of what the plan's algorithm sums up: among those of the definition, of Winograd's algorithm
+ * with tiles of 2x2, and of 4x4. */
+static const double *sizeFor(const THNNConvolutionPlan *plan, double *const *sizes)
+{
+  const bool four = strchr(plan->chosen.algorithm->name, '4') != NULL;
+  return sizes[isWinograd(plan) ? four ? 2 : 1 : 0];
+}
+
+bool isRow(const THNNConvolutionPlan *plan, const char *name)
+{
+  return strcmp(plan->chosen.algorithm->name, name) == 0;
+}
+
+int rowOf(const THNNConvolutionPlan *plan)
+{
+  int row = 0;
+  while (!isRow(plan, THNN_(engine_rowName)(row)))
+    row++;
+  return row;
+}
+
+static void meet(const THNNConvolution *g, const THNNConvolutionPlan *plan)
+{
+  const THNNConvolutionPart part = plan->chosen.part;
+  met[part][rowOf(plan)]++;
+  if (!isWinograd(plan))
+    return;
+  /* What one share keeps, beside which its totals are small. */
+  const SimdProducts *loops = &THNN_(simd).products;
+  const int64_t lanes =
+      panelCountOf(loops, g->outputPlanes) * mostPanelLanesOf(loops, g->outputPlanes);
+  const size_t share = (size_t)(g->inputPlanes * product(g->kernel) * lanes) * sizeof(real);
+  const size_t shared = plan->chosen.sharedBytes;
+  metUnkept += part == THNN_CONVOLUTION_BACKWARD_WEIGHT && shared < share;
+  metWinograd[part][part == THNN_CONVOLUTION_BACKWARD_WEIGHT ? shared > share * 2 : shared > 0]++;
+}
+
+/* Whether scratch stays within the limit, which is for each thread. The room in which matrix
+ * products pack their operands is their own. */
+static bool isWithinLimit(const AlgorithmPlan *plan, const THNNState *state)
+{
+  const char *name = plan->algorithm->name;
+  const bool products = !strcmp(name, "packedProducts") || !strcmp(name, "linear");
+  return (products ? 0 : plan->threadBytes) + plan->sharedBytes <= THNN_State_workspaceLimit(state);
+}
+
+/* `sizes` are what the algorithms sum up for each result (sizeFor). */
+static void testAlgorithm(const THNNConvolution *g, const Computation *of, const double *wanted,
+                          double *const *sizes, THNNState *state)
+{
+  THNNConvolutionPlan plan;
+  THNN_State_setThreads(state, 1);
+  real *first = compute(g, of, state, &plan);
+  if (!of->keeps)
+    meet(g, &plan);
+  metKept += plan.chosen.keptBytes > 0;
+  const double error = largestError(first, wanted, sizeFor(&plan, sizes), of->results);
+  CHECK(error < 16);
+  CHECK(isWithinLimit(&plan.chosen, state) && isWithinLimit(&plan.otherwise, state));
+  bool same = true;
+  for (int threads = 2; threads <= MOST_THREADS; threads++) {
+    THNN_State_setThreads(state, threads);
+    real *other = compute(g, of, state, &plan);
+    same = same && !memcmp(first, other, (size_t)of->results * sizeof(real));
+    free(other);
+  }
+  CHECK(same);
+  if (!(error < 16) || !same) {
+    printf("part %d, algorithm %s, error %g\n", (int)of->part, plan.chosen.algorithm->name, error);
+    printGeometry(g, same ? "wrong" : "threads differ");
+  }
+  free(first);
+}
+
+/* Every row of the table by its name, where it applies. */
+static void testRows(const THNNConvolution *g, const Computation *of, const double *wanted,
+                     double *const *sizes, THNNState *state)
+{
+  const char *name;
+  for (int row = 0; (name = THNN_(engine_rowName)(row)); row++) {
+    THNNConvolutionPlan plan;
+    if (!THNN_(engine_prepareRow)(&plan, state, g, of->part, row))
+      continue;
+    THNN_State_setConvolutionRow(state, name);
+    THNN_(engine_prepare)(&plan, state, g, of->part);
+    CHECK(rowOf(&plan) == row);
+    testAlgorithm(g, of, wanted, sizes, state);
+    THNN_State_setConvolutionRow(state, NULL);
+  }
+}
+
+static void testPart(const THNNConvolution *g, Computation of, THNNState *state)
+{
+  double *wanted = calloc((size_t)of.results, sizeof(double));
+  double *size = calloc((size_t)of.results, sizeof(double));
+  const int64_t positions = of.results / g->batch / (of.bias ? of.planes : 1);
+  for (int64_t i = 0; of.bias && i < of.results; i++) {
+    wanted[i] = of.bias[i / positions % of.planes];
+    size[i] = fabs(wanted[i]);
+  }
+  double *sizes[3] = {size};
+  for (int i = 0; i < 2; i++) {
+    sizes[i + 1] = calloc((size_t)of.results, sizeof(double));
+    memcpy(sizes[i + 1], size, (size_t)of.results * sizeof(double));
+    if (isForWinograd(g))
+      (of.part == THNN_CONVOLUTION_BACKWARD_WEIGHT
+           ? addTransformedWeightSizes
+           : addTransformedSizes)(&TRANSFORMS[i], g, &of, sizes[i + 1]);
+  }
+  addProducts(g, of.part, of.image, of.map, of.weight, wanted, size);
+  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD4;
+       algorithm++) {
+    THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
+    testAlgorithm(g, &of, wanted, sizes, state);
+  }
+  THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
+  testRows(g, &of, wanted, sizes, state);
+  of.keeps = of.part != THNN_CONVOLUTION_BACKWARD_WEIGHT;
+  if (of.keeps)
+    testRows(g, &of, wanted, sizes, state);
+  for (int i = 0; i < 3; i++)
+    free(sizes[i]);
+  free(wanted);
+}
+
+void testGeometry(const THNNConvolution *g, THNNState *state)
+{
+  real *image = newRandom(imageSize(g)), *map = newRandom(mapSize(g));
+  real *weight = newRandom(weightSize(g));
+  real *mapBias = newRandom(g->outputPlanes), *imageBias = newRandom(g->inputPlanes);
+  const bool biased = randomBetween(0, 1);
+  testPart(g,
+           (Computation){THNN_CONVOLUTION_FORWARD, image, map, weight, biased ? mapBias : NULL,
+                         g->outputPlanes, mapSize(g), false},
+           state);
+  testPart(g,
+           (Computation){THNN_CONVOLUTION_BACKWARD_DATA, image, map, weight,
+                         biased ? imageBias : NULL, g->inputPlanes, imageSize(g), false},
+           state);
+  testPart(g,
+           (Computation){THNN_CONVOLUTION_BACKWARD_WEIGHT, image, map, weight, NULL, 1,
+                         weightSize(g), false},
+           state);
+  free(image);
+  free(map);
+  free(weight);
+  free(mapBias);
+  free(imageBias);
+}
+
+void checkMet(int geometries)
+{
+  const char *name;
+  for (int row = 0; (name = THNN_(engine_rowName)(row)); row++) {
+    const bool weight = strstr(name, "Weight") != NULL;
+    const bool all =
+        !strcmp(name, "gemm") || !strcmp(name, "linear") || !strcmp(name, "packedProducts");
+    const bool often =
+        !strncmp(name, "direct", 6) || !strncmp(name, "lines", 5) || !strcmp(name, "gemm");
+    const bool packs = THNN_(simd).panels.packs || strcmp(name, "packedProducts");
+    for (int part = 0; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++)
+      if (packs && (all || weight == (part == THNN_CONVOLUTION_BACKWARD_WEIGHT)))
+        CHECK(met[part][row] > (often ? geometries / 20 : 0));
+  }
+  for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++)
+    CHECK(metWinograd[part][true] > 0 && metWinograd[part][false] > 0);
+  CHECK(metUnkept > 0);
+  CHECK(metKept > 0);
+}
