@@ -4,7 +4,9 @@
  *   sums[coefficient][tile] = weights[coefficient] * frames[coefficient][tile]
  *
  * Here weights[coefficient] is a matrix of `resultSize` x `sourceSize`. The inverse transform of a
- * tile's four sums gives its two results. */
+ * tile's four sums gives its two results.
+ *
+ * A task is a block of tiles, or with fewer blocks than threads a part of the reals of its results. */
 #include "generic/convolution/temporalWinograd.h"
 
 #include "generic/shared/matrix.h"
@@ -40,9 +42,15 @@ static int64_t matrixElements(const Temporal *of)
   return of->sourceSize * of->resultSize;
 }
 
+/* The number of parts that the reals of a result can be cut into. */
+static int64_t mostParts(const Temporal *of)
+{
+  return divideUp(of->resultSize, vectorLanes());
+}
+
 static int threadsFor(const Temporal *of)
 {
-  return THNN_threads(of->state, blockCount(of),
+  return THNN_threads(of->state, blockCount(of) * mostParts(of),
                       (double)of->batch * (double)of->results * (double)matrixElements(of) / 4);
 }
 
@@ -126,14 +134,15 @@ static void transformWeights(const Temporal *of, int64_t plane, const real *weig
   THNN_(simd).winograd.frameWeights(inputs, taps, matrixElements(of), weights + plane * inputs);
 }
 
-/* Computes tiles [first, end) of a sample; `source` and `result` are its first frames. Returns
- * whether all results are finite. */
-static bool runBlock(const Temporal *of, int64_t first, int64_t end, const real *source,
-                     const real *weights, const real *start, real *result, const Areas *areas)
+/* Computes reals `part` of the results of tiles [first, end) of a sample; `source` and `result` are
+ * its first frames. Returns whether all results are finite. */
+static bool runBlock(const Temporal *of, int64_t first, int64_t end, THNNRange part,
+                     const real *source, const real *weights, const real *start, real *result,
+                     const Areas *areas)
 {
   const int64_t most = blockTiles(of), tiles = end - first;
   const int64_t pad = of->backward ? TAPS - 1 : 0;
-  const int64_t from = of->sourceSize, to = of->resultSize;
+  const int64_t from = of->sourceSize, to = of->resultSize, reals = part.end - part.begin;
   real *numbers = areas->numbers, *sums = areas->sums;
   THNN_(simd).pointwise.fill(from, 0, areas->zeros);
   for (int64_t tile = 0; tile < tiles; tile++) {
@@ -145,20 +154,29 @@ static bool runBlock(const Temporal *of, int64_t first, int64_t end, const real 
     THNN_(simd).winograd.frames(from, seen, most * from, numbers + tile * from);
   }
   for (int number = 0; number < NUMBERS; number++) {
-    const real *part = weights + number * matrixElements(of);
-    const Matrix w = {part, of->backward ? to : from, !of->backward};
+    const Matrix all = {weights + number * matrixElements(of), of->backward ? to : from,
+                        !of->backward};
+    const Matrix w = {matrixAt(all, part.begin, 0), all.leading, all.transposed};
     const Matrix x = {numbers + number * most * from, from, false};
-    THNN_(panelProducts_each)(to, tiles, from, w, x, NULL, 1, 0, sums + number * most * to, 0, NULL,
-                              areas->room);
+    THNN_(panelProducts_each)(reals, tiles, from, w, x, NULL, 1, 0, sums + number * most * reals, 0,
+                              NULL, areas->room);
   }
   bool finite = true;
   for (int64_t tile = 0; tile < tiles; tile++) {
     const int64_t frame = (first + tile) * SIDE;
-    finite &= THNN_(simd).winograd.frameResults(to, sums + tile * to, most * to, start,
-                                                (int)minimum(SIDE, of->results - frame),
-                                                result + frame * to);
+    finite &= THNN_(simd).winograd.frameResults(
+        reals, sums + tile * reals, most * reals, start ? start + part.begin : NULL,
+        (int)minimum(SIDE, of->results - frame), to, result + frame * to + part.begin);
   }
   return finite;
+}
+
+/* Reals of a result in a part; parts begin at whole vectors, so that no sum depends on them. */
+static THNNRange partAt(const Temporal *of, int64_t part, int64_t parts)
+{
+  const int64_t vectors = mostParts(of);
+  return (THNNRange){vectors * part / parts * vectorLanes(),
+                     minimum(vectors * (part + 1) / parts * vectorLanes(), of->resultSize)};
 }
 
 bool THNN_(temporalWinograd_run)(const Temporal *of, const real *source, const real *weight,
@@ -167,6 +185,8 @@ bool THNN_(temporalWinograd_run)(const Temporal *of, const real *source, const r
   const int64_t planes = of->backward ? of->sourceSize : of->resultSize;
   const int64_t blocks = divideUp(tilesOf(of), blockTiles(of));
   const int threads = of->threads;
+  const int64_t tasks = of->batch * blocks;
+  const int64_t parts = tasks < threads ? evenCuts(tasks, mostParts(of), threads) : 1;
   int wrong = 0;
 #pragma omp parallel num_threads(threads) reduction(| : wrong) if (threads > 1)
   {
@@ -176,13 +196,14 @@ bool THNN_(temporalWinograd_run)(const Temporal *of, const real *source, const r
 #pragma omp for schedule(static)
     for (int64_t plane = 0; plane < planes; plane++)
       transformWeights(of, plane, weight, scratch);
-#pragma omp for schedule(static)
-    for (int64_t i = 0; i < of->batch * blocks; i++) {
-      const int64_t sample = i / blocks, first = i % blocks * blockTiles(of);
-      wrong |= !runBlock(of, first, minimum(first + blockTiles(of), tilesOf(of)),
-                         source + sample * of->sourceSample, scratch, start,
-                         result + sample * of->resultSample, &areas);
-    }
+#pragma omp for schedule(static) collapse(2) nowait
+    for (int64_t i = 0; i < tasks; i++)
+      for (int64_t part = 0; part < parts; part++) {
+        const int64_t sample = i / blocks, first = i % blocks * blockTiles(of);
+        wrong |= !runBlock(of, first, minimum(first + blockTiles(of), tilesOf(of)),
+                           partAt(of, part, parts), source + sample * of->sourceSample, scratch,
+                           start, result + sample * of->resultSample, &areas);
+      }
   }
   return !wrong;
 }

@@ -508,7 +508,7 @@ static void frameWeights(int64_t n, const real *const *x, int64_t step, real *y)
 }
 
 static bool frameResults(int64_t n, const real *x, int64_t step, const real *start, int results,
-                         real *y)
+                         int64_t yStep, real *y)
 {
   Vector undefined = {0};
   for (int64_t i = 0; i < n; i += LANES) {
@@ -521,7 +521,7 @@ static bool frameResults(int64_t n, const real *x, int64_t step, const real *sta
     gatherResults(FRAMES, p, result);
     for (int k = 0; k < results; k++) {
       const Vector sum = before + result[k];
-      storeInside(y + k * n + i, left, sum);
+      storeInside(y + k * yStep + i, left, sum);
       undefined += 0 * sum;
     }
   }

@@ -55,10 +55,10 @@ typedef struct SimdWinograd {
    * frames that two results see, and of three weights of n reals each. */
   void (*frames)(int64_t n, const real *const *x, int64_t step, real *y);
   void (*frameWeights)(int64_t n, const real *const *x, int64_t step, real *y);
-  /* One or two consecutive result frames: start + the transform of sums of products; start may be
-   * NULL. Returns whether all of them are finite. */
+  /* n reals of one or two consecutive result frames, which are yStep apart: start + the transform of
+   * sums of products; start may be NULL. Returns whether all of them are finite. */
   bool (*frameResults)(int64_t n, const real *x, int64_t step, const real *start, int results,
-                       real *y);
+                       int64_t yStep, real *y);
 } SimdWinograd;
 
 #endif
