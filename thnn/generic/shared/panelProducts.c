@@ -297,7 +297,7 @@ void THNN_(panelProducts_multiply)(const Product *p, THNNRoom room)
 #pragma omp parallel num_threads((int)pieces) if (pieces > 1)
   {
     const Packing packing = packingIn(p, room);
-#pragma omp for schedule(static)
+#pragma omp for schedule(static) nowait
     for (int64_t i = 0; i < pieces; i++)
       multiplyPiece(p, rows, i, pieces, &packing);
   }
@@ -350,10 +350,11 @@ void THNN_(panelProducts_each)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix
 #pragma omp parallel num_threads(room.threads) if (room.threads > 1)
   {
     const Packing packing = packingIn(&first, room);
+    if (packed && b.data)
 #pragma omp for schedule(static)
-    for (int64_t column = 0; column < (packed && b.data ? n : 0); column += THNN_(simd).panels.step)
-      packColumns(&first, column, packed);
-#pragma omp for schedule(static) collapse(2)
+      for (int64_t column = 0; column < n; column += THNN_(simd).panels.step)
+        packColumns(&first, column, packed);
+#pragma omp for schedule(static) collapse(2) nowait
     for (int64_t i = 0; i < count; i++)
       for (int64_t cut = 0; cut < cuts; cut++) {
         Product product = first;

@@ -358,14 +358,15 @@ bool THNN_(pointwise_runConvolution)(const AlgorithmPlan *plan, const Operands *
     Scratch own = threadScratch(plan, scratch);
     layOutThread(&worker, &own);
     if (parts == 1) {
+      if (packs)
 #pragma omp for schedule(static)
-      for (int64_t panel = 0; panel < (packs ? panels : 0); panel++)
-        packPanels(&worker, panel, panel + 1);
-#pragma omp for schedule(static)
+        for (int64_t panel = 0; panel < panels; panel++)
+          packPanels(&worker, panel, panel + 1);
+#pragma omp for schedule(static) nowait
       for (int64_t box = 0; box < boxes; box++)
         runBox(&worker, box, 0, panels);
     } else {
-#pragma omp for schedule(static)
+#pragma omp for schedule(static) nowait
       for (int64_t part = 0; part < parts; part++) {
         const int64_t begin = panels * part / parts, end = panels * (part + 1) / parts;
         if (packs)

@@ -403,7 +403,7 @@ static bool runShared(const AlgorithmPlan *plan, WinogradWorker *worker, int64_t
       transformSlices(worker, &group, shareBegin(slices, index, rest, share, shares),
                       shareBegin(slices, index, rest, share + 1, shares));
     }
-#pragma omp for schedule(static)
+#pragma omp for schedule(static) nowait
   for (int64_t share = 0; share < shares; share++)
     for (int64_t index = 0; index < rest; index++) {
       const int64_t begin = shareBegin(parts, index, rest, share, shares);
@@ -459,13 +459,15 @@ bool THNN_(winograd_runConvolution)(const AlgorithmPlan *plan, const Operands *o
     listPlanes(&worker);
     if (worker.plan.sharesWeights && !worker.plan.keepsWeights)
       transformAllWeights(&worker, common.weights);
+    if (whole > 0) /* each barrier between threads takes as long as a small layer's transforms */
 #pragma omp for schedule(static)
-    for (int64_t index = 0; index < whole; index++) {
-      const Group group = groupAt(&worker, index);
-      transformSlices(&worker, &group, 0, worker.slices);
-      wrong |= !runPlanes(&worker, &group, 0, worker.g.outputPlanes);
-    }
-    wrong |= !runShared(plan, &worker, whole, rest, scratch);
+      for (int64_t index = 0; index < whole; index++) {
+        const Group group = groupAt(&worker, index);
+        transformSlices(&worker, &group, 0, worker.slices);
+        wrong |= !runPlanes(&worker, &group, 0, worker.g.outputPlanes);
+      }
+    if (rest > 0)
+      wrong |= !runShared(plan, &worker, whole, rest, scratch);
   }
   return !wrong;
 }

@@ -213,7 +213,7 @@ bool THNN_(direct_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
     DirectWorker worker = common;
     Scratch own = threadScratch(plan, scratch);
     THNN_(direct_layOutThread)(&worker, &own);
-#pragma omp for schedule(static)
+#pragma omp for schedule(static) nowait
     for (int64_t task = 0; task < tasks; task++)
       runTask(&worker, task, tasks, threads);
   }
