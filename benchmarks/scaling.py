@@ -16,11 +16,17 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import shutil
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pythnn import nn
 
 PROCESSES = (1, 2, 8, 16, 32, 64, 128, 256, 512)
 
@@ -73,68 +79,119 @@ def table(network: Network, shards: int, shard_seconds: float, nbytes: int) -> s
 
 # ---- Measured
 
-SHARDS, IMAGES = 8, 64  # images of a shard, which take more than 10 ms on any processor of today
+SHARDS = 8
 STEPS, WARM_UP = 30, 5
+CASES = ("convolutions", "a large linear layer")
+"""What is trained, in shards of more than 10 ms: gradients of 1.5 MB, and of 4.3 MB."""
 
 
-def measure() -> None:
-    """The time of steps, in each of the processes that were started; process 0 prints it."""
+def launcher() -> str | None:
+    """The mpiexec that was installed with this Python, or that of the system."""
+    beside = Path(sys.executable).parent / "mpiexec"
+    return str(beside) if beside.exists() else shutil.which("mpiexec")
+
+
+def network_of(case: str) -> tuple[nn.Module, int]:
+    """A network for images of 32 x 32, and how many of them are a shard."""
+    from pythnn import nn
+
+    def convolution(inputs: int, outputs: int, stride: int = 1) -> list[nn.Module]:
+        size = (3, 3, stride, stride, 1, 1)
+        return [nn.SpatialConvolution(inputs, outputs, *size), nn.ReLU()]
+
+    if case == "convolutions":
+        layers = [*convolution(3, 64), *convolution(64, 128, 2)]
+        layers += [*convolution(128, 128), *convolution(128, 128)]
+        layers += [nn.SpatialAveragePooling(16, 16), nn.View(128), nn.Linear(128, 10)]
+        return nn.Sequential(*layers).float(), 8
+    layers = [*convolution(3, 32), nn.SpatialMaxPooling(2, 2)]
+    layers += [*convolution(32, 64), nn.SpatialMaxPooling(2, 2), nn.View(64 * 64)]
+    layers += [nn.Linear(64 * 64, 256), nn.ReLU(), nn.Linear(256, 10)]
+    return nn.Sequential(*layers).float(), 64
+
+
+def measure(case: str) -> None:
+    """The time of steps, in each of the processes that were started; process 0 prints it.
+
+    In turns with those of steps without an exchange, whose shards are evaluated and no more: what
+    processes that only share the machine could do.
+    """
     import numpy as np
 
     import pythnn
-    from pythnn import distributed, nn
+    from pythnn import distributed
 
     comm = distributed.world()
     pythnn.set_num_threads(1)
-    model = nn.Sequential(
-        nn.SpatialConvolution(3, 32, 3, 3, 1, 1, 1, 1), nn.ReLU(), nn.SpatialMaxPooling(2, 2),
-        nn.SpatialConvolution(32, 64, 3, 3, 1, 1, 1, 1), nn.ReLU(), nn.SpatialMaxPooling(2, 2),
-        nn.View(64 * 64), nn.Linear(64 * 64, 256), nn.ReLU(), nn.Linear(256, 10),
-    ).float()  # fmt: skip
+    model, count = network_of(case)
     distributed.broadcast(model, comm)
     model.getParameters()
-    images = np.random.default_rng(0).standard_normal((IMAGES, 3, 32, 32)).astype(np.float32)
+    images = np.random.default_rng(0).standard_normal((count, 3, 32, 32)).astype(np.float32)
 
     def evaluate(_: int) -> None:
         output = model.forward(images)
         model.backward(images, output)
 
-    seconds = []
-    for _ in range(STEPS):
-        begin = time.perf_counter()
+    def alone() -> None:
+        for shard in distributed.own_shards(comm, SHARDS):
+            evaluate(shard)
+
+    def together() -> None:
         distributed.gradients(comm, model, range(SHARDS), evaluate)
-        seconds.append(time.perf_counter() - begin)
+
+    seconds: dict[str, list[float]] = {"together": [], "alone": []}
+    for _ in range(STEPS):
+        for step in (together, alone):
+            comm.Barrier()
+            begin = time.perf_counter()
+            step()
+            seconds[step.__name__].append(time.perf_counter() - begin)
     if comm.rank == 0:
-        print(median(seconds[WARM_UP:]), min(seconds[WARM_UP:]))
+        print(*(median(times[WARM_UP:]) for times in seconds.values()))
 
 
-def measured(processes: int) -> list[float]:
-    """The median and the least time of a step with so many processes."""
-    command = ["mpiexec", "-n", str(processes), sys.executable, "-m", "benchmarks.scaling", "--run"]
+def measured(case: str, processes: int) -> list[float]:
+    """The median times of a step with so many processes, and of one without the exchange."""
+    mpiexec = launcher()
+    if mpiexec is None:
+        sys.exit("There is no mpiexec: pip install '.[mpi]' mpich, or install the system's MPI.")
+    command = [mpiexec, "-n", str(processes), sys.executable, "-m", "benchmarks.scaling"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [*command, "--run", case], env=environment, capture_output=True, text=True
+    )
+    if done.returncode:
+        sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
     return [float(word) for word in done.stdout.split()]
+
+
+def compare(case: str) -> str:
+    """One and two processes, and the machine's ceiling."""
+    lines, times = [case], {processes: measured(case, processes) for processes in (1, 2)}
+    for processes, (together, alone) in times.items():
+        lines.append(
+            f"  {processes} process{'es' * (processes > 1)}: {1e3 * together:.1f} ms a step,"
+            f" {1e3 * alone:.1f} without the exchange"
+        )
+    together, alone = (one / two for one, two in zip(*times.values(), strict=True))
+    lines.append(f"  two are {together:.2f} times as fast as one; the machine allows {alone:.2f}")
+    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--measure", action="store_true", help="one and two processes, here")
-    parser.add_argument("--run", action="store_true", help="as one of these processes")
+    parser.add_argument("--run", choices=CASES, help="as one of these processes")
     parser.add_argument("--shards", type=int, default=512)
     parser.add_argument("--milliseconds", type=float, default=10, help="for each shard")
     parser.add_argument("--megabytes", type=float, default=100, help="of gradients")
     arguments = parser.parse_args()
     if arguments.run:
-        measure()
+        measure(arguments.run)
         return
     if arguments.measure:
-        times = {processes: [0.0, 0.0] for processes in (1, 2)}
-        for processes in times:
-            times[processes] = measured(processes)
-            middle, least = (1e3 * seconds for seconds in times[processes])
-            print(f"{processes} processes: {middle:.1f} ms a step, {least:.1f} ms at least")
-        ratios = [one / two for one, two in zip(*times.values(), strict=True)]
-        print(f"two are {ratios[0]:.2f} times as fast as one, {ratios[1]:.2f} at best\n")
+        for case in CASES:
+            print(compare(case))
     for network in NETWORKS:
         seconds, nbytes = arguments.milliseconds / 1e3, int(arguments.megabytes * 1e6)
         print(table(network, arguments.shards, seconds, nbytes) + "\n")

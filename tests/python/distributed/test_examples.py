@@ -58,3 +58,27 @@ def test_the_page_shows_what_the_model_says() -> None:
                 for count in (1, int(processes))
             )
             assert float(cell) == pytest.approx(one / many, rel=0.01)
+
+
+def test_a_measurement_says_what_the_machine_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = {1: [0.1, 0.09], 2: [0.0625, 0.05]}  # seconds of a step, and without the exchange
+    monkeypatch.setattr(scaling, "measured", lambda _, processes: times[processes])
+    *lines, last = scaling.compare("convolutions").splitlines()
+    assert lines[1] == "  1 process: 100.0 ms a step, 90.0 without the exchange"
+    assert lines[2] == "  2 processes: 62.5 ms a step, 50.0 without the exchange"
+    assert last == "  two are 1.60 times as fast as one; the machine allows 1.80"
+
+
+def test_what_starts_processes_lies_beside_the_interpreter(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where mpich's wheel has put it, which need not be on PATH; without any, the way to one."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "bin" / "python"))
+    assert scaling.launcher() is None
+    with pytest.raises(SystemExit, match=r"no mpiexec: pip install '\.\[mpi\]' mpich"):
+        scaling.measured("convolutions", 2)
+    beside = tmp_path / "bin" / "mpiexec"
+    beside.parent.mkdir()
+    beside.touch()
+    assert scaling.launcher() == str(beside)

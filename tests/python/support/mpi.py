@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
 import signal
 import subprocess
 import sys
 from functools import lru_cache
 from pathlib import Path
 
+from .documents import ROOT
+
+sys.path.append(str(ROOT))  # behind the installed package
+
+from benchmarks.scaling import launcher
+
 __all__ = ["ended", "environment", "missing", "run"]
 
 TIMEOUT = 120  # seconds after which a program counts as hanging; the slowest takes some
-
-
-def launcher() -> str | None:
-    """The mpiexec that was installed with this Python, or that of the system."""
-    beside = Path(sys.executable).parent / "mpiexec"
-    return str(beside) if beside.exists() else shutil.which("mpiexec")
 
 
 @lru_cache
