@@ -1,6 +1,4 @@
-/* Absolute value.
- *   input, output, gradOutput, gradInput   any shape
- * output = |input|;  gradInput = input >= 0 ? gradOutput : -gradOutput. */
+/* The twin of generic/activation/Abs.c. */
 #include "cuda/generic/activation/pointwise.cuh"
 
 namespace

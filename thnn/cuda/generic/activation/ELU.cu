@@ -1,7 +1,4 @@
-/* Exponential linear unit.
- *   input, output, gradOutput, gradInput   any shape
- * output = input > 0 ? input : alpha (e^input - 1);
- * gradInput = output > 0 ? gradOutput : gradOutput (output + alpha). */
+/* The twin of generic/activation/ELU.c. */
 #include "cuda/generic/activation/pointwise.cuh"
 
 namespace

@@ -1,7 +1,4 @@
-/* Gaussian error linear unit.
- *   input, output, gradOutput, gradInput   any shape
- * output = input P(input), P(x) = (1 + erf(x / sqrt(2))) / 2;
- * gradInput = gradOutput (P(input) + input e^(-input^2 / 2) / sqrt(2 pi)). */
+/* The twin of generic/activation/GELU.c. */
 #include "cuda/generic/activation/pointwise.cuh"
 
 #include <math.h>

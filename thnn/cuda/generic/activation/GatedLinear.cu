@@ -1,8 +1,4 @@
-/* Gated linear unit: the first half along a dimension, weighted by the second.
- *   input, gradInput     any shape, even in dimension dim
- *   output, gradOutput   the same, half the size in dimension dim
- * output = first * sigmoid(second);
- * gradients: sigmoid(second) * gradOutput, and that times (1 - sigmoid(second)) * first. */
+/* The twin of generic/activation/GatedLinear.c. */
 #include <string.h>
 
 #include "cuda/THC/THCDivision.cuh"

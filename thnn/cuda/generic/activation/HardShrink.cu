@@ -1,7 +1,4 @@
-/* Hard shrinkage: values near zero become zero.
- *   input, output, gradOutput, gradInput   any shape
- * output = input > lambda or input < -lambda ? input : 0;
- * gradInput = input > lambda or input < -lambda ? gradOutput : 0. */
+/* The twin of generic/activation/HardShrink.c. */
 #include "cuda/generic/activation/pointwise.cuh"
 
 namespace

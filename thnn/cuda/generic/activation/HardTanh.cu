@@ -1,7 +1,4 @@
-/* Clipping to an interval.
- *   input, output, gradOutput, gradInput   any shape
- * output = min_val where input is below it, max_val where it is above or NaN, otherwise input;
- * gradInput = min_val < input < max_val ? gradOutput : 0. */
+/* The twin of generic/activation/HardTanh.c. */
 #include "cuda/generic/activation/pointwise.cuh"
 
 namespace

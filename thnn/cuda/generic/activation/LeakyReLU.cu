@@ -1,7 +1,4 @@
-/* Rectifier with a slope below zero.
- *   input, output, gradOutput, gradInput   any shape
- * output = input > 0 ? input : negval * input;
- * gradInput = input > 0 ? gradOutput : negval * gradOutput. */
+/* The twin of generic/activation/LeakyReLU.c. */
 #include "cuda/generic/activation/pointwise.cuh"
 
 namespace

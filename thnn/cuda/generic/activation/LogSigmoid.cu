@@ -1,7 +1,4 @@
-/* Logarithm of the logistic function.
- *   input, output, gradOutput, gradInput   any shape
- * output = log(1 / (1 + e^-input));  gradInput = gradOutput / (1 + e^input).
- * The original on the CPU keeps 1 + e^-input, scaled, in `buffer`; here it is unused. */
+/* The twin of generic/activation/LogSigmoid.c. `buffer` is not used here. */
 #include "cuda/generic/shared/elementary.cuh"
 #include "cuda/generic/activation/pointwise.cuh"
 

@@ -1,6 +1,4 @@
-/* Logarithm of the softmax over the planes, at each position.
- *   input, output, gradOutput, gradInput   [batch x] nPlane [x height x width]
- * output = input - log(sum of e^input);  gradInput = gradOutput - e^output * sum of gradOutput. */
+/* The twin of generic/activation/LogSoftMax.c. */
 #include "cuda/generic/activation/softmax.cuh"
 
 void THCUNN_(LogSoftMax_updateOutput)(THCState *state, THCTensor *input, THCTensor *output)

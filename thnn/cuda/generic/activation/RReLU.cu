@@ -1,9 +1,4 @@
-/* Rectifier with a random slope below zero: drawn for each element in training, otherwise the mean
- * of the bounds.
- *   input, output, noise, gradOutput, gradInput   any shape
- * training:  noise = input > 0 ? 1 : a number in [lower, upper);  output = noise * input;
- *            gradInput = noise * gradOutput;
- * otherwise: LeakyReLU with (lower + upper) / 2. */
+/* The twin of generic/activation/RReLU.c. */
 #include "cuda/THC/THCRandom.cuh"
 #include "cuda/generic/activation/pointwise.cuh"
 #include "generic/activation/checks.h"

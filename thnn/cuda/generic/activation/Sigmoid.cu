@@ -1,6 +1,4 @@
-/* Logistic function.
- *   input, output, gradOutput, gradInput   any shape
- * output = 1 / (1 + e^-input);  gradInput = gradOutput (1 - output) output. */
+/* The twin of generic/activation/Sigmoid.c. */
 #include "cuda/generic/shared/elementary.cuh"
 #include "cuda/generic/activation/pointwise.cuh"
 

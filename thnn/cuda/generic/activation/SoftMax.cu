@@ -1,7 +1,4 @@
-/* Softmax over the planes, at each position.
- *   input, output, gradOutput, gradInput   [batch x] nPlane [x height x width]
- * output = e^input / sum of e^input;
- * gradInput = output (gradOutput - sum of output gradOutput). */
+/* The twin of generic/activation/SoftMax.c. */
 #include "cuda/generic/activation/softmax.cuh"
 
 void THCUNN_(SoftMax_updateOutput)(THCState *state, THCTensor *input, THCTensor *output)

@@ -1,7 +1,4 @@
-/* Smooth rectifier.
- *   input, output, gradOutput, gradInput   any shape
- * output = log(1 + e^(beta * input)) / beta, or input where beta * input exceeds threshold;
- * gradInput = gradOutput (1 - e^(-beta * output)), or gradOutput where beta * output exceeds it. */
+/* The twin of generic/activation/SoftPlus.c. */
 #include "cuda/generic/shared/elementary.cuh"
 #include "cuda/generic/activation/pointwise.cuh"
 

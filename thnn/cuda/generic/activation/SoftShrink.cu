@@ -1,7 +1,4 @@
-/* Soft shrinkage: values move towards zero, and those near it become zero.
- *   input, output, gradOutput, gradInput   any shape
- * output = input > lambda ? input - lambda : input < -lambda ? input + lambda : 0;
- * gradInput = input > lambda or input < -lambda ? gradOutput : 0. */
+/* The twin of generic/activation/SoftShrink.c. */
 #include "cuda/generic/activation/pointwise.cuh"
 
 namespace

@@ -1,6 +1,4 @@
-/* Square root.
- *   input, output, gradOutput, gradInput   any shape
- * output = sqrt(input);  gradInput = output == 0 ? 0 : gradOutput / (2 output). */
+/* The twin of generic/activation/Sqrt.c. */
 #include "cuda/generic/activation/pointwise.cuh"
 
 namespace

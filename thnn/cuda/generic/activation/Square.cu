@@ -1,6 +1,4 @@
-/* Square.
- *   input, output, gradOutput, gradInput   any shape
- * output = input^2;  gradInput = 2 input gradOutput. */
+/* The twin of generic/activation/Square.c. */
 #include "cuda/generic/activation/pointwise.cuh"
 
 namespace

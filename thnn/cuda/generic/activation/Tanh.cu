@@ -1,6 +1,4 @@
-/* Hyperbolic tangent.
- *   input, output, gradOutput, gradInput   any shape
- * output = tanh(input);  gradInput = gradOutput (1 - output^2). */
+/* The twin of generic/activation/Tanh.c. */
 #include "cuda/generic/activation/pointwise.cuh"
 
 namespace

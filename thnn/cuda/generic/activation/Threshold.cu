@@ -1,6 +1,4 @@
-/* Threshold: elements that do not exceed the threshold are replaced by a value.
- *   input, output, gradOutput, gradInput   any shape
- * output = input > threshold ? input : val;  gradInput = input > threshold ? gradOutput : 0. */
+/* The twin of generic/activation/Threshold.c. */
 #include "cuda/generic/activation/pointwise.cuh"
 
 namespace

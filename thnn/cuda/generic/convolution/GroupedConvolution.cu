@@ -1,9 +1,4 @@
-/* Convolution of groups of planes, in as many dimensions as the weight has.
- *   input    [batch x] nInputPlane x [[depth x] height x] width
- *   weight   nOutputPlane x (nInputPlane / groups) x [[kT x] kH x] kW
- *   output   [batch x] nOutputPlane x [[outputDepth x] outputHeight x] outputWidth
- * outputWidth is (width + padLeft + padRight - (dilationW (kW - 1) + 1)) / dW + 1, rounded down.
- * With `flip`, tap i of a kernel is its element kW - 1 - i, and likewise in the other dimensions. */
+/* The twin of generic/convolution/GroupedConvolution.c. */
 #include "cuda/generic/convolution/grouped.cuh"
 
 void THCUNN_(GroupedConvolution_updateOutput)(THCState *state, THCTensor *input, THCTensor *output,

@@ -1,11 +1,4 @@
-/* Full (transposed) convolution of groups of planes, in as many dimensions as the weight has: each
- * input element paints its kernels into the output.
- *   input    [batch x] nInputPlane x [[depth x] height x] width
- *   weight   nInputPlane x (nOutputPlane / groups) x [[kT x] kH x] kW
- *   output   [batch x] nOutputPlane x [[outputDepth x] outputHeight x] outputWidth
- * outputWidth is (width - 1) dW - padLeft - padRight + dilationW (kW - 1) + 1, or more by less than
- * the larger of dW and dilationW. It is the backward pass of the ordinary convolution from its
- * output to its input. */
+/* The twin of generic/convolution/GroupedFullConvolution.c. */
 #include "cuda/generic/convolution/grouped.cuh"
 
 void THCUNN_(GroupedFullConvolution_updateOutput)(

@@ -1,7 +1,4 @@
-/* 2-D convolution.
- *   input    [batch x] nInputPlane x height x width
- *   weight   nOutputPlane x nInputPlane x kH x kW, or nOutputPlane x (nInputPlane * kH * kW)
- *   output   [batch x] nOutputPlane x ((height + 2 padH - kH) / dH + 1) x (…W) */
+/* The twin of generic/convolution/SpatialConvolutionMM.c. */
 #include "cuda/generic/convolution/module.cuh"
 #include "generic/convolution/checks.h"
 

@@ -1,8 +1,4 @@
-/* 2-D convolution with a dilated kernel: its taps are dilationH rows and dilationW columns apart.
- *   input    [batch x] nInputPlane x height x width
- *   weight   nOutputPlane x nInputPlane x kH x kW
- *   output   [batch x] nOutputPlane x outputHeight x outputWidth
- * outputHeight is (height + 2 padH - (dilationH (kH - 1) + 1)) / dH + 1, rounded down. */
+/* The twin of generic/convolution/SpatialDilatedConvolution.c. */
 #include "cuda/generic/convolution/module.cuh"
 #include "generic/convolution/checks.h"
 

@@ -1,9 +1,4 @@
-/* Full (transposed) 2-D convolution: each input pixel paints a kH x kW patch of every output plane.
- *   input    [batch x] nInputPlane x height x width
- *   weight   nInputPlane x nOutputPlane x kH x kW
- *   output   [batch x] nOutputPlane x ((height - 1) dH - 2 padH + kH + adjH) x (…W)
- * It is the backward pass of the ordinary convolution from its output to its input, whose geometry
- * the shape check returns; its own backward pass is that convolution. */
+/* The twin of generic/convolution/SpatialFullConvolution.c. */
 #include "cuda/generic/convolution/module.cuh"
 #include "generic/convolution/checks.h"
 

@@ -1,11 +1,4 @@
-/* Full (transposed) 2-D convolution with a dilated kernel: each input pixel paints kH x kW pixels
- * that are dilationH rows and dilationW columns apart.
- *   input    [batch x] nInputPlane x height x width
- *   weight   nInputPlane x nOutputPlane x kH x kW
- *   output   [batch x] nOutputPlane x outputHeight x outputWidth
- * outputHeight is (height - 1) dH - 2 padH + dilationH (kH - 1) + 1 + adjH. It is the backward
- * pass of the ordinary convolution from its output to its input, whose geometry the shape check
- * returns. */
+/* The twin of generic/convolution/SpatialFullDilatedConvolution.c. */
 #include "cuda/generic/convolution/module.cuh"
 #include "generic/convolution/checks.h"
 

@@ -1,8 +1,4 @@
-/* 3-D convolution; the kernel's sizes are those of the weight.
- *   input    [batch x] nInputPlane x depth x height x width
- *   weight   nOutputPlane x nInputPlane x kT x kH x kW
- *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
- * outputDepth is (depth + 2 padT - kT) / dT + 1, rounded down. */
+/* The twin of generic/convolution/VolumetricConvolution.c. */
 #include "cuda/generic/convolution/module.cuh"
 #include "generic/convolution/checks.h"
 

@@ -1,9 +1,4 @@
-/* 3-D convolution.
- *   input    [batch x] nInputPlane x depth x height x width
- *   weight   nOutputPlane x nInputPlane x kT x kH x kW, or
- *            nOutputPlane x (nInputPlane * kT * kH * kW)
- *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
- * outputDepth is (depth + 2 pT - kT) / dT + 1, rounded down. */
+/* The twin of generic/convolution/VolumetricConvolutionMM.c. */
 #include "cuda/generic/convolution/module.cuh"
 #include "generic/convolution/checks.h"
 

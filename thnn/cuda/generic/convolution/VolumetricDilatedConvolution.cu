@@ -1,8 +1,4 @@
-/* 3-D convolution with a dilated kernel: its taps are dilationT, dilationH and dilationW apart.
- *   input    [batch x] nInputPlane x depth x height x width
- *   weight   nOutputPlane x nInputPlane x kT x kH x kW
- *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
- * outputDepth is (depth + 2 padT - (dilationT (kT - 1) + 1)) / dT + 1, rounded down. */
+/* The twin of generic/convolution/VolumetricDilatedConvolution.c. */
 #include "cuda/generic/convolution/module.cuh"
 #include "generic/convolution/checks.h"
 

@@ -1,10 +1,4 @@
-/* Full (transposed) 3-D convolution: each input voxel paints a kT x kH x kW block of every output
- * volume; the kernel's sizes are those of the weight.
- *   input    [batch x] nInputPlane x depth x height x width
- *   weight   nInputPlane x nOutputPlane x kT x kH x kW
- *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
- * outputDepth is (depth - 1) dT - 2 padT + kT + adjT. It is the backward pass of the
- * ordinary convolution from its output to its input, whose geometry the shape check returns. */
+/* The twin of generic/convolution/VolumetricFullConvolution.c. */
 #include "cuda/generic/convolution/module.cuh"
 #include "generic/convolution/checks.h"
 

@@ -1,11 +1,4 @@
-/* Full (transposed) 3-D convolution with a dilated kernel: each input voxel paints kT x kH x kW
- * voxels that are dilationT, dilationH and dilationW apart. The kernel has the weight's sizes.
- *   input    [batch x] nInputPlane x depth x height x width
- *   weight   nInputPlane x nOutputPlane x kT x kH x kW
- *   output   [batch x] nOutputPlane x outputDepth x outputHeight x outputWidth
- * outputDepth is (depth - 1) dT - 2 padT + dilationT (kT - 1) + 1 + adjT. It is the backward
- * pass of the ordinary convolution from its output to its input, whose geometry the shape check
- * returns. */
+/* The twin of generic/convolution/VolumetricFullDilatedConvolution.c. */
 #include "cuda/generic/convolution/module.cuh"
 #include "generic/convolution/checks.h"
 

@@ -1,8 +1,4 @@
-/* Mean absolute error.
- *   input, target, gradInput   any shape, the same number of elements
- *   output                     one element; in a longer vector, the first one is written
- * output = sum of |input - target|;  gradInput = 1 where input >= target, else -1; both divided by
- * the number of elements when sizeAverage. */
+/* The twin of generic/criterion/AbsCriterion.c. */
 #include "cuda/generic/criterion/criterion.cuh"
 
 namespace

@@ -1,8 +1,4 @@
-/* Binary cross entropy between probabilities and targets.
- *   input, target, weights, gradInput   any shape, the same number of elements; input from 0 to 1
- *   output                              one element
- * output = -sum of weights (target log input + (1 - target) log(1 - input)), divided by the number
- * of elements when sizeAverage. 1e-12 is added where a logarithm or a quotient would be infinite.
+/* The twin of generic/criterion/BCECriterion.c.
  * An input outside its range is reported like a bad index. */
 #include "cuda/generic/criterion/criterion.cuh"
 

@@ -1,11 +1,4 @@
-/* Negative log likelihood of one class target per sample.
- *   input    [batch x] classes: log probabilities
- *   target   batch; without a batch the first element counts
- *   weights  classes, in any shape
- * output = -sum over samples of weights[target] * input[target], total_weight = sum of
- * weights[target]; output is divided by total_weight when sizeAverage. Targets equal to
- * ignore_index do not count.
- * gradInput at the targets = -weights[target], divided by total_weight when sizeAverage. */
+/* The twin of generic/criterion/ClassNLLCriterion.c. */
 #include "cuda/generic/criterion/classNLL.cuh"
 #include "generic/criterion/checks.h"
 

@@ -1,8 +1,4 @@
-/* Kullback-Leibler divergence of log probabilities from target probabilities.
- *   input, target, gradInput   any shape, the same number of elements
- *   output                     one element
- * output = sum of target (log target - input) where target > 0;  gradInput = -target where that is
- * positive, else 0; both divided by the number of elements when sizeAverage. */
+/* The twin of generic/criterion/DistKLDivCriterion.c. */
 #include "cuda/generic/criterion/criterion.cuh"
 
 namespace

@@ -1,8 +1,4 @@
-/* L1 norm as a loss.
- *   input, gradInput   any shape
- *   gradOutput         as many elements as input; its values do not matter
- *   output             one element
- * output = sum of |input|;  gradInput = sign of input, 0 for 0. */
+/* The twin of generic/criterion/L1Cost.c. */
 #include "cuda/generic/criterion/criterion.cuh"
 
 namespace

@@ -1,8 +1,4 @@
-/* Mean squared error.
- *   input, target, gradInput   any shape, the same number of elements
- *   output                     one element
- * output = sum of (input - target)^2;  gradInput = 2 (input - target); both divided by the number
- * of elements when sizeAverage. */
+/* The twin of generic/criterion/MSECriterion.c. */
 #include "cuda/generic/criterion/criterion.cuh"
 
 namespace

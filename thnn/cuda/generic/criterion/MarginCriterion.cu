@@ -1,8 +1,4 @@
-/* Hinge loss of a two-class classifier: target is 1 or -1.
- *   input, target, gradInput   any shape, the same number of elements
- *   output                     one element
- * output = sum of max(0, margin - input * target);  gradInput = -target where that is positive,
- * else 0; both divided by the number of elements when sizeAverage. */
+/* The twin of generic/criterion/MarginCriterion.c. */
 #include "cuda/generic/criterion/criterion.cuh"
 
 namespace

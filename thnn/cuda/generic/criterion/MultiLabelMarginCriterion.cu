@@ -1,11 +1,4 @@
-/* Margin loss with any number of target classes per sample.
- *   input, gradInput   [batch x] classes
- *   target             shape of input: a sample's targets, ended by 0
- *   istarget           shape of target: 1 for the classes that are targets, 0 for the others
- *   output             one element; in a longer vector, the first one is written
- * The loss of a sample is the sum over its targets t and the classes c that are not targets of
- * max(0, 1 - input[t] + input[c]), divided by the number of classes; output = sum over samples,
- * divided by their number when sizeAverage. */
+/* The twin of generic/criterion/MultiLabelMarginCriterion.c. */
 #include "cuda/generic/criterion/rowLosses.cuh"
 #include "generic/criterion/checks.h"
 

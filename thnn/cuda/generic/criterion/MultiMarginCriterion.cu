@@ -1,11 +1,4 @@
-/* Multi-class margin loss, one class target per sample.
- *   input, gradInput   [batch x] classes
- *   target             batch; without a batch the first element counts
- *   weights            one element for each class that is a target, or none at all
- *   output             one element; in a longer vector, the first one is written
- * With z = max(0, margin - input[target] + input[class]): the loss of a sample is
- * weights[target] / classes * sum of z^p over the other classes, where any p but 1 means 2;
- * output = sum over samples, divided by their number when sizeAverage. */
+/* The twin of generic/criterion/MultiMarginCriterion.c. */
 #include "cuda/generic/criterion/rowLosses.cuh"
 #include "generic/criterion/checks.h"
 

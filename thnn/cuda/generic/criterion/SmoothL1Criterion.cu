@@ -1,8 +1,4 @@
-/* Smooth L1 loss (Huber's with a width of 1): quadratic near the target, linear away from it.
- *   input, target, gradInput   any shape, the same number of elements
- *   output                     one element
- * With e = input - target: output = sum of e^2 / 2 where |e| < 1, of |e| - 1/2 elsewhere;
- * gradInput = e, cut to [-1, 1]; both divided by the number of elements when sizeAverage. */
+/* The twin of generic/criterion/SmoothL1Criterion.c. */
 #include "cuda/generic/criterion/criterion.cuh"
 
 namespace

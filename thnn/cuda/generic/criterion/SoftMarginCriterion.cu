@@ -1,8 +1,4 @@
-/* Logistic loss of a two-class classifier: target is 1 or -1.
- *   input, target, gradInput   any shape, the same number of elements
- *   output                     one element
- * output = sum of log(1 + exp(-input * target));  gradInput = -target / (1 + exp(input * target));
- * both divided by the number of elements when sizeAverage. */
+/* The twin of generic/criterion/SoftMarginCriterion.c. */
 #include "cuda/generic/criterion/criterion.cuh"
 #include "cuda/generic/shared/elementary.cuh"
 

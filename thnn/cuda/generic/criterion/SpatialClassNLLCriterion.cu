@@ -1,10 +1,4 @@
-/* Negative log likelihood of one class target per position of a plane.
- *   input    batch x classes x height x width: log probabilities
- *   target   batch x height x width
- *   weights  classes, in any shape
- * output = -sum over positions of weights[target] * input[target], total_weight = sum of
- * weights[target]; output is divided by total_weight when sizeAverage.
- * gradInput at the targets = -weights[target], divided by total_weight when sizeAverage. */
+/* The twin of generic/criterion/SpatialClassNLLCriterion.c. */
 #include "cuda/generic/criterion/classNLL.cuh"
 #include "generic/criterion/checks.h"
 

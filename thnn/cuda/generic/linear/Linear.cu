@@ -1,11 +1,4 @@
-/* Linear layer.
- *   input    [batch x] inputs      output   [batch x] outputs
- *   weight   outputs x inputs      bias     outputs
- * output = bias + weight * input;  gradInput = weight^T * gradOutput;  gradWeight += scale *
- * gradOutput * input^T;  gradBias += scale * gradOutput; both summed over the batch.
- *
- * An input with another number of dimensions is ignored, as in the original: output, gradWeight and
- * gradBias stay as they are, gradInput becomes 0. */
+/* The twin of generic/linear/Linear.c. */
 #include "cuda/THC/THCBlas.h"
 #include "cuda/generic/linear/linear.cuh"
 #include "generic/linear/checks.h"

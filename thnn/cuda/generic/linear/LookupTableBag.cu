@@ -1,10 +1,4 @@
-/* Sums or means over bags of rows of a table.
- *   input               indices of rows, bag after bag
- *   offsets             where each bag begins in input: ascending, from 1; a bag can be empty
- *   offset2bag          the bag of each index
- *   seq_length          the number of indices in each bag
- *   weight, gradWeight  rows x columns
- *   output, gradOutput  bags x columns */
+/* The twin of generic/linear/LookupTableBag.c. */
 #include "cuda/generic/shared/segments.cuh"
 #include "generic/linear/checks.h"
 

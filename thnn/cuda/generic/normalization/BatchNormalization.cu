@@ -1,10 +1,4 @@
-/* Batch normalisation: each plane gets mean 0 and variance 1, over the batch in training, by
- * running averages otherwise; then the plane's weight and bias are applied.
- *   input, output, gradOutput, gradInput             batch x nPlane [x …]
- *   weight, bias, gradWeight, gradBias               nPlane
- *   runningMean, runningVar, saveMean, saveStd       nPlane
- * output = (input - mean) * std * weight + bias, where std = 1 / sqrt(var + eps);
- * saveMean and saveStd keep mean and std of the batch. */
+/* The twin of generic/normalization/BatchNormalization.c. */
 #include "cuda/generic/shared/channelwise.cuh"
 #include "generic/normalization/checks.h"
 #include "geometry/planes.h"

@@ -1,10 +1,4 @@
-/* Local response normalisation across channels.
- *   input, output, scale, gradOutput, gradInput   [batch x] channels x height x width
- * With a window of `size` channels around each, (size - 1) / 2 of them (rounded down) before it:
- *   scale = k + alpha / size * sum over the window of input^2
- *   output = input * scale^-beta
- *   gradInput = gradOutput * scale^-beta - 2 alpha beta / size * input *
- *               sum over the channels whose window holds this one of gradOutput * output / scale */
+/* The twin of generic/normalization/SpatialCrossMapLRN.c. */
 #include <math.h>
 
 #include "cuda/THC/THCDivision.cuh"

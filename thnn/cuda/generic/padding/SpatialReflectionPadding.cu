@@ -1,8 +1,4 @@
-/* 2-D padding by reflection: beyond the first and the last row or column the input continues
- * mirrored, without repeating the edge.
- *   input   [batch x] planes x height x width
- *   output  [batch x] planes x (padT + height + padB) x (padL + width + padR)
- * A negative padding cuts rows or columns off. */
+/* The twin of generic/padding/SpatialReflectionPadding.c. */
 #include "cuda/generic/padding/padding.cuh"
 #include "generic/padding/checks.h"
 

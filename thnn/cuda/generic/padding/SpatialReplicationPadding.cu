@@ -1,7 +1,4 @@
-/* 2-D padding by replication: the first and the last row and column are repeated.
- *   input   [batch x] planes x height x width
- *   output  [batch x] planes x (padT + height + padB) x (padL + width + padR)
- * A negative padding cuts rows or columns off. */
+/* The twin of generic/padding/SpatialReplicationPadding.c. */
 #include "cuda/generic/padding/padding.cuh"
 #include "generic/padding/checks.h"
 

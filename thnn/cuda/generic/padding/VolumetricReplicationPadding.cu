@@ -1,8 +1,4 @@
-/* 3-D padding by replication: the first and the last slice, row and column are repeated.
- *   input   [batch x] planes x depth x height x width
- *   output  [batch x] planes x (pfront + depth + pback) x (ptop + height + pbottom)
- *           x (pleft + width + pright)
- * A negative padding cuts slices, rows or columns off. */
+/* The twin of generic/padding/VolumetricReplicationPadding.c. */
 #include "cuda/generic/padding/padding.cuh"
 #include "generic/padding/checks.h"
 

@@ -1,8 +1,4 @@
-/* 2-D average pooling to a given output size, whatever the size of the input.
- *   input   [batch x] planes x height x width
- *   output  [batch x] planes x nOutputRows x nOutputCols
- * Output row y is taken over the input rows from y*height/nOutputRows, rounded down, up to
- * (y + 1)*height/nOutputRows, rounded up; columns likewise. */
+/* The twin of generic/pooling/SpatialAdaptiveAveragePooling.c. */
 #include "cuda/generic/pooling/adaptiveRegions.cuh"
 #include "generic/pooling/checks.h"
 #include "geometry/adaptive.h"

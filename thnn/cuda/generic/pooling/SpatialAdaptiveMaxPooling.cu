@@ -1,10 +1,4 @@
-/* 2-D max pooling to a given output size, whatever the size of the input.
- *   input    [batch x] planes x height x width
- *   output   [batch x] planes x nOutputRows x nOutputCols
- *   indices  2 x [batch x] planes x nOutputRows x nOutputCols: row and column of the greatest
- * Output row y is taken over the input rows from y*height/nOutputRows, rounded down, up to
- * (y + 1)*height/nOutputRows, rounded up; columns likewise. Row and column count from 1 where the
- * region begins; both are 0 where no element exceeds the lowest finite float. */
+/* The twin of generic/pooling/SpatialAdaptiveMaxPooling.c. */
 #include <float.h>
 
 #include "cuda/generic/pooling/adaptiveRegions.cuh"

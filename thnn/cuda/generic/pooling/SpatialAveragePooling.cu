@@ -1,8 +1,4 @@
-/* 2-D average pooling.
- *   input   [batch x] planes x height x width
- *   output  [batch x] planes x outputHeight x outputWidth
- * Window (y, x) is kH x kW elements from (y*dH - padH, x*dW - padW) on. Its sum is divided by the
- * number of its elements inside the input, or with count_include_pad inside input and padding. */
+/* The twin of generic/pooling/SpatialAveragePooling.c. */
 #include "cuda/generic/pooling/average.cuh"
 #include "generic/pooling/checks.h"
 

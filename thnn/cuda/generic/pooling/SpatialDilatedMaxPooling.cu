@@ -1,9 +1,4 @@
-/* 2-D max pooling over windows with gaps.
- *   input            [batch x] planes x height x width
- *   output, indices  [batch x] planes x outputHeight x outputWidth
- * Window (y, x) has the elements (y*dH - padH + i*dilationH, x*dW - padW + j*dilationW), i < kH and
- * j < kW, as far as they are inside the input. An index is the number of the greatest element, the
- * first of equals, in its plane, from 1; 0 if no element exceeds the lowest finite number. */
+/* The twin of generic/pooling/SpatialDilatedMaxPooling.c. */
 #include "cuda/generic/pooling/max.cuh"
 #include "generic/pooling/checks.h"
 

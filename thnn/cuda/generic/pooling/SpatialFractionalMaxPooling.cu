@@ -1,11 +1,4 @@
-/* 2-D max pooling over regions of poolSizeH x poolSizeW elements at pseudo-random places.
- *   input            [batch x] planes x height x width
- *   randomSamples    batch x planes x 2: from 0 to 1, for width and for height
- *   output, indices  [batch x] planes x outputH x outputW
- * Along a dimension with random number u, region i of n begins at
- * floor((i + u)*step) - floor(u*step), where step is (size - poolSize)/(n - 1), and the last one
- * ends with the input. An index is the number of the greatest element, the first of equals, in
- * its plane, from 1; 0 if no element exceeds the lowest finite number. */
+/* The twin of generic/pooling/SpatialFractionalMaxPooling.c. */
 #include "cuda/generic/pooling/fractional.cuh"
 #include "generic/pooling/checks.h"
 

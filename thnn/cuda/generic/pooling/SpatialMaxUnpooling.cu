@@ -1,8 +1,4 @@
-/* 2-D max unpooling: each value goes back to where max pooling found it, zeros elsewhere.
- *   input, indices  [batch x] planes x height x width
- *   output          [batch x] planes x oheight x owidth
- * indices are numbers of elements in an output plane, from 1. Where several values go to the
- * same element, the last one stays. */
+/* The twin of generic/pooling/SpatialMaxUnpooling.c. */
 #include "cuda/generic/pooling/maxUnpooling.cuh"
 #include "generic/pooling/checks.h"
 #include "geometry/convolution.h"

@@ -1,10 +1,4 @@
-/* 2-D subsampling: sums over windows, with a weight and a bias for each plane.
- *   input         [batch x] nInputPlane x height x width
- *   weight, bias  nInputPlane
- *   output        [batch x] nInputPlane x outputHeight x outputWidth
- * Window (y, x) is kH x kW elements from (y*dH, x*dW) on, inside the input as a whole:
- * outputHeight is (height - kH)/dH + 1, rounded down.
- *   output = weight * sum + bias */
+/* The twin of generic/pooling/SpatialSubSampling.c. */
 #include "cuda/generic/pooling/subSampling.cuh"
 #include "generic/pooling/checks.h"
 

@@ -1,9 +1,4 @@
-/* 1-D max pooling over time.
- *   input            [batch x] nInputFrame x frameSize
- *   output, indices  [batch x] nOutputFrame x frameSize
- * nOutputFrame is (nInputFrame - kW)/dW + 1, rounded down. An index is the frame of the window's
- * greatest element, the first of equals, from 0 at the window's first frame; -1 if no element
- * exceeds the lowest finite number. */
+/* The twin of generic/pooling/TemporalMaxPooling.c. */
 #include "cuda/generic/pooling/max.cuh"
 #include "generic/pooling/checks.h"
 

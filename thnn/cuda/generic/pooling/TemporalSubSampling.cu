@@ -1,9 +1,4 @@
-/* 1-D subsampling over time: sums over windows, with a weight and a bias for each column.
- *   input         nInputFrame x inputFrameSize
- *   weight, bias  inputFrameSize
- *   output        nOutputFrame x inputFrameSize
- * Window t is kW frames from t*dW on; nOutputFrame is (nInputFrame - kW)/dW + 1, rounded down.
- *   output = weight * sum + bias */
+/* The twin of generic/pooling/TemporalSubSampling.c. */
 #include "cuda/generic/pooling/subSampling.cuh"
 #include "generic/pooling/checks.h"
 

@@ -1,9 +1,4 @@
-/* 3-D average pooling.
- *   input   [batch x] planes x depth x height x width
- *   output  [batch x] planes x outputDepth x outputHeight x outputWidth
- * Window (z, y, x) is kT x kH x kW elements from (z*dT - padT, y*dH - padH, x*dW - padW) on. Its
- * sum is divided by the number of its elements inside the input, or with count_include_pad inside
- * input and padding. */
+/* The twin of generic/pooling/VolumetricAveragePooling.c. */
 #include "cuda/generic/pooling/average.cuh"
 #include "generic/pooling/checks.h"
 

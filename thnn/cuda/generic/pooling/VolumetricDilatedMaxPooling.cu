@@ -1,10 +1,4 @@
-/* 3-D max pooling over windows with gaps.
- *   input            [batch x] planes x depth x height x width
- *   output, indices  [batch x] planes x outputDepth x outputHeight x outputWidth
- * Window (z, y, x) has the elements (z*dT - padT + t*dilationT, y*dH - padH + h*dilationH,
- * x*dW - padW + w*dilationW), t < kT, h < kH and w < kW, as far as they are inside the input.
- * An index has the offsets of the greatest element, the first of equals, in the window: bytes 0, 1
- * and 2 are t, h and w, the other bytes are 0. */
+/* The twin of generic/pooling/VolumetricDilatedMaxPooling.c. */
 #include "cuda/generic/pooling/max.cuh"
 #include "generic/pooling/checks.h"
 

@@ -1,9 +1,4 @@
-/* 3-D max pooling over regions of poolSizeH x poolSizeW x poolSizeT elements at pseudo-random
- * places. Time is the last dimension here.
- *   input            [batch x] planes x height x width x time
- *   randomSamples    batch x planes x 3: from 0 to 1, for time, for width and for height
- *   output, indices  [batch x] planes x outputH x outputW x outputT
- * Regions and indices are those of SpatialFractionalMaxPooling with a dimension more. */
+/* The twin of generic/pooling/VolumetricFractionalMaxPooling.c. */
 #include "cuda/generic/pooling/fractional.cuh"
 #include "generic/pooling/checks.h"
 

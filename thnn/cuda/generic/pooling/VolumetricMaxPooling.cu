@@ -1,9 +1,4 @@
-/* 3-D max pooling.
- *   input            [batch x] planes x depth x height x width
- *   output, indices  [batch x] planes x outputDepth x outputHeight x outputWidth
- * Window (z, y, x) is kT x kH x kW elements from (z*dT - padT, y*dH - padH, x*dW - padW) on, as far
- * as they are inside the input. An index has the offsets of the greatest element, the first of
- * equals, in the window: bytes 0, 1 and 2 are those in depth, height, width, the others are 0. */
+/* The twin of generic/pooling/VolumetricMaxPooling.c. */
 #include "cuda/generic/pooling/max.cuh"
 #include "generic/pooling/checks.h"
 

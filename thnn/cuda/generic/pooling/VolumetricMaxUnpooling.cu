@@ -1,10 +1,4 @@
-/* 3-D max unpooling: each value goes back to where max pooling found it, zeros elsewhere.
- *   input, indices  [batch x] planes x depth x height x width
- *   output          [batch x] planes x outputTime x outputHeight x outputWidth
- * indices are those of VolumetricMaxPooling: bytes 0, 1 and 2 are offsets from
- * (z*dT - padT, y*dH - padH, x*dW - padW), the first element of the window that the value at
- * (z, y, x) came from. Where several values go to the same element, the last one
- * stays. */
+/* The twin of generic/pooling/VolumetricMaxUnpooling.c. */
 #include "cuda/generic/pooling/maxUnpooling.cuh"
 #include "generic/pooling/checks.h"
 

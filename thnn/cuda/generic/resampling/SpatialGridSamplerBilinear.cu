@@ -1,12 +1,5 @@
-/* Samples planes at the points of a grid, bilinearly.
- *   input   batch x planes x inputHeight x inputWidth
- *   grid    batch x height x width x 2: x and y of a point, the input's corners being -1 and 1
- *   output  batch x planes x height x width
- * A point between four input elements gets their mean, weighted by nearness; elements outside the
- * input count as 0.
- *
- * Backward, points are sorted by the cell that contains them, so that each input element gathers
- * from the four cells around it. */
+/* The twin of generic/resampling/SpatialGridSamplerBilinear.c. Backward, points are sorted by the
+ * cell that contains them, so that each input element gathers from the four cells around it. */
 #include "cuda/THC/THCSort.cuh"
 #include "cuda/generic/shared/windows.cuh"
 #include "cuda/generic/template.h"

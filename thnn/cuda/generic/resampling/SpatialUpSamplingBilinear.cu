@@ -1,8 +1,4 @@
-/* Bilinear resampling of planes; the corners of input and output coincide.
- *   input, gradInput     batch x planes x inputHeight x inputWidth
- *   output, gradOutput   batch x planes x outputHeight x outputWidth
- * Output row y is at row y * (inputHeight - 1) / (outputHeight - 1) of the input (at 0 when
- * outputHeight is 1) and is interpolated between the rows above and below; columns likewise. */
+/* The twin of generic/resampling/SpatialUpSamplingBilinear.c. */
 #include "cuda/generic/resampling/linear.cuh"
 #include "generic/resampling/checks.h"
 

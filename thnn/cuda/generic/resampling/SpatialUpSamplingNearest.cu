@@ -1,6 +1,4 @@
-/* 2-D nearest-neighbour upsampling by a whole factor.
- *   input   [batch x] planes x height x width
- *   output  [batch x] planes x (height * scale_factor) x (width * scale_factor) */
+/* The twin of generic/resampling/SpatialUpSamplingNearest.c. */
 #include "cuda/generic/resampling/nearest.cuh"
 
 void THCUNN_(SpatialUpSamplingNearest_updateOutput)(THCState *state, THCTensor *input,

@@ -1,7 +1,4 @@
-/* 3-D nearest-neighbour upsampling by a whole factor.
- *   input   [batch x] planes x depth x height x width
- *   output  [batch x] planes x (depth * scale_factor) x (height * scale_factor)
- *           x (width * scale_factor) */
+/* The twin of generic/resampling/VolumetricUpSamplingNearest.c. */
 #include "cuda/generic/resampling/nearest.cuh"
 
 void THCUNN_(VolumetricUpSamplingNearest_updateOutput)(THCState *state, THCTensor *input,

@@ -1,9 +1,4 @@
-/* Trilinear resampling of volumes; the corners of input and output coincide.
- *   input, gradInput     batch x planes x inputDepth x inputHeight x inputWidth
- *   output, gradOutput   batch x planes x outputDepth x outputHeight x outputWidth
- * Output slice z is at slice z * (inputDepth - 1) / (outputDepth - 1) of the input (at 0 when
- * outputDepth is 1) and is interpolated between the slices on either side; rows and columns
- * likewise. */
+/* The twin of generic/resampling/VolumetricUpSamplingTrilinear.c. */
 #include "cuda/generic/resampling/linear.cuh"
 #include "generic/resampling/checks.h"
 

@@ -1,10 +1,4 @@
-/* 2-D convolution in which a table says which planes are joined.
- *   input      [batch x] nInputPlane x height x width
- *   connTable  connections x 2: an input plane and an output plane, from 1
- *   weight     connections x kH x kW
- *   output     [batch x] nOutputPlane x outputHeight x outputWidth
- * An output plane is its bias plus the input planes connected to it, each convolved with the
- * connection's kernel. outputHeight is (height - kH) / dH + 1, rounded down. */
+/* The twin of generic/convolution/planewise/SpatialConvolutionMap.c. */
 #include "cuda/generic/convolution/planewise/connected.cuh"
 #include "generic/convolution/checks.h"
 

@@ -1,10 +1,4 @@
-/* 2-D convolution plane by plane: each input plane has kernels and output planes of its own.
- *   input    [batch x] nInputPlane x height x width
- *   weight   multiplier x nInputPlane x kH x kW, or with the last three in one
- *   bias     multiplier x nInputPlane
- *   output   [batch x] (nInputPlane * multiplier) x outputHeight x outputWidth
- * Output plane c * multiplier + m is input plane c convolved with weight[m][c]. outputHeight is
- * (height + 2 padH - kH) / dH + 1, rounded down. */
+/* The twin of generic/convolution/planewise/SpatialDepthWiseConvolution.c. */
 #include "cuda/generic/convolution/planewise/connected.cuh"
 #include "generic/convolution/checks.h"
 

@@ -1,10 +1,4 @@
-/* 2-D full (transposed) convolution in which a table says which planes are joined.
- *   input      nInputPlane x height x width
- *   connTable  connections x 2: an input plane and an output plane, from 1
- *   weight     connections x kH x kW
- *   output     nOutputPlane x outputHeight x outputWidth
- * Each input element paints its connections' kernels, scaled by its value, into the output planes.
- * outputHeight is (height - 1) dH + kH. */
+/* The twin of generic/convolution/planewise/SpatialFullConvolutionMap.c. */
 #include "cuda/generic/convolution/planewise/connected.cuh"
 #include "generic/convolution/checks.h"
 
