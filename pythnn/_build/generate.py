@@ -13,7 +13,7 @@ import cffi
 from .functions import functions_source
 from .headers import Function, Header, HeaderError, parse, preprocess, spell
 from .native import native_declarations
-from .steps import STEP_TYPES, step_definitions, steps_table
+from .steps import step_definitions, steps_table
 from .table import CPU, Entry, read_table
 
 PUBLIC_HEADERS = (
@@ -196,7 +196,6 @@ def extension_source(header: Header, entries: list[Entry], native: str) -> str:
     on_arrays = array_calls(header, entries)
     declarations = cdef(header, functions, CONSTANTS) + native
     declarations += "\n".join(prototype for prototype, _ in on_arrays)
-    declarations += STEP_TYPES
     definitions = [guard(f) for f in functions] + [definition for _, definition in on_arrays]
     definitions += step_definitions(header)
     return emit("pythnn._cffi", declarations, "native.h", definitions)

@@ -1,4 +1,7 @@
-"""Steps of programs: C functions that are called with arguments kept in memory."""
+"""Steps of programs: C functions that are called with arguments kept in memory.
+
+``../_native/native.h`` declares what Python sees of them.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,12 @@ import re
 
 from .headers import Function, Header
 
-__all__ = ["STEP_TYPES", "is_step", "signature", "step_definitions", "steps_table"]
+__all__ = ["is_step", "signature", "step_definitions", "steps_table"]
 
 _STEP = re.compile(
     r"THNN_(Float|Double)\w+_updateOutput|TH(Float|Double|Long|Int)Tensor_"
     r"(abs|add|cadd|cdiv|cmul|copy(Double|Float|Int|Long)?|fill|mul|zero)"
 )
-
-STEP_TYPES = """
-typedef union pythnn_Word { void *object; int64_t whole; double real; } pythnn_Word;
-typedef struct pythnn_Step { int function; const pythnn_Word *arguments; } pythnn_Step;
-int pythnn_runSteps(const pythnn_Step *steps, int count);
-"""
-"""What Python sees: an argument, a call, and what makes calls one after the other. The result is the
-code of the first error."""
 
 _RUN = """
 int pythnn_runSteps(const pythnn_Step *steps, int count)
@@ -70,8 +65,7 @@ def step_definitions(header: Header) -> list[str]:
     functions = _steps(header)
     names = ",\n".join(f"  step_{function.name}" for function in functions)
     table = f"static void (*const stepFunctions[])(const pythnn_Word *) = {{\n{names},\n}};"
-    types = STEP_TYPES.rpartition("int pythnn_runSteps")[0]
-    return [types, *map(_call, functions), table, _RUN]
+    return [*map(_call, functions), table, _RUN]
 
 
 def steps_table(header: Header) -> dict[str, tuple[int, tuple[str, ...]]]:

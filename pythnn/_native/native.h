@@ -68,6 +68,29 @@ PYTHNN_API int pythnn_ownGenerator(pythnn_Owned *owned);
 /* Frees, or gives up the reference. */
 PYTHNN_API void pythnn_disown(pythnn_Owned *owned);
 
+/* ---- Steps of programs -----------------------------------------------------------------------
+ *
+ * The build writes a function for each step, and the table of them, in which Python finds their
+ * numbers. */
+
+/* An argument of a step. */
+typedef union pythnn_Word {
+  void *object;
+  int64_t whole;
+  double real;
+} pythnn_Word;
+
+/* A call: the step's number and its arguments. */
+typedef struct pythnn_Step {
+  int function;
+  const pythnn_Word *arguments;
+} pythnn_Step;
+
+/* Makes calls one after the other, up to the first error, whose code it returns. */
+PYTHNN_API int pythnn_runSteps(const pythnn_Step *steps, int count);
+
+/* ---- Lifetimes ------------------------------------------------------------------------------- */
+
 /* Does nothing: a destructor of `with` that has kept `held` until then. */
 PYTHNN_API void pythnn_keep(void *held, void *with);
 
