@@ -174,10 +174,12 @@ def as_int(function: Function, index: int, value: Any) -> int:
 
 
 def as_float(function: Function, index: int, value: Any) -> float:
-    argument = function.arguments[index]
     if isinstance(value, (float, np.floating)):
         return float(value)
-    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+    argument = function.arguments[index]
+    if type(value) is not int and (
+        isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__")
+    ):
         raise function.refuse(argument, "a float", describe(value))
     try:
         return float(operator.index(value))

@@ -29,10 +29,10 @@ def ints(function: str, position: int, name: str, values: Sequence[Any]) -> tupl
     if len(values) == 1 and isinstance(values[0], (tuple, list, range)):
         values = values[0]
     try:
-        numbers = tuple(operator.index(value) for value in values)
+        numbers = tuple(map(operator.index, values))
     except TypeError:
         numbers = (2**63,)
-    if any(not -(2**63) <= number < 2**63 for number in numbers):
+    if numbers and (min(numbers) < -(2**63) or max(numbers) >= 2**63):
         raise THNNArgumentError.expected(function, position, name, "64-bit ints", repr(values))
     return numbers
 

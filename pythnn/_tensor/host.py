@@ -180,21 +180,24 @@ class Tensor(Closing):
             raise THNNArgumentError.expected(
                 function, 1, "array", f"an array of {DTYPE_NAMES}", f"one of {array.dtype}"
             )
-        if not array.flags.writeable:
+        flags = array.flags
+        if not flags.writeable:
             raise refuse("a read-only one")
         if array.size == 0:
             return cls(dtype=kind.dtype)
         shape, item = array.shape or (1,), kind.itemsize
-        if array.flags.carray:
-            steps = dense_strides(shape)
-        else:
-            strides = array.strides or (item,)
-            wanted = [d for n, d in zip(shape, strides, strict=True) if n > 1]
-            if not array.flags.aligned or any(d <= 0 or d % item for d in wanted):
-                raise refuse(f"strides of {array.strides} bytes")
-            if overlaps_itself(array):
-                raise refuse("elements that share memory")
-            steps = [d // item if n > 1 else 1 for n, d in zip(shape, strides, strict=True)]
+        if flags.carray:
+            storage = kind.new_array_storage(array, array.size)
+            tensor = cls._of(kind.new(()), kind)
+            tensor._call("setStorageNd", storage, 0, len(shape), shape, ffi.NULL)
+            return tensor
+        strides = array.strides or (item,)
+        wanted = [d for n, d in zip(shape, strides, strict=True) if n > 1]
+        if not flags.aligned or any(d <= 0 or d % item for d in wanted):
+            raise refuse(f"strides of {array.strides} bytes")
+        if overlaps_itself(array):
+            raise refuse("elements that share memory")
+        steps = [d // item if n > 1 else 1 for n, d in zip(shape, strides, strict=True)]
         span = 1 + sum((n - 1) * d for n, d in zip(shape, steps, strict=True))
         storage = kind.new_array_storage(array, span)
         return cls._of(strided(kind, storage, 0, shape, steps), kind)
@@ -244,7 +247,7 @@ class Tensor(Closing):
 
     def _call(self, function: str, *arguments: Any) -> Any:
         """Calls a C function on this tensor."""
-        return KINDS[self._kind].call(function, self._open(), *arguments)
+        return KINDS[self._kind].functions[function](self._open(), *arguments)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -387,6 +390,14 @@ class Tensor(Closing):
 
         Raises THNNArgumentError when the numbers of elements differ.
         """
+        if (
+            type(source) is type(self) is Tensor
+            and source._kind == self._kind
+            and source.size == self.size > 0
+            and not self.shares_storage(source)
+        ):
+            self._call("copy", source._open())
+            return self
         if is_on_device(source):
             source = on_host(source)
         array = _array_of(source, "Tensor.copy_from")
@@ -511,7 +522,11 @@ class Tensor(Closing):
             )
         if not self.is_contiguous:
             raise THNNError(f"{function}: the Tensor is not contiguous")
-        return self.as_strided(sizes, dense_strides(sizes), self.storage_offset)
+        if self.is_cuda:
+            return self.as_strided(sizes, dense_strides(sizes), self.storage_offset)
+        view = self._view()
+        view._call("resizeNd", len(sizes), sizes, ffi.NULL)
+        return view
 
     def expand(self, *shape: Any) -> Tensor:
         """A view with dimensions of size 1 repeated, and new ones in front."""

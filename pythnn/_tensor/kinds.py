@@ -30,6 +30,18 @@ def array_address(array: Array) -> int:
     return address
 
 
+class _Functions(dict[str, Any]):
+    """C functions whose names begin alike, by the rest of the name; each is found when needed."""
+
+    def __init__(self, prefix: str) -> None:
+        super().__init__()
+        self.prefix = prefix
+
+    def __missing__(self, name: str) -> Any:
+        found = self[name] = getattr(lib, self.prefix + name)
+        return found
+
+
 class Kind:
     """An element type: its names, and the C functions of its tensors."""
 
@@ -40,10 +52,11 @@ class Kind:
         self.itemsize = self.dtype.itemsize
         self.pointer = ffi.typeof(f"TH{name}Tensor *")
         self.storage_pointer = ffi.typeof(f"TH{name}Storage *")
+        self.functions = _Functions(f"TH{name}Tensor_")
 
     def call(self, function: str, *arguments: Any) -> Any:
         """Calls ``TH<name>Tensor_<function>``."""
-        return getattr(lib, f"TH{self.name}Tensor_{function}")(*arguments)
+        return self.functions[function](*arguments)
 
     def new(self, shape: Sequence[int]) -> Any:
         """A C tensor with memory of its own; () for an empty one."""
@@ -83,6 +96,6 @@ DTYPE_NAMES = "float32, float64, int64 or int32"
 def kind_of_dtype(dtype: np.dtype[Any]) -> Kind | None:
     """The kind with this dtype in native byte order, or None."""
     for kind in KINDS:
-        if dtype == kind.dtype:
+        if dtype is kind.dtype or dtype == kind.dtype:
             return kind
     return None

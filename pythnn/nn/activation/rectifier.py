@@ -41,11 +41,15 @@ class Threshold(Kernel, kernel=True):
 
     def updateOutput(self, input: Any) -> Any:
         self.validateParameters()
-        return super().updateOutput(input)
+        output = self.result("output", input)
+        self._run("updateOutput", input, output)
+        return output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         self.validateParameters()
-        return super().updateGradInput(input, gradOutput)
+        gradInput = self.result("gradInput", input)
+        self._run("updateGradInput", input, gradOutput, gradInput)
+        return gradInput
 
 
 @register

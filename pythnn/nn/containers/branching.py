@@ -12,7 +12,7 @@ from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
 from ..object.module import Module
 from ..object.object import register
-from ..object.tables import add_into, copied
+from ..object.tables import add_into, are_alike, copied
 from ..object.text import branches, tree
 from ..object.values import LongStorage
 from .container import Container
@@ -73,11 +73,15 @@ class _SameInput(_Branches, kernel=True):
 
     def gather(self, gradients: list[Any], input: Any) -> Any:
         first, *others = gradients
-        if isinstance(first, Tensor):
-            total = self.result("gradInput", first).resize(first.shape)
-            total.copy_from(first)
-        else:
+        if not isinstance(first, Tensor):
             total = copied(first)
+        else:
+            total = self.result("gradInput", first)
+            if others and total is not first and are_alike([first, others[0]]):
+                total._call("cadd", first._open(), 1, others[0]._open())
+                del others[0]
+            else:
+                total.resize(first.shape).copy_from(first)
         for gradient in others:
             total = add_into(total, gradient)
         return total

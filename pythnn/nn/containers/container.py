@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..._errors import THNNArgumentError, THNNError
 from ..._shown import MESSAGE
 from ..object.arguments import check_instance
-from ..object.module import Module
+from ..object.module import Module, has_no_parameters
 from ..object.object import register
 from ..object.parameters import TensorLists, tensors_of
 from ..object.text import numbered, tree
@@ -64,9 +64,8 @@ class Container(Module, kernel=True):
 
     def ask(self, index: int, method: str, *arguments: Any) -> Any:
         """Calls a method of the module at an index, from 0; errors say which module it was."""
-        module = self.modules[index]
         try:
-            return getattr(module, method)(*arguments)
+            return getattr(self.modules[index], method)(*arguments)
         except THNNError as error:
             self.locate(error, index)
             raise
@@ -115,14 +114,16 @@ class Container(Module, kernel=True):
             super().zeroGradParameters()
             return
         for module in self.children():
-            module.zeroGradParameters()
+            if not has_no_parameters(module):
+                module.zeroGradParameters()
 
     def updateParameters(self, learningRate: Any) -> None:
         if self.has_parameters_of_its_own():
             super().updateParameters(learningRate)
             return
         for module in self.children():
-            module.updateParameters(learningRate)
+            if not has_no_parameters(module):
+                module.updateParameters(learningRate)
 
     def training(self) -> None:
         for module in self.children():
@@ -184,18 +185,29 @@ class Sequential(Container, kernel=True):
             )
 
     def updateOutput(self, input: Any) -> Any:
-        output = input
-        for i in range(len(self.modules)):
-            output = self.ask(i, "updateOutput", output)
+        output, place = input, 0
+        try:
+            for module in self.modules:
+                output = module.updateOutput(output)
+                place += 1
+        except THNNError as error:
+            self.locate(error, place)
+            raise
         self.tensors.output = output
         return output
 
     def _down(self, method: str, input: Any, gradOutput: Any, *arguments: Any) -> Any:
         """Calls a method of each module, the last one first; returns the last gradient."""
-        gradient = gradOutput
-        for i in reversed(range(len(self.modules))):
-            before = self.modules[i - 1].field("output") if i else input
-            gradient = self.ask(i, method, before, gradient, *arguments)
+        gradient, modules = gradOutput, self.modules
+        place = len(modules)
+        try:
+            while place:
+                place -= 1
+                before = modules[place - 1].field("output") if place else input
+                gradient = getattr(modules[place], method)(before, gradient, *arguments)
+        except THNNError as error:
+            self.locate(error, place)
+            raise
         return gradient
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:

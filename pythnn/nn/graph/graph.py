@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._errors import THNNArgumentError, THNNError
 from ..containers.container import Container
+from ..object.module import does_the_usual
 from ..object.node import Graph, Node, Step, graph_of
 from ..object.object import register
 from ..object.tables import add_into, copied, zeros_like
@@ -49,8 +50,9 @@ class gModule(Container, kernel=True):
             wanted = f"a table of {graph.inputs}"
             raise THNNArgumentError.expected(self.typename(), 1, "input", wanted, describe(input))
         outputs: list[Any] = []
+        start = graph.start
         for i, step in enumerate(graph.steps):
-            value = input if i == graph.start else _gathered(step, outputs)
+            value = input if i == start else _gathered(step, outputs)
             outputs.append(value if step.module is None else run(step.module, value))
         return outputs
 
@@ -65,22 +67,23 @@ class gModule(Container, kernel=True):
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         graph: Graph = self.graph
         outputs = self._of_last("forward", self._outputs)
-        sums = [_Sum() for _ in graph.steps]
-        totals: list[Any] = [None] * len(sums)
-        sums[-1].add(gradOutput)
-        for i in reversed(range(len(sums))):
+        sums = _Sums(len(graph.steps))
+        sums.add(len(graph.steps) - 1, gradOutput, None)
+        for i in range(len(graph.steps) - 1, -1, -1):
             step = graph.steps[i]
-            gradient = totals[i] = sums[i].total(outputs[i])
-            if step.module is not None and gradient is not None:
+            gradient = sums.total(i, outputs)
+            if gradient is None:
+                continue
+            if step.module is not None:
                 value = input if i == graph.start else _gathered(step, outputs)
                 gradient = self.ask(step.module, "updateGradInput", value, gradient)
-            if gradient is None or not step.inputs:
-                continue
-            parts = [gradient] if len(step.inputs) == 1 else gradient
-            for source, part in zip(step.inputs, parts, strict=True):
-                sums[source].add(part, step.entry)
-        self.__dict__["_gradients"] = totals
-        self.tensors.gradInput = totals[graph.start]
+            if len(step.inputs) == 1:
+                sums.add(step.inputs[0], gradient, step.entry)
+            elif step.inputs and gradient is not None:
+                for source, part in zip(step.inputs, gradient, strict=True):
+                    sums.add(source, part, step.entry)
+        self.__dict__["_gradients"] = sums.totals
+        self.tensors.gradInput = sums.totals[graph.start]
         return self.tensors.gradInput
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
@@ -94,9 +97,12 @@ class gModule(Container, kernel=True):
         graph: Graph = self.graph
         outputs = self._of_last("forward", self._outputs)
         gradients = self._of_last("updateGradInput", self._gradients)
+        learns = method == "accGradParameters"  # which does nothing where it is the usual one
         for i in reversed(range(len(graph.steps))):
             step = graph.steps[i]
-            if step.module is not None and gradients[i] is not None:
+            if step.module is None or gradients[i] is None:
+                continue
+            if not (learns and does_the_usual(self.modules[step.module], method)):
                 value = input if i == graph.start else _gathered(step, outputs)
                 self.ask(step.module, method, value, gradients[i], factor)
 
@@ -170,6 +176,33 @@ class gModule(Container, kernel=True):
         return tree(self, [*lines, f"output <- {output}"])
 
 
+class _Sums:
+    """Gradients of the outputs of all steps; most have one part, the gradient itself."""
+
+    def __init__(self, count: int) -> None:
+        self.totals: list[Any] = [None] * count
+        self.sums: dict[int, _Sum] = {}
+        """Those of several parts, by the step."""
+
+    def add(self, step: int, gradient: Any, entry: int | None) -> None:
+        """Adds one of the output of a step, or of an entry of that; None is none."""
+        if gradient is None:
+            return
+        if step not in self.sums:
+            if entry is None and self.totals[step] is None:
+                self.totals[step] = gradient
+                return
+            self.sums[step] = _Sum()
+            self.sums[step].add(self.totals[step])
+        self.sums[step].add(gradient, entry)
+
+    def total(self, step: int, outputs: list[Any]) -> Any:
+        """The gradient of the output of a step, to which no more is added; None for none."""
+        if step in self.sums:
+            self.totals[step] = self.sums[step].total(outputs[step])
+        return self.totals[step]
+
+
 class _Sum:
     """Gradients of a step's output, which add up: of the whole, and of entries of a table."""
 
@@ -200,10 +233,11 @@ class _Sum:
 
 def _gathered(step: Step, outputs: list[Any]) -> Any:
     """What a step works on: one output, an entry of it, or a table of several."""
-    values = [outputs[source] for source in step.inputs]
     if step.entry is None:
-        return values[0] if len(values) == 1 else values
-    (table,) = values
+        if len(step.inputs) == 1:
+            return outputs[step.inputs[0]]
+        return [outputs[source] for source in step.inputs]
+    table = outputs[step.inputs[0]]
     if not isinstance(table, list) or step.entry >= len(table):
         wanted = f"a table with an entry {step.entry + 1}"
         raise THNNArgumentError.expected("nn.gModule", 1, "input", wanted, describe(table))

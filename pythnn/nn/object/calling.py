@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..._errors import THNNArgumentError, THNNError
@@ -56,7 +56,13 @@ def exchanging(method: Callable[..., Any], kernel: bool, known: bool) -> Callabl
         if may_be_silent and SILENT in self.__dict__:
             return None
         try:
-            return work(self, *arguments, **named)
+            if kernel and arguments and not named:
+                values = _between_modules(arguments)
+                if values is not None:
+                    result = method(self, *values)
+                    is_ready = type(values[0]) is Tensor or type(result) is Tensor
+                    return result if is_ready else self._as_tensors(result)
+            return work(self, arguments, named)
         except RecursionError:
             raise THNNError(
                 f"{self.typename()}: modules are nested deeper than Python's calls can be, or one "
@@ -75,19 +81,42 @@ def exchanging(method: Callable[..., Any], kernel: bool, known: bool) -> Callabl
             given = [*arguments, *named.values()]
             raise _unfit(self, method.__name__, given, error) from error
 
-    def work(self: Any, *arguments: Any, **named: Any) -> Any:
-        if kernel and arguments and not named and type(arguments[0]) is Tensor:
-            for value in arguments:
-                if type(value) not in _AS_THEY_ARE:
-                    break
-            else:
-                return method(self, *arguments)  # between modules: nothing to convert
+    def work(self: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         with_tensors = holds(arguments, Tensor) or holds(named, Tensor)
         named = convert(named) if named else named
         result = method(self, *map(convert, arguments), **named)
         return self._as_tensors(result) if with_tensors else to_arrays(result)
 
     return call
+
+
+def _between_modules(arguments: tuple[Any, ...]) -> Sequence[Any] | None:
+    """Arguments of which none has to be converted, the first a Tensor or a table of Tensors.
+
+    They are those of most calls between modules. Tables are copied. None for other arguments.
+    """
+    first = type(arguments[0])
+    if first is not Tensor and not (first is list and _is_of_tensors(arguments[0])):
+        return None
+    values: Sequence[Any] = arguments
+    for place, value in enumerate(arguments):
+        kind = type(value)
+        if kind in _AS_THEY_ARE:
+            continue
+        if kind is not list or not _is_of_tensors(value):
+            return None
+        if values is arguments:
+            values = list(arguments)
+        values[place] = value.copy()  # type: ignore[index]
+    return values
+
+
+def _is_of_tensors(table: list[Any]) -> bool:
+    """Whether a table has entries and these are Tensors, all of them."""
+    for entry in table:
+        if type(entry) is not Tensor:
+            return False
+    return bool(table)
 
 
 def _name(error: THNNArgumentError, layer: Any) -> None:

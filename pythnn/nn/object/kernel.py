@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .module import Module
@@ -10,7 +12,20 @@ from .module import Module
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Kernel", "OutputKernel"]
+__all__ = ["Kernel", "OutputKernel", "settings_of"]
+
+
+def settings_of(module: Module, names: tuple[str, ...]) -> Sequence[Any]:
+    """The fields of these names."""
+    values: Sequence[Any] = _getter(names)(module)
+    return values
+
+
+@cache
+def _getter(names: tuple[str, ...]) -> Callable[[Any], Sequence[Any]]:
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda module: [getattr(module, name) for name in names]
 
 
 class Kernel(Module, kernel=True):
@@ -25,9 +40,9 @@ class Kernel(Module, kernel=True):
     inplace: bool = False
     """Whether the result lies in the memory of the argument."""
 
-    def _rest(self, step: str) -> list[Any]:
+    def _rest(self, step: str) -> Sequence[Any]:
         """What the function for a step takes after the tensors."""
-        return [getattr(self, name) for name in self._settings]
+        return settings_of(self, self._settings)
 
     def _run(self, step: str, *tensors: Any, last: Sequence[Any] = ()) -> None:
         """Calls the function for a step."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ...program import Program
 
-__all__ = ["Module"]
+__all__ = ["Module", "does_the_usual", "has_no_parameters"]
 
 
 @register
@@ -46,8 +46,14 @@ class Module(TrainingAids, Object, kernel=True):
         ("bias", "gradBias"),
     )
     """Names of the parameters and of their gradients; absent ones do not count."""
+    _shares_parameters: ClassVar[bool] = False
+    """Whether one of these fields is the class's."""
     train: bool | None = None
     """Whether training() or evaluate() was called last; None as long as neither was."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._shares_parameters = any(hasattr(cls, name) for name, _ in cls.parameterFields)
 
     def __init__(self) -> None:
         self.tensors.gradInput = Tensor(dtype=np.float64)
@@ -91,7 +97,8 @@ class Module(TrainingAids, Object, kernel=True):
         `input` is that of the forward call before, `gradOutput` has the form of its output.
         """
         gradInput = self.updateGradInput(input, gradOutput)
-        self.accGradParameters(input, gradOutput, scale)
+        if not does_the_usual(self, "accGradParameters"):
+            self.accGradParameters(input, gradOutput, scale)
         return gradInput
 
     @overload
@@ -314,3 +321,31 @@ class Module(TrainingAids, Object, kernel=True):
             modules = module.__dict__.get("modules") or []
             modules[:] = [replaced.get(id(inside), inside) for inside in modules]
         return replaced[id(self)]
+
+
+def does_the_usual(module: Module, method: str) -> bool:
+    """Whether a method of a module is that of :class:`Module`: neither class nor object has one."""
+    if method in module.__dict__:
+        return False
+    return getattr(type(module), method) is getattr(Module, method)
+
+
+_OF_PARAMETERS = frozenset(
+    ("parameters", "parameterTensors", "zeroGradParameters", "updateParameters")
+)
+
+
+def has_no_parameters(module: Module) -> bool:
+    """Whether the methods of a module that go through its parameters surely have nothing to do."""
+    own, kind, fields = module.__dict__, type(module), module.tensors.__dict__
+    for name, _ in kind.parameterFields:
+        if fields.get(name) is not None or name in own:
+            return False
+    return (
+        kind.parameterTensors is Module.parameterTensors
+        and kind.parameters is Module.parameters
+        and kind.zeroGradParameters is Module.zeroGradParameters
+        and kind.updateParameters is Module.updateParameters
+        and own.keys().isdisjoint(_OF_PARAMETERS)
+        and not kind._shares_parameters
+    )

@@ -168,7 +168,8 @@ class Object(Nestable, Typed):
         fields = self.tensors.__dict__
         if name in fields:
             return fields[name]
-        return self.__dict__.get(name, getattr(type(self), name, None))
+        own = self.__dict__
+        return own[name] if name in own else getattr(type(self), name, None)
 
     def result(self, name: str, like: Any) -> Tensor:
         """The Tensor of a field, to be resized and written: with the dtype `like` or that of it.

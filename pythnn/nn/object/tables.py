@@ -52,13 +52,14 @@ def add_into(total: Any, value: Any, factor: Any = 1) -> Any:
 
 def are_alike(entries: Any) -> bool:
     """Whether these are real Tensors on the host, all of one type and shape."""
-    first, *others = entries
+    first = entries[0]
     if type(first) is not Tensor or first.dtype.kind != "f":
         return False
-    shape = first.shape
-    return all(
-        type(one) is Tensor and one._kind == first._kind and one.shape == shape for one in others
-    )
+    kind, shape = first._kind, first.shape
+    for one in entries:
+        if type(one) is not Tensor or one._kind != kind or one.shape != shape:
+            return False
+    return True
 
 
 def same_sizes(name: str, entries: list[Any]) -> list[Any]:

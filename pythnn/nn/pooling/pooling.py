@@ -66,7 +66,8 @@ class MaxPooling(Pooling, kernel=True):
         """Keeps the sizes of the input, which unpooling restores."""
         names = {"T": "itime", "H": "iheight", "W": "iwidth"}
         for axis, size in zip("WHT"[: len(self._axes)], reversed(input.shape), strict=False):
-            setattr(self, names[axis], size)
+            if self.field(names[axis]) != size:
+                setattr(self, names[axis], size)
 
 
 class FractionalMaxPooling(Windowed, kernel=True):

@@ -23,8 +23,13 @@ class _SameElements(Module, kernel=True):
     """A layer whose output is a view of the input."""
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        self.tensors.gradInput = gradOutput.contiguous().view(input.shape)
-        return self.tensors.gradInput
+        self.tensors.gradInput = gradient = viewed(gradOutput, input.shape)
+        return gradient
+
+
+def viewed(tensor: Any, sizes: Sequence[int]) -> Any:
+    """The elements in another shape: a view where they are contiguous, else one of a copy."""
+    return (tensor if tensor.is_contiguous else tensor.clone()).view(sizes)
 
 
 @register
@@ -57,8 +62,8 @@ class Reshape(_SameElements, kernel=True):
             is_batch = input.size != self.nelement or input.shape[0] == 1
         if is_batch:
             self.batchsize[0] = input.shape[0]
-        self.tensors.output = input.contiguous().view(self.batchsize if is_batch else self.size)
-        return self.tensors.output
+        self.tensors.output = output = viewed(input, self.batchsize if is_batch else self.size)
+        return output
 
     def __repr__(self) -> str:
         return f"{self.typename()}({'x'.join(map(str, self.size))})"

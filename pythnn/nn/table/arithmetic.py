@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
+from ..object.fields import reusable
 from ..object.module import Module
 from ..object.object import register
 from ..object.tables import are_alike, copied, same_sizes
@@ -93,11 +94,29 @@ class CAddTable(_Sums, kernel=True):
         return total
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        if self.inplace or not are_alike([*input, gradOutput]):
+        if not are_alike([*input, gradOutput]):
             return super().updateGradInput(input, gradOutput)
-        gradients = self.results("gradInput", input)
+        held = self.tensors.gradInput
+        known = held if isinstance(held, list) else []
+        # What was made in place may be a gradOutput, which is not to be written to.
+        known = [None if one is gradOutput else one for one in known]
+        if self.inplace:
+            gradients = self._gradients_beside(gradOutput, known[1 : len(input)], len(input) - 1)
+        else:
+            self.tensors.gradInput = known
+            gradients = self.results("gradInput", input)
         for gradient in gradients:
-            gradient._call("copy", gradOutput._open())
+            if gradient is not gradOutput:
+                gradient._call("copy", gradOutput._open())
+        return gradients
+
+    def _gradients_beside(self, first: Tensor, known: list[Any], count: int) -> list[Tensor]:
+        """The table of gradients of which the first is there; others lie in those known."""
+        known += [None] * (count - len(known))
+        others = [reusable(one, first.dtype) for one in known]
+        for other in others:
+            other._call("resizeAs", first._open())
+        gradients = self.tensors.gradInput = [first, *others]
         return gradients
 
 

@@ -241,6 +241,17 @@ def test_fill_zero_copy():
         Tensor([1], dtype=np.int32).fill(2**40)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64])
+def test_copies_of_a_tensor_into_another_and_into_itself(dtype):
+    t, other = Tensor(np.arange(6), dtype=dtype), Tensor.zeros(3, 2, dtype=dtype)
+    assert other.copy_from(t).tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert other.transpose(0, 1).copy_from(t).tolist() == [[0, 1, 2], [3, 4, 5]]
+    t.narrow(0, 1, 5).copy_from(t.narrow(0, 0, 5))
+    assert t.tolist() == [0, 0, 1, 2, 3, 4]
+    with pytest.raises(THNNArgumentError, match="6 elements"):
+        other.copy_from(Tensor(np.ones(5), dtype=dtype))
+
+
 def test_lists_that_are_no_arrays():
     endless: list = []
     endless.append(endless)

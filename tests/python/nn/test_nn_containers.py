@@ -221,6 +221,71 @@ def test_learning_rate_decays() -> None:
     assert steps == [1.0, 1 / (1 + 2 * 0.5), 1 / (1 + 3 * 0.5)]
 
 
+# ---- Modules that are passed over
+
+
+class Told(nn.Tanh):
+    """A layer without parameters that has something to do nevertheless."""
+
+    def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
+        self.told.append("accGradParameters")
+
+    def zeroGradParameters(self) -> None:
+        self.told.append("zeroGradParameters")
+
+    def updateParameters(self, learningRate: Any) -> None:
+        self.told.append("updateParameters")
+
+
+def told_on_the_object() -> Any:
+    layer = nn.Tanh()
+    layer.accGradParameters = lambda *_: layer.told.append("accGradParameters")
+    layer.zeroGradParameters = lambda: layer.told.append("zeroGradParameters")
+    layer.updateParameters = lambda _: layer.told.append("updateParameters")
+    return layer
+
+
+def in_a_graph(layer: Any) -> Any:
+    node = layer()
+    return nn.gModule([node], [node])
+
+
+@pytest.mark.parametrize("make", [Told, told_on_the_object])
+@pytest.mark.parametrize("around", [nn.Sequential, in_a_graph, nn.ConcatTable])
+def test_layers_without_parameters_hear_of_each_step(make: Any, around: Any) -> None:
+    layer, x = make(), data(2, 3)
+    layer.told = []
+    net = around(layer)
+    net.zeroGradParameters()
+    net.backward(x, net.forward(x))
+    net.updateParameters(0.1)
+    assert layer.told == ["zeroGradParameters", "accGradParameters", "updateParameters"]
+
+
+def test_parameters_of_a_kind_that_the_object_has_are_trained() -> None:
+    layer, own = nn.Tanh(), [np.ones(2), np.full(2, 3.0)]
+    layer.value, layer.gradValue = own
+    layer.parameters = lambda: ([layer.value], [layer.gradValue])
+    net = nn.Sequential(layer)
+    net.updateParameters(0.5)
+    np.testing.assert_array_equal(layer.value, [-0.5, -0.5])
+    net.zeroGradParameters()
+    np.testing.assert_array_equal(layer.gradValue, [0, 0])
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_gradients_of_branches_add_up_in_memory_of_their_own(count: int) -> None:
+    net, x, g = nn.ConcatTable(*(nn.Identity() for _ in range(count))), data(2, 3), data(2, 3)
+    net.forward(x)
+    given = [(i + 1) * g for i in range(count)]
+    kept = [one.copy() for one in given]
+    wanted = sum(given[1:], given[0])
+    np.testing.assert_array_equal(net.backward(x, given), wanted)
+    net.gradInput[...] = 0
+    for one, before in zip(given, kept, strict=True):
+        np.testing.assert_array_equal(one, before)
+
+
 # ---- Weight normalisation
 
 

@@ -122,3 +122,43 @@ def test_split_and_join_are_inverse(how: str) -> None:
         slopes = [Tensor(one) for one in slopes]
     back = split.backward(given, slopes)
     np.testing.assert_array_equal(back, np.stack([np.asarray(one) for one in slopes], 1))
+
+
+def test_gradients_in_place_lie_beside_the_one_given() -> None:
+    """The first is the given one itself, the others have memory of their own, used again."""
+    layer, x = nn.CAddTable(True), [Tensor(real((2, 3))) for _ in range(3)]
+    layer.forward(x)
+    for _ in range(2):
+        g = Tensor(real((2, 3)))
+        first, *others = layer.backward(x, g)
+        assert first is g
+        assert len({id(one) for one in (first, *others)}) == 3
+        for one in others:
+            assert one.tolist() == g.tolist()
+            assert not one.shares_storage(g)
+        memory = [one.address for one in others]
+    again = layer.backward(x, Tensor(real((2, 3))))
+    assert [one.address for one in again[1:]] == memory
+
+
+def test_a_gradient_given_is_not_written_to_when_the_layer_no_longer_works_in_place() -> None:
+    layer, x = nn.CAddTable(True), [Tensor(real((2, 3))) for _ in range(2)]
+    layer.forward(x)
+    g = Tensor(real((2, 3)))
+    layer.backward(x, g)
+    layer.inplace = False
+    layer.forward(x)
+    slopes = layer.backward(x, g)
+    assert not any(one.shares_storage(g) for one in slopes)
+    assert [one.tolist() for one in slopes] == [g.tolist()] * 2
+
+
+def test_a_layer_may_change_the_table_that_it_is_given() -> None:
+    class Emptying(nn.Module, kernel=True):
+        def updateOutput(self, input: Any) -> Any:
+            self.tensors.output = input.pop()
+            return self.tensors.output
+
+    table = [Tensor(real(2)), Tensor(real(2))]
+    assert Emptying().forward(table) is table[1]
+    assert len(table) == 2
