@@ -23,7 +23,7 @@ def class_of(name: str, fields: dict[str, Any]) -> Any:
     if name == "nn.LSTM" and "input_dim" in fields:
         return TorchRnnLSTM
     if name == "nn.LanguageModel" and "core" in fields:
-        found = NeuraltalkLanguageModel
+        found: Any = NeuraltalkLanguageModel
     else:
         found = registry.get(CUDNN_TWINS.get(name, name))
     # Another package's class of the same name has other fields, and stays unknown.
