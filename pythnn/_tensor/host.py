@@ -188,9 +188,7 @@ class Tensor(Closing):
         shape, item = array.shape or (1,), kind.itemsize
         if flags.carray:
             storage = kind.new_array_storage(array, array.size)
-            tensor = cls._of(kind.new(()), kind)
-            tensor._call("setStorageNd", storage, 0, len(shape), shape, ffi.NULL)
-            return tensor
+            return cls._of(strided(kind, storage, 0, shape, ()), kind)
         strides = array.strides or (item,)
         wanted = [d for n, d in zip(shape, strides, strict=True) if n > 1]
         if not flags.aligned or any(d <= 0 or d % item for d in wanted):
