@@ -73,8 +73,8 @@ THNN_API void THNN_State_setConvolutionAlgorithm(THNNState *state,
                                                  THNNConvolutionAlgorithm algorithm);
 THNN_API THNNConvolutionAlgorithm THNN_State_convolutionAlgorithm(const THNNState *state);
 
-/* The same for one result; the two functions above set it for all results, and return that of the
- * output. */
+/* The algorithm for one result; the two functions above set it for all results, and return that of
+ * the output. */
 THNN_API void THNN_State_setConvolutionAlgorithmOf(THNNState *state, THNNConvolutionResult which,
                                                    THNNConvolutionAlgorithm algorithm);
 THNN_API THNNConvolutionAlgorithm THNN_State_convolutionAlgorithmOf(const THNNState *state,

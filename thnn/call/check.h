@@ -73,7 +73,7 @@ typedef struct THNNText {
 } THNNText;
 THNNText THNN_shapeText(THNNShape shape);
 
-/* The argument that a call was refused for. */
+/* The argument for which a call was refused. */
 typedef struct THNNRejection {
   const char *function; /* NULL: none */
   const char *name;
@@ -147,7 +147,7 @@ THNN_PRIVATE void THNN_checkAtMost(const char *function, THNNScalar scalar, int6
 /* The number of elements; raises when their bytes would not fit into memory's address range. */
 int64_t THNN_elements(const char *function, THNNShape shape);
 
-/* The product of the sizes, or -1 where so many elements would not fit into the address range. */
+/* The product of the sizes, or -1 where that many elements exceed the address range. */
 THNN_PRIVATE int64_t THNN_product(int nDimension, const int64_t *size);
 
 #endif

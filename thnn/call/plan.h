@@ -87,7 +87,7 @@ typedef struct THNNTensorOperations {
   THNNView (*view)(const void *tensor);
   /* Allocates memory for these sizes; the tensor's data may move, but nothing else changes. */
   void (*reserve)(void *context, void *tensor, int nDimension, const int64_t *size);
-  void (*resize)(void *tensor, int nDimension, const int64_t *size); /* to reserved sizes */
+  void (*resize)(void *tensor, int nDimension, const int64_t *size); /* reserve comes first */
   /* Allocates the memory that `set` needs for a source of nDimension dimensions. */
   void (*reserveDimensions)(void *tensor, int nDimension);
   /* Makes `tensor` the same view of the same storage as `source`, and releases its own storage. */
@@ -165,7 +165,8 @@ THNN_PRIVATE void THNN_planSharing(THNNPlan *plan, THNNElement element, void *te
 /* `bytes` of 64-byte aligned memory with arbitrary contents. */
 THNN_PRIVATE THNNBuffer *THNN_planScratch(THNNPlan *plan, size_t bytes);
 
-/* The same, but the plan does not free it: after acquire it is the caller's, for THNN_planFree. */
+/* Memory as of THNN_planScratch that the plan does not free: after acquire the caller owns it, and
+ * frees it with THNN_planFree. */
 THNNBuffer *THNN_planKept(THNNPlan *plan, size_t bytes);
 void THNN_planFree(void *kept);
 

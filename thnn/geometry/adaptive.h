@@ -42,7 +42,7 @@ THNNRange THNN_adaptiveRegionsOver(int64_t input, int64_t output, int64_t index)
 
 /* Adaptive pooling of planes. */
 typedef struct THNNAdaptivePooling {
-  int64_t planes; /* of the whole batch */
+  int64_t planes; /* planes of the whole batch */
   int64_t inputHeight, inputWidth, outputHeight, outputWidth;
 } THNNAdaptivePooling;
 

@@ -35,7 +35,7 @@ static inline THNNStep THNN_stepAt(const THNNSteps *sizes, int64_t number, bool 
  * of (gates units) x units. */
 THNNSteps THNN_steps_shapeCheck(const char *function, int gates, THNNShape input, THNNShape weight);
 
-/* The same of what the forward call has stored, steps x batch x (stored units). */
+/* Checks the same weight, and what the forward call has stored, steps x batch x (stored units). */
 THNNSteps THNN_storedSteps_shapeCheck(const char *function, int gates, int stored,
                                       THNNShape storage, THNNShape weight);
 

@@ -57,7 +57,7 @@ typedef struct THNNConvolutionBoxes {
 
 /* One tap along one dimension: which map positions see the image through it. */
 typedef struct THNNConvolutionTap {
-  int64_t start;      /* image index seen by map position 0; may lie outside */
+  int64_t start;      /* image index seen by map position 0; can be outside */
   int64_t begin, end; /* positions [begin, end) see inside the image */
 } THNNConvolutionTap;
 
@@ -96,7 +96,8 @@ typedef struct THNNConvolutionBox {
 THNNConvolutionBoxes THNN_convolutionBoxes(int64_t batch, const int64_t *size, int64_t samples,
                                            int64_t positions);
 int64_t THNN_convolutionBoxCount(const THNNConvolutionBoxes *boxes);
-int64_t THNN_convolutionBoxPositions(const THNNConvolutionBoxes *boxes); /* in the largest */
+int64_t
+THNN_convolutionBoxPositions(const THNNConvolutionBoxes *boxes); /* positions of the largest box */
 THNNConvolutionBox THNN_convolutionBox(const THNNConvolutionBoxes *boxes, int64_t index);
 
 /* The position in a plane where a stretch begins; a sample's stretches count from 0. */
@@ -126,7 +127,7 @@ int64_t THNN_convolutionMapPositions(const THNNConvolution *geometry);   /* per 
 /* 1x1 kernel, stride 1, no padding: map positions are image positions. */
 THNN_PRIVATE bool THNN_convolutionIsPointwise(const THNNConvolution *geometry);
 
-/* Whether two descriptions say the same. */
+/* Whether two descriptions are equal. */
 bool THNN_convolutionsAreEqual(const THNNConvolution *one, const THNNConvolution *other);
 
 /* Every map position sees one element of each image plane: pointwise, or with any stride if it is

@@ -27,8 +27,8 @@ THNNConvolution THNN_convolutionCheck(const THNNConvolutionArguments *arguments)
 THNN_PRIVATE int THNN_convolutionSizes(const THNNConvolution *geometry, int nDimension, bool image,
                                        bool batched, int64_t *size);
 
-/* The settings of a convolution in groups, in the order depth, height, width; padding in front of
- * the image, above it and on its left, then behind, below and on the right. */
+/* The settings of a convolution in groups, in the order depth, height, width; first the padding
+ * before the image in each dimension, then that after it. */
 typedef struct THNNGroupSettings {
   THNNScalar groups;
   THNNScalar stride[3], before[3], after[3], dilation[3];
@@ -54,17 +54,16 @@ typedef struct THNNGroupedArguments {
   const char *function;
   bool transposed, flip;
   int nDimension;       /* spatial dimensions, or 0: those that the weight has */
-  THNNShape image, map; /* of the ordinary convolution */
+  THNNShape image, map; /* those of the ordinary convolution */
   THNNShape weight, bias;
   THNNShape target; /* the gradient of the input where it is added to */
   THNNScalar sizes[3];
   THNNGroupSettings settings;
 } THNNGroupedArguments;
 
-/* A checked convolution in groups. Padding behind, below and on the right is in the sizes of the
- * map. */
+/* A checked convolution in groups. The padding after the image is in the sizes of the map. */
 typedef struct THNNGroups {
-  THNNConvolution geometry; /* of one group, for all samples */
+  THNNConvolution geometry; /* one group, for all samples */
   int64_t groups;
   int nDimension; /* spatial dimensions */
   bool transposed, batched;
@@ -82,7 +81,7 @@ THNN_PRIVATE int THNN_groupedSizes(const THNNGroups *groups, bool image, int64_t
 typedef struct THNNPlaneSet {
   int64_t batch, samplePlanes; /* samples, and planes of each */
   int64_t planes, step;
-  int64_t positions; /* of a plane */
+  int64_t positions; /* positions of a plane */
 } THNNPlaneSet;
 
 /* Checks the arguments of the gradient of a bias and returns the planes that it sums up. */

@@ -24,8 +24,8 @@ THNNCorrelation THNN_correlation(const THNNConvolution *geometry);
 /* The map as the image, the image as the map: tap t is the geometry's tap `taps - 1 - t`. */
 THNNCorrelation THNN_correlationExchanged(const THNNConvolution *geometry);
 
-/* Which positions see inside the image through a tap: every spread-th from `begin` on, and `end` is
- * a multiple of the spread after it. */
+/* The positions that see inside the image through a tap: every spread-th of [begin, end), whose
+ * length is a multiple of the spread. */
 THNNConvolutionTap THNN_correlationTap(const THNNCorrelation *correlation, int dimension,
                                        int64_t tap);
 

@@ -16,7 +16,7 @@ typedef struct THNNFractionalArguments {
 } THNNFractionalArguments;
 
 typedef struct THNNFractional {
-  int64_t planes; /* of the whole batch */
+  int64_t planes; /* planes of the whole batch */
   int nDimension;
   int64_t input[3], output[3], pool[3]; /* element 0 is 1 where there are two dimensions */
 } THNNFractional;

@@ -26,7 +26,7 @@ typedef struct THNNIndexRun {
   int64_t at, end;         /* number of the first index; one past the last run */
   int64_t plane, count;    /* the first plane; the number of indices */
   int64_t planes;          /* upper bound of the whole planes in a run */
-  int64_t rows, columns;   /* of windows, each listed apart; count = rows * columns */
+  int64_t rows, columns;   /* rows and columns of windows; count = rows * columns */
   int64_t row, column;     /* the first row and column */
   int64_t slice;           /* the slice of the rows; 0 where a row is a slice or plane */
   const int64_t *index[2]; /* values of the run in each half of the tensor */

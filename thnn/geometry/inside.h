@@ -1,5 +1,5 @@
-/* Which of some regularly spaced indices are inside an array: the one test that windows, taps and
- * copies with padding share. */
+/* The test that windows, taps and copies with padding share: which of some regularly spaced indices
+ * are inside an array. */
 #ifndef THNN_GEOMETRY_INSIDE_H
 #define THNN_GEOMETRY_INSIDE_H
 

@@ -23,7 +23,7 @@ typedef struct THNNPaddingArguments {
 
 typedef struct THNNPadding {
   THNNPaddingMode mode;
-  int64_t planes;                         /* of the whole batch */
+  int64_t planes;                         /* planes of the whole batch */
   int64_t input[3], output[3], before[3]; /* at 0: 1, 1 and 0 where there are two dimensions */
 } THNNPadding;
 

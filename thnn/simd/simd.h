@@ -4,9 +4,9 @@
  *     THNN_(simd).pointwise.fill(n, 0, y);
  *
  * To add a loop, add a member to the struct in its topic's header, the function and its initializer
- * to the source beside it; to add a topic, also a member here and a row to dispatch.c. Unless a comment says
- * otherwise, two pointers of one call are equal or their ranges do not overlap, nothing needs
- * alignment beyond the real's own, and n may be 0. */
+ * to the source beside it; to add a topic, also a member here and a row to dispatch.c. Unless a
+ * comment says otherwise, two pointers of one call are equal or their ranges do not overlap,
+ * nothing needs alignment beyond the real's own, and n may be 0. */
 #ifndef THNN_SIMD_LOOPS_H
 #define THNN_SIMD_LOOPS_H
 

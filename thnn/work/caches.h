@@ -14,8 +14,8 @@ static inline bool THNN_leavesCaches(int64_t elements, size_t elementBytes)
   return elements > (int64_t)((16 << 20) / elementBytes);
 }
 
-/* The same test with regard for this processor's last-level cache: where that is as large as a
- * server's, up to twice as many elements stay in it. */
+/* THNN_leavesCaches for this processor's last-level cache: where that is as large as a server's,
+ * up to twice as many elements stay in it. */
 bool THNN_leavesLargeCaches(int64_t elements, size_t elementBytes);
 
 /* Whether to write a result with streaming stores. `tensorsRead` tensors of its size, at most two,

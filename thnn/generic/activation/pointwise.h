@@ -10,7 +10,7 @@ typedef struct Pointwise {
   THNNState *state;
   bool inplace;
   int cost;               /* per element, relative to a copy; decides when threads pay */
-  const real *parameters; /* of the loop */
+  const real *parameters; /* parameters of the loop */
 
   /* Backward only. */
   THTensor *compared; /* argument #2 if not `saved`; must have as many elements; NULL: any */

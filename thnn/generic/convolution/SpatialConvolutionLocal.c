@@ -108,7 +108,7 @@ static int64_t tapsOf(const THNNConvolution *g)
 
 /* The part of an output position's window that is inside the image. */
 typedef struct Window {
-  int64_t row, column; /* of the window's first tap; can be outside */
+  int64_t row, column; /* the window's first tap, which can be outside */
   int64_t firstRow, lastRow, firstColumn, lastColumn; /* taps [first, last) are inside */
 } Window;
 

@@ -256,7 +256,7 @@ static THNNRoom roomOfSample(const THNNState *state, const THNNFrames *frames, i
  * other. */
 typedef struct Sharing {
   int threads;
-  THNNRoom room; /* for the products of one sample */
+  THNNRoom room; /* room for the products of one sample */
 } Sharing;
 
 static Sharing shareSamples(const THNNState *state, const THNNFrames *frames, int64_t kW,

@@ -66,7 +66,7 @@ THNN_PRIVATE THNNConvolution THNN_VolumetricFullDilatedConvolution_shapeCheck(
 typedef struct THNNFrames {
   int64_t batch;
   int64_t inputFrames, inputSize, outputFrames, outputSize;
-  int64_t gradientFrames; /* of gradOutput: at least outputFrames; the rest is ignored */
+  int64_t gradientFrames; /* frames of gradOutput: outputFrames, and more that are ignored */
 } THNNFrames;
 
 THNN_PRIVATE THNNFrames THNN_TemporalConvolution_shapeCheck(const char *function, THNNShape input,

@@ -25,11 +25,11 @@ typedef struct THNNGroupedPlan {
   bool copiesSource;       /* a chunk of the source (of image and map) is copied to scratch */
   bool copiesResult;       /* a chunk of the result is computed in scratch */
   int64_t samples, chunks; /* samples in a chunk, and chunks of the batch */
-  int threads;             /* that share units of a group and a chunk; 1: a unit's threads do */
+  int threads;             /* threads among which units are divided; 1: threads share each unit */
   int unitThreads;         /* threads that copy a unit */
-  THNNState state;         /* by which units are planned */
-  THNNPlaneJoins joins;    /* planewise, of a chunk */
-  THNNConvolutionPlan convolution; /* of one group and a chunk */
+  THNNState state;         /* the settings that units are planned by */
+  THNNPlaneJoins joins;    /* the joins of a chunk, if planewise */
+  THNNConvolutionPlan convolution; /* the convolution of one group in a chunk */
   double cost;                     /* expected time, in cycles of one core; 0 if planewise */
   size_t scratchBytes;
 } THNNGroupedPlan;

@@ -13,7 +13,7 @@ void THNN_checkClassWeights(const char *function, THNNShape weights, int64_t cla
 /* A walk over the targets of one block. */
 typedef struct Walk {
   int64_t target, end;     /* indices of targets */
-  int64_t position, place; /* of the target in its plane; of the input's element of class 0 */
+  int64_t position, place; /* the target's index in its plane; the index of its class 0 in input */
 } Walk;
 
 static Walk startWalk(const ClassNLL *run, const THNNBlocks *blocks, int64_t block)

@@ -11,7 +11,7 @@ typedef struct Criterion {
   THNNState *state;
   THTensor *input;        /* argument #2 */
   THTensor *target;       /* argument #3 */
-  const real *parameters; /* of the loop */
+  const real *parameters; /* parameters of the loop */
   int work;               /* per element, beyond a copy, which is 1; decides when threads pay */
   bool inputOnly;         /* there is no target: output is argument #3 */
   THTensor *weights;      /* argument #6, factors of the loss; NULL: none */

@@ -253,7 +253,7 @@ void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys,
       const real *gradient = (const real *)from->data + sample * outputs;
       const double value = ((const real *)in->data)[i];
       real *row = (real *)to->data + i * columns;
-      if (shape.extra) /* for the row's own bias: see updateRow */
+      if (shape.extra) /* the gradient of the row's own bias: see updateRow */
         THNN_(simd).pooling.scale(outputs, (real)scale, gradient, row);
       THNN_(simd).pooling.scale(outputs, (real)(scale * value), gradient, row + columns - outputs);
     }

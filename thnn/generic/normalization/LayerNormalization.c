@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { COST = 4 }; /* of an element, in copied ones */
+enum { COST = 4 }; /* what an element costs, as a multiple of copying it */
 
 static int64_t rowLength(const char *function, THNNShape input)
 {

@@ -103,7 +103,7 @@ void THNN_(TemporalMaxPooling_updateOutput)(THNNState *state, THTensor *input, T
   THNN_planRelease(&plan);
 }
 
-/* An index is a frame of its window that lies in the sequence, or -1 for none. */
+/* An index is a frame of its window that is in the sequence, or -1 for none. */
 static int64_t elementOfFrame(const THNNPooledIndices *pooled, const int64_t *position,
                               int64_t frame, int64_t second)
 {

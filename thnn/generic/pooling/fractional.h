@@ -10,7 +10,7 @@ typedef struct THNNFractionalCall {
   const char *function;
   const THNNState *state;
   THNNFractional pooling;
-  int indicesPosition; /* of argument indices; forward, randomSamples follows it */
+  int indicesPosition; /* the position of argument indices; forward, randomSamples follows */
 } THNNFractionalCall;
 
 void THNN_(fractional_updateOutput)(const THNNFractionalCall *call, THTensor *input,

@@ -16,11 +16,11 @@ typedef struct MaxPartition {
 
 /* A thread's scratch. */
 typedef struct Areas {
-  const real **rows; /* under a window */
+  const real **rows; /* the rows under a window */
   Place *places;
-  real *best; /* of each column of these rows */
+  real *best; /* the greatest element of each column of these rows */
   Place *bestPlaces;
-  Place *windowPlaces; /* of the results */
+  Place *windowPlaces; /* the places of a row of results */
 } Areas;
 
 static Areas layOut(const MaxPartition *partition, const THNNConvolution *g, Scratch *scratch)

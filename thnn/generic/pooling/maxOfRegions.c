@@ -4,13 +4,13 @@
 
 /* A thread's scratch. */
 typedef struct Areas {
-  const real **rows; /* of a region */
+  const real **rows; /* the rows of a region */
   Place *rowPlaces;
-  real *best; /* of each column of these rows */
+  real *best; /* the greatest element of each column of these rows */
   Place *bestPlaces;
-  real *slid; /* of some neighbouring columns */
+  real *slid; /* the greatest of some neighbouring columns */
   Place *slidPlaces;
-  Place *places; /* of the results */
+  Place *places; /* the places of a row of results */
   THNNRange *regions;
 } Areas;
 

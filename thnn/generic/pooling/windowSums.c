@@ -110,7 +110,7 @@ static Areas layOutThread(const WindowSums *sums, Scratch *scratch)
 typedef struct Shared {
   THNNRange *spans[3];
   real *divisors[3];
-  void *packed; /* for sums row by row, backward */
+  void *packed; /* spans of columns, for sums row by row, backward */
 } Shared;
 
 static Shared layOutShared(const WindowSums *sums, Scratch *scratch)
@@ -165,8 +165,8 @@ typedef struct Tables {
   const WindowSums *sums;
   const THNNRange *spans[3];
   const real *divisors[3];
-  Spans columns;     /* for sums row by row, backward */
-  int64_t length[2]; /* for sums in lanes: result slices and rows of a strip */
+  Spans columns;     /* spans of columns, for sums row by row, backward */
+  int64_t length[2]; /* result slices and rows of a strip, for sums in lanes */
   char *threads;
 } Tables;
 

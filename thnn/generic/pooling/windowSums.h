@@ -10,10 +10,11 @@
 typedef struct WindowSums {
   THNNRegionSums of;
   bool inLanes;
-  int64_t room;      /* in lanes: elements of source and results that fit */
+  int64_t room;      /* in lanes: elements of source and results that fit a strip */
   THNNBlocks blocks; /* row by row: blocks of result rows */
   int threads;
-  size_t sharedBytes, threadBytes, bytes; /* of scratch: for all threads, for each, and in all */
+  size_t sharedBytes, threadBytes,
+      bytes; /* scratch: what threads share, that of each, and in all */
 } WindowSums;
 
 WindowSums THNN_(windowSums_plan)(const THNNState *state, const THNNRegionSums *of);

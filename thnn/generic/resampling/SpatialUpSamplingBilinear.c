@@ -1,7 +1,7 @@
 /* Bilinear resampling of planes; the corners of input and output coincide.
  *   input, gradInput     batch x planes x inputHeight x inputWidth
  *   output, gradOutput   batch x planes x outputHeight x outputWidth
- * Output row y lies at y * (inputHeight - 1) / (outputHeight - 1) of the input (at 0 when
+ * Output row y is at y * (inputHeight - 1) / (outputHeight - 1) of the input (at 0 when
  * outputHeight is 1) and is interpolated between the rows above and below; columns likewise. */
 #include "generic/resampling/checks.h"
 #include "generic/resampling/linear.h"

@@ -1,7 +1,7 @@
 /* Trilinear resampling of volumes; the corners of input and output coincide.
  *   input, gradInput     batch x planes x inputDepth x inputHeight x inputWidth
  *   output, gradOutput   batch x planes x outputDepth x outputHeight x outputWidth
- * Output slice z lies at z * (inputDepth - 1) / (outputDepth - 1) of the input (at 0 when
+ * Output slice z is at z * (inputDepth - 1) / (outputDepth - 1) of the input (at 0 when
  * outputDepth is 1) and is interpolated between the slices on either side; rows and columns
  * likewise. */
 #include "generic/resampling/checks.h"

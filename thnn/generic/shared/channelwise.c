@@ -219,7 +219,7 @@ static int64_t groupsTogether(const ChannelWork *work, int threads)
 static void runGroups(const ChannelWork *work, int64_t first, int64_t end, const Scratch *scratch)
 {
   const THNNChannels *c = work->channels;
-  const int64_t blocks = c->lineBlocks * c->spans; /* of a group */
+  const int64_t blocks = c->lineBlocks * c->spans; /* blocks of a group */
   const int64_t firstChannel = c->rows ? 0 : first, endChannel = c->rows ? c->channels : end;
   if (work->sum) {
 #pragma omp for schedule(static)

@@ -28,7 +28,7 @@ typedef struct Chains {
   const THNNOffsets *chain;
   int64_t chains;
   int vectors;  /* 1 to mostVectors */
-  int64_t taps; /* of each chain, at least 1 */
+  int64_t taps; /* taps of each chain, at least 1 */
   int64_t spacing, sumStep, factorStep;
   const real *scalars, *factors;
   const real *start; /* or NULL */
@@ -46,7 +46,7 @@ typedef struct Chains {
 typedef struct Correlations {
   const THNNOffsets *row;
   int64_t rows;
-  int taps; /* of each chain, 2 to THNN_CHAIN_TAPS */
+  int taps; /* taps of each chain, 2 to THNN_CHAIN_TAPS */
   const THNNOffsets *line;
   int64_t lines, positions; /* positions of each line, at least THNN_CHAIN_TAPS */
   int64_t begin, end;

@@ -88,7 +88,8 @@ typedef struct ShiftedSums {
 } ShiftedSums;
 
 typedef struct SimdShifts {
-  int64_t tilePlanes, tileTaps; /* of a tile of dotLines; tiles of sumLines have as many planes */
+  int64_t tilePlanes,
+      tileTaps; /* planes and taps of a tile of dotLines; sumLines has the same planes */
   void (*pad)(const PaddedRows *rows);
   void (*cut)(const Chunks *chunks);
   void (*sumRows)(const ShiftedSums *sums);

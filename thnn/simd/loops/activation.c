@@ -65,10 +65,11 @@ static void gatedBackward(int64_t n, const real *x, const real *gate, const real
   }
 }
 
-/* The probability of a number beyond a, of the normal distribution, divided by e^(-a^2/2): in powers
- * of t = (a - c) / (a + c) for a from 0 to NORMAL_MOST, highest first, where c is NORMAL_CENTRE. The
- * powers are those of the polynomial that interpolates at the Chebyshev nodes of t's range; it is
- * off by 3e-8 of the value in float, by 2e-16 in double. Beyond NORMAL_MOST e^(-a^2/2) is 0. */
+/* The upper tail of the normal distribution, the probability of a number above a, divided by
+ * e^(-a^2/2), for a from 0 to NORMAL_MOST: coefficients of the powers of t = (a - c) / (a + c),
+ * highest first, where c is NORMAL_CENTRE. The polynomial interpolates at the Chebyshev nodes of
+ * t's range; its error is 3e-8 of the value in float, 2e-16 in double. Above NORMAL_MOST
+ * e^(-a^2/2) is 0. */
 #ifdef THNN_REAL_DOUBLE
 #  define NORMAL_CENTRE 5
 #  define NORMAL_MOST 38.6
@@ -88,15 +89,15 @@ static const real normalTail[] = {
 };
 #endif
 
-/* The absolute value of a number, or NORMAL_MOST where it is larger or no number. Bits of positive
- * numbers are in their order, and compilers take no branch of their smaller one. */
+/* The absolute value of a number, or NORMAL_MOST where it is larger or NaN. Positive numbers are
+ * ordered as their bits are, and the smaller of two integers takes no branch. */
 INLINE real normalDistance(real x)
 {
   const RealBits bits = bitsOf(x) & ~SIGN_BIT, most = bitsOf(NORMAL_MOST);
   return realOf(bits < most ? bits : most);
 }
 
-/* e^(-a^2/2) / EXP_UNSHIFT for a of normalDistance, which keeps all powers in the range. */
+/* e^(-a^2/2) / EXP_UNSHIFT, where normalDistance made a: so no power leaves the range. */
 INLINE real normalDensity(real a)
 {
 #ifdef THNN_REAL_DOUBLE
@@ -118,12 +119,12 @@ INLINE real normalDensity(real a)
 #endif
 }
 
-/* The probability of a number beyond a, of normalDistance; *density is normalDensity's, whose factor
- * the powers of t make up for. */
+/* The upper tail at a, which normalDistance made. *density becomes normalDensity(a); its factor
+ * 1 / EXP_UNSHIFT is made up for by the powers of t. */
 INLINE real normalBeyond(real a, real *density)
 {
   const real t = (a - NORMAL_CENTRE) / (a + NORMAL_CENTRE);
-  /* Odd and even powers apart: both sums depend on fewer steps than one would. */
+  /* Odd and even powers are summed up apart, in two chains of half the length. */
   const real square = t * t;
   real odd = normalTail[0] * EXP_UNSHIFT, even = normalTail[1] * EXP_UNSHIFT;
   for (size_t i = 2; i < sizeof normalTail / sizeof *normalTail; i += 2) {
@@ -134,7 +135,7 @@ INLINE real normalBeyond(real a, real *density)
   return (odd * t + even) * *density;
 }
 
-/* x P(x) is x - x (1 - P(x)) for positive x: both are max(x, 0) minus |x| times what is beyond. */
+/* x P(x) = x - x (1 - P(x)): for either sign, max(x, 0) minus |x| times the upper tail at |x|. */
 static void gelu(int64_t n, const real *x, const real *parameters, real *y)
 {
   (void)parameters;

@@ -5,9 +5,8 @@
 #include "simd/loops/channelwise.h"
 #include "simd/loops/pointwise.h"
 
-/* The comments name `parameters` last, in order. Backward
- * loops take the forward call's input (x) or result (y) as their first pointer, gradOutput as their
- * second. */
+/* The comments name `parameters` last, in order. Backward loops take the forward call's input (x)
+ * or result (y) as their first pointer, gradOutput as their second. */
 typedef struct SimdActivation {
   /* |x| */
   Map abs;

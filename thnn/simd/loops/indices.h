@@ -17,7 +17,7 @@ typedef struct SimdIndices {
   bool (*areTaps)(const THNNIndexWindows *windows, const int64_t *index, const int64_t *second);
   void (*elementsOfTaps)(const THNNIndexWindows *windows, const int64_t *index,
                          const int64_t *second, uint32_t *element);
-  /* The same for indices that are a row and a column, counted from 1 where the window begins. */
+  /* areTaps for indices that are a row and a column, counted from 1 where the window begins. */
   bool (*arePlaces)(const THNNIndexWindows *windows, const int64_t *row, const int64_t *column);
   void (*elementsOfPlaces)(const THNNIndexWindows *windows, const int64_t *row,
                            const int64_t *column, uint32_t *element);

@@ -38,7 +38,7 @@ typedef struct SimdPooling {
    * and place = its row's place; `start` and -1 where there is none. NaN is never chosen. */
   void (*maxOfRows)(int64_t n, int64_t count, const real *const *rows, const Place *places,
                     real start, real *best, Place *place);
-  /* The same over the columns of each window; among equals, the smallest place wins. */
+  /* maxOfRows over the columns of each window; among equals, the smallest place wins. */
   void (*maxOfColumns)(int64_t n, const ColumnWindows *columns, const real *best,
                        const Place *place, real *chosen, Place *chosenPlace);
   /* maxOfRows and maxOfColumns without the places */

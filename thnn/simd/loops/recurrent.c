@@ -15,7 +15,7 @@ INLINE void gruRow(const bool biased, int64_t n, const GateRows *of, const real 
 {
 #pragma omp simd
   for (int64_t i = 0; i < n; i++) {
-    const int64_t iz = n + i, in = 2 * n + i; /* in the update and the new gate */
+    const int64_t iz = n + i, in = 2 * n + i; /* elements of the update gate and of the new gate */
     const real r = realSigmoid(sumOfGate(biased, of, i));
     const real z = realSigmoid(sumOfGate(biased, of, iz));
     const real m = biased ? of->hidden[in] + of->bias2[in] : of->hidden[in];

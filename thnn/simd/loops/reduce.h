@@ -21,7 +21,7 @@ typedef struct SimdReduce {
   /* The greatest or least element of a row of at least one, the first among equals, or the first
    * NaN where there is one; its place */
   Extreme greatest, least;
-  /* The same for each of n columns; place may be NULL */
+  /* greatest and least for each of n columns; place may be NULL */
   ExtremeOfColumns greatestOfColumns, leastOfColumns;
 } SimdReduce;
 

@@ -28,8 +28,8 @@ static int64_t together(int64_t rows, int64_t channels)
   return (rows + parts - 1) / parts;
 }
 
-/* A row whose length n is no multiple of RUNNING_SUMS ends in a block of RUNNING_SUMS elements that overlaps the
- * one before: lanes that have been summed up already count as 0. */
+/* A row whose length n is no multiple of RUNNING_SUMS ends in a block of RUNNING_SUMS elements that
+ * overlaps the one before: lanes that have been summed up already count as 0. */
 INLINE double unlessSummed(int64_t n, int lane, real value)
 {
   return lane >= RUNNING_SUMS - (int)(n % RUNNING_SUMS) ? value : 0;

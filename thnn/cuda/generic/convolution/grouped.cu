@@ -28,8 +28,8 @@ struct Grouped {
   THNNGroups groups;
   THNNConvolutionPart part;
   bool planewise;
-  THCPlanesCall planes;           /* planewise, of all groups */
-  THCConvolutionPlan convolution; /* of one group, for all samples */
+  THCPlanesCall planes;           /* all groups, if planewise */
+  THCConvolutionPlan convolution; /* one group, for all samples */
   int64_t weights, taps;          /* elements of all weights, and of a kernel */
 
   Grouped(const char *function, THCState *state, const THNNGroups *of, THNNConvolutionPart part)

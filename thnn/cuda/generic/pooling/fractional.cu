@@ -51,7 +51,7 @@ template <typename Index> struct GreatestOf {
       const real step = (real)room / (real)last;
       begin = (Index)(((real)position + sample) * step) - (Index)(sample * step);
     }
-    if (begin > room) /* by rounding, in long rows of floats */
+    if (begin > room) /* rounding can do this in long rows of floats */
       begin = room;
     return {begin, begin + pool[d]};
   }

@@ -3,9 +3,9 @@
  *
  * The lanes of a vector are neighbouring positions of a line of the map, so that few map planes
  * still fill vectors, which are stored as they are, while vectors of planes would have to be
- * transposed. The image is read from frames (paddedLines.h), where neighbouring positions are contiguous
- * whatever the padding and the stride, or in place if there is only one tap. A weight is one scalar
- * for all lanes.
+ * transposed. The image is read from frames (paddedLines.h), where neighbouring positions are
+ * contiguous whatever the padding and the stride, or in place if there is only one tap. A weight is
+ * one scalar for all lanes.
  *
  * A task is a band of lines of the map for all planes. Blocks of image planes are added to it in
  * turn. */

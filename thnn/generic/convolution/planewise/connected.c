@@ -145,7 +145,7 @@ typedef struct Gather {
   Layout layout;
   int64_t phases[2]; /* residue classes of result rows and columns, a pass for each */
   int64_t bands;     /* rows of tiles per pass */
-  int64_t mostTaps;  /* of a residue class */
+  int64_t mostTaps;  /* the most taps of a residue class */
   int threads;
   size_t threadBytes;
 } Gather;

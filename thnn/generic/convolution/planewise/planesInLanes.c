@@ -12,8 +12,8 @@ enum {
 
 /* What threads share. */
 typedef struct Shared {
-  int64_t *offsets, *factorAt; /* of each tap, in a band and in the factors */
-  double *sums;                /* to the weights: of each task */
+  int64_t *offsets, *factorAt; /* offset of each tap in a band, and of its factors */
+  double *sums;                /* weight gradient: sums of each task */
 } Shared;
 
 /* A band of a block of planes in one sample; after the blank line, the thread's scratch. */
@@ -23,7 +23,7 @@ typedef struct Task {
 
   real *source, *results;
   real *factors, *start; /* packed weights, and biases */
-  real *partial;         /* to the weights: partial sums */
+  real *partial;         /* weight gradient: partial sums */
 } Task;
 
 static int64_t tapsOf(const THNNPlaneJoins *joins)
@@ -368,11 +368,11 @@ void THNN_(planesInLanes_gather)(const PlanesInLanes *d, const real *source, con
   }
 }
 
-/* ---- To the weights -------------------------------------------------------------------------- */
+/* ---- The weight gradient --------------------------------------------------------------------- */
 
 /* Unfinished sums over positions: a vector for each tap, then one of the map itself. */
 typedef struct Sums {
-  int64_t products; /* in each partial sum so far */
+  int64_t products; /* products in each partial sum so far */
   real *part;
   double *whole;
 } Sums;

@@ -13,9 +13,9 @@
 typedef struct PlanesInLanes {
   const THNNPlaneJoins *joins;
   THNNConvolutionPart part;
-  int64_t blocks;            /* of image planes, one per lane */
+  int64_t blocks;            /* blocks of image planes, which have a lane each */
   int64_t phases[2];         /* residue classes of results along an axis */
-  int64_t units, bandUnits;  /* of a plane, of a band */
+  int64_t units, bandUnits;  /* units of a plane, and of a band */
   int64_t low[2], extent[2]; /* source rows or columns seen by unit 0, all classes: first, number */
   int64_t sourceStep[2];     /* source rows or columns from one unit to the next */
   int64_t left, pitch;       /* columns before the source in scratch, and from row to row */

@@ -42,13 +42,13 @@ typedef struct WeightPlan {
   int64_t panelLanes;             /* lanes of the widest panel */
   int64_t planeBlocks, tapBlocks; /* number of blocks of image planes, and of blocks of taps */
   int64_t unitTaps;               /* neighbouring taps that must stay in one block */
-  int64_t chainStep;              /* from a tap of a chain to its next, in taps; 0: no chains */
+  int64_t chainStep;              /* taps from one tap of a chain to its next; 0: no chains */
   int64_t shares;                 /* parts of a group, each with partial sums of its own */
   int paddedDimensions; /* innermost dimensions that are copied with their padding; 0: no copy */
-  bool exchanged;       /* which of the two sides is the image; read by the front alone */
+  bool exchanged;       /* image and map are exchanged; directWeight.c alone reads this */
 } WeightPlan;
 
-/* Which sums make the bias gradient: those of the convolution's map gradient. */
+/* Where the bias gradient comes from: it sums up the planes of the convolution's map gradient. */
 typedef enum BiasSource {
   BIAS_FROM_MAP,   /* the sums of the map's planes, formed when a box has been transposed */
   BIAS_FROM_IMAGE, /* the sums of the image's planes, formed when a box has been added */
@@ -110,8 +110,8 @@ typedef struct WeightWorker {
   real *transposed;           /* the group's part of the map: [panel][box][position][lane] */
   real *padded;               /* the group's padded boxes; NULL if the image itself is read */
   real *sharedSums;           /* sums of each [task][share], laid out as `sums` */
-  real *boxSums;              /* for the bias: [box][panel][lane] or [box][image plane] */
-  double *planeSums;          /* the same summed over all boxes so far */
+  real *boxSums;     /* sums for the bias gradient, [box][panel][lane] or [box][image plane] */
+  double *planeSums; /* the same summed over all boxes so far */
 
   real *sums;           /* [image plane][tap][lane] of the task or share */
   real *transposedSums; /* [lane][image plane][tap] */
