@@ -1,4 +1,4 @@
-"""What the arguments of a Tensor's methods have to be: element types, ints and sizes."""
+"""What the arguments of a Tensor's methods have to be: element types, ints, sizes, arrays."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .._errors import THNNArgumentError
-from .kinds import DTYPE_NAMES, Kind, kind_of_dtype
+from .._overlap import overlaps_itself
+from .kinds import DTYPE_NAMES, Array, Kind, kind_of_dtype
 
-__all__ = ["ints", "shape_of", "wanted_kind"]
+__all__ = ["ints", "refused_array", "shape_of", "steps_in", "wanted_kind"]
 
 
 def wanted_kind(function: str, position: int, dtype: DTypeLike) -> Kind:
@@ -47,3 +48,22 @@ def shape_of(function: str, position: int, values: Sequence[Any]) -> tuple[int, 
             function, position, "shape", "sizes from 1 on, or (0,) for an empty tensor", repr(sizes)
         )
     return sizes
+
+
+def refused_array(
+    found: str, wanted: str = "a writable array with positive strides"
+) -> THNNArgumentError:
+    """The error about an array that no tensor can be over."""
+    return THNNArgumentError.expected("Tensor.from_numpy", 1, "array", wanted, found)
+
+
+def steps_in(array: Array) -> list[int]:
+    """The strides of an array in elements; raises where they do not part all elements."""
+    shape, item = array.shape or (1,), array.itemsize
+    strides = array.strides or (item,)
+    wanted = [d for n, d in zip(shape, strides, strict=True) if n > 1]
+    if not array.flags.aligned or any(d <= 0 or d % item for d in wanted):
+        raise refused_array(f"strides of {array.strides} bytes")
+    if overlaps_itself(array):
+        raise refused_array("elements that share memory")
+    return [d // item if n > 1 else 1 for n, d in zip(shape, strides, strict=True)]

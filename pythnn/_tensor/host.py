@@ -13,9 +13,8 @@ from .._closing import Closing
 from .._errors import THNNArgumentError, THNNError
 from .._later import device_tensors
 from .._library import ffi, lib
-from .._overlap import overlaps_itself
 from .._plain import MASKED, UNMASKED, is_masked, is_ndarray, plain
-from .arguments import ints, shape_of, wanted_kind
+from .arguments import ints, refused_array, shape_of, steps_in, wanted_kind
 from .kinds import DTYPE_NAMES, DTYPES, KINDS, Array, Kind, kind_of_dtype
 from .storage import (
     BLOCKS,
@@ -166,36 +165,22 @@ class Tensor(Closing):
         positive, so that no two elements share memory; else THNNArgumentError. Such a tensor
         cannot grow.
         """
-        function = "Tensor.from_numpy"
-
-        def refuse(found: str) -> THNNArgumentError:
-            wanted = "a writable array with positive strides"
-            return THNNArgumentError.expected(function, 1, "array", wanted, found)
-
         if not is_ndarray(array) or is_masked(array):
-            raise refuse(MASKED if is_masked(array) else type(array).__name__)
+            raise refused_array(MASKED if is_masked(array) else type(array).__name__)
         array = plain(array)
         kind = kind_of_dtype(array.dtype)
         if kind is None:
-            raise THNNArgumentError.expected(
-                function, 1, "array", f"an array of {DTYPE_NAMES}", f"one of {array.dtype}"
-            )
+            raise refused_array(f"one of {array.dtype}", f"an array of {DTYPE_NAMES}")
         flags = array.flags
         if not flags.writeable:
-            raise refuse("a read-only one")
+            raise refused_array("a read-only one")
         if array.size == 0:
             return cls(dtype=kind.dtype)
-        shape, item = array.shape or (1,), kind.itemsize
+        shape = array.shape or (1,)
         if flags.carray:
             storage = kind.new_array_storage(array, array.size)
             return cls._of(strided(kind, storage, 0, shape, ()), kind)
-        strides = array.strides or (item,)
-        wanted = [d for n, d in zip(shape, strides, strict=True) if n > 1]
-        if not flags.aligned or any(d <= 0 or d % item for d in wanted):
-            raise refuse(f"strides of {array.strides} bytes")
-        if overlaps_itself(array):
-            raise refuse("elements that share memory")
-        steps = [d // item if n > 1 else 1 for n, d in zip(shape, strides, strict=True)]
+        steps = steps_in(array)
         span = 1 + sum((n - 1) * d for n, d in zip(shape, steps, strict=True))
         storage = kind.new_array_storage(array, span)
         return cls._of(strided(kind, storage, 0, shape, steps), kind)
