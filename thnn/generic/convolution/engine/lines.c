@@ -3,7 +3,7 @@
  *
  * The lanes of a vector are neighbouring positions of a line of the map, so that few map planes
  * still fill vectors, which are stored as they are, while vectors of planes would have to be
- * transposed. The image is read from frames (paddedLines.h), where neighbouring positions are
+ * transposed. The image is read from padded tiles (paddedLines.h), where neighbouring positions are
  * contiguous whatever the padding and the stride, or in place if there is only one tap. A weight is
  * one scalar for all lanes.
  *
@@ -11,9 +11,9 @@
  * turn. */
 #include "generic/convolution/engine/paddedLines.h"
 
-/* Most bytes of the frames of a band, which stay in the second-level cache. */
-static const int64_t FRAME_BYTES = 256 << 10;
-/* Positions of a band, unless its frames take too much memory. */
+/* Most bytes of the padded tiles of a band, which stay in the second-level cache. */
+static const int64_t PADDED_BYTES = 256 << 10;
+/* Positions of a band, unless its padded tiles take too much memory. */
 static const int64_t BAND_POSITIONS = 4096;
 /* Planes of a block if the image is read in place: as many streams as the processor prefetches by
  * itself. With more than FEW_PLANES map planes, adding to these again takes longer, and a block
@@ -34,10 +34,10 @@ typedef struct LinesWorker {
   Bands bands;
   const real *image;
   real *map;
-  int64_t *offset;       /* offset in a frame of each image plane of a block and tap */
+  int64_t *offset;       /* offset in a padded tile of each image plane of a block and tap */
   real *factors, *start; /* packed weights; the bias, with zeros for missing planes */
 
-  real *frames;
+  real *padded;
   THNNPosition *at;
 } LinesWorker;
 
@@ -53,9 +53,9 @@ static int64_t blockRows(const THNNConvolution *g, const Bands *bands)
   return bands->planes * THNN_convolutionTaps(g);
 }
 
-/* Number of elements of a band's frames, or of a copy of what the partial vector of a flat band
- * sees. */
-static int64_t frameElements(const THNNConvolution *g, const Bands *bands)
+/* Number of elements of a band's padded tiles, or of a copy of what the partial vector of a flat
+ * band sees. */
+static int64_t paddedElements(const THNNConvolution *g, const Bands *bands)
 {
   return bands->flat ? bands->planes * vectorLanes() : THNN_(paddedLines_elements)(g, bands);
 }
@@ -63,7 +63,7 @@ static int64_t frameElements(const THNNConvolution *g, const Bands *bands)
 static void layOutShared(LinesWorker *worker, Scratch *scratch)
 {
   const THNNConvolution *g = &worker->g;
-  worker->factors = THNN_take(scratch, wholePlanes(g) * frameRows(g), sizeof(real));
+  worker->factors = THNN_take(scratch, wholePlanes(g) * tapRows(g), sizeof(real));
   worker->start = THNN_take(scratch, wholePlanes(g), sizeof(real));
   worker->offset = THNN_take(scratch, blockRows(g, &worker->bands), sizeof(int64_t));
 }
@@ -71,7 +71,7 @@ static void layOutShared(LinesWorker *worker, Scratch *scratch)
 static void layOutThread(LinesWorker *worker, Scratch *scratch)
 {
   const THNNConvolution *g = &worker->g;
-  worker->frames = THNN_take(scratch, frameElements(g, &worker->bands), sizeof(real));
+  worker->padded = THNN_take(scratch, paddedElements(g, &worker->bands), sizeof(real));
   worker->at =
       THNN_take(scratch, THNN_(paddedLines_vectors)(g, &worker->bands), sizeof(THNNPosition));
 }
@@ -79,8 +79,8 @@ static void layOutThread(LinesWorker *worker, Scratch *scratch)
 /* ---- Planning -------------------------------------------------------------------------------- */
 
 /* Counts products of each vector with groups of planes, whose loads cross cache lines; filling
- * frames, or reading a far image in place, in as many streams as it has planes; fetching sums again
- * for each block; and packing. */
+ * padded tiles, or reading a far image in place, in as many streams as it has planes; fetching sums
+ * again for each block; and packing. */
 static void setLinesCost(AlgorithmPlan *plan, const THNNConvolution *g, const Bands *bands)
 {
   const double *costs = costsInUse()->lines;
@@ -91,7 +91,7 @@ static void setLinesCost(AlgorithmPlan *plan, const THNNConvolution *g, const Ba
                          (bands->flat ? costs[LINES_FLAT] : 1);
   const double loads = (double)divideUp(planes, THNN_(simd).shifts.tilePlanes) +
                        (double)planes / THNN_(simd).shifts.tileTaps;
-  const double rows = vectors * (double)frameRows(g), sums = vectors * (double)planes;
+  const double rows = vectors * (double)tapRows(g), sums = vectors * (double)planes;
   const double imageBytes = (double)g->batch * (double)g->inputPlanes *
                             (double)THNN_convolutionImagePositions(g) * sizeof(real);
   const bool streams = bands->flat && imageBytes > FAR_OPERAND_BYTES;
@@ -132,13 +132,13 @@ bool THNN_(lines_planConvolution)(AlgorithmPlan *plan)
                      ? flatBands(g)
                      : THNN_(paddedLines_bands)(g, false, BAND_POSITIONS,
                                                 divideUp(WORTHWHILE_TERMS, THNN_convolutionTaps(g)),
-                                                FRAME_BYTES);
+                                                PADDED_BYTES);
   Scratch shared = {0}, thread = {0};
   layOutShared(&worker, &shared);
   layOutThread(&worker, &thread);
   const int64_t size = (int64_t)sizeof(real);
-  if (!fits(plan, &shared, &thread) || wholePlanes(g) * frameRows(g) * size > WEIGHT_BYTES ||
-      frameElements(g, &worker.bands) * size > FRAME_BYTES)
+  if (!fits(plan, &shared, &thread) || wholePlanes(g) * tapRows(g) * size > WEIGHT_BYTES ||
+      paddedElements(g, &worker.bands) * size > PADDED_BYTES)
     return false;
   setLinesCost(plan, g, &worker.bands);
   plan->threads = THNN_threads(plan->state, worker.bands.count, THNN_convolutionOperations(g));
@@ -197,13 +197,13 @@ static void addFlat(const LinesWorker *worker, int64_t first, LineSums sums)
   for (int64_t plane = 0; plane < sums.taps; plane++) {
     offset[plane] = plane * vectorLanes();
     THNN_(simd).pointwise.copy(all.lanes, sums.x + part->x + plane * positions,
-                               worker->frames + offset[plane]);
+                               worker->padded + offset[plane]);
     THNN_(simd).pointwise.fill(vectorLanes() - all.lanes, 0,
-                               worker->frames + offset[plane] + all.lanes);
+                               worker->padded + offset[plane] + all.lanes);
   }
   sums.vectors = (Vectors){.at = &copied, .parts = 1, .lanes = all.lanes};
   sums.offsets = offset;
-  sums.x = worker->frames;
+  sums.x = worker->padded;
   sums.streams = false;
   THNN_(simd).shifts.sumLines(&sums);
 }
@@ -218,7 +218,7 @@ static void addBand(const LinesWorker *worker, int64_t index)
                    .planes = g->outputPlanes,
                    .yPlane = THNN_convolutionMapPositions(g),
                    .start = worker->start,
-                   .x = worker->frames,
+                   .x = worker->padded,
                    .streams = bands->flat,
                    .y = worker->map};
   for (int64_t first = 0; first < g->inputPlanes; first += bands->planes) {
@@ -227,14 +227,14 @@ static void addBand(const LinesWorker *worker, int64_t index)
     if (bands->flat) {
       addFlat(worker, first, sums);
     } else {
-      THNN_(paddedLines_fill)(g, bands, &band, first, worker->image, worker->frames);
+      THNN_(paddedLines_fill)(g, bands, &band, first, worker->image, worker->padded);
       THNN_(simd).shifts.sumLines(&sums);
     }
     sums.start = NULL;
   }
 }
 
-/* Fills what threads share: packed weights, what sums start from, and offsets in a frame. */
+/* Fills what threads share: packed weights, what sums start from, and offsets in a padded tile. */
 static void prepareShared(const LinesWorker *worker, const Operands *of)
 {
   const THNNConvolution *g = &worker->g;

@@ -3,9 +3,9 @@
  * over batch and positions of map gradient times image.
  *
  * The lanes of a vector are neighbouring positions of a line. Map gradients are read in place. The
- * image is copied into frames: for each tap along a line, what the map positions see through it, so
- * that no load crosses a cache line. If there is only one tap, the image is read in place too. The
- * lanes of a sum are added up at the end of a share.
+ * image is copied into padded tiles: for each tap along a line, what the map positions see through
+ * it, so that no load crosses a cache line. If there is only one tap, the image is read in place
+ * too. The lanes of a sum are added up at the end of a share.
  *
  * A share is a range of bands of map lines. There is a fixed number of shares, whose partial sums
  * are added in order. */
@@ -13,9 +13,9 @@
 
 /* Positions of a band, for which the gradients of a few planes stay in the first-level cache. */
 static const int64_t BAND_POSITIONS = 4096 / sizeof(real);
-/* Most bytes of the frames of a band, and of the sums of all planes, which stay in the second-level
- * cache. */
-static const int64_t FRAME_BYTES = 256 << 10, SUMS_BYTES = 512 << 10;
+/* Most bytes of the padded tiles of a band, and of the sums of all planes, which stay in the
+ * second-level cache. */
+static const int64_t PADDED_BYTES = 256 << 10, SUMS_BYTES = 512 << 10;
 
 /* The bands, and how many shares they are divided into, each with partial sums of its own. */
 typedef struct LinesWeightPlan {
@@ -29,27 +29,27 @@ typedef struct Correlation {
   LinesWeightPlan plan;
   const real *image, *gradMap;
   bool totalled;     /* sums of map gradients are wanted */
-  int64_t *offset;   /* offset in a frame of each image plane and tap */
+  int64_t *offset;   /* offset in a padded tile of each image plane and tap */
   real *shareSums;   /* [share][map plane][image plane][tap] */
   real *shareTotals; /* sums of map gradients, [share][map plane] */
 
   real *sums;       /* [map plane][image plane][tap][lane] */
-  real *frames;     /* frames of a band */
+  real *padded;     /* padded tiles of a band */
   real *totals;     /* sums of map gradients, [map plane][lane] */
-  THNNPosition *at; /* offsets of each vector in the frames and in a plane of map gradients */
+  THNNPosition *at; /* offsets of each vector in the padded tiles and in a plane of map gradients */
 } Correlation;
 
 /* Number of sums, of one lane. */
 static int64_t sumCount(const THNNConvolution *g)
 {
-  return frameRows(g) * g->outputPlanes;
+  return tapRows(g) * g->outputPlanes;
 }
 
 static void layOutShared(Correlation *correlation, Scratch *scratch)
 {
   const THNNConvolution *g = &correlation->g;
   const int64_t shares = correlation->plan.shares;
-  correlation->offset = THNN_take(scratch, frameRows(g), sizeof(int64_t));
+  correlation->offset = THNN_take(scratch, tapRows(g), sizeof(int64_t));
   correlation->shareSums = THNN_take(scratch, shares * sumCount(g), sizeof(real));
   correlation->shareTotals = THNN_take(scratch, shares * g->outputPlanes, sizeof(real));
 }
@@ -61,14 +61,14 @@ static void layOutThread(Correlation *correlation, Scratch *scratch)
   const int64_t lanes = vectorLanes();
   correlation->sums = THNN_take(scratch, sumCount(g) * lanes, sizeof(real));
   correlation->totals = THNN_take(scratch, g->outputPlanes * lanes, sizeof(real));
-  correlation->frames = THNN_take(scratch, THNN_(paddedLines_elements)(g, bands), sizeof(real));
+  correlation->padded = THNN_take(scratch, THNN_(paddedLines_elements)(g, bands), sizeof(real));
   correlation->at = THNN_take(scratch, THNN_(paddedLines_vectors)(g, bands), sizeof(THNNPosition));
 }
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* Counts products, with map planes in whole tiles; what a tile costs for each vector, partial vector
- * and band; the sums of map gradients; filling frames; and adding shares. */
+/* Counts products, with map planes in whole tiles; what a tile costs for each vector, partial
+ * vector and band; the sums of map gradients; filling padded tiles; and adding shares. */
 static void setLinesWeightCost(AlgorithmPlan *plan, const THNNConvolution *g,
                                const LinesWeightPlan *own)
 {
@@ -77,7 +77,7 @@ static void setLinesWeightCost(AlgorithmPlan *plan, const THNNConvolution *g,
   const int64_t width = bands->flat ? map : g->output[2];
   const double lines = (double)g->batch * map / width;
   const double vectors = lines * divideUp(width, lanes), parts = width % lanes ? lines : 0;
-  const int64_t tilePlanes = THNN_(simd).shifts.tilePlanes, rows = frameRows(g);
+  const int64_t tilePlanes = THNN_(simd).shifts.tilePlanes, rows = tapRows(g);
   const double planeTiles = (double)divideUp(g->outputPlanes, tilePlanes);
   const double tiles = planeTiles * divideUp(rows, THNN_(simd).shifts.tileTaps);
   const double tileRows = planeTiles * (double)rows, bandCount = (double)bands->count;
@@ -104,16 +104,17 @@ bool THNN_(linesWeight_planConvolution)(AlgorithmPlan *plan)
   Correlation correlation = {.g = plan->geometry};
   const THNNConvolution *g = &correlation.g;
   LinesWeightPlan *own = &correlation.plan;
-  own->bands = THNN_(paddedLines_areFlat)(g)
-                   ? THNN_(paddedLines_flatBands)(g, BAND_POSITIONS, g->inputPlanes)
-                   : THNN_(paddedLines_bands)(g, true, BAND_POSITIONS, g->inputPlanes, FRAME_BYTES);
+  own->bands =
+      THNN_(paddedLines_areFlat)(g)
+          ? THNN_(paddedLines_flatBands)(g, BAND_POSITIONS, g->inputPlanes)
+          : THNN_(paddedLines_bands)(g, true, BAND_POSITIONS, g->inputPlanes, PADDED_BYTES);
   own->shares = minimum(own->bands.count, ENOUGH_BLOCKS);
   Scratch shared = {0}, thread = {0};
   layOutShared(&correlation, &shared);
   layOutThread(&correlation, &thread);
   const int64_t size = (int64_t)sizeof(real);
   if (!fits(plan, &shared, &thread) ||
-      THNN_(paddedLines_elements)(g, &own->bands) * size > FRAME_BYTES ||
+      THNN_(paddedLines_elements)(g, &own->bands) * size > PADDED_BYTES ||
       sumCount(g) * vectorLanes() * size > SUMS_BYTES)
     return false;
   setLinesWeightCost(plan, g, own);
@@ -128,13 +129,13 @@ static void addBand(const Correlation *correlation, const Band *band)
 {
   const THNNConvolution *geometry = &correlation->g;
   const Bands *bands = &correlation->plan.bands;
-  THNN_(paddedLines_fill)(geometry, bands, band, 0, correlation->image, correlation->frames);
+  THNN_(paddedLines_fill)(geometry, bands, band, 0, correlation->image, correlation->padded);
   const LineDots dots = {.vectors = THNN_(paddedLines_list)(geometry, bands, band, correlation->at),
-                         .taps = frameRows(geometry),
+                         .taps = tapRows(geometry),
                          .offsets = correlation->offset,
                          .planes = geometry->outputPlanes,
                          .yPlane = THNN_convolutionMapPositions(geometry),
-                         .x = bands->flat ? correlation->image : correlation->frames,
+                         .x = bands->flat ? correlation->image : correlation->padded,
                          .y = correlation->gradMap,
                          .sums = correlation->sums,
                          .totals = correlation->totalled ? correlation->totals : NULL};

@@ -10,7 +10,7 @@ static int64_t copies(const THNNConvolution *geometry, const Bands *bands)
   return bands->copyPerTap ? geometry->kernel[2] : geometry->stride[2];
 }
 
-/* Columns of a frame's line, in whole vectors. */
+/* Columns of a padded tile's line, in whole vectors. */
 static int64_t columns(const THNNConvolution *geometry, const Bands *bands)
 {
   const int64_t farthest = (geometry->kernel[2] - 1) * geometry->dilation[2] / geometry->stride[2];
@@ -28,7 +28,7 @@ static int64_t copyElements(const THNNConvolution *geometry, const Bands *bands)
   return imageLines(geometry, bands->lines) * columns(geometry, bands);
 }
 
-static int64_t frameElements(const THNNConvolution *geometry, const Bands *bands)
+static int64_t paddedElements(const THNNConvolution *geometry, const Bands *bands)
 {
   return bands->planes * geometry->kernel[0] * copies(geometry, bands) *
          copyElements(geometry, bands);
@@ -49,13 +49,13 @@ Bands THNN_(paddedLines_bands)(const THNNConvolution *geometry, bool copyPerTap,
                  .planes = 1,
                  .copyPerTap = copyPerTap};
   const int64_t least = minimum(leastPlanes, geometry->inputPlanes);
-  while (bands.lines > 1 && least * frameElements(geometry, &bands) > room)
+  while (bands.lines > 1 && least * paddedElements(geometry, &bands) > room)
     bands.lines = divideUp(bands.lines, 2);
-  const int64_t planes = maximum(least, room / frameElements(geometry, &bands));
+  const int64_t planes = maximum(least, room / paddedElements(geometry, &bands));
   const int64_t blocks = divideUp(geometry->inputPlanes, minimum(planes, geometry->inputPlanes));
   bands.planes = divideUp(geometry->inputPlanes, blocks);
   if (bands.lines == height && blocks == 1) {
-    const int64_t fitting = room / frameElements(geometry, &bands);
+    const int64_t fitting = room / paddedElements(geometry, &bands);
     bands.slices = minimum(maximum(minimum(positions / (height * width), fitting), 1), slices);
   }
   bands.perSlice = divideUp(height, bands.lines);
@@ -108,7 +108,7 @@ int64_t THNN_(paddedLines_elements)(const THNNConvolution *geometry, const Bands
   if (bands->flat)
     return 0;
   /* One vector more, since whole vectors are read and written past the end. */
-  return bands->slices * frameElements(geometry, bands) + vectorLanes();
+  return bands->slices * paddedElements(geometry, bands) + vectorLanes();
 }
 
 int64_t THNN_(paddedLines_vectors)(const THNNConvolution *geometry, const Bands *bands)
@@ -158,8 +158,8 @@ void THNN_(paddedLines_copy)(const THNNConvolution *geometry, int64_t stride, in
   THNN_(simd).pointwise.fill((lines - y.end) * width, 0, copy + y.end * width);
 }
 
-static void fillFrame(const THNNConvolution *geometry, const Bands *bands, const Band *band,
-                      int64_t firstPlane, const real *image, int64_t slice, real *frame)
+static void fillPadded(const THNNConvolution *geometry, const Bands *bands, const Band *band,
+                       int64_t firstPlane, const real *image, int64_t slice, real *padded)
 {
   const int64_t *input = geometry->input, *pad = geometry->pad;
   const int64_t *stride = geometry->stride, *dilation = geometry->dilation;
@@ -172,29 +172,29 @@ static void fillFrame(const THNNConvolution *geometry, const Bands *bands, const
       const int64_t z = mapZ * stride[0] - pad[0] + tap * dilation[0];
       const bool inside = z >= 0 && z < input[0];
       const int64_t imageSlice = (sample * geometry->inputPlanes + plane) * input[0] + z;
-      for (int64_t copy = 0; copy < copies(geometry, bands); copy++, frame += elements)
+      for (int64_t copy = 0; copy < copies(geometry, bands); copy++, padded += elements)
         if (inside)
           THNN_(paddedLines_copy)(
               geometry, stride[2], width, image + imageSlice * input[1] * input[2],
               band->first * stride[1] - pad[1],
-              copy * (bands->copyPerTap ? dilation[2] : 1) - pad[2], lines, frame);
+              copy * (bands->copyPerTap ? dilation[2] : 1) - pad[2], lines, padded);
         else
-          THNN_(simd).pointwise.fill(elements, 0, frame);
+          THNN_(simd).pointwise.fill(elements, 0, padded);
     }
 }
 
 void THNN_(paddedLines_fill)(const THNNConvolution *geometry, const Bands *bands, const Band *band,
-                             int64_t firstPlane, const real *image, real *frames)
+                             int64_t firstPlane, const real *image, real *padded)
 {
   if (bands->flat)
     return;
   /* No result depends on what is read past the end, but denormal numbers there would slow the loops
    * down. */
   THNN_(simd).pointwise.fill(vectorLanes(), 0,
-                             frames + bands->slices * frameElements(geometry, bands));
+                             padded + bands->slices * paddedElements(geometry, bands));
   for (int64_t slice = band->firstSlice; slice < band->endSlice; slice++)
-    fillFrame(geometry, bands, band, firstPlane, image, slice,
-              frames + (slice - band->firstSlice) * frameElements(geometry, bands));
+    fillPadded(geometry, bands, band, firstPlane, image, slice,
+               padded + (slice - band->firstSlice) * paddedElements(geometry, bands));
 }
 
 /* ---- Listing --------------------------------------------------------------------------------- */
@@ -255,7 +255,7 @@ Vectors THNN_(paddedLines_list)(const THNNConvolution *geometry, const Bands *ba
                            .lanes = width - whole};
   for (int64_t i = 0; i < slices; i++)
     for (int64_t line = 0; line < lines; line++) {
-      const THNNPosition first = {i * frameElements(geometry, bands) +
+      const THNNPosition first = {i * paddedElements(geometry, bands) +
                                       line * geometry->stride[1] * columns(geometry, bands),
                                   sliceBegin(geometry, band->firstSlice + i) +
                                       (band->first + line) * width};

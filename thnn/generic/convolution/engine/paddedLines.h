@@ -1,6 +1,6 @@
-/* Image lines copied with their padding (frames), in which neighbouring positions of a map line see
- * neighbouring elements through any tap. A slice is one map position in depth of one sample; its
- * frame holds a block of image planes:
+/* Padded tiles for whole lines of the map: copies of image lines with their padding, in which
+ * neighbouring positions of a map line see neighbouring elements through any tap. A slice is one
+ * map position in depth of one sample; its padded tile holds a block of image planes:
  *
  *   [image plane][tap in depth][copy][image line][column]
  *
@@ -11,8 +11,8 @@
 
 #include "generic/convolution/engine/algorithm.h"
 
-/* The map, cut into bands: some lines of a slice, or some whole slices. A slice is one sample at one
- * depth of the map. */
+/* The map, cut into bands: some lines of a slice, or some whole slices. A slice is one sample at
+ * one depth of the map. */
 typedef struct Bands {
   int64_t slices, lines; /* size of the largest band */
   int64_t planes;        /* image planes whose lines are copied at a time */
@@ -29,14 +29,14 @@ typedef struct Band {
 } Band;
 
 /* Number of pairs of an image plane and a tap. */
-static inline int64_t frameRows(const THNNConvolution *geometry)
+static inline int64_t tapRows(const THNNConvolution *geometry)
 {
   return geometry->inputPlanes * THNN_convolutionTaps(geometry);
 }
 
 /* Cuts the map into bands of about `most` positions, or fewer where there would be too few bands,
- * and the image planes into blocks of at least `leastPlanes`. The frames of a band for one block
- * take no more than `bytes` where that is possible. */
+ * and the image planes into blocks of at least `leastPlanes`. The padded tiles of a band for one
+ * block take no more than `bytes` where that is possible. */
 Bands THNN_(paddedLines_bands)(const THNNConvolution *geometry, bool copyPerTap, int64_t most,
                                int64_t leastPlanes, int64_t bytes);
 
@@ -48,11 +48,11 @@ Bands THNN_(paddedLines_flatBands)(const THNNConvolution *geometry, int64_t posi
                                    int64_t planes);
 Band THNN_(paddedLines_band)(const THNNConvolution *geometry, const Bands *bands, int64_t index);
 
-/* The number of elements of a band's frames for one block, and the most vectors of a band. */
+/* The number of elements of a band's padded tiles for one block, and the most vectors of a band. */
 int64_t THNN_(paddedLines_elements)(const THNNConvolution *geometry, const Bands *bands);
 int64_t THNN_(paddedLines_vectors)(const THNNConvolution *geometry, const Bands *bands);
 
-/* What filling the frames of all bands takes. */
+/* What filling the padded tiles of all bands takes. */
 typedef struct LineCounts {
   double fetched; /* vectors of image lines */
   double copies;  /* copies of lines */
@@ -61,10 +61,10 @@ typedef struct LineCounts {
 } LineCounts;
 
 LineCounts THNN_(paddedLines_counts)(const THNNConvolution *geometry, const Bands *bands);
-/* Fills the frames of the block of image planes that begins with `firstPlane`. Flat bands have no
- * frames: their vectors are listed in the image. */
+/* Fills the padded tiles of the block of image planes that begins with `firstPlane`. Flat bands
+ * have no padded tiles: their vectors are listed in the image. */
 void THNN_(paddedLines_fill)(const THNNConvolution *geometry, const Bands *bands, const Band *band,
-                             int64_t firstPlane, const real *image, real *frames);
+                             int64_t firstPlane, const real *image, real *padded);
 
 /* Fills a copy of `lines` lines and `width` columns with every stride-th image column, and with
  * zeros outside the image. Its first element is (line, column) of the plane's slice, which can be
@@ -73,13 +73,13 @@ void THNN_(paddedLines_copy)(const THNNConvolution *geometry, int64_t stride, in
                              const real *slice, int64_t line, int64_t column, int64_t lines,
                              real *copy);
 
-/* Lists the offsets at which the first position of a frame sees each plane of a block through each
- * tap. With flat bands they are offsets in the image. */
+/* Lists the offsets at which the first position of a padded tile sees each plane of a block through
+ * each tap. With flat bands they are offsets in the image. */
 void THNN_(paddedLines_offsets)(const THNNConvolution *geometry, const Bands *bands,
                                 int64_t *offset);
 
-/* Lists the vectors of a band, as positions in the frames and in the map's first plane: the whole
- * vectors, then the partial ones at the ends of lines. */
+/* Lists the vectors of a band, as positions in the padded tiles and in the map's first plane: the
+ * whole vectors, then the partial ones at the ends of lines. */
 Vectors THNN_(paddedLines_list)(const THNNConvolution *geometry, const Bands *bands,
                                 const Band *band, THNNPosition *at);
 
