@@ -9,6 +9,7 @@ install(FILES generic/THNN.h generic/THNNExtra.h generic/THNNExtraModules.h
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/THNN")
 set(installed THNN)
 if(THNN_TH STREQUAL "bundled")
+  install(FILES THNNCaller.h DESTINATION "${headers}")
   list(APPEND installed TH)
 endif()
 install(TARGETS ${installed} EXPORT THNNTargets)

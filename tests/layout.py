@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 
 ORDER = ("TH", "simd", "work", "call", "geometry", "generic", "cuda")
-PUBLIC = ("THNN.h", "THNNExtra.h", "THNNState.h", "THNNSimd.h")
+PUBLIC = ("THNN.h", "THNNExtra.h", "THNNState.h", "THNNSimd.h", "THNNCaller.h")
 INCLUDE = re.compile(r'^#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 

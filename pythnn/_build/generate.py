@@ -39,6 +39,7 @@ LEFT_OUT = {
     "THSetDefaultErrorHandler": "belongs to the host program",
     "THSetDefaultArgErrorHandler": "belongs to the host program",
     "THGetErrorFacts": "each guard reads them",
+    "THSetCaller": "names a line of C",
     "_THMemoryError": "variadic: raises, which only C code should",
 }
 

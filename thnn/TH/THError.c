@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void printAndExit(const char *message, void *data)
 {
@@ -37,6 +38,18 @@ static ArgHandler defaultArgHandler = {printArgumentAndExit, NULL};
 static TH_THREAD_LOCAL Handler threadHandler;
 static TH_THREAD_LOCAL ArgHandler threadArgHandler;
 static TH_THREAD_LOCAL THErrorFacts lastError;
+
+typedef struct Place {
+  const char *file;
+  int line;
+} Place;
+
+static TH_THREAD_LOCAL Place caller;
+
+void THSetCaller(const char *file, int line)
+{
+  caller = (Place){file, line};
+}
 
 THErrorFacts THGetErrorFacts(void)
 {
@@ -115,20 +128,27 @@ static TH_PRINTF(4, 5) int appendText(char *message, int length, int limit, cons
   return length;
 }
 
-/* Bytes kept for the place at the end of a message: the message may be cut, but not its place. */
+/* Bytes kept for the places at the end of a message: the message may be cut, but not its places. */
 #define PLACE_LENGTH 256
 
-/* Appends " at <file>:<line>" to a message that is complete; a very long path is cut at its
- * beginning. */
+/* The end of a path, of which a very long one is cut at its beginning. */
+static const char *endOfPath(const char *path, size_t most)
+{
+  const size_t length = strlen(path);
+  return length > most ? path + length - most : path;
+}
+
+/* Appends " at <file>:<line>" to a message that is complete, and the place of the call. */
 static void appendPlace(char *message, int length, const char *file, int line)
 {
+  const Place from = caller;
+  caller = (Place){NULL, 0}; /* the call ends here */
   lastError = (THErrorFacts){.length = (size_t)length};
-  const char *tail = file;
-  while (*tail)
-    tail++;
-  if (tail - file > PLACE_LENGTH - 32)
-    file = tail - (PLACE_LENGTH - 32);
-  appendText(message, length, TH_MESSAGE_LENGTH, " at %s:%d", file, line);
+  const size_t most = (from.file ? PLACE_LENGTH / 2 : PLACE_LENGTH) - 32;
+  length = appendText(message, length, TH_MESSAGE_LENGTH, " at %s:%d", endOfPath(file, most), line);
+  if (from.file)
+    appendText(message, length, TH_MESSAGE_LENGTH, ", called at %s:%d", endOfPath(from.file, most),
+               from.line);
 }
 
 static TH_PRINTF(4, 0) void compose(char *message, const char *file, int line, const char *format,

@@ -19,4 +19,9 @@ typedef struct THErrorFacts {
 /* About the last error of the calling thread. */
 TH_API THErrorFacts THGetErrorFacts(void);
 
+/* Sets the place in a program's source that the calling thread calls from; NULL for none. Until the next
+ * error or the next place, messages end in " at <file>:<line>, called at <file>:<line>". The string must
+ * stay. THNNCaller.h sets the place of each call of a kernel. */
+TH_API void THSetCaller(const char *file, int line);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include <TH/THHandlers.h>
 
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -49,6 +50,30 @@ static void testLongMessages(void)
   if (setjmp(checkJump) == 0)
     _THError(text, 1, "short");
   CHECK(strstr(checkMessage, "short at x") && strstr(checkMessage, "/end.c:1"));
+}
+
+/* The place of the call that is under way, of which nothing is left after an error. */
+static void testCallers(void)
+{
+  static char path[2 * TH_MESSAGE_LENGTH], text[2 * TH_MESSAGE_LENGTH];
+  THSetCaller("program.c", 7);
+  if (setjmp(checkJump) == 0)
+    _THError("thnn/some.c", 12, "found %d", 3);
+  CHECK(strcmp(checkMessage, "found 3 at thnn/some.c:12, called at program.c:7") == 0);
+  CHECK(THGetErrorFacts().length == strlen("found 3"));
+  if (setjmp(checkJump) == 0)
+    _THError("thnn/some.c", 12, "found %d", 3);
+  CHECK(strcmp(checkMessage, "found 3 at thnn/some.c:12") == 0);
+
+  memset(path, 'x', sizeof path - 1);
+  strcpy(path + sizeof path - 10, "/end.c");
+  memset(text, 'y', sizeof text - 1);
+  THSetCaller(path, INT_MAX);
+  if (setjmp(checkJump) == 0)
+    _THError(path, INT_MAX, "%s", text);
+  CHECK(strstr(checkMessage, "yyy at x") && strstr(checkMessage, "/end.c:2147483647, called at x"));
+  const char *const called = strstr(checkMessage, "called at ");
+  CHECK(called && strstr(called, "/end.c:2147483647"));
 }
 
 static void testSizeDescriptions(void)
@@ -208,6 +233,7 @@ int main(void)
   catchErrors();
   testMessages();
   testLongMessages();
+  testCallers();
   testSizeDescriptions();
   testHandlers();
   testBuiltInHandlers();
