@@ -42,7 +42,7 @@ def overlaps_itself(array: Strided) -> bool:
             break
         reach += (size - 1) * stride
     else:
-        return False  # each dimension steps over all that lies within it
+        return False  # each dimension steps over all that is within it
     span = item + sum((size - 1) * stride for stride, size in spread)
     if spread[0][0] < item or math.prod(size for _, size in spread) * item > span:
         return True  # more elements than have room

@@ -16,7 +16,8 @@ from ._tensor import array_module
 __all__ = ["add_product", "multiply", "product"]
 
 _IN_ONE_THREAD = 2**18
-"""OpenBLAS, which numpy uses, does a product of so many multiplications in the calling thread."""
+"""The most multiplications of a product that OpenBLAS, which numpy uses, does in the calling
+thread."""
 
 
 def _is_for_library(*arrays: Any) -> bool:

@@ -181,7 +181,7 @@ class _Parser:
         return self.header
 
     def _declaration(self) -> list[Token]:
-        """Tokens up to the `;` or the closing `}` of a function body, and the comment behind."""
+        """Tokens up to the `;` or the closing `}` of a function body, and the comment after it."""
         start, depth = self.at, 0
         while True:
             if self.at == len(self.tokens):

@@ -80,7 +80,7 @@ def read_image(path: Path, recipe: Recipe) -> Array:
 def _of_eight_bits(image: Image.Image, mode: str) -> Image.Image:
     """An image in a mode, white as 255; a deep gray one as one plane of floats with that white.
 
-    What is transparent lies on white, as a page shows it. ValueError for colours that Pillow cannot
+    What is transparent is shown on white, as on a page. ValueError for colours that Pillow cannot
     convert.
     """
     if image.mode.startswith(("I", "F")):

@@ -35,7 +35,7 @@ class Measured:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the output; 0 when it lies in the input's memory."""
+        """Bytes of the output; 0 when it is in the input's memory."""
         return 0 if self.in_place else sum(t.nbytes for t in tensors_in(self.output))
 
 

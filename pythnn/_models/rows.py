@@ -127,7 +127,7 @@ def _place(array: np.ndarray[Any, Any]) -> tuple[int, int]:
 
 
 def _places_of_parameters(root: Any) -> set[tuple[int, int]] | None:
-    """Where the parameters of a module lie; None for what cannot say."""
+    """Where the parameters of a module are; None for what cannot say."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", nn.UnknownClassWarning)  # the rows say it

@@ -97,7 +97,7 @@ class CudaStorage(Storage):
 
     @property
     def device(self) -> str:
-        """Where the memory lies: "cuda:0" and so on."""
+        """Where the memory is: "cuda:0" and so on."""
         return f"cuda:{self._device}"
 
     def tensor(self) -> CudaTensor:
@@ -234,7 +234,7 @@ class CudaTensor(Tensor):
 
     @property
     def device(self) -> str:
-        """Where the memory lies: "cuda:0" and so on."""
+        """Where the memory is: "cuda:0" and so on."""
         return f"cuda:{self._device}"
 
     @property
@@ -262,7 +262,7 @@ class CudaTensor(Tensor):
 
     @property
     def address(self) -> int:
-        """Where the first element lies, on the device; 0 without memory."""
+        """Where the first element is, on the device; 0 without memory."""
         start = self._storage_address()
         return start + self.storage_offset * KINDS[self._kind].itemsize if start else 0
 

@@ -81,7 +81,7 @@ class Tensor(Closing):
     dtype : optional
         The type of the elements; by default the source's. An empty tensor needs it.
     device : str, optional
-        Where it lies: "cpu", or "cuda:0" and so on; by default where the source does.
+        Where it is: "cpu", or "cuda:0" and so on; by default where the source does.
 
     C functions resize tensors that they write to; arrays made of a tensor before keep their shape
     and contents then, since growing takes fresh memory while an array still refers to the old.
@@ -98,7 +98,7 @@ class Tensor(Closing):
     _c: Any
     _kind: int
     is_cuda = False
-    """Whether it lies on a CUDA device."""
+    """Whether it is on a CUDA device."""
 
     def __new__(
         cls,
@@ -200,11 +200,11 @@ class Tensor(Closing):
 
     @property
     def device(self) -> str:
-        """Where the memory lies: "cpu", or "cuda:0" and so on."""
+        """Where the memory is: "cpu", or "cuda:0" and so on."""
         return "cpu"
 
     def to(self, device: str) -> Tensor:
-        """The tensor itself when it lies on this device, else a contiguous copy there."""
+        """The tensor itself when it is on this device, else a contiguous copy there."""
         if device in (self.device, "cuda" if self.is_cuda else self.device):
             return self
         return Tensor(self, device=device)
@@ -277,7 +277,7 @@ class Tensor(Closing):
 
     @property
     def is_contiguous(self) -> bool:
-        """Whether the elements lie in memory one after the other in C order."""
+        """Whether the elements are next to each other in memory, in C order."""
         return bool(self._call("isContiguous"))
 
     def shares_storage(self, other: Tensor) -> bool:
@@ -292,7 +292,7 @@ class Tensor(Closing):
 
     @property
     def address(self) -> int:
-        """Where the first element lies; 0 without memory."""
+        """Where the first element is; 0 without memory."""
         c = self._open()
         data = c.storage.data if c.storage else ffi.NULL
         first = int(ffi.cast("intptr_t", data))

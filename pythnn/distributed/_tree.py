@@ -1,7 +1,7 @@
 """The one binary tree in which what belongs to shards is added, however many processes there are.
 
 The leaves are the shards in order, and the node `index` of a level has the shards from
-`index` * 2^level up to those of the next node. Where a node's right half lies behind the last
+`index` * 2^level up to those of the next node. Where a node's right half is past the last
 shard, the node is its left half. A process that has some shards in a row can add them as far as
 whole nodes go; what is left are few nodes, which whoever has those of all processes adds up in the
 same way. So each sum is made of the same two parts, wherever it is made.

@@ -9,7 +9,7 @@ For example::
 
 Conventions are Python's: axes, targets and indices count from 0. Arguments are float32 or float64
 arrays (integers become float64), all of one type, and are not changed; results are new arrays.
-Arrays on a CUDA device give CuPy's arrays on that device; all of a call must lie there.
+Arrays on a CUDA device give CuPy's arrays on that device; all of a call must be there.
 Backward functions take the gradient of the output first and return gradients of what the forward
 function took. Wrong arguments raise :class:`pythnn.THNNArgumentError`, which names the function and
 its argument.

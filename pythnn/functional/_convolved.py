@@ -66,7 +66,7 @@ def transposed2d(x: Array, planes: int, window: Sequence[int]) -> tuple[int, ...
 
 
 def local_window(x: Array, weight: Array, stride: Any, padding: Any) -> tuple[Any, tuple[int, ...]]:
-    """The arguments behind the tensors, and the shape of the output."""
+    """The arguments after the tensors, and the shape of the output."""
     window = plane_window(weight, stride, padding)
     rows, columns, planes = weight.shape[:3]
     shape = convolved2d(x, planes, window)
@@ -77,7 +77,7 @@ def local_window(x: Array, weight: Array, stride: Any, padding: Any) -> tuple[An
 
 
 def connections_of(table: Any, x: Array, bias: Array, stride: Any) -> tuple[Array, Any]:
-    """The connection table as THNN takes it, and the arguments behind it."""
+    """The connection table as THNN takes it, and the arguments after it."""
     connections: Array = (table + 1).astype(x.dtype)
     return connections, [x.shape[-3], bias.shape[0], *width_first("stride", stride)]
 

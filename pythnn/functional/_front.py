@@ -307,7 +307,7 @@ def {self.body.__name__}({self._parameters()}):
         raise Unfit(name, f"sizes from 1 on{batch}", f"shape {shape}")
 
     def _body(self, given: dict[str, Any]) -> Any:
-        """Numbers stand behind arrays in signatures; keywords are what they are called."""
+        """Numbers come after arrays in signatures; keywords are what they are called."""
         arguments = [given[p.name] for p in self.parameters if p.kind is not p.KEYWORD_ONLY]
         named = {p.name: given[p.name] for p in self.parameters if p.kind is p.KEYWORD_ONLY}
         return _arrays(self.body(*arguments, **named))

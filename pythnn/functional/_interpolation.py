@@ -1,4 +1,4 @@
-"""Interpolation between the centres of elements whose outer edges lie on each other.
+"""Interpolation between the centres of elements whose outer edges coincide.
 
 THNN puts the centres of corner elements on each other (``align_corners=True``). The other way is
 built here: up-sampling from a matrix for each axis, sampling by moving the places.
@@ -36,7 +36,7 @@ def _cubic(distance: Any) -> Any:
 
 
 def _places(before: int, after: int, scale: float | None, mode: str, align: bool) -> Any:
-    """Where the elements of a result lie among those of an axis."""
+    """Where the elements of a result are among those of an axis."""
     steps = np.arange(after)
     ratio = before / after if scale is None else 1 / scale
     if mode == "nearest":

@@ -35,7 +35,7 @@ class Windows(NamedTuple):
     ceil_mode: bool
 
     def over(self, x: Array) -> Laid:
-        """How the windows lie in an array."""
+        """Where the windows are in an array."""
         return _laid(self, x.shape[-len(self.kernel) :])
 
     def shape(self, x: Array) -> tuple[int, ...]:
@@ -89,7 +89,7 @@ class Windows(NamedTuple):
 
 
 class Laid(NamedTuple):
-    """How windows lie in an array of some size."""
+    """Where windows are in an array of some size."""
 
     counts: tuple[int, ...]
     """How many there are along each axis."""
@@ -134,7 +134,7 @@ def _seen(shape: Sequence[int], sides: Sequence[tuple[int, int]]) -> list[slice]
 
 
 def _inside(seen: Sequence[slice], sides: Sequence[tuple[int, int]]) -> list[slice]:
-    """Where these elements lie in the padded copy."""
+    """Where these elements are in the padded copy."""
     return [slice(a, a + s.stop) for s, (a, _) in zip(seen, sides, strict=True)]
 
 

@@ -10,8 +10,8 @@ padding
     results as elements; with stride 1 only). The extent is dilation * (kernel - 1) + 1. Negative
     padding crops.
 groups
-    Planes in and planes out are cut into so many groups, each with weights of its own. With as many
-    as planes in, each plane has its own kernels (depth-wise).
+    Planes in and planes out are cut into this number of groups, each with weights of its own. With
+    as many as planes in, each plane has its own kernels (depth-wise).
 flip
     The convolution of mathematics, whose kernels are flipped; otherwise it is a cross-correlation.
 state

@@ -210,7 +210,7 @@ def _check_weights(rows: Array, weights: Any) -> None:
 
 
 class _Mixture(NamedTuple):
-    """How far points lie from the centres of a mixture, in deviations."""
+    """How far points are from the centres of a mixture, in deviations."""
 
     z1: Array
     z2: Array
@@ -274,7 +274,7 @@ def gaussian_mixture2d(
     weight : batch x centres
         The probability of each centre; those of a sample add up to 1.
     mean1, mean2, std1, std2, correlation : batch x centres
-        Where the centres lie, the deviations, which are positive, and how both coordinates depend
+        Where the centres are, the deviations, which are positive, and how both coordinates depend
         on each other, between -1 and 1.
 
     Returns the loss of each sample, in the shape of `x1`, and the responsibilities, batch x

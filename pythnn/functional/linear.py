@@ -35,7 +35,7 @@ __all__ = [
 
 
 def _rows(x: Array, weight: Array) -> Array:
-    """An array of samples x inputs; what stands behind the batch is flattened."""
+    """An array of samples x inputs; what follows the batch is flattened."""
     rows = x.reshape(len(x), math.prod(x.shape[1:])) if x.ndim > 2 else x
     if x.ndim == 0 or rows.shape[-1] != weight.shape[1]:
         if x.ndim == 0:

@@ -173,7 +173,7 @@ def mse_loss_backward(x: Real, target: Real, *, average: bool = True) -> Array:
 
 @function(x="[batch] classes", target="[batch] classes")
 def multi_label_margin_loss(x: Real, target: Indices, *, average: bool = True) -> float:
-    """Targets are to lie 1 above all other classes. THNN's MultiLabelMarginCriterion.
+    """Targets are to be 1 above all other classes. THNN's MultiLabelMarginCriterion.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def multi_margin_loss(
     margin: float = 1.0,
     average: bool = True,
 ) -> float:
-    """The target's class is to lie a margin above all others. THNN's MultiMarginCriterion.
+    """The target's class is to be a margin above all others. THNN's MultiMarginCriterion.
 
     Parameters
     ----------

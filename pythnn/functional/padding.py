@@ -45,7 +45,7 @@ def _padded(shape: Sequence[int], sides: Sequence[int]) -> tuple[int, ...]:
 
 @function(x="[batch] planes height width")
 def reflection_pad2d(x: Real, padding: int | Padding) -> Array:
-    """Borders that mirror what lies inside. THNN's SpatialReflectionPadding.
+    """Borders that mirror what is inside. THNN's SpatialReflectionPadding.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def pad(x: Real, padding: int | Padding, mode: str = "constant", value: float = 
         One int counts for both sides of all axes but the first two, batch x planes. Negative ones
         crop.
     mode : "constant", "reflect", "replicate" or "circular"
-        A value; what lies inside, mirrored at the outermost elements; these, repeated; or what lies
+        A value; what is inside, mirrored at the outermost elements; these, repeated; or what is
         at the other end.
     value : float
         Of the new elements, in the mode "constant".

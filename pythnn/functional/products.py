@@ -25,7 +25,7 @@ __all__ = [
 
 
 def _samples(name: str, array: Array, size: int | None = None) -> Array:
-    """An array as batch x features; what stands behind the batch is flattened."""
+    """An array as batch x features; what follows the batch is flattened."""
     if array.ndim < 2:
         raise Unfit(name, "batch x features [x ...]", f"shape {tuple(array.shape)}")
     if size is not None and len(array) != size:
@@ -62,7 +62,7 @@ def bilinear(
 
     Parameters
     ----------
-    x1, x2 : batch x features [x ...], flattened behind the batch
+    x1, x2 : batch x features [x ...], flattened after the batch
     weight : features of x1 x features of x2 x outputs
     v1, v2 : features of x1, or of x2, x outputs, optional
     bias : (outputs,), optional

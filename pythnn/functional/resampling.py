@@ -117,7 +117,7 @@ def upsample_bilinear2d(x: Real, size: Size, *, align_corners: bool = True) -> A
     x : batch x planes x height x width
     size : (height, width) of the output, or one for both
     align_corners : bool
-        Whether the centres of the corner elements of `x` and of the output lie on each other, as in
+        Whether the centres of the corner elements of `x` and of the output coincide, as in
         THNN; else their outer edges do. PyTorch's default is False.
 
     >>> upsample_bilinear2d([[[[0.0, 2.0]]]], (1, 3))
@@ -157,7 +157,7 @@ def upsample_trilinear3d(x: Real, size: Size, *, align_corners: bool = True) -> 
     x : batch x planes x depth x height x width
     size : (depth, height, width) of the output, or one for all
     align_corners : bool
-        Whether the centres of the corner elements of `x` and of the output lie on each other, as in
+        Whether the centres of the corner elements of `x` and of the output coincide, as in
         THNN; else their outer edges do. PyTorch's default is False.
 
     >>> upsample_trilinear3d([[[[[0.0, 2.0]]]]], (1, 1, 3))
@@ -278,12 +278,12 @@ def interpolate(
     x : batch x planes x one to three sizes
     size : of the output, an int for all axes or one for each
     scale : in place of `size`, a number for all axes or one for each
-        The output has floor(size of x times scale) elements along an axis. Each lies where the
+        The output has floor(size of x times scale) elements along an axis. Each is where the
         scale puts it, also if these reach less far than `x` does.
     mode : "nearest", "linear" or "cubic"
         Cubic convolution has the parameter -3/4; beyond the edges the outermost elements go on.
     align_corners : bool
-        Whether the centres of the corner elements of `x` and of the output lie on each other; else
+        Whether the centres of the corner elements of `x` and of the output coincide; else
         their outer edges do. Without meaning for "nearest".
 
     >>> interpolate([[[0.0, 2.0]]], 3, mode="linear", align_corners=True)

@@ -52,7 +52,7 @@ def html_of_lines(title: str, lines: Sequence[Line]) -> Html:
 
 
 def _inside(lines: Sequence[tuple[list[str], Line]], depth: int) -> Iterator[Html]:
-    """What is in a module, whose place has so many parts."""
+    """What is in a module, whose place has this number of parts."""
 
     def part(pair: tuple[list[str], Line]) -> str | None:
         path, _ = pair

@@ -67,7 +67,7 @@ _LARGER: tuple[Callable[[int], int], ...] = (
 
 
 def _times(example: Any, count: int) -> Any:
-    """An example with so many times the batch."""
+    """An example with this multiple of the batch."""
     if isinstance(example, (list, tuple)):
         return [_times(entry, count) for entry in example]
     return np.concatenate([example] * count)
@@ -125,7 +125,7 @@ def to_onnx(
     Parameters
     ----------
     module : pythnn.nn.Module
-        Is left in evaluation, and where it lies.
+        Is left in evaluation, and where it is.
     example : array, or list of arrays for a table
         An input. Its shape counts, its values only where they are indices.
     dynamic_batch : bool

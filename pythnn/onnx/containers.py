@@ -51,7 +51,7 @@ def _concat(g: Graph, m: Any, x: Table) -> Table:
 
 @writes(nn.DepthConcat, container=True)
 def _depth_concat(g: Graph, m: Any, x: Table) -> Table:
-    """Smaller branches lie in the middle of zeros."""
+    """Smaller branches are in the middle of zeros."""
     branches: list[Any] = [g.module(module, x, name) for name, module in g.modules(m)]
     axis = m.dimension - 1
     largest = np.max([b.shape for b in branches], axis=0)

@@ -45,7 +45,7 @@ def _normalize(g: Graph, m: Any, x: Value) -> str:
 
 @writes(nn.SpatialCrossMapLRN)
 def _cross_map_lrn(g: Graph, m: Any, x: Value) -> str:
-    """Windows of even size, which LRN has not, reach one plane further behind than in front."""
+    """Windows of even size, which LRN has not, reach one plane further after than before."""
     given, added = batched(g, x, 2)
     size = int(m.size)
     if size % 2:

@@ -21,13 +21,13 @@ class _Windows:
     step: list[int]
     dilation: list[int]
     before: list[int]
-    """Padding in front."""
+    """Padding at the beginning."""
     after: list[int]
-    """Padding behind, with which rounding down gives as many windows as the layer has."""
+    """Padding at the end, with which rounding down gives as many windows as the layer has."""
 
     @property
     def reach(self) -> list[int]:
-        """How many elements lie between the first and the last of a window, with these."""
+        """How many elements there are from the first to the last of a window, with these."""
         return [(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilation, strict=True)]
 
     def padded(self, g: Graph, given: Value | str, value: float) -> tuple[Value | str, list[int]]:
@@ -60,7 +60,7 @@ def _padding_behind(g: Graph, given: Value | str, windows: _Windows) -> str:
     """What :attr:`_Windows.after` is, where sizes are free and the layer rounds up.
 
     The number of windows is that of those which begin inside or in the padding in front; without
-    any padding the last one may begin behind.
+    any padding the last one can begin past the end.
     """
     spatial = len(windows.kernel)
     step, before = g.ints(*windows.step), g.ints(*windows.before)

@@ -5,7 +5,7 @@ gradient at `x`, an array that is changed in place; `config` is a dict with sett
 names, `state` one that the method keeps its own in from call to call (`config` unless given).
 The result is `x` and a list of the values that opfunc gave.
 
-`x` may lie on a CUDA device, as an array of CuPy's; so do then its gradient, the arrays of the
+`x` can be on a CUDA device, as an array of CuPy's; so do then its gradient, the arrays of the
 state, and those among the settings.
 
 Beside them are what accompanies training: :class:`ConfusionMatrix`, :class:`Logger`, and

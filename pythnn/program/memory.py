@@ -1,4 +1,4 @@
-"""Where buffers lie: copies that are not made, results in the place of inputs, and addresses."""
+"""Where buffers are: copies that are not made, results in the place of inputs, and addresses."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class TensorPart(Part):
         self.start = 0  # counted from 0
 
     def place_in(self, storage: StoragePart, region: Region) -> None:
-        """Says where the elements lie."""
+        """Says where the elements are."""
         item = self.array.itemsize
         self.children = [storage]
         self.shape = list(self.array.shape)

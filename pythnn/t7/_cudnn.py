@@ -65,7 +65,7 @@ def _normalization(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _temporal_convolution(fields: dict[str, Any]) -> dict[str, Any]:
-    """The weight lies as in nn, in four dimensions."""
+    """The weight is laid out as in nn, in four dimensions."""
     for name in ("weight", "gradWeight"):
         weight = fields.get(name)
         if isinstance(weight, Tensor) and weight.ndim > 2:

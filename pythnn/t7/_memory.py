@@ -19,7 +19,7 @@ Array = NDArray[Any]
 
 
 def storable(array: Array) -> Array:
-    """The array itself, or a copy where Torch has no tensor that lies as it does.
+    """The array itself, or a copy where Torch has no tensor of its layout.
 
     Raises T7Error for element types that Torch does not have, and for arrays with a mask.
     """
@@ -111,7 +111,7 @@ def regions_of(arrays: list[Array]) -> list[Region]:
     latest: dict[tuple[np.dtype[Any], int], Region] = {}
     for i in sorted(range(len(arrays)), key=lambda i: spans[i].start):
         span, dtype = spans[i], arrays[i].dtype
-        # Elements that lie across those of another array share no storage with them.
+        # Elements that begin within those of another array share no storage with them.
         key = (dtype, span.start % dtype.itemsize)
         region = latest.get(key)
         if region is None or span.start >= region.stop:

@@ -288,7 +288,7 @@ class _Parser:
         if any(size < 0 for size in shape):
             raise T7Error(f"a {name} of size {_by(shape)}", start)
         node = TensorNode(start, name, shape, strides, first - 1)
-        # Counts of bytes must fit numpy's 64-bit numbers, also where nothing lies there.
+        # Counts of bytes must fit numpy's 64-bit numbers, also where nothing is there.
         largest = 2**62 // node.dtype.itemsize
         if (
             any(not 0 <= stride < largest for stride in strides)

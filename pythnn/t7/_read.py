@@ -25,7 +25,7 @@ def load(
     """Loads what ``torch.save`` of Lua Torch wrote, in the binary or the ascii format.
 
     Nothing in the file is run. Tensors become numpy arrays that share memory as they did in Torch;
-    those of the GPU lie in ordinary memory. Tables become lists where their keys are 1 to n, else
+    those of the GPU are in ordinary memory. Tables become lists where their keys are 1 to n, else
     dicts, or a :class:`Table` where Python's keys cannot tell Lua's apart; an empty one is ``{}``.
     Numbers are ints where they are whole, up to 2**53, else floats. Strings are str, bytes that are
     no UTF-8 as surrogate escapes. What pythnn knows no class for becomes a :class:`TorchObject`.
@@ -33,7 +33,7 @@ def load(
     Parameters
     ----------
     file : path or binary file
-        A file is read from where it stands, and left behind the value: more may follow. A text
+        A file is read from where it stands, and left after the value: more may follow. A text
         file given by its path that goes on after a value of numbers alone is none of Lua Torch's.
     classes : bool
         Whether objects of nn become those of :mod:`pythnn.nn`. Else they stay what the file holds,

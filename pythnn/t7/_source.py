@@ -23,7 +23,7 @@ _DOUBLE = struct.Struct("<d")
 class Elements:
     """The elements of a storage of the file.
 
-    ``array`` holds them, one-dimensional. Where there are Tensors of the dtype it lies in the C
+    ``array`` holds them, one-dimensional. Where there are Tensors of the dtype it is in the C
     library's memory, and ``storage`` is that; else ``storage`` is None.
     """
 
@@ -200,7 +200,7 @@ class AsciiSource:
         return tokens
 
     def _line(self, count: int) -> list[bytes] | None:
-        """The words of this line, where it has just so many; the quick way."""
+        """The words of this line, where it has exactly that number; the quick way."""
         start, limit = self.pos, self.pos + 64 * count + 64
         end = self._data.find(b"\n", start, limit)
         if end < 0 and limit < len(self._data):

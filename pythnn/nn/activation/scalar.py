@@ -136,7 +136,7 @@ class _WithConstant(Module):
         return getattr(array_module(value), operation)(value, self.constant_scalar, out=result)
 
     def _result(self, name: str, value: Any) -> Any:
-        """Where the field for what is made of a value lies: in its memory when in place."""
+        """Where the field for what is made of a value is: in its memory when in place."""
         if self.inplace:
             self.assign(name, value)
             return value

@@ -1,4 +1,4 @@
-"""A criterion behind modules."""
+"""A criterion that modules come before."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class _OfPairs(Module):
         return first, second
 
     def _check_product(self, matrix: Any, rows: int, input: Any) -> None:
-        """Refuses to multiply a matrix by something of so many rows that do not fit."""
+        """Refuses to multiply a matrix by something with a number of rows that does not fit."""
         if matrix.shape[-1] != rows:
             raise THNNArgumentError.expected(
                 self.typename(), 1, "input", "factors that fit together",

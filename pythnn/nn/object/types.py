@@ -57,7 +57,7 @@ def dtype_of_type(type: Any) -> np.dtype[Any]:
 
 
 def device_of_type(name: str) -> str:
-    """Where tensors of a type lie: "cpu", or CuPy's current device."""
+    """Where tensors of a type are: "cpu", or CuPy's current device."""
     if not name.startswith("torch.Cuda"):
         return "cpu"
     from ..._cuda.cupy import current_device
@@ -118,7 +118,7 @@ class Typed:
 class TypeCache:
     """What has been converted to a type, so that shared memory stays shared.
 
-    Tensors get the type's dtype, those of whole numbers too, and move to where it lies.
+    Tensors get the type's dtype, those of whole numbers too, and move to where it is.
     """
 
     def __init__(self, type: Any) -> None:
@@ -127,7 +127,7 @@ class TypeCache:
         self.device = device_of_type(self.name)
         self.objects: set[Typed] = set()
         self.depth = 0  # objects in objects, of which this is being converted
-        self.later: list[Typed] = []  # what lies deeper than is gone by recursion
+        self.later: list[Typed] = []  # what is deeper than recursion goes
         self.storages: dict[tuple[Storage, bool], Tensor] = {}
         self.tensors: dict[tuple[int, bool], tuple[Tensor, Tensor]] = {}
         """By its id, a tensor and what it became: what was one tensor stays one."""

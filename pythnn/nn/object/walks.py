@@ -27,7 +27,7 @@ ONCE = (
 """Methods that do something with each module and return the module itself or nothing."""
 
 MAX_DEPTH = 50
-"""Levels of calls in calls. What lies deeper comes after all else; as text it is left out."""
+"""Levels of calls in calls. What is deeper comes after all else; as text it is left out."""
 
 MAX_PLACES = 1 << 20
 """Places in a tree that can all be visited in seconds; no network has as many."""

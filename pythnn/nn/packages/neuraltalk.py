@@ -69,7 +69,7 @@ class NeuraltalkLanguageModel(Module, kernel=True):
     """neuraltalk2's ``nn.LanguageModel``: {images, sentences} to log-probabilities of words.
 
     Images are batch x input_encoding_size; sentences words x batch of numbers from 1 to
-    `vocab_size`, with 0 behind their ends. Output: (words + 2) x batch x (vocab_size + 1): what
+    `vocab_size`, with 0 after their ends. Output: (words + 2) x batch x (vocab_size + 1): what
     follows the image, the start of the sentence, and each word; the last number means its end.
     Sentences have at most `seq_length` words.
     """
@@ -223,9 +223,9 @@ class NeuraltalkLanguageModel(Module, kernel=True):
         """Sentences for images: words and their log-probabilities, both `seq_length` x batch.
 
         Each word is the likeliest, or, without `sample_max`, drawn: the lower the `temperature`,
-        the likelier are the likeliest. With a `beam_size` above 1, so many beginnings of a sentence
-        are kept at each word, and the likeliest whole one of all is the result. A sentence ends
-        where a word is `vocab_size` + 1, or 0.
+        the likelier are the likeliest. With a `beam_size` above 1, that number of beginnings of a
+        sentence is kept at each word, and the likeliest whole one of all is the result. A sentence
+        ends where a word is `vocab_size` + 1, or 0.
         """
         images = np.asarray(imgs)
         if images.ndim != 2 or images.shape[1] != int(self.input_encoding_size):

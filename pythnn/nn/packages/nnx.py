@@ -196,7 +196,7 @@ def _nearest(xp: Any, new: int, old: int, dtype: Any) -> Any:
 
 
 def _averaging(xp: Any, new: int, old: int, dtype: Any) -> Any:
-    """Shares by how much of an old one lies in each new one."""
+    """Shares by how much of an old one is in each new one."""
     edges = np.arange(new + 1) * (old / new)
     starts = np.arange(old)
     inside = np.minimum(edges[1:, None], starts + 1) - np.maximum(edges[:-1, None], starts)
@@ -280,7 +280,7 @@ class SpatialUpSampling(_Resampling):
 
 @register
 class SpatialDownSampling(_Resampling):
-    """Makes images smaller: the mean of the pixels that lie in each new one.
+    """Makes images smaller: the mean of the pixels inside each new one.
 
     `rwidth` and `rheight` are ratios of at most 1, `owidth` and `oheight` sizes.
     """

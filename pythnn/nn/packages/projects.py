@@ -24,7 +24,7 @@ __all__ = [
 
 @register
 class BinActiveZ(Module):
-    """The signs of values, as in XNOR-Net; the gradient passes where they lie between -1 and 1."""
+    """The signs of values, as in XNOR-Net; the gradient passes where they are between -1 and 1."""
 
     def updateOutput(self, input: Any) -> Any:
         self.output = array_module(input).sign(input)

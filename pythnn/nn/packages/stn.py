@@ -22,7 +22,7 @@ def _wanted(module: Module, value: Any, wanted: str) -> THNNArgumentError:
 
 @register
 class AffineGridGeneratorBHWD(Module):
-    """Where pixels of a transformed image lie in the image: matrices, [batch x] 2 x 3, to grids.
+    """Where pixels of a transformed image are in the image: matrices, [batch x] 2 x 3, to grids.
 
     Output: [batch x] height x width x 2, each place first along the height, from -1 to 1. It is the
     matrix times (place along the height, along the width, 1) of the pixel.

@@ -111,7 +111,7 @@ class CAddTable(_Sums, kernel=True):
         return gradients
 
     def _gradients_beside(self, first: Tensor, known: list[Any], count: int) -> list[Tensor]:
-        """The table of gradients of which the first is there; others lie in those known."""
+        """The table of gradients of which the first is there; others are those known."""
         known += [None] * (count - len(known))
         others = [reusable(one, first.dtype) for one in known]
         for other in others:
