@@ -214,12 +214,8 @@ def _settings(module: Any, given: dict[str, Any]) -> None:
             raise THNNArgumentError.expected(module.typename(), 1, ratio, wanted, "neither")
 
 
-@register
-class SpatialReSampling(_Resampling):
-    """Takes images to `owidth` x `oheight`, or `rwidth` and `rheight` times the size: bilinear.
-
-    Corners stay corners, as in SpatialUpSamplingBilinear.
-    """
+class _ResamplingToSize(_Resampling):
+    """Takes images to `owidth` x `oheight`, or `rwidth` and `rheight` times the size."""
 
     def __init__(
         self,
@@ -231,6 +227,14 @@ class SpatialReSampling(_Resampling):
         super().__init__()
         _settings(self, {"rwidth": rwidth, "rheight": rheight, "owidth": owidth,
                          "oheight": oheight})  # fmt: skip
+
+
+@register
+class SpatialReSampling(_ResamplingToSize):
+    """Takes images to `owidth` x `oheight`, or `rwidth` and `rheight` times the size: bilinear.
+
+    Corners stay corners, as in SpatialUpSamplingBilinear.
+    """
 
     def _shares(self, xp: Any, new: int, old: int, dtype: Any) -> Any:
         return _interpolating(xp, new, old, dtype)
@@ -279,22 +283,11 @@ class SpatialUpSampling(_Resampling):
 
 
 @register
-class SpatialDownSampling(_Resampling):
+class SpatialDownSampling(_ResamplingToSize):
     """Makes images smaller: the mean of the pixels inside each new one.
 
     `rwidth` and `rheight` are ratios of at most 1, `owidth` and `oheight` sizes.
     """
-
-    def __init__(
-        self,
-        rwidth: float | None = None,
-        rheight: float | None = None,
-        owidth: int | None = None,
-        oheight: int | None = None,
-    ) -> None:
-        super().__init__()
-        _settings(self, {"rwidth": rwidth, "rheight": rheight, "owidth": owidth,
-                         "oheight": oheight})  # fmt: skip
 
     def _shares(self, xp: Any, new: int, old: int, dtype: Any) -> Any:
         return _averaging(xp, new, old, dtype)
