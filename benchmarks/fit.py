@@ -23,6 +23,7 @@ import argparse
 import csv
 import json
 import sys
+import textwrap
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,13 +159,11 @@ def _constant(name: str) -> str:
     return "".join(f"_{letter}" if letter.isupper() else letter for letter in name).upper()
 
 
-def _wrapped(things: list[str], indent: str) -> str:
-    lines = [indent]
-    for thing in things:
-        if len(lines[-1]) + len(thing) + 2 > 100:
-            lines.append(indent)
-        lines[-1] += ("" if lines[-1] == indent else " ") + thing
-    return "\n".join(lines)
+def _wrapped(text: str) -> str:
+    """A member of the table, in lines of the width that the project's code has."""
+    return textwrap.fill(
+        text, 100, initial_indent=" " * 4, subsequent_indent=" " * 6, break_on_hyphens=False
+    )
 
 
 HEADER = """\
@@ -212,8 +211,8 @@ def table(known: Algorithms, timed: dict[tuple[str, str, str], Timings]) -> str:
         for level in LEVELS:
             text += f"  {{ /* {level} */\n"
             for algorithm, costs in costs_of(known, timed, level, real).items():
-                numbers = [f"{cost:g}," for cost in costs]
-                text += f"    .{algorithm} = {{\n{_wrapped(numbers, '      ')}\n    }},\n"
+                numbers = ", ".join(f"{cost:g}" for cost in costs)
+                text += _wrapped(f".{algorithm} = {{{numbers}}},") + "\n"
             text += "  },\n"
     return text + "#endif\n};\n"
 
