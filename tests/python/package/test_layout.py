@@ -28,7 +28,7 @@ def tree(folder, files):
 
 def test_names_lengths_and_readmes_hold():
     assert layout.misnamed(ROOT / "thnn") == []
-    for name in ("thnn", "pythnn", "tests", "benchmarks"):
+    for name in ("thnn", "pythnn", "cmake", "tests", "benchmarks"):
         assert layout.lengthy(ROOT / name) + layout.crowded(ROOT / name) == []
 
 
