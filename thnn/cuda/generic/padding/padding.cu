@@ -6,11 +6,6 @@
 namespace
 {
 
-/* Output indices [begin, end) that are copies of one input index, as in geometry/padding.h. */
-template <typename Index> struct Run {
-  Index begin, end;
-};
-
 /* The geometry of a call. Along each dimension, every output index is a copy of one input index. */
 template <int dimensions, typename Index> struct Padded {
   Box<Index> image, map;
@@ -34,10 +29,10 @@ template <int dimensions, typename Index> struct Padded {
 
   /* The copies of an input index before the input (run 0), inside it (1) and after it (2); a run
    * can be empty. */
-  __device__ Run<Index> run(int d, Index index, int number) const
+  __device__ Range<Index> run(int d, Index index, int number) const
   {
     const Index last = image.size[d] - 1, end = map.size[d];
-    Run<Index> run = {before[d] + index, before[d] + index + 1};
+    Range<Index> run = {before[d] + index, before[d] + index + 1};
     if (number == 0 && reflects)
       run = {before[d] - index, before[d] - index + (index > 0)};
     else if (number == 0)
@@ -73,7 +68,7 @@ template <int dimensions, typename Index> struct Backward {
   {
     accreal sum = 0;
     for (int k = 0; k < 3; k++) {
-      const Run<Index> x = padded.run(2, atX, k);
+      const Range<Index> x = padded.run(2, atX, k);
       for (Index i = x.begin; i < x.end; i++)
         sum += row[i];
     }
@@ -83,7 +78,7 @@ template <int dimensions, typename Index> struct Backward {
   {
     accreal sum = 0;
     for (int k = 0; k < 3; k++) {
-      const Run<Index> y = padded.run(1, atY, k);
+      const Range<Index> y = padded.run(1, atY, k);
       for (Index i = y.begin; i < y.end; i++)
         sum += rowSum(slice + i * padded.map.size[2], atX);
     }
@@ -100,7 +95,7 @@ template <int dimensions, typename Index> struct Backward {
     const Index slice = padded.map.size[1] * padded.map.size[2];
     accreal sum = 0;
     for (int k = 0; k < 3; k++) {
-      const Run<Index> z = padded.run(0, place.at[0], k);
+      const Range<Index> z = padded.run(0, place.at[0], k);
       for (Index at = z.begin; at < z.end; at++)
         sum += sliceSum(plane + at * slice, place.at[1], place.at[2]);
     }

@@ -14,7 +14,7 @@ template <typename Index> struct Forward {
   __device__ void operator()(int64_t i, real &output) const
   {
     const Place<Index> place = placeOf<2>((Index)i, map);
-    const Region<Index> y = rows.at(place.at[1]), x = columns.at(place.at[2]);
+    const Range<Index> y = rows.at(place.at[1]), x = columns.at(place.at[2]);
     const real *plane = input + place.plane * image.volume();
     accreal sum = 0;
     for (Index atY = y.begin; atY < y.end; atY++)
@@ -32,12 +32,12 @@ template <typename Index> struct Backward {
   __device__ void operator()(int64_t i, real &gradInput) const
   {
     const Place<Index> place = placeOf<2>((Index)i, image);
-    const Region<Index> overY = rows.over(place.at[1]), overX = columns.over(place.at[2]);
+    const Range<Index> overY = rows.over(place.at[1]), overX = columns.over(place.at[2]);
     const real *plane = gradOutput + place.plane * map.volume();
     accreal sum = 0;
     for (Index atY = overY.begin; atY < overY.end; atY++)
       for (Index atX = overX.begin; atX < overX.end; atX++) {
-        const Region<Index> y = rows.at(atY), x = columns.at(atX);
+        const Range<Index> y = rows.at(atY), x = columns.at(atX);
         sum += plane[atY * map.size[2] + atX] / accreal((y.end - y.begin) * (x.end - x.begin));
       }
     gradInput = real(sum);

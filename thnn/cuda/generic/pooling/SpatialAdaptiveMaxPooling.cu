@@ -19,10 +19,10 @@ template <typename Index> struct Greatest {
   __device__ void operator()(int64_t i, real &output, int64_t &row, int64_t &column) const
   {
     const Place<Index> place = placeOf<2>((Index)i, map);
-    const Region<Index> y = rows.at(place.at[1]), x = columns.at(place.at[2]);
+    const Range<Index> y = rows.at(place.at[1]), x = columns.at(place.at[2]);
     output = -FLT_MAX;
     const Index element =
-        greatestIn(image, input + place.plane * image.volume(), Region<Index>{0, 1}, y, x, &output);
+        greatestIn(image, input + place.plane * image.volume(), Range<Index>{0, 1}, y, x, &output);
     const Index atY = element < 0 ? 0 : quotient(element, image.divisor[2]);
     row = element < 0 ? 0 : atY - y.begin + 1;
     column = element < 0 ? 0 : element - atY * image.size[2] - x.begin + 1;

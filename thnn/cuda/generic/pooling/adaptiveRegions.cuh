@@ -18,13 +18,13 @@ template <typename Index> struct Regions {
       : input((Index)input), output((Index)output), byInput(input), byOutput(output)
   {
   }
-  __device__ Region<Index> at(Index position) const
+  __device__ Range<Index> at(Index position) const
   {
     return {quotient(position * input, byOutput),
             quotient((position + 1) * input + output - 1, byOutput)};
   }
   /* The range of regions that contain an input index. */
-  __device__ Region<Index> over(Index index) const
+  __device__ Range<Index> over(Index index) const
   {
     return {quotient(index * output, byInput), quotient((index + 1) * output + input - 1, byInput)};
   }
@@ -39,10 +39,10 @@ template <typename Index> struct MaxRegions {
     const Index begin = (Index)((float)position / (float)output * (float)input);
     return begin < input ? begin : input - 1;
   }
-  __device__ Region<Index> at(Index position) const
+  __device__ Range<Index> at(Index position) const
   {
-    Region<Index> region = {begin(position),
-                            (Index)ceilf((float)(position + 1) / (float)output * (float)input)};
+    Range<Index> region = {begin(position),
+                           (Index)ceilf((float)(position + 1) / (float)output * (float)input)};
     /* Corrects rounding, where a float no longer tells neighbouring indices apart. */
     region.end = region.end < input ? region.end : input;
     region.end = region.end > region.begin ? region.end : region.begin + 1;

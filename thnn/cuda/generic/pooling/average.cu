@@ -20,7 +20,7 @@ template <int dimensions, typename Index> struct Averages : SummedWindows<dimens
     const Windows<Index> &windows = this->windows;
     const Index start = windows.start(d, position), end = start + windows.kernel[d];
     const Index padded = this->edge[d] + (windows.pad[d] > 0 ? windows.pad[d] : 0);
-    const Stretch<Index> inside = this->inside(d, position);
+    const Range<Index> inside = this->inside(d, position);
     const Index length =
         countPadding ? (end < padded ? end : padded) - start : inside.end - inside.begin;
     return length > 1 ? length : 1;

@@ -37,7 +37,7 @@ template <typename Index> struct GreatestOf {
 
   /* Region `position` along one dimension: steps of (input - pool)/(output - 1), rounded down after
    * a random start; the last region ends where the input ends. */
-  __device__ Region<Index> regionAt(int d, Index plane, Index position) const
+  __device__ Range<Index> regionAt(int d, Index plane, Index position) const
   {
     const Index room = image.size[d] - pool[d], last = map.size[d] - 1;
     /* A plane's samples come in the order of the arguments, width before height. */

@@ -8,16 +8,11 @@
 namespace
 {
 
-/* Indices [begin, end) along one dimension. */
-template <typename Index> struct Region {
-  Index begin, end;
-};
-
 /* The greatest element of a region, the first of equals, as its index in the plane, with *best set
  * to its value; NO_ELEMENT if none exceeds *best. */
 template <typename Index>
-__device__ Index greatestIn(const Box<Index> &image, const real *plane, Region<Index> z,
-                            Region<Index> y, Region<Index> x, real *best)
+__device__ Index greatestIn(const Box<Index> &image, const real *plane, Range<Index> z,
+                            Range<Index> y, Range<Index> x, real *best)
 {
   Index found = NO_ELEMENT;
   for (Index atZ = z.begin; atZ < z.end; atZ++)

@@ -9,11 +9,6 @@
 namespace
 {
 
-/* Positions [begin, end) along one dimension. */
-template <typename Index> struct Stretch {
-  Index begin, end;
-};
-
 /* The windows of a geometry. Negative padding cuts the input on the right as well as on the left:
  * its elements from `edge` on are not summed. */
 template <int dimensions, typename Index> struct SummedWindows {
@@ -27,14 +22,14 @@ template <int dimensions, typename Index> struct SummedWindows {
   }
 
   /* The part of a window that is inside the input. */
-  __device__ Stretch<Index> inside(int d, Index position) const
+  __device__ Range<Index> inside(int d, Index position) const
   {
     const Index start = windows.start(d, position), end = start + windows.kernel[d];
     return {start > 0 ? start : 0, end < edge[d] ? end : edge[d]};
   }
 
   /* The windows that cover an input position. */
-  __device__ Stretch<Index> over(int d, Index position) const
+  __device__ Range<Index> over(int d, Index position) const
   {
     const Index padded = position + windows.pad[d], before = padded - windows.kernel[d] + 1;
     const Index step = windows.stride[d] - 1, last = windows.map.size[d];
@@ -49,8 +44,8 @@ template <int dimensions, typename Index> struct SummedWindows {
   __device__ accreal sum(const Place<Index> &map, const real *plane) const
   {
     const Box<Index> &image = windows.image;
-    const Stretch<Index> y = inside(1, map.at[1]), x = inside(2, map.at[2]);
-    Stretch<Index> z = {0, 1};
+    const Range<Index> y = inside(1, map.at[1]), x = inside(2, map.at[2]);
+    Range<Index> z = {0, 1};
     if (dimensions == 3)
       z = inside(0, map.at[0]);
     accreal sum = 0;
@@ -76,8 +71,8 @@ template <int dimensions, typename Index> struct SummedWindows {
   __device__ accreal spread(const Place<Index> &image, const real *plane, Weight weight) const
   {
     const Box<Index> &map = windows.map;
-    const Stretch<Index> y = over(1, image.at[1]), x = over(2, image.at[2]);
-    Stretch<Index> z = {0, 1};
+    const Range<Index> y = over(1, image.at[1]), x = over(2, image.at[2]);
+    Range<Index> z = {0, 1};
     if (dimensions == 3)
       z = over(0, image.at[0]);
     accreal sum = 0;

@@ -30,6 +30,11 @@ inline int64_t volumeOf(const int64_t *size)
   return size[0] * size[1] * size[2];
 }
 
+/* Indices [begin, end) along one dimension. */
+template <typename Index> struct Range {
+  Index begin, end;
+};
+
 /* The sizes of a plane: depth, height, width. */
 template <typename Index> struct Box {
   Index size[3];
