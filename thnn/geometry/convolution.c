@@ -40,24 +40,22 @@ THNNConvolutionTap THNN_convolutionTap(const THNNConvolution *geometry, int dime
  * o*stride - pad + t*dilation, so both ends of the taps inside the image move down as o grows. */
 static THNNConvolutionRun ordinaryRun(const THNNConvolution *geometry, int dimension, int64_t o)
 {
-  const int64_t kernel = geometry->kernel[dimension], stride = geometry->stride[dimension];
-  const int64_t dilation = geometry->dilation[dimension], pad = geometry->pad[dimension];
-  const int64_t before = pad - o * stride, after = before + geometry->input[dimension];
-  const int64_t begin = clamp(ceilDivide(before, dilation), 0, kernel);
-  const int64_t end = clamp(ceilDivide(after, dilation), begin, kernel);
+  const int64_t stride = geometry->stride[dimension], dilation = geometry->dilation[dimension];
+  const int64_t pad = geometry->pad[dimension], input = geometry->input[dimension];
+  const int64_t start = o * stride - pad;
+  const THNNRange taps = THNN_indicesInside(start, dilation, geometry->kernel[dimension], input);
   int64_t next = geometry->output[dimension];
-  if (begin > 0)
-    next = clamp(ceilDivide(pad - (begin - 1) * dilation, stride), o + 1, next);
-  if (end > 0)
-    next = clamp(ceilDivide(pad + geometry->input[dimension] - (end - 1) * dilation, stride), o + 1,
-                 next);
+  if (taps.begin > 0)
+    next = clamp(ceilDivide(pad - (taps.begin - 1) * dilation, stride), o + 1, next);
+  if (taps.end > 0)
+    next = clamp(ceilDivide(pad + input - (taps.end - 1) * dilation, stride), o + 1, next);
   return (THNNConvolutionRun){.first = o,
                               .step = 1,
                               .positions = next - o,
-                              .firstTap = begin,
+                              .firstTap = taps.begin,
                               .tapStep = 1,
-                              .taps = end - begin,
-                              .image = begin * dilation - before,
+                              .taps = taps.end - taps.begin,
+                              .image = start + taps.begin * dilation,
                               .imageStep = stride,
                               .tapImageStep = dilation};
 }
