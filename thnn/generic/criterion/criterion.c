@@ -102,12 +102,12 @@ void THNN_(criterion_forward)(const Criterion *run, LossSum sum, THTensor *outpu
     THNN_reject(run->function, "input", 2, run->domain, "others");
 }
 
-/* A gradient that is streamed: one without weights. */
+/* A gradient without weights, which is written with streaming stores. */
 typedef struct Streamed {
   const Criterion *run;
   const Buffers *buffers;
   LossGradient gradient;
-  int64_t first; /* the element of the tensors that its first is */
+  int64_t first; /* the index of its first element in the tensors */
 } Streamed;
 
 /* Prefetches what the gradient of n elements reads. */

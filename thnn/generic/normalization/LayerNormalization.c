@@ -47,7 +47,7 @@ void THNN_(LayerNormalization_updateOutput)(THNNState *state, THTensor *input, T
   THNNBuffer *offsets = bias ? THNN_planIn(&plan, bias, 5) : NULL;
   THNNBuffer *means = THNN_planOut(&plan, save_mean, 6, 1, &rows);
   THNNBuffer *stds = THNN_planOut(&plan, save_std, 7, 1, &rows);
-  /* What is subtracted from each element of a row, its factor and what is added then. */
+  /* For each element of a row: what is subtracted, a factor, and what is added afterwards. */
   THNNBuffer *parameters = THNN_planScratch(&plan, (size_t)(3 * columns) * sizeof(real));
   THNN_planAcquire(&plan);
 

@@ -32,7 +32,7 @@ THNNPlanes THNN_Reduction_shapeCheck(const char *function, THNNShape input, THNN
 }
 #endif
 
-/* A call: what is reduced, and to what. `place` is NULL where nobody wants it. */
+/* A call: what is reduced, and to what. `place` is NULL if the places are not wanted. */
 typedef struct Reduced {
   Mode mode;
   THNNPlanes shape;
@@ -41,7 +41,7 @@ typedef struct Reduced {
   int64_t *place;
 } Reduced;
 
-/* Numbers begin to end - 1 of the results, each of a row. */
+/* Computes results [begin, end), each from a row. */
 static void reduceRows(const Reduced *call, int64_t begin, int64_t end)
 {
   const int64_t n = call->shape.planes;
@@ -60,7 +60,7 @@ static void reduceRows(const Reduced *call, int64_t begin, int64_t end)
   }
 }
 
-/* Columns begin to end - 1 of one of the batch. */
+/* Computes results [begin, end) of a sample, each from a column. */
 static void reduceColumns(const Reduced *call, int64_t sample, int64_t begin, int64_t end)
 {
   const int64_t count = call->shape.planes, apart = call->shape.positions, n = end - begin;
@@ -118,7 +118,7 @@ void THNN_(Reduction_updateOutput)(THNNState *state, THTensor *input, THTensor *
   const int64_t batch = call.shape.batch, count = call.shape.planes;
   const int64_t positions = call.shape.positions;
   const bool rows = positions == 1;
-  /* Blocks are pieces of all results where these are of rows, else of those of one of the batch. */
+  /* A block is a piece of all results if these come from rows, otherwise of a sample's. */
   const THNNBlocks blocks = THNN_rowBlocks(rows ? batch : positions, count);
   const int64_t pieces = rows ? blocks.count : batch * blocks.count;
   const int threads =

@@ -8,8 +8,8 @@
 namespace
 {
 
-/* Kernels in another order: the kernel that was number k of `inner` in part i of `outer` becomes
- * number i of `outer` in part k of `inner`; and flipped, or not. */
+/* Kernels with outer and inner index exchanged: kernel [i][k], with i < outer and k < inner, becomes
+ * kernel [k][i]. With `flip` each kernel is flipped. */
 struct Rearranged {
   int64_t outer, inner, taps;
   bool flip;
