@@ -137,11 +137,15 @@ FLOAT32_ONLY = ("onnxruntime", "OpenVINO")
 
 
 def _slopes(outputs: Any) -> Any:
-    """Gradients of outputs, the same for all sides."""
+    """Gradients of outputs, the same for all sides and, with numbers of float32, for all types."""
     numbers = np.random.default_rng(3)
     if isinstance(outputs, list):
-        return [numbers.standard_normal(one.shape).astype(one.dtype) for one in outputs]
-    return numbers.standard_normal(outputs.shape).astype(outputs.dtype)
+        return [_drawn(numbers, one) for one in outputs]
+    return _drawn(numbers, outputs)
+
+
+def _drawn(numbers: np.random.Generator, like: Any) -> Any:
+    return numbers.standard_normal(like.shape).astype(np.float32).astype(like.dtype)
 
 
 def our_training(model: Any, x: Any, threads: int) -> Runner:

@@ -10,7 +10,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[3]))  # behind the installed package
 
-from benchmarks.networks import page
+from benchmarks.networks import measuring, page
 from benchmarks.networks.measuring import measure
 from benchmarks.networks.models import NETWORKS
 from benchmarks.networks.peers import INFERENCE, our_training
@@ -44,6 +44,27 @@ def test_results_that_differ_are_told():
 
     (message,) = measure(row, network, {"other": other}, 0)
     assert message.startswith("LeNet, inference: other differs by ")
+
+
+@pytest.mark.parametrize("kind", ["inference", "training"])
+@pytest.mark.parametrize(("distance", "is_told"), [(0.5, False), (2, True)])
+def test_roundings_that_a_network_magnifies_are_no_difference(monkeypatch, kind, distance, is_told):
+    """They are compared with what float64 results move by when all numbers are moved a little."""
+    monkeypatch.setitem(measuring.ERRORS, "float32", 0)
+    network = next(n for n in SMALL if n.name == "LeNet")
+    row = Row(network.name, kind, "float32", 2, 1)
+    exact = measuring.exactly(row, network)
+    moves = [measuring.exactly(row, network, 1 + i) - exact for i in range(measuring.MOVES)]
+    far = max(moves, key=lambda move: np.abs(move).max())
+    assert np.abs(far).max() > 0
+
+    def other(*_):
+        return lambda _: exact + distance * measuring.SPREAD * far
+
+    messages = measure(row, network, {"other": other}, 0)
+    assert len(messages) == is_told
+    if is_told:
+        assert "; from float64 by " in messages[0]
 
 
 ROWS = [
