@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from .._closing import Closing
 from .._errors import THNNArgumentError, THNNError
 from .._later import device_tensors
-from .._library import ffi, lib
+from .._library import ffi, native
 from .._plain import MASKED, UNMASKED, is_masked, is_ndarray, plain
 from .arguments import ints, refused_array, shape_of, steps_in, wanted_kind
 from .kinds import DTYPE_NAMES, DTYPES, KINDS, Array, Kind, kind_of_dtype
@@ -28,6 +28,7 @@ from .storage import (
 __all__ = ["Tensor", "array_module", "is_on_device", "on_host"]
 
 _DLPACK_CUDA, _DLPACK_MANAGED = 2, 13
+_references = native.value_THBlock_count  # which never fails
 
 
 def is_on_device(value: Any) -> bool:
@@ -304,7 +305,7 @@ class Tensor(Closing):
         storage = self._open().storage
         if not storage or not storage.data:
             return False
-        return bool(storage.allocator != BLOCKS or lib.THBlock_count(storage.data) > 1)
+        return bool(storage.allocator != BLOCKS or _references(storage.data) > 1)
 
     # ---- Arrays
 

@@ -13,6 +13,7 @@ from ..object.object import register
 from ..object.tables import add_into, copied, zeros_like
 from ..object.text import tree
 from ..object.values import describe
+from ..table.shaping import SelectTable
 from .nngraph import FIELDS, graph_of_fields, to_fields
 
 if TYPE_CHECKING:
@@ -74,13 +75,17 @@ class gModule(Container, kernel=True):
             gradient = sums.total(i, outputs)
             if gradient is None:
                 continue
+            through, entry = gradient, step.entry
             if step.module is not None:
                 value = input if i == graph.start else _gathered(step, outputs)
-                gradient = self.ask(step.module, "updateGradInput", value, gradient)
+                through = self.ask(step.module, "updateGradInput", value, gradient)
+                if entry is None and _selects(self.modules[step.module], value):
+                    entry = self.modules[step.module].place(value)
             if len(step.inputs) == 1:
-                sums.add(step.inputs[0], gradient, step.entry)
-            elif step.inputs and gradient is not None:
-                for source, part in zip(step.inputs, gradient, strict=True):
+                # Of what a SelectTable gives back, one entry counts: the others are zeros.
+                sums.add(step.inputs[0], through if entry == step.entry else gradient, entry)
+            elif step.inputs and through is not None:
+                for source, part in zip(step.inputs, through, strict=True):
                     sums.add(source, part, step.entry)
         self.__dict__["_gradients"] = sums.totals
         self.tensors.gradInput = sums.totals[graph.start]
@@ -229,6 +234,12 @@ class _Sum:
             whole = enumerate(output)
             self.add([entries[i] if i in entries else zeros_like(one) for i, one in whole])
         return self.parts.get(None)
+
+
+def _selects(module: Any, value: Any) -> bool:
+    """Whether a module selects an entry of a table, as its class does it."""
+    is_table = isinstance(value, list)
+    return is_table and type(module) is SelectTable and "updateGradInput" not in module.__dict__
 
 
 def _gathered(step: Step, outputs: list[Any]) -> Any:

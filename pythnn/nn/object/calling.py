@@ -57,6 +57,8 @@ def exchanging(method: Callable[..., Any], kernel: bool, known: bool) -> Callabl
             return None
         try:
             if kernel and arguments and not named:
+                if len(arguments) == 1 and type(arguments[0]) is Tensor:
+                    return method(self, arguments[0])
                 values = _between_modules(arguments)
                 if values is not None:
                     result = method(self, *values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,14 +18,12 @@ __all__ = ["Kernel", "OutputKernel", "settings_of"]
 def settings_of(module: Module, names: tuple[str, ...]) -> Sequence[Any]:
     """The fields of these names."""
     values: Sequence[Any] = _getter(names)(module)
-    return values
+    return values if len(names) > 1 else (values,)
 
 
 @cache
-def _getter(names: tuple[str, ...]) -> Callable[[Any], Sequence[Any]]:
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda module: [getattr(module, name) for name in names]
+def _getter(names: tuple[str, ...]) -> attrgetter[Any]:
+    return attrgetter(*names)
 
 
 class Kernel(Module, kernel=True):
@@ -42,7 +40,7 @@ class Kernel(Module, kernel=True):
 
     def _rest(self, step: str) -> Sequence[Any]:
         """What the function for a step takes after the tensors."""
-        return settings_of(self, self._settings)
+        return settings_of(self, self._settings) if self._settings else ()
 
     def _run(self, step: str, *tensors: Any, last: Sequence[Any] = ()) -> None:
         """Calls the function for a step."""

@@ -199,9 +199,12 @@ class Object(Nestable, Typed):
         """
         held = self.tensors.__dict__.get(name)
         held = held if isinstance(held, list) and len(held) == len(likes) else [None] * len(likes)
-        found = [reusable(one, like.dtype) for one, like in zip(held, likes, strict=True)]
-        for one, like in zip(found, likes, strict=True):
-            one._call("resizeAs", like._open())
+        found = []
+        for one, like in zip(held, likes, strict=True):
+            is_like = type(one) is type(like) is Tensor and one._kind == like._kind
+            tensor = one if is_like and not one.is_exported else reusable(one, like.dtype)
+            tensor._call("resizeAs", like._open())
+            found.append(tensor)
         setattr(self.tensors, name, found)
         return found
 

@@ -192,7 +192,8 @@ class SelectTable(Module, kernel=True):
         self.index: Any = index
         self.tensors.gradInput = []
 
-    def _place(self, input: Any) -> Any:
+    def place(self, input: Any) -> Any:
+        """The index of the entry, from 0, or its name; THNNArgumentError where there is none."""
         if isinstance(input, dict):
             place, known = self.index, self.index in input
         else:
@@ -205,11 +206,11 @@ class SelectTable(Module, kernel=True):
         return place
 
     def updateOutput(self, input: Any) -> Any:
-        self.tensors.output = input[self._place(input)]
+        self.tensors.output = input[self.place(input)]
         return self.tensors.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        place = self._place(input)
+        place = self.place(input)
         is_plain = isinstance(input, list) and all(type(one) is Tensor for one in input)
         if is_plain and are_alike([input[place], gradOutput]):
             gradients = self.results("gradInput", input)

@@ -428,3 +428,21 @@ def test_annotations_are_shown_and_found() -> None:
     named = {node.annotations.get("name"): node for node in graph.forwardnodes}
     assert named["layer"].module is graph.get(2)
     assert named["layer"].inputs[0].module is graph.get(1)
+
+
+def test_entries_that_are_selected_give_back_their_gradients() -> None:
+    """One of them twice, one not at all; each SelectTable has a table for its own gradient."""
+    node = nn.Identity()()
+    parts = nn.SplitTable(2)(node)
+    select = [nn.SelectTable(1), nn.SelectTable(-1), nn.SelectTable(3)]
+    net = nn.gModule([node], [layer(parts) for layer in select])
+    x = np.random.default_rng(5).standard_normal((2, 3))
+    first, last, again = net.forward(x)
+    np.testing.assert_array_equal([first, last, again], [x[:, 0], x[:, 2], x[:, 2]])
+    slopes = [np.array([1.0, 2]), np.array([3.0, 4]), np.array([50.0, 60])]
+    given = [slope.copy() for slope in slopes]
+    for _ in range(2):
+        wanted = np.stack([slopes[0], np.zeros(2), slopes[1] + slopes[2]], 1)
+        np.testing.assert_array_equal(net.backward(x, slopes), wanted)
+    np.testing.assert_array_equal(slopes, given)
+    np.testing.assert_array_equal(select[1].gradInput, [np.zeros(2), np.zeros(2), slopes[1]])
