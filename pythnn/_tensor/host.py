@@ -12,23 +12,22 @@ from numpy.typing import ArrayLike, DTypeLike
 from .._closing import Closing
 from .._errors import THNNArgumentError, THNNError
 from .._later import device_tensors
-from .._library import ffi, native
+from .._library import ffi
 from .._plain import MASKED, UNMASKED, is_masked, is_ndarray, plain
 from .arguments import ints, refused_array, shape_of, steps_in, wanted_kind
 from .kinds import DTYPE_NAMES, DTYPES, KINDS, Array, Kind, kind_of_dtype
 from .storage import (
-    BLOCKS,
     Storage,
     _storage_from,  # noqa: F401 (pickles of before look for it here)
     dense_strides,
     export,
+    is_shared,
     strided,
 )
 
 __all__ = ["Tensor", "array_module", "is_on_device", "on_host"]
 
 _DLPACK_CUDA, _DLPACK_MANAGED = 2, 13
-_references = native.value_THBlock_count  # which never fails
 
 
 def is_on_device(value: Any) -> bool:
@@ -231,7 +230,8 @@ class Tensor(Closing):
 
     def _call(self, function: str, *arguments: Any) -> Any:
         """Calls a C function on this tensor."""
-        return KINDS[self._kind].functions[function](self._open(), *arguments)
+        c = self._open() if self._c is None else self._c
+        return KINDS[self._kind].functions[function](c, *arguments)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -241,7 +241,7 @@ class Tensor(Closing):
     @property
     def shape(self) -> tuple[int, ...]:
         """The sizes; (0,) when empty."""
-        c = self._open()
+        c = self._open() if self._c is None else self._c
         return tuple(ffi.unpack(c.size, c.nDimension)) if c.nDimension else (0,)
 
     @property
@@ -302,10 +302,7 @@ class Tensor(Closing):
     @property
     def is_exported(self) -> bool:
         """Whether somebody may still look at the memory through an array, or it is an array's."""
-        storage = self._open().storage
-        if not storage or not storage.data:
-            return False
-        return bool(storage.allocator != BLOCKS or _references(storage.data) > 1)
+        return is_shared((self._open() if self._c is None else self._c).storage)
 
     # ---- Arrays
 

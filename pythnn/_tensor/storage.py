@@ -12,7 +12,7 @@ from .._errors import THNNError
 from .._library import ffi, holding, native, own
 from .kinds import DTYPES, KINDS, Array, Kind
 
-__all__ = ["BLOCKS", "Storage", "dense_strides", "export", "strided"]
+__all__ = ["Storage", "dense_strides", "export", "is_shared", "strided"]
 
 _BYTES = ffi.typeof("char *")
 BLOCKS = ffi.addressof(native, "THBlockAllocator")
@@ -96,6 +96,16 @@ def export(
     steps = [stride * item for stride in strides]
     array: Array = np.ndarray(shape, kind.dtype, memory, offset * item, steps)
     return array
+
+
+_references = native.value_THBlock_count  # which never fails
+
+
+def is_shared(storage: Any) -> bool:
+    """Whether the memory of a C storage is an array's, or arrays look at it."""
+    if not storage or not storage.data:
+        return False
+    return bool(storage.allocator != BLOCKS or _references(storage.data) > 1)
 
 
 def strided(
