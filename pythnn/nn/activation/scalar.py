@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..._tensor import Tensor
 from ..object.module import Module
 from ..object.object import register
+from ..object.tables import are_alike
 from ..object.values import array_module
 from .pointwise import Tanh
 
@@ -142,14 +144,25 @@ class _WithConstant(Module):
             return value
         return self.room(name, value)
 
+    def _is_number_for(self, value: Any) -> bool:
+        """Whether libTH can compute with a Tensor and the constant, as a number of its type."""
+        if type(value) is not Tensor or value.dtype.kind != "f":
+            return False
+        constant: Any = self.constant_scalar
+        return type(constant) in (int, float) and abs(constant) <= _LARGEST
 
-@register
-class AddConstant(_WithConstant):
-    """output = input + a number, or a tensor that the input's last dimensions fit.
+    def _written(self, name: str, value: Tensor) -> Tensor:
+        """The Tensor of a field for what is made of a value: that itself when in place."""
+        if not self.inplace:
+            return self.result(name, value)
+        setattr(self.tensors, name, value)
+        return value
 
-    In place, the backward call restores the input.
-    """
 
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+class _Moved(_WithConstant):
     def updateOutput(self, input: Any) -> Any:
         return self._changed("add", input, self._result("output", input))
 
@@ -163,9 +176,32 @@ class AddConstant(_WithConstant):
 
 
 @register
-class MulConstant(_WithConstant):
-    """output = input times a number; in place, the backward call restores the input."""
+class AddConstant(_Moved, kernel=True):
+    """output = input + a number, or a tensor that the input's last dimensions fit.
 
+    In place, the backward call restores the input.
+    """
+
+    def updateOutput(self, input: Any) -> Any:
+        if not self._is_number_for(input):
+            return super().updateOutput(input)
+        output = self._written("output", input)
+        output._call("add", input._open(), self.constant_scalar)
+        return output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        if not self._is_number_for(input) or not are_alike([input, gradOutput]):
+            return super().updateGradInput(input, gradOutput)
+        gradInput = self._written("gradInput", gradOutput)
+        if self.inplace:
+            input._call("sub", input._open(), self.constant_scalar)
+        else:
+            gradInput._call("resizeAs", gradOutput._open())
+            gradInput._call("copy", gradOutput._open())
+        return gradInput
+
+
+class _Scaled(_WithConstant):
     @ieee
     def updateOutput(self, input: Any) -> Any:
         return self._changed("multiply", input, self._result("output", input))
@@ -176,6 +212,27 @@ class MulConstant(_WithConstant):
         self._changed("multiply", gradOutput, gradInput)
         if self.inplace:
             self._changed("divide", input, input)
+        return gradInput
+
+
+@register
+class MulConstant(_Scaled, kernel=True):
+    """output = input times a number; in place, the backward call restores the input."""
+
+    def updateOutput(self, input: Any) -> Any:
+        if not self._is_number_for(input):
+            return super().updateOutput(input)
+        output = self._written("output", input)
+        output._call("mul", input._open(), self.constant_scalar)
+        return output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        if not self._is_number_for(input) or not are_alike([input, gradOutput]):
+            return super().updateGradInput(input, gradOutput)
+        gradInput = self._written("gradInput", gradOutput)
+        gradInput._call("mul", gradOutput._open(), self.constant_scalar)
+        if self.inplace:
+            input._call("div", input._open(), self.constant_scalar)
         return gradInput
 
 

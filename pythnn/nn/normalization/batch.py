@@ -58,12 +58,12 @@ class BatchNormalization(Module, kernel=True):
 
     def checkInputDim(self, input: Any) -> None:
         """Raises THNNArgumentError for an input of other dimensions or features."""
-        features = self.tensors.running_mean.size
+        features, shape = self.tensors.running_mean.size, input.shape
         batched = int(not self._is_sample(input))
-        if input.ndim != self.nDim - 1 + batched or input.shape[batched] != features:
+        if len(shape) != self.nDim - 1 + batched or shape[batched] != features:
             raise THNNArgumentError.expected(
                 self.typename(), 1, "input",
-                f"{self.nDim} dimensions, the second of {features}", f"shape {input.shape}",
+                f"{self.nDim} dimensions, the second of {features}", f"shape {shape}",
             )  # fmt: skip
 
     def _is_sample(self, input: Any) -> bool:
@@ -82,9 +82,10 @@ class BatchNormalization(Module, kernel=True):
         self.checkInputDim(input)
         batch = self._batch(input)
         own, output = self.tensors, self.result("output", input)
-        features = own.running_mean.size
-        save_mean = self.result("save_mean", input).resize(features)
-        save_std = self.result("save_std", input).resize(features)
+        save_mean, save_std = self.result("save_mean", input), self.result("save_std", input)
+        for saved in (save_mean, save_std):
+            if saved.shape != own.running_mean.shape:
+                saved.resize(own.running_mean.shape)
         self._kernel(
             "BatchNormalization_updateOutput",
             None, batch, output, own.weight, own.bias, own.running_mean, own.running_var,

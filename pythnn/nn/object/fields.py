@@ -37,6 +37,7 @@ def is_held(held: Any, result: Any) -> bool:
     """Whether a result is what a field holds."""
     if held is result:
         return True
-    if isinstance(held, list) and isinstance(result, list) and len(held) == len(result) > 0:
-        return all(map(is_held, held, result))
+    if isinstance(result, list):
+        is_alike = isinstance(held, list) and len(held) == len(result) > 0
+        return is_alike and all(map(is_held, held, result))
     return isinstance(held, Tensor) and is_array(result) and is_view(held, result)

@@ -214,13 +214,7 @@ class MaskedSelect(Module):
         return self.gradInput
 
 
-@register
-class OneHot(Module):
-    """Turns each index into a row of `outputSize` numbers: 1 at the index, 0 elsewhere.
-
-    Input: indices from 1, or one number.
-    """
-
+class _Rows(Module):
     def __init__(self, outputSize: int) -> None:
         super().__init__()
         self.outputSize = outputSize
@@ -235,3 +229,16 @@ class OneHot(Module):
         shape = (0,) if np.isscalar(input) else input.shape
         self.gradInput = array_module(input).zeros(shape, self.dtype)
         return self.gradInput
+
+
+@register
+class OneHot(_Rows, kernel=True):
+    """Turns each index into a row of `outputSize` numbers: 1 at the index, 0 elsewhere.
+
+    Input: indices from 1, or one number.
+    """
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        if type(input) is not Tensor:
+            return super().updateGradInput(input, gradOutput)
+        return self.result("gradInput", self.dtype).resize(input.shape).zero()

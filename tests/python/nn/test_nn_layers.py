@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from support.bounds import assert_layers_agree
 
 import pythnn
-from pythnn import nn
+from pythnn import Tensor, nn
 
 RANDOM = np.random.default_rng(5)
 
@@ -299,3 +300,30 @@ def test_noise_has_no_gradient_in_use(make: Any) -> None:
 def test_what_is_no_array_is_refused(module: Any, given: Any) -> None:
     with pytest.raises(pythnn.THNNArgumentError, match="input"):
         module.forward(given)
+
+
+@pytest.mark.parametrize("constant", [3, -0.1, 0, 1e30, 1e300, math.inf])
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["AddConstant", "MulConstant"])
+@pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value")
+def test_constants_are_numbers_of_the_element_type(
+    name: str, dtype: Any, in_place: bool, constant: float
+) -> None:
+    """A layer computes on Tensors what numpy computes on arrays."""
+    x = np.array([[1.5, -2, 0], [np.inf, 1e-30, 7]], dtype)
+    g = np.array([[0.25, -1, 3], [0, 1e30, -1e-30]], dtype)
+    layer = getattr(nn, name)(constant, in_place)
+    with np.errstate(all="ignore"):
+        number = dtype(constant)
+        wanted, slope = (x + number, g) if name == "AddConstant" else (x * number, g * number)
+        undone = wanted - number if name == "AddConstant" else wanted / number
+    given, gradient = Tensor(x), Tensor(g)
+    output = layer.forward(given)
+    assert (output.address == given.address) == in_place
+    np.testing.assert_array_equal(output.numpy(), wanted)
+    kept = output.numpy().copy() if in_place else x
+    slopes = layer.backward(given, gradient)
+    assert (slopes.address == gradient.address) == in_place
+    np.testing.assert_array_equal(slopes.numpy(), slope)
+    np.testing.assert_array_equal(given.numpy(), undone if in_place else kept)
