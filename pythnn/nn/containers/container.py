@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..._errors import THNNArgumentError, THNNError
 from ..._shown import MESSAGE
 from ..object.arguments import check_instance
-from ..object.module import Module, has_no_parameters
+from ..object.module import Module, has_no_parameters, learns_nothing
 from ..object.object import register
 from ..object.parameters import TensorLists, tensors_of
 from ..object.text import numbered, tree
@@ -204,7 +204,10 @@ class Sequential(Container, kernel=True):
             while place:
                 place -= 1
                 before = modules[place - 1].field("output") if place else input
-                gradient = getattr(modules[place], method)(before, gradient, *arguments)
+                if method == "backward" and learns_nothing(modules[place]):
+                    gradient = modules[place].updateGradInput(before, gradient)
+                else:
+                    gradient = getattr(modules[place], method)(before, gradient, *arguments)
         except THNNError as error:
             self.locate(error, place)
             raise

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ...program import Program
 
-__all__ = ["Module", "does_the_usual", "has_no_parameters"]
+__all__ = ["Module", "does_the_usual", "has_no_parameters", "learns_nothing"]
 
 
 @register
@@ -158,12 +158,13 @@ class Module(TrainingAids, Object, kernel=True):
 
         In place of a gradient that was taken away, as from models saved for use alone, is None.
         """
-        pairs = [
-            (self.field(parameter), self.field(gradient))
-            for parameter, gradient in self.parameterFields
-            if self.field(parameter) is not None
-        ]
-        return ([p for p, _ in pairs], [g for _, g in pairs]) if pairs else None
+        parameters, gradients = [], []
+        for name, gradient in self.parameterFields:
+            parameter = self.field(name)
+            if parameter is not None:
+                parameters.append(parameter)
+                gradients.append(self.field(gradient))
+        return (parameters, gradients) if parameters else None
 
     def parameters(self) -> tuple[list[Array], list[Array]] | None:
         """Lists of the parameters and of their gradients; None when there are none.
@@ -202,9 +203,8 @@ class Module(TrainingAids, Object, kernel=True):
                     f"{self.typename()}.updateParameters: a parameter has no gradient: it was taken"
                     " away; assign zeros to it, such as gradWeight, before backward"
                 )
-            if isinstance(learningRate, (int, float)) and are_alike([parameter, gradient]):
-                step = parameter._open(), -learningRate, gradient._open()
-                parameter._call("cadd", *step)
+            if isinstance(learningRate, (int, float)) and are_alike((parameter, gradient)):
+                parameter._call("cadd", parameter._c, -learningRate, gradient._c)
                 continue
             values = parameter.array()
             values -= learningRate * gradient.array().reshape(values.shape)
@@ -328,6 +328,11 @@ def does_the_usual(module: Module, method: str) -> bool:
     if method in module.__dict__:
         return False
     return getattr(type(module), method) is getattr(Module, method)
+
+
+def learns_nothing(module: Module) -> bool:
+    """Whether all that ``backward`` of a module does is ``updateGradInput``."""
+    return does_the_usual(module, "backward") and does_the_usual(module, "accGradParameters")
 
 
 _OF_PARAMETERS = frozenset(

@@ -76,21 +76,22 @@ def once(method: Callable[..., Any]) -> Callable[..., Any]:
         key = (id(self), method)
         if key in walk.begun:
             return self
-        if walk.depth >= MAX_DEPTH:
+        depth = walk.depth
+        if depth >= MAX_DEPTH:
             walk.kept.append(self)
             walk.later.append(functools.partial(call, self, *arguments, **named))
             return self
         walk.begun.add(key)
         walk.kept.append(self)
-        walk.depth += 1
+        walk.depth = depth + 1
         try:
             result = method(self, *arguments, **named)
-            while walk.depth == 1 and walk.later:
+            while not depth and walk.later:
                 walk.later.pop()()
             return result
         finally:
-            walk.depth -= 1
-            if not walk.depth:
+            walk.depth = depth
+            if not depth:
                 walk.clear()
 
     return call
