@@ -21,7 +21,7 @@ typedef struct Axis {
 /* The source indices from a result's first tap to its last, both included; it has a tap. */
 static inline int64_t spanOf(const Axis *axis)
 {
-  return (axis->taps - 1) * axis->apart + 1;
+  return THNN_extent(axis->taps, axis->apart);
 }
 
 /* From the image to the map. */

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <TH/TH.h>
 
+#include "geometry/inside.h"
+
 static const char *const layouts[2][3] = {
     {"[batch x] nInputPlane x width", "[batch x] nInputPlane x height x width",
      "[batch x] nInputPlane x depth x height x width"},
@@ -17,12 +19,6 @@ static const char *const weightLayouts[2][3] = {
     {"nInputPlane x nOutputPlane x kW", "nInputPlane x nOutputPlane x kH x kW",
      "nInputPlane x nOutputPlane x kT x kH x kW"},
 };
-
-/* The image elements from the first tap to the last, both included. */
-static int64_t spread(int64_t kernel, int64_t dilation)
-{
-  return dilation * (kernel - 1) + 1;
-}
 
 static void checkScalars(const THNNConvolutionArguments *a)
 {
@@ -93,7 +89,7 @@ static int64_t farSize(const THNNConvolutionArguments *a, const THNNConvolution 
                        int64_t near)
 {
   const int d = dimension + 3 - a->nDimension;
-  const int64_t reach = spread(g->kernel[d], g->dilation[d]);
+  const int64_t reach = THNN_extent(g->kernel[d], g->dilation[d]);
   const int64_t painted[] = {near, g->stride[d]};
   if (THNN_product(2, painted) < 0)
     THNN_rejectShape(a->function, a->input, "a size that the stride %lld leaves representable",
@@ -294,7 +290,7 @@ static void checkFarSize(const THNNGroupedArguments *a, const THNNGroups *groups
   const int64_t painted[] = {g->output[d], g->stride[d]};
   const int64_t padding = g->pad[d] + a->settings.after[d].value;
   const int64_t steps = THNN_product(2, painted);
-  const int64_t least = steps - g->stride[d] - padding + spread(g->kernel[d], g->dilation[d]);
+  const int64_t least = steps - g->stride[d] - padding + THNN_extent(g->kernel[d], g->dilation[d]);
   const int64_t more = g->stride[d] > g->dilation[d] ? g->stride[d] : g->dilation[d];
   if (steps >= 0 && g->input[d] >= least && g->input[d] < least + more)
     return;
@@ -313,8 +309,8 @@ static void checkFarSize(const THNNGroupedArguments *a, const THNNGroups *groups
 static bool setMapSize(const THNNGroupedArguments *a, THNNGroups *groups, int d)
 {
   THNNConvolution *g = &groups->geometry;
-  const int64_t room =
-      g->input[d] + g->pad[d] + a->settings.after[d].value - spread(g->kernel[d], g->dilation[d]);
+  const int64_t room = g->input[d] + g->pad[d] + a->settings.after[d].value -
+                       THNN_extent(g->kernel[d], g->dilation[d]);
   const int64_t map = room < 0 ? 0 : room / g->stride[d] + 1;
   if (a->map.nDimension != THNN_NOT_PRESENT) {
     char meaning[64];

@@ -49,7 +49,7 @@ static void setGeometry(const THNNPoolingArguments *a, THNNConvolution *g)
 /* The number of windows that fit; with ceilMode also one that begins inside but ends outside. */
 static int64_t outputSize(const THNNConvolution *g, int dimension, bool ceilMode, bool padded)
 {
-  const int64_t reach = g->dilation[dimension] * (g->kernel[dimension] - 1) + 1;
+  const int64_t reach = THNN_extent(g->kernel[dimension], g->dilation[dimension]);
   const int64_t room = g->input[dimension] + 2 * g->pad[dimension] - reach;
   const int64_t stride = g->stride[dimension];
   const int64_t output = 1 + (ceilMode ? ceilDivide(room, stride) : floorDivide(room, stride));

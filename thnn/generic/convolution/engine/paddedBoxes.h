@@ -9,6 +9,7 @@
 #include "generic/template.h"
 
 #include "generic/convolution/engine/algorithm.h"
+#include "geometry/inside.h"
 
 /* Sizes of a padded box's planes, the same for all boxes. */
 static inline void paddedBoxSize(const THNNConvolution *geometry, const THNNConvolutionBoxes *boxes,
@@ -16,7 +17,7 @@ static inline void paddedBoxSize(const THNNConvolution *geometry, const THNNConv
 {
   for (int i = 0; i < 3; i++)
     size[i] = (boxes->box[THNN_DEPTH + i] - 1) * geometry->stride[i] +
-              (geometry->kernel[i] - 1) * geometry->dilation[i] + 1;
+              THNN_extent(geometry->kernel[i], geometry->dilation[i]);
 }
 
 /* The image index at which the padded box begins; it can be outside the image. */

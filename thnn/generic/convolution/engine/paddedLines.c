@@ -20,7 +20,8 @@ static int64_t columns(const THNNConvolution *geometry, const Bands *bands)
 /* Number of image lines that `lines` map lines see. */
 static int64_t imageLines(const THNNConvolution *geometry, int64_t lines)
 {
-  return (lines - 1) * geometry->stride[1] + (geometry->kernel[1] - 1) * geometry->dilation[1] + 1;
+  return (lines - 1) * geometry->stride[1] +
+         THNN_extent(geometry->kernel[1], geometry->dilation[1]);
 }
 
 static int64_t copyElements(const THNNConvolution *geometry, const Bands *bands)

@@ -193,7 +193,7 @@ static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins,
     gather.phases[axis] = toImage ? minimum(g->stride[d], g->input[d]) : 1;
     results[axis] = toImage ? divideUp(g->input[d], g->stride[d]) : g->output[d];
     taps[axis] = toImage ? divideUp(g->kernel[d], g->stride[d]) : g->kernel[d];
-    spans[axis] = (taps[axis] - 1) * g->dilation[d] + 1;
+    spans[axis] = THNN_extent(taps[axis], g->dilation[d]);
     stride[axis] = toImage ? 1 : g->stride[d];
   }
   gather.layout = THNN_(planeTiles_layOut)(results, spans, stride);
@@ -377,7 +377,7 @@ static Correlate prepareCorrelate(const THNNState *state, const THNNPlaneJoins *
   Correlate correlate = {.joins = {.shape = joins}};
   int64_t spans[2];
   for (int axis = 0; axis < 2; axis++)
-    spans[axis] = (g->kernel[axis + 1] - 1) * g->dilation[axis + 1] + 1;
+    spans[axis] = THNN_extent(g->kernel[axis + 1], g->dilation[axis + 1]);
   correlate.layout = THNN_(planeTiles_layOut)(g->output + 1, spans, g->stride + 1);
   correlate.pitch = divideUp(correlate.layout.columns, SLACK) * SLACK;
   Scratch needed = {0};
