@@ -90,7 +90,7 @@ THNN_API const char *THNN_State_convolutionRow(const THNNState *state);
  * output leaves its plan and what it made of the weight, and later ones of the same sizes with the
  * same weight at the same address go on from there. What is kept costs nothing any more, so another
  * algorithm can be chosen than usual. Several threads may use such a state at once. Setting false
- * frees what is kept. */
+ * frees what is kept, and so does setting what algorithms are chosen by. */
 THNN_API void THNN_State_setKeepsWeights(THNNState *state, bool keeps);
 THNN_API bool THNN_State_keepsWeights(const THNNState *state);
 THNN_API void THNN_State_setAccuracy(THNNState *state, THNNAccuracy accuracy);

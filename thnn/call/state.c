@@ -25,7 +25,9 @@ static THNNState settingsOf(const THNNState *state)
 THNNState THNN_stateFor(const THNNState *state, THNNConvolutionResult which)
 {
   THNNState copy = settingsOf(state);
-  THNN_State_setConvolutionAlgorithm(&copy, THNN_State_convolutionAlgorithmOf(state, which));
+  const THNNConvolutionAlgorithm algorithm = copy.convolutionAlgorithm[which];
+  for (int i = 0; i < THNN_CONVOLUTION_RESULTS; i++)
+    copy.convolutionAlgorithm[i] = algorithm;
   return copy;
 }
 
@@ -52,6 +54,15 @@ void THNN_State_check(const THNNState *state, const char *function)
              "%s: argument #1 'state': expected NULL or a state made by THNN_State_new, found "
              "something else",
              function);
+}
+
+/* Frees what is kept, after a setting has changed by which it was chosen. */
+static void forget(THNNState *state)
+{
+  if (!state->kept)
+    return;
+  THNN_planFree(*state->kept);
+  *state->kept = NULL;
 }
 
 /* The setters reject NULL, which the other functions take as the default settings. */
@@ -83,6 +94,7 @@ void THNN_State_setMinimumWork(THNNState *state, double operations)
              "State_setMinimumWork: argument #2 'operations': expected at least 1, found %g",
              operations);
   state->minimumWork = operations;
+  forget(state);
 }
 
 double THNN_State_minimumWork(const THNNState *state)
@@ -98,6 +110,7 @@ void THNN_State_setWorkspaceLimit(THNNState *state, size_t bytes)
              "State_setWorkspaceLimit: argument #2 'bytes': expected at least %zu, found %zu",
              MINIMUM_WORKSPACE_LIMIT, bytes);
   state->workspaceLimit = bytes;
+  forget(state);
 }
 
 size_t THNN_State_workspaceLimit(const THNNState *state)
@@ -131,6 +144,7 @@ void THNN_State_setConvolutionAlgorithm(THNNState *state, THNNConvolutionAlgorit
   checkAlgorithm(function, 2, algorithm);
   for (int which = 0; which < THNN_CONVOLUTION_RESULTS; which++)
     state->convolutionAlgorithm[which] = algorithm;
+  forget(state);
 }
 
 THNNConvolutionAlgorithm THNN_State_convolutionAlgorithm(const THNNState *state)
@@ -146,6 +160,7 @@ void THNN_State_setConvolutionAlgorithmOf(THNNState *state, THNNConvolutionResul
   checkResult(function, which);
   checkAlgorithm(function, 3, algorithm);
   state->convolutionAlgorithm[which] = algorithm;
+  forget(state);
 }
 
 THNNConvolutionAlgorithm THNN_State_convolutionAlgorithmOf(const THNNState *state,
@@ -164,6 +179,7 @@ void THNN_State_setConvolutionRow(THNNState *state, const char *row)
              "characters, found %zu",
              THNN_LONGEST_ROW, row ? strlen(row) : 0);
   strcpy(state->convolutionRow, row ? row : "");
+  forget(state);
 }
 
 const char *THNN_State_convolutionRow(const THNNState *state)
@@ -180,6 +196,7 @@ void THNN_State_setAccuracy(THNNState *state, THNNAccuracy accuracy)
              "found %d",
              (int)accuracy);
   state->accuracy = accuracy;
+  forget(state);
 }
 
 THNNAccuracy THNN_State_accuracy(const THNNState *state)
@@ -207,7 +224,7 @@ void THNN_State_setKeepsWeights(THNNState *state, bool keeps)
     state->kept = THAlloc(sizeof *state->kept);
     *state->kept = NULL;
   } else if (!keeps && state->kept) {
-    THNN_planFree(*state->kept);
+    forget(state);
     THFree(state->kept);
     state->kept = NULL;
   }

@@ -10,6 +10,13 @@ bool THNN_leavesLargeCaches(int64_t elements, size_t elementBytes)
           elements * (int64_t)elementBytes > THNN_tuning.lastCacheBytes / SHARE);
 }
 
+int64_t THNN_mostKeptBytes(void)
+{
+  enum { SHARE = 4, USUAL_BYTES = 16 << 20 }; /* where the size of the cache is unknown */
+  const int64_t bytes = THNN_tuning.lastCacheBytes;
+  return (bytes > 0 ? bytes : USUAL_BYTES) / SHARE;
+}
+
 bool THNN_streamsResult(int tensorsRead, int64_t elements, size_t elementBytes)
 {
   switch (tensorsRead) {

@@ -19,6 +19,7 @@
 #include "definition.h"
 #include "parts.h"
 #include "timings.h"
+#include "work/caches.h"
 
 /* ---- Unfolding ------------------------------------------------------------------------------- */
 
@@ -120,8 +121,15 @@ static void testScale(THNNState *state)
 {
   const THNNConvolution *g = &PADDED;
   real *image = newRandom(imageSize(g)), *map = newRandom(mapSize(g));
-  const Computation of = {
-      THNN_CONVOLUTION_BACKWARD_WEIGHT, image, map, NULL, NULL, 1, weightSize(g), false};
+  const Computation of = {THNN_CONVOLUTION_BACKWARD_WEIGHT,
+                          image,
+                          map,
+                          NULL,
+                          NULL,
+                          1,
+                          weightSize(g),
+                          false,
+                          {NULL, false}};
   THNNConvolutionPlan plan;
   real *once = compute(g, &of, state, &plan), *again = newRandom(weightSize(g));
   real *before = newArray(weightSize(g));
@@ -259,6 +267,27 @@ static void testGroups(THNNState *state)
   testGeometry(&g, state);
 }
 
+/* Transformed weights are kept as long as they take no more than a share of the last-level cache. */
+static void testKeptWeights(THNNState *state)
+{
+  const int64_t most = THNN_mostKeptBytes();
+  CHECK(most >= 1 << 20);
+  const char *rows[] = {"winograd", "winograd4"};
+  for (int i = 0; i < 2; i++)
+    for (int64_t planes = 16; planes <= 1024; planes *= 2) {
+      const THNNConvolution g = layerOf(1, planes, planes, 14, 14);
+      const int64_t numbers = i == 0 ? 16 : 36;
+      const int64_t elements = numbers * planes * planes, more = numbers * 64;
+      THNNConvolutionPlan plan;
+      THNN_State_setConvolutionRow(state, rows[i]);
+      THNN_(engine_prepareKept)(&plan, state, &g, THNN_CONVOLUTION_FORWARD);
+      const int64_t kept = (int64_t)plan.chosen.keptBytes;
+      CHECK(isRow(&plan, rows[i]) && kept <= most);
+      CHECK(kept > 0 || (elements + more) * (int64_t)sizeof(real) > most);
+    }
+  THNN_State_setConvolutionRow(state, NULL);
+}
+
 /* Where it pays, by the costs: with many planes on large maps, also dilated. */
 static void testWinogradPlans(THNNState *state)
 {
@@ -367,6 +396,7 @@ int main(int argc, char **argv)
   testPlans(state);
   testLarge(state);
   testGroups(state);
+  testKeptWeights(state);
   testWinogradPlans(state);
   testWinogradOtherwise(state);
   testChoiceForThreads(state);

@@ -310,6 +310,32 @@ def test_kept_weights(row: str, kernel: int, dtype: type) -> None:
     np.testing.assert_allclose(_convolved(state, x, weight), wanted, rtol=0, atol=2 * bounds)
 
 
+def test_what_is_kept_is_made_again_for_other_settings() -> None:
+    numbers = np.random.default_rng(1)
+    x = numbers.standard_normal((1, 32, 12, 12)).astype(np.float32)
+    weight = numbers.standard_normal((32, 32, 3, 3)).astype(np.float32)
+    state, lasting = State(), State()
+    lib.THNN_State_setKeepsWeights(state._open(), True)
+    settings = [
+        {"convolution": "winograd4"},
+        {"accuracy": "high"},
+        {"convolution": "gemm"},
+        {"convolution": "winograd", "accuracy": "standard"},
+        {"convolution": "direct"},
+    ]
+    found = set()
+    for changes in settings:
+        for one in (state, lasting):
+            for name, value in changes.items():
+                setattr(one, name, value)
+        wanted = _convolved(lasting, x, weight)
+        first = _convolved(state, x, weight)
+        np.testing.assert_allclose(first, wanted, rtol=0, atol=1e-3)
+        np.testing.assert_array_equal(_convolved(state, x, weight), first)
+        found.add(first.tobytes())
+    assert len(found) > 3
+
+
 def test_what_is_kept_is_freed() -> None:
     x, weight = np.ones((1, 16, 12, 12)), np.ones((32, 16, 3, 3))
     with counting_memory() as memory:

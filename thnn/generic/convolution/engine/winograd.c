@@ -20,6 +20,7 @@
  * computes all of them. */
 #include "generic/convolution/engine/offsets.h"
 #include "generic/convolution/engine/winogradWorker.h"
+#include "work/caches.h"
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
@@ -63,6 +64,12 @@ static bool measure(AlgorithmPlan *plan, WinogradWorker *worker)
   return fits(plan, &shared, &thread);
 }
 
+/* The bytes of all transformed weights. */
+static int64_t keptBytes(const WinogradWorker *worker)
+{
+  return numbersOf(worker) * weightStep(worker) * (int64_t)sizeof(real);
+}
+
 /* Chooses the blocks of tiles, and whether memory holds all transformed weights beside one block;
  * otherwise weights are transformed again for each group of as many blocks as there is room for.
  * Returns whether memory suffices. */
@@ -78,7 +85,7 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
   own->groupBlocks = 1;
   own->panelPlanes = roundUp(evenBlock(worker->g.outputPlanes, PANEL_PLANES, 1), SHARED_PLANES);
   own->sharesWeights = true;
-  own->keepsWeights = plan->keeps;
+  own->keepsWeights = plan->keeps && keptBytes(worker) <= THNN_mostKeptBytes();
   if (measure(plan, worker))
     return true;
   const int64_t blocks = divideUp(vectors * vectorLanes(), own->blockTiles);
@@ -101,7 +108,7 @@ bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles)
                                THNN_convolutionOperations(&worker.g));
   setWinogradCost(plan, &worker);
   if (own->keepsWeights)
-    plan->keptBytes = (size_t)(numbersOf(&worker) * weightStep(&worker)) * sizeof(real);
+    plan->keptBytes = (size_t)keptBytes(&worker);
   KEEP_OWN(plan, *own);
   return true;
 }
