@@ -20,6 +20,7 @@ Shape = tuple[int, ...]
 
 _PLACES = {
     "Linear": ("output", 1),
+    "SpatialConvolutionJoined": ("output", 3),
     "SpatialConvolutionLocal": ("output", 4),
     "SpatialConvolutionMM": ("output", 3),
     "SpatialConvolutionMap": ("output", 3),

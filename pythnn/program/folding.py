@@ -9,7 +9,8 @@ import numpy as np
 
 from .._tensor import Tensor
 from ..graph.functions import functions
-from ..graph.operations import Buffer, Constant, Kernel, Operation, View
+from ..graph.operations import Constant, Kernel, Operation, View
+from .uses import argument, users
 
 __all__ = ["fold_normalizations"]
 
@@ -36,16 +37,16 @@ def fold_normalizations(operations: list[Operation], results: Iterable[View]) ->
     That is, where nobody else reads what the layer makes. Adding a number counts as scaling.
     """
     kept: list[Operation] = list(operations)
-    users = _users(kept)
+    used = users(kept)
     read_later = {view.buffer for view in results}
     for operation in operations:
         if not isinstance(operation, Kernel) or not (_is_fixed(operation) or _scales(operation)):
             continue
         x, output = operation.reads[0], operation.writes[0]
-        layer = users[x.buffer][0]
+        layer = used[x.buffer][0]
         if not isinstance(layer, Kernel) or not _fits(layer, operation):
             continue
-        of_x, of_output = users[x.buffer], users[output.buffer]
+        of_x, of_output = used[x.buffer], used[output.buffer]
         if of_x[1] is not operation:
             continue
         in_place = x.buffer is output.buffer
@@ -57,26 +58,15 @@ def fold_normalizations(operations: list[Operation], results: Iterable[View]) ->
         kept[kept.index(layer)] = made
         kept.remove(operation)
         for view in layer.reads:
-            users[view.buffer] = [made if one is layer else one for one in users[view.buffer]]
-        users[output.buffer] = [made, *of_output[2 if in_place else 1 :]]
+            used[view.buffer] = [made if one is layer else one for one in used[view.buffer]]
+        used[output.buffer] = [made, *of_output[2 if in_place else 1 :]]
     return kept
-
-
-def _users(operations: Iterable[Operation]) -> dict[Buffer, list[Any]]:
-    """The operations that read or write each buffer, in order."""
-    users: dict[Buffer, list[Any]] = {}
-    for operation in operations:
-        for view in (*operation.reads, *operation.writes):
-            found = users.setdefault(view.buffer, [])
-            if operation not in found[-1:]:
-                found.append(operation)
-    return users
 
 
 def _is_fixed(kernel: Kernel) -> bool:
     """Whether a kernel normalises by statistics that do not change."""
     name = "BatchNormalization_updateOutput"
-    return kernel.function == name and not _argument(kernel, "train")
+    return kernel.function == name and not argument(kernel, "train")
 
 
 def _scales(kernel: Kernel) -> bool:
@@ -87,18 +77,13 @@ def _scales(kernel: Kernel) -> bool:
     return isinstance(number, (int, float)) and bool(np.isfinite(number))
 
 
-def _argument(kernel: Kernel, name: str) -> Any:
-    place = functions[kernel.function].index_of(name)
-    return None if place is None else kernel.arguments[place]
-
-
 def _fits(layer: Kernel, operation: Kernel) -> bool:
     """Whether a layer makes what is changed, plane by plane, and its parameters are known."""
     x, output = operation.reads[0], operation.writes[0]
     axes = _AXES.get(layer.function)
     if axes is None or layer.writes[0].buffer is not x.buffer:
         return False
-    weight, bias = _argument(layer, "weight"), _argument(layer, "bias")
+    weight, bias = argument(layer, "weight"), argument(layer, "bias")
     if not isinstance(weight, Constant):
         return False
     if not (bias is None or isinstance(bias, Constant)):
@@ -117,10 +102,10 @@ def _factors(operation: Kernel) -> tuple[Any, Any]:
     if _scales(operation):
         number = np.float64(operation.arguments[2])  # type: ignore[arg-type]
         return (number, 0.0) if operation.function == "Tensor.mul" else (1.0, number)
-    statistics = [_argument(operation, name) for name in ("running_mean", "running_var")]
+    statistics = [argument(operation, name) for name in ("running_mean", "running_var")]
     mean, variance = (np.float64(one.value.numpy()) for one in statistics)
-    gain, shift = _argument(operation, "weight"), _argument(operation, "bias")
-    scale = 1 / np.sqrt(variance + _argument(operation, "eps"))
+    gain, shift = argument(operation, "weight"), argument(operation, "bias")
+    scale = 1 / np.sqrt(variance + argument(operation, "eps"))
     if gain is not None:
         scale = scale * gain.value.numpy()
     return scale, (0 if shift is None else shift.value.numpy()) - mean * scale
@@ -128,7 +113,7 @@ def _factors(operation: Kernel) -> tuple[Any, Any]:
 
 def _folded(layer: Kernel, operation: Kernel, output: View) -> Kernel:
     """The layer with an operation in its weights; it writes `output`."""
-    weight, bias = _argument(layer, "weight").value, _argument(layer, "bias")
+    weight, bias = argument(layer, "weight").value, argument(layer, "bias")
     scale, shift = _factors(operation)
     axis = _AXES[layer.function][0]
     along = [1] * weight.ndim

@@ -12,6 +12,7 @@ from ..graph.operations import Constant, Kernel, Operation
 __all__ = ["keeping_states"]
 
 _KEEPERS = (
+    "SpatialConvolutionJoined_updateOutput",
     "SpatialConvolutionMM_updateOutput",
     "SpatialDilatedConvolution_updateOutput",
     "SpatialFullConvolution_updateOutput",

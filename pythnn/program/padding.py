@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..graph.functions import functions
 from ..graph.operations import Kernel, Operation, View
+from .uses import argument, uses
 
 __all__ = ["join_padding"]
 
@@ -21,7 +22,7 @@ def join_padding(operations: Sequence[Operation], results: Iterable[View]) -> li
         if not isinstance(reader, Kernel) or not _counts_zeros(reader):
             continue
         padded = reader.reads[0]
-        makers = [one for one in kept if _uses(one, padded) and one is not reader]
+        makers = [one for one in kept if uses(one, padded.buffer) and one is not reader]
         if padded.buffer in read_later or len(makers) != 2:
             continue
         zero, copy = makers
@@ -36,19 +37,10 @@ def join_padding(operations: Sequence[Operation], results: Iterable[View]) -> li
     return kept
 
 
-def _uses(operation: Operation, view: View) -> bool:
-    return any(one.buffer is view.buffer for one in (*operation.reads, *operation.writes))
-
-
-def _argument(kernel: Kernel, name: str) -> object:
-    place = functions[kernel.function].index_of(name)
-    return None if place is None else kernel.arguments[place]
-
-
 def _counts_zeros(kernel: Kernel) -> bool:
     """Whether a window of the layer has the same result if zeros are padding."""
     if kernel.function == _AVERAGE:
-        return bool(_argument(kernel, "count_include_pad")) and not _argument(kernel, "ceil_mode")
+        return bool(argument(kernel, "count_include_pad")) and not argument(kernel, "ceil_mode")
     return kernel.function in _CONVOLUTIONS
 
 
@@ -81,7 +73,7 @@ def _joined(reader: Kernel, copy: Operation, rows: int, columns: int) -> Kernel 
     for pad, size, more in (("padH", "kH", rows), ("padW", "kW", columns)):
         place = function.index_of(pad)
         assert place is not None  # noqa: S101 (these layers have both)
-        wide, window = arguments[place], _argument(reader, size)
+        wide, window = arguments[place], argument(reader, size)
         assert isinstance(wide, int)  # noqa: S101 (a width)
         assert isinstance(window, int)  # noqa: S101 (a size)
         if reader.function == _AVERAGE and 2 * (wide + more) > window:

@@ -18,6 +18,7 @@ from ..graph.costs import multiply_adds
 from ..graph.operations import views_in
 from .folding import fold_normalizations
 from .instance import Instance
+from .joining import join_convolutions
 from .keeping import keeping_states
 from .memory import lay_out
 from .padding import join_padding
@@ -72,6 +73,7 @@ class StepPlan(Plan):
         if fuse:
             results = views_in(self._graph.outputs)
             operations = join_padding(fold_normalizations(operations, results), results)
+            operations = join_convolutions(operations, results)
         self._layout = lay_out(operations, self._graph.inputs, self._graph.outputs)
         self._states = keeping_states(self._layout.operations) if fuse else {}
         self._idle: list[Instance] = []

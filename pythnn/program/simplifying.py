@@ -6,6 +6,7 @@ from collections import Counter
 
 from ..graph.functions import functions
 from ..graph.operations import Buffer, Kernel, Operation, View
+from .uses import with_arguments
 
 __all__ = ["drop_indices"]
 
@@ -36,5 +37,4 @@ def _of_values(pooling: Operation) -> Kernel:
         return Kernel(_REDUCTION, kept, pooling.reads, writes, pooling.place)
     names = [argument.name for argument in functions[pooling.function].arguments]
     given = {**_NO_DILATION, **dict(zip(names, pooling.arguments, strict=True))}
-    arguments = [given[argument.name] for argument in functions[_VALUES].arguments]
-    return Kernel(_VALUES, arguments, pooling.reads, writes, pooling.place)
+    return Kernel(_VALUES, with_arguments(_VALUES, given), pooling.reads, writes, pooling.place)

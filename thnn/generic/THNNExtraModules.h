@@ -210,6 +210,25 @@ THNN_API void THNN_(GroupedFullConvolution_accGradParameters)(
     accreal scale);        /* factor of what is added */
 
 #ifndef THC_PROTOTYPES
+/* 2-D convolution with what follows it in a network: the numbers of SpatialDilatedConvolution, then
+ * of a sum with a tensor, then of ReLU. */
+THNN_API void THNN_(SpatialConvolutionJoined_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: [batch x] nInputPlane x height x width */
+    THTensor *output, /* out: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *weight, /* in: nOutputPlane x nInputPlane x kH x kW, or nOutputPlane x (nInputPlane * kH * kW) */
+    THTensor *bias,   /* in, optional: nOutputPlane */
+    THTensor *addend, /* in, optional: shape of output; is added to the convolution */
+    bool rectify,     /* whether what is not above 0 then becomes 0 */
+    int kW,           /* kernel width */
+    int kH,           /* kernel height */
+    int dW,           /* horizontal stride */
+    int dH,           /* vertical stride */
+    int padW,         /* zeros added on the left and on the right */
+    int padH,         /* zeros added at the top and at the bottom */
+    int dilationW,    /* distance of taps from left to right */
+    int dilationH);   /* distance of taps from top to bottom */
+
 /* Max pooling of which only the values are wanted: SpatialDilatedMaxPooling without indices. */
 THNN_API void THNN_(SpatialGreatest_updateOutput)(
     THNNState *state, /* may be NULL */

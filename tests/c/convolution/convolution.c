@@ -80,7 +80,7 @@ static void testInfiniteWeights(THNNState *state)
   for (int64_t i = 0; i < perPlane; i++)
     weight[perPlane + i] = INFINITY;
   const Computation of = {
-      THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g), false};
+      THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g), false, {NULL, false}};
   THNNConvolutionPlan plan;
   real *map = compute(g, &of, state, &plan);
   bool finite = true;
@@ -100,7 +100,7 @@ static void testNaNInImage(THNNState *state)
   const int64_t positions = product(g->output), where = 4 * g->input[2] + 19;
   image[where] = NAN;
   const Computation of = {
-      THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g), false};
+      THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g), false, {NULL, false}};
   THNNConvolutionPlan plan;
   real *map = compute(g, &of, state, &plan);
   bool right = true;

@@ -6,6 +6,7 @@
 
 #include "generic/template.h"
 
+#include "generic/shared/finish.h"
 #include "geometry/convolution.h"
 
 /* The distance from 1 to the next real number. */
@@ -23,6 +24,7 @@ typedef struct Computation {
   int64_t planes;   /* of the bias */
   int64_t results;
   bool keeps; /* what is made of the weight */
+  Finish finish;
 } Computation;
 
 /* A number from low to high, both included. */

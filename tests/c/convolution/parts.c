@@ -43,7 +43,8 @@ real *compute(const THNNConvolution *g, const Computation *of, THNNState *state,
   real *result = newArray(of->results);
   if (of->part != THNN_CONVOLUTION_BACKWARD_WEIGHT) {
     const bool forward = of->part == THNN_CONVOLUTION_FORWARD;
-    THNN_(engine_run)(plan, forward ? of->image : of->map, of->weight, of->bias, result, block);
+    THNN_(engine_runAndFinish)
+    (plan, forward ? of->image : of->map, of->weight, of->bias, of->finish, result, block);
   } else {
     memset(result, 0, (size_t)of->results * sizeof(real));
     THNN_(engine_backwardWeight)(plan, of->image, of->map, 1, result, NULL, block);
@@ -124,6 +125,27 @@ static bool isWithinLimit(const AlgorithmPlan *plan, const THNNState *state)
   return (products ? 0 : plan->threadBytes) + plan->sharedBytes <= THNN_State_workspaceLimit(state);
 }
 
+/* Whether finishing results in the run gives what a pass over `results` gives. */
+static bool finishesAlike(const THNNConvolution *g, const Computation *of, const real *results,
+                          THNNState *state)
+{
+  real *addend = newRandom(of->results);
+  Computation finished = *of;
+  finished.finish = (Finish){randomBetween(0, 2) ? addend : NULL, randomBetween(0, 2)};
+  THNNConvolutionPlan plan;
+  THNN_State_setThreads(state, (int)randomBetween(1, MOST_THREADS));
+  real *found = compute(g, &finished, state, &plan);
+  bool same = true;
+  for (int64_t i = 0; i < of->results; i++) {
+    const real sum = finished.finish.addend ? results[i] + addend[i] : results[i];
+    const real wanted = finished.finish.rectifies && !(sum > 0) ? 0 : sum;
+    same = same && !memcmp(&wanted, &found[i], sizeof wanted);
+  }
+  free(addend);
+  free(found);
+  return same;
+}
+
 /* `sizes` are what the algorithms sum up for each result (sizeFor). */
 static void testAlgorithm(const THNNConvolution *g, const Computation *of, const double *wanted,
                           double *const *sizes, THNNState *state)
@@ -145,9 +167,12 @@ static void testAlgorithm(const THNNConvolution *g, const Computation *of, const
     free(other);
   }
   CHECK(same);
-  if (!(error < 16) || !same) {
+  const bool alike =
+      of->part == THNN_CONVOLUTION_BACKWARD_WEIGHT || finishesAlike(g, of, first, state);
+  CHECK(alike);
+  if (!(error < 16) || !same || !alike) {
     printf("part %d, algorithm %s, error %g\n", (int)of->part, plan.chosen.algorithm->name, error);
-    printGeometry(g, same ? "wrong" : "threads differ");
+    printGeometry(g, !same ? "threads differ" : !alike ? "finished differently" : "wrong");
   }
   free(first);
 }
@@ -210,16 +235,37 @@ void testGeometry(const THNNConvolution *g, THNNState *state)
   real *mapBias = newRandom(g->outputPlanes), *imageBias = newRandom(g->inputPlanes);
   const bool biased = randomBetween(0, 1);
   testPart(g,
-           (Computation){THNN_CONVOLUTION_FORWARD, image, map, weight, biased ? mapBias : NULL,
-                         g->outputPlanes, mapSize(g), false},
+           (Computation){THNN_CONVOLUTION_FORWARD,
+                         image,
+                         map,
+                         weight,
+                         biased ? mapBias : NULL,
+                         g->outputPlanes,
+                         mapSize(g),
+                         false,
+                         {NULL, false}},
            state);
   testPart(g,
-           (Computation){THNN_CONVOLUTION_BACKWARD_DATA, image, map, weight,
-                         biased ? imageBias : NULL, g->inputPlanes, imageSize(g), false},
+           (Computation){THNN_CONVOLUTION_BACKWARD_DATA,
+                         image,
+                         map,
+                         weight,
+                         biased ? imageBias : NULL,
+                         g->inputPlanes,
+                         imageSize(g),
+                         false,
+                         {NULL, false}},
            state);
   testPart(g,
-           (Computation){THNN_CONVOLUTION_BACKWARD_WEIGHT, image, map, weight, NULL, 1,
-                         weightSize(g), false},
+           (Computation){THNN_CONVOLUTION_BACKWARD_WEIGHT,
+                         image,
+                         map,
+                         weight,
+                         NULL,
+                         1,
+                         weightSize(g),
+                         false,
+                         {NULL, false}},
            state);
   free(image);
   free(map);

@@ -390,7 +390,7 @@ static real *multiplyEach(const THNNState *state, const Product *p, int64_t cNex
   real *packed = elements > 0 ? newVector(elements) : NULL;
   const THNNRoom room = roomFor(p, MULTIPLY_EACH, state);
   THNN_(panelProducts_each)
-  (p->m, p->n, p->k, p->a, p->b, p->start, p->count, p->aNext, c, cNext, packed, room);
+  (p->m, p->n, p->k, p->a, p->b, p->start, p->count, p->aNext, (Finish){0}, c, cNext, packed, room);
   free(room.data);
   free(packed);
   return c;

@@ -381,6 +381,7 @@ def test_every_module_of_thnn_has_its_functions():
         "GroupedConvolution",
         "GroupedFullConvolution",
         "Reduction",
+        "SpatialConvolutionJoined",
         "SpatialFullDilatedConvolution",
         "SpatialGreatest",
         "VolumetricConvolutionMM",

@@ -38,6 +38,7 @@ DEFINED_ELSEWHERE = {
     "GroupedFullConvolution": "functional/test_grouped_convolution.py",
     "LSTMSteps": "functional/test_recurrent_layers.py",
     "LayerNormalization": "kernels/test_layer_normalisation.py",
+    "SpatialConvolutionJoined": "kernels/test_joined_convolution.py",
     "SpatialGreatest": "kernels/test_pooling.py",
 }
 """Modules that functions on arrays call, and the tests that hold them against their definitions."""

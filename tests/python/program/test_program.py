@@ -122,10 +122,10 @@ def functions(program: Any) -> list[str]:
 def test_normalisation_dropout_and_views_are_no_steps(bias: bool) -> None:
     model = small(bias)
     program = pythnn.compile(model, image())
-    kept = ["SpatialConvolutionMM", "Threshold", "SpatialGreatest", "Linear", "LogSoftMax"]
+    kept = ["SpatialConvolutionJoined", "SpatialGreatest", "Linear", "LogSoftMax"]
     assert functions(program) == kept
-    assert program.steps[0].place == "1:SpatialConvolution + 2:SpatialBatchNormalization"
-    assert program.steps[1].in_place
+    place = "1:SpatialConvolution + 2:SpatialBatchNormalization + 3:ReLU"
+    assert program.steps[0].place == place
     model.evaluate()
     check_same(program(image()), forward(model, image()), True)
 
@@ -202,6 +202,52 @@ def test_sums_and_slices_make_no_copies() -> None:
     assert "Tensor.copy" not in functions(program)
 
 
+def convolved(inputs: int = 4) -> Any:
+    return nn.SpatialConvolution(inputs, 4, 3, 3, 1, 1, 1, 1)
+
+
+@pytest.mark.parametrize("inplace", [False, True])
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize(
+    "shortcut", [nn.Identity(), convolved(), nn.Tanh(), nn.ReLU(True)], ids=str
+)
+def test_sums_and_relu_join_convolutions(shortcut: Any, first: bool, inplace: bool) -> None:
+    branch = nn.Sequential(convolved(), nn.ReLU(inplace), convolved())
+    entries = [branch, shortcut.clone()] if first else [shortcut.clone(), branch]
+    model = nn.Sequential(
+        convolved(3), nn.ConcatTable(*entries), nn.CAddTable(inplace), nn.ReLU(inplace)
+    )
+    program = pythnn.compile(model, image())
+    check_same(program(image()), forward(model, image()), True)
+    if first or not inplace:
+        assert {"Tensor.copy", "Tensor.cadd"}.isdisjoint(functions(program))
+        assert functions(program)[-1] == "SpatialConvolutionJoined"
+        assert program.steps[-1].place.endswith(" + 3:CAddTable + 4:ReLU")
+
+
+def test_only_what_ends_there_is_joined() -> None:
+    """Convolutions that others read, sums of more than one tensor, other thresholds."""
+    relu = nn.ReLU()
+    shared = nn.Sequential(convolved(3), nn.ConcatTable(relu, nn.Identity()), nn.CSubTable())
+    three = nn.Sequential(
+        convolved(3), nn.ConcatTable(convolved(), nn.Identity(), nn.Tanh()), nn.CAddTable()
+    )
+    twice = nn.Sequential(
+        convolved(3), nn.ConcatTable(nn.Identity(), nn.Identity()), nn.CAddTable()
+    )
+    change = nn.Sequential(
+        convolved(3),
+        nn.ConcatTable(nn.Sequential(nn.Tanh(), convolved()), nn.MulConstant(3, True)),
+        nn.CAddTable(),
+    )
+    outputs = nn.Sequential(convolved(3), nn.ConcatTable(nn.Identity(), nn.ReLU()))
+    other = nn.Sequential(convolved(3), nn.Threshold(0.5, 0), nn.Threshold(0, -1), nn.ReLU())
+    for model in (shared, three, twice, change, outputs, other):
+        program = pythnn.compile(model, image())
+        for found, wanted in zip(program(image()), forward(model, image()), strict=True):
+            check_same(found, wanted, True)
+
+
 @pytest.mark.parametrize(
     ("layer", "joins"),
     [
@@ -257,10 +303,9 @@ def test_text_and_profile() -> None:
     program = pythnn.compile(small(), image())
     text = repr(program)
     assert (
-        "1:SpatialConvolution + 2:SpatialBatchNormalization: SpatialConvolutionMM -> 2x4x8x8"
-        in text
+        "1:SpatialConvolution + 2:SpatialBatchNormalization + 3:ReLU: SpatialConvolutionJoined"
+        " -> 2x4x8x8" in text
     )
-    assert "3:ReLU: Threshold -> 2x4x8x8, in place" in text
     rows = program.profile(image())
     assert [step for step, _ in rows] == program.steps
     assert all(seconds > 0 for _, seconds in rows)

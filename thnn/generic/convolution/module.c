@@ -18,6 +18,9 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
   int64_t size[5];
   const int nDimension =
       THNN_convolutionSizes(geometry, call->nDimension, call->transposed, batched, size);
+  THTensor *addend = call->addend;
+  if (addend)
+    THNN_checkSizes(call->function, THNN_SHAPE(addend, 6), nDimension, size, "shape of output");
   const THNNState state = THNN_stateFor(call->state, THNN_OUTPUT);
   THNNConvolutionPlan room;
   bool leaves;
@@ -30,6 +33,7 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
   THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
   THNNBuffer *kernel = THNN_planIn(&plan, weight, 4);
   THNNBuffer *start = bias ? THNN_planIn(&plan, bias, 5) : NULL;
+  THNNBuffer *more = addend ? THNN_planIn(&plan, addend, 6) : NULL;
   THNNBuffer *scratch = THNN_planScratch(&plan, convolution->scratchBytes);
   THNNBuffer *left = leaves ? THNN_planKept(&plan, THNN_(kept_bytes)(convolution)) : NULL;
   THNN_planAcquire(&plan);
@@ -37,8 +41,9 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
   if (left)
     convolution =
         THNN_(kept_fill)(left->data, convolution, &state, geometry, kernel->data, scratch->data);
-  THNN_(engine_run)(convolution, in->data, kernel->data, start ? start->data : NULL, out->data,
-                    scratch->data);
+  const Finish finish = {more ? more->data : NULL, call->rectifies};
+  THNN_(engine_runAndFinish)(convolution, in->data, kernel->data, start ? start->data : NULL,
+                             finish, out->data, scratch->data);
   THNN_planRelease(&plan);
   if (left)
     THNN_(kept_leave)(&state, left->data);

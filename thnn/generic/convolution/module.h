@@ -14,6 +14,9 @@ typedef struct THNNConvolutionCall {
   THNNConvolution geometry;
   int nDimension; /* spatial dimensions */
   bool transposed;
+  /* forward only: what becomes of the output (generic/shared/finish.h) */
+  THTensor *addend; /* argument #6, or NULL */
+  bool rectifies;
 } THNNConvolutionCall;
 
 /* input #2, output #3, weight #4, bias #5 (may be NULL) */

@@ -158,8 +158,8 @@ static bool runBlock(const Temporal *of, int64_t first, int64_t end, THNNRange p
                         !of->backward};
     const Matrix w = {matrixAt(all, part.begin, 0), all.leading, all.transposed};
     const Matrix x = {numbers + number * most * from, from, false};
-    THNN_(panelProducts_each)(reals, tiles, from, w, x, NULL, 1, 0, sums + number * most * reals, 0,
-                              NULL, areas->room);
+    THNN_(panelProducts_each)(reals, tiles, from, w, x, NULL, 1, 0, (Finish){0},
+                              sums + number * most * reals, 0, NULL, areas->room);
   }
   bool finite = true;
   for (int64_t tile = 0; tile < tiles; tile++) {

@@ -4,6 +4,8 @@
 
 #include "generic/template.h"
 
+#include "generic/shared/finish.h"
+
 /* An operand of a product: a column-major matrix or the transpose of one. */
 typedef struct Matrix {
   const real *data;
@@ -78,12 +80,12 @@ void THNN_(matrix_multiplyInto)(const THNNState *state, int64_t m, int64_t n, in
 void THNN_(panelProducts_add)(int64_t m, int64_t n, int64_t k, real alpha, Matrix a, Matrix b,
                               int64_t count, int64_t aNext, int64_t bNext, real *c, THNNRoom room);
 
-/* c = start + a * b for `count` matrices a and c, `aNext` and `cNext` elements apart. `start`,
- * which may be NULL, has a value for each column of c. `packed` is scratch for all of b; if it is
+/* c = start + a * b for `count` matrices a and c, `aNext` and `cNext` elements apart; then they are
+ * finished. `start`, which may be NULL, has a value for each column of c. `packed` is scratch for all of b; if it is
  * NULL, b is packed anew for each block of rows. If b has no data, `packed` holds it already. */
 void THNN_(panelProducts_each)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix b,
-                               const real *start, int64_t count, int64_t aNext, real *c,
-                               int64_t cNext, real *packed, THNNRoom room);
+                               const real *start, int64_t count, int64_t aNext, Finish finish,
+                               real *c, int64_t cNext, real *packed, THNNRoom room);
 
 /* The elements of `packed` above; 0 if b is packed only once anyway. */
 int64_t THNN_(panelProducts_packedElements)(int64_t m, int64_t n, int64_t k, int64_t count);

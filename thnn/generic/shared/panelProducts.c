@@ -194,6 +194,17 @@ static void fetchScalars(const Product *p, const OperandBlock *most, const Opera
                                   p->scalars + scalarsBefore(p, &next));
 }
 
+/* Finishes a block of results, whose sums are complete. */
+static void finishBlock(const Product *p, const OperandBlock *block)
+{
+  if (!finishes(p->finish))
+    return;
+  for (int64_t column = block->column; column < block->column + block->width; column++) {
+    const int64_t place = column * p->leading + block->row;
+    finishResults(p->finish, place, block->height, p->c + place);
+  }
+}
+
 /* Computes one of the products, for `height` rows and columns [first, end). */
 static void addPanels(const Product *p, const OperandBlock *most, int64_t row, int64_t height,
                       int64_t first, int64_t end, const Packing *packing)
@@ -213,6 +224,8 @@ static void addPanels(const Product *p, const OperandBlock *most, int64_t row, i
         packScalars(p, &block, scalars);
       multiplyBlock(p, &block, p->add || block.term > 0, onTheWay && block.column == first, packed,
                     p->scalars ? p->scalars + scalarsBefore(p, &block) : scalars);
+      if (block.term + block.terms >= p->k)
+        finishBlock(p, &block);
     }
   }
 }
@@ -337,8 +350,8 @@ void THNN_(panelProducts_add)(int64_t m, int64_t n, int64_t k, real alpha, Matri
 }
 
 void THNN_(panelProducts_each)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix b,
-                               const real *start, int64_t count, int64_t aNext, real *c,
-                               int64_t cNext, real *packed, THNNRoom room)
+                               const real *start, int64_t count, int64_t aNext, Finish finish,
+                               real *c, int64_t cNext, real *packed, THNNRoom room)
 {
   Product first = productOf(m, n, k, 1, a, b, c, m);
   first.packs = true;
@@ -360,6 +373,7 @@ void THNN_(panelProducts_each)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix
         Product product = first;
         product.a.data += i * aNext;
         product.c += i * cNext;
+        product.finish = finishFrom(finish, i * cNext);
         multiplyPiece(&product, rows, cut, cuts, &packing);
       }
   }

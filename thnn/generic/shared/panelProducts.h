@@ -17,6 +17,7 @@ typedef struct Product {
   const real *scalars; /* all of b, packed; or NULL */
   real *c;
   int64_t leading;
+  Finish finish; /* of c, whose columns follow each other; of one product */
   int64_t count, aNext, bNext;
 } Product;
 

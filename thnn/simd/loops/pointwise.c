@@ -198,6 +198,39 @@ static void thresholdBackward(int64_t n, const real *x, const real *gradOutput,
     gradInput[i] = x[i] > threshold ? gradOutput[i] : 0;
 }
 
+/* `adds` and `rectifies` are constants where this is called. */
+INLINE Vector finished(const bool adds, const bool rectifies, Vector addend, Vector y)
+{
+  if (adds)
+    y += addend;
+  return rectifies ? keepWhere(y > (Vector){0}, y) : y;
+}
+
+INLINE void finishRow(int64_t n, const bool adds, const bool rectifies, const real *addend, real *y)
+{
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) {
+    const Vector more = adds ? load(addend + i) : (Vector){0};
+    store(y + i, finished(adds, rectifies, more, load(y + i)));
+  }
+  const int64_t left = n - i;
+  if (left > 0) {
+    const Vector more = adds ? loadFirst(addend + i, left) : (Vector){0};
+    const Vector last = finished(adds, rectifies, more, loadFirst(y + i, left));
+    storeLanes(y + i, firstLanes(left), last);
+  }
+}
+
+static void finish(int64_t n, const real *addend, bool rectifies, real *y)
+{
+  if (addend && rectifies)
+    finishRow(n, true, true, addend, y);
+  else if (addend)
+    finishRow(n, true, false, addend, y);
+  else if (rectifies)
+    finishRow(n, false, true, NULL, y);
+}
+
 const SimdPointwise SIMD_TABLE(Pointwise, THNN_SIMD_LEVEL) = {
     .fill = fill,
     .copy = copy,
@@ -206,6 +239,7 @@ const SimdPointwise SIMD_TABLE(Pointwise, THNN_SIMD_LEVEL) = {
     .axpy = axpy,
     .blend = blend,
     .addScalar = addScalar,
+    .finish = finish,
     .stream = stream,
     .streamEnd = streamEnd,
     .streamMade = streamMade,

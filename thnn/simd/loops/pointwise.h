@@ -2,6 +2,7 @@
 #ifndef THNN_SIMD_POINTWISE_H
 #define THNN_SIMD_POINTWISE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* y = f(x), element by element. */
@@ -32,6 +33,8 @@ typedef struct SimdPointwise {
   void (*blend)(int64_t n, real a, const real *x, real b, const real *y, real *z);
   /* y = x + value */
   void (*addScalar)(int64_t n, const real *x, real value, real *y);
+  /* y = y + addend, unless that is NULL; then with `rectifies` what is not above 0 becomes 0 */
+  void (*finish)(int64_t n, const real *addend, bool rectifies, real *y);
 
   /* y = x, a result that is made piece by piece, map(n, x, …, y) and map(n, x, y, …, z) with
    * streaming stores, where the processor has them: for results that no cache would hold until

@@ -25,6 +25,7 @@ typedef struct Operands {
   const real *weight, *bias; /* bias may be NULL */
   const void *kept;          /* what the algorithm made of the weights, or NULL */
   real *map;
+  Finish finish; /* of the map */
   /* backward to the weight */
   const real *gradMap;
   accreal scale;

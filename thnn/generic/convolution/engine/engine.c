@@ -228,19 +228,53 @@ void THNN_(engine_keep)(const THNNConvolutionPlan *plan, const real *weight, voi
     chosen->algorithm->keep(chosen, weight, kept, scratch);
 }
 
+/* Finishes a map that an algorithm has left as it is. */
+static void finishMap(const AlgorithmPlan *plan, const Operands *of)
+{
+  const THNNConvolution *g = &plan->geometry;
+  const THNNBlocks blocks =
+      THNN_blocks(g->batch * g->outputPlanes * THNN_convolutionMapPositions(g));
+  const int threads = THNN_threads(plan->state, blocks.count, (double)blocks.elements);
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (int64_t block = 0; block < blocks.count; block++) {
+    const int64_t first = block * blocks.length;
+    finishResults(of->finish, first, THNN_blockLength(&blocks, block), of->map + first);
+  }
+}
+
+/* Returns false where another algorithm has to compute the pass. */
+static bool computeBy(const AlgorithmPlan *plan, const Operands *of, void *scratch)
+{
+  if (!plan->algorithm->run(plan, of, scratch))
+    return false;
+  if (finishes(of->finish) && !plan->finishes)
+    finishMap(plan, of);
+  return true;
+}
+
 static void compute(const THNNConvolutionPlan *plan, const Operands *of, void *scratch)
 {
-  const AlgorithmPlan *chosen = &plan->chosen, *otherwise = &plan->otherwise;
-  if (!chosen->algorithm->run(chosen, of, scratch))
-    otherwise->algorithm->run(otherwise, of, scratch);
+  if (!computeBy(&plan->chosen, of, scratch))
+    computeBy(&plan->otherwise, of, scratch);
+}
+
+void THNN_(engine_runAndFinish)(const THNNConvolutionPlan *plan, const real *image,
+                                const real *weight, const real *bias, Finish finish, real *map,
+                                void *scratch)
+{
+  const Operands of = {.image = image,
+                       .weight = weight,
+                       .kept = plan->kept,
+                       .bias = bias,
+                       .map = map,
+                       .finish = finish};
+  compute(plan, &of, scratch);
 }
 
 void THNN_(engine_run)(const THNNConvolutionPlan *plan, const real *image, const real *weight,
                        const real *bias, real *map, void *scratch)
 {
-  const Operands of = {
-      .image = image, .weight = weight, .kept = plan->kept, .bias = bias, .map = map};
-  compute(plan, &of, scratch);
+  THNN_(engine_runAndFinish)(plan, image, weight, bias, (Finish){0}, map, scratch);
 }
 
 void THNN_(engine_backwardWeight)(const THNNConvolutionPlan *plan, const real *image,

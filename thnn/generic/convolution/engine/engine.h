@@ -10,6 +10,7 @@
 #include "generic/template.h"
 
 #include "generic/convolution/engine/costs.h"
+#include "generic/shared/finish.h"
 #include "geometry/convolution.h"
 
 /* How one algorithm computes one part of one convolution. Results never depend on the number of
@@ -19,9 +20,10 @@ typedef struct AlgorithmPlan {
   THNNConvolutionPart part;
   const THNNState *state;
   const struct Algorithm *algorithm;
-  bool keeps;  /* what is made of the weights is kept from call to call */
-  bool asked;  /* the state names the algorithm, which then need not be the fastest */
-  double cost; /* expected time, in cycles of one core */
+  bool keeps;    /* what is made of the weights is kept from call to call */
+  bool finishes; /* the run does what becomes of its results; otherwise the engine does it */
+  bool asked;    /* the state names the algorithm, which then need not be the fastest */
+  double cost;   /* expected time, in cycles of one core */
   int threads;
   size_t sharedBytes;        /* scratch that all threads share */
   size_t threadBytes;        /* scratch of each thread */
@@ -70,6 +72,11 @@ bool THNN_(engine_prepareRow)(THNNConvolutionPlan *plan, const THNNState *state,
  * convolution. */
 void THNN_(engine_run)(const THNNConvolutionPlan *plan, const real *image, const real *weight,
                        const real *bias, real *map, void *scratch);
+
+/* The same, and what becomes of the map's elements. */
+void THNN_(engine_runAndFinish)(const THNNConvolutionPlan *plan, const real *image,
+                                const real *weight, const real *bias, Finish finish, real *map,
+                                void *scratch);
 
 /* gradWeight += scale * the correlation of image with gradMap; gradBias += scale * the sum of each
  * of gradMap's planes over batch and positions, unless it is NULL. */

@@ -207,6 +207,7 @@ bool THNN_(packedProducts_planConvolution)(AlgorithmPlan *plan)
   plan->threads = room.threads;
   plan->threadBytes = room.bytes;
   setPackedProductsCost(plan, &work);
+  plan->finishes = true;
   KEEP_OWN(plan, work.own);
   return true;
 }
@@ -235,9 +236,9 @@ static void copySeen(const THNNConvolution *geometry, bool gather, real bias, re
   }
 }
 
-/* Gathers planes, `apart` to `together`, or scatters them again. */
+/* Gathers planes, `apart` to `together`, or scatters them again, and then finishes them. */
 static void copyPlanes(const ProductsWork *work, const Planes *planes, int64_t samples, bool gather,
-                       const real *bias)
+                       const real *bias, Finish finish)
 {
   const int64_t positions = work->positions;
   const int threads = work->own.copyThreads;
@@ -254,6 +255,7 @@ static void copyPlanes(const ProductsWork *work, const Planes *planes, int64_t s
         THNN_(simd).pointwise.copy(positions, apart, together);
       else
         THNN_(simd).pointwise.copy(positions, together, apart);
+      finishResults(finish, apart - planes->apart, planes->size, apart);
     }
 }
 
@@ -290,11 +292,13 @@ static void runGroups(const ProductsWork *work, const Operands *of, Matrix weigh
     const Planes other = otherPlanes(work, transposed ? of->image : of->map, first);
     const Planes *images = transposed ? &other : &seen, *maps = transposed ? &seen : &other;
     const Matrix a = {images->together, width, false};
-    copyPlanes(work, images, samples, true, NULL);
+    const Finish finish = finishFrom(of->finish, maps->apart - of->map);
+    copyPlanes(work, images, samples, true, NULL, (Finish){0});
     THNN_(panelProducts_each)(width, maps->count, images->count, a, weight,
-                              maps->strided ? NULL : of->bias, 1, 0, maps->together, 0,
-                              work->weights, room);
-    copyPlanes(work, maps, samples, false, of->bias);
+                              maps->strided ? NULL : of->bias, 1, 0,
+                              maps->together == maps->apart ? finish : (Finish){0}, maps->together,
+                              0, work->weights, room);
+    copyPlanes(work, maps, samples, false, of->bias, finish);
   }
 }
 
@@ -315,7 +319,7 @@ static void runMap(const ProductsWork *work, const Operands *of, THNNRoom room)
     runGroups(work, of, b, room);
   else
     THNN_(panelProducts_each)(positions, mapPlanes, imagePlanes, a, b, of->bias, work->g.batch,
-                              imagePlanes * positions, of->map, mapPlanes * positions,
+                              imagePlanes * positions, of->finish, of->map, mapPlanes * positions,
                               work->weights, room);
 }
 
@@ -331,7 +335,7 @@ static void runWeight(const ProductsWork *work, const Operands *of, THNNRoom roo
   a.data = work->seen;
   for (int64_t sample = 0; work->seen && sample < work->g.batch; sample++) {
     const Planes images = seenPlanes(work, of->image, sample);
-    copyPlanes(work, &images, 1, true, NULL);
+    copyPlanes(work, &images, 1, true, NULL, (Finish){0});
     THNN_(panelProducts_add)(imagePlanes, mapPlanes, positions, (real)of->scale, a, b, 1, 0, 0,
                              of->gradWeight, room);
     b.data += mapPlanes * positions;

@@ -4,6 +4,7 @@
 
 #include "generic/template.h"
 
+#include "generic/shared/finish.h"
 #include "geometry/convolution.h"
 #include "work/sizes.h"
 
@@ -67,18 +68,25 @@ static inline Panel panelAt(int64_t planes, int64_t index)
 }
 
 /* Transposes the sums of a box, [position][lane], into the panel's planes of the result, one
- * contiguous stretch at a time. The result has `planes` planes of `positions` positions in each
- * sample. */
+ * contiguous stretch at a time, and finishes that. The result has `planes` planes of `positions`
+ * positions in each sample. The sums are no longer needed then. */
 static inline void storeBox(const THNNConvolutionBoxes *boxes, const THNNConvolutionBox *box,
-                            const Panel *panel, const real *sums, real *result, int64_t planes,
-                            int64_t positions)
+                            const Panel *panel, real *sums, Finish finish, real *result,
+                            int64_t planes, int64_t positions)
 {
+  if (finish.rectifies && !finish.addend) { /* in one piece, before planes are apart */
+    finishResults(finish, 0, box->positions * panel->lanes, sums);
+    finish.rectifies = false;
+  }
   for (int64_t sample = box->first[THNN_SAMPLE]; sample < box->end[THNN_SAMPLE]; sample++)
     for (int64_t stretch = 0; stretch < box->stretches; stretch++) {
-      panel->loops->transpose(box->stretch, panel->planes, sums, panel->lanes,
-                              result + (sample * planes + panel->first) * positions +
-                                  THNN_convolutionStretch(boxes, box, stretch),
+      const int64_t place = (sample * planes + panel->first) * positions +
+                            THNN_convolutionStretch(boxes, box, stretch);
+      panel->loops->transpose(box->stretch, panel->planes, sums, panel->lanes, result + place,
                               positions);
+      for (int64_t plane = 0; plane < panel->planes && finish.addend; plane++)
+        finishResults(finish, place + plane * positions, box->stretch,
+                      result + place + plane * positions);
       sums += box->stretch * panel->lanes;
     }
 }

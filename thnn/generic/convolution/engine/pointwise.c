@@ -41,6 +41,7 @@ typedef struct PointwiseWorker {
   PointwisePlan plan;
   const real *image, *weight, *bias;
   real *map;
+  Finish finish;
   real *weights; /* [panel][image plane][lane] */
 
   real *packed; /* image: [group][chunk][plane][position] */
@@ -151,6 +152,7 @@ bool THNN_(pointwise_planConvolution)(AlgorithmPlan *plan)
   plan->threads = THNN_threads(plan->state, THNN_convolutionBoxCount(&own->boxes),
                                THNN_convolutionOperations(g));
   chooseParts(plan, &worker);
+  plan->finishes = true;
   if (own->keepsWeights)
     plan->keptBytes = (size_t)weightBytes;
   KEEP_OWN(plan, *own);
@@ -321,7 +323,7 @@ static void runBox(const PointwiseWorker *worker, int64_t boxIndex, int64_t begi
   for (int64_t index = begin; index < end; index++) {
     const Panel panel = panelAt(worker->g.outputPlanes, index);
     addPanel(worker, &panel, &box);
-    storeBox(boxes, &box, &panel, worker->sums, worker->map, worker->g.outputPlanes,
+    storeBox(boxes, &box, &panel, worker->sums, worker->finish, worker->map, worker->g.outputPlanes,
              worker->mapPositions);
   }
 }
@@ -344,6 +346,7 @@ bool THNN_(pointwise_runConvolution)(const AlgorithmPlan *plan, const Operands *
   common.weight = of->weight;
   common.bias = of->bias;
   common.map = of->map;
+  common.finish = of->finish;
   Scratch shared = {.base = scratch};
   layOutShared(&common, &shared);
   const bool packs = !common.plan.keepsWeights;

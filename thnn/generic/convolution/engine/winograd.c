@@ -95,6 +95,13 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
   return measure(plan, worker);
 }
 
+/* Whether the results of a segment are finished with it; those of dilated taps are not side by
+ * side. */
+static bool finishesTiles(const THNNConvolution *g)
+{
+  return g->dilation[1] == 1 && g->dilation[2] == 1;
+}
+
 bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles)
 {
   if (!winogradApplies(plan, tiles))
@@ -107,6 +114,7 @@ bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles)
   plan->threads = THNN_threads(plan->state, groups * planeParts(&worker),
                                THNN_convolutionOperations(&worker.g));
   setWinogradCost(plan, &worker);
+  plan->finishes = finishesTiles(&worker.g);
   if (own->keepsWeights)
     plan->keptBytes = (size_t)keptBytes(&worker);
   KEEP_OWN(plan, *own);
@@ -217,6 +225,38 @@ static void transformSlices(const WinogradWorker *worker, const Group *group, in
   }
 }
 
+/* Results that follow each other in the map, and are not finished yet. */
+typedef struct Stretch {
+  int64_t first, end;
+} Stretch;
+
+static void finishStretch(const WinogradWorker *worker, Stretch stretch)
+{
+  if (stretch.first < stretch.end)
+    finishResults(worker->finish, stretch.first, stretch.end - stretch.first,
+                  worker->map + stretch.first);
+}
+
+/* Finishes the results of a segment in a slice of the map that begins at `place`; or leaves them to
+ * the next call, as `left`, which those of earlier calls may join. */
+static void finishSegment(const WinogradWorker *worker, const Segment *segment, int64_t place,
+                          Stretch *left)
+{
+  const int64_t height = worker->g.output[1], width = worker->g.output[2];
+  const int64_t side = worker->plan.tiles->side;
+  const int64_t end = minimum(segment->row + side, height);
+  const int64_t columns = minimum(side * segment->tiles, width - segment->column);
+  const int64_t rows = columns == width ? end - segment->row : 1; /* that follow each other */
+  for (int64_t row = segment->row; row < end; row += rows) {
+    const int64_t first = place + row * width + segment->column;
+    if (first != left->end) {
+      finishStretch(worker, *left);
+      left->first = first;
+    }
+    left->end = first + rows * columns;
+  }
+}
+
 /* Makes the map of the sums of planes [first, first + planes) in a block of the group. Returns
  * whether all of it is finite. */
 static bool transformSums(const WinogradWorker *worker, int64_t block, int64_t first,
@@ -227,10 +267,12 @@ static bool transformSums(const WinogradWorker *worker, int64_t block, int64_t f
   const int64_t step = sumStep(worker), tiles = worker->plan.blockTiles;
   const int64_t positions = THNN_convolutionMapPositions(g);
   const Segment *segment = worker->segment + block * tiles;
+  const bool finishesHere = finishes(worker->finish) && finishesTiles(g);
   bool finite = true;
   for (int64_t plane = first; plane < first + planes; plane++) {
     const real *sums = worker->sums + block * numbersOf(worker) * step + (plane - first) * tiles;
     const real bias = worker->bias ? worker->bias[plane] : 0;
+    Stretch left = {0};
     for (int64_t i = 0; i < worker->segments[block]; i++) {
       const TileRow row = {.tiles = segment[i].tiles,
                            .height = g->output[1],
@@ -241,11 +283,15 @@ static bool transformSums(const WinogradWorker *worker, int64_t block, int64_t f
                            .columnStep = g->dilation[2],
                            .place = segment[i].place,
                            .ahead = AHEAD_PLANES * positions};
-      real *map = worker->map + (segment[i].sample * g->outputPlanes + plane) * positions +
-                  segment[i].depth * row.height * row.width;
-      finite &= worker->plan.tiles->result(&row, sums, step, bias, worker->lines, map);
+      const int64_t place = (segment[i].sample * g->outputPlanes + plane) * positions +
+                            segment[i].depth * row.height * row.width;
+      finite &=
+          worker->plan.tiles->result(&row, sums, step, bias, worker->lines, worker->map + place);
+      if (finishesHere)
+        finishSegment(worker, &segment[i], place, &left);
       sums += segment[i].tiles;
     }
+    finishStretch(worker, left);
   }
   return finite;
 }
@@ -445,6 +491,7 @@ bool THNN_(winograd_runConvolution)(const AlgorithmPlan *plan, const Operands *o
   common.weight = of->weight;
   common.bias = of->bias;
   common.map = of->map;
+  common.finish = of->finish;
   Scratch shared = {.base = scratch};
   layOutShared(&common, &shared);
   if (common.plan.keepsWeights)

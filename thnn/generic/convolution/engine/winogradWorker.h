@@ -42,6 +42,7 @@ typedef struct WinogradWorker {
   WinogradPlan plan;
   const real *image, *weight, *bias;
   real *map;
+  Finish finish;
   /* [number][vector of outer planes][inner plane][tap in depth][lane], for all planes or some */
   real *weights;
 

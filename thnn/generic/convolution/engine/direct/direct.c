@@ -168,8 +168,8 @@ static void runTask(DirectWorker *worker, int64_t task, int64_t tasks, int threa
     worker->packed = block >= planes ? index : -1;
     addPlanes(worker, &panel, &box, nextTask < tasks ? &next : NULL, first, end);
   }
-  storeBox(&plan->boxes, &box, &panel, worker->sums, worker->map, worker->g.outputPlanes,
-           worker->mapPositions);
+  storeBox(&plan->boxes, &box, &panel, worker->sums, worker->finish, worker->map,
+           worker->g.outputPlanes, worker->mapPositions);
 }
 
 /* Lists the runs, which all threads share. */
@@ -200,6 +200,7 @@ bool THNN_(direct_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
   common.weight = of->weight;
   common.bias = of->bias;
   common.map = of->map;
+  common.finish = of->finish;
   if (common.plan.keepsWeights)
     common.kept = (real *)of->kept; /* which are only read */
   Scratch shared = {.base = scratch};

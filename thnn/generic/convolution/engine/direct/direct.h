@@ -62,6 +62,7 @@ typedef struct DirectWorker {
   THNNConvolutionRun *runs[3];
   const real *image, *weight, *bias;
   real *map;
+  Finish finish;
   real *kept; /* packed weights of all panels, or NULL: [panel][image plane][tap][lane] */
 
   real *weights;         /* packed: [image plane of the block][tap][lane] */
