@@ -13,7 +13,7 @@ from .._errors import THNNArgumentError
 from .._overlap import overlaps_itself
 from .kinds import DTYPE_NAMES, Array, Kind, kind_of_dtype
 
-__all__ = ["ints", "refused_array", "shape_of", "steps_in", "wanted_kind"]
+__all__ = ["ints", "one_int", "refused_array", "shape_of", "steps_in", "wanted_kind"]
 
 
 def wanted_kind(function: str, position: int, dtype: DTypeLike) -> Kind:
@@ -36,6 +36,14 @@ def ints(function: str, position: int, name: str, values: Sequence[Any]) -> tupl
     if numbers and (min(numbers) < -(2**63) or max(numbers) >= 2**63):
         raise THNNArgumentError.expected(function, position, name, "64-bit ints", repr(values))
     return numbers
+
+
+def one_int(function: str, position: int, name: str, value: Any) -> int:
+    """An int of 64 bits."""
+    if type(value) is int and -(2**63) <= value < 2**63:
+        return value
+    (number,) = ints(function, position, name, (value,))
+    return number
 
 
 def shape_of(function: str, position: int, values: Sequence[Any]) -> tuple[int, ...]:

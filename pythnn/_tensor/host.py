@@ -14,7 +14,7 @@ from .._errors import THNNArgumentError, THNNError
 from .._later import device_tensors
 from .._library import ffi
 from .._plain import MASKED, UNMASKED, is_masked, is_ndarray, plain
-from .arguments import ints, refused_array, shape_of, steps_in, wanted_kind
+from .arguments import ints, one_int, refused_array, shape_of, steps_in, wanted_kind
 from .kinds import DTYPE_NAMES, DTYPES, KINDS, Array, Kind, kind_of_dtype
 from .storage import (
     Storage,
@@ -438,7 +438,7 @@ class Tensor(Closing):
 
     def _dimension(self, function: str, position: int, dim: int, extra: int = 0) -> int:
         """A dimension counted from 0; `extra` dimensions are about to be added."""
-        (number,) = ints(function, position, "dim", (dim,))
+        number = one_int(function, position, "dim", dim)
         count = self.ndim + extra
         if not -count <= number < count:
             raise THNNArgumentError.expected(
@@ -449,7 +449,7 @@ class Tensor(Closing):
     def select(self, dim: int, index: int) -> Tensor:
         """The slice at an index, as a view with one dimension less; one element stays 1-D."""
         d = self._dimension("Tensor.select", 1, dim)
-        (place,) = ints("Tensor.select", 2, "index", (index,))
+        place = one_int("Tensor.select", 2, "index", index)
         size = self.shape[d]
         if not -size <= place < size:
             raise THNNArgumentError.expected(
@@ -462,8 +462,8 @@ class Tensor(Closing):
     def narrow(self, dim: int, start: int, length: int) -> Tensor:
         """`length` slices from `start` on, as a view."""
         d = self._dimension("Tensor.narrow", 1, dim)
-        (first,) = ints("Tensor.narrow", 2, "start", (start,))
-        (count,) = ints("Tensor.narrow", 3, "length", (length,))
+        first = one_int("Tensor.narrow", 2, "start", start)
+        count = one_int("Tensor.narrow", 3, "length", length)
         return self._view("narrow", d, first, count)
 
     def transpose(self, dim0: int, dim1: int) -> Tensor:
@@ -474,8 +474,8 @@ class Tensor(Closing):
     def unfold(self, dim: int, size: int, step: int) -> Tensor:
         """All windows of `size` slices, `step` apart, as a view with the window last."""
         d = self._dimension("Tensor.unfold", 1, dim)
-        (window,) = ints("Tensor.unfold", 2, "size", (size,))
-        (distance,) = ints("Tensor.unfold", 3, "step", (step,))
+        window = one_int("Tensor.unfold", 2, "size", size)
+        distance = one_int("Tensor.unfold", 3, "step", step)
         return self._view("unfold", d, window, distance)
 
     def squeeze(self, dim: int | None = None) -> Tensor:
@@ -527,7 +527,7 @@ class Tensor(Closing):
         function = "Tensor.as_strided"
         sizes = shape_of(function, 1, (tuple(shape),))
         steps = ints(function, 2, "strides", (tuple(strides),))
-        (first,) = ints(function, 3, "offset", (offset,))
+        first = one_int(function, 3, "offset", offset)
         if len(steps) != len(sizes) or (steps and min(steps) < 0):
             raise THNNArgumentError.expected(
                 function, 2, "strides", f"{len(sizes)} strides, none negative", repr(steps)

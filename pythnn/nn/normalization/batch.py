@@ -83,9 +83,10 @@ class BatchNormalization(Module, kernel=True):
         batch = self._batch(input)
         own, output = self.tensors, self.result("output", input)
         save_mean, save_std = self.result("save_mean", input), self.result("save_std", input)
+        features = own.running_mean.shape
         for saved in (save_mean, save_std):
-            if saved.shape != own.running_mean.shape:
-                saved.resize(own.running_mean.shape)
+            if saved.shape != features:
+                saved.resize(features)
         self._kernel(
             "BatchNormalization_updateOutput",
             None, batch, output, own.weight, own.bias, own.running_mean, own.running_var,

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Object", "register", "registry"]
 
+_PLAIN = frozenset((bool, int, float, str))
+"""Types of values that are fields as they are."""
 AnyObject = TypeVar("AnyObject", bound="type[Object]")
 
 
@@ -111,6 +113,9 @@ class Object(Nestable, Typed):
         raise AttributeError(f"{self.typename()} has no field '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if type(value) in _PLAIN and name in self.__dict__ and name not in self._results:
+            self.__dict__[name] = value
+            return
         if is_ndarray(value) and not is_masked(value):
             value = plain(value)
         fields = self.tensors.__dict__

@@ -64,10 +64,10 @@ class MaxPooling(Pooling, kernel=True):
 
     def _set_sizes_of(self, input: Any) -> None:
         """Keeps the sizes of the input, which unpooling restores."""
-        names = {"T": "itime", "H": "iheight", "W": "iwidth"}
-        for axis, size in zip("WHT"[: len(self._axes)], reversed(input.shape), strict=False):
-            if self.field(names[axis]) != size:
-                setattr(self, names[axis], size)
+        names = ("iwidth", "iheight", "itime")[: len(self._axes)]
+        for name, size in zip(names, reversed(input.shape), strict=False):
+            if self.__dict__.get(name) != size:
+                setattr(self, name, size)
 
 
 class FractionalMaxPooling(Windowed, kernel=True):

@@ -83,8 +83,11 @@ class JoinTable(_Joined, kernel=True):
         output = self.result("output", input[0])
         if any(entry is output for entry in input):
             return super().updateOutput(input)
-        self.size, start = LongStorage(size), 0
-        output.resize(size)
+        start = 0
+        if self.__dict__.get("size") != size:
+            self.size = LongStorage(size)
+        if output.shape != tuple(size):
+            output.resize(size)
         for entry in input:
             part = output._view("narrow", axis, start, entry.shape[axis])
             part._call("copy", entry._open())
@@ -107,10 +110,13 @@ class JoinTable(_Joined, kernel=True):
 
 def _fit(entries: Any, axis: int) -> bool:
     """Whether these are Tensors on the host of one type, and of one shape but for a dimension."""
-    if not all(type(one) is Tensor and axis < one.ndim for one in entries):
-        return False
-    shapes = {(one._kind, one.shape[:axis], one.shape[axis + 1 :]) for one in entries}
-    return len(shapes) == 1
+    shapes = set()
+    for one in entries:
+        if type(one) is not Tensor:
+            return False
+        shape = one.shape
+        shapes.add((one._kind, len(shape) > axis, shape[:axis], shape[axis + 1 :]))
+    return len(shapes) == 1 and shapes.pop()[1]
 
 
 class _Split(Module):
