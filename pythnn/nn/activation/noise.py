@@ -11,6 +11,7 @@ from ..._errors import THNNArgumentError, THNNError
 from ..._tensor import Tensor
 from ..object.module import Module
 from ..object.object import register
+from ..object.tables import are_alike
 from ..object.values import array_module
 
 if TYPE_CHECKING:
@@ -41,17 +42,7 @@ class _Noisy(Module):
         return super().clearState()
 
 
-@register
-class Dropout(_Noisy):
-    """Sets elements to 0 with probability `p`, and divides the others by 1 - p.
-
-    With `v1` nothing is divided: in use all elements are multiplied by 1 - p instead.
-    `stochasticInference` drops in use too.
-
-    rnn's dropout has two more fields: with `lazy`, the noise stays as it is until ``forget``, in
-    the copies for other steps too; with `mono`, all samples of a batch have the same noise.
-    """
-
+class _Dropping(_Noisy):
     inplace: bool | None = None
     v2: bool = False
     lazy: bool = False
@@ -89,8 +80,12 @@ class Dropout(_Noisy):
             return value
         return array_module(value).multiply(value, factor, out=self.room(name, value))
 
+    def _is_noisy(self) -> bool:
+        """Whether the forward call draws noise."""
+        return self.p > 0 and bool(self.train or self.stochastic_inference)
+
     def updateOutput(self, input: Any) -> Any:
-        if self.p > 0 and (self.train or self.stochastic_inference):
+        if self._is_noisy():
             factor = self._lazily(input) if self.lazy else self._keep(self._drawn(input), input)
         else:
             factor = self._factor_without_noise()
@@ -126,6 +121,38 @@ class Dropout(_Noisy):
 
     def __repr__(self) -> str:
         return f"{self.typename()}({self.p:f})"
+
+
+@register
+class Dropout(_Dropping, kernel=True):
+    """Sets elements to 0 with probability `p`, and divides the others by 1 - p.
+
+    With `v1` nothing is divided: in use all elements are multiplied by 1 - p instead.
+    `stochasticInference` drops in use too.
+
+    rnn's dropout has two more fields: with `lazy`, the noise stays as it is until ``forget``, in
+    the copies for other steps too; with `mono`, all samples of a batch have the same noise.
+    """
+
+    def updateOutput(self, input: Any) -> Any:
+        if self._is_noisy() or not are_alike([input]):
+            return super().updateOutput(input)
+        output = input if self.inplace else self.result("output", input)
+        output._call("mul", input._open(), self._factor_without_noise())
+        self.tensors.output = output
+        return output
+
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        noise = self.tensors.noise if self.train and self.p > 0 else None
+        if not are_alike([gradOutput] if noise is None else [gradOutput, noise]):
+            return super().updateGradInput(input, gradOutput)
+        gradInput = gradOutput if self.inplace else self.result("gradInput", gradOutput)
+        if noise is None:
+            gradInput._call("mul", gradOutput._open(), self._factor_without_noise())
+        else:
+            gradInput._call("cmul", gradOutput._open(), noise._open())
+        self.tensors.gradInput = gradInput
+        return gradInput
 
 
 class _PlaneDropout(_Noisy):
