@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from ..graph.functions import functions
 from ..graph.operations import Buffer, Kernel, Operand, Operation
@@ -10,7 +11,7 @@ from ..graph.operations import Buffer, Kernel, Operand, Operation
 __all__ = ["argument", "users", "uses", "with_arguments"]
 
 
-def argument(kernel: Kernel, name: str) -> Operand:
+def argument(kernel: Kernel, name: str) -> Any:
     """The argument of a kernel that has this name; None where there is none."""
     place = functions[kernel.function].index_of(name)
     return None if place is None else kernel.arguments[place]
