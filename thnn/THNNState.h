@@ -86,11 +86,11 @@ THNN_API THNNConvolutionAlgorithm THNN_State_convolutionAlgorithmOf(const THNNSt
 THNN_API void THNN_State_setConvolutionRow(THNNState *state, const char *row);
 THNN_API const char *THNN_State_convolutionRow(const THNNState *state);
 
-/* A state that keeps weights is for one layer, whose weight stays as it is: the first convolution's
- * output leaves its plan and what it made of the weight, and later ones of the same sizes with the
- * same weight at the same address go on from there. What is kept costs nothing any more, so another
- * algorithm can be chosen than usual. Several threads may use such a state at once. Setting false
- * frees what is kept, and so does setting what algorithms are chosen by. */
+/* A state that keeps weights is for one layer, whose weight stays as it is: the first output of a
+ * convolution or of Linear leaves its plan and what it made of the weight, and later ones of the
+ * same sizes with the same weight at the same address go on from there. What is kept costs nothing
+ * any more, so another algorithm can be chosen than usual. Several threads may use such a state at
+ * once. Setting false frees what is kept, and so does setting what algorithms are chosen by. */
 THNN_API void THNN_State_setKeepsWeights(THNNState *state, bool keeps);
 THNN_API bool THNN_State_keepsWeights(const THNNState *state);
 THNN_API void THNN_State_setAccuracy(THNNState *state, THNNAccuracy accuracy);

@@ -1,4 +1,4 @@
-"""Weights that stay: what convolutions make of them is kept from run to run."""
+"""Weights that stay: what layers make of them is kept from run to run."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..graph.operations import Constant, Kernel, Operation
 __all__ = ["keeping_states"]
 
 _KEEPERS = (
+    "Linear_updateOutput",
     "SpatialConvolutionJoined_updateOutput",
     "SpatialConvolutionMM_updateOutput",
     "SpatialDilatedConvolution_updateOutput",

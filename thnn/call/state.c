@@ -31,6 +31,19 @@ THNNState THNN_stateFor(const THNNState *state, THNNConvolutionResult which)
   return copy;
 }
 
+const THNNKept *THNN_keptBy(const THNNState *state, THNNKeptKind kind, int realBytes)
+{
+  const THNNKept *kept = state->kept ? TH_ATOMIC_LOAD(state->kept) : NULL;
+  return kept && kept->kind == kind && kept->realBytes == realBytes ? kept : NULL;
+}
+
+void THNN_leaveKept(const THNNState *state, void *block)
+{
+  void *nothing = NULL;
+  if (!TH_ATOMIC_EXCHANGE_IF(state->kept, &nothing, block))
+    THNN_planFree(block);
+}
+
 THNNState *THNN_State_new(void)
 {
   THNNState *state = THAlloc(sizeof *state);

@@ -20,6 +20,19 @@ struct THNNState {
   void **kept; /* where a call may leave a block (THNN_planKept) for later ones; NULL: nowhere */
 };
 
+/* What a block that a state keeps begins with. */
+typedef enum THNNKeptKind { THNN_KEPT_CONVOLUTION, THNN_KEPT_LINEAR } THNNKeptKind;
+typedef struct THNNKept {
+  THNNKeptKind kind;
+  int realBytes; /* of the element type, to which the rest belongs */
+} THNNKept;
+
+/* The block that a state keeps; NULL where there is none, or one of another kind or type. */
+const THNNKept *THNN_keptBy(const THNNState *state, THNNKeptKind kind, int realBytes);
+
+/* Gives a block (THNN_planKept) to a state; frees it if another call was first. */
+void THNN_leaveKept(const THNNState *state, void *block);
+
 /* The settings of a state, or the defaults for NULL, with one result's algorithm of convolutions for
  * all of them: for calls that compute that result. */
 THNNState THNN_stateFor(const THNNState *state, THNNConvolutionResult which);

@@ -310,6 +310,39 @@ def test_kept_weights(row: str, kernel: int, dtype: type) -> None:
     np.testing.assert_allclose(_convolved(state, x, weight), wanted, rtol=0, atol=2 * bounds)
 
 
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("sizes", [(16, 128, 512), (7, 900, 130), (16, 2, 3), (1, 128, 512)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.usefixtures("kept_threads")
+def test_kept_weights_of_linear(dtype: type, sizes: tuple[int, int, int], bias: bool) -> None:
+    batch, inputs, outputs = sizes
+    numbers = np.random.default_rng(1)
+    x = numbers.standard_normal((batch, inputs)).astype(dtype)
+    weight = numbers.standard_normal((outputs, inputs)).astype(dtype)
+    b = numbers.standard_normal(outputs).astype(dtype) if bias else None
+    other = numbers.standard_normal(weight.shape).astype(dtype)
+
+    def computed(state: State | None, w: np.ndarray, given: np.ndarray = x) -> np.ndarray:
+        y = np.empty((len(given), outputs), dtype)
+        thnn.Linear_updateOutput(state, given, y, w, b, None)
+        return y
+
+    state = State()
+    lib.THNN_State_setKeepsWeights(state._open(), True)
+    first = computed(state, weight)
+    magnitudes = np.abs(x) @ np.abs(weight).T + (0 if b is None else np.abs(b))
+    assert_sums(first, computed(None, weight), inputs, magnitudes.max())
+    for threads in (1, 2, 3):
+        pythnn.set_num_threads(threads)
+        np.testing.assert_array_equal(computed(state, weight), first)
+    assert_sums(computed(state, other), computed(None, other), inputs, 2 * magnitudes.max())
+    assert_sums(computed(state, weight, x[:1]), first[:1], inputs, magnitudes.max())
+    assert (_convolved(state, np.ones((1, 1, 3, 3)), np.ones((1, 1, 1, 1))) == 1).all()
+    lib.THNN_State_setKeepsWeights(state._open(), False)
+    weight[...] = other
+    np.testing.assert_array_equal(computed(state, weight), computed(None, other))
+
+
 def test_what_is_kept_is_made_again_for_other_settings() -> None:
     numbers = np.random.default_rng(1)
     x = numbers.standard_normal((1, 32, 12, 12)).astype(np.float32)

@@ -6,7 +6,7 @@
 
 /* What a block begins with; the weights are behind it. */
 typedef struct KeptConvolution {
-  int realBytes; /* of the element type, to which the rest belongs */
+  THNNKept head;
   THNNConvolution geometry;
   const real *weight; /* its address stands for its contents */
   int threads;        /* that a call may use, by which the plan was made */
@@ -24,8 +24,9 @@ static int threadsOf(const THNNState *state)
 static const KeptConvolution *find(const THNNState *state, const THNNConvolution *geometry,
                                    THNNConvolutionPart part, THTensor *weight)
 {
-  const KeptConvolution *kept = TH_ATOMIC_LOAD(state->kept);
-  const bool found = kept && kept->realBytes == sizeof(real) && kept->plan.chosen.part == part &&
+  const KeptConvolution *kept =
+      (const KeptConvolution *)THNN_keptBy(state, THNN_KEPT_CONVOLUTION, sizeof(real));
+  const bool found = kept && kept->plan.chosen.part == part &&
                      kept->weight == THTensor_(data)(weight) &&
                      THNN_convolutionsAreEqual(&kept->geometry, geometry);
   return found ? kept : NULL;
@@ -74,7 +75,7 @@ const THNNConvolutionPlan *THNN_(kept_fill)(void *block, const THNNConvolutionPl
   void *weights;
   Scratch whole = {.base = block};
   KeptConvolution *kept = layOut(plan, &weights, &whole);
-  *kept = (KeptConvolution){.realBytes = sizeof(real),
+  *kept = (KeptConvolution){.head = {THNN_KEPT_CONVOLUTION, sizeof(real)},
                             .geometry = *geometry,
                             .weight = weight,
                             .threads = threadsOf(state),
@@ -84,11 +85,4 @@ const THNNConvolutionPlan *THNN_(kept_fill)(void *block, const THNNConvolutionPl
   kept->plan.kept = weights;
   THNN_(engine_keep)(&kept->plan, weight, weights, scratch);
   return &kept->plan;
-}
-
-void THNN_(kept_leave)(const THNNState *state, void *block)
-{
-  void *nothing = NULL;
-  if (!TH_ATOMIC_EXCHANGE_IF(state->kept, &nothing, block))
-    THNN_planFree(block);
 }

@@ -7,7 +7,7 @@
 
 /* Plans a forward pass, transposed if `part` is that of the image, by what the state keeps.
  * `*leaves` says whether what is made of the weight has to be made first: then the call gets a block
- * of kept_bytes that outlives it, fills it, and leaves it. Returns a plan: that of an earlier call,
+ * of kept_bytes that outlives it, fills it, and leaves it (THNN_leaveKept). Returns a plan: that of an earlier call,
  * or `room`, which it has filled. */
 const THNNConvolutionPlan *THNN_(kept_prepare)(THNNConvolutionPlan *room, bool *leaves,
                                                const THNNState *state,
@@ -21,8 +21,5 @@ size_t THNN_(kept_bytes)(const THNNConvolutionPlan *plan);
 const THNNConvolutionPlan *THNN_(kept_fill)(void *block, const THNNConvolutionPlan *plan,
                                             const THNNState *state, const THNNConvolution *geometry,
                                             const real *weight, void *scratch);
-
-/* Gives a block to the state; frees it if another call was first. */
-void THNN_(kept_leave)(const THNNState *state, void *block);
 
 #endif

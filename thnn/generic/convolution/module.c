@@ -46,7 +46,7 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
                              finish, out->data, scratch->data);
   THNN_planRelease(&plan);
   if (left)
-    THNN_(kept_leave)(&state, left->data);
+    THNN_leaveKept(&state, left->data);
 }
 
 void THNN_(module_updateGradInput)(const THNNConvolutionCall *call, THTensor *input,

@@ -6,8 +6,10 @@
  *
  * An input with another number of dimensions is ignored, as in the original: output and gradients
  * stay as they are, and gradInput becomes 0. */
+#include "call/state.h"
 #include "generic/linear/checks.h"
 #include "generic/shared/matrix.h"
+#include "work/scratch.h"
 
 #ifdef THNN_ONCE
 THNNLinear THNN_Linear_shapeCheck(const char *function, THNNShape input, THNNShape gradOutput,
@@ -39,6 +41,54 @@ THNNLinear THNN_Linear_shapeCheck(const char *function, THNNShape input, THNNSha
 }
 #endif
 
+/* What a state keeps of a weight that stays: its transpose, which is behind this. */
+typedef struct KeptWeight {
+  THNNKept head;
+  THNNLinear sizes;
+  const real *weight; /* its address stands for its contents */
+} KeptWeight;
+
+static real *layOutKept(const THNNLinear *sizes, KeptWeight **kept, Scratch *scratch)
+{
+  *kept = THNN_take(scratch, 1, sizeof(KeptWeight));
+  return THNN_take(scratch, sizes->inputs * sizes->outputs, sizeof(real));
+}
+
+static size_t keptBytes(const THNNLinear *sizes)
+{
+  KeptWeight *kept;
+  Scratch needed = {0};
+  layOutKept(sizes, &kept, &needed);
+  return needed.used;
+}
+
+/* The transposed weight in a block. */
+static real *transposedIn(const void *block, const THNNLinear *sizes)
+{
+  KeptWeight *kept;
+  Scratch whole = {.base = (void *)block};
+  return layOutKept(sizes, &kept, &whole);
+}
+
+/* The transpose that a state keeps; NULL where that is nothing, or of another weight. */
+static const real *findKept(const THNNState *state, const THNNLinear *sizes, const real *weight)
+{
+  const KeptWeight *kept = (const KeptWeight *)THNN_keptBy(state, THNN_KEPT_LINEAR, sizeof(real));
+  const bool found = kept && kept->weight == weight && kept->sizes.inputs == sizes->inputs &&
+                     kept->sizes.outputs == sizes->outputs;
+  return found ? transposedIn(kept, sizes) : NULL;
+}
+
+/* Transposes a weight into a block. */
+static const real *fillKept(void *block, const THNNLinear *sizes, const real *weight)
+{
+  real *transposed = transposedIn(block, sizes);
+  *(KeptWeight *)block = (KeptWeight){{THNN_KEPT_LINEAR, sizeof(real)}, *sizes, weight};
+  THNN_(simd).products.transpose(sizes->outputs, sizes->inputs, weight, sizes->inputs, transposed,
+                                 sizes->outputs);
+  return transposed;
+}
+
 void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                 THTensor *weight, THTensor *bias, THTensor *addBuffer)
 {
@@ -50,6 +100,14 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
   if (sizes.batch == 0)
     return;
   const int64_t outputSize[] = {sizes.batch, sizes.outputs};
+  THNNState settings = THNN_stateFor(state, THNN_OUTPUT);
+  const bool keeps = settings.kept && THTensor_(isContiguous)(weight) &&
+                     THNN_(matrix_prefersTransposed)(sizes.batch, sizes.outputs, sizes.inputs);
+  const real *kept = keeps ? findKept(&settings, &sizes, THTensor_(data)(weight)) : NULL;
+  const bool leaves = keeps && !kept && !TH_ATOMIC_LOAD(settings.kept);
+  /* With a transpose half of the work is gone, and another thread pays later. */
+  if (kept || leaves)
+    settings.minimumWork *= 2;
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -58,15 +116,24 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
       THNN_planOut(&plan, output, 3, input->nDimension, outputSize + (input->nDimension == 1));
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 4);
   THNNBuffer *start = bias ? THNN_planIn(&plan, bias, 5) : NULL;
-  const THNNRoom room =
-      THNN_(matrix_room)(state, sizes.outputs, sizes.batch, sizes.inputs, true, false);
+  const THNNRoom room = THNN_(matrix_room)(&settings, sizes.outputs, sizes.batch, sizes.inputs,
+                                           !kept && !leaves, false);
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
+  THNNBuffer *left = leaves ? THNN_planKept(&plan, keptBytes(&sizes)) : NULL;
   THNN_planAcquire(&plan);
 
-  THNN_(matrix_affine)(state, sizes.batch, sizes.outputs, sizes.inputs, in->data, sizes.inputs,
-                       matrix->data, start ? start->data : NULL, out->data, sizes.outputs,
-                       THNN_roomIn(room, scratch));
+  const real *added = start ? start->data : NULL;
+  if (left)
+    kept = fillKept(left->data, &sizes, matrix->data);
+  if (kept)
+    THNN_(matrix_affineTransposed)(&settings, sizes.batch, sizes.outputs, sizes.inputs, in->data,
+                                   kept, added, out->data, THNN_roomIn(room, scratch));
+  else
+    THNN_(matrix_affine)(state, sizes.batch, sizes.outputs, sizes.inputs, in->data, sizes.inputs,
+                         matrix->data, added, out->data, sizes.outputs, THNN_roomIn(room, scratch));
   THNN_planRelease(&plan);
+  if (left)
+    THNN_leaveKept(&settings, left->data);
 }
 
 void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,

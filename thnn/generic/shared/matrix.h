@@ -104,6 +104,13 @@ void THNN_(matrix_affine)(const THNNState *state, int64_t rows, int64_t columns,
                           const real *x, int64_t xStride, const real *w, const real *start, real *y,
                           int64_t yStride, THNNRoom room);
 
+/* Whether affine is faster with the transpose of w, of `terms` rows; and that. The room is that of a
+ * product whose a is not transposed. */
+bool THNN_(matrix_prefersTransposed)(int64_t rows, int64_t columns, int64_t terms);
+void THNN_(matrix_affineTransposed)(const THNNState *state, int64_t rows, int64_t columns,
+                                    int64_t terms, const real *x, const real *transposed,
+                                    const real *start, real *y, THNNRoom room);
+
 /* y += scale * the sum of the rows of x. */
 void THNN_(matrix_addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,
                              const real *x, real *y);

@@ -250,6 +250,11 @@ static bool hasProducts(const Product *p, int64_t least)
   return (double)p->m * (double)p->n * (double)p->k >= (double)least;
 }
 
+bool THNN_(panelProducts_readsInPlace)(const Product *p)
+{
+  return readsInPlace(p) && p->m * p->k <= FAR_ELEMENTS;
+}
+
 bool THNN_(panelProducts_win)(const Product *p)
 {
   enum { LEAST_COLUMNS = 4, LEAST_ROWS_ALONG = 24 };

@@ -46,6 +46,10 @@ static inline Product shapeOf(int64_t m, int64_t n, int64_t k, bool aTransposed,
  * along the sums, few rows or columns are left to dots. */
 bool THNN_(panelProducts_win)(const Product *p);
 
+/* Whether it reads the panels of a near a where they are, since packing them takes longer than it
+ * saves. */
+bool THNN_(panelProducts_readsInPlace)(const Product *p);
+
 /* The room that the product takes, and the product. */
 THNNRoom THNN_(panelProducts_room)(const THNNState *state, const Product *p);
 void THNN_(panelProducts_multiply)(const Product *p, THNNRoom room);
