@@ -10,7 +10,7 @@ from ..containers.container import Container
 from ..object.module import does_the_usual
 from ..object.node import Graph, Node, Step, graph_of
 from ..object.object import register
-from ..object.tables import add_into, copied, zeros_like
+from ..object.tables import add_into, added, zeros_like
 from ..object.text import tree
 from ..object.values import describe
 from ..table.shaping import SelectTable
@@ -222,10 +222,11 @@ class _Sum:
         if entry not in self.parts:
             self.parts[entry] = gradient
             return
-        if entry not in self.own:  # the first one is somebody's gradInput
+        if entry in self.own:
+            self.parts[entry] = add_into(self.parts[entry], gradient)
+        else:  # the first one is somebody's gradInput
             self.own.add(entry)
-            self.parts[entry] = copied(self.parts[entry])
-        self.parts[entry] = add_into(self.parts[entry], gradient)
+            self.parts[entry] = added(self.parts[entry], gradient)
 
     def total(self, output: Any) -> Any:
         """The gradient of an output; None where there is none."""

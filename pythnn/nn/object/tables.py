@@ -8,7 +8,7 @@ from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
 from .values import array_module
 
-__all__ = ["add_into", "are_alike", "copied", "dimension", "same_sizes", "zeros_like"]
+__all__ = ["add_into", "added", "are_alike", "copied", "dimension", "same_sizes", "zeros_like"]
 
 
 def copied(value: Any) -> Any:
@@ -47,6 +47,17 @@ def add_into(total: Any, value: Any, factor: Any = 1) -> Any:
         array += factor * value.array().reshape(array.shape)
         return total
     total += factor * value
+    return total
+
+
+def added(first: Any, second: Any) -> Any:
+    """The sum of two values of the same form, in memory of its own."""
+    if isinstance(first, list):
+        return [added(one, other) for one, other in zip(first, second, strict=True)]
+    if not are_alike([first, second]):
+        return add_into(copied(first), second)
+    total = Tensor(dtype=first.dtype)
+    total._call("cadd", first._open(), 1, second._open())
     return total
 
 

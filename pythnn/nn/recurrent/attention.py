@@ -12,7 +12,7 @@ from ..containers.container import Container
 from ..containers.decorator import Decorator
 from ..object.module import Module
 from ..object.object import register
-from ..object.tables import add_into, copied, zeros_like
+from ..object.tables import add_into, added, copied, zeros_like
 from ..object.values import array_module
 from ..pooling.spatial import SpatialAveragePooling
 from ._steps import first_of
@@ -71,7 +71,7 @@ class RecurrentAttention(Container, kernel=True):
             if self.forwardActions:
                 gradient, of_action = gradient
             if later is not None:
-                gradient = add_into(copied(gradient), later)
+                gradient = added(gradient, later)
             later = self.action.backward(self._hidden(step, input), of_action, scale)
             found = self.rnn.backward([input, actions[step]], gradient, scale)[0]
             total = copied(found) if total is None else add_into(total, found)

@@ -16,7 +16,7 @@ from ..linear.scaling import Add
 from ..object.clones import shared_clone, step_clone
 from ..object.module import Module
 from ..object.object import register
-from ..object.tables import add_into, copied
+from ..object.tables import added, copied
 from ..object.types import device_of_type
 from ..object.values import to_arrays, to_tensors
 from ..shape.plumbing import Identity
@@ -186,7 +186,7 @@ class AbstractRecurrent(Container, kernel=True):
         rest = self._gradient_of_rest(step) if later is None else later[1:]
         gradient = gradOutput
         if later is not None and later:
-            gradient = add_into(copied(gradOutput), later[0])
+            gradient = added(gradOutput, later[0])
         self.__dict__["_gradOutputs"][step] = [gradient, *rest]
         before = self._before(step, input)
         module = self.getStepModule(step)

@@ -15,7 +15,7 @@ from ..containers.decorator import Decorator
 from ..criterion.criterion import Criterion
 from ..object.module import Module
 from ..object.object import register
-from ..object.tables import add_into, copied, zeros_like
+from ..object.tables import add_into, added, copied, zeros_like
 from ..object.values import describe
 from ..table.arithmetic import CAddTable
 from ..table.shaping import JoinTable, ZipTable
@@ -297,7 +297,7 @@ class BiSequencerLM(Container, kernel=True):
         forward = self.modules[0].updateGradInput(input[:-1], merged[0][1:])
         backward = self.modules[1].updateGradInput(input[1:], merged[1][:-1])
         found = [copied(forward[0])]
-        found += [add_into(copied(one), other)
+        found += [added(one, other)
                   for one, other in zip(forward[1:], backward[:-1], strict=True)]  # fmt: skip
         self.tensors.gradInput = [*found, copied(backward[-1])]
         return self.tensors.gradInput
