@@ -2,7 +2,8 @@
 #   make demo       trains a network on handwritten digits and runs it from its .t7 file, then the
 #                   super-resolution example on a real photograph
 #   make test       builds, then runs ctest and pytest
-#   make test-all   also what takes long: every float, aarch64 under emulation and its wheel, every CUDA architecture, the wheel for CUDA, and that pythnn's wheel can be
+#   make test-all   also what takes long: every float, aarch64 under emulation and its wheel, races between
+#                   threads, every CUDA architecture, the wheel for CUDA, and that pythnn's wheel can be
 #                   built again, byte for byte
 #   make lint       the order of folders, ruff, mypy, clang-format
 #   make docs       the documentation, into build/docs
@@ -68,6 +69,7 @@ test: build
 test-all: test accuracy
 	.ci/aarch64
 	.ci/wheels
+	.ci/threads
 	CUDA_ARCHITECTURES=all .ci/cuda
 	PYTHNN_TWICE=1 .ci/check_wheel
 	.ci/check_cuda_wheel
