@@ -22,8 +22,8 @@ typedef struct Computation {
   const real *image, *map, *weight;
   const real *bias; /* or NULL */
   int64_t planes;   /* of the bias */
-  int64_t results;
-  bool keeps; /* what is made of the weight */
+  int64_t results;  /* of a weight gradient, also that of the bias, if there are so many */
+  bool keeps;       /* what is made of the weight */
   Finish finish;
 } Computation;
 

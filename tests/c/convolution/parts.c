@@ -47,7 +47,8 @@ real *compute(const THNNConvolution *g, const Computation *of, THNNState *state,
     (plan, forward ? of->image : of->map, of->weight, of->bias, of->finish, result, block);
   } else {
     memset(result, 0, (size_t)of->results * sizeof(real));
-    THNN_(engine_backwardWeight)(plan, of->image, of->map, 1, result, NULL, block);
+    real *bias = of->results > weightSize(g) ? result + weightSize(g) : NULL;
+    THNN_(engine_backwardWeight)(plan, of->image, of->map, 1, result, bias, block);
   }
   freeGuarded(block, plan->scratchBytes);
   freeGuarded(kept, keptBytes);
@@ -194,6 +195,16 @@ static void testRows(const THNNConvolution *g, const Computation *of, const doub
   }
 }
 
+/* The gradient of the bias: the sums of the map's planes. */
+static void addPlanes(const THNNConvolution *g, const real *map, double *sums, double *sizes)
+{
+  const int64_t positions = product(g->output);
+  for (int64_t i = 0; i < mapSize(g); i++) {
+    sums[i / positions % g->outputPlanes] += map[i];
+    sizes[i / positions % g->outputPlanes] += fabs(map[i]);
+  }
+}
+
 static void testPart(const THNNConvolution *g, Computation of, THNNState *state)
 {
   double *wanted = calloc((size_t)of.results, sizeof(double));
@@ -203,6 +214,8 @@ static void testPart(const THNNConvolution *g, Computation of, THNNState *state)
     wanted[i] = of.bias[i / positions % of.planes];
     size[i] = fabs(wanted[i]);
   }
+  if (of.part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
+    addPlanes(g, of.map, wanted + weightSize(g), size + weightSize(g));
   double *sizes[3] = {size};
   for (int i = 0; i < 2; i++) {
     sizes[i + 1] = calloc((size_t)of.results, sizeof(double));
@@ -263,7 +276,7 @@ void testGeometry(const THNNConvolution *g, THNNState *state)
                          weight,
                          NULL,
                          1,
-                         weightSize(g),
+                         weightSize(g) + g->outputPlanes,
                          false,
                          {NULL, false}},
            state);

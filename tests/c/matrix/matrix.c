@@ -85,7 +85,7 @@ static void choosePaths(Paths paths)
   THNN_(simd) = measured;
   if (paths == MEASURED)
     return;
-  THNN_(simd).panels.packs = paths == PANELS;
+  THNN_(simd).panels.mostPacked = paths == PANELS ? INT64_MAX : 0;
   THNN_(simd).panels.mostInPlace = paths == IN_PLACE ? THNN_MOST_IN_PLACE : 0;
   const int64_t least = paths == PANELS || paths == IN_PLACE ? 0 : INT64_MAX;
   THNN_(simd).panels.leastProducts = least;

@@ -14,10 +14,14 @@ enum {
   FAR_ELEMENTS = (1 << 22) / sizeof(real),
   /* Terms of all panels that are packed at a time: the number of pages that are read side by
    * side. */
-  PACKED_TERMS = 16,
-  /* Panels that are packed at a time stay in the second-level cache. */
-  PANEL_ELEMENTS = (1 << 19) / sizeof(real)
+  PACKED_TERMS = 16
 };
+
+/* The elements of the panels that are packed at a time. */
+static int64_t panelElements(void)
+{
+  return THNN_(simd).panels.panelBytes / (int64_t)sizeof(real);
+}
 
 /* Whether panels are read in place. For few columns, packing takes longer than it saves; with a
  * matrix of more than FAR_ELEMENTS, that is so only for very few. */
@@ -43,7 +47,7 @@ static OperandBlock largestBlock(const Product *p, int64_t rows, int64_t columns
     return (OperandBlock){.height = rows, .terms = evenBlock(p->k, most, 1), .width = columns};
   }
   const int64_t terms = evenBlock(p->k, PANEL_TERMS, 1);
-  const int64_t height = evenBlock(rows, PANEL_ELEMENTS / terms / panel * panel, panel);
+  const int64_t height = evenBlock(rows, panelElements() / terms / panel * panel, panel);
   return (OperandBlock){.height = height, .terms = terms, .width = step};
 }
 
@@ -80,8 +84,21 @@ static void packScalars(const Product *p, const OperandBlock *block, real *packe
       loops->copy(block->terms, columns, from, p->b.leading, packed, loops->step);
     else
       THNN_(simd).products.pack(columns, block->terms, from, p->b.leading, packed, loops->step);
-    for (int64_t i = 0; i < group && p->alpha != 1; i++)
-      packed[i] *= p->alpha;
+    if (p->alpha != 1)
+      loops->scale(group, p->alpha, packed);
+  }
+}
+
+/* Adds the packed columns of a block to their sums. */
+static void addSums(const Product *p, const OperandBlock *block, const real *packed)
+{
+  const int64_t step = THNN_(simd).panels.step;
+  real sums[THNN_MOST_PANEL_STEP];
+  for (int64_t j = 0; j < block->width; j += step, packed += step * block->terms) {
+    real *to = p->sums + block->column + j;
+    THNN_(simd).pointwise.fill(step, 0, sums);
+    THNN_(simd).products.total(block->terms, (int)(step / vectorLanes()), packed, sums);
+    THNN_(simd).pointwise.axpy(minimum(step, block->width - j), 1, sums, to);
   }
 }
 
@@ -116,23 +133,83 @@ static bool packsOnTheWay(const Product *p, int64_t columns)
   return !p->a.transposed && !readsInPlace(p) && columns >= THNN_(simd).panels.rows;
 }
 
-static void multiplyBlock(const Product *p, const OperandBlock *block, bool add, bool packs,
-                          real *packed, const real *scalars)
+/* A part of the result: rows [firstRow, endRow) and columns [first, end). */
+typedef struct Part {
+  int64_t firstRow, endRow, first, end;
+} Part;
+
+/* A block of a that is packed later, as lines of adjacent elements. */
+typedef struct LaterBlock {
+  const real *data;
+  int64_t lines, length;
+} LaterBlock;
+
+/* The block of a that is packed after a block of product number `index`: of the next terms; or of
+ * the next product; or of the next rows; or of the products after these. Without data, there is none
+ * or it is near. */
+static LaterBlock laterBlock(const Product *p, const OperandBlock *most, const Part *part,
+                             const OperandBlock *block, int64_t index)
+{
+  const LaterBlock none = {.data = NULL};
+  OperandBlock next = {.row = block->row, .term = block->term + most->terms};
+  Matrix a = p->a;
+  if (!p->fetches)
+    return none;
+  if (next.term < p->k) {
+    a.data += index * p->aNext;
+  } else {
+    next.term = 0;
+    if (index + 1 < p->count) {
+      a.data += (index + 1) * p->aNext;
+    } else if (next.row + most->height < part->endRow) {
+      next.row += most->height;
+    } else {
+      a.data = p->after;
+      next.row = part->firstRow;
+    }
+  }
+  if (!a.data)
+    return none;
+  const int64_t height = minimum(most->height, part->endRow - next.row);
+  const int64_t terms = minimum(most->terms, p->k - next.term);
+  return (LaterBlock){.data = matrixAt(a, next.row, next.term),
+                      .lines = a.transposed ? height : terms,
+                      .length = a.transposed ? terms : height};
+}
+
+/* Has the tiles of a step, of `steps` steps of columns, fetch its share of a later block. The first
+ * step packs, and fetches nothing. */
+static void fetchLater(const Product *p, const LaterBlock *later, int64_t step, int64_t steps,
+                       Panels *panels)
+{
+  if (!later->data || step == 0)
+    return;
+  const int64_t first = later->lines * (step - 1) / (steps - 1);
+  panels->ahead = later->data + first * p->a.leading;
+  panels->aheadLines = later->lines * step / (steps - 1) - first;
+  panels->aheadLength = later->length;
+  panels->aheadStride = p->a.leading;
+}
+
+/* Computes a block. `all` says what it adds to and what it fetches ahead. */
+static void multiplyBlock(const Product *p, const OperandBlock *block, const Panels *all,
+                          bool packs, real *packed, const real *scalars)
 {
   const SimdPanels *loops = &THNN_(simd).panels;
   const int64_t inPlace = readsInPlace(p) ? wholePanels(block) : 0;
-  Panels panels = {.rows = block->width,
-                   .columns = inPlace,
-                   .terms = block->terms,
-                   .scalars = scalars,
-                   .panel = matrixAt(p->a, block->row, block->term),
-                   .stride = p->a.leading,
-                   .panelStep = loops->columns,
-                   .add = add,
-                   .start = p->start ? p->start + block->column : NULL,
-                   .c = p->c + block->column * p->leading + block->row,
-                   .cStride = p->leading};
-  loops->multiply(&panels);
+  Panels panels = *all;
+  panels.rows = block->width;
+  panels.columns = inPlace;
+  panels.terms = block->terms;
+  panels.scalars = scalars;
+  panels.panel = matrixAt(p->a, block->row, block->term);
+  panels.stride = p->a.leading;
+  panels.panelStep = loops->columns;
+  panels.start = p->start ? p->start + block->column : NULL;
+  panels.c = p->c + block->column * p->leading + block->row;
+  panels.cStride = p->leading;
+  if (inPlace > 0)
+    loops->multiply(&panels);
   panels.columns = block->height - inPlace;
   if (packs) {
     panels.source = panels.panel;
@@ -160,7 +237,7 @@ static PackedSizes packedSizesOf(const Product *p)
     sizes.panels = panel * terms; /* the panel of the last rows alone */
     sizes.scalars = roundUp(p->n, loops->step) * terms;
   } else {
-    const int64_t most = PANEL_ELEMENTS / terms / panel * panel;
+    const int64_t most = panelElements() / terms / panel * panel;
     sizes.panels = minimum(roundUp(p->m, panel), most) * terms;
     sizes.scalars = loops->step * terms;
   }
@@ -205,44 +282,47 @@ static void finishBlock(const Product *p, const OperandBlock *block)
   }
 }
 
-/* Computes one of the products, for `height` rows and columns [first, end). */
-static void addPanels(const Product *p, const OperandBlock *most, int64_t row, int64_t height,
-                      int64_t first, int64_t end, const Packing *packing)
+/* Computes product number `index`, for `height` rows of a part. */
+static void addPanels(const Product *all, int64_t index, const OperandBlock *most, const Part *part,
+                      int64_t row, int64_t height, const Packing *packing)
 {
+  Product one = *all;
+  one.a.data += index * all->aNext;
+  one.b.data += index * all->bNext;
   real *packed = packing->panels, *scalars = packing->scalars;
   OperandBlock block = {.row = row, .height = height};
-  const bool onTheWay = packsOnTheWay(p, end - first);
-  for (; block.term < p->k; block.term += most->terms) {
-    block.terms = minimum(most->terms, p->k - block.term);
-    const int64_t whole = onTheWay || readsInPlace(p) ? wholePanels(&block) : 0;
-    packPanels(p, &block, whole, packed + (onTheWay ? whole * block.terms : 0));
+  const int64_t first = part->first, end = part->end;
+  const int64_t steps = divideUp(end - first, most->width);
+  const bool onTheWay = packsOnTheWay(&one, end - first);
+  for (; block.term < one.k; block.term += most->terms) {
+    block.terms = minimum(most->terms, one.k - block.term);
+    const LaterBlock later = laterBlock(all, most, part, &block, index);
+    const int64_t whole = onTheWay || readsInPlace(&one) ? wholePanels(&block) : 0;
+    packPanels(&one, &block, whole, packed + (onTheWay ? whole * block.terms : 0));
     for (block.column = first; block.column < end; block.column += most->width) {
       block.width = minimum(most->width, end - block.column);
-      if (p->scalars)
-        fetchScalars(p, most, &block, first, end);
+      if (one.scalars)
+        fetchScalars(&one, most, &block, first, end);
       else
-        packScalars(p, &block, scalars);
-      multiplyBlock(p, &block, p->add || block.term > 0, onTheWay && block.column == first, packed,
-                    p->scalars ? p->scalars + scalarsBefore(p, &block) : scalars);
-      if (block.term + block.terms >= p->k)
-        finishBlock(p, &block);
+        packScalars(&one, &block, scalars);
+      if (one.sums && row == 0)
+        addSums(&one, &block, scalars);
+      Panels panels = {.add = one.add || block.term > 0};
+      fetchLater(&one, &later, (block.column - first) / most->width, steps, &panels);
+      multiplyBlock(&one, &block, &panels, onTheWay && block.column == first, packed,
+                    one.scalars ? one.scalars + scalarsBefore(&one, &block) : scalars);
+      if (block.term + block.terms >= one.k)
+        finishBlock(&one, &block);
     }
   }
 }
 
-/* Computes rows [firstRow, endRow) and columns [first, end) of the result. */
-static void multiplyPart(const Product *p, int64_t firstRow, int64_t endRow, int64_t first,
-                         int64_t end, const Packing *packing)
+static void multiplyPart(const Product *p, const Part *part, const Packing *packing)
 {
-  const OperandBlock most = largestBlock(p, endRow - firstRow, end - first);
-  for (int64_t row = firstRow; row < endRow; row += most.height) {
-    Product one = *p;
-    for (int64_t i = 0; i < p->count; i++) {
-      addPanels(&one, &most, row, minimum(most.height, endRow - row), first, end, packing);
-      one.a.data += p->aNext;
-      one.b.data += p->bNext;
-    }
-  }
+  const OperandBlock most = largestBlock(p, part->endRow - part->firstRow, part->end - part->first);
+  for (int64_t row = part->firstRow; row < part->endRow; row += most.height)
+    for (int64_t i = 0; i < p->count; i++)
+      addPanels(p, i, &most, part, row, minimum(most.height, part->endRow - row), packing);
 }
 
 static bool hasProducts(const Product *p, int64_t least)
@@ -259,7 +339,7 @@ bool THNN_(panelProducts_win)(const Product *p)
 {
   enum { LEAST_COLUMNS = 4, LEAST_ROWS_ALONG = 24 };
   const SimdPanels *loops = &THNN_(simd).panels;
-  if (p->n < LEAST_COLUMNS || !(loops->packs || readsInPlace(p)))
+  if (p->n < LEAST_COLUMNS || !(p->n <= loops->mostPacked || readsInPlace(p)))
     return false;
   if (p->a.transposed)
     return p->n > THNN_FEW_ROWS && p->m >= LEAST_ROWS_ALONG && hasProducts(p, loops->leastAlong);
@@ -282,10 +362,11 @@ static void multiplyPiece(const Product *p, bool rows, int64_t piece, int64_t pi
   const int64_t steps = stepCount(p, rows);
   const int64_t first = steps * piece / pieces * step;
   const int64_t end = minimum(steps * (piece + 1) / pieces * step, rows ? p->m : p->n);
-  if (rows)
-    multiplyPart(p, first, end, 0, p->n, packing);
-  else
-    multiplyPart(p, 0, p->m, first, end, packing);
+  const Part part = {.firstRow = rows ? first : 0,
+                     .endRow = rows ? end : p->m,
+                     .first = rows ? 0 : first,
+                     .end = rows ? p->n : end};
+  multiplyPart(p, &part, packing);
 }
 
 /* For THNN_threads: a dozen multiplications take as long as copying an element. */
@@ -308,8 +389,17 @@ static THNNRoom panelRoom(const THNNState *state, const Product *p, int64_t step
                     .bytes = (size_t)(sizes.panels + sizes.scalars) * sizeof(real)};
 }
 
-void THNN_(panelProducts_multiply)(const Product *p, THNNRoom room)
+/* Whether the elements of a of `count` products do not stay where its panels are packed. */
+static bool leavesNear(const Product *p, int64_t count)
 {
+  return !readsInPlace(p) && (double)p->m * (double)p->k * (double)count > (double)panelElements();
+}
+
+void THNN_(panelProducts_multiply)(const Product *all, THNNRoom room)
+{
+  Product product = *all;
+  product.fetches = leavesNear(all, all->count);
+  const Product *p = &product;
   const bool rows = sharesRows(p);
   const int64_t pieces = minimum(room.threads, stepCount(p, rows));
 #pragma omp parallel num_threads((int)pieces) if (pieces > 1)
@@ -362,6 +452,7 @@ void THNN_(panelProducts_each)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix
   first.packs = true;
   first.start = start;
   first.scalars = packed;
+  first.fetches = leavesNear(&first, count);
   const bool rows = m >= n;
   const int64_t steps = stepCount(&first, rows);
   const int64_t cuts = evenCuts(count, steps, room.threads);
@@ -377,6 +468,7 @@ void THNN_(panelProducts_each)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix
       for (int64_t cut = 0; cut < cuts; cut++) {
         Product product = first;
         product.a.data += i * aNext;
+        product.after = cuts == 1 && i + 1 < count ? product.a.data + aNext : NULL;
         product.c += i * cNext;
         product.finish = finishFrom(finish, i * cNext);
         multiplyPiece(&product, rows, cut, cuts, &packing);

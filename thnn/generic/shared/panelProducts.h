@@ -19,6 +19,9 @@ typedef struct Product {
   int64_t leading;
   Finish finish; /* of c, whose columns follow each other; of one product */
   int64_t count, aNext, bNext;
+  real *sums;        /* to which the sum of each column of alpha * b is added, or NULL */
+  bool fetches;      /* a does not stay near: the next block of it is fetched ahead */
+  const real *after; /* a of the product that is computed after this one, or NULL */
 } Product;
 
 static inline Product productOf(int64_t m, int64_t n, int64_t k, real alpha, Matrix a, Matrix b,

@@ -176,14 +176,22 @@ static void transposeNarrowBlock(int64_t columns, const real *x, int64_t xStride
     store(y + i * yStride, row[i]);
 }
 
-/* Transposes whole blocks; where they do not fit, the last ones overlap those before. */
-static void transposeWide(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
-                          int64_t yStride)
+/* Transposes whole blocks; where they do not fit, the last ones overlap those before. If it
+ * `fetches`, each block of rows prefetches the same columns of the next one, for rows that are too
+ * far apart in memory for the hardware to do so. */
+INLINE void transposeWide(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
+                          int64_t yStride, const bool fetches)
 {
   for (int64_t r = 0; r < rows; r += LANES) {
     const int64_t row = r + LANES <= rows ? r : rows - LANES;
     for (int64_t c = 0; c < columns; c += LANES) {
       const int64_t column = c + LANES <= columns ? c : columns - LANES;
+      if (fetches && c % LINE == 0) {
+#pragma GCC unroll 16
+        for (int64_t i = row + LANES; i < row + 2 * LANES; i++)
+          __builtin_prefetch(THNN_ahead(x, (i * xStride + column) * (int64_t)sizeof(real)), READ,
+                             FIRST_LEVEL);
+      }
       transposeBlock(x + row * xStride + column, xStride, y + column * yStride + row, yStride);
     }
   }
@@ -211,7 +219,7 @@ static void transpose(int64_t rows, int64_t columns, const real *x, int64_t xStr
 {
   enum { WORTHWHILE_COLUMNS = 4 };
   if (rows >= LANES && columns >= LANES)
-    transposeWide(rows, columns, x, xStride, y, yStride);
+    transposeWide(rows, columns, x, xStride, y, yStride, false);
   else if (rows >= LANES && columns >= WORTHWHILE_COLUMNS)
     transposeNarrow(rows, columns, x, xStride, y, yStride);
   else
@@ -241,7 +249,9 @@ static void pack(int64_t rows, int64_t columns, const real *x, int64_t xStride, 
                  int64_t lanes)
 {
   const int64_t whole = rows - rows % LANES;
-  if (whole)
+  if (whole && columns >= LANES)
+    transposeWide(whole, columns, x, xStride, y, lanes, true);
+  else if (whole)
     transpose(whole, columns, x, xStride, y, lanes);
   if (whole == lanes)
     return;

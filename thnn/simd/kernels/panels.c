@@ -20,9 +20,11 @@ enum {
    * SIDE_BY_SIDE vectors of rows at a time, whose sums do not wait for each other. */
   MOST_FEW = 4,
   FEW_COLUMNS = VECTOR_REGISTERS == 32 ? MOST_FEW : 0,
-  SIDE_BY_SIDE = 4
+  SIDE_BY_SIDE = 4,
+  LINE = 64 / sizeof(real) /* reals in a cache line */
 };
 
+_Static_assert((int)STEP <= THNN_MOST_PANEL_STEP, "the bound holds");
 _Static_assert(FEW_COLUMNS == 0 || (int)STEP % (int)LANES == 0, "groups of scalars are vectors");
 
 /* The scalars of the first term of a row: those of STEP rows follow each other, term by term. */
@@ -61,7 +63,8 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
 #pragma GCC unroll 4
     for (int j = 0; j < vectors; j++)
       factor[j] = load(factors + j * LANES);
-    if (VECTOR_REGISTERS == 32) { /* with fewer, loads already take most of the time */
+    /* With fewer registers, loads already take most of the time, unless they come from far away. */
+    if (VECTOR_REGISTERS == 32 || packs) {
 #pragma GCC unroll 4
       for (int j = 0; j < vectors; j++)
         __builtin_prefetch(THNN_ahead(factors, ahead + j * VECTOR_BYTES), READ, FIRST_LEVEL);
@@ -197,11 +200,40 @@ static void multiplyFew(const Panels *p, int64_t few)
     COLUMNS_ALONE[few - 1](p, row, panel, p->c + whole);
 }
 
+/* What is still to be fetched ahead of a later call, and how many cache lines each tile fetches. */
+typedef struct Ahead {
+  const real *line;
+  int64_t lines, at, perTile;
+} Ahead;
+
+static Ahead aheadOf(const Panels *p, int64_t tiles)
+{
+  if (!p->ahead || tiles == 0)
+    return (Ahead){.lines = 0};
+  const int64_t all = p->aheadLines * ((p->aheadLength + LINE - 1) / LINE);
+  return (Ahead){.line = p->ahead, .lines = p->aheadLines, .perTile = (all + tiles - 1) / tiles};
+}
+
+static void fetchAhead(const Panels *p, Ahead *ahead)
+{
+  for (int64_t i = 0; i < ahead->perTile && ahead->lines > 0; i++) {
+    __builtin_prefetch(ahead->line + ahead->at, READ, SECOND_LEVEL);
+    ahead->at += LINE;
+    if (ahead->at >= p->aheadLength) {
+      ahead->at = 0;
+      ahead->line += p->aheadStride;
+      ahead->lines--;
+    }
+  }
+}
+
 static void multiply(const Panels *p)
 {
   const int64_t left = p->columns % COLUMNS;
   const int64_t few = left <= FEW_COLUMNS ? left : 0;
   const int64_t whole = p->columns - few;
+  const int64_t tiles = (p->rows + MOST_ROWS - 1) / MOST_ROWS * ((whole + COLUMNS - 1) / COLUMNS);
+  Ahead ahead = aheadOf(p, tiles);
   for (int64_t i = 0; i < p->rows; i += MOST_ROWS) {
     const int64_t rows = p->rows - i < MOST_ROWS ? p->rows - i : MOST_ROWS;
     Tile tile = {.scalars = scalarsOf(p, i),
@@ -215,6 +247,7 @@ static void multiply(const Panels *p)
       const int64_t vectors = (columns + LANES - 1) / LANES;
       tile.left = columns - (vectors - 1) * LANES;
       tile.next = j + COLUMNS < whole ? tile.c + COLUMNS : p->c + (i + MOST_ROWS) * p->cStride;
+      fetchAhead(p, &ahead);
       if (p->source && i == 0 && columns == COLUMNS)
         packTile(p, &tile);
       else
@@ -249,23 +282,35 @@ static void copy(int64_t terms, int64_t columns, const real *x, int64_t xStride,
   }
 }
 
+static void scale(int64_t n, real factor, real *x)
+{
+  for (int64_t i = 0; i < n; i += LANES)
+    store(x + i, factor * load(x + i));
+}
+
 const SimdPanels SIMD_TABLE(Panels, THNN_SIMD_LEVEL) = {
     .lanes = LANES,
     .columns = COLUMNS,
     .rows = MOST_ROWS,
     .step = STEP,
+    .panelBytes = VECTOR_BYTES == 64 ? 1 << 19 : 1 << 18, /* half of the smallest such cache */
     .fewColumns = FEW_COLUMNS,
 #if defined(__AVX512F__)
     .leastProducts = 400000, /* OpenBLAS has kernels for small products */
     .leastAlong = 130000,
     .leastAcross = 500000,
     .mostInPlace = sizeof(real) == sizeof(float) ? 32 : 48,
+    .mostPacked = INT64_MAX,
     .packs = true,
 #elif defined(__AVX2__)
     .leastProducts = 10000,
-    .leastAcross = INT64_MAX,
+    .leastAlong = INT64_MAX, /* OpenBLAS is level */
+    .leastAcross = 500000,
     .mostInPlace = 16,
+    .mostPacked = sizeof(real) == sizeof(float) ? 16 : 32,
+    .packs = true,
 #endif
     .multiply = multiply,
     .copy = copy,
+    .scale = scale,
 };

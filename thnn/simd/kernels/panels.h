@@ -7,6 +7,8 @@
 
 /* An upper bound on SimdPanels.mostInPlace. */
 enum { THNN_MOST_IN_PLACE = 64 };
+/* An upper bound on SimdPanels.step. */
+enum { THNN_MOST_PANEL_STEP = 16 };
 
 /* c[i][j] = start[i] + the sum over the terms t of s[t][i] * p[t][j]. The scalars s are stored in
  * groups of SimdPanels.step rows, [group][term][row], and p in panels of SimdPanels.columns
@@ -21,6 +23,10 @@ typedef struct Panels {
   const real *source;
   int64_t sourceStride; /* from one term to the next; panels are adjacent */
   real *packed;
+  /* If not NULL, lines of a matrix that a later call packs. The tiles of this one fetch them to the
+   * second-level cache, some with each tile: memory is too slow for them to be read in one go. */
+  const real *ahead;
+  int64_t aheadLines, aheadLength, aheadStride;
   bool add;          /* whether to add to c; `start` is not used then */
   const real *start; /* or NULL: 0 */
   real *c;
@@ -32,17 +38,21 @@ typedef struct SimdPanels {
   int columns;    /* columns of a panel */
   int rows;       /* rows of a tile */
   int step;       /* rows of a group of scalars: a multiple of `rows` and `lanes` */
+  int panelBytes; /* of the panels that are packed at a time: they stay in the second-level cache */
   int fewColumns; /* after the last full panel, up to this many cost much less than a vector */
   /* Where gemm was measured to be slower: the least number of products if one operand is contiguous
    * along the sums (leastProducts), if both are (leastAlong) and if neither is (leastAcross); the
-   * most columns of a product whose panels are read in place (mostInPlace); and whether panels also
-   * win where they must be packed first (packs). */
-  int64_t leastProducts, leastAlong, leastAcross, mostInPlace;
-  bool packs;
+   * most columns of a product whose panels are read in place (mostInPlace), and of one whose panels
+   * must be packed first (mostPacked). For a layer of a convolution, whose operands are packed once
+   * for many products, only costs decide. */
+  int64_t leastProducts, leastAlong, leastAcross, mostInPlace, mostPacked;
+  bool packs; /* whether layers are to be asked */
   void (*multiply)(const Panels *panels);
   /* y[t*yStride + j] = x[t*xStride + j]; the lanes after the last column become 0 */
   void (*copy)(int64_t terms, int64_t columns, const real *x, int64_t xStride, real *y,
                int64_t yStride);
+  /* x[i] *= factor, for whole vectors */
+  void (*scale)(int64_t n, real factor, real *x);
 } SimdPanels;
 
 #endif

@@ -7,7 +7,7 @@
  * memory, or scattered from there. If a sample has few positions, those of several samples are
  * gathered too: together they fill vectors, and weights are packed once for all of them. */
 #include "generic/convolution/engine/algorithm.h"
-#include "generic/shared/matrix.h"
+#include "generic/shared/panelProducts.h"
 
 /* What threads share, and how many copy planes. */
 typedef struct ProductsPlan {
@@ -327,22 +327,25 @@ static void runWeight(const ProductsWork *work, const Operands *of, THNNRoom roo
 {
   const int64_t positions = work->positions;
   const int64_t imagePlanes = work->imagePlanes, mapPlanes = work->mapPlanes;
-  Matrix a = {of->image, positions, true}, b = {of->gradMap, positions, false};
-  if (!work->seen)
-    THNN_(panelProducts_add)(imagePlanes, mapPlanes, positions, (real)of->scale, a, b,
-                             work->g.batch, imagePlanes * positions, mapPlanes * positions,
-                             of->gradWeight, room);
-  a.data = work->seen;
-  for (int64_t sample = 0; work->seen && sample < work->g.batch; sample++) {
+  const Matrix a = {of->image, positions, true}, b = {of->gradMap, positions, false};
+  Product product = productOf(imagePlanes, mapPlanes, positions, (real)of->scale, a, b,
+                              of->gradWeight, imagePlanes);
+  product.add = true;
+  product.sums = of->gradBias;
+  if (!work->seen) {
+    product.count = work->g.batch;
+    product.aNext = imagePlanes * positions;
+    product.bNext = mapPlanes * positions;
+    THNN_(panelProducts_multiply)(&product, room);
+    return;
+  }
+  product.a.data = work->seen;
+  for (int64_t sample = 0; sample < work->g.batch; sample++) {
     const Planes images = seenPlanes(work, of->image, sample);
     copyPlanes(work, &images, 1, true, NULL, (Finish){0});
-    THNN_(panelProducts_add)(imagePlanes, mapPlanes, positions, (real)of->scale, a, b, 1, 0, 0,
-                             of->gradWeight, room);
-    b.data += mapPlanes * positions;
+    THNN_(panelProducts_multiply)(&product, room);
+    product.b.data += mapPlanes * positions;
   }
-  if (of->gradBias)
-    THNN_(engine_addPlaneSums)(work->plan, mapPlanes, positions, of->gradMap, of->scale,
-                               of->gradBias);
 }
 
 void THNN_(packedProducts_keepWeights)(const AlgorithmPlan *plan, const real *weight, void *kept,
