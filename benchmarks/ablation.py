@@ -21,6 +21,11 @@ Key = tuple[str, str, str, str]
 """Instruction set, real type, pass and layer."""
 
 
+def _is_pointwise(layer: str) -> bool:
+    """Whether a layer has one tap and no stride; the engine does not ask `direct` there."""
+    return all(size.split(":")[1:3] == ["1", "1"] for size in layer.split()[3:])
+
+
 def _passes() -> dict[Key, dict[str, tuple[float, float]]]:
     """The expected and the measured cycles of each algorithm in each pass of a layer."""
     known = fit.algorithms()
@@ -32,16 +37,16 @@ def _passes() -> dict[Key, dict[str, tuple[float, float]]]:
     }
     found: dict[Key, dict[str, tuple[float, float]]] = defaultdict(dict)
     for row in fit.read_rows():
+        if row.algorithm == "direct" and _is_pointwise(row.layer):
+            continue
         cost = np.dot(row.counts, costs[row.level, row.real][row.algorithm])
         found[row.level, row.real, row.part, row.layer][row.algorithm] = float(cost), row.cycles
     return found
 
 
 def _chosen(rows: dict[str, tuple[float, float]], without: str = "") -> str | None:
-    """The algorithm that the engine would choose; with one tap, it does not ask `direct`."""
+    """The algorithm that the engine would choose."""
     left = {name: cost for name, (cost, _) in rows.items() if name != without}
-    if "pointwise" in rows:
-        left.pop("direct", None)
     return min(left, key=lambda name: left[name]) if left else None
 
 

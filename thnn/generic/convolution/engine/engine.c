@@ -10,7 +10,6 @@
  *   LINEAR        it is for the one map position of a linear layer only
  *   ANY_SIZE      it counts nothing that 64 bits may not hold, whatever the padding or the stride
  *   NOT_LINEAR    it is not for linear layers
- *   IF_NOT_ABOVE  it is asked only where the algorithm of the row above does not apply
  *   TRIES         it may find that its results are not finite: another algorithm is planned beside it
  *
  * Where two expect the same cost, the upper one is taken. gemm always applies. */
@@ -25,12 +24,12 @@ enum {
   WINOGRAD = 1 << THNN_CONVOLUTION_WINOGRAD,
   WINOGRAD4 = 1 << THNN_CONVOLUTION_WINOGRAD4
 };
-enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, IF_NOT_ABOVE = 8, TRIES = 16 };
+enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, TRIES = 8 };
 
 /* clang-format off */
 #define ALGORITHMS(ROW)                                                            \
   ROW(pointwise,      FORWARD | DATA,          DIRECT,   KEEPS,   0)               \
-  ROW(direct,         FORWARD | DATA,          DIRECT,   KEEPS,   IF_NOT_ABOVE)    \
+  ROW(direct,         FORWARD | DATA,          DIRECT,   KEEPS,   0)               \
   ROW(directWeight,   WEIGHT,                  DIRECT,   NOTHING, 0)               \
   ROW(lines,          FORWARD | DATA,          DIRECT,   NOTHING, NOT_LINEAR)      \
   ROW(linesWeight,    WEIGHT,                  DIRECT,   NOTHING, NOT_LINEAR)      \
@@ -124,11 +123,8 @@ static bool planRow(const Algorithm *row, const AlgorithmPlan *start, const Cond
 /* Whether a plan is preferred to the best one so far, which may be empty. */
 static bool isBetter(const AlgorithmPlan *plan, const AlgorithmPlan *best)
 {
-  const Algorithm *row = plan->algorithm;
   if (!best->algorithm || plan->asked != best->asked)
     return !best->algorithm || plan->asked;
-  if (row->flags & IF_NOT_ABOVE && best->algorithm == row - 1)
-    return false;
   return plan->cost < best->cost;
 }
 

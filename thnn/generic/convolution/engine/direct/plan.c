@@ -155,9 +155,8 @@ bool THNN_(direct_planConvolution)(AlgorithmPlan *plan)
   enum { WORTHWHILE_LINE = 4, FEW_POSITIONS = 4 };
   DirectWorker worker = workerFor(&plan->geometry);
   const THNNConvolution *g = &worker.g;
-  /* With one tap, and more weights than pointwise.c packs, gemm is better than fetching the image
-   * for each panel. */
-  if (!plan->asked && THNN_convolutionHasOneTap(g))
+  /* Without a stride, pointwise.c and products are better than fetching the image for each panel. */
+  if (!plan->asked && THNN_convolutionIsPointwise(g))
     return false;
   const double positions = (double)g->batch * (double)worker.mapPositions;
   const int along = lineDimension(g);
