@@ -5,6 +5,7 @@
 #   make test-all   also what takes long: every float, aarch64 under emulation and its wheel, races between
 #                   threads, every CUDA architecture, the wheel for CUDA, and that pythnn's wheel can be
 #                   built again, byte for byte
+#   make coverage   the statements of thnn/ that the tests run
 #   make lint       the order of folders, ruff, mypy, clang-format
 #   make docs       the documentation, into build/docs
 #   make bench      against PyTorch, in the same process; ARGS=--check compares with the guard
@@ -27,7 +28,7 @@ TEST_SOURCES := $(shell find tests/c tests/cuda -type f -not -path '*/__pycache_
 IN_PLACE := --no-build-isolation --config-settings=build-dir=$(BUILD) \
     --config-settings=cmake.define.THNN_WERROR=ON
 
-.PHONY: demo test test-all accuracy lint docs bench bench-networks clean build
+.PHONY: demo test test-all accuracy coverage lint docs bench bench-networks clean build
 
 $(BIN)/python:
 	@echo "Making an environment in $(VENV)"
@@ -73,6 +74,9 @@ test-all: test accuracy
 	CUDA_ARCHITECTURES=all .ci/cuda
 	PYTHNN_TWICE=1 .ci/check_wheel
 	.ci/check_cuda_wheel
+
+coverage: build
+	.ci/coverage
 
 # The elementary functions at every float.
 accuracy: build
