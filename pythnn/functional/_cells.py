@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .. import thnn
 from .._tensor import array_module
 from ._arrays import Array, zeros
@@ -145,21 +143,10 @@ class Lstm:
         """All steps of one direction."""
         gates = _product(x, of.input, None)
         states, cells = (_states(x, first, reverse) for first in start)
-        if _at_once(gates):
+        if gates.size:
             thnn.LSTMSteps_updateOutput(
                 None, gates, of.state, of.input_bias, of.state_bias, states, cells, reverse
             )
-            return Run(of, reverse, x, states, (gates, cells))
-        hidden = empty(gates.shape[1:], x)
-        product, cell = thnn.Linear_updateOutput, thnn.LSTMFused_updateOutput
-        steps = zip(
-            *_ordered(reverse, gates), *_pairs(states, reverse), *_pairs(cells, reverse),
-            strict=True,
-        )  # fmt: skip
-        weight, biases = of.state, of[2:]
-        for gate, before, after, cell_before, cell_after in steps if x.shape[1] else ():
-            product(None, before, hidden, weight, None, None)
-            cell(None, gate, hidden, *biases, cell_before, after, cell_after)
         return Run(of, reverse, x, states, (gates, cells))
 
     def backward(
@@ -169,40 +156,14 @@ class Lstm:
         gates, cells = run.kept
         carried, carried_cell = (_carried(run, grad) for grad in grad_last)
         grad_gates = empty(gates.shape, gates)
-        if _at_once(gates):
+        if gates.size:
             thnn.LSTMSteps_updateGradInput(
                 None, gates, run.weights.state, cells, grad_output, grad_gates, carried,
                 carried_cell, run.reverse,
             )  # fmt: skip
-        else:
-            self._backward_by_steps(run, grad_output, grad_gates, carried, carried_cell)
         of_weights = _gradients_of_weights(run, grad_gates, grad_gates)
         grad_x = _product_backward(grad_gates, run.x, run.weights.input)
         return grad_x, [carried, carried_cell], of_weights
-
-    def _backward_by_steps(
-        self,
-        run: Run,
-        grad_output: Array | None,
-        grad_gates: Array,
-        carried: Array,
-        carried_cell: Array,
-    ) -> None:
-        """Computes the gradients of all gates, and those of the states before."""
-        gates, cells = run.kept
-        xp = array_module(gates)
-        grads = _gradients(run, grad_output)
-        product, cell = thnn.Linear_updateGradInput, thnn.LSTMFused_updateGradInput
-        # Backward the cells after a step come first.
-        after, before = _pairs(cells, not run.reverse)
-        steps = zip(
-            *_ordered(not run.reverse, grads, gates, grad_gates), after, before, strict=True
-        )
-        weight = run.weights.state
-        for grad, gate, to_gate, cell_after, cell_before in steps if gates.shape[1] else ():
-            xp.add(carried, grad, out=carried)
-            cell(None, gate, to_gate, cell_before, cell_after, carried, carried_cell, carried_cell)
-            product(None, carried, to_gate, carried, weight)
 
 
 class Gru:
@@ -218,18 +179,10 @@ class Gru:
         states = _states(x, start[0], reverse)
         units = states.shape[2]
         kept = empty((*x.shape[:2], 5 * units), x)
-        if _at_once(projected):
+        if projected.size:
             thnn.GRUSteps_updateOutput(
                 None, projected, of.state, of.input_bias, of.state_bias, states, kept, reverse
             )
-            return Run(of, reverse, x, states, kept)
-        hidden = empty(projected.shape[1:], x)
-        product, cell = thnn.Linear_updateOutput, thnn.GRUFused_updateOutput
-        steps = zip(*_ordered(reverse, projected, kept), *_pairs(states, reverse), strict=True)
-        weight, biases = of.state, of[2:]
-        for gate, storage, before, after in steps if x.shape[1] else ():
-            product(None, before, hidden, weight, None, None)
-            cell(None, gate, hidden, *biases, before, after, storage)
         return Run(of, reverse, x, states, kept)
 
     def backward(
@@ -240,37 +193,13 @@ class Gru:
         carried = _carried(run, grad_last[0])
         to_input = empty((*kept.shape[:2], 3 * carried.shape[1]), kept)
         to_hidden = empty(to_input.shape, kept)
-        if _at_once(kept):
+        if kept.size:
             thnn.GRUSteps_updateGradInput(
                 None, kept, run.weights.state, grad_output, to_input, to_hidden, carried,
                 run.reverse,
             )  # fmt: skip
-        else:
-            self._backward_by_steps(run, grad_output, to_input, to_hidden, carried)
         of_weights = _gradients_of_weights(run, to_input, to_hidden)
         return _product_backward(to_input, run.x, run.weights.input), [carried], of_weights
-
-    def _backward_by_steps(
-        self, run: Run, grad_output: Array | None, to_input: Array, to_hidden: Array, carried: Array
-    ) -> None:
-        """Computes the gradients of all gates, and that of the state before."""
-        kept = run.kept
-        xp = array_module(kept)
-        grads = _gradients(run, grad_output)
-        through = empty(carried.shape, carried)
-        product, cell = thnn.Linear_updateGradInput, thnn.GRUFused_updateGradInput
-        steps = zip(*_ordered(not run.reverse, grads, kept, to_input, to_hidden), strict=True)
-        weight = run.weights.state
-        for grad, storage, of_input, of_hidden in steps if kept.shape[1] else ():
-            xp.add(carried, grad, out=grad)
-            cell(None, of_input, of_hidden, grad, through, storage)
-            product(None, carried, of_hidden, carried, weight)
-            xp.add(carried, through, out=carried)
-
-
-def _at_once(steps: Array) -> bool:
-    """Whether one call computes all steps: there are some, and on the CPU."""
-    return type(steps) is np.ndarray and steps.size > 0
 
 
 def _states(x: Array, first: Array, reverse: bool) -> Array:

@@ -398,7 +398,7 @@ def _layers_of(shape: tuple[int, ...], axes: tuple[int, ...]) -> _Layers:
 def _are_rows(block: Block) -> bool:
     """Whether what has a mean is a row, of which there are some, on the CPU."""
     array = block.array
-    return type(array) is np.ndarray and array.shape[0] == 1 and array.size > 0
+    return array.shape[0] == 1 and array.size > 0
 
 
 def _flat(array: Any) -> Any:
@@ -439,7 +439,7 @@ def layer_norm(
             None, rows, output, _flat(weight), _flat(bias), mean, inverse_std, eps
         )
         shape = layers.statistics
-        return output.reshape(x.shape), mean.reshape(shape), inverse_std.reshape(shape)
+        return shaped(output, x.shape), shaped(mean, shape), shaped(inverse_std, shape)
     output, mean, inverse_std = _normalised(x, block.array, eps, layers.statistics)
     scaled = _scaled(from_block(output, block), weight, bias, layers.wide)
     return scaled, mean, inverse_std
@@ -476,7 +476,7 @@ def layer_norm_backward(
             None, rows, grad_output.reshape(rows.shape), grad_rows, _flat(weight),
             mean.reshape(-1), inverse_std.reshape(-1),
         )  # fmt: skip
-        return grad_rows.reshape(x.shape), grad_weight, grad_bias
+        return shaped(grad_rows, x.shape), grad_weight, grad_bias
     grad = grad_output if weight is None else grad_output * weight.reshape(layers.wide)
     grad_planes = as_block(grad, layers.others).array
     found = _normalised_backward(grad_planes, block.array, mean, inverse_std)

@@ -83,7 +83,7 @@ def lstm(
     layers: int = 1,
     bidirectional: bool = False,
 ) -> tuple[Array, tuple[Array, Array], Saved]:
-    """c = f c + i g and h = o tanh(c), step by step. LSTMSteps; on a device THNN's LSTMFused.
+    """c = f c + i g and h = o tanh(c), step by step. LSTMSteps.
 
     i, f and o are sigmoids and g is the tanh of w_ih x + b_ih + w_hh h + b_hh, each with its rows.
 
@@ -132,7 +132,7 @@ def gru(
     layers: int = 1,
     bidirectional: bool = False,
 ) -> tuple[Array, Array, Saved]:
-    """h = n + z (h - n), step by step. GRUSteps; on a device THNN's GRUFused.
+    """h = n + z (h - n), step by step. GRUSteps.
 
     r and z are sigmoids of w_ih x + b_ih + w_hh h + b_hh, each with its rows, and n is
     tanh(w_ih x + b_ih + r (w_hh h + b_hh)).

@@ -18,6 +18,7 @@ from ._arrays import (
     integer,
     new,
     new_indices,
+    shaped,
     zeros,
 )
 from ._convert import REALS
@@ -54,12 +55,12 @@ def embedding(indices: Indices, weight: Real) -> Array:
             raise Unfit("indices", f"indices from 0 to {len(weight) - 1}", f"{indices.min()}")
         rows = weight[indices]
         return rows
-    # As bags of one: their kernel notices wrong indices, which CuPy takes for others.
-    xp = array_module(weight)
-    rows = zeros((0, weight.shape[1]), weight)
+    # The kernel notices wrong indices, which CuPy takes for others.
+    shape = (*indices.shape, weight.shape[1])
+    found = new(shape, weight)
     if indices.size:
-        rows, _ = embedding_bag(indices.ravel(), xp.arange(indices.size), weight)
-    return rows.reshape(*indices.shape, weight.shape[1])
+        thnn.LookupTable_updateOutput(None, (indices + 1).ravel(), weight, found)
+    return shaped(found, shape)
 
 
 @function(takes_empty=True, below={"indices": "rows"}, weight="rows columns")

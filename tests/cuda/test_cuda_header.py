@@ -62,6 +62,7 @@ def ctype_of(ctype: str, real: str) -> str:
     return {
         "THCTensor *": {"float": "THCudaTensor *", "double": "THCudaDoubleTensor *"}[real],
         "THCIndexTensor *": "THCudaLongTensor *",
+        "THCLongTensor *": "THCudaLongTensor *",
         "long": "int64_t",
         "accreal": real,
     }.get(ctype, ctype)

@@ -179,6 +179,25 @@ for count in (2, 3):
             case = f"{stride} {counted}"
             pooling(f"{name}AveragePooling", case, source, crowd=12, **geometry)
 cropped = flags({"kW": 3, "kH": 3, "dW": 2, "dH": 1, "padW": -2, "padH": -1})
+WITH_NAN = quarters(5, 67, 41)  # and many equal ones
+WITH_NAN[RANDOM.random(WITH_NAN.shape) < 0.02] = np.nan
+for mode in range(4):
+    for dim, source in (
+        *((dim, quarters(5, 67, 41)) for dim in (1, 2, 3)),
+        *((1, quarters(*shape)) for shape in ((7,), (4001,), (1, 37), (301, 1), (5003, 2))),
+        (2, quarters(3, 5003)),
+        *((dim, WITH_NAN) for dim in (1, 2, 3) if mode > 1),
+    ):
+        call(
+            "Reduction_updateOutput",
+            f"{'x'.join(map(str, source.shape))} {dim} {mode}",
+            AROUND_A_SUM * (mode == 1),
+            input=source,
+            indices=np.empty(0),
+            dim=dim,
+            keep=dim == 2,
+            mode=mode,
+        )
 pooling("SpatialMaxPooling", "cropped", IMAGES, **cropped)
 pooling("SpatialAveragePooling", "cropped", IMAGES, crowd=9, **cropped)
 call(

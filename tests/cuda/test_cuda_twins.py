@@ -166,6 +166,30 @@ for shape in ([37, 5, 617], [601, 43], [301, 35, 3], [2, 3, 9, 31]):
             scale=0.75,
             **given,
         )
+for rows, columns in ((67, 301), (3, 5001), (5003, 3), (5, 1)):
+    for affine in (False, True):
+        case = f"{rows}x{columns}" + (" affine" if affine else "")
+        layer = {"weight": normal(columns) if affine else None, "eps": 1e-3}
+        call(
+            "LayerNormalization_updateOutput",
+            case,
+            columns + FUNCTION + 2 * AROUND_A_SUM,
+            2**7,  # means of 3, deviations by 1 / sqrt(eps), a weight up to 4
+            input=3 + quarters(rows, columns),
+            bias=normal(columns) if affine else None,
+            **layer,
+        )
+        call(
+            "LayerNormalization_updateGradInput",
+            case,
+            columns + FUNCTION + 2 * AROUND_A_SUM,
+            2**9,
+            input=quarters(rows, columns),
+            gradOutput=quarters(rows, columns),
+            save_mean=quarters(rows),
+            save_std=uniform(rows) + 0.5,
+            **layer,
+        )
 for shape, width, stride in (([3, 19, 23, 7], 5, 2), ([61, 301], 4, 1), ([9, 11, 37], 3, 4)):
     case = "x".join(map(str, shape))
     size = list(shape)
@@ -327,6 +351,13 @@ for columns in (3, 45, 200):
             maxNorm=2,
             normType=p,
         )
+    for shape in ((401,), (5, 83)):
+        call(
+            "LookupTable_updateOutput",
+            f"{columns} {len(shape)}",
+            input=indices(50, *shape),
+            weight=normal(50, columns),
+        )
     offsets = np.sort(np.concatenate([[1], indices(400, 60)]))
     bags = np.searchsorted(offsets, np.arange(1, 402), side="right")
     lengths = np.diff(np.append(offsets, 402))
@@ -476,6 +507,41 @@ call(
     gradOutput=normal(BATCH, UNITS),
     gradOutputCell=normal(BATCH, UNITS),
 )
+STEPS = 3
+# What a step rounds, the next one multiplies by the weights and adds up, and the gates' slopes are
+# at most 1.
+LAYER = STEPS * (CELL + UNITS)
+for gates, module in ((3, "GRUSteps"), (4, "LSTMSteps")):
+    weight = normal(gates * UNITS, UNITS) / UNITS
+    for reverse in (False, True):
+        layer = {"weight": weight, "reverse": reverse}
+        for biased in (False, True):
+            call(
+                f"{module}_updateOutput",
+                f"{reverse}" + (" biases" if biased else ""),
+                LAYER,
+                PRODUCT,
+                **{"gates" if gates == 4 else "input": normal(STEPS, BATCH, gates * UNITS)},
+                **layer,
+                bias1=normal(gates * UNITS) if biased else None,
+                bias2=normal(gates * UNITS) if biased else None,
+                output=normal(STEPS + 1, BATCH, UNITS),
+                cells=normal(STEPS + 1, BATCH, UNITS),
+            )
+        for given in (None, normal(STEPS, BATCH, UNITS)):
+            call(
+                f"{module}_updateGradInput",
+                f"{reverse}" + ("" if given is None else " outputs"),
+                LAYER,
+                PRODUCT,
+                gates=uniform(STEPS, BATCH, 4 * UNITS),
+                storage=uniform(STEPS, BATCH, 5 * UNITS),
+                cells=normal(STEPS + 1, BATCH, UNITS),
+                gradOutput=given,
+                gradState=normal(BATCH, UNITS),
+                gradCell=normal(BATCH, UNITS),
+                **layer,
+            )
 
 
 @pytest.mark.parametrize("real", DEVICE)

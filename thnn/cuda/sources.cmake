@@ -30,17 +30,17 @@ thnn_folder(THCUNN_MODULE_SOURCES generic/criterion AbsCriterion.cu BCECriterion
 thnn_folder(THCUNN_MODULE_SOURCES generic/linear IndexLinear.cu Linear.cu LookupTable.cu
             LookupTableBag.cu SparseLinear.cu)
 thnn_folder(THCUNN_MODULE_SOURCES generic/normalization BatchNormalization.cu
-            SpatialCrossMapLRN.cu)
+            LayerNormalization.cu SpatialCrossMapLRN.cu)
 thnn_folder(THCUNN_MODULE_SOURCES generic/padding padding.cu SpatialReflectionPadding.cu
             SpatialReplicationPadding.cu VolumetricReplicationPadding.cu)
 thnn_folder(THCUNN_MODULE_SOURCES generic/pooling average.cu FeatureLPPooling.cu fractional.cu
-            max.cu maxUnpooling.cu SpatialAdaptiveAveragePooling.cu SpatialAdaptiveMaxPooling.cu
+            max.cu maxUnpooling.cu Reduction.cu SpatialAdaptiveAveragePooling.cu SpatialAdaptiveMaxPooling.cu
             SpatialAveragePooling.cu SpatialDilatedMaxPooling.cu SpatialFractionalMaxPooling.cu
             SpatialMaxPooling.cu SpatialMaxUnpooling.cu SpatialSubSampling.cu subSampling.cu
             TemporalMaxPooling.cu TemporalSubSampling.cu VolumetricAveragePooling.cu
             VolumetricDilatedMaxPooling.cu VolumetricFractionalMaxPooling.cu
             VolumetricMaxPooling.cu VolumetricMaxUnpooling.cu)
-thnn_folder(THCUNN_MODULE_SOURCES generic/recurrent GRUFused.cu LSTMFused.cu)
+thnn_folder(THCUNN_MODULE_SOURCES generic/recurrent GRUFused.cu GRUSteps.cu LSTMFused.cu LSTMSteps.cu)
 thnn_folder(THCUNN_MODULE_SOURCES generic/resampling linear.cu nearest.cu
             SpatialGridSamplerBilinear.cu SpatialUpSamplingBilinear.cu SpatialUpSamplingNearest.cu
             VolumetricUpSamplingNearest.cu VolumetricUpSamplingTrilinear.cu)

@@ -243,6 +243,7 @@ THNN_API void THNN_(SpatialGreatest_updateOutput)(
     int dilationW,    /* distance of columns of a window */
     int dilationH,    /* distance of rows of a window */
     bool ceil_mode);  /* whether the last window of a row may reach beyond the input */
+#endif
 
 /* One number for all elements along a dimension: their sum or mean, the greatest or the least, the
  * first among equals. NaN is greater and less than all other numbers. */
@@ -319,7 +320,7 @@ THNN_API void THNN_(LayerNormalization_updateOutput)(
     THTensor *bias,      /* in, optional: columns; 0 if NULL */
     THTensor *save_mean, /* out: rows; for the backward call */
     THTensor *save_std,  /* out: rows; 1 / sqrt(var + eps), for the backward call */
-    double eps);         /* added to the variance */
+    accreal eps);        /* added to the variance */
 
 /* Layer normalisation, backward, with respect to input. */
 THNN_API void THNN_(LayerNormalization_updateGradInput)(
@@ -330,7 +331,6 @@ THNN_API void THNN_(LayerNormalization_updateGradInput)(
     THTensor *weight,     /* in, optional: columns; as in the forward call */
     THTensor *save_mean,  /* in: rows; from the forward call */
     THTensor *save_std);  /* in: rows; from the forward call */
-#endif
 
 /* Gaussian error linear unit: input times the normal distribution's probability of a number below
  * it. */

@@ -33,19 +33,20 @@ static inline THNNStep THNN_stepAt(const THNNSteps *sizes, int64_t number, bool 
 
 /* Checks what all steps of a layer are computed from: steps x batch x (gates units), and a weight
  * of (gates units) x units. */
-THNNSteps THNN_steps_shapeCheck(const char *function, int gates, THNNShape input, THNNShape weight);
+THNN_PRIVATE THNNSteps THNN_steps_shapeCheck(const char *function, int gates, THNNShape input,
+                                             THNNShape weight);
 
 /* Checks the same weight, and what the forward call has stored, steps x batch x (stored units). */
-THNNSteps THNN_storedSteps_shapeCheck(const char *function, int gates, int stored,
-                                      THNNShape storage, THNNShape weight);
+THNN_PRIVATE THNNSteps THNN_storedSteps_shapeCheck(const char *function, int gates, int stored,
+                                                   THNNShape storage, THNNShape weight);
 
 /* Checks states before and after each step, both biases or neither, and gradients: of the output,
  * steps x batch x units, if it is given, and of a state, batch x units. */
-void THNN_checkStates(const char *function, const THNNSteps *sizes, THNNShape states);
-void THNN_checkStepBiases(const char *function, int gates, const THNNSteps *sizes, THNNShape bias1,
-                          THNNShape bias2);
-void THNN_checkStepGradients(const char *function, const THNNSteps *sizes, THNNShape gradOutput,
-                             THNNShape gradState);
+THNN_PRIVATE void THNN_checkStates(const char *function, const THNNSteps *sizes, THNNShape states);
+THNN_PRIVATE void THNN_checkStepBiases(const char *function, int gates, const THNNSteps *sizes,
+                                       THNNShape bias1, THNNShape bias2);
+THNN_PRIVATE void THNN_checkStepGradients(const char *function, const THNNSteps *sizes,
+                                          THNNShape gradOutput, THNNShape gradState);
 
 /* `times` times as many elements as `units`. */
 THNN_PRIVATE void THNN_checkCellElements(const char *function, THNNShape shape, int times,

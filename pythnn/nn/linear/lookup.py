@@ -106,9 +106,10 @@ class LookupTable(Module, kernel=True):
         indices, weight = self._indices(input), self.tensors.weight
         self.renorm(indices)
         output = self.result("output", weight)
-        if not weight.is_cuda and weight.dtype.kind == "f":
+        if weight.dtype.kind == "f":
             is_ready = isinstance(input, Tensor) and input.dtype == indices.dtype
-            places = input if is_ready and not input.is_cuda else Tensor(indices)
+            is_near = is_ready and input.device == weight.device
+            places = input if is_near else Tensor(indices, device=weight.device)
             self._kernel("LookupTable_updateOutput", None, places, weight, output)
             return output
         places = Tensor(indices - 1, device=weight.device)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ... import thnn
 from ..._products import multiply
 from ..object.values import array_module
@@ -77,7 +75,7 @@ def lstm_steps(gates: Any, fed_back: Any, states: Any, cells: Any) -> bool:
     `gates`, time x batch x gates, has the sums of inputs in the fused cell's order and gets the
     gates' values; the first of `states` and `cells`, (time + 1) x batch x size, are those before.
     """
-    if type(gates) is not np.ndarray or not gates.size:
+    if not gates.size:
         return False
     thnn.LSTMSteps_updateOutput(None, gates, turned(fed_back), None, None, states, cells, False)
     return True
@@ -90,9 +88,10 @@ def lstm_steps_back(
 
     `dc`, the gradient of the last cell, becomes that of the cell before.
     """
-    if type(gates) is not np.ndarray or not gates.size:
+    if not gates.size:
         return None
-    da, dh = np.empty_like(gates), np.zeros_like(of_output[0])
+    xp = array_module(gates)
+    da, dh = xp.empty_like(gates), xp.zeros_like(of_output[0])
     weight = turned(fed_back)
     thnn.LSTMSteps_updateGradInput(None, gates, weight, cells, of_output, da, dh, dc, False)
     return da, dh

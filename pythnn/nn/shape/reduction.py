@@ -43,7 +43,7 @@ class _Reduction(Module):
 
 
 class _ByKernel(_Reduction, ABC, kernel=True):
-    """What a C function does with real tensors in the host's memory, and arrays with others."""
+    """What a C function does with real tensors, and arrays with others."""
 
     squeeze: bool = True
     _finds_places: ClassVar[bool] = False
@@ -53,7 +53,7 @@ class _ByKernel(_Reduction, ABC, kernel=True):
         """What to compute, as the C function counts it."""
 
     def updateOutput(self, input: Any) -> Any:
-        if not isinstance(input, Tensor) or input.is_cuda or input.dtype.kind != "f":
+        if not isinstance(input, Tensor) or input.dtype.kind != "f":
             return super().updateOutput(input)
         axis, output = self._axis(input), self.result("output", input)
         places = self.result("_indices", np.int64) if self._finds_places else None

@@ -5,18 +5,38 @@
  *
  * normed = (input - mean) std;  output = normed weight + bias
  * gradInput = (g - mean(g) - normed mean(g normed)) std,  g = gradOutput weight */
+#include "generic/normalization/checks.h"
 #include "generic/template.h"
 
 #include <math.h>
 
 enum { COST = 4 }; /* what an element costs, as a multiple of copying it */
 
-static int64_t rowLength(const char *function, THNNShape input)
+#ifdef THNN_ONCE
+THNNRows THNN_LayerNormalization_shapeCheck(const char *function, THNNShape input, THNNShape weight,
+                                            THNNShape bias)
 {
   THNN_checkNotEmpty(function, input);
   THNN_checkDimensions(function, input, 2, 2, "rows x columns");
-  return input.size[1];
+  const THNNRows sizes = {input.size[0], input.size[1]};
+  if (THNN_given(weight))
+    THNN_checkVector(function, weight, sizes.columns, "columns");
+  if (THNN_given(bias))
+    THNN_checkVector(function, bias, sizes.columns, "columns");
+  return sizes;
 }
+
+THNNRows THNN_LayerNormalization_backwardCheck(const char *function, THNNShape input,
+                                               THNNShape gradOutput, THNNShape weight,
+                                               THNNShape mean, THNNShape std)
+{
+  const THNNRows sizes = THNN_LayerNormalization_shapeCheck(function, input, weight, THNN_NO_SHAPE);
+  THNN_checkSizes(function, gradOutput, 2, input.size, "rows x columns");
+  THNN_checkVector(function, mean, sizes.rows, "rows");
+  THNN_checkVector(function, std, sizes.rows, "rows");
+  return sizes;
+}
+#endif
 
 /* The sums of distances from the row's first element, and of their squares or of their products with
  * y. */
@@ -29,15 +49,12 @@ static void sumsOf(const ChannelSum *sum, int64_t n, const real *x, const real *
 
 void THNN_(LayerNormalization_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                             THTensor *weight, THTensor *bias, THTensor *save_mean,
-                                            THTensor *save_std, double eps)
+                                            THTensor *save_std, accreal eps)
 {
   const char *function = "LayerNormalization_updateOutput";
-  const int64_t columns = rowLength(function, THNN_SHAPE(input, 2));
-  const int64_t rows = input->size[0];
-  if (weight)
-    THNN_checkVector(function, THNN_SHAPE(weight, 4), columns, "columns");
-  if (bias)
-    THNN_checkVector(function, THNN_SHAPE(bias, 5), columns, "columns");
+  const THNNRows sizes = THNN_LayerNormalization_shapeCheck(
+      function, THNN_SHAPE(input, 2), THNN_SHAPE(weight, 4), THNN_SHAPE(bias, 5));
+  const int64_t rows = sizes.rows, columns = sizes.columns;
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -89,13 +106,10 @@ void THNN_(LayerNormalization_updateGradInput)(THNNState *state, THTensor *input
                                                THTensor *save_std)
 {
   const char *function = "LayerNormalization_updateGradInput";
-  const int64_t columns = rowLength(function, THNN_SHAPE(input, 2));
-  const int64_t rows = input->size[0];
-  THNN_checkSizes(function, THNN_SHAPE(gradOutput, 3), 2, input->size, "rows x columns");
-  if (weight)
-    THNN_checkVector(function, THNN_SHAPE(weight, 5), columns, "columns");
-  THNN_checkVector(function, THNN_SHAPE(save_mean, 6), rows, "rows");
-  THNN_checkVector(function, THNN_SHAPE(save_std, 7), rows, "rows");
+  const THNNRows sizes = THNN_LayerNormalization_backwardCheck(
+      function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), THNN_SHAPE(weight, 5),
+      THNN_SHAPE(save_mean, 6), THNN_SHAPE(save_std, 7));
+  const int64_t rows = sizes.rows, columns = sizes.columns;
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);

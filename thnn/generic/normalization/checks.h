@@ -14,6 +14,18 @@ THNN_PRIVATE THNNPlanes THNN_BatchNormalization_shapeCheck(const char *function,
 THNN_PRIVATE void THNN_BatchNormalization_vectorCheck(const char *function, THNNShape vector,
                                                       int64_t planes, bool optional);
 
+/* What layer normalisation needs to know. */
+typedef struct THNNRows {
+  int64_t rows, columns;
+} THNNRows;
+
+/* Checks of the forward and of the backward call. */
+THNN_PRIVATE THNNRows THNN_LayerNormalization_shapeCheck(const char *function, THNNShape input,
+                                                         THNNShape weight, THNNShape bias);
+THNN_PRIVATE THNNRows THNN_LayerNormalization_backwardCheck(const char *function, THNNShape input,
+                                                            THNNShape gradOutput, THNNShape weight,
+                                                            THNNShape mean, THNNShape std);
+
 THNN_PRIVATE THNNPlanes THNN_SpatialCrossMapLRN_shapeCheck(const char *function, THNNShape input,
                                                            THNNShape gradOutput, THNNShape scale,
                                                            THNNShape output, THNNScalar size);

@@ -8,15 +8,11 @@
 
 #include <stdio.h>
 
-enum { MOST_DIMENSIONS = 64 };
-
-typedef enum Mode { SUM, MEAN, GREATEST, LEAST } Mode;
-
 #ifdef THNN_ONCE
 THNNPlanes THNN_Reduction_shapeCheck(const char *function, THNNShape input, THNNScalar dim,
                                      THNNScalar mode)
 {
-  THNN_checkDimensions(function, input, 1, MOST_DIMENSIONS, "any sizes");
+  THNN_checkDimensions(function, input, 1, THNN_MOST_REDUCED_DIMENSIONS, "any sizes");
   THNN_elements(function, input);
   if (dim.value < 1 || dim.value > input.nDimension) {
     char expected[48], found[32];
@@ -24,17 +20,28 @@ THNNPlanes THNN_Reduction_shapeCheck(const char *function, THNNShape input, THNN
     snprintf(found, sizeof found, "%lld", (long long)dim.value);
     THNN_reject(function, dim.name, dim.position, expected, found);
   }
-  THNN_checkAtLeast(function, mode, SUM);
-  THNN_checkAtMost(function, mode, LEAST);
+  THNN_checkAtLeast(function, mode, THNN_REDUCTION_SUM);
+  THNN_checkAtMost(function, mode, THNN_REDUCTION_LEAST);
   const int before = (int)dim.value - 1, after = input.nDimension - before - 1;
   return (THNNPlanes){before > 0 ? THNN_product(before, input.size) : 1, input.size[before],
                       after > 0 ? THNN_product(after, input.size + before + 1) : 1};
+}
+
+int THNN_reducedSizes(THNNShape input, int dim, bool keep, int64_t *size)
+{
+  int count = 0;
+  for (int d = 0; d < input.nDimension; d++)
+    if (d != dim - 1)
+      size[count++] = input.size[d];
+    else if (keep || input.nDimension == 1)
+      size[count++] = 1;
+  return count;
 }
 #endif
 
 /* A call: what is reduced, and to what. `place` is NULL if the places are not wanted. */
 typedef struct Reduced {
-  Mode mode;
+  THNNReduction mode;
   THNNPlanes shape;
   const real *x;
   real *y;
@@ -47,13 +54,14 @@ static void reduceRows(const Reduced *call, int64_t begin, int64_t end)
   const int64_t n = call->shape.planes;
   for (int64_t i = begin; i < end; i++) {
     const real *row = call->x + i * n;
-    if (call->mode <= MEAN) {
+    if (call->mode <= THNN_REDUCTION_MEAN) {
       const double sum = THNN_(simd).reduce.sum(n, row);
-      call->y[i] = (real)(call->mode == MEAN ? sum / (double)n : sum);
+      call->y[i] = (real)(call->mode == THNN_REDUCTION_MEAN ? sum / (double)n : sum);
       continue;
     }
-    const int64_t found = call->mode == GREATEST ? THNN_(simd).reduce.greatest(n, row)
-                                                 : THNN_(simd).reduce.least(n, row);
+    const int64_t found = call->mode == THNN_REDUCTION_GREATEST
+                              ? THNN_(simd).reduce.greatest(n, row)
+                              : THNN_(simd).reduce.least(n, row);
     call->y[i] = row[found];
     if (call->place != NULL)
       call->place[i] = found + TH_INDEX_BASE;
@@ -66,13 +74,13 @@ static void reduceColumns(const Reduced *call, int64_t sample, int64_t begin, in
   const int64_t count = call->shape.planes, apart = call->shape.positions, n = end - begin;
   const real *x = call->x + sample * count * apart + begin;
   const int64_t at = sample * apart + begin;
-  if (call->mode <= MEAN) {
-    const double divisor = call->mode == MEAN ? (double)count : 1;
+  if (call->mode <= THNN_REDUCTION_MEAN) {
+    const double divisor = call->mode == THNN_REDUCTION_MEAN ? (double)count : 1;
     THNN_(simd).reduce.sumOfColumns(n, count, apart, x, divisor, call->y + at);
     return;
   }
   int64_t *place = call->place != NULL ? call->place + at : NULL;
-  if (call->mode == GREATEST)
+  if (call->mode == THNN_REDUCTION_GREATEST)
     THNN_(simd).reduce.greatestOfColumns(n, count, apart, x, call->y + at, place);
   else
     THNN_(simd).reduce.leastOfColumns(n, count, apart, x, call->y + at, place);
@@ -81,33 +89,21 @@ static void reduceColumns(const Reduced *call, int64_t sample, int64_t begin, in
       place[i] += TH_INDEX_BASE;
 }
 
-/* The sizes of the output; returns the number of dimensions. */
-static int outputSizes(const THTensor *input, int dim, bool keep, int64_t *size)
-{
-  int count = 0;
-  for (int d = 0; d < input->nDimension; d++)
-    if (d != dim - 1)
-      size[count++] = input->size[d];
-    else if (keep || input->nDimension == 1)
-      size[count++] = 1;
-  return count;
-}
-
 void THNN_(Reduction_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                    THIndexTensor *indices, int dim, bool keep, int mode)
 {
   const char *function = "Reduction_updateOutput";
-  Reduced call = {.mode = (Mode)mode};
+  Reduced call = {.mode = (THNNReduction)mode};
   call.shape = THNN_Reduction_shapeCheck(function, THNN_SHAPE(input, 2), THNN_SCALAR(dim, 5),
                                          THNN_SCALAR(mode, 7));
-  int64_t size[MOST_DIMENSIONS];
-  const int dimensions = outputSizes(input, dim, keep, size);
+  int64_t size[THNN_MOST_REDUCED_DIMENSIONS];
+  const int dimensions = THNN_reducedSizes(THNN_SHAPE(input, 2), dim, keep, size);
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
   THNNBuffer *in = THNN_planIn(&plan, input, 2);
   THNNBuffer *out = THNN_planOut(&plan, output, 3, dimensions, size);
-  THNNBuffer *places = indices != NULL && call.mode >= GREATEST
+  THNNBuffer *places = indices != NULL && call.mode >= THNN_REDUCTION_GREATEST
                            ? THNN_planOut(&plan, indices, 4, dimensions, size)
                            : NULL;
   THNN_planAcquire(&plan);

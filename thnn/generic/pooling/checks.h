@@ -97,8 +97,21 @@ THNN_PRIVATE THNNConvolution THNN_TemporalSubSampling_shapeCheck(const char *fun
                                                                  THNNShape weight, THNNShape bias,
                                                                  int firstPosition, int kW, int dW);
 
+/* What a reduction makes of a dimension: the values of its argument `mode`. */
+typedef enum THNNReduction {
+  THNN_REDUCTION_SUM,
+  THNN_REDUCTION_MEAN,
+  THNN_REDUCTION_GREATEST,
+  THNN_REDUCTION_LEAST
+} THNNReduction;
+
+enum { THNN_MOST_REDUCED_DIMENSIONS = 64 };
+
 /* The planes are the dimension that is reduced. */
-THNNPlanes THNN_Reduction_shapeCheck(const char *function, THNNShape input, THNNScalar dim,
-                                     THNNScalar mode);
+THNN_PRIVATE THNNPlanes THNN_Reduction_shapeCheck(const char *function, THNNShape input,
+                                                  THNNScalar dim, THNNScalar mode);
+
+/* The sizes of a reduction's output; returns the number of dimensions. */
+THNN_PRIVATE int THNN_reducedSizes(THNNShape input, int dim, bool keep, int64_t *size);
 
 #endif

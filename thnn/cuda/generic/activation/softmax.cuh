@@ -1,87 +1,15 @@
 /* Softmax and its logarithm over the planes of a tensor, in one implementation. A team of threads
- * works on each vector: a warp or a block where the vector's elements are contiguous, otherwise the
- * threads of a block that share a position. Where there are few elements, each thread keeps its own
- * in registers, so that memory is read once. */
+ * works on each vector (../shared/vectors.cuh). Where there are few elements, each thread keeps its
+ * own in registers, so that memory is read once. */
 #ifndef THCUNN_SOFTMAX_CUH
 #define THCUNN_SOFTMAX_CUH
 
 #include "cuda/generic/shared/elementary.cuh"
-#include "cuda/generic/shared/rows.cuh"
+#include "cuda/generic/shared/vectors.cuh"
 #include "generic/activation/checks.h"
-#include "geometry/planes.h"
 
 namespace
 {
-
-/* A vector of a tensor: its elements are at `first` + i * stride, i < length. */
-struct Vector {
-  int64_t first, stride, length;
-};
-
-enum { COLUMN_POSITIONS = THC_WARP }; /* positions that a block works on at a time */
-
-/* The threads of a block that share a position. */
-struct ColumnTeam {
-  enum { SIZE = THC_THREADS / COLUMN_POSITIONS };
-  static __device__ int rank() { return threadIdx.x / COLUMN_POSITIONS; }
-
-  template <typename T, typename Combine>
-  static __device__ T reduce(T value, const Combine &combine)
-  {
-    THC_SHARED(T, shared, [THC_THREADS]);
-    shared[threadIdx.x] = value;
-    __syncthreads();
-    value = shared[threadIdx.x % COLUMN_POSITIONS];
-    for (int other = 1; other < SIZE; other++)
-      value = combine(value, shared[other * COLUMN_POSITIONS + threadIdx.x % COLUMN_POSITIONS]);
-    __syncthreads();
-    return value;
-  }
-
-  template <typename T> static __device__ T sum(T value)
-  {
-    return reduce(value, [](T a, T b) { return a + b; });
-  }
-};
-
-/* Calls work(vector, team, kept) for each row. A thread keeps at most `kept` elements in registers;
- * 0: rows are too long for that. */
-template <int threads, int kept, typename Work>
-__global__ void __launch_bounds__(THC_THREADS) softmaxRows(int64_t rows, int64_t length, Work work)
-{
-  THC_FOR_ROWS(int64_t, row, rows, threads)
-  work(Vector{row * length, 1, length}, THCTeam<threads>(), std::integral_constant<int, kept>());
-}
-
-template <int kept, typename Work>
-__global__ void __launch_bounds__(THC_THREADS)
-    softmaxColumns(int64_t batch, int64_t planes, int64_t positions, Work work)
-{
-  const int64_t strips = (positions + COLUMN_POSITIONS - 1) / COLUMN_POSITIONS;
-  for (int64_t task = blockIdx.x; task < batch * strips; task += gridDim.x) {
-    const int64_t sample = task / strips;
-    const int64_t position = task % strips * COLUMN_POSITIONS + threadIdx.x % COLUMN_POSITIONS;
-    const Vector of = {sample * planes * positions + position, positions,
-                       position < positions ? planes : 0};
-    work(of, ColumnTeam(), std::integral_constant<int, kept>());
-  }
-}
-
-template <int threads, int kept, typename Work>
-void launchRows(THCPlan *plan, const THNNPlanes &shape, const Work &work)
-{
-  THC_LAUNCH(plan, (softmaxRows<threads, kept, Work>), THC_rowBlocks(plan, shape.batch, threads),
-             THC_THREADS, 0, shape.batch, shape.planes, work);
-}
-
-template <int kept, typename Work>
-void launchColumns(THCPlan *plan, const THNNPlanes &shape, const Work &work)
-{
-  const int64_t threads =
-      shape.batch * ((shape.positions + COLUMN_POSITIONS - 1) / COLUMN_POSITIONS) * THC_THREADS;
-  THC_LAUNCH(plan, (softmaxColumns<kept, Work>), THC_blocksFor(plan, threads), THC_THREADS, 0,
-             shape.batch, shape.planes, shape.positions, work);
-}
 
 template <typename Work> void forVectors(THCPlan *plan, const THNNPlanes &shape, const Work &work)
 {

@@ -1,5 +1,6 @@
-/* Lookup table: the backward pass of taking rows of a weight, and the renormalisation of rows.
+/* Lookup table: taking rows of a weight, the backward pass of that, and the renormalisation of rows.
  *   input, idx           indices of rows
+ *   output               a row per index; zeros for a bad one
  *   gradOutput           a row per index, in any shape that has its elements in that order
  *   gradWeight, weight   rows x columns
  *
@@ -10,10 +11,28 @@
 #include <stdio.h>
 
 #include "cuda/generic/shared/segments.cuh"
+#include "cuda/THC/THCDivision.cuh"
 #include "generic/linear/checks.h"
 
 namespace
 {
+
+/* An element of a row that an index asks for. */
+template <typename Index> struct Look {
+  THCDivisor<Index> columns;
+  THCIndexRange range;
+  const int64_t *input;
+  const real *weight;
+
+  __device__ void operator()(int64_t i, real &output) const
+  {
+    const THCSplit<Index> at = THC_divide((Index)i, columns);
+    const int64_t row = input[at.quotient];
+    output = THC_indexIsValid(row, range)
+                 ? weight[(row - TH_INDEX_BASE) * (int64_t)columns.value + at.remainder]
+                 : real(0);
+  }
+};
 
 struct Gradients {
   int64_t columns;
@@ -61,6 +80,35 @@ struct Renorm {
 };
 
 } // namespace
+
+void THCUNN_(LookupTable_updateOutput)(THCState *state, THCIndexTensor *input, THCTensor *weight,
+                                       THCTensor *output)
+{
+  const char *function = "LookupTable_updateOutput";
+  const THNNTable sizes = THNN_LookupTable_shapeCheck(function, THNN_SHAPE(input, 2), 2,
+                                                      THNN_SHAPE(weight, 3), THNN_NO_SHAPE);
+  THC_checkIndices(state, function, input, "input", 2, TH_INDEX_BASE,
+                   sizes.rows - 1 + TH_INDEX_BASE);
+  int64_t size[] = {input->size[0], sizes.columns, sizes.columns};
+  if (input->nDimension == 2)
+    size[1] = input->size[1];
+
+  THCPlan plan;
+  THC_planStart(&plan, function, state);
+  const THNNBuffer *in = THC_planIn(&plan, input, 2);
+  const THNNBuffer *table = THC_planIn(&plan, weight, 3);
+  const THNNBuffer *out = THC_planOut(&plan, output, 4, input->nDimension + 1, size);
+  THC_planAcquire(&plan);
+  const int64_t count = sizes.indices * sizes.columns;
+  THC_withIndex(count, [&](auto index) {
+    typedef decltype(index) Index;
+    const Look<Index> look = {THCDivisor<Index>(sizes.columns),
+                              THC_indexRange(&plan, TH_INDEX_BASE, sizes.rows - 1 + TH_INDEX_BASE),
+                              THC_pointer<const int64_t>(in), THC_pointer<const real>(table)};
+    THC_apply(&plan, function, count, look, THC_pointer<real>(out));
+  });
+  THC_planRelease(&plan);
+}
 
 void THCUNN_(LookupTable_accGradParameters)(THCState *state, THCIndexTensor *input,
                                             THCTensor *gradOutput, THCTensor *gradWeight,

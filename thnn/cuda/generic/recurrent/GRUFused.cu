@@ -12,59 +12,8 @@
  *   gradInHidden_n = gradInInput_n r
  *   gradInInput_r = gradInHidden_r = gradInInput_n m r (1 - r)
  *   gradInInput_z = gradInHidden_z = g (hx - n) z (1 - z) */
-#include "cuda/generic/recurrent/cell.cuh"
+#include "cuda/generic/recurrent/gru.cuh"
 #include "geometry/cell.h"
-
-namespace
-{
-
-enum { GATES = 3, STORED = 5 };
-
-template <typename Index> struct Forward {
-  Parts<Index, GATES> gates;
-  Parts<Index, STORED> parts;
-  GateSums sums;
-  real *storage;
-
-  __device__ void operator()(int64_t i, real &hy, const real &hx) const
-  {
-    const int64_t at = gates.first(i), unit = gates.unit(i), step = gates.step();
-    const real r = sigmoid(sums.both(at, unit)), z = sigmoid(sums.both(at + step, unit + step));
-    const real m = (real)sums.ofHidden(at + 2 * step, unit + 2 * step);
-    const real n = tanh((real)(sums.ofInput(at + 2 * step, unit + 2 * step) + r * m));
-    hy = n + z * (hx - n);
-    real *stored = storage + parts.first(i);
-    stored[0] = r;
-    stored[step] = z;
-    stored[2 * step] = n;
-    stored[3 * step] = hx;
-    stored[4 * step] = m;
-  }
-};
-
-template <typename Index> struct Backward {
-  Parts<Index, GATES> gates;
-  Parts<Index, STORED> parts;
-  const real *storage;
-  real *gradInInput, *gradInHidden;
-
-  __device__ void operator()(int64_t i, real &gradInputHx, const real &g) const
-  {
-    const int64_t at = gates.first(i), step = gates.step();
-    const real *stored = storage + parts.first(i);
-    const real r = stored[0], z = stored[step], n = stored[2 * step];
-    const real hx = stored[3 * step], m = stored[4 * step];
-    const real gradN = g * (1 - z) * (1 - n * n);
-    const real gradR = gradN * m * r * (1 - r), gradZ = g * (hx - n) * z * (1 - z);
-    gradInputHx = g * z;
-    gradInInput[at] = gradInHidden[at] = gradR;
-    gradInInput[at + step] = gradInHidden[at + step] = gradZ;
-    gradInInput[at + 2 * step] = gradN;
-    gradInHidden[at + 2 * step] = gradN * r;
-  }
-};
-
-} // namespace
 
 void THCUNN_(GRUFused_updateOutput)(THCState *state, THCTensor *input, THCTensor *hidden,
                                     THCTensor *bias1, THCTensor *bias2, THCTensor *hx,
@@ -72,9 +21,9 @@ void THCUNN_(GRUFused_updateOutput)(THCState *state, THCTensor *input, THCTensor
 {
   const char *function = "GRUFused_updateOutput";
   const THNNCell cell =
-      THNN_fusedCell_shapeCheck(function, GATES, THNN_SHAPE(hx, 6), THNN_SHAPE(input, 2),
+      THNN_fusedCell_shapeCheck(function, GRU_GATES, THNN_SHAPE(hx, 6), THNN_SHAPE(input, 2),
                                 THNN_SHAPE(hidden, 3), THNN_SHAPE(bias1, 4), THNN_SHAPE(bias2, 5));
-  const int64_t storageSize[] = {cell.batch, STORED * cell.units};
+  const int64_t storageSize[] = {cell.batch, GRU_STORED * cell.units};
 
   THCPlan plan;
   THC_planStart(&plan, function, state);
@@ -92,7 +41,7 @@ void THCUNN_(GRUFused_updateOutput)(THCState *state, THCTensor *input, THCTensor
   THC_withIndex(count, [&](auto index) {
     typedef decltype(index) Index;
     const THCDivisor<Index> units(cell.units);
-    const Forward<Index> map = {{units}, {units}, sums, THC_pointer<real>(stored)};
+    const GruForward<Index> map = {{units}, {units}, sums, THC_pointer<real>(stored)};
     THC_apply(&plan, function, count, map, THC_pointer<real>(after),
               THC_pointer<const real>(before));
   });
@@ -105,10 +54,10 @@ void THCUNN_(GRUFused_updateGradInput)(THCState *state, THCTensor *gradInInput,
 {
   const char *function = "GRUFused_updateGradInput";
   THNN_checkNotEmpty(function, THNN_SHAPE(gradOutput, 4));
-  THNN_checkCellElements(function, THNN_SHAPE(storage, 6), STORED, THNN_SHAPE(gradOutput, 4));
+  THNN_checkCellElements(function, THNN_SHAPE(storage, 6), GRU_STORED, THNN_SHAPE(gradOutput, 4));
   const int64_t units = gradOutput->size[gradOutput->nDimension - 1];
   const int64_t count = THCTensor_(nElement)(state, gradOutput);
-  const int64_t gateSize[] = {count / units, GATES * units};
+  const int64_t gateSize[] = {count / units, GRU_GATES * units};
 
   THCPlan plan;
   THC_planStart(&plan, function, state);
@@ -121,11 +70,12 @@ void THCUNN_(GRUFused_updateGradInput)(THCState *state, THCTensor *gradInInput,
   THC_withIndex(count, [&](auto index) {
     typedef decltype(index) Index;
     const THCDivisor<Index> divisor(units);
-    const Backward<Index> map = {{divisor},
-                                 {divisor},
-                                 THC_pointer<const real>(stored),
-                                 THC_pointer<real>(toInput),
-                                 THC_pointer<real>(toHidden)};
+    const GruBackward<Index> map = {{divisor},
+                                    {divisor},
+                                    THC_pointer<const real>(stored),
+                                    nullptr,
+                                    THC_pointer<real>(toInput),
+                                    THC_pointer<real>(toHidden)};
     THC_apply(&plan, function, count, map, THC_pointer<real>(to), THC_pointer<const real>(from));
   });
   THC_planRelease(&plan);

@@ -10,58 +10,8 @@
  * Backward, with g = gradOutput, gc = gradOutputCell, t = tanh(cy), d = g o (1 - t^2) + gc:
  *   gradInputCx = d f
  *   gradInGates = d c i (1 - i), d prevC f (1 - f), d i (1 - c^2), g t o (1 - o) */
-#include "cuda/generic/recurrent/cell.cuh"
+#include "cuda/generic/recurrent/lstm.cuh"
 #include "geometry/cell.h"
-
-namespace
-{
-
-enum { GATES = 4 };
-
-/* `gates` is the input, which is overwritten by the gates' values. */
-template <typename Index> struct Forward {
-  Parts<Index, GATES> parts;
-  GateSums sums;
-  real *gates;
-
-  __device__ void operator()(int64_t unit, real &hy, real &cy, const real &cx) const
-  {
-    const int64_t at = parts.first(unit), gate = parts.unit(unit), step = parts.step();
-    const real i = sigmoid(sums.both(at, gate));
-    const real f = sigmoid(sums.both(at + step, gate + step));
-    const real c = tanh(sums.both(at + 2 * step, gate + 2 * step));
-    const real o = sigmoid(sums.both(at + 3 * step, gate + 3 * step));
-    gates[at] = i;
-    gates[at + step] = f;
-    gates[at + 2 * step] = c;
-    gates[at + 3 * step] = o;
-    const real after = f * cx + i * c;
-    cy = after;
-    hy = o * tanh(after);
-  }
-};
-
-template <typename Index> struct Backward {
-  Parts<Index, GATES> parts;
-  const real *storage;
-  real *gradInGates;
-
-  __device__ void operator()(int64_t unit, real &gradInputCx, const real &cx, const real &cy,
-                             const real &g, const real &gc) const
-  {
-    const int64_t at = parts.first(unit), step = parts.step();
-    const real i = storage[at], f = storage[at + step];
-    const real c = storage[at + 2 * step], o = storage[at + 3 * step];
-    const real t = tanh(cy), d = g * o * (1 - t * t) + gc;
-    gradInputCx = d * f;
-    gradInGates[at] = d * c * i * (1 - i);
-    gradInGates[at + step] = d * cx * f * (1 - f);
-    gradInGates[at + 2 * step] = d * i * (1 - c * c);
-    gradInGates[at + 3 * step] = g * t * o * (1 - o);
-  }
-};
-
-} // namespace
 
 void THCUNN_(LSTMFused_updateOutput)(THCState *state, THCTensor *input, THCTensor *hidden,
                                      THCTensor *bias1, THCTensor *bias2, THCTensor *cx,
@@ -69,7 +19,7 @@ void THCUNN_(LSTMFused_updateOutput)(THCState *state, THCTensor *input, THCTenso
 {
   const char *function = "LSTMFused_updateOutput";
   const THNNCell cell =
-      THNN_fusedCell_shapeCheck(function, GATES, THNN_SHAPE(cx, 6), THNN_SHAPE(input, 2),
+      THNN_fusedCell_shapeCheck(function, LSTM_GATES, THNN_SHAPE(cx, 6), THNN_SHAPE(input, 2),
                                 THNN_SHAPE(hidden, 3), THNN_SHAPE(bias1, 4), THNN_SHAPE(bias2, 5));
 
   THCPlan plan;
@@ -87,7 +37,8 @@ void THCUNN_(LSTMFused_updateOutput)(THCState *state, THCTensor *input, THCTenso
   const int64_t count = cell.batch * cell.units;
   THC_withIndex(count, [&](auto index) {
     typedef decltype(index) Index;
-    const Forward<Index> map = {{THCDivisor<Index>(cell.units)}, sums, THC_pointer<real>(gates)};
+    const LstmForward<Index> map = {
+        {THCDivisor<Index>(cell.units)}, sums, THC_pointer<real>(gates)};
     THC_apply(&plan, function, count, map, THC_pointer<real>(out), THC_pointer<real>(after),
               THC_pointer<const real>(before));
   });
@@ -100,13 +51,13 @@ void THCUNN_(LSTMFused_updateGradInput)(THCState *state, THCTensor *storage, THC
 {
   const char *function = "LSTMFused_updateGradInput";
   THNN_checkNotEmpty(function, THNN_SHAPE(prevC, 4));
-  THNN_checkCellElements(function, THNN_SHAPE(storage, 2), GATES, THNN_SHAPE(prevC, 4));
+  THNN_checkCellElements(function, THNN_SHAPE(storage, 2), LSTM_GATES, THNN_SHAPE(prevC, 4));
   THNN_checkSameElements(function, THNN_SHAPE(cy, 5), THNN_SHAPE(prevC, 4));
   THNN_checkSameElements(function, THNN_SHAPE(gradOutput, 6), THNN_SHAPE(prevC, 4));
   THNN_checkSameElements(function, THNN_SHAPE(gradOutputCell, 7), THNN_SHAPE(prevC, 4));
   const int64_t units = prevC->size[prevC->nDimension - 1];
   const int64_t count = THCTensor_(nElement)(state, prevC);
-  const int64_t gateSize[] = {count / units, GATES * units};
+  const int64_t gateSize[] = {count / units, LSTM_GATES * units};
 
   THCPlan plan;
   THC_planStart(&plan, function, state);
@@ -120,8 +71,10 @@ void THCUNN_(LSTMFused_updateGradInput)(THCState *state, THCTensor *storage, THC
   THC_planAcquire(&plan);
   THC_withIndex(count, [&](auto index) {
     typedef decltype(index) Index;
-    const Backward<Index> map = {
-        {THCDivisor<Index>(units)}, THC_pointer<const real>(gates), THC_pointer<real>(toGates)};
+    const LstmBackward<Index> map = {{THCDivisor<Index>(units)},
+                                     THC_pointer<const real>(gates),
+                                     nullptr,
+                                     THC_pointer<real>(toGates)};
     THC_apply(&plan, function, count, map, THC_pointer<real>(to), THC_pointer<const real>(before),
               THC_pointer<const real>(after), THC_pointer<const real>(from),
               THC_pointer<const real>(fromCell));
