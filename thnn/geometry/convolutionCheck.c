@@ -291,7 +291,8 @@ static void checkFarSize(const THNNGroupedArguments *a, const THNNGroups *groups
   const int64_t padding = g->pad[d] + a->settings.after[d].value;
   const int64_t steps = THNN_product(2, painted);
   const int64_t least = steps - g->stride[d] - padding + THNN_extent(g->kernel[d], g->dilation[d]);
-  const int64_t more = g->stride[d] > g->dilation[d] ? g->stride[d] : g->dilation[d];
+  const int64_t stride = g->stride[d], dilation = a->settings.dilation[d].value;
+  const int64_t more = stride > dilation ? stride : dilation;
   if (steps >= 0 && g->input[d] >= least && g->input[d] < least + more)
     return;
   char expected[96], found[32];

@@ -223,6 +223,21 @@ def test_threads_do_not_change_bits(transposed: bool, seed: int) -> None:
     assert results[0] == results[1] == results[2]
 
 
+def test_unused_dilation_leaves_room() -> None:
+    """With one tap the dilation spreads nothing, but the output can be larger by less than it."""
+    x, w = np.arange(6.0).reshape(1, 1, 2, 3), np.array([[[[2.0], [1.0]]]])
+    settings: dict[str, Any] = {"dilation": 2, "output_padding": (1, 1)}
+    output = F.conv_transpose2d(x, w, [5.0], **settings)
+    wanted = np.zeros((1, 1, 5, 4))
+    wanted[:, :, :2, :3] += 2 * x
+    wanted[:, :, 2:4, :3] += x
+    np.testing.assert_array_equal(output, wanted + 5)
+    grad_x, grad_weight, _ = F.conv_transpose2d_backward(output, x, w, **settings)
+    np.testing.assert_array_equal(grad_x, 2 * output[:, :, :2, :3] + output[:, :, 2:4, :3])
+    sums = [(x * output[:, :, :2, :3]).sum(), (x * output[:, :, 2:4, :3]).sum()]
+    np.testing.assert_array_equal(grad_weight.ravel(), sums)
+
+
 @pytest.mark.parametrize("transposed", [False, True])
 def test_failing_allocations_change_nothing(transposed: bool) -> None:
     """Without scratch memory a call adds nothing, and leaves no block behind."""
